@@ -69,27 +69,27 @@ _SIEVE_STEPS: dict[str, tuple[str, ...]] = {IDS: ()}
 _SIEVE_STEPS.update((sieve.name, sieve.steps) for sieve in SIEVES)
 
 
-def as_mention(given: str | Mention | None) -> Mention:
+def as_mention(value: str | Mention | None) -> Mention:
     """Take a string for a mention of that text, and a missing value of pandas for an empty one.
 
     Anything else but a mention is refused.
     """
-    if isinstance(given, Mention):
-        return given
-    if isinstance(given, str):
-        return Mention(given)
-    if is_missing(given):
+    if isinstance(value, Mention):
+        return value
+    if isinstance(value, str):
+        return Mention(value)
+    if is_missing(value):
         return Mention("")
     raise InvalidInput(
-        f"a mention is a string or a Mention, not {type(given).__name__} ({given!r:.80})"
+        f"a mention is a string or a Mention, not {type(value).__name__} ({value!r:.80})"
     )
 
 
-def is_missing(given: object) -> bool:
+def is_missing(value: object) -> bool:
     """Tell whether something is None, NaN, or the NA or NaT of pandas."""
-    if given is None or (isinstance(given, Real) and given != given):
+    if value is None or (isinstance(value, Real) and value != value):
         return True
-    return type(given).__name__ in {"NAType", "NaTType"}
+    return type(value).__name__ in {"NAType", "NaTType"}
 
 
 def as_documents(mentions: Iterable[str | Mention | None]) -> Iterator[Document]:
@@ -102,23 +102,23 @@ def as_documents(mentions: Iterable[str | Mention | None]) -> Iterator[Document]
     return (Document("", "", (as_mention(mention),)) for mention in mentions)
 
 
-def as_texts(given: Iterable[str | Document]) -> Iterator[Document]:
+def as_texts(value: Iterable[str | Document]) -> Iterator[Document]:
     """Return a document for each text; refuse what is no list of texts or documents."""
-    if isinstance(given, str | Document) or not isinstance(given, Iterable):
+    if isinstance(value, str | Document) or not isinstance(value, Iterable):
         raise InvalidInput(
-            f"{given!r:.80} is no list: annotate_documents takes a list of texts or documents, "
+            f"{value!r:.80} is no list: annotate_documents takes a list of texts or documents, "
             "and annotate takes one"
         )
-    return map(as_text, given)
+    return map(as_text, value)
 
 
-def as_text(given: str | Document) -> Document:
+def as_text(value: str | Document) -> Document:
     """Return a text as a document without mentions; those that a document has are left out."""
-    if isinstance(given, Document) and isinstance(given.text, str):
-        return replace(given, mentions=())
-    if isinstance(given, str):
-        return Document("", given)
-    raise InvalidInput(f"a text is a string or a Document, not {type(given).__name__}")
+    if isinstance(value, Document) and isinstance(value.text, str):
+        return replace(value, mentions=())
+    if isinstance(value, str):
+        return Document("", value)
+    raise InvalidInput(f"a text is a string or a Document, not {type(value).__name__}")
 
 
 def parts_of(prepared: Prepared) -> Iterator[Part]:
@@ -145,7 +145,7 @@ def names_of(prepared: Prepared) -> Iterator[str]:
         yield from names_of(item)
 
 
-def divide(prepared: Prepared, found: Mapping[str, StringHits], names: Names) -> Prepared:
+def divide(prepared: Prepared, hits_of: Mapping[str, StringHits], names: Names) -> Prepared:
     """Return a mention with what it lists, by the names that sieves know.
 
     A mention that a sieve knows is no list. Between separators that stand in names as well, all
@@ -154,47 +154,47 @@ def divide(prepared: Prepared, found: Mapping[str, StringHits], names: Names) ->
     """
     if not prepared.may_list:
         return prepared
-    items = tuple(divide(item, found, names) for item in prepared.items)
+    items = tuple(divide(item, hits_of, names) for item in prepared.items)
     if prepared.is_cut:
         return prepared._replace(items=items)
-    if found[prepared.whole.text].sieve == IDS:
+    if hits_of[prepared.whole.text].sieve == IDS:
         return prepared._replace(items=(), listing=None, names={})  # "M10.9 | gout" is one thing
-    if _is_name(prepared.whole, found):
-        if items and prepared.is_sure and _only_reads_alike(prepared, found, names):
+    if _is_name(prepared.whole, hits_of):
+        if items and prepared.is_sure and _only_reads_alike(prepared, hits_of, names):
             return prepared._replace(items=items)
         return prepared._replace(items=(), listing=None, names={})
-    if items and (prepared.is_sure or _are_mostly_names(items, found)):
+    if items and (prepared.is_sure or _are_mostly_names(items, hits_of)):
         return prepared._replace(items=items)
-    return _with_listed(prepared, found)
+    return _with_listed(prepared, hits_of)
 
 
-def _only_reads_alike(prepared: Prepared, found: Mapping[str, StringHits], names: Names) -> bool:
+def _only_reads_alike(prepared: Prepared, hits_of: Mapping[str, StringHits], names: Names) -> bool:
     """Tell whether a sieve knows a list only because it reads no separators.
 
     "migraine; headache" are two names, though "migraine headache" is one.
     """
-    hits = found[prepared.whole.text].hits[:1]
-    known = all(_is_name(item.whole, found) for item in prepared.items)
+    hits = hits_of[prepared.whole.text].hits[:1]
+    known = all(_is_name(item.whole, hits_of) for item in prepared.items)
     return known and not any(items_of(names.name(hit).text) for hit in hits)
 
 
-def _are_mostly_names(items: Sequence[Prepared], found: Mapping[str, StringHits]) -> bool:
+def _are_mostly_names(items: Sequence[Prepared], hits_of: Mapping[str, StringHits]) -> bool:
     """Tell whether lines are items of a list, and not a name that was wrapped."""
-    known = sum(bool(item.listed) or _is_name(item.whole, found) for item in items)
+    known = sum(bool(item.listed) or _is_name(item.whole, hits_of) for item in items)
     capital = all(item.text[:1].isupper() for item in items)
     return 2 * known > len(items) or (capital and known > 0) or all(is_code(i.text) for i in items)
 
 
-def _with_listed(prepared: Prepared, found: Mapping[str, StringHits]) -> Prepared:
+def _with_listed(prepared: Prepared, hits_of: Mapping[str, StringHits]) -> Prepared:
     """Add the names that a mention lists, none where it does not."""
     whole = prepared.whole
     listing, names = prepared.listing, prepared.names
     prepared = prepared._replace(items=(), names={})
     if listing is None:
         return prepared
-    if len(prepared.parts) > 1 and all(_is_name(part, found) for part in prepared.parts):
+    if len(prepared.parts) > 1 and all(_is_name(part, hits_of) for part in prepared.parts):
         return prepared
-    cut = listing.cut(lambda text: _is_name(names[text], found))
+    cut = listing.cut(lambda text: _is_name(names[text], hits_of))
     if cut is None:
         return prepared
     steps = (*whole.steps, Step("list", whole.text, " | ".join(cut.names)))
@@ -202,18 +202,18 @@ def _with_listed(prepared: Prepared, found: Mapping[str, StringHits]) -> Prepare
     return prepared._replace(listed=listed, is_near=cut.is_near)
 
 
-def _is_name(part: Part, found: Mapping[str, StringHits]) -> bool:
+def _is_name(part: Part, hits_of: Mapping[str, StringHits]) -> bool:
     """Tell whether a sieve knows a string in one of its writings."""
     texts = (*part.texts, *(step.after for step in part.rewrites))
-    if any(found[text].sieve in _SIEVE_STEPS for text in texts):
+    if any(hits_of[text].sieve in _SIEVE_STEPS for text in texts):
         return True
-    return sum(found[text].sieve in _SIEVE_STEPS for text in part.guesses) == 1
+    return sum(hits_of[text].sieve in _SIEVE_STEPS for text in part.guesses) == 1
 
 
 def decide(
     mention: Mention,
     prepared: Prepared,
-    found: Mapping[str, StringHits],
+    hits_of: Mapping[str, StringHits],
     min_score: float | None,
     forbidden: frozenset[int],
     names: Names,
@@ -227,7 +227,7 @@ def decide(
     concept are one: "stage II and III cancer". Best hits below `min_score` are NIL, and so is what
     is negated, unless with `keep_negated`.
     """
-    how = found, min_score, forbidden
+    how = hits_of, min_score, forbidden
 
     def part_of(part: Part) -> Draft:
         own = replace(mention, text=part.text, ids=())
@@ -246,11 +246,11 @@ def decide(
         return _listing(mention, prepared, parts)
     whole = _one(mention, prepared.whole, *how, names, keep_negated)
     listed = tuple(map(part_of, prepared.listed))
-    if len(prepared.parts) < 2 or found[whole.string].sieve != "search":
+    if len(prepared.parts) < 2 or hits_of[whole.string].sieve != "search":
         is_list = bool(listed) and _is_list(whole, listed, prepared, names)
         return _listing(mention, prepared, listed) if is_list else whole
     line = any(step.name == DRUG_LINE for step in prepared.parts[0].steps)
-    if line and _is_line(_Best(prepared.whole.text, found[prepared.whole.text]), names.name):
+    if line and _is_line(_Best(prepared.whole.text, hits_of[prepared.whole.text]), names.name):
         return whole
     parts = tuple(map(part_of, prepared.parts))
     least = min(part.score for part in parts)
@@ -337,17 +337,17 @@ def _divided(mention: Mention, prepared: Prepared, parts: tuple[Draft, ...]) -> 
 def _one(
     mention: Mention,
     part: Part,
-    found: Mapping[str, StringHits],
+    hits_of: Mapping[str, StringHits],
     min_score: float | None,
     forbidden: frozenset[int],
     names: Names,
     keep_negated: bool,
 ) -> Draft:
-    best = _stated(part, found, names.name) or _best(part, found, names)
+    best = _stated(part, hits_of, names.name) or _best(part, hits_of, names)
     string, hits = best.string, best.hits
-    given = () if mention.flags is None else mention.flags
+    flags = () if mention.flags is None else mention.flags
     said = part.status if best.left is None else best.left
-    status = consistent((*given, *said))
+    status = consistent((*flags, *said))
     reason = NEGATED if "negated" in status and not keep_negated else hits.reason
     if not reason and min_score is not None and hits.score < min_score:
         reason = f"the best score, {hits.score:.3f}, is below {min_score:g}"
@@ -397,22 +397,22 @@ class _Best(NamedTuple):
         return self.hits.sieve in _SIEVE_STEPS
 
 
-def _stated(part: Part, found: Mapping[str, StringHits], name: NameOf) -> _Best | None:
+def _stated(part: Part, hits_of: Mapping[str, StringHits], name: NameOf) -> _Best | None:
     """Return the mention with its words of status where that is a name which says the same.
 
     A sieve knows it, as written or in another wording. Or a search finds such a name for it, while
     no sieve knows the text without those words.
     """
     for stated in part.stated:
-        hits = found[stated.text]
+        hits = hits_of[stated.text]
         if hits.sieve in _SIEVE_STEPS and _says(stated, hits, name):
-            known = hits._replace(hits=_before(hits, found[part.text]).hits)
+            known = hits._replace(hits=_before(hits, hits_of[part.text]).hits)
             return _Best(stated.text, known, _wording(part, stated), stated.left)
-    if not part.stated or found[part.text].sieve in _SIEVE_STEPS:
+    if not part.stated or hits_of[part.text].sieve in _SIEVE_STEPS:
         return None
     written = part.stated[0]
-    hits = found[written.text]
-    if hits.score > found[part.text].score and _says(written, hits, name):
+    hits = hits_of[written.text]
+    if hits.score > hits_of[part.text].score and _says(written, hits, name):
         return _Best(written.text, hits, (), written.left)
     return None
 
@@ -430,7 +430,7 @@ def _says(stated: Stated, hits: StringHits, name: NameOf) -> bool:
     return any(said_by(name(hit).text) == stated.says for hit in hits.hits[:1])
 
 
-def _best(part: Part, found: Mapping[str, StringHits], names: Names) -> _Best:
+def _best(part: Part, hits_of: Mapping[str, StringHits], names: Names) -> _Best:
     """Choose between the strings of a part: the better found, on a tie the given one.
 
     An id is what it says. Where no sieve knows the mention, glued words are taken apart before a
@@ -440,27 +440,27 @@ def _best(part: Part, found: Mapping[str, StringHits], names: Names) -> _Best:
     other *DM*.
     """
     name = names.name
-    written = best = _Best(part.text, found[part.text])
+    written = best = _Best(part.text, hits_of[part.text])
     if best.hits.sieve == IDS:
         return best
-    if not written.is_known and (organism := _organism(part, found)):
+    if not written.is_known and (organism := _organism(part, hits_of)):
         return organism
     # A sieve that knows the text as it is decides: "Unspecified asthma" may be a name.
-    apart = None if best.is_known else _known_apart(part, found)
+    apart = None if best.is_known else _known_apart(part, hits_of)
     for step in () if apart or best.is_known else part.alternatives:
-        other = _Best(step.after, found[step.after], _way_to(step, part))
+        other = _Best(step.after, hits_of[step.after], _way_to(step, part))
         if _may_replace(other.steps, written, name) and _is_better(other, best, name):
             best = other
     is_known = best.is_known
     if apart:
         best = apart._replace(hits=_before(apart.hits, best.hits))
     elif not is_known:
-        best = _rewritten(part, best, found, names)
+        best = _rewritten(part, best, hits_of, names)
     for text in part.glosses:
-        known_gloss = found[text].sieve in _SIEVE_STEPS and is_code_for(part.text, text)
-        better = found[text].score > best.hits.score + LEAST_GAIN
+        known_gloss = hits_of[text].sieve in _SIEVE_STEPS and is_code_for(part.text, text)
+        better = hits_of[text].score > best.hits.score + LEAST_GAIN
         if known_gloss if is_known else better:
-            best = _Best(text, found[text], (Step("gloss", part.text, text),))
+            best = _Best(text, hits_of[text], (Step("gloss", part.text, text),))
     return best if best.is_known else _other_organism(part, best, name)
 
 
@@ -476,12 +476,12 @@ def _is_better(other: _Best, best: _Best, name: NameOf) -> bool:
     return other.hits.score > best.hits.score
 
 
-def _organism(part: Part, found: Mapping[str, StringHits]) -> _Best | None:
+def _organism(part: Part, hits_of: Mapping[str, StringHits]) -> _Best | None:
     """Return the organism of a short name, if sieves know any; several are tied."""
     known = [
-        (step, found[step.after])
+        (step, hits_of[step.after])
         for step in part.alternatives
-        if step.name == GENUS and found[step.after].sieve in _SIEVE_STEPS
+        if step.name == GENUS and hits_of[step.after].sieve in _SIEVE_STEPS
     ]
     if not known:
         return None
@@ -490,13 +490,13 @@ def _organism(part: Part, found: Mapping[str, StringHits]) -> _Best | None:
     if len(known) == 1:
         return _Best(step.after, hits, (step,))
     sieved: dict[int, ConceptHit] = {}
-    for _, each in known:
-        for hit in (*each.hits, *each.tied):
-            if hit.found_by == each.sieve:
+    for _, hits in known:
+        for hit in (*hits.hits, *hits.tied):
+            if hit.found_by == hits.sieve:
                 sieved.setdefault(hit.concept, hit)
     tied = tuple(sieved.values())
     further = (at_most(hit, tied[-1].score) for hit in hits.hits if hit.concept not in sieved)
-    n = max(len(found[part.text].hits), *(len(each.hits) for _, each in known))
+    n = max(len(hits_of[part.text].hits), *(len(hits.hits) for _, hits in known))
     merged = hits._replace(
         hits=(*tied, *further)[:n], tied=tied if len(tied) > 1 else (), reason=""
     )
@@ -511,11 +511,11 @@ def _other_organism(part: Part, best: _Best, name: NameOf) -> _Best:
     organism = organism_of(part.text, part.alternatives)
     if organism is None:
         return best
-    kept = tuple(hit for hit in best.hits.hits if organism.may_be(name(hit).text))
-    if len(kept) == len(best.hits.hits):
+    fitting = tuple(hit for hit in best.hits.hits if organism.may_be(name(hit).text))
+    if len(fitting) == len(best.hits.hits):
         return best
-    reason = "" if kept else f"no name has the genus or the epithet of {part.text!r}"
-    return best._replace(hits=best.hits._replace(hits=kept, reason=reason, tied=()))
+    reason = "" if fitting else f"no name has the genus or the epithet of {part.text!r}"
+    return best._replace(hits=best.hits._replace(hits=fitting, reason=reason, tied=()))
 
 
 def _may_replace(way: Iterable[Step], written: _Best, name: NameOf) -> bool:
@@ -547,21 +547,21 @@ def _has_greek(text: str) -> bool:
     return not text.isascii() and greek(text) != text
 
 
-def _known_apart(part: Part, found: Mapping[str, StringHits]) -> _Best | None:
+def _known_apart(part: Part, hits_of: Mapping[str, StringHits]) -> _Best | None:
     """Return the text with spaces put in, if a sieve knows it so: a slip is less likely."""
     spaced = (step for step in (*part.alternatives, *part.rewrites) if step.name == "space")
-    known = (_Best(step.after, found[step.after], _way_to(step, part)) for step in spaced)
+    known = (_Best(step.after, hits_of[step.after], _way_to(step, part)) for step in spaced)
     return next((best for best in known if best.is_known), None)
 
 
-def _rewritten(part: Part, best: _Best, found: Mapping[str, StringHits], names: Names) -> _Best:
+def _rewritten(part: Part, best: _Best, hits_of: Mapping[str, StringHits], names: Names) -> _Best:
     """Return the first rewrite that a sieve knows, or the only such guess, or else the same.
 
     The name of a finding does not count where the name that a search finds says the same in plain
     words: a terminology may have "increased blood pressure" beside "hypertension".
     """
     for step in part.rewrites:
-        known = _Best(step.after, found[step.after], _way_to(step, part))
+        known = _Best(step.after, hits_of[step.after], _way_to(step, part))
         if not known.is_known:
             continue
         if step.name == SHORT_FORM:
@@ -570,10 +570,10 @@ def _rewritten(part: Part, best: _Best, found: Mapping[str, StringHits], names: 
             counts = step.name != "finding" or not _says_the_same(best, step, names.name)
         if counts:
             return known._replace(hits=_before(known.hits, best.hits))
-    guesses = [text for text in part.guesses if found[text].sieve in _SIEVE_STEPS]
-    if len(guesses) == 1 and found[guesses[0]].score > best.hits.score:
+    guesses = [text for text in part.guesses if hits_of[text].sieve in _SIEVE_STEPS]
+    if len(guesses) == 1 and hits_of[guesses[0]].score > best.hits.score:
         step = Step("spelling", part.text, guesses[0])
-        return _Best(guesses[0], _before(found[guesses[0]], best.hits), (step,))
+        return _Best(guesses[0], _before(hits_of[guesses[0]], best.hits), (step,))
     return best
 
 

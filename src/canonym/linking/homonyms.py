@@ -123,40 +123,40 @@ def kinship(above: Mapping[str, int], others: Iterable[Mapping[str, int]]) -> fl
 # --- finding --------------------------------------------------------------------------------------
 
 
-def find_homonyms(drafts: Sequence[Draft], found: BatchHits) -> list[Draft]:
+def find_homonyms(drafts: Sequence[Draft], batch: BatchHits) -> list[Draft]:
     """Find all concepts that share the name by which a search found a best hit.
 
     Such a name equals that of the best hit for the first sieve, and scores the same. Nothing is
     tied without a sieve, and where means of names were searched.
     """
     parts = [part for draft in drafts for part in draft.whole_or_parts]
-    targets = _targets_by_name(found)
+    targets = _targets_by_name(batch)
     searched = {
         (part.string, part.forbidden): (part, target)
         for part in parts
         if part.hits and (target := targets.get(part.hits[0].found_by)) is not None
     }
-    if not searched or not found.sieves:
+    if not searched or not batch.sieves:
         return list(drafts)
-    texts = [found.name(part.hits[0]).text for part, _ in searched.values()]
-    forms = list(normalise_all(texts, found.sieves[0].steps))
+    texts = [batch.name(part.hits[0]).text for part, _ in searched.values()]
+    forms = list(normalise_all(texts, batch.sieves[0].steps))
     several: dict[tuple[str, frozenset[int]], tuple[Draft, Int32Array, TieRule]] = {}
     for (key, (part, target)), rows in zip(
-        searched.items(), found.names.find(0, forms), strict=True
+        searched.items(), batch.names.find(0, forms), strict=True
     ):
-        forbidden = part.forbidden | found.names.forbidden_for(part.string)
-        chosen = found.names.filter(found.filter, target, forbidden, by_name=True)
-        kept = rows if chosen.allowed is None else rows[chosen.allowed[rows]]
-        if len(kept) > 1 and len(np.unique(chosen.ties.concept_of_row[kept])) > 1:
-            several[key] = (part, kept, chosen.ties)
+        forbidden = part.forbidden | batch.names.forbidden_for(part.string)
+        chosen = batch.names.filter(batch.filter, target, forbidden, by_name=True)
+        allowed = rows if chosen.allowed is None else rows[chosen.allowed[rows]]
+        if len(allowed) > 1 and len(np.unique(chosen.ties.concept_of_row[allowed])) > 1:
+            several[key] = (part, allowed, chosen.ties)
     widths = [len(rows) for _, rows, _ in several.values()]
     scores = np.zeros(sum(widths))
     if several:
         strings = [string for string, _ in several]
         places = np.repeat(np.arange(len(widths)), widths)
         rows = np.concatenate([rows for _, rows, _ in several.values()])
-        of_encoders = found.scores(strings, places, rows)
-        for share, of_encoder in zip(found.shares(strings, places), of_encoders, strict=True):
+        of_encoders = batch.scores(strings, places, rows)
+        for share, of_encoder in zip(batch.shares(strings, places), of_encoders, strict=True):
             scores += share * of_encoder
     tied = {
         key: _tied(part, rows, each, ties)
@@ -250,14 +250,14 @@ class Homonyms:
     def _encoder(self) -> Encoder:
         return make_encoder("default")
 
-    def choose(self, document: Document, drafts: Sequence[Draft], found: BatchHits) -> list[Draft]:
+    def choose(self, document: Document, drafts: Sequence[Draft], batch: BatchHits) -> list[Draft]:
         """Put tied hits in the order for which their surroundings speak.
 
         A document without text stands for one mention with its `Mention.context`.
         """
         if not any(part.tied for draft in drafts for part in draft.whole_or_parts):
             return list(drafts)
-        page = _Page(self._terminology, self._encoder, document.text, drafts, found)
+        page = _Page(self._terminology, self._encoder, document.text, drafts, batch)
         return [page.ordered(draft) for draft in drafts]
 
 
@@ -278,12 +278,12 @@ class _Page:
         encoder: Encoder,
         text: str,
         drafts: Sequence[Draft],
-        found: BatchHits,
+        batch: BatchHits,
     ) -> None:
         self._terminology = terminology
         self._encoder = encoder
         self._text = text
-        self._found = found
+        self._found = batch
         # Distinct, and counted: a page may hold ten thousand mentions.
         strings = (part.string for draft in drafts for part in draft.whole_or_parts)
         self._strings = list(dict.fromkeys(strings))

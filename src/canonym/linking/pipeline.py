@@ -134,7 +134,9 @@ class Pipeline:
                 steps,
                 float(settings.get("search_threshold", 0.95)),
                 exactly=manifest.get("fusion") == "exact",
-                asked=choice_of_encoders([one.name for one in encoders], terminology, speller),
+                asked=choice_of_encoders(
+                    [encoder.name for encoder in encoders], terminology, speller
+                ),
             ),
             ConceptTable(terminology),
             Homonyms(terminology),
@@ -163,9 +165,9 @@ class Pipeline:
 
         `defined` are the abbreviations that each document defines, where they are known.
         """
-        drafts, found = self.draft(documents, request, abbreviations, defined)
-        drafts = self.order(drafts, found, request)
-        links = [link_of(draft, found) for of_document in drafts for draft in of_document]
+        drafts, batch = self.draft(documents, request, abbreviations, defined)
+        drafts = self.order(drafts, batch, request)
+        links = [link_of(draft, batch) for of_document in drafts for draft in of_document]
         graded = iter(self.grade(links, request))
         for document in documents:
             yield document, Links(islice(graded, len(document.mentions)))
@@ -178,48 +180,48 @@ class Pipeline:
         defined: Sequence[Mapping[str, str] | None] = (),
     ) -> tuple[list[list[Draft]], BatchHits]:
         """Link documents up to their homonyms: the drafts of each, and all that was found."""
-        found = self.batch(request.filter)
+        batch = self.batch(request.filter)
         own = defined or [None] * len(documents)
         prepared = [
             self.prepare(document, abbreviations, known, request.separator)
             for document, known in zip(documents, own, strict=True)
         ]
-        prepared = self.look_up(documents, prepared, found, request)
+        prepared = self.look_up(documents, prepared, batch, request)
         drafts = [
-            self.decide(document, of_document, found, request)
+            self.decide(document, of_document, batch, request)
             for document, of_document in zip(documents, prepared, strict=True)
         ]
         if request.context or request.filter.prefers:
-            drafts = self.choose_homonyms(documents, drafts, found, context=request.context)
-        return drafts, found
+            drafts = self.choose_homonyms(documents, drafts, batch, context=request.context)
+        return drafts, batch
 
     # --- stages ---------------------------------------------------------------------------------
 
     def request(self, **options: Unpack[LinkOptions]) -> Request:
         """Check the options of a call, and turn its filters into one over rows."""
-        given = check_options(options)
-        if given["min_confidence"] is not None:
-            check_confidence(self.confidence, given["min_confidence"])
+        checked = check_options(options)
+        if checked["min_confidence"] is not None:
+            check_confidence(self.confidence, checked["min_confidence"])
         chosen = self.filters.choose(
-            types=given["types"],
-            sources=given["sources"],
-            languages=given["languages"],
-            ids=given["ids"],
-            prefer=given["prefer"],
-            seed=given["seed"],
+            types=checked["types"],
+            sources=checked["sources"],
+            languages=checked["languages"],
+            ids=checked["ids"],
+            prefer=checked["prefer"],
+            seed=checked["seed"],
         )
         return Request(
-            given["k"],
+            checked["k"],
             chosen,
-            given["min_score"],
-            given["min_confidence"],
+            checked["min_score"],
+            checked["min_confidence"],
             # Ties that are broken at random are not broken by the context.
-            given["context"] and given["seed"] is None,
-            given["batch"],
-            given["separator"],
+            checked["context"] and checked["seed"] is None,
+            checked["batch"],
+            checked["separator"],
             self.reranker,
             self.confidence,
-            given["keep_negated"],
+            checked["keep_negated"],
         )
 
     def batch(self, chosen: Filter) -> BatchHits:
@@ -264,7 +266,7 @@ class Pipeline:
         self,
         documents: Sequence[Document],
         prepared: Sequence[Sequence[Prepared]],
-        found: BatchHits,
+        batch: BatchHits,
         request: Request,
     ) -> list[list[Prepared]]:
         """Find the hits of every string of a batch, each string once; decide what mentions list.
@@ -276,27 +278,27 @@ class Pipeline:
         groups: dict[frozenset[int], list[tuple[int, int]]] = {}
         for at, document in enumerate(documents):
             for place, mention in enumerate(document.mentions):
-                forbidden = found.names.forbidden_for(mention.text)
+                forbidden = batch.names.forbidden_for(mention.text)
                 groups.setdefault(forbidden, []).append((at, place))
         for forbidden, places in groups.items():
             group = [prepared[at][place] for at, place in places]
             parts = [part for strings in group for part in parts_of(strings)]
             names = [text for strings in group for text in names_of(strings)]
-            hits = self._hits_of(parts, names, found, forbidden, request)
-            found.by_forbidden[forbidden] = hits
+            hits = self._hits_of(parts, names, batch, forbidden, request)
+            batch.by_forbidden[forbidden] = hits
             listed: list[Part] = []
             for at, place in places:
                 if prepared[at][place].may_list:
-                    divided[at][place] = divide(prepared[at][place], hits, found)
+                    divided[at][place] = divide(prepared[at][place], hits, batch)
                     listed += listed_of(divided[at][place])
             if listed:
-                hits |= self._hits_of(listed, (), found, forbidden, request)
+                hits |= self._hits_of(listed, (), batch, forbidden, request)
         self.concepts.read_ahead(
             [
                 hit
-                for of_group in found.by_forbidden.values()
-                for each in of_group.values()
-                for hit in each.hits
+                for of_group in batch.by_forbidden.values()
+                for of_string in of_group.values()
+                for hit in of_string.hits
             ]
         )
         _log.debug("looked up %d groups of strings of %d documents", len(groups), len(documents))
@@ -327,7 +329,7 @@ class Pipeline:
         self,
         strings: Sequence[str],
         k: int,
-        found: BatchHits,
+        batch: BatchHits,
         *,
         forbidden: frozenset[int] = _NOTHING,
         sieves_only: Iterable[str] = (),
@@ -337,53 +339,57 @@ class Pipeline:
         `forbidden` are concepts that none of the strings may find, beside those that a forbidden
         pair names for a string. Strings of `sieves_only` are not searched.
         """
-        if not found.names.forbidden:
-            known, unsearched = self.known.of(found.names, found.filter, k), set(sieves_only)
+        if not batch.names.forbidden:
+            known, unsearched = self.known.of(batch.names, batch.filter, k), set(sieves_only)
             new = [string for string in strings if string in unsearched or string not in known]
-            fresh = self._find(new, k, found, forbidden, unsearched)
+            fresh = self._find(new, k, batch, forbidden, unsearched)
             known.update((string, fresh[string]) for string in new if string not in unsearched)
             return {string: fresh.get(string) or known[string] for string in strings}
         groups: dict[frozenset[int], list[str]] = {}
         for string in strings:
-            groups.setdefault(forbidden | found.names.forbidden_for(string), []).append(string)
+            groups.setdefault(forbidden | batch.names.forbidden_for(string), []).append(string)
         hits: dict[str, StringHits] = {}
         for of_group, group in groups.items():
-            hits |= self._find(group, k, found, of_group, set(sieves_only))
+            hits |= self._find(group, k, batch, of_group, set(sieves_only))
         return hits
 
     def _find(
         self,
         strings: Sequence[str],
         k: int,
-        found: BatchHits,
+        batch: BatchHits,
         forbidden: frozenset[int],
         sieves_only: set[str],
     ) -> dict[str, StringHits]:
-        names, chosen = found.names, found.filter
+        names, chosen = batch.names, batch.filter
         filters = [
             names.filter(chosen, step, forbidden, by_name=True) for step in self.search.steps
         ]
         plain = dict(zip(strings, normalise_all(strings, PLAIN), strict=True))
         sifted = sift(plain, self.sieves, names, filters, self.concepts)
-        hits = self._coded(strings, sifted, found, forbidden, k, sieves_only)
+        hits = self._coded(strings, sifted, batch, forbidden, k, sieves_only)
         shortest = int(self.settings["min_length"])
         searched = [
-            one
-            for one in strings
-            if plain[one]
-            and one not in hits
-            and one not in sieves_only
-            and (len(sifted[one][1]) < k if one in sifted else n_letters(plain[one]) >= shortest)
+            string
+            for string in strings
+            if plain[string]
+            and string not in hits
+            and string not in sieves_only
+            and (
+                len(sifted[string][1]) < k
+                if string in sifted
+                else n_letters(plain[string]) >= shortest
+            )
         ]
         n = max(k, LOOKED_AT)
-        nearest = self.search.search(searched, n, names, chosen, forbidden, found.encoded)
+        nearest = self.search.search(searched, n, names, chosen, forbidden, batch.encoded)
         rows = (hit.row for of_string in nearest.values() for hit in of_string)
         self.concepts.read_names(row for row in rows if 0 <= row < names.n_base)
         if self.sieves:  # without any, a search is what a paper describes
             by_letters(nearest, sifted, names, self.concepts)
         # Normal forms are made for all names at once, to be laid beside their strings one by one.
         near = (hit for of_string in nearest.values() for hit in near_rivals(of_string))
-        strong_forms([*searched, *(found.name(hit).text for hit in near)])
+        strong_forms([*searched, *(batch.name(hit).text for hit in near)])
         for string in strings:
             if string in hits:
                 continue
@@ -395,7 +401,7 @@ class Pipeline:
             ]
             taken = {concept for concept, _ in pairs}
             further = [hit for hit in nearest.get(string, ()) if hit.concept not in taken]
-            known, further = found.weigh(string, known), found.weigh_searched(string, further[:k])
+            known, further = batch.weigh(string, known), batch.weigh_searched(string, further[:k])
             if further and further[0].score > score:  # hits of a sieve stay ahead
                 further = [at_most(hit, score) for hit in further]
             best = tuple([*known[:k], *further][:k])
@@ -422,7 +428,7 @@ class Pipeline:
         return find_coded(codes, sifted, batch, forbidden, k) if codes else {}
 
     def nearest(
-        self, strings: Sequence[str], k: int, chosen: Filter, found: BatchHits | None = None
+        self, strings: Sequence[str], k: int, chosen: Filter, batch: BatchHits | None = None
     ) -> dict[str, list[ConceptHit]]:
         """Search the terminology's names alone, for whatever owns the rows of a filter.
 
@@ -430,9 +436,9 @@ class Pipeline:
         """
         if not strings or not self.search.encoders:
             return {}
-        found = found or self.batch(chosen)
-        indexes = found.names.base.indexes
-        vectors = found.encoded.of(strings)
+        batch = batch or self.batch(chosen)
+        indexes = batch.names.base.indexes
+        vectors = batch.encoded.of(strings)
         hits = self.search.nearest(strings, vectors, k, indexes, chosen, step=_NAMES)
         return dict(zip(strings, hits, strict=True))
 
@@ -440,14 +446,14 @@ class Pipeline:
         self,
         document: Document,
         prepared: Sequence[Prepared],
-        found: BatchHits,
+        batch: BatchHits,
         request: Request,
     ) -> list[Draft]:
         """Decide for every mention of a document: whole, parts, or NIL."""
         drafts = []
         for mention, strings in zip(document.mentions, prepared, strict=True):
-            forbidden = found.names.forbidden_for(mention.text)
-            hits = found.by_forbidden[forbidden]
+            forbidden = batch.names.forbidden_for(mention.text)
+            hits = batch.by_forbidden[forbidden]
             drafts.append(
                 decide(
                     mention,
@@ -455,7 +461,7 @@ class Pipeline:
                     hits,
                     request.min_score,
                     forbidden,
-                    found,
+                    batch,
                     keep_negated=request.keep_negated,
                 )
             )
@@ -465,22 +471,24 @@ class Pipeline:
         self,
         documents: Sequence[Document],
         drafts: Sequence[Sequence[Draft]],
-        found: BatchHits,
+        batch: BatchHits,
         *,
         context: bool = True,
     ) -> list[list[Draft]]:
         """Find all concepts of one name, in the order for which the context speaks, if it may."""
-        flat = iter(find_homonyms([one for of_document in drafts for one in of_document], found))
+        flat = iter(
+            find_homonyms([draft for of_document in drafts for draft in of_document], batch)
+        )
         homonyms = [[next(flat) for _ in of_document] for of_document in drafts]
         if not context:
             return homonyms
         return [
-            self.homonyms.choose(document, of_document, found)
+            self.homonyms.choose(document, of_document, batch)
             for document, of_document in zip(documents, homonyms, strict=True)
         ]
 
     def order(
-        self, drafts: list[list[Draft]], found: BatchHits, request: Request
+        self, drafts: list[list[Draft]], batch: BatchHits, request: Request
     ) -> list[list[Draft]]:
         """Let the re-ranker put the candidates of each document in order, if there is one.
 
@@ -490,7 +498,7 @@ class Pipeline:
             return drafts
         k, prefers = request.n_kept, request.filter.prefers
         n = request.n_found if prefers else k
-        ordered = request.reranker.order(drafts, found, n, context=request.context)
+        ordered = request.reranker.order(drafts, batch, n, context=request.context)
         ordered = [
             [_but_for_ids(*both) for both in zip(before, after, strict=True)]
             for before, after in zip(drafts, ordered, strict=True)
@@ -540,11 +548,11 @@ def _batches_of(documents: Iterable[Document], mentions: int) -> Iterator[list[D
         yield batch
 
 
-def link_of(draft: Draft, found: BatchHits) -> Link:
+def link_of(draft: Draft, batch: BatchHits) -> Link:
     """Turn numbers into what a caller receives."""
     candidates = []
     for hit in draft.hits:
-        concept, name = found.concepts[hit.concept], found.name(hit)
+        concept, name = batch.concepts[hit.concept], batch.name(hit)
         candidates.append(
             Candidate(
                 concept.id,
@@ -567,7 +575,7 @@ def link_of(draft: Draft, found: BatchHits) -> Link:
         draft.reason,
         draft.string,
         draft.steps,
-        tuple(link_of(part, found) for part in draft.parts),
+        tuple(link_of(part, batch) for part in draft.parts),
         status=draft.status,
     )
 

@@ -135,13 +135,13 @@ def load_encoders(folder: Path, described: Sequence[Mapping[str, Any]]) -> list[
     """Open the encoders of an index, as its manifest describes them."""
     return [
         WeightedEncoder(
-            one["name"],
+            encoder["name"],
             load_encoder(folder / f"encoder-{number}"),
-            tuple(one["steps"]),
-            float(one["weight"]),
-            one.get("similarity", "cosine"),
+            tuple(encoder["steps"]),
+            float(encoder["weight"]),
+            encoder.get("similarity", "cosine"),
         )
-        for number, one in enumerate(described)
+        for number, encoder in enumerate(described)
     ]
 
 
@@ -208,9 +208,9 @@ class Search:
         if not strings or not self.encoders:
             return {}
         vectors = encoded.of(strings)
-        found: list[list[ConceptHit]] = [[] for _ in strings]
+        ranked: list[list[ConceptHit]] = [[] for _ in strings]
         for place, target in enumerate(self.steps):
-            left = np.flatnonzero([len(hits) < k for hits in found])
+            left = np.flatnonzero([len(hits) < k for hits in ranked])
             last = place == len(self.steps) - 1
             least = 0.0 if last else self._threshold
             nearest = self.nearest(
@@ -222,20 +222,20 @@ class Search:
                 step=target,
             )
             for i, further in zip(left, nearest, strict=True):
-                _fill(found[i], [hit for hit in further if last or hit.score >= least], k)
-        return dict(zip(strings, found, strict=True))
+                _fill(ranked[i], [hit for hit in further if last or hit.score >= least], k)
+        return dict(zip(strings, ranked, strict=True))
 
     @property
     def is_scaled(self) -> bool:
         """Whether the weights of encoders differ from string to string."""
-        inner = any(one.similarity == "inner" for one in self.encoders)
+        inner = any(encoder.similarity == "inner" for encoder in self.encoders)
         return inner or self._asked is not None
 
     def scales(
         self, strings: Sequence[str], vectors: Sequence[Vectors]
     ) -> list[npt.NDArray[np.float64] | None]:
         """Return what multiplies the weight of each encoder, for each string; see `Scorer`."""
-        scales = [one.scale(each) for one, each in zip(self.encoders, vectors, strict=True)]
+        scales = [encoder.scale(own) for encoder, own in zip(self.encoders, vectors, strict=True)]
         if self._asked is None:
             return scales
         return [
@@ -246,10 +246,11 @@ class Search:
     def encode(self, strings: Sequence[str]) -> list[Vectors]:
         """Encode strings by the encoders that are asked for them; rows of zeros by the others."""
         if self._asked is None:
-            return [one.encode(strings) for one in self.encoders]
+            return [encoder.encode(strings) for encoder in self.encoders]
         asked = self._asked(strings) > 0
         return [
-            _encode_some(one, strings, here) for one, here in zip(self.encoders, asked, strict=True)
+            _encode_some(encoder, strings, here)
+            for encoder, here in zip(self.encoders, asked, strict=True)
         ]
 
     def nearest(
@@ -443,7 +444,7 @@ class BatchHits:
 
     def shares(self, strings: Sequence[str], places: npt.NDArray[np.intp]) -> list[Share]:
         """Return each encoder's share in the mean of scores, for strings by place, ``(n,)``."""
-        weights = [one.weight for one in self.search.encoders]
+        weights = [encoder.weight for encoder in self.search.encoders]
         if not self.search.is_scaled:
             return mean_shares(weights, [None] * len(weights))
         scales = self.search.scales(strings, self.encoded.of(strings))
@@ -507,15 +508,15 @@ class BatchHits:
         return self.concepts[hit.concept].label
 
 
-def _fill(found: list[ConceptHit], further: Sequence[ConceptHit], k: int) -> None:
+def _fill(ranked: list[ConceptHit], further: Sequence[ConceptHit], k: int) -> None:
     """Add what an earlier step has not found, with scores that fall down the list."""
-    if not found:
-        found.extend(further[:k])
+    if not ranked:
+        ranked.extend(further[:k])
         return
-    taken = {hit.concept for hit in found}
+    taken = {hit.concept for hit in ranked}
     for hit in further:
-        if hit.concept not in taken and len(found) < k:
-            found.append(at_most(hit, found[-1].score))
+        if hit.concept not in taken and len(ranked) < k:
+            ranked.append(at_most(hit, ranked[-1].score))
 
 
 def at_most(hit: ConceptHit, score: float) -> ConceptHit:
@@ -556,7 +557,7 @@ def by_letters(
     Only hits nearly as near as the first are looked at; see `canonym.ranking.letters`. Scores fall:
     a hit that goes behind another gets at most its score.
     """
-    strings = [one for one, hits in nearest.items() if len(hits) > 1 and one not in known]
+    strings = [text for text, hits in nearest.items() if len(hits) > 1 and text not in known]
     near: list[tuple[str, str, list[ConceptHit]]] = []
     for string, form in zip(strings, strong_forms(strings), strict=True):
         hits = nearest[string]

@@ -88,13 +88,13 @@ class Part(NamedTuple):
     def texts(self) -> tuple[str, ...]:
         """Every string that is looked up and searched."""
         after = (step.after for step in self.alternatives)
-        return (self.text, *after, *self.glosses, *(one.text for one in self.stated[:1]))
+        return (self.text, *after, *self.glosses, *(stated.text for stated in self.stated[:1]))
 
     @property
     def looked_up(self) -> tuple[str, ...]:
         """Every string that is looked up and not searched."""
         after = (step.after for step in self.rewrites)
-        return (*after, *self.guesses, *(one.text for one in self.stated[1:]))
+        return (*after, *self.guesses, *(stated.text for stated in self.stated[1:]))
 
 
 class Prepared(NamedTuple):
@@ -212,21 +212,21 @@ class Preparation:
         return (items_of(text) if self.composites else None) or Items((text,), True)
 
     def _prepare_one(
-        self, given: str, steps: tuple[Step, ...], context: _Context, gloss: str = ""
+        self, written: str, steps: tuple[Step, ...], context: _Context, gloss: str = ""
     ) -> Prepared:
         """Prepare a mention that no separator of its own divides."""
         may_list = self.composites
-        text = expand(given, context.abbreviations) if context.abbreviations else given
+        text = expand(written, context.abbreviations) if context.abbreviations else written
         short = ""
-        if text != given:
-            short = given if expand(given, context.ordered) == given else ""
-            steps = (*steps, Step("abbreviation", given, text))
-            may_list = may_list and may_hold_joints(given)  # a long form is one thing
+        if text != written:
+            short = written if expand(written, context.ordered) == written else ""
+            steps = (*steps, Step("abbreviation", written, text))
+            may_list = may_list and may_hold_joints(written)  # a long form is one thing
         pieces = self._trial_pieces(text)
         if pieces != (text,):
             steps = (*steps, Step("trial field", text, " | ".join(pieces)))
         if len(pieces) > 1:
-            return self._composite(self._part(text, steps, context), pieces, given, context)
+            return self._composite(self._part(text, steps, context), pieces, written, context)
         (as_written,) = pieces
         # "h/o" at the beginning is a status, which is read as it is written.
         has_status = may_have_status(as_written) and bool(read_status(as_written).flags)
@@ -243,11 +243,11 @@ class Preparation:
         whole = whole._replace(rewrites=rewrites)
         pieces, lines = _split(whole.text) if self.composites else ((whole.text,), [])
         if len(pieces) > 1:
-            prepared = self._composite(whole, pieces, given, context, lines)
+            prepared = self._composite(whole, pieces, written, context, lines)
         else:
             if gloss and (explained := expand(gloss[:LONGEST], context.abbreviations)) != text:
                 whole = whole._replace(glosses=(explained,))
-            prepared = Prepared(whole, (whole,), text=given)
+            prepared = Prepared(whole, (whole,), text=written)
         return prepared if listing is None else self._with_names(prepared, listing, context)
 
     def _trial_pieces(self, text: str) -> tuple[str, ...]:
@@ -261,7 +261,7 @@ class Preparation:
         self,
         whole: Part,
         pieces: Sequence[str],
-        given: str,
+        written: str,
         context: _Context,
         lines: Sequence[Step] = (),
     ) -> Prepared:
@@ -271,7 +271,7 @@ class Preparation:
         split = Step("composite", split_from, " | ".join(pieces))
         steps = (*whole.steps, *status, *lines, split)
         parts = tuple(self._part(piece, steps, context, whole.status) for piece in pieces)
-        return Prepared(whole, parts, text=given)
+        return Prepared(whole, parts, text=written)
 
     def _with_names(self, prepared: Prepared, listing: Listing, context: _Context) -> Prepared:
         """Add what a mention may list; only what stands in one piece may be misspelt."""
