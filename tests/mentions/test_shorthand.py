@@ -8,9 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from canonym import Linker, Terminology
 from canonym.mentions import shorthand
 from canonym.mentions.composites import split_composite
-from canonym.mentions.shorthand import write_out
+from canonym.mentions.shorthand import diabetes_name, write_out
+from canonym.types import Concept, Name
 
 
 def test_examples_in_docstrings():
@@ -92,3 +94,27 @@ def test_nothing_is_split_at_the_slash_of_shorthand(text):
 @given(st.text(st.sampled_from("wocrtdsphbnva/&2 WOCNVB."), max_size=30))
 def test_it_is_written_out_once(text):
     assert write_out(write_out(text)).count("/") <= text.count("/")
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        *((text, 1) for text in ("DM1", "DM 1", "DM-1", "DM I", "DMI", "T1DM", "DM type 1")),
+        *((text, 2) for text in ("DM2", "DM II", "DMII", "T2DM", "DM type II", "type 2 DM")),
+    ],
+)
+def test_dm_and_a_type_are_a_diabetes(text: str, number: int) -> None:
+    assert diabetes_name(text) == f"type {number} diabetes mellitus"
+
+
+@pytest.mark.parametrize("text", ["DM", "dm2", "DM3", "DMD", "ADM2", "DM2 locus", "MDM2", "T2D M"])
+def test_other_short_forms_are_none(text: str) -> None:
+    assert diabetes_name(text) == ""
+
+
+def test_a_name_of_a_terminology_goes_before_the_diabetes() -> None:
+    records = [Concept("D:1", "Type 2 diabetes mellitus"), Concept("D:2", "DM2 dystrophy")]
+    linker = Linker.build(Terminology.build(records))
+    assert [link.id for link in linker.link(["DM2"])] == ["D:1"]
+    named = Terminology.build([*records, Name("DM2", "D:2")])
+    assert Linker.build(named).link(["DM2"])[0].id == "D:2"

@@ -132,10 +132,15 @@ _NUMBERED = re.compile(
     rf"(?i)^(?P<before>.*?\b)(?P<counted>{_GRADED})(?P<s>s|es)?\s(?P<numbers>{_NUMBER}"
     rf"(?:\s*,\s*{_NUMBER})*(?:\s*,?\s(?:and/or|and|or|&)\s|\s*/\s*){_NUMBER})(?P<after>\s.*|)$"
 )
+_PREFIX = (
+    "pre|post|hyper|hypo|intra|extra|inter|micro|macro|uni|bi|mono|poly|endo|exo|ante|peri|sub|supra|"
+    "infra|para|normo|neo|ortho|photo|over|under"
+)
+# A prefix without its hyphen is one where another prefix follows: "hypo/hyperkalemia".
 _HANGING = re.compile(
-    r"(?i)^(?P<before>.*?)(?P<first>[a-z]+)-\s*(?:,\s*)?(?:and/or|and|or)\s"
-    r"(?P<second>pre|post|hyper|hypo|intra|extra|inter|micro|macro|uni|bi|mono|poly|endo|exo|ante|peri"
-    r"|sub|supra|infra|para|normo|neo|ortho|photo|over|under)-?(?P<stem>[a-z]{4,})(?P<after>\s.*|)$"
+    rf"(?i)^(?P<before>.*?)(?:(?P<first>[a-z]+)-|\b(?P<bare>{_PREFIX}))"
+    r"(?:\s*,?\s*(?:and/or|and|or)\s|\s*[/&]\s*)-?"
+    rf"(?P<second>{_PREFIX})-?(?P<stem>[a-z]{{4,}})(?P<after>\s.*|)$"
 )
 # What stands before the last of several coordinated words: "breast, colon and ".
 _BEFORE = re.compile(r"(?<![\w-])(?:[\w-]+ )?[\w-]+(?:(?:, [\w-]+)*,? (?:and/or|and|or|&) |/)\Z")
@@ -231,7 +236,10 @@ def _split_hanging(phrase: str) -> list[str] | None:
     if match is None:
         return None
     before, stem, after = match["before"], match["stem"], match["after"]
-    return [f"{before}{match[which]}{stem}{after}" for which in ("first", "second")]
+    return [
+        f"{before}{prefix}{stem}{after}"
+        for prefix in (match["first"] or match["bare"], match["second"])
+    ]
 
 
 def _split_phrase(phrase: str) -> list[str] | None:

@@ -33,7 +33,7 @@ from canonym.mentions.lists import (
     may_hold_joints,
     without_number,
 )
-from canonym.mentions.shorthand import write_out
+from canonym.mentions.shorthand import diabetes_name, write_out
 from canonym.mentions.spelling import Apart, Speller, ends_in_sign
 from canonym.mentions.status import (
     Stated,
@@ -344,6 +344,8 @@ class Preparation:
             apart = Apart()
         finding = finding_name(text)
         rewrites = (Step("finding", text, finding),) if finding else ()
+        if diabetes := diabetes_name(text):
+            rewrites = (*rewrites, Step("shorthand", text, diabetes))
         alternatives, guesses = _spelled(text, apart, speller)
         rewrites = (*rewrites, *(Step("space", text, other) for other in apart.texts))
         genera, initials = organism_steps(text, self.binomials, context.around)

@@ -1,4 +1,4 @@
-"""Clinical shorthand with a slash: *w/o* is *without*, and its slash parts nothing."""
+"""Clinical shorthand: *w/o* is *without*, and its slash parts nothing; *DM2* is a diabetes."""
 
 from __future__ import annotations
 
@@ -54,6 +54,7 @@ _SHORTHAND = re.compile(rf"(?i)(?<![\w/&.-])(?:(?:{_SPELT})(?![\w/&])|w/(?=[a-z]
 # Shorthand that is not in the table, such as "t/t" and "o/e".
 _LONE_LETTERS = re.compile(r"(?<![\w/])[a-z](?:/[a-z])+(?![\w/])")
 _SLASH = re.compile(r"[/&]")
+_DIABETES = re.compile(r"DM[ -]?(?:[Tt]ype ?)?([12]|II?)|T([12])DM|[Tt]ype ([12]|II?) DM")
 _LETTERS = re.compile(r"[^\W\d_]")
 _MANY = 8  # letters of a text that is written in capitals
 
@@ -72,6 +73,21 @@ def write_out(text: str) -> str:
     if _SLASH.search(text) is None:
         return text
     return _SHORTHAND.sub(_written_out, text)
+
+
+def diabetes_name(text: str) -> str:
+    """Return the name of the diabetes that *DM* and its type stand for, else "".
+
+    *DM2* is a myotonic dystrophy too, so this counts only where nothing has that name.
+
+    >>> diabetes_name("DM2"), diabetes_name("DM type I"), diabetes_name("dm2")
+    ('type 2 diabetes mellitus', 'type 1 diabetes mellitus', '')
+    """
+    match = _DIABETES.fullmatch(text)
+    if match is None:
+        return ""
+    number = next(filter(None, match.groups()))
+    return f"type {len(number) if number[0] == 'I' else number} diabetes mellitus"
 
 
 def hide_shorthand(text: str, guard: Mapping[int, int]) -> str:
