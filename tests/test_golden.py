@@ -194,7 +194,7 @@ def test_the_golden_links_hold_every_kind_of_answer(expected: list[dict[str, Any
         "context": lambda row: any(one.get("context") for one in row.get("candidates", [])),
         "a new order": lambda row: any("worth" in one for one in row.get("candidates", [])),
         "a correction": lambda row: any(
-            step["name"] == "spelling" for step in row.get("steps", [])
+            step["name"] == "correction" for step in row.get("steps", [])
         ),
     }
     for what, holds in has.items():

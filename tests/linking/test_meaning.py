@@ -69,10 +69,19 @@ def test_the_other_sign_alone_is_no_exact_match(one: str, other: str) -> None:
 def test_a_corrected_spelling_is_close_however_sure() -> None:
     linker = linker_of(["Myocardial infarction", "Myocardial rupture", "Cerebral infarction"])
     link = linker.link(["myocradial infarction"])[0]
-    assert (link.label, link.steps[-1].name) == ("Myocardial infarction", "spelling")
+    assert (link.label, link.steps[-1].name) == ("Myocardial infarction", "correction")
     for confidence, claim in ((0.99, "close"), (0.6, "close"), (0.2, "related")):
         (mapping,) = mappings_of(replace(link, confidence=confidence))
         assert mapping.supported == claim
+
+
+@pytest.mark.parametrize(
+    ("written", "name"),
+    [("Anaemia", "anemia"), ("colour blindness", "Color blindness"), ("Oedema", "edema")],
+)
+def test_the_spelling_of_another_country_is_no_correction(written: str, name: str) -> None:
+    (mapping,) = mappings_of(linker_of([name, "unrelated"]).link([written])[0])
+    assert (mapping.by_string, mapping.supported) == (True, "equal")
 
 
 def test_a_written_sign_is_the_word_for_it(signed: Linker) -> None:

@@ -438,7 +438,7 @@ def test_steps_of_a_drug_line_are_recorded(drugs: Linker) -> None:
     link = drugs.link(["Ibuprofin 400 mg tablets"])[0]
     assert [step[:3] for step in link.steps[:2]] == [
         ("drug line", "Ibuprofin 400 mg tablets", "Ibuprofin"),
-        ("spelling", "Ibuprofin", "ibuprofen"),
+        ("correction", "Ibuprofin", "ibuprofen"),
     ]
     link = drugs.link(["amoxicillin/clavulanate 875/125 mg"])[0]
     steps = link.parts[0].steps[:2]

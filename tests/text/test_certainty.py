@@ -53,7 +53,7 @@ def test_without_a_confidence_the_name_has_to_be_verbatim(link: Link, expected: 
 
 def test_a_corrected_spelling_is_not_verbatim() -> None:
     given = _with("hart attack", "Heart attack", "heart attack")
-    steps = (Step("spelling", "hart attack", "heart attack"),)
+    steps = (Step("correction", "hart attack", "heart attack"),)
     assert not is_certain(replace(given, steps=steps))
     assert is_certain(replace(given, steps=(Step("abbreviation", "HA", "heart attack"),)))
 

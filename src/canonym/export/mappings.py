@@ -15,7 +15,7 @@ from canonym.io.curies import split_id
 from canonym.text import STEPS
 from canonym.text.certainty import LEAST_CONFIDENCE
 from canonym.text.qualifiers import BROADER
-from canonym.types import Candidate, Link, Step
+from canonym.types import CORRECTION, Candidate, Link, Step
 
 SIEVES: tuple[str, ...] = ("verbatim", "normalised", "reordered")
 """What finds a name by its string, as `Candidate.sieve` says it."""
@@ -162,7 +162,7 @@ class Mapping(NamedTuple):
         is never the same: *polyamide* is one letter from *polyamine*.
         """
         sure = self.confidence or 0.0
-        corrected = any(step.name == "spelling" for step in self.steps)
+        corrected = any(step.name == CORRECTION for step in self.steps)
         known = self.verdict is not None or self.candidate is None
         known = known or (self.by_string and not corrected)
         if known or (self.by_id and self.certainty[1] >= 1):

@@ -23,7 +23,7 @@ from canonym.mentions.status import Stated, said_by
 from canonym.text import UNORDERED, explain, normalise
 from canonym.text.characters import greek
 from canonym.text.qualifiers import BROADER, QUALIFIERS
-from canonym.types import Document, Mention, Name, Step
+from canonym.types import CORRECTION, Document, Mention, Name, Step
 
 NameOf = Callable[[ConceptHit], Name]
 """Gives the name that matched."""
@@ -572,7 +572,7 @@ def _rewritten(part: Part, best: _Best, hits_of: Mapping[str, StringHits], names
             return known._replace(hits=_before(known.hits, best.hits))
     guesses = [text for text in part.guesses if hits_of[text].sieve in _SIEVE_STEPS]
     if len(guesses) == 1 and hits_of[guesses[0]].score > best.hits.score:
-        step = Step("spelling", part.text, guesses[0])
+        step = Step(CORRECTION, part.text, guesses[0])
         return _Best(guesses[0], _before(hits_of[guesses[0]], best.hits), (step,))
     return best
 

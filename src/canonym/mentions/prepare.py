@@ -47,7 +47,7 @@ from canonym.text import normalise
 from canonym.text.characters import greek
 from canonym.text.markup import repairs
 from canonym.text.qualifiers import qualified
-from canonym.types import Step
+from canonym.types import CORRECTION, Step
 
 LONGEST = 1_000
 """Characters of a mention that are read; a `Step` records that a longer one was cut."""
@@ -379,7 +379,7 @@ def _spelled(
     corrected = speller.correct(clear)
     alternatives = (
         *((Step("space", text, clear),) if clear != text else ()),
-        *((Step("spelling", text, corrected),) if corrected != clear else ()),
+        *((Step(CORRECTION, text, corrected),) if corrected != clear else ()),
     )
     return alternatives, speller.guesses(corrected)
 

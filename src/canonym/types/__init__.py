@@ -13,10 +13,11 @@ from canonym.types.arrays import (
     SparseVectors,
 )
 from canonym.types.links import Against, Candidate, ConceptMapping, Contradiction, Link
-from canonym.types.mentions import Document, Mention, Step
+from canonym.types.mentions import CORRECTION, Document, Mention, Step
 from canonym.types.records import SCOPES, Concept, Name, Record, Relation, Xref
 
 __all__ = [
+    "CORRECTION",
     "SCOPES",
     "SIMILARITIES",
     "Against",

@@ -55,6 +55,10 @@ class Document:
     mentions: tuple[Mention, ...] = ()
 
 
+CORRECTION = "correction"
+"""Name of the step from an unknown word to the known one that it is likely to be."""
+
+
 class Step(NamedTuple):
     """One thing that preparation did to a mention: which step, what it saw, what it left."""
 
