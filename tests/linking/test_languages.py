@@ -78,6 +78,24 @@ def test_a_script_is_asked_of_the_encoders_that_read_it(three: Linker) -> None:
 
 
 @pytest.mark.parametrize(
+    ("string", "encoder"),
+    [
+        ("knee del hip", "multilingual"),
+        ("fracture du knee", "multilingual"),
+        ("heart der hip", "multilingual"),
+        ("fracture do hip", "multilingual"),
+        ("de knee pain", "default"),
+        ("knee pain do not hip", "default"),
+        ("pain of the knee", "default"),
+    ],
+)
+def test_function_words_tell_a_language_whose_other_words_are_known(
+    linker: Linker, string: str, encoder: str
+) -> None:
+    assert asked(linker, string) == [{encoder}]
+
+
+@pytest.mark.parametrize(
     ("encoder", "read", "unread"),
     [
         ("default", ("fièvre", "β-blockers", "42", ""), ("발열", "発熱", "βήχας")),
@@ -98,7 +116,7 @@ def test_scripts(encoder: str, read: tuple[str, ...], unread: tuple[str, ...]) -
 
 def test_of_encoders_of_several_languages_the_smaller_one_is_asked_for_english() -> None:
     two = build(encoders=("multilingual", "universal"))
-    assert asked(two, "hip pain", "боль", "dolor") == [
+    assert asked(two, "hip pain", "천식", "dolor") == [
         {"multilingual"},
         {"universal"},
         {"multilingual", "universal"},
@@ -125,7 +143,7 @@ def test_a_terminology_in_several_languages_tells_by_the_script_alone() -> None:
     spanish = Name("dolor de rodilla", "X:0", language="es")
     assert not build(spanish).pipeline.search.is_scaled
     assert build(Name("sore knee", "X:0", language="en-GB")).pipeline.search.is_scaled
-    assert asked(build(spanish, encoders=ALL), "hip pain", "боль") == [
+    assert asked(build(spanish, encoders=ALL), "hip pain", "천식") == [
         set(ALL),
         {"default", "universal"},
     ]

@@ -3,12 +3,13 @@
 The default encoder reads English, the multilingual one ten languages in two scripts, the universal
 one fifteen languages. English is asked of the first of these that an index has. Any other language
 is asked of those that read several, whose similarities are summed; but not of one that has hardly
-seen its script.
+seen its script. *Cancer du poumon* has English words, and its *du* tells.
 """
 
 from __future__ import annotations
 
 import functools
+import re
 import unicodedata
 from collections.abc import Callable, Sequence
 
@@ -28,11 +29,19 @@ _LATIN = frozenset(("LATIN",))
 _SCRIPTS = {
     "default": _LATIN,
     "contextual": _LATIN,
-    # It reads Greek in Latin letters, and the universal encoder has learned none.
+    # It reads Greek in Latin letters, and the universal encoder has learned none. Cyrillic it reads
+    # so too: of everyday names the sum of both finds 25 of 40, the universal encoder alone 30.
     MULTILINGUAL: _LATIN | {"CJK", "HIRAGANA", "KATAKANA", "GREEK"},
 }
 _ENGLISH = 0.5  # share of a string in words of the terminology
 _RANKS = {MULTILINGUAL: 1, UNIVERSAL: 2}
+# Spanish, French, German, Italian and Portuguese, but for words that English names have too.
+_FUNCTION_WORDS = re.compile(
+    r"(?<=\w)\s(?:de|del|el|las?|los|y|con|por|para|una|des|les|aux?|du|avec|chez|sans|dans|sur|une|"
+    r"der|das|dem|den|und|mit|von|vom|ohne|bei|beim|durch|oder|zur|zum|eine[rs]?|"
+    r"di|dell[aeo]|dei|degli|dal|dalla|ed|nel|nella|il|gli|senza|do(?! not)|dos|das?|nas|nos|em|pel[ao])\s",
+    re.IGNORECASE,
+)
 
 
 def reads_several(names: Sequence[str]) -> bool:
@@ -59,7 +68,7 @@ def choice_of_encoders(
     def asked(strings: Sequence[str]) -> npt.NDArray[np.float64]:
         found = [
             english
-            if share and share(string) >= _ENGLISH
+            if share and share(string) >= _ENGLISH and not _FUNCTION_WORDS.search(string)
             else (others if reads(MULTILINGUAL, string) else unread)
             for string in strings
         ]
