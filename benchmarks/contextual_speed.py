@@ -85,7 +85,7 @@ def opening(folder: Path) -> tuple[Any, float]:
     import onnxruntime  # noqa: F401  # its own import is not the file's
 
     began = time.perf_counter()
-    encoder = make_encoder(folder)
+    encoder = make_encoder(f"onnx:{folder}")
     return encoder, round(time.perf_counter() - began, 3)
 
 
@@ -95,7 +95,7 @@ def shared_ways(folder: Path, n_threads: int) -> dict[str, Any]:
     usual, found = onnx._SMALL, {}
     for title, largest in (("a thread a batch", usual), ("all threads a batch", 0)):
         onnx._SMALL = largest
-        found[title] = make_encoder(folder)
+        found[title] = make_encoder(f"onnx:{folder}")
     onnx._SMALL = usual
     return found
 

@@ -57,7 +57,7 @@ def _peers() -> str:
         **_other_tools("rapidfuzz", "text2term", "scispaCy, candidate generator"),
         "all-MiniLM-L6-v2, untrained": measured(", untrained"),
         "**canonym**, default encoder": measured(""),
-        "**canonym**, with the contextual encoder (extra `onnx`)": measured(", both encoders"),
+        "**canonym**, with the contextual encoder": measured(", both encoders"),
         **_PUBLISHED,
     }
     return _table(rows)

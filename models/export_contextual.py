@@ -1,7 +1,7 @@
 """Write the shipped contextual encoder: ``python -m models.export_contextual FOLDER``.
 
 The transformer that `models.make_contextual` wrote is exported to ONNX and its weights are rounded
-to 8 bits. ``benchmarks/contextual_speed.py`` measures the drift from float32 and the speed.
+to 8 bits, which `Bert` reads. ``benchmarks/contextual_speed.py`` measures the drift from float32.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from typing import Any
 import click
 
 import canonym
+from canonym.encoders import save_encoder
+from canonym.encoders.bert import Bert
 from canonym.encoders.onnx_export import export_onnx, quantise_onnx
 from canonym.encoders.transformer import Transformer
 from canonym.errors import InvalidInput
@@ -69,8 +71,11 @@ def main(folder: Path, output: Path, trained: Path | None, max_length: int) -> N
     """
     exact = Transformer(folder, device="cpu", max_length=max_length)
     with TemporaryDirectory() as scratch:
-        export_onnx(exact, Path(scratch))
-        quantise_onnx(scratch, output, trained=made_from(folder, trained), overwrite=True)
+        exported, small = Path(scratch, "exported"), Path(scratch, "small")
+        export_onnx(exact, exported)
+        quantise_onnx(exported, small)
+        encoder = Bert(small, max_length=max_length, trained=made_from(folder, trained))
+        save_encoder(encoder, output, overwrite=True)
     size = sum(file.stat().st_size for file in output.rglob("*") if file.is_file())
     click.echo(f"{size / 1e6:.1f} MB in {output}")
     if size > LARGEST:

@@ -15,13 +15,11 @@ import onnxruntime
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-from canonym import Concept, Linker
-from canonym.encoders import load_encoder, make_encoder
+from canonym.encoders import load_encoder
 from canonym.encoders.onnx import OnnxTransformer
 from canonym.encoders.onnx_export import quantise_onnx, rounded_rows
 from canonym.errors import InvalidInput, MissingExtra, ReadError
 from canonym.io.files import read_manifest
-from canonym.terminology import Terminology
 
 NAMES = ["heart attack", "flu", "", "heart attack, flus - pain pain pain", "pain", "心 β", "flus"]
 RNG = np.random.default_rng(5)
@@ -213,34 +211,3 @@ def test_without_the_extra(
     monkeypatch.setitem(sys.modules, "onnx", None)
     with pytest.raises(MissingExtra, match=r"quantising an ONNX encoder .*canonym\[torch\]"):
         quantise_onnx(exported_bert, tmp_path / "out")
-
-
-def test_the_contextual_encoder(
-    quantised: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    package = tmp_path / "canonym"
-    monkeypatch.setattr("canonym.encoders.__file__", str(package / "encoders" / "__init__.py"))
-    with pytest.raises(InvalidInput, match="comes without the encoder 'contextual'"):
-        make_encoder("contextual")
-    shutil.copytree(quantised, package / "models" / "contextual")
-    encoder = make_encoder("contextual")
-    assert isinstance(encoder, OnnxTransformer)
-    assert encoder.pooling == "mean"
-    with pytest.raises(InvalidInput, match="leave out pooling"):
-        make_encoder("contextual", pooling="cls")
-    monkeypatch.setitem(sys.modules, "onnxruntime", None)
-    with pytest.raises(MissingExtra, match=r"pip install 'canonym\[onnx\]'"):
-        make_encoder("contextual")
-
-
-def test_an_index_calls_it_by_its_name(
-    quantised: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    package = tmp_path / "canonym"
-    shutil.copytree(quantised, package / "models" / "contextual")
-    monkeypatch.setattr("canonym.encoders.__file__", str(package / "encoders" / "__init__.py"))
-    concepts = [Concept("X:1", "heart attack"), Concept("X:2", "flu")]
-    with Terminology.build(iter(concepts), tmp_path / "x.db") as terminology:
-        linker = Linker.build(terminology, encoders=["contextual", "chargrams"])
-        assert [one["name"] for one in linker.info()["encoders"]] == ["contextual", "chargrams"]
-        assert linker.link(["heart attacks"])[0].id == "X:1"

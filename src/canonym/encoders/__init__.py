@@ -43,6 +43,7 @@ ENCODERS: dict[str, str] = {
     "static": "canonym.encoders.static:StaticVectors",
     "transformer": "canonym.encoders.transformer:Transformer",
     "onnx": "canonym.encoders.onnx:OnnxTransformer",
+    "bert": "canonym.encoders.bert:Bert",
     "residual": "canonym.encoders.residual:Residual",
     "universal": "canonym.encoders.universal:Universal",
 }
@@ -192,7 +193,7 @@ def make_encoder(spec: str | Path, **options: Unpack[EncoderOptions]) -> Encoder
 
     ============================  =================================================================
     ``default``                   the subword encoder that comes with canonym
-    ``contextual``                the small transformer that comes with canonym, in ONNX format
+    ``contextual``                the small transformer that comes with canonym
     ``multilingual``              the subword encoder for other languages that comes with canonym
     ``universal``                 a sentence encoder of fifteen languages, from a package of its own
     ``chargrams``                 TF-IDF of character 1- and 2-grams, yet to be fitted
@@ -203,7 +204,7 @@ def make_encoder(spec: str | Path, **options: Unpack[EncoderOptions]) -> Encoder
     ``owner/model``               a model of the Hugging Face hub that is in the local cache
     ``hf:owner/model``            the same, downloaded if need be: the one form that goes online
     ``transformer:…`` ``onnx:…``  the folder or file named after the colon, read as that kind
-    ``static:…`` ``subword:…`` ``residual:…``
+    ``static:…`` ``subword:…`` ``residual:…`` ``bert:…``
     ``…,pooling=mean``            any of these with options: ``,pooling=max,similarity=euclidean``
     ``…,rarity=0.5``              a subword encoder that weighs words by their rarity
     ============================  =================================================================

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import numpy.typing as npt
@@ -39,6 +40,42 @@ def encode_in_batches(
             "'bfloat16' or 'float32', otherwise the checkpoint is damaged"
         )
     return (normalised(vectors) if normalise else vectors)[place_of]
+
+
+def embed_by_length(
+    lengths: Sequence[int],
+    embed: Callable[[list[int]], Float32Array],
+    *,
+    width: int,
+    n_alike: Callable[[int], int],
+    n_threads: int,
+) -> Float32Array:
+    """Embed names of equal length together, so that nothing is padded; ``(n, width)`` float32.
+
+    `lengths` counts the tokens of each name; a name without any becomes zeros. `embed` takes places
+    of at most ``n_alike(length)`` names. The longest come first, on up to `n_threads` threads.
+    """
+    places: dict[int, list[int]] = {}
+    for place, length in enumerate(lengths):
+        places.setdefault(length, []).append(place)
+    batches = [
+        places[length][start : start + n_alike(length)]
+        for length in sorted(places.keys() - {0}, reverse=True)
+        for start in range(0, len(places[length]), n_alike(length))
+    ]
+    vectors = np.zeros((len(lengths), width), np.float32)
+
+    def fill(batch: list[int]) -> None:
+        vectors[batch] = embed(batch)
+
+    if min(n_threads, len(batches)) < 2:
+        for batch in batches:
+            fill(batch)
+        return vectors
+    with ThreadPoolExecutor(min(n_threads, len(batches))) as threads:
+        for done in [threads.submit(fill, batch) for batch in batches]:
+            done.result()
+    return vectors
 
 
 def normalised(vectors: Float32Array) -> Float32Array:

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 
-from canonym.encoders.batches import encode_in_batches, pooled
+from canonym.encoders.batches import embed_by_length, encode_in_batches, pooled
 from canonym.encoders.hub import (
     POOLINGS,
     fitting_together,
@@ -162,27 +161,13 @@ class OnnxTransformer:
         """Encode names of equal length together: nothing is spent on padding."""
         with fitting_together(self.folder):
             tokens = self._tokenizer.encode_batch(texts)
-        places: dict[int, list[int]] = {}
-        for place, part in enumerate(tokens):
-            places.setdefault(len(part.ids), []).append(place)
-        batches = [
-            places[length][start : start + self.batch_size]
-            for length in sorted(places.keys() - {0}, reverse=True)
-            for start in range(0, len(places[length]), self.batch_size)
-        ]
-        vectors = np.zeros((len(texts), self._width), np.float32)
-
-        def embed(some: list[int]) -> None:
-            vectors[some] = self._embed_alike([tokens[place] for place in some])
-
-        if min(self._threads, len(batches)) < 2:
-            for some in batches:
-                embed(some)
-            return vectors
-        with ThreadPoolExecutor(min(self._threads, len(batches))) as threads:
-            for done in [threads.submit(embed, some) for some in batches]:
-                done.result()
-        return vectors
+        return embed_by_length(
+            [len(part.ids) for part in tokens],
+            lambda places: self._embed_alike([tokens[place] for place in places]),
+            width=self._width,
+            n_alike=lambda _: self.batch_size,
+            n_threads=self._threads,
+        )
 
     def _embed_alike(self, tokens: list[Any]) -> Float32Array:
         ids = np.array([part.ids for part in tokens], np.int64)
