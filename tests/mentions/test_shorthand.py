@@ -9,9 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from canonym import Linker, Terminology
+from canonym.export.mappings import mappings_of
 from canonym.mentions import shorthand
 from canonym.mentions.composites import split_composite
 from canonym.mentions.shorthand import diabetes_name, write_out
+from canonym.text.certainty import is_certain
 from canonym.types import Concept, Name
 
 
@@ -115,6 +117,8 @@ def test_other_short_forms_are_none(text: str) -> None:
 def test_a_name_of_a_terminology_goes_before_the_diabetes() -> None:
     records = [Concept("D:1", "Type 2 diabetes mellitus"), Concept("D:2", "DM2 dystrophy")]
     linker = Linker.build(Terminology.build(records))
-    assert [link.id for link in linker.link(["DM2"])] == ["D:1"]
+    (link,) = linker.link(["DM2"])
+    (mapping,) = mappings_of(link)
+    assert (link.id, mapping.supported, is_certain(link)) == ("D:1", "related", False)
     named = Terminology.build([*records, Name("DM2", "D:2")])
     assert Linker.build(named).link(["DM2"])[0].id == "D:2"

@@ -15,7 +15,7 @@ from canonym.io.curies import split_id
 from canonym.text import STEPS
 from canonym.text.certainty import LEAST_CONFIDENCE
 from canonym.text.qualifiers import BROADER
-from canonym.types import CORRECTION, Candidate, Link, Step
+from canonym.types import CORRECTION, USUAL_READING, Candidate, Link, Step
 
 SIEVES: tuple[str, ...] = ("verbatim", "normalised", "reordered")
 """What finds a name by its string, as `Candidate.sieve` says it."""
@@ -158,17 +158,17 @@ class Mapping(NamedTuple):
 
         It is that of the name that matched where a person said so, where the text is an id or that
         name, or from the confidence `LEAST_CONFIDENCE` on. Else it is ``close`` from `LIKELY` on,
-        and ``related`` below, or where no confidence is known. A text whose spelling was corrected
-        is never the same: *polyamide* is one letter from *polyamine*.
+        and ``related`` below, or where no confidence is known. What was corrected is never the
+        same, nor a short form of several meanings: *polyamide* is one letter from *polyamine*.
         """
         sure = self.confidence or 0.0
-        corrected = any(step.name == CORRECTION for step in self.steps)
+        guessed = any(step.name in (CORRECTION, USUAL_READING) for step in self.steps)
         known = self.verdict is not None or self.candidate is None
-        known = known or (self.by_string and not corrected)
+        known = known or (self.by_string and not guessed)
         if known or (self.by_id and self.certainty[1] >= 1):
             return self.relation
         if sure >= LEAST_CONFIDENCE:
-            return "close" if corrected and self.relation == "equal" else self.relation
+            return "close" if guessed and self.relation == "equal" else self.relation
         return "close" if sure >= LIKELY else "related"
 
     @property

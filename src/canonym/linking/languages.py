@@ -39,7 +39,8 @@ _RANKS = {MULTILINGUAL: 1, UNIVERSAL: 2}
 _FUNCTION_WORDS = re.compile(
     r"(?<=\w)\s(?:de|del|el|las?|los|y|con|por|para|una|des|les|aux?|du|avec|chez|sans|dans|sur|une|"
     r"der|das|dem|den|und|mit|von|vom|ohne|bei|beim|durch|oder|zur|zum|eine[rs]?|"
-    r"di|dell[aeo]|dei|degli|dal|dalla|ed|nel|nella|il|gli|senza|do(?! not)|dos|das?|nas|nos|em|pel[ao])\s",
+    r"di|dell[aeo]|dei|degli|dal|dalla|ed|nel|nella|il|gli|senza|"
+    r"do(?! not)|dos|das?|nas|nos|em|pel[ao])\s",
     re.IGNORECASE,
 )
 

@@ -47,7 +47,7 @@ from canonym.text import normalise
 from canonym.text.characters import greek
 from canonym.text.markup import repairs
 from canonym.text.qualifiers import qualified
-from canonym.types import CORRECTION, Step
+from canonym.types import CORRECTION, USUAL_READING, Step
 
 LONGEST = 1_000
 """Characters of a mention that are read; a `Step` records that a longer one was cut."""
@@ -345,7 +345,7 @@ class Preparation:
         finding = finding_name(text)
         rewrites = (Step("finding", text, finding),) if finding else ()
         if diabetes := diabetes_name(text):
-            rewrites = (*rewrites, Step("shorthand", text, diabetes))
+            rewrites = (*rewrites, Step(USUAL_READING, text, diabetes))
         alternatives, guesses = _spelled(text, apart, speller)
         rewrites = (*rewrites, *(Step("space", text, other) for other in apart.texts))
         genera, initials = organism_steps(text, self.binomials, context.around)

@@ -13,13 +13,14 @@ from canonym.types.arrays import (
     SparseVectors,
 )
 from canonym.types.links import Against, Candidate, ConceptMapping, Contradiction, Link
-from canonym.types.mentions import CORRECTION, Document, Mention, Step
+from canonym.types.mentions import CORRECTION, USUAL_READING, Document, Mention, Step
 from canonym.types.records import SCOPES, Concept, Name, Record, Relation, Xref
 
 __all__ = [
     "CORRECTION",
     "SCOPES",
     "SIMILARITIES",
+    "USUAL_READING",
     "Against",
     "Candidate",
     "Concept",

@@ -58,6 +58,9 @@ class Document:
 CORRECTION = "correction"
 """Name of the step from an unknown word to the known one that it is likely to be."""
 
+USUAL_READING = "usual reading"
+"""Name of the step from a short form of several meanings to the usual one."""
+
 
 class Step(NamedTuple):
     """One thing that preparation did to a mention: which step, what it saw, what it left."""
