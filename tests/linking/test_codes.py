@@ -671,3 +671,22 @@ def test_ids_in_a_document_are_other_mentions() -> None:
 )
 def test_labels_agree_with_names(label: str, name: str, expected: str) -> None:
     assert agreement_of(label, [name]) == expected
+
+
+@pytest.mark.parametrize(
+    ("mention", "status"),
+    [
+        ("A41.9 - h/o sepsis", ("historical",)),
+        ("A41.9: r/o sepsis", ("uncertain",)),
+        ("A41.9 - FHx of sepsis", ("family",)),
+        ("A41.9 ?sepsis", ("uncertain",)),
+        ("A41.9 - sepsis, resolved", ("historical",)),
+        ("A41.9 - sepsis", ()),
+    ],
+)
+def test_a_label_beside_a_code_says_a_status(mention: str, status: tuple[str, ...]) -> None:
+    records = [Concept("ICD10CM:A41.9", "Sepsis, unspecified organism"), Concept("X:1", "Gout")]
+    (link,) = Linker.build(Terminology.build(records)).link([mention])
+    (mapping,) = mappings_of(link)
+    assert (link.candidates[0].id, link.status) == ("ICD10CM:A41.9", status)
+    assert mapping.relation == ("related" if status else "equal")

@@ -9,6 +9,37 @@ import pytest
 from canonym.mentions.contrasts import NOTHING, against, differs_in_meaning, marks, sibling_of
 
 CONTRADICTIONS = """
+sign       | K ↓                           | K ↑
+sign       | ↓ bilirubin                   | ↑ bilirubin
+sign       | WBC ⇩                         | WBC ⇧
+sign       | ♂ pseudohermaphroditism       | ♀ pseudohermaphroditism
+opposite   | low bilirubin                 | ↑ bilirubin
+opposite   | Potassium ▲                   | decreased potassium
+sign       | CD4−T cell                   | CD4+ T cell
+sign       | Hepatitis B surface antigen - | Hepatitis B surface antigen +
+sign       | Grade 1- reflex               | Grade 1+ reflex
+sign       | CD4neg T cells                | CD4+ T cell
+sign       | CD4lo T cell                  | CD4hi T cell
+number     | Hemoglobin 15 g/dL            | Hemoglobin 1.5 g/dL
+number     | 125-dihydroxyvitamin D        | 1,25-dihydroxyvitamin D
+number     | Tumor 5 cm                    | Tumor 0.5 cm
+ratio      | AV block 1:2                  | AV block 2:1
+ratio      | AV block 21                   | AV block 2:1
+ratio      | A/E ratio                     | E/A ratio
+order      | Pancreatitis due to diabetes  | Diabetes due to pancreatitis
+order      | Hypertension secondary to kidney disease | Kidney disease secondary to hypertension
+order      | Venous to arterial shunt      | Arterial to venous shunt
+order      | Depression more than anxiety  | Anxiety more than depression
+order      | Mother of diabetic infant     | Infant of diabetic mother
+order      | Right > left asymmetry        | Left > right asymmetry
+opposite   | rt bundle branch block        | Left bundle branch block
+opposite   | R bundle branch block         | Left bundle branch block
+opposite   | dup(5q)                       | del(5q)
+letter     | BRAF p.V600K                  | BRAF p.V600E
+letter     | 5-HT2C agonist                | 5-HT2A agonist
+prefix     | citalopram                    | Escitalopram
+prefix     | ofloxacin                     | Levofloxacin
+prefix     | adrenaline                    | Noradrenaline
 sign        | PD-L1+ lung cancer            | PD-L1- lung cancer
 sign        | ER-positive carcinoma         | ER- carcinoma
 sign        | Gram -ve sepsis               | Gram-positive sepsis
@@ -133,6 +164,15 @@ equal    | a fever                       | Fever
 equal    | sepsis                        | Sepsis, unspecified organism
 equal    | gout                          | Gout (disorder)
 equal    | Crohn                         | Crohn disease
+equal    | fracture of neck of femur     | neck of femur fracture
+equal    | right > left asymmetry        | Right>left asymmetry
+equal    | 10,000 units                  | 10000 units
+broader  | hyperkalemia -                | Hyperkalemia
+close    | prednisone                    | Prednisolone
+close    | selenate                      | Selenite
+close    | plasminogen                   | Plasmin
+close    | lipomatosis                   | Lipoma
+close    | thrombocytopenia              | Thrombocytosis
 close    | kidney failure                | Renal failure
 close    | ocular hypertension           | blind hypertensive eye
 related  | left knee pain                | right knee pain

@@ -54,15 +54,38 @@ _NEGATED_BEHIND = (("absent",), ("ruled", "out"), ("not", "present"), ("not", "s
 _NEGATION_ENDS = frozenset({"but", "and", "with", "due", "in", "because", "although", "or"})
 
 _OPTICAL = re.compile(r"\(\s*(\+/-|\+-|±|\+|-)\s*\)")
+_HEADED = frozenset({"of", "in", "by", "from"})
+_RELATING = _HEADED | {"due", "secondary", "to", "than", "versus", "vs"}
 _COMPARISON = re.compile(r"<=|>=|≤|≥|[<>]")
 _PRIME = re.compile(r"(?<=\d)'+|(?<=\d)\"|(?<![^\W\d_])[A-Za-z]'(?=[-\s,)\]]|$)")
 _PERCENT = re.compile(r"(?<=\d)\s?%")
-_LOOSE_SIGN = re.compile(r"\+{1,4}(?=[\s,;)]|$)|\+/-|±|(?<=\d[pq])-(?!\w)")
+_LOOSE_SIGN = re.compile(
+    r"\+{1,4}(?=[\s,;)]|$)|\+/-|±|(?<=\d[pq])-(?!\w)|(?<=[\w)] )-$|(?<=[A-Za-z] \d)-(?=\s|$)"
+)
+_LEVEL_OF_SYMBOL = re.compile(r"(?<=[A-Z]\d)(neg|pos|lo|low|hi|high|dim|bright)\b")
+_DECIMAL = re.compile(r"\d+(?:[.,]\d+)+")
+_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
+_COMPARED = re.compile(r"([^\W\d_]+)\s*([<>])\s*([^\W\d_]+)")
+_RATIO = re.compile(r"\b\d+:\d+\b|\b[A-Z]/[A-Z](?=\sratio\b)")
+_ARROWS = {
+    **dict.fromkeys("↑⇧⬆▲▴", " increased "),
+    **dict.fromkeys("↓⇩⬇▼▾", " decreased "),
+    "♂": " male ",
+    "♀": " female ",
+}
+_ARROW = re.compile(f"[{''.join(_ARROWS)}]")
+_ARROW_WORDS = str.maketrans(_ARROWS)
+_MINUS = re.compile(r"(?<=[^\W_])\u2212(?=[^\W\d_])")
 _MARKED = re.compile(
-    r"[+<>≤≥±%'\"&\u2032\u2033\u207a\u207b\u2019\u02b9`]|-(?![\w(])|\(\s*[-\u2212]|-ve\b|positive|negative",
+    r"[+<>≤≥±%'\"&:\u2032\u2033\u207a\u207b\u2019\u02b9`↑⇧⬆▲▴↓⇩⬇▼▾♂♀\u2212]|[-–](?![\w(])|\(\s*-|-ve\b"
+    r"|positive|negative|\d[.,]\d|/\w ratio|\d(?:neg|pos|lo|low|hi|high|dim|bright)\b",
     re.I,
 )
-_EQUAL_SIGNS = {"+-": "±", "+/-": "±", "≤": "<=", "≥": ">="}
+_EQUAL_SIGNS = {
+    **{"+-": "±", "+/-": "±", "≤": "<=", "≥": ">="},
+    **{"+": "positive", "-": "negative", "pos": "positive", "neg": "negative", "hi": "high"},
+    "lo": "low",
+}
 _SIGN_WORDS = re.compile(r"\b(positive|negative)\b", re.I)
 
 
@@ -80,11 +103,17 @@ def marks(text: str) -> tuple[tuple[str, str], ...]:
     """
     if _MARKED.search(text) is None:
         return ()
+    values = [("sign", _ARROWS[arrow].strip()) for arrow in _ARROW.findall(text)]
+    text = _MINUS.sub(" negative ", text)
     text = signs(ions(width(dashes(quotes(entities(text))))))
-    values = [("sign", word.lower()) for word in _SIGN_WORDS.findall(text)]
+    values += [("sign", word.lower()) for word in _SIGN_WORDS.findall(text)]
     values += [("sign", _EQUAL_SIGNS.get(sign, sign)) for sign in _OPTICAL.findall(text)]
     bare = _OPTICAL.sub(" ", text)
     values += [("sign", _EQUAL_SIGNS.get(sign, sign)) for sign in _LOOSE_SIGN.findall(bare)]
+    values += [("sign", _EQUAL_SIGNS.get(level, level)) for level in _LEVEL_OF_SYMBOL.findall(bare)]
+    values += [("number", number) for number in _DECIMAL.findall(_THOUSANDS.sub("", bare))]
+    values += [("ratio", ratio) for ratio in _RATIO.findall(bare)]
+    values += [("order", "".join(sides).lower()) for sides in _COMPARED.findall(bare)]
     values += [("comparison", _EQUAL_SIGNS.get(s, s)) for s in _COMPARISON.findall(bare)]
     for prime in _PRIME.finditer(bare):
         before = re.search(r"\d*$", bare[: prime.start()])
@@ -105,12 +134,14 @@ def differs_in_meaning(mention: str, name: str) -> bool:
         return True
     if not _NEGATION_HINT.search(mention) and not _NEGATION_HINT.search(name):
         return False
-    form, other = strong_forms([mention, name])
-    return next(_of_negation(form.split(), other.split()), None) is not None
+    words, others = (form.split() for form in strong_forms([mention, name]))
+    against = (*_of_negation(words, others), *_of_order(words, others))
+    return next(iter(against), None) is not None
 
 
 _NEGATION_HINT = re.compile(
-    r"\b(?:no|not|without|non|nor|never|nil|den(?:y|ies|ied)|lacks?|absen(?:t|ce)|free|ruled|negative)\b",
+    r"\b(?:no|not|without|non|nor|never|nil|den(?:y|ies|ied)|lacks?|absen(?:t|ce)|free|ruled|negative|"
+    r"due|secondary|to|than|by|from|of|versus|vs|in)\b|[<>]",
     re.I,
 )
 
@@ -133,22 +164,33 @@ def against(mention: str, name: str, *, case_counts: bool = False) -> Against:
         return NOTHING
     left, missing, contradictions = _of_marks(mention, name)
     is_one_form = mention.casefold() == name.casefold()
-    form, other = ("", "") if is_one_form else strong_forms([mention, name])
+    form, other = ("", "") if is_one_form else strong_forms([_spelt(mention), _spelt(name)])
+    is_inflected = False
+    words, others = form.split(), other.split()
+    left = [sign for sign in left if sign not in words]  # those in words come with the words
+    missing = [sign for sign in missing if sign not in others]
     if form == other or form.replace(" ", "") == other.replace(" ", ""):
         contradictions += _of_case(mention, name, case_counts)
     else:
-        words, others = form.split(), other.split()
         left_words, missing_words = _unshared(words, others)
+        is_inflected = len(left_words) < len(_without(words, others))
         shared = len(words) > len(left_words)
         contradictions += _of_words(left_words, missing_words, shared)
         contradictions += _of_negation(words, others)
         contradictions += _of_specimens(mention, name)
+        contradictions += _of_order(words, others)
         left += [word for word in _lettered(left_words, words) if word not in _FILLERS]
         missing += [word for word in _lettered(missing_words, others) if word not in _FILLERS]
-    if not (left or missing or contradictions):
+    if not (left or missing or contradictions or is_inflected):
         return NOTHING
     relation = "related" if contradictions else _relation(left, missing)
+    if is_inflected and relation == "equal":
+        relation = "close"  # a prednisone is no prednisolone
     return Against(tuple(left), tuple(missing), tuple(dict.fromkeys(contradictions)), relation)
+
+
+def _spelt(text: str) -> str:
+    return text.translate(_ARROW_WORDS) if _ARROW.search(text) else text
 
 
 def _lettered(unshared: list[str], words: Sequence[str]) -> list[str]:
@@ -172,10 +214,9 @@ def _of_marks(mention: str, name: str) -> tuple[list[str], list[str], list[Contr
         # A name with a sign more is another form of the same; all else makes another thing.
         if kind != "sign" or (_joined(left, kind) and _joined(missing, kind))
     ]
-    words = ("positive", "negative")  # these are among the words as well
     return (
-        [value for kind, value in left if kind == "sign" and value not in words],
-        [value for kind, value in missing if kind == "sign" and value not in words],
+        [value for kind, value in left if kind == "sign"],
+        [value for kind, value in missing if kind == "sign"],
         contradictions,
     )
 
@@ -343,6 +384,8 @@ def _symbol_contrast(word: str, other: str, shared: bool) -> str | None:
         if _ROMAN.get(value_too) == value:
             return None
         return "number" if value[0].isdigit() or value_too[0].isdigit() else "letter"
+    if word[:-1] == other[:-1] and word[-2:-1].isdigit() and (word[-1] + other[-1]).isalpha():
+        return "letter"  # HT2A and HT2C, V600E and V600K
     if _DIGITS.search(word) and _DIGITS.search(other):
         same = _DIGITS.sub("#", word) == _DIGITS.sub("#", other)
         return "number" if same else None
@@ -370,6 +413,23 @@ def _of_negation(words: Sequence[str], others: Sequence[str]) -> Iterator[Contra
         yield Contradiction("negation", "no " + " ".join(w for w in words if w in denied), "")
     elif denied_too & said and PRIVATION.isdisjoint(said - set(others)):
         yield Contradiction("negation", "", "no " + " ".join(w for w in others if w in denied_too))
+
+
+def _of_order(words: Sequence[str], others: Sequence[str]) -> Iterator[Contradiction]:
+    """Yield what stands on the other side of a relation: *A due to B* and *B due to A*."""
+    relation = next((word for word in words if word in _RELATING and word in others), None)
+    if relation is None:
+        return
+    if words.count(relation) > 1 or others.count(relation) > 1:
+        return
+    place, place_too = words.index(relation), others.index(relation)
+    before, before_too = words[:place], others[:place_too]
+    if relation in _HEADED:  # what stands right before it is what the phrase names
+        before, before_too = before[-1:], before_too[-1:]
+    crossing = set(before) & set(others[place_too + 1 :]) - SMALL
+    crossing_back = set(before_too) & set(words[place + 1 :]) - SMALL
+    if crossing and crossing_back:
+        yield Contradiction("order", " ".join(words), " ".join(others))
 
 
 def _of_specimens(mention: str, name: str) -> Iterator[Contradiction]:

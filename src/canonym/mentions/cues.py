@@ -311,7 +311,7 @@ def _uncertain() -> Iterator[tuple[Rule, str]]:
     yield (
         Rule(uncertain, "sentence"),
         f"""
-        r/o; rule out; rule-out; (to|need to|trying to) (rule out|exclude); ruling out;
+        r/o; rule out; rule-out; s/o; c/f; not (excluded|ruled out); (to|need to|trying to) (rule out|exclude); ruling out;
         (high |low |clinical |)suspicion (for|of); suspicious for; question of; questionable for;
         ({_NOT}|unable to) (exclude|rule out|completely exclude|entirely exclude|r/o);
         (concern|concerns|concerning) (for|about); worrisome for; worry for;
@@ -329,7 +329,8 @@ def _uncertain() -> Iterator[tuple[Rule, str]]:
         f"""
         suspected; (is |was |)(suspected|possible|probable|questionable);
         ({_NOT}) be (|completely |entirely |definitely )(excluded|ruled out);
-        (has |have |)not (been |yet been |yet |)(excluded|ruled out); to be (ruled out|excluded);
+        (has |have |is |was |were |)not (been |yet been |yet |)(excluded|ruled out);
+        to be (ruled out|excluded);
         r/o;
         (is|are|remains) (in the differential|a possibility|a consideration|being considered)
     """,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 OPPOSITES = """
-left right bilateral
+left/lt/l right/rt/r bilateral
 unilateral bilateral
 benign malignant/cancerous
 acute/sudden chronic subacute
@@ -79,6 +79,7 @@ hyperactive hypoactive
 cis trans
 ortho meta para
 dextro levo
+deletion/del duplication/dup inversion/inv insertion/ins
 """
 """A line of words of which each excludes the others; words joined by a slash mean the same."""
 
@@ -114,8 +115,13 @@ up down
 """
 """A line of prefixes of which each excludes the others before the same word."""
 
-PRIVATIVE = frozenset({"non", "un", "in", "im", "ir", "dis", "an", "a", "anti", "de"})
-"""Prefixes that deny the word behind them."""
+PRIVATIVE = frozenset(
+    (
+        *("non", "un", "in", "im", "ir", "dis", "an", "a", "anti", "de", "des"),  # a denial
+        *("es", "lev", "levo", "dextro", "dex", "ar", "nor", "iso"),  # another molecule
+    )
+)
+"""Prefixes that make another thing of the word behind them."""
 
 _NUMBERS = (
     "zero one/first two/second three/third four/fourth five/fifth six/sixth seven/seventh "

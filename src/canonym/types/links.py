@@ -32,8 +32,8 @@ class Contradiction(NamedTuple):
     ----------
     kind : str
         ``"number"``, ``"letter"``, ``"side"``, ``"opposite"``, ``"prefix"``, ``"sign"``,
-        ``"comparison"``, ``"prime"``, ``"percent"``, ``"negation"``, ``"species"``,
-        ``"specimen"``, ``"karyotype"`` or ``"case"``.
+        ``"comparison"``, ``"prime"``, ``"percent"``, ``"ratio"``, ``"negation"``, ``"order"``,
+        ``"species"``, ``"specimen"``, ``"karyotype"`` or ``"case"``.
     mention, name : str
         The words or signs of both; empty where one says nothing.
     """

@@ -72,7 +72,7 @@ function candidate(item, one, at, { decide, chosen, redraw, sure }) {
   const certain = proposed && sure && item.proposal.confidence !== null ? `confidence ${Math.round(item.proposal.confidence * 100)} % · ` : "";
   return make(
     "li", { class: proposed ? "proposed" : false },
-    make("p", { class: "head" }, make("strong", {}, one.label), " ", make("code", {}, one.id), one.deprecated ? make("span", { class: "badge reopened" }, "deprecated") : null, one.part ? make("span", { class: "hint" }, `for “${one.part}”`) : null),
+    make("p", { class: "head" }, make("strong", {}, one.label), " ", make("code", {}, one.id), one.deprecated ? make("span", { class: "badge reopened" }, "deprecated") : null, one.part ? make("span", { class: "hint" }, ` for “${one.part}”`) : null),
     make("p", { class: "hint" }, `${certain}score ${one.score.toFixed(2)} · ${SIEVES[one.sieve] || one.sieve}: “${one.name}”${one.scope === "exact" || one.scope === "label" ? "" : ` (${one.scope})`}`),
     one.against && one.against.contradictions.length ? make("p", { class: "contradiction" }, against(one)[0]) : null,
     one.parents.length ? make("p", { class: "hint" }, `below ${one.parents.join(", ")}`) : null,
