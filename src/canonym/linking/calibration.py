@@ -91,8 +91,8 @@ def observe_terminology(pipeline: Pipeline, *, seed: int = 0) -> Observed:
     for place, questions in enumerate(_questions(pipeline, rng, seed)):
         if place == 0 and (n := len(questions.texts)) < _FEWEST:
             raise InvalidInput(
-                f"{n} names of the terminology can be taken out and asked for, and at least "
-                f"{_FEWEST} are expected; let it learn how sure its links are from annotated "
+                f"of {n} concepts a name can be taken out and asked for, as they have others, and at "
+                f"least {_FEWEST} are expected; let it learn how sure its links are from annotated "
                 "mentions, `canonym fit-confidence CORPUS`"
             )
         for link, id_ in zip(_linked(pipeline, questions), questions.ids, strict=True):

@@ -311,7 +311,8 @@ def _uncertain() -> Iterator[tuple[Rule, str]]:
     yield (
         Rule(uncertain, "sentence"),
         f"""
-        r/o; rule out; rule-out; s/o; c/f; not (excluded|ruled out); (to|need to|trying to) (rule out|exclude); ruling out;
+        r/o; rule out; rule-out; s/o; c/f; not (excluded|ruled out); ruling out;
+        (to|need to|trying to) (rule out|exclude);
         (high |low |clinical |)suspicion (for|of); suspicious for; question of; questionable for;
         ({_NOT}|unable to) (exclude|rule out|completely exclude|entirely exclude|r/o);
         (concern|concerns|concerning) (for|about); worrisome for; worry for;
