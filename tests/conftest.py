@@ -28,7 +28,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     Everything these tests run is run by others too, on small made-up data.
     """
     for item in items:
-        if {"data", "default_cache"} & set(getattr(item, "fixturenames", ())):
+        if {"data", "packaged"} & set(getattr(item, "fixturenames", ())):
             item.add_marker("no_cover")
 
 
@@ -46,20 +46,25 @@ def clean_environment() -> dict[str, str]:
     return {k: v for k, v in os.environ.items() if not k.startswith(("COVERAGE_", "COV_CORE_"))}
 
 
+def own_folders(folder: Path) -> dict[str, str]:
+    """The variables that keep data and cache in a folder of the tests."""
+    return {"CANONYM_DATA_HOME": str(folder), "CANONYM_CACHE": str(folder / "cache")}
+
+
 @pytest.fixture(scope="session")
-def default_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A cache folder with the index of ICD-10-CM in it, built once for all workers."""
+def packaged(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data folder with the index of ICD-10-CM in it, built once for all workers."""
     base = tmp_path_factory.getbasetemp()
-    cache = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "default-cache"
-    cache.mkdir(exist_ok=True)
-    with (cache.parent / "default-cache.lock").open("w") as lock:
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "packaged"
+    folder.mkdir(exist_ok=True)
+    with (folder.parent / "packaged.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if not any(cache.iterdir()):
+        if not any(folder.iterdir()):
             subprocess.run(
                 [sys.executable, "-m", "canonym", "link", "--quiet", "heart attack"],
-                env={**clean_environment(), "CANONYM_CACHE": str(cache)},
+                env={**clean_environment(), **own_folders(folder)},
                 stdout=subprocess.DEVNULL,
                 check=True,
                 timeout=300,
             )
-    return cache
+    return folder

@@ -154,12 +154,13 @@ class Reader:
         return _ESCAPES.sub("", done.stdout.decode("utf-8"))
 
 
-def _environment(cache: Path) -> dict[str, str]:
+def _environment(data_home: Path) -> dict[str, str]:
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("COVERAGE_", "COV_CORE_"))}
     return {
         **kept,
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
-        "CANONYM_CACHE": str(cache),
+        "CANONYM_DATA_HOME": str(data_home),
+        "CANONYM_CACHE": str(data_home / "cache"),
         "COLUMNS": "110",
         "NO_COLOR": "1",
         "TERM": "xterm",
@@ -173,19 +174,21 @@ def test_page(
     monkeypatch: pytest.MonkeyPatch,
     request: pytest.FixtureRequest,
 ) -> None:
-    cache = tmp_path / "cache"
+    data_home = tmp_path / "data"
     if page.name in {
         "README.md",
         "index.md",
         "spreadsheet.md",
         "openrefine.md",
+        "text.md",
     }:  # these pages link to ICD-10-CM
-        cache = request.getfixturevalue("default_cache")
-    monkeypatch.setenv("CANONYM_CACHE", str(cache))
+        data_home = request.getfixturevalue("packaged")
+    monkeypatch.setenv("CANONYM_DATA_HOME", str(data_home))
+    monkeypatch.setenv("CANONYM_CACHE", str(data_home / "cache"))
     folder = tmp_path / "page"
     folder.mkdir()
     monkeypatch.chdir(folder)
-    reader = Reader(page, folder, _environment(cache))
+    reader = Reader(page, folder, _environment(data_home))
     for found in reader.read(lambda: request.getfixturevalue("data")):
         line = reader.text.count("\n", 0, found.start)
         pytest.fail(f"{page.name}:{line}: {found.command}says:\n{found.printed}", pytrace=False)
@@ -276,12 +279,13 @@ def _refresh(page: Path) -> None:
     # Next to the repository, as in tests/conftest.py.
     data = Path(os.environ.get("CANONYM_DATA", ROOT.parent / "shared" / "data"))
     with tempfile.TemporaryDirectory() as scratch, contextlib.chdir(scratch):
-        cache = Path(scratch) / "cache"
-        os.environ["CANONYM_CACHE"] = str(cache)
+        data_home = Path(scratch) / "data"
+        os.environ["CANONYM_DATA_HOME"] = str(data_home)
+        os.environ["CANONYM_CACHE"] = str(data_home / "cache")
         folder = Path(scratch) / "page"
         folder.mkdir()
         os.chdir(folder)
-        reader = Reader(page, folder, _environment(cache))
+        reader = Reader(page, folder, _environment(data_home))
         text = reader.text
         for found in reversed(list(reader.read(lambda: data))):
             text = text[: found.start] + _tidy(found.printed) + text[found.end :]

@@ -55,14 +55,14 @@ def test_contents(wheel: Path) -> None:
     assert {Path(name).name for name in names if "/licenses/" in name} == {"LICENSE", "NOTICE"}
 
 
-def test_it_runs_without_the_source_tree(wheel: Path, tmp_path: Path, default_cache: Path) -> None:
+def test_it_runs_without_the_source_tree(wheel: Path, tmp_path: Path, packaged: Path) -> None:
     target = tmp_path / "installed"
     _run(
         *(sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index"),
         *("--target", target, wheel),
         cwd=tmp_path,
     )
-    alone = {"PYTHONPATH": str(target), "CANONYM_CACHE": str(default_cache)}
+    alone = {"PYTHONPATH": str(target), "CANONYM_DATA_HOME": str(packaged)}
     where = _run(
         sys.executable, "-c", "import canonym; print(canonym.__file__)", cwd=tmp_path, **alone
     )

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Self, Unpack
 
-from canonym.errors import CanonymError, Mismatch
+from canonym.errors import InvalidInput, Mismatch
 from canonym.io.files import write_folder
 from canonym.linking.annotation import AnnotationOptions, Annotator
 from canonym.linking.build import FORMAT, MEMORY, Progress, build_index
@@ -20,6 +20,7 @@ from canonym.linking.display import describe, index_facts, index_fingerprint
 from canonym.linking.extra_names import TrainingMention
 from canonym.linking.links import LinkOptions, Links
 from canonym.linking.manifest import read_index_manifest
+from canonym.linking.named import DEFAULT, OFFICIAL, PACKAGED, index_folder, is_index_name
 from canonym.linking.overlay import OVERLAY, Overlay, check_overlay
 from canonym.linking.parallel import annotate_texts, link_in_processes
 from canonym.linking.pipeline import Pipeline
@@ -137,6 +138,9 @@ class Linker:
         InvalidInput
             If an encoder, search, order or kind is unknown, or what else is given does not fit.
         """
+        fold, reuse = (index and _folder_of(index, progress) for index in (fold, reuse))
+        if folder is not None and overwrite:
+            check_overlay(folder, fold)
         target, temporary = build_index(
             terminology,
             folder,
@@ -158,24 +162,33 @@ class Linker:
         return linker
 
     @classmethod
-    def load(cls, folder: str | Path, *, terminology: Terminology | None = None) -> Self:
+    def load(
+        cls,
+        folder: str | Path,
+        *,
+        terminology: Terminology | None = None,
+        progress: Progress | None = None,
+    ) -> Self:
         """Open a saved linker, memory-mapped.
 
         Parameters
         ----------
         folder : str or Path
-            Made by `save`, by ``build(folder=…)`` or by ``canonym index``.
+            Made by `save`, by ``build(folder=…)`` or by ``canonym index``. Or the name of an index,
+            such as ``"icd10cm"``; a folder of that name in the current one wins.
         terminology : Terminology, optional
             Use this one instead of the copy in the folder; it must have the same content.
+        progress : Progress, optional
+            Reports on the index of ICD-10-CM while that is built, at its first use.
 
         Raises
         ------
         ReadError
-            If the folder is missing or damaged.
+            If the folder is missing or damaged, or there is no such name.
         Mismatch
             If it was made by a newer version, or for another terminology.
         """
-        return cls(Path(folder), terminology=terminology)
+        return cls(_folder_of(folder, progress), terminology=terminology)
 
     @classmethod
     def default(cls, *, everyday: bool = True, progress: Progress | None = None) -> Self:
@@ -183,16 +196,10 @@ class Linker:
 
         With `everyday` it knows everyday names as well ("pink eye"): names of the source
         ``"canonym everyday names"``, which are no coding advice. The first call builds it, in
-        seconds, in the cache folder (`canonym.io.files.cache_folder`).
+        seconds, in the folder of the user's data (`canonym.io.files.data_folder`). An upgrade
+        builds it again; what was added stays.
         """
-        from canonym.linking.default import build_default, default_folder
-
-        folder = default_folder(everyday=everyday)
-        if folder.exists():
-            with contextlib.suppress(CanonymError):  # damaged: it can always be built again
-                return cls.load(folder)
-        build_default(folder, progress, everyday=everyday)
-        return cls.load(folder)
+        return cls(_packaged(DEFAULT if everyday else OFFICIAL, progress))
 
     def save(self, folder: str | Path, *, overwrite: bool = False) -> None:
         """Write the linker to a folder that `load` opens; it appears whole or not at all."""
@@ -593,6 +600,23 @@ class Linker:
     def _open_order(self) -> None:
         self.confidence = Confidence.load(self.folder / CONFIDENCE)
         self.reranker = Reranker.load(self.folder / RERANKER, encoders=self.encoder_names)
+
+
+def _folder_of(index: str | Path, progress: Progress | None) -> Path:
+    """Return the folder of an index, for its path or its name; a packaged one is built."""
+    if str(index) in PACKAGED and is_index_name(index):
+        return _packaged(str(index), progress)
+    return index_folder(index)
+
+
+def _packaged(name: str, progress: Progress | None) -> Path:
+    from canonym.linking.default import packaged_index
+
+    def learn(folder: Path) -> None:
+        with contextlib.suppress(InvalidInput):  # too few names
+            Linker(folder).fit_confidence()
+
+    return packaged_index(name, learn, progress)
 
 
 def _reopened(cls: type[Linker], folder: Path, terminology: Path) -> Linker:

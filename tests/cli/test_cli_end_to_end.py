@@ -394,18 +394,23 @@ def test_info_describes_whatever_it_is_given(db: Path, index: Path, tmp_path: Pa
 def test_info_describes_the_installation(
     index: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("CANONYM_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("CANONYM_DATA_HOME", str(tmp_path / "data"))
     content = json.loads(run("info", "--format", "json").stdout)
-    assert content["cached indexes"] == {}
+    assert [index["name"] for index in content["indexes"]] == ["icd10cm", "icd10cm-official"]
     assert {"torch", "onnx", "arrow"} < set(content["extras"])
     assert not {"all", "dev"} & set(content["extras"])
-    shutil.copytree(index, tmp_path / "cache" / "one")
+    for name in ("one", "broken"):
+        shutil.copytree(index, tmp_path / "data" / "indexes" / name)
+    (tmp_path / "data" / "indexes" / "broken" / "terminology.db").unlink()
     needed = [
         *("click>=8", "nothing_of_the_kind>=1; extra == 'missing'", "numpy; extra == 'there'"),
         *("numpy; extra == 'half'", "nothing_of_the_kind; extra == 'half'", "x; extra == 'dev'"),
     ]
     monkeypatch.setattr("importlib.metadata.requires", lambda _name: needed)
-    assert "one" in run("info").stdout
+    shown = run("info").stdout
+    assert "name: one, terminology: (not said), concepts: 5, names: " in shown
+    assert "name: broken, problem: " in shown
+    assert "name: icd10cm, terminology: ICD-10-CM, built at first use" in shown
     assert json.loads(run("info", "--format", "json").stdout)["extras"] == {
         "half": "not installed: pip install 'canonym[half]'",
         "missing": "not installed: pip install 'canonym[missing]'",
@@ -486,7 +491,7 @@ def test_an_index_learns_how_sure_it_is(index: Path, tmp_path: Path) -> None:
     own = tmp_path / "own"
     shutil.copytree(index, own)
     few = run("link", "-i", str(own), "x", "--min-confidence", "0.5", code=2).stderr
-    assert "names of the terminology can be taken out" in few
+    assert "concepts have a name that can be taken out" in few
     assert "fit-confidence CORPUS" in few
     lines = []
     for number in range(10):

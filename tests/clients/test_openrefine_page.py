@@ -18,11 +18,11 @@ from tests.service.test_server import Server
 def test_the_guide_leads_to_a_table_with_codes(
     openrefine: OpenRefine,
     serving: Callable[..., Server],
-    default_cache: Path,
+    packaged: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setenv("CANONYM_CACHE", str(default_cache))
+    monkeypatch.setenv("CANONYM_DATA_HOME", str(packaged))
     server = serving()
     table = tmp_path / "visits.csv"
     table.write_text(table_of_the_guide(), encoding="utf-8")

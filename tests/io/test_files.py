@@ -19,6 +19,7 @@ from canonym.io import files
 from canonym.io.files import (
     MANIFEST,
     cache_folder,
+    data_folder,
     file_digest,
     read_manifest,
     remove_leftovers,
@@ -432,4 +433,17 @@ def test_the_cache_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> No
     monkeypatch.delenv("XDG_CACHE_HOME")
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     assert cache_folder() == tmp_path / "home" / ".cache" / "canonym"
+    assert not (tmp_path / "mine").exists()
+
+
+def test_the_data_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("CANONYM_DATA_HOME", str(tmp_path / "mine"))
+    assert data_folder() == tmp_path / "mine"
+    monkeypatch.delenv("CANONYM_DATA_HOME")
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    assert data_folder() == tmp_path / "canonym"
+    for name in ("XDG_DATA_HOME", "LOCALAPPDATA"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    assert data_folder() == tmp_path / "home" / ".local" / "share" / "canonym"
     assert not (tmp_path / "mine").exists()

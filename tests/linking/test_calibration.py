@@ -187,7 +187,7 @@ def test_it_is_kept_and_makes_nonsense_nil(linker: Linker) -> None:
 def test_too_few_names_are_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(calibration, "strangers", lambda *_, **__: ["asdf"])
     small = Linker.build(Terminology.build([Concept("X:1", "hip")]), folder=tmp_path / "index")
-    with pytest.raises(InvalidInput, match="1 names of the terminology can be taken out"):
+    with pytest.raises(InvalidInput, match="1 concepts have a name that can be taken out"):
         small.fit_confidence()
     assert not (tmp_path / "index" / CONFIDENCE).exists()
 

@@ -80,9 +80,9 @@ def test_an_index_that_was_replaced_meanwhile_is_refused(linker: Linker, tmp_pat
 
 
 def test_the_linker_of_icd10cm_links_in_processes(
-    default_cache: Path, monkeypatch: pytest.MonkeyPatch
+    packaged: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("CANONYM_CACHE", str(default_cache))
+    monkeypatch.setenv("CANONYM_DATA_HOME", str(packaged))
     linker = Linker.default()
     mentions = ["heart attak", "pink eye", "broken hip", "hip and shoulder pain"]
     found = linker.link(mentions, workers=2, batch=2)

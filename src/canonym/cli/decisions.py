@@ -52,10 +52,10 @@ def import_decisions(
     from canonym.cli.encodings import found_encoding
     from canonym.cli.progress import note
     from canonym.cli.reviews import take_reviews
-    from canonym.linker import Linker
+    from canonym.cli.sources import open_index
     from canonym.linking.reviews import read_reviews
 
-    linker = Linker.load(index)
+    linker = open_index(index)
     found = read_reviews(file, encoding=encoding or found_encoding(Path(file)))
     if found.made_by not in ("", linker.fingerprint):
         note(f"{file} was made by another index, or before this one was changed.")

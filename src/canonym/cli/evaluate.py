@@ -50,7 +50,8 @@ class Options(TypedDict):
     "-i",
     "--index",
     type=_FILE,
-    help="A folder made by `canonym index`. Protocols other than raw take its terminology and its "
+    help="A folder made by `canonym index`, or a name that `canonym info` lists; what has that "
+    "name in the current directory wins. Protocols other than raw take its terminology and its "
     "encoders, and index the names anew.",
 )
 @click.option(

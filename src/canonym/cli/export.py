@@ -53,8 +53,8 @@ _GOES_WITH = {
     "-i",
     "--index",
     type=click.Path(),
-    help="The index that the list was linked with. omop needs it; sssom, usagi and fhir get the "
-    "version of the terminology from it, and usagi the domains.",
+    help="The index that the list was linked with, by its folder or name. omop needs it; sssom, "
+    "usagi and fhir get the version of the terminology from it, and usagi the domains.",
 )
 @exchange_options
 @overwrite_option
@@ -82,9 +82,9 @@ def export(
     from canonym.cli.exchange import day_of
     from canonym.cli.place import check_outputs
     from canonym.cli.progress import note
+    from canonym.cli.sources import open_index
     from canonym.errors import require
     from canonym.io.files import write_file
-    from canonym.linker import Linker
 
     require("sqlalchemy", "reviews", "service")
     from canonym.review.export import export_review
@@ -95,7 +95,7 @@ def export(
     _check_options(chosen, {**given, "date": date})
     place = _database(reviews)
     check_outputs({"-o": output}, (place, index), overwrite=overwrite)
-    linker = Linker.load(index) if index else None
+    linker = open_index(index) if index else None
     filled = {name: value for name, value in given.items() if value}
     choices = Choices(date=day_of(date), **filled)  # type: ignore[arg-type]
     with Store(place) as store:

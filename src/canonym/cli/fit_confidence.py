@@ -48,13 +48,14 @@ def fit_confidence(
     from canonym.cli.annotated import open_corpus
     from canonym.cli.description import print_facts
     from canonym.cli.progress import activity
+    from canonym.cli.sources import open_index
     from canonym.cli.verbosity import is_quiet
-    from canonym.linker import Linker
     from canonym.linking.confidence import usual_method
 
     documents = None if corpus is None else open_corpus(corpus, format=format_).documents
+    linker = open_index(index)
     with activity("Fitting"):
-        found = Linker.load(index).fit_confidence(documents, types=types, method=method)
+        found = linker.fit_confidence(documents, types=types, method=method)
     if is_quiet():
         return
     answered = found["answered at 0.9"]

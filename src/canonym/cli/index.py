@@ -142,8 +142,8 @@ _SURE, _WORTH = 0.001, 0.05  # the p of a gain, and its least size
     "verified",
     type=click.Path(),
     metavar="FOLDER",
-    help="Only check an index, or a saved encoder: compare all of its files with their checksums, "
-    "and build nothing.",
+    help="Only check an index, by its folder or name, or a saved encoder: compare all of its files "
+    "with their checksums, and build nothing.",
 )
 @device_option
 @click.pass_context
@@ -284,6 +284,7 @@ def _verify(ctx: click.Context, folder: str) -> None:
     """Check an index or an encoder, and report every file that is not as it was written."""
     from pathlib import Path
 
+    from canonym.cli.sources import folder_of
     from canonym.encoders.saved import ENCODER_MANIFEST
     from canonym.errors import InvalidInput, ReadError
     from canonym.io.files import restored
@@ -301,7 +302,7 @@ def _verify(ctx: click.Context, folder: str) -> None:
             f"--verify checks {folder} and builds nothing; leave out {given[0].get_error_hint(ctx)}"
         )
     is_encoder = (restored(Path(folder)) / ENCODER_MANIFEST).is_file()
-    found = verify_encoder(folder) if is_encoder else verify_index(folder)
+    found = verify_encoder(folder) if is_encoder else verify_index(folder_of(folder))
     if found.findings:
         lines = "".join(f"\n  {finding.file}: {finding.problem}" for finding in found.findings)
         raise ReadError(

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @click.command()
@@ -21,8 +24,14 @@ import click
 def info(path: str | None, format_: str) -> None:
     """Describe PATH (a terminology, an index, an encoder), or canonym itself.
 
+    Without PATH, all indexes with a name are listed: icd10cm, which is bundled and built at first
+    use, and those in the folder indexes of your data (CANONYM_DATA_HOME, or canonym in
+    XDG_DATA_HOME, ~/.local/share). Every command takes a name where it takes the folder of an
+    index; what has that name in the current directory wins.
+
     \b
       canonym info
+      canonym info icd10cm
       canonym info doid.db
       canonym info doid-index
     """
@@ -40,7 +49,7 @@ def _installation() -> dict[str, Any]:
 
     from canonym import __version__
     from canonym.encoders import SHIPPED
-    from canonym.io.files import cache_folder
+    from canonym.io.files import cache_folder, data_folder
 
     return {
         "canonym": __version__,
@@ -51,7 +60,8 @@ def _installation() -> dict[str, Any]:
         },
         **{f"{name} encoder": _shipped(name) for name in SHIPPED},
         "cache": str(cache_folder()),
-        "cached indexes": _cached(),
+        "data": str(data_folder()),
+        "indexes": _indexes(),
     }
 
 
@@ -89,31 +99,43 @@ def _shipped(name: str) -> str:
     return str(folder) if (folder / ENCODER_MANIFEST).is_file() else f"missing from {folder}"
 
 
-def _cached() -> dict[str, str]:
-    from canonym.io.files import MANIFEST, cache_folder
+def _indexes() -> list[dict[str, Any]]:
+    """Describe the indexes that have a name."""
+    from canonym.linking.named import index_names, indexes_folder
 
-    folder = cache_folder()
-    if not folder.is_dir():
-        return {}
+    return [_index(name, indexes_folder() / name) for name in index_names()]
+
+
+def _index(name: str, folder: Path) -> dict[str, Any]:
+    from canonym.errors import CanonymError
+    from canonym.linker import Linker
+
+    if not folder.exists():
+        return {"name": name, "terminology": "ICD-10-CM, built at first use"}
+    size = sum(file.stat().st_size for file in folder.rglob("*"))
+    try:
+        terminology = Linker(folder).info()["terminology"]
+    except CanonymError as error:
+        return {"name": name, "problem": str(error)}
     return {
-        entry.name: f"{sum(file.stat().st_size for file in entry.rglob('*')) / 1e6:,.0f} MB"
-        for entry in sorted(folder.iterdir())
-        if (entry / MANIFEST).is_file()
+        "name": name,
+        "terminology": " + ".join(terminology["sources"]) or "(not said)",
+        "concepts": terminology["n_concepts"],
+        "names": terminology["n_names"],
+        "size": f"{size / 1e6:,.0f} MB",
     }
 
 
 def _describe(path: str) -> dict[str, Any]:
-    from pathlib import Path
-
     from canonym.cli.description import counts
+    from canonym.cli.sources import folder_of
     from canonym.encoders.saved import ENCODER_MANIFEST, read_encoder_manifest
     from canonym.errors import ReadError
-    from canonym.io.files import restored
     from canonym.linker import Linker
     from canonym.terminology import Terminology
     from canonym.terminology.database import is_sqlite
 
-    folder = restored(Path(path))
+    folder = folder_of(path)
     if not folder.exists():
         raise ReadError(path, "no such file or folder")
     if is_sqlite(folder):

@@ -61,8 +61,9 @@ index_option: Decorator = click.option(
     "-i",
     "--index",
     type=click.Path(),
-    help="A folder made by `canonym index`, or a terminology, which is then indexed for this run. "
-    "ICD-10-CM when left out.",
+    help="A folder made by `canonym index`, or a name that `canonym info` lists, such as icd10cm; "
+    "what has that name in the current directory wins. Or a terminology, which is then indexed for "
+    "this run. ICD-10-CM when left out.",
 )
 everyday_option: Decorator = click.option(
     "--no-everyday",
@@ -75,7 +76,12 @@ encoding_option: Decorator = click.option(
     help="Encoding of the file; found when left out, and named if it is not UTF-8.",
 )
 built_index_option: Decorator = click.option(
-    "-i", "--index", type=click.Path(), required=True, help="A folder made by `canonym index`."
+    "-i",
+    "--index",
+    type=click.Path(),
+    required=True,
+    help="A folder made by `canonym index`, or a name that `canonym info` lists, such as icd10cm; "
+    "what has that name in the current directory wins.",
 )
 overwrite_option: Decorator = click.option(
     "--overwrite", is_flag=True, help="Replace the output if it exists."

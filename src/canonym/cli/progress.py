@@ -70,7 +70,8 @@ def stages(*, unit: str | Mapping[str, str] = "names") -> Iterator[Stages]:
         def report(stage: str, done: int, total: int | None) -> None:
             if stage not in begun:
                 begun.add(stage)
-                of = "" if total is None else f": {total:,} {_unit_of(unit, stage)}"
+                named = _unit_of(unit, stage)
+                of = f": {total:,} {named}" if named and total is not None else ""
                 _LOG.info("%s%s", stage, of)
             show(stage, done, total)
 

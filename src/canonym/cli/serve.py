@@ -68,9 +68,10 @@ _limits = with_options(
     "--index",
     type=_Indexes(),
     multiple=True,
-    metavar="[NAME=]FOLDER",
-    help="A folder made by `canonym index`, and the name under which it is served: that of the "
-    "folder when left out. Can be repeated. ICD-10-CM without any.",
+    metavar="[NAME=]INDEX",
+    help="A folder made by `canonym index`, or a name that `canonym info` lists, and the name "
+    "under which it is served: that of the folder when left out. Can be repeated. ICD-10-CM "
+    "without any.",
 )
 @_option(
     "--host",
@@ -137,9 +138,8 @@ def serve(host: str, port: int, workers: int, **settings: Any) -> None:
     the same name is opened again without a pause. SIGTERM and Ctrl-C let open requests end.
     """
     from canonym.cli.progress import note
-    from canonym.cli.sources import open_linker
+    from canonym.cli.sources import open_index, open_linker
     from canonym.errors import require
-    from canonym.linker import Linker
     from canonym.service import Settings
     from canonym.service.server import check_host, run_server
 
@@ -148,7 +148,7 @@ def serve(host: str, port: int, workers: int, **settings: Any) -> None:
     check_host(host, chosen.keys)
     # What cannot be opened is refused before anything is bound; ICD-10-CM is built here.
     for folder in chosen.folders().values():
-        open_linker(None) if folder is None else Linker.load(folder)
+        open_linker(None) if folder is None else open_index(folder)
     if chosen.reviews:
         from canonym.review.store import Store
 

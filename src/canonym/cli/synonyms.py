@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from canonym.cli.options import built_index_option
+from canonym.cli.sources import open_index
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,7 +48,7 @@ def add(name: str, id_: str, index: str, language: str) -> None:
     """
     from canonym.cli.progress import note
 
-    if not _open(index).add_synonym(name, id_, language=language):
+    if not open_index(index).add_synonym(name, id_, language=language):
         note(f"{name!r} is a name of {id_} already.")
 
 
@@ -61,7 +62,7 @@ def remove(name: str, id_: str, index: str) -> None:
     \b
       canonym synonyms remove "widow maker" I21.02 --index my-index
     """
-    _open(index).remove_synonym(name, id_)
+    open_index(index).remove_synonym(name, id_)
 
 
 @synonyms.command()
@@ -76,7 +77,7 @@ def forbid(mention: str, id_: str, index: str) -> None:
     """
     from canonym.cli.progress import note
 
-    if not _open(index).forbid(mention, id_):
+    if not open_index(index).forbid(mention, id_):
         note(f"{id_} is forbidden for {mention!r} already.")
 
 
@@ -90,7 +91,7 @@ def allow(mention: str, id_: str, index: str) -> None:
     \b
       canonym synonyms allow "cold" J00 --index my-index
     """
-    _open(index).allow(mention, id_)
+    open_index(index).allow(mention, id_)
 
 
 @synonyms.command("list")
@@ -106,7 +107,7 @@ def list_(index: str) -> None:
     """
     from canonym.cli.failures import printable
 
-    linker = _open(index)
+    linker = open_index(index)
     click.echo("\t".join(_COLUMNS))
     notes = linker.pipeline.names.overlay.notes()
     for kind, name, id_, language in _listed(linker):
@@ -133,7 +134,7 @@ def import_(file: str, index: str, language: str) -> None:
     from canonym.errors import CanonymError, ReadError
     from canonym.linking.overlay import checked_name
 
-    linker = _open(index)
+    linker = open_index(index)
     names, pairs = [], []
     notes: dict[tuple[str, str], str] = {}
     for line, kind, name, id_, tag, remark in _read(file):
@@ -153,12 +154,6 @@ def import_(file: str, index: str, language: str) -> None:
         f"{added:,} of {len(names):,} names and {forbidden:,} of {len(pairs):,} forbidden pairs "
         "are new."
     )
-
-
-def _open(index: str) -> Linker:
-    from canonym.linker import Linker
-
-    return Linker.load(index)
 
 
 def _listed(linker: Linker) -> Iterator[tuple[str, str, str, str]]:

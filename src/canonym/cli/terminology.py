@@ -29,8 +29,9 @@ _SAMPLES = click.option(
 def terminology() -> None:
     """Show, check, compare and export terminologies.
 
-    Each takes files made by `canonym import`, folders made by `canonym index`, or sources that
-    `canonym import` would recognise.
+    Each takes files made by `canonym import`, folders made by `canonym index`, names of indexes
+    such as icd10cm, or sources that `canonym import` would recognise. What has such a name in the
+    current directory wins.
     """
 
 
@@ -45,6 +46,7 @@ def show(path: str, ids: tuple[str, ...], samples: int, format_: str) -> None:
     \b
       canonym terminology show doid.db
       canonym terminology show doid.db DOID:5844
+      canonym terminology show icd10cm I21
     """
     from canonym.cli.description import counts, print_facts
     from canonym.cli.sources import open_terminology

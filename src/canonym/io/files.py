@@ -62,6 +62,18 @@ def cache_folder() -> Path:
     return (Path(base) if base else Path.home() / ".cache") / "canonym"
 
 
+def data_folder() -> Path:
+    """Return the folder for what people made and would miss (``$XDG_DATA_HOME/canonym``).
+
+    ``CANONYM_DATA_HOME`` overrides it. The folder is not created.
+    """
+    named = os.environ.get("CANONYM_DATA_HOME")
+    if named:
+        return Path(named)
+    base = os.environ.get("XDG_DATA_HOME") or os.environ.get("LOCALAPPDATA")
+    return (Path(base) if base else Path.home() / ".local" / "share") / "canonym"
+
+
 def _sibling(path: Path, kind: str) -> Path:
     return path.with_name(f".{path.name}.{kind}-{os.getpid()}-{secrets.token_hex(4)}")
 

@@ -18,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from numbers import Real
 from pathlib import Path
@@ -45,7 +45,7 @@ from canonym.linking.extra_names import (
     with_search,
     write_targets,
 )
-from canonym.linking.overlay import MergedTerminology, check_overlay, merge_into
+from canonym.linking.overlay import MergedTerminology, merge_into
 from canonym.linking.reranker import check_order, install_order, open_order
 from canonym.linking.reuse import EarlierIndex, completed, completed_keys
 from canonym.linking.search import load_encoders
@@ -118,14 +118,13 @@ def build_index(
     reuse: str | Path | None = None,
     progress: Progress | None = None,
     settings: Settings,
+    finish: Callable[[Path], None] | None = None,
 ) -> tuple[Path, Path | None]:
     """Write an index that appears whole or not at all; see `canonym.Linker.build`.
 
-    Returns the folder, and the temporary folder around it that the caller has to remove, where no
-    folder was given.
+    `finish` adds to the new folder before it appears. Returns the folder, and the temporary folder
+    around it that the caller has to remove, where no folder was given.
     """
-    if folder is not None and overwrite:
-        check_overlay(folder, fold)
     check_order(order)
     index = _chosen_kind(kind, terminology.n_names)
     # Two processes may sort at the same time.
@@ -149,6 +148,8 @@ def build_index(
         merged.finish(place)
         if str(order) != "nearest":
             install_order(order, _names_of(made), place)
+        if finish is not None:
+            finish(place)
 
     if folder is not None:
         with write_folder(folder, overwrite=overwrite) as partial:

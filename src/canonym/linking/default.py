@@ -1,69 +1,201 @@
-"""The packaged index: ICD-10-CM with everyday names, built once and cached."""
+"""The packaged index: ICD-10-CM, built at first use, and again where an upgrade changes it."""
 
 from __future__ import annotations
 
 import contextlib
 import gc
 import hashlib
+import itertools
 import logging
 import tempfile
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
 from importlib.metadata import version
 from pathlib import Path
+from typing import TypeVar
 
-from canonym.errors import InvalidInput
-from canonym.io.files import cache_folder, file_digest
-from canonym.linking.build import FORMAT, Progress, build_index
+from canonym.errors import CanonymError, InvalidInput
+from canonym.io.files import MANIFEST, cache_folder, file_digest, n_cores, restored
+from canonym.linking.build import FORMAT, Progress, build_index, silent
+from canonym.linking.manifest import read_index_manifest
+from canonym.linking.named import DEFAULT, PACKAGED, indexes_folder
+from canonym.linking.overlay import OVERLAY, Overlay, OverlayContent
 from canonym.linking.settings import SIEVES
 from canonym.terminology import Terminology
 from canonym.terminology.database import FORMAT as TERMINOLOGY_FORMAT
 
 _log = logging.getLogger(__name__)
+_T = TypeVar("_T")
+
+MADE_FROM = "made-from"
+"""File in the folder of a packaged index: a hash of everything that it depends on."""
 
 _MODELS = Path(__file__).parents[1] / "models"
 
+_OPENING, _READING, _LEARNING = "opening ICD-10-CM", "reading ICD-10-CM", "learning confidence"
+_SHARES = {
+    _OPENING: 10,
+    _READING: 18,
+    "counting": 9,
+    "normal forms": 30,
+    "subword vectors": 1,
+    _LEARNING: 32,
+}
+"""Percent of the time that each stage takes on two cores, where names are encoded meanwhile.
 
-def default_folder(*, everyday: bool = True) -> Path:
-    """Return the place of the cached index of ICD-10-CM, with or without everyday names.
-
-    Its name carries a hash of everything it depends on: the ICD-10-CM package, the everyday names,
-    the embedded encoder and the formats. So an upgrade builds a new one. The manifest of the
-    encoder has a checksum of its arrays, which need not be read for that.
-    """
-    return cache_folder() / f"icd10cm-{_fingerprint(everyday)[:16]}"
+Measured by `benchmarks/first_index.py`, in three rounds.
+"""
+_VECTORS_ON_ONE_CORE = 22
+_RECORDS = 222_000  # of ICD-10-CM of 2026 with everyday names
+_OPENING_SECONDS = 1.5
+_TICK = 0.1  # seconds
 
 
-def build_default(folder: Path, progress: Progress | None = None, *, everyday: bool = True) -> None:
-    """Build the index of ICD-10-CM.
+def packaged_index(
+    name: str, learn: Callable[[Path], object], progress: Progress | None = None
+) -> Path:
+    """Return the folder of a packaged index, by a name in `PACKAGED`.
+
+    It is built where it is missing or damaged, and where it was made from another ICD-10-CM, other
+    everyday names, another encoder or in other formats. `learn` adds a confidence to a new folder
+    before it appears. Synonyms, forbidden pairs and their notes are carried over. An index of the
+    user's in its place is left alone.
 
     Raises
     ------
     InvalidInput
-        If the cache folder cannot be written.
+        If the data folder cannot be written.
+    ReadError
+        If the file with the synonyms is damaged.
     """
+    folder, everyday = restored(indexes_folder() / name), PACKAGED[name]
+    if (folder / MANIFEST).is_file() and not (folder / MADE_FROM).is_file():
+        return folder
+    made_from = _fingerprint(everyday)
+    if not _is_current(folder, made_from):
+        whole = _Whole(progress or silent)
+
+        def finish(place: Path) -> None:
+            whole.waited(_LEARNING, lambda: learn(place))
+            _carry_over(folder, place)
+            (place / MADE_FROM).write_text(f"{made_from}\n", encoding="ascii")
+
+        there = folder.exists()
+        try:
+            folder.parent.mkdir(parents=True, exist_ok=True)
+            _build(folder, whole, finish, everyday=everyday, overwrite=there)
+        except OSError as error:
+            raise InvalidInput(
+                f"the index of ICD-10-CM could not be kept in {folder.parent} ({error}); set "
+                "CANONYM_DATA_HOME to a folder that can be written to"
+            ) from error
+        except InvalidInput:
+            if there or not _is_current(folder, made_from):
+                raise
+            _log.info("another process has built %s meanwhile", folder)
+    return folder
+
+
+def _is_current(folder: Path, made_from: str) -> bool:
+    """Whether an index is whole, as far as its sizes say, and made from what is installed now."""
+    try:
+        if (folder / MADE_FROM).read_text(encoding="ascii").strip() != made_from:
+            return False
+        read_index_manifest(folder, newest=FORMAT)
+    except (CanonymError, OSError, ValueError):
+        return False
+    return True
+
+
+def _build(
+    folder: Path,
+    whole: _Whole,
+    finish: Callable[[Path], None],
+    *,
+    everyday: bool,
+    overwrite: bool,
+) -> None:
     from canonym.terminology.readers.icd10cm import read_icd10cm
 
     _log.info("build the index of ICD-10-CM in %s", folder)
-    try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        with _no_collection(), tempfile.TemporaryDirectory(prefix="canonym-") as scratch:
-            if progress is not None:
-                progress("reading ICD-10-CM", 0, 1)
-            records = read_icd10cm(everyday=everyday)
-            with Terminology.build(records, Path(scratch) / "icd10cm.db") as terminology:
-                build_index(
-                    terminology,
-                    folder,
-                    encoders=["default"],
-                    overwrite=True,
-                    progress=progress,
-                    settings={},
-                )
-    except OSError as error:
-        raise InvalidInput(
-            f"the index of ICD-10-CM could not be kept in {folder.parent} ({error}); set "
-            "CANONYM_CACHE to a folder that can be written to"
-        ) from error
+    records = read_icd10cm(everyday=everyday)
+    with _no_collection(), tempfile.TemporaryDirectory(prefix="canonym-") as scratch:
+        first = whole.waited(_OPENING, lambda: next(records), _OPENING_SECONDS)
+        with Terminology.build(
+            itertools.chain([first], records),
+            Path(scratch) / "icd10cm.db",
+            progress=lambda n: whole(_READING, n, max(n, _RECORDS)),
+        ) as terminology:
+            build_index(
+                terminology,
+                folder,
+                encoders=["default"],
+                overwrite=overwrite,
+                progress=whole,
+                settings={},
+                finish=finish,
+            )
+
+
+def _carry_over(folder: Path, place: Path) -> None:
+    """Add what was added to the index before; earlier versions kept it in the cache."""
+    earlier = [folder] if folder.exists() else sorted(cache_folder().glob(f"{DEFAULT}-*"))
+    for old in earlier:
+        overlay = Overlay(old / OVERLAY)
+        content = overlay.read()
+        if content != OverlayContent():
+            _log.info("take over %s synonyms of %s", len(content.synonyms), old)
+            new = Overlay(place / OVERLAY)
+            new.write(content)
+            new.note(overlay.notes())
+
+
+class _Whole:
+    """Reports all stages of a first build as one, in thousandths of the time that they take."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+        self._began = time.monotonic()
+        self._stage = ""
+        alone = {} if n_cores() > 1 else {"subword vectors": _VECTORS_ON_ONE_CORE}
+        shares = {**_SHARES, **alone}
+        n = sum(shares.values())
+        self._shares = {stage: share / n for stage, share in shares.items()}
+        self._begins = dict(
+            zip(shares, itertools.accumulate(self._shares.values(), initial=0.0), strict=False)
+        )
+        self._report(0.0)
+
+    def __call__(self, stage: str, done: int, total: int) -> None:
+        """Take the report of a stage."""
+        self._move(stage, done / total if total else 1.0)
+
+    def waited(self, stage: str, work: Callable[[], _T], seconds: float | None = None) -> _T:
+        """Do work that reports nothing, and move on as fast as it usually goes.
+
+        Without usual `seconds`, they follow from the pace of the stages before.
+        """
+        began, before = time.monotonic(), self._begins[stage]
+        usual = seconds or (began - self._began) * self._shares[stage] / before or _TICK
+        with ThreadPoolExecutor(1) as pool:
+            future = pool.submit(work)
+            while wait([future], timeout=_TICK).not_done:
+                self._move(stage, min((time.monotonic() - began) / usual, 0.95))
+            done = future.result()
+        self._move(stage, 1.0)
+        return done
+
+    def _move(self, stage: str, part: float) -> None:
+        if stage not in self._shares:
+            return
+        if stage != self._stage:
+            _log.info("%s, after %.1f s", stage, time.monotonic() - self._began)
+            self._stage = stage
+        self._report(self._begins[stage] + self._shares[stage] * part)
+
+    def _report(self, part: float) -> None:
+        self._progress("Preparing ICD-10-CM", round(1000 * part), 1000)
 
 
 @contextlib.contextmanager

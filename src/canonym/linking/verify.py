@@ -20,6 +20,7 @@ from canonym.io.files import (
 )
 from canonym.linking.build import FORMAT
 from canonym.linking.confidence import CONFIDENCE, Confidence
+from canonym.linking.default import MADE_FROM
 from canonym.linking.manifest import check_index_manifest
 from canonym.linking.overlay import MARK, OVERLAY, Overlay
 from canonym.linking.reranker import RERANKER, Reranker
@@ -29,7 +30,7 @@ from canonym.terminology.writer import content_digest
 _log = logging.getLogger(__name__)
 
 _TERMINOLOGY = "terminology.db"
-_BESIDE = (RERANKER, CONFIDENCE, OVERLAY, f"{OVERLAY}-journal", f"{OVERLAY}{MARK}")
+_BESIDE = (RERANKER, CONFIDENCE, OVERLAY, f"{OVERLAY}-journal", f"{OVERLAY}{MARK}", MADE_FROM)
 
 
 class Finding(NamedTuple):

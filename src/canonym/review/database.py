@@ -16,6 +16,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.pool import NullPool
 
 from canonym.errors import InvalidInput, ReadError
+from canonym.io.files import data_folder
 
 _MIGRATIONS = Path(__file__).parent / "migrations"
 _LOCK = 0x63616E72  # which PostgreSQL holds while one process changes the tables
@@ -23,8 +24,7 @@ _LOCK = 0x63616E72  # which PostgreSQL holds while one process changes the table
 
 def default_place() -> str:
     """Return the file in which reviews are kept where none is named."""
-    base = os.environ.get("XDG_DATA_HOME") or os.environ.get("LOCALAPPDATA")
-    return str((Path(base) if base else Path.home() / ".local" / "share") / "canonym/reviews.db")
+    return str(data_folder() / "reviews.db")
 
 
 def open_database(place: str) -> Engine:

@@ -18,6 +18,7 @@ from canonym.indexes.prefixes import Prefixes
 from canonym.io.files import MANIFEST, cache_folder, write_folder
 from canonym.linker import Linker
 from canonym.linking.confidence import CONFIDENCE
+from canonym.linking.named import index_folder
 from canonym.linking.reranker import RERANKER
 from canonym.service.problems import Problem
 from canonym.text import normalise, normalise_all
@@ -134,7 +135,8 @@ class Served:
 
     def __init__(self, name: str, folder: Path | None) -> None:
         self.name = name
-        self._folder = folder
+        self._index = folder
+        self._folder = None if folder is None else index_folder(folder)
         self._lock = threading.Lock()
         self._opened: Opened | None = None
         self._known: tuple[tuple[int, int], ...] | None = None
@@ -160,8 +162,7 @@ class Served:
             if self._opened is not None and known in (None, self._known):
                 return
             try:
-                linker = Linker.default() if self._folder is None else Linker.load(self._folder)
-                opened = Opened(linker)
+                opened = Opened(self._load())
             except (CanonymError, OSError):
                 if self._opened is None:
                     raise
@@ -171,6 +172,13 @@ class Served:
             if self._opened is not None:
                 _log.info("the index %s was replaced and is open again", self.name)
             self._opened, self._known = opened, known
+
+    def _load(self) -> Linker:
+        """Open the linker; a packaged one may be built, but only the first time."""
+        if self._index is None:
+            return Linker.default()
+        index = self._index if self._opened is None else self._folder
+        return Linker.load(index or self._index)
 
     def _identity(self) -> tuple[tuple[int, int], ...] | None:
         """Tell one state of the folder from another; None while there is none, between two."""

@@ -28,7 +28,8 @@ class Settings:
     Parameters
     ----------
     index : tuple of str
-        Folders of indexes, each ``FOLDER`` or ``NAME=FOLDER``; the packaged ICD-10-CM without any.
+        Folders or names of indexes, each ``INDEX`` or ``NAME=INDEX``; the packaged ICD-10-CM
+        without any.
     keys : str
         File of API keys, made by ``canonym keys``; empty for none.
     reviews : str

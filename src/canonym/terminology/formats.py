@@ -178,7 +178,7 @@ def recognise(source: str | Path | None, *, options: Collection[str] = ()) -> st
     ReadError
         If the file is missing or cannot be read.
     """
-    if source is None or _is_packaged(source):
+    if source is None or is_packaged(source):
         return _PACKAGED
     path = Path(source)
     if path.is_dir():
@@ -196,7 +196,8 @@ def recognise(source: str | Path | None, *, options: Collection[str] = ()) -> st
     return found
 
 
-def _is_packaged(source: str | Path) -> bool:
+def is_packaged(source: str | Path) -> bool:
+    """Whether a source is the word for ICD-10-CM, and no file."""
     word = str(source).lower().replace("-", "").replace("_", "")
     return word == _PACKAGED and not Path(source).exists()
 
@@ -270,7 +271,7 @@ def read_records(
         alone = isinstance(value, str) and re.search(r"(Collection|Sequence)\[str\]", several)
         given[name] = (value,) if alone else value
     if found.name == _PACKAGED:
-        return found.load()(None if source is None or _is_packaged(source) else source, **given)
+        return found.load()(None if source is None or is_packaged(source) else source, **given)
     if source is None:
         raise InvalidInput(f"the format {found.name!r} needs a source: {found.expects}")
     return found.load()(source, **given)

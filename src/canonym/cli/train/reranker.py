@@ -5,20 +5,14 @@ from __future__ import annotations
 import click
 
 from canonym.cli.annotated import FORMATS
-from canonym.cli.options import Decorator, with_options
+from canonym.cli.options import Decorator, built_index_option, with_options
 
 
 def index_options(*further: Decorator) -> Decorator:
     """Return the options of commands that fit an index to an annotated corpus."""
     return with_options(
         click.argument("corpus", type=click.Path()),
-        click.option(
-            "-i",
-            "--index",
-            type=click.Path(),
-            required=True,
-            help="A folder made by `canonym index`.",
-        ),
+        built_index_option,
         click.option(
             "--mention-type",
             "types",
@@ -57,12 +51,13 @@ def reranker(corpus: str, index: str, types: tuple[str, ...], format_: str | Non
     from canonym.cli.annotated import open_corpus
     from canonym.cli.description import print_facts
     from canonym.cli.progress import activity
+    from canonym.cli.sources import open_index
     from canonym.cli.verbosity import is_quiet
-    from canonym.linker import Linker
 
     given = open_corpus(corpus, format=format_)
+    linker = open_index(index)
     with activity("Fitting"):
-        found = Linker.load(index).fit_reranker(given.documents, types=types)
+        found = linker.fit_reranker(given.documents, types=types)
     if is_quiet():
         return
     print_facts(
