@@ -91,7 +91,7 @@ def observe_terminology(pipeline: Pipeline, *, seed: int = 0) -> Observed:
     for place, questions in enumerate(_questions(pipeline, rng, seed)):
         if place == 0 and (n := len(questions.texts)) < _FEWEST:
             raise InvalidInput(
-                f"{n} concepts have a name that can be taken out and asked for, beside others, and at "
+                f"{n} concepts have a name that can be taken out and asked for, beside others; at "
                 f"least {_FEWEST} are expected; let it learn how sure its links are from annotated "
                 "mentions, `canonym fit-confidence CORPUS`"
             )
