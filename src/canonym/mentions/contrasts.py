@@ -99,7 +99,7 @@ def marks(text: str) -> tuple[tuple[str, str], ...]:
     Sorted pairs of a kind and a value; the sign of a symbol and *positive* or *negative* are equal.
 
     >>> marks("(+)-menthol"), marks("5'-nucleotidase"), marks("HER2+") == marks("HER2 positive")
-    ((('sign', '+'),), (('prime', "5'"),), True)
+    ((('sign', 'positive'),), (('prime', "5'"),), True)
     """
     if _MARKED.search(text) is None:
         return ()
