@@ -44,6 +44,7 @@ def test_the_words_are_read_in_capitals_and_between_spaces() -> None:
         ("possible h/o stroke", Status("stroke", ("historical", "uncertain"))),
         ("mother with possible gout", Status("gout", ("family", "uncertain"))),
         ("h/o gout?", Status("gout", ("historical", "uncertain"))),
+        ("poss. gout", Status("gout", ("uncertain",))),
         ("s/o sepsis", Status("sepsis", ("uncertain",))),
         ("c/f pneumonia", Status("pneumonia", ("uncertain",))),
         ("pneumonia not ruled out", Status("pneumonia", ("uncertain",))),

@@ -394,7 +394,7 @@ def _last_words(phrase: str) -> Iterator[str]:
 
 
 def _length(phrase: str) -> tuple[int, int]:
-    return len(phrase.split()), len(phrase)
+    return len(phrase.split()), len(phrase.strip())
 
 
 def _expression(phrase: str) -> str:
