@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from canonym import Concept, Linker, Mention, Name, Terminology
+from canonym.export import links_to_rows
 from canonym.export.mappings import Origin, mappings_of
 from canonym.export.sssom import SssomWriter
 from canonym.text.certainty import is_certain
@@ -64,6 +65,13 @@ def test_the_other_sign_alone_is_no_exact_match(one: str, other: str) -> None:
         (claim,) = mappings_of(link)
         assert claim.supported != "equal"
         assert not is_certain(link)
+
+
+def test_a_row_says_what_the_name_contradicts() -> None:
+    links = linker_of(["HER2- breast cancer", "Gout"]).link(["HER2+ breast cancer", "gout"])
+    first, second = links_to_rows(links, k=1)
+    assert first["reason"] == "contradicts the mention by sign: 'positive', not 'negative'"
+    assert (first["nil"], second["reason"]) == (False, "")
 
 
 def test_a_corrected_spelling_is_close_however_sure() -> None:

@@ -471,6 +471,8 @@ def _candidate_rows(text: str, link: Link, k: int) -> Iterator[tuple[str, ...]]:
         return
     for candidate in link.candidates[:k]:
         name = "" if candidate.name == candidate.label else candidate.name
+        if kinds := dict.fromkeys(kind for kind, *_ in candidate.against.contradictions):
+            name = f"{candidate.name} (contradicts: {', '.join(kinds)})"
         yield (text, candidate.id, candidate.label, f"{candidate.score:.3f}", name)
         text = ""
 

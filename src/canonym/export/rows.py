@@ -198,6 +198,7 @@ def _results(link: Link, part: str, k: int | None) -> Iterator[dict[str, Any]]:
             "margin": _rounded(link.margin) if rank == 1 else None,
             "confidence": _rounded(link.confidence) if rank == 1 else None,
             **last,
+            "reason": candidate.against.reason,
         }
 
 

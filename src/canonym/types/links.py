@@ -65,6 +65,14 @@ class Against(NamedTuple):
     contradictions: tuple[Contradiction, ...] = ()
     relation: str = "equal"
 
+    @property
+    def reason(self) -> str:
+        """What the name contradicts, in words; empty where nothing does."""
+        return "; ".join(
+            f"contradicts the mention by {kind}: {mention!r}, not {name!r}"
+            for kind, mention, name in self.contradictions
+        )
+
     @classmethod
     def from_dict(cls, whole: dict[str, Any]) -> Against:
         """Return what `to_dict` returned as it was."""
