@@ -426,9 +426,8 @@ def _of_order(words: Sequence[str], others: Sequence[str]) -> Iterator[Contradic
     before, before_too = words[:place], others[:place_too]
     if relation in _HEADED:  # what stands right before it is what the phrase names
         before, before_too = before[-1:], before_too[-1:]
-    crossing = set(before) & set(others[place_too + 1 :]) - SMALL
-    crossing_back = set(before_too) & set(words[place + 1 :]) - SMALL
-    if crossing and crossing_back:
+    moved, moved_too = set(before) - {*before_too, *SMALL}, set(before_too) - {*before, *SMALL}
+    if moved & set(others[place_too + 1 :]) and moved_too & set(words[place + 1 :]):
         yield Contradiction("order", " ".join(words), " ".join(others))
 
 
