@@ -164,6 +164,7 @@ equal    | a fever                       | Fever
 equal    | sepsis                        | Sepsis, unspecified organism
 equal    | gout                          | Gout (disorder)
 equal    | Crohn                         | Crohn disease
+equal    | n,n'-dimethylurea             | N,N'-dimethylurea
 equal    | factor deficiency due to liver deficiency | Factor deficiency due to liver deficiency
 equal    | fracture of neck of femur     | neck of femur fracture
 equal    | right > left asymmetry        | Right>left asymmetry

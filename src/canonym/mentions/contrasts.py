@@ -117,7 +117,7 @@ def marks(text: str) -> tuple[tuple[str, str], ...]:
     values += [("comparison", _EQUAL_SIGNS.get(s, s)) for s in _COMPARISON.findall(bare)]
     for prime in _PRIME.finditer(bare):
         before = re.search(r"\d*$", bare[: prime.start()])
-        values.append(("prime", (before[0] if before else "") + prime[0]))
+        values.append(("prime", (before[0] if before else "") + prime[0].lower()))
     values += [("percent", "%") for _ in _PERCENT.findall(bare)]
     return tuple(sorted(values))
 
