@@ -117,10 +117,11 @@ def test_displays_of_a_command_share_the_time_of_the_last_line() -> None:
 def test_lines_of_the_inner_of_two_activities(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], quiet: bool
 ) -> None:
-    monkeypatch.setattr("canonym.cli.progress._EVERY", 0.03)
+    # The outer one may print between the ends of both: long enough for a machine that stalls.
+    monkeypatch.setattr("canonym.cli.progress._EVERY", 0.3)
     monkeypatch.setattr("canonym.cli.progress.is_quiet", lambda: quiet)
     with activity("Outer"), activity("Inner"):
-        time.sleep(0.2)
+        time.sleep(0.7)
     found = capsys.readouterr().err
     assert ("Inner: 0 s" in found) is not quiet
     assert "Outer" not in found
