@@ -690,3 +690,10 @@ def test_a_label_beside_a_code_says_a_status(mention: str, status: tuple[str, ..
     (mapping,) = mappings_of(link)
     assert (link.candidates[0].id, link.status) == ("ICD10CM:A41.9", status)
     assert mapping.relation == ("related" if status else "equal")
+
+
+@pytest.mark.parametrize("mention", ["A41.9 without complications", "A41.9 - sepsis, no shock"])
+def test_what_a_label_denies_is_no_status_of_the_code(mention: str) -> None:
+    records = [Concept("ICD10CM:A41.9", "Sepsis, unspecified organism"), Concept("X:1", "Gout")]
+    (link,) = Linker.build(Terminology.build(records)).link([mention])
+    assert link.status == ()

@@ -19,7 +19,7 @@ from canonym.mentions.flags import FLAGS, consistent
 from canonym.mentions.glosses import LEAST_GAIN, is_code_for
 from canonym.mentions.lists import is_code, items_of, may_hold_joints
 from canonym.mentions.prepare import DRUG_LINE, SHORT_FORM, Part, Prepared
-from canonym.mentions.status import Stated, said_by
+from canonym.mentions.status import Stated, said_by, status_beside_code
 from canonym.text import UNORDERED, explain, normalise
 from canonym.text.characters import greek
 from canonym.text.qualifiers import BROADER, QUALIFIERS
@@ -347,6 +347,8 @@ def _one(
     string, hits = best.string, best.hits
     flags = () if mention.flags is None else mention.flags
     said = part.status if best.left is None else best.left
+    if hits.sieve == IDS and not said:
+        said = status_beside_code(string)
     status = consistent((*flags, *said))
     reason = NEGATED if "negated" in status and not keep_negated else hits.reason
     if not reason and min_score is not None and hits.score < min_score:

@@ -132,14 +132,17 @@ def differs_in_meaning(mention: str, name: str) -> bool:
     """
     if marks(mention) != marks(name):
         return True
-    if not _NEGATION_HINT.search(mention) and not _NEGATION_HINT.search(name):
+    if mention.casefold() == name.casefold():
+        return False
+    if not _TURNING.search(mention) and not _TURNING.search(name):
         return False
     words, others = (form.split() for form in strong_forms([mention, name]))
     against = (*_of_negation(words, others), *_of_order(words, others))
     return next(iter(against), None) is not None
 
 
-_NEGATION_HINT = re.compile(
+# Words that deny something, or relate what stands on their sides.
+_TURNING = re.compile(
     r"\b(?:no|not|without|non|nor|never|nil|den(?:y|ies|ied)|lacks?|absen(?:t|ce)|free|ruled|negative|"
     r"due|secondary|to|than|by|from|of|versus|vs|in)\b|[<>]",
     re.I,

@@ -45,7 +45,6 @@ from canonym.mentions.status import (
 )
 from canonym.text import normalise
 from canonym.text.characters import greek
-from canonym.text.codes import read_codes
 from canonym.text.markup import repairs
 from canonym.text.qualifiers import qualified
 from canonym.types import CORRECTION, USUAL_READING, Step
@@ -299,7 +298,7 @@ class Preparation:
         """Prepare a piece of a mention; `status` is that of the whole, if it says none itself."""
         own = read_status(text) if may_have_status(text) else Status(text)
         if not own.flags:
-            return self._qualified(text, steps, context, status or _status_beside_code(text))
+            return self._qualified(text, steps, context, status)
         stated, core = wordings(text, own), own
         if inner := read_status(own.core).flags:  # "r/o absence of the thumb"
             core = Status(read_status(own.core).core, consistent((*own.flags, *inner)))
@@ -366,12 +365,6 @@ class Preparation:
         apart = Apart() if self.speller is None else self.speller.take_apart(line.whole)
         spelling, _ = _spelled(line.whole, apart, self.speller)
         return (*names, *spelling), brand
-
-
-def _status_beside_code(text: str) -> tuple[str, ...]:
-    """Return what the label beside a code says: *R50.9 - h/o fever*."""
-    labels = (reading.beside for reading in read_codes(text))
-    return next((flags for label in labels if label and (flags := read_status(label).flags)), ())
 
 
 def _spelled(

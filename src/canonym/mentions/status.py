@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 from canonym.mentions.cues import Cue, find_cues, first_words, last_words
 from canonym.mentions.flags import consistent
+from canonym.text.codes import read_codes
 
 __all__ = ["Status", "read_status", "said_by", "split_statuses", "wordings"]
 
@@ -156,6 +157,17 @@ def split_statuses(text: str) -> tuple[str, ...]:
         if len(sides) > 1:
             return tuple(sides)
     return (text,)
+
+
+def status_beside_code(text: str) -> tuple[str, ...]:
+    """Return what the label beside a code says but for a negation, which the code contradicts.
+
+    >>> status_beside_code("R50.9 - h/o fever"), status_beside_code("R50.9 - no fever")
+    (('historical',), ())
+    """
+    statuses = (read_status(reading.beside).flags for reading in read_codes(text))
+    flags = next((flags for flags in statuses if flags), ())
+    return tuple(flag for flag in flags if flag != "negated")
 
 
 class Stated(NamedTuple):
