@@ -145,10 +145,10 @@ def find_homonyms(drafts: Sequence[Draft], batch: BatchHits) -> list[Draft]:
         searched.items(), batch.names.find(0, forms), strict=True
     ):
         forbidden = part.forbidden | batch.names.forbidden_for(part.string)
-        chosen = batch.names.filter(batch.filter, target, forbidden, by_name=True)
-        allowed = rows if chosen.allowed is None else rows[chosen.allowed[rows]]
-        if len(allowed) > 1 and len(np.unique(chosen.ties.concept_of_row[allowed])) > 1:
-            several[key] = (part, allowed, chosen.ties)
+        row_filter = batch.names.filter(batch.filter, target, forbidden, by_name=True)
+        allowed = rows if row_filter.allowed is None else rows[row_filter.allowed[rows]]
+        if len(allowed) > 1 and len(np.unique(row_filter.ties.concept_of_row[allowed])) > 1:
+            several[key] = (part, allowed, row_filter.ties)
     widths = [len(rows) for _, rows, _ in several.values()]
     scores = np.zeros(sum(widths))
     if several:
