@@ -28,9 +28,9 @@ from canonym.evaluation.similarity.relatedness import read_relatedness
 from canonym.io.files import CHECKSUMS, MANIFEST
 from canonym.io.streams import open_text
 from canonym.io.tables import open_table
-from canonym.linking.confidence import Confidence
+from canonym.linking.judge import SHIPPED, Judge
 from canonym.linking.overlay import OVERLAY
-from canonym.linking.reranker import Reranker, confidence_beside, shipped_file
+from canonym.linking.reranker import Reranker, shipped_file
 from canonym.linking.reviews import read_reviews
 from canonym.linking.verify import verify_index
 from canonym.mentions.spelling import read_spelling_list
@@ -510,9 +510,8 @@ def overlays(folder: Path) -> list[Case]:
 
 
 def orders(folder: Path) -> list[Case]:
-    """Fitted re-rankers and confidences, with their checksums and without."""
+    """Fitted re-rankers and judges, with their checksums and without."""
     names = ["default"]
-    reranker, confidence = shipped_file(names), confidence_beside(shipped_file(names))
 
     def order(path: Path) -> None:
         found = Reranker.load(path, encoders=names)
@@ -520,13 +519,13 @@ def orders(folder: Path) -> list[Case]:
             found.model.worth(np.zeros((2, len(found.model.names))))
             found.annotations.look(["hip"], ["D1"], ["hip"])
 
-    def confide(path: Path) -> None:
-        found = Confidence.load(path)
-        if found is not None:
-            found.predict(np.zeros((2, len(found.features))))
+    def judge(path: Path) -> None:
+        opened = Judge.load(path)
+        if opened is not None:
+            opened.predict(np.zeros((2, len(opened.model.names) - 1)))
 
     cases = []
-    for source, read in ((reranker, order), (confidence, confide)):
+    for source, read in ((shipped_file(names), order), (SHIPPED, judge)):
         content = json.loads(source.read_text())
         if "decisions" in content:
             content["decisions"] = {"hip": {"D1": 2, "D2": 1}}

@@ -4,8 +4,8 @@ Translations of HPO's concepts that the multilingual encoder has not read are as
 English names. English is asked in three ways: names of HPO that are taken out of the index, and the
 distinct mentions of two development parts in MEDIC, which both encoders have read.
 
-Two of the indexes also learn a confidence: how many right links it makes NIL in each language, and
-how much of what names nothing (`none_of_these`).
+Of two of the indexes it is also asked how many right links the judge makes NIL in each language,
+and how much of what names nothing (``models/unrelated.py``).
 
     python benchmarks/languages_together.py
 """
@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from canonym import Linker, Terminology
+from canonym.linking.judge import NONSENSE
 from canonym.terminology import read_records
 from canonym.terminology.readers.babelon import read_babelon
 from canonym.types import Concept, Name
@@ -28,7 +29,7 @@ from fit_share import CORPORA, MEDIC, mentions
 from languages import ENGLISH, FILES, english_names
 from models.suite import read_suite
 from models.translations import is_held_out
-from none_of_these import LANGUAGES, N, noise, phrases
+from models.unrelated import unrelated
 from record import data_folder, save
 
 ENCODERS = {
@@ -40,7 +41,8 @@ ENCODERS = {
     "all three": ("default", "multilingual", "universal"),
 }
 LEARNED = ("both", "all three")
-LEAST = (0.01, 0.02, 0.05, 0.25)
+LEAST = (0.02, 0.05, NONSENSE, 0.25)
+N = 500  # unrelated strings of each kind
 _MOST = 400  # names of a language
 
 
@@ -70,12 +72,12 @@ def accuracy(linker: Linker, asked: list[tuple[str, frozenset[str]]]) -> float:
 
 def sureness(linker: Linker, asked: dict[str, list[tuple[str, frozenset[str]]]]) -> Iterator[Any]:
     """Yield what thresholds make NIL of right links of each language, and of nothing's names."""
-    linker.fit_confidence()
-    rng = random.Random(0)
-    nothing = {"noise": noise(N, rng), "other languages": phrases([*LANGUAGES.values()], rng)}
+    if linker.judge is None:
+        linker.fit_confidence()
     sure = {
         kind: [link.confidence or 0 for link in linker.link(strings, k=2)]
-        for kind, strings in nothing.items()
+        for kind, strings in unrelated(N, seed=0).items()
+        if kind != "English"
     }
     for language, pairs in asked.items():
         links = linker.link([text for text, _ in pairs], k=2)

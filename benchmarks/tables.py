@@ -909,20 +909,33 @@ def _change(row: dict[str, Any] | None) -> str:
     return f"+{row['gained']} −{row['lost']}"
 
 
-def _none_of_these() -> str:
-    result = _result("none_of_these")
-    kinds = ("noise", "other languages", "everyday", "another domain")
+_JUDGED = (
+    *("right links lost", "lost, taken out", "lost, misspelt", "lost, as it stands"),
+    *("NIL, noise", "NIL, other languages", "NIL, English", "NIL, another domain"),
+)
+
+
+def _judge() -> str:
     lines = [
-        f"| NIL at {result['threshold']:g}, % | {' | '.join(kinds)} | right links lost "
-        "| of misspelt names | ECE |",
-        "|---|" + "--:|" * (len(kinds) + 3),
+        f"| domain | names | links | ECE | {' | '.join(_JUDGED)} |",
+        "|---|---|--:|--:|" + "--:|" * len(_JUDGED),
     ]
-    for row in result["rows"]:
-        own = row["names taken out"]
-        cells = [f"{row[kind]:.1f}" for kind in kinds]
-        cells += [f"{own['lost']:.1f}", f"{row['misspelt']['lost']:.1f}", f"{own['ece']:.3f}"]
-        lines.append(f"| {row['terminology']} | {' | '.join(cells)} |")
+    for row in _result("judge")["rows"]:
+        cells = [f"{row['links']:,}", f"{row['ece']:.3f}", *_judged(row)]
+        form = row["form"].removeprefix("dev, ").removeprefix("dev")
+        lines.append(f"| {row['domain']} | {form} | {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
+
+
+def _judge_cuts() -> str:
+    head = [f"| NIL below | {' | '.join(_JUDGED)} |", "|--:|" + "--:|" * len(_JUDGED)]
+    rows = _result("judge")["means"]
+    lines = [f"| {row['cut']:g} | {' | '.join(_judged(row))} |" for row in rows]
+    return "\n".join([*head, *lines]) + "\n"
+
+
+def _judged(row: dict[str, Any]) -> list[str]:
+    return [f"{row[key]:.1f}" if key in row else "" for key in _JUDGED]
 
 
 _TABLES = {
@@ -969,7 +982,8 @@ _TABLES = {
     "peers": _peers,
     "speed": _speed,
     "speed-line": _speed_line,
-    "none-of-these": _none_of_these,
+    "judge": _judge,
+    "judge-cuts": _judge_cuts,
     "rules": _rules,
     "fit-share": _fit_share,
     "thresholds": _nil,

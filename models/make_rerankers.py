@@ -1,4 +1,4 @@
-"""Fit the shipped re-rankers and their confidence: ``python -m models.make_rerankers``.
+"""Fit the shipped re-rankers: ``python -m models.make_rerankers``.
 
 A re-ranker that is fitted to mentions its encoders have read trusts them too much. So the dev parts
 of NCBI disease and BC5CDR disease are looked up with encoders that have read the train parts
@@ -6,9 +6,6 @@ of NCBI disease and BC5CDR disease are looked up with encoders that have read th
 distinct string of a document is looked up in MEDIC three times: with the mentions of the other part
 as names as in BioSyn's protocol, without them, and as a linker does with its sieves. Accuracy is
 predicted for a fifth of the strings from the others. Test parts are not touched.
-
-The confidence of the first candidate is fitted to the mentions as a linker finds them, ordered by
-re-rankers that do not know their strings.
 
 For both encoders together the train parts were tried as well, with a contextual encoder of the dev
 parts. The mean of six dev figures was 90.4 instead of 90.7 %: NCBI disease 0.5 better, BC5CDR
@@ -21,7 +18,7 @@ import json
 import math
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -37,28 +34,21 @@ from canonym.evaluation.dictionary import Dictionary, build_dictionary
 from canonym.evaluation.protocols import choose_protocol
 from canonym.evaluation.questions import QuestionSet, make_questions, read_corrections
 from canonym.evaluation.reranked import annotations_of, compare_documents
-from canonym.linking.confidence import confidence_features, fit_model
 from canonym.linking.features import (
     AnnotationCounts,
     Compared,
     FloatArray,
     candidate_features,
-    compare_drafts,
     feature_names,
 )
 from canonym.linking.fitting import (
     ObservedDraft,
-    annotated_documents,
     empty_pools,
     fill_pool,
-    judged,
     observe_drafts,
 )
-from canonym.linking.pipeline import batches_of, link_of
 from canonym.linking.reranker import (
-    POOL,
     Reranker,
-    confidence_beside,
     shipped_file,
 )
 from canonym.linking.search import BatchHits, Draft
@@ -259,39 +249,6 @@ def accuracy(found: Sequence[LookedUp], order: Sequence[int]) -> dict[str, float
     }
 
 
-def confidence_data(
-    linker: Linker,
-    documents: list[Document],
-    types: Sequence[str],
-    by_fold: Sequence[Reranker],
-) -> tuple[list[Any], list[bool]]:
-    """Return the features of confidence and whether the link is right, for every mention."""
-    features, judgements = [], []
-    annotated, find = annotated_documents(linker.terminology, documents, types)
-    request = linker.pipeline.request(k=POOL)
-    for batch in batches_of(annotated, mentions=request.batch):
-        drafts, found = linker.pipeline.draft(batch, request, {})
-        for document, of_document in zip(batch, drafts, strict=True):
-            ordered = iter(_ordered(of_document, found, by_fold))
-            for mention, draft in zip(document.mentions, of_document, strict=True):
-                gold = [find(id_) or "" for id_ in mention.ids]
-                parts = tuple(next(ordered) for _ in draft.whole_or_parts)
-                whole = draft._replace(parts=parts) if draft.parts else parts[0]
-                for link, is_right in judged(link_of(whole, found), gold, mention.rule):
-                    features.append(confidence_features(link))
-                    judgements.append(is_right)
-    return features, judgements
-
-
-def _ordered(
-    drafts: Sequence[Draft], found: BatchHits, by_fold: Sequence[Reranker]
-) -> Iterator[Draft]:
-    """Order each undivided draft by a re-ranker that does not know its string."""
-    for one in compare_drafts([drafts], found).split():
-        reranker = by_fold[fold_of(one.candidates.drafts[0].string)]
-        yield from reranker.order_hits(one.candidates, reranker.features(one), 2)
-
-
 def first_of(one: LookedUp, reranker: Reranker) -> int:
     """Return the place of the hit that a re-ranker puts first."""
     example = one.example
@@ -352,7 +309,7 @@ def _encoders(option: str, pairs: Sequence[str]) -> dict[str, str]:
     "goes into benchmarks/results/rerankers.json.",
 )
 def main(train: tuple[str, ...], dev: tuple[str, ...], data: str, output: str | None) -> None:
-    """Fit the shipped re-ranker of one or several encoders, and its confidence.
+    """Fit the shipped re-ranker of one or several encoders.
 
     \b
       python -m models.make_default --part train -o default-train
@@ -372,7 +329,6 @@ def main(train: tuple[str, ...], dev: tuple[str, ...], data: str, output: str | 
     shelf = Shelf(place)  # keeps vectors
     terminology = Terminology.build(read_records(place / MEDIC))
     conditions: dict[str, list[LookedUp]] = {}
-    features, judgements = [], []
     with ExitStack() as stack:
         linkers: dict[str, Linker] = {}
         for read in [part for part in OTHER if named[part]]:
@@ -388,18 +344,11 @@ def main(train: tuple[str, ...], dev: tuple[str, ...], data: str, output: str | 
             for fold in range(FOLDS)
         ]
         worth = cross_validate(conditions, by_fold)
-        for read, linker in linkers.items():
-            for corpus, given in CORPORA.items():
-                documents = read_parts(place, corpus)[OTHER[read]]
-                found = confidence_data(linker, documents, given.get("types", ()), by_fold)
-                features += found[0]
-                judgements += found[1]
     fitted = fit_examples([one.example for one in every], called).renamed(names)
     path = shipped_file(names)
     path = Path(output) / path.name if output else path
     path.parent.mkdir(parents=True, exist_ok=True)
     fitted.save(path)
-    fit_model(np.array(features), np.array(judgements)).save(confidence_beside(path))
     result = {path.stem: {"digest": fitted.digest, "lessons": len(every), **worth}}
     click.echo(json.dumps(result, indent=1))
     if not output:

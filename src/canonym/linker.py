@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import shutil
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -10,14 +9,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Self, Unpack
 
-from canonym.errors import InvalidInput, Mismatch
+from canonym.errors import Mismatch
 from canonym.io.files import write_folder
 from canonym.linking.annotation import AnnotationOptions, Annotator
 from canonym.linking.build import FORMAT, MEMORY, Progress, build_index
-from canonym.linking.confidence import CONFIDENCE, Confidence
 from canonym.linking.decision import as_documents, as_text
 from canonym.linking.display import describe, index_facts, index_fingerprint
 from canonym.linking.extra_names import TrainingMention
+from canonym.linking.judge import COMES_ALONG, JUDGE, Judge, open_judge
 from canonym.linking.links import LinkOptions, Links
 from canonym.linking.manifest import read_index_manifest
 from canonym.linking.named import DEFAULT, OFFICIAL, PACKAGED, index_folder, is_index_name
@@ -238,7 +237,7 @@ class Linker:
             If an option is unknown or out of range, a filter names something that the terminology
             does not have, or mentions are not strings.
         NotTrained
-            If there is a least confidence, and the linker has no confidence.
+            If there is a least confidence, and the index has no judge.
         """
         return Links(self.link_stream(mentions, abbreviations=abbreviations, **options))
 
@@ -444,14 +443,12 @@ class Linker:
     def use_order(self, order: str | Path) -> None:
         """Put candidates in another order from now on, and keep that with the index.
 
-        A confidence that was fitted to another order no longer holds and is removed.
-
         Parameters
         ----------
         order : str or Path
             ``"nearest"``: the most similar name first. ``"marginal"``: by all names of a concept,
             and by the other mentions of a document. ``"fitted"``: the re-ranker shipped for the
-            encoders of the index, with its confidence. Or the ``reranker.json`` of another index.
+            encoders of the index. Or the ``reranker.json`` of another index.
 
         Raises
         ------
@@ -472,8 +469,7 @@ class Linker:
 
         The first 20 candidates are then ordered by three things: past annotations, the words that
         mention, name and label share, and the scores of every encoder. `Candidate.score` becomes a
-        share, all of which sum to 1; the similarity stands among `Candidate.parts`. A confidence
-        that was fitted before no longer holds and is removed.
+        share, all of which sum to 1; the similarity stands among `Candidate.parts`.
 
         Parameters
         ----------
@@ -500,8 +496,7 @@ class Linker:
 
         fitted, report = fit_reranker(self.pipeline, corpus, types=types)
         fitted.save(self.folder / RERANKER)
-        (self.folder / CONFIDENCE).unlink(missing_ok=True)
-        self.reranker, self.confidence = fitted, None
+        self.reranker = fitted
         return report
 
     def fit_confidence(
@@ -509,46 +504,48 @@ class Linker:
         corpus: Iterable[Document | Mention] | None = None,
         *,
         types: Sequence[str] = (),
-        method: str | None = None,
     ) -> dict[str, float]:
-        """Learn how often links are right, and keep it with the index.
+        """Adapt the judge, which says how likely links are right, and keep it with the index.
 
-        Links then have a `Link.confidence`; ``min_confidence=0.9`` makes less sure ones NIL.
+        An index of the default encoder needs none of this: the judge that comes with canonym knows
+        its links. Mentions like those to be linked make it better. If they do not, it stays.
 
         Parameters
         ----------
         corpus : iterable of Document or Mention, optional
-            Annotated, and not those the index was built with: they are too easy. Without one the
-            terminology asks itself, see `canonym.linking.calibration`.
+            Annotated, and not those the index was built with: they are too easy. Without one, an
+            index of other encoders asks itself (`canonym.linking.calibration`), and one of the
+            default encoder goes back to the judge that comes along.
         types : sequence of str
             Only mentions of these types.
-        method : str, optional
-            One of `canonym.linking.confidence.METHODS`: "isotonic" with a corpus, else "platt".
 
         Returns
         -------
         dict of str to float
-            ``links``: how many it was fitted to; ``right``: the share of them that is right;
-            ``ece``: the expected calibration error where each fifth of the documents is predicted
-            from the others; ``answered at 0.9`` and ``right at 0.9``: the share of links with at
-            least that confidence, and how many of those are right (NaN if there are none).
+            ``links``: how many were asked; ``right``: the share of them that is right; ``ece``: the
+            expected calibration error where each fifth of the documents is predicted from the
+            others; ``answered at 0.9`` and ``right at 0.9``: the share of links with at least that
+            confidence, and how many of those are right (NaN if there are none).
 
         Raises
         ------
         InvalidInput
-            If there is no such method or type, or fewer than 20 mentions have a candidate.
+            If there is no such type, or fewer than 20 mentions have a candidate.
         """
         from canonym.linking.fitting import fit_confidence
 
-        fitted, report = fit_confidence(self.pipeline, corpus, types=types, method=method)
-        fitted.save(self.folder / CONFIDENCE)
-        self.confidence = fitted
+        judge, report = fit_confidence(self.pipeline, corpus, types=types)
+        if judge.source == COMES_ALONG:
+            (self.folder / JUDGE).unlink(missing_ok=True)
+        else:
+            judge.save(self.folder / JUDGE)
+        self.judge = judge
         return report
 
     # --- description ----------------------------------------------------------------------------
 
     def info(self) -> dict[str, Any]:
-        """Describe the linker: its terminology, encoders, settings, order and confidence."""
+        """Describe the linker: its terminology, encoders, settings, order and judge."""
         return describe(self, self._overlay.read())
 
     def __repr__(self) -> str:
@@ -561,7 +558,7 @@ class Linker:
     @property
     def fingerprint(self) -> str:
         """SHA-256 of the manifest and of what was added: changes with all that links depend on."""
-        return index_fingerprint(self.folder, self._overlay.read(), self.confidence, self.reranker)
+        return index_fingerprint(self.folder, self._overlay.read(), self.judge, self.reranker)
 
     @property
     def encoder_names(self) -> tuple[str, ...]:
@@ -585,20 +582,20 @@ class Linker:
         self.pipeline.reranker = reranker
 
     @property
-    def confidence(self) -> Confidence | None:
-        """The confidence fitted to this index, if there is one."""
-        return self.pipeline.confidence
+    def judge(self) -> Judge | None:
+        """What says how likely a link is right; None where nothing has learned that."""
+        return self.pipeline.judge
 
-    @confidence.setter
-    def confidence(self, confidence: Confidence | None) -> None:
-        self.pipeline.confidence = confidence
+    @judge.setter
+    def judge(self, judge: Judge | None) -> None:
+        self.pipeline.judge = judge
 
     @property
     def _overlay(self) -> Overlay:
         return self.pipeline.names.overlay
 
     def _open_order(self) -> None:
-        self.confidence = Confidence.load(self.folder / CONFIDENCE)
+        self.judge = open_judge(self.folder, self.encoder_names)
         self.reranker = Reranker.load(self.folder / RERANKER, encoders=self.encoder_names)
 
 
@@ -612,11 +609,7 @@ def _folder_of(index: str | Path, progress: Progress | None) -> Path:
 def _packaged(name: str, progress: Progress | None) -> Path:
     from canonym.linking.default import packaged_index
 
-    def learn(folder: Path) -> None:
-        with contextlib.suppress(InvalidInput):  # too few names
-            Linker(folder).fit_confidence()
-
-    return packaged_index(name, learn, progress)
+    return packaged_index(name, progress)
 
 
 def _reopened(cls: type[Linker], folder: Path, terminology: Path) -> Linker:

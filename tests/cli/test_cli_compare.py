@@ -28,10 +28,10 @@ def test_a_table_for_people(names: str) -> None:
 
 
 def test_json_for_programs(names: str) -> None:
-    done = running.run("compare", names, "-e", "chargrams", "--order", "nearest", "--order",
-                       "marginal", "--format", "json")  # fmt: skip
+    done = running.run("compare", names, "-e", "chargrams", "-e", "default", "--format", "json")
     found = json.loads(done.stdout)
-    assert [one["order"] for one in found] == ["nearest", "marginal"]
+    assert [one["encoders"] for one in found] == [["chargrams"], ["default"]]
+    assert [one["has read the names"] for one in found] == [[], []]
     assert found[0]["p"] is None
     assert 0 <= found[1]["p"] <= 1
     assert set(found[0]["accuracy@1"]) == {"value", "low", "high"}
@@ -42,12 +42,20 @@ def test_json_for_programs(names: str) -> None:
     [
         (("-e", "default+"), "an encoder is missing beside the +"),
         (("-e", "nonsense"), "'nonsense' is neither"),
-        (("--order", "best"), "the order is 'best'"),
         (("-n", "5"), "x>=20"),
     ],
 )
 def test_failures(names: str, arguments: tuple[str, ...], problem: str) -> None:
     assert problem in running.run("compare", names, *arguments, code=2).stderr
+
+
+def test_an_encoder_that_has_read_the_names_is_told(names: str, tmp_path: Path) -> None:
+    own = str(tmp_path / "own")
+    running.run("fit", names, "-o", own, "--steps", "20", "--held-out", "0")
+    done = running.run("compare", names, "-e", "chargrams", "-e", own)
+    assert f"{own} was fitted to this terminology and has read the names" in done.stderr
+    facts = json.loads(running.run("compare", names, "-e", own, "--format", "json").stdout)
+    assert facts[0]["has read the names"] == [own]
 
 
 def test_a_missing_file() -> None:

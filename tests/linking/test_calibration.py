@@ -15,14 +15,9 @@ from canonym.cli import main
 from canonym.errors import InvalidInput
 from canonym.linking import calibration, strangers
 from canonym.linking.calibration import observe_terminology
-from canonym.linking.confidence import (
-    CONFIDENCE,
-    FEATURES,
-    WIDE_FEATURES,
-    Confidence,
-    confidence_features,
-)
+from canonym.linking.evidence import EVIDENCE
 from canonym.linking.fitting import fit_confidence
+from canonym.linking.judge import JUDGE, MENTIONS, OWN_NAMES, Judge
 from canonym.mentions.prepare import Preparation
 from canonym.terminology import Terminology
 from canonym.text import normalise
@@ -49,6 +44,15 @@ def records(n_sides: int = len(SIDES)) -> list[Concept | Name]:
 def linker(tmp_path_factory: pytest.TempPathFactory) -> Linker:
     folder = tmp_path_factory.mktemp("asked")
     return Linker.build(Terminology.build(records()), folder=folder / "index")
+
+
+@pytest.fixture(scope="module")
+def ngrams(tmp_path_factory: pytest.TempPathFactory) -> Linker:
+    """An index of an encoder that the judge that comes along does not know."""
+    folder = tmp_path_factory.mktemp("ngrams")
+    return Linker.build(
+        Terminology.build(records()), encoders=["chargrams"], folder=folder / "index"
+    )
 
 
 def test_names_and_concepts_are_taken_out(linker: Linker) -> None:
@@ -87,19 +91,18 @@ def test_deprecated_concepts_are_not_asked_for(tmp_path: Path) -> None:
     assert not (asked[0].filter.allowed & ~whole.allowed).any()
 
 
-def test_a_terminology_tells_its_own_names_from_strangers(linker: Linker) -> None:
-    fitted, report = fit_confidence(linker.pipeline, None)
-    assert fitted.features == WIDE_FEATURES
-    assert fitted.to_dict() == fit_confidence(linker.pipeline, None)[0].to_dict()
+def test_a_terminology_tells_its_own_names_from_strangers(ngrams: Linker) -> None:
+    fitted, report = fit_confidence(ngrams.pipeline, None)
+    assert fitted.source == OWN_NAMES
+    assert fitted.to_dict() == fit_confidence(ngrams.pipeline, None)[0].to_dict()
     assert report["links"] == fitted.n > 300
     assert report["ece"] < 0.1
-    seen = observe_terminology(linker.pipeline)
-    assert seen.features.shape == (fitted.n, len(WIDE_FEATURES))
+    seen = observe_terminology(ngrams.pipeline)
+    assert seen.evidence.shape == (fitted.n, len(EVIDENCE))
     assert 0.3 < seen.right.mean() < 1
 
 
 def test_words_that_the_terminology_lacks_count_against_a_link(linker: Linker) -> None:
-    linker.fit_confidence()
     known, unknown = linker.link(["left knee pain", "left knee quasar"], k=1)
     assert known.candidates
     assert unknown.candidates
@@ -110,22 +113,6 @@ def test_words_that_the_terminology_lacks_count_against_a_link(linker: Linker) -
     assert (share("left knees"), share("qwzx bvtr"), share("12")) == (1.0, 0.0, 1.0)
     assert share("left quasar") == pytest.approx(0.4)
     assert Preparation().known_share("quasar") == 1.0  # nothing is known of its words
-
-
-def test_what_is_corrected_does_not_look_known(linker: Linker) -> None:
-    seen: list[str] = []
-
-    def share(text: str) -> float:
-        seen.append(text)
-        return 1.0
-
-    (link,) = linker.link(["left knee swellling"], k=1)
-    assert link.searched == "left knee swelling"
-    confidence_features(link, WIDE_FEATURES, share)
-    assert seen == ["left knee swellling"]
-    (link,) = linker.link([Mention("LKP", context="left knee pain (LKP)")], k=1)
-    confidence_features(link, WIDE_FEATURES, share)
-    assert seen[1:] == ["left knee pain"]
 
 
 def test_names_are_asked_misspelt_too(linker: Linker) -> None:
@@ -152,36 +139,26 @@ def test_siblings_that_are_no_names_are_asked_for_and_are_nothing(linker: Linker
     assert names.isdisjoint(siblings.texts)
 
 
-def test_other_languages_are_not_told_by_their_words(tmp_path: Path) -> None:
-    several = Linker.build(
-        Terminology.build(records()), encoders=["multilingual"], folder=tmp_path / "several"
-    )
-    fitted, _ = fit_confidence(several.pipeline, None)
-    assert fitted.features == FEATURES
-
-
-def test_it_is_kept_and_makes_nonsense_nil(linker: Linker) -> None:
-    assert linker.fit_confidence()["right"] > 0.3
-    again = Linker.load(linker.folder)
-    assert again.confidence is not None
+def test_it_is_kept_and_makes_nonsense_nil(ngrams: Linker) -> None:
+    assert ngrams.fit_confidence()["right"] > 0.3
+    again = Linker.load(ngrams.folder)
+    assert again.judge is not None
     known = ["left knee pain", "pains of the left knee"]
     unknown = ["asdfghjkl", "theatre play", "el perro duerme", "qwzx bvtr"]
-    links = list(again.link([*known, *unknown], min_confidence=0.25))
+    links = list(again.link([*known, *unknown]))
     assert [link.nil for link in links] == [False, False, True, True, True, True]
     assert all(link.confidence is not None for link in links if link.candidates)
-    kept = Confidence.load(Path(str(linker.folder)) / CONFIDENCE)
+    kept = Judge.load(ngrams.folder / JUDGE)
     assert kept is not None
-    assert kept.features == WIDE_FEATURES
+    assert (kept.source, kept.annotated) == (OWN_NAMES, False)
+    assert kept.facts().endswith("links of its own names")
     with pytest.raises(InvalidInput, match="expected with a corpus only"):
-        linker.fit_confidence(types=["Disease"])
-    names = linker.terminology.names_at(range(60))
+        ngrams.fit_confidence(types=["Disease"])
+    names = ngrams.terminology.names_at(range(60))
     annotated = [Mention(f"the {name.text}", ids=(name.concept_id,)) for name in names]
-    assert kept.annotated is False
-    assert kept.facts()["fitted to"].endswith("questions about its own names")
-    linker.fit_confidence(annotated)
-    assert linker.confidence is not None
-    assert linker.confidence.features == FEATURES
-    assert linker.confidence.annotated is True
+    ngrams.fit_confidence(annotated)
+    assert ngrams.judge is not None
+    assert (ngrams.judge.source, ngrams.judge.annotated) == (MENTIONS, True)
 
 
 def test_too_few_names_are_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -189,7 +166,7 @@ def test_too_few_names_are_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     small = Linker.build(Terminology.build([Concept("X:1", "hip")]), folder=tmp_path / "index")
     with pytest.raises(InvalidInput, match="1 concepts have a name that can be taken out"):
         small.fit_confidence()
-    assert not (tmp_path / "index" / CONFIDENCE).exists()
+    assert not (tmp_path / "index" / JUDGE).exists()
 
 
 def test_strangers_are_the_same_every_time_and_not_repeated() -> None:
@@ -201,22 +178,26 @@ def test_strangers_are_the_same_every_time_and_not_repeated() -> None:
     assert all(len(word) >= 4 for pair in strangers.pairs(50) for word in pair.split())
 
 
-def test_the_command_needs_no_corpus(linker: Linker) -> None:
-    folder = str(linker.folder)
-    told = CliRunner().invoke(main, ["fit-confidence", "--index", folder])
-    assert told.exit_code == 0, told.output
-    assert "learned from       the terminology itself" in told.output
-    asked = ["link", "--index", folder, "--min-confidence", "0.25", "asdfghjkl", "left hip pain"]
-    rows = CliRunner().invoke(main, [*asked, "--format", "jsonl"]).stdout.splitlines()
-    assert [json.loads(row)["nil"] for row in rows] == [True, False]
-    told = CliRunner().invoke(main, ["fit-confidence", "--index", folder, "--mention-type", "A"])
-    assert told.exit_code == 2
-    assert "expected with a corpus only" in told.output
+def test_the_command_needs_no_corpus(linker: Linker, ngrams: Linker) -> None:
+    for of, learned in ((linker, "from many terminologies"), (ngrams, "to ")):
+        folder = str(of.folder)
+        told = CliRunner().invoke(main, ["fit-confidence", "--index", folder])
+        assert told.exit_code == 0, told.output
+        assert "asked              the terminology itself" in told.output
+        assert learned in told.output
+        asked = ["link", "--index", folder, "--format", "jsonl", "asdfghjkl", "left hip pain"]
+        rows = CliRunner().invoke(main, asked).stdout.splitlines()
+        assert [json.loads(row)["nil"] for row in rows] == [True, False]
+        told = CliRunner().invoke(
+            main, ["fit-confidence", "--index", folder, "--mention-type", "A"]
+        )
+        assert told.exit_code == 2
+        assert "expected with a corpus only" in told.output
 
 
-def test_a_least_confidence_lets_the_index_learn_it_once(linker: Linker) -> None:
-    (linker.folder / CONFIDENCE).unlink(missing_ok=True)
-    asked = ["link", "--index", str(linker.folder), "--min-confidence", "0.25", "asdfghjkl"]
+def test_a_least_confidence_lets_the_index_learn_it_once(ngrams: Linker) -> None:
+    (ngrams.folder / JUDGE).unlink(missing_ok=True)
+    asked = ["link", "--index", str(ngrams.folder), "--min-confidence", "0.25", "asdfghjkl"]
     first = CliRunner().invoke(main, asked)
     assert first.exit_code == 0, first.output
     assert "learned how sure its links are, from " in first.stderr
@@ -226,12 +207,12 @@ def test_a_least_confidence_lets_the_index_learn_it_once(linker: Linker) -> None
     assert "learned" not in again.stderr
 
 
-def test_an_index_learns_it_at_once(tmp_path: Path) -> None:
+def test_an_index_of_other_encoders_learns_it_at_once(tmp_path: Path) -> None:
     def index(name: str, *options: str) -> tuple[str, Path]:
         out = tmp_path / name
-        found = CliRunner().invoke(main, ["index", str(table), "-o", str(out), *options])
-        assert found.exit_code == 0, found.output
-        return found.output, out
+        told = CliRunner().invoke(main, ["index", str(table), "-o", str(out), *options])
+        assert told.exit_code == 0, told.output
+        return told.output, out
 
     table = tmp_path / "names.csv"
     pairs = [
@@ -239,15 +220,15 @@ def test_an_index_learns_it_at_once(tmp_path: Path) -> None:
         for one in records()
     ]
     table.write_text("id,name\n" + "".join(f'{id_},"{text}"\n' for id_, text in pairs))
-    text, out = index("a")
-    assert "questions about its own names" in text
-    kept = Confidence.load(out / CONFIDENCE)
+    text, out = index("a", "--encoder", "chargrams")
+    assert "links of its own names" in text
+    kept = Judge.load(out / JUDGE)
     assert kept is not None
-    assert kept.annotated is False
-    text, out = index("b", "--no-confidence")
-    assert "questions" not in text
-    assert not (out / CONFIDENCE).exists()
+    assert kept.source == OWN_NAMES
+    text, out = index("b")
+    assert "learned from many terminologies" in text
+    assert not (out / JUDGE).exists()
     table.write_text("id,name\n1,hip\n2,knee\n")
-    text, out = index("c")  # too few to ask
-    assert "questions" not in text
-    assert not (out / CONFIDENCE).exists()
+    text, out = index("c", "--encoder", "chargrams")  # too few to ask
+    assert "its own names" not in text
+    assert not (out / JUDGE).exists()

@@ -12,7 +12,8 @@ from canonym.cli.explanation import explain
 from canonym.errors import InvalidInput
 from canonym.export.mappings import mappings_of
 from canonym.linking.codes import AGREED, DOUBTED, UNCONFIRMED, agreement_of
-from canonym.linking.confidence import FEATURES, fit_model
+from canonym.linking.evidence import EVIDENCE
+from canonym.linking.judge import MENTIONS, fit_judge
 from canonym.terminology.database import Database
 from canonym.text.certainty import is_certain
 from canonym.types import Link, Record, Step
@@ -610,9 +611,9 @@ def test_a_batch_takes_few_queries(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_an_id_needs_no_learned_confidence() -> None:
     linker = Linker.build(Terminology.build(TERMINOLOGIES["icd"]), encoders=["chargrams"])
-    n = len(FEATURES)
-    linker.confidence = fit_model(
-        [[float(i % 2)] * n for i in range(40)], [bool(i % 2) for i in range(40)]
+    n = len(EVIDENCE)
+    linker.judge = fit_judge(
+        [[float(i % 2)] * n for i in range(40)], [bool(i % 2) for i in range(40)], source=MENTIONS
     )
     sure, unsure, denied, name = linker.link(
         ["I10", "M10.9 - podagra", "M10.9 - asthma", "asthma"], min_confidence=0.6

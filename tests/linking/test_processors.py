@@ -145,7 +145,7 @@ def test_bytes_links_and_figures_do_not_depend_on_kernels(setting: str, done) ->
 
 def test_what_is_learned_is_worth_comparing(done) -> None:  # type: ignore[no-untyped-def]
     seen = done("as it comes")["seen"]
-    assert {"confidence.json", "reranker.json"} <= seen["ordered"]["files"].keys()
+    assert {"judge.json", "reranker.json"} <= seen["ordered"]["files"].keys()
     assert len({one["links"] for one in seen.values()}) == len(seen)
     assert all(0 < one["figures"]["ece"] < 0.2 for one in seen.values())
     assert np.diff([seen["ordered"]["figures"][key] for key in ("right before", "right after")]) > 0

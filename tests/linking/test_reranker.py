@@ -26,7 +26,6 @@ from canonym.cli import main
 from canonym.cli.explanation import explain
 from canonym.evaluation.run import evaluate_corpus
 from canonym.linking import reranker
-from canonym.linking.confidence import CONFIDENCE
 from canonym.linking.decision import Draft
 from canonym.linking.features import (
     SAME_CONCEPT,
@@ -324,14 +323,13 @@ def test_a_linker_learns_what_annotators_prefer(linker: Linker) -> None:
     assert "worth" not in before[0].to_dict()["candidates"][0]
 
 
-def test_the_confidence_of_another_order_is_removed(linker: Linker) -> None:
+def test_another_order_keeps_what_the_judge_learned(linker: Linker) -> None:
     linker.fit_confidence(corpus())
-    assert (linker.folder / CONFIDENCE).exists()
     linker.fit_reranker(corpus())
-    assert linker.confidence is None
-    assert not (linker.folder / CONFIDENCE).exists()
-    assert Linker.load(linker.folder).confidence is None
-    linker.fit_confidence(corpus())
+    assert linker.judge is not None
+    kept = Linker.load(linker.folder).judge
+    assert kept is not None
+    assert kept.to_dict() == linker.judge.to_dict()
     link = linker.link(["bad hip pain"], k=1)[0]
     assert len(link.candidates) == 1
     assert link.confidence is not None
@@ -426,10 +424,7 @@ def test_a_re_ranker_of_another_index_is_used(
     other = Linker.build(
         terminology, encoders=["chargrams"], folder=tmp_path / "other", spelling=False
     )
-    other.fit_confidence(corpus())
     other.use_order(linker.folder / RERANKER)
-    assert other.confidence is None
-    assert not (other.folder / CONFIDENCE).exists()
     asked = ["bad hip pain"]
     assert Linker.load(other.folder).link(asked) == linker.link(asked)
 

@@ -18,7 +18,7 @@ from canonym import Concept, Linker, Name, Terminology
 from canonym.cli.failures import Unusable, reported
 from canonym.errors import CanonymError, Mismatch, ReadError
 from canonym.io.files import CHECKSUMS, MANIFEST
-from canonym.linking.confidence import CONFIDENCE
+from canonym.linking.judge import JUDGE
 from canonym.linking.overlay import MARK, OVERLAY
 from canonym.linking.verify import verify_index
 
@@ -236,12 +236,12 @@ def test_an_added_name_changed_in_place_is_noticed(index: Path) -> None:
 def test_other_files_and_lost_ones_are_found(index: Path) -> None:
     (index / "notes.txt").touch()
     (index / OVERLAY).unlink()
-    (index / CONFIDENCE).write_text("{}")
+    (index / JUDGE).write_text("{}")
     problems = found(index)
-    assert problems.keys() == {"notes.txt", OVERLAY, CONFIDENCE}
+    assert problems.keys() == {"notes.txt", OVERLAY, JUDGE}
     assert problems["notes.txt"] == "is no file of this index"
     assert f"remove {index / OVERLAY}{MARK}" in problems[OVERLAY]
-    assert "is damaged" in problems[CONFIDENCE]
+    assert "is damaged" in problems[JUDGE]
 
 
 def test_an_index_of_an_earlier_version_opens_and_has_no_checksums(index: Path) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from canonym.evaluation.own_names import Found
+    from canonym.evaluation.own_names import Compared
 
 _USUAL = ("default", "default,rarity=0.5", "chargrams", "default+chargrams")
 
@@ -24,15 +24,6 @@ _USUAL = ("default", "default,rarity=0.5", "chargrams", "default+chargrams")
     help="An encoder as `canonym index` takes it, or several with + between them for one index. "
     f"The others are compared with the first. Can be repeated.  [default: "
     f"{'; '.join(_USUAL)}]",
-)
-@click.option(
-    "--order",
-    "orders",
-    multiple=True,
-    metavar="ORDER",
-    default=("nearest",),
-    show_default=True,
-    help="An order of candidates as `canonym index` takes it. Can be repeated.",
 )
 @click.option(
     "-n",
@@ -54,7 +45,6 @@ _USUAL = ("default", "default,rarity=0.5", "chargrams", "default+chargrams")
 def compare(
     terminology: str,
     encoders: tuple[str, ...],
-    orders: tuple[str, ...],
     names: int,
     seed: int,
     format_: str,
@@ -64,12 +54,12 @@ def compare(
     One synonym of each of a thousand concepts is taken out and asked for: how often does it find
     its concept by the other names? This tells which encoder knows the words of a terminology.
     How well it links your texts tells `canonym evaluate`, with annotated mentions. The encoders
-    that come with canonym have read the names of many terminologies, see the page of each.
+    that come with canonym have read the names of many terminologies, see the page of each. One of
+    your own that was fitted to TERMINOLOGY has read them all, and a note says so.
 
     \b
       canonym compare terms.db
       canonym compare terms.db -e default -e multilingual -e default+multilingual
-      canonym compare terms.db -e default --order nearest --order marginal
       canonym compare terms.db -e default -e models/own --format json > compared.json
     """
     import json
@@ -81,19 +71,24 @@ def compare(
     chosen = [_parts(spec) for spec in encoders or _USUAL]
     with (
         open_terminology(terminology) as opened,
-        counter("Comparing", unit="alternatives", total=len(chosen) * len(orders)) as report,
+        counter("Comparing", unit="alternatives", total=len(chosen)) as report,
     ):
-        found = compare_by_names(
-            opened, chosen, orders=orders, n=names, seed=seed, progress=lambda n, _: report(n)
+        compared = compare_by_names(
+            opened, chosen, n=names, seed=seed, progress=lambda n, _: report(n)
         )
     if format_ == "json":
-        click.echo(json.dumps([_facts(one) for one in found], indent=2))
+        click.echo(json.dumps([_facts(one) for one in compared], indent=2))
         return
-    _print(found)
+    _print(compared)
     note(
-        f"{found[0].n:,} names were taken out, one of a concept each. p is that of a difference to "
-        "the first line by chance."
+        f"{compared[0].n:,} names were taken out, one of a concept each. p is that of a difference "
+        "to the first line by chance."
     )
+    for spec in dict.fromkeys(spec for row in compared for spec in row.read):
+        note(
+            f"{spec} was fitted to this terminology and has read the names that were taken out: "
+            "its figure says nothing about other names."
+        )
 
 
 def _parts(spec: str) -> list[str]:
@@ -108,34 +103,33 @@ def _parts(spec: str) -> list[str]:
     return parts
 
 
-def _facts(one: Found) -> dict[str, Any]:
+def _facts(row: Compared) -> dict[str, Any]:
     return {
-        "encoders": list(one.encoders),
-        "order": one.order,
-        "n": one.n,
-        "accuracy@1": one.first._asdict(),
-        "accuracy@5": one.among._asdict(),
-        "p": None if math.isnan(one.p) else one.p,
+        "encoders": list(row.encoders),
+        "n": row.n,
+        "accuracy@1": row.first._asdict(),
+        "accuracy@5": row.among._asdict(),
+        "p": None if math.isnan(row.p) else row.p,
+        "has read the names": list(row.read),
     }
 
 
-def _print(found: list[Found]) -> None:
+def _print(compared: list[Compared]) -> None:
     from canonym.cli.output import print_table
 
-    best = max(one.first.value for one in found)
+    best = max(one.first.value for one in compared)
     print_table(
-        ("encoders", "order", "first right, %", "among five", "p", ""),
+        ("encoders", "first right, %", "among five", "p", ""),
         [
             (
                 " + ".join(one.encoders),
-                one.order,
                 f"{100 * one.first.value:.1f} [{100 * one.first.low:.1f}, "
                 f"{100 * one.first.high:.1f}]",
                 f"{100 * one.among.value:.1f}",
                 "" if math.isnan(one.p) else "<0.001" if one.p < 0.001 else f"{one.p:.3f}",
                 "best" if one.first.value == best else "",
             )
-            for one in found
+            for one in compared
         ],
         right=("first right, %", "among five", "p"),
     )

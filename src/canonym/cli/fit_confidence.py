@@ -11,30 +11,22 @@ from canonym.cli.options import built_index_option, corpus_format_option, mentio
 @click.argument("corpus", type=click.Path(), required=False)
 @built_index_option
 @mention_type_option()
-@click.option(
-    "--method",
-    type=click.Choice(["isotonic", "platt"]),
-    help="platt is logistic regression; isotonic fits a rising function to its result.  [default: "
-    "isotonic with CORPUS, else platt]",
-)
 @corpus_format_option
 def fit_confidence(
-    corpus: str | None, index: str, types: tuple[str, ...], method: str | None, format_: str | None
+    corpus: str | None, index: str, types: tuple[str, ...], format_: str | None
 ) -> None:
-    """Learn how sure the links of an index are, from the mentions of CORPUS or without any.
+    """Adapt the confidence of an index to mentions like those of CORPUS.
 
-    From then on every link has a confidence, the probability of being right, and `canonym link
-    --min-confidence 0.9` turns links that are right in fewer than 90 % of cases into NIL.
-
-    Without CORPUS the terminology asks itself: for names that are taken out, for concepts that are
-    taken out, and for strings that name nothing. At 0.25, nonsense is NIL, and few right links are.
+    Every link has a confidence, the probability of being right. `canonym link --min-confidence 0.9`
+    turns links that are right in fewer than 90 % of cases into NIL. For an index of the default
+    encoder it comes with canonym, learned from many terminologies.
 
     CORPUS is annotated, as `canonym evaluate` takes it, and none whose mentions are names of the
-    index. What is learned from it fits mentions like those better.
+    index. What does not predict its mentions better than before is not kept.
 
-    \b
-      canonym fit-confidence --index medic-index
-      canonym link --index medic-index --file names.txt --min-confidence 0.25
+    Without CORPUS, an index of the default encoder goes back to what comes with canonym. Another
+    one asks itself: for names that are taken out, for concepts that are taken out, and for strings
+    that name nothing.
 
     \b
       canonym fit-confidence dev.pubtator --index medic-index --mention-type Disease
@@ -50,26 +42,25 @@ def fit_confidence(
     from canonym.cli.progress import activity
     from canonym.cli.sources import open_index
     from canonym.cli.verbosity import is_quiet
-    from canonym.linking.confidence import usual_method
 
     documents = None if corpus is None else open_corpus(corpus, format=format_).documents
     linker = open_index(index)
     with activity("Fitting"):
-        found = linker.fit_confidence(documents, types=types, method=method)
+        report = linker.fit_confidence(documents, types=types)
     if is_quiet():
         return
-    answered = found["answered at 0.9"]
+    answered = report["answered at 0.9"]
     kept = f"{100 * answered:.1f} % of links"
     if answered:
-        kept += f", of which {100 * found['right at 0.9']:.1f} % are right"
+        kept += f", of which {100 * report['right at 0.9']:.1f} % are right"
     print_facts(
         {
             "index": index,
-            "learned from": Path(corpus).name if corpus else "the terminology itself",
-            "method": method or usual_method(corpus is not None),
-            "links": int(found["links"]),
-            "right": f"{100 * found['right']:.1f} %",
-            "calibration error": f"{100 * found['ece']:.1f} points",
+            "asked": Path(corpus).name if corpus else "the terminology itself",
+            "judge": linker.judge.facts() if linker.judge else "none",
+            "links": int(report["links"]),
+            "right": f"{100 * report['right']:.1f} %",
+            "calibration error": f"{100 * report['ece']:.1f} points",
             "confidence of 0.9": kept,
         }
     )

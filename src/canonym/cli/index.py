@@ -96,13 +96,6 @@ _SURE, _WORTH = 0.001, 0.05  # the p of a gain, and its least size
     show_default=True,
     help="Least score with which the first of two steps decides.",
 )
-@click.option(
-    "--confidence/--no-confidence",
-    default=True,
-    show_default=True,
-    help="Learn how sure links are, from the terminology alone and in seconds: links get a "
-    "confidence, and `--min-confidence 0.25` makes nonsense NIL.",
-)
 @order_option("All but nearest are slower, and turn scores into shares of the candidates.")
 @click.option(
     "--kind",
@@ -156,7 +149,6 @@ def index(
     mentions: tuple[str, ...],
     mention_types: tuple[str, ...],
     target: str | None,
-    confidence: bool,
     order: str,
     kind: str,
     memory: int,
@@ -220,12 +212,10 @@ def index(
         overwrite=overwrite,
         **settings,
     )
-    _build(terminology, output, kind, build, confidence=confidence)
+    _build(terminology, output, kind, build)
 
 
-def _build(
-    terminology: str, output: str, kind: str, build: Callable[..., Linker], *, confidence: bool
-) -> None:
+def _build(terminology: str, output: str, kind: str, build: Callable[..., Linker]) -> None:
     """Build an index with progress, and report what it is."""
     import time
 
@@ -249,8 +239,7 @@ def _build(
                 report(stage, done, total)
 
             linker = build(opened, progress=watch)
-        if confidence:
-            _learn_confidence(linker)
+        _learn_confidence(linker)
         _LOG.info("Wrote %s", output)
         _note_synonyms_left(linker)
         _note_languages(linker)
@@ -262,11 +251,11 @@ def _build(
 
 
 def _learn_confidence(linker: Linker) -> None:
-    """Let the terminology ask itself, unless an order came with a confidence."""
+    """Let the terminology ask itself, where the judge that comes along knows no encoder of it."""
     from canonym.cli.progress import activity
     from canonym.errors import InvalidInput
 
-    if linker.confidence is None:
+    if linker.judge is None:
         try:
             with activity("Learning how sure links are"):
                 linker.fit_confidence()

@@ -179,8 +179,8 @@ choice_options: Decorator = with_options(
     click.option(
         "--min-confidence",
         type=Number(0, 1),
-        help="A smaller probability of being right makes a mention NIL. 0.25 does so with "
-        "nonsense, 0.9 with all that is not sure. The index learns that once, in seconds.",
+        help="A smaller probability of being right makes a mention NIL: 0.9 all that is not sure, "
+        "0 nothing.  [default: 0.15, which does so with most nonsense]",
     ),
     click.option(
         "--no-context",

@@ -79,7 +79,7 @@ def open_linker(
     """
     linker = _open_linker(index, everyday=everyday)
     check_device(device, encoders_of(linker), linker)
-    if min_confidence is not None and linker.confidence is None:
+    if min_confidence and linker.judge is None:
         with activity("Learning how sure links are"):
             n = int(linker.fit_confidence()["links"])
         note(

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from canonym.errors import InvalidInput
 from canonym.evaluation.dictionary import FoundConcept, FoundName
 from canonym.evaluation.questions import Question
-from canonym.linking.confidence import confidence_features
+from canonym.linking import evidence
 from canonym.types import Link
 
 IntArray = npt.NDArray[np.int64]
@@ -302,8 +302,8 @@ def answers_of_link(link: Link) -> tuple[RankedAnswer, ...]:
 
 
 def signs_of(link: Link) -> tuple[float, ...]:
-    """Return the features of the confidence of an undivided link; none without candidates."""
-    return tuple(confidence_features(link).tolist()) if link.candidates else ()
+    """Return `evidence.SIGNS` of an undivided link; none without candidates."""
+    return tuple(evidence.signs_of(link).values()) if link.candidates else ()
 
 
 def read_answers(

@@ -1,4 +1,4 @@
-"""Comparison of encoders and orders without annotated mentions, by the names of a terminology.
+"""Comparison of encoders without annotated mentions, by the names of a terminology.
 
 Some names are taken out, one of each of as many concepts, and asked for. An encoder is the better
 for a terminology, the more of these find their concept by its other names. Names are no mentions:
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -20,7 +21,6 @@ from canonym.errors import InvalidInput
 from canonym.evaluation.statistics import Interval, mcnemar, wilson
 from canonym.io.numbers import first_largest
 from canonym.linker import Linker
-from canonym.linking.reranker import check_order
 from canonym.terminology import Terminology
 from canonym.text import PLAIN, normalise_all
 from canonym.types import Record
@@ -35,29 +35,30 @@ _LABEL = 0  # the place of labels among the scopes
 Progress = Callable[[int, int], None]
 
 
-class Found(NamedTuple):
+class Compared(NamedTuple):
     """What an alternative finds.
 
     Attributes
     ----------
     encoders : tuple of str
         The encoders of the index, summed.
-    order : str
-        The order of candidates.
     n : int
         Names asked for.
     first, among : Interval
         Share of them whose concept is first, and among the first five, with 95 % intervals.
     p : float
         Of McNemar's test against the first alternative; NaN for that itself.
+    read : tuple of str
+        Those of the encoders that were fitted to these very names, those that are taken out among
+        them: what they find says nothing about other names.
     """
 
     encoders: tuple[str, ...]
-    order: str
     n: int
     first: Interval
     among: Interval
     p: float
+    read: tuple[str, ...] = ()
 
 
 def rows_to_ask(
@@ -94,12 +95,11 @@ def compare_by_names(
     terminology: Terminology,
     encoders: Sequence[Sequence[str]],
     *,
-    orders: Sequence[str] = ("nearest",),
     n: int = 1000,
     seed: int = 0,
     progress: Progress | None = None,
-) -> list[Found]:
-    """Compare encoders, and orders of candidates, by names that are taken out of a terminology.
+) -> list[Compared]:
+    """Compare encoders by names that are taken out of a terminology.
 
     Parameters
     ----------
@@ -107,8 +107,6 @@ def compare_by_names(
         With at least two hundred concepts that have a synonym.
     encoders : sequence of sequences of str
         The alternatives; several encoders of one are summed.
-    orders : sequence of str
-        Orders of candidates, as `Linker.use_order` takes them, each with all encoders.
     n : int
         The most names to take out. Only synonyms are, of a tenth of the concepts that have any.
     seed : int
@@ -118,40 +116,44 @@ def compare_by_names(
 
     Returns
     -------
-    list of Found
-        In the order of `encoders`, and of `orders` for each.
+    list of Compared
+        In the order of `encoders`.
 
     Raises
     ------
     InvalidInput
-        If nothing is to be compared, there are too few names, or an encoder or order is not known.
+        If nothing is to be compared, there are too few names, or an encoder is not known.
     """
-    if not encoders or not all(encoders) or not orders:
-        raise InvalidInput("there is nothing to compare: give at least one encoder and one order")
+    if not encoders or not all(encoders):
+        raise InvalidInput("there is nothing to compare: give at least one encoder")
     if n < _FEWEST:
         raise InvalidInput(f"n is {n}; at least {_FEWEST} names are expected, better a thousand")
-    for order in orders:
-        check_order(order)
     made = {spec: make_encoder(spec) for spec in chain.from_iterable(encoders)}
     asked = _rows(terminology, n, seed)
     names = terminology.names_at(asked)
     texts, right = [name.text for name in names], [name.concept_id for name in names]
-    found: list[Found] = []
+    compared: list[Compared] = []
     before: npt.NDArray[np.bool_] | None = None
     with Terminology.build(_records(terminology, asked)) as rest:
-        for chosen in encoders:
-            linker = Linker.build(rest, encoders=[made[spec] for spec in chosen])
-            for order in orders:
-                linker.use_order(order)
-                place = _places(linker, texts, right)
-                first = place == 0
-                p = float("nan") if before is None else mcnemar(before, first).p
-                before = first if before is None else before
-                shares = [wilson(int(some.sum()), len(some)) for some in (first, place < K)]
-                found.append(Found(tuple(chosen), order, len(texts), shares[0], shares[1], p))
-                if progress is not None:
-                    progress(len(found), len(encoders) * len(orders))
-    return found
+        for specs in encoders:
+            linker = Linker.build(rest, encoders=[made[spec] for spec in specs])
+            place = _places(linker, texts, right)
+            first = place == 0
+            p = float("nan") if before is None else mcnemar(before, first).p
+            before = first if before is None else before
+            shares = (wilson(int(some.sum()), len(some)) for some in (first, place < K))
+            read = tuple(spec for spec in specs if was_fitted_to(spec, terminology.digest))
+            compared.append(Compared(tuple(specs), len(texts), next(shares), next(shares), p, read))
+            if progress is not None:
+                progress(len(compared), len(encoders))
+    return compared
+
+
+def was_fitted_to(spec: str, digest: str) -> bool:
+    """Whether an encoder in a folder says that it was fitted to a terminology of this digest."""
+    folder = Path(spec.partition(",")[0])
+    files = (folder / name for name in ("encoder.json", "canonym.json"))
+    return any(file.is_file() and digest in file.read_text(encoding="utf-8") for file in files)
 
 
 class Gain(NamedTuple):

@@ -17,7 +17,6 @@ from canonym.evaluation.outcomes import RankedAnswer, signs_of
 from canonym.evaluation.protocols import Protocol
 from canonym.evaluation.questions import QuestionSet
 from canonym.linker import Linker
-from canonym.linking.confidence import Confidence
 from canonym.linking.features import (
     AnnotationCounts,
     Candidates,
@@ -31,7 +30,6 @@ from canonym.linking.reranker import (
     POOL,
     Reranker,
     check_order,
-    confidence_of,
     open_order,
 )
 from canonym.linking.search import BatchHits, ConceptHit, Draft
@@ -41,8 +39,8 @@ from canonym.types import SCOPES, Mention
 class RerankedDictionary:
     """A dictionary whose nearest concepts a re-ranker puts in order.
 
-    The re-ranker knows the annotations of the training mentions. `confidence` is that of its first
-    concept; without `context` the other mentions of a document do not count.
+    The re-ranker knows the annotations of the training mentions. Without `context` the other
+    mentions of a document do not count.
 
     Raises
     ------
@@ -54,7 +52,6 @@ class RerankedDictionary:
         self,
         dictionary: Dictionary,
         reranker: Reranker,
-        confidence: Confidence | None = None,
         *,
         context: bool = True,
     ) -> None:
@@ -66,11 +63,10 @@ class RerankedDictionary:
             )
         self._dictionary = dictionary
         self._reranker = reranker
-        self._confidence = confidence
         self._context = context
 
     def __reduce__(self) -> tuple[Any, ...]:
-        own = self._reranker, self._confidence, self._context
+        own = self._reranker, self._context
         return _reopened, (*self._dictionary.__reduce__(), *own)
 
     @classmethod
@@ -85,11 +81,10 @@ class RerankedDictionary:
         """Open an order that is not the nearest, with the annotations of the training mentions."""
         encoders = dictionary.linker.encoder_names
         reranker = order if isinstance(order, Reranker) else open_order(order, encoders)
-        confidence = None if isinstance(order, Reranker) else confidence_of(order, encoders)
         if reranker is None:
             raise InvalidInput("the nearest order is that of the dictionary itself")
         reranker = replace(reranker, annotations=annotations_of(question_set))
-        return cls(dictionary, reranker, confidence, context=context)
+        return cls(dictionary, reranker, context=context)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -152,7 +147,8 @@ class RerankedDictionary:
         candidates, features = compared.candidates, self._reranker.features(compared)
         (draft,) = self._reranker.order_hits(candidates, features, POOL)
         link = link_of(draft, candidates.found)
-        confidence = None if self._confidence is None else self._confidence.of([link])[0]
+        linker = self._dictionary.linker
+        judged = linker.judge.of([link], linker.pipeline.vocabulary) if linker.judge else [None]
         ranked = {one.id: FoundConcept(one.id, one.name, one.score) for one in link.candidates}
         names, concepts = plain
         for other in concepts:
@@ -167,7 +163,7 @@ class RerankedDictionary:
             link.searched,
             tuple(best.values())[:k],
             tuple(ranked.values())[:k],
-            confidence=confidence,
+            confidence=judged[0],
             signs=signs_of(link),
         )
 
@@ -176,10 +172,9 @@ def _reopened(
     opened: Callable[..., Dictionary],
     arguments: tuple[Any, ...],
     reranker: Reranker,
-    confidence: Confidence | None,
     context: bool,
 ) -> RerankedDictionary:
-    return RerankedDictionary(opened(*arguments), reranker, confidence, context=context)
+    return RerankedDictionary(opened(*arguments), reranker, context=context)
 
 
 class _DictionaryHits(BatchHits):

@@ -451,6 +451,7 @@ def _link(
         documents,
         k=settings.k,
         min_score=settings.min_score,
+        min_confidence=0,  # first candidates count; whom to believe is measured by the confidence
         prefer=settings.prefer,
         keep_negated=True,  # annotators link what a mention names, negated or not
         workers=settings.workers,

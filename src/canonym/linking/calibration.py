@@ -1,4 +1,4 @@
-"""A confidence without annotations: an index asked for names as if it did not have them.
+"""Evidence without annotations: an index asked for names as if it did not have them.
 
 Five kinds of questions have known answers in every terminology. A name that is taken out is right
 where its concept is found by its other names. A concept that is taken out cannot be found, whatever
@@ -18,13 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from canonym.errors import InvalidInput
-from canonym.linking.confidence import (
-    FEATURES,
-    WIDE_FEATURES,
-    Observed,
-    confidence_features,
-)
-from canonym.linking.languages import reads_several
+from canonym.linking.evidence import evidence_of
 from canonym.linking.names import Filter
 from canonym.linking.strangers import strangers
 from canonym.mentions.contrasts import sibling_of
@@ -46,6 +40,14 @@ _SHARE = 10  # one concept of so many is touched, at most
 _FEWEST = 20
 
 
+class Observed(NamedTuple):
+    """Evidence ``(n, d)`` of links, whether each is right, and the document of each."""
+
+    evidence: npt.NDArray[np.float64]
+    right: npt.NDArray[np.bool_]
+    document: npt.NDArray[np.int64]
+
+
 class _Questions(NamedTuple):
     """Names to ask for: their texts, the ids that are right (none for ``""``), and the filter."""
 
@@ -54,20 +56,8 @@ class _Questions(NamedTuple):
     filter: Filter
 
 
-def own_features(pipeline: Pipeline) -> tuple[str, ...]:
-    """Return the features that an index learns its confidence by without annotations.
-
-    Names of other languages share neither letters nor words with the English ones that an encoder
-    of several languages finds. There, similarities alone count.
-    """
-    several = reads_several([one.name for one in pipeline.search.encoders])
-    return FEATURES if several else WIDE_FEATURES
-
-
 def observe_terminology(pipeline: Pipeline, *, seed: int = 0) -> Observed:
     """Link the questions that a terminology answers itself; each is a document of its own.
-
-    The features of a link are `own_features`.
 
     Raises
     ------
@@ -84,10 +74,10 @@ def observe_terminology(pipeline: Pipeline, *, seed: int = 0) -> Observed:
     the concepts is touched at most, so that a small terminology stays what it is.
     """
     rng = np.random.default_rng(seed)
-    which, features = own_features(pipeline), list[npt.NDArray[np.float64]]()
+    evidence: list[npt.NDArray[np.float64]] = []
     right: list[bool] = []
     number: list[int] = []
-    asked, known_share = 0, pipeline.preparation.known_share
+    asked, vocabulary = 0, pipeline.vocabulary
     for place, questions in enumerate(_questions(pipeline, rng, seed)):
         if place == 0 and (n := len(questions.texts)) < _FEWEST:
             raise InvalidInput(
@@ -99,10 +89,10 @@ def observe_terminology(pipeline: Pipeline, *, seed: int = 0) -> Observed:
             asked += 1
             for part in link.parts or (link,):
                 if part.candidates:
-                    features.append(confidence_features(part, which, known_share))
+                    evidence.append(evidence_of(part, vocabulary))
                     right.append(not link.parts and part.candidates[0].id == id_)
                     number.append(asked)
-    return Observed(np.array(features), np.array(right), np.array(number))
+    return Observed(np.array(evidence), np.array(right), np.array(number))
 
 
 def _questions(pipeline: Pipeline, rng: np.random.Generator, seed: int) -> Iterator[_Questions]:
@@ -191,9 +181,7 @@ def _form(name: Name) -> str:
 
 
 def _linked(pipeline: Pipeline, questions: _Questions) -> Iterator[Link]:
-    request = pipeline.request(k=2, context=False)._replace(
-        filter=questions.filter, confidence=None
-    )
+    request = pipeline.request(k=2, context=False)._replace(filter=questions.filter, judge=None)
     for first in range(0, len(questions.texts), request.batch):
         some: Sequence[str] = questions.texts[first : first + request.batch]
         documents = [Document(str(n), "", (Mention(text),)) for n, text in enumerate(some)]

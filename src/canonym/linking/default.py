@@ -33,14 +33,13 @@ MADE_FROM = "made-from"
 
 _MODELS = Path(__file__).parents[1] / "models"
 
-_OPENING, _READING, _LEARNING = "opening ICD-10-CM", "reading ICD-10-CM", "learning confidence"
+_OPENING, _READING = "opening ICD-10-CM", "reading ICD-10-CM"
 _SHARES = {
     _OPENING: 10,
     _READING: 18,
     "counting": 9,
     "normal forms": 30,
     "subword vectors": 1,
-    _LEARNING: 32,
 }
 """Percent of the time that each stage takes on two cores, where names are encoded meanwhile.
 
@@ -52,15 +51,12 @@ _OPENING_SECONDS = 1.5
 _TICK = 0.1  # seconds
 
 
-def packaged_index(
-    name: str, learn: Callable[[Path], object], progress: Progress | None = None
-) -> Path:
+def packaged_index(name: str, progress: Progress | None = None) -> Path:
     """Return the folder of a packaged index, by a name in `PACKAGED`.
 
     It is built where it is missing or damaged, and where it was made from another ICD-10-CM, other
-    everyday names, another encoder or in other formats. `learn` adds a confidence to a new folder
-    before it appears. Synonyms, forbidden pairs and their notes are carried over. An index of the
-    user's in its place is left alone.
+    everyday names, another encoder or in other formats. Synonyms, forbidden pairs and their notes
+    are carried over. An index of the user's in its place is left alone.
 
     Raises
     ------
@@ -77,7 +73,6 @@ def packaged_index(
         whole = _Whole(progress or silent)
 
         def finish(place: Path) -> None:
-            whole.waited(_LEARNING, lambda: learn(place))
             _carry_over(folder, place)
             (place / MADE_FROM).write_text(f"{made_from}\n", encoding="ascii")
 

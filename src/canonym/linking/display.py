@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from canonym.io.files import MANIFEST, file_digest
-from canonym.linking.confidence import Confidence
+from canonym.linking.judge import Judge
 from canonym.linking.overlay import OverlayContent
 from canonym.linking.reranker import RERANKER, Reranker
 
@@ -27,7 +27,7 @@ def describe(linker: Any, content: OverlayContent) -> dict[str, Any]:
         **({"added": added} if any(added.values()) else {}),
         "order": linker.order,
         **({"re-ranker": fitted.facts()} if fitted else {}),
-        **({"confidence": linker.confidence.facts()} if linker.confidence else {}),
+        **({"confidence": linker.judge.facts()} if linker.judge else {}),
         "terminology": {
             **linker.manifest["terminology"],
             "sources": [source for source in sources if source],
@@ -50,15 +50,15 @@ def index_facts(info: Mapping[str, Any]) -> dict[str, str]:
 def index_fingerprint(
     folder: Path,
     content: OverlayContent,
-    confidence: Confidence | None,
+    judge: Judge | None,
     reranker: Reranker | None,
 ) -> str:
     """Hash the manifest of an index, what was added to it, and what was fitted to it."""
     digest = file_digest(folder / MANIFEST)
-    if content == OverlayContent() and confidence is None and reranker is None:
+    if content == OverlayContent() and judge is None and reranker is None:
         return digest
     names = [[name.text, name.concept_id, name.language] for name in content.synonyms]
     order = [file_digest(folder / RERANKER)] if reranker else []
-    fitted = confidence and confidence.to_dict()
+    fitted = judge and judge.to_dict()
     whole = json.dumps([digest, names, content.forbidden, fitted, *order])
     return hashlib.sha256(whole.encode("ascii")).hexdigest()

@@ -1,4 +1,4 @@
-"""Confidence and re-ranker, fitted to annotated mentions."""
+"""Judge and re-ranker, fitted to annotated mentions."""
 
 from __future__ import annotations
 
@@ -11,15 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from canonym.errors import InvalidInput
-from canonym.linking.calibration import observe_terminology, own_features
-from canonym.linking.confidence import (
-    FEATURES,
-    Confidence,
-    Observed,
-    confidence_features,
-    fit_model,
-    usual_method,
-)
+from canonym.io.numbers import log
+from canonym.linking.calibration import Observed, observe_terminology
+from canonym.linking.evidence import evidence_of
 from canonym.linking.features import (
     AnnotationCounts,
     Compared,
@@ -28,6 +22,7 @@ from canonym.linking.features import (
     compare_drafts,
     feature_names,
 )
+from canonym.linking.judge import MENTIONS, OWN_NAMES, Judge, fit_judge, knows, shipped_judge
 from canonym.linking.pipeline import Pipeline, batches_of
 from canonym.linking.reranker import POOL, Reranker
 from canonym.linking.search import ConceptHit, Draft
@@ -44,6 +39,7 @@ _CONFIDENCE_FOLDS = 5
 _RERANKER_FOLDS = 3
 _KNOTS = 5
 _FEWEST = 50
+_FIGURES = ("right", "ece", "answered at 0.9", "right at 0.9")
 
 # --- annotated mentions ---------------------------------------------------------------------------
 
@@ -113,30 +109,48 @@ def fit_confidence(
     corpus: Iterable[Document | Mention] | None,
     *,
     types: Sequence[str] = (),
-    method: str | None = None,
-) -> tuple[Confidence, dict[str, float]]:
-    """Fit a confidence, and say how good it is; see `canonym.Linker.fit_confidence`."""
-    method = method or usual_method(corpus is not None)
-    if corpus is not None:
-        seen, features = observe(pipeline, corpus, types=types), FEATURES
-    elif types:
+) -> tuple[Judge, dict[str, float]]:
+    """Adapt the judge, and say how good it is; see `canonym.Linker.fit_confidence`."""
+    if corpus is None and types:
         raise InvalidInput(
             f"types is {tuple(types)}, which are those of mentions; expected with a corpus only"
         )
+    shipped = shipped_judge()
+    is_known = knows([encoder.name for encoder in pipeline.search.encoders])
+    if corpus is None and is_known:
+        # Terminologies of many kinds have taught it more than one can tell by itself.
+        return shipped, _report(shipped, pipeline)
+    if corpus is None:
+        seen, source = observe_terminology(pipeline), OWN_NAMES
     else:
-        seen, features = observe_terminology(pipeline), own_features(pipeline)
-    _log.info("fit a confidence to %s links", len(seen.right))
-    fitted = fit_model(seen.features, seen.right, method=method, features_of=features)
-    fitted = replace(fitted, annotated=corpus is not None)
-    predicted = cross_fitted(seen, method=method)
+        seen, source = observe(pipeline, corpus, types=types), MENTIONS
+    _log.info("fit a judge to %s links", len(seen.right))
+    adapted = fit_judge(seen.evidence, seen.right, source=source, start=shipped)
+    predicted, before = cross_fitted(seen, source, shipped), shipped.predict(seen.evidence)
+    if is_known and _loss(before, seen) <= _loss(predicted, seen):
+        return shipped, _figures(before, seen)
+    return adapted, _figures(predicted, seen)
+
+
+def _report(judge: Judge, pipeline: Pipeline) -> dict[str, float]:
+    """Return how good a judge is by the terminology's own questions, as far as it has any."""
+    try:
+        seen = observe_terminology(pipeline)
+    except InvalidInput:
+        return {"links": 0.0, **dict.fromkeys(_FIGURES, float("nan"))}
+    return _figures(judge.predict(seen.evidence), seen)
+
+
+def _figures(predicted: FloatArray, seen: Observed) -> dict[str, float]:
     answered = predicted >= 0.9
-    return fitted, {
-        "links": float(fitted.n),
-        "right": fitted.n_right / fitted.n,
-        "ece": ece(predicted, seen.right),
-        "answered at 0.9": float(answered.mean()),
-        "right at 0.9": float(seen.right[answered].mean()) if answered.any() else float("nan"),
-    }
+    right = seen.right[answered].mean() if answered.any() else float("nan")
+    values = (seen.right.mean(), ece(predicted, seen.right), answered.mean(), right)
+    return {"links": float(len(seen.right)), **dict(zip(_FIGURES, map(float, values), strict=True))}
+
+
+def _loss(predicted: FloatArray, seen: Observed) -> float:
+    """Return the mean logarithmic loss of probabilities."""
+    return float(-log(np.where(seen.right, predicted, 1 - predicted)).mean())
 
 
 def observe(
@@ -144,11 +158,8 @@ def observe(
     corpus: Iterable[Document | Mention],
     *,
     types: Sequence[str] = (),
-    features: tuple[str, ...] = FEATURES,
 ) -> Observed:
     """Link annotated mentions, and compare the links with the annotations.
-
-    The features of a link are `FEATURES` or `WIDE_FEATURES`.
 
     Raises
     ------
@@ -156,14 +167,13 @@ def observe(
         If no annotated mention has a candidate; and as `annotated_documents` does.
     """
     rows, right, of_document = [], [], []
-    known_share = pipeline.preparation.known_share
     documents, find = annotated_documents(pipeline.terminology, corpus, types)
     for number, (document, links) in enumerate(pipeline.link_documents(documents, {"k": 2})):
         for mention, link in zip(document.mentions, links, strict=True):
             # An id that the terminology does not have is a concept that cannot be found.
             gold = [find(id_) or "" for id_ in mention.ids]
             for part, is_right in judged(link, gold, mention.rule):
-                rows.append(confidence_features(part, features, known_share))
+                rows.append(evidence_of(part, pipeline.vocabulary))
                 right.append(is_right)
                 of_document.append(number)
     if not rows:
@@ -185,14 +195,16 @@ def judged(link: Link, gold: Sequence[str], rule: str) -> Iterator[tuple[Link, b
             yield part, part.candidates[0].id in gold and (bool(link.parts) or not whole)
 
 
-def cross_fitted(seen: Observed, *, method: str) -> FloatArray:
+def cross_fitted(seen: Observed, source: str, start: Judge) -> FloatArray:
     """Predict the links of each fifth of the documents from those of the others, ``(n,)``."""
     fold = _folds(seen.document.tolist(), _CONFIDENCE_FOLDS)
     predicted = np.empty(len(seen.right))
     for number in np.unique(fold):
         here = fold == number
-        model = fit_model(seen.features[~here], seen.right[~here], method=method, fewest=1)
-        predicted[here] = model.predict(seen.features[here])
+        judge = fit_judge(
+            seen.evidence[~here], seen.right[~here], source=source, start=start, fewest=1
+        )
+        predicted[here] = judge.predict(seen.evidence[here])
     return predicted
 
 
@@ -283,7 +295,7 @@ def observe_drafts(
     InvalidInput
         As `canonym.Linker.fit_reranker` does.
     """
-    plain = replace(pipeline, reranker=None, confidence=None)
+    plain = replace(pipeline, reranker=None, judge=None)
     documents, find = annotated_documents(pipeline.terminology, corpus, types)
     request = plain.request(k=POOL)
     seen: list[ObservedDraft] = []

@@ -39,8 +39,9 @@ class LinkOptions(TypedDict, total=False):
         From -1 to 1. Mentions whose best candidate scores less are NIL; the candidates are still
         returned.
     min_confidence : float or None
-        Mentions whose link is right with a smaller probability are NIL. The linker needs a
-        confidence for it, see `canonym.Linker.fit_confidence`.
+        Mentions whose link is right with a smaller probability are NIL; the candidates are still
+        returned. By default 0.15 (`canonym.linking.judge.NONSENSE`) where the index has a judge,
+        see `canonym.Linker.fit_confidence`; 0 makes none NIL.
     keep_negated : bool
         Whether a mention that says of itself that it is negated ("no fever", "asthma - neg") has a
         concept, with the status ``"negated"``; by default it is NIL. See `canonym.types.Link`.

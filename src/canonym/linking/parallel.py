@@ -99,7 +99,7 @@ class _LinkBatch:
     ) -> None:
         self._linker = Reopened(linker)
         self._built = linker.manifest
-        self._learned = linker.reranker, linker.confidence
+        self._learned = linker.reranker, linker.judge
         self._options = check_options(options)
         self._abbreviations = check_abbreviations(abbreviations)
         self._in_texts = in_texts
@@ -115,7 +115,7 @@ class _LinkBatch:
             raise Mismatch(
                 f"{linker.folder} was replaced by another index while it was open; open it again"
             )
-        linker.reranker, linker.confidence = self._learned
+        linker.reranker, linker.judge = self._learned
         request: Request = linker.pipeline.request(**self._options)
         return request
 

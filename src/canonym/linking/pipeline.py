@@ -6,14 +6,16 @@
 3. **Decide**: the whole mention, its parts, or NIL.
 4. **Homonyms**: between concepts of one name the context decides.
 5. **Order**: a re-ranker may put candidates in another order.
-6. **Confidence**: the probability that the first candidate is right.
+6. **Judge**: how likely it is that the first candidate is right, and NIL where it is not.
 
 A batch holds whole documents, and sees the names of one moment.
 """
 
 from __future__ import annotations
 
+import functools
 import logging
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
@@ -22,9 +24,10 @@ from typing import Any, NamedTuple, Self, Unpack
 
 from canonym.errors import InvalidInput
 from canonym.linking.codes import find_coded
-from canonym.linking.confidence import Confidence, check_confidence
 from canonym.linking.decision import decide, divide, listed_of, names_of, parts_of
+from canonym.linking.evidence import Vocabulary
 from canonym.linking.homonyms import MOST_TIED, Homonyms, find_homonyms, preferred_first
+from canonym.linking.judge import Judge, check_confidence
 from canonym.linking.languages import choice_of_encoders
 from canonym.linking.links import LinkOptions, Links, check_abbreviations, check_options
 from canonym.linking.names import CurrentNames, Filter, Filters, open_rows
@@ -65,7 +68,7 @@ _PER_MENTION = 200  # characters of a text
 
 
 class Request(NamedTuple):
-    """The checked options of one call, its filter over rows, its order and its confidence.
+    """The checked options of one call, its filter over rows, its order and its judge.
 
     An order that is chosen during a call counts from the next call on.
     """
@@ -73,18 +76,18 @@ class Request(NamedTuple):
     k: int
     filter: Filter
     min_score: float | None
-    min_confidence: float | None
+    min_confidence: float
     context: bool
     batch: int
     separator: str | None
     reranker: Reranker | None
-    confidence: Confidence | None
+    judge: Judge | None
     keep_negated: bool = False
 
     @property
     def n_kept(self) -> int:
-        """How many candidates to keep; a confidence looks at the second as well."""
-        return self.k if self.confidence is None else max(self.k, 2)
+        """How many candidates to keep; a judge looks at the second as well."""
+        return self.k if self.judge is None else max(self.k, 2)
 
     @property
     def n_found(self) -> int:
@@ -107,7 +110,7 @@ class Pipeline:
     homonyms: Homonyms
     known: KnownHits
     reranker: Reranker | None = None
-    confidence: Confidence | None = None
+    judge: Judge | None = None
 
     @classmethod
     def open(cls, folder: Path, manifest: Mapping[str, Any], terminology: Terminology) -> Self:
@@ -200,8 +203,6 @@ class Pipeline:
     def request(self, **options: Unpack[LinkOptions]) -> Request:
         """Check the options of a call, and turn its filters into one over rows."""
         checked = check_options(options)
-        if checked["min_confidence"] is not None:
-            check_confidence(self.confidence, checked["min_confidence"])
         chosen = self.filters.choose(
             types=checked["types"],
             sources=checked["sources"],
@@ -214,13 +215,13 @@ class Pipeline:
             checked["k"],
             chosen,
             checked["min_score"],
-            checked["min_confidence"],
+            check_confidence(self.judge, checked["min_confidence"]),
             # Ties that are broken at random are not broken by the context.
             checked["context"] and checked["seed"] is None,
             checked["batch"],
             checked["separator"],
             self.reranker,
-            self.confidence,
+            self.judge,
             checked["keep_negated"],
         )
 
@@ -508,10 +509,18 @@ class Pipeline:
         return [[preferred_first(draft, k) for draft in drafts] for drafts in ordered]
 
     def grade(self, links: list[Link], request: Request) -> list[Link]:
-        """Add the probability that each link is right, if the index knows it."""
-        if (sure := request.confidence) is None:
+        """Let the judge say how likely it is that each link is right, if there is one."""
+        if request.judge is None:
             return links
-        return sure.grade(links, request.min_confidence, request.k, self.preparation.known_share)
+        return request.judge.grade(links, request.min_confidence, request.k, self.vocabulary)
+
+    @functools.cached_property
+    def vocabulary(self) -> Vocabulary:
+        """What the judge knows of the terminology."""
+        n_names, n_concepts = self.terminology.n_names, self.terminology.n_concepts
+        return Vocabulary(
+            self.preparation.known_share, math.log(max(n_names, 1) / max(n_concepts, 1))
+        )
 
 
 def batches_of(documents: Iterable[Document], *, mentions: int) -> Iterator[list[Document]]:

@@ -16,7 +16,6 @@ import numpy as np
 from canonym.errors import InvalidInput, Mismatch, ReadError
 from canonym.io.files import open_sealed, sealed, write_file
 from canonym.io.numbers import exp
-from canonym.linking.confidence import CONFIDENCE, Confidence
 from canonym.linking.features import (
     MARGINAL,
     SAME_CONCEPT,
@@ -200,7 +199,7 @@ class Reranker:
         try:
             content = open_sealed(path.read_text(encoding="utf-8"))
             written = content["format"], tuple(content["encoders"])
-            model = AdditiveModel([_curve(curve) for curve in content["curves"]])
+            model = AdditiveModel([Curve.from_dict(curve) for curve in content["curves"]])
             annotations = AnnotationCounts()
             for text, counts in content["decisions"].items():
                 annotations.count(text, {str(id_): _count(n) for id_, n in counts.items()})
@@ -239,15 +238,6 @@ def _count(given: Any) -> int:
     return given
 
 
-def _curve(given: dict[str, Any]) -> Curve:
-    return Curve(
-        str(given["name"]),
-        tuple(map(float, given["knots"])),
-        tuple(map(float, given["values"])),
-        float(given["missing"]),
-    )
-
-
 ORDERS = ("nearest", "marginal", "fitted")
 """Words for the order of candidates; a file with a fitted re-ranker is the fourth choice.
 
@@ -266,28 +256,14 @@ def shipped_file(encoders: Sequence[str]) -> Path:
     return _FOLDER / f"{'+'.join(encoders)}.json"
 
 
-def confidence_beside(path: Path) -> Path:
-    """Return the place of the confidence that belongs to a re-ranker."""
-    return path.with_name(f"{path.stem}.confidence.json")
-
-
-def confidence_of(order: str | Path, encoders: Sequence[str]) -> Confidence | None:
-    """Open the confidence shipped with an order, None where there is none."""
-    if str(order) != "fitted":
-        return None
-    return Confidence.load(confidence_beside(shipped_file(encoders)))
-
-
 def install_order(order: str | Path, encoders: Sequence[str], folder: Path) -> None:
-    """Write an order into the folder of an index; a confidence of another order is removed."""
+    """Write an order into the folder of an index."""
     _log.info("order of candidates: %s", order)
     reranker = open_order(order, encoders)
-    confidence = confidence_of(order, encoders)
-    for name, saved in ((RERANKER, reranker), (CONFIDENCE, confidence)):
-        if saved is None:
-            (folder / name).unlink(missing_ok=True)
-        else:
-            saved.save(folder / name)
+    if reranker is None:
+        (folder / RERANKER).unlink(missing_ok=True)
+    else:
+        reranker.save(folder / RERANKER)
 
 
 def open_order(order: str | Path, encoders: Sequence[str]) -> Reranker | None:

@@ -19,8 +19,8 @@ from canonym.io.files import (
     wrong_size,
 )
 from canonym.linking.build import FORMAT
-from canonym.linking.confidence import CONFIDENCE, Confidence
 from canonym.linking.default import MADE_FROM
+from canonym.linking.judge import JUDGE, OF_EARLIER_VERSIONS, Judge
 from canonym.linking.manifest import check_index_manifest
 from canonym.linking.overlay import MARK, OVERLAY, Overlay
 from canonym.linking.reranker import RERANKER, Reranker
@@ -30,7 +30,10 @@ from canonym.terminology.writer import content_digest
 _log = logging.getLogger(__name__)
 
 _TERMINOLOGY = "terminology.db"
-_BESIDE = (RERANKER, CONFIDENCE, OVERLAY, f"{OVERLAY}-journal", f"{OVERLAY}{MARK}", MADE_FROM)
+_BESIDE = (
+    *(RERANKER, JUDGE, OF_EARLIER_VERSIONS),
+    *(OVERLAY, f"{OVERLAY}-journal", f"{OVERLAY}{MARK}", MADE_FROM),
+)
 
 
 class Finding(NamedTuple):
@@ -81,8 +84,8 @@ def verify_index(folder: str | Path) -> Verified:
             findings += _check_terminology(folder, content["terminology"]["digest"])
         with _noted(RERANKER, findings):
             Reranker.load(folder / RERANKER, encoders=[one["name"] for one in content["encoders"]])
-    with _noted(CONFIDENCE, findings):
-        Confidence.load(folder / CONFIDENCE)
+    with _noted(JUDGE, findings):
+        Judge.load(folder / JUDGE)
     with _noted(OVERLAY, findings):
         Overlay(folder / OVERLAY).check()
     known = {MANIFEST, *sizes, *_BESIDE}

@@ -41,6 +41,16 @@ class Curve(NamedTuple):
         worth = np.interp(given, self.knots, self.values)
         return np.where(np.isnan(given), self.missing, worth)
 
+    @classmethod
+    def from_dict(cls, fields: dict[str, Any]) -> Curve:
+        """Return a curve from what `_asdict` returned."""
+        return cls(
+            str(fields["name"]),
+            tuple(map(float, fields["knots"])),
+            tuple(map(float, fields["values"])),
+            float(fields["missing"]),
+        )
+
 
 class AdditiveModel:
     """Score candidates by the sum of curves over their features, one curve for each column.

@@ -209,7 +209,7 @@ def terminologies(request: Request, state: Shared) -> dict[str, Any]:
             "languages": opened.languages,
             "encoders": list(linker.encoder_names),
             "order": linker.order,
-            "confidence": linker.confidence is not None,
+            "confidence": linker.judge is not None,
             "reconciliation": f"{state.base_url(request)}/reconcile/{name}",
         }
 

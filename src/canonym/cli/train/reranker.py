@@ -39,7 +39,6 @@ def reranker(corpus: str, index: str, types: tuple[str, ...], format_: str | Non
     names. Neither torch nor a GPU is needed. The index then orders its first 20 candidates by
     earlier annotations, by what mention, name and label share, and by the scores of all searches.
     Scores become shares of the candidates, and `canonym link --explain` names the reasons. A
-    confidence of `canonym fit-confidence` no longer fits and is removed.
 
     \b
       canonym train reranker train.pubtator --index medic-index --mention-type Disease

@@ -82,7 +82,7 @@ def answer(
     plans = [None if query is None else _plan(opened, query, concepts) for query in queries]
     links = _link(opened, plans)
     added = {(name.text, name.concept_id) for name in opened.linker.synonyms()}
-    learned = opened.linker.confidence
+    learned = opened.linker.judge
     certain = functools.partial(
         is_certain,
         least=match_confidence,

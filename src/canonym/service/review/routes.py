@@ -131,7 +131,7 @@ def _review(state: State, review: Review) -> dict[str, Any]:
         problem = f"the terminology {review.terminology} is not served now"
     else:
         linker = served.use(lambda opened: opened.linker)
-        sure = linker.confidence is not None
+        sure = linker.judge is not None
         current = bool(progress["waiting"]) or linker.fingerprint == review.fingerprint
     kept = {key: getattr(review, key) for key in _KEPT}
     return {**kept, "problem": problem, "current": current, "sure": sure, **progress}
@@ -271,7 +271,7 @@ def acceptable(
     """Count the open items that are so sure, and the errors to expect among them."""
     _, served = _served(state, review_id)
     found = state.reviews.store.acceptable(review_id, least)
-    sure = served.use(lambda opened: opened.linker.confidence) is not None
+    sure = served.use(lambda opened: opened.linker.judge) is not None
     return {**found._asdict(), "errors": found.errors if sure else None}
 
 

@@ -1,0 +1,314 @@
+"""The judge: the probability that the best candidate of a link is right.
+
+A sum of curves over what the link shows (`canonym.linking.evidence`), which explains itself feature
+by feature. One comes with canonym. It was taught by mentions and by questions of many terminologies
+(``models/make_judge.py``), so that no index has to be. `canonym.Linker.fit_confidence` adapts it.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from canonym.errors import InvalidInput, Mismatch, NotTrained, ReadError
+from canonym.io.files import open_sealed, sealed, write_file
+from canonym.io.numbers import rounded
+from canonym.linking.evidence import EVIDENCE, FloatArray, Vocabulary, evidence_of
+from canonym.linking.settings import IDS
+from canonym.ranking.additive_model import AdditiveModel, Curve, fit_additive_model
+from canonym.ranking.probability import sigmoid
+from canonym.types import Link
+
+ANY = "any"
+"""The feature that every link has and NIL lacks."""
+
+JUDGE = "judge.json"
+"""Name of the file in the folder of an index whose judge was adapted."""
+
+OF_EARLIER_VERSIONS = "confidence.json"
+"""What earlier versions wrote into the folder of an index. It is not read."""
+
+NONSENSE = 0.15
+"""A link that is less likely to be right is NIL, unless a caller wants another number.
+
+Chosen on development parts by ``benchmarks/judge.py``: more would lose more right links than the
+nonsense that it catches is worth."""
+
+CONTRADICTED = 0.5
+"""A candidate whose name contradicts the mention is never more likely than this."""
+
+COMES_ALONG, OWN_NAMES, MENTIONS = "many terminologies", "its own names", "annotated mentions"
+"""What a judge learned from."""
+
+SHIPPED = Path(__file__).parents[1] / "models" / JUDGE
+"""The judge that comes with canonym."""
+
+_ENCODERS = (("default",), ("default", "multilingual"))  # whose similarities it knows
+_FORMAT = 1
+_FEATURE_DECIMALS = 5  # similarities are good to the sixth, and differ by processor beyond it
+_LOGIT_DECIMALS = 6
+_KNOTS, _SMOOTHNESS = 6, 1.0
+_RIDGE, _RIDGE_TO_START = 0.1, 1.0  # the price of leaving nothing, or a judge that knows much
+_FEWEST = 20
+_DAMAGE = (ValueError, TypeError, KeyError, AttributeError, OverflowError, OSError, InvalidInput)
+
+
+@dataclass(frozen=True)
+class Judge:
+    """Curves over `EVIDENCE`, fitted to `n` links, of which `n_right` were right.
+
+    `source` is what it learned from: `COMES_ALONG`, `OWN_NAMES` or `MENTIONS`.
+    """
+
+    model: AdditiveModel
+    n: int
+    n_right: int
+    source: str
+
+    @property
+    def annotated(self) -> bool:
+        """Whether it learned from annotated mentions of the user's."""
+        return self.source == MENTIONS
+
+    def facts(self) -> str:
+        """Say in words what it learned from."""
+        if self.source == COMES_ALONG:
+            return f"learned from {self.source}"
+        return f"adapted to {self.n:,} links of {self.source}"
+
+    def predict(self, evidence: FloatArray) -> FloatArray:
+        """Return probabilities, ``(n,)`` float64 in (0, 1), for the evidence of n links."""
+        there = np.ones((len(evidence), 1))
+        worth = self.model.worth(np.concatenate([steady(evidence), there], axis=1))
+        # The worth of NIL is that of knowing nothing.
+        nothing = sum(curve.missing for curve in self.model.curves)
+        logits = rounded(worth.sum(axis=1) - nothing, _LOGIT_DECIMALS)
+        # No probability is certain after n observations (Laplace).
+        least = 1 / (self.n + 2)
+        return np.clip(sigmoid(logits), least, 1 - least)
+
+    def of(self, links: Sequence[Link], vocabulary: Vocabulary) -> list[float | None]:
+        """Return the probability that the best candidate of each is right, None without one.
+
+        There is nothing to learn about an id: its score is shared by the concepts that have it.
+        """
+        judged = [n for n, link in enumerate(links) if link.candidates and not _is_id(link)]
+        probabilities: list[float | None] = [
+            self._of_id(link) if link.candidates else None for link in links
+        ]
+        if judged:
+            evidence = np.array([evidence_of(links[n], vocabulary) for n in judged])
+            for n, probability in zip(judged, self.predict(evidence).tolist(), strict=True):
+                probabilities[n] = _bounded(links[n], probability)
+        return probabilities
+
+    def _of_id(self, link: Link) -> float:
+        best = link.candidates[0].score
+        equal = sum(
+            candidate.sieve == IDS and candidate.score == best for candidate in link.candidates
+        )
+        return min(best / max(equal, 1), 1 - 1 / (self.n + 2))
+
+    def grade(
+        self, links: Sequence[Link], min_confidence: float, k: int, vocabulary: Vocabulary
+    ) -> list[Link]:
+        """Return links with their confidence and k candidates, NIL where the confidence is low.
+
+        Links have two candidates, if there are so many. A composite link is as certain as the
+        least certain of its parts.
+        """
+        parts = [part for link in links for part in (link.parts or (link,))]
+        graded = iter(self.of(parts, vocabulary))
+        return [
+            _whole(link, [_graded(part, next(graded), min_confidence, k) for part in link.parts])
+            if link.parts
+            else _graded(link, next(graded), min_confidence, k)
+            for link in links
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what was fitted as plain lists and numbers."""
+        return {
+            "format": _FORMAT,
+            "source": self.source,
+            "n": self.n,
+            "n_right": self.n_right,
+            "curves": [curve._asdict() for curve in self.model.curves],
+        }
+
+    def save(self, path: Path) -> None:
+        """Write a JSON file that appears whole or not at all."""
+        with write_file(path) as partial:
+            text = json.dumps(sealed(self.to_dict()), indent=1)
+            partial.write_text(f"{text}\n", encoding="ascii", newline="\n")
+
+    @classmethod
+    def load(cls, path: Path) -> Judge | None:
+        """Read what `save` wrote; None where there is nothing.
+
+        Raises
+        ------
+        ReadError
+            If the file is damaged.
+        Mismatch
+            If it was written by another version of canonym.
+        """
+        try:
+            content = open_sealed(path.read_text(encoding="ascii"))
+            curves = [Curve.from_dict(curve) for curve in content["curves"]]
+            n, n_right = int(content["n"]), int(content["n_right"])
+            if not 0 <= n_right <= n:
+                raise ValueError(f"{n_right} of {n} links are right")
+            judge = cls(AdditiveModel(curves), n, n_right, str(content["source"]))
+            known = content["format"] == _FORMAT and judge.model.names == (*EVIDENCE, ANY)
+        except FileNotFoundError:
+            return None
+        except _DAMAGE as error:
+            raise ReadError(
+                path, f"is damaged ({error}); fit the confidence again, or remove the file"
+            ) from error
+        if not known:
+            raise Mismatch(
+                f"{path} was written by another version of canonym; remove it and fit it again"
+            )
+        return judge
+
+
+@functools.cache
+def shipped_judge() -> Judge:
+    """Open the judge that comes with canonym."""
+    judge = Judge.load(SHIPPED)
+    if judge is None:
+        raise ReadError(SHIPPED, "is missing; install canonym again")
+    return judge
+
+
+def knows(encoders: Sequence[str]) -> bool:
+    """Whether the shipped judge knows the similarities of these encoders, by name."""
+    return tuple(encoders) in _ENCODERS
+
+
+def open_judge(folder: Path, encoders: Sequence[str]) -> Judge | None:
+    """Open the judge of an index: its own, or the shipped one; None if that knows no encoder.
+
+    Raises
+    ------
+    ReadError, Mismatch
+        As `Judge.load` does.
+    """
+    return Judge.load(folder / JUDGE) or (shipped_judge() if knows(encoders) else None)
+
+
+def fit_judge(
+    evidence: npt.ArrayLike,
+    right: npt.ArrayLike,
+    *,
+    source: str,
+    start: Judge | None = None,
+    weights: npt.ArrayLike | None = None,
+    fewest: int = _FEWEST,
+) -> Judge:
+    """Fit a judge to the evidence of n links, ``(n, len(EVIDENCE))``, and whether each is right.
+
+    `start` is where its curves begin, and what a few links change little; `weights` ``(n,)`` is
+    the number of links that each counts as. See
+    `canonym.ranking.additive_model.fit_additive_model`: NIL is a second candidate of every link,
+    of which nothing is known.
+
+    Raises
+    ------
+    InvalidInput
+        If there are fewer links than `fewest`.
+    """
+    rows, is_right = steady(evidence), np.asarray(right, dtype=np.bool_)
+    if len(is_right) < fewest:
+        raise InvalidInput(
+            f"{len(is_right):,} links are too few to fit a confidence to; at least {fewest} "
+            "annotated mentions with candidates are expected"
+        )
+    both = np.full((len(rows), 2, len(EVIDENCE) + 1), np.nan)
+    both[:, 0, :-1], both[:, 0, -1] = rows, 1.0
+    model = fit_additive_model(
+        both,
+        np.stack([is_right, ~is_right], axis=1),
+        (*EVIDENCE, ANY),
+        weights=weights,
+        knots=_KNOTS,
+        smoothness=_SMOOTHNESS,
+        ridge=_RIDGE_TO_START if start else _RIDGE,
+        start=start.model if start else None,
+    )
+    return Judge(model, len(is_right), int(is_right.sum()), source)
+
+
+def steady(evidence: npt.ArrayLike) -> FloatArray:
+    """Return evidence as judges take it, those that learn and those that are asked.
+
+    All of it goes through here, so that none carries what a processor rounds otherwise.
+    """
+    return rounded(evidence, _FEATURE_DECIMALS)
+
+
+def check_confidence(judge: Judge | None, least: float | None) -> float:
+    """Return the least confidence of a call: that of the caller, or the usual one.
+
+    Raises
+    ------
+    InvalidInput
+        If it is no probability.
+    NotTrained
+        If there is one, and no judge.
+    """
+    if least is None:
+        return NONSENSE
+    if not 0 <= least <= 1:
+        raise InvalidInput(
+            f"min_confidence is {least}; a probability is expected, a number from 0 to 1"
+        )
+    if judge is None and least > 0:
+        raise NotTrained(
+            "the index does not know how sure its links are, which min_confidence goes by; let it "
+            "learn that first: Linker.fit_confidence(), or `canonym fit-confidence --index FOLDER`"
+        )
+    return least
+
+
+def _is_id(link: Link) -> bool:
+    return link.candidates[0].sieve == IDS
+
+
+def _bounded(link: Link, probability: float) -> float:
+    contradicted = bool(link.candidates[0].against.contradictions)
+    return min(probability, CONTRADICTED) if contradicted else probability
+
+
+def _graded(link: Link, confidence: float | None, least: float, k: int) -> Link:
+    """Return an undivided link with its confidence, NIL where that is low."""
+    low = confidence is not None and confidence < least and not link.nil
+    return replace(
+        link,
+        candidates=link.candidates[:k],
+        nil=link.nil or low,
+        reason=f"the confidence, {confidence:.3f}, is below {least:g}" if low else link.reason,
+        confidence=confidence,
+    )
+
+
+def _whole(link: Link, parts: Sequence[Link]) -> Link:
+    """Return a composite link with its graded parts."""
+    known = [part.confidence for part in parts if part.confidence is not None]
+    nil = all(part.nil for part in parts)
+    reason = (link.reason or _reasons(parts)) if nil else ""
+    confidence = min(known) if known else None
+    return replace(link, parts=tuple(parts), nil=nil, reason=reason, confidence=confidence)
+
+
+def _reasons(parts: Sequence[Link]) -> str:
+    return "; ".join(dict.fromkeys(part.reason for part in parts))
