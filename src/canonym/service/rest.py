@@ -29,6 +29,7 @@ _OPTIONS = (
 )
 _LINK_OPTIONS = (*_OPTIONS, "keep_negated")
 _EXPLANATION = {"searched", "steps", "scope", "sieve", "worth", "context"}
+_OF_CANDIDATES = ("id", "label", "score", "name", "types", "against")  # without an explanation
 _MOST_CHILDREN = 100
 _FEW = 10  # mentions of a request that is linked together with others
 _LONGEST_TEXT = 100_000
@@ -184,8 +185,7 @@ def _link(link: Link, *, explain: bool) -> dict[str, Any]:
     if explain:
         return whole
     whole["candidates"] = [
-        {key: one[key] for key in ("id", "label", "score", "name", "types")}
-        for one in whole["candidates"]
+        {key: one[key] for key in _OF_CANDIDATES if key in one} for one in whole["candidates"]
     ]
     return {key: value for key, value in whole.items() if key not in _EXPLANATION}
 
