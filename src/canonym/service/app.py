@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 from collections.abc import AsyncIterator
 
@@ -21,6 +22,8 @@ from canonym.service.settings import Settings
 from canonym.service.state import State
 from canonym.service.work import Work
 
+_LARGE_AT_ONCE = 2
+
 
 def make_app(settings: Settings) -> FastAPI:
     """Make the application; its indexes are opened when it starts."""
@@ -33,6 +36,7 @@ def make_app(settings: Settings) -> FastAPI:
         Work(settings.threads, settings.queue, metrics.count_open),
         Access(settings.keys, settings.rate_limit),
         Reviews(settings.reviews, served),
+        asyncio.Semaphore(_LARGE_AT_ONCE),
     )
 
     @contextlib.asynccontextmanager
@@ -43,6 +47,7 @@ def make_app(settings: Settings) -> FastAPI:
         yield
         state.reviews.close()
         state.work.close()
+        state.access.close()
         metrics.close()
 
     app = FastAPI(

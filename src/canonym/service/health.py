@@ -7,10 +7,11 @@ from http import HTTPStatus
 from fastapi import APIRouter, Response
 
 from canonym.service.problems import Problem
+from canonym.service.routing import Route, needs
 from canonym.service.schemas import PROBLEMS
-from canonym.service.state import Shared, needs
+from canonym.service.state import Shared
 
-router = APIRouter(tags=["health"], responses=PROBLEMS)
+router = APIRouter(tags=["health"], responses=PROBLEMS, route_class=Route)
 
 
 @router.get("/healthz")

@@ -53,6 +53,12 @@ def too_large(what: str, limit: int, given: int | None = None) -> Problem:
     return Problem(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, detail, limit=limit)
 
 
+def busy(detail: str, seconds: int = 1) -> Problem:
+    """Return the problem of a request that comes at a bad time, and may come again."""
+    headers = {"Retry-After": str(seconds)}
+    return Problem(HTTPStatus.SERVICE_UNAVAILABLE, f"{detail}; try again later", headers)
+
+
 def too_slow(seconds: int) -> Problem:
     """Return the problem of a batch that takes longer than one may."""
     detail = f"it takes more than {seconds} seconds; send several requests, one after the other"

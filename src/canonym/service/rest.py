@@ -15,12 +15,17 @@ from fastapi.responses import JSONResponse
 from canonym.errors import InvalidInput
 from canonym.service import schemas
 from canonym.service.problems import Problem, too_large, too_slow
+from canonym.service.routing import Route, needs
 from canonym.service.served import Opened
-from canonym.service.state import Shared, State, needs
+from canonym.service.state import Shared, State
 from canonym.types import Document, Link, Mention, Name
 
 router = APIRouter(
-    prefix="/v1", tags=["v1"], dependencies=[needs("read")], responses=schemas.PROBLEMS
+    prefix="/v1",
+    tags=["v1"],
+    dependencies=[needs("read")],
+    responses=schemas.PROBLEMS,
+    route_class=Route,
 )
 
 _OPTIONS = (
