@@ -43,7 +43,7 @@ def make_app(settings: Settings) -> FastAPI:
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
         for one in served.values():
             one.open()
-        state.reviews.resume(named=bool(settings.reviews))
+        state.reviews.resume()
         yield
         state.reviews.close()
         state.work.close()

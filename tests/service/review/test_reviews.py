@@ -390,8 +390,8 @@ def test_with_keys_the_holder_of_a_key_is_the_reviewer(
     client.headers["X-API-Key"] = reviewer
     review = _make(client)
     assert review["created_by"] == "Dr. Bo"
-    client.headers["X-API-Key"] = reader
     item = _items(client, review["id"])["broken hip"]
+    client.headers["X-API-Key"] = reader
     assert _decide(client, review["id"], item, kind="nil").status_code == 403
     del client.headers["X-API-Key"]
     assert client.get("/v1/reviews").status_code == 401

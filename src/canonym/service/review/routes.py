@@ -15,7 +15,7 @@ from canonym.review.lessons import Lessons, lessons_of
 from canonym.review.mappings import Choices
 from canonym.review.models import Decision, Review
 from canonym.review.proposals import snapshot
-from canonym.review.store import FILTERS, Conflict, Entry, Given
+from canonym.review.store import FILTERS, Absent, Changed, Conflict, Entry, Given
 from canonym.review.table import as_table, clean, read_given, read_pasted
 from canonym.service.problems import Problem
 from canonym.service.review import schemas
@@ -121,7 +121,7 @@ def review(review_id: Id, state: Shared) -> dict[str, Any]:
 def _found(state: State, review_id: int) -> Review:
     try:
         return state.reviews.store.review(review_id)
-    except InvalidInput as error:
+    except Absent as error:
         raise Problem(HTTPStatus.NOT_FOUND, str(error)) from error
 
 
@@ -198,7 +198,7 @@ def item(review_id: Id, item_id: Id, state: Shared) -> dict[str, Any]:
 def _entry(state: State, review_id: Id, item_id: Id) -> Entry:
     try:
         entry = state.reviews.store.item(item_id)
-    except InvalidInput as error:
+    except Absent as error:
         raise Problem(HTTPStatus.NOT_FOUND, str(error)) from error
     if entry.item.review_id != review_id:
         raise Problem(HTTPStatus.NOT_FOUND, f"the review {review_id} has no item {item_id}")
@@ -290,7 +290,7 @@ def accept(
         accepted = state.reviews.store.accept_above(
             review_id, given.least, expected=given.expected, who=who
         )
-    except InvalidInput as error:
+    except Changed as error:
         raise Problem(HTTPStatus.CONFLICT, str(error)) from error
     return {"accepted": accepted}
 
