@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from typing import Any, NamedTuple, Self, TypeVar
 
 from sqlalchemy import Select, func, insert, select
@@ -13,7 +14,7 @@ from sqlalchemy.orm import Session
 from canonym.errors import InvalidInput
 from canonym.review.database import check_database, open_database, reachable
 from canonym.review.models import STATES, Decision, Item, Review, Row
-from canonym.review.table import GivenTable
+from canonym.review.table import GivenTable, Key
 
 KINDS = {"link": "linked", "nil": "nil", "flag": "flagged", "comment": "", "undo": ""}
 """What a person may do to an item, and the state that it has then; empty where that depends."""
@@ -136,19 +137,22 @@ class Store:
             )
             session.add(review)
             session.flush()
-            items = [
-                Item(review_id=review.id, mention=one, context=context, frequency=frequency)
-                for (one, context), frequency in table.frequencies.items()
-            ]
-            session.add_all(items)
-            session.flush()
-            ids = {(item.mention, item.context): item.id for item in items}
-            rows = [
+            # Rows and not objects, and a batch at a time: there may be hundreds of thousands.
+            ids: dict[Key, int] = {}
+            items: Iterator[dict[str, Any]] = (
+                {"review_id": review.id, "mention": mention, "context": context, "frequency": n}
+                for (mention, context), n in table.frequencies.items()
+            )
+            made = insert(Item).returning(Item.mention, Item.context, Item.id)
+            while batch := list(islice(items, _BATCH)):
+                added = session.execute(made, batch)
+                ids.update(((mention, context), id_) for mention, context, id_ in added)
+            rows: Iterator[dict[str, Any]] = (
                 {"review_id": review.id, "number": n, "item_id": ids.get(key), "cells": cells}
                 for n, (key, cells) in enumerate(table.rows, start=1)
-            ]
-            for start in range(0, len(rows), _BATCH):
-                session.execute(insert(Row), rows[start : start + _BATCH])
+            )
+            while batch := list(islice(rows, _BATCH)):
+                session.execute(insert(Row), batch)
             return review.id
 
     def reviews(self) -> list[Review]:

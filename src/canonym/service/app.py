@@ -17,6 +17,7 @@ from canonym.service.middleware import Surroundings
 from canonym.service.reconcile.routes import make_router
 from canonym.service.review import pages, routes
 from canonym.service.review.jobs import Reviews
+from canonym.service.review.uploads import Uploads
 from canonym.service.served import Served
 from canonym.service.settings import Settings
 from canonym.service.state import State
@@ -37,6 +38,7 @@ def make_app(settings: Settings) -> FastAPI:
         Access(settings.keys, settings.rate_limit),
         Reviews(settings.reviews, served),
         asyncio.Semaphore(_LARGE_AT_ONCE),
+        Uploads(),
     )
 
     @contextlib.asynccontextmanager

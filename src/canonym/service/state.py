@@ -12,13 +12,14 @@ from canonym.service.access import Access
 from canonym.service.metrics import Metrics
 from canonym.service.problems import Problem
 from canonym.service.review.jobs import Reviews
+from canonym.service.review.uploads import Uploads
 from canonym.service.served import Served
 from canonym.service.settings import Settings
 from canonym.service.work import Work
 
 
 class State(NamedTuple):
-    """Settings, indexes by name, counts, threads, access, reviews, and room for large bodies."""
+    """Settings, indexes by name, counts, threads, access, reviews, and room for what is large."""
 
     settings: Settings
     served: dict[str, Served]
@@ -27,6 +28,7 @@ class State(NamedTuple):
     access: Access
     reviews: Reviews
     large: asyncio.Semaphore
+    uploads: Uploads
 
     def find(self, name: str | None) -> Served:
         """Return the index of that name; where there is one index only, it needs no name."""

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from http import HTTPStatus
+from itertools import islice
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Path, Query, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import StreamingResponse
 
-from canonym.errors import InvalidInput, MissingExtra, ReadError
+from canonym.errors import InvalidInput
 from canonym.review.export import FORMATS, export_review
 from canonym.review.lessons import Lessons, lessons_of
 from canonym.review.mappings import Choices
 from canonym.review.models import Decision, Review
 from canonym.review.proposals import snapshot
 from canonym.review.store import FILTERS, Absent, Changed, Conflict, Entry, Given
-from canonym.review.table import as_table, clean, read_given, read_pasted
+from canonym.review.table import as_table, clean
 from canonym.service.problems import Problem
 from canonym.service.review import schemas
 from canonym.service.review.reviewer import NEEDS_REVIEWER, Reviewer
+from canonym.service.review.uploads import Upload
 from canonym.service.routing import Route
 from canonym.service.schemas import PROBLEMS
 from canonym.service.served import Opened, Served
@@ -53,20 +55,15 @@ Id = Annotated[int, Path(ge=1, le=schemas.MOST)]
 
 
 @router.post("/tables", response_model=schemas.TableAnswer, openapi_extra=_TABLE)
-async def table(request: Request, filename: Filename = "") -> dict[str, Any]:
+async def table(request: Request, state: Shared, filename: Filename = "") -> dict[str, Any]:
     """Show the columns and the first rows of a table; nothing is kept."""
-    columns, rows = await _read(request, filename)
-    return {"columns": list(columns), "rows": rows[:_SHOWN_ROWS], "n_rows": len(rows)}
 
+    def show(upload: Upload) -> dict[str, Any]:
+        columns, *rows = islice(upload, 1 + _SHOWN_ROWS)
+        return {"columns": columns, "rows": rows, "n_rows": sum(1 for _ in upload) - 1}
 
-async def _read(request: Request, filename: str) -> tuple[tuple[str, ...], list[list[str]]]:
-    content = await request.body()
-    try:
-        if filename:
-            return await run_in_threadpool(read_given, content, clean(filename))
-        return read_pasted(content.decode("utf-8", "replace"))
-    except (ReadError, MissingExtra) as error:  # of the client's own file, not of the service's
-        raise Problem(HTTPStatus.UNPROCESSABLE_ENTITY, str(error)) from error
+    async with state.uploads.read(request, filename) as upload:
+        return await run_in_threadpool(show, upload)
 
 
 @router.post(
@@ -88,9 +85,9 @@ async def create(
 ) -> dict[str, Any]:
     """Begin a review of a table; it is linked in the background."""
     served = state.find(terminology)
-    columns, rows = await _read(request, filename)
 
-    def make() -> dict[str, Any]:
+    def make(upload: Upload) -> dict[str, Any]:
+        columns, *rows = upload
         given = as_table(
             columns,
             rows,
@@ -103,7 +100,8 @@ async def create(
         state.reviews.link(review_id)
         return _review(state, state.reviews.store.review(review_id))
 
-    return await run_in_threadpool(make)
+    async with state.uploads.read(request, filename) as upload:
+        return await run_in_threadpool(make, upload)
 
 
 @router.get("/reviews", response_model=schemas.ReviewsAnswer)
