@@ -16,7 +16,7 @@ from canonym.errors import CanonymError
 from canonym.review.table import read_upload
 
 UPLOAD, ROWS = "upload", "rows"
-SECONDS = 60
+SECONDS = 120
 _MEMORY = 1 << 30
 
 
