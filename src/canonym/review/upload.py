@@ -2,14 +2,16 @@
 
 ``python -m canonym.review.upload FOLDER NAME`` reads ``FOLDER/upload`` and writes its rows into
 ``FOLDER/rows``, a JSON list a line, the header first. What is wrong with it goes to standard
-output.
+output. Standard input stays open for as long as somebody waits.
 """
 
 from __future__ import annotations
 
 import contextlib
 import json
+import os
 import sys
+import threading
 from pathlib import Path
 
 from canonym.errors import CanonymError
@@ -21,7 +23,8 @@ _MEMORY = 1 << 30
 
 
 def main(folder: Path, name: str) -> None:
-    """Read an upload."""
+    """Read an upload; end early where whoever asked for it has ended."""
+    threading.Thread(target=_end_with_input, daemon=True).start()
     _limit()
     try:
         with (folder / ROWS).open("w", encoding="utf-8") as stream:
@@ -34,6 +37,12 @@ def main(folder: Path, name: str) -> None:
     else:
         return
     sys.stdout.write(json.dumps(problem))
+
+
+def _end_with_input() -> None:
+    """Wait for the end of standard input, which nothing is written to."""
+    sys.stdin.read()
+    os._exit(1)
 
 
 def _limit() -> None:

@@ -13,6 +13,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from canonym.errors import ReadError
 from canonym.service import logs
 from canonym.service.bodies import Arriving, Body
 from canonym.service.metrics import Metrics
@@ -74,7 +75,10 @@ class Surroundings:
         except ClientDisconnect:
             statuses[0] = _GONE
             _log.info("the client went away")
-        except Exception:
+        except Exception as error:
+            if statuses[0] and isinstance(error.__cause__ or error, ReadError):
+                _log.error("an answer was cut off: %s", error.__cause__ or error)
+                return
             _log.exception("a request failed")
             if statuses[0]:  # too late for another answer
                 raise

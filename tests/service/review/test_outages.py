@@ -14,6 +14,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from canonym.review import proposals
+from canonym.review.database import Unreachable
 from tests.postgresql import cluster
 
 N = 200  # mentions, which are linked in several batches
@@ -125,6 +126,7 @@ def test_a_problem_that_cannot_be_kept_does_not_stop_a_review_for_ever(
     index: Path,
     outage: Outage,
     monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     client = serving(index=(str(index),), reviews=outage.place)
     client.base_url = "http://127.0.0.1:8000"  # type: ignore[assignment]
@@ -137,10 +139,34 @@ def test_a_problem_that_cannot_be_kept_does_not_stop_a_review_for_ever(
     with monkeypatch.context() as patch:
         patch.setattr("canonym.service.review.jobs.link_waiting", fail)
         client.post("/v1/reviews?name=first", content=b"cold")  # 201, or 503 if it is too late
-        _until(lambda: client.get("/readyz").status_code == 503, "the database is away")
+        _until(lambda: "linking waits for the database" in caplog.text, "it could not be kept")
+    assert client.get("/readyz").status_code == 503
     outage.bring()
     _until(lambda: client.get("/readyz").status_code == 200, "the service is ready")
     _until(lambda: not client.get("/v1/reviews/1").json()["waiting"], "linked")
+
+
+def test_an_export_that_is_cut_off_leaves_no_trace(
+    serving: Callable[..., TestClient],
+    index: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    client = serving(index=(str(index),), reviews=str(tmp_path / "reviews.db"))
+    client.base_url = "http://127.0.0.1:8000"  # type: ignore[assignment]
+    client.headers["X-Reviewer"] = "ann"
+    review = _begin(client, "first")
+
+    def rows(*_: object) -> Iterator[Any]:
+        raise Unreachable("reviews.db", "is gone")
+        yield
+
+    monkeypatch.setattr("canonym.review.store.Store.rows", rows)
+    answer = client.get(f"/v1/reviews/{review}/export")
+    assert answer.text.startswith("mention,canonym_mention")
+    assert "an answer was cut off: reviews.db: is gone" in caplog.text
+    assert [record for record in caplog.records if record.exc_info] == []
 
 
 def test_a_file_that_was_removed_is_not_made_again(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import io
+import subprocess
 import sys
 import time
 import zipfile
@@ -152,6 +153,15 @@ def _read_slowly(monkeypatch: pytest.MonkeyPatch) -> None:
         return await begin(program, "-c", SLOW, *arguments, **options)
 
     monkeypatch.setattr(asyncio, "create_subprocess_exec", slowly)
+
+
+def test_reading_ends_with_the_service(tmp_path: Path) -> None:
+    (tmp_path / "upload").write_bytes(_ods(_repeated("", rows=1_000_000_000) * 50_000))
+    command = [sys.executable, "-m", "canonym.review.upload", str(tmp_path), "t.ods"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE) as process:
+        assert process.stdin is not None
+        process.stdin.close()
+        assert process.wait(timeout=30) == 1
 
 
 def test_few_uploads_are_read_at_a_time(

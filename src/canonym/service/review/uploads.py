@@ -75,17 +75,17 @@ async def _run(request: Request, folder: Path, name: str) -> tuple[int | None, b
     """Run the process that reads, and return its exit code and what is wrong with the upload."""
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "canonym.review.upload", str(folder), name),
-        stdin=asyncio.subprocess.DEVNULL,
+        stdin=asyncio.subprocess.PIPE,  # whose end tells it that this process has ended
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.DEVNULL,
         env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},  # whose threads take memory
     )
-    reading = asyncio.ensure_future(process.communicate())
+    reading = asyncio.ensure_future(_output(process))
     leaving = asyncio.ensure_future(_until_gone(request))
     try:
         await asyncio.wait({reading, leaving}, timeout=SECONDS, return_when="FIRST_COMPLETED")
         if reading.done():
-            return process.returncode, reading.result()[0]
+            return process.returncode, reading.result()
         if leaving.done():
             raise ClientDisconnect
         detail = f"{name or 'the text'} takes more than {SECONDS} seconds to read; review a part"
@@ -96,6 +96,13 @@ async def _run(request: Request, folder: Path, name: str) -> tuple[int | None, b
             with contextlib.suppress(ProcessLookupError):
                 process.kill()
             await reading
+
+
+async def _output(process: asyncio.subprocess.Process) -> bytes:
+    assert process.stdout is not None
+    output = await process.stdout.read()
+    await process.wait()
+    return output
 
 
 async def _until_gone(request: Request) -> None:
