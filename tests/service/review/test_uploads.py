@@ -164,6 +164,15 @@ def test_reading_ends_with_the_service(tmp_path: Path) -> None:
         assert process.wait(timeout=30) == 1
 
 
+def test_reading_imports_nothing_from_where_the_service_was_started(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "csv.py").write_text("raise SystemExit(3)")
+    monkeypatch.chdir(tmp_path)
+    answer = client.post("/v1/tables", params={"filename": "t.csv"}, content=b"a,b\n1,2\n")
+    assert (answer.status_code, answer.json()["n_rows"]) == (200, 1)
+
+
 def test_few_uploads_are_read_at_a_time(
     client: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:

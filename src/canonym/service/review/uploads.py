@@ -74,7 +74,8 @@ class Uploads:
 async def _run(request: Request, folder: Path, name: str) -> tuple[int | None, bytes]:
     """Run the process that reads, and return its exit code and what is wrong with the upload."""
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "canonym.review.upload", str(folder), name),
+        # Without the folder in which the service was started: what lies there is no module of ours.
+        *(sys.executable, "-P", "-m", "canonym.review.upload", str(folder), name),
         stdin=asyncio.subprocess.PIPE,  # whose end tells it that this process has ended
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.DEVNULL,
