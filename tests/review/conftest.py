@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import subprocess
-import tempfile
-import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -17,6 +12,7 @@ from canonym import Concept, Linker, Name, Relation, Terminology
 from canonym.review.proposals import link_waiting
 from canonym.review.store import Entry, Store
 from canonym.review.table import as_table
+from tests.postgresql import Cluster, cluster
 
 RECORDS: list[Any] = [
     Concept("X:0", "Disease"),
@@ -63,28 +59,10 @@ def linker() -> Linker:
 
 
 @pytest.fixture(scope="session")
-def postgresql() -> Iterator[str]:
-    """Start a cluster of PostgreSQL in a temporary folder; the pattern of its addresses."""
-    found = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
-    if not found:
-        pytest.skip("PostgreSQL is not installed")
-    with tempfile.TemporaryDirectory(prefix="canonym-pg-") as folder:
-        as_user: list[str] = []
-        if os.geteuid() == 0:  # its server refuses to run as root
-            shutil.chown(folder, "postgres", "postgres")
-            as_user = ["runuser", "-u", "postgres", "--"]
-
-        def run(program: str, *arguments: str) -> None:
-            command = [*as_user, str(found[-1] / program), "-D", f"{folder}/data", *arguments]
-            subprocess.run(command, check=True, stdout=subprocess.DEVNULL, cwd="/", timeout=120)
-
-        run("initdb", "-U", "canonym", "-A", "trust", "--no-sync")
-        options = f"-c listen_addresses='' -k {folder}"
-        run("pg_ctl", "-w", "-l", f"{folder}/log", "-o", options, "start")
-        try:
-            yield f"postgresql://canonym@/{{name}}?host={folder}"
-        finally:
-            run("pg_ctl", "-w", "-m", "immediate", "stop")
+def postgresql() -> Iterator[Cluster]:
+    """A cluster of PostgreSQL."""
+    with cluster() as started:
+        yield started
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -92,13 +70,8 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """Where an empty store may be, in either kind of database."""
     if request.param == "sqlite":
         return str(tmp_path / "reviews.db")
-    import psycopg
-
-    pattern: str = request.getfixturevalue("postgresql")
-    name = f"r{uuid.uuid4().hex}"
-    with psycopg.connect(pattern.format(name="postgres"), autocommit=True) as connection:
-        connection.execute(f'CREATE DATABASE "{name}"')
-    return pattern.format(name=name)
+    started: Cluster = request.getfixturevalue("postgresql")
+    return started.create()
 
 
 @pytest.fixture

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import sqlite3
 import subprocess
 import sys
+import tempfile
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -17,6 +20,8 @@ from sqlalchemy.exc import DatabaseError
 
 from canonym import Linker
 from canonym.errors import InvalidInput, ReadError
+from canonym.review.database import Unreachable
+from canonym.review.export import export_review
 from canonym.review.models import Base
 from canonym.review.store import Conflict, Given, Store
 from canonym.review.table import as_table
@@ -207,3 +212,65 @@ def test_several_processes_may_open_a_new_database_at_once(place: str) -> None:
     code = "import sys; from canonym.review.store import Store; Store(sys.argv[1]).close()"
     started = [subprocess.Popen([sys.executable, "-c", code, place]) for _ in range(3)]
     assert [one.wait(timeout=60) for one in started] == [0, 0, 0]
+
+
+@pytest.fixture
+def powerless() -> Iterator[Path]:
+    """A folder that may only be read, by somebody who is not allowed everything."""
+    with tempfile.TemporaryDirectory(prefix="canonym-ro-") as folder:
+        try:
+            yield Path(folder)
+        finally:
+            os.seteuid(os.getuid())
+            Path(folder).chmod(0o755)
+
+
+def _read_only(folder: Path) -> None:
+    for file in folder.iterdir():
+        file.chmod(0o444)
+    folder.chmod(0o555)
+    if os.geteuid() == 0:
+        os.seteuid(65534)
+
+
+def test_a_database_that_may_only_be_read_is_read(powerless: Path, linker: Linker) -> None:
+    place = powerless / "reviews.db"
+    with Store(str(place)) as store:
+        review = review_of(store, ["heart attack", "cold"], linker)
+    _read_only(powerless)
+    with Store(str(place)) as store:
+        table = b"".join(export_review(store, review, "csv")).decode()
+        assert [line.partition(",")[0] for line in table.splitlines()] == [
+            *("mention", "heart attack", "cold"),
+        ]
+        item = item_of(store, review, "cold").item
+        with pytest.raises(Unreachable, match="readonly"):
+            store.decide(item.id, Given("nil"), version=item.version, who="ann")
+    assert [one.name for one in powerless.iterdir()] == ["reviews.db"]
+
+
+def test_one_that_is_read_while_others_write_is_up_to_date(powerless: Path, linker: Linker) -> None:
+    place = powerless / "reviews.db"
+    with Store(str(place)) as store:
+        review = review_of(store, ["cold"], linker)
+        writer = sqlite3.connect(place)  # which keeps the log of changes open
+        writer.execute("UPDATE items SET state = 'nil'")
+        writer.commit()
+        _read_only(powerless)
+        try:
+            with Store(str(place)) as reading:
+                assert reading.progress(review)["items"]["nil"] == 1
+        finally:
+            os.seteuid(os.getuid())
+            writer.close()
+
+
+def test_one_of_another_release_that_may_only_be_read_is_refused(powerless: Path) -> None:
+    place = powerless / "reviews.db"
+    Store(str(place)).close()
+    with sqlite3.connect(place) as connection:
+        connection.execute("UPDATE alembic_version SET version_num = '0000'")
+    connection.close()
+    _read_only(powerless)
+    with pytest.raises(ReadError, match="it has the tables 0000, and 0001 are expected"):
+        Store(str(place))

@@ -2,13 +2,33 @@
 
 from __future__ import annotations
 
+import gzip
 import io
+import tempfile
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from canonym.corpora.tables import parse_table
 from canonym.errors import InvalidInput, ReadError
-from canonym.review.table import as_table, clean, read_given, read_pasted
+from canonym.export.mappings import Codes
+from canonym.io.streams import open_text
+from canonym.review.table import as_table, clean, read_upload
+
+
+def read_given(content: bytes, name: str) -> tuple[tuple[str, ...], list[list[str]]]:
+    """Read a file as it is read where it was uploaded."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "upload"
+        path.write_bytes(content)
+        header, *rows = read_upload(path, name)
+    return tuple(header), rows
+
+
+def read_pasted(text: str) -> tuple[tuple[str, ...], list[list[str]]]:
+    """Read text as it is read where it was pasted."""
+    return read_given(text.encode(), "")
 
 
 def _workbook(rows: list[list[Any]]) -> bytes:
@@ -55,7 +75,7 @@ def test_columns_and_frequencies_are_checked() -> None:
     rows = [["hip", "many"]]
     with pytest.raises(InvalidInput, match="choose the column with the mentions: 'a', 'b'"):
         as_table(["a", "b"], rows)
-    with pytest.raises(InvalidInput, match="no column 'c'; there are 'a', 'b'"):
+    with pytest.raises(InvalidInput, match="no column 'c'; the columns are 'a', 'b'"):
         as_table(["a", "b"], rows, column="c")
     with pytest.raises(InvalidInput, match="row 1: the frequency is 'many'"):
         as_table(["a", "b"], rows, column="a", frequency_column="b")
@@ -87,3 +107,107 @@ def test_a_pasted_table_may_name_its_delimiter() -> None:
 def test_a_frequency_may_have_the_format_of_a_number() -> None:
     table = as_table(("term", "n"), [["hip", "2.00"]], column="term", frequency_column="n")
     assert table.frequencies == {("hip", ""): 2}
+
+
+# --- as ``canonym link`` --------------------------------------------------------------------------
+
+CSV = 'term,n\n"two\nlines",1\n"a ""b"" c",2\nwound of 5",3\n"x\u2028y",4\n'
+ONE_COLUMN = 'term\n"two\nlines"\n"a ""b"" c"\n"x, y"\n'
+TABS = 'term\tn\nwound of 5"\t1\n"quoted"\t2\nx\u2028y\u0085z\t3\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        *((text, name) for text in (CSV, ONE_COLUMN, TABS) for name in ("t.csv", "t.TSV", "t.tab")),
+        *((TABS, name) for name in ("t.txt", "table", "")),
+        (CSV.replace(",", ";").replace("\n", "\r\n"), "t.csv"),
+    ],
+)
+def test_an_upload_is_read_as_files_are(text: str, name: str, tmp_path: Path) -> None:
+    path = tmp_path / "t"
+    path.write_bytes(text.encode())
+    with open_text(path, keep_ends=True) as lines:
+        table = parse_table(lines, path, column="term")
+        expected = [list(row.cells) for row in table]
+    assert read_given(text.encode(), name) == (tuple(table.columns), expected)
+
+
+def test_quotes_and_line_ends_are_those_of_the_table() -> None:
+    rows = [["two\nlines"], ['a "b" c'], ["x, y"]]
+    assert read_given(ONE_COLUMN.encode(), "t.csv") == (("term",), rows)
+    assert read_pasted(TABS)[1][0] == ['wound of 5"', "1"]
+
+
+def test_a_list_keeps_its_quotes_and_has_only_real_line_ends() -> None:
+    lines = ['wound of 5"', '"quoted"', "x\u2028y\u0085z\x0b\x0c!", "a;b,c"]
+    for end in ("\n", "\r\n", "\r"):
+        assert read_pasted(end.join(lines)) == (("mention",), [[line] for line in lines])
+        assert read_given(end.join(lines).encode(), "t.txt")[1] == [[line] for line in lines]
+
+
+@pytest.mark.parametrize("name", ["t.tsv", "t.txt", ""])
+def test_cells_beyond_the_header_are_refused(name: str) -> None:
+    for row in ("a\tb\tc", "a"):
+        with pytest.raises(
+            ReadError, match=r", line 3: \d cells? where the header names 2 columns"
+        ):
+            read_given(f"term\tn\nx\ty\n{row}\n".encode(), name)
+
+
+def test_compressed_tables_are_read_and_other_files_refused() -> None:
+    packed = gzip.compress(CSV.encode())
+    assert read_given(packed, "t.csv.gz") == read_given(CSV.encode(), "t.csv")
+    for content, name in ((b"PAR1 \0", "t.parquet"), (b"", "t.csv"), (b"", "")):
+        with pytest.raises(ReadError, match=name or "the text"):
+            read_given(content, name)
+
+
+@pytest.mark.parametrize("which", ["column", "context_column", "frequency_column"])
+def test_of_two_columns_of_one_name_none_is_chosen(which: str) -> None:
+    columns, rows = read_given(b"term,n,n\ncold,1,2\n", "t.csv")
+    chosen = {"column": "term", which: "n"}
+    with pytest.raises(InvalidInput, match="there are 2 columns 'n'; the columns are 'term', 'n'"):
+        as_table(columns, rows, **chosen)  # type: ignore[arg-type]
+    assert as_table(columns, rows, column="term").frequencies == {("cold", ""): 1}
+
+
+def test_a_missing_value_is_no_mention() -> None:
+    table = as_table(["term"], [["nan"], ["NA"], [" NULL "], ["cold"]])
+    assert list(table.frequencies) == [("NA", ""), ("cold", "")]
+    assert [key[0] for key, _ in table.rows] == ["", "NA", "", "cold"]
+
+
+@pytest.mark.parametrize("cell", ["1,5", "1.5", "1.000", "1.200", "1,20", "12,34,567", "", "-1"])
+@pytest.mark.parametrize("export", [False, True])
+def test_a_frequency_that_may_be_two_numbers_is_refused(cell: str, export: bool) -> None:
+    def read() -> None:
+        if export:
+            Codes(frequency_column=1).frequency(["cold", cell])
+        else:
+            as_table(["m", "n"], [["cold", cell]], column="m", frequency_column="n")
+
+    with pytest.raises(InvalidInput, match="a whole number is expected"):
+        read()
+
+
+@pytest.mark.parametrize(
+    ("cell", "n"), [("15", 15), ("1,200", 1200), ("1,200,300.0", 1200300), (" 2.00 ", 2), ("0", 0)]
+)
+def test_a_frequency_is_read_alike_from_uploads_and_exports(cell: str, n: int) -> None:
+    table = as_table(["m", "n"], [["cold", cell]], column="m", frequency_column="n")
+    assert list(table.frequencies.values()) == [n] == [Codes(None, 1).frequency(["cold", cell])]
+
+
+@pytest.mark.parametrize(
+    ("limit", "most", "what"),
+    [("ROWS", 2, "rows"), ("CELLS", 7, "cells"), ("CHARACTERS", 9, "char")],
+)
+def test_an_upload_is_no_larger_than_a_review(
+    monkeypatch: pytest.MonkeyPatch, limit: str, most: int, what: str
+) -> None:
+    content = b"a,b\nx,y\nx,y\n"
+    assert len(read_given(content, "t.csv")[1]) == 2
+    monkeypatch.setattr(f"canonym.review.table.MOST_{limit}", most)
+    with pytest.raises(ReadError, match=rf"^t\.csv: has more than {most} {what}"):
+        read_given(content + b"xxx,y\n", "t.csv")

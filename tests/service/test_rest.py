@@ -87,6 +87,21 @@ def test_links_are_short_unless_an_explanation_is_wanted(client: TestClient) -> 
     assert not {"steps", "searched"} & set(link)
 
 
+def test_candidates_say_what_speaks_against_them(client: TestClient, linker: Linker) -> None:
+    mention = "type 1 diabetes"
+    expected = linker.link([mention], k=3)[0].to_dict()["candidates"]
+    against = [one.get("against") for one in expected]
+    assert any(one and one["contradictions"] for one in against)
+    for explain in (False, True):
+        (link,) = _link(client, mentions=[mention], k=3, explain=explain)
+        assert [one.get("against") for one in link["candidates"]] == against
+    annotated = _annotate(client, texts=["Type 2 diabetes and hips"], k=3)[0]["links"]
+    assert annotated[0]["candidates"][1]["against"]["relation"] != "equal"
+    described = client.get("/openapi.json").json()["components"]["schemas"]
+    assert "against" in described["CandidateAnswer"]["properties"]
+    assert set(described["AgainstAnswer"]["properties"]) == set(next(filter(None, against)))
+
+
 def test_a_negated_mention_is_nil_unless_it_is_kept(client: TestClient) -> None:
     negated, past = _link(client, mentions=["no heart attack", "h/o heart attack"])
     assert (negated["id"], negated["status"], negated["nil"]) == (None, ["negated"], True)

@@ -19,6 +19,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 import uvicorn
 from fastapi.testclient import TestClient
@@ -194,6 +195,92 @@ def test_workers_share_a_socket_and_their_counts(index: Path, started: list[Serv
     counted = server.get("/metrics")
     assert 'canonym_requests_total{method="GET",route="/healthz",status="200"} 10.0' in counted
     assert server.stop() == 0
+
+
+def test_workers_end_with_their_parent(index: Path, started: list[Server]) -> None:
+    server = Server("--index", str(index), "--workers", "2")
+    started.append(server)
+    server.get("/healthz")
+    workers = psutil.Process(server.process.pid).children()
+    assert len(workers) >= 2
+    server.process.kill()
+    assert psutil.wait_procs(workers, timeout=20)[1] == []
+    port = int(server.address.rpartition(":")[2])
+    with bind("127.0.0.1", port):
+        pass
+
+
+def _flooded(client: TestClient, n: int, text: bytes) -> tuple[list[bytes], int, int]:
+    """Open connections that send a text, then ask on another one.
+
+    Returns its answer and an answer on one that asks already, how many are open, and how many in
+    the end.
+    """
+
+    async def main() -> tuple[list[bytes], int, int]:
+        config = uvicorn.Config(client.app, http=Connection, lifespan="off", log_config=None)
+        server = uvicorn.Server(config)
+        body = b'{"mentions": ["cold"]}'
+        head = b"POST /v1/link HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+        with bind("127.0.0.1", 0) as bound:
+            serving = asyncio.create_task(server.serve(sockets=[bound]))
+            port = bound.getsockname()[1]
+            asking = await asyncio.open_connection("127.0.0.1", port)
+            asking[1].write(head + b"Content-Length: %d\r\n\r\n" % len(body))
+            await asyncio.sleep(0.1)
+            others = [await asyncio.open_connection("127.0.0.1", port) for _ in range(n)]
+            for _, writer in others:
+                writer.write(text)
+            await asyncio.sleep(0.2)
+            n_open = len(server.server_state.connections)
+            last = await asyncio.open_connection("127.0.0.1", port)
+            last[1].write(b"GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+            answers = [await last[0].read()]
+            asking[1].write(body)
+            answers.append(await asking[0].readline())
+            for _, writer in [asking, last, *others]:
+                writer.close()
+            await asyncio.sleep(0.2)
+            left = len(server.server_state.connections)
+            server.should_exit = True
+            await serving
+            return answers, n_open, left
+
+    return asyncio.run(main())
+
+
+@pytest.mark.parametrize(
+    "text", [b"", b"GET /healthz HT", b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"]
+)
+def test_idle_connections_make_room(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch, text: bytes
+) -> None:
+    monkeypatch.setattr("canonym.service.connections.most_connections", lambda: 10)
+    answers, n_open, left = _flooded(client, 40, text)
+    assert [answer[:12] for answer in answers] == [b"HTTP/1.1 200"] * 2
+    assert (n_open, left) == (10, 0)
+
+
+def test_where_all_connections_ask_the_new_one_is_refused(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("canonym.service.connections.most_connections", lambda: 10)
+    asking = b"POST /v1/link HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n"
+    answers, n_open, left = _flooded(client, 40, asking)
+    assert answers[0].startswith(b"HTTP/1.1 503")
+    assert b"Retry-After" in answers[0]
+    assert answers[1][:12] == b"HTTP/1.1 200"
+    assert (n_open, left) == (10, 0)
+
+
+def test_as_many_files_may_be_open_as_are_allowed() -> None:
+    code = (
+        "import resource; resource.setrlimit(resource.RLIMIT_NOFILE, (64, 400)); "
+        "from canonym.service.connections import most_connections, open_files; "
+        "print(open_files(), most_connections(), resource.getrlimit(resource.RLIMIT_NOFILE))"
+    )
+    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert printed.stdout == "400 200 (400, 400)\n"
 
 
 def test_answers_on_open_connections_do_not_wait() -> None:

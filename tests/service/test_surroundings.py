@@ -16,7 +16,6 @@ from fastapi.testclient import TestClient
 from canonym.service import Settings, create_app, logs
 from canonym.service.access import Buckets
 from canonym.service.keys import Keys
-from canonym.service.middleware import _Body
 
 Serving = Callable[..., TestClient]
 
@@ -164,31 +163,10 @@ def _ask_slowly(client: TestClient, parts: list[bytes]) -> list[dict[str, Any]]:
 
 
 def test_a_body_has_to_come_in_time(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("canonym.service.middleware._PATIENCE", 0.05)
+    monkeypatch.setattr("canonym.service.bodies._PATIENCE", 0.05)
     head, body = _ask_slowly(client, [b'{"mentions": [', b'"x"'])
     assert head["status"] == 408
     assert "did not come in time" in json.loads(body["body"])["detail"]
-
-
-def test_few_large_bodies_are_read_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("canonym.service.middleware._LARGE", 10)
-
-    async def receive() -> dict[str, Any]:
-        return {"type": "http.request", "body": b"x" * 11, "more_body": False}
-
-    async def main() -> None:
-        large = asyncio.Semaphore(1)
-        first, second = (_Body({"headers": []}, receive, 100, large) for _ in range(2))
-        assert len((await first.receive())["body"]) == 11
-        waiting = asyncio.ensure_future(second.receive())
-        await asyncio.sleep(0.05)
-        assert not waiting.done()
-        first.close()
-        assert len((await waiting)["body"]) == 11
-        second.close()
-        assert not large.locked()
-
-    asyncio.run(main())
 
 
 def test_the_log_has_a_line_for_each_request(

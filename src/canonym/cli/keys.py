@@ -38,8 +38,8 @@ def keys() -> None:
     type=click.Choice(_SCOPES),
     default="read",
     show_default=True,
-    help="What the key allows: linking and looking up; also changing synonyms and forbidden pairs; "
-    "everything.",
+    help="What the key allows: linking and looking up; also changing synonyms and forbidden pairs, "
+    "and seeing, deciding and exporting all reviews; everything.",
 )
 @_file
 def add(name: str, scope: str, file: str) -> None:

@@ -76,6 +76,16 @@ class TableRow(NamedTuple):
     mention: Mention
 
 
+class CellTable(NamedTuple):
+    """A table of which no column is chosen: its header and the line of that, and further rows."""
+
+    header: Row
+    line: int
+    delimiter: str
+    announced: str
+    rows: Iterator[Row]
+
+
 class MentionTable:
     """The rows of a table, read one at a time; iterate over it once.
 
@@ -163,6 +173,23 @@ def parse_table(
     delimiter: str | None = None,
 ) -> MentionTable:
     """Read a table from lines as `read_table` does; errors name `path`."""
+    table = parse_cells(lines, path, delimiter=delimiter)
+    header, line = table.header, table.line
+    mention_at = _position(path, header, column, line)
+    context_at = None if context_column is None else _position(path, header, context_column, line)
+    rows = (
+        TableRow(
+            cells, mention_of(cells[mention_at], "" if context_at is None else cells[context_at])
+        )
+        for cells in table.rows
+    )
+    return MentionTable(header, table.delimiter, rows, table.announced)
+
+
+def parse_cells(
+    lines: Iterable[str], path: str | Path, *, delimiter: str | None = None
+) -> CellTable:
+    """Read the rows of a table from lines, all as long as the header; errors name `path`."""
     iterator = iter(lines)
     n, first, announced = _header_line(iterator)
     if not first:
@@ -172,10 +199,8 @@ def parse_table(
     delimiter = delimiter or named or _guess_delimiter(first)
     cells = _split(itertools.chain([first], iterator), delimiter, path, before=n - 1)
     header, line = next(cells)
-    mention_at = _position(path, header, column, line)
-    context_at = None if context_column is None else _position(path, header, context_column, line)
-    rows = _rows(cells, len(header), mention_at, context_at, path)
-    return MentionTable(header, delimiter, rows, announced if delimiter == named else "")
+    rows = _rows(cells, len(header), path)
+    return CellTable(header, line, delimiter, announced if delimiter == named else "", rows)
 
 
 def _header_line(lines: Iterable[str]) -> tuple[int, str, str]:
@@ -205,12 +230,13 @@ def sheet_table(
         places.append(None if name is None else sheet.header.index(name))
     at, context_at = places
     return (
-        (cells, _found(cells[at or 0], "" if context_at is None else cells[context_at]))
+        (cells, mention_of(cells[at or 0], "" if context_at is None else cells[context_at]))
         for cells in sheet.rows
     )
 
 
-def _found(text: str, context: str) -> Mention:
+def mention_of(text: str, context: str) -> Mention:
+    """Return the mention in a cell, which is empty where that holds one of `NO_VALUE`."""
     return Mention("" if text.strip() in NO_VALUE else text, context=context)
 
 
@@ -225,13 +251,7 @@ def _guess_delimiter(line: str) -> str:
     return next((delimiter for delimiter in DELIMITERS if delimiter in line), ",")
 
 
-def _rows(
-    rows: Iterator[tuple[Row, int]],
-    width: int,
-    mention_at: int,
-    context_at: int | None,
-    path: str | Path,
-) -> Iterator[TableRow]:
+def _rows(rows: Iterator[tuple[Row, int]], width: int, path: str | Path) -> Iterator[Row]:
     for cells, line in rows:
         if not cells:
             if width > 1:
@@ -244,8 +264,7 @@ def _rows(
                 "the delimiter",
                 line=line,
             )
-        context = "" if context_at is None else cells[context_at]
-        yield TableRow(cells, _found(cells[mention_at], context))
+        yield cells
 
 
 def _position(path: str | Path, header: Sequence[str], column: str, line: int) -> int:

@@ -29,7 +29,9 @@ RELATIONS: tuple[str, ...] = ("equal", "equivalent", "broader", "narrower", "clo
 LIKELY = 0.5
 """From this confidence on a link is more likely right than wrong."""
 
-_DECIMALS = re.compile(r"\.0+$")  # of a whole number in a sheet
+# As sheets and data frames write whole numbers; "1.000" is a thousand in half of the world.
+_COUNT = re.compile(r"([0-9]+|[0-9]{1,3}(?:,[0-9]{3})+)(?:\.00?)?")
+_LONGEST_COUNT = 15
 _RELATIONS = {"narrow": "broader", "broad": "narrower", "related": "related"}
 
 
@@ -248,9 +250,19 @@ class Codes(NamedTuple):
         """Return how often the text of a row occurs."""
         if self.frequency_column is None:
             return 1
-        cell = _DECIMALS.sub("", cells[self.frequency_column].strip())
-        if not cell.isdecimal():
+        cell = cells[self.frequency_column]
+        if (frequency := whole_count(cell)) is None:
             raise InvalidInput(
                 f"the frequency of a row is {cell[:40]!r}; a whole number is expected"
             )
-        return int(cell)
+        return frequency
+
+
+def whole_count(cell: str) -> int | None:
+    """Return the count that a cell holds; None for no number, or one that may be read in two ways.
+
+    >>> whole_count("1,200"), whole_count("2.0"), whole_count("1,5"), whole_count("1.000")
+    (1200, 2, None, None)
+    """
+    match = _COUNT.fullmatch(cell.strip())
+    return int(match[1].replace(",", "")) if match and len(match[1]) <= _LONGEST_COUNT else None

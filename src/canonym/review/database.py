@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sqlite3
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from alembic import command
 from alembic.config import Config
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
 from alembic.util import CommandError
 from sqlalchemy import Connection, Engine, create_engine, event, text
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import ArgumentError, DBAPIError
+from sqlalchemy.exc import ArgumentError, DataError, DBAPIError, IntegrityError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.pool import NullPool
 
 from canonym.errors import InvalidInput, ReadError
 from canonym.io.files import data_folder
 
 _MIGRATIONS = Path(__file__).parent / "migrations"
+_TIMEOUTS = {"connect_timeout": 5, "tcp_user_timeout": 10_000}  # seconds, milliseconds
 _LOCK = 0x63616E72  # which PostgreSQL holds while one process changes the tables
 
 
@@ -27,26 +33,59 @@ def default_place() -> str:
     return str(data_folder() / "reviews.db")
 
 
-def open_database(place: str) -> Engine:
+class Unreachable(ReadError):
+    """A database of reviews that cannot be used now: it is down, locked, full, or gone."""
+
+
+def open_database(place: str, *, create: bool = True) -> Engine:
     """Open a file, or a URL that begins with ``postgresql://``; missing tables are made.
+
+    A file that cannot be written to is only read. Without `create` the file has to be there.
 
     Raises
     ------
     InvalidInput
         If a URL is none, or of another database.
-    ReadError
+    Unreachable
         If the database cannot be reached, or is something else.
     """
-    engine = _postgresql(place) if "://" in place else _sqlite(Path(place))
+    engine = _postgresql(place) if "://" in place else _sqlite(Path(place), create=create)
     try:
-        with engine.execution_options(immediate=True).begin() as connection:
-            _bring_up_to_date(connection)
-    except (DBAPIError, sqlite3.Error, CommandError) as error:
+        with reachable(engine):
+            if "://" not in place and not _is_writable(Path(place)):
+                check_database(engine)
+                return engine
+            with engine.execution_options(immediate=True).begin() as connection:
+                _bring_up_to_date(connection)
+    except Unreachable:
         engine.dispose()
-        reason = str(getattr(error, "orig", error)).strip().partition("\n")[0]
-        hidden = engine.url.render_as_string(hide_password=True) if "://" in place else place
-        raise ReadError(hidden, f"cannot be used as a database of reviews ({reason})") from error
+        raise
     return engine
+
+
+@contextlib.contextmanager
+def reachable(engine: Engine) -> Iterator[None]:
+    """Say of a database that fails that it cannot be reached."""
+    try:
+        yield
+    except (IntegrityError, DataError):  # what was to be written is wrong
+        raise
+    except (DBAPIError, PoolTimeout, sqlite3.Error, CommandError) as error:
+        reason = str(getattr(error, "orig", error)).strip().partition("\n")[0]
+        place = engine.url.database if engine.dialect.name == "sqlite" else None
+        raise Unreachable(
+            place or engine.url.render_as_string(hide_password=True),
+            f"cannot be used as a database of reviews ({reason})",
+        ) from error
+
+
+def check_database(engine: Engine) -> None:
+    """Look whether a database is there, with the tables of this release."""
+    newest = ScriptDirectory.from_config(_alembic()).get_current_head()
+    with reachable(engine), engine.connect() as connection:
+        found = MigrationContext.configure(connection).get_current_revision()
+        if found != newest:
+            raise CommandError(f"it has the tables {found}, and {newest} are expected")
 
 
 def _postgresql(place: str) -> Engine:
@@ -59,23 +98,35 @@ def _postgresql(place: str) -> Engine:
             f"the database of reviews begins with {url.drivername}://; a file, or an address that "
             "begins with postgresql:// is expected"
         )
-    return create_engine(url.set(drivername="postgresql+psycopg"), pool_pre_ping=True)
+    timeouts = {name: value for name, value in _TIMEOUTS.items() if name not in url.query}
+    url = url.set(drivername="postgresql+psycopg")
+    return create_engine(url, pool_pre_ping=True, connect_args=timeouts)
 
 
-def _sqlite(path: Path) -> Engine:
+def _sqlite(path: Path, *, create: bool) -> Engine:
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if not path.exists():  # what people decide is for its owner only
+        if create and not path.exists():  # what people decide is for its owner only
+            path.parent.mkdir(parents=True, exist_ok=True)
             os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
     except OSError as error:
         raise ReadError(path, f"cannot be made ({error.strerror})") from error
+
+    def connect() -> sqlite3.Connection:
+        # A file that was removed is not made again: it would be an empty one.
+        mode = "rw" if _is_writable(path) else "ro"
+        if mode == "ro" and not Path(f"{path}-wal").exists():  # nobody writes
+            mode += "&immutable=1"
+        address = f"{path.absolute().as_uri()}?mode={mode}"
+        return sqlite3.connect(address, uri=True, timeout=30, check_same_thread=False)
+
     # Connections are cheap, and one of another thread or process is never reused.
-    engine = create_engine(f"sqlite:///{path}", poolclass=NullPool, connect_args={"timeout": 30})
+    engine = create_engine(f"sqlite:///{path}", poolclass=NullPool, creator=connect)
 
     @event.listens_for(engine, "connect")
     def configure(connection: Any, _record: object) -> None:
         connection.isolation_level = None  # transactions begin below, not in the driver
-        connection.execute("PRAGMA journal_mode = WAL")
+        if _is_writable(path):
+            connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")  # what is answered survives a power cut
         connection.execute("PRAGMA foreign_keys = ON")
 
@@ -88,10 +139,22 @@ def _sqlite(path: Path) -> Engine:
     return engine
 
 
+def _is_writable(path: Path) -> bool:
+    """Tell whether a file and its folder can be written to; where there is none, others say so."""
+    effective = os.access in os.supports_effective_ids
+    here = (path, path.parent) if path.exists() else ()
+    return all(os.access(one, os.W_OK, effective_ids=effective) for one in here)
+
+
 def _bring_up_to_date(connection: Connection) -> None:
     if connection.dialect.name == "postgresql":
         connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
-    config = Config()
-    config.set_main_option("script_location", str(_MIGRATIONS).replace("%", "%%"))
+    config = _alembic()
     config.attributes["connection"] = connection
     command.upgrade(config, "head")
+
+
+def _alembic() -> Config:
+    config = Config()
+    config.set_main_option("script_location", str(_MIGRATIONS).replace("%", "%%"))
+    return config

@@ -5,15 +5,16 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from typing import Any, NamedTuple, Self, TypeVar
 
 from sqlalchemy import Select, func, insert, select
 from sqlalchemy.orm import Session
 
 from canonym.errors import InvalidInput
-from canonym.review.database import open_database
+from canonym.review.database import check_database, open_database, reachable
 from canonym.review.models import STATES, Decision, Item, Review, Row
-from canonym.review.table import GivenTable
+from canonym.review.table import GivenTable, Key
 
 KINDS = {"link": "linked", "nil": "nil", "flag": "flagged", "comment": "", "undo": ""}
 """What a person may do to an item, and the state that it has then; empty where that depends."""
@@ -40,6 +41,14 @@ class Conflict(InvalidInput):
     def __init__(self, item_id: int) -> None:
         super().__init__("somebody else changed this item meanwhile: look at it as it is now")
         self.item_id = item_id
+
+
+class Changed(InvalidInput):
+    """What would be accepted at once is no more what somebody saw."""
+
+
+class Absent(InvalidInput):
+    """There is no such review or item."""
 
 
 class Given(NamedTuple):
@@ -77,16 +86,21 @@ class Acceptable(NamedTuple):
 class Store:
     """Reviews in a database, which several processes may use at once.
 
-    `place` is a file, or a URL that begins with ``postgresql://``.
+    `place` is a file, or a URL that begins with ``postgresql://``. Where the database fails, all
+    methods raise `canonym.review.database.Unreachable`, and work again when it is back.
     """
 
-    def __init__(self, place: str) -> None:
-        self._engine = open_database(place)
+    def __init__(self, place: str, *, create: bool = True) -> None:
+        self._engine = open_database(place, create=create)
         self._writer = self._engine.execution_options(immediate=True)
 
     def close(self) -> None:
         """Close the connections."""
         self._engine.dispose()
+
+    def check(self) -> None:
+        """Look whether the database is there, with the tables of this release."""
+        check_database(self._engine)
 
     def __enter__(self) -> Self:
         return self
@@ -96,13 +110,14 @@ class Store:
 
     @contextlib.contextmanager
     def _reading(self) -> Iterator[Session]:
-        with Session(self._engine) as session:
+        with reachable(self._engine), Session(self._engine) as session:
             yield session
 
     @contextlib.contextmanager
     def _writing(self) -> Iterator[Session]:
         """Begin a transaction; it is on the disk when the block has ended."""
-        with Session(self._writer, expire_on_commit=False) as session, session.begin():
+        session = Session(self._writer, expire_on_commit=False)
+        with reachable(self._engine), session, session.begin():
             yield session
 
     # --- reviews ----------------------------------------------------------------------------------
@@ -122,19 +137,22 @@ class Store:
             )
             session.add(review)
             session.flush()
-            items = [
-                Item(review_id=review.id, mention=one, context=context, frequency=frequency)
-                for (one, context), frequency in table.frequencies.items()
-            ]
-            session.add_all(items)
-            session.flush()
-            ids = {(item.mention, item.context): item.id for item in items}
-            rows = [
+            # Rows and not objects, and a batch at a time: there may be hundreds of thousands.
+            ids: dict[Key, int] = {}
+            items: Iterator[dict[str, Any]] = (
+                {"review_id": review.id, "mention": mention, "context": context, "frequency": n}
+                for (mention, context), n in table.frequencies.items()
+            )
+            made = insert(Item).returning(Item.mention, Item.context, Item.id)
+            while batch := list(islice(items, _BATCH)):
+                added = session.execute(made, batch)
+                ids.update(((mention, context), id_) for mention, context, id_ in added)
+            rows: Iterator[dict[str, Any]] = (
                 {"review_id": review.id, "number": n, "item_id": ids.get(key), "cells": cells}
                 for n, (key, cells) in enumerate(table.rows, start=1)
-            ]
-            for start in range(0, len(rows), _BATCH):
-                session.execute(insert(Row), rows[start : start + _BATCH])
+            )
+            while batch := list(islice(rows, _BATCH)):
+                session.execute(insert(Row), batch)
             return review.id
 
     def reviews(self) -> list[Review]:
@@ -257,7 +275,7 @@ class Store:
         Conflict
             If the item has another version by now; nothing is changed.
         InvalidInput
-            If there is nothing to undo, or no such item.
+            If there is nothing to undo, or no such item (`Absent`).
         """
         with self._writing() as session:
             item = _found(session.get(Item, id, with_for_update=True), "item", id)
@@ -280,13 +298,13 @@ class Store:
 
         Raises
         ------
-        InvalidInput
+        Changed
             If they are not as many as `expected` any more.
         """
         with self._writing() as session:
             items = list(session.scalars(_acceptable(id, least).with_for_update()))
             if len(items) != expected:
-                raise InvalidInput(
+                raise Changed(
                     f"{len(items):,} items are that sure now, and not {expected:,}: look again"
                 )
             for item in items:
@@ -348,7 +366,7 @@ def _entries(session: Session, wanted: Select[Item]) -> list[Entry]:
 
 def _found(found: _T | None, what: str, id: int) -> _T:
     if found is None:
-        raise InvalidInput(f"there is no {what} {id}")
+        raise Absent(f"there is no {what} {id}")
     return found
 
 

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-import re
-import tempfile
-from collections.abc import Sequence
+import itertools
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from canonym.corpora.tables import mention_of, parse_cells
 from canonym.errors import InvalidInput, ReadError
-from canonym.io.streams import detect_encoding
-from canonym.io.tables import announced_delimiter, open_table, shown
-from canonym.io.workbooks import workbook_suffix
+from canonym.export.mappings import whole_count
+from canonym.io.streams import detect_encoding, open_text
+from canonym.io.tables import announced_delimiter, shown
+from canonym.io.workbooks import open_sheet, workbook_suffix
 
 Key = tuple[str, str]
 """A mention and its context: what is decided once."""
 
 MOST_ROWS = 200_000
-_DECIMALS = re.compile(r"\.0+$")  # of a whole number in a sheet
+MOST_CELLS = 2_000_000
+MOST_CHARACTERS = 50_000_000
+_COMPRESSED = (".gz", ".xz", ".bz2", ".zip")
 
 
 class GivenTable(NamedTuple):
@@ -30,68 +33,75 @@ class GivenTable(NamedTuple):
     frequencies: dict[Key, int]
 
 
-def read_given(content: bytes, name: str) -> tuple[tuple[str, ...], list[list[str]]]:
-    """Read a file that was uploaded: its header and its rows.
+def read_upload(path: Path, name: str) -> Iterator[list[str]]:
+    """Yield the header of a file that was uploaded as `name`, and its rows, as ``canonym link``.
 
-    A file of lines without a table in it has one column, called ``mention``.
+    What is no table is read as a mention a line; its one column is called ``mention``. Pasted text
+    has an empty name.
 
     Raises
     ------
     ReadError
-        If it is no table, with the name that it was given under.
+        If it is no table, or larger than a review may be, with the name that it was given under.
     """
-    suffix = Path(name).suffix.lower()
-    with tempfile.TemporaryDirectory(prefix="canonym-") as folder:
-        path = Path(folder) / f"table{suffix if suffix.isascii() and len(suffix) < 9 else ''}"
-        path.write_bytes(content)
-        try:
-            if workbook_suffix(path):
-                with open_table(path) as table:
-                    return table.header, _cleaned(table.rows, name)
-            encoding = detect_encoding(path)
-            text = content.decode(encoding, "replace").lstrip("\ufeff")
-            first = text.partition("\n")[0]
-            named = announced_delimiter(first)
-            if named or suffix in (".csv", ".tsv", ".tab"):
-                if not named and not any(mark in first for mark in "\t,;|"):
-                    return _lines(text, header=True)
-                with open_table(path, encoding=encoding) as table:
-                    return table.header, _cleaned(table.rows, name)
-            return _lines(text, header=False)
-        except ReadError as error:
-            raise ReadError(name, error.problem, line=error.line) from error
-        except UnicodeError as error:
-            raise ReadError(name, f"is no text in the encoding {encoding}") from error
+    shown_as = Path(name or "the text")
+    cells = characters = 0
+    try:
+        for n, row in enumerate(_rows(path, shown_as)):
+            yield [clean(cell) for cell in row]
+            cells += len(row)
+            characters += sum(map(len, row))
+            for what, found, most in (
+                ("rows", n, MOST_ROWS),
+                ("cells", cells, MOST_CELLS),
+                ("characters", characters, MOST_CHARACTERS),
+            ):
+                if found > most:
+                    problem = f"has more than {most:,} {what}; review a part, or fewer columns"
+                    raise ReadError(shown_as, problem)
+    except ReadError as error:
+        raise ReadError(shown_as, error.problem, line=error.line) from error
 
 
-def read_pasted(text: str) -> tuple[tuple[str, ...], list[list[str]]]:
-    """Read what was pasted: a mention a line, or a table with tabs and a header."""
-    lines = [line for line in text.splitlines() if line.strip()]
-    if lines and announced_delimiter(lines[0]):
-        text = "\n".join(lines := lines[1:])
-    if lines and all("\t" in line for line in lines):
-        header, *rows = ([cell.strip() for cell in line.split("\t")] for line in lines)
-        width = len(header)
-        return tuple(header), _cleaned([[*row, *[""] * width][:width] for row in rows], "the text")
-    return _lines(text, header=False)
+def _rows(path: Path, shown_as: Path) -> Iterator[Sequence[str]]:
+    if workbook_suffix(path):
+        with open_sheet(path, shown=shown_as) as sheet:
+            yield sheet.header
+            yield from sheet.rows
+        return
+    with open_text(path, encoding=detect_encoding(path), keep_ends=True) as lines:
+        beginning = _beginning(lines)
+        every = itertools.chain(beginning, lines)
+        if _is_table(beginning, shown_as):
+            table = parse_cells(every, shown_as)
+            yield [cell.strip() for cell in table.header]
+            yield from table.rows
+            return
+        yield ["mention"]
+        for n, line in enumerate(every):
+            if (text := line.strip()) and not (n == 0 and announced_delimiter(line)):
+                yield [text]
 
 
-def _lines(text: str, *, header: bool) -> tuple[tuple[str, ...], list[list[str]]]:
-    lines = [line.strip().strip('"') for line in text.splitlines() if line.strip()]
-    columns = (lines.pop(0),) if header and lines else ("mention",)
-    return columns, _cleaned([[line] for line in lines], "the text")
-
-
-def _cleaned(rows: object, name: str) -> list[list[str]]:
-    """Take the rows, without the characters that a database cannot hold."""
-    found: list[list[str]] = []
-    for row in rows:  # type: ignore[attr-defined]
-        if len(found) == MOST_ROWS:
-            raise InvalidInput(
-                f"{name} has more than {MOST_ROWS:,} rows; review a part, or each mention once"
-            )
-        found.append([clean(cell) for cell in row])
+def _beginning(lines: Iterator[str]) -> list[str]:
+    """Return the lines up to the first that is neither blank nor names a delimiter."""
+    found: list[str] = []
+    for line in lines:
+        found.append(line)
+        if line.strip() and not announced_delimiter(line):
+            break
     return found
+
+
+def _is_table(beginning: Sequence[str], shown_as: Path) -> bool:
+    suffixes = [suffix.lower() for suffix in shown_as.suffixes]
+    if suffixes and suffixes[-1] in _COMPRESSED:
+        suffixes.pop()
+    if suffixes and suffixes[-1] in (".csv", ".tsv", ".tab"):
+        return True
+    first = beginning[-1] if beginning else ""
+    named = [mark for mark in map(announced_delimiter, beginning) if mark]
+    return any(mark in first for mark in ("\t", *named))
 
 
 def clean(text: str) -> str:
@@ -114,10 +124,10 @@ def as_table(
     InvalidInput
         If a column is missing, a frequency is no number, or there is no mention at all.
     """
-    wanted = [name for name in (column, context_column, frequency_column) if name]
-    for name in wanted:
-        if name not in columns:
-            raise InvalidInput(f"there is no column {name!r:.80}; there are {shown(columns)}")
+    for name in filter(None, (column, context_column, frequency_column)):
+        if (n := list(columns).count(name)) != 1:
+            problem = f"there are {n} columns" if n else "there is no column"
+            raise InvalidInput(f"{problem} {name!r:.80}; the columns are {shown(columns)}")
     if not column and len(columns) > 1:
         raise InvalidInput(f"choose the column with the mentions: {shown(columns)}")
     places = [list(columns).index(name) if name else None for name in (
@@ -127,6 +137,7 @@ def as_table(
     frequencies: dict[Key, int] = {}
     for number, cells in enumerate(rows, start=1):
         mention, context, frequency = ("" if at is None else cells[at].strip() for at in places)
+        mention = mention_of(mention, context).text
         key = (mention, context)
         keyed.append((key, cells))
         if mention:
@@ -138,7 +149,6 @@ def as_table(
 
 
 def _frequency(cell: str, row: int) -> int:
-    plain = _DECIMALS.sub("", cell.replace(",", ""))
-    if not plain.isdecimal() or len(plain) > 15:
+    if (frequency := whole_count(cell)) is None:
         raise InvalidInput(f"row {row}: the frequency is {cell!r:.60}; a whole number is expected")
-    return int(plain)
+    return frequency

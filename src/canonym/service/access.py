@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 import math
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from http import HTTPStatus
 
 from fastapi import Request
 
+from canonym.errors import ReadError
 from canonym.service.keys import Key, Keys
-from canonym.service.problems import Problem
+from canonym.service.problems import Problem, busy
 
+_log = logging.getLogger(__name__)
 _MOST_CALLERS = 10_000
+_THREADS = 4
+_PAUSE = 1.0  # seconds in which keys that could not be read are not looked for again
 
 
 class Access:
@@ -25,11 +32,13 @@ class Access:
     def __init__(self, keys: str, rate_limit: int) -> None:
         self.keys = Keys(keys) if keys else None
         self._buckets = Buckets(rate_limit) if rate_limit else None
+        self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="keys")
+        self._unread_until = 0.0
 
-    def check(self, request: Request, scope: str) -> Key | None:
+    async def check(self, request: Request, scope: str) -> Key | None:
         """Refuse a request that came too early, or without a key of a scope; return the key."""
         given = _given_key(request)
-        key = self.keys.find(given) if self.keys and given else None
+        key = await self._find(given) if given else None
         if key:
             request.state.facts = {"key": key.id}
         if self._buckets:
@@ -44,6 +53,30 @@ class Access:
                 )
         self._check_scope(key, scope)
         return key
+
+    async def _find(self, given: str) -> Key | None:
+        """Find a key in a thread: the file may be locked, or on a slow disk."""
+        if self.keys is None:
+            return None
+        loop = asyncio.get_running_loop()
+        try:
+            return await loop.run_in_executor(self._threads, self._look, self.keys, given)
+        except ReadError as error:
+            _log.warning("the keys cannot be read: %s", error)
+            raise busy("the keys cannot be read now") from error
+
+    def _look(self, keys: Keys, given: str) -> Key | None:
+        if time.monotonic() < self._unread_until:  # those that wait would wait one after the other
+            raise ReadError(keys.path, "could not be read a moment ago")
+        try:
+            return keys.find(given)
+        except ReadError:
+            self._unread_until = time.monotonic() + _PAUSE
+            raise
+
+    def close(self) -> None:
+        """Let the threads end."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
 
     def _check_scope(self, key: Key | None, scope: str) -> None:
         if self.keys is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 from collections.abc import AsyncIterator
 
@@ -16,10 +17,13 @@ from canonym.service.middleware import Surroundings
 from canonym.service.reconcile.routes import make_router
 from canonym.service.review import pages, routes
 from canonym.service.review.jobs import Reviews
+from canonym.service.review.uploads import Uploads
 from canonym.service.served import Served
 from canonym.service.settings import Settings
 from canonym.service.state import State
 from canonym.service.work import Work
+
+_LARGE_AT_ONCE = 2
 
 
 def make_app(settings: Settings) -> FastAPI:
@@ -33,16 +37,19 @@ def make_app(settings: Settings) -> FastAPI:
         Work(settings.threads, settings.queue, metrics.count_open),
         Access(settings.keys, settings.rate_limit),
         Reviews(settings.reviews, served),
+        asyncio.Semaphore(_LARGE_AT_ONCE),
+        Uploads(),
     )
 
     @contextlib.asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
         for one in served.values():
             one.open()
-        state.reviews.resume(named=bool(settings.reviews))
+        state.reviews.resume()
         yield
         state.reviews.close()
         state.work.close()
+        state.access.close()
         metrics.close()
 
     app = FastAPI(

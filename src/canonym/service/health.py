@@ -5,12 +5,14 @@ from __future__ import annotations
 from http import HTTPStatus
 
 from fastapi import APIRouter, Response
+from fastapi.concurrency import run_in_threadpool
 
 from canonym.service.problems import Problem
+from canonym.service.routing import Route, needs
 from canonym.service.schemas import PROBLEMS
-from canonym.service.state import Shared, needs
+from canonym.service.state import Shared
 
-router = APIRouter(tags=["health"], responses=PROBLEMS)
+router = APIRouter(tags=["health"], responses=PROBLEMS, route_class=Route)
 
 
 @router.get("/healthz")
@@ -21,11 +23,12 @@ async def healthz() -> dict[str, str]:
 
 @router.get("/readyz")
 async def readyz(state: Shared) -> dict[str, str]:
-    """Answer 200 when all indexes are open, else 503."""
+    """Answer 200 when all indexes are open and reviews can be reached, else 503."""
     waiting = [name for name, served in state.served.items() if not served.is_open]
     if waiting:
         detail = f"not open yet: {', '.join(waiting)}"
         raise Problem(HTTPStatus.SERVICE_UNAVAILABLE, detail, {"Retry-After": "1"})
+    await run_in_threadpool(state.reviews.check)
     return {"status": "ready"}
 
 

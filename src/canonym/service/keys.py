@@ -16,7 +16,11 @@ from typing import NamedTuple
 from canonym.errors import InvalidInput, ReadError
 
 SCOPES = ("read", "review", "admin")
-"""What a key may do: link and look up; also change synonyms; everything. Each includes the last."""
+"""What a key may do; each scope includes those before it.
+
+``read`` links and looks up, ``review`` also sees and decides reviews and changes synonyms, and
+``admin`` sees and revokes keys too.
+"""
 
 _APPLICATION_ID = 0x63616B31  # "cak1": the last character is the format
 _PREFIX = "canonym"
@@ -25,6 +29,7 @@ _TABLE = (
     "hash BLOB NOT NULL, created INTEGER NOT NULL, revoked INTEGER)"
 )
 _NO_HASH = bytes(32)
+_PATIENCE = 2.0  # seconds in which another process may write
 
 
 class Key(NamedTuple):
@@ -112,7 +117,8 @@ class Keys:
     def _connected(self) -> Iterator[sqlite3.Connection]:
         try:
             uri = f"{self.path.absolute().as_uri()}?mode=rw"
-            with contextlib.closing(sqlite3.connect(uri, uri=True, timeout=10)) as connection:
+            opened = sqlite3.connect(uri, uri=True, timeout=_PATIENCE)
+            with contextlib.closing(opened) as connection:
                 found = connection.execute("PRAGMA application_id").fetchone()[0]
                 if found != _APPLICATION_ID:
                     raise ReadError(self.path, "is not a file of keys; name another with --keys")

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
 
 from fastapi import FastAPI, Request
+from fastapi.concurrency import run_in_threadpool
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 from canonym.errors import CanonymError, InvalidInput, NotTrained, ReadError
+from canonym.review.database import Unreachable
 from canonym.service.schemas import MOST
 
+_log = logging.getLogger(__name__)
 MEDIA_TYPE = "application/problem+json"
 _MOST_ERRORS = 20
+_RETRY = 5  # seconds, for what may take a person to mend
 _UNREADABLE = "There was an error parsing the body"  # in the words of FastAPI
 
 
@@ -51,6 +56,12 @@ def too_large(what: str, limit: int, given: int | None = None) -> Problem:
     found = "" if given is None else f", and {given:,} were given"
     detail = f"at most {limit:,} {what} are taken at once{found}; send several requests"
     return Problem(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, detail, limit=limit)
+
+
+def busy(detail: str, seconds: int = 1) -> Problem:
+    """Return the problem of a request that comes at a bad time, and may come again."""
+    headers = {"Retry-After": str(seconds)}
+    return Problem(HTTPStatus.SERVICE_UNAVAILABLE, f"{detail}; try again later", headers)
 
 
 def too_slow(seconds: int) -> Problem:
@@ -100,14 +111,20 @@ def _problem(error: Mapping[str, Any]) -> str:
     return _text(error["msg"])
 
 
-async def _of_canonym(_request: Request, error: Exception) -> ProblemResponse:
+async def _of_canonym(request: Request, error: Exception) -> ProblemResponse:
     """Answer 422 for input of the caller, and 409 for what an index has not learned.
 
-    What is wrong with files here is for the log only.
+    What is wrong with files here is for the log only: they may be right again, so that it is 503.
     """
     if isinstance(error, NotTrained):
         return ProblemResponse(HTTPStatus.CONFLICT, str(error))
-    if isinstance(error, InvalidInput) and not isinstance(error, ReadError):
+    if isinstance(error, Unreachable):
+        await run_in_threadpool(request.app.state.canonym.reviews.lose)
+    if isinstance(error, ReadError):
+        _log.error("a file or database cannot be used: %s", error)
+        what = "the database of reviews" if isinstance(error, Unreachable) else "a file it needs"
+        return await _of_http(request, busy(f"the service cannot use {what} now", _RETRY))
+    if isinstance(error, InvalidInput):
         return ProblemResponse(HTTPStatus.UNPROCESSABLE_ENTITY, str(error))
     raise error
 

@@ -15,12 +15,17 @@ from fastapi.responses import JSONResponse
 from canonym.errors import InvalidInput
 from canonym.service import schemas
 from canonym.service.problems import Problem, too_large, too_slow
+from canonym.service.routing import Route, needs
 from canonym.service.served import Opened
-from canonym.service.state import Shared, State, needs
+from canonym.service.state import Shared, State
 from canonym.types import Document, Link, Mention, Name
 
 router = APIRouter(
-    prefix="/v1", tags=["v1"], dependencies=[needs("read")], responses=schemas.PROBLEMS
+    prefix="/v1",
+    tags=["v1"],
+    dependencies=[needs("read")],
+    responses=schemas.PROBLEMS,
+    route_class=Route,
 )
 
 _OPTIONS = (
@@ -29,6 +34,7 @@ _OPTIONS = (
 )
 _LINK_OPTIONS = (*_OPTIONS, "keep_negated")
 _EXPLANATION = {"searched", "steps", "scope", "sieve", "worth", "context"}
+_OF_CANDIDATES = ("id", "label", "score", "name", "types", "against")  # without an explanation
 _MOST_CHILDREN = 100
 _FEW = 10  # mentions of a request that is linked together with others
 _LONGEST_TEXT = 100_000
@@ -184,8 +190,7 @@ def _link(link: Link, *, explain: bool) -> dict[str, Any]:
     if explain:
         return whole
     whole["candidates"] = [
-        {key: one[key] for key in ("id", "label", "score", "name", "types")}
-        for one in whole["candidates"]
+        {key: one[key] for key in _OF_CANDIDATES if key in one} for one in whole["candidates"]
     ]
     return {key: value for key, value in whole.items() if key not in _EXPLANATION}
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, FailFast, Field, model_validator
 
@@ -124,6 +124,25 @@ class AnnotateRequest(_Options):
     )
 
 
+class ContradictionAnswer(BaseModel):
+    """What a mention says and a name excludes."""
+
+    kind: str = Field(description="Such as number, side, opposite or negation.")
+    mention: str
+    name: str
+
+
+class AgainstAnswer(BaseModel):
+    """What speaks against a candidate: its name beside the mention."""
+
+    left_over: list[str] = Field(description="Words of the mention that the name lacks.")
+    missing: list[str] = Field(description="Words of the name that the mention lacks.")
+    contradictions: list[ContradictionAnswer] = Field(description="What excludes each other.")
+    relation: Literal["equal", "broader", "narrower", "close", "related"] = Field(
+        description="What the concept can be to the mention."
+    )
+
+
 class CandidateAnswer(BaseModel):
     """A concept that may be meant; with `explain` all members of a `canonym.types.Candidate`."""
 
@@ -133,6 +152,7 @@ class CandidateAnswer(BaseModel):
     score: float
     name: str
     types: list[str]
+    against: AgainstAnswer | None = Field(None, description="Left out where nothing is.")
 
 
 class LinkAnswer(BaseModel):

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import ipaddress
+import multiprocessing
 import os
 import signal
 import socket
 import sys
 import tempfile
+import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from canonym.errors import InvalidInput, require
 from canonym.service.keys import Keys
@@ -52,6 +54,8 @@ def run_server(
         If the address is in use, or is none of this machine.
     """
     uvicorn = require("uvicorn", "the service", "service")
+    from canonym.service.connections import open_files
+
     check_host(host, settings.keys)
     shown = f"[{host}]" if ":" in host else host
     with bind(host, port) as bound, tempfile.TemporaryDirectory(prefix="canonym-") as scratch:
@@ -72,6 +76,8 @@ def run_server(
             server_header=False,
             lifespan="on",
             timeout_graceful_shutdown=_PATIENCE,
+            # As many are taken before the first is looked at, some three times over.
+            backlog=min(2048, open_files() // 8),
         )
         if workers > 1:
             from uvicorn.supervisors import Multiprocess
@@ -88,9 +94,22 @@ def application() -> FastAPI:
     from canonym.service import create_app
     from canonym.service.logs import start_logging
 
+    _end_with_parent()
     settings = Settings.from_environment()
     start_logging(quote=settings.log_mentions)
     return create_app(settings)
+
+
+def _end_with_parent() -> None:
+    """Let a worker stop when its parent has ended, however that was: it would hold the port."""
+    parent = multiprocessing.parent_process()
+
+    def wait(parent: Any) -> None:
+        parent.join()
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    if parent is not None:
+        threading.Thread(target=wait, args=(parent,), daemon=True).start()
 
 
 def bind(host: str, port: int) -> socket.socket:

@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+import asyncio
 from http import HTTPStatus
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, NamedTuple
 
 from fastapi import Depends, Request
-from fastapi.security import APIKeyHeader, HTTPBearer
 
 from canonym.service.access import Access
-from canonym.service.keys import SCOPES
 from canonym.service.metrics import Metrics
 from canonym.service.problems import Problem
 from canonym.service.review.jobs import Reviews
+from canonym.service.review.uploads import Uploads
 from canonym.service.served import Served
 from canonym.service.settings import Settings
 from canonym.service.work import Work
 
-_BEARER = HTTPBearer(auto_error=False, description="A key made by `canonym keys add`.")
-_HEADER = APIKeyHeader(name="X-API-Key", auto_error=False, description="The same key.")
-
 
 class State(NamedTuple):
-    """Settings, indexes by name, counts, threads, access and reviews."""
+    """Settings, indexes by name, counts, threads, access, reviews, and room for what is large."""
 
     settings: Settings
     served: dict[str, Served]
@@ -31,6 +27,8 @@ class State(NamedTuple):
     work: Work
     access: Access
     reviews: Reviews
+    large: asyncio.Semaphore
+    uploads: Uploads
 
     def find(self, name: str | None) -> Served:
         """Return the index of that name; where there is one index only, it needs no name."""
@@ -56,24 +54,3 @@ async def _state(request: Request) -> State:  # a plain function would run in a 
 
 Shared = Annotated[State, Depends(_state)]
 """The state of the application that a request came to, for routes."""
-
-
-def needs(scope: str) -> Any:
-    """Return the dependency that refuses requests without a key of a scope."""
-    return Depends(_checks[scope])
-
-
-def _check(scope: str) -> Callable[..., Awaitable[None]]:
-    async def check(
-        request: Request,
-        state: Shared,
-        _bearer: Annotated[object, Depends(_BEARER)],  # for the description in /openapi.json
-        _header: Annotated[object, Depends(_HEADER)],
-    ) -> None:
-        state.access.check(request, scope)
-
-    return check
-
-
-# One function for each scope, so that a request is checked once.
-_checks = {scope: _check(scope) for scope in SCOPES}

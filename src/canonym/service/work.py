@@ -7,14 +7,12 @@ import contextvars
 import threading
 from collections.abc import Callable, Hashable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from http import HTTPStatus
 from typing import Any, TypeVar
 
-from canonym.service.problems import Problem
+from canonym.service.problems import busy
 
 _T = TypeVar("_T")
 _Request = TypeVar("_Request")
-_SECONDS = 1  # after which a refused client may try again
 _MOST_TOGETHER = 64  # requests
 _Waiting = list[tuple[Any, asyncio.Future[Any]]]
 
@@ -61,11 +59,7 @@ class Work:
 
     def _start(self, work: Callable[[], _T]) -> asyncio.Future[_T]:
         if not self._room:
-            raise Problem(
-                HTTPStatus.SERVICE_UNAVAILABLE,
-                "too many batches are waiting to be linked; try again later",
-                {"Retry-After": str(_SECONDS)},
-            )
+            raise busy("too many batches are waiting to be linked")
         self._change(+1)
         context = contextvars.copy_context()
         loop = asyncio.get_running_loop()

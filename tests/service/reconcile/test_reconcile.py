@@ -267,6 +267,30 @@ def test_a_broken_query_is_empty_and_the_others_have_their_answers(client: TestC
     assert [len(one["candidates"]) > 0 for one in answer["results"]] == [*[False] * 4, True]
 
 
+@pytest.mark.parametrize("member", ["type", "limit", "properties", "type_strict"])
+def test_a_member_that_is_null_counts_as_missing(client: TestClient, member: str) -> None:
+    expected = ask(client, query="heart attack")
+    assert expected[0]["id"] == "X:1"
+    assert ask(client, **{"query": "heart attack", member: None}) == expected
+    assert ask(client, query=None, properties=None) == []
+
+
+@pytest.mark.parametrize("value", [None, [None]])
+def test_a_property_without_a_value_is_no_condition(client: TestClient, value: Any) -> None:
+    expected = ask(client, query="cold")
+    null = {"pid": "type", "v": value}
+    assert ask(client, query="cold", properties=[null]) == expected
+    of_type = {"pid": "type", "v": "Disease"}
+    wanted = ask(client, query="cold", properties=[of_type])
+    assert ask(client, query="cold", properties=[null, of_type]) == wanted != expected
+    assert ask(client, query="cold", properties=[{"pid": "type", "v": ["Disease", None]}]) == wanted
+    assert ask(client, properties=[null]) == []
+    named = match(client, name("cold"))
+    assert match(client, name("cold"), property_is("type", value, required=True)) == named
+    assert match(client, name("cold"), type=None, limit=None) == named
+    assert match(client, property_is("type", value)) == []
+
+
 def test_a_batch_gives_each_query_what_it_gets_alone(client: TestClient) -> None:
     queries: dict[str, Any] = {
         "a": {"query": "cold", "type": "Disease"},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import re
 import sys
 import time
@@ -83,12 +84,14 @@ def test_a_table_is_shown_before_anything_is_kept(start: Callable[..., TestClien
 
 
 def test_a_workbook_without_its_extra_is_a_message(
-    start: Callable[..., TestClient], monkeypatch: pytest.MonkeyPatch
+    start: Callable[..., TestClient], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     openpyxl = pytest.importorskip("openpyxl")
     stream = io.BytesIO()
     openpyxl.Workbook().save(stream)
-    monkeypatch.setitem(sys.modules, "openpyxl", None)
+    (tmp_path / "openpyxl.py").write_text("raise ImportError")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
     answer = start().post("/v1/tables", params={"filename": "t.xlsx"}, content=stream.getvalue())
     assert answer.status_code == 422
     assert "canonym[excel]" in answer.json()["detail"]
@@ -390,8 +393,8 @@ def test_with_keys_the_holder_of_a_key_is_the_reviewer(
     client.headers["X-API-Key"] = reviewer
     review = _make(client)
     assert review["created_by"] == "Dr. Bo"
-    client.headers["X-API-Key"] = reader
     item = _items(client, review["id"])["broken hip"]
+    client.headers["X-API-Key"] = reader
     assert _decide(client, review["id"], item, kind="nil").status_code == 403
     del client.headers["X-API-Key"]
     assert client.get("/v1/reviews").status_code == 401

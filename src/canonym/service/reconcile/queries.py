@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
 MOST = 100
 """Candidates of a query, at most."""
@@ -20,41 +20,49 @@ CONTEXT = "context"
 _Text = Annotated[str, Field(max_length=_LONGEST)]
 
 
-class _Entity(BaseModel):
-    model_config = ConfigDict(strict=True)
+class _Member(BaseModel):
+    """Part of a query; a member that is null counts as missing, as OpenRefine sends it."""
+
+    model_config = ConfigDict(strict=True, allow_inf_nan=False)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_null(cls, given: Any) -> Any:
+        if not isinstance(given, dict):
+            return given
+        return {name: value for name, value in given.items() if value is not None}
+
+
+class _Entity(_Member):
     id: _Text
 
 
 _One = _Text | bool | int | float | _Entity
-_Values = _One | Annotated[list[_One], Field(max_length=_MOST_VALUES)]
+_Values = _One | Annotated[list[_One | None], Field(max_length=_MOST_VALUES)] | None
 
 
-class _Property(BaseModel):
-    model_config = ConfigDict(strict=True)
+class _Property(_Member):
     pid: _Text
-    v: _Values
+    v: _Values = None
 
 
-class _Query02(BaseModel):
-    model_config = ConfigDict(strict=True, allow_inf_nan=False)
+class _Query02(_Member):
     query: _Text = ""
-    type: _Text | Annotated[list[_Text], Field(max_length=_MOST_VALUES)] = []
+    type: _Text | Annotated[list[_Text | None], Field(max_length=_MOST_VALUES)] = []
     limit: int | float = Field(_FEW, ge=1)
     properties: list[_Property] = Field([], max_length=_MOST_CONDITIONS)
     type_strict: Literal["any", "all", "should"] = "any"
 
 
-class _Condition10(BaseModel):
-    model_config = ConfigDict(strict=True)
+class _Condition10(_Member):
     match_type: Literal["name", "id", "property"] = Field(alias="matchType")
     property_id: _Text = Field("", alias="propertyId")
-    values: _Values = Field(alias="propertyValue")
+    values: _Values = Field(None, alias="propertyValue")
     required: bool = False
     quantifier: Literal["any", "all", "none"] = Field("any", alias="matchQuantifier")
 
 
-class _Query10(BaseModel):
-    model_config = ConfigDict(strict=True, allow_inf_nan=False)
+class _Query10(_Member):
     type: _Text = ""
     limit: int | float = Field(_FEW, ge=1)
     conditions: list[_Condition10] = Field(min_length=1, max_length=_MOST_CONDITIONS)
@@ -91,9 +99,9 @@ def read_query_02(given: Any) -> Query | None:
         found = _ADAPTER_02.validate_python(given)
     except ValidationError:
         return None
-    if not found.query.strip() and not found.properties:
+    pairs = [(one.pid, _strings(one.v)) for one in found.properties if not _is_null(one.v)]
+    if not found.query.strip() and not pairs:
         return None
-    pairs = [(one.pid, _strings(one.v)) for one in found.properties]
     return Query(
         names=(found.query,) if found.query.strip() else (),
         types=tuple(filter(None, [found.type] if isinstance(found.type, str) else found.type)),
@@ -115,6 +123,8 @@ def read_query_10(given: Any) -> Query | None:
     conditions: list[Condition] = []
     pairs: dict[str, tuple[str, ...]] = {}
     for one in found.conditions:
+        if _is_null(one.values):
+            continue
         values = _strings(one.values)
         if one.match_type == "property" and one.property_id == CONTEXT:
             pairs[CONTEXT] = values
@@ -142,7 +152,13 @@ def _context(values: Mapping[str, tuple[str, ...]]) -> str:
     return "\n".join(values.get(CONTEXT, ()))
 
 
+def _is_null(values: Any) -> bool:
+    """Tell whether a condition has no value: it is none."""
+    return values is None or (values != [] and not _strings(values))
+
+
 def _strings(values: Any) -> tuple[str, ...]:
     """Return values as strings; an entity is its id."""
     several = values if isinstance(values, list) else [values]
-    return tuple(one.id if isinstance(one, _Entity) else str(one) for one in several)
+    known = (one for one in several if one is not None)
+    return tuple(one.id if isinstance(one, _Entity) else str(one) for one in known)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from http import HTTPStatus
 from typing import Annotated, Any
-from urllib.parse import parse_qsl
 
 from fastapi import APIRouter, Depends, Path, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
@@ -14,15 +12,17 @@ from fastapi.responses import HTMLResponse, JSONResponse
 from pydantic import BaseModel, Field
 
 from canonym.errors import InvalidInput
+from canonym.service.bodies import parsed, read_form
 from canonym.service.problems import Problem, too_large
 from canonym.service.reconcile import pages
 from canonym.service.reconcile.answers import answer
 from canonym.service.reconcile.manifest import manifest_02, manifest_10
 from canonym.service.reconcile.properties import PROPERTIES, find_properties, values_of
 from canonym.service.reconcile.queries import read_query_02, read_query_10
+from canonym.service.routing import Route, needs
 from canonym.service.schemas import PROBLEMS, Batch, Sound
 from canonym.service.served import Opened, Served
-from canonym.service.state import Shared, State, needs
+from canonym.service.state import Shared, State
 from canonym.text import normalise
 
 V1 = "application/reconciliation.v1+json"
@@ -57,13 +57,16 @@ def _json(served: Served, content: Any) -> JSONResponse:
 
 async def base_02(request: Request, state: Shared, served: Named) -> Response:
     """Answer queries or data extension of 0.2; without either, the manifest of either version."""
-    given = await _parameters(request)
-    if "queries" in given or "extend" in given:
-        state.access.check(request, "read")
-        if "extend" in given:
-            wanted = _parsed(given["extend"])
-            return await run_in_threadpool(_extend_02, state, served, wanted)
-        return await _match_02(state, served, _parsed(given["queries"]))
+    given: dict[str, Any] = dict(request.query_params)
+    if request.method == "POST":
+        given |= await _fields(request)
+    elif "queries" in given or "extend" in given:
+        await state.access.check(request, "read")
+    if "extend" in given:
+        wanted = await _parsed(given["extend"])
+        return await run_in_threadpool(_extend_02, state, served, wanted)
+    if "queries" in given:
+        return await _match_02(state, served, await _parsed(given["queries"]))
     if request.method == "POST":
         raise InvalidInput("queries or extend is expected, in a form or in a JSON object")
     make = manifest_10 if V1 in request.headers.get("accept", "") else manifest_02
@@ -82,30 +85,23 @@ def _manifest(
     return _json(served, served.use(lambda opened: make(served.name, url, opened, state)))
 
 
-async def _parameters(request: Request) -> dict[str, Any]:
-    """Return the parameters of the query string and of a body, which is a form or JSON."""
-    given: dict[str, Any] = dict(request.query_params)
+async def _fields(request: Request) -> dict[str, Any]:
+    """Return the fields of a body, which is a form or JSON."""
     body = await request.body()
-    if not body:
-        return given
-    if "json" in request.headers.get("content-type", ""):
-        found = _parsed(body)
-        if not isinstance(found, dict):
-            raise InvalidInput("the body is no JSON object; an object with queries is expected")
-        return given | found
-    try:
-        form = parse_qsl(body.decode(), keep_blank_values=True, max_num_fields=100)
-    except ValueError as error:
-        raise InvalidInput(f"the body is no form in UTF-8 ({type(error).__name__})") from error
-    return given | dict(form)
+    if "json" not in request.headers.get("content-type", ""):
+        return await read_form(body)
+    found = await _parsed(body) if body else {}
+    if not isinstance(found, dict):
+        raise InvalidInput("the body is no JSON object; an object with queries is expected")
+    return found
 
 
-def _parsed(given: Any) -> Any:
+async def _parsed(given: Any) -> Any:
     """Return what a JSON text says; what is parsed already stays."""
     if not isinstance(given, str | bytes):
         return given
     try:
-        return json.loads(given)
+        return await parsed(given if isinstance(given, bytes) else given.encode())
     except (ValueError, RecursionError) as error:
         raise InvalidInput(f"no JSON that can be read ({type(error).__name__})") from error
 
@@ -338,14 +334,19 @@ def make_router(prefix: str, *, described: bool) -> APIRouter:
         dependencies=[Depends(_describe)] if described else [],
         responses=PROBLEMS,
         include_in_schema=described,
+        route_class=Route,
     )
     for slash in ("", "/"):
         shown = described and not slash
         # The manifest says how keys are given, so it needs none.
-        for method in ("GET", "POST"):
-            name = f"base_02_{method.lower()}"
+        for method, needed in (("GET", []), ("POST", [needs("read")])):
             router.add_api_route(
-                slash, base_02, methods=[method], name=name, include_in_schema=shown
+                slash,
+                base_02,
+                methods=[method],
+                name=f"base_02_{method.lower()}",
+                dependencies=needed,
+                include_in_schema=shown,
             )
         router.add_api_route(f"/v1{slash}", base_10, include_in_schema=shown)
     for version in ("", "/v1"):

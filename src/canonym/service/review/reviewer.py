@@ -11,29 +11,33 @@ from fastapi import Depends, Request
 
 from canonym.review.table import clean
 from canonym.service.problems import Problem
-from canonym.service.state import Shared, State
+from canonym.service.routing import Need
+from canonym.service.state import State
 
 _LONGEST = 100
 _SAFE = {"GET", "HEAD"}
 
 
-def _reviewer(request: Request, state: Shared) -> str:
-    """Return the name of who asks, or refuse it.
+class _NeedsReviewer(Need):
+    """The key of a reviewer; without keys, a name and a page of the same machine.
 
     Without keys the service is open to this machine only. Pages of others in its browser could
     still ask, so their address has to be that of the service.
     """
-    changes = request.method not in _SAFE
-    if state.access.keys is None:
-        state.access.check(request, "read")
-        _check_same_place(request, state)
-        given = clean(unquote(request.headers.get("x-reviewer", ""))).strip()[:_LONGEST]
-        if changes and not given:
-            detail = "the name of the reviewer is expected, in the header X-Reviewer"
-            raise Problem(HTTPStatus.UNPROCESSABLE_ENTITY, detail)
-        return given
-    key = state.access.check(request, "review" if changes else "read")
-    return key.name if key else ""
+
+    async def check(self, request: Request, state: State) -> None:
+        """Refuse who may not review, and keep the name of who may."""
+        key = await state.access.check(request, self.scope if state.access.keys else "read")
+        request.state.reviewer = key.name if key else _named(request, state)
+
+
+def _named(request: Request, state: State) -> str:
+    _check_same_place(request, state)
+    given = clean(unquote(request.headers.get("x-reviewer", ""))).strip()[:_LONGEST]
+    if request.method not in _SAFE and not given:
+        detail = "the name of the reviewer is expected, in the header X-Reviewer"
+        raise Problem(HTTPStatus.UNPROCESSABLE_ENTITY, detail)
+    return given
 
 
 def _check_same_place(request: Request, state: State) -> None:
@@ -54,5 +58,13 @@ def _is_local(host: str) -> bool:
         return host == "localhost"
 
 
+async def _reviewer(request: Request) -> str:
+    name: str = request.state.reviewer
+    return name
+
+
+NEEDS_REVIEWER = Depends(_NeedsReviewer("review"))
+"""The dependency that refuses who may not see or decide reviews."""
+
 Reviewer = Annotated[str, Depends(_reviewer)]
-"""The name of who asks, for routes; those who may not are refused."""
+"""The name of who asks, for routes with `NEEDS_REVIEWER`."""

@@ -3,28 +3,37 @@
 from __future__ import annotations
 
 from http import HTTPStatus
+from itertools import islice
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Path, Query, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import StreamingResponse
 
-from canonym.errors import InvalidInput, MissingExtra, ReadError
+from canonym.errors import InvalidInput
 from canonym.review.export import FORMATS, export_review
 from canonym.review.lessons import Lessons, lessons_of
 from canonym.review.mappings import Choices
 from canonym.review.models import Decision, Review
 from canonym.review.proposals import snapshot
-from canonym.review.store import FILTERS, Conflict, Entry, Given
-from canonym.review.table import as_table, clean, read_given, read_pasted
+from canonym.review.store import FILTERS, Absent, Changed, Conflict, Entry, Given
+from canonym.review.table import as_table, clean
 from canonym.service.problems import Problem
 from canonym.service.review import schemas
-from canonym.service.review.reviewer import Reviewer
+from canonym.service.review.reviewer import NEEDS_REVIEWER, Reviewer
+from canonym.service.review.uploads import Upload
+from canonym.service.routing import Route
 from canonym.service.schemas import PROBLEMS
 from canonym.service.served import Opened, Served
 from canonym.service.state import Shared, State
 
-router = APIRouter(prefix="/v1", tags=["reviews"], responses=PROBLEMS)
+router = APIRouter(
+    prefix="/v1",
+    tags=["reviews"],
+    dependencies=[NEEDS_REVIEWER],
+    responses=PROBLEMS,
+    route_class=Route,
+)
 
 _SHOWN_ROWS = 5
 _KEPT = (
@@ -46,20 +55,15 @@ Id = Annotated[int, Path(ge=1, le=schemas.MOST)]
 
 
 @router.post("/tables", response_model=schemas.TableAnswer, openapi_extra=_TABLE)
-async def table(request: Request, _who: Reviewer, filename: Filename = "") -> dict[str, Any]:
+async def table(request: Request, state: Shared, filename: Filename = "") -> dict[str, Any]:
     """Show the columns and the first rows of a table; nothing is kept."""
-    columns, rows = await _read(request, filename)
-    return {"columns": list(columns), "rows": rows[:_SHOWN_ROWS], "n_rows": len(rows)}
 
+    def show(upload: Upload) -> dict[str, Any]:
+        columns, *rows = islice(upload, 1 + _SHOWN_ROWS)
+        return {"columns": columns, "rows": rows, "n_rows": sum(1 for _ in upload) - 1}
 
-async def _read(request: Request, filename: str) -> tuple[tuple[str, ...], list[list[str]]]:
-    content = await request.body()
-    try:
-        if filename:
-            return await run_in_threadpool(read_given, content, clean(filename))
-        return read_pasted(content.decode("utf-8", "replace"))
-    except (ReadError, MissingExtra) as error:  # of the client's own file, not of the service's
-        raise Problem(HTTPStatus.UNPROCESSABLE_ENTITY, str(error)) from error
+    async with state.uploads.read(request, filename) as upload:
+        return await run_in_threadpool(show, upload)
 
 
 @router.post(
@@ -81,9 +85,9 @@ async def create(
 ) -> dict[str, Any]:
     """Begin a review of a table; it is linked in the background."""
     served = state.find(terminology)
-    columns, rows = await _read(request, filename)
 
-    def make() -> dict[str, Any]:
+    def make(upload: Upload) -> dict[str, Any]:
+        columns, *rows = upload
         given = as_table(
             columns,
             rows,
@@ -96,17 +100,18 @@ async def create(
         state.reviews.link(review_id)
         return _review(state, state.reviews.store.review(review_id))
 
-    return await run_in_threadpool(make)
+    async with state.uploads.read(request, filename) as upload:
+        return await run_in_threadpool(make, upload)
 
 
 @router.get("/reviews", response_model=schemas.ReviewsAnswer)
-def reviews(state: Shared, _who: Reviewer) -> dict[str, Any]:
+def reviews(state: Shared) -> dict[str, Any]:
     """List the reviews, the newest first."""
     return {"reviews": [_review(state, one) for one in state.reviews.store.reviews()]}
 
 
 @router.get("/reviews/{review_id}", response_model=schemas.ReviewAnswer)
-def review(review_id: Id, state: Shared, _who: Reviewer) -> dict[str, Any]:
+def review(review_id: Id, state: Shared) -> dict[str, Any]:
     """Return a review, and how far it is."""
     return _review(state, _found(state, review_id))
 
@@ -114,7 +119,7 @@ def review(review_id: Id, state: Shared, _who: Reviewer) -> dict[str, Any]:
 def _found(state: State, review_id: int) -> Review:
     try:
         return state.reviews.store.review(review_id)
-    except InvalidInput as error:
+    except Absent as error:
         raise Problem(HTTPStatus.NOT_FOUND, str(error)) from error
 
 
@@ -138,7 +143,7 @@ def _review(state: State, review: Review) -> dict[str, Any]:
 
 
 @router.post("/reviews/{review_id}/link", response_model=schemas.ReviewAnswer)
-def link(review_id: Id, state: Shared, _who: Reviewer) -> dict[str, Any]:
+def link(review_id: Id, state: Shared) -> dict[str, Any]:
     """Link all items again with the index as it is now; only what that changes opens again."""
     _link_again(state, review_id)
     return _review(state, _found(state, review_id))
@@ -157,7 +162,6 @@ def _link_again(state: State, review_id: int) -> None:
 def items(
     review_id: Id,
     state: Shared,
-    _who: Reviewer,
     part: Literal["todo", "reopened", "flagged", "decided", "all"] = "todo",
     text: Annotated[str, Query(max_length=200)] = "",
     offset: Annotated[int, Query(ge=0, le=schemas.MOST)] = 0,
@@ -184,7 +188,7 @@ def _decision(decision: Decision) -> dict[str, Any]:
 
 
 @router.get("/reviews/{review_id}/items/{item_id}", response_model=schemas.WholeItemAnswer)
-def item(review_id: Id, item_id: Id, state: Shared, _who: Reviewer) -> dict[str, Any]:
+def item(review_id: Id, item_id: Id, state: Shared) -> dict[str, Any]:
     """Return an item with its candidates and its history."""
     return _whole(state, review_id, _entry(state, review_id, item_id))
 
@@ -192,7 +196,7 @@ def item(review_id: Id, item_id: Id, state: Shared, _who: Reviewer) -> dict[str,
 def _entry(state: State, review_id: Id, item_id: Id) -> Entry:
     try:
         entry = state.reviews.store.item(item_id)
-    except InvalidInput as error:
+    except Absent as error:
         raise Problem(HTTPStatus.NOT_FOUND, str(error)) from error
     if entry.item.review_id != review_id:
         raise Problem(HTTPStatus.NOT_FOUND, f"the review {review_id} has no item {item_id}")
@@ -265,7 +269,6 @@ def _checked(opened: Opened, given: schemas.GivenDecision) -> Given:
 def acceptable(
     review_id: Id,
     state: Shared,
-    _who: Reviewer,
     least: Annotated[float, Query(gt=0, le=1, allow_inf_nan=False)],
 ) -> dict[str, Any]:
     """Count the open items that are so sure, and the errors to expect among them."""
@@ -285,7 +288,7 @@ def accept(
         accepted = state.reviews.store.accept_above(
             review_id, given.least, expected=given.expected, who=who
         )
-    except InvalidInput as error:
+    except Changed as error:
         raise Problem(HTTPStatus.CONFLICT, str(error)) from error
     return {"accepted": accepted}
 
@@ -305,7 +308,7 @@ def _lessons(state: State, review_id: int, opened: Opened) -> Lessons:
 
 
 @router.get("/reviews/{review_id}/lessons", response_model=schemas.LessonsAnswer)
-def lessons(review_id: Id, state: Shared, _who: Reviewer) -> dict[str, int]:
+def lessons(review_id: Id, state: Shared) -> dict[str, int]:
     """Count what the decisions could teach the index."""
     _, served = _served(state, review_id)
     found = served.use(lambda opened: _lessons(state, review_id, opened))
@@ -313,7 +316,7 @@ def lessons(review_id: Id, state: Shared, _who: Reviewer) -> dict[str, int]:
 
 
 @router.post("/reviews/{review_id}/lessons", response_model=schemas.LessonsAnswer)
-def teach(review_id: Id, state: Shared, _who: Reviewer) -> dict[str, int]:
+def teach(review_id: Id, state: Shared) -> dict[str, int]:
     """Add accepted mentions as names, forbid proposals that were refused, and link again."""
     _, served = _served(state, review_id)
     names, forbidden = served.change(
@@ -327,7 +330,6 @@ def teach(review_id: Id, state: Shared, _who: Reviewer) -> dict[str, int]:
 def export_decisions(
     review_id: Id,
     state: Shared,
-    _who: Reviewer,
     chosen: Annotated[schemas.ExportChoices, Query()],
 ) -> StreamingResponse:
     """Return the decisions: beside the rows that were given, as mappings, or as a corpus."""

@@ -17,7 +17,13 @@ let chosen = []; // concepts that are chosen for it, not saved yet
 
 async function readReview() {
   const before = review;
-  review = await ask(base);
+  try {
+    review = await ask(base);
+  } catch (error) {
+    // The service or its database is away, and may be back soon.
+    if (error.status === 0 || error.status === 503) setTimeout(() => attempt(readReview), 3000);
+    throw error;
+  }
   get("name").textContent = review.name;
   get("about").textContent = `${review.terminology} · ${counted(review.total, "mention")}, of ${counted(Object.values(review.rows).reduce((a, b) => a + b, 0), "occurrence")} · begun by ${review.created_by}`;
   get("problem-of-review").hidden = !review.problem;

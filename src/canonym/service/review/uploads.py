@@ -1,0 +1,111 @@
+"""Uploads of tables: read in processes that are ended when they take long, or nobody waits."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import logging
+import os
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Iterator
+from http import HTTPStatus
+from pathlib import Path
+
+from fastapi import Request
+from fastapi.concurrency import run_in_threadpool
+from starlette.requests import ClientDisconnect
+
+from canonym.review.table import clean
+from canonym.review.upload import ROWS, SECONDS, UPLOAD
+from canonym.service.problems import Problem, busy
+
+_log = logging.getLogger(__name__)
+_PATIENCE = 30.0  # seconds until another upload is read
+_AT_ONCE = 2
+
+
+class Upload:
+    """A table that was read; its rows wait in a file."""
+
+    def __init__(self, rows: Path) -> None:
+        self._file = rows
+
+    def __iter__(self) -> Iterator[list[str]]:
+        """Yield the header, and the rows."""
+        with self._file.open(encoding="utf-8") as stream:
+            yield from map(json.loads, stream)
+
+
+class Uploads:
+    """Room for a few uploads at a time."""
+
+    def __init__(self) -> None:
+        self._room = asyncio.Semaphore(_AT_ONCE)
+
+    @contextlib.asynccontextmanager
+    async def read(self, request: Request, name: str) -> AsyncIterator[Upload]:
+        """Read the body of a request as a table; the rows are gone when the block ends."""
+        content = await request.body()
+        with tempfile.TemporaryDirectory(prefix="canonym-") as folder:
+            await run_in_threadpool((Path(folder) / UPLOAD).write_bytes, content)
+            await self._read(request, Path(folder), clean(name).replace("\0", ""))
+            yield Upload(Path(folder) / ROWS)
+
+    async def _read(self, request: Request, folder: Path, name: str) -> None:
+        try:
+            async with asyncio.timeout(_PATIENCE):
+                await self._room.acquire()
+        except TimeoutError as error:
+            raise busy("too many uploads are being read") from error
+        try:
+            code, problem = await _run(request, folder, name)
+        finally:
+            self._room.release()
+        if problem:
+            raise Problem(HTTPStatus.UNPROCESSABLE_ENTITY, json.loads(problem))
+        if code:
+            _log.error("the process that reads uploads ended with %d", code)
+            detail = f"{name or 'the text'} cannot be read within the limits; review a part of it"
+            raise Problem(HTTPStatus.UNPROCESSABLE_ENTITY, detail)
+
+
+async def _run(request: Request, folder: Path, name: str) -> tuple[int | None, bytes]:
+    """Run the process that reads, and return its exit code and what is wrong with the upload."""
+    process = await asyncio.create_subprocess_exec(
+        # Without the folder in which the service was started: what lies there is no module of ours.
+        *(sys.executable, "-P", "-m", "canonym.review.upload", str(folder), name),
+        stdin=asyncio.subprocess.PIPE,  # whose end tells it that this process has ended
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.DEVNULL,
+        env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},  # whose threads take memory
+    )
+    reading = asyncio.ensure_future(_output(process))
+    leaving = asyncio.ensure_future(_until_gone(request))
+    try:
+        await asyncio.wait({reading, leaving}, timeout=SECONDS, return_when="FIRST_COMPLETED")
+        if reading.done():
+            return process.returncode, reading.result()
+        if leaving.done():
+            raise ClientDisconnect
+        detail = f"{name or 'the text'} takes more than {SECONDS} seconds to read; review a part"
+        raise Problem(HTTPStatus.UNPROCESSABLE_ENTITY, detail)
+    finally:
+        leaving.cancel()
+        if process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                process.kill()
+            await reading
+
+
+async def _output(process: asyncio.subprocess.Process) -> bytes:
+    assert process.stdout is not None
+    output = await process.stdout.read()
+    await process.wait()
+    return output
+
+
+async def _until_gone(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
