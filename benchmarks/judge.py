@@ -94,7 +94,7 @@ def main() -> None:
     ]
     for row in means:
         print(row)
-    save("judge", {"cut": NONSENSE, "means": means, "rows": rows})
+    save("judge", {"cut": NONSENSE, "means": means, "rows": rows}, packages=("numpy",))
 
 
 def _mean(rows: list[dict[str, float]], name: str) -> float:
