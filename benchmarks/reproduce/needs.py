@@ -24,7 +24,7 @@ def lacking(
     `models` are all of the experiment, `given` the names of those that need no training.
     """
     lacks: list[str] = []
-    start = model.encoder
+    start = model.start
     if start in models and start not in given:
         lacks += lacking(models[start], models, shelf, given)
     elif start and start not in _NO_FILES and start not in given:

@@ -107,8 +107,8 @@ class TrainingSpec:
     dev: Annotated[
         str | None,
         Option(
-            "An annotated dev part: accuracy@1 of the encoder alone, under BioSyn's protocol, is "
-            "measured on it after each epoch.",
+            "An annotated dev part: accuracy@1 of the encoder as it would be saved, under BioSyn's "
+            "protocol, is measured on it after each epoch.",
             metavar="PATH",
         ),
     ] = None

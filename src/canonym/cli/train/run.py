@@ -72,7 +72,7 @@ def run_training(spec: TrainingSpec) -> None:
         dev=parts.dev_name,
         tried=tried,
         overwrite=spec.overwrite,
-        **inference_of(parts.objective, fitted.extra, spec.similarity),
+        **inference_of(parts.objective, spec.similarity),
     )
     remove_checkpoints(checkpoints, keep=spec.keep_checkpoints)
     if not is_quiet():
@@ -260,7 +260,8 @@ def _dev_score(
             types=spec.types,
             corrections=corrections,
             steps=encoder_steps(getattr(trainable, "base", None)),
-            similarity=inference_of(objective, None, spec.similarity)["similarity"],
+            searched=lambda: inference_of(objective, spec.similarity),
+            notice=lambda text: note(f"Note: {text}."),
         )
         return score, "dev accuracy@1"
     if spec.recipe == "few-shot":
