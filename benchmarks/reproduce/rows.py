@@ -25,6 +25,7 @@ from canonym.evaluation.similarity.relations import (
     frozen,
 )
 from canonym.evaluation.slices import Figure
+from canonym.linking.build import similarity_of
 from canonym.linking.reranker import ORDERS
 from canonym.terminology import Terminology
 from canonym.types import Encoder
@@ -276,6 +277,7 @@ def _nil(row: Row, shelf: Shelf, names: Sequence[Any]) -> Measured:
         n_dev=row.get("n_dev", 100),
         repetitions=row.get("repetitions", 20),
         seed=seed,
+        by_distance=[similarity_of(one) for one in options["encoders"]] == ["euclidean"],
     )
     return replace(found, remarks=(*found.remarks, *remarks, *notes))
 

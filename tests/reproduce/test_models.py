@@ -164,9 +164,7 @@ def test_a_model_begins_with_another_and_is_used_by_rows(place: Path) -> None:
     ("recipe", "similarity"),
     [("biosyn", "inner"), ("dilbert", "euclidean"), ("triplet", "cosine"), ("coder", "cosine")],
 )
-def test_a_model_is_searched_as_its_recipe_says(
-    place: Path, recipe: str, similarity: str
-) -> None:
+def test_a_model_is_searched_as_its_recipe_says(place: Path, recipe: str, similarity: str) -> None:
     corpus = 'corpus = "corpus"\n' if recipe in {"biosyn", "dilbert"} else ""
     text = f'recipe = "{recipe}"\n{SCRATCH}{NAMES}{corpus}max_steps = 2\nbatch_size = 4\n'
     if recipe == "coder":

@@ -208,7 +208,10 @@ def test_it_compares_as_the_encoder_is_searched(
 @pytest.mark.parametrize("weight", [0.5, 40.0])
 @pytest.mark.parametrize("training", [[], TRAIN], ids=["alone", "with training"])
 def test_it_sums_with_the_ngrams_that_are_saved(
-    weight: float, training: list[Document], terminology: Terminology, make_module: Callable[..., Any]
+    weight: float,
+    training: list[Document],
+    terminology: Terminology,
+    make_module: Callable[..., Any],
 ) -> None:
     module = make_module()
     encoder = module.to_encoder()
