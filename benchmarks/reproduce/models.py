@@ -66,6 +66,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from canonym.encoders import path_of
 from canonym.errors import InvalidInput
 from canonym.training.loop.settings import FitSettings
 from canonym.training.recipes import (
@@ -170,7 +171,7 @@ def read_models(tables: Mapping[str, Mapping[str, Any]]) -> dict[str, ModelSetti
 
 def base_name(spec: str) -> str:
     """Return the name of an encoder without the options behind it."""
-    return spec.partition(",")[0]
+    return path_of(spec)
 
 
 def resolve(spec: str, known: Mapping[str, Any]) -> Any:
@@ -178,10 +179,11 @@ def resolve(spec: str, known: Mapping[str, Any]) -> Any:
 
     Values of `known` are descriptions, encoders, or a sequence of them, one a sample.
     """
-    name, comma, options = spec.partition(",")
+    name = base_name(spec)
+    options = spec[len(name) + 1 :]
     if name not in known:
         return spec
-    return with_options(known[name], options) if comma else known[name]
+    return with_options(known[name], options) if options else known[name]
 
 
 def with_options(known: Any, options: str) -> Any:

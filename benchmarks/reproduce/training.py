@@ -82,7 +82,7 @@ class _Trainer:
             place = folders[sample if parent.samples > 1 else 0]
             spec = resolve(model.encoder, {name: str(place)})
             return spec, files.file_digest(place / files.MANIFEST)
-        return str(resolve(model.encoder, self.given)), None
+        return self.shelf.placed(str(resolve(model.encoder, self.given))), None
 
 
 def model_folders(
@@ -121,8 +121,6 @@ def train_models(
     order = in_order(models, [name for name in wanted if name not in given])
     if folder.exists() and not folder.is_dir():
         raise InvalidInput(f"{folder} is a file; a folder for models is expected")
-    if not only_trained:
-        folder.mkdir(parents=True, exist_ok=True)
     trainer = _Trainer(folder, experiment, models, given, shelf, device, progress, notice)
     found: dict[str, str | list[str]] = {}
     for name in order:
@@ -156,6 +154,7 @@ def _find_or_train(
         _check_same(place, asked)
         trainer.notice(f"{place} is used again")
         return
+    place.parent.mkdir(parents=True, exist_ok=True)
     trainer.notice(f"Training {place}")
     if model.recipe == WORD_VECTORS:
         _train_words(trainer, model, sample, place, asked)
@@ -366,7 +365,7 @@ def _names(
 ) -> TrainingParts:
     given = model.settings
     terminology = shelf.terminology(given["terminology"])
-    corpora = [_Corpus(one, model.name, shelf, terminology) for one in _annotated(given)]
+    corpora = [_Corpus(one, model.name, shelf, terminology) for one in annotated(given)]
     documents = [document for corpus in corpora for document in corpus.documents]
     digests = data_digests(
         terminology, corpus=documents, dev=[d for corpus in corpora for d in corpus.dev]
@@ -415,7 +414,7 @@ def _names(
     return parts
 
 
-def _annotated(given: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+def annotated(given: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """Return the settings of every training corpus."""
     if "corpora" not in given:
         return [given] if "corpus" in given else []
