@@ -95,6 +95,21 @@ def arguments(recipe: str) -> tuple[str, ...]:
     return (*common, *CASES[recipe])
 
 
+@pytest.mark.parametrize(("given", "expected"), [(None, "passive"), ("active", "active")])
+def test_threads_that_wait_sleep_unless_the_environment_says_otherwise(
+    given: str | None, expected: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OMP_WAIT_POLICY", given or "")
+    if given is None:
+        monkeypatch.delenv("OMP_WAIT_POLICY")
+    met: list[str] = []
+    monkeypatch.setattr(
+        "canonym.cli.train.run.run_training", lambda _: met.append(os.environ["OMP_WAIT_POLICY"])
+    )
+    run("train", "triplet", "-e", "scratch", "-t", "x.db", "-o", "out")
+    assert met == [expected]
+
+
 def test_groups_need_no_terminology(place: Path) -> None:
     groups = {sign: [f"{sign} of {p}" for p in PLACES] for sign in SIGNS}
     (place / "groups.json").write_text(json.dumps(groups))
