@@ -95,6 +95,22 @@ def arguments(recipe: str) -> tuple[str, ...]:
     return (*common, *CASES[recipe])
 
 
+def test_the_dev_score_is_what_evaluate_says_of_the_folder(place: Path) -> None:
+    weight = ("--sparse-weight", "6", "--sparse-rate", "0")
+    biosyn = (*arguments("biosyn"), *weight, "--dev", "dev.txt")
+    run(*biosyn, "--keep", "last", "-o", "out")
+    facts = read_manifest(place / "out", kind="encoder", newest=1)["training"]
+    asked = ("evaluate", "dev.txt", "-t", "x.db", "-e", "out", "--training", "train.txt")
+    run(*asked, "--json", "report.json")
+    headline = json.loads((place / "report.json").read_text())["headline"]
+    (evaluated,) = (
+        one["value"]
+        for one in headline
+        if (one["slice"], one["reading"], one["metric"]) == ("all", "lenient", "accuracy@1")
+    )
+    assert facts["epochs"][-1]["dev"] == evaluated
+
+
 @pytest.mark.parametrize(("given", "expected"), [(None, "passive"), ("active", "active")])
 def test_threads_that_wait_sleep_unless_the_environment_says_otherwise(
     given: str | None, expected: str, monkeypatch: pytest.MonkeyPatch
