@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from canonym.encoders import ENCODERS, SHIPPED, encoder_kinds
-from canonym.encoders.hub import find_model
+from canonym.encoders.hub import HUB_NAME, find_model
 from canonym.errors import CanonymError
 from reproduce.data import Shelf
 from reproduce.files import Experiment
@@ -23,6 +23,8 @@ _TORCH = ("torch", "transformers", "accelerate")
 
 Thing: TypeAlias = tuple[str, str]
 """Its kind, ``"data"``, ``"encoder"`` or ``"package"``, and its name."""
+
+_TORCH_EXTRA: Thing = ("package", "canonym[torch]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,13 +100,15 @@ def _of_model(
     for key in (*_OF_MODELS, "text"):
         yield from (("data", name) for name in _files(model.settings.get(key, ())))
     if model.recipe != WORD_VECTORS:
-        yield ("package", "canonym[torch]")
+        yield _TORCH_EXTRA
 
 
 def _of_encoder(name: str, given: Container[str]) -> Iterator[Thing]:
     built_in = {*SHIPPED, "chargrams", "universal"}
     if name.partition(":")[0] not in built_in and name not in given:
         yield ("encoder", name)
+        if HUB_NAME.fullmatch(name):
+            yield _TORCH_EXTRA
 
 
 def _files(given: Any) -> Iterator[str]:
