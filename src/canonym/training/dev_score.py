@@ -111,7 +111,7 @@ class DevAccuracy:
         self._names = list(normalise_all(list(owners), steps))
         self._parts = list(normalise_all(list(parts), steps))
         self._texts = [(name, len(ids)) for name, ids in owners.items()], list(parts)
-        self._grams: _Grams | None = None
+        self._grams: tuple[_Grams, float] | None = None  # with their accuracy alone
         self.n_mentions, self.n_names = len(self._questions), len(self._names)
 
     def __call__(self, encode: Encode) -> float:
@@ -131,9 +131,9 @@ class DevAccuracy:
         if not weight:
             return self._accuracy(dense)
         if self._grams is None:
-            self._grams = _Grams(*self._texts)
-        grams = self._grams
-        alone, without = self._accuracy(dense), self._accuracy(grams)
+            grams = _Grams(*self._texts)
+            self._grams = (grams, self._accuracy(grams))
+        (grams, without), alone = self._grams, self._accuracy(dense)
         if alone < _FALLEN * without:
             self._notice(
                 f"the encoder alone finds {100 * alone:.1f} % of the dev mentions, character "
