@@ -5,7 +5,7 @@ candidates: by character n-grams alone (α = 0), by both kinds (α = 0.5) and by
 (α = 1), before training and after the epoch of the experiment ``biosyn-train``. Candidates are
 names of the dictionary alone, as in training.
 
-    python benchmarks/candidate_recall.py MODELS    (the folder of python -m reproduce --models)
+    python benchmarks/candidate_recall.py MODELS    (the folder that --models of reproduce names)
 """
 
 from __future__ import annotations

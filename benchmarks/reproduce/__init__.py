@@ -1,1 +1,1 @@
-"""Published tables, run again: ``python -m reproduce NAME``."""
+"""Published tables, run again: ``python benchmarks/reproduce NAME``."""

@@ -25,7 +25,7 @@ from canonym.corpora.pubtator import read_pubtator
 from canonym.corpora.splits import Parts, read_official
 from canonym.corpora.tac import read_tac
 from canonym.corpora.trials import Trial, read_trials_table
-from canonym.encoders import make_encoder
+from canonym.encoders import make_encoder, path_of
 from canonym.encoders.devices import bf16_pays
 from canonym.errors import InvalidInput, MissingExtra, NotTrained
 from canonym.evaluation.dictionary import (
@@ -180,6 +180,15 @@ class Shelf:
         self._dictionaries: dict[Hashable, Dictionary] = {}
         self._encoders: dict[tuple[str, str], Encoder] = {}
 
+    def placed(self, spec: str) -> str:
+        """Return a description of an encoder by its folder among the checkpoints, if it is there.
+
+        ``checkpoints`` of the data folder has them by the last part of their name.
+        """
+        name = path_of(spec)
+        place = self.data / "checkpoints" / name.rpartition("/")[2]
+        return f"{place}{spec[len(name) :]}" if place.exists() else spec
+
     def corpus(
         self, name: str, format: str, *, terminology: Terminology | None = None
     ) -> tuple[Parts[Document], tuple[str, ...]]:
@@ -249,6 +258,7 @@ class Shelf:
         """
         if not isinstance(given, str):
             return given
+        given = self.placed(given)
         key = (given, precision)
         if key not in self._encoders:
             while len(self._encoders) >= _OPEN:
@@ -261,7 +271,7 @@ class Shelf:
 
     def fresh_encoder(self, given: str | Encoder) -> Encoder:
         """Open an encoder that the caller may train: nobody else has it."""
-        return _open_encoder(given) if isinstance(given, str) else copy.deepcopy(given)
+        return _open_encoder(self.placed(given)) if isinstance(given, str) else copy.deepcopy(given)
 
     def indexing(
         self,

@@ -30,7 +30,9 @@ search          one of `canonym.linking.targets.SEARCHES`: training mentions are
                 and concepts are ranked (the strict reading); ``{ dev = ["O-T", "OD-T"] }``:
                 the best of these on the dev part
 encoders        as `canonym.linker.Linker.build` takes them; none is verbatim look-up. A model
-                of the file goes by its name
+                of the file goes by its name and is searched as it was saved;
+                ``"NAME,sparse_weight=0"`` is BioSyn's encoder without its n-grams. An untrained
+                checkpoint says how it is read: ``"NAME,pooling=mean,similarity=euclidean"``
 weights         one per encoder, or ``{ dev = [0, 0.5, 1] }``: the last encoder has the best of
                 these on the dev part
 corrections     file of ``wrong||right`` words
@@ -95,6 +97,7 @@ and ``""`` among them those of no type::
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -153,7 +156,7 @@ def read_experiment(name: str | Path, *, folder: str | Path = EXPERIMENTS) -> Ex
     names = [row.get("name") for row in rows]
     whole = [{**content, **_resolved(path, row, rows, ())} for row in rows]
     for row in whole:
-        _check_row(path, row, names)
+        _check_row(path, row, names, models)
     return Experiment(path.stem, title, source, tuple(whole), models)
 
 
@@ -173,7 +176,9 @@ def _resolved(
     return {**found, **own}
 
 
-def _check_row(path: Path, row: dict[str, Any], names: list[Any]) -> None:
+def _check_row(
+    path: Path, row: dict[str, Any], names: list[Any], models: Mapping[str, Any]
+) -> None:
     unknown = sorted(set(row) - _SHARED - _OWN)
     if unknown:
         raise ReadError(path, f"there is no setting {unknown[0]!r}")
@@ -189,6 +194,14 @@ def _check_row(path: Path, row: dict[str, Any], names: list[Any]) -> None:
     if task not in _NEEDED:
         raise ReadError(path, f"there is no task {task!r}; there are {', '.join(_NEEDED)}")
     needed = [key for key in ("name", *_NEEDED[task], "published") if not _has(row, key)]
+    for spec in row.get("encoders", ()):
+        name, _, options = spec.partition(",")
+        if name in models and "similarity=" in options:
+            raise ReadError(
+                path,
+                f"the row {row.get('name', '?')!r} has the encoder {spec!r}; how a model of the "
+                f"file is searched is saved with it: set similarity in [model.{name}]",
+            )
     if row.get("format") == "folds" and "terminology" in needed:
         needed.remove("terminology")
     if needed:

@@ -22,7 +22,10 @@ setting         meaning
 ==============  ==================================================================================
 recipe          a key of `canonym.training.recipes.RECIPES`, or ``"word-vectors"``
 encoder         the start of training: as `canonym train --encoder` takes it, or another model of
-                the file
+                the file; for few-shot with the options of `canonym.encoders.make_encoder`
+similarity      how the trained vectors are searched: ``"auto"`` (default), as the recipe has it,
+                or one of `canonym.types.SIMILARITIES`. It is saved with the model, BioSyn's weight
+                of n-grams too, and rows go by it
 like            another model, whose settings hold unless they are given here
 seed            of every draw; 0 by default
 samples         number of models, with consecutive seeds; 1 by default. A model that begins with
@@ -59,10 +62,11 @@ recipe, as `canonym train` has them; missing ones are as in the paper.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from canonym.encoders import path_of
 from canonym.errors import InvalidInput
 from canonym.training.loop.settings import FitSettings
 from canonym.training.recipes import (
@@ -76,6 +80,7 @@ from canonym.training.recipes import (
 WORD_VECTORS = "word-vectors"
 """The recipe that trains vectors of words."""
 
+_HAS_NO_SIMILARITY = {WORD_VECTORS, "few-shot"}
 _COMMON = {"recipe", "encoder", "seed", "samples"}
 _DATA = {
     *("corpus", "corpora", "format", "part", "types", "corrections", "preparation", "distinct"),
@@ -105,8 +110,24 @@ class ModelSettings:
 
     @property
     def encoder(self) -> str:
-        """The start of training; empty for word vectors."""
+        """The start of training with its options; empty for word vectors."""
         return str(self.settings.get("encoder", ""))
+
+    @property
+    def start(self) -> str:
+        """The name of the start, without options."""
+        return base_name(self.encoder)
+
+    @property
+    def described(self) -> dict[str, Any]:
+        """The settings by which a trained model is recognised."""
+        searched = {} if self.recipe in _HAS_NO_SIMILARITY else {"similarity": self.similarity}
+        return {**searched, **{name: v for name, v in self.settings.items() if name != "samples"}}
+
+    @property
+    def similarity(self) -> str:
+        """How the trained vectors are searched, ``"auto"`` as the recipe has it."""
+        return str(self.settings.get("similarity", "auto"))
 
     @property
     def samples(self) -> int:
@@ -148,6 +169,34 @@ def read_models(tables: Mapping[str, Mapping[str, Any]]) -> dict[str, ModelSetti
     return found
 
 
+def base_name(spec: str) -> str:
+    """Return the name of an encoder without the options behind it."""
+    return path_of(spec)
+
+
+def resolve(spec: str, known: Mapping[str, Any]) -> Any:
+    """Return the encoder that a row or a model names, with its options: one of `known`, or itself.
+
+    Values of `known` are descriptions, encoders, or a sequence of them, one a sample.
+    """
+    name = base_name(spec)
+    options = spec[len(name) + 1 :]
+    if name not in known:
+        return spec
+    return with_options(known[name], options) if options else known[name]
+
+
+def with_options(known: Any, options: str) -> Any:
+    """Put options behind the description of an encoder, or of each sample."""
+    if isinstance(known, str):
+        return f"{known},{options}"
+    if isinstance(known, Sequence):
+        return [with_options(one, options) for one in known]
+    raise InvalidInput(
+        f"an encoder in memory cannot take the options {options!r}; name its folder instead"
+    )
+
+
 def in_order(models: Mapping[str, ModelSettings], wanted: Iterable[str]) -> list[str]:
     """Return models and those that they begin with, each after the one that it begins with."""
     order: dict[str, None] = {}
@@ -156,7 +205,7 @@ def in_order(models: Mapping[str, ModelSettings], wanted: Iterable[str]) -> list
         if name in above:
             raise InvalidInput(f"the models begin with each other: {' → '.join((*above, name))}")
         if name in models and name not in order:
-            add(models[name].encoder, (*above, name))
+            add(models[name].start, (*above, name))
             order[name] = None
 
     for name in wanted:
@@ -198,8 +247,13 @@ def _check(model: ModelSettings, models: Mapping[str, ModelSettings]) -> None:
             f"{what} is trained on the part {model.settings['part']!r}; 'train' or 'train+dev' is "
             "expected"
         )
+    if model.start != model.encoder and recipe != "few-shot":
+        raise InvalidInput(
+            f"{what} begins with {model.encoder!r}; options behind the name are for few-shot, and "
+            f"{recipe} has settings for them, such as pooling"
+        )
     _check_corpora(what, model.settings)
-    start = models.get(model.encoder)
+    start = models.get(model.start)
     if start is not None and start.samples not in {1, model.samples}:
         raise InvalidInput(
             f"{what} has {model.samples} samples, and {start.name!r}, which it begins with, has "

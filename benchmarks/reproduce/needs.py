@@ -1,16 +1,56 @@
-"""What a model needs that is not here: files of the data folder, and what it begins with."""
+"""What an experiment needs, and what of it is not here: files, encoders and packages."""
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping
-from typing import Any
+import importlib.util
+from collections.abc import Container, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
 
-from reproduce.data import NotHereError, Shelf
-from reproduce.models import ModelSettings
+from canonym.encoders import ENCODERS, SHIPPED, encoder_kinds
+from canonym.encoders.hub import HUB_NAME, find_model
+from canonym.errors import CanonymError
+from reproduce.data import Shelf
+from reproduce.files import Experiment
+from reproduce.models import WORD_VECTORS, ModelSettings, base_name, read_models
 
-_OF_FILES = ("corpus", "corpora", "corrections", "groups", "hierarchy", "relations", "terminology")
+_OF_MODELS = ("corpus", "corpora", "corrections", "groups", "hierarchy", "relations", "terminology")
+_OF_ROWS = ("corpus", "corrections", "pairs", "relations", "terminology")
 _IN_TABLES = ("file", "trees", "replaced", "corpus", "corrections")
 _NO_FILES = ("scratch", "terminology")
+_TORCH = ("torch", "transformers", "accelerate")
+
+Thing: TypeAlias = tuple[str, str]
+"""Its kind, ``"data"``, ``"encoder"`` or ``"package"``, and its name."""
+
+_TORCH_EXTRA: Thing = ("package", "canonym[torch]")
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """A thing that rows need, and whether it is here."""
+
+    kind: str
+    name: str
+    rows: tuple[str, ...]
+    here: bool
+
+
+def needs(
+    experiment: Experiment, shelf: Shelf, given: Container[str] = (), rows: Iterable[str] = ()
+) -> list[Need]:
+    """Return all that rows of an experiment need, in their order; `given` encoders are here."""
+    models, chosen = read_models(experiment.models), set(rows)
+    of_rows: dict[Thing, list[str]] = {}
+    for row in experiment.rows:
+        if not chosen or row["name"] in chosen:
+            for thing in dict.fromkeys(_of_row(row, models, given)):
+                of_rows.setdefault(thing, []).append(row["name"])
+    return [
+        Need(kind, name, tuple(names), _is_here(kind, name, shelf))
+        for (kind, name), names in of_rows.items()
+    ]
 
 
 def lacking(
@@ -19,22 +59,56 @@ def lacking(
     shelf: Shelf,
     given: Container[str] = (),
 ) -> list[str]:
-    """Return the files and encoders that are not here, those of what it begins with first.
+    """Return what a model needs that is not here, that of what it begins with first.
 
     `models` are all of the experiment, `given` the names of those that need no training.
     """
-    lacks: list[str] = []
-    start = model.encoder
+    return [name for _, name in missing_things(model, models, shelf, given)]
+
+
+def missing_things(
+    model: ModelSettings,
+    models: Mapping[str, ModelSettings],
+    shelf: Shelf,
+    given: Container[str] = (),
+) -> list[Thing]:
+    """Return what `lacking` names, each with its kind."""
+    things = dict.fromkeys(_of_model(model, models, given))
+    return [(kind, name) for kind, name in things if not _is_here(kind, name, shelf)]
+
+
+def _of_row(
+    row: Mapping[str, Any], models: Mapping[str, ModelSettings], given: Container[str]
+) -> Iterator[Thing]:
+    for key in _OF_ROWS:
+        yield from (("data", name) for name in _files(row.get(key, ())))
+    for name in map(base_name, row.get("encoders", ())):
+        if name in models and name not in given:
+            yield from _of_model(models[name], models, given)
+        else:
+            yield from _of_encoder(name, given)
+
+
+def _of_model(
+    model: ModelSettings, models: Mapping[str, ModelSettings], given: Container[str]
+) -> Iterator[Thing]:
+    start = model.start
     if start in models and start not in given:
-        lacks += lacking(models[start], models, shelf, given)
-    elif start and start not in _NO_FILES and start not in given:
-        try:
-            shelf.encoder(start)
-        except NotHereError:
-            lacks.append(start)
-    wanted = (name for key in (*_OF_FILES, "text") for name in _files(model.settings.get(key, ())))
-    lacks += [name for name in wanted if not (shelf.data / name).exists()]
-    return [*dict.fromkeys(lacks)]
+        yield from _of_model(models[start], models, given)
+    elif start not in {"", *_NO_FILES}:
+        yield from _of_encoder(start, given)
+    for key in (*_OF_MODELS, "text"):
+        yield from (("data", name) for name in _files(model.settings.get(key, ())))
+    if model.recipe != WORD_VECTORS:
+        yield _TORCH_EXTRA
+
+
+def _of_encoder(name: str, given: Container[str]) -> Iterator[Thing]:
+    built_in = {*SHIPPED, "chargrams", "universal"}
+    if name.partition(":")[0] not in built_in and name not in given:
+        yield ("encoder", name)
+        if HUB_NAME.fullmatch(name):
+            yield _TORCH_EXTRA
 
 
 def _files(given: Any) -> Iterator[str]:
@@ -47,3 +121,20 @@ def _files(given: Any) -> Iterator[str]:
     else:
         for one in given:
             yield from _files(one)
+
+
+def _is_here(kind: str, name: str, shelf: Shelf) -> bool:
+    if kind == "data":
+        return (shelf.data / name).exists()
+    if kind == "package":
+        return all(map(importlib.util.find_spec, _TORCH))
+    kinds = {"hf", *ENCODERS, *encoder_kinds()}
+    before, colon, behind = name.partition(":")
+    place = shelf.placed(behind if colon and before in kinds else name)
+    if before == "hf" or Path(place).exists():
+        return True
+    try:
+        find_model(place, local_files_only=True)
+    except CanonymError:
+        return False
+    return True

@@ -140,6 +140,7 @@ def measure_nil(
     n_dev: int = 100,
     repetitions: int = 20,
     seed: int = 0,
+    by_distance: bool = False,
 ) -> Measured:
     """Choose thresholds by DILBERT's strategies on draws of the mentions, and try them on the rest.
 
@@ -148,12 +149,13 @@ def measure_nil(
     for never answering NIL. A mention is right if it is answered and its best candidate is right,
     or refused and the terminology lacks its concept. Its score is the confidence if there is one,
     else the similarity of the best candidate, of a composite that of its worst part (Miftahutdinov
-    et al. 2021, section 5.4). Draws are the same for all strategies.
+    et al. 2021, section 5.4). Draws are the same for all strategies. With `by_distance` the scores
+    ``1 / (1 + d)`` are turned into ``-d``: the paper's third threshold is a mean of distances.
     """
     chosen = reading or run.protocol.readings[0]
     cases = run.scored[chosen]
     right = columns(cases, "accuracy@1")[:, 0] > 0.5
-    scores = [case.score for case in cases]
+    scores = [_negative_distance(case.score) if by_distance else case.score for case in cases]
     ids = {concept.id for concept in terminology.iter_concepts()}
     known = [
         bool(question.gold) and all(part & ids for part in question.gold)
@@ -194,6 +196,10 @@ def measure_nil(
         spreads,
         {"thresholds": thresholds, "fingerprints": run.fingerprints},
     )
+
+
+def _negative_distance(similarity: float) -> float:
+    return 1 - 1 / similarity if similarity > 0 else -np.inf
 
 
 def _signs(answers: Sequence[Sequence[RankedAnswer]]) -> npt.NDArray[np.float64]:

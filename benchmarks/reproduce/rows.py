@@ -25,10 +25,12 @@ from canonym.evaluation.similarity.relations import (
     frozen,
 )
 from canonym.evaluation.slices import Figure
+from canonym.linking.build import similarity_of
 from canonym.linking.reranker import ORDERS
 from canonym.terminology import Terminology
 from canonym.types import Encoder
 from reproduce.data import Shelf
+from reproduce.models import resolve, with_options
 from reproduce.results import Measured, Outcome, SampleRuns, leave_out, measure_nil
 
 Models: TypeAlias = Mapping[str, str | Encoder | Sequence[str | Encoder]]
@@ -42,7 +44,7 @@ def run_row(row: Row, shelf: Shelf, models: Models) -> Outcome:
 
     `models` replaces encoders by name; the row is run with each of several samples.
     """
-    names = [_pooled(models.get(name, name), row) for name in row.get("encoders", ())]
+    names = [_pooled(resolve(name, models), row) for name in row.get("encoders", ())]
     counts = {len(one) for one in names if _is_list(one)}
     if not counts:
         return _run(row, shelf, names)
@@ -61,11 +63,7 @@ def run_row(row: Row, shelf: Shelf, models: Models) -> Outcome:
 
 def _pooled(given: Any, row: Row) -> Any:
     """Return the description of an encoder, or of each sample, with the pooling of a row."""
-    if "pooling" not in row:
-        return given
-    if _is_list(given):
-        return [_pooled(one, row) for one in given]
-    return f"{given},pooling={row['pooling']}" if isinstance(given, str) else given
+    return with_options(given, f"pooling={row['pooling']}") if "pooling" in row else given
 
 
 def _is_list(one: Any) -> bool:
@@ -279,6 +277,7 @@ def _nil(row: Row, shelf: Shelf, names: Sequence[Any]) -> Measured:
         n_dev=row.get("n_dev", 100),
         repetitions=row.get("repetitions", 20),
         seed=seed,
+        by_distance=[similarity_of(one) for one in options["encoders"]] == ["euclidean"],
     )
     return replace(found, remarks=(*found.remarks, *remarks, *notes))
 

@@ -10,7 +10,7 @@ from typing import Any
 from canonym.errors import InvalidInput
 from reproduce.data import NotHereError, Shelf
 from reproduce.files import EXPERIMENTS, Experiment, read_experiment
-from reproduce.models import read_models
+from reproduce.models import base_name, read_models
 from reproduce.needs import lacking
 from reproduce.results import Outcome
 from reproduce.rows import Models, run_row
@@ -44,7 +44,7 @@ def reproduce(
     for number, row in enumerate(chosen):
         if progress is not None:
             progress(row["name"], number, len(chosen))
-        missing = [name for name in row.get("encoders", ()) if name in trained]
+        missing = [n for n in map(base_name, row.get("encoders", ())) if n in trained]
         if missing:
             all_models = read_models(experiment.models)
             lacks = lacking(all_models[missing[0]], all_models, shelf, models or {})

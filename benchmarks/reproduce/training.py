@@ -43,7 +43,14 @@ from canonym.training.sampling.mentions import training_mentions
 from canonym.training.widths import fit_widths
 from reproduce.data import NotHereError, Shelf
 from reproduce.files import Experiment
-from reproduce.models import WORD_VECTORS, ModelSettings, in_order, read_models
+from reproduce.models import (
+    WORD_VECTORS,
+    ModelSettings,
+    base_name,
+    in_order,
+    read_models,
+    resolve,
+)
 from reproduce.run import choose_rows
 
 _STEPS = 100
@@ -66,14 +73,16 @@ class _Trainer:
     progress: TrainingProgress | None
     notice: Callable[[str], None]
 
-    def start(self, name: str, sample: int) -> tuple[str, str | None]:
-        """Return where an encoder is, and the digest of its manifest if it is one of ours."""
+    def start(self, model: ModelSettings, sample: int) -> tuple[str, str | None]:
+        """Return what a model begins with, and the digest of its manifest if it is one of ours."""
+        name = model.start
         if name in self.models and name not in self.given:
             parent = self.models[name]
             folders = model_folders(self.folder, self.experiment, parent)
             place = folders[sample if parent.samples > 1 else 0]
-            return str(place), files.file_digest(place / files.MANIFEST)
-        return str(self.given.get(name, name)), None
+            spec = resolve(model.encoder, {name: str(place)})
+            return spec, files.file_digest(place / files.MANIFEST)
+        return self.shelf.placed(str(resolve(model.encoder, self.given))), None
 
 
 def model_folders(
@@ -107,21 +116,19 @@ def train_models(
     folder, given = Path(folder), given or {}
     models = read_models(experiment.models)
     wanted = dict.fromkeys(
-        name for row in choose_rows(experiment, rows) for name in row.get("encoders", ())
+        base_name(spec) for row in choose_rows(experiment, rows) for spec in row.get("encoders", ())
     )
     order = in_order(models, [name for name in wanted if name not in given])
     if folder.exists() and not folder.is_dir():
         raise InvalidInput(f"{folder} is a file; a folder for models is expected")
-    if not only_trained:
-        folder.mkdir(parents=True, exist_ok=True)
     trainer = _Trainer(folder, experiment, models, given, shelf, device, progress, notice)
     found: dict[str, str | list[str]] = {}
     for name in order:
         model = models[name]
         if name in given:
             continue
-        if model.encoder in models and model.encoder not in {**found, **given}:
-            notice(f"{name} begins with {model.encoder}, which is not there")
+        if model.start in models and model.start not in {**found, **given}:
+            notice(f"{name} begins with {model.start}, which is not there")
             continue
         places = model_folders(folder, experiment, model)
         try:
@@ -139,14 +146,15 @@ def _find_or_train(
 ) -> None:
     if only_trained and not place.exists():
         raise NotHereError(f"{place} is not trained yet")
-    spec, start = trainer.start(model.encoder, sample)
-    described = {name: value for name, value in model.settings.items() if name != "samples"}
-    asked: dict[str, Any] = {"settings": {**described, "seed": model.seed(sample)}, "start": start}
+    spec, start = trainer.start(model, sample)
+    settings = {**model.described, "seed": model.seed(sample)}
+    asked: dict[str, Any] = {"settings": settings, "start": start}
     if place.exists():
         asked["data"] = open_parts(model, sample, trainer.shelf, None).digests
         _check_same(place, asked)
         trainer.notice(f"{place} is used again")
         return
+    place.parent.mkdir(parents=True, exist_ok=True)
     trainer.notice(f"Training {place}")
     if model.recipe == WORD_VECTORS:
         _train_words(trainer, model, sample, place, asked)
@@ -190,7 +198,7 @@ def _train(
     report = trainer.progress
 
     def train(one: ModelSettings, folder: Path) -> tuple[TrainingParts, Fitted]:
-        parts = open_parts(one, sample, trainer.shelf, spec)
+        parts = open_parts(one, sample, trainer.shelf, spec, notice=trainer.notice)
         asked["data"] = parts.digests
         return parts, fit(
             parts.trainable,
@@ -224,16 +232,10 @@ def _train(
         data=parts.counts,
         asked=asked,
         dev=parts.dev_name,
-        **_inference(model, parts.objective, fitted),
+        **inference_of(parts.objective, model.similarity),
         tried=tried,
     )
     shutil.rmtree(checkpoints, ignore_errors=True)
-
-
-def _inference(model: ModelSettings, objective: Any, fitted: Any) -> dict[str, Any]:
-    """Return how the model is searched with: by cosine, unless its table names a similarity."""
-    named = model.settings.get("similarity")
-    return {} if named is None else inference_of(objective, fitted.extra, named)
 
 
 def _train_words(
@@ -281,17 +283,25 @@ def open_text_files(model: ModelSettings, shelf: Shelf) -> list[Path]:
     return [shelf.data / name for name in model.settings["text"]]
 
 
-def open_parts(model: ModelSettings, sample: int, shelf: Shelf, spec: str | None) -> TrainingParts:
+def open_parts(
+    model: ModelSettings,
+    sample: int,
+    shelf: Shelf,
+    spec: str | None,
+    *,
+    notice: Callable[[str], None] = warnings.warn,
+) -> TrainingParts:
     """Read the data of a model and make the parts of its run.
 
-    `spec` is the encoder that training begins with; without it only digests are taken.
+    `spec` is the encoder that training begins with; without it only digests are taken. `notice`
+    takes what the dev score has to say.
     """
     if model.recipe == WORD_VECTORS:
         texts = open_text_files(model, shelf)
         return TrainingParts({path.name: files.file_digest(path) for path in texts})
     if model.recipe == "few-shot":
         return _few_shot(model, sample, shelf, spec)
-    return _names(model, sample, shelf, spec)
+    return _names(model, sample, shelf, spec, notice)
 
 
 def _few_shot(model: ModelSettings, sample: int, shelf: Shelf, spec: str | None) -> TrainingParts:
@@ -346,10 +356,16 @@ def _opened(open_encoder: Callable[[], _T], spec: str) -> _T:
         raise NotHereError(f"{spec!r} cannot be trained: {error}") from error
 
 
-def _names(model: ModelSettings, sample: int, shelf: Shelf, spec: str | None) -> TrainingParts:
+def _names(
+    model: ModelSettings,
+    sample: int,
+    shelf: Shelf,
+    spec: str | None,
+    notice: Callable[[str], None],
+) -> TrainingParts:
     given = model.settings
     terminology = shelf.terminology(given["terminology"])
-    corpora = [_Corpus(one, model.name, shelf, terminology) for one in _annotated(given)]
+    corpora = [_Corpus(one, model.name, shelf, terminology) for one in annotated(given)]
     documents = [document for corpus in corpora for document in corpus.documents]
     digests = data_digests(
         terminology, corpus=documents, dev=[d for corpus in corpora for d in corpus.dev]
@@ -392,11 +408,13 @@ def _names(model: ModelSettings, sample: int, shelf: Shelf, spec: str | None) ->
                 training=corpus.documents,
                 types=corpus.types,
                 corrections=corpus.corrections,
+                searched=lambda: inference_of(parts.objective, model.similarity),
+                notice=notice,
             )
     return parts
 
 
-def _annotated(given: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+def annotated(given: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """Return the settings of every training corpus."""
     if "corpora" not in given:
         return [given] if "corpus" in given else []

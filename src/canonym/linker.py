@@ -57,6 +57,11 @@ class Linker:
     """
 
     def __init__(self, folder: Path, *, terminology: Terminology | None = None) -> None:
+        if not isinstance(folder, Path):
+            raise InvalidInput(
+                f"Linker({folder!r:.80}): open an index with Linker.load(…), and make one of a "
+                "terminology with Linker.build(…)"
+            )
         self.folder = folder
         self.manifest = read_index_manifest(folder, newest=FORMAT)
         self.terminology = terminology or Terminology(folder / "terminology.db")

@@ -108,6 +108,16 @@ def test_corrections_are_read_from_a_list(tmp_path: Path) -> None:
             read_corrections(path)
 
 
+def test_a_composite_may_be_split_and_stay_as_it_is_written(terminology: Terminology) -> None:
+    both = mention("Breast and Ovarian-type cancer", "MESH:D1", "MESH:D2", rule="all")
+    text = "Hepatolenticular degeneration (HD): HD; " + both.text
+    alone = mention("HD (late)", "MESH:D3")
+    found = asked(terminology, [document("1", both, alone, text=text)], split="written")
+    parts = [question.parts for question in found.questions]
+    assert parts == [("Breast cancer", "Ovarian-type cancer"), ("HD (late)",)]
+    assert found.questions[0].gold == (frozenset({"MESH:D1"}), frozenset({"MESH:D2"}))
+
+
 # --- composites -----------------------------------------------------------------------------------
 
 BOTH = "breast and ovarian cancer"

@@ -656,3 +656,9 @@ def test_deprecated_concepts_are_answered_by_what_is_in_their_place(tmp_path: Pa
         assert [link.id for link in reopened.link(["coxal vapours"], ids=["X:3"])] == [None]
         filtered = reopened.link(["coxal vapours"], types=["joint"])
         assert [link.id for link in filtered] == ["X:1"]
+
+
+def test_a_linker_says_how_it_is_opened() -> None:
+    for given in ("folder", None, 3):
+        with pytest.raises(InvalidInput, match=r"open an index with Linker\.load"):
+            Linker(given)  # type: ignore[arg-type]

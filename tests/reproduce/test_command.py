@@ -1,4 +1,4 @@
-"""``python -m reproduce``: the table, its JSON, and what is refused."""
+"""``python benchmarks/reproduce``: the table, its JSON, and what is refused."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from reproduce.__main__ import main
+from reproduce.command import main
 
 OBO = """\
 format-version: 1.2

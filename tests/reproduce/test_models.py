@@ -13,13 +13,14 @@ import pytest
 from click.testing import CliRunner
 
 from canonym import InvalidInput, Mismatch, ReadError
+from canonym.encoders import make_encoder
 from canonym.evaluation.similarity.relations import is_test_pair
 from canonym.io.files import read_manifest
 from canonym.types import Relation
-from reproduce.__main__ import main
+from reproduce.command import main
 from reproduce.data import Shelf
 from reproduce.files import read_experiment
-from reproduce.models import in_order, read_models
+from reproduce.models import base_name, in_order, read_models, resolve
 from reproduce.run import reproduce
 from reproduce.training import largest_groups, read_tree_groups, train_models
 
@@ -157,6 +158,39 @@ def test_a_model_begins_with_another_and_is_used_by_rows(place: Path) -> None:
     assert [said.rpartition("/")[2] for said in again.said] == [
         *("e-random is used again", "e-again is used again")
     ]
+
+
+@pytest.mark.parametrize(
+    ("recipe", "similarity"),
+    [("biosyn", "inner"), ("dilbert", "euclidean"), ("triplet", "cosine"), ("coder", "cosine")],
+)
+def test_a_model_is_searched_as_its_recipe_says(place: Path, recipe: str, similarity: str) -> None:
+    corpus = 'corpus = "corpus"\n' if recipe in {"biosyn", "dilbert"} else ""
+    text = f'recipe = "{recipe}"\n{SCRATCH}{NAMES}{corpus}max_steps = 2\nbatch_size = 4\n'
+    if recipe == "coder":
+        text += 'repeats = 2\nrelations = ["x.obo"]\n'
+    weight = "sparse_weight = 7.0\nsparse_rate = 0.0\n" if recipe == "biosyn" else ""
+    trained = Trained(place, model("m", text + weight), row("a", "m")).train()
+    encoder: Any = make_encoder(trained["m"])
+    assert encoder.similarity == similarity
+    assert encoder.sparse_weight == (7 if recipe == "biosyn" else 0)
+    other = Trained(place, model("m", f'{text}{weight}similarity = "cosine"\n'), row("a", "m"))
+    with pytest.raises(Mismatch, match="similarity is 'auto' there and 'cosine' here"):
+        other.train()
+
+
+def test_an_encoder_has_options_behind_its_name() -> None:
+    assert resolve("m,pooling=mean", {"m": ["a", "b"]}) == ["a,pooling=mean", "b,pooling=mean"]
+    assert resolve("m", {"m": "a"}) == "a"
+    assert resolve("other,pooling=mean", {"m": "a"}) == "other,pooling=mean"
+    with pytest.raises(InvalidInput, match="cannot take the options 'pooling=mean'"):
+        resolve("m,pooling=mean", {"m": make_encoder("chargrams")})
+
+
+def test_a_row_cannot_search_a_model_otherwise(place: Path) -> None:
+    Trained(place, model("m", BASE), row("a", "m,similarity=cosine"))
+    with pytest.raises(ReadError, match=r"set similarity in \[model.m\]"):
+        read_experiment("e", folder=place)
 
 
 def test_a_model_that_was_trained_otherwise_is_not_used(place: Path) -> None:
@@ -352,7 +386,6 @@ def test_the_command_trains_and_reproduces(place: Path) -> None:
         return CliRunner().invoke(main, [*common, *more])
 
     folder = ("--models", str(place / "models"))
-    assert "is trained by the experiment" in run("--row", "a").stderr
     assert "not run" in run(*folder, "--only-trained").stdout
     assert not (place / "models").exists()
     result = run(*folder, "--row", "a")
@@ -360,7 +393,6 @@ def test_the_command_trains_and_reproduces(place: Path) -> None:
     assert "Training" in result.stderr
     assert re.search(r"^a +accuracy@1 +lenient +\d", result.stdout, re.MULTILINE)
     assert "used again" in run(*folder, "--only-trained").stderr
-    assert "name it with --models" in run("--only-trained").stderr
 
 
 @pytest.mark.parametrize(
@@ -384,6 +416,7 @@ def test_the_command_trains_and_reproduces(place: Path) -> None:
         (MORE.replace("corrections", "spelling"), "a corpus has no setting 'spelling'"),
         (MORE.replace("{", "#{"), r"corpora is \[\]; tables with a corpus are expected"),
         ("like = 'none'", "'m' is like 'none', which is no model"),
+        (f"{BASE}encoder = 'a,pooling=cls'".replace(SCRATCH, ""), "options behind the name are"),
         ("like = 'm'", "like each other: m → m"),
     ],
 )
@@ -429,7 +462,7 @@ def test_categories_are_groups(tmp_path: Path) -> None:
 def test_every_model_of_ours_can_be_made_and_is_used(path: Path) -> None:
     experiment = read_experiment(path)
     models = read_models(experiment.models)
-    used = [name for row in experiment.rows for name in row["encoders"]]
+    used = [base_name(spec) for row in experiment.rows for spec in row["encoders"]]
     assert set(in_order(models, used)) == set(models)
     for model in models.values():
         if model.recipe != "word-vectors":

@@ -5,20 +5,32 @@ from __future__ import annotations
 import gzip
 import json
 import lzma
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+from canonym.terminology import Terminology
+from canonym.types import Concept
 from reproduce.data import Shelf
 from reproduce.files import EXPERIMENTS, Experiment, read_experiment
-from reproduce.models import read_models
+from reproduce.models import base_name, read_models
 from reproduce.needs import lacking
 from reproduce.run import reproduce
+from reproduce.table import Table
 from reproduce.training import train_models
 from tests.encoders.conftest import make_tiny_bert
+from tests.reproduce.equations import (
+    check_row,
+    coder_pooling,
+    correlation,
+    few_shot_pooling,
+    pooled,
+    units,
+)
 from tests.terminology.readers.test_ctd import CHEMICAL_FIELDS, DISEASE_FIELDS, HEADER
 from tests.terminology.readers.test_drugbank import HEADER as DRUGBANK
 from tests.terminology.readers.test_umls import atom, edge
@@ -29,6 +41,11 @@ PUBLISHED = sorted(path.stem for path in EXPERIMENTS.glob("*-published.toml"))
 PLACES = ["hip", "knee", "hand", "foot", "head", "lung"]
 SIGNS = ["fracture", "pain", "tumour", "swelling"]
 THINGS = [(f"{s} of {p}", [f"{p} {s}", f"{s} in the {p}"], s) for s in SIGNS for p in PLACES]
+PAIRS = "".join(
+    f"{THINGS[n][1][n % 2]}\t{THINGS[(5 * n + 3) % len(THINGS)][0]}\t{n * 7 % 10}\n"
+    for n in range(len(THINGS))
+)
+FOLD_TARGETS = Terminology.build(Concept(f"X:{n}", label) for n, (label, *_) in enumerate(THINGS))
 LANGUAGES = ["CZE", "FRE", "GER", "ITA", "JPN", "POR", "RUS", "SPA", "DUT", "CHI"]
 TYPES = [
     *("Pharmacologic Substance", "Disease or Syndrome", "Neoplastic Process", "Clinical Drug"),
@@ -39,11 +56,16 @@ TYPES = [
 # --- corpora --------------------------------------------------------------------------------------
 
 
-def pubtator(folder: Path, id_of: Callable[[int], str], types: list[str]) -> None:
-    """Write three parts, each with other mentions of all concepts."""
+def pubtator(
+    folder: Path, id_of: Callable[[int], str], types: list[str], absent: Sequence[str] = ()
+) -> None:
+    """Write three parts, each with other mentions of all concepts.
+
+    With mentions of no concept, the others of the test part are names, so that some are found.
+    """
     folder.mkdir()
     for number, (part, form) in enumerate(
-        (("train", "the {0}"), ("dev", "a {0}"), ("test", "some {0}"))
+        (("train", "the {0}"), ("dev", "a {0}"), ("test", "{0}" if absent else "some {0}"))
     ):
         text, lines = "", []
         for type_ in types:
@@ -52,6 +74,10 @@ def pubtator(folder: Path, id_of: Callable[[int], str], types: list[str]) -> Non
                 end = len(text) + len(words)
                 lines.append(f"{number}\t{len(text)}\t{end}\t{words}\t{type_}\t{id_of(n)}")
                 text += words + ". "
+        for words in absent:
+            end = len(text) + len(words)
+            lines.append(f"{number}\t{len(text)}\t{end}\t{words}\t{types[0]}\t-1")
+            text += words + ". "
         body = f"{number}|t|{text.strip()}\n{number}|a|\n" + "\n".join(lines) + "\n\n"
         (folder / f"{part}.pubtator").write_text(body)
 
@@ -215,7 +241,7 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Shelf:
         pubtator(data / name, lambda n: f"D{n:06}", ["Disease"])
     pubtator(data / "bc5cdr", lambda n: f"D{n:06}", ["Disease", "Chemical"])
     for name in ("ct-intervention-single", "ct-intervention-full"):
-        pubtator(data / name, lambda n: f"DB{n:05}", ["Drug"])
+        pubtator(data / name, lambda n: f"DB{n:05}", ["Drug"], absent=["water", "talk", "rest"])
     for part in ("train", "test"):
         notes(data / "share-clef-2013", part, share)
         notes(data / "mcn-2019", part, mcn)
@@ -246,11 +272,10 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Shelf:
     (data / "medline-2016").mkdir()
     sentences = "\n".join(label for label, *_ in THINGS).encode()
     (data / "medline-2016" / "sentences.txt.xz").write_bytes(lzma.compress(sentences * 20))
-    pairs = "hip pain\tknee pain\t9\nhip\tfoot\t2\npain\ttumour\t1\n"
     for name in ("relatedness/MayoSRS.csv", "relatedness/umnsrs-rel.txt", "ehr-rel/EHR-RelB.txt"):
         (data / name).parent.mkdir(exist_ok=True)
-        (data / name).write_text(pairs)
-    (data / "relatedness" / "umnsrs-sim.txt").write_text(pairs)
+        (data / name).write_text(PAIRS)
+    (data / "relatedness" / "umnsrs-sim.txt").write_text(PAIRS)
     return Shelf(data)
 
 
@@ -277,7 +302,8 @@ def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 SMALL: dict[str, dict[str, Any]] = {
-    "biosyn": {"max_steps": 2, "batch_size": 4, "k": 4},
+    # A weight that shows among inner products of tiny vectors.
+    "biosyn": {"max_steps": 2, "batch_size": 4, "k": 4, "sparse_weight": 5.0},
     "triplet": {"max_steps": 2, "batch_size": 16},
     "dilbert": {"max_steps": 2, "batch_size": 4, "n_positives": 2},
     "coder": {"max_steps": 2, "batch_size": 8, "repeats": 2, "accumulation": 1},
@@ -290,7 +316,8 @@ def small(experiment: Experiment) -> Experiment:
     """Return an experiment whose models are trained for two steps."""
     recipes = {name: one.recipe for name, one in read_models(experiment.models).items()}
     tables = {name: {**table, **SMALL[recipes[name]]} for name, table in experiment.models.items()}
-    return replace(experiment, models=tables)
+    rows = [{**row, "n_dev": 12} if "n_dev" in row else row for row in experiment.rows]
+    return replace(experiment, models=tables, rows=tuple(rows))
 
 
 @pytest.mark.parametrize("name", PUBLISHED)
@@ -298,17 +325,66 @@ def test_a_published_table_is_run_whole(
     name: str, shelf: Shelf, checkpoint: Path, tmp_path: Path
 ) -> None:
     experiment = small(read_experiment(name))
-    named = {one for row in experiment.rows for one in row.get("encoders", ())}
-    named |= {str(table["encoder"]) for table in experiment.models.values() if "encoder" in table}
+    named = {base_name(one) for row in experiment.rows for one in row.get("encoders", ())}
+    models = read_models(experiment.models).values()
+    named |= {model.start for model in models if model.start}
     outside = sorted(one for one in named - set(experiment.models) if one != "chargrams")
     given = dict.fromkeys(outside, str(checkpoint))
     said: list[str] = []
     trained = train_models(
         experiment, tmp_path, shelf=shelf, given=given, device="cpu", notice=said.append
     )
-    table = reproduce(experiment, data=shelf.data, shelf=shelf, models={**given, **trained})
+    watched = Watched(shelf.data)
+    table = reproduce(
+        experiment,
+        data=shelf.data,
+        shelf=watched,
+        models={**given, **trained},
+        progress=lambda row, _done, _all: watched.begin(row),
+    )
     assert {row.problem for row in table.rows} == {""}, said
     assert all(row.value is not None for row in table.rows)
+    for row in experiment.rows:
+        folder = str({**given, **trained}.get(base_name(row["encoders"][0]), ""))
+        check_scoring(name, row, table, watched, folder)
+
+
+class Watched(Shelf):
+    """A shelf that remembers the encoders that each row opens."""
+
+    def begin(self, row: str) -> None:
+        self.row = row
+
+    def encoder(self, given: Any, *, precision: str = "fp32") -> Any:
+        encoder = super().encoder(given, precision=precision)
+        self.__dict__.setdefault("opened", {}).setdefault(self.row, []).append(encoder)
+        return encoder
+
+
+def check_scoring(
+    name: str, row: dict[str, Any], table: Table, shelf: Watched, folder: str
+) -> None:
+    """Compare what a row ranks with the equation of its paper, from the vectors alone."""
+    task, outcome = row.get("task", "link"), table.runs[row["name"]]
+    if task == "relatedness":
+        pairs = [tuple(line.split("\t")) for line in PAIRS.splitlines()]
+        rho = correlation(
+            folder, [(a, b, float(c)) for a, b, c in pairs], few_shot_pooling(row["name"])
+        )
+        assert outcome.value("spearman") == pytest.approx(rho, abs=1e-6)
+    elif task in {"mcsm", "relations"}:
+        texts = [label for label, *_ in THINGS]
+        (encoder,) = shelf.__dict__["opened"][row["name"]]
+        expected = units(pooled(folder, texts, coder_pooling(row["name"])))
+        np.testing.assert_allclose(encoder.encode(texts), expected, atol=1e-5)
+    elif task == "nil":
+        (encoder,) = shelf.__dict__["opened"][row["name"]]
+        assert encoder.similarity == "euclidean"
+    elif row.get("format") == "folds":
+        for run in outcome.runs:
+            check_row(name, row, run, FOLD_TARGETS, folder)
+    else:
+        check_row(name, row, outcome, shelf.terminology(row["terminology"]), folder)
 
 
 @pytest.mark.parametrize("name", PUBLISHED)

@@ -20,6 +20,7 @@ from reproduce.data import Shelf, silver_conditions, silver_interventions
 from reproduce.files import read_experiment
 from reproduce.results import Measured, leave_out
 from reproduce.run import reproduce
+from tests.encoders.conftest import make_tiny_bert
 
 WORDS = ["fever", "ague", "pain", "ache", "hip", "knee", "drug", "pill"]
 VECTORS = np.array(
@@ -223,6 +224,21 @@ def test_thresholds_are_tried_on_absent_concepts(place: Path) -> None:
     assert {name: len(drawn) for name, drawn in thresholds.items()} == dict.fromkeys(names[:5], 3)
     assert all(0 < one.value <= 100 and one.n == 30 for one in table.rows[:5])
     assert thresholds["learned"] == [0.0] * 3
+
+
+def test_thresholds_of_distances_are_distances(place: Path) -> None:
+    many = [(word, id_) for word, id_ in MENTIONS["test"] * 12]
+    (place / "corpus" / "test.txt").write_text(pubtator(2, many))
+    pytest.importorskip("torch")
+    bert = make_tiny_bert(place / "bert")
+    more = 'task = "nil"\nabsent = 0.5\nn_dev = 30\nrepetitions = 3\n'
+    drawn = {}
+    for similarity in ("cosine", "euclidean"):
+        spec = f'{more}encoders = ["{bert},similarity={similarity}"]'
+        outcome = run(place, row("nil", spec, '"weighted" = 80'), head=LINK).runs["nil"]
+        drawn[similarity] = outcome.details["thresholds"]["false-positive"]
+    assert all(0 < one <= 1 for one in drawn["cosine"])
+    assert all(one <= 0 for one in drawn["euclidean"])
 
 
 def test_samples_of_a_model_are_averaged(place: Path) -> None:

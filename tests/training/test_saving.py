@@ -200,9 +200,49 @@ def test_it_compares_as_the_encoder_is_searched(
     module = make_module()
     encoder = module.to_encoder()
     encoder.compare_by(Comparison(similarity, similarity == "cosine", 0.0))
-    score = DevAccuracy(DEV, terminology, similarity=similarity)
+    score = DevAccuracy(DEV, terminology, searched=lambda: {"similarity": similarity})
     run = evaluate_corpus(DEV, terminology=terminology, encoders=[encoder], protocol="biosyn")
     assert score(module.encode) == run.value("accuracy@1")
+
+
+@pytest.mark.parametrize("weight", [0.5, 40.0])
+@pytest.mark.parametrize("training", [[], TRAIN], ids=["alone", "with training"])
+def test_it_sums_with_the_ngrams_that_are_saved(
+    weight: float,
+    training: list[Document],
+    terminology: Terminology,
+    make_module: Callable[..., Any],
+) -> None:
+    module = make_module()
+    encoder = module.to_encoder()
+    encoder.compare_by(Comparison("inner", False, weight))
+    searched = {"similarity": "inner", "sparse_weight": weight}
+    score = DevAccuracy(
+        DEV, terminology, training=training, searched=lambda: searched, notice=lambda _: None
+    )
+    run = evaluate_corpus(
+        DEV, terminology=terminology, encoders=[encoder], protocol="biosyn", training=training
+    )
+    assert score(module.encode) == run.value("accuracy@1")
+
+
+def test_ngrams_do_not_hide_that_the_encoder_has_fallen_apart(terminology: Terminology) -> None:
+    searched: dict[str, Any] = {"similarity": "inner", "sparse_weight": 1000.0}
+    notices: list[str] = []
+    dev = [document(1, *((text, ("D2",)) for text in ("flus", "influenzas", "chronic flus")))]
+    score = DevAccuracy(dev, terminology, searched=lambda: searched, notice=notices.append)
+
+    def collapsed(names: Any, **_: Any) -> np.ndarray:
+        return np.ones((len(names), 4), np.float32)
+
+    assert score(collapsed) == 1
+    assert len(notices) == 1
+    assert notices[0].startswith(
+        "the encoder alone finds 0.0 % of the dev mentions, character n-grams alone 100.0 %"
+    )
+    searched["sparse_weight"] = 0.0
+    assert score(collapsed) == 0
+    assert len(notices) == 1
 
 
 def test_wrong_answers_lower_it(terminology: Terminology) -> None:

@@ -101,7 +101,7 @@ class Options(TypedDict):
 )
 @click.option(
     "--split",
-    type=click.Choice(("gold", "text", "file", "none")),
+    type=click.Choice(("gold", "text", "file", "written", "none")),
     help="What says that a mention is composite.  [default: gold; file for .concept files]",
 )
 @click.option(

@@ -50,6 +50,8 @@ SPLITS: dict[str, str] = {
     "this leans on the gold, as BioSyn's released code does",
     "text": "a mention is split if its text alone says so",
     "file": "mentions are prepared already, and split at the bars in the file",
+    "written": "mentions and names are compared as they are written; a mention is split only if "
+    "the gold has several ids for it, and then by its text, which leans on the gold",
     "none": "mentions and names are compared as they are written, and no mention is split",
     "linker": "the linker splits a mention, or does not",
 }
@@ -109,7 +111,7 @@ class Protocol:
     @property
     def as_written(self) -> bool:
         """Whether encoders get mentions and names letter for letter."""
-        return self.split == "none"
+        return self.split in {"none", "written"}
 
     @property
     def rules(self) -> tuple[str, ...]:
@@ -181,8 +183,8 @@ def choose_protocol(
     protocol : str or Protocol
         A key of `PROTOCOLS`.
     split : str, optional
-        Another way of splitting composite mentions: ``"gold"``, ``"text"``, ``"file"`` or
-        ``"none"``, which leaves strings as they are written.
+        Another way of splitting composite mentions: ``"gold"``, ``"text"``, ``"file"``, or
+        ``"written"`` and ``"none"``, which leave strings as they are written.
     same : str, optional
         Another rule for equal mentions of ``refined``: ``"text"``, or ``"pair"``, which is the
         published one.

@@ -106,7 +106,9 @@ class Preparation:
             parts: tuple[str, ...] = (whole,)
             if self.protocol.split == "file":
                 parts = mention_parts(mention)
-            elif self.protocol.split == "text" or (self.protocol.split == "gold" and several):
+            elif self.protocol.split == "text" or (
+                self.protocol.split in {"gold", "written"} and several
+            ):
                 parts = split_composite(whole)
             gold, unknown = self._gold(mention, count)
             short = (whole != mention.text or looks_short(mention.text)) if has_text else None

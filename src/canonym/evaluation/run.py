@@ -550,7 +550,11 @@ def _engine(
     documents: Iterable[Document], linker: Linker, protocol: Protocol, settings: _Settings
 ) -> str | None:
     """Return the engine that found the abbreviations of the documents; None where none did."""
-    if protocol.split in {"file", "none"} or not any(document.text for document in documents):
+    if (
+        protocol.split == "file"
+        or protocol.as_written
+        or not any(document.text for document in documents)
+    ):
         return None
     chosen = settings.abbreviations if protocol.prepared else linker.settings["abbreviations"]
     return find_abbreviations("", engine=chosen).engine

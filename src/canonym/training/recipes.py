@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Annotated, Any, Self
 
 import numpy as np
@@ -107,8 +107,8 @@ class TrainingSpec:
     dev: Annotated[
         str | None,
         Option(
-            "An annotated dev part: accuracy@1 of the encoder alone, under BioSyn's protocol, is "
-            "measured on it after each epoch.",
+            "An annotated dev part: accuracy@1 of the encoder as it would be saved, under BioSyn's "
+            "protocol, is measured on it after each epoch.",
             metavar="PATH",
         ),
     ] = None
@@ -263,6 +263,8 @@ def spec_options(recipe: str) -> dict[str, Option]:
             found |= _SECTIONS[name](recipe)
         elif name in run and recipe in (run[name].recipes or RECIPES):
             found[name] = run[name]
+    if recipe == "few-shot":  # its names may come by --groups
+        found["terminologies"] = replace(found["terminologies"], required=False)
     # The size of a batch belongs to the objective, and is read beside the number of steps.
     names = [name for name in found if name != "batch_size"]
     names.insert(names.index("max_steps") + 1, "batch_size")

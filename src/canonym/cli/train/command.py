@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
@@ -36,6 +37,9 @@ def recipe(name: str) -> Callable[[Callable[[], None]], click.Command]:
 
     def decorate(documented: Callable[[], None]) -> click.Command:
         def command(**given: Any) -> None:
+            # Threads of torch that wait by spinning take the processors from each other. It is
+            # read once, when torch is loaded.
+            os.environ.setdefault("OMP_WAIT_POLICY", "passive")
             from canonym.cli.train.run import run_training
             from canonym.training.recipes import TrainingSpec
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -20,7 +20,7 @@ from canonym.io.files import MANIFEST
 if TYPE_CHECKING:
     from canonym.terminology import Terminology
     from canonym.training.recipes import TrainingSpec
-    from canonym.types import Document
+    from canonym.types import Document, Record
 
 
 class Parts(NamedTuple):
@@ -72,7 +72,7 @@ def run_training(spec: TrainingSpec) -> None:
         dev=parts.dev_name,
         tried=tried,
         overwrite=spec.overwrite,
-        **inference_of(parts.objective, fitted.extra, spec.similarity),
+        **inference_of(parts.objective, spec.similarity),
     )
     remove_checkpoints(checkpoints, keep=spec.keep_checkpoints)
     if not is_quiet():
@@ -112,6 +112,10 @@ def _check(spec: TrainingSpec) -> None:
         )
     if spec.recipe == "few-shot" and bool(spec.top) == bool(spec.groups):
         raise InvalidInput("name the high-level concepts: either --top or --groups")
+    if not spec.terminologies and (spec.top or spec.dev):
+        raise InvalidInput(
+            f"{'--top' if spec.top else '--dev'} needs a terminology: name one with --terminology"
+        )
     folder = _checkpoint_folder(spec)
     if not (spec.resume or spec.dry_run) and any(folder.glob("**/step-*")):
         raise InvalidInput(
@@ -158,7 +162,7 @@ def prepare(spec: TrainingSpec, *, stage: Callable[[str], None]) -> Parts:
     corpus = read_documents(spec.corpora, format=spec.format)
     dev = read_documents([spec.dev], format=spec.format) if spec.dev else []
     stage("Reading the terminology")
-    terminology = open_terminologies(spec.terminologies)
+    terminology = open_terminologies(spec.terminologies) if spec.terminologies else _of_groups(spec)
     counts: dict[str, Any] = {"concepts": terminology.n_concepts, "names": terminology.n_names}
     mentions, dropped = mentions_of(
         corpus,
@@ -226,6 +230,20 @@ def _open_trainable(spec: TrainingSpec, terminology: Terminology) -> Any:
     )
 
 
+def _of_groups(spec: TrainingSpec) -> Terminology:
+    """Return the names of --groups as a terminology, where no other is named."""
+    from canonym.terminology import Terminology
+    from canonym.training.sampling.few_names import read_groups
+    from canonym.types import Concept, Name
+
+    def records() -> Iterator[Record]:
+        for concept, names in read_groups(spec.groups or "").items():
+            yield Concept(concept)
+            yield from (Name(name, concept) for name in names)
+
+    return Terminology.build(records())
+
+
 def _groups(spec: TrainingSpec, terminology: Terminology) -> dict[str, list[str]] | None:
     from canonym.training.recipes import group_names
     from canonym.training.sampling.few_names import read_groups
@@ -260,7 +278,8 @@ def _dev_score(
             types=spec.types,
             corrections=corrections,
             steps=encoder_steps(getattr(trainable, "base", None)),
-            similarity=inference_of(objective, None, spec.similarity)["similarity"],
+            searched=lambda: inference_of(objective, spec.similarity),
+            notice=lambda text: note(f"Note: {text}."),
         )
         return score, "dev accuracy@1"
     if spec.recipe == "few-shot":

@@ -103,22 +103,16 @@ def save_trained(
         )
 
 
-def inference_of(
-    objective: Any, extra: Mapping[str, Any] | None, similarity: str = "auto"
-) -> dict[str, Any]:
-    """Return how a paper searches with what it trains, for `save_trained`.
+def inference_of(objective: Any, similarity: str = "auto") -> dict[str, Any]:
+    """Return how a paper searches with what it trains, as it is now, for `save_trained`.
 
-    An objective says it by an attribute `similarity`; one with a method `sparse_weight` has learned
+    An objective says it by an attribute `similarity`; one with an attribute `sparse_weight` learns
     a weight of n-grams, which holds for that similarity alone. ``"auto"`` takes the paper's.
-    `extra` are the weights of the extra modules, None before they are trained.
     """
     published = getattr(objective, "similarity", "cosine")
     chosen = published if similarity == "auto" else similarity
-    learned = getattr(objective, "sparse_weight", None)
-    found = {"similarity": chosen, "sparse_weight": 0.0}
-    if learned is not None and extra is not None and chosen == published:
-        found["sparse_weight"] = learned(extra)
-    return found
+    learned = getattr(objective, "sparse_weight", 0.0) if chosen == published else 0.0
+    return {"similarity": chosen, "sparse_weight": learned}
 
 
 def _commit() -> str | None:

@@ -341,14 +341,16 @@ class BioSyn:
         self._weight = weight
         return {"sparse_weight": (weight, self._rate)}
 
-    def sparse_weight(self, extra: Mapping[str, np.ndarray[Any, Any]]) -> float:
-        """Return the weight of n-grams beside the encoder that a linker takes, at least 0.
+    @property
+    def sparse_weight(self) -> float:
+        """The weight of n-grams beside the encoder that a linker takes now, at least 0.
 
         ``λ``, divided by a ``cosine_scale``; 0 where other scores than n-grams were trained with.
         """
         if self.settings["sparse"] != "chargrams":
             return 0.0
-        return max(float(extra["sparse_weight.weight"].item()), 0.0) / (self._cosine_scale or 1)
+        now = self._first_weight if self._weight is None else float(self._weight["weight"].item())
+        return max(now, 0.0) / (self._cosine_scale or 1)
 
     def _lambda(self) -> Tensor:
         if self._weight is None:

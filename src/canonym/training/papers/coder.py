@@ -46,7 +46,8 @@ class Coder:
     table : NameTable
         Names, in one or several languages.
     relations : iterable of Relation
-        Triplets of concepts of the table.
+        Triplets of concepts of the table. The variant ``"none"`` needs none: without any it draws
+        pairs of names of one concept, as SapBERT does.
     variant : str
         One of `VARIANTS`.
     alpha, beta, threshold, margin : float
@@ -89,6 +90,8 @@ class Coder:
     - It writes ``λ_rel = 28`` for translations, whose similarity is a negative distance near −28
       at first; here −28, without which no negative would ever count. Their vectors begin as
       standard normal ones, whose length in 768 columns is 28.
+    - Without relations, the variant ``"none"`` is SapBERT's loss on pairs of synonyms, with this
+      paper's batches: each concept comes ``m`` times in one.
     - The first released code has a hinge with corrupted triplets and no attention mask.
 
     References
@@ -116,7 +119,8 @@ class Coder:
     encoder_settings: ClassVar[Mapping[str, object]] = {"pooling": "cls", "max_length": 32}
     options: ClassVar[Mapping[str, Option]] = {
         "variant": Option(
-            "How relations are learned from: a matrix each, a vector each, or not at all.",
+            "How relations are learned from: a matrix each, a vector each, or not at all; none "
+            "takes a terminology without relations too, and learns from its synonyms.",
             choices=tuple(VARIANTS),
         ),
         "relation_share": Option("Weight of relations.", least=0, unset="1; translation: 0.1"),
@@ -158,7 +162,7 @@ class Coder:
         self.relation_share = share if relation_share is None else relation_share
         self.relation_rate = relation_rate
         self.table = table
-        self.relations = RelationTable(table, relations, strict=strict)
+        self.relations = RelationTable(table, relations, strict=strict, synonyms=variant == "none")
         self.batches = RelationBatches(
             table.names,
             self.relations.triplets,

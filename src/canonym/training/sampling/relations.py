@@ -42,10 +42,17 @@ class RelationTable:
     """Distinct (head, relation, tail) triplets between named concepts, as rising numbers.
 
     With `strict`, an unknown concept is an error; otherwise its triplets are left out and counted.
+    With `synonyms`, a terminology without any relation has each concept with two names or more as
+    a triplet with itself: both names of a pair are the concept's.
     """
 
     def __init__(
-        self, table: NameTable, relations: Iterable[Relation], *, strict: bool = True
+        self,
+        table: NameTable,
+        relations: Iterable[Relation],
+        *,
+        strict: bool = True,
+        synonyms: bool = False,
     ) -> None:
         numbers: dict[str, int] = {}
         columns = [array("i"), array("i"), array("i")]  # 88 million of UMLS are no list of tuples
@@ -70,10 +77,19 @@ class RelationTable:
                 f"such as {next(iter(unknown))!r} (ids look like {table.ids[0]!r}); drop those "
                 "relations, or give the terminology they belong to"
             )
+        if synonyms and not columns[0] and not self.n_left_out:
+            several = np.flatnonzero(table.names.counts > 1).tolist()
+            numbers["synonym"] = 0
+            for column, values in zip(columns, (several, [0] * len(several), several), strict=True):
+                column.extend(values)
         if not columns[0]:
             raise InvalidInput(
-                f"no relation between named concepts is left ({self.n_left_out:,} were left out): "
-                "import a terminology with relations, or give some"
+                "no concept has two names, which could be drawn together; give a terminology with "
+                "synonyms"
+                if numbers
+                else f"no relation between named concepts is left ({self.n_left_out:,} were left "
+                "out): import a terminology with relations, or give some; the variant 'none' "
+                "learns from synonyms alone"
             )
         self.relations = tuple(numbers)
         self.triplets = distinct_rows(columns, (len(table.ids), len(numbers), len(table.ids)))
