@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Self, Unpack
 
-from canonym.errors import Mismatch
+from canonym.errors import InvalidInput, Mismatch
 from canonym.io.files import write_folder
 from canonym.linking.annotation import AnnotationOptions, Annotator
 from canonym.linking.build import FORMAT, MEMORY, Progress, build_index

@@ -163,7 +163,8 @@ def test_it_is_kept_and_makes_nonsense_nil(ngrams: Linker) -> None:
 
 def test_too_few_names_are_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(calibration, "strangers", lambda *_, **__: ["asdf"])
-    small = Linker.build(Terminology.build([Concept("X:1", "hip")]), folder=tmp_path / "index")
+    one = Terminology.build([Concept("X:1", "hip")])
+    small = Linker.build(one, encoders=["chargrams"], folder=tmp_path / "index")
     with pytest.raises(InvalidInput, match="1 concepts have a name that can be taken out"):
         small.fit_confidence()
     assert not (tmp_path / "index" / JUDGE).exists()

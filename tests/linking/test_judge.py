@@ -484,6 +484,7 @@ def test_mentions_that_predict_no_better_are_not_kept(organs: Linker) -> None:
     assert Linker.load(organs.folder).judge is shipped_judge()
     organs.fit_confidence(drawn_by_lot)
     assert organs.judge is not None
+    organs.fit_confidence()
 
 
 def test_what_earlier_versions_learned_is_not_read(organs: Linker) -> None:

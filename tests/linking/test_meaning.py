@@ -124,7 +124,7 @@ def test_a_preference_of_the_caller_goes_before_the_writing() -> None:
 def test_the_predicate_is_what_the_words_allow(
     linker: Linker, mention: str, predicate: str
 ) -> None:
-    link = linker.link([Mention(mention)])[0]
+    link = linker.link([Mention(mention)], min_confidence=0)[0]
     stream = io.StringIO()
     writer = SssomWriter(stream, Origin("1", "f"))
     # However sure an index is, words decide what may be said.

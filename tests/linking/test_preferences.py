@@ -117,7 +117,7 @@ def test_a_reranker_keeps_the_preference(
     linker = Linker.load(folder)
     linker.use_order(order)
     for prefer, expected in ((["human"], "G:2"), (["zebrafish"], "H:3"), (["A"], "G:1")):
-        (link,) = linker.link([mention], prefer=prefer, k=3, context=context)
+        (link,) = linker.link([mention], prefer=prefer, k=3, context=context, min_confidence=0)
         assert link.id == expected
         scores = [one.score for one in link.candidates]
         assert scores == sorted(scores, reverse=True)

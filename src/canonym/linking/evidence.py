@@ -12,7 +12,9 @@ import numpy.typing as npt
 
 from canonym.linking.languages import reads_several
 from canonym.linking.settings import SIEVES
+from canonym.ranking.letters import gain
 from canonym.text import normalise
+from canonym.text.memo import strong_forms
 from canonym.text.qualifiers import BROADER, QUALIFIERS
 from canonym.text.short_forms import is_short_form
 from canonym.types import SCOPES, Candidate, Link
@@ -33,7 +35,8 @@ EVIDENCE: tuple[str, ...] = (
     *("similarity", "lead", "agreement", *_SIEVES, "shared", "alone", "contradicts"),
     *("words of the mention in the name", "words of the name in the mention", "letters"),
     *("words", "length", "digits", "short form", "words of the name"),
-    *("words left over", "words missing", "narrower or close", "scope", "label"),
+    *("words left over", "words missing", "narrower or close", "letters decide"),
+    *("scope", "label"),
     *("known letters", "all known", "unknown letters", "corrected", "cut apart", "broader"),
     *("similarity across languages", "lead across languages", "density"),
 )
@@ -45,7 +48,7 @@ _MOST_LEFT, _MOST_MISSING = 5, 6
 # What says nothing of a name in another language than the mention.
 _OF_ONE_LANGUAGE = (
     *("similarity", "lead", "words of the mention in the name", "words of the name in the mention"),
-    *("letters", "words left over", "words missing", "narrower or close"),
+    *("letters", "words left over", "words missing", "narrower or close", "letters decide"),
     *("known letters", "all known", "unknown letters"),
 )
 _SPLIT = ("composite", "list")
@@ -96,10 +99,11 @@ def evidence_of(link: Link, vocabulary: Vocabulary) -> FloatArray:
 
     To the signs of `signs_of`, with similarities in the place of scores, comes what the string
     that was looked up and the name found have in common: the words of each that the other has, as a
-    share; Dice's coefficient of their 3-grams; what is left over and missing; what kind of string
-    it is, and what preparing it took; how many of its letters are in words of the terminology; and
-    the density of that. NaN: unknown. Of a link that only encoders of several languages made, words
-    and letters tell nothing, and similarities have a scale of their own.
+    share; Dice's coefficient of their 3-grams; what is left over and missing; whether letters
+    decided between near names (`canonym.ranking.letters`); what kind of string it is, and what
+    preparing it took; how many of its letters are in words of the terminology; and the density of
+    that. NaN: unknown. Of a link that only encoders of several languages made, words and letters
+    tell nothing, and similarities have a scale of their own.
     """
     best, *others = link.candidates
     signs = signs_of(link)
@@ -125,6 +129,7 @@ def evidence_of(link: Link, vocabulary: Vocabulary) -> FloatArray:
         "words left over": min(len(best.against.left_over), _MOST_LEFT),
         "words missing": min(len(best.against.missing), _MOST_MISSING),
         "narrower or close": best.against.relation in ("narrower", "close", "related"),
+        "letters decide": 0.0 if best.sieve in _KNOWING else gain(*strong_forms([text, best.name])),
         "scope": SCOPES.index(best.scope),
         "label": best.name == best.label,
         "known letters": known,

@@ -44,6 +44,10 @@ nonsense that it catches is worth."""
 CONTRADICTED = 0.5
 """A candidate whose name contradicts the mention is never more likely than this."""
 
+LETTERED = 0.5
+"""A name that letters chose (`canonym.ranking.letters`) is never less likely than this: encoders
+find the rejected names as near. Of 503 such names, 487 were right, of the rarer kinds 13 of 19."""
+
 COMES_ALONG, OWN_NAMES, MENTIONS = "many terminologies", "its own names", "annotated mentions"
 """What a judge learned from."""
 
@@ -92,7 +96,9 @@ class Judge:
         logits = rounded(worth.sum(axis=1) - nothing, _LOGIT_DECIMALS)
         # No probability is certain after n observations (Laplace).
         least = 1 / (self.n + 2)
-        return np.clip(sigmoid(logits), least, 1 - least)
+        probabilities = np.clip(sigmoid(logits), least, 1 - least)
+        by_letters = evidence[:, EVIDENCE.index("letters decide")] > 0
+        return np.where(by_letters, np.maximum(probabilities, LETTERED), probabilities)
 
     def of(self, links: Sequence[Link], vocabulary: Vocabulary) -> list[float | None]:
         """Return the probability that the best candidate of each is right, None without one.
