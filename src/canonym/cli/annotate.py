@@ -133,6 +133,7 @@ def annotate(
     from canonym import __version__
     from canonym.cli.input import read_ids
     from canonym.cli.output import Layout, check_output, open_output
+    from canonym.cli.place import check_standard_output
     from canonym.cli.progress import counter, stages
     from canonym.cli.sources import open_chosen
     from canonym.cli.texts import open_texts
@@ -146,6 +147,8 @@ def annotate(
         )
     if output is not None:
         check_output(output, chosen, (file, index, ids), overwrite=overwrite, resume=False)
+    else:
+        check_standard_output([file])
     with open_texts(file, kind=input_format, encoding=encoding) as given:
         linker = open_chosen(index, options, everyday=not no_everyday)
         layout = Layout(

@@ -233,6 +233,7 @@ def link(
     """
     from canonym.cli.input import Blanks, TableOptions, of_types, open_input, read_ids
     from canonym.cli.output import check_output, choose_format, open_output
+    from canonym.cli.place import check_standard_output
     from canonym.cli.progress import counter, note
     from canonym.cli.resume import is_finished
     from canonym.cli.sources import open_chosen
@@ -243,6 +244,8 @@ def link(
         if resume and is_finished(output):
             note(f"{output} is finished: there is nothing to do.")
             return
+    elif file or list(names) in ([], ["-"]):
+        check_standard_output([file])
     choice = options["sheet"], options["header_row"]
     table = TableOptions(column, context_column, delimiter, *choice)
     with open_input(names, file, kind=input_format, table=table, encoding=encoding) as given:
