@@ -391,3 +391,12 @@ def test_translations_are_names_of_concepts_that_are_there(
     with pytest.raises(ReadError, match="none of its 1 names is of a concept of the terminology"):
         import_terminology(base, tmp_path / "y.db", translations=[spanish])
     assert not (tmp_path / "y.db").exists()
+
+
+def test_the_options_of_an_unknown_table_are_named(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("foo,bar\nT:1,gout\n")
+    with pytest.raises(InvalidInput, match=r"'foo,bar'\)\. Of a table, name .* --id-column \.\.\."):
+        recognise(path)
+    with read_terminology(path, id_column="foo", name_column="bar") as found:
+        assert found.label("T:1") == "gout"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import difflib
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -167,6 +168,17 @@ def column_places(stream: TextStream, header: Sequence[str], wanted: Sequence[st
 def shown(header: Sequence[str], *, most: int = 30) -> str:
     """List the columns of a table, for a message."""
     return ", ".join(repr(name[:40]) for name in header[:most])
+
+
+def no_column(name: str, header: Sequence[str]) -> str:
+    """Say that a table lacks a column, and which one may be meant.
+
+    >>> no_column("dx", ["id", " DX "])
+    "no column 'dx' (did you mean ' DX '?)"
+    """
+    near = [each for each in header if squeezed(each) == squeezed(name)]
+    near = near or difflib.get_close_matches(name, [each for each in header if len(each) < 100], 1)
+    return f"no column {name!r}" + (f" (did you mean {near[0]!r}?)" if near else "")
 
 
 def squeezed(name: str) -> str:

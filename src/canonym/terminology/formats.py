@@ -190,8 +190,9 @@ def recognise(source: str | Path | None, *, options: Collection[str] = ()) -> st
     if found is None:
         known = "; ".join(f"{each.name} ({each.title})" for each in FORMATS.values())
         raise InvalidInput(
-            f"{path}: the format is not recognised ({looked_at}). Name it with format=... or "
-            f"`canonym import --format`: {known}"
+            f"{path}: the format is not recognised ({looked_at}). Of a table, name the columns "
+            "with id_column=... and name_column=... or `canonym import --id-column ... --name-column "
+            f"...`. Name another format with format=... or `canonym import --format`: {known}"
         )
     return found
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from canonym.errors import InvalidInput, ReadError
-from canonym.io.tables import Table, TableForm, open_table, shown, squeezed
+from canonym.io.tables import Table, TableForm, no_column, open_table, shown, squeezed
 from canonym.io.workbooks import check_ids
 from canonym.terminology.languages import check_language
 from canonym.types import SCOPES, Concept, Name, Record, Relation
@@ -231,7 +231,8 @@ def find_columns(table: Table, chosen: Mapping[str, str | None]) -> dict[str, in
             continue
         found = spellings.get(column) or by_name.get(squeezed(column), [])
         if len(found) != 1:
-            problem = f"no column {column!r}" if not found else f"{len(found)} columns {column!r}"
+            n = len(found)
+            problem = f"{n} columns {column!r}" if n else no_column(column, table.header)
             raise table.error(f"{problem} for {role}: the columns are {shown(table.header)}")
         roles[role] = found[0]
     for role, column in chosen.items():
