@@ -399,4 +399,4 @@ def test_the_options_of_an_unknown_table_are_named(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match=r"'foo,bar'\)\. Of a table, name .* --id-column \.\.\."):
         recognise(path)
     with read_terminology(path, id_column="foo", name_column="bar") as found:
-        assert found.label("T:1") == "gout"
+        assert [name.text for name in found.names("T:1")] == ["gout"]

@@ -191,8 +191,9 @@ def recognise(source: str | Path | None, *, options: Collection[str] = ()) -> st
         known = "; ".join(f"{each.name} ({each.title})" for each in FORMATS.values())
         raise InvalidInput(
             f"{path}: the format is not recognised ({looked_at}). Of a table, name the columns "
-            "with id_column=... and name_column=... or `canonym import --id-column ... --name-column "
-            f"...`. Name another format with format=... or `canonym import --format`: {known}"
+            "with id_column=... and name_column=..., or `canonym import --id-column ... "
+            "--name-column ...`. Name another format with format=... or `canonym import --format`: "
+            f"{known}"
         )
     return found
 
