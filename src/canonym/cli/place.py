@@ -13,6 +13,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import combinations
 from pathlib import Path
+from typing import IO
 
 from canonym.errors import InvalidInput
 from canonym.io.files import MANIFEST, check_file, check_folder, restored
@@ -45,15 +46,20 @@ def check_outputs(
 
 def check_standard_output(inputs: Iterable[str | None]) -> None:
     """Refuse standard output that goes to an input: what is written would be read again."""
+    target = _status(sys.stdout)
+    if target is None or not stat.S_ISREG(target.st_mode):
+        return
+    for path in filter(None, inputs):
+        source = _status(sys.stdin) if path == "-" else _status(path)
+        if source is not None and os.path.samestat(source, target):
+            what = "standard input" if path == "-" else f"the input {path}"
+            raise InvalidInput(f"standard output goes to {what}; choose another file")
+
+
+def _status(place: str | IO[str]) -> os.stat_result | None:
     with contextlib.suppress(OSError, ValueError, AttributeError):
-        target = os.fstat(sys.stdout.fileno())
-        if not stat.S_ISREG(target.st_mode):
-            return
-        for path in inputs:
-            source = os.fstat(0) if path in (None, "-") else Path(str(path)).stat()
-            if os.path.samestat(source, target):
-                what = "standard input" if path in (None, "-") else f"the input {path}"
-                raise InvalidInput(f"standard output goes to {what}; choose another file")
+        return Path(place).stat() if isinstance(place, str) else os.fstat(place.fileno())
+    return None
 
 
 def check_distinct(outputs: Mapping[str, str | None]) -> None:
@@ -125,6 +131,5 @@ def _same_parent(one: Path, other: Path) -> bool:
 
 
 def _is_standard_input(place: Path) -> bool:
-    with contextlib.suppress(OSError, ValueError, AttributeError):
-        return place.is_file() and os.path.samestat(place.stat(), os.fstat(sys.stdin.fileno()))
-    return False
+    source = _status(sys.stdin)
+    return source is not None and place.is_file() and os.path.samestat(place.stat(), source)

@@ -179,6 +179,35 @@ def test_language_prefixes_and_version_are_the_callers(tmp_path: Path) -> None:
     assert Name("Heart attack", "HP:0001658", "exact", "fr") in untagged
 
 
+def test_properties_of_names_are_known_however_they_are_spelt(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    text = (
+        PREFIXES
+        + """
+        @prefix dc: <http://purl.org/dc/elements/1.1/> .
+        ex:s a skos:ConceptScheme ; dc:title "Toes" .
+        ex:1 a skos:Concept ; skos:prefLabel "one" ; skos:inScheme ex:s ;
+            ex:has_exact_synonym "uno" ; ex:HasBroadSynonym "number" ; ex:brandSynonym "einz" .
+    """
+    )
+    concept, *names = read(tmp_path / "a.ttl", text)
+    assert isinstance(concept, Concept)
+    assert concept.types == ("Toes",)
+    assert {(name.text, name.scope) for name in names if isinstance(name, Name)} == {
+        ("uno", "exact"), ("number", "broad"),
+    }  # fmt: skip
+    remark = "http://example.org/t#brandSynonym may hold names, and are not read"
+    assert [record.message for record in caplog.records] == [f"the properties {remark}"]
+
+
+def test_the_name_of_an_ontology_is_no_part_of_it(tmp_path: Path) -> None:
+    text = PREFIXES + "obo:uberon\\/basic.owl a owl:Ontology . ex:1 a owl:Class ."
+    (concept,) = read(tmp_path / "a.ttl", text)
+    assert isinstance(concept, Concept)
+    assert concept.source == "UBERON"
+
+
 def test_a_graph_without_a_header(tmp_path: Path) -> None:
     text = PREFIXES + "[] a owl:Ontology . ex:1 a owl:Class, skos:Concept ; rdfs:label 'a' . "
     text += "ex:2 a owl:Class . [] a owl:Class ; rdfs:label 'nobody' ."

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from canonym.errors import InvalidInput
 from canonym.io.streams import TextStream, open_text
-from canonym.terminology.readers.omim import title_scope
+from canonym.terminology.readers.omim import title_name, title_names
 from canonym.types import Concept, Name, Record, Xref
 
 _STYLES = ("auto", "medic", "biosyn")
@@ -149,8 +149,8 @@ def _read_concepts(stream: TextStream, blank: Concept, prefixes: bool) -> Iterat
         first, *others = (_curie(id_, prefixes) for id_ in ids)
         label, *synonyms = [name.strip() for name in names.split("|") if name.strip()] or [""]
         yield _concept(blank, first, label)
-        for text in synonyms:
-            yield Name(text, first, title_scope(text))
+        for text, scope in title_names(synonyms, label).items():
+            yield Name(text, first, scope)
         for other in others:
             yield Xref(first, other, "alternative")
 
@@ -167,7 +167,8 @@ def _read_names(
                 if id_ not in seen:
                     yield Xref(concept_id, _curie(id_, prefixes), "alternative")
             elif id_ in seen:
-                yield Name(name, concept_id, title_scope(name))
+                text, scope = title_name(name)
+                yield Name(text, concept_id, scope)
             else:
                 yield _concept(blank, concept_id, name)
             seen.add(id_)

@@ -17,10 +17,12 @@ from xml.sax.saxutils import XMLFilterBase
 from xml.sax.xmlreader import AttributesNSImpl, InputSource
 
 from canonym.errors import InvalidInput, ReadError, require
-from canonym.io.curies import compact
+from canonym.io.curies import compact, ontology_name
 from canonym.io.streams import open_bytes
 from canonym.io.xml import check_xml
 from canonym.types import Concept, Name, Record, Relation, Xref
+
+_log = logging.getLogger(__name__)
 
 _RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 _RDFS = "http://www.w3.org/2000/01/rdf-schema#"
@@ -46,6 +48,8 @@ _NAMES = {
 _DEFINITIONS = (f"{_OBO}IAO_0000115", f"{_SKOS}definition", "http://www.ebi.ac.uk/efo/definition")
 _SUCCESSORS = (f"{_OBO}IAO_0100001", f"{_DCT}isReplacedBy")
 _ABBREVIATION = re.compile(r"abbrev|acronym|OMO_0003000$|OMO_0003012$", re.IGNORECASE)
+_TITLES = (f"{_DCT}title", "http://purl.org/dc/elements/1.1/title")
+_SPELT = {re.split("[/#]", address)[-1].lower(): scope for address, scope in _NAMES.items()}
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 # Lists without parseType="Collection" are the deepest nesting of an ontology. What is nested deeper
 # keeps rdflib busy for long.
@@ -141,6 +145,7 @@ class _Reader:
         self.source, found = self._ontology()
         self.version = found if version is None else version
         self.abbreviations = self._find_abbreviations()
+        self.names = self._find_names()
 
     def subjects(self) -> Iterator[Any]:
         seen: set[Any] = set()
@@ -169,7 +174,7 @@ class _Reader:
             if (text, other) != (label, tag):
                 yield Name(text, id_, "exact" if other in languages else "label", other)
                 languages.add(other)
-        for name, scope in _NAMES.items():
+        for name, scope in self.names.items():
             for text, other in self.texts(subject, name):
                 short = (subject, text) in self.abbreviations
                 yield Name(text, id_, "abbreviation" if short else scope, other)
@@ -207,7 +212,7 @@ class _Reader:
         types = [text for text, _ in self.texts(subject, f"{_OIO}hasOBONamespace")]
         types += [str(value).strip() for value in self.values(subject, f"{_STY}hasSTY")]
         for scheme in self.values(subject, f"{_SKOS}inScheme"):
-            titles = [t for name in (*_LABELS, f"{_DCT}title") for t in self.texts(scheme, name)]
+            titles = [t for name in (*_LABELS, *_TITLES) for t in self.texts(scheme, name)]
             types.append(self._choose(titles)[0] or self.id(scheme))
         return tuple(dict.fromkeys(self.id(type_) for type_ in types))
 
@@ -254,16 +259,27 @@ class _Reader:
             for node in self.graph.subjects(is_a, self.iri(class_)):
                 if not isinstance(node, self.iri):
                     continue
-                address = re.sub(r"\.(owl|ttl|rdf)$", "", str(node).rstrip("/#"))
-                name = re.split(r"[/#]", address)[-1]
-                if str(node).startswith(_OBO):
-                    name = name.upper()
+                name = ontology_name(str(node))
                 for property in ("versionIRI", "versionInfo"):
                     for value in self.values(node, f"{_OWL}{property}"):
                         date = _DATE.search(value)
                         return name, date.group() if date else str(value)
                 return name, ""
         return "", ""
+
+    def _find_names(self) -> dict[str, str]:
+        """Return the properties of names with their scopes, however they are spelt."""
+        names = dict(_NAMES)
+        others = []
+        for property in sorted(map(str, set(self.graph.predicates(unique=True)))):
+            word = re.split("[/#:]", property)[-1].replace("_", "").lower()
+            if property not in names and word in _SPELT:
+                names[property] = _SPELT[word]
+            elif property not in names and "synonym" in word and "synonymtype" not in word:
+                others.append(property)
+        if others:
+            _log.warning("the properties %s may hold names, and are not read", ", ".join(others))
+        return names
 
     def _find_abbreviations(self) -> set[tuple[Any, str]]:
         """Synonyms (subject, text) whose axiom says that they are abbreviations."""
