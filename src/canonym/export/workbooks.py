@@ -179,7 +179,8 @@ def _style(xml: bytes, row: RowSpan, column: int) -> bytes:
 
 
 def _extended_excel(sheet: Sheet, xml: bytes, rows: Mapping[int, Sequence[Value]]) -> bytes:
-    spans = SpanReader(sheet.file, xml, EXCEL, sheet.name)
+    table = {"beyond": len(sheet.header), "whole": sheet.header_row}
+    spans = SpanReader(sheet.file, xml, EXCEL, sheet.name, **table)
     width = len(rows[sheet.header_row])
     merged = (
         column_number(column.decode()) + 1

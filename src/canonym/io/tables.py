@@ -17,6 +17,8 @@ from canonym.io.workbooks import SheetChoice, check_no_choice, open_sheet, workb
 DELIMITERS: tuple[str, ...] = ("\t", ",", ";", "|")
 """Delimiters that are recognised, the first one preferred."""
 
+_LONG_NAME = 100  # characters, whose comparison takes long
+_NEAR = 0.8  # similarity of a column that may be meant
 _QUOTED = re.compile(r'"[^"]*"')
 _ANNOUNCED = re.compile(r"sep=(\\t|\t|[^\w\s\\])\1*", re.IGNORECASE)
 _LINE_ENDS = ("\r", "\n")
@@ -177,7 +179,8 @@ def no_column(name: str, header: Sequence[str]) -> str:
     "no column 'dx' (did you mean ' DX '?)"
     """
     near = [each for each in header if squeezed(each) == squeezed(name)]
-    near = near or difflib.get_close_matches(name, [each for each in header if len(each) < 100], 1)
+    short = [each for each in header if len(each) < _LONG_NAME]
+    near = near or difflib.get_close_matches(name, short, 1, _NEAR)
     return f"no column {name!r}" + (f" (did you mean {near[0]!r}?)" if near else "")
 
 
