@@ -512,6 +512,7 @@ JUNK = {
     "database": b"SQLite format 3\x00" + bytes(200),
     "long": b"a" * 11_000_000,
 }
+MAY_BE_EMPTY = {"MRDEF.RRF", "MRREL.RRF", "MRSTY.RRF", "RXNREL.RRF", "RXNSTY.RRF"}  # of a subset
 
 
 @WITH_SOURCE
@@ -519,6 +520,8 @@ JUNK = {
 def test_junk_is_a_read_error_that_names_the_file(name: str, junk: str, tmp_path: Path) -> None:
     source = write(name, tmp_path)
     for file in files_of(source)[:2]:
+        if junk == "empty" and file.name in MAY_BE_EMPTY:
+            continue
         whole = file.read_bytes()
         file.write_bytes(JUNK[junk])
         with pytest.raises(InvalidInput) as caught:
