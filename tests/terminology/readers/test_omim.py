@@ -61,14 +61,18 @@ def test_readers_know_included_titles(tmp_path: Path) -> None:
     medic.write_text(f"900001||Big Toe Syndrome|{names}\n")
     biosyn = tmp_path / "biosyn.txt"
     biosyn.write_text("".join(f"900001||{name}\n" for name in ["Big Toe", *names.split("|")]))
-    expected = [
-        Name("BTS", "OMIM:900001"),
-        Name("BTS1", "OMIM:900001", "narrow"),
-        Name("Tooth, Included", "OMIM:900001"),
-        Name("SMALL TOE SYNDROME", "OMIM:900001", "narrow"),
-    ]
-    for records in (read_ctd(ctd), read_medic(medic), read_medic(biosyn)):
-        assert [record for record in records if isinstance(record, Name)] == expected
+    for records, word, end in (
+        (read_ctd(ctd), "", ""),
+        # Published results rest on the texts of these dictionaries.
+        (read_medic(medic), ", INCLUDED", " (INCLUDED)"),
+        (read_medic(biosyn), ", INCLUDED", " (INCLUDED)"),
+    ):
+        assert [record for record in records if isinstance(record, Name)] == [
+            Name("BTS", "OMIM:900001"),
+            Name(f"BTS1{word}", "OMIM:900001", "narrow"),
+            Name("Tooth, Included", "OMIM:900001"),
+            Name(f"SMALL TOE SYNDROME{end}", "OMIM:900001", "narrow"),
+        ]
 
 
 def test_chemicals_have_no_titles_of_omim(tmp_path: Path) -> None:
