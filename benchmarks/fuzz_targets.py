@@ -61,7 +61,7 @@ from tests.corpora import test_pubtator as pubtator
 from tests.corpora import test_tac as tac
 from tests.corpora import test_trials as trials
 from tests.encoders import test_word_vectors as vectors
-from tests.io.making import make_ods, make_xlsx, ods_row
+from tests.io.making import make_ods, make_xlsx, ods_row, with_shared_texts
 from tests.linking.test_verify import ASKED, MENTIONS, RECORDS
 from tests.terminology.readers import test_babelon as babelon
 from tests.terminology.readers import test_mesh as mesh
@@ -154,9 +154,12 @@ def terminology(name: str, *more: str | bytes) -> Make:
 
 
 RDF_XML = """<?xml version="1.0"?>
+<!DOCTYPE rdf:RDF [<!ENTITY owl "http://www.w3.org/2002/07/owl#">]>
 <rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"
  xmlns:rdfs="http://www.w3.org/2000/01/rdf-schema#" xmlns:owl="http://www.w3.org/2002/07/owl#">
 <owl:Class rdf:about="http://example.org/t#A_1"><rdfs:label xml:lang="en">hip</rdfs:label>
+<rdfs:comment rdf:parseType="Literal">a <b>bone</b></rdfs:comment>
+<rdf:type rdf:resource="&owl;Class"/>
 <rdfs:subClassOf rdf:resource="http://example.org/t#A_2"/></owl:Class></rdf:RDF>
 """
 N_TRIPLES = (
@@ -261,10 +264,11 @@ def workbooks(folder: Path) -> list[Case]:
         ods_row(*(str(cell or "") for cell in row), repeated=1 + (row is rows[-1])) for row in rows
     )
     xlsx = make_xlsx(folder / "a.xlsx", {"one": rows, "two": [["x"], ["=1+1"]]})
+    shared = with_shared_texts(make_xlsx(folder / "b.xlsx", {"one": rows}))
     ods = make_ods(folder / "a.ods", {"one": cells, "two": ods_row("x")}, hidden="two")
     return [
         case
-        for path in (xlsx, ods)
+        for path in (xlsx, shared, ods)
         for read in (all_of(read_records, format="table"), all_of(corpora.read_annotated_table))
         for case in [Case(path, {path: path.read_bytes()}, read, (mutate_member,))]
     ]
@@ -610,6 +614,9 @@ TARGETS: dict[str, Make] = {
         one_file(all_of(read_records, format="owl"), owl.SKOS),
         one_file(all_of(read_records, format="owl"), RDF_XML, N_TRIPLES),
         one_file(all_of(read_records, format="owl"), JSON_LD, changes=JSON),
+    ),
+    "obographs": one_file(
+        all_of(read_records, format="obographs"), SOURCES["obographs"].files(2)[""], changes=JSON
     ),
     "babelon": one_file(all_of(read_records, format="babelon"), babelon.TABLE, babelon.TEMPLATE),
     "po": one_file(all_of(read_records, format="po", language="de"), po.PO),

@@ -163,9 +163,12 @@ def test_a_part_that_is_damaged_or_not_recorded_is_made_again(
     link(visits, tmp_path / "out", index)
     whole = content(tmp_path / "out")
     (tmp_path / "out/part-000001.parquet").write_bytes(b"PAR1")
+    other = bytearray((tmp_path / "out/part-000002.parquet").read_bytes())
+    other[len(other) // 2] ^= 1  # of the same size
+    (tmp_path / "out/part-000002.parquet").write_bytes(other)
     (tmp_path / "out/_canonym/part-000003.json").unlink()
     (tmp_path / "out/_canonym/part-000004.json").write_text("{", encoding="utf-8")
-    assert link(visits, tmp_path / "out", index, resume=True).kept == 2
+    assert link(visits, tmp_path / "out", index, resume=True).kept == 1
     assert content(tmp_path / "out") == whole
 
 

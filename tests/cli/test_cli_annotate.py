@@ -134,7 +134,7 @@ def test_workers_write_the_same(index: str, tmp_path: Path) -> None:
         (("{note}", "--type", "Nothing"), "Nothing"),
         (("{note}", "--encoding", "klingon"), "klingon"),
         (("{folder}/mentions.jsonl",), "without a text around them"),
-        (("{folder}/sub",), "without .ann, .concept, .norm or .pipe files"),
+        (("{folder}/sub",), "is a folder without a corpus"),
     ],
 )
 def test_what_cannot_be_used_is_named(

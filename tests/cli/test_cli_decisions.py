@@ -116,6 +116,7 @@ def test_a_review_in_usagi_makes_a_round_trip(index: str, tmp_path: Path) -> Non
         ("a\t\tskos:exactMatch\tOMOP:1\tsemapv:LexicalMatching\n", "not reviewed"),
         ("a\t\tskos:broadMatch\tOMOP:1\tsemapv:ManualMappingCuration\n", "not exact"),
         ("a\t\tskos:exactMatch\tsssom:NoTermFound\tsemapv:ManualMappingCuration\n", "no concept"),
+        ("a\t\tskos:exactMatch\t\tsemapv:ManualMappingCuration\n", "no concept"),
     ],
 )
 def test_what_is_passed_over_is_counted_with_its_reason(

@@ -481,7 +481,7 @@ def test_an_explanation_of_parts_and_of_preparation(corpus: Path) -> None:
         (("x", "--min-score", "nan"), None, "not a number"),
         (("x", "--resume"), None, "--resume needs a file"),
         (("x", "--format", "xml"), None, "'xml' is not one of"),
-        (("--file", "."), None, "is a folder"),
+        (("--file", "."), None, "is a folder without a corpus"),
     ],
 )
 def test_what_cannot_be_used_is_refused(

@@ -6,6 +6,7 @@ import bz2
 import contextlib
 import gzip
 import inspect
+import json
 import lzma
 import random
 import shutil
@@ -221,9 +222,23 @@ def table(n: int) -> dict[str, str]:
     return {"": "id\tname\tpreferred\ttype\tparent\n" + rows}
 
 
+def obographs(n: int) -> dict[str, str]:
+    base = "http://purl.obolibrary.org/obo/T_"
+    nodes = [
+        {
+            "id": f"{base}{i}", "lbl": f"disease {i}", "type": "CLASS",
+            "meta": {"synonyms": [{"pred": "hasExactSynonym", "val": f"sickness {i}"}]},
+        }
+        for i in range(1, n + 1)
+    ]  # fmt: skip
+    edges = [{"sub": f"{base}{i}", "pred": "is_a", "obj": f"{base}1"} for i in range(2, n + 1)]
+    return {"": json.dumps({"graphs": [{"id": "t", "nodes": nodes, "edges": edges}]}, indent=1)}
+
+
 SOURCES = {
     "obo": Source(obo, ".obo"),
     "owl": Source(owl, ".ttl", streams=False),  # a graph is complete or nothing
+    "obographs": Source(obographs, ".json", streams=False),  # JSON is parsed as a whole
     "mesh": Source(mesh, ".xml"),
     "ctd": Source(ctd, ".tsv"),
     "medic": Source(medic, ".txt", streams=False),  # its form shows over all lines
@@ -497,6 +512,7 @@ JUNK = {
     "database": b"SQLite format 3\x00" + bytes(200),
     "long": b"a" * 11_000_000,
 }
+MAY_BE_EMPTY = {"MRDEF.RRF", "MRREL.RRF", "MRSTY.RRF", "RXNREL.RRF", "RXNSTY.RRF"}  # of a subset
 
 
 @WITH_SOURCE
@@ -504,6 +520,8 @@ JUNK = {
 def test_junk_is_a_read_error_that_names_the_file(name: str, junk: str, tmp_path: Path) -> None:
     source = write(name, tmp_path)
     for file in files_of(source)[:2]:
+        if junk == "empty" and file.name in MAY_BE_EMPTY:
+            continue
         whole = file.read_bytes()
         file.write_bytes(JUNK[junk])
         with pytest.raises(InvalidInput) as caught:

@@ -245,3 +245,22 @@ def test_json_holds_every_character(tmp_path: Path) -> None:
 def test_a_real_corpus_survives(tmp_path: Path, data: Path, syntax: str) -> None:
     documents = list(read_pubtator(data / "bc5cdr" / "test.pubtator"))[:120]
     assert round_trip(tmp_path, documents, syntax) == documents
+
+
+def test_copies_in_ascii_are_counted(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    text = "Serum TNF-α in asthma‐like states"
+    annotations = [
+        {
+            "id": str(start), "infons": {}, "text": written,
+            "locations": [{"offset": start, "length": length}],
+        }
+        for start, length, written in ((6, 5, "TNF-a"), (15, 11, "asthma-like"), (27, 6, "states"))
+    ]  # fmt: skip
+    passage = {"offset": 0, "text": text, "annotations": annotations}
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps({"documents": [{"id": "1", "passages": [passage]}]}))
+    (document,) = read_bioc(path)
+    assert [mention.text for mention in document.mentions] == ["TNF-α", "asthma‐like", "states"]
+    (record,) = caplog.records
+    assert "2 annotations write another text" in record.message
+    assert "the first is 'TNF-a' for 'TNF-α' in '1'" in record.message

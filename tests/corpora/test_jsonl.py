@@ -31,6 +31,16 @@ def lined(tmp_path: Path, *lines: str) -> Path:
     return written(tmp_path, *(f"{line}\n" for line in lines))
 
 
+def test_half_a_character_is_remarked(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text(
+        '{"mention": "\\ud83d\\ude00"}\n{"mention": "a\\uD800"}\n{"mention": "\\\\ud800"}\n'
+    )
+    assert len(list(read_jsonl_mentions(path))) == 3
+    assert "1 lines hold half a character" in caplog.text
+    assert "the first is line 2" in caplog.text
+
+
 def test_documents(tmp_path: Path) -> None:
     file = written(
         tmp_path,

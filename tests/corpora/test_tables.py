@@ -21,6 +21,18 @@ def rows(text: str, **options: str | None) -> tuple[list[str], list[list[str]], 
     return table.columns, [row.cells for row in found], [row.mention.text for row in found]
 
 
+@pytest.mark.parametrize(
+    ("column", "hint"),
+    [("dx", "' dx '"), ("Diagnosis text", "'diagnosis_text'"), ("not", "'note'")],
+)
+def test_the_column_that_may_be_meant_is_named(tmp_path: Path, column: str, hint: str) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("id, dx ,diagnosis_text,note\n1,gout,x,y\n")
+    problem = rf"no column '{column}' \(did you mean {hint}\?\)"
+    with pytest.raises(ReadError, match=problem), read_table(path, column=column):
+        pass
+
+
 def test_csv_with_quotes_and_line_ends_in_cells() -> None:
     columns, cells, mentions = rows('id,name\n1,"hip, broken"\n\n2,"two\nlines"\n3,""\n')
     assert columns == ["id", "name"]

@@ -112,7 +112,7 @@ def test_what_is_no_label(tmp_path: Path) -> None:
     with pytest.raises(ReadError, match="has no <Label>"):
         list(read_tac(written(tmp_path, "<collection/>")))
     with pytest.raises(ReadError, match="declares the entity"):
-        list(read_tac(written(tmp_path, '<!DOCTYPE Label [<!ENTITY a "b">]>' + XML[39:])))
+        list(read_tac(written(tmp_path, '<!DOCTYPE Label [<!ENTITY a "&b;">]>' + XML[39:])))
 
 
 @pytest.mark.parametrize("option", [{"pieces": "x"}, {"terms": "x"}])

@@ -249,7 +249,30 @@ def test_duckdb_links_once_for_several_fields(
     connection.register("visits", pa.table({"dx": TEXTS}))
     query = "SELECT canonym(dx).id, canonym(dx).label, canonym(dx).ids FROM visits"
     assert len(connection.sql(query).fetchall()) == len(TEXTS)
-    assert calls == [len(TEXTS)]
+    assert calls == [len(set(TEXTS))]
+
+
+def test_duckdb_links_a_mention_once(
+    linker: Linker, connection: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    linked: list[str] = []
+    stream = Linker.link_stream
+
+    def counted(self: Linker, mentions: Any, **options: Any) -> Any:
+        texts = list(mentions)
+        linked.extend(mention.text for mention in texts)
+        return stream(self, iter(texts), **options)
+
+    monkeypatch.setattr(Linker, "link_stream", counted)
+    register(connection, linker, "once")
+    query = "SELECT once('heart attack ' || (range % 3)).id AS id FROM range(10000)"
+    before = connection.sql(query).fetchall()
+    assert sorted(linked) == ["heart attack 0", "heart attack 1", "heart attack 2"]
+    linker.add_synonym("heart attack 1", "X:3")
+    after = connection.sql(query).fetchall()
+    assert (before[1], after[1], len(linked)) != (after[1], after[1], 3)
+    assert after[1] == ("X:3",)
+    linker.remove_synonym("heart attack 1", "X:3")
 
 
 def test_duckdb_links_many_rows_on_several_threads(linker: Linker, connection: Any) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import re
 import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -84,3 +86,24 @@ def part_of(path: Path, part: str) -> str:
     """Return a part of a workbook."""
     with zipfile.ZipFile(path) as archive:
         return archive.read(part).decode()
+
+
+def with_shared_texts(path: Path) -> Path:
+    """Let the texts of a workbook's first sheet stand in a part of their own, as Excel writes."""
+    sheet, relations = "xl/worksheets/sheet1.xml", "xl/_rels/workbook.xml.rels"
+    texts = re.findall("<is><t>(.*?)</t></is>", part_of(path, sheet))
+    number = itertools.count()
+    shared = re.sub(
+        "<is><t>.*?</t></is>", lambda _: f"<v>{next(number)}</v>", part_of(path, sheet)
+    ).replace('t="inlineStr"', 't="s"')
+    kind = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/sharedStrings"
+    relation = f'<Relationship Id="s" Target="sharedStrings.xml" Type="{kind}"/></Relationships>'
+    edited(path, relations, ("</Relationships>", relation))
+    with zipfile.ZipFile(path) as archive:
+        parts = {info.filename: archive.read(info) for info in archive.infolist()}
+    items = "".join(f"<si><t>{text}</t></si>" for text in texts)
+    parts |= {sheet: shared.encode(), "xl/sharedStrings.xml": f"<sst>{items}</sst>".encode()}
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in parts.items():
+            archive.writestr(name, content)
+    return path

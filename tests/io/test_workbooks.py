@@ -5,7 +5,10 @@ from __future__ import annotations
 import datetime
 import itertools
 import logging
+import re
+import tracemalloc
 import zipfile
+from collections import deque
 from pathlib import Path
 
 import openpyxl
@@ -14,7 +17,7 @@ import pytest
 from canonym.errors import InvalidInput, MissingExtra, ReadError
 from canonym.io.tables import open_table
 from canonym.io.workbooks import SheetChoice, check_ids, open_sheet, workbook_suffix
-from tests.io.making import edited, make_ods, make_xlsx, ods_row
+from tests.io.making import edited, make_ods, make_xlsx, ods_row, part_of
 
 SHEET = "xl/worksheets/sheet1.xml"
 
@@ -89,7 +92,7 @@ def test_errors_are_empty_and_counted(tmp_path: Path, caplog: pytest.LogCaptureF
     book = make_xlsx(tmp_path / "a.xlsx", {"S": [["dx", "n"], ["#N/A", 1], ["hip", "#REF!"]]})
     with caplog.at_level(logging.WARNING):
         assert read(book) == [["dx", "n"], ["", "1"], ["hip", ""]]
-    assert "2 cells hold an error and are read as empty, the first is #N/A in A2" in caplog.text
+    assert "2 cells hold an error and are read as empty; the first is #N/A in A2" in caplog.text
 
 
 def test_cells_of_ods_are_text_as_people_see_them(tmp_path: Path) -> None:
@@ -312,20 +315,23 @@ def test_a_sheet_of_a_text_is_refused(tmp_path: Path) -> None:
         pass
 
 
-@pytest.mark.parametrize(
-    ("cell", "problem"),
-    [
-        ("<nobody:cell/>", "is a damaged spreadsheet .*unbound prefix"),
-        ("<text:span>" * 3000 + "</text:span>" * 3000, "is a damaged spreadsheet .*recursion"),
-    ],
-)
-def test_a_damaged_sheet_of_ods_is_refused(tmp_path: Path, cell: str, problem: str) -> None:
-    text = (
-        f'<table:table-cell office:value-type="string"><text:p>{cell}</text:p></table:table-cell>'
+def text_cell(content: str) -> str:
+    return (
+        f'<table:table-cell office:value-type="string"><text:p>{content}</text:p>'
+        "</table:table-cell>"
     )
-    path = make_ods(tmp_path / "a.ods", {"one": ods_row("id") + ods_row(more=text)})
-    with pytest.raises(ReadError, match=problem), open_sheet(path) as sheet:
-        list(sheet.rows)
+
+
+def test_a_damaged_sheet_of_ods_is_refused(tmp_path: Path) -> None:
+    rows = ods_row("id") + ods_row(more=text_cell("<nobody:cell/>"))
+    path = make_ods(tmp_path / "a.ods", {"one": rows})
+    assert re.search("is a damaged spreadsheet .*unbound prefix", problem_of(path))
+
+
+def test_text_nested_deeply_in_ods_is_text(tmp_path: Path) -> None:
+    content = "<text:span>" * 30_000 + "hip" + "</text:span>" * 30_000
+    rows = ods_row("id") + ods_row(more=text_cell(content))
+    assert read(make_ods(tmp_path / "a.ods", {"one": rows})) == [["id"], ["hip"]]
 
 
 def test_endless_repeats_are_cut(tmp_path: Path) -> None:
@@ -396,3 +402,183 @@ def test_ids_that_lost_digits_are_refused_and_others_are_not(tmp_path: Path) -> 
         check_ids(["1e+16"], [0], sheet.error)  # of another table
         with pytest.raises(ReadError, match=r"row 4: the id in A4 is a number of more than 15"):
             check_ids(next(sheet.rows), [1, 0], sheet.error)
+
+
+# --- what Excel shows -----------------------------------------------------------------------------
+
+
+def test_characters_that_are_written_by_number_are_characters(tmp_path: Path) -> None:
+    rows = [["id", "name"], ["a_x000D_\nb", "beta_x002D_blocker"], ["_x005F_x0041_", "x_y_xyz"]]
+    assert read(make_xlsx(tmp_path / "a.xlsx", {"S": rows}))[1:] == [
+        ["a\nb", "beta-blocker"], ["_x0041_", "x_y_xyz"],
+    ]  # fmt: skip
+
+
+def test_dates_among_names_are_remarked(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    day = datetime.date(2024, 3, 1)
+    rows = [["gene", "born"], ["BRCA1", day], [day, day], ["TP53", "unknown"], ["MYC", day]]
+    cells = [f'<table:table-cell office:value-type="date" office:date-value="{day}"/>', "gene"]
+    sheet = ods_row("gene") + "".join(
+        ods_row(more=cells[0]) if n == 1 else ods_row(f"G{n}") for n in range(4)
+    )
+    for book in (
+        make_xlsx(tmp_path / "a.xlsx", {"S": rows}),
+        make_ods(tmp_path / "a.ods", {"S": sheet}),
+    ):
+        caplog.clear()
+        assert "2024-03-01" in {row[0] for row in read(book)}
+        remark = "1 cells of the column 'gene', which is mostly no dates, hold one; the first is A3"
+        assert remark in caplog.text
+        assert "'born'" not in caplog.text
+
+
+# --- what programs read differently ---------------------------------------------------------------
+
+
+def test_rows_and_cells_out_of_order_or_twice_are_refused(tmp_path: Path) -> None:
+    book = make_xlsx(tmp_path / "a.xlsx", {"S": [["id", "name"], ["1", "a"], ["2", "b"]]})
+    sheet = part_of(book, SHEET)
+    first, second = re.findall(r'<row r="[23]".*?</row>', sheet)
+    left, right = re.findall(r'<c r="[AB]2".*?</c>', sheet)
+    for old, new, what in (
+        (first + second, second + first, "row 2"),
+        (first, first + first, "row 2"),
+        (left + right, right + left, "the cell A2"),
+        (left, left + left, "the cell A2"),
+        (left, left.replace("A2", "A3"), "the cell A3"),
+    ):
+        make_xlsx(book, {"S": [["id", "name"], ["1", "a"], ["2", "b"]]})
+        edited(book, SHEET, (old, new))
+        assert f"sheet 'S' has {what} twice or out of order" in problem_of(book)
+
+
+def test_cells_without_a_reference_follow_each_other(tmp_path: Path) -> None:
+    book = make_xlsx(tmp_path / "a.xlsx", {"S": [["id", "name"], ["1", "a"], ["2", "b"]]})
+    sheet = re.sub(r'<(row|c) r="\w+"', r"<\1", part_of(book, SHEET))
+    edited(book, SHEET, (part_of(book, SHEET).replace(" />", "/>"), sheet.replace(" />", "/>")))
+    assert read(book) == [["id", "name"], ["1", "a"], ["2", "b"]]
+
+
+def test_prefixes_of_elements_do_not_matter(tmp_path: Path) -> None:
+    book = make_xlsx(tmp_path / "a.xlsx", {"S": [["id", "name"], ["1", "a"]]})
+    sheet = part_of(book, SHEET).replace(" />", "/>")
+    other = re.sub(r"<(/?)(?=\w)", r"<\1x:", sheet).replace("xmlns=", "xmlns:x=")
+    edited(book, SHEET, (sheet, other))
+    assert read(book) == [["id", "name"], ["1", "a"]]
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_a_part_that_is_there_twice_is_refused(tmp_path: Path) -> None:
+    excel = make_xlsx(tmp_path / "a.xlsx", {"S": [["id", "name"]]})
+    open_document = make_ods(tmp_path / "a.ods", {"S": ods_row("id", "name")})
+    for book, part in ((excel, SHEET), (open_document, "content.xml")):
+        with zipfile.ZipFile(book, "a") as archive:
+            archive.writestr(part, part_of(book, part).replace("name", "other"))
+        assert f"has the part '{part}' twice" in problem_of(book)
+
+
+def test_sheets_of_one_name_are_refused(tmp_path: Path) -> None:
+    book = make_ods(tmp_path / "a.ods", {"S": ods_row("id"), "T": ods_row("no")})
+    edited(book, "content.xml", ('table:name="T"', 'table:name="S"'))
+    assert "has several sheets 'S'" in problem_of(book)
+
+
+def test_an_entity_in_a_workbook_is_refused(tmp_path: Path) -> None:
+    excel = make_xlsx(tmp_path / "a.xlsx", {"S": [["id", "name"]]})
+    edited(excel, SHEET, ("<worksheet", '<!DOCTYPE a [<!ENTITY b "c">]><worksheet'))
+    assert "declares a document type" in problem_of(excel)
+    book = make_ods(tmp_path / "a.ods", {"S": ods_row("id")})
+    head = "<office:document-content"
+    edited(book, "content.xml", (head, f'<!DOCTYPE a [<!ENTITY b "c">]>{head}'))
+    assert "declares a document type" in problem_of(book)
+
+
+# --- what fills the memory ------------------------------------------------------------------------
+
+
+def wide(content: str) -> str:
+    return f'<table:table-cell table:number-columns-repeated="16384" {content}</table:table-cell>'
+
+
+TEXT = 'office:value-type="string"><text:p>x</text:p>'
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        TEXT,
+        'calcext:value-type="error"><text:p>x</text:p>',
+        'office:value-type="float" office:value="1E17"><text:p>x</text:p>',
+        'office:value-type="date" office:date-value="2024-03-01"><text:p>x</text:p>',
+    ],
+)
+def test_cells_of_a_sheet_are_counted_and_rows_shared(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cell: str
+) -> None:
+    monkeypatch.setattr("canonym.io.workbooks.MAX_CELLS", 1 << 17)
+    rows = ods_row(more=wide(TEXT)) + ods_row(more=wide(cell), repeated=100_000)
+    path = make_ods(tmp_path / "a.ods", {"S": rows})
+    tracemalloc.start()
+    problem = r"row 10: of a sheet 131,072 cells .* save it as CSV"
+    with pytest.raises(ReadError, match=problem), open_sheet(path) as sheet:
+        deque(sheet.rows, maxlen=0)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 20_000_000
+
+
+def test_characters_of_a_sheet_and_of_a_row_are_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = ods_row("id", "name") + ods_row("1", "x" * 1000, repeated=100)
+    books = (
+        make_ods(tmp_path / "a.ods", {"S": rows}),
+        make_xlsx(tmp_path / "a.xlsx", {"S": [["id", "name"], *[["1", "x" * 1000]] * 100]}),
+    )
+    monkeypatch.setattr("canonym.io.workbooks.MAX_CHARACTERS", 50_000)
+    for book in books:
+        assert "row 51: of a sheet" in problem_of(book)
+    for module in ("ods", "xlsx"):
+        monkeypatch.setattr(f"canonym.io.{module}.MAX_ROW_CHARACTERS", 999)
+    for book in books:
+        assert "more than 999 characters" in problem_of(book)
+
+
+def test_a_sheet_is_read_piece_by_piece(tmp_path: Path) -> None:
+    book = make_xlsx(tmp_path / "a.xlsx", {"S": [["id", "name"], ["1", "a"]]})
+    rows = "".join(f"<row><c><v>{n}</v></c><c><v>7</v></c></row>" for n in range(50_000))
+    edited(book, SHEET, ("</sheetData>", f"{rows}</sheetData>"))
+    tracemalloc.start()
+    with open_sheet(book) as sheet:
+        n = sum(1 for _ in sheet.rows)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert n == 50_001
+    assert peak < 4_000_000
+
+
+@pytest.mark.parametrize(("more", "most"), [("<c/>", "16,384 columns"), ("</row><row>", "rows")])
+def test_empty_cells_and_rows_are_counted(tmp_path: Path, more: str, most: str) -> None:
+    book = make_xlsx(tmp_path / "a.xlsx", {"S": [["id", "name"]]})
+    edited(book, SHEET, ("</sheetData>", f"<row>{more * 1_100_000}</row></sheetData>"))
+    assert f"has more than {'1,048,576 ' if most == 'rows' else ''}{most}" in problem_of(book)
+
+
+def test_texts_that_cells_share_are_bounded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    book = make_xlsx(tmp_path / "a.xlsx", {"S": [["id", "name"]]})
+    relation = (
+        '<Relationship Id="s" Target="strings.xml" Type="http://schemas.openxmlformats.org/'
+        'officeDocument/2006/relationships/sharedStrings"/></Relationships>'
+    )
+    edited(book, "xl/_rels/workbook.xml.rels", ("</Relationships>", relation))
+    with zipfile.ZipFile(book, "a") as archive:
+        archive.writestr("xl/strings.xml", f"<sst>{'<si><t>abc</t></si>' * 2000}</sst>")
+    edited(book, SHEET, ("</sheetData>", '<row><c t="s"><v>1999</v></c></row></sheetData>'))
+    assert read(book)[1] == ["abc", ""]
+    monkeypatch.setattr("canonym.io.xlsx._MAX_STRINGS", 20_000)
+    assert "has texts of more than" in problem_of(book)
+    monkeypatch.undo()
+    edited(book, SHEET, ("<v>1999</v>", "<v>-1</v>"))
+    assert "there is no text -1" in problem_of(book)

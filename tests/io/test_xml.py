@@ -33,6 +33,12 @@ def test_elements_know_their_line_and_all_their_text(tmp_path: Path) -> None:
     assert second.text is None
 
 
+def test_a_short_entity_is_its_text(tmp_path: Path) -> None:
+    path = tmp_path / "a.xml"
+    path.write_text('<!DOCTYPE a [<!ENTITY x "y">]><a><b>&x;-&#228;</b></a>')
+    assert [element.text for element in read_numbered_elements(path, ("b",))] == ["y-ä"]
+
+
 def test_memory_holds_one_record(tmp_path: Path) -> None:
     path = tmp_path / "many.xml.gz"
     with gzip.open(path, "wt") as stream:
@@ -50,7 +56,7 @@ def test_memory_holds_one_record(tmp_path: Path) -> None:
     [
         ("<a>\n<r>\n", 3, "ends too early"),
         ("<a>\n<r></b></a>", 2, "malformed"),
-        ('<!DOCTYPE a [\n<!ENTITY x "y">]>\n<a>&x;</a>', 2, "entity 'x'"),
+        ('<!DOCTYPE a [\n<!ENTITY x "&y;">]>\n<a>&x;</a>', 2, "entity 'x'"),
         ('<?xml version="1.0" encoding="martian"?><a/>', 1, "malformed"),
     ],
 )

@@ -187,7 +187,7 @@ def test_the_packaged_terminology_is_a_word(
         (b"colour\tsize\nred\t3\n", "the first line is 'colour"),
         (b"id\tcolour\nX\tred\n", "the first line is"),
         (b"<html></html>", "XML with the root element 'html'"),
-        (b'{"a": 1}', "JSON without the keys of JSON-LD"),
+        (b'{"a": 1}', "JSON without the keys of OBO Graphs or JSON-LD"),
         (b"D1||a\n||b\n", r"the first line is 'D1\|\|a'"),
         (b"D1||a||b\n", r"the first line is"),
     ],
@@ -288,7 +288,9 @@ def test_one_string_will_do_where_several_are_taken(tmp_path: Path) -> None:
 
 
 def test_unknown_formats_and_options_are_named(table: Path) -> None:
-    with pytest.raises(InvalidInput, match="format='xls' is unknown; use one of obo, owl, mesh"):
+    with pytest.raises(
+        InvalidInput, match="format='xls' is unknown; use one of obo, owl, obographs"
+    ):
         read_records(table, format="xls")
     with pytest.raises(
         InvalidInput,
@@ -391,3 +393,12 @@ def test_translations_are_names_of_concepts_that_are_there(
     with pytest.raises(ReadError, match="none of its 1 names is of a concept of the terminology"):
         import_terminology(base, tmp_path / "y.db", translations=[spanish])
     assert not (tmp_path / "y.db").exists()
+
+
+def test_the_options_of_an_unknown_table_are_named(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("foo,bar\nT:1,gout\n")
+    with pytest.raises(InvalidInput, match=r"'foo,bar'\)\. Of a table, name .* --id-column \.\.\."):
+        recognise(path)
+    with read_terminology(path, id_column="foo", name_column="bar") as found:
+        assert [name.text for name in found.names("T:1")] == ["gout"]

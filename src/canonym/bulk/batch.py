@@ -14,6 +14,7 @@ from canonym.corpora.tables import NO_VALUE
 from canonym.errors import InvalidInput, require
 from canonym.export.arrow import column_types
 from canonym.export.rows import RESULT_COLUMNS, check_free, link_to_rows, prefixed
+from canonym.io.tables import no_column
 from canonym.linker import Linker, LinkOptions
 from canonym.linking.links import check_options
 from canonym.types import Link, Mention
@@ -216,7 +217,8 @@ def check_columns(columns: Sequence[Any], wanted: Iterable[Any]) -> None:
         n = 1 if name is None else list(columns).count(name)
         if not n:
             there = ", ".join(map(repr, columns)) or "none"
-            raise InvalidInput(f"there is no column {name!r}; the columns are: {there}")
+            missing = no_column(str(name), [str(each) for each in columns])
+            raise InvalidInput(f"there is {missing}; the columns are: {there}")
         if n > 1:
             raise InvalidInput(f"{n} columns are named {name!r}: rename all but one of them")
     check_free(columns, link_schema().names)

@@ -26,7 +26,8 @@ _LOOK = 0.5  # seconds between two looks at what is written
 
 def check_spark(address: str | None) -> None:
     """Refuse what `open_spark` could not use, before anything is written."""
-    require("pyspark", _WHAT, "spark")
+    for package in ("pyspark", "pandas"):  # pyspark calls pandas, and does not bring it
+        require(package, _WHAT, "spark")
     if not os.environ.get("JAVA_HOME") and not shutil.which("java"):
         raise InvalidInput(
             "the engine spark needs Java 17 or newer: there is no java on the PATH, and JAVA_HOME "

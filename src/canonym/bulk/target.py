@@ -23,7 +23,7 @@ from typing import Any
 
 from canonym.bulk.sources import InputFile, Layout, Shard
 from canonym.errors import InvalidInput, Mismatch, ReadError
-from canonym.io.files import failures_name, open_sealed, sealed, write_file
+from canonym.io.files import failures_name, file_digest, open_sealed, sealed, write_file
 from canonym.io.locks import lock
 
 _FORMAT = 1
@@ -103,10 +103,11 @@ class Target:
     # --- parts ------------------------------------------------------------------------------------
 
     def is_done(self, shard: Shard) -> bool:
-        """Tell whether a shard is written, whole."""
+        """Tell whether a shard is written, whole, and nobody has changed it since."""
         try:
-            size = _read(self.record(shard))["output"]["bytes"]
-            return bool(self.part(shard).stat().st_size == size)
+            output, part = _read(self.record(shard))["output"], self.part(shard)
+            same = part.stat().st_size == output["bytes"]
+            return bool(same and file_digest(part) == output["sha256"])
         except (OSError, ReadError, KeyError):
             return False
 

@@ -7,12 +7,14 @@ A command is imported when it is called, and imports what it needs when it runs,
 from __future__ import annotations
 
 import importlib
+import sys
 from typing import Any
 
 import click
 
 from canonym import __version__
 from canonym.cli.failures import reported
+from canonym.cli.streams import usable_streams
 from canonym.cli.verbosity import with_verbosity
 
 __all__ = ["main"]
@@ -56,6 +58,25 @@ class Commands(click.Group):
         module, attribute = _COMMANDS[cmd_name].split(":")
         command: click.Command = getattr(importlib.import_module(module), attribute)
         return with_verbosity(command)
+
+    def main(self, *args: Any, **extra: Any) -> Any:
+        """Run a command line; what fails before a command runs becomes a message too."""
+        if not extra.get("standalone_mode", True):
+            return super().main(*args, **extra)
+        with usable_streams():
+            try:
+                with reported():
+                    self._run(*args, **extra)
+            except click.ClickException as error:
+                error.show()
+                sys.exit(error.exit_code)
+
+    def _run(self, *args: Any, **extra: Any) -> None:
+        try:
+            super().main(*args, **extra)
+        except SystemExit:
+            sys.stdout.flush()  # help and version, say, whose disk may be full
+            raise
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; turn expected errors into messages."""

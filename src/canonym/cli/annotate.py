@@ -131,7 +131,7 @@ def annotate(
     The objects of JSON lines, a mention each, are described in docs/formats/links.md.
     """
     from canonym import __version__
-    from canonym.cli.input import read_ids
+    from canonym.cli.input import read_ids, source_of
     from canonym.cli.output import Layout, check_output, open_output
     from canonym.cli.progress import counter, stages
     from canonym.cli.sources import open_chosen
@@ -144,8 +144,8 @@ def annotate(
             f"--format {chosen} has no place for flags: write {' or '.join(_WITH_FLAGS)}, or leave "
             "out --flags"
         )
-    if output is not None:
-        check_output(output, chosen, (file, index, ids), overwrite=overwrite, resume=False)
+    inputs = (source_of((), file), index, ids)
+    check_output(output, chosen, inputs, overwrite=overwrite, resume=False)
     with open_texts(file, kind=input_format, encoding=encoding) as given:
         linker = open_chosen(index, options, everyday=not no_everyday)
         layout = Layout(

@@ -113,10 +113,12 @@ def folder_format(path: Path) -> str:
     """Recognise a folder by the files in it, or below it in some formats."""
     if format := find_folder_format(path):
         return format
+    inside = sorted(file.name for file in path.iterdir() if file.is_file())
+    name = f": name a file in it, such as {path / inside[0]}" if inside else ""
     raise ReadError(
         path,
-        "is a folder without .ann, .concept, .norm or .pipe files, or drug labels of TAC 2017, "
-        "which are expected in one",
+        f"is a folder without a corpus (.ann, .concept, .norm or .pipe files, or drug labels of "
+        f"TAC 2017){name}",
     )
 
 

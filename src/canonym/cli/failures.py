@@ -25,6 +25,10 @@ import click
 
 from canonym.errors import CanonymError
 
+_OF_STREAMS = {
+    errno.ENOSPC: "standard output: ",
+    errno.EBADF: "standard output or input is closed: ",
+}
 _INTERRUPTED = 130
 _READER_GONE = 141
 _ARGUMENT = re.compile(
@@ -100,8 +104,10 @@ def reported(flags: Callable[[], Collection[str]] = tuple) -> Iterator[None]:
         _silence_stdout()
         sys.exit(_READER_GONE)
     except OSError as error:
-        full = "standard output: " if error.errno == errno.ENOSPC else ""  # files have names
-        where = f"{error.filename}: " if error.filename else full
+        where = f"{error.filename}: " if error.filename else ""
+        if not where and error.errno in _OF_STREAMS:  # files have names
+            where = _OF_STREAMS[error.errno]
+            _silence_stdout()
         raise Hindered(printable(f"{where}{error.strerror or error}")) from error
     except MemoryError as error:
         raise Hindered("the memory is not enough for this") from error

@@ -146,6 +146,11 @@ class Arriving(io.RawIOBase):
             shutil.copyfileobj(self._stream, target)
 
 
+def source_of(names: Sequence[str], file: str | None) -> str | None:
+    """Return the file that is read, ``-`` for standard input, None where names are given."""
+    return file or (None if names and list(names) != [STDIN] else STDIN)
+
+
 @contextlib.contextmanager
 def open_input(
     names: Sequence[str],

@@ -231,18 +231,18 @@ def link(
     The columns of TSV, CSV and Parquet and the objects of JSON lines are described in
     docs/formats/links.md.
     """
-    from canonym.cli.input import Blanks, TableOptions, of_types, open_input, read_ids
+    from canonym.cli.input import Blanks, TableOptions, of_types, open_input, read_ids, source_of
     from canonym.cli.output import check_output, choose_format, open_output
     from canonym.cli.progress import counter, note
     from canonym.cli.resume import is_finished
     from canonym.cli.sources import open_chosen
 
     chosen = choose_format(format_, output)
-    if output is not None:
-        check_output(output, chosen, (file, index, ids), overwrite=overwrite, resume=resume)
-        if resume and is_finished(output):
-            note(f"{output} is finished: there is nothing to do.")
-            return
+    inputs = (source_of(names, file), index, ids)
+    check_output(output, chosen, inputs, overwrite=overwrite, resume=resume)
+    if output and resume and is_finished(output):
+        note(f"{output} is finished: there is nothing to do.")
+        return
     choice = options["sheet"], options["header_row"]
     table = TableOptions(column, context_column, delimiter, *choice)
     with open_input(names, file, kind=input_format, table=table, encoding=encoding) as given:

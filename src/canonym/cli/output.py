@@ -13,7 +13,7 @@ from canonym.cli.exchange import MappingTarget, mapping_writer
 from canonym.cli.explanation import explain
 from canonym.cli.failures import printable
 from canonym.cli.input import Entry, Item
-from canonym.cli.place import check_outputs
+from canonym.cli.place import check_outputs, check_standard_output
 from canonym.cli.resume import Journal, open_journal, working_files
 from canonym.errors import InvalidInput
 from canonym.export import DelimitedWriter, JsonLinesWriter, LinkWriter, ParquetWriter, format_of
@@ -156,9 +156,15 @@ def style_of(format: str, given: TableStyle | None, encoding: str | None) -> Tab
 
 
 def check_output(
-    path: str, format: str, inputs: Iterable[str | None], *, overwrite: bool, resume: bool
+    path: str | None, format: str, inputs: Iterable[str | None], *, overwrite: bool, resume: bool
 ) -> None:
-    """Refuse a file for links that is an input, or exists and is neither replaced nor resumed."""
+    """Refuse a file for links that is an input, or exists and is neither replaced nor resumed.
+
+    Without a file links go to standard output, which may not be an input either.
+    """
+    if path is None:
+        check_standard_output(inputs)
+        return
     if resume and format not in _RESUMABLE:
         raise InvalidInput(_NOT_RESUMABLE)
     touched = working_files(Path(path)) if format in _RESUMABLE else ()

@@ -8,10 +8,12 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import stat
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import combinations
 from pathlib import Path
+from typing import IO
 
 from canonym.errors import InvalidInput
 from canonym.io.files import MANIFEST, check_file, check_folder, restored
@@ -42,6 +44,24 @@ def check_outputs(
         _check_inputs(f"{place}, which is written meanwhile,", place, given)
 
 
+def check_standard_output(inputs: Iterable[str | None]) -> None:
+    """Refuse standard output that goes to an input: what is written would be read again."""
+    target = _status(sys.stdout)
+    if target is None or not stat.S_ISREG(target.st_mode):
+        return
+    for path in filter(None, inputs):
+        source = _status(sys.stdin) if path == "-" else _status(path)
+        if source is not None and os.path.samestat(source, target):
+            what = "standard input" if path == "-" else f"the input {path}"
+            raise InvalidInput(f"standard output goes to {what}; choose another file")
+
+
+def _status(place: str | IO[str]) -> os.stat_result | None:
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        return Path(place).stat() if isinstance(place, str) else os.fstat(place.fileno())
+    return None
+
+
 def check_distinct(outputs: Mapping[str, str | None]) -> None:
     """Refuse two options that name one output."""
     places = [(option, Path(path)) for option, path in outputs.items() if path is not None]
@@ -51,16 +71,21 @@ def check_distinct(outputs: Mapping[str, str | None]) -> None:
 
 
 def _check_inputs(what: str, place: Path, given: Iterable[Path]) -> None:
-    real = place.resolve()
+    real = _real(place)
     for path in given:
         if _same(place, path):
             raise InvalidInput(f"{what} is an input as well; choose another name for the output")
-        if real in path.resolve().parents:
+        if real in _real(path).parents:
             raise InvalidInput(f"{what} holds the input {path}; choose another name for the output")
-        if path.resolve() in real.parents and place.exists():
+        if _real(path) in real.parents and place.exists():
             raise InvalidInput(f"{what} is a file of the input {path}; choose another name")
     if _is_standard_input(place):
         raise InvalidInput(f"{what} is standard input as well; choose another name for the output")
+
+
+def _real(place: Path) -> Path:
+    """Return a path without links; links in a circle, on which `Path.resolve` fails, stay."""
+    return Path(os.path.realpath(place))
 
 
 def _check_surroundings(what: str, place: Path) -> None:
@@ -73,9 +98,9 @@ def _check_surroundings(what: str, place: Path) -> None:
 
 def _parents(place: Path) -> Iterator[Path]:
     """Yield the folders around a path, and around what it links to."""
-    yield from (place.absolute().parent.resolve() / place.name).parents
+    yield from (_real(place.absolute().parent) / place.name).parents
     if place.is_symlink():
-        yield from place.resolve().parents
+        yield from _real(place).parents
 
 
 def _check_free(option: str, place: Path, *, overwrite: bool, folder: bool) -> None:
@@ -95,7 +120,7 @@ def _same(one: Path, other: Path) -> bool:
         return one.samefile(other)
     if one.exists() or other.exists():
         return False
-    real, also = one.resolve(), other.resolve()
+    real, also = _real(one), _real(other)
     return _same_parent(real, also) and real.name.casefold() == also.name.casefold()
 
 
@@ -106,6 +131,5 @@ def _same_parent(one: Path, other: Path) -> bool:
 
 
 def _is_standard_input(place: Path) -> bool:
-    with contextlib.suppress(OSError, ValueError, AttributeError):
-        return place.is_file() and os.path.samestat(place.stat(), os.fstat(sys.stdin.fileno()))
-    return False
+    source = _status(sys.stdin)
+    return source is not None and place.is_file() and os.path.samestat(place.stat(), source)

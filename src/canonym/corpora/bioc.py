@@ -112,11 +112,17 @@ def read_bioc(
     options = _Options(tuple(key.lower() for key in id_keys), composites, pieces)
     found = _from_xml(path) if _is_xml(path) else _from_json(path)
     n = 0
+    copies: list[str] = []
     for content, line in found:
-        yield _read_document(content, path, line, options)
+        yield _read_document(content, path, line, options, copies)
         n += 1
     if not n:
         raise ReadError(path, "holds no document: a BioC collection of at least one was expected")
+    if copies:
+        _log.warning(
+            "%s: %d annotations write another text than their offsets hold, a copy in ASCII; the "
+            "first is %s. The mention is what the offsets hold.", path, len(copies), copies[0],
+        )  # fmt: skip
 
 
 def _is_xml(path: str | Path) -> bool:
@@ -197,16 +203,22 @@ _CODE_POINTS = _Unit("utf-32-le", 4)
 _OTHER_UNITS = (_Unit("utf-16-le", 2), _Unit("utf-8", 1))
 
 
-def _read_document(content: Any, path: str | Path, line: int, options: _Options) -> Document:
+def _read_document(
+    content: Any, path: str | Path, line: int, options: _Options, copies: list[str]
+) -> Document:
+    """Read a document; note the annotations that write a copy of their text."""
     reader = _Reader(path, line, options)
     try:
-        return reader.document(content)
+        document = reader.document(content)
+        copies.extend(reader.copies)
+        return document
     except ReadError:
         for unit in _OTHER_UNITS:
             other = _Reader(path, line, options, unit)
             with contextlib.suppress(ReadError):
                 document = other.document(content)
                 if other.verified:
+                    copies.extend(other.copies)
                     _log.info("%s: offsets of %r count in %s", path, document.id, unit.encoding)
                     return document
         raise
@@ -228,6 +240,7 @@ class _Reader:
         self.id = ""
         self.text = ""
         self.verified = False
+        self.copies: list[str] = []
         self._end = 0  # of the text, in units
         self._parts: list[tuple[int, int, str]] = []  # start in units and in the text, the part
 
@@ -318,6 +331,10 @@ class _Reader:
         if problem:
             raise self.error(f"annotation {annotation.get('id')!r}: {problem}", annotation)
         self.verified = self.verified or bool(written)
+        covered = join_pieces(self.text, spans, how="cover")
+        forms = [covered, join_pieces(self.text, spans)]
+        if written and not any(str(written).split() == form.split() for form in forms):
+            self.copies.append(f"{str(written)[:60]!r} for {covered[:60]!r} in {self.id!r}")
         ids = next((str(values[key]) for key in self.options.id_keys if key in values), "")
         gold, rule = parse_ids(ids, composite="|;")
         text = join_pieces(self.text, spans, how=self.options.pieces)

@@ -30,6 +30,8 @@ a mention is an empty one, so that lines and rows stay in step; a file without a
 from __future__ import annotations
 
 import json
+import logging
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO, Any
@@ -41,6 +43,10 @@ from canonym.errors import InvalidInput, ReadError
 from canonym.io.streams import open_text
 from canonym.types import Document, Mention
 
+_log = logging.getLogger(__name__)
+
+_ESCAPED_HALF = re.compile(r"\\ud[89a-f]", re.IGNORECASE)
+_HALF = re.compile("[\ud800-\udfff]")
 _MOST_WITHOUT = 10_000  # lines before the first with a mention; they have to be held
 
 
@@ -189,6 +195,7 @@ class _Record:
 
 
 def _records(lines: Iterable[str], path: str | Path) -> Iterator[_Record]:
+    halves: list[int] = []  # lines with half a character
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
@@ -198,7 +205,14 @@ def _records(lines: Iterable[str], path: str | Path) -> Iterator[_Record]:
             raise ReadError(
                 path, f"no JSON ({error}): one object a line is expected", line=number
             ) from error
+        if _ESCAPED_HALF.search(line) and _HALF.search(json.dumps(content, ensure_ascii=False)):
+            halves.append(number)
         yield _Record(content, path, number)
+    if halves:
+        _log.warning(
+            "%s: %d lines hold half a character (a lone surrogate such as \\ud800), the first is "
+            "line %d: it cannot be written, and becomes U+FFFD", path, len(halves), halves[0],
+        )  # fmt: skip
 
 
 def _shown(value: Any) -> str:

@@ -29,6 +29,7 @@ from canonym.io.tables import (
     announced_delimiter,
     check_delimiter,
     is_parquet,
+    no_column,
     open_parquet,
     quoted_rows,
     shown,
@@ -222,7 +223,7 @@ def sheet_table(
     for name in (column, context_column):
         if name is not None and sheet.header.count(name) != 1:
             count = sheet.header.count(name)
-            problem = f"{count} columns named {name!r}" if count else f"no column {name!r}"
+            problem = f"{count} columns named {name!r}" if count else no_column(name, sheet.header)
             raise sheet.error(
                 f"{problem}; the columns are {shown(sheet.header)} (another row may name them: "
                 "header_row=...)"
@@ -271,7 +272,7 @@ def _position(path: str | Path, header: Sequence[str], column: str, line: int) -
     count = header.count(column)
     if count == 1:
         return header.index(column)
-    problem = f"no column {column!r}" if not count else f"{count} columns named {column!r}"
+    problem = f"{count} columns named {column!r}" if count else no_column(column, header)
     raise ReadError(
         path, f"{problem}; the columns are {shown(header)} (is the delimiter right?)", line=line
     )

@@ -19,10 +19,11 @@ from canonym.errors import InvalidInput, ReadError
 from canonym.export.rows import COLUMNS, JOINED_BY, RESULT_COLUMNS, link_to_rows, result_columns
 from canonym.io.cells import MAX_COLUMNS, MAX_ROWS, column_letters, column_number
 from canonym.io.ods import CONTENT
+from canonym.io.parts import read_part
 from canonym.io.spans import EXCEL, ODF, CellSpan, RowSpan, SpanReader, replaced, start_tag
 from canonym.io.streams import ZIP_DAMAGE
 from canonym.io.workbooks import Sheet, SheetRow
-from canonym.io.xlsx import read_part, sheet_parts
+from canonym.io.xlsx import sheet_parts
 from canonym.types import Link
 
 _log = logging.getLogger(__name__)
@@ -178,7 +179,8 @@ def _style(xml: bytes, row: RowSpan, column: int) -> bytes:
 
 
 def _extended_excel(sheet: Sheet, xml: bytes, rows: Mapping[int, Sequence[Value]]) -> bytes:
-    spans = SpanReader(sheet.file, xml, EXCEL, sheet.name)
+    table = {"beyond": len(sheet.header), "whole": sheet.header_row}
+    spans = SpanReader(sheet.file, xml, EXCEL, sheet.name, **table)
     width = len(rows[sheet.header_row])
     merged = (
         column_number(column.decode()) + 1

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 __all__ = ["register"]
 
+_REMEMBERED = 100_000
+
 
 def register(
     connection: duckdb.DuckDBPyConnection,
@@ -59,7 +61,7 @@ def register(
     -----
     DuckDB calls the function with up to 2,048 rows at a time, from any of its threads. A linker may
     be used by several threads at once, so no setting of DuckDB has to change. Equal mentions are
-    linked once in each of these calls: where they repeat, link ``SELECT DISTINCT`` and join.
+    linked once: the links of the last 100,000 or more are remembered until the index changes.
 
     Examples
     --------
@@ -83,12 +85,25 @@ def register(
         **check_options(options),
     }
 
-    def linked(*columns: Any) -> Any:
-        batch = one_batch(arrow.table(list(columns), arguments))
-        found = link_batch(opened, batch, "text", **how).select(names)
-        return arrow.StructArray.from_arrays(found.columns, fields=fields)
+    schema = link_schema()
+    memory = _Memory(opened)
 
-    linked(*(arrow.nulls(0) for _ in arguments))  # options that do not fit are found at once
+    def linked(*columns: Any) -> Any:
+        mentions = list(zip(*(column.to_pylist() for column in columns), strict=True))
+        distinct = list(dict.fromkeys(mentions))
+        rows = memory.rows()
+        if new := [mention for mention in distinct if mention not in rows]:
+            texts = [arrow.array(cells, arrow.string()) for cells in zip(*new, strict=True)]
+            batch = one_batch(arrow.table(texts, arguments))
+            links = link_batch(opened, batch, "text", **how).select(names)
+            rows.update(zip(new, links.to_pylist(), strict=True))
+        places = {mention: place for place, mention in enumerate(distinct)}
+        batch = arrow.RecordBatch.from_pylist([rows[each] for each in distinct], schema=schema)
+        batch = batch.take(arrow.array([places[each] for each in mentions], arrow.int64()))
+        return arrow.StructArray.from_arrays(batch.columns, fields=fields)
+
+    none = one_batch(arrow.table([arrow.nulls(0) for _ in arguments], arguments))
+    link_batch(opened, none, "text", **how)  # options that do not fit are found at once
     like = connection.from_arrow(arrow.schema(fields).empty_table())
     result = connection.struct_type(dict(zip(like.columns, like.types, strict=True)))
     try:
@@ -107,3 +122,18 @@ def register(
             f"the function {name!r} cannot be registered ({error}): give another name=, or remove "
             f"the one that is there with connection.remove_function({name!r})"
         ) from error
+
+
+class _Memory:
+    """Rows of mentions that were linked, as long as the index is the same."""
+
+    def __init__(self, linker: Linker) -> None:
+        self._linker = linker
+        self._of: tuple[str, dict[tuple[str | None, ...], dict[str, Any]]] = ("", {})
+
+    def rows(self) -> dict[tuple[str | None, ...], dict[str, Any]]:
+        """Return the rows by mention, none once the index has changed or they are too many."""
+        fingerprint, rows = self._linker.fingerprint, self._of[1]
+        if self._of[0] != fingerprint or len(rows) > _REMEMBERED:
+            self._of = fingerprint, {}
+        return self._of[1]

@@ -61,6 +61,7 @@ def link_column(
     MissingExtra
         Without pyspark (extra ``spark``).
     """
+    require("pandas", "a Spark data frame", "spark")
     sql = require("pyspark.sql", "a Spark data frame", "spark")
     types = require("pyspark.sql.types", "a Spark data frame", "spark")
     arrow = require("pyspark.sql.pandas.types", "a Spark data frame", "spark")

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Mapping
-from types import MappingProxyType
 from typing import NamedTuple
 
 MAX_ROWS = 1 << 20
@@ -14,9 +12,14 @@ MAX_ROWS = 1 << 20
 MAX_COLUMNS = 1 << 14
 """Most columns of a sheet."""
 
+MAX_CELLS = 1 << 24
+"""Most cells that are read of a sheet: a million rows of 16 columns."""
 
-NO_LONG_NUMBERS: Mapping[int, bool] = MappingProxyType({})
-"""For rows without numbers of more than 15 digits."""
+MAX_CHARACTERS = 1 << 29
+"""Most characters that are read of a sheet."""
+
+MAX_ROW_CHARACTERS = 1 << 24
+"""Most characters of a row."""
 
 _KEPT_DIGITS = 15  # of a number, by spreadsheets
 
@@ -26,13 +29,14 @@ class RawRow(NamedTuple):
 
     A fault, by the place of its cell from 0, is an error such as ``#N/A``, or empty for a formula
     without a value. The cell is empty then. `long_numbers` has the places of numbers with more than
-    15 digits, each with whether its last digits are lost.
+    15 digits, each with whether its last digits are lost, and `dates` those of dates.
     """
 
     number: int
     cells: list[str]
     faults: dict[int, str]
-    long_numbers: Mapping[int, bool] = NO_LONG_NUMBERS
+    long_numbers: dict[int, bool]
+    dates: list[int]
 
 
 def cell_text(value: object) -> str:

@@ -24,6 +24,7 @@ _BIOPORTAL = re.compile(r"https?://purl\.bioontology\.org/ontology/([A-Z0-9-]+)/
 _IDENTIFIERS = re.compile(r"https?://identifiers\.org/([A-Za-z0-9._-]+)[/:]([^/#]+)$")
 _ORPHANET = re.compile(r"https?://www\.orpha\.net/(?:ORDO/)?Orphanet_(\w+)$")
 _SCHEME = re.compile(r"https?://")
+_SUFFIX = re.compile(r"\.(?:owl|obo|json|ttl|rdf)$")
 _CURIE = re.compile(r"([A-Za-z_][\w.-]*):(?!//)(.*)", re.DOTALL)
 _PLAIN = re.compile(r"[A-Za-z0-9.-]+")
 
@@ -159,6 +160,20 @@ def expand(id_: str) -> str:
     if base.startswith(_ANY) or not _PLAIN.fullmatch(local):
         base = f"{_ANY}{prefix}:"
     return base + quote(local, safe="")
+
+
+def ontology_name(address: str) -> str:
+    """Return the name of an ontology by its address, or by the id in an OBO file.
+
+    >>> ontology_name("http://purl.obolibrary.org/obo/uberon/basic.owl"), ontology_name("hp")
+    ('UBERON', 'HP')
+    >>> ontology_name("http://www.ebi.ac.uk/efo/efo.owl")
+    'efo'
+    """
+    of_obo = address.removeprefix(_OBO)
+    if _SCHEME.match(of_obo):
+        return _SUFFIX.sub("", re.split("[/#]", of_obo.rstrip("/#"))[-1])
+    return _SUFFIX.sub("", of_obo.strip("/#").split("/")[0]).upper()
 
 
 def compact(address: str, prefixes: Mapping[str, str] | None = None) -> str:

@@ -202,6 +202,8 @@ def check_folder(path: Path, *, overwrite: bool) -> None:
     _check_parent(path)
     if os.path.lexists(path) and not overwrite:
         raise _exists(path, "folder name")
+    if path.is_symlink() and not path.exists():
+        raise InvalidInput(f"{path} is a link that leads nowhere; choose another folder name")
     if path.exists() and not _is_replaceable(path):
         raise InvalidInput(
             f"{path} was not written by canonym (no {MANIFEST} in it) and is left alone; "

@@ -65,10 +65,18 @@ def start_tag(xml: bytes, at: int) -> bytes:
 
 
 class SpanReader:
-    """Notes the rows of one sheet; for ODF the one called `name`."""
+    """Notes the rows of one sheet; for ODF the one called `name`.
 
-    def __init__(self, path: Path, xml: bytes, dialect: Dialect, name: str) -> None:
+    Of rows other than `whole` the cells up to the column `beyond` are left out, for a sheet has
+    millions.
+    """
+
+    def __init__(
+        self, path: Path, xml: bytes, dialect: Dialect, name: str, *, beyond: int = 0,
+        whole: int = 0,
+    ) -> None:  # fmt: skip
         self.rows: list[RowSpan] = []
+        self._beyond, self._whole = beyond, whole
         self._xml = xml
         self._dialect = dialect
         self._name = name
@@ -132,8 +140,9 @@ class SpanReader:
             self._number += repeats - 1
         elif tag in dialect.cells:
             repeats, start = self._cell
-            _, end = self._element_end(start)
-            self._cells.append(CellSpan(self._column, repeats, start, end, self._filled))
+            if self._column + repeats - 1 > self._beyond or self._number == self._whole:
+                _, end = self._element_end(start)
+                self._cells.append(CellSpan(self._column, repeats, start, end, self._filled))
             self._column += repeats - 1
             self._depth = None
 

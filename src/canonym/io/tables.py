@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import difflib
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -16,6 +17,8 @@ from canonym.io.workbooks import SheetChoice, check_no_choice, open_sheet, workb
 DELIMITERS: tuple[str, ...] = ("\t", ",", ";", "|")
 """Delimiters that are recognised, the first one preferred."""
 
+_LONG_NAME = 100  # characters, whose comparison takes long
+_NEAR = 0.8  # similarity of a column that may be meant
 _QUOTED = re.compile(r'"[^"]*"')
 _ANNOUNCED = re.compile(r"sep=(\\t|\t|[^\w\s\\])\1*", re.IGNORECASE)
 _LINE_ENDS = ("\r", "\n")
@@ -167,6 +170,18 @@ def column_places(stream: TextStream, header: Sequence[str], wanted: Sequence[st
 def shown(header: Sequence[str], *, most: int = 30) -> str:
     """List the columns of a table, for a message."""
     return ", ".join(repr(name[:40]) for name in header[:most])
+
+
+def no_column(name: str, header: Sequence[str]) -> str:
+    """Say that a table lacks a column, and which one may be meant.
+
+    >>> no_column("dx", ["id", " DX "])
+    "no column 'dx' (did you mean ' DX '?)"
+    """
+    near = [each for each in header if squeezed(each) == squeezed(name)]
+    short = [each for each in header if len(each) < _LONG_NAME]
+    near = near or difflib.get_close_matches(name, short, 1, _NEAR)
+    return f"no column {name!r}" + (f" (did you mean {near[0]!r}?)" if near else "")
 
 
 def squeezed(name: str) -> str:

@@ -12,11 +12,12 @@ import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 from canonym.errors import InvalidInput, ReadError
 from canonym.io import ods, xlsx
-from canonym.io.cells import NO_LONG_NUMBERS, RawRow, column_letters
+from canonym.io.cells import MAX_CELLS, MAX_CHARACTERS, RawRow, column_letters
 from canonym.io.streams import ZIP_DAMAGE, check_expansion
 
 _log = logging.getLogger(__name__)
@@ -44,7 +45,21 @@ class SheetRow(list[str]):
     """
 
     number: int = 0
-    long_numbers: Mapping[int, bool] = NO_LONG_NUMBERS
+    long_numbers: Mapping[int, bool] = MappingProxyType({})
+
+
+class _Tally:
+    """Counts cells; `first` is the first, with what is in it."""
+
+    def __init__(self) -> None:
+        self.n = 0
+        self.first = ""
+
+    def add(self, row: int, place: int, content: str = "") -> None:
+        """Count a cell, named by its row from 1 and its place from 0."""
+        if not self.n:
+            self.first = content + _cell(row, place)
+        self.n += 1
 
 
 class Sheet:
@@ -68,7 +83,7 @@ class Sheet:
             raise self.error(expected)
         self.header_row = self._row = first.number
         width = max(place for place, cell in enumerate(first.cells, 1) if cell)
-        self._check(first, width, [])
+        self._check(first, width, _Tally())
         self.header = tuple(
             cell.strip() or f"column {column_letters(place)}"
             for place, cell in enumerate(first.cells[:width], 1)
@@ -82,41 +97,66 @@ class Sheet:
 
     def _read(self, rows: Iterator[RawRow]) -> Iterator[SheetRow]:
         width = len(self.header)
-        errors: list[str] = []
-        long: list[str] = []
+        errors, long = _Tally(), _Tally()
+        dates: dict[int, _Tally] = {}  # by their place
+        filled = [0] * width
+        n_cells = n_characters = 0
         for row in rows:
             self._row = row.number
             cells = SheetRow(row.cells[:width])
             cells.number, cells.long_numbers = row.number, row.long_numbers
+            n_cells += len(cells)
+            n_characters += sum(map(len, cells))
+            if n_cells > MAX_CELLS or n_characters > MAX_CHARACTERS:
+                raise self.error(
+                    f"of a sheet {MAX_CELLS:,} cells and {MAX_CHARACTERS:,} characters are read, "
+                    "and there are more: save it as CSV or TSV"
+                )
             self._check(row, width, errors)
-            if row.long_numbers:
-                long += [_cell(row.number, at) for at in row.long_numbers if at < width]
+            for at in row.long_numbers:
+                if at < width:
+                    long.add(row.number, at)
+            for at in row.dates:
+                if at < width:
+                    dates.setdefault(at, _Tally()).add(row.number, at)
+            for at, cell in enumerate(cells):
+                if cell:
+                    filled[at] += 1
             if any(cells) or any(place < width for place in row.faults):
                 cells += [""] * (width - len(cells))
                 yield cells
-        if errors:
+        self._tell(errors, "hold an error and are read as empty", "")
+        self._tell(
+            long, "hold numbers of more than 15 digits, of which spreadsheets keep 15",
+            "If they are codes, enter them as text",
+        )  # fmt: skip
+        for at, tally in dates.items():
+            if 2 * tally.n < filled[at]:
+                self._tell(
+                    tally,
+                    f"of the column {self.header[at]!r}, which is mostly no dates, hold one",
+                    "Spreadsheets make dates of names such as MARCH1 and of codes such as 1-2: "
+                    "enter these as text",
+                )  # fmt: skip
+
+    def _tell(self, tally: _Tally, what: str, advice: str) -> None:
+        """Warn about cells, and name the first."""
+        if tally.n:
             _log.warning(
-                "%s, sheet %r: %d cells hold an error and are read as empty, the first is %s",
-                self.path, self.name, len(errors), errors[0],
-            )  # fmt: skip
-        if long:
-            _log.warning(
-                "%s, sheet %r: %d cells hold numbers of more than 15 digits, of which spreadsheets "
-                "keep 15; the first is %s. If they are codes, enter them as text.",
-                self.path, self.name, len(long), long[0],
+                "%s, sheet %r: %d cells %s; the first is %s.%s",
+                self.path, self.name, tally.n, what, tally.first, f" {advice}." if advice else "",
             )  # fmt: skip
 
-    def _check(self, row: RawRow, width: int, errors: list[str]) -> None:
+    def _check(self, row: RawRow, width: int, errors: _Tally) -> None:
         """Note the errors in a row, and refuse formulas whose value is not known."""
         for place, fault in row.faults.items():
-            where = _cell(row.number, place)
             if place < width and not fault:
                 raise self.error(
-                    f"the formula in {where} has no stored value: open the workbook in Excel or "
-                    "LibreOffice and save it there"
+                    f"the formula in {_cell(row.number, place)} has no stored value: open the "
+                    "workbook in Excel or LibreOffice and save it there"
                 )
             if place < width:
-                errors.append(f"{fault} in {where}")
+                errors.add(row.number, place, f"{fault} in ")
 
 
 def check_ids(
@@ -163,7 +203,8 @@ def workbook_suffix(path: str | Path) -> str | None:
 
 
 def _suffix(path: Path, archive: zipfile.ZipFile) -> str | None:
-    names = set(archive.namelist())
+    parts = archive.namelist()
+    names = set(parts)
     if _TYPES in names and any(name.startswith("xl/") for name in names):
         types = _beginning(archive, _TYPES)
         if "xl/workbook.bin" in names or b".template." in types:
@@ -179,6 +220,13 @@ def _suffix(path: Path, archive: zipfile.ZipFile) -> str | None:
             raise ReadError(path, "has a password: save it without one")
     else:
         return None
+    if len(names) < len(parts):
+        twice = next(name for name in parts if parts.count(name) > 1)
+        raise ReadError(
+            path,
+            f"has the part {twice!r} twice, and programs differ in which they read: open it in "
+            "Excel or LibreOffice, and save it there",
+        )
     for info in archive.infolist():
         if info.filename.endswith((".xml", ".rels")):
             check_expansion(path, info.file_size, info.compress_size)
@@ -220,7 +268,9 @@ def _choose(path: Path, sheets: Sequence[tuple[str, bool]], wanted: str | None) 
     if wanted is None and visible:
         if len(visible) > 1:
             _log.warning("%s: sheet %r is read, the first of %s", path, visible[0], listed(visible))
-        return visible[0]
+        wanted = visible[0]
+    if wanted is not None and names.count(wanted) > 1:
+        raise ReadError(path, f"has several sheets {wanted!r}: give each a name of its own")
     if wanted in names and wanted is not None:
         return wanted
     what = f"no sheet {wanted!r}" if wanted is not None else "no visible sheet"

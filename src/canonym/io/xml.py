@@ -1,11 +1,16 @@
-"""XML and JSON files read record by record, without entities and without fetching anything."""
+"""XML and JSON files read record by record, without fetching anything.
+
+Entities are read where they stand for a short text, as ``&owl;`` does for an address; entities that
+refer to each other or to files are refused, for they make a small file fill the memory or read what
+it should not.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import json
 import xml.etree.ElementTree as ET
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 from xml.parsers import expat
@@ -14,7 +19,9 @@ from canonym.errors import ReadError
 from canonym.io.streams import open_bytes
 
 _PIECE = 1 << 16
+_TEXT_PIECE = 1 << 20  # characters, so that a long text is put together of few
 _MAX_PROLOG = 1 << 22
+_LONGEST_ENTITY = 200  # characters, so that no file grows to more than a hundred times its size
 
 
 class Prolog(NamedTuple):
@@ -34,26 +41,34 @@ class _RootReachedError(Exception):
     """Ends the parse: the prolog is known."""
 
 
-def _entity_refuser(path: str | Path, parser: expat.XMLParserType) -> Callable[..., None]:
-    """Make the handler that refuses entity declarations.
+def guard_entities(path: str | Path, parser: expat.XMLParserType) -> None:
+    """Let a parser refuse entities that are no short text, and those that nobody declares."""
 
-    The formats read here have none, and entities that refer to each other are how a small file is
-    made to fill the memory.
-    """
+    def declare(
+        name: str, is_parameter: bool, value: str | None, _base: object, *_external: object
+    ) -> None:
+        if is_parameter or value is None or len(value) > _LONGEST_ENTITY or set(value) & set("&<%"):
+            raise ReadError(
+                path,
+                f"declares the entity {name!r}, and only entities that stand for a text of up to "
+                f"{_LONGEST_ENTITY} characters are read: write that text where the entity stands, "
+                "or get the file from its publisher",
+                line=parser.CurrentLineNumber,
+            )
 
-    def declare_entity(name: str, *_: object) -> None:
+    def skip(name: str, _is_parameter: bool) -> None:
         raise ReadError(
             path,
-            f"declares the entity {name!r}; no entities were expected, and they are not expanded: "
-            "get the file from its publisher",
+            f"uses the entity {name!r}, which it does not declare: write the character itself",
             line=parser.CurrentLineNumber,
         )
 
-    return declare_entity
+    parser.EntityDeclHandler = declare
+    parser.SkippedEntityHandler = skip
 
 
 def read_prolog(path: str | Path) -> Prolog:
-    """Read an XML file up to its root element; a file that declares entities is a `ReadError`."""
+    """Read an XML file up to its root element; see `guard_entities`."""
     doctype = ""
 
     def start_doctype(_name: str, system: str | None, _public: str | None, _internal: bool) -> None:
@@ -65,7 +80,7 @@ def read_prolog(path: str | Path) -> Prolog:
 
     parser = expat.ParserCreate()
     parser.StartDoctypeDeclHandler = start_doctype
-    parser.EntityDeclHandler = _entity_refuser(path, parser)
+    guard_entities(path, parser)
     parser.StartElementHandler = start_element
     with open_bytes(path) as source:
         try:
@@ -81,8 +96,11 @@ def read_prolog(path: str | Path) -> Prolog:
             ) from error
 
 
-def check_depth(path: str | Path, content: bytes, *, most: int) -> None:
-    """Raise a `ReadError` where elements are nested deeper than `most`; other faults may stay."""
+def check_xml(path: str | Path, content: bytes, *, most: int) -> None:
+    """Refuse entities, as `guard_entities` does, and elements nested deeper than `most`.
+
+    Other faults are left to the parser that reads the file.
+    """
     depth = 0
     parser = expat.ParserCreate()
 
@@ -102,8 +120,8 @@ def check_depth(path: str | Path, content: bytes, *, most: int) -> None:
         nonlocal depth
         depth -= 1
 
+    guard_entities(path, parser)
     parser.StartElementHandler, parser.EndElementHandler = start, end
-    # The parser that reads the file reports malformed XML.
     with contextlib.suppress(expat.ExpatError, LookupError, ValueError):
         for at in range(0, len(content), _PIECE):
             parser.Parse(content[at : at + _PIECE], False)
@@ -137,6 +155,7 @@ def read_numbered_elements(path: str | Path, tags: Collection[str]) -> Iterator[
     """
     parser = expat.ParserCreate()
     parser.buffer_text = True
+    parser.buffer_size = _TEXT_PIECE
     open_elements: list[Element] = []
     ready: list[Element] = []
 
@@ -163,7 +182,7 @@ def read_numbered_elements(path: str | Path, tags: Collection[str]) -> Iterator[
             else:
                 element.text = (element.text or "") + characters
 
-    parser.EntityDeclHandler = _entity_refuser(path, parser)
+    guard_entities(path, parser)
     parser.StartElementHandler = start
     parser.EndElementHandler = end
     parser.CharacterDataHandler = text

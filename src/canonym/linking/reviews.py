@@ -149,14 +149,12 @@ def _sssom_reviews(
             reason = _NOT_REVIEWED
         elif row.get("subject_type", "rdfs literal") != "rdfs literal":
             reason = "the subject is no text, but an entity"
-        elif id_ == NOT_FOUND:
+        elif id_ in ("", NOT_FOUND):
             reason = _NO_CONCEPT
         elif not denied and row["predicate_id"] != PREDICATES["equal"]:
             reason = _OTHER_RELATION
-        if not reason and not (text and id_):
-            raise ReadError(
-                path, "the row is reviewed, and lacks its subject_label or object_id", line=line
-            )
+        if not reason and not text:
+            raise ReadError(path, "the row is reviewed, and lacks its subject_label", line=line)
         facts = [reviewer, row.get("mapping_date", ""), row.get("reviewer_comment", "")]
         if row.get("author_label"):  # else the comment is that of a program
             facts.append(row.get("comment", ""))

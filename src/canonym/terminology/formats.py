@@ -64,6 +64,7 @@ FORMATS: dict[str, Format] = {
         ("obo", "obo:read_obo", "ontology in OBO format 1.0 to 1.4", "an .obo file"),
         ("owl", "owl:read_owl", "OWL ontology or SKOS thesaurus (needs the extra 'owl')",
          "a file of RDF/XML, Turtle, N-Triples or JSON-LD"),
+        ("obographs", "obographs:read_obographs", "ontology in OBO Graphs JSON", "a .json file"),
         ("mesh", "mesh:read_mesh_xml", "MeSH descriptors or supplementary concepts in XML",
          "desc*.xml or supp*.xml"),
         ("ctd", "ctd:read_ctd", "diseases or chemicals of the Comparative Toxicogenomics Database",
@@ -190,8 +191,10 @@ def recognise(source: str | Path | None, *, options: Collection[str] = ()) -> st
     if found is None:
         known = "; ".join(f"{each.name} ({each.title})" for each in FORMATS.values())
         raise InvalidInput(
-            f"{path}: the format is not recognised ({looked_at}). Name it with format=... or "
-            f"`canonym import --format`: {known}"
+            f"{path}: the format is not recognised ({looked_at}). Of a table, name the columns "
+            "with id_column=... and name_column=..., or `canonym import --id-column ... "
+            "--name-column ...`. Name another format with format=... or `canonym import --format`: "
+            f"{known}"
         )
     return found
 
@@ -409,6 +412,7 @@ _ROOTS = {
 }
 _TRIPLE = re.compile(r"(<[A-Za-z][A-Za-z0-9+.-]*:[^\s<>]*>|_:\S+)\s+<[^\s<>]+>\s+\S")
 _TURTLE = re.compile(r"@?(prefix|base)\s", re.IGNORECASE)
+_GRAPHS = re.compile(r'\A\{[^\[]*"graphs"\s*:\s*\[')
 _JSON_LD = re.compile(r'"@(context|graph|id)"')
 
 
@@ -456,7 +460,8 @@ def recognise_file(path: Path) -> tuple[str | None, str]:
         root = read_prolog(path).root
         return _ROOTS.get(root), f"XML with the root element {root!r}"
     if start.startswith((b"{", b"[")) and not text.startswith("[Term]"):
-        return ("owl" if _JSON_LD.search(text) else None), "JSON without the keys of JSON-LD"
+        found = "obographs" if _GRAPHS.search(text) else "owl" if _JSON_LD.search(text) else None
+        return found, "JSON without the keys of OBO Graphs or JSON-LD"
     encoding = _encoding(head)
     with open_text(path, encoding=encoding) as stream:
         lines = [line.rstrip("\n") for line in itertools.islice(stream, _LINES)]

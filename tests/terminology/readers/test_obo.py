@@ -105,6 +105,21 @@ def test_the_relational_adjective_of_an_organ_is_a_name(tmp_path: Path, property
     assert names == [Name("renal", "U:1", scope="related")]
 
 
+def test_synonyms_that_are_properties_are_names(tmp_path: Path) -> None:
+    path = tmp_path / "a.obo"
+    path.write_text(
+        "[Term]\nid: T:1\nname: one\n"
+        'has_exact_synonym: "first" []\n'
+        'property_value: has_exact_synonym "uno" xsd:string\n'
+        'property_value: http://www.geneontology.org/formats/oboInOwl#hasNarrowSynonym "a "b"" '
+        "xsd:string\n"
+        'property_value: has_synonym_note "no" xsd:string\n'
+    )
+    assert [record for record in read_obo(path) if isinstance(record, Name)] == [
+        Name("first", "T:1"), Name("uno", "T:1"), Name('a "b"', "T:1", "narrow"),
+    ]  # fmt: skip
+
+
 def test_an_obsolete_term_is_yielded_as_deprecated(tmp_path: Path) -> None:
     records = list(read_obo(write(tmp_path / "demo.obo", ONTOLOGY)))
     assert records[-2:] == [
@@ -128,6 +143,10 @@ def test_an_obsolete_term_is_yielded_as_deprecated(tmp_path: Path) -> None:
     [
         ("date: 14:05:2015 16:40\nontology: doid\n", "2015-05-14", "DOID"),
         ("date: once\n", "once", ""),
+        ("ontology: uberon/basic\n", "", "UBERON"),
+        ("ontology: go/extensions/go-plus.owl\n", "", "GO"),
+        ("ontology: http://purl.obolibrary.org/obo/uberon/basic.obo\n", "", "UBERON"),
+        ("ontology: http://www.ebi.ac.uk/efo/efo.owl\n", "", "EFO"),
         ("data-version: v7\ndefault-namespace: words\n", "v7", "words"),
         ("format-version: 1.2\nsynonymtypedef:\n", "", ""),
         ("", "", ""),

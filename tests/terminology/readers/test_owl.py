@@ -10,11 +10,13 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from canonym.errors import InvalidInput, MissingExtra, ReadError
 from canonym.io.curies import compact
+from canonym.terminology.formats import recognise
 from canonym.terminology.readers.owl import read_owl
 from canonym.types import Concept, Name, Record, Relation, Xref
 
@@ -177,6 +179,35 @@ def test_language_prefixes_and_version_are_the_callers(tmp_path: Path) -> None:
     assert Name("Heart attack", "HP:0001658", "exact", "fr") in untagged
 
 
+def test_properties_of_names_are_known_however_they_are_spelt(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    text = (
+        PREFIXES
+        + """
+        @prefix dc: <http://purl.org/dc/elements/1.1/> .
+        ex:s a skos:ConceptScheme ; dc:title "Toes" .
+        ex:1 a skos:Concept ; skos:prefLabel "one" ; skos:inScheme ex:s ;
+            ex:has_exact_synonym "uno" ; ex:HasBroadSynonym "number" ; ex:brandSynonym "einz" .
+    """
+    )
+    concept, *names = read(tmp_path / "a.ttl", text)
+    assert isinstance(concept, Concept)
+    assert concept.types == ("Toes",)
+    assert {(name.text, name.scope) for name in names if isinstance(name, Name)} == {
+        ("uno", "exact"), ("number", "broad"),
+    }  # fmt: skip
+    remark = "http://example.org/t#brandSynonym may hold names, and are not read"
+    assert [record.message for record in caplog.records] == [f"the properties {remark}"]
+
+
+def test_the_name_of_an_ontology_is_no_part_of_it(tmp_path: Path) -> None:
+    text = PREFIXES + "obo:uberon\\/basic.owl a owl:Ontology . ex:1 a owl:Class ."
+    (concept,) = read(tmp_path / "a.ttl", text)
+    assert isinstance(concept, Concept)
+    assert concept.source == "UBERON"
+
+
 def test_a_graph_without_a_header(tmp_path: Path) -> None:
     text = PREFIXES + "[] a owl:Ontology . ex:1 a owl:Class, skos:Concept ; rdfs:label 'a' . "
     text += "ex:2 a owl:Class . [] a owl:Class ; rdfs:label 'nobody' ."
@@ -243,11 +274,105 @@ def test_a_local_json_ld_context_is_fine(tmp_path: Path) -> None:
     assert read(tmp_path / "a", json.dumps(document)) == [Concept("http://x.org/1", "a")]
 
 
-def test_an_entity_bomb_is_stopped(tmp_path: Path) -> None:
-    layers = "".join(f'<!ENTITY e{i} "{f"&e{i - 1};" * 100}">' for i in range(1, 9))
-    bomb = f'<!DOCTYPE rdf:RDF [<!ENTITY e0 "haha">{layers}]><rdf:RDF a="&e8;"/>'
-    with pytest.raises(ReadError, match="not well-formed xml"):
-        read(tmp_path / "a", bomb)
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        lambda address: [[address]],
+        lambda address: [[[{"@import": address}]]],
+        lambda address: {"x": {"@id": "a:x", "@context": [[address]]}},
+        lambda address: {"@context": [[address], None]},
+    ],
+)
+def test_a_context_in_a_nested_list_is_not_fetched(tmp_path: Path, wrap: Any) -> None:
+    context = {"@context": {"name": "http://www.w3.org/2004/02/skos/core#prefLabel"}}
+    (tmp_path / "context").write_text(json.dumps(context))
+    document = {
+        "@context": wrap((tmp_path / "context").as_uri()),
+        "@id": "a:1", "@type": "http://www.w3.org/2004/02/skos/core#Concept", "name": "fetched",
+    }  # fmt: skip
+    with pytest.raises(ReadError, match=r"refers to the context 'file:.*, which is not fetched"):
+        read(tmp_path / "a", json.dumps(document))
+
+
+XML = ' rdf:parseType="Literal"'
+ROOT = (
+    '<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" '
+    'xmlns:rdfs="http://www.w3.org/2000/01/rdf-schema#" '
+    'xmlns:owl="http://www.w3.org/2002/07/owl#">'
+)
+
+
+def test_the_entities_of_protege_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "a.owl"
+    text = (
+        '<?xml version="1.0"?>\n<!DOCTYPE rdf:RDF [<!ENTITY owl "http://www.w3.org/2002/07/owl#">'
+        f'<!ENTITY auml "&#228;">]>\n{ROOT}<rdf:Description rdf:about="a:1"><rdf:type '
+        'rdf:resource="&owl;Class"/><rdfs:label>F&auml;rbung</rdfs:label></rdf:Description>'
+        "</rdf:RDF>"
+    )
+    assert read(path, text) == [Concept("a:1", "Färbung")]
+    assert recognise(path) == "owl"
+
+
+@pytest.mark.parametrize(
+    ("declared", "used", "problem"),
+    [
+        ('<!ENTITY a "haha"><!ENTITY b "&a;&a;">', "&b;", "declares the entity 'b'"),
+        (f'<!ENTITY a "{"x" * 201}">', "&a;", "declares the entity 'a'"),
+        ('<!ENTITY a SYSTEM "file:///etc/hostname">', "&a;", "declares the entity 'a'"),
+        ('<!ENTITY % a SYSTEM "file:///etc/hostname"> %a;', "", "declares the entity 'a'"),
+        ('<!ENTITY a "<rdfs:label>x</rdfs:label>">', "&a;", "declares the entity 'a'"),
+        ("", "&eacute;", "undefined entity"),
+    ],
+)
+def test_other_entities_are_refused(tmp_path: Path, declared: str, used: str, problem: str) -> None:
+    bomb = (
+        f'<!DOCTYPE rdf:RDF [{declared}]>{ROOT}<owl:Class rdf:about="a:1"><rdfs:label>x{used}'
+        "</rdfs:label></owl:Class></rdf:RDF>"
+    )
+    for syntax in (None, "xml"):
+        with pytest.raises(ReadError, match=problem):
+            read(tmp_path / "a", bomb, syntax=syntax)
+
+
+def test_an_entity_of_a_definition_elsewhere_is_not_left_out(tmp_path: Path) -> None:
+    text = (
+        f'<!DOCTYPE rdf:RDF SYSTEM "other.dtd">{ROOT}<owl:Class rdf:about="a:1"><rdfs:label>'
+        "caf&eacute;</rdfs:label></owl:Class></rdf:RDF>"
+    )
+    with pytest.raises(ReadError, match="uses the entity 'eacute', which it does not declare"):
+        read(tmp_path / "a", text)
+
+
+def test_xml_in_a_property_is_its_text(tmp_path: Path) -> None:
+    text = (
+        f'{ROOT}<owl:Class rdf:about="a:1"><rdfs:label rdf:parseType="Literal" xml:lang="en">'
+        "H<sub>2</sub>O &lt; <b>5<i>&amp;</i></b></rdfs:label></owl:Class></rdf:RDF>"
+    )
+    assert read(tmp_path / "a", text) == [Concept("a:1", "H2O < 5&")]
+
+
+@pytest.mark.parametrize(
+    ("kind", "piece"),
+    [
+        ("", "a&amp;"),
+        (' rdf:parseType="Literal"', "a&amp;"),
+        (' rdf:parseType="Literal"', "<b>x</b>"),
+    ],
+)
+def test_time_grows_with_a_text_and_not_with_its_square(
+    tmp_path: Path, kind: str, piece: str
+) -> None:
+    path = tmp_path / "a"
+    path.write_text(
+        f'{ROOT}<owl:Class rdf:about="a:1"><rdfs:label{kind}>{piece * 200_000}</rdfs:label>'
+        "</owl:Class></rdf:RDF>"
+    )
+    began = time.process_time()
+    (concept,) = read_owl(path)
+    assert isinstance(concept, Concept)
+    assert len(concept.label) >= 200_000
+    assert time.process_time() - began < 5
 
 
 def test_an_unknown_format_and_a_missing_library(

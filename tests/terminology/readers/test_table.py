@@ -526,3 +526,17 @@ def test_consumer_names(data: Path) -> None:
     )
     assert found[0] == Concept("UMLS:C0000731", "Abdominal bloating", types=("T033", "T184"))
     assert Name('"Lop" ear', "UMLS:C0000768") in found
+
+
+def test_ids_that_become_one_are_remarked(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    path = tmp_path / "a.csv"
+    rows = ["D1,a", "D1,b", " D1,c", "D2,d", "M:D2,e", "M:D3,f", "M:D3,g", "d1,h"]
+    path.write_text("\n".join(["id,name", *rows]) + "\n")
+    records = list(read_table(path, prefix="M:"))
+    concepts = [record.id for record in records if isinstance(record, Concept)]
+    assert concepts == ["M:D1", "M:D2", "M:D3", "M:d1"]
+    (record,) = caplog.records
+    assert record.message == (
+        "2 ids are written in several ways, each of which is one concept here; the first is M:D1, "
+        "from 'D1' and ' D1'"
+    )

@@ -341,6 +341,20 @@ def test_the_folder_itself_goes_before_its_subfolder(tmp_path: Path) -> None:
     assert release.find("Y.RRF") == []
 
 
+@pytest.mark.parametrize("name", ["MRSTY", "MRDEF", "MRREL"])
+def test_a_subset_may_have_empty_files(release: Path, name: str) -> None:
+    whole = list(read_umls(release))
+    (release / f"{name}.RRF").write_bytes(b"")
+    records = list(read_umls(release))
+    assert [record for record in records if isinstance(record, Name)] == [
+        record for record in whole if isinstance(record, Name)
+    ]
+    assert records != whole
+    (release / "MRCONSO.RRF").write_bytes(b"")
+    with pytest.raises(ReadError, match=r"MRCONSO\.RRF: is empty"):
+        list(read_umls(release))
+
+
 def test_all_missing_files_are_listed_at_once(release: Path) -> None:
     for name in ("MRSTY", "MRDEF", "MRREL"):
         (release / f"{name}.RRF").unlink()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from canonym.io.streams import TextStream, open_text
 from canonym.io.tables import column_places, split_rows
-from canonym.terminology.readers.omim import title_scope
+from canonym.terminology.readers.omim import title_names
 from canonym.types import Concept, Name, Record, Relation, Xref
 
 _KINDS = ("Disease", "Chemical")
@@ -43,7 +43,7 @@ def read_ctd(path: str | Path, *, version: str | None = None) -> Iterator[Record
     An ``AltDiseaseIDs`` entry of MeSH or OMIM is another id of the same concept; one of the Disease
     Ontology (``DO:DOID:1287``) is a cross-reference. Slim mappings of diseases are their types. A
     title that OMIM includes in an entry (``SMALL TOE SYNDROME, INCLUDED``) means another entity; it
-    is a ``related`` name.
+    is a ``narrow`` name without the word.
 
     References
     ----------
@@ -100,11 +100,12 @@ def _row(stream: TextStream, kind: str, row: dict[str, str], version: str) -> It
         raise stream.error(f"the {kind}ID of {label!r} is empty")
     types = tuple(dict.fromkeys(_list(row, "SlimMappings")))
     yield Concept(id_, label, row.get("Definition", ""), types, "CTD", version)
-    for text in dict.fromkeys(
-        [*_list(row, "Synonyms"), *_list(row, "MESHSynonyms"), *_list(row, "CTDCuratedSynonyms")]
-    ):
-        if text != label:
-            yield Name(text, id_, title_scope(text) if kind == "Disease" else "exact")
+    columns = ("Synonyms", "MESHSynonyms", "CTDCuratedSynonyms")
+    synonyms = [text for column in columns for text in _list(row, column) if text != label]
+    of_omim = kind == "Disease"
+    names = title_names(synonyms, label) if of_omim else dict.fromkeys(synonyms, "exact")
+    for text, scope in names.items():
+        yield Name(text, id_, scope)
     for parent in dict.fromkeys(_list(row, "ParentIDs")):
         yield Relation(id_, "is_a", parent)
     for other in dict.fromkeys(_list(row, "AltDiseaseIDs")):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from canonym.errors import InvalidInput
 from canonym.io.streams import TextStream, open_text
-from canonym.terminology.readers.omim import title_scope
+from canonym.terminology.readers.omim import title_name
 from canonym.types import Concept, Name, Record, Xref
 
 _STYLES = ("auto", "medic", "biosyn")
@@ -70,7 +70,7 @@ def read_medic(
     show only over all lines. Memory holds the distinct lists of ids, not the names.
 
     A title that OMIM includes in an entry (``SMALL TOE SYNDROME, INCLUDED``) means another entity;
-    it is a ``related`` name.
+    it is a ``narrow`` name.
 
     References
     ----------
@@ -150,7 +150,7 @@ def _read_concepts(stream: TextStream, blank: Concept, prefixes: bool) -> Iterat
         label, *synonyms = [name.strip() for name in names.split("|") if name.strip()] or [""]
         yield _concept(blank, first, label)
         for text in synonyms:
-            yield Name(text, first, title_scope(text))
+            yield Name(text, first, title_name(text)[1])
         for other in others:
             yield Xref(first, other, "alternative")
 
@@ -167,7 +167,7 @@ def _read_names(
                 if id_ not in seen:
                     yield Xref(concept_id, _curie(id_, prefixes), "alternative")
             elif id_ in seen:
-                yield Name(name, concept_id, title_scope(name))
+                yield Name(name, concept_id, title_name(name)[1])
             else:
                 yield _concept(blank, concept_id, name)
             seen.add(id_)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from canonym.io.curies import ontology_name
 from canonym.io.streams import TextStream, open_text
 from canonym.types import Concept, Name, Record, Relation, Xref
 
@@ -40,8 +41,13 @@ _OLD_SYNONYMS = {
     "broad_synonym": "broad",
     "related_synonym": "related",
 }
+_OLD_SYNONYMS |= {f"has_{tag}": scope for tag, scope in _OLD_SYNONYMS.items()}
 # UBERON's word for what belongs to an organ: renal, of the kidney.
 _ADJECTIVE = re.compile(r'(?:has_relational_adjective|UBPROP:0000007)\s+(".+)', re.DOTALL)
+# Synonyms that are stated as properties: has_exact_synonym, oboInOwl:hasExactSynonym.
+_PROPERTY = re.compile(
+    r'(?:\S*[/#:])?has_?(exact|narrow|broad|related)_?synonym\s+(".+)', re.DOTALL | re.IGNORECASE
+)
 _STANZA = re.compile(r"\[(\w+)\]\s*(?:!.*)?$")
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 # OBO Metadata Ontology: abbreviation and acronym, in files whose header does not define them.
@@ -65,9 +71,8 @@ class _Header:
 
     @property
     def source(self) -> str:
-        ontology = self.tags.get("ontology", "").rstrip("/").rsplit("/", 1)[-1]
-        ontology = re.sub(r"\.(owl|obo)$", "", ontology)
-        return ontology.upper() or self.tags.get("default-namespace", "")
+        ontology = ontology_name(self.tags.get("ontology", "")).upper()
+        return ontology or self.tags.get("default-namespace", "")
 
     @property
     def version(self) -> str:
@@ -240,6 +245,8 @@ def _term(
         elif tag == "property_value" and (adjective := _ADJECTIVE.match(value)):
             end = _end_of_text(adjective[1])
             rest.append(("name", _unescape(adjective[1][1 : (end or 1) - 1]), "related"))
+        elif tag == "property_value" and (synonym := _PROPERTY.match(value)):
+            rest.append(("name", _quoted(stream, tag, synonym[2], line)[0], synonym[1].lower()))
         elif tag in _OLD_SYNONYMS:
             rest.append(("name", _quoted(stream, tag, value, line)[0], _OLD_SYNONYMS[tag]))
         elif tag == "is_obsolete":

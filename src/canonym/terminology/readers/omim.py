@@ -3,16 +3,33 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
-_INCLUDED = re.compile(r"(?:(?:[,;(]\s*|\s)INCLUDED|[,;(]\s*included)\b\)?\s*(?:[,;.].*)?$")
+_WORD = r"(?:(?:[,;(]\s*|\s)INCLUDED|[,;(]\s*included)\b\)?"
+_INCLUDED = re.compile(rf"{_WORD}\s*(?:[,;.].*)?$")
+_EACH = re.compile(_WORD)
 
 
-def title_scope(title: str) -> str:
-    """Return the scope of a title: an included one is that of another entity in the same entry.
+def title_name(title: str) -> tuple[str, str]:
+    """Return a title as a name, with its scope.
 
-    >>> title_scope("BIG TOE SYNDROME"), title_scope("SMALL TOE SYNDROME, INCLUDED")
-    ('exact', 'related')
-    >>> title_scope("SMALL TOE SYNDROME, INCLUDED; STS"), title_scope("Tooth, Included")
-    ('related', 'exact')
+    An included title is that of another entity in the same entry: narrower than it, and called
+    without the word.
+
+    >>> title_name("BIG TOE SYNDROME"), title_name("SMALL TOE SYNDROME, INCLUDED")
+    (('BIG TOE SYNDROME', 'exact'), ('SMALL TOE SYNDROME', 'narrow'))
+    >>> title_name("SMALL TOE SYNDROME, INCLUDED; STS"), title_name("Tooth, Included")
+    (('SMALL TOE SYNDROME; STS', 'narrow'), ('Tooth, Included', 'exact'))
     """
-    return "related" if _INCLUDED.search(title) else "exact"
+    if not _INCLUDED.search(title):
+        return title, "exact"
+    return _EACH.sub("", title).rstrip(" ,;."), "narrow"
+
+
+def title_names(titles: Iterable[str], label: str) -> dict[str, str]:
+    """Return the names of a concept, but for its label, each with the best of its scopes."""
+    names: dict[str, str] = {}
+    for name, scope in map(title_name, titles):
+        if name != label and names.get(name) != "exact":
+            names[name] = scope
+    return names

@@ -5,6 +5,7 @@ Nothing is fetched.
 
 from __future__ import annotations
 
+import io
 import json
 import logging
 import re
@@ -12,14 +13,17 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from xml.sax.saxutils import XMLFilterBase
+from xml.sax.xmlreader import AttributesNSImpl, InputSource
 
 from canonym.errors import InvalidInput, ReadError, require
-from canonym.io.curies import compact
+from canonym.io.curies import compact, ontology_name
 from canonym.io.streams import open_bytes
-from canonym.io.xml import check_depth
+from canonym.io.xml import check_xml
 from canonym.types import Concept, Name, Record, Relation, Xref
 
-_SYNTAXES = ("xml", "turtle", "json-ld")  # N-Triples are Turtle
+_log = logging.getLogger(__name__)
+
 _RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 _RDFS = "http://www.w3.org/2000/01/rdf-schema#"
 _OWL = "http://www.w3.org/2002/07/owl#"
@@ -44,10 +48,13 @@ _NAMES = {
 _DEFINITIONS = (f"{_OBO}IAO_0000115", f"{_SKOS}definition", "http://www.ebi.ac.uk/efo/definition")
 _SUCCESSORS = (f"{_OBO}IAO_0100001", f"{_DCT}isReplacedBy")
 _ABBREVIATION = re.compile(r"abbrev|acronym|OMO_0003000$|OMO_0003012$", re.IGNORECASE)
+_TITLES = (f"{_DCT}title", "http://purl.org/dc/elements/1.1/title")
+_SPELT = {re.split("[/#]", address)[-1].lower(): scope for address, scope in _NAMES.items()}
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 # Lists without parseType="Collection" are the deepest nesting of an ontology. What is nested deeper
 # keeps rdflib busy for long.
 _DEEPEST = 2_000
+_CONTEXTS = ("@context", "@import")
 _CLASSES = (f"{_OWL}Class", f"{_SKOS}Concept")
 
 
@@ -138,6 +145,7 @@ class _Reader:
         self.source, found = self._ontology()
         self.version = found if version is None else version
         self.abbreviations = self._find_abbreviations()
+        self.names = self._find_names()
 
     def subjects(self) -> Iterator[Any]:
         seen: set[Any] = set()
@@ -166,7 +174,7 @@ class _Reader:
             if (text, other) != (label, tag):
                 yield Name(text, id_, "exact" if other in languages else "label", other)
                 languages.add(other)
-        for name, scope in _NAMES.items():
+        for name, scope in self.names.items():
             for text, other in self.texts(subject, name):
                 short = (subject, text) in self.abbreviations
                 yield Name(text, id_, "abbreviation" if short else scope, other)
@@ -204,7 +212,7 @@ class _Reader:
         types = [text for text, _ in self.texts(subject, f"{_OIO}hasOBONamespace")]
         types += [str(value).strip() for value in self.values(subject, f"{_STY}hasSTY")]
         for scheme in self.values(subject, f"{_SKOS}inScheme"):
-            titles = [t for name in (*_LABELS, f"{_DCT}title") for t in self.texts(scheme, name)]
+            titles = [t for name in (*_LABELS, *_TITLES) for t in self.texts(scheme, name)]
             types.append(self._choose(titles)[0] or self.id(scheme))
         return tuple(dict.fromkeys(self.id(type_) for type_ in types))
 
@@ -251,16 +259,27 @@ class _Reader:
             for node in self.graph.subjects(is_a, self.iri(class_)):
                 if not isinstance(node, self.iri):
                     continue
-                address = re.sub(r"\.(owl|ttl|rdf)$", "", str(node).rstrip("/#"))
-                name = re.split(r"[/#]", address)[-1]
-                if str(node).startswith(_OBO):
-                    name = name.upper()
+                name = ontology_name(str(node))
                 for property in ("versionIRI", "versionInfo"):
                     for value in self.values(node, f"{_OWL}{property}"):
                         date = _DATE.search(value)
                         return name, date.group() if date else str(value)
                 return name, ""
         return "", ""
+
+    def _find_names(self) -> dict[str, str]:
+        """Return the properties of names with their scopes, however they are spelt."""
+        names = dict(_NAMES)
+        others = []
+        for property in sorted(map(str, set(self.graph.predicates(unique=True)))):
+            word = re.split("[/#:]", property)[-1].replace("_", "").lower()
+            if property not in names and word in _SPELT:
+                names[property] = _SPELT[word]
+            elif property not in names and "synonym" in word and "synonymtype" not in word:
+                others.append(property)
+        if others:
+            _log.warning("the properties %s may hold names, and are not read", ", ".join(others))
+        return names
 
     def _find_abbreviations(self) -> set[tuple[Any, str]]:
         """Synonyms (subject, text) whose axiom says that they are abbreviations."""
@@ -286,14 +305,15 @@ def _parse_rdf(path: str | Path, *, syntax: str | None = None) -> Any:
         content = source.read()
     if syntax is None:
         syntax = _detect(path, content)
+    data: Any = content
     if syntax == "json-ld":
-        _refuse_remote_contexts(path, content)
-    if syntax == "xml":
-        check_depth(path, content, most=_DEEPEST)
+        data = _local_json(path, content)
+    elif syntax == "xml":
+        check_xml(path, content, most=_DEEPEST)
     graph = rdflib.Graph()
     with _quiet():
         try:
-            graph.parse(data=content, format=syntax, publicID="file:///")
+            _PARSERS[syntax](graph, data)
         except Exception as error:  # rdflib lets the errors of its parsers through, of every kind
             raise ReadError(
                 path,
@@ -301,6 +321,74 @@ def _parse_rdf(path: str | Path, *, syntax: str | None = None) -> Any:
                 line=_line(error),
             ) from error
     return graph
+
+
+def _parse_xml(graph: Any, content: bytes) -> None:
+    from rdflib.plugins.parsers.rdfxml import create_parser
+
+    source = InputSource()
+    source.setByteStream(io.BytesIO(content))
+    source.setPublicId(_BASE)
+    parser = create_parser(source, graph)
+    whole = _WholeTexts(parser)
+    whole.setContentHandler(parser.getContentHandler())
+    whole.parse(source)
+
+
+def _parse_turtle(graph: Any, content: bytes) -> None:
+    graph.parse(data=content, format="turtle", publicID=_BASE)
+
+
+def _parse_json(graph: Any, value: Any) -> None:
+    from rdflib.parser import PythonInputSource
+
+    graph.parse(source=PythonInputSource(value), format="json-ld", publicID=_BASE)
+
+
+_BASE = "file:///"
+_PARSERS = {"xml": _parse_xml, "turtle": _parse_turtle, "json-ld": _parse_json}
+_SYNTAXES = tuple(_PARSERS)  # N-Triples are Turtle
+
+
+class _WholeTexts(XMLFilterBase):
+    """Hands each text on in one piece, and of XML in a property its text.
+
+    rdflib copies what it has of a text with each piece, and an ``&amp;`` makes two of one.
+    """
+
+    def __init__(self, parser: Any) -> None:
+        super().__init__(parser)
+        self._pieces: list[str] = []
+        self._inside = 0  # elements that are open in the XML of a property, itself among them
+
+    def characters(self, content: str) -> None:
+        self._pieces.append(content)
+
+    def startElementNS(self, name: Any, qname: Any, attrs: Any) -> None:  # noqa: N802
+        if self._inside:
+            self._inside += 1
+            return
+        values = dict(attrs.items())
+        kinds = [values.get((space, "parseType")) for space in (_RDF, None)]
+        if any(kind not in (None, "Resource", "Collection") for kind in kinds):
+            self._inside = 1
+            values = {key: value for key, value in values.items() if key[1] != "parseType"}
+            attrs = AttributesNSImpl(values, {})
+        self._hand_on()
+        super().startElementNS(name, qname, attrs)
+
+    def endElementNS(self, name: Any, qname: Any) -> None:  # noqa: N802
+        if self._inside > 1:
+            self._inside -= 1
+            return
+        self._inside = 0
+        self._hand_on()
+        super().endElementNS(name, qname)
+
+    def _hand_on(self) -> None:
+        if self._pieces:
+            super().characters("".join(self._pieces))
+            self._pieces.clear()
 
 
 def _line(error: Exception) -> int | None:
@@ -327,29 +415,28 @@ def _detect(path: Path, content: bytes) -> str:
     return "turtle"
 
 
-def _refuse_remote_contexts(path: Path, content: bytes) -> None:
-    """Keep rdflib from fetching a JSON-LD context: canonym works offline."""
+def _local_json(path: Path, content: bytes) -> Any:
+    """Parse JSON-LD, and keep rdflib from fetching a context: canonym works offline."""
     try:
-        pending = [json.loads(content)]
+        value = json.loads(content)
     except (ValueError, RecursionError) as error:
         raise ReadError(
             path, f"is not JSON ({error})", line=getattr(error, "lineno", None)
         ) from error
+    pending = [(value, False)]
     while pending:
-        item = pending.pop()
-        if isinstance(item, dict):
-            contexts = item.get("@context", [])
-            for context in contexts if isinstance(contexts, list) else [contexts]:
-                remote = context.get("@import") if isinstance(context, dict) else context
-                if isinstance(remote, str):
-                    raise ReadError(
-                        path,
-                        f"refers to the context {remote!r}, which is not fetched: put the context "
-                        "itself into the file, or convert it to Turtle",
-                    )
-            pending.extend(item.values())
-        elif isinstance(item, list):
-            pending.extend(item)
+        item, is_context = pending.pop()
+        if isinstance(item, list):
+            pending.extend((part, is_context) for part in item)
+        elif isinstance(item, dict):
+            pending.extend((part, key in _CONTEXTS) for key, part in item.items())
+        elif is_context and isinstance(item, str):
+            raise ReadError(
+                path,
+                f"refers to the context {item!r}, which is not fetched: put the context itself "
+                "into the file, or convert it to Turtle",
+            )
+    return value
 
 
 @contextmanager

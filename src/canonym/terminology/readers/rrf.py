@@ -56,6 +56,11 @@ def rrf_rows(files: Sequence[Path], width: int) -> Iterator[list[str]]:
                 yield cells
 
 
+def filled(files: Sequence[Path]) -> list[Path]:
+    """Leave out empty files: a subset without definitions, say, has an empty MRDEF."""
+    return [file for file in files if file.stat().st_size]
+
+
 def lat_of(language: str) -> str:
     """Return the code of UMLS (``LAT``) for a language, given as that code or as a BCP 47 tag."""
     if language.upper() in LANGUAGES:

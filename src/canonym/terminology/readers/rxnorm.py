@@ -8,7 +8,7 @@ from pathlib import Path
 
 from canonym.errors import InvalidInput
 from canonym.terminology.readers.releases import Release, check_known, curie
-from canonym.terminology.readers.rrf import LANGUAGES, rrf_relations, rrf_rows
+from canonym.terminology.readers.rrf import LANGUAGES, filled, rrf_relations, rrf_rows
 from canonym.types import Concept, Name, Record, Xref
 
 # Term types of RxNorm's own names that are not the name of a concept but a further one.
@@ -66,7 +66,8 @@ def read_rxnorm(
     """
     release = Release(folder, "an RxNorm folder", _NEEDS, subfolder="rrf")
     needed = dict.fromkeys(_NEEDS, "") | ({"RXNREL.RRF": "relations=False"} if relations else {})
-    files, semantics, *others = release.need(needed)
+    files, *further = release.need(needed)
+    semantics, *others = map(filled, further)
     semantic = _semantic_types(semantics)
     edges = others[0] if relations else []
     if not version and (date := re.search(r"_(\d{8})$", Path(folder).resolve().name)):

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from canonym.errors import InvalidInput, ReadError
-from canonym.io.tables import Table, TableForm, open_table, shown, squeezed
+from canonym.io.tables import Table, TableForm, no_column, open_table, shown, squeezed
 from canonym.io.workbooks import check_ids
 from canonym.terminology.languages import check_language
 from canonym.types import SCOPES, Concept, Name, Record, Relation
+
+_log = logging.getLogger(__name__)
 
 RECOGNISED: dict[str, tuple[str, ...]] = {
     "id": (
@@ -231,7 +234,8 @@ def find_columns(table: Table, chosen: Mapping[str, str | None]) -> dict[str, in
             continue
         found = spellings.get(column) or by_name.get(squeezed(column), [])
         if len(found) != 1:
-            problem = f"no column {column!r}" if not found else f"{len(found)} columns {column!r}"
+            n = len(found)
+            problem = f"{n} columns {column!r}" if n else no_column(column, table.header)
             raise table.error(f"{problem} for {role}: the columns are {shown(table.header)}")
         roles[role] = found[0]
     for role, column in chosen.items():
@@ -291,8 +295,29 @@ class TableRows:
         self.known: dict[str, tuple[str, ...]] = {}
         if "label" in roles:
             roles.pop("label_flag", None)
+        self._spellings: dict[str, str] = {}  # of ids whose cell is another string
+        self._equal: dict[str, tuple[str, str]] = {}  # ids that cells write in two ways
         self._languages: set[str] = set()  # the tags that were checked
         self.marked = "label" not in roles and not {"label_flag", "scope"}.isdisjoint(roles)
+
+    def _compare(self, cell: str, ids: Sequence[str]) -> None:
+        """Note an id that an earlier cell writes in another way."""
+        if len(ids) != 1:
+            return
+        id_, plain = ids[0], ids[0].removeprefix(self.options.prefix)
+        before = self._spellings.get(id_, plain)
+        if cell != before and id_ in self.known:
+            self._equal.setdefault(id_, (before, cell))
+        elif cell != plain:
+            self._spellings[id_] = cell
+
+    def _tell_equal(self) -> None:
+        if self._equal:
+            id_, (one, other) = next(iter(self._equal.items()))
+            _log.warning(
+                "%d ids are written in several ways, each of which is one concept here; the first "
+                "is %s, from %r and %r", len(self._equal), id_, one, other,
+            )  # fmt: skip
 
     def records(self) -> Iterator[Record]:
         """Yield the concepts, names and parents of all rows."""
@@ -311,6 +336,7 @@ class TableRows:
                 last = cells[id_at]
                 self._check_ids(cells, id_places)
                 ids = options.ids(last)
+                self._compare(last, ids)
             if not ids or not text:
                 self._check_incomplete(cells)
                 continue
@@ -346,6 +372,7 @@ class TableRows:
                 for synonym in options.values(cells[roles["synonym"]]):
                     for id_ in ids:
                         yield Name(synonym, id_, "exact", language, vocabulary)
+        self._tell_equal()
 
     def _describe(
         self, id_: str, cells: Sequence[str], label: str, language: str, source: str, *, first: bool

@@ -13,6 +13,7 @@ from canonym.terminology.readers.releases import Release, check_known, curie
 from canonym.terminology.readers.rrf import (
     ABBREVIATIONS,
     LANGUAGES,
+    filled,
     lat_of,
     rrf_relations,
     rrf_rows,
@@ -136,7 +137,8 @@ def read_umls(
     needed = dict.fromkeys(_NEEDS, "")
     needed |= {"MRDEF.RRF": "definitions=False"} if definitions else {}
     needed |= {"MRREL.RRF": "relations=False"} if relations else {}
-    files, semantics, *others = release.need(needed)
+    files, *further = release.need(needed)
+    semantics, *others = map(filled, further)
     sty = _Sorted(semantics, 6)
     edges = others.pop() if relations else []
     described = _Sorted(others.pop(), 8) if definitions else None

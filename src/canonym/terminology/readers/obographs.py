@@ -1,0 +1,145 @@
+"""OBO Graphs in JSON, in which OBO ontologies are released beside OBO and OWL."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from canonym.errors import ReadError
+from canonym.io.curies import compact, ontology_name
+from canonym.io.xml import read_json
+from canonym.types import Concept, Name, Record, Relation, Xref
+
+_ABBREVIATION = re.compile(r"abbrev|acronym|OMO_0003000$|OMO_0003012$", re.IGNORECASE)
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+_SCOPES = {
+    "hasExactSynonym": "exact",
+    "hasNarrowSynonym": "narrow",
+    "hasBroadSynonym": "broad",
+    "hasRelatedSynonym": "related",
+}
+_CLASSES = ("CLASS", None)  # older files do not say what a node is
+
+
+def read_obographs(
+    path: str | Path,
+    *,
+    prefixes: Mapping[str, str] | None = None,
+    version: str | None = None,
+) -> Iterator[Record]:
+    """Read an ontology in OBO Graphs JSON.
+
+    Every node that is a class with a label or metadata becomes a concept. The file is read as a
+    whole.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file, plain or compressed.
+    prefixes : mapping of str to str, optional
+        Namespaces (the beginnings of addresses) and the prefixes to write instead, beside the known
+        ones.
+    version : str, optional
+        The version to record; by default the date in that of the graph.
+
+    Yields
+    ------
+    Concept, Name, Relation or Xref
+        Concept by concept in the order of the file, the relations of a graph behind its concepts.
+
+    Raises
+    ------
+    ReadError
+        If the file is no JSON or holds no graph with classes.
+
+    Notes
+    -----
+    Names are English: the format has no languages.
+
+    References
+    ----------
+    OBO Graphs: developer-friendly graph-oriented ontology JSON.
+    https://github.com/geneontology/obographs
+    """
+    found = False
+    for document, line in read_json(path):
+        for graph in _objects(document, "graphs"):
+            try:
+                for record in _Graph(graph, prefixes or {}, version).records():
+                    found = True
+                    yield record
+            except (TypeError, AttributeError, KeyError) as error:
+                raise ReadError(
+                    path, f"the graph {graph.get('id')!r} is damaged ({error})", line=line
+                ) from error
+    if not found:
+        raise ReadError(path, "holds no graph with classes: OBO Graphs JSON was expected")
+
+
+def _objects(content: Any, key: str) -> list[dict[str, Any]]:
+    """Return the objects of a list; none where it is left out."""
+    found = content.get(key) if isinstance(content, dict) else None
+    return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
+
+
+class _Graph:
+    """The records of one graph; the options are those of `read_obographs`."""
+
+    def __init__(
+        self, graph: dict[str, Any], prefixes: Mapping[str, str], version: str | None
+    ) -> None:
+        self.nodes = _objects(graph, "nodes")
+        self.edges = _objects(graph, "edges")
+        self.prefixes = prefixes
+        self.source = ontology_name(str(graph.get("id") or ""))
+        stated = str((graph.get("meta") or {}).get("version") or "")
+        date = _DATE.search(stated)
+        self.version = (date.group() if date else stated) if version is None else version
+        self.labels = {str(node.get("id")): str(node.get("lbl") or "") for node in self.nodes}
+
+    def records(self) -> Iterator[Record]:
+        classes = set()
+        for node in self.nodes:
+            known = node.get("lbl") or node.get("meta")
+            if node.get("type") in _CLASSES and node.get("id") and known:
+                classes.add(node["id"])
+                yield from self._concept(self.id(node["id"]), node, node.get("meta") or {})
+        for edge in self.edges:
+            if edge.get("sub") in classes and edge.get("obj") and edge.get("pred"):
+                yield Relation(self.id(edge["sub"]), self._relation(edge), self.id(edge["obj"]))
+
+    def id(self, address: str) -> str:
+        return compact(address, self.prefixes)
+
+    def _relation(self, edge: dict[str, Any]) -> str:
+        property = str(edge["pred"])
+        return self.labels.get(property, "").replace(" ", "_") or self.id(property)
+
+    def _concept(self, id_: str, node: dict[str, Any], meta: dict[str, Any]) -> Iterator[Record]:
+        values: dict[str, list[str]] = {}  # of properties, by their local names
+        for value in _objects(meta, "basicPropertyValues"):
+            name = re.split("[/#]", str(value.get("pred")))[-1]
+            values.setdefault(name, []).append(str(value.get("val") or ""))
+        label = str(node.get("lbl") or "").strip()
+        definition = str((meta.get("definition") or {}).get("val") or "")
+        types = tuple(dict.fromkeys(values.get("hasOBONamespace", ())))
+        deprecated = bool(meta.get("deprecated"))
+        new = tuple(self.id(value) for value in values.get("IAO_0100001", ()) if value)
+        yield Concept(id_, label, definition, types, self.source, self.version, deprecated, new)
+        for synonym in _objects(meta, "synonyms"):
+            text = str(synonym.get("val") or "").strip()
+            scope = _SCOPES.get(str(synonym.get("pred")), "related")
+            if _ABBREVIATION.search(str(synonym.get("synonymType") or "")):
+                scope = "abbreviation"
+            if text and text != label:
+                yield Name(text, id_, scope)
+        for other in values.get("consider", ()):
+            yield Relation(id_, "consider", self.id(other))
+        for other in dict.fromkeys(values.get("hasAlternativeId", ())):
+            if other and other != id_:
+                yield Xref(id_, self.id(other), "alternative")
+        for other in dict.fromkeys(str(xref.get("val") or "") for xref in _objects(meta, "xrefs")):
+            if other:
+                yield Xref(id_, other)
