@@ -4,23 +4,18 @@ Translations of HPO's concepts that the multilingual encoder has not read are as
 English names. English is asked in three ways: names of HPO that are taken out of the index, and the
 distinct mentions of two development parts in MEDIC, which both encoders have read.
 
-Of two of the indexes it is also asked how many right links the judge makes NIL in each language,
-and how much of what names nothing (``models/unrelated.py``).
-
     python benchmarks/languages_together.py
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from canonym import Linker, Terminology
-from canonym.linking.judge import NONSENSE
 from canonym.terminology import read_records
 from canonym.terminology.readers.babelon import read_babelon
 from canonym.types import Concept, Name
@@ -29,7 +24,6 @@ from fit_share import CORPORA, MEDIC, mentions
 from languages import ENGLISH, FILES, english_names
 from models.suite import read_suite
 from models.translations import is_held_out
-from models.unrelated import unrelated
 from record import data_folder, save
 
 ENCODERS = {
@@ -40,9 +34,6 @@ ENCODERS = {
     "multilingual and universal": ("multilingual", "universal"),
     "all three": ("default", "multilingual", "universal"),
 }
-LEARNED = ("both", "all three")
-LEAST = (0.02, 0.05, NONSENSE, 0.25)
-N = 500  # unrelated strings of each kind
 _MOST = 400  # names of a language
 
 
@@ -70,29 +61,6 @@ def accuracy(linker: Linker, asked: list[tuple[str, frozenset[str]]]) -> float:
     return round(100 * float(np.mean(right)), 1)
 
 
-def sureness(linker: Linker, asked: dict[str, list[tuple[str, frozenset[str]]]]) -> Iterator[Any]:
-    """Yield what thresholds make NIL of right links of each language, and of nothing's names."""
-    if linker.judge is None:
-        linker.fit_confidence()
-    sure = {
-        kind: [link.confidence or 0 for link in linker.link(strings, k=2)]
-        for kind, strings in unrelated(N, seed=0).items()
-        if kind != "English"
-    }
-    for language, pairs in asked.items():
-        links = linker.link([text for text, _ in pairs], k=2)
-        sure[language] = [
-            link.confidence or 0
-            for link, (_, gold) in zip(links, pairs, strict=True)
-            if link.candidates and link.candidates[0].id in gold
-        ]
-    for least in LEAST:
-        nil = {
-            what: round(100 * float(np.mean(np.less(of, least))), 1) for what, of in sure.items()
-        }
-        yield {"min_confidence": least, "nil": nil}
-
-
 def main() -> None:
     """Ask each index in each language, print and save."""
     data = data_folder()
@@ -111,7 +79,6 @@ def main() -> None:
         (medic, diseases),
     )
     rows: list[dict[str, Any]] = []
-    unsure: list[dict[str, Any]] = []
     for searched, asked in cases:
         for name, encoders in ENCODERS.items():
             linker = Linker.build(searched, encoders=encoders)
@@ -119,13 +86,11 @@ def main() -> None:
                 row = {"asked": what, "n": len(strings), "encoder": name}
                 rows.append(row | {"accuracy@1": accuracy(linker, strings)})
                 print(*rows[-1].values(), flush=True)
-            if name in LEARNED and "es" in asked:
-                unsure += [{"encoder": name} | row for row in sureness(linker, asked)]
     files = [data / "multilingual" / "hpo" / file for file in FILES.values()]
     corpora = [data / corpus / "dev.pubtator" for corpus, _ in CORPORA.values()]
     save(
         "languages_together",
-        {"rows": rows, "confidence": unsure},
+        {"rows": rows},
         packages=("numpy",),
         data=[data / ENGLISH, *files, data / MEDIC, *corpora],
     )

@@ -677,20 +677,6 @@ def _orders_by_names() -> str:
     return "\n".join(lines) + "\n"
 
 
-def _unsure_languages() -> str:
-    """Return what thresholds make NIL in each language."""
-    rows = _result("languages_together")["confidence"]
-    what = list(rows[0]["nil"])
-    lines = [
-        f"| NIL, % | `--min-confidence` | {' | '.join(what)} |",
-        "|---|--:" + "|--:" * len(what) + "|",
-    ]
-    for row in rows:
-        cells = " | ".join(f"{row['nil'][one]:.1f}" for one in what)
-        lines.append(f"| {row['encoder']} | {row['min_confidence']} | {cells} |")
-    return "\n".join(lines) + "\n"
-
-
 def _neighbours() -> str:
     """Return the nearest names of chosen terms, by encoder."""
     rows = _result("neighbours")["rows"]
@@ -959,7 +945,6 @@ _TABLES = {
     "languages": _languages,
     "languages-together": partial(_by_language, "languages_together", "asked"),
     "orders-by-names": _orders_by_names,
-    "unsure-languages": _unsure_languages,
     "icd10-languages": partial(_by_language, "icd10_languages", "language"),
     "everyday-languages": _everyday_languages,
     "contrasts": partial(_contrasts, "all"),
