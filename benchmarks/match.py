@@ -8,10 +8,10 @@ concept that the terminology lacks is wrong too. Distinct cases differ in text o
     python benchmarks/match.py --choose   the least confidence and margin, on dev parts, printed
     python benchmarks/match.py            test parts and other inputs, to ``results/match.json``
 
-The encoder and the re-ranker have read the train and dev parts, and the confidence was fitted to
-mentions of dev parts. Test parts played no part in anything. The other inputs are labels of the
-Human Phenotype Ontology and the Disease Ontology, whose cross-references to MeSH are the gold, and
-the conditions of trials. There the gold are the MeSH terms that a program gave to the whole trial.
+The encoder has read the train and dev parts, and the judge learned from train parts. Test parts
+played no part in anything. The other inputs are labels of the Human Phenotype Ontology and the
+Disease Ontology, whose cross-references to MeSH are the gold, and the conditions of trials. There
+the gold are the MeSH terms that a program gave to the whole trial.
 """
 
 from __future__ import annotations
@@ -48,8 +48,6 @@ HPO = "hpo/hp-2014-11-14.obo.gz"
 DOID = "doid/HumanDO-2015-05-14.obo.gz"
 TRIALS = "clinical-trials/trials.tsv.gz"
 CORPORA = {"NCBI disease": ("ncbi-disease", ()), "BC5CDR disease": ("bc5cdr", ("Disease",))}
-ORDERS = {"fitted": "with", "nearest": "without"}
-"""Orders of candidates, and whether their indexes have a confidence."""
 CONFIDENCES = (0.7, 0.75, 0.8, 0.85, 0.9, 0.95)
 MARGINS = (0.0, 0.02, 0.03, 0.04, 0.05, 0.06, 0.08)
 _BATCH = 500
@@ -229,7 +227,7 @@ def _kind(case: Case, match: str, elsewhere: set[tuple[str, str]], tree: Hierarc
 # --- the two uses ---------------------------------------------------------------------------------
 
 
-def choose(indexes: dict[str, Path], terminology: Terminology) -> None:
+def choose(index: Path, terminology: Terminology) -> None:
     """Print precision and coverage on dev parts by the least confidence, and by the margin."""
     ids, data = ConceptIds(terminology), data_folder()
     parts = {
@@ -237,21 +235,19 @@ def choose(indexes: dict[str, Path], terminology: Terminology) -> None:
         for name, (folder, types) in CORPORA.items()
     }
     least, margin = certainty.LEAST_CONFIDENCE, certainty.LEAST_MARGIN
-    bounds = {"fitted": [(one, margin) for one in CONFIDENCES] + [(least, one) for one in MARGINS]}
-    bounds["nearest"] = [(0.0, one) for one in MARGINS]
+    bounds = [(one, margin) for one in CONFIDENCES] + [(least, one) for one in MARGINS]
     certainty.LEAST_MARGIN = 0.0
-    for order, index in indexes.items():
-        with serving(index, match_confidence=0.0) as client:
-            for name, cases in parts.items():
-                for context in (False, True):
-                    pairs = answers_of(client, cases, with_context=context)
-                    for bound in bounds[order]:
-                        found = both([(case, _bounded(one, *bound)) for case, one in pairs])
-                        shown = "  ".join(
-                            f"{kind}: {one['precision'][0]:.1f} % of {one['coverage'][0]:.1f} %"
-                            for kind, one in found.items()
-                        )
-                        print(f"{order:8} {name:14} {context!s:5} {bound} {shown}", flush=True)
+    with serving(index, match_confidence=0.0) as client:
+        for name, cases in parts.items():
+            for context in (False, True):
+                pairs = answers_of(client, cases, with_context=context)
+                for bound in bounds:
+                    row = both([(case, _bounded(one, *bound)) for case, one in pairs])
+                    shown = "  ".join(
+                        f"{kind}: {one['precision'][0]:.1f} % of {one['coverage'][0]:.1f} %"
+                        for kind, one in row.items()
+                    )
+                    print(f"{name:14} {context!s:5} {bound} {shown}", flush=True)
 
 
 def _bounded(answer: Answer, least: float, margin: float) -> Answer:
@@ -279,7 +275,7 @@ def measure_corpus(
     return rows
 
 
-def measure(indexes: dict[str, dict[str, Path]], terminologies: dict[str, Terminology]) -> None:
+def measure(indexes: dict[str, Path], terminologies: dict[str, Terminology]) -> None:
     """Measure test parts and other inputs, and save."""
     data, mesh = data_folder(), terminologies["MeSH 2024"]
     tree = Hierarchy.from_terminology(mesh)
@@ -290,22 +286,19 @@ def measure(indexes: dict[str, dict[str, Path]], terminologies: dict[str, Termin
     }
     rows: list[dict[str, Any]] = []
     for name, terminology in terminologies.items():
-        for order, index in indexes[name].items():
-            head = {"terminology": name, "confidence": order == "fitted"}
-            n = len(rows)
-            with serving(index) as client:
-                corpora = [*CORPORA] if name == "MEDIC 2012" else ["BC5CDR disease"]
-                for corpus in corpora:
-                    found = measure_corpus(client, corpus, terminology, tree, "test")
-                    rows += [head | one for one in found]
-                for what, cases in others.items() if terminology is mesh else ():
-                    pairs = answers_of(client, cases, with_context=False)
-                    wrong = kinds_of_error(pairs, cases, tree)
-                    rows.append(
-                        head | {"input": what, "context": False, **both(pairs), "wrong": wrong}
-                    )
-            for row in rows[n:]:
-                print(row, flush=True)
+        head, n = {"terminology": name}, len(rows)
+        with serving(indexes[name]) as client:
+            corpora = [*CORPORA] if name == "MEDIC 2012" else ["BC5CDR disease"]
+            for corpus in corpora:
+                rows += [
+                    head | row for row in measure_corpus(client, corpus, terminology, tree, "test")
+                ]
+            for what, cases in others.items() if terminology is mesh else ():
+                pairs = answers_of(client, cases, with_context=False)
+                wrong = kinds_of_error(pairs, cases, tree)
+                rows.append(head | {"input": what, "context": False, **both(pairs), "wrong": wrong})
+        for row in rows[n:]:
+            print(row, flush=True)
     result = {
         "least confidence": certainty.LEAST_CONFIDENCE,
         "least margin": certainty.LEAST_MARGIN,
@@ -326,12 +319,10 @@ def main() -> None:
         trees = data / TREES
         terminologies["MeSH 2024"] = read_terminology(data / MESH, trees=trees, prefix="MESH:")
     with TemporaryDirectory() as scratch:
-        indexes: dict[str, dict[str, Path]] = {}
+        indexes: dict[str, Path] = {}
         for name, terminology in terminologies.items():
-            for order in ORDERS:
-                folder = Path(scratch) / f"{name} {order}".replace(" ", "-")
-                Linker.build(terminology, folder=folder, order=order)
-                indexes.setdefault(name, {})[order] = folder
+            indexes[name] = Path(scratch) / name.replace(" ", "-")
+            Linker.build(terminology, folder=indexes[name])
         if chosen:
             choose(indexes["MEDIC 2012"], terminologies["MEDIC 2012"])
         else:

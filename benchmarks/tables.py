@@ -333,14 +333,12 @@ def _by_kind(found: dict[str, Any], kinds: dict[str, str]) -> str:
 def _match() -> str:
     """Return precision and coverage of matches of the reconciliation service."""
     lines = [
-        "| cells | terminology | confidence | context | precision | coverage "
-        "| distinct: precision | coverage |",
-        "|---" * 8 + "|",
+        "| cells | terminology | context | precision | coverage | distinct: precision | coverage |",
+        "|---" * 7 + "|",
     ]
     rows = _result("match")["rows"]
     for row in [*_pooled_matches(rows), *rows]:
-        cells = [row["input"], row["terminology"]]
-        cells += ["yes" if row[key] else "no" for key in ("confidence", "context")]
+        cells = [row["input"], row["terminology"], "yes" if row["context"] else "no"]
         for kind in ("all", "distinct"):
             value, low, high = row[kind]["precision"]
             cells += [f"{value:.1f} % ({low:.1f}–{high:.1f})", f"{row[kind]['coverage'][0]:.1f} %"]
@@ -350,7 +348,7 @@ def _match() -> str:
 
 def _pooled_matches(rows: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     """Yield the sums of the two corpora, which are linked to MEDIC both."""
-    keys = ("terminology", "confidence", "context")
+    keys = ("terminology", "context")
     groups: dict[Any, list[dict[str, Any]]] = {}
     for row in rows:
         groups.setdefault(tuple(row[key] for key in keys), []).append(row)

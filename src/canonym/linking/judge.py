@@ -78,8 +78,8 @@ class Judge:
 
     @property
     def annotated(self) -> bool:
-        """Whether it learned from annotated mentions of the user's."""
-        return self.source == MENTIONS
+        """Whether it learned from annotated mentions, and not from names alone."""
+        return self.source != OWN_NAMES
 
     def facts(self) -> str:
         """Say in words what it learned from."""

@@ -38,8 +38,8 @@ def is_certain(
     least : float
         Where the link has a confidence, the least that will do, from 0 to 1.
     annotated : bool
-        Whether the confidence was learned from annotated mentions. One that an index taught itself
-        does not count.
+        Whether the confidence was learned from annotated mentions, as that which comes with
+        canonym was. One that an index taught itself does not count.
     added : container of (str, str)
         Names that people added to the index, each with the id of its concept.
     is_below : callable, optional
