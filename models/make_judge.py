@@ -3,8 +3,8 @@
 Eleven terminologies are asked what they answer themselves, once with all names and once with one
 name a concept: names that are taken out, as they stand or misspelt; concepts that are taken out;
 siblings that nothing is called; phrases that stand for nothing; names of another terminology. Then
-come the mentions of four corpora, and names of nine languages with an index of English ones. Each
-domain weighs the same, a corpus twice.
+come the mentions of four corpora, with the same phrases and names beside them, and names of nine
+languages with an index of English ones. Each domain weighs the same, a corpus twice.
 
     python -m models.make_judge [--observed FOLDER] [-o FILE]
 """
@@ -209,13 +209,17 @@ def questions_of(
     questions += _unknown(edited, known, "misspelt", half)
     siblings = ((sibling_of(text, rng) or text, "") for text, _ in reversed(there))
     questions += _unknown(siblings, known, "sibling", half // 2)
-    nothing = rng.sample(strangers(400, seed=1), _MOST_STRANGERS)
-    questions += [Question(text, "", "stranger") for text in nothing]
-    for kind, strings in unrelated(_UNSEEN, seed=3).items():
-        questions += [Question(text, "", kind) for text in strings]
+    return records, questions + nothing(others, known, rng)
+
+
+def nothing(others: Sequence[str], known: set[str], rng: random.Random) -> list[Question]:
+    """Return strings that name nothing in a terminology of `known` names, in normal form."""
+    strings = rng.sample(strangers(400, seed=1), _MOST_STRANGERS)
+    questions = [Question(text, "", "stranger") for text in strings]
+    for kind, of_kind in unrelated(_UNSEEN, seed=3).items():
+        questions += [Question(text, "", kind) for text in of_kind]
     names_of_others = ((text, "") for text in rng.sample(others, min(len(others), 400)))
-    questions += _unknown(names_of_others, known, "another domain", _MOST_OTHERS)
-    return records, questions
+    return questions + _unknown(names_of_others, known, "another domain", _MOST_OTHERS)
 
 
 def _unknown(
@@ -263,19 +267,34 @@ def observe(data: Path) -> Iterator[tuple[str, str, Observations]]:
                 concepts, form, others, random.Random(f"{name} {form}")
             )
             yield name, form, ask(Linker.build(Terminology.build(records)), questions)
+    yield from observe_corpora(data)
+    yield from observe_patients(data)
+    yield from observe_languages(data)
+
+
+def observe_corpora(data: Path) -> Iterator[tuple[str, str, Observations]]:
+    """Yield the mentions of corpora, and what names nothing in their terminologies."""
+    readers = terminologies(data)
     for of in ("MEDIC", "chemicals"):
+        others = [concept.label for concept, _ in concepts_of(readers[_OTHER[of]]()).values()]
         for form in FORMS:
             records = list(readers[of]())
             if form == FORMS[1]:
                 records = [record for record in records if not isinstance(record, Name)]
             linker = Linker.build(Terminology.build(records))
+            known = {normalise(name.text) for name in linker.terminology.iter_names()}
+            strange = ask(linker, nothing(others, known, random.Random(form)))
             for corpus, (folder, target, types) in CORPORA.items():
                 for part in ("train", "dev") if target == of else ():
                     documents = read_pubtator(data / folder / f"{part}.pubtator")
                     seen = observed(linker, mentions(linker, documents, types))
+                    seen = together(seen, strange)
                     yield corpus, form if part == "train" else f"dev, {form}", seen
-    yield from observe_patients(data)
-    yield from observe_languages(data)
+
+
+def together(*parts: Observations) -> Observations:
+    """Return observations one after the other."""
+    return Observations(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
 
 
 def mentions(
@@ -303,6 +322,10 @@ def observe_patients(data: Path) -> Iterator[tuple[str, str, Observations]]:
             of_concept = records.setdefault(id_, [])
             of_concept.append(Name(mention.text, id_) if of_concept else Concept(id_, mention.text))
     linker = Linker.build(Terminology.build(chain.from_iterable(records.values())))
+    known = {normalise(name.text) for name in linker.terminology.iter_names()}
+    others = [
+        concept.label for concept, _ in concepts_of(terminologies(data)["organisms"]()).values()
+    ]
     asked = {mention.text: mention.ids[0] for fold in folds for mention in fold.test if mention.ids}
     for form, place in ((FORMS[0], 0), ("dev", 1)):
         questions = [
@@ -310,6 +333,7 @@ def observe_patients(data: Path) -> Iterator[tuple[str, str, Observations]]:
             for text, id_ in sorted(asked.items())
             if zlib.crc32(text.encode()) % 2 == place
         ]
+        questions += nothing(others, known, random.Random(form))
         yield PATIENTS, form, ask(linker, questions)
 
 
@@ -320,7 +344,7 @@ def observe_languages(data: Path) -> Iterator[tuple[str, str, Observations]]:
     for id_, (concept, names) in concepts.items():
         records += [Concept(id_, concept.label), *(Name(n.text, id_, scope=n.scope) for n in names)]
     linker = Linker.build(Terminology.build(records), encoders=list(BILINGUAL))
-    nothing = [text.strip() for text in (*OTHER_LANGUAGES, *noise(40, seed=2))]
+    strange = [text.strip() for text in (*OTHER_LANGUAGES, *noise(40, seed=2))]
     for tag, file in LANGUAGES.items():
         # The multilingual encoder has not read the names of these concepts.
         translated = [
@@ -332,7 +356,7 @@ def observe_languages(data: Path) -> Iterator[tuple[str, str, Observations]]:
         ]
         random.Random(1).shuffle(translated)
         questions = translated[: N // 2]
-        questions += [Question(text, "", "stranger") for text in nothing]
+        questions += [Question(text, "", "stranger") for text in strange]
         yield f"language {tag}", FORMS[0], ask(linker, questions)
 
 
