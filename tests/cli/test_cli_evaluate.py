@@ -315,7 +315,7 @@ def test_folders_are_recognised(tmp_path: Path) -> None:
     concepts, brat = tmp_path / "c", tmp_path / "b"
     for folder in (concepts, brat):
         folder.mkdir()
-        with pytest.raises(ReadError, match=r"without \.ann, \.concept, \.norm or \.pipe"):
+        with pytest.raises(ReadError, match=r"without a corpus \(\.ann, \.concept, "):
             open_corpus(str(folder))
     (concepts / "1.concept").write_text("1||0|6||Disease||cancer||D000001\n")
     (brat / "1.txt").write_text("breast cancer")

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a POSIX s
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     Path("t.tsv").write_text("id\tname\nT:1\tgout\nT:2\tasthma\n")
-    run("index", "t.tsv", "-o", "ix", "-q", "--no-confidence")
+    run("index", "t.tsv", "-o", "ix", "-q")
     return tmp_path
 
 
@@ -106,7 +106,7 @@ def test_links_in_a_circle_are_messages() -> None:
     Path("a").symlink_to("b")
     Path("b").symlink_to("a")
     place = ("-o", "a", "--overwrite")
-    result = run("index", "t.tsv", *place, "--no-confidence", code=2)
+    result = run("index", "t.tsv", *place, code=2)
     assert "a is a link that leads nowhere" in result.output
     for arguments in (("link", "gout", "--index", "a"), ("link", "--index", "ix", "--file", "a")):
         run(*arguments, code=2)

@@ -408,7 +408,7 @@ def test_an_index_is_fitted_to_its_names(tmp_path: Path) -> None:
     terminology = Terminology.build(records)
     linker = Linker.build(terminology, encoders=["default,rarity=1"], folder=tmp_path / "index")
     (link,) = linker.link(["neurons of a fly, kind VM3"])
-    assert link.id == "N:2"
+    assert link.candidates[0].id == "N:2"
     again = Linker.build(
         terminology,
         encoders=["default,rarity=1"],

@@ -85,7 +85,7 @@ def sure_index(tmp_path_factory: pytest.TempPathFactory) -> Path:
     names = [("heart attacks", "X:1"), ("diabetes type 2", "X:3"), ("broken hips", "X:6")]
     wrong = [("hip attack", "X:0"), ("hearts of diabetes", "X:0")]
     corpus = [Mention(text, ids=(id_,)) for text, id_ in names * 20 + wrong * 5]
-    build(folder).fit_confidence(corpus, method="platt")
+    build(folder).fit_confidence(corpus)
     return folder
 
 

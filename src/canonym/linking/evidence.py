@@ -1,4 +1,4 @@
-"""What a link shows of itself: the features by which a judge tells how likely it is right."""
+"""Features of links, by which a judge tells how likely they are right."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from canonym.linking.languages import reads_several
+from canonym.linking.languages import SEVERAL
 from canonym.linking.settings import SIEVES
 from canonym.ranking.letters import gain
 from canonym.text import normalise
@@ -143,7 +143,7 @@ def evidence_of(link: Link, vocabulary: Vocabulary) -> FloatArray:
         "density": vocabulary.density,
     }
     asked = [encoder for encoder, part in best.parts.items() if part]
-    if asked and all(reads_several([encoder]) for encoder in asked):
+    if asked and SEVERAL.issuperset(asked):
         values |= dict.fromkeys(_OF_ONE_LANGUAGE, math.nan)
         values |= {"similarity across languages": best.similarity, "lead across languages": lead}
     return np.array([values[name] for name in EVIDENCE], dtype=np.float64)

@@ -35,6 +35,9 @@ _SCRIPTS = {
 }
 _ENGLISH = 0.5  # share of a string in words of the terminology
 _RANKS = {MULTILINGUAL: 1, UNIVERSAL: 2}
+SEVERAL = frozenset(_RANKS)
+"""Encoders that read several languages."""
+
 # Spanish, French, German, Italian and Portuguese, but for words that English names have too.
 _FUNCTION_WORDS = re.compile(
     r"(?<=\w)\s(?:de|del|el|las?|los|y|con|por|para|una|des|les|aux?|du|avec|chez|sans|dans|sur|une|"
@@ -43,11 +46,6 @@ _FUNCTION_WORDS = re.compile(
     r"do(?! not)|dos|das?|nas|nos|em|pel[ao])\s",
     re.IGNORECASE,
 )
-
-
-def reads_several(names: Sequence[str]) -> bool:
-    """Whether one of these encoders reads several languages."""
-    return any(name in _RANKS for name in names)
 
 
 def choice_of_encoders(

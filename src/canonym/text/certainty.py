@@ -7,7 +7,7 @@ from collections.abc import Callable, Container
 from canonym.text import PLAIN, normalise
 from canonym.text.qualifiers import QUALIFIERS
 from canonym.text.short_forms import is_short_form
-from canonym.types import Candidate, Link
+from canonym.types import CORRECTION, USUAL_READING, Candidate, Link
 
 LEAST_CONFIDENCE = 0.85
 """From this confidence on a link is certain; chosen on dev parts by ``benchmarks/match.py``."""
@@ -52,9 +52,10 @@ def is_certain(
     is not: it stands for something else in the next text. Nor is anything where another concept has
     nearly the name, with a similarity above ``1 - LEAST_MARGIN``. A concept below the best one has
     to have the name itself: "Migraine, unspecified" is no rival of "Migraine". Otherwise the
-    confidence decides. Where the index has none from mentions, the mention has to be verbatim the
-    label or an exact name. Composite mentions, those with a status and NIL are never certain, nor
-    is a candidate whose name contradicts the mention (`canonym.types.Against`); such a candidate is
+    confidence decides, but for words that were corrected or filled in. Where the index has none
+    from mentions, the mention has to be verbatim the label or an exact name. Composite mentions,
+    those with a status and NIL are never certain, nor is a candidate whose name contradicts the
+    mention (`canonym.types.Against`); such a candidate is
     no rival either.
 
     Examples
@@ -92,7 +93,8 @@ def is_certain(
         return False
     if link.confidence is None or not annotated:
         return verbatim
-    return link.confidence >= least
+    guessed = any(step.name in (CORRECTION, USUAL_READING) for step in link.steps)
+    return link.confidence >= least and not guessed
 
 
 def is_by_id(link: Link, candidate: Candidate) -> bool:
