@@ -8,7 +8,7 @@ import pytest
 
 from canonym import Linker
 from canonym.encoders.universal import Universal
-from canonym.linking.languages import choice_of_encoders, reads, reads_several
+from canonym.linking.languages import choice_of_encoders, reads
 from canonym.terminology import Terminology
 from canonym.types import Concept, Name
 
@@ -154,7 +154,6 @@ def test_a_terminology_in_several_languages_tells_by_the_script_alone() -> None:
 )
 def test_other_encoders_are_summed(encoders: tuple[str, ...]) -> None:
     assert not build(encoders=encoders).pipeline.search.is_scaled
-    assert reads_several(encoders) == (encoders[0] in {"multilingual", "universal"})
 
 
 def test_without_words_nothing_tells_english(linker: Linker) -> None:
