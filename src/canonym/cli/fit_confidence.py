@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import click
 
-from canonym.cli.options import built_index_option, corpus_format_option, mention_type_option
+from canonym.cli.options import (
+    built_index_option,
+    corpus_format_option,
+    mention_type_option,
+    retired_option,
+)
 
 
 @click.command("fit-confidence")
 @click.argument("corpus", type=click.Path(), required=False)
 @built_index_option
 @mention_type_option()
+@retired_option("--method", "there is one way to adapt a judge")
 @corpus_format_option
 def fit_confidence(
     corpus: str | None, index: str, types: tuple[str, ...], format_: str | None

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any, Unpack
 import click
 
 from canonym.cli.device import check_device, device_option
-from canonym.cli.options import Number, Size, mention_type_option, order_option, overwrite_option
+from canonym.cli.options import (
+    Number,
+    Size,
+    mention_type_option,
+    order_option,
+    overwrite_option,
+    retired_option,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -96,6 +103,7 @@ _SURE, _WORTH = 0.001, 0.05  # the p of a gain, and its least size
     show_default=True,
     help="Least score with which the first of two steps decides.",
 )
+@retired_option("--no-confidence", "links below --min-confidence 0.15 are NIL; give 0", flag=True)
 @order_option("All but nearest are slower, and turn scores into shares of the candidates.")
 @click.option(
     "--kind",

@@ -245,6 +245,20 @@ replaced_order_option: Decorator = click.option(
 """The old name of ``--order``, whose message names the new one."""
 
 
+def retired_option(name: str, says: str, *, flag: bool = False) -> Decorator:
+    """Return an option that is taken and has no effect, for scripts of before: a note says so."""
+
+    def tell(ctx: click.Context, _option: click.Parameter, value: object) -> None:
+        if value is not None:
+            from canonym.cli.progress import note
+
+            # At the end it is known whether notes are wanted.
+            ctx.call_on_close(lambda: note(f"{name} has no effect any more: {says}."))
+
+    kind = {"is_flag": True, "flag_value": "yes"} if flag else {"multiple": False}
+    return click.option(name, hidden=True, expose_value=False, callback=tell, default=None, **kind)
+
+
 def keyword_options(
     known: Mapping[str, inspect.Parameter],
     flags: Mapping[str, str | None],
