@@ -54,7 +54,7 @@ COMES_ALONG, OWN_NAMES, MENTIONS = "many terminologies", "its own names", "annot
 SHIPPED = Path(__file__).parents[1] / "models" / JUDGE
 """The judge that comes with canonym."""
 
-_ENCODERS = (("default",), ("default", "multilingual"))  # whose similarities it knows
+_ENCODERS = (("default",), ("multilingual",), ("default", "multilingual"))  # that it knows
 _FORMAT = 1
 _FEATURE_DECIMALS = 5  # similarities are good to the sixth, and differ by processor beyond it
 _LOGIT_DECIMALS = 6
