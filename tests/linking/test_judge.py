@@ -36,6 +36,7 @@ from canonym.linking.judge import (
     NONSENSE,
     Judge,
     fit_judge,
+    knows,
     shipped_judge,
 )
 from canonym.ranking.additive_model import AdditiveModel, Curve
@@ -452,6 +453,23 @@ def test_an_index_of_the_default_encoder_has_a_judge_at_once(organs: Linker) -> 
     assert known.confidence > 0.5
     assert unknown.id is None
     assert unknown.nil
+
+
+@pytest.mark.parametrize(
+    ("encoders", "known"),
+    [
+        (("default",), True),
+        (("multilingual",), True),
+        (("default", "multilingual"), True),
+        (("chargrams",), False),
+        (("default", "chargrams"), False),
+        ((), False),
+    ],
+)
+def test_the_judge_knows_the_similarities_of_some_encoders(
+    encoders: tuple[str, ...], known: bool
+) -> None:
+    assert knows(encoders) == known
 
 
 def test_nonsense_is_nil_unless_everything_is_asked_for(organs: Linker) -> None:
