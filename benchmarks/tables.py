@@ -894,20 +894,20 @@ def _change(row: dict[str, Any] | None) -> str:
 
 
 _JUDGED = (
-    *("right links lost", "lost, taken out", "lost, misspelt", "lost, as it stands"),
+    *("right links lost", "lost, taken out", "lost, misspelt"),
     *("NIL, noise", "NIL, other languages", "NIL, English", "NIL, another domain"),
 )
 
 
 def _judge() -> str:
     lines = [
-        f"| domain | names | links | ECE | {' | '.join(_JUDGED)} |",
-        "|---|---|--:|--:|" + "--:|" * len(_JUDGED),
+        f"| domain | names | ECE | {' | '.join(_JUDGED)} |",
+        "|---|---|--:|" + "--:|" * len(_JUDGED),
     ]
     for row in _result("judge")["rows"]:
-        cells = [f"{row['links']:,}", f"{row['ece']:.3f}", *_judged(row)]
-        form = row["form"].removeprefix("dev, ").removeprefix("dev")
-        lines.append(f"| {row['domain']} | {form} | {' | '.join(cells)} |")
+        form = row["form"].removeprefix("dev, ").removeprefix("dev").partition(" ")[0]
+        cells = [row["domain"], form, f"{row['ece']:.3f}", *_judged(row)]
+        lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 
 
