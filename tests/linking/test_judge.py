@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 from canonym import (
     Candidate,
@@ -24,6 +25,7 @@ from canonym import (
     ReadError,
     Terminology,
 )
+from canonym.cli import main
 from canonym.evaluation.calibration import ece
 from canonym.linking.calibration import Observed
 from canonym.linking.evidence import EVIDENCE, SIGNS, Vocabulary, evidence_of, signs_of
@@ -503,6 +505,13 @@ def test_mentions_that_predict_no_better_are_not_kept(organs: Linker) -> None:
     organs.fit_confidence(drawn_by_lot)
     assert organs.judge is not None
     organs.fit_confidence()
+
+
+def test_a_terminology_with_too_few_names_to_ask_is_told(organs: Linker) -> None:
+    told = CliRunner().invoke(main, ["fit-confidence", "--index", str(organs.folder)])
+    assert told.exit_code == 0, told.output
+    assert "too few names to ask" in told.output
+    assert "nan" not in told.output
 
 
 def test_what_earlier_versions_learned_is_not_read(organs: Linker) -> None:

@@ -55,18 +55,20 @@ def fit_confidence(
         report = linker.fit_confidence(documents, types=types)
     if is_quiet():
         return
-    answered = report["answered at 0.9"]
-    kept = f"{100 * answered:.1f} % of links"
-    if answered:
-        kept += f", of which {100 * report['right at 0.9']:.1f} % are right"
-    print_facts(
-        {
-            "index": index,
-            "asked": Path(corpus).name if corpus else "the terminology itself",
-            "judge": linker.judge.facts() if linker.judge else "none",
-            "links": int(report["links"]),
+    facts: dict[str, object] = {
+        "index": index,
+        "asked": Path(corpus).name if corpus else "the terminology itself",
+        "judge": linker.judge.facts() if linker.judge else "none",
+        "links": int(report["links"]) or "none: it has too few names to ask",
+    }
+    if report["links"]:
+        answered = report["answered at 0.9"]
+        kept = f"{100 * answered:.1f} % of links"
+        if answered:
+            kept += f", of which {100 * report['right at 0.9']:.1f} % are right"
+        facts |= {
             "right": f"{100 * report['right']:.1f} %",
             "calibration error": f"{100 * report['ece']:.1f} points",
             "confidence of 0.9": kept,
         }
-    )
+    print_facts(facts)
