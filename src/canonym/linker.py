@@ -513,7 +513,8 @@ class Linker:
         """Adapt the judge, which says how likely links are right, and keep it with the index.
 
         An index of the default encoder needs none of this: the judge that comes with canonym knows
-        its links. Mentions like those to be linked make it better. If they do not, it stays.
+        its links. Mentions like those to be linked make it better. If they do not, the judge that
+        the index has stays.
 
         Parameters
         ----------

@@ -27,6 +27,7 @@ from canonym import (
 )
 from canonym.cli import main
 from canonym.evaluation.calibration import ece
+from canonym.linking import fitting
 from canonym.linking.calibration import Observed
 from canonym.linking.evidence import EVIDENCE, SIGNS, Vocabulary, evidence_of, signs_of
 from canonym.linking.fitting import cross_fitted, judged, observe
@@ -233,6 +234,7 @@ def test_a_judge_is_kept_in_json(tmp_path: Path) -> None:
     curve = content["curves"][0]
     changes: list[dict[str, Any]] = [
         *({"curves": "x"}, {"curves": [1.0]}, {"n": math.inf}, {"n_right": -1}),
+        *({"source": "hearsay"}, {"source": None}),
         {"curves": [{**curve, "values": [math.nan]}, *content["curves"][1:]]},
         {"curves": [{**curve, "knots": [2.0, 1.0]}, *content["curves"][1:]]},
     ]
@@ -486,24 +488,38 @@ def test_nonsense_is_nil_unless_everything_is_asked_for(organs: Linker) -> None:
     assert [x.confidence for x in shown] == [x.confidence for x in links]
 
 
-def test_mentions_that_predict_no_better_are_not_kept(organs: Linker) -> None:
-    rng = np.random.default_rng(0)
-    drawn_by_lot = [
-        Document(str(n), "", (Mention(f"{kind} cancer", ids=(f"X:{rng.integers(8)}",)),))
-        for n in range(40)
-        for kind in KINDS[:1]
-    ]
+def test_mentions_that_predict_better_are_kept(organs: Linker) -> None:
     before = organs.fingerprint
     organs.fit_confidence([*corpus(), *corpus()], types=["D"])
     assert organs.judge is not None
-    assert organs.judge.annotated
+    assert organs.judge.source == MENTIONS
     assert organs.fingerprint != before
     organs.fit_confidence()
     assert organs.judge is shipped_judge()
     assert organs.fingerprint == before
     assert Linker.load(organs.folder).judge is shipped_judge()
-    organs.fit_confidence(drawn_by_lot)
-    assert organs.judge is not None
+
+
+def test_mentions_that_predict_no_better_leave_what_was_learned(
+    organs: Linker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    organs.fit_confidence([*corpus(), *corpus()], types=["D"])
+    learned = organs.judge
+    assert learned is not None
+    monkeypatch.setattr(
+        fitting, "cross_fitted", lambda seen, _, start: start.predict(seen.evidence)
+    )
+    mentions = "".join(
+        f"{n}|t|breast tumours\n{n}\t0\t14\tbreast tumours\tD\tX:0\n\n" for n in range(30)
+    )
+    (tmp_path / "same.pubtator").write_text(mentions)
+    command = ["fit-confidence", str(tmp_path / "same.pubtator"), "--index", str(organs.folder)]
+    told = CliRunner().invoke(main, command)
+    assert told.exit_code == 0, told.output
+    assert "predicts its mentions no better: the judge stays." in told.output
+    kept = Judge.load(organs.folder / JUDGE)
+    assert kept is not None
+    assert kept.to_dict() == learned.to_dict()
     organs.fit_confidence()
 
 

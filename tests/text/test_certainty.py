@@ -10,7 +10,7 @@ import pytest
 from canonym.text import certainty, short_forms
 from canonym.text.certainty import LEAST_CONFIDENCE, LEAST_MARGIN, is_certain
 from canonym.text.short_forms import is_short_form
-from canonym.types import Candidate, Link, Mention, Step
+from canonym.types import CORRECTION, USUAL_READING, Against, Candidate, Link, Mention, Step
 
 BEST = Candidate("T:1", "Myocardial infarction", 1.0, "Heart attack", sieve="verbatim")
 FAR = Candidate("T:2", "Heart failure", 0.6, "Heart failure")
@@ -74,6 +74,13 @@ def test_a_confidence_decides_where_there_is_one() -> None:
         by_search = replace(LINK, candidates=(replace(BEST, sieve="search", score=0.7), FAR))
         for link in (LINK, by_search):
             assert is_certain(replace(link, confidence=confidence)) is expected
+    for relation in ("broader", "narrower", "close"):
+        against = Against(("severe",), (), (), relation)
+        other = replace(LINK, candidates=(replace(BEST, sieve="search", against=against), FAR))
+        assert not is_certain(replace(other, confidence=0.99))
+    for step in (CORRECTION, USUAL_READING):
+        guessed = replace(LINK, steps=(Step(step, "hart attack", "heart attack"),), confidence=0.99)
+        assert not is_certain(guessed)
     assert is_certain(replace(LINK, confidence=0.5), 0.5)
     assert not is_certain(replace(LINK, confidence=0.99), 0.995)
     # What an index taught itself makes nothing certain, and nothing uncertain.

@@ -45,14 +45,17 @@ def fit_confidence(
 
     from canonym.cli.annotated import open_corpus
     from canonym.cli.description import print_facts
-    from canonym.cli.progress import activity
+    from canonym.cli.progress import activity, note
     from canonym.cli.sources import open_index
     from canonym.cli.verbosity import is_quiet
 
     documents = None if corpus is None else open_corpus(corpus, format=format_).documents
     linker = open_index(index)
+    before = linker.judge
     with activity("Fitting"):
         report = linker.fit_confidence(documents, types=types)
+    if corpus is not None and linker.judge is before:
+        note(f"A judge adapted to {corpus} predicts its mentions no better: the judge stays.")
     if is_quiet():
         return
     facts: dict[str, object] = {

@@ -128,7 +128,8 @@ def fit_confidence(
     adapted = fit_judge(seen.evidence, seen.right, source=source, start=shipped)
     predicted, before = cross_fitted(seen, source, shipped), shipped.predict(seen.evidence)
     if is_known and _loss(before, seen) <= _loss(predicted, seen):
-        return shipped, _figures(before, seen)
+        unchanged = pipeline.judge or shipped
+        return unchanged, _figures(unchanged.predict(seen.evidence), seen)
     return adapted, _figures(predicted, seen)
 
 

@@ -170,9 +170,10 @@ class Judge:
             content = open_sealed(path.read_text(encoding="ascii"))
             curves = [Curve.from_dict(curve) for curve in content["curves"]]
             n, n_right = int(content["n"]), int(content["n_right"])
-            if not 0 <= n_right <= n:
-                raise ValueError(f"{n_right} of {n} links are right")
-            judge = cls(AdditiveModel(curves), n, n_right, str(content["source"]))
+            source = content["source"]
+            if not 0 <= n_right <= n or source not in (COMES_ALONG, OWN_NAMES, MENTIONS):
+                raise ValueError(f"{n_right} of {n} links of {source!r:.40} are right")
+            judge = cls(AdditiveModel(curves), n, n_right, source)
             known = content["format"] == _FORMAT and judge.model.names == (*EVIDENCE, ANY)
         except FileNotFoundError:
             return None

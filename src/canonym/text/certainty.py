@@ -52,8 +52,10 @@ def is_certain(
     is not: it stands for something else in the next text. Nor is anything where another concept has
     nearly the name, with a similarity above ``1 - LEAST_MARGIN``. A concept below the best one has
     to have the name itself: "Migraine, unspecified" is no rival of "Migraine". Otherwise the
-    confidence decides, but for words that were corrected or filled in. Where the index has none
-    from mentions, the mention has to be verbatim the label or an exact name. Composite mentions,
+    confidence decides between names with the same words. A name with a word more or less may be
+    that of a neighbour, however sure a link is: *Clostridium tetani* is no *C. tetanomorphum*. Nor
+    is a word certain that was corrected or filled in. Where the index has no confidence from
+    mentions, the mention has to be verbatim the label or an exact name. Composite mentions,
     those with a status and NIL are never certain, nor is a candidate whose name contradicts the
     mention (`canonym.types.Against`); such a candidate is
     no rival either.
@@ -94,7 +96,8 @@ def is_certain(
     if link.confidence is None or not annotated:
         return verbatim
     guessed = any(step.name in (CORRECTION, USUAL_READING) for step in link.steps)
-    return link.confidence >= least and not guessed
+    same = best.against.relation == "equal" and not guessed
+    return same and link.confidence >= least
 
 
 def is_by_id(link: Link, candidate: Candidate) -> bool:
