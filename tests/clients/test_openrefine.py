@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from canonym import Linker, import_terminology
+from canonym.text.certainty import LEAST_CONFIDENCE
 from tests.clients.openrefine import OpenRefine
 from tests.service.test_server import Server
 
@@ -98,11 +99,13 @@ def test_conditions_of_trials(
     assert judgments["matched"] + judgments["none"] == N_CONDITIONS
     assert judgments["matched"] > 0.7 * N_CONDITIONS
 
-    # What was matched is verbatim a name of that concept, and of no other.
+    # What was matched has the words of a name of that concept, and is sure.
     for cell, link in zip(cells, linker.link(trials, k=5), strict=True):
         if matched := _matched(cell):
             assert link.id == matched
-            assert link.candidates[0].sieve == "verbatim"
+            assert link.candidates[0].against.relation == "equal"
+            assert link.confidence is not None
+            assert link.confidence >= LEAST_CONFIDENCE
             assert cell["m"]["name"] == link.label
         else:
             assert [one["id"] for one in cell.get("c", [])][:1] == [link.candidates[0].id][:1]

@@ -154,6 +154,17 @@ def test_a_verbatim_name_outweighs_a_preferred_type(client: TestClient) -> None:
     assert (other["id"], other["score"], other["match"]) == ("X:1", 94.05, False)
 
 
+def test_a_sure_name_outweighs_a_wish_for_a_type(
+    sure_index: Path, client: TestClient, serving: Callable[..., TestClient]
+) -> None:
+    asked = {"query": "heart attacks", "type": "Finding", "type_strict": "should"}
+    sure = serving(index=(f"small={sure_index}",), match_confidence=0.5)
+    assert ask(sure, query="heart attacks")[0]["match"] is True
+    best, *_ = ask(sure, **asked)
+    assert (best["id"], best["match"]) == ("X:1", True)
+    assert ask(client, **asked)[0]["match"] is False  # nothing is sure there
+
+
 def test_an_unknown_type_finds_nothing_where_it_is_demanded(client: TestClient) -> None:
     assert ask(client, query="cold", type="Drug") == []
     assert ask(client, query="cold", type=["Drug", "Finding"], type_strict="all") == []

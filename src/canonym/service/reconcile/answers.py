@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -188,7 +188,8 @@ def _candidates(
         if one.id not in plan.barred
         and (not plan.hard.types or _has_type(plan.hard.types, one.id, types[one.id]))
     ]
-    met = _weigh(plan, allowed, types)
+    sure = {link.candidates[0].id for wished, link in links if not wished and certain(link)}
+    met = _weigh(plan, allowed, types, sure)
     ranked = sorted(allowed, key=lambda one: -one.score)
     matches = {one.id for one in allowed if one.asked and one.id in met}
     matches.update(_certain(links, met, certain))
@@ -266,14 +267,17 @@ def _by_conditions(plan: Plan) -> Iterator[Found]:
     return (Found(id_, 100.0, asked=True) for id_ in ids)
 
 
-def _weigh(plan: Plan, found: Sequence[Found], types: dict[str, tuple[str, ...]]) -> set[str]:
+def _weigh(
+    plan: Plan, found: Sequence[Found], types: dict[str, tuple[str, ...]], sure: Container[str]
+) -> set[str]:
     """Lower the scores of candidates that do not meet wishes which others do.
 
-    A name that is verbatim outweighs a wish for a type, unless one of that type has the name too.
-    Returns the ids of those that meet all such wishes.
+    A name that is verbatim, or of a concept that is `sure` without the wishes, outweighs a wish for
+    a type, unless one of that type has the name too. Returns the ids of those that meet all such
+    wishes.
     """
     met = {one.id for one in found}
-    exact = {one.id for one in found if one.exact or one.asked}
+    exact = {one.id for one in found if one.exact or one.asked or one.id in sure}
     for wish in plan.wishes:
         meeting = {one.id for one in found if wish.meets(one.id, types[one.id])}
         for one in found:
