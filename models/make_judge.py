@@ -244,12 +244,12 @@ def ask(linker: Linker, questions: Sequence[Question]) -> Observations:
 
 def observed(linker: Linker, judgements: Iterable[tuple[Link, bool, str]]) -> Observations:
     """Return what links show, but for those of ids."""
-    kept = [one for one in judgements if one[0].candidates[0].sieve != "id"]
+    by_name = [judgement for judgement in judgements if judgement[0].candidates[0].sieve != "id"]
     vocabulary = linker.pipeline.vocabulary
     return Observations(
-        np.array([evidence_of(link, vocabulary) for link, _, _ in kept]),
-        np.array([right for _, right, _ in kept], dtype=bool),
-        np.array([kind for _, _, kind in kept]),
+        np.array([evidence_of(link, vocabulary) for link, _, _ in by_name]),
+        np.array([right for _, right, _ in by_name], dtype=bool),
+        np.array([kind for _, _, kind in by_name]),
     )
 
 

@@ -83,9 +83,9 @@ def check_database(engine: Engine) -> None:
     """Look whether a database is there, with the tables of this release."""
     newest = ScriptDirectory.from_config(_alembic()).get_current_head()
     with reachable(engine), engine.connect() as connection:
-        found = MigrationContext.configure(connection).get_current_revision()
-        if found != newest:
-            raise CommandError(f"it has the tables {found}, and {newest} are expected")
+        revision = MigrationContext.configure(connection).get_current_revision()
+        if revision != newest:
+            raise CommandError(f"it has the tables {revision}, and {newest} are expected")
 
 
 def _postgresql(place: str) -> Engine:

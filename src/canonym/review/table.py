@@ -85,12 +85,12 @@ def _rows(path: Path, shown_as: Path) -> Iterator[Sequence[str]]:
 
 def _beginning(lines: Iterator[str]) -> list[str]:
     """Return the lines up to the first that is neither blank nor names a delimiter."""
-    found: list[str] = []
+    beginning: list[str] = []
     for line in lines:
-        found.append(line)
+        beginning.append(line)
         if line.strip() and not announced_delimiter(line):
             break
-    return found
+    return beginning
 
 
 def _is_table(beginning: Sequence[str], shown_as: Path) -> bool:

@@ -460,8 +460,8 @@ def recognise_file(path: Path) -> tuple[str | None, str]:
         root = read_prolog(path).root
         return _ROOTS.get(root), f"XML with the root element {root!r}"
     if start.startswith((b"{", b"[")) and not text.startswith("[Term]"):
-        found = "obographs" if _GRAPHS.search(text) else "owl" if _JSON_LD.search(text) else None
-        return found, "JSON without the keys of OBO Graphs or JSON-LD"
+        format_ = "obographs" if _GRAPHS.search(text) else "owl" if _JSON_LD.search(text) else None
+        return format_, "JSON without the keys of OBO Graphs or JSON-LD"
     encoding = _encoding(head)
     with open_text(path, encoding=encoding) as stream:
         lines = [line.rstrip("\n") for line in itertools.islice(stream, _LINES)]

@@ -57,16 +57,16 @@ def _json(served: Served, content: Any) -> JSONResponse:
 
 async def base_02(request: Request, state: Shared, served: Named) -> Response:
     """Answer queries or data extension of 0.2; without either, the manifest of either version."""
-    given: dict[str, Any] = dict(request.query_params)
+    form: dict[str, Any] = dict(request.query_params)
     if request.method == "POST":
-        given |= await _fields(request)
-    elif "queries" in given or "extend" in given:
+        form |= await _fields(request)
+    elif "queries" in form or "extend" in form:
         await state.access.check(request, "read")
-    if "extend" in given:
-        wanted = await _parsed(given["extend"])
-        return await run_in_threadpool(_extend_02, state, served, wanted)
-    if "queries" in given:
-        return await _match_02(state, served, await _parsed(given["queries"]))
+    if "extend" in form:
+        extension = await _parsed(form["extend"])
+        return await run_in_threadpool(_extend_02, state, served, extension)
+    if "queries" in form:
+        return await _match_02(state, served, await _parsed(form["queries"]))
     if request.method == "POST":
         raise InvalidInput("queries or extend is expected, in a form or in a JSON object")
     make = manifest_10 if V1 in request.headers.get("accept", "") else manifest_02
@@ -90,10 +90,10 @@ async def _fields(request: Request) -> dict[str, Any]:
     body = await request.body()
     if "json" not in request.headers.get("content-type", ""):
         return await read_form(body)
-    found = await _parsed(body) if body else {}
-    if not isinstance(found, dict):
+    content = await _parsed(body) if body else {}
+    if not isinstance(content, dict):
         raise InvalidInput("the body is no JSON object; an object with queries is expected")
-    return found
+    return content
 
 
 async def _parsed(given: Any) -> Any:

@@ -33,11 +33,11 @@ class _NeedsReviewer(Need):
 
 def _named(request: Request, state: State) -> str:
     _check_same_place(request, state)
-    given = clean(unquote(request.headers.get("x-reviewer", ""))).strip()[:_LONGEST]
-    if request.method not in _SAFE and not given:
+    reviewer = clean(unquote(request.headers.get("x-reviewer", ""))).strip()[:_LONGEST]
+    if request.method not in _SAFE and not reviewer:
         detail = "the name of the reviewer is expected, in the header X-Reviewer"
         raise Problem(HTTPStatus.UNPROCESSABLE_ENTITY, detail)
-    return given
+    return reviewer
 
 
 def _check_same_place(request: Request, state: State) -> None:

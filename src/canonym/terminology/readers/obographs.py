@@ -63,25 +63,27 @@ def read_obographs(
     OBO Graphs: developer-friendly graph-oriented ontology JSON.
     https://github.com/geneontology/obographs
     """
-    found = False
+    has_nodes = False
     for document, line in read_json(path):
         for graph in _objects(document, "graphs"):
             try:
                 for record in _Graph(graph, prefixes or {}, version).records():
-                    found = True
+                    has_nodes = True
                     yield record
             except (TypeError, AttributeError, KeyError) as error:
                 raise ReadError(
                     path, f"the graph {graph.get('id')!r} is damaged ({error})", line=line
                 ) from error
-    if not found:
+    if not has_nodes:
         raise ReadError(path, "holds no graph with classes: OBO Graphs JSON was expected")
 
 
 def _objects(content: Any, key: str) -> list[dict[str, Any]]:
     """Return the objects of a list; none where it is left out."""
-    found = content.get(key) if isinstance(content, dict) else None
-    return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
+    members = content.get(key) if isinstance(content, dict) else None
+    if not isinstance(members, list):
+        return []
+    return [member for member in members if isinstance(member, dict)]
 
 
 class _Graph:
