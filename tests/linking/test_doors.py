@@ -155,3 +155,12 @@ def test_the_delimiter_of_a_terminology(tmp_path: Any, delimiter: str) -> None:
     file.write_text("id,name\nX:1,Herz\n")
     with pytest.raises(InvalidInput, match="one character is expected"):
         list(read_records(file, format="table", delimiter=delimiter))
+
+
+def test_help_shows_every_option_with_its_default() -> None:
+    for function, k in ((Linker.link, 5), (Linker.link_documents, 5), (Linker.annotate, 1)):
+        shown = inspect.signature(function).parameters
+        assert shown["k"].default == k
+        assert shown["context"].default is True
+        assert "options" not in shown
+        assert set(LinkOptions.__annotations__) < set(shown)
