@@ -23,6 +23,7 @@ _COMMANDS = {
     "link": "canonym.cli.link:link",
     "annotate": "canonym.cli.annotate:annotate",
     "bulk": "canonym.cli.bulk:bulk",
+    "get": "canonym.cli.get:get",
     "import": "canonym.cli.import_:import_",
     "index": "canonym.cli.index:index",
     "synonyms": "canonym.cli.synonyms:synonyms",

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from canonym.errors import ReadError
 from canonym.io.files import MANIFEST, data_folder, restored
+from canonym.terminology.catalogue import read_catalogue
 
 DEFAULT = "icd10cm"
 """Name of the index of ICD-10-CM, with everyday names."""
@@ -55,8 +56,13 @@ def index_folder(index: str | Path) -> Path:
         return path
     if is_index_name(index):
         return indexes_folder() / path
+    makes = (
+        f"`canonym get {index}` fetches it"
+        if str(index) in read_catalogue()
+        else "`canonym index TERMINOLOGY -o FOLDER` makes an index"
+    )
     raise ReadError(
         index,
         "no such index, neither in the current folder nor by name; the names are "
-        f"{', '.join(index_names())}; `canonym index TERMINOLOGY -o FOLDER` makes an index",
+        f"{', '.join(index_names())}; {makes}",
     )
