@@ -195,6 +195,7 @@ class _SameScheme(urllib.request.HTTPRedirectHandler):
         newurl: str,
     ) -> urllib.request.Request | None:
         if urlsplit(newurl).scheme not in (urlsplit(req.full_url).scheme, "https"):
+            fp.close()
             raise InvalidInput(
                 f"{req.full_url} leads to {newurl}, which is not as safe: nothing was fetched. Set "
                 "CANONYM_MIRROR, or fetch the file yourself"

@@ -6,7 +6,6 @@ from pathlib import Path
 
 from canonym.errors import ReadError
 from canonym.io.files import MANIFEST, data_folder, restored
-from canonym.terminology.catalogue import read_catalogue
 
 DEFAULT = "icd10cm"
 """Name of the index of ICD-10-CM, with everyday names."""
@@ -56,6 +55,8 @@ def index_folder(index: str | Path) -> Path:
         return path
     if is_index_name(index):
         return indexes_folder() / path
+    from canonym.terminology.catalogue import read_catalogue
+
     makes = (
         f"`canonym get {index}` fetches it"
         if str(index) in read_catalogue()
