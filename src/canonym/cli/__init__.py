@@ -115,6 +115,11 @@ def main() -> None:
       canonym link "heart attack" "type 2 diabetes" "broken hip"
 
     \b
+    Fetch a public terminology, and link to it by its name:
+      canonym get hpo
+      canonym link --index hpo "seizures"
+
+    \b
     Link a column of a table to another terminology:
       canonym import doid.obo -o doid.db
       canonym index doid.db -o doid-index
