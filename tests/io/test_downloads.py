@@ -137,6 +137,27 @@ def test_a_part_without_its_record_is_not_continued(mirror: Mirror, tmp_path: Pa
         assert fetch(mirror, tmp_path).read_bytes() == CONTENT
 
 
+def test_no_file_stands_beside_the_checksum_of_another(
+    mirror: Mirror, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mirror.put("/a.txt", CONTENT)
+    fetch(mirror, tmp_path)
+    mirror.put("/a.txt", OTHER, etag='"2"')
+
+    def killed(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "replace", killed)
+        with pytest.raises(KeyboardInterrupt):
+            fetch(mirror, tmp_path)
+    assert "a.txt" not in names(tmp_path)
+    n_requests = len(mirror.requests)
+    assert fetch(mirror, tmp_path).read_bytes() == OTHER
+    assert len(mirror.requests) == n_requests
+    assert names(tmp_path) == ["a.txt", "a.txt.sha256"]
+
+
 def test_a_complete_part_is_not_fetched_again(mirror: Mirror, tmp_path: Path) -> None:
     (tmp_path / "a.txt.part").write_bytes(CONTENT)
     record = {"address": f"{mirror.address}/a.txt", "etag": '"1"', "size": len(CONTENT)}

@@ -124,7 +124,7 @@ def test_a_failed_update_leaves_everything_as_it_was(mirror: Mirror) -> None:
     get()
     for content in (b"<html>", OBO.replace("id: HP:0001250", "nonsense").encode()):
         mirror.put("/hpo/hp.obo", content, etag='"2"')
-        with pytest.raises(InvalidInput):
+        with pytest.raises(InvalidInput, match=r"a web page|canonym get hpo --update"):
             get(update=True)
         assert Linker.load("hpo").link(["seizure"])[0].id == "HP:0001250"
 

@@ -115,6 +115,7 @@ def download(
         _discard(part)
         problem = getattr(error, "problem", error)
         raise InvalidInput(f"{address}: {problem}; nothing was kept") from error
+    path.unlink(missing_ok=True)  # no file ever stands beside the checksum of another
     with write_file(checksum_file(path)) as partial:
         partial.write_text(f"{file_digest(part)}  {path.name}\n", encoding="utf-8", newline="\n")
     part.replace(path)

@@ -147,6 +147,15 @@ def named_index(
             return folder
         try:
             _build(entry, _unpacked(entry, path, scratch), folder, scratch, made_from, progress)
+        except ReadError as error:
+            if source is not None:
+                raise
+            raise ReadError(
+                error.path,
+                f"{error.problem}. The file is as it was fetched: `canonym get {entry.name} "
+                "--update` fetches it again",
+                line=error.line,
+            ) from error
         except OSError as error:
             raise InvalidInput(
                 f"the index {entry.name} could not be kept ({error}); make room, or set "
