@@ -144,8 +144,12 @@ def test_no_file_stands_beside_the_checksum_of_another(
     fetch(mirror, tmp_path)
     mirror.put("/a.txt", OTHER, etag='"2"')
 
-    def killed(*_: Any) -> None:
-        raise KeyboardInterrupt
+    replace = Path.replace
+
+    def killed(path: Path, target: Path) -> Path:
+        if target.name == "a.txt":
+            raise KeyboardInterrupt
+        return replace(path, target)
 
     with monkeypatch.context() as patch:
         patch.setattr(Path, "replace", killed)
