@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from canonym import Concept, Linker, Name, Terminology
+from canonym import Concept, Linker, LinkOptions, Name, Terminology
 from canonym.errors import InvalidInput, ReadError
 from canonym.evaluation import evaluate_corpus
 from canonym.terminology import read_records
