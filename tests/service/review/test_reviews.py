@@ -348,7 +348,7 @@ def test_what_people_write_is_data_and_never_part_of_a_page(
     now = _decide(client, review["id"], item, kind="nil", comment=EVIL)
     assert now.json()["decision"]["comment"] == EVIL
     assert now.headers["content-type"] == "application/json"
-    for path in ("/", f"/reviews/{review['id']}"):
+    for path in ("/reviews", f"/reviews/{review['id']}"):
         page = client.get(path)
         assert "owned" not in page.text
         policy = page.headers["content-security-policy"]
@@ -398,13 +398,13 @@ def test_with_keys_the_holder_of_a_key_is_the_reviewer(
     assert _decide(client, review["id"], item, kind="nil").status_code == 403
     del client.headers["X-API-Key"]
     assert client.get("/v1/reviews").status_code == 401
-    assert client.get("/").status_code == 200
+    assert client.get("/reviews").status_code == 200
 
 
 def test_without_an_index_the_page_is_on_icd_10_cm(tmp_path: Path) -> None:
     settings = Settings(reviews=str(tmp_path / "reviews.db"))
     app = create_app(settings)  # not started: only the page is asked for
-    assert "<option>icd10cm</option>" in TestClient(app).get("/").text
+    assert "<option>icd10cm</option>" in TestClient(app).get("/reviews").text
 
 
 def test_a_database_that_cannot_be_used_is_refused_before_the_server_starts(
