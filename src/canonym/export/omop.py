@@ -177,7 +177,9 @@ class UsagiWriter:
             "statusSetOn": str(round(verdict.made * 1000)),
             "comment": f"{verdict.comment} [{made_by}]".strip(),
         }
-        if verdict.kind == "link":
+        if verdict.is_unseen:
+            set_ |= {"mappingStatus": "AUTO_MAPPED", "equivalence": "UNREVIEWED"}
+        elif verdict.kind == "link":
             set_["equivalence"] = EQUIVALENCES[verdict.relation]
         elif verdict.kind == "flag":
             set_ |= {"mappingStatus": "FLAGGED", "equivalence": "UNREVIEWED"}

@@ -7,7 +7,7 @@ from typing import Any
 
 from canonym.linker import Linker
 from canonym.review.models import Decision
-from canonym.review.store import Entry, Proposed, Store, decided_ids
+from canonym.review.store import DECIDED, Entry, Proposed, Store, decided_ids
 from canonym.terminology import Terminology
 from canonym.types import Candidate, Document, Link, Mention
 
@@ -119,7 +119,7 @@ def doubtful(entry: Entry, proposal: dict[str, Any], terminology: Terminology) -
     person who decided did not see above the chosen one.
     """
     decision = entry.decision
-    if decision is None or decision.kind not in ("link", "nil"):
+    if decision is None or decision.kind not in DECIDED:
         return ""
     for concept in decision.concepts:
         if reason := _changed(concept, terminology):

@@ -12,12 +12,29 @@ from sqlalchemy import Select, func, insert, select
 from sqlalchemy.orm import Session
 
 from canonym.errors import InvalidInput
+from canonym.export.mappings import UNSEEN
 from canonym.review.database import check_database, open_database, reachable
 from canonym.review.models import STATES, Decision, Item, Review, Row
 from canonym.review.table import GivenTable, Key
 
-KINDS = {"link": "linked", "nil": "nil", "flag": "flagged", "comment": "", "undo": ""}
-"""What a person may do to an item, and the state that it has then; empty where that depends."""
+KINDS = {
+    "link": "linked",
+    UNSEEN: "linked",
+    "nil": "nil",
+    "flag": "flagged",
+    "comment": "",
+    "undo": "",
+}
+"""What a person may do to an item, and the state that it has then; empty where that depends.
+
+`UNSEEN` is a link that was accepted along with all others that are as sure.
+"""
+
+SEEN = ("link", "nil")
+"""Kinds of decisions on what a mention means, of a person who looked at it."""
+
+DECIDED = (*SEEN, UNSEEN)
+"""Kinds of decisions on what a mention means."""
 
 SYSTEM = "canonym"
 """Who decides that an item is open again."""
@@ -310,7 +327,7 @@ class Store:
             for item in items:
                 item.version += 1
                 comment = f"accepted with all of at least {least:g}"
-                given = Given("link", tuple(item.proposal["concepts"]), comment)
+                given = Given(UNSEEN, tuple(item.proposal["concepts"]), comment)
                 _add(session, item, given, who)
             return len(items)
 

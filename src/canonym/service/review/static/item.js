@@ -8,7 +8,7 @@ const SIEVES = {
   verbatim: "the name is the same", normalised: "the name is the same but for its form",
   reordered: "the name has the same words", search: "the most similar name",
 };
-const KINDS = { link: "linked to", nil: "no concept", flag: "flagged", comment: "commented", undo: "undid the decision before", reopen: "opened this again" };
+const KINDS = { link: "linked to", accept: "accepted with others, unseen:", nil: "no concept", flag: "flagged", comment: "commented", undo: "undid the decision before", reopen: "opened this again" };
 
 export function render(place, item, tools) {
   const parts = [
