@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import sqlite3
@@ -62,6 +63,33 @@ def test_the_queue_begins_with_doubt_and_then_with_what_is_frequent(
         ("heart attack", 1),
     ]
     assert queue[0].item.confidence < queue[1].item.confidence == queue[2].item.confidence
+
+
+def test_what_has_no_proposal_comes_last_and_rubbish_after_all_else(
+    store: Store, linker: Linker
+) -> None:
+    mentions = ["??", "no heart attack", "heart attack", "broken hip", "broken hip"]
+    review = review_of(store, mentions, linker)
+    queue = [one.item for one in store.queue(review)[0]]
+    shown = [one.mention for one in queue]
+    assert shown == ["broken hip", "heart attack", "no heart attack", "??"]
+    assert [one.confidence < 0 for one in queue] == [False, False, True, True]
+    assert store.acceptable(review, 0.01).items == 2
+
+
+@pytest.mark.parametrize(
+    ("order", "shown"),
+    [
+        ("frequency", ["broken hip", "heart attack", "Cold"]),
+        ("row", ["heart attack", "broken hip", "Cold"]),
+        ("text", ["broken hip", "Cold", "heart attack"]),
+    ],
+)
+def test_a_queue_is_sorted_as_somebody_likes(
+    store: Store, linker: Linker, order: str, shown: list[str]
+) -> None:
+    review = review_of(store, ["heart attack", "broken hip", "Cold", "broken hip"], linker)
+    assert [one.item.mention for one in store.queue(review, order=order)[0]] == shown
 
 
 def test_a_queue_is_searched_and_read_in_pages(store: Store, linker: Linker) -> None:
@@ -272,5 +300,22 @@ def test_one_of_another_release_that_may_only_be_read_is_refused(powerless: Path
         connection.execute("UPDATE alembic_version SET version_num = '0000'")
     connection.close()
     _read_only(powerless)
-    with pytest.raises(ReadError, match="it has the tables 0000, and 0001 are expected"):
+    with pytest.raises(ReadError, match="it has the tables 0000, and 0002 are expected"):
         Store(str(place))
+
+
+def test_a_database_of_before_is_brought_up_to_date(tmp_path: Path, linker: Linker) -> None:
+    place = tmp_path / "reviews.db"
+    with Store(str(place)) as store:
+        review_of(store, ["heart attack", "broken hip"], linker)
+    with contextlib.closing(sqlite3.connect(place)) as connection:
+        connection.execute("DROP INDEX items_by_doubt")
+        connection.execute("CREATE INDEX items_by_doubt ON items (review_id, state, confidence)")
+        connection.execute("UPDATE alembic_version SET version_num = '0001'")
+        connection.commit()
+    with Store(str(place)) as store:
+        store.check()
+        assert len(store.queue(1)[0]) == 2
+    with contextlib.closing(sqlite3.connect(place)) as connection:
+        columns = [row[2] for row in connection.execute("PRAGMA index_info(items_by_doubt)")]
+    assert columns == ["review_id", "state", "confidence", "frequency"]

@@ -170,7 +170,8 @@ class Mapping(NamedTuple):
         It is that of the name that matched where a person who looked at it said so, where the text
         is an id or that name, or from the confidence `LEAST_CONFIDENCE` on. Else it is ``close``
         from `LIKELY` on, and ``related`` below, or where no confidence is known. What was corrected
-        is never the same, nor a short form of several meanings: *polyamide* is one letter from *polyamine*.
+        is never the same, nor a short form of several meanings: *polyamide* is one letter from
+        *polyamine*.
         """
         sure = self.confidence or 0.0
         guessed = any(step.name in (CORRECTION, USUAL_READING) for step in self.steps)

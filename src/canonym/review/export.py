@@ -10,6 +10,7 @@ from typing import NamedTuple
 from canonym import __version__
 from canonym.corpora.gold import written_ids
 from canonym.export.mappings import UNSEEN, Verdict, tool
+from canonym.export.omop import is_omop
 from canonym.export.rows import JOINED_BY, guarded, number, prefixed
 from canonym.review.mappings import Choices, claims_of, comment_of, write_mappings
 from canonym.review.models import Decision
@@ -50,6 +51,17 @@ FORMATS: dict[str, Format] = {
     "corpus": Format(".corpus.tsv", _TABS),
 }
 """Formats of a review, the plain tables first."""
+
+_OMOP = ("usagi", "omop")
+"""Formats whose concepts are numbers of OMOP."""
+
+
+def formats_of(terminology: Terminology) -> list[str]:
+    """Return the formats that can hold concepts of a terminology."""
+    first = next(terminology.iter_concepts(), None)
+    if first is not None and is_omop(first.id):
+        return [*FORMATS]
+    return [format for format in FORMATS if format not in _OMOP]
 
 
 def export_review(

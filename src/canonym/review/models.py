@@ -48,7 +48,7 @@ class Item(Base):
 
     __tablename__ = "items"
     __table_args__ = (
-        Index("items_by_doubt", "review_id", "state", "confidence"),
+        Index("items_by_doubt", "review_id", "state", "confidence", "frequency"),
         Index("items_by_index", "review_id", "fingerprint"),
     )
 

@@ -48,6 +48,15 @@ FILTERS: dict[str, tuple[str, ...]] = {
 }
 """Parts of a queue, and the states of their items."""
 
+ORDERS: dict[str, tuple[Any, ...]] = {
+    # First what has a proposal, the most doubtful first; then the rest, the nearest to one first.
+    "doubt": (Item.confidence < 0, func.abs(Item.confidence), Item.frequency.desc()),
+    "frequency": (Item.frequency.desc(),),
+    "row": (),
+    "text": (func.lower(Item.mention),),
+}
+"""Orders of a queue; what is equal in one is in that of the rows."""
+
 _BATCH = 1000
 _T = TypeVar("_T")
 
@@ -237,19 +246,29 @@ class Store:
     # --- reading ----------------------------------------------------------------------------------
 
     def queue(
-        self, id: int, part: str = "todo", *, text: str = "", offset: int = 0, limit: int = 50
+        self,
+        id: int,
+        part: str = "todo",
+        *,
+        text: str = "",
+        order: str = "doubt",
+        offset: int = 0,
+        limit: int = 50,
     ) -> tuple[list[Entry], int]:
-        """Return items of a part of the queue, the most doubtful first, and how many there are.
+        """Return items of a part of the queue in an order of `ORDERS`, and how many there are.
 
         Of equal doubt, the most frequent come first.
         """
-        wanted = select(Item).where(Item.review_id == id, Item.state.in_(FILTERS[part]))
+        wanted = select(Item.id).where(Item.review_id == id, Item.state.in_(FILTERS[part]))
         if text:
             wanted = wanted.where(Item.mention.icontains(text, autoescape=True))
-        order = (Item.confidence, Item.frequency.desc(), Item.id)
+        # Ids alone are sorted: whole items are large, and there may be many.
+        page = wanted.order_by(*ORDERS[order], Item.id).offset(offset).limit(limit)
         with self._reading() as session:
             total = session.scalar(_count(wanted)) or 0
-            return _entries(session, wanted.order_by(*order).offset(offset).limit(limit)), total
+            ids = list(session.scalars(page))
+            items = {one.item.id: one for one in _entries(session, _with_ids(ids))}
+            return [items[id_] for id_ in ids], total
 
     def item(self, id: int) -> Entry:
         """Return an item with its whole history."""
@@ -372,7 +391,11 @@ def _acceptable(id: int, least: float) -> Select[Item]:
     return select(Item).where(Item.review_id == id, Item.state == "open", sure, meant)
 
 
-def _count(wanted: Select[Item]) -> Select[int]:
+def _with_ids(ids: Sequence[int]) -> Select[Item]:
+    return select(Item).where(Item.id.in_(ids))
+
+
+def _count(wanted: Select[Any]) -> Select[int]:
     return select(func.count()).select_from(wanted.subquery())
 
 

@@ -162,6 +162,26 @@ def test_many_are_accepted_at_once(visit: Callable[..., Any], tmp_path: Path) ->
     assert "2 of 3 decided" in page.inner_text("#chart-text")
 
 
+def test_five_candidates_the_search_and_the_comment_fit_one_screen(
+    visit: Callable[..., Any], tmp_path: Path
+) -> None:
+    page = visit("/reviews", "Ann", {"width": 1280, "height": 800})
+    _begin(page, "mention,near\nheart attack of hip,a heart attack of hip\n??,\n", tmp_path)
+    assert page.locator(".candidates > li").count() == 5
+    for place in (".candidates > li >> nth=4", "#another", "#comment"):
+        box = page.locator(place).bounding_box()
+        assert box["y"] + box["height"] < 800, place
+    found = page.locator("#items .guess").all_inner_texts()
+    assert re.match(r"X:\d \w+", found[0])
+    assert found[1] == "nothing fits"
+    page.select_option("#order", "text")
+    page.wait_for_function("() => document.querySelector('#items .term').textContent === '??'")
+    page.click("summary:text-is('Export')")
+    formats = page.eval_on_selector_all("#format option", "all => all.map(one => one.value)")
+    assert "sssom" in formats
+    assert not {"usagi", "omop"} & {*formats}
+
+
 def test_of_two_reviewers_the_slower_is_told_and_loses_nothing(
     visit: Callable[..., Any], tmp_path: Path
 ) -> None:

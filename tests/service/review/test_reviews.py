@@ -417,3 +417,36 @@ def test_a_database_that_cannot_be_used_is_refused_before_the_server_starts(
         assert "Serving" not in said
         assert "Traceback" not in said
         assert re.search(r"database of reviews|cannot be made", said), said
+
+
+def test_a_queue_has_an_order_and_says_how_sure_it_is(start: Callable[..., TestClient]) -> None:
+    client = start()
+    review = _make(client, "term\nno heart attack\nheart attack\nbroken hip\nbroken hip\n")["id"]
+    path = f"/v1/reviews/{review}/items"
+    orders = {
+        order: [one["mention"] for one in client.get(path, params={"order": order}).json()["items"]]
+        for order in ("doubt", "text", "row", "frequency")
+    }
+    assert orders["doubt"] == ["broken hip", "heart attack", "no heart attack"]
+    assert orders["text"] == ["broken hip", "heart attack", "no heart attack"]
+    assert orders["row"] == ["no heart attack", "heart attack", "broken hip"]
+    assert orders["frequency"][0] == "broken hip"
+    negated = _items(client, review)["no heart attack"]
+    assert (negated["confidence"], negated["proposal"]["status"]) == (0, ["negated"])
+    assert client.get(path, params={"order": "colour"}).status_code == 422
+
+
+@pytest.mark.parametrize(("prefix", "works"), [("OMOP:", True), ("", True), ("X:", False)])
+def test_formats_that_cannot_hold_the_concepts_are_not_offered(
+    start: Callable[..., TestClient], tmp_path: Path, prefix: str, works: bool
+) -> None:
+    build(tmp_path / "ids", [Concept(f"{prefix}1", "Heart attack")])
+    client = start(index=(str(tmp_path / "ids"),))
+    review = _make(client)
+    assert ("usagi" in review["formats"]) is ("omop" in review["formats"]) is works
+    assert {"csv", "xlsx", "sssom", "fhir", "corpus"} <= set(review["formats"])
+    (item, *_) = _items(client, review["id"]).values()
+    _decide(client, review["id"], item, kind="link", concepts=[{"id": f"{prefix}1"}])
+    given = {"format": "usagi"}
+    answer = client.get(f"/v1/reviews/{review['id']}/export", params=given)
+    assert (answer.status_code == 200) is works

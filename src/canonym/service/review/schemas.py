@@ -68,7 +68,8 @@ class ReviewAnswer(BaseModel):
     """A review and how far it is.
 
     `current` is false where the index has changed since all items were linked; `sure` tells whether
-    the index has a confidence. `items` and `rows` count by state.
+    the index has a confidence. `formats` are those that can hold concepts of the terminology.
+    `items` and `rows` count by state.
     """
 
     id: int
@@ -82,6 +83,7 @@ class ReviewAnswer(BaseModel):
     problem: str
     current: bool
     sure: bool
+    formats: list[str]
     items: dict[str, int]
     rows: dict[str, int]
     total: int

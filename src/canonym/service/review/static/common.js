@@ -89,5 +89,12 @@ export function make(tag, attributes = {}, ...children) {
 }
 
 export const number = (n) => n.toLocaleString("en");
+// A probability in percent, which is never 0 or 100: nothing is certain.
+export function percent(share) {
+  const rounded = Math.round(100 * share);
+  if (rounded > 99) return "over 99 %";
+  return rounded < 1 ? "under 1 %" : `${rounded} %`;
+}
+
 export const counted = (n, one, many = `${one}s`) => `${number(n)} ${n === 1 ? one : many}`;
 export const done = (review) => review.items.linked + review.items.nil;

@@ -1,5 +1,5 @@
 // One item: its context, its candidates, what is chosen, and what happened to it.
-import { ask, attempt, get, make, number } from "./common.js";
+import { ask, attempt, get, make, number, percent } from "./common.js";
 
 const RELATIONS = {
   equal: "the same", equivalent: "the same in other words", broader: "broader", narrower: "narrower", close: "nearly the same", related: "related",
@@ -12,15 +12,15 @@ const KINDS = { link: "linked to", accept: "accepted with others, unseen:", nil:
 
 export function render(place, item, tools) {
   const parts = [
-    make("h2", { id: "mention", tabindex: "-1" }, item.mention),
+    make("div", { class: "about" },
+      make("h2", { id: "mention", tabindex: "-1" }, item.mention),
+      make("p", { class: "hint" }, `occurs ${number(item.frequency)} ${item.frequency === 1 ? "time" : "times"}`, item.proposal.reason ? ` · ${item.proposal.reason}` : "")),
     context(item),
-    make("p", { class: "hint" }, `occurs ${number(item.frequency)} ${item.frequency === 1 ? "time" : "times"}`, item.proposal.reason ? ` · ${item.proposal.reason}` : ""),
     state(item),
     actions(item, tools),
     candidates(item, tools),
-    search(item, tools),
+    make("div", { class: "beside" }, search(item, tools), comment(tools)),
     basket(item, tools),
-    comment(tools),
     history(item),
   ];
   place.replaceChildren(...parts.filter(Boolean));
@@ -69,20 +69,20 @@ function candidates(item, tools) {
 
 function candidate(item, one, at, { decide, chosen, redraw, sure }) {
   const proposed = (item.proposal.concepts || []).some((other) => other.id === one.id);
-  const certain = proposed && sure && item.proposal.confidence !== null ? `confidence ${Math.round(item.proposal.confidence * 100)} % · ` : "";
+  const certain = proposed && sure && item.proposal.confidence !== null ? `confidence ${percent(item.proposal.confidence)}` : `score ${one.score.toFixed(2)}`;
+  const matched = `“${one.name}”${one.scope === "exact" || one.scope === "label" ? "" : ` (${one.scope})`}`;
+  const facts = [certain, one.name === one.label ? "" : matched, one.parents.length ? `below ${one.parents.join(", ")}` : ""];
   return make(
     "li", { class: proposed ? "proposed" : false },
     make("p", { class: "head" }, make("strong", {}, one.label), " ", make("code", {}, one.id), one.deprecated ? make("span", { class: "badge reopened" }, "deprecated") : null, one.part ? make("span", { class: "hint" }, ` for “${one.part}”`) : null),
-    make("p", { class: "hint" }, `${certain}score ${one.score.toFixed(2)} · ${SIEVES[one.sieve] || one.sieve}: “${one.name}”${one.scope === "exact" || one.scope === "label" ? "" : ` (${one.scope})`}`),
-    one.against && one.against.contradictions.length ? make("p", { class: "contradiction" }, against(one)[0]) : null,
-    one.parents.length ? make("p", { class: "hint" }, `below ${one.parents.join(", ")}`) : null,
-    one.definition ? make("p", {}, one.definition) : null,
-    make("details", {}, make("summary", {}, "Why"), why(item, one)),
     make(
       "p", { class: "actions" },
       make("button", { type: "button", "aria-label": `Accept ${one.label}`, click: () => decide("link", [{ id: one.id, relation: "equal" }]) }, make("kbd", { "aria-hidden": "true" }, at < 9 ? String(at + 1) : ""), " Accept"),
       make("button", { type: "button", "aria-label": `Choose ${one.label}, with a relation or beside others`, title: "broader, narrower, nearly the same … or several concepts together", disabled: chosen.some((other) => other.id === one.id), click: () => { add(chosen, one); redraw(); } }, "Choose …"),
     ),
+    one.against && one.against.contradictions.length ? make("p", { class: "contradiction" }, against(one)[0]) : null,
+    one.definition ? make("p", { class: "definition" }, one.definition) : null,
+    make("details", {}, make("summary", { class: "hint" }, facts.filter(Boolean).join(" · ")), why(item, one)),
   );
 }
 
@@ -179,8 +179,9 @@ function comment({ decide }) {
   return make(
     "div", { class: "comment" },
     make("label", { for: "comment" }, "Comment"),
-    make("textarea", { id: "comment", rows: 2, maxlength: 4000 }),
-    make("button", { type: "button", click: () => decide("comment") }, "Only comment"),
+    make("div", { class: "line" },
+      make("textarea", { id: "comment", rows: 1, maxlength: 4000 }),
+      make("button", { type: "button", click: () => decide("comment") }, "Only comment")),
   );
 }
 

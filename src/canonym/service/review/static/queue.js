@@ -1,4 +1,4 @@
-import { ask, attempt, canWrite, complain, counted, done, get, make, number, tell } from "./common.js";
+import { ask, attempt, canWrite, complain, counted, done, get, make, number, percent, tell } from "./common.js";
 import { render } from "./item.js";
 
 const id = get("review").dataset.id;
@@ -64,7 +64,7 @@ function draw() {
 
 async function readItems({ more = false, keep = true } = {}) {
   const query = new URLSearchParams({
-    part: get("part").value, text: get("text").value.trim(), offset: more ? items.length - gone() : 0, limit: PAGE,
+    part: get("part").value, order: get("order").value, text: get("text").value.trim(), offset: more ? items.length - gone() : 0, limit: PAGE,
   });
   const found = await ask(`${base}/items?${query}`);
   total = found.total + (more ? gone() : 0);
@@ -86,8 +86,8 @@ function list() {
           "button",
           { type: "button", "data-item": one.id, "aria-current": shown?.id === one.id ? "true" : false, click: () => attempt(() => show(one.id, { focus: true })) },
           make("span", { class: "term" }, one.mention),
-          make("span", { class: "meta", title: `occurs ${number(one.frequency)} ${one.frequency === 1 ? "time" : "times"}, ${review.sure ? "confidence" : "score"}` }, one.state === "open" ? "" : make("span", { class: `badge ${one.state}` }, STATES[one.state]), ` ×${number(one.frequency)} · ${review.sure ? `${Math.round(one.confidence * 100)} %` : one.confidence.toFixed(2)}`),
-          make("span", { class: "guess" }, outcome(one)),
+          make("span", { class: "meta", title: `occurs ${number(one.frequency)} ${one.frequency === 1 ? "time" : "times"}, ${review.sure ? "confidence" : "score"}` }, one.state === "open" ? "" : make("span", { class: `badge ${one.state}` }, STATES[one.state]), ` ×${number(one.frequency)}${sureness(one)}`),
+          make("span", { class: "guess" }, ...outcome(one)),
         ),
       ),
     ),
@@ -95,10 +95,19 @@ function list() {
   get("more").hidden = items.length >= total;
 }
 
+// Where nothing is proposed, or the mention says "no" or "perhaps", there is nothing to be sure of.
+function sureness(item) {
+  if (!item.proposal.concepts?.length || item.proposal.status?.length) return "";
+  return ` · ${review.sure ? percent(item.confidence) : item.confidence.toFixed(2)}`;
+}
+
 function outcome(item) {
-  if (item.state === "nil") return "";
-  const decided = item.decision?.concepts.map((one) => one.label).join(" + ");
-  return decided || item.proposal.concepts?.map((one) => one.label).join(" + ") || (item.fingerprint === "" ? "…" : "");
+  if (item.state === "nil") return [];
+  const concepts = item.decision?.concepts.length ? item.decision.concepts : item.proposal.concepts;
+  if (!concepts) return ["…"]; // not linked yet
+  const status = item.proposal.status?.length ? `${item.proposal.status.join(", ")} ` : "";
+  if (!concepts.length) return [`${status}${status ? "" : "nothing fits"}`];
+  return [status, ...concepts.flatMap((one, n) => [n ? " + " : "", make("code", {}, one.id), ` ${one.label}`])];
 }
 
 async function show(itemId, { focus = false } = {}) {
@@ -231,6 +240,7 @@ async function teach() {
 // Show what a format needs beside the decisions.
 function drawExport() {
   for (const one of document.querySelectorAll("#export [data-for]")) one.hidden = !one.dataset.for.split(" ").includes(get("format").value);
+  for (const one of [...get("format").options]) if (!review.formats.includes(one.value)) one.remove(); // they cannot hold its concepts
   const columns = [make("option", { value: "" }, "none"), ...review.columns.map((one) => make("option", { value: one }, one))];
   if (get("code_column").length !== columns.length) get("code_column").replaceChildren(...columns);
 }
@@ -282,7 +292,7 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
-get("part").addEventListener("change", () => attempt(() => readItems({ keep: false })));
+for (const one of ["part", "order"]) get(one).addEventListener("change", () => attempt(() => readItems({ keep: false })));
 let typing = 0;
 get("text").addEventListener("input", () => {
   clearTimeout(typing);
