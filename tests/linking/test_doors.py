@@ -66,7 +66,6 @@ def test_mentions_of_other_types(linker: Linker, given: Any) -> None:
         lambda linker, one: evaluate_corpus([one], terminology=linker.terminology),
         lambda linker, one: evaluate_corpus([SOUND], linker=linker, training=[one]),
         lambda linker, one: linker.fit_confidence([one]),
-        lambda linker, one: linker.fit_reranker([one]),
     ],
 )
 def test_offsets_lie_in_the_text(
@@ -104,9 +103,8 @@ def test_documents_of_other_types(linker: Linker, document: Any) -> None:
 
 @pytest.mark.parametrize("corpus", [["heart attack"], "heart attack", [5], 5])
 def test_a_corpus_of_strings_fits_nothing(linker: Linker, corpus: Any) -> None:
-    for fit in (linker.fit_confidence, linker.fit_reranker):
-        with pytest.raises(InvalidInput, match="Document"):
-            fit(corpus)
+    with pytest.raises(InvalidInput, match="Document"):
+        linker.fit_confidence(corpus)
 
 
 def test_what_is_taught(linker: Linker) -> None:

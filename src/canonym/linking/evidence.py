@@ -27,7 +27,7 @@ _KNOWING = frozenset(sieve.name for sieve in SIEVES)
 
 SIGNS: tuple[str, ...] = (
     *("score", "margin", "agreement", *_SIEVES),
-    *("shared", "alone", "similarity", "contradicts"),
+    *("shared", "alone", "contradicts"),
 )
 """What scores and sieves show, see `signs_of`."""
 
@@ -76,8 +76,7 @@ def signs_of(link: Link) -> dict[str, float]:
     The score of the best candidate; its margin to the second concept (the score, without one); the
     share of scorers that prefer it to the second (1 for a sieve, or without a second); one number
     per sieve, 1 if it decided; whether a sieve found the second as well; whether there is no
-    second; the similarity of the best, which is not its score where a re-ranker put it first; and
-    whether its name contradicts the mention.
+    second; and whether its name contradicts the mention.
     """
     best, *others = link.candidates
     sieved = best.sieve in _KNOWING
@@ -89,7 +88,6 @@ def signs_of(link: Link) -> dict[str, float]:
         **{name: float(sieve == name) for name in _SIEVES},
         "shared": float(sieved and bool(others) and others[0].sieve == best.sieve),
         "alone": float(not others),
-        "similarity": best.similarity,
         "contradicts": float(bool(best.against.contradictions)),
     }
 
@@ -114,9 +112,10 @@ def evidence_of(link: Link, vocabulary: Vocabulary) -> FloatArray:
     both = len(words & name_words)
     known = vocabulary.known_share(_as_written(link))
     steps = {step.name for step in link.steps}
-    lead = best.similarity - others[0].similarity if others else 1.0
+    lead = best.score - others[0].score if others else 1.0
     values = {
         **signs,
+        "similarity": best.score,
         "lead": lead,
         "words of the mention in the name": both / max(len(words), 1),
         "words of the name in the mention": both / max(len(name_words), 1),
@@ -145,7 +144,7 @@ def evidence_of(link: Link, vocabulary: Vocabulary) -> FloatArray:
     asked = [encoder for encoder, part in best.parts.items() if part]
     if asked and SEVERAL.issuperset(asked):
         values |= dict.fromkeys(_OF_ONE_LANGUAGE, math.nan)
-        values |= {"similarity across languages": best.similarity, "lead across languages": lead}
+        values |= {"similarity across languages": best.score, "lead across languages": lead}
     return np.array([values[name] for name in EVIDENCE], dtype=np.float64)
 
 

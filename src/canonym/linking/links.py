@@ -49,8 +49,8 @@ class LinkOptions(TypedDict, total=False):
         Break ties between equal scores at random, as Xu & Bethard (2021) do, the same way for the
         same seed. By default the more trusted scope goes first (a label), then the id.
     context : bool
-        Whether the surroundings of a mention choose between concepts of the same name, and the
-        other mentions of a document count for a re-ranker; true by default. Not with a seed.
+        Whether the surroundings of a mention choose between concepts of the same name; true by
+        default. Not with a seed.
     separator : str or None
         What parts the names of a mention that lists several, such as ``";"``. Mentions are cut
         there, whatever the terminology knows. By default they are cut at semicolons, line ends,

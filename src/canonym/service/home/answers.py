@@ -138,7 +138,7 @@ class Views:
         return {
             **self._known(candidate.id),
             "name": candidate.name if candidate.name != candidate.label else "",
-            "score": f"{candidate.similarity:.2f}",
+            "score": f"{candidate.score:.2f}",
             "relation": "" if relation == "same" else relation,
             "against": _contradictions(candidate),
         }
@@ -226,7 +226,7 @@ def _matched(best: Candidate) -> str:
     scope = _SCOPES.get(best.scope, "a name")
     if best.sieve in _SIEVES:
         return _SIEVES[best.sieve].format(name=best.name, scope=scope)
-    return f"no name is the same; “{best.name}” is the most similar ({best.similarity:.2f})"
+    return f"no name is the same; “{best.name}” is the most similar ({best.score:.2f})"
 
 
 def _words(candidate: Candidate) -> Iterator[str]:
