@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from difflib import SequenceMatcher
 from itertools import islice
 from typing import Any, NamedTuple, Self, TypeVar
 
@@ -16,6 +17,7 @@ from canonym.export.mappings import UNSEEN
 from canonym.review.database import check_database, open_database, reachable
 from canonym.review.models import STATES, Decision, Item, Review, Row
 from canonym.review.table import GivenTable, Key
+from canonym.text import UNORDERED, normalise
 
 KINDS = {
     "link": "linked",
@@ -58,6 +60,9 @@ ORDERS: dict[str, tuple[Any, ...]] = {
 """Orders of a queue; what is equal in one is in that of the rows."""
 
 _BATCH = 1000
+_LONGEST_KEY = 500  # characters; longer ones no index of a database takes
+_MOST_ALIKE = 200
+_LONGEST_COMPARED = 100  # characters
 _T = TypeVar("_T")
 
 
@@ -239,6 +244,8 @@ class Store:
                     continue
                 item.fingerprint = fingerprint
                 item.proposal, item.confidence = new.proposal, new.confidence
+                ids = (one["id"] for one in new.proposal.get("concepts", ()))
+                item.concept = " ".join(ids)[:_LONGEST_KEY]
                 item.version += 1
                 if new.reopened:
                     _add(session, item, Given("reopen", comment=new.reopened), SYSTEM)
@@ -279,6 +286,26 @@ class Store:
             counts = {one.id: one for one in history}
             return Entry(item, counts.get(item.decision_id or 0), history)
 
+    def alike(self, id: int) -> list[Item]:
+        """Return other items to decide that have the same proposal as one, or none as it has none.
+
+        Those with the same words come first, then those spelled most like it.
+        """
+        with self._reading() as session:
+            item = _found(session.get(Item, id), "item", id)
+            same = Item.concept == item.concept, Item.fingerprint == item.fingerprint
+            undecided = Item.state.in_(FILTERS["todo"]), Item.id != id
+            wanted = select(Item.id).where(Item.review_id == item.review_id, *same, *undecided)
+            if not item.concept:
+                wanted = wanted.where(Item.confidence < 0)
+            if not item.fingerprint or item.state not in FILTERS["todo"]:
+                return []  # not linked yet, or decided
+            ids = list(session.scalars(wanted.order_by(*ORDERS["frequency"]).limit(_MOST_ALIKE)))
+            found = list(session.scalars(_with_ids(ids)))
+        return sorted(
+            found, key=lambda other: (not same_words(item, other), -_likeness(item, other))
+        )
+
     def entries(self, id: int) -> dict[int, Entry]:
         """Return all items of a review with what counts, by id."""
         with self._reading() as session:
@@ -303,22 +330,40 @@ class Store:
 
     # --- deciding ---------------------------------------------------------------------------------
 
-    def decide(self, id: int, given: Given, *, version: int, who: str) -> Entry:
+    def decide(
+        self,
+        id: int,
+        given: Given,
+        *,
+        version: int,
+        who: str,
+        also: Mapping[int, int] | None = None,
+    ) -> Entry:
         """Add a decision to an item as it was seen, and return the item as it is then.
+
+        `also` has versions of further items of the review by their ids: the decision is theirs too.
 
         Raises
         ------
         Conflict
-            If the item has another version by now; nothing is changed.
+            If one of the items has another version by now; nothing is changed.
         InvalidInput
             If there is nothing to undo, or no such item (`Absent`).
         """
+        seen = {**(also or {}), id: version}
         with self._writing() as session:
-            item = _found(session.get(Item, id, with_for_update=True), "item", id)
-            if item.version != version:
-                raise Conflict(id)
-            item.version += 1
-            _add(session, item, given, who)
+            wanted = select(Item).where(Item.id.in_(seen)).order_by(Item.id).with_for_update()
+            items = {item.id: item for item in session.scalars(wanted)}
+            review_id = _found(items.get(id), "item", id).review_id
+            for id_, expected in seen.items():
+                item = items.get(id_)
+                if item is None or item.review_id != review_id:
+                    raise Absent(f"the review {review_id} has no item {id_}")
+                if item.version != expected:
+                    raise Conflict(id_)
+            for item in items.values():
+                item.version += 1
+                _add(session, item, given, who)
         return self.item(id)
 
     def acceptable(self, id: int, least: float) -> Acceptable:
@@ -378,6 +423,17 @@ def _add(session: Session, item: Item, given: Given, who: str) -> None:
         item.decision_id, counts = decision.id, decision
     kinds = {**KINDS, "reopen": "reopened"}
     item.state = "open" if counts is None else kinds[counts.kind]
+
+
+def same_words(item: Item, other: Item) -> bool:
+    """Tell whether the mentions of two items have the same words, in whatever form and order."""
+    return normalise(item.mention, UNORDERED) == normalise(other.mention, UNORDERED)
+
+
+def _likeness(item: Item, other: Item) -> float:
+    """Return how alike two mentions are spelled, from 0 to 1."""
+    first, second = (one.mention[:_LONGEST_COMPARED].lower() for one in (item, other))
+    return SequenceMatcher(None, first, second, autojunk=False).ratio()
 
 
 def _waiting(review: Review) -> Select[Item]:

@@ -182,6 +182,39 @@ def test_five_candidates_the_search_and_the_comment_fit_one_screen(
     assert not {"usagi", "omop"} & {*formats}
 
 
+def test_what_means_the_same_is_decided_at_once(visit: Callable[..., Any], tmp_path: Path) -> None:
+    page = visit("/reviews", "Ann")
+    rows = [
+        "heart attack",
+        "Heart-Attacks",
+        "heart attack again",
+        "broken hip",
+        "??",
+        "!",
+        "...",
+        "no cold",
+    ]
+    _begin(page, "mention\n" + "".join(f"{row}\n" for row in rows), tmp_path)
+    page.click("[data-item]:has(.term:text-is('heart attack'))")
+    page.wait_for_selector("h2:text-is('heart attack')")
+    page.wait_for_selector("#with:text-is('and 1 more, below')")
+    assert page.locator("#alike input:checked").count() == 1
+    page.click("#alike label:has-text('again')")
+    page.wait_for_selector("#with:text-is('and 2 more, below')")
+    check_page(page)
+    page.focus("#mention")
+    page.keyboard.press("a")
+    _wait_for(page, "heart attack and 2 more: linked")
+    assert "3 of 8 decided" in page.inner_text("#chart-text")
+    page.click("[data-item]:has(.term:text-is('??'))")
+    page.wait_for_selector("h2:text-is('??')")
+    page.wait_for_selector("#with:text-is('and 2 more, below')")  # no words either
+    page.focus("#mention")
+    page.keyboard.press("n")
+    _wait_for(page, "?? and 2 more: no concept")
+    assert "6 of 8 decided" in page.inner_text("#chart-text")
+
+
 def test_of_two_reviewers_the_slower_is_told_and_loses_nothing(
     visit: Callable[..., Any], tmp_path: Path
 ) -> None:

@@ -450,3 +450,25 @@ def test_formats_that_cannot_hold_the_concepts_are_not_offered(
     given = {"format": "usagi"}
     answer = client.get(f"/v1/reviews/{review['id']}/export", params=given)
     assert (answer.status_code == 200) is works
+
+
+def test_what_may_mean_the_same_is_decided_along(start: Callable[..., TestClient]) -> None:
+    client = start()
+    review = _make(client, "term\nheart attack\nHeart-Attacks\nbad heart attack\n")["id"]
+    item = _items(client, review)["heart attack"]
+    path = f"/v1/reviews/{review}/items/{item['id']}/alike"
+    first, *rest = client.get(path).json()["items"]
+    assert (first["mention"], first["same"]) == ("Heart-Attacks", True)
+    assert [one["same"] for one in rest] == [False] * len(rest)
+    also = [{"id": first["id"], "version": first["version"]}]
+    given = {"kind": "link", "concepts": [{"id": "X:1"}], "also": also}
+    assert _decide(client, review, item, **given).status_code == 200
+    states = {mention: one["state"] for mention, one in _items(client, review).items()}
+    assert (states["heart attack"], states["Heart-Attacks"]) == ("linked", "linked")
+    assert states["bad heart attack"] == "open"
+    again = {**item, "version": item["version"] + 1}
+    late = _decide(client, review, again, **given)
+    assert late.status_code == 409
+    assert "somebody else changed 'Heart-Attacks' meanwhile" in late.json()["detail"]
+    missing = _decide(client, review, again, **{**given, "also": [{"id": 999, "version": 2}]})
+    assert missing.status_code == 404

@@ -16,7 +16,16 @@ from canonym.review.lessons import Lessons, lessons_of
 from canonym.review.mappings import Choices
 from canonym.review.models import Decision, Review
 from canonym.review.proposals import snapshot
-from canonym.review.store import FILTERS, ORDERS, Absent, Changed, Conflict, Entry, Given
+from canonym.review.store import (
+    FILTERS,
+    ORDERS,
+    Absent,
+    Changed,
+    Conflict,
+    Entry,
+    Given,
+    same_words,
+)
 from canonym.review.table import as_table, clean
 from canonym.service.problems import Problem
 from canonym.service.review import schemas
@@ -198,6 +207,19 @@ def item(review_id: Id, item_id: Id, state: Shared) -> dict[str, Any]:
     return _whole(state, review_id, _entry(state, review_id, item_id))
 
 
+@router.get("/reviews/{review_id}/items/{item_id}/alike", response_model=schemas.AlikesAnswer)
+def alike(review_id: Id, item_id: Id, state: Shared) -> dict[str, Any]:
+    """Return items to decide that have the same proposal, or none as this one, at most 200."""
+    item = _entry(state, review_id, item_id).item
+    names = schemas.AlikeAnswer.model_fields.keys() - {"same"}
+    return {
+        "items": [
+            {**{name: getattr(one, name) for name in names}, "same": same_words(item, one)}
+            for one in state.reviews.store.alike(item_id)
+        ]
+    }
+
+
 def _entry(state: State, review_id: Id, item_id: Id) -> Entry:
     try:
         entry = state.reviews.store.item(item_id)
@@ -247,8 +269,20 @@ def decide(
     _, served = _served(state, review_id)
     decision = served.use(lambda opened: _checked(opened, given))
     try:
-        entry = state.reviews.store.decide(item_id, decision, version=given.version, who=who)
+        entry = state.reviews.store.decide(
+            item_id,
+            decision,
+            version=given.version,
+            who=who,
+            also={one.id: one.version for one in given.also},
+        )
+    except Absent as error:
+        raise Problem(HTTPStatus.NOT_FOUND, str(error)) from error
     except Conflict as error:
+        if error.item_id != item_id:
+            mention = _entry(state, review_id, error.item_id).item.mention
+            detail = f"somebody else changed {mention!r:.100} meanwhile: nothing was saved"
+            raise Problem(HTTPStatus.CONFLICT, detail) from error
         now = _whole(state, review_id, _entry(state, review_id, item_id))
         raise Problem(HTTPStatus.CONFLICT, str(error), item=now) from error
     return _whole(state, review_id, entry)

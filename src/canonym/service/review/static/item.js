@@ -21,6 +21,7 @@ export function render(place, item, tools) {
     candidates(item, tools),
     make("div", { class: "beside" }, search(item, tools), comment(tools)),
     basket(item, tools),
+    make("details", { id: "alike", class: "alike", hidden: true }),
     history(item),
   ];
   place.replaceChildren(...parts.filter(Boolean));
@@ -59,6 +60,7 @@ function actions(item, { decide }) {
     make("button", { type: "button", click: () => decide("nil"), title: "n" }, "No concept"),
     make("button", { type: "button", click: () => decide("flag"), title: "f" }, "Flag"),
     make("button", { type: "button", disabled: !item.decision, click: () => decide("undo"), title: "u" }, "Undo"),
+    make("span", { id: "with", class: "hint", role: "status" }),
   );
 }
 
@@ -105,6 +107,30 @@ function against({ against }) {
 
 function add(chosen, { id, label }) {
   if (!chosen.some((one) => one.id === id)) chosen.push({ id, label, relation: "equal" });
+}
+
+// --- what may mean the same ------------------------------------------------------------------
+
+// Show which mentions are decided with this one; `choose` takes the ids of all of them.
+export function renderAlike({ alike }, picked, choose) {
+  const place = get("alike");
+  const focused = place.contains(document.activeElement) ? document.activeElement.id : "";
+  place.hidden = !alike.length;
+  if (!alike.length) return;
+  get("with").textContent = picked.size ? `and ${number(picked.size)} more, below` : "";
+  const all = picked.size < alike.length;
+  const boxes = alike.map((one) => {
+    const toggle = () => choose(new Set(picked.has(one.id) ? [...picked.keys()].filter((id) => id !== one.id) : [...picked.keys(), one.id]));
+    const times = `×${number(one.frequency)}`;
+    return make("li", {}, make("label", {}, make("input", { id: `alike-${one.id}`, type: "checkbox", checked: picked.has(one.id), change: toggle }), ` ${one.mention} `, make("span", { class: "hint" }, one.context ? `${times} · ${one.context}` : times)));
+  });
+  place.replaceChildren(
+    make("summary", {}, `Decided with it: ${number(picked.size)} of ${number(alike.length)} with the same proposal`),
+    make("button", { id: "all-alike", type: "button", title: "g", click: () => choose(new Set(all ? alike.map((one) => one.id) : [])) }, all ? `Take all ${number(alike.length)}` : "Take none"),
+    make("ul", {}, ...boxes),
+  );
+  if (picked.size) place.open = true;
+  if (focused) document.getElementById(focused)?.focus();
 }
 
 // --- another concept -------------------------------------------------------------------------
