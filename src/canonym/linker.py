@@ -17,7 +17,7 @@ from canonym.linking.decision import as_documents, as_text
 from canonym.linking.display import describe, index_facts, index_fingerprint
 from canonym.linking.extra_names import TrainingMention
 from canonym.linking.judge import COMES_ALONG, JUDGE, Judge, open_judge
-from canonym.linking.links import LinkOptions, Links
+from canonym.linking.links import LinkOptions, Links, shows_options
 from canonym.linking.manifest import read_index_manifest
 from canonym.linking.named import DEFAULT, OFFICIAL, PACKAGED, index_folder, is_index_name
 from canonym.linking.overlay import OVERLAY, Overlay, check_overlay
@@ -212,6 +212,7 @@ class Linker:
 
     # --- linking --------------------------------------------------------------------------------
 
+    @shows_options()
     def link(
         self,
         mentions: Iterable[str | Mention | None],
@@ -241,6 +242,7 @@ class Linker:
         """
         return Links(self.link_stream(mentions, abbreviations=abbreviations, **options))
 
+    @shows_options()
     def link_stream(
         self,
         mentions: Iterable[str | Mention | None],
@@ -252,10 +254,12 @@ class Linker:
         linked = self._way(options)(as_documents(mentions), options, abbreviations)
         return (links[0] for _, links in linked)
 
+    @shows_options()
     def link_document(self, document: Document, **options: Unpack[LinkOptions]) -> Links:
         """Link the mentions of one document; see `link_documents`."""
         return next(self.link_documents([document], **options))[1]
 
+    @shows_options()
     def link_documents(
         self, documents: Iterable[Document], **options: Unpack[LinkOptions]
     ) -> Iterator[tuple[Document, Links]]:
@@ -268,6 +272,7 @@ class Linker:
         """
         return self._way(options)(documents, options)
 
+    @shows_options(k=1, flags=False)
     def annotate(
         self,
         text: str | Document,
@@ -310,6 +315,7 @@ class Linker:
         found = self.annotate_documents([as_text(text)], abbreviations=abbreviations, **options)
         return next(found)[1]
 
+    @shows_options(k=1, flags=False)
     def annotate_documents(
         self,
         documents: Iterable[str | Document],

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from canonym import Concept, Linker, Name, Terminology
+from canonym import Concept, Linker, LinkOptions, Name, Terminology
 from canonym.errors import InvalidInput, ReadError
 from canonym.evaluation import evaluate_corpus
 from canonym.terminology import read_records
@@ -155,3 +156,12 @@ def test_the_delimiter_of_a_terminology(tmp_path: Any, delimiter: str) -> None:
     file.write_text("id,name\nX:1,Herz\n")
     with pytest.raises(InvalidInput, match="one character is expected"):
         list(read_records(file, format="table", delimiter=delimiter))
+
+
+def test_help_shows_every_option_with_its_default() -> None:
+    for function, k in ((Linker.link, 5), (Linker.link_documents, 5), (Linker.annotate, 1)):
+        shown = inspect.signature(function).parameters
+        assert shown["k"].default == k
+        assert shown["context"].default is True
+        assert "options" not in shown
+        assert set(LinkOptions.__annotations__) < set(shown)

@@ -83,7 +83,7 @@ class Request(NamedTuple):
 
     @property
     def n_kept(self) -> int:
-        """How many candidates to keep; a judge looks at the second as well."""
+        """How many candidates to keep; of those of a search a judge looks at the second as well."""
         return self.k if self.judge is None else max(self.k, 2)
 
 
@@ -313,6 +313,7 @@ class Pipeline:
             batch,
             forbidden=forbidden,
             sieves_only=known_only.keys() - texts.keys(),
+            enough=request.k,
         )
 
     def find(
@@ -323,16 +324,20 @@ class Pipeline:
         *,
         forbidden: frozenset[int] = _NOTHING,
         sieves_only: Iterable[str] = (),
+        enough: int | None = None,
     ) -> dict[str, StringHits]:
         """Find up to k hits of distinct strings: sieves first, then search.
 
         `forbidden` are concepts that none of the strings may find, beside those that a forbidden
-        pair names for a string. Strings of `sieves_only` are not searched.
+        pair names for a string. Strings of `sieves_only` are not searched, nor are those of which a
+        sieve knows `enough` concepts, k by default.
         """
+        enough = k if enough is None else enough
         if not batch.names.forbidden:
-            known, unsearched = self.known.of(batch.names, batch.filter, k), set(sieves_only)
+            known = self.known.of(batch.names, batch.filter, (k, enough))
+            unsearched = set(sieves_only)
             new = [string for string in strings if string in unsearched or string not in known]
-            fresh = self._find(new, k, batch, forbidden, unsearched)
+            fresh = self._find(new, k, batch, forbidden, unsearched, enough)
             known.update((string, fresh[string]) for string in new if string not in unsearched)
             return {string: fresh.get(string) or known[string] for string in strings}
         groups: dict[frozenset[int], list[str]] = {}
@@ -340,7 +345,7 @@ class Pipeline:
             groups.setdefault(forbidden | batch.names.forbidden_for(string), []).append(string)
         hits: dict[str, StringHits] = {}
         for of_group, group in groups.items():
-            hits |= self._find(group, k, batch, of_group, set(sieves_only))
+            hits |= self._find(group, k, batch, of_group, set(sieves_only), enough)
         return hits
 
     def _find(
@@ -350,6 +355,7 @@ class Pipeline:
         batch: BatchHits,
         forbidden: frozenset[int],
         sieves_only: set[str],
+        enough: int,
     ) -> dict[str, StringHits]:
         names, chosen = batch.names, batch.filter
         filters = [
@@ -366,7 +372,7 @@ class Pipeline:
             and string not in hits
             and string not in sieves_only
             and (
-                len(sifted[string][1]) < k
+                len(sifted[string][1]) < enough
                 if string in sifted
                 else n_letters(plain[string]) >= shortest
             )
@@ -391,7 +397,7 @@ class Pipeline:
             ]
             taken = {concept for concept, _ in pairs}
             further = [hit for hit in nearest.get(string, ()) if hit.concept not in taken]
-            known, further = batch.weigh(string, known), batch.weigh_searched(string, further[:k])
+            known, further = batch.weigh(string, known), batch.weigh_searched(string, further[:n])
             if further and further[0].score > score:  # hits of a sieve stay ahead
                 further = [at_most(hit, score) for hit in further]
             best = tuple([*known[:k], *further][:k])

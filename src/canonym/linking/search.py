@@ -379,18 +379,21 @@ def _remember(known: dict[int, _Record], records: Mapping[int, _Record]) -> None
 class KnownHits:
     """Hits of strings that were looked up before: real streams repeat.
 
-    They hold for the names of one moment, a filter and a number of hits; with others they are
+    They hold for the names of one moment, a filter and numbers of hits; with others they are
     forgotten.
     """
 
     def __init__(self) -> None:
-        self._known: tuple[Names | None, Filter | None, int, dict[str, StringHits]]
-        self._known = (None, None, 0, {})
+        self._known: tuple[Names | None, Filter | None, tuple[int, int], dict[str, StringHits]]
+        self._known = (None, None, (0, 0), {})
 
-    def of(self, names: Names, chosen: Filter, k: int) -> dict[str, StringHits]:
-        """Return the hits by string, to be added to."""
-        before, also, number, hits = self._known
-        if before is not names or also is not chosen or number != k or len(hits) > _MOST_KNOWN:
+    def of(self, names: Names, chosen: Filter, k: tuple[int, int]) -> dict[str, StringHits]:
+        """Return the hits by string, to be added to; `k` are the hits to find, and enough of them.
+
+        See `canonym.linking.pipeline.Pipeline.find`.
+        """
+        before, also, numbers, hits = self._known
+        if before is not names or also is not chosen or numbers != k or len(hits) > _MOST_KNOWN:
             hits = {}
             self._known = (names, chosen, k, hits)
         return hits
