@@ -587,6 +587,7 @@ def test_a_dry_run_without_a_terminal_tells_what_it_does(
     assert bool(lines) is not quiet
 
 
+@pytest.mark.slow
 def test_two_processes_take_the_steps_of_one_that_accumulates(place: Path) -> None:
     """Two processes, started by torchrun, share the batches of a plan and their gradients."""
     start = make_tiny_bert(place / "start")
