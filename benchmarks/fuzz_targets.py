@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import click
 import numpy as np
 
+import checkout  # noqa: F401
 from canonym import Linker, Terminology, corpora
 from canonym.cli.annotated import open_corpus
 from canonym.cli.input import Entry, open_input

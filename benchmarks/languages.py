@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import checkout  # noqa: F401
 from canonym import Linker, Terminology
 from canonym.evaluation.similarity.crosslingual import crosslingual
 from canonym.terminology.readers.babelon import read_babelon

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import checkout  # noqa: F401
 from canonym import Linker
 from canonym.linking.reranker import open_order
 from canonym.text import normalise
