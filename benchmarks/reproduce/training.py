@@ -20,7 +20,6 @@ from typing import Any, TypeVar
 
 from canonym.errors import InvalidInput, Mismatch, MissingExtra, NotTrained, ReadError
 from canonym.evaluation.questions import read_corrections
-from canonym.evaluation.similarity.relations import is_test_pair
 from canonym.io import files
 from canonym.io.streams import open_text
 from canonym.terminology import Terminology
@@ -43,6 +42,7 @@ from canonym.training.sampling.mentions import training_mentions
 from canonym.training.widths import fit_widths
 from reproduce.data import NotHereError, Shelf
 from reproduce.files import Experiment
+from reproduce.measures.relations import is_test_pair
 from reproduce.models import (
     WORD_VECTORS,
     ModelSettings,

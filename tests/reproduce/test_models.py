@@ -14,12 +14,12 @@ from click.testing import CliRunner
 
 from canonym import InvalidInput, Mismatch, ReadError
 from canonym.encoders import make_encoder
-from canonym.evaluation.similarity.relations import is_test_pair
 from canonym.io.files import read_manifest
 from canonym.types import Relation
 from reproduce.command import main
 from reproduce.data import Shelf
 from reproduce.files import read_experiment
+from reproduce.measures.relations import is_test_pair
 from reproduce.models import base_name, in_order, read_models, resolve
 from reproduce.run import reproduce
 from reproduce.training import largest_groups, read_tree_groups, train_models

@@ -34,13 +34,17 @@ _COMMANDS = {
     "evaluate": "canonym.cli.evaluate:evaluate",
     "compare": "canonym.cli.compare:compare",
     "corpus": "canonym.cli.corpus:corpus",
-    "picture": "canonym.cli.picture:picture",
     "serve": "canonym.cli.serve:serve",
     "keys": "canonym.cli.keys:keys",
     "map": "canonym.cli.map:map_",
     "terminology": "canonym.cli.terminology:terminology",
     "info": "canonym.cli.info:info",
     "completion": "canonym.cli:completion",
+}
+
+# In a checkout: what papers needed once, and linking does not.
+_MOVED = {
+    "picture": "python benchmarks/reproduce picture",
 }
 
 
@@ -58,6 +62,17 @@ class Commands(click.Group):
         module, attribute = _COMMANDS[cmd_name].split(":")
         command: click.Command = getattr(importlib.import_module(module), attribute)
         return with_verbosity(command)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command; of one that has moved, say what to type instead."""
+        if args[0] in _MOVED:
+            raise click.UsageError(
+                f"{args[0]!r} is no part of the installed package any more. In a checkout of the "
+                f"repository: {_MOVED[args[0]]}"
+            )
+        return super().resolve_command(ctx, args)
 
     def main(self, *args: Any, **extra: Any) -> Any:
         """Run a command line; what fails before a command runs becomes a message too."""

@@ -3,7 +3,6 @@
 `evaluate_corpus` and `evaluate_folds` evaluate a system on annotated mentions under a `Protocol`.
 `compare` sets another tool beside it. The functions below need ids and arrays only: a
 `ScoredMention` has the right and the predicted concepts of a mention, and `evaluate` scores many.
-`canonym.evaluation.similarity` has tasks other than linking.
 """
 
 from __future__ import annotations
