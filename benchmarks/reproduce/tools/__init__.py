@@ -10,7 +10,10 @@ import click
 from canonym.cli.verbosity import with_verbosity
 
 TOOLS = {
+    "agreement": "reproduce.tools.corpus:agreement",
+    "corpus": "reproduce.tools.corpus:corpus",
     "picture": "reproduce.tools.picture:picture",
+    "trials": "reproduce.tools.corpus:trials",
 }
 """Name, module and attribute of each."""
 

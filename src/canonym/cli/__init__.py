@@ -33,7 +33,6 @@ _COMMANDS = {
     "fit-confidence": "canonym.cli.fit_confidence:fit_confidence",
     "evaluate": "canonym.cli.evaluate:evaluate",
     "compare": "canonym.cli.compare:compare",
-    "corpus": "canonym.cli.corpus:corpus",
     "serve": "canonym.cli.serve:serve",
     "keys": "canonym.cli.keys:keys",
     "map": "canonym.cli.map:map_",
@@ -44,6 +43,10 @@ _COMMANDS = {
 
 # In a checkout: what papers needed once, and linking does not.
 _MOVED = {
+    "corpus show": "python benchmarks/reproduce corpus",
+    "corpus agreement": "python benchmarks/reproduce agreement",
+    "corpus trials": "python benchmarks/reproduce trials",
+    "corpus": "python benchmarks/reproduce corpus",
     "picture": "python benchmarks/reproduce picture",
 }
 
@@ -67,10 +70,11 @@ class Commands(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command; of one that has moved, say what to type instead."""
-        if args[0] in _MOVED:
+        typed = " ".join(args)
+        if places := [to for words, to in _MOVED.items() if f"{typed} ".startswith(f"{words} ")]:
             raise click.UsageError(
                 f"{args[0]!r} is no part of the installed package any more. In a checkout of the "
-                f"repository: {_MOVED[args[0]]}"
+                f"repository: {places[0]}"
             )
         return super().resolve_command(ctx, args)
 

@@ -7,7 +7,6 @@
 
 from __future__ import annotations
 
-from canonym.evaluation.agreement import Kappa, annotator_agreement, cohen_kappa
 from canonym.evaluation.calibration import (
     Reliability,
     RiskCoverage,
@@ -56,7 +55,6 @@ __all__ = [
     "HierarchyError",
     "HierarchySummary",
     "Interval",
-    "Kappa",
     "McNemar",
     "Protocol",
     "Reliability",
@@ -68,13 +66,11 @@ __all__ = [
     "Spread",
     "Tally",
     "aggregate",
-    "annotator_agreement",
     "average_ranks",
     "bootstrap",
     "bootstrap_test",
     "bound",
     "choose_protocol",
-    "cohen_kappa",
     "columns",
     "compare",
     "ece",
