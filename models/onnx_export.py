@@ -151,7 +151,8 @@ def quantise_onnx(
     MissingExtra
         If onnxruntime (extra ``onnx``) is not installed.
     InvalidInput
-        If onnx is not installed, or the model has nothing to quantise or is of an old opset, or `output` cannot be written.
+        If onnx is not installed, the model has nothing to quantise or is of an old opset, or
+        `output` cannot be written.
     ReadError
         If `folder` is missing or damaged.
 
