@@ -1,7 +1,7 @@
-"""Making of the shipped encoders and re-rankers."""
+"""Making of the shipped encoders and the judge."""
 
 import sys
 from pathlib import Path
 
-# `reproduce` keeps vectors for the re-rankers; only `src` is installed.
+# `reproduce` is used too, and only `src` is installed.
 sys.path.append(str(Path(__file__).resolve().parents[1] / "benchmarks"))

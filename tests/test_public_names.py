@@ -132,7 +132,9 @@ def _not_taken(value: Any) -> set[str]:
     except ValueError:
         return set()
     kinds = {parameter.kind for parameter in signature.parameters.values()}
-    if inspect.Parameter.VAR_KEYWORD in kinds:
+    code = getattr(value, "__code__", None)  # where a signature is shown that spells options out
+    passes_on = code is not None and code.co_flags & inspect.CO_VARKEYWORDS
+    if passes_on or inspect.Parameter.VAR_KEYWORD in kinds:
         return set()  # what it passes on is documented under its own name
     return set(listed) - set(signature.parameters) - {"self"}
 

@@ -559,11 +559,8 @@ def test_defaults_are_those_of_the_paper(recipe: str) -> None:
     assert found["seed"] == 0
 
 
-MADE = ("reranker",)
-
-
 def test_every_flag_says_what_it_is() -> None:
-    assert sorted(train.commands) == sorted(RECIPES | dict.fromkeys(MADE))
+    assert sorted(train.commands) == sorted(RECIPES)
     assert list(RECIPES) == list(PAPERS)
     plain = {"--seed", "--learning-rate", "--weight-decay", "--optimizer", "--pooling", "--loss"}
     plain |= {"--positives", "--negatives", "--distance", "--margin", "--hidden", "--dropout"}

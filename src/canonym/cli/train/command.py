@@ -11,7 +11,6 @@ from typing import Any
 import click
 
 from canonym.cli.train.options import TrainingCommand, click_option
-from canonym.cli.train.reranker import reranker
 from canonym.errors import InvalidInput
 
 
@@ -152,6 +151,3 @@ def few_shot() -> None:
       canonym train few-shot --encoder words.vec --terminology doid.obo --top DOID:4 \\
           --concepts 8 -o few-shot-encoder
     """
-
-
-train.add_command(reranker)
