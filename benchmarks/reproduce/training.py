@@ -39,7 +39,6 @@ from canonym.training.recipes import (
 )
 from canonym.training.sampling.few_names import read_groups
 from canonym.training.sampling.mentions import training_mentions
-from canonym.training.widths import fit_widths
 from reproduce.data import NotHereError, Shelf
 from reproduce.files import Experiment
 from reproduce.measures.relations import is_test_pair
@@ -52,6 +51,7 @@ from reproduce.models import (
     resolve,
 )
 from reproduce.run import choose_rows
+from reproduce.widths import fit_widths
 
 _STEPS = 100
 """Between checkpoints."""
