@@ -61,7 +61,7 @@ _OPTIONAL = _ONLY_FOR_TESTS | {module for module, extra in THIRD_PARTY.items() i
 # Files beside their tests import these, so the folders are left out as a whole.
 _OF_THE_SERVICE = ("fastapi", "httpx2", "sqlalchemy")
 collect_ignore = [] if all(map(find_spec, _OF_THE_SERVICE)) else ["clients", "review", "service"]
-_MODULES = {package: module for module, package in PACKAGES.items()}
+_MODULES = {package: module for module, package in PACKAGES.items()} | {"scikit-learn": "sklearn"}
 _NO_MODULE = re.compile(r"No module named '(\w+)")
 _NEEDS = re.compile(r" needs ([\w-]+), which is not installed")
 
@@ -114,7 +114,7 @@ def pytest_runtest_setup() -> Generator[None, None, None]:
     """Skip a test whose fixtures need what is not installed."""
     try:
         return (yield)
-    except (ImportError, AssertionError) as error:
+    except Exception as error:
         raise _skipped(error) from None
 
 
@@ -123,7 +123,7 @@ def pytest_runtest_call() -> Generator[None, None, None]:
     """Skip a test that needs what is not installed, or runs a command that says that it does."""
     try:
         return (yield)
-    except (ImportError, AssertionError) as error:
+    except Exception as error:
         raise _skipped(error) from None
 
 

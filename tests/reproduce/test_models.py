@@ -24,6 +24,7 @@ from reproduce.models import base_name, in_order, read_models, resolve
 from reproduce.run import reproduce
 from reproduce.training import largest_groups, read_tree_groups, train_models
 
+pytest.importorskip("torch", reason="trains models")
 os.environ["HF_HUB_OFFLINE"] = "1"
 
 EXPERIMENTS = Path(__file__).parents[2] / "benchmarks" / "reproduce" / "experiments"

@@ -287,6 +287,7 @@ def test_samples_are_pooled_against_another_row(place: Path) -> None:
 
 
 def test_a_model_of_the_file_that_is_not_trained_is_said(place: Path) -> None:
+    pytest.importorskip("torch")
     head = '[model.m]\nrecipe = "few-shot"\nencoder = "w.vec"\ngroups = "g.json"\n'
     text = HEAD + f"[[row]]\n{row('a', LINK)}encoders = ['m']\n" + head
     (place / "e.toml").write_text(text)

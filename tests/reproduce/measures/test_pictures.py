@@ -201,6 +201,7 @@ def test_long_lists_of_groups_are_cut_and_said(tmp_path: Path) -> None:
 
 
 def test_the_command_draws(linker: Linker, tmp_path: Path) -> None:
+    pytest.importorskip("sklearn")
     index = str(linker.folder)
     runner = CliRunner()
 
