@@ -133,6 +133,8 @@ def _negated() -> Iterator[tuple[Rule, str]]:
     )
     yield Rule(negated, after="next"), "no"
     yield Rule(negated, after="last"), "free"
+    # Of a drug or a food, not of a patient.
+    yield Rule(), "(alcohol|cfc|dairy|gluten|lactose|latex|preservative|sugar) free"
     relation = f"({_INFORMANT}) (denies|denied|deny)"
     yield Rule(negated, "sentence"), relation
     yield Rule(("negated", "family"), "sentence"), f"(her|his) {relation}"
