@@ -16,6 +16,7 @@ ALLOWED: dict[str, str] = {
     r"needs ray": "Ray, of 190 MB",
     r"needs pyspark|Spark needs Java": "PySpark, of 480 MB, and Java",
     r"needs the package sssom": "sssom, with sixty packages of which one changes pytest",
+    r"needs [\w-]+(, [\w-]+)*$|: needs [\w-]+|is not installed": "an optional package",
     # What only some machines have.
     r"PostgreSQL is not installed": "PostgreSQL",
     r"this machine has (no|a) GPU": "the other kind of machine",

@@ -26,6 +26,7 @@ from reproduce.models import base_name, in_order, read_models
 from reproduce.needs import needs
 from reproduce.run import choose_rows, data_folder, reproduce
 from reproduce.table import ReproducedRow, Table
+from reproduce.tools import TOOLS, tool
 from reproduce.training import train_models
 
 _FILE = click.Path()
@@ -34,7 +35,7 @@ _FILE = click.Path()
 @with_verbosity
 @click.command(cls=Command, context_settings=CONTEXT)
 @click.argument("name", required=False)
-@click.option("--list", "list_", is_flag=True, help="List the experiments.")
+@click.option("--list", "list_", is_flag=True, help="List the experiments and the other commands.")
 @click.option("--data", type=_FILE, metavar="FOLDER", help="The corpora.  [default: $CANONYM_DATA]")
 @click.option(
     "--folder",
@@ -262,6 +263,10 @@ def _list(folder: Path) -> None:
         ("name", "rows", "title"),
         [(one.name, f"{len(one.rows)}", one.title) for one in map(read_experiment, files)],
         right=("rows",),
+    )
+    print_table(
+        ("command", "what it does"),
+        [(name, tool(name).get_short_help_str(limit=100)) for name in TOOLS],
     )
 
 

@@ -15,19 +15,19 @@ from canonym.evaluation.folds import FoldRuns, evaluate_folds
 from canonym.evaluation.protocols import Protocol, choose_protocol
 from canonym.evaluation.questions import read_corrections
 from canonym.evaluation.run import Run, evaluate_corpus
-from canonym.evaluation.similarity.mcsm import mcsm
-from canonym.evaluation.similarity.relatedness import read_relatedness, relatedness
-from canonym.evaluation.similarity.relations import (
-    choose_triplets,
-    evaluate_relations,
-    finetuned,
-    frozen,
-)
 from canonym.evaluation.slices import Figure
 from canonym.linking.build import similarity_of
 from canonym.terminology import Terminology
 from canonym.types import Encoder
 from reproduce.data import Shelf
+from reproduce.measures.mcsm import mcsm
+from reproduce.measures.relatedness import read_relatedness, relatedness
+from reproduce.measures.relations import (
+    choose_triplets,
+    evaluate_relations,
+    finetuned,
+    frozen,
+)
 from reproduce.models import resolve, with_options
 from reproduce.results import Measured, Outcome, SampleRuns, leave_out, measure_nil
 

@@ -13,11 +13,11 @@ from canonym import Concept, InvalidInput, Name, ReadError, Terminology
 from canonym.corpora.trials import Trial, make_trial
 from canonym.encoders.static import StaticVectors
 from canonym.evaluation.dictionary import build_dictionary, build_target_dictionary, reweighed
-from canonym.evaluation.similarity.relations import is_test_pair
 from canonym.types import Document, Mention, Relation, Xref
 from models.sources import read_relation_table
 from reproduce.data import Shelf, silver_conditions, silver_interventions
 from reproduce.files import read_experiment
+from reproduce.measures.relations import is_test_pair
 from reproduce.results import Measured, leave_out
 from reproduce.run import reproduce
 from tests.encoders.conftest import make_tiny_bert
@@ -287,6 +287,7 @@ def test_samples_are_pooled_against_another_row(place: Path) -> None:
 
 
 def test_a_model_of_the_file_that_is_not_trained_is_said(place: Path) -> None:
+    pytest.importorskip("torch")
     head = '[model.m]\nrecipe = "few-shot"\nencoder = "w.vec"\ngroups = "g.json"\n'
     text = HEAD + f"[[row]]\n{row('a', LINK)}encoders = ['m']\n" + head
     (place / "e.toml").write_text(text)

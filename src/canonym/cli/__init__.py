@@ -34,14 +34,22 @@ _COMMANDS = {
     "fit-confidence": "canonym.cli.fit_confidence:fit_confidence",
     "evaluate": "canonym.cli.evaluate:evaluate",
     "compare": "canonym.cli.compare:compare",
-    "corpus": "canonym.cli.corpus:corpus",
-    "picture": "canonym.cli.picture:picture",
     "serve": "canonym.cli.serve:serve",
     "keys": "canonym.cli.keys:keys",
     "map": "canonym.cli.map:map_",
     "terminology": "canonym.cli.terminology:terminology",
     "info": "canonym.cli.info:info",
     "completion": "canonym.cli:completion",
+}
+
+# In a checkout: what papers needed once, and linking does not.
+_MOVED = {
+    "corpus show": "python benchmarks/reproduce corpus",
+    "corpus agreement": "python benchmarks/reproduce agreement",
+    "corpus trials": "python benchmarks/reproduce trials",
+    "corpus": "python benchmarks/reproduce corpus",
+    "picture": "python benchmarks/reproduce picture",
+    "train word-vectors": "python benchmarks/reproduce word-vectors",
 }
 
 
@@ -59,6 +67,18 @@ class Commands(click.Group):
         module, attribute = _COMMANDS[cmd_name].split(":")
         command: click.Command = getattr(importlib.import_module(module), attribute)
         return with_verbosity(command)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command; of one that has moved, say what to type instead."""
+        typed = " ".join(args)
+        if places := [to for words, to in _MOVED.items() if f"{typed} ".startswith(f"{words} ")]:
+            raise click.UsageError(
+                f"this command is no part of the installed package any more. In a checkout of the "
+                f"repository: {places[0]}"
+            )
+        return super().resolve_command(ctx, args)
 
     def main(self, *args: Any, **extra: Any) -> Any:
         """Run a command line; what fails before a command runs becomes a message too."""

@@ -9,8 +9,8 @@ import pytest
 from scipy.special import ndtri
 
 from canonym.errors import InvalidInput
-from canonym.evaluation import annotator_agreement, cohen_kappa
 from canonym.types import Document, Mention
+from reproduce.measures.agreement import annotator_agreement, cohen_kappa
 
 metrics = pytest.importorskip("sklearn.metrics")
 

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from canonym.errors import InvalidInput
-from canonym.evaluation.similarity.relations import (
+from canonym.types import Relation
+from reproduce.measures.relations import (
     choose_triplets,
     evaluate_relations,
     finetuned,
@@ -19,7 +20,6 @@ from canonym.evaluation.similarity.relations import (
     is_test_pair,
     split_triplets,
 )
-from canonym.types import Relation
 
 
 def _world(n: int = 600) -> tuple[dict[str, np.ndarray], list[Relation]]:

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from canonym.errors import InvalidInput, ReadError
-from canonym.evaluation.similarity.relatedness import Pair, read_relatedness, relatedness, spearman
 from canonym.types import SparseVectors
+from reproduce.measures.relatedness import Pair, read_relatedness, relatedness, spearman
 
 RELAXED = settings(deadline=None, max_examples=60)
 

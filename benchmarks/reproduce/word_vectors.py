@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from canonym.encoders.static import StaticVectors
-from canonym.errors import InvalidInput, require
+from canonym.errors import InvalidInput
 from canonym.io import files
 from canonym.io.streams import open_text
 from canonym.training.options import Option, check_options
+from reproduce.packages import load
 
 KINDS: tuple[str, ...] = ("fasttext", "word2vec")
 """With vectors of character n-grams, so that every word has one; or of known words alone."""
@@ -90,8 +91,8 @@ seed, workers
 
     Raises
     ------
-    MissingExtra
-        If gensim is not installed (extra ``wordvectors``).
+    InvalidInput
+        If gensim is not installed.
     InvalidInput
         If an option is out of range, or no word occurs often enough.
     ReadError
@@ -111,7 +112,7 @@ seed, workers
     check_options(train_word_vectors, OPTIONS, locals())
     if n_max < n_min:
         raise InvalidInput(f"n_max is {n_max} and n_min {n_min}; n_max is at least n_min")
-    models: Any = require("gensim.models", "training word vectors", "wordvectors")
+    models: Any = load("gensim.models", "training word vectors", "gensim")
     lines = _Lines(texts)
     common: dict[str, Any] = {
         **{"vector_size": dimensions, "window": window, "negative": negative, "sg": 1},
@@ -137,7 +138,7 @@ seed, workers
 
 
 def _report(epochs: int, progress: Callable[[int, int], None]) -> Any:
-    callbacks: Any = require("gensim.models.callbacks", "training word vectors", "wordvectors")
+    callbacks: Any = load("gensim.models.callbacks", "training word vectors", "gensim")
 
     class Report(callbacks.CallbackAny2Vec):  # type: ignore[misc]
         done = 0

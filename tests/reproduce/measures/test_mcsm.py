@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from canonym.errors import InvalidInput
-from canonym.evaluation.similarity import mcsm as module
-from canonym.evaluation.similarity.mcsm import mcsm
+from reproduce.measures import mcsm as module
+from reproduce.measures.mcsm import mcsm
 
 
 def _naive(

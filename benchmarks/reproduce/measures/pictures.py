@@ -2,7 +2,7 @@
 
 A picture shows whether an encoder puts the names of a concept together and keeps concepts of
 different types apart. It is an illustration: distances between far clusters mean nothing.
-`canonym.evaluation.similarity.mcsm` and accuracies measure the same.
+`reproduce.measures.mcsm` and accuracies measure the same.
 
 References
 ----------
@@ -23,13 +23,14 @@ import numpy as np
 import numpy.typing as npt
 
 from canonym.encoders import load_encoder
-from canonym.errors import InvalidInput, require
+from canonym.errors import InvalidInput
 from canonym.io.files import write_file
 from canonym.linker import Linker
 from canonym.linking.build import encoder_steps
 from canonym.terminology import Terminology
 from canonym.text import normalise_all
 from canonym.types import Encoder, Float32Array, SparseVectors
+from reproduce.packages import load
 
 __all__ = ["Picture", "Shown", "choose_names", "encode_names", "make_picture", "write_picture"]
 
@@ -213,7 +214,7 @@ def make_picture(
     InvalidInput
         If there are fewer than four names or other than one vector each, a vector is not finite, or
         an option is invalid.
-    MissingExtra
+    InvalidInput
         If scikit-learn, or for UMAP umap-learn, is not installed.
 
     Notes
@@ -249,14 +250,14 @@ def lay_out(
     lengths = np.linalg.norm(table, axis=1, keepdims=True)
     table = np.divide(table, lengths, out=np.zeros_like(table), where=lengths > 0)
     if method == "umap":
-        umap = require("umap", "UMAP", "umap")
+        umap = load("umap", "UMAP", "umap-learn")
         reducer = umap.UMAP(
             n_neighbors=max(int(near), 2), metric="euclidean", random_state=seed, n_jobs=1
         )
     else:
-        manifold = require("sklearn.manifold", "t-SNE", "analysis")
+        manifold = load("sklearn.manifold", "t-SNE", "scikit-learn")
         reducer = manifold.TSNE(perplexity=near, init="pca", random_state=seed, n_jobs=1)
-    threads = require("threadpoolctl", "a picture", "analysis")
+    threads = load("threadpoolctl", "a picture", "scikit-learn")
     with threads.threadpool_limits(limits=1):
         return np.asarray(reducer.fit_transform(table), dtype=np.float64)
 
@@ -309,13 +310,13 @@ def write_picture(
     ------
     InvalidInput
         If the suffix is no format.
-    MissingExtra
+    InvalidInput
         If matplotlib is not installed.
     """
     format = Path(path).suffix.lower().lstrip(".")
     if format not in FORMATS:
         raise InvalidInput(f"{path}: the name of the file has to end in .{' or .'.join(FORMATS)}")
-    matplotlib = require("matplotlib", "drawing a picture", "analysis")
+    matplotlib = load("matplotlib", "drawing a picture", "matplotlib")
     # Text stays text; ids inside the SVG come from its content and not from chance.
     settings = {"svg.fonttype": "none", "svg.hashsalt": "canonym", "font.family": "sans-serif"}
     metadata = {"Date": None, "Creator": None} if format == "svg" else {"Software": None}
@@ -328,7 +329,7 @@ def write_picture(
 
 
 def _drawn(picture: Picture, title: str) -> Any:
-    figures = require("matplotlib.figure", "drawing a picture", "analysis")
+    figures = load("matplotlib.figure", "drawing a picture", "matplotlib")
     figure = figures.Figure(figsize=(9.6, 6.4), layout="constrained")
     axes = figure.add_subplot()
     groups = picture.groups

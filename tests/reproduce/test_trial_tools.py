@@ -11,6 +11,7 @@ from canonym.corpora import read_trials
 from canonym.errors import ReadError
 from tests.cli.running import run
 from tests.corpora.test_trials import COLUMNS, ROW, STUDY, XML, aact_folder
+from tests.reproduce.running import run_tool
 
 
 def test_any_source_is_read(tmp_path: Path) -> None:
@@ -42,20 +43,20 @@ def test_the_command_writes_what_link_reads(
     Path("x.xml").write_text(
         f"<r>{first}{first.replace('NCT1', 'NCT2').replace('1/Phase ', '')}</r>"
     )
-    chosen = ("corpus", "trials", "x.xml", "--phase", "Phase 1")
-    done = run(*chosen)
+    chosen = ("trials", "x.xml", "--phase", "Phase 1")
+    done = run_tool(*chosen)
     assert [json.loads(line)["id"] for line in done.stdout.splitlines()] == ["NCT1"]
     assert "1 of 2 trials are chosen" in done.stderr
-    run(*chosen, "-o", "out.jsonl")
+    run_tool(*chosen, "-o", "out.jsonl")
     assert Path("out.jsonl").read_text() == done.stdout
-    assert "exists already" in run(*chosen, "-o", "out.jsonl", code=2).stderr
-    run(*chosen[:3], "--phase", "any", "-o", "out.jsonl", "--overwrite")
+    assert "exists already" in run_tool(*chosen, "-o", "out.jsonl", code=2).stderr
+    run_tool(*chosen[:2], "--phase", "any", "-o", "out.jsonl", "--overwrite")
     assert len(Path("out.jsonl").read_text().splitlines()) == 2
-    found = run("corpus", "trials", "x.xml", "--study-type", "Observational", code=2).stderr
+    found = run_tool("trials", "x.xml", "--study-type", "Observational", code=2).stderr
     assert "none of the 2 trials of x.xml meets the criteria" in found
     assert "Interventional, the phases Phase 1, Phase 2" in found
     Path("t.tsv").write_text("\t".join(COLUMNS) + "\n" + "\t".join(ROW) + "\n")
-    found = run("corpus", "trials", "t.tsv", "--phase", "any", code=2).stderr
+    found = run_tool("trials", "t.tsv", "--phase", "any", code=2).stderr
     assert "does not say its study type and phase" in found
     linked = run("link", "--file", "out.jsonl", "--mention-type", "Condition", "--format", "tsv")
     assert "Hip Fracture" in linked.stdout

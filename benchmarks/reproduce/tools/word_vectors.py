@@ -1,4 +1,4 @@
-"""``canonym train word-vectors``: vectors of words from running text."""
+"""``python benchmarks/reproduce word-vectors``: vectors of words from running text."""
 
 from __future__ import annotations
 
@@ -7,16 +7,21 @@ from typing import Any
 import click
 
 from canonym.cli.train.options import TrainingCommand, click_option
+from models.run import CONTEXT, Command
 
 
 def _options() -> list[click.Option]:
-    from canonym.training.modules.word_vectors import OPTIONS, train_word_vectors
     from canonym.training.options import options_of
+    from reproduce.word_vectors import OPTIONS, train_word_vectors
 
     return [*map(click_option, options_of(train_word_vectors, OPTIONS).values())]
 
 
-@click.command("word-vectors", cls=TrainingCommand, make=_options, at=2)
+class _Command(TrainingCommand, Command):
+    """A command of this folder, with the options of training."""
+
+
+@click.command("word-vectors", cls=_Command, make=_options, at=2, context_settings=CONTEXT)
 @click.argument("texts", nargs=-1, required=True, type=click.Path(), metavar="TEXT...")
 @click.option(
     "-o",
@@ -34,7 +39,7 @@ def word_vectors(texts: tuple[str, ...], output: str, overwrite: bool, **options
     vectors of its words is the vector of a name.
 
     \b
-      canonym train word-vectors abstracts.txt.xz -o words.vec
+      python benchmarks/reproduce word-vectors abstracts.txt.xz -o words.vec
       canonym train few-shot --encoder words.vec --terminology doid.obo --top DOID:4 -o head
     """
     from pathlib import Path
@@ -44,7 +49,7 @@ def word_vectors(texts: tuple[str, ...], output: str, overwrite: bool, **options
     from canonym.cli.progress import counter
     from canonym.cli.verbosity import is_quiet
     from canonym.encoders import save_encoder
-    from canonym.training.modules.word_vectors import train_word_vectors, write_vec
+    from reproduce.word_vectors import train_word_vectors, write_vec
 
     place = Path(output)
     folder = place.suffix != ".vec"

@@ -1,4 +1,4 @@
-"""``canonym corpus``: what corpora hold, and how far two annotators agree."""
+"""The tools `corpus` and `agreement`: what corpora hold, and how far two annotators agree."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.running import run
+from tests.reproduce.running import run_tool
 
 TEST = """\
 1|t|Hip pain and vitamin D3, hip pain
@@ -28,7 +28,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.usefixtures("files")
 def test_show() -> None:
-    shown = run("corpus", "show", "test.pubtator", "--training", "train.pubtator").stdout
+    shown = run_tool("corpus", "test.pubtator", "--training", "train.pubtator").stdout
     lines = {line[:18].strip(): line[18:] for line in shown.splitlines()}
     assert lines["mentions"] == "3 (2 with a concept), distinct 2 (1)"
     assert lines["types"] == "Disease: 2 (2 with a concept), distinct 1 (1)"
@@ -41,7 +41,7 @@ def test_show() -> None:
 @pytest.mark.usefixtures("files")
 def test_show_as_json_of_one_type() -> None:
     found = json.loads(
-        run("corpus", "show", "test.pubtator", "--mention-type", "Drug", "--json").stdout
+        run_tool("corpus", "test.pubtator", "--mention-type", "Drug", "--json").stdout
     )
     assert found["types"] == {
         "Drug": {
@@ -53,31 +53,27 @@ def test_show_as_json_of_one_type() -> None:
     }
     assert (found["no concept"], found["with a numeral"]) == (1, 1.0)
     assert "new" not in found
-    done = run("corpus", "show", "test.pubtator", "--mention-type", "X", code=2)
+    done = run_tool("corpus", "test.pubtator", "--mention-type", "X", code=2)
     assert "no mention of type X: it has Disease, Drug" in done.stderr
 
 
 @pytest.mark.usefixtures("files")
 def test_oddities_are_said_and_formats_can_be_given() -> None:
     Path("twice").write_text("1||0|3||D||hip||D1\n1||0|3||D||hip||D1\n")
-    shown = run("corpus", "show", "twice", "--format", "concept").stdout
+    shown = run_tool("corpus", "twice", "--format", "concept").stdout
     assert "1 mentions repeat the span and type of another" in shown
-    assert (
-        "document begins" in run("corpus", "show", "twice", "--format", "pubtator", code=2).stderr
-    )
+    assert "document begins" in run_tool("corpus", "twice", "--format", "pubtator", code=2).stderr
 
 
 @pytest.mark.usefixtures("files")
 def test_agreement() -> None:
-    shown = run("corpus", "agreement", "test.pubtator", "other.pubtator").stdout.splitlines()
+    shown = run_tool("agreement", "test.pubtator", "other.pubtator").stdout.splitlines()
     assert [line.split("  ")[-1].strip() for line in shown[:4]] == ["2", "1", "1", "50.00 %"]
     assert shown[-1].split(None, 1)[1].startswith("0.3333 [")
-    found = json.loads(
-        run("corpus", "agreement", "test.pubtator", "test.pubtator", "--json").stdout
-    )
+    found = json.loads(run_tool("agreement", "test.pubtator", "test.pubtator", "--json").stdout)
     assert (found["kappa"], found["low"], found["n"]) == (1.0, 1.0, 3)
-    same = ("corpus", "agreement", "test.pubtator", "test.pubtator", "--mention-type", "Drug")
-    assert "kappa             undefined" in run(*same).stdout
-    assert json.loads(run(*same, "--json").stdout)["kappa"] is None
-    done = run("corpus", "agreement", "test.pubtator", "train.pubtator", code=2)
+    same = ("agreement", "test.pubtator", "test.pubtator", "--mention-type", "Drug")
+    assert "kappa             undefined" in run_tool(*same).stdout
+    assert json.loads(run_tool(*same, "--json").stdout)["kappa"] is None
+    done = run_tool("agreement", "test.pubtator", "train.pubtator", code=2)
     assert "none are the same" in done.stderr

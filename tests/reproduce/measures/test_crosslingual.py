@@ -8,7 +8,7 @@ import pytest
 
 from canonym import Concept, InvalidInput, Linker, Name, Terminology
 from canonym.evaluation import wilson
-from canonym.evaluation.similarity.crosslingual import crosslingual
+from reproduce.measures.crosslingual import crosslingual
 
 RECORDS: list[Concept | Name] = [
     Concept("X:1", "malaria"),

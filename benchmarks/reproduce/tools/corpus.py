@@ -1,4 +1,4 @@
-"""``canonym corpus``: what corpora hold, how far annotators agree, and a choice of trials."""
+"""What corpora hold, how far annotators agree, and a choice of trials."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from canonym.cli.annotated import FORMATS
+from models.run import CONTEXT, Command
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from canonym.corpora.statistics import Counts, Lengths
     from canonym.corpora.trials import Trial
     from canonym.errors import InvalidInput
     from canonym.types import Document
+    from reproduce.measures.corpus_statistics import Counts, Lengths
 
 _OUTPUT = click.option(
     "--json", "as_json", is_flag=True, help="Print JSON, with shares from 0 to 1."
@@ -35,12 +36,7 @@ _TYPES = click.option(
 )
 
 
-@click.group()
-def corpus() -> None:
-    """Count what annotated corpora hold, compare two annotators, choose clinical trials."""
-
-
-@corpus.command()
+@click.command(cls=Command, context_settings=CONTEXT)
 @click.argument("path", metavar="CORPUS", type=click.Path())
 @click.option(
     "--training",
@@ -53,7 +49,7 @@ def corpus() -> None:
 @_TYPES
 @_FORMAT
 @_OUTPUT
-def show(
+def corpus(
     path: str,
     training: tuple[str, ...],
     types: tuple[str, ...],
@@ -63,11 +59,12 @@ def show(
     """Count the documents, mentions and concepts of CORPUS, and say what is odd about it.
 
     \b
-      canonym corpus show test.pubtator --training train.pubtator --training dev.pubtator
+      python benchmarks/reproduce corpus test.pubtator \\
+          --training train.pubtator --training dev.pubtator
     """
     from canonym.cli.description import print_facts
     from canonym.corpora.census import take_census
-    from canonym.corpora.statistics import describe_corpus
+    from reproduce.measures.corpus_statistics import describe_corpus
 
     documents = _read(path, format_, types)
     seen = [document for part in training for document in _read(part, format_, types)]
@@ -98,7 +95,7 @@ def show(
     print_facts({"corpus": path, **_in_words(facts)})
 
 
-@corpus.command()
+@click.command(cls=Command, context_settings=CONTEXT)
 @click.argument("first", type=click.Path())
 @click.argument("second", type=click.Path())
 @_TYPES
@@ -113,12 +110,12 @@ def agreement(
     concepts; others are counted, and do not enter the figure.
 
     \b
-      canonym corpus agreement first.jsonl second.jsonl
+      python benchmarks/reproduce agreement first.jsonl second.jsonl
     """
     import math
 
     from canonym.cli.description import print_facts
-    from canonym.evaluation.agreement import annotator_agreement
+    from reproduce.measures.agreement import annotator_agreement
 
     found = annotator_agreement(_read(first, format_, types), _read(second, format_, types))
     if as_json:
@@ -140,7 +137,7 @@ def agreement(
     )
 
 
-@corpus.command()
+@click.command(cls=Command, context_settings=CONTEXT)
 @click.argument("path", metavar="SOURCE", type=click.Path())
 @click.option(
     "-o", "--output", type=click.Path(), help="Write this file.  [default: standard output]"
@@ -176,7 +173,7 @@ def trials(path: str, output: str | None, overwrite: bool, **criteria: tuple[str
 
     \b
     The trials of the DILBERT paper:
-      canonym corpus trials aact.zip --study-type Interventional --phase any \\
+      python benchmarks/reproduce trials aact.zip --study-type Interventional --phase any \\
           --intervention-type Biological --intervention-type "Combination Product" \\
           --intervention-type Drug -o trials.jsonl
       canonym link --file trials.jsonl --mention-type Condition

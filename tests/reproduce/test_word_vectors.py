@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from canonym import InvalidInput, MissingExtra, ReadError
-from canonym.cli import main
+from canonym import InvalidInput, ReadError
 from canonym.encoders import load_encoder, make_encoder
 from canonym.encoders.static import StaticVectors
-from canonym.training.modules.word_vectors import train_word_vectors, write_vec
+from reproduce.tools import tool
+from reproduce.word_vectors import train_word_vectors, write_vec
 
 SENTENCES = ["The heart attack hurt.", "A knee fracture hurt!", "Heart failure, knee pain."]
 SMALL = {"dimensions": 8, "epochs": 2, "min_count": 1, "buckets": 50}
@@ -27,7 +27,7 @@ def text(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def gensim() -> None:
-    pytest.importorskip("gensim", reason="needs the extra wordvectors")
+    pytest.importorskip("gensim", reason="needs gensim")
 
 
 @pytest.mark.usefixtures("gensim")
@@ -85,7 +85,7 @@ def test_the_command_writes_a_file_or_a_folder(text: Path) -> None:
 
     def run(*arguments: str) -> tuple[int, str]:
         small = ("--dimensions", "8", "--epochs", "1", "--min-count", "1", "--buckets", "30")
-        result = CliRunner().invoke(main, ["train", "word-vectors", *arguments, *small])
+        result = CliRunner().invoke(tool("word-vectors"), [*arguments, *small])
         return result.exit_code, result.output
 
     code, said = run(str(text), "-o", str(folder / "w.vec"))
@@ -131,5 +131,5 @@ def test_without_gensim_the_line_that_installs_it_is_said(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setitem(__import__("sys").modules, "gensim.models", None)
-    with pytest.raises(MissingExtra, match=r"canonym\[wordvectors\]"):
+    with pytest.raises(InvalidInput, match="pip install gensim"):
         train_word_vectors([])

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from canonym.corpora import describe_corpus, read_concepts, read_pubtator
-from canonym.corpora.statistics import Counts, Lengths
+from canonym.corpora import read_concepts, read_pubtator
 from canonym.errors import InvalidInput
 from canonym.types import Document, Mention
+from reproduce.measures.corpus_statistics import Counts, Lengths, describe_corpus
 
 CORPUS = [
     Document(

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from canonym.errors import InvalidInput
-from canonym.evaluation.nil import (
+from reproduce.measures.nil import (
     MOST_RIGHT,
     STRATEGIES,
     answer_odds,

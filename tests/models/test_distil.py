@@ -7,7 +7,7 @@ import pytest
 
 from canonym.encoders.subword import Subword
 from canonym.errors import InvalidInput
-from canonym.training.subword.distil import distil_subword, principal_vectors
+from models.distil import distil_subword, principal_vectors
 
 WORDS = [f"{first}{last}" for first in ("card", "ren", "hepat", "neur") for last in "abcdefghij"]
 

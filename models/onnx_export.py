@@ -21,9 +21,10 @@ import numpy.typing as npt
 
 from canonym.encoders.onnx import INPUTS, OnnxTransformer
 from canonym.encoders.saved import ENCODER_MANIFEST, write_encoder_manifest
-from canonym.errors import InvalidInput, ReadError, require
+from canonym.errors import InvalidInput, ReadError
 from canonym.io.files import write_folder, write_manifest
 from canonym.types import Float32Array
+from reproduce.packages import load
 
 if TYPE_CHECKING:
     from canonym.encoders.transformer import Transformer
@@ -55,15 +56,13 @@ def export_onnx(transformer: Transformer, folder: Path) -> None:
 
     Raises
     ------
-    MissingExtra
-        If onnx or onnxscript is not installed.
     InvalidInput
-        If the tokenizer has no ``tokenizer.json``.
+        If onnx or onnxscript is not installed, or the tokenizer has no ``tokenizer.json``.
     """
     import torch
 
     for module in ("onnx", "onnxscript"):
-        require(module, "exporting to ONNX", "torch")
+        load(module, "exporting to ONNX", module)
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     transformer.save_description(folder)
@@ -150,9 +149,10 @@ def quantise_onnx(
     Raises
     ------
     MissingExtra
-        If onnx (extra ``torch``) or onnxruntime (extra ``onnx``) is not installed.
+        If onnxruntime (extra ``onnx``) is not installed.
     InvalidInput
-        If the model has nothing to quantise or is of an old opset, or `output` cannot be written.
+        If onnx is not installed, the model has nothing to quantise or is of an old opset, or
+        `output` cannot be written.
     ReadError
         If `folder` is missing or damaged.
 
@@ -168,7 +168,7 @@ def quantise_onnx(
     sum is exact, so it does not depend on threads, batches or processors. Tables of embeddings have
     8 bits and a scale a row. Biases, normalisation, attention and softmax stay in float32.
     """
-    onnx = require("onnx", "quantising an ONNX encoder", "torch")
+    onnx = load("onnx", "quantising an ONNX encoder", "onnx")
     saved = (Path(folder) / ENCODER_MANIFEST).is_file()
     encoder = OnnxTransformer.load(Path(folder)) if saved else OnnxTransformer(folder)
     if trained is not None:

@@ -1,15 +1,16 @@
-"""``canonym picture``: the names of an index laid out in the plane."""
+"""``python benchmarks/reproduce picture``: the names of an index laid out in the plane."""
 
 from __future__ import annotations
 
 import click
 
 from canonym.cli.options import Number, overwrite_option
+from models.run import CONTEXT, Command
 
 _FILE = click.Path()
 
 
-@click.command()
+@click.command(cls=Command, context_settings=CONTEXT)
 @click.option(
     "-i",
     "--index",
@@ -51,7 +52,7 @@ _FILE = click.Path()
     type=click.Choice(("tsne", "umap")),
     default="tsne",
     show_default=True,
-    help="How to lay out; umap needs the extra of its name.",
+    help="How to lay out; umap needs the package umap-learn.",
 )
 @click.option(
     "--perplexity",
@@ -88,8 +89,9 @@ def picture(
     t-SNE or UMAP. In an SVG the pointer shows the name of a point.
 
     \b
-      canonym picture --index doid-index -o names.svg
-      canonym picture --index mesh-index --by type --type C --type F --type D -o types.svg
+      python benchmarks/reproduce picture --index doid-index -o names.svg
+      python benchmarks/reproduce picture --index mesh-index --by type \\
+          --type C --type F --type D -o types.svg
     """
     from pathlib import Path
 
@@ -98,7 +100,7 @@ def picture(
     from canonym.cli.progress import activity, note
     from canonym.cli.sources import open_linker
     from canonym.errors import InvalidInput
-    from canonym.evaluation.similarity.pictures import (
+    from reproduce.measures.pictures import (
         FORMATS,
         choose_names,
         encode_names,

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from canonym.training.widths import fit_widths
+from reproduce.widths import fit_widths
 
 
 def fitted(kept: int | None, *devs: float | None) -> Any:
