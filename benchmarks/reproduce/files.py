@@ -42,6 +42,8 @@ order           of the nearest concepts: ``"marginal"``, ``"fitted"``, or a file
                 false``: without the other mentions of a document
 pooling         of its encoders: ``"cls"``, ``"mean"`` or ``"max"``, whatever they were
                 trained with
+similarity      of its encoders: one of `canonym.types.SIMILARITIES`, whatever they were trained
+                with; for rows that compare one search with another
 precision       ``"fp32"`` (default), or ``"bf16"``: how transformers compute
 reading         the reading to compare; the protocol's first by default
 slice           one of `canonym.evaluation.slices.HEADLINE_SLICES`: only these mentions count
@@ -111,6 +113,7 @@ EXPERIMENTS = Path(__file__).parent / "experiments"
 _SHARED = {
     *("corpus", "format", "types", "part", "terminology", "protocol", "split", "same", "encoders"),
     *("weights", "corrections", "pooling", "precision", "reading", "slice", "difference", "caveat"),
+    *("similarity",),
     *("seed", "k", "order", "context", "training", "glosses", "published"),
     *("task", "search", "pairs", "relations", "epochs", "absent", "n_dev", "repetitions"),
     *("most", "finetuned", "learning_rate"),
@@ -200,7 +203,8 @@ def _check_row(
             raise ReadError(
                 path,
                 f"the row {row.get('name', '?')!r} has the encoder {spec!r}; how a model of the "
-                f"file is searched is saved with it: set similarity in [model.{name}]",
+                f"file is searched is saved with it: set similarity in [model.{name}], or, to "
+                "compare one search with another, in the row",
             )
     if row.get("format") == "folds" and "terminology" in needed:
         needed.remove("terminology")
