@@ -922,6 +922,30 @@ def _judged(row: dict[str, Any]) -> list[str]:
     return [f"{row[key]:.1f}" if key in row else "" for key in _JUDGED]
 
 
+_RELATION_SOURCES = {
+    "is_a": "MeSH, CTD, Disease Ontology, HPO, UBERON",
+    "indicated_for": "DrugBank drugs and diseases",
+    "has_action": "MeSH, DrugCentral",
+}
+
+
+def _relation_classes() -> str:
+    lines = ["| relation | from | triplets between named concepts |", "|---|---|--:|"]
+    for row in _result("relation_classes")["rows"]:
+        source = _RELATION_SOURCES.get(row["relation"], "UBERON")
+        lines.append(f"| `{row['relation']}` | {source} | {row['triplets']:,} |")
+    return "\n".join(lines) + "\n"
+
+
+def _relatives() -> str:
+    kinds = ("parent", "child", "sibling", "ancestor", "descendant", "elsewhere")
+    lines = [f"| wrong concepts | {' | '.join(kinds)} | all |", f"|---|{'--:|' * 7}"]
+    for row in _result("relatives")["rows"]:
+        cells = [f"{row[kind]} ({100 * row[kind] / row['wrong']:.0f} %)" for kind in kinds]
+        lines.append(f"| {row['system']} | {' | '.join(cells)} | {row['wrong']} |")
+    return "\n".join(lines) + "\n"
+
+
 _TABLES = {
     "accuracy": _accuracy,
     "card": _card,
@@ -962,6 +986,8 @@ _TABLES = {
     "marginal": _marginal,
     "annotate": _annotate,
     "orders": _orders,
+    "relation-classes": _relation_classes,
+    "relatives": _relatives,
     "peers": _peers,
     "speed": _speed,
     "speed-line": _speed_line,
