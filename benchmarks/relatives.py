@@ -3,7 +3,7 @@
 Refined BC5CDR diseases against MEDIC of 2012, with the tree of CTD of 2017 (Miftahutdinov et al.
 2021, section 5.5). The shipped encoder, character n-grams, and others that are named:
 
-    python benchmarks/relatives.py --encoder "random=trained/dilbert-train-random-1"
+    python benchmarks/relatives.py --encoder "random=trained/dilbert-weak-random-1"
 """
 
 from __future__ import annotations
