@@ -29,6 +29,7 @@ _OTHER = {
     "few-shot-training": "few-shot-curve",
     "few-shot-watched": "few-shot-curve",
     "relation-classes": "relation_classes",
+    "dilbert-speed": "scaling",
     "search-ranks": "triplet-train",
 }
 _BLOCK = re.compile(r"<!-- results: ([\w-]+) -->.*?<!-- end of results -->", re.DOTALL)
