@@ -1,6 +1,6 @@
 """Errors that are left on the test parts, by kind.
 
-The shipped encoders and re-rankers, in BioSyn's protocol, the very concept first: wrong mentions by
+The shipped encoders, in BioSyn's protocol, the very concept first: wrong mentions by
 kind of error (`canonym.evaluation.error_kinds`), by the place of the right concept among 20
 candidates, and whether the string was a mention of the training or development part. Nothing is
 chosen by it.
@@ -28,8 +28,6 @@ CORPORA: dict[str, dict[str, Any]] = {
 }
 SYSTEMS: dict[str, dict[str, Any]] = {
     "default": {"encoders": ["default"]},
-    "default, re-ranked": {"encoders": ["default"], "order": "fitted"},
-    "both, re-ranked": {"encoders": ["default", "contextual"], "order": "fitted"},
 }
 PARTS = ("train", "dev", "test")
 

@@ -30,7 +30,6 @@ from canonym.io.streams import open_text
 from canonym.io.tables import open_table
 from canonym.linking.judge import SHIPPED, Judge
 from canonym.linking.overlay import OVERLAY
-from canonym.linking.reranker import Reranker, shipped_file
 from canonym.linking.reviews import read_reviews
 from canonym.linking.verify import verify_index
 from canonym.mentions.spelling import read_spelling_list
@@ -427,7 +426,6 @@ def make_index(folder: Path, **options: Any) -> Path:
     """Build an index with every kind of file."""
     given: dict[str, Any] = {"encoders": ["chargrams"], "spelling": True}
     linker = Linker.build(Terminology.build(RECORDS), folder=folder, **given | options)
-    linker.use_order("marginal")
     linker.add_synonym("cracked hip", "X:2")
     return folder
 
@@ -513,31 +511,19 @@ def overlays(folder: Path) -> list[Case]:
     return [Case(index, {path: path.read_bytes()}, answers, (mutate_sqlite,), is_changed=True)]
 
 
-def orders(folder: Path) -> list[Case]:
-    """Fitted re-rankers and judges, with their checksums and without."""
-    names = ["default"]
+def judges(folder: Path) -> list[Case]:
+    """The shipped judge, with its checksum and without."""
 
-    def order(path: Path) -> None:
-        found = Reranker.load(path, encoders=names)
-        if found is not None:
-            found.model.worth(np.zeros((2, len(found.model.names))))
-            found.annotations.look(["hip"], ["D1"], ["hip"])
-
-    def judge(path: Path) -> None:
+    def read(path: Path) -> None:
         opened = Judge.load(path)
         if opened is not None:
             opened.predict(np.zeros((2, len(opened.model.names) - 1)))
 
-    cases = []
-    for source, read in ((shipped_file(names), order), (SHIPPED, judge)):
-        content = json.loads(source.read_text())
-        if "decisions" in content:
-            content["decisions"] = {"hip": {"D1": 2, "D2": 1}}
-        cases += one_file(read, source.read_bytes(), suffix=source.name, changes=JSON)(folder)
-        content.pop("sha256", None)
-        plain = json.dumps(content)
-        cases += one_file(read, *[plain] * 3, suffix=f"-{source.name}", changes=JSON)(folder)
-    return cases
+    content = json.loads(SHIPPED.read_text())
+    signed = one_file(read, SHIPPED.read_bytes(), suffix=SHIPPED.name, changes=JSON)(folder)
+    content.pop("sha256", None)
+    plain = [json.dumps(content)] * 3
+    return [*signed, *one_file(read, *plain, suffix=f"-{SHIPPED.name}", changes=JSON)(folder)]
 
 
 def saved(*makes: Callable[[Path], Any]) -> Make:
@@ -666,7 +652,7 @@ TARGETS: dict[str, Make] = {
     "index-unsigned": unsigned,
     "terminology-file": databases,
     "overlay": overlays,
-    "order": orders,
+    "judge": judges,
     "encoder-chargrams": saved(encoders.make_chargrams),
     "encoder-static": saved(encoders.make_static, encoders.make_static_with_ngrams),
     "encoder-subword": saved(encoders.make_subword, encoders.make_quantised_subword),

@@ -47,7 +47,7 @@ def _table(rows: dict[str, list[float]]) -> str:
 
 def _peers() -> str:
     """Return canonym beside simple methods and published systems."""
-    values = _values("marginal", "biosyn-train", "biosyn-table-2", "default")
+    values = _values("biosyn-train", "biosyn-table-2", "default")
 
     def measured(kind: str) -> list[float]:
         return [values[f"{corpus}{kind}"] for corpus in _CORPORA]
@@ -84,30 +84,19 @@ _PUBLISHED = {
 def _accuracy() -> str:
     """Return every setting of the shipped encoders, under BioSyn's protocol."""
     fitted = _result("subword_accuracy")["fitted to MEDIC, seed 0"]["8 bits"]
-    values = _values("marginal", "default")
+    values = _values("default")
 
     def measured(kind: str) -> list[float]:
         return [values[f"{corpus}{kind}"] for corpus in _CORPORA]
 
     rows = {
         "default encoder": measured(""),
-        "default encoder, `--order fitted`": measured(", re-ranked"),
         "default and contextual encoder": measured(", both encoders"),
-        "both encoders, `--order fitted`": measured(", both encoders, re-ranked"),
-        "both encoders, `--order marginal --no-context`": measured(", both encoders, by all names"),
-        "both encoders, `--order marginal`": measured(
-            ", both encoders, by all names and the document"
-        ),
         "`canonym fit --start none` on MEDIC": [
             fitted[f"{part} test"]["merged"] for part in ("ncbi-disease", "bc5cdr-disease")
         ],
         "default encoder, dictionary alone": measured(", dictionary alone"),
-        "default encoder, dictionary alone, `--order fitted`": measured(
-            ", dictionary alone, re-ranked"
-        ),
-        "both encoders, dictionary alone, `--order fitted`": measured(
-            ", dictionary alone, both encoders, re-ranked"
-        ),
+        "both encoders, dictionary alone": measured(", dictionary alone, both encoders"),
     }
     return _table(rows)
 
@@ -134,7 +123,7 @@ def _speed_line() -> str:
     tools = {row["peer"]: row for row in _result("peers")["rows"]}
     ours, theirs = (
         tools[name]["unknown"]["per_second"]
-        for name in ("canonym, nearest", "sentence-transformers, FAISS flat")
+        for name in ("canonym", "sentence-transformers, FAISS flat")
     )
     return (
         f"**Speed**, on two cores: {ours / theirs:.0f} times the mentions a second of "
@@ -203,12 +192,8 @@ def _fuzz() -> str:
 
 _KINDS = {
     "default": "",
-    "default, fitted": ", re-ranked",
     "both": ", both encoders",
-    "both, fitted": ", both encoders, re-ranked",
 }
-
-_ENCODERS = {"default": "", "both": ", both encoders"}
 
 
 def _hostile() -> str:
@@ -271,42 +256,19 @@ def _card() -> str:
     return _by_kind(_result("default"), _KINDS)
 
 
-def _marginal() -> str:
-    """Return the gain by the order `marginal`, without and with the document, with intervals."""
-    found = _result("marginal")
+def _contextual() -> str:
+    """Return accuracy of both shipped encoders, alone and together."""
+    values = _values("default")
     kinds = {
-        f"{kind}, {order}": suffix + after
-        for kind, suffix in _ENCODERS.items()
-        for order, after in (
-            ("nearest", ""),
-            ("marginal, no context", ", by all names"),
-            ("marginal", ", by all names and the document"),
-        )
+        "contextual alone": ", contextual",
+        "default alone": "",
+        "both": ", both encoders",
     }
-    rows = {row["name"]: row for row in found["rows"]}
-    cells = [_told(rows["BC5CDR chemicals" + suffix]) for suffix in kinds.values()]
-    return _by_kind(found, kinds) + f"| BC5CDR chemicals | {' | '.join(cells)} |\n"
-
-
-def _orders() -> str:
-    """Return the accuracy of each order as a linker uses it."""
-    found = _result("orders")
-    called = {
-        "best name": "nearest",
-        "all names": "marginal, no context",
-        "all names and the document": "marginal",
-        "re-ranked": "fitted",
-    }
-    lines = [f"| | {' | '.join(called.values())} |", "|---" * (len(called) + 1) + "|"]
-    for kind in ("default", "both"):
-        for corpus, name in (
-            ("ncbi-disease", "NCBI disease"),
-            ("bc5cdr", "BC5CDR disease"),
-            ("everyday names", "of 104 everyday names, ICD-10-CM"),
-        ):
-            values = [found[kind][order][corpus] for order in called]
-            cells = [f"{one:.1f}" if isinstance(one, float) else str(one) for one in values]
-            lines.append(f"| {kind}: {name} | {' | '.join(cells)} |")
+    lines = [f"| | {' | '.join(kinds)} |", "|---" * (len(kinds) + 1) + "|"]
+    for corpus in _CORPORA:
+        for part in ("", ", unseen"):
+            cells = [f"{values[corpus + part + kind]:.1f}" for kind in kinds.values()]
+            lines.append(f"| {corpus}{part} | {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 
 
@@ -468,8 +430,6 @@ def _nil() -> str:
     lines = ["| | three of DILBERT | most right | learned | never NIL |", "|---|---|---|---|---|"]
     diseases = {
         "": "default, by similarity",
-        ", re-ranked": "default, fitted, by confidence",
-        ", both encoders, re-ranked": "both, fitted, by confidence",
     }
     for what, rows, kinds in (
         ("as annotated", "NIL of BC5CDR disease, as annotated", diseases),
@@ -663,18 +623,6 @@ def _findings() -> str:
     return "\n".join(lines) + "\n"
 
 
-def _orders_by_names() -> str:
-    """Return what each order finds of names that are taken out, by domain."""
-    rows = _result("orders_by_names")["rows"]
-    orders = list(dict.fromkeys(row["order"] for row in rows))
-    lines = [f"| right first, % | names of | n | {' | '.join(orders)} |", "|---|---|" + "--:|" * 4]
-    for first in range(0, len(rows), len(orders)):
-        some = rows[first : first + len(orders)]
-        cells = " | ".join(f"{row['accuracy@1']:.1f}" for row in some)
-        lines.append(f"| {some[0]['domain']} | {some[0]['asked']} | {some[0]['n']:,} | {cells} |")
-    return "\n".join(lines) + "\n"
-
-
 def _neighbours() -> str:
     """Return the nearest names of chosen terms, by encoder."""
     rows = _result("neighbours")["rows"]
@@ -711,13 +659,13 @@ def _review_kills() -> str:
 
 def _unknown() -> str:
     lines = [
-        "| terminology | order | one, ms: before, now | together, a second: before, now |",
-        "|---|---|---|---|",
+        "| terminology | one, ms: before, now | together, a second: before, now |",
+        "|---|---|---|",
     ]
     for row in _result("unknown_mentions")["rows"]:
         before, now = row["before"], row["now"]
         lines.append(
-            f"| {row['terminology']} | {row['order']} "
+            f"| {row['terminology']} "
             f"| {before['p50_ms']:.1f}, {now['p50_ms']:.1f} ({row['single, times faster']:.1f} ×) "
             f"| {before['per_second']:.0f}, {now['per_second']:.0f} "
             f"({row['batch, times faster']:.1f} ×) |"
@@ -937,26 +885,6 @@ def _relation_classes() -> str:
     return "\n".join(lines) + "\n"
 
 
-def _dilbert_minilm() -> str:
-    """Return strategies from all-MiniLM-L6-v2 beside the untrained encoder, all by distance."""
-    rows = {row["name"]: row for row in _result("dilbert-seeds")["rows"]}
-    rows |= {row["name"]: row for row in _result("dilbert-search")["rows"]}
-    base = rows["untrained, by distance"]["value"]
-    names = {"untrained, by distance": "untrained", "untrained, by cosine": "untrained, by cosine"}
-    names |= {name: name.removeprefix("refined, ") for name in rows if rows[name].get("samples")}
-    lines = [
-        "| refined, accuracy@1 | paper | ours | interval | to untrained, by distance |",
-        "|---|--:|--:|--:|--:|",
-    ]
-    for name, shown in names.items():
-        row = rows[name]
-        paper = f"{row['published']:g}" if "published" in row else ""
-        interval = f"{row['low']:.1f}–{row['high']:.1f}"
-        difference = "" if row["value"] == base else f"{row['value'] - base:+.1f}"
-        lines.append(f"| {shown} | {paper} | {row['value']:.1f} | {interval} | {difference} |")
-    return "\n".join(lines) + "\n"
-
-
 def _dilbert_speed() -> str:
     """Return the speed that DILBERT's section 5.5 has, beside ours for as many names."""
     row = next(row for row in _result("scaling")["names"] if row["names"] == 500_000)
@@ -984,6 +912,7 @@ def _relatives() -> str:
 _TABLES = {
     "accuracy": _accuracy,
     "card": _card,
+    "contextual": _contextual,
     "biosyn-watched": lambda: _watched("biosyn-candidates", "alpha-0-5"),
     "everyday": _everyday,
     "few-shot-training": _few_shot_training,
@@ -1001,7 +930,6 @@ _TABLES = {
     "unread": _unread,
     "languages": _languages,
     "languages-together": partial(_by_language, "languages_together", "asked"),
-    "orders-by-names": _orders_by_names,
     "icd10-languages": partial(_by_language, "icd10_languages", "language"),
     "everyday-languages": _everyday_languages,
     "contrasts": partial(_contrasts, "all"),
@@ -1018,10 +946,7 @@ _TABLES = {
     "sparse": _sparse,
     "neighbours": _neighbours,
     "unknown": _unknown,
-    "marginal": _marginal,
     "annotate": _annotate,
-    "orders": _orders,
-    "dilbert-minilm": _dilbert_minilm,
     "dilbert-speed": _dilbert_speed,
     "relation-classes": _relation_classes,
     "relatives": _relatives,

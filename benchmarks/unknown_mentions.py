@@ -47,11 +47,9 @@ print(json.dumps([
 MEASURE = """
 import hashlib, json, sys, time
 from canonym import Linker
-folder, order, warm, single = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
+folder, warm, single = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
 mentions = json.load(sys.stdin)
 linker = Linker.load(folder)
-if order != "nearest":
-    linker.use_order(order)
 for _ in range(3):
     linker.link(mentions[:warm])
 known, together = warm, len(mentions) - single
@@ -112,28 +110,25 @@ def measure(versions: dict[str, str], folder: Path, options: Any) -> list[dict[s
         every = json.dumps(mentions)
         unknown = json.loads(python(versions["now"], UNKNOWN, place, given=every, threads=2))
         chosen = json.dumps(unknown[:: max(len(unknown) // options.mentions, 1)])
-        for order in ("nearest", "marginal", "fitted"):
-            best: dict[str, dict[str, Any]] = {}
-            for _ in range(options.repeats):
-                for name, code in versions.items():
-                    place = str(folder / f"{terminology}-{name}")
-                    arguments = (place, order, str(WARM), str(SINGLE))
-                    printed = python(
-                        code, MEASURE, *arguments, given=chosen, threads=options.threads
-                    )
-                    found = json.loads(printed)
-                    before = best.setdefault(name, found)
-                    for key in ("p50_ms", "p99_ms"):
-                        before[key] = min(before[key], found[key])
-                    for key in ("per_second", "per_processor_second"):
-                        before[key] = max(before[key], found[key])
-            row = {"terminology": terminology, "order": order, "threads": options.threads}
-            row |= {"mentions": len(json.loads(chosen)), **best}
-            row["same answers"] = best["before"]["answers"] == best["now"]["answers"]
-            row["single, times faster"] = best["before"]["p50_ms"] / best["now"]["p50_ms"]
-            row["batch, times faster"] = best["now"]["per_second"] / best["before"]["per_second"]
-            print(json.dumps(row, indent=1), flush=True)
-            rows.append(row)
+        best: dict[str, dict[str, Any]] = {}
+        for _ in range(options.repeats):
+            for name, code in versions.items():
+                place = str(folder / f"{terminology}-{name}")
+                arguments = (place, str(WARM), str(SINGLE))
+                printed = python(code, MEASURE, *arguments, given=chosen, threads=options.threads)
+                found = json.loads(printed)
+                before = best.setdefault(name, found)
+                for key in ("p50_ms", "p99_ms"):
+                    before[key] = min(before[key], found[key])
+                for key in ("per_second", "per_processor_second"):
+                    before[key] = max(before[key], found[key])
+        row = {"terminology": terminology, "threads": options.threads}
+        row |= {"mentions": len(json.loads(chosen)), **best}
+        row["same answers"] = best["before"]["answers"] == best["now"]["answers"]
+        row["single, times faster"] = best["before"]["p50_ms"] / best["now"]["p50_ms"]
+        row["batch, times faster"] = best["now"]["per_second"] / best["before"]["per_second"]
+        print(json.dumps(row, indent=1), flush=True)
+        rows.append(row)
     return rows
 
 

@@ -1,1 +1,1 @@
-"""Making of the shipped encoders and re-rankers."""
+"""Making of the shipped encoders and the judge."""

@@ -301,7 +301,7 @@ def mentions(
     linker: Linker, corpus: Iterable[Document | Mention], types: Sequence[str]
 ) -> Iterator[tuple[Link, bool, str]]:
     """Yield the links of annotated mentions, and whether each is right."""
-    pipeline = replace(linker.pipeline, reranker=None, judge=None)
+    pipeline = replace(linker.pipeline, judge=None)
     documents, find = annotated_documents(pipeline.terminology, corpus, types)
     for document, links in pipeline.link_documents(documents, {"k": 2}):
         for mention, link in zip(document.mentions, links, strict=True):

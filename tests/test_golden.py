@@ -109,16 +109,6 @@ def _scenarios(folder: Path) -> Iterator[tuple[str, Iterator[Link]]]:
         yield search, iter(taught.link(_names(), k=2))
     yield "O-C", iter(build("chargrams", search="O-C").link(_names(), k=2))
 
-    default.use_order("marginal")
-    yield "marginal: documents", _by_document(default, k=2)
-    yield "marginal: documents, no context", _by_document(default, k=2, context=False)
-    yield "marginal: names", iter(default.link(_names(), k=2))
-    default.use_order("fitted")
-    yield "fitted: documents", _by_document(default, k=2)
-    yield "fitted: names", iter(default.link(_names(), k=2))
-    default.use_order("nearest")
-    grams.fit_reranker(_documents(copies=2))
-    yield "fitted here: documents", _by_document(grams, k=2)
     grams.fit_confidence(_documents(copies=2))
     yield "confidence: documents", _by_document(grams, k=1, min_confidence=0.8)
 
@@ -133,11 +123,7 @@ def _scenarios(folder: Path) -> Iterator[tuple[str, Iterator[Link]]]:
 
 
 def _row(scenario: str, link: Link) -> dict[str, Any]:
-    found = link.to_dict()
-    for one in found["candidates"]:
-        if "worth" in one:  # the largest of them are explained
-            one["worth"] = float(sum(one["worth"].values()))
-    return {"scenario": scenario, **_trimmed(found), "explained": explain(link)}
+    return {"scenario": scenario, **_trimmed(link.to_dict()), "explained": explain(link)}
 
 
 def _trimmed(value: Any) -> Any:
@@ -192,7 +178,6 @@ def test_the_golden_links_hold_every_kind_of_answer(expected: list[dict[str, Any
         "NIL": lambda row: row.get("nil"),
         "a confidence": lambda row: "confidence" in row,
         "context": lambda row: any(one.get("context") for one in row.get("candidates", [])),
-        "a new order": lambda row: any("worth" in one for one in row.get("candidates", [])),
         "a correction": lambda row: any(
             step["name"] == "correction" for step in row.get("steps", [])
         ),

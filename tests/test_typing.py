@@ -20,7 +20,7 @@ linker = Linker.default()
 options: LinkOptions = {"k": 3, "types": ["drug"], "min_score": None}
 reveal_type(linker.link(["x"], **options))
 linker.link(["x"], abbreviations={"x": "y"}, k=3, context=False)
-Linker.build(linker.terminology, order="marginal", min_length=2)
+Linker.build(linker.terminology, kind="exact", min_length=2)
 """
 UNSOUND = {
     'linker.link(["x"], kk=3)': "kk",
@@ -28,7 +28,7 @@ UNSOUND = {
     'list(linker.link_documents([document], k="3"))': "str",
     "list(linker.link_stream([1]))": "int",
     "Linker.build(linker.terminology, speling=False)": "speling",
-    "Linker.build(linker.terminology, order=3)": "int",
+    "Linker.build(linker.terminology, kind=3)": "int",
 }
 
 

@@ -8,7 +8,7 @@ evaluation scores. A run that was stopped goes on where it was.
 
     python -m peers.run
     python -m peers.run --speed --limit 300   # the times alone; the accuracy stays as it was saved
-    python -m peers.run --peers rapidfuzz "canonym, nearest" --name few
+    python -m peers.run --peers rapidfuzz "canonym" --name few
 """
 
 from __future__ import annotations
@@ -43,9 +43,7 @@ PEERS: dict[str, tuple[str, dict[str, str]]] = {
     "scispaCy, candidate generator": ("scispacy", {}),
     "MedCAT, untrained": ("medcat", {}),
     "sentence-transformers, FAISS flat": ("faiss_minilm", {}),
-    "canonym, nearest": ("linker", {}),
-    "canonym, marginal": ("linker", {"order": "marginal"}),
-    "canonym, fitted": ("linker", {"order": "fitted"}),
+    "canonym": ("linker", {}),
     "canonym with MiniLM": ("linker", {"encoder": "MiniLM"}),
 }
 """Adaptor and settings of each peer."""

@@ -57,7 +57,7 @@ class Task:
         """The strings to look up, document by document."""
         return [
             [text for one in some for text in one.parts]
-            for _, some in groupby(self.questions, key=attrgetter("document"))
+            for _, some in groupby(self.questions, key=attrgetter("mention.document_id"))
         ]
 
     def score(self, candidates: Sequence[Sequence[tuple[str, str | None]]]) -> dict[str, Any]:
@@ -126,7 +126,7 @@ def distinct_documents(
     )
     met: set[str] = set()
     found = []
-    for _, some in groupby(asked.questions, key=attrgetter("document")):
+    for _, some in groupby(asked.questions, key=attrgetter("mention.document_id")):
         new = dict.fromkeys(text for one in some for text in one.parts if text not in met)
         met.update(new)
         if new:

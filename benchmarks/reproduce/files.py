@@ -38,8 +38,6 @@ weights         one per encoder, or ``{ dev = [0, 0.5, 1] }``: the last encoder 
 corrections     file of ``wrong||right`` words
 training        ``false``: the parts before are not given, so that neither names nor slices
                 know them
-order           of the nearest concepts: ``"marginal"``, ``"fitted"``, or a file; ``context =
-                false``: without the other mentions of a document
 pooling         of its encoders: ``"cls"``, ``"mean"`` or ``"max"``, whatever they were
                 trained with
 similarity      of its encoders: one of `canonym.types.SIMILARITIES`, whatever they were trained
@@ -113,8 +111,7 @@ EXPERIMENTS = Path(__file__).parent / "experiments"
 _SHARED = {
     *("corpus", "format", "types", "part", "terminology", "protocol", "split", "same", "encoders"),
     *("weights", "corrections", "pooling", "precision", "reading", "slice", "difference", "caveat"),
-    *("similarity",),
-    *("seed", "k", "order", "context", "training", "glosses", "published"),
+    *("seed", "k", "training", "glosses", "published", "similarity"),
     *("task", "search", "pairs", "relations", "epochs", "absent", "n_dev", "repetitions"),
     *("most", "finetuned", "learning_rate"),
 }

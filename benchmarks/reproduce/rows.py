@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -26,7 +25,6 @@ from canonym.evaluation.similarity.relations import (
 )
 from canonym.evaluation.slices import Figure
 from canonym.linking.build import similarity_of
-from canonym.linking.reranker import ORDERS
 from canonym.terminology import Terminology
 from canonym.types import Encoder
 from reproduce.data import Shelf
@@ -112,17 +110,8 @@ def _options(row: Row, shelf: Shelf, names: Sequence[Any]) -> dict[str, Any]:
         "metrics": tuple(row["published"]),
         "types": row.get("types", ()),
         "corrections": read_corrections(shelf.data / corrections) if corrections else None,
-        "order": _order(row, shelf),
-        **{key: row[key] for key in ("seed", "k", "context") if key in row},
+        **{key: row[key] for key in ("seed", "k") if key in row},
     }
-
-
-def _order(row: Row, shelf: Shelf) -> str | Path:
-    found: str = row.get("order", "nearest")
-    if found in ORDERS:
-        return found
-    shelf.check(found)
-    return shelf.data / found
 
 
 def _protocol(row: Row) -> Protocol:

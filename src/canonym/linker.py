@@ -17,13 +17,12 @@ from canonym.linking.decision import as_documents, as_text
 from canonym.linking.display import describe, index_facts, index_fingerprint
 from canonym.linking.extra_names import TrainingMention
 from canonym.linking.judge import COMES_ALONG, JUDGE, Judge, open_judge
-from canonym.linking.links import LinkOptions, Links
+from canonym.linking.links import LinkOptions, Links, shows_options
 from canonym.linking.manifest import read_index_manifest
 from canonym.linking.named import DEFAULT, OFFICIAL, PACKAGED, index_folder, is_index_name
 from canonym.linking.overlay import OVERLAY, Overlay, check_overlay
 from canonym.linking.parallel import annotate_texts, link_in_processes
 from canonym.linking.pipeline import Pipeline
-from canonym.linking.reranker import RERANKER, Reranker, install_order
 from canonym.linking.settings import Settings
 from canonym.linking.teaching import allow, remove_synonym, teach
 from canonym.terminology import Terminology
@@ -74,7 +73,7 @@ class Linker:
         self.settings: dict[str, Any] = self.manifest["settings"]
         self.pipeline = Pipeline.open(folder, self.manifest, self.terminology)
         self.annotator = Annotator(self.pipeline, folder)
-        self._open_order()
+        self.judge = open_judge(self.folder, self.encoder_names)
         self._finalizer: weakref.finalize[Any, Any] | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -95,7 +94,6 @@ class Linker:
         overwrite: bool = False,
         mentions: Iterable[TrainingMention] | None = None,
         fold: str | Path | None = None,
-        order: str | Path = "nearest",
         kind: str = "auto",
         memory: int | str = MEMORY,
         reuse: str | Path | None = None,
@@ -122,8 +120,6 @@ class Linker:
         fold : str or Path, optional
             An index of the terminology, or of another release of it: the synonyms that were added
             to it become names of this one, and its forbidden pairs are kept.
-        order : str or Path
-            Of candidates, as `use_order` takes it.
         kind : str
             Of the index over dense vectors: ``"exact"``; ``"ivf"``, which misses about one nearest
             name in a hundred; or ``"auto"``, which is ``"ivf"`` from a million names on.
@@ -140,7 +136,7 @@ class Linker:
         Raises
         ------
         InvalidInput
-            If an encoder, search, order or kind is unknown, or what else is given does not fit.
+            If an encoder, search or kind is unknown, or what else is given does not fit.
         """
         fold, reuse = (index and _folder_of(index, progress) for index in (fold, reuse))
         if folder is not None and overwrite:
@@ -153,7 +149,6 @@ class Linker:
             overwrite=overwrite,
             mentions=mentions,
             fold=fold,
-            order=order,
             kind=kind,
             memory=memory,
             reuse=reuse,
@@ -217,6 +212,7 @@ class Linker:
 
     # --- linking --------------------------------------------------------------------------------
 
+    @shows_options()
     def link(
         self,
         mentions: Iterable[str | Mention | None],
@@ -246,6 +242,7 @@ class Linker:
         """
         return Links(self.link_stream(mentions, abbreviations=abbreviations, **options))
 
+    @shows_options()
     def link_stream(
         self,
         mentions: Iterable[str | Mention | None],
@@ -257,10 +254,12 @@ class Linker:
         linked = self._way(options)(as_documents(mentions), options, abbreviations)
         return (links[0] for _, links in linked)
 
+    @shows_options()
     def link_document(self, document: Document, **options: Unpack[LinkOptions]) -> Links:
         """Link the mentions of one document; see `link_documents`."""
         return next(self.link_documents([document], **options))[1]
 
+    @shows_options()
     def link_documents(
         self, documents: Iterable[Document], **options: Unpack[LinkOptions]
     ) -> Iterator[tuple[Document, Links]]:
@@ -269,11 +268,11 @@ class Linker:
         Abbreviations are written out as their document defines them. A mention in brackets behind
         another one may be looked up as that, and the other way round, see
         `canonym.mentions.glosses`. Where a name belongs to several concepts, the text and the other
-        mentions of the document decide between them. A re-ranker looks at the other mentions too,
-        unless ``context=False``. See `LinkOptions`.
+        mentions of the document decide between them, unless ``context=False``. See `LinkOptions`.
         """
         return self._way(options)(documents, options)
 
+    @shows_options(k=1, flags=False)
     def annotate(
         self,
         text: str | Document,
@@ -316,6 +315,7 @@ class Linker:
         found = self.annotate_documents([as_text(text)], abbreviations=abbreviations, **options)
         return next(found)[1]
 
+    @shows_options(k=1, flags=False)
     def annotate_documents(
         self,
         documents: Iterable[str | Document],
@@ -445,65 +445,6 @@ class Linker:
 
     # --- learning from annotated mentions -------------------------------------------------------
 
-    def use_order(self, order: str | Path) -> None:
-        """Put candidates in another order from now on, and keep that with the index.
-
-        Parameters
-        ----------
-        order : str or Path
-            ``"nearest"``: the most similar name first. ``"marginal"``: by all names of a concept,
-            and by the other mentions of a document. ``"fitted"``: the re-ranker shipped for the
-            encoders of the index. Or the ``reranker.json`` of another index.
-
-        Raises
-        ------
-        InvalidInput
-            If there is no such order or file, or none is shipped for these encoders.
-        ReadError
-            If the file is damaged.
-        Mismatch
-            If it was fitted to other encoders, or by another version.
-        """
-        install_order(order, self.encoder_names, self.folder)
-        self._open_order()
-
-    def fit_reranker(
-        self, corpus: Iterable[Document | Mention], *, types: Sequence[str] = ()
-    ) -> dict[str, float]:
-        """Learn a better order of candidates from annotated mentions, and keep it with the index.
-
-        The first 20 candidates are then ordered by three things: past annotations, the words that
-        mention, name and label share, and the scores of every encoder. `Candidate.score` becomes a
-        share, all of which sum to 1; the similarity stands among `Candidate.parts`.
-
-        Parameters
-        ----------
-        corpus : iterable of Document or Mention
-            Annotated, and not the mentions with which the index was built: those are too easy.
-        types : sequence of str
-            Only mentions of these types.
-
-        Returns
-        -------
-        dict of str to float
-            ``links``: how many it was fitted to; ``right before`` and ``right after``: the share
-            whose first candidate is right, without it and with it, where each third of the
-            documents is predicted from the others; ``among the candidates``: the share that has
-            the right one among the 20 at all.
-
-        Raises
-        ------
-        InvalidInput
-            If there is no such type, or fewer than 50 mentions have the right concept among their
-            candidates.
-        """
-        from canonym.linking.fitting import fit_reranker
-
-        fitted, report = fit_reranker(self.pipeline, corpus, types=types)
-        fitted.save(self.folder / RERANKER)
-        self.reranker = fitted
-        return report
-
     def fit_confidence(
         self,
         corpus: Iterable[Document | Mention] | None = None,
@@ -551,7 +492,7 @@ class Linker:
     # --- description ----------------------------------------------------------------------------
 
     def info(self) -> dict[str, Any]:
-        """Describe the linker: its terminology, encoders, settings, order and judge."""
+        """Describe the linker: its terminology, encoders, settings and judge."""
         return describe(self, self._overlay.read())
 
     def __repr__(self) -> str:
@@ -564,28 +505,12 @@ class Linker:
     @property
     def fingerprint(self) -> str:
         """SHA-256 of the manifest and of what was added: changes with all that links depend on."""
-        return index_fingerprint(self.folder, self._overlay.read(), self.judge, self.reranker)
+        return index_fingerprint(self.folder, self._overlay.read(), self.judge)
 
     @property
     def encoder_names(self) -> tuple[str, ...]:
         """Names of the encoders, among the parts of a candidate's score."""
         return tuple(one["name"] for one in self.manifest["encoders"])
-
-    @property
-    def order(self) -> str:
-        """The order of candidates: ``"nearest"``, ``"marginal"`` or ``"fitted"``."""
-        if self.reranker is None:
-            return "nearest"
-        return "marginal" if self.reranker.by_names else "fitted"
-
-    @property
-    def reranker(self) -> Reranker | None:
-        """The re-ranker that puts candidates in order, None in the nearest order."""
-        return self.pipeline.reranker
-
-    @reranker.setter
-    def reranker(self, reranker: Reranker | None) -> None:
-        self.pipeline.reranker = reranker
 
     @property
     def judge(self) -> Judge | None:
@@ -599,10 +524,6 @@ class Linker:
     @property
     def _overlay(self) -> Overlay:
         return self.pipeline.names.overlay
-
-    def _open_order(self) -> None:
-        self.judge = open_judge(self.folder, self.encoder_names)
-        self.reranker = Reranker.load(self.folder / RERANKER, encoders=self.encoder_names)
 
 
 def _folder_of(index: str | Path, progress: Progress | None) -> Path:

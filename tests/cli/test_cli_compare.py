@@ -62,7 +62,8 @@ def test_options_of_before_have_no_effect_and_say_so(names: str, tmp_path: Path)
     done = running.run("compare", names, "-e", "chargrams", "--order", "marginal")
     assert "--order has no effect any more" in done.stderr
     index = str(tmp_path / "index")
-    done = running.run("index", names, "-o", index, "--no-confidence")
+    done = running.run("index", names, "-o", index, "--no-confidence", "--order", "fitted")
+    assert "--order has no effect any more" in done.stderr
     assert "--no-confidence has no effect any more" in done.stderr
     done = running.run("fit-confidence", "--index", index, "--method", "platt")
     assert "--method has no effect any more" in done.stderr

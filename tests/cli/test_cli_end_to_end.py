@@ -183,31 +183,6 @@ def test_verifying_goes_without_building(db: Path, index: Path) -> None:
     assert "Missing option '-o' / '--output'" in run("index", str(db), code=2).stderr
 
 
-def test_the_order_of_an_index_is_chosen_and_shown(db: Path, index: Path, tmp_path: Path) -> None:
-    assert re.search("^order +nearest$", run("info", str(index)).stdout, re.MULTILINE)
-    make = ("index", str(db), "--encoder", "chargrams", "--quiet")
-    run(*make, "-o", str(tmp_path / "a"), "--order", "marginal")
-    described = json.loads(run("info", str(tmp_path / "a"), "--format", "json").stdout)
-    assert described["order"] == "marginal"
-    run("index", str(db), "-o", str(tmp_path / "c"), "--order", "fitted", "--quiet")
-    described = json.loads(run("info", str(tmp_path / "c"), "--format", "json").stdout)
-    assert (described["order"], described["re-ranker"]["annotations"]) == ("fitted", 0)
-    reranker = str(tmp_path / "c" / "reranker.json")
-    run("index", str(db), "-o", str(tmp_path / "d"), "--order", reranker, "--quiet")
-    again = json.loads(run("info", str(tmp_path / "d"), "--format", "json").stdout)
-    assert again["re-ranker"] == described["re-ranker"]
-    near, shares = (linked(one, "hert atack")[0]["score"] for one in (index, tmp_path / "a"))
-    assert near != shares
-    for given, problem in (
-        (("--order", "nonsense"), "the order is 'nonsense'; expected nearest, marginal, fitted"),
-        (("--reranker", "default"), "--reranker default is now --order fitted"),
-        (("--reranker", "collective"), "--reranker collective is now --order marginal"),
-        (("--reranker", "my.json"), "--reranker my.json is now --order my.json"),
-    ):
-        assert problem in run(*make, "-o", str(tmp_path / "b"), *given, code=2).stderr
-    assert not (tmp_path / "b").exists()
-
-
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [

@@ -136,17 +136,6 @@ def test_every_option_changes_something() -> None:
 
 
 @pytest.mark.usefixtures("corpus")
-def test_an_order_uses_the_document_unless_told_otherwise() -> None:
-    nearest = report()
-    assert nearest["fingerprints"]["reranker"] == "–"  # type: ignore[index]
-    for arguments, context in (((), True), (("--no-context",), False)):
-        found = report("--order", "marginal", *arguments)
-        assert found["fingerprints"]["reranker"] != "–"  # type: ignore[index]
-        (note,) = [one for one in found["remarks"] if "nearest concepts" in one]  # type: ignore[attr-defined]
-        assert ("other mentions" in note) is context
-
-
-@pytest.mark.usefixtures("corpus")
 def test_several_terminologies_are_one() -> None:
     Path("u.obo").write_text("format-version: 1.2\n\n[Term]\nid: MESH:D000009\nname: fever\n\n")
     assert report("-t", "u.obo")["n"] == 4
@@ -192,9 +181,6 @@ def test_an_index_is_asked_as_it_is_or_for_its_parts() -> None:
         (("-t", "t.obo", "--mention-type", "Gene"), "no mention is of the type 'Gene'"),
         (("-t", "t.obo", "--same", "pair"), "only 'refined'"),
         (("-t", "t.obo", "--split", "gold", "-p", "raw"), "cannot split by 'gold'"),
-        (("-t", "t.obo", "--order", "none.json"), "none.json"),
-        (("-t", "t.obo", "--order", "marginal", "-p", "raw"), "canonym index --order"),
-        (("-t", "t.obo", "--reranker", "marginal"), "--order"),
         (("-t", "none.obo"), "none.obo"),
         (("-t", "t.obo", "--training", "none.txt"), "none.txt"),
         (("-i", "none"), "no such index"),

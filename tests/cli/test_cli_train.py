@@ -559,7 +559,7 @@ def test_defaults_are_those_of_the_paper(recipe: str) -> None:
     assert found["seed"] == 0
 
 
-MADE = ("reranker", "word-vectors")
+MADE = ("word-vectors",)
 
 
 def test_every_flag_says_what_it_is() -> None:

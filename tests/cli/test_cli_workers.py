@@ -57,17 +57,16 @@ def corpus(mentions: list[str], first: int = 0) -> str:
 
 
 @pytest.mark.parametrize(
-    ("kind", "order", "options"),
+    ("kind", "options"),
     [
-        ("names", "fitted", ["--explain", "-k", "3", "-o", "out.jsonl"]),
-        ("column", "nearest", ["--column", "dx", "-o", "out.csv"]),
-        ("corpus", "marginal", ["-o", "out.pubtator"]),
+        ("names", ["--explain", "-k", "3", "-o", "out.jsonl"]),
+        ("column", ["--column", "dx", "-o", "out.csv"]),
+        ("corpus", ["-o", "out.pubtator"]),
     ],
 )
 def test_the_bytes_are_the_same_for_any_number(
-    index: Path, mentions: list[str], tmp_path: Path, kind: str, order: str, options: list[str]
+    index: Path, mentions: list[str], tmp_path: Path, kind: str, options: list[str]
 ) -> None:
-    Linker.load(index).use_order(order)
     file = tmp_path / kind
     if kind == "corpus":
         file.write_text(corpus(mentions))
@@ -91,14 +90,13 @@ def test_the_bytes_are_the_same_for_any_number(
     "options",
     [
         ["--protocol", "biosyn"],
-        ["--protocol", "refined", "--order", "fitted", "--training"],
+        ["--protocol", "refined", "--training"],
         ["--protocol", "raw"],
     ],
 )
 def test_an_evaluation_is_the_same_for_any_number(
     index: Path, mentions: list[str], tmp_path: Path, options: list[str]
 ) -> None:
-    Linker.load(index).use_order("nearest")
     file = tmp_path / "corpus.pubtator"
     file.write_text(corpus(mentions))
     if options[-1] == "--training":
@@ -117,7 +115,6 @@ def test_an_evaluation_is_the_same_for_any_number(
 
 def test_a_stopped_run_goes_on_with_another_number(index: Path, tmp_path: Path) -> None:
     """A worker is killed; then the run is stopped with Ctrl-C; then it ends."""
-    Linker.load(index).use_order("nearest")
     out = tmp_path / "out.tsv"
     batches = [
         "".join(f"{n} {PARTS[i % 10]} {KINDS[i % 8]}\n" for i in range(1024)) for n in range(9)

@@ -99,6 +99,12 @@ def drugbank(n: int) -> dict[str, str]:
     return {"": head + "".join(rows)}
 
 
+def genes(n: int) -> dict[str, str]:
+    head = "#tax_id\tGeneID\tSymbol\tSynonyms\tdbXrefs\n"
+    rows = (f"9606\t{i}\tgene {i}\tsickness {i}|-\tMIM:{i}\n" for i in range(1, n + 1))
+    return {"": head + "".join(rows)}
+
+
 def babelon(n: int) -> dict[str, str]:
     head = (
         "source_language\ttranslation_language\tsubject_id\tsource_value\tpredicate_id\t"
@@ -243,6 +249,7 @@ SOURCES = {
     "ctd": Source(ctd, ".tsv"),
     "medic": Source(medic, ".txt", streams=False),  # its form shows over all lines
     "drugbank": Source(drugbank, ".csv"),
+    "genes": Source(genes, ".tsv"),
     "umls": Source(umls),
     "rxnorm": Source(rxnorm),
     "snomed": Source(snomed, streams=False),  # labels are chosen over all descriptions
@@ -344,7 +351,9 @@ def test_the_content_arrives(name: str, tmp_path: Path) -> None:
     texts = {text.split()[0] for texts in terminology.iter_texts() for text in texts}
     assert len(labels) == terminology.n_concepts
     assert texts >= ({"drug", "agent"} if name in ("drugbank", "rxnorm") else {"sickness"})
-    assert terminology.n_relations or name in ("medic", "drugbank", "mesh", "babelon", "po")
+    assert terminology.n_relations or name in (
+        *("medic", "drugbank", "mesh", "babelon", "po", "genes"),
+    )
     assert not [key for key in terminology.remarks if "alone" in key]
 
 

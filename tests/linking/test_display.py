@@ -42,10 +42,9 @@ def test_a_linker() -> None:
     terminology = Terminology.build([Concept("X:1", "Migraine", source="<Mine>", version="7")])
     linker = Linker.build(terminology, encoders=["chargrams"])
     assert repr(linker) == (
-        "<Linker, terminology: <Mine> 7, concepts: 1, names: 1, encoders: chargrams, "
-        "order: nearest>"
+        "<Linker, terminology: <Mine> 7, concepts: 1, names: 1, encoders: chargrams>"
     )
     html = linker._repr_html_()
     assert "&lt;Mine&gt; 7" in html
-    for fact in ("terminology", "concepts", "names", "encoders", "order"):
+    for fact in ("terminology", "concepts", "names", "encoders"):
         assert f"{fact}</th>" in html

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from canonym import Concept, Linker, Name, Terminology
+from canonym import Concept, Linker, LinkOptions, Name, Terminology
 from canonym.errors import InvalidInput, ReadError
 from canonym.evaluation import evaluate_corpus
 from canonym.terminology import read_records
@@ -66,7 +67,6 @@ def test_mentions_of_other_types(linker: Linker, given: Any) -> None:
         lambda linker, one: evaluate_corpus([one], terminology=linker.terminology),
         lambda linker, one: evaluate_corpus([SOUND], linker=linker, training=[one]),
         lambda linker, one: linker.fit_confidence([one]),
-        lambda linker, one: linker.fit_reranker([one]),
     ],
 )
 def test_offsets_lie_in_the_text(
@@ -104,9 +104,8 @@ def test_documents_of_other_types(linker: Linker, document: Any) -> None:
 
 @pytest.mark.parametrize("corpus", [["heart attack"], "heart attack", [5], 5])
 def test_a_corpus_of_strings_fits_nothing(linker: Linker, corpus: Any) -> None:
-    for fit in (linker.fit_confidence, linker.fit_reranker):
-        with pytest.raises(InvalidInput, match="Document"):
-            fit(corpus)
+    with pytest.raises(InvalidInput, match="Document"):
+        linker.fit_confidence(corpus)
 
 
 def test_what_is_taught(linker: Linker) -> None:
@@ -157,3 +156,12 @@ def test_the_delimiter_of_a_terminology(tmp_path: Any, delimiter: str) -> None:
     file.write_text("id,name\nX:1,Herz\n")
     with pytest.raises(InvalidInput, match="one character is expected"):
         list(read_records(file, format="table", delimiter=delimiter))
+
+
+def test_help_shows_every_option_with_its_default() -> None:
+    for function, k in ((Linker.link, 5), (Linker.link_documents, 5), (Linker.annotate, 1)):
+        shown = inspect.signature(function).parameters
+        assert shown["k"].default == k
+        assert shown["context"].default is True
+        assert "options" not in shown
+        assert set(LinkOptions.__annotations__) < set(shown)

@@ -126,7 +126,7 @@ def test_a_linker_works_in_a_forked_child(script: str, tmp_path: Path) -> None:
         Name("heart attack", "X:1"),
         Concept("X:2", "Breast cancer"),
     ]
-    linker = Linker.build(Terminology.build(records), folder=tmp_path / "index", order="fitted")
+    linker = Linker.build(Terminology.build(records), folder=tmp_path / "index")
     linker.add_synonym("the big one", "X:1")
     # Python 3.12 and later warn of any fork beside threads; whatever else is warned of is an error.
     warnings = ["-W", "error", "-W", "ignore:This process:DeprecationWarning"]

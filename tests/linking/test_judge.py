@@ -44,7 +44,6 @@ from canonym.linking.judge import (
 )
 from canonym.ranking.additive_model import AdditiveModel, Curve
 from canonym.types import Against, Contradiction, Step
-from canonym.types.links import SIMILARITY
 
 VOCABULARY = Vocabulary(lambda _: 1.0, 0.0)
 
@@ -82,21 +81,15 @@ def test_signs_of_a_search() -> None:
     assert signs(link) == pytest.approx(
         {
             "score": 0.9, "margin": 0.3, "agreement": 2 / 3, "verbatim": 0, "normalised": 0,
-            "reordered": 0, "shared": 0, "alone": 0, "similarity": 0.9, "contradicts": 0,
+            "reordered": 0, "shared": 0, "alone": 0, "contradicts": 0,
         }
     )  # fmt: skip
     assert signs(Link(Mention("x"), link.candidates[:1])) == pytest.approx(
         {
             "score": 0.9, "margin": 0.9, "agreement": 1, "verbatim": 0, "normalised": 0,
-            "reordered": 0, "shared": 0, "alone": 1, "similarity": 0.9, "contradicts": 0,
+            "reordered": 0, "shared": 0, "alone": 1, "contradicts": 0,
         }
     )  # fmt: skip
-
-
-def test_a_re_ranked_link_has_its_similarity_as_well() -> None:
-    first = Candidate("A", "A", 0.7, "A", parts={SIMILARITY: 0.4, "a": 0.4})
-    shown = signs(Link(Mention("x"), (first, candidate("B", 0.2))))
-    assert (shown["score"], shown["similarity"]) == (0.7, 0.4)
 
 
 def test_signs_of_a_sieve() -> None:

@@ -521,7 +521,6 @@ def test_a_linker_is_pickled_by_its_folder(
     Linker.build(terminology, encoders=["chargrams"], folder=tmp_path / "index")
     monkeypatch.chdir(tmp_path)
     linker = Own.load("index")
-    linker.use_order("marginal")
     linker.add_synonym("the big one", "X:1")
     mentions = ["cold", "the big one", "brest cancre", "breast and ovarian cancer"]
     links, fingerprint, pickled = linker.link(mentions), linker.fingerprint, pickle.dumps(linker)

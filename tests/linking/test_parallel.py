@@ -27,9 +27,8 @@ def linker(tmp_path: Path) -> Linker:
     )
 
 
-def test_links_are_the_same_with_what_was_added_and_its_order(linker: Linker) -> None:
+def test_links_are_the_same_with_what_was_added(linker: Linker) -> None:
     linker.add_synonym("the big one", "X:1")
-    linker.use_order("marginal")
     alone = linker.link(MENTIONS, k=3, ids=iter(["X:1", "X:2"]))
     assert [link.id for link in alone][:3:2] == ["X:1", "X:1"]
     assert linker.link(MENTIONS, k=3, ids=iter(["X:1", "X:2"]), workers=2, batch=2) == alone

@@ -81,12 +81,11 @@ def test_batches_hold_whole_documents() -> None:
     assert list(batches_of([], mentions=1)) == []
 
 
-@pytest.mark.parametrize("order", ["nearest", "marginal", "fitted"])
 @pytest.mark.parametrize("options", [{}, {"k": 1, "min_score": 0.5}, {"context": False}])
 def test_the_size_of_a_batch_changes_nothing(
-    terminology: Terminology, tmp_path: Path, order: str, options: LinkOptions
+    terminology: Terminology, tmp_path: Path, options: LinkOptions
 ) -> None:
-    linker = Linker.build(terminology, folder=tmp_path / "index", order=order)
+    linker = Linker.build(terminology, folder=tmp_path / "index")
     whole = list(linker.link_documents(documents(), batch=1000, **options))
     assert [document for document, _ in whole] == documents()
     assert [len(links) for _, links in whole] == [0, 3, 2, 0, 6]
@@ -136,19 +135,6 @@ def test_a_batch_sees_the_names_of_one_moment(linker: Linker) -> None:
     assert [link.id == "X:5" for link in stream] == [True, False, False]
 
 
-@pytest.mark.parametrize("new", ["nearest", "marginal"])
-def test_an_order_chosen_during_a_call_counts_from_the_next_call(linker: Linker, new: str) -> None:
-    old = {"nearest": "marginal", "marginal": "nearest"}[new]
-    linker.use_order(old)
-    mentions = ["kinds of tumour", "cancer of breast", "heart attak"]
-    wanted = linker.link(mentions, k=3)
-    stream = linker.link_stream(mentions, k=3, batch=2)
-    found = [next(stream)]
-    linker.use_order(new)
-    assert [*found, *stream] == list(wanted)
-    assert linker.link(mentions, k=3) != wanted
-
-
 class Counting:
     """Counts the strings that an encoder is given."""
 
@@ -161,11 +147,8 @@ class Counting:
         return self.inner.encode(names)
 
 
-@pytest.mark.parametrize("order", ["nearest", "marginal", "fitted"])
-def test_a_batch_encodes_every_string_once(
-    terminology: Terminology, tmp_path: Path, order: str
-) -> None:
-    linker = Linker.build(terminology, folder=tmp_path / "index", order=order)
+def test_a_batch_encodes_every_string_once(terminology: Terminology, tmp_path: Path) -> None:
+    linker = Linker.build(terminology, folder=tmp_path / "index")
     linker.forbid("heart attack", "X:3")  # its strings are looked up by themselves
     linker.forbid("kind 3", "Y:3")
     (encoder,) = linker.pipeline.search.encoders
@@ -322,14 +305,11 @@ def test_a_batch_reads_its_concepts_and_names_at_once(
 # --- more than the terminology has ----------------------------------------------------------------
 
 
-@pytest.mark.parametrize("order", ["nearest", "marginal"])
 @pytest.mark.parametrize("search", ["O-T", "O-C"])
 def test_k_may_be_more_than_there_are_concepts(
-    terminology: Terminology, tmp_path: Path, order: str, search: str
+    terminology: Terminology, tmp_path: Path, search: str
 ) -> None:
-    linker = Linker.build(
-        terminology, encoders=["chargrams"], folder=tmp_path / "i", order=order, search=search
-    )
+    linker = Linker.build(terminology, encoders=["chargrams"], folder=tmp_path / "i", search=search)
     few, many = (linker.link(["tumours of kind 7", "cold", "?"], k=k) for k in (20, 10_000))
     for one, other in zip(few, many, strict=True):
         assert len(other.candidates) >= len(one.candidates)

@@ -11,9 +11,8 @@ from canonym import Concept, Document, InvalidInput, Linker, Mention, Name, Term
 from canonym.cli import main
 from canonym.cli.explanation import explain
 from canonym.evaluation.run import evaluate_corpus
-from canonym.linking.homonyms import MOST_TIED, preferred_first
+from canonym.linking.homonyms import MOST_TIED
 from canonym.linking.links import LinkOptions
-from canonym.linking.search import ConceptHit, Draft
 
 N_OTHERS = MOST_TIED + 10
 RECORDS = [
@@ -108,21 +107,6 @@ def test_the_mention_names_the_species(linker: Linker, mention: str, expected: s
     assert ids(linker, mention, prefer=["species"], k=1) == [expected]
 
 
-@pytest.mark.parametrize("context", [True, False])
-@pytest.mark.parametrize("mention", ["p53", "the p53 thing"])
-@pytest.mark.parametrize("order", ["marginal", "fitted"])
-def test_a_reranker_keeps_the_preference(
-    folder: Path, order: str, mention: str, context: bool
-) -> None:
-    linker = Linker.load(folder)
-    linker.use_order(order)
-    for prefer, expected in ((["human"], "G:2"), (["zebrafish"], "H:3"), (["A"], "G:1")):
-        (link,) = linker.link([mention], prefer=prefer, k=3, context=context, min_confidence=0)
-        assert link.id == expected
-        scores = [one.score for one in link.candidates]
-        assert scores == sorted(scores, reverse=True)
-
-
 def test_a_seed_breaks_only_the_ties_that_are_left(linker: Linker) -> None:
     firsts = [ids(linker, "p53", prefer=["gene"], seed=seed) for seed in range(20)]
     assert {one[0] for one in firsts} == {"G:1", "G:2"}
@@ -157,16 +141,6 @@ def test_what_no_concept_is_of(linker: Linker) -> None:
 def test_the_species_of_a_text_needs_the_text(linker: Linker, options: dict[str, object]) -> None:
     with pytest.raises(InvalidInput, match="the context of mentions is left out"):
         ids(linker, "p53", prefer=["species"], **options)
-
-
-def test_parts_of_a_composite_are_preferred_alike() -> None:
-    hits = tuple(ConceptHit(n, n, 0.9 - n / 10, {}, "search") for n in range(3))
-    part = Draft(Mention("x"), "x", hits, tied=(hits[2], hits[0]))
-    whole = Draft(Mention("x and y"), "x and y", parts=(part,))
-    for draft in (preferred_first(part, 3), preferred_first(whole, 3).parts[0]):
-        assert [hit.concept for hit in draft.hits] == [2, 1, 0]
-        assert [hit.score for hit in draft.hits] == pytest.approx([0.7, 0.7, 0.7])
-    assert [hit.concept for hit in preferred_first(part, 1).hits] == [2]
 
 
 def test_on_the_command_line(folder: Path) -> None:

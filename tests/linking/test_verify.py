@@ -44,7 +44,6 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
         search="D-T + OD-C",
         folder=folder,
     )
-    linker.use_order("marginal")
     linker.add_synonym("cracked hip", "X:2")
     return folder
 

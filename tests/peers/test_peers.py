@@ -143,8 +143,6 @@ def test_every_adaptor_says_what_it_needs(name: str) -> None:
     [
         ("exact", {}),
         ("linker", {}),
-        ("linker", {"order": "marginal"}),
-        ("linker", {"order": "fitted"}),
     ],
 )
 def test_the_peers_without_an_environment_find_a_name(

@@ -1,4 +1,4 @@
-"""A re-ranker is a sum of curves: what it scores, what it learns, what it says."""
+"""A model is a sum of curves: what it scores, what it learns, what it says."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,7 +7,7 @@ from hypothesis import strategies as st
 
 from canonym.errors import InvalidInput
 from canonym.ranking.fusion import FusedHits
-from canonym.ranking.pooling import RowsByConcept, TieRule, marginal_scores, pool, search_concepts
+from canonym.ranking.pooling import RowsByConcept, TieRule, pool, search_concepts
 
 
 def ties_for(concepts: list[int], scopes: list[int] | None = None, **more: object) -> TieRule:
@@ -102,20 +100,6 @@ def test_a_filter_may_leave_fewer_concepts_than_wanted() -> None:
 def test_no_candidates_wanted_is_an_error() -> None:
     with pytest.raises(InvalidInput, match="k is 0"):
         search_concepts(Table(np.zeros((1, 1))).search, 1, 1, 0, ties_for([0]))
-
-
-@given(st.lists(st.lists(st.floats(-1, 1, width=32), min_size=1, max_size=30), min_size=1))
-def test_the_best_three_names_that_differ_are_added_up(concepts: list[list[float]]) -> None:
-    starts = np.cumsum([0, *map(len, concepts)])[:-1]
-    found = marginal_scores(np.concatenate(concepts), starts)
-    for scores, of_concept in zip(concepts, found.tolist(), strict=True):
-        kept: list[float] = []
-        for score in sorted(scores, reverse=True):
-            if not kept or kept[-1] - score >= 1e-6:
-                kept.append(score)
-        mass = sum(math.exp(20 * (score - kept[0])) for score in kept[:3])
-        assert of_concept == pytest.approx(kept[0] + math.log(mass) / 20, abs=1e-15)
-        assert max(scores) <= of_concept <= max(scores) + math.log(3) / 20 + 1e-7
 
 
 def test_rows_come_by_concept_and_rise() -> None:

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +8,6 @@ import pytest
 from canonym import InvalidInput, ReadError
 from canonym.encoders.chargrams import CharGrams
 from canonym.evaluation import wilson
-from canonym.linking.reranker import shipped_file
 from reproduce.files import read_experiment
 from reproduce.run import reproduce
 from reproduce.table import ReproducedRow
@@ -125,13 +123,9 @@ def test_ours_stands_beside_the_published_number(shelf: Path) -> None:
     assert content["rows"][-1]["value"] is None
 
 
-def test_rows_may_leave_training_out_and_choose_an_order(shelf: Path) -> None:
+def test_rows_may_leave_training_out(shelf: Path) -> None:
     text = EXPERIMENT[: EXPERIMENT.index("[[row]]")]
-    for name, more in (
-        ("with", ""),
-        ("without", "training = false"),
-        ("in order", "order = 'fitted'"),
-    ):
+    for name, more in (("with", ""), ("without", "training = false")):
         text += f"""
         [[row]]
         name = "{name}"
@@ -147,16 +141,6 @@ def test_rows_may_leave_training_out_and_choose_an_order(shelf: Path) -> None:
     assert runs["with"].fingerprints["learned"] == 2
     assert runs["without"].fingerprints["learned"] == 0
     assert runs["without"].fingerprints["corpus"]["training_documents"] == 0
-    prints = {name: run.fingerprints["reranker"] for name, run in runs.items()}
-    assert prints["with"] is prints["without"] is None
-    assert len(prints["in order"]) == 64
-    # A file is looked for in the data folder, as all files of an experiment are.
-    (shelf / "three.toml").write_text(text.replace("'fitted'\n", "'order.json'\n"))
-    missing = reproduce("three", folder=shelf, data=shelf, rows=["in order"]).rows[0]
-    assert "order.json is not in the data folder" in missing.problem
-    shutil.copy(shipped_file(["default"]), shelf / "order.json")
-    again = reproduce("three", folder=shelf, data=shelf, rows=["in order"]).runs["in order"]
-    assert again.fingerprints["reranker"] == prints["in order"]
 
 
 def test_names_are_indexed_once_for_rows_that_search_the_same(shelf: Path) -> None:

@@ -482,7 +482,6 @@ def test_terminologies_are_described(client: TestClient, linker: Linker) -> None
         "types": {"Disease": 5, "Finding": 2, "Phenomenon": 1},
         "languages": {"de": 1, "en": 15},
         "encoders": ["chargrams"],
-        "order": "nearest",
         "confidence": False,
         "reconciliation": "http://testserver/reconcile/small",
     }

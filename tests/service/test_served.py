@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import shutil
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from canonym import Concept, Linker, Name
 from canonym.errors import Mismatch, ReadError
+from canonym.linking.judge import JUDGE, MENTIONS, shipped_judge
 from canonym.service.served import Opened, Served
 from tests.service.conftest import RECORDS, build
 
@@ -55,21 +57,19 @@ def test_a_replaced_index_is_used_from_the_next_request_on(folder: Path) -> None
     assert served.use(_link) == "coronary"
 
 
-def test_another_order_of_the_same_index_is_used_too(folder: Path) -> None:
+def test_another_judge_of_the_same_index_is_used_too(folder: Path) -> None:
     served = Served("small", folder)
     served.open()
 
-    def orders(opened: Opened) -> tuple[str, str]:
-        return opened.linker.order, opened.linker.fingerprint
+    def fingerprint(opened: Opened) -> str:
+        return opened.linker.fingerprint
 
-    before = served.use(orders)
-    other = Linker.load(folder)
-    other.use_order("marginal")
-    after = served.use(orders)
-    assert (before[0], after[0]) == ("nearest", "marginal")
-    assert after[1] == other.fingerprint != before[1]
-    other.use_order("nearest")
-    assert served.use(orders) == before
+    before = served.use(fingerprint)
+    replace(shipped_judge(), source=MENTIONS).save(folder / JUDGE)
+    after = served.use(fingerprint)
+    assert after == Linker.load(folder).fingerprint != before
+    (folder / JUDGE).unlink()
+    assert served.use(fingerprint) == before
 
 
 def test_work_during_which_the_index_is_replaced_is_done_again(folder: Path) -> None:

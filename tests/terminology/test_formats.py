@@ -303,8 +303,8 @@ def test_unknown_formats_and_options_are_named(table: Path) -> None:
         read_records(None, format="medic")
 
 
-def test_the_packaged_terminology_takes_no_path(table: Path) -> None:
-    with pytest.raises(InvalidInput, match="comes with the installed package"):
+def test_the_packaged_terminology_takes_no_table(table: Path) -> None:
+    with pytest.raises(InvalidInput, match="is no line of an order file"):
         list(read_records(table, format="icd10cm"))
     assert next(read_records("icd10cm", format="icd10cm", version="x")).version == "x"  # type: ignore[union-attr]
 

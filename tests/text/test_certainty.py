@@ -61,8 +61,7 @@ def test_a_corrected_spelling_is_not_verbatim() -> None:
 def test_a_second_concept_that_nearly_has_the_name_makes_it_uncertain() -> None:
     for score, expected in ((1 - LEAST_MARGIN, True), (1 - LEAST_MARGIN + 0.01, False)):
         second = replace(FAR, score=score)
-        shared = replace(FAR, score=0.01, parts={"similarity": score})  # after re-ranking
-        for others in ((second,), (shared,), (FAR, shared)):
+        for others in ((second,), (FAR, second)):
             for confidence in (None, 0.99):
                 link = replace(LINK, candidates=(BEST, *others), confidence=confidence)
                 assert is_certain(link) is expected

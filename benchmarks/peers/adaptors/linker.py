@@ -8,8 +8,8 @@ REQUIREMENTS: list[str] = []
 PACKAGES = ["canonym"]
 
 
-def build(names: list[tuple[str, str]], *, encoder: str = "default", order: str = "nearest") -> Any:
-    """Build an index with an encoder and an order of candidates."""
+def build(names: list[tuple[str, str]], *, encoder: str = "default") -> Any:
+    """Build an index with an encoder."""
     from canonym import Concept, Linker, Name, Terminology
 
     if encoder == "MiniLM":
@@ -18,7 +18,7 @@ def build(names: list[tuple[str, str]], *, encoder: str = "default", order: str 
         encoder = str(get_model_path())
     concepts = [Concept(id_, "") for id_ in dict.fromkeys(id_ for _, id_ in names)]
     terminology = Terminology.build([*concepts, *(Name(text, id_) for text, id_ in names)])
-    return Linker.build(terminology, encoders=[encoder], order=order, composites=False)
+    return Linker.build(terminology, encoders=[encoder], composites=False)
 
 
 def candidates_in_documents(index: Any, documents: list[list[str]]) -> list[Any]:

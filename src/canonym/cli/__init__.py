@@ -23,6 +23,7 @@ _COMMANDS = {
     "link": "canonym.cli.link:link",
     "annotate": "canonym.cli.annotate:annotate",
     "bulk": "canonym.cli.bulk:bulk",
+    "get": "canonym.cli.get:get",
     "import": "canonym.cli.import_:import_",
     "index": "canonym.cli.index:index",
     "synonyms": "canonym.cli.synonyms:synonyms",
@@ -112,6 +113,11 @@ def main() -> None:
     \b
     Link names to ICD-10-CM, nothing to prepare:
       canonym link "heart attack" "type 2 diabetes" "broken hip"
+
+    \b
+    Fetch a public terminology, and link to it by its name:
+      canonym get hpo
+      canonym link --index hpo "seizures"
 
     \b
     Link a column of a table to another terminology:

@@ -10,9 +10,10 @@ from canonym.cli.annotated import FORMATS
 from canonym.cli.device import device_option
 from canonym.cli.options import (
     Number,
+    order_retired,
     overwrite_option,
     prefer_option,
-    replaced_order_option,
+    retired_option,
     sheet_options,
     workers_option,
 )
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from canonym.types import Document, Mention
 
 _FILE = click.Path()
+_ALONE = "mentions were compared with their documents by other orders of candidates alone"
 
 
 class Options(TypedDict):
@@ -39,8 +41,6 @@ class Options(TypedDict):
     seed: int
     min_score: float | None
     prefer: tuple[str, ...]
-    order: str
-    context: bool
     workers: int
 
 
@@ -75,22 +75,9 @@ class Options(TypedDict):
 @click.option(
     "--weight", "weights", type=Number(0), multiple=True, help="Weight of each encoder, in order."
 )
-@click.option(
-    "--order",
-    metavar="ORDER",
-    default="nearest",
-    show_default=True,
-    help="Of the candidates: nearest, marginal (by all names of a concept, and by the other "
-    "mentions of a document), fitted (by the re-ranker shipped for the encoders), or a file "
-    "written by `canonym train reranker`. Not with --protocol raw: an index has its own order.",
-)
-@click.option(
-    "--context/--no-context",
-    default=True,
-    show_default=True,
-    help="Let the order look at the other mentions of a document.",
-)
-@replaced_order_option
+@order_retired
+@retired_option("--context", _ALONE, flag=True)
+@retired_option("--no-context", _ALONE, flag=True)
 @click.option(
     "-p",
     "--protocol",
@@ -222,7 +209,7 @@ def evaluate(
 
     _check_system(index, terminologies, encoders, protocol, options)
     read = (corpus, *training, corrections, *others, index, *terminologies, *encoders)
-    _check_files(html, json_, (*read, options["order"]), mentions=mentions, overwrite=overwrite)
+    _check_files(html, json_, read, mentions=mentions, overwrite=overwrite)
     began = time.monotonic()
     given = open_corpus(corpus, format=format_, sheet=sheet, header_row=header_row)
     before = [open_corpus(path, format=format_) for path in training]

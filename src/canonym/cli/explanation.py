@@ -84,8 +84,6 @@ def _lines(link: Link) -> Iterator[str]:
             f"context: {n} concepts are called {best.name!r}; rather than {second.id} by "
             f"{_gains(best.context, second.context)}"
         )
-    if best.worth and second.worth:
-        yield f"re-ranked: first rather than the runner-up by {_gains(best.worth, second.worth)}"
 
 
 def _against(against: Against) -> Iterator[str]:

@@ -12,7 +12,7 @@ from canonym.cli.options import (
     Number,
     Size,
     mention_type_option,
-    order_option,
+    order_retired,
     overwrite_option,
     retired_option,
 )
@@ -104,7 +104,7 @@ _SURE, _WORTH = 0.001, 0.05  # the p of a gain, and its least size
     help="Least score with which the first of two steps decides.",
 )
 @retired_option("--no-confidence", "links below --min-confidence 0.15 are NIL; give 0", flag=True)
-@order_option("All but nearest are slower, and turn scores into shares of the candidates.")
+@order_retired
 @click.option(
     "--kind",
     type=click.Choice(["auto", "exact", "ivf"]),
@@ -157,7 +157,6 @@ def index(
     mentions: tuple[str, ...],
     mention_types: tuple[str, ...],
     target: str | None,
-    order: str,
     kind: str,
     memory: int,
     fold: str | None,
@@ -198,7 +197,7 @@ def index(
     # --fold may name the output: what was added to it goes into the new one.
     check_outputs(
         {"-o": output},
-        (terminology, *map(path_of, encoders), *mentions, order),
+        (terminology, *map(path_of, encoders), *mentions),
         overwrite=overwrite,
         folder=True,
     )
@@ -212,7 +211,6 @@ def index(
         weights=weights or None,
         mentions=known,
         fold=fold,
-        order=order,
         kind=kind,
         memory=memory,
         reuse=reuse,

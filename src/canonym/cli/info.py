@@ -25,9 +25,9 @@ def info(path: str | None, format_: str) -> None:
     """Describe PATH (a terminology, an index, an encoder), or canonym itself.
 
     Without PATH, all indexes with a name are listed: icd10cm, which is bundled and built at first
-    use, and those in the folder indexes of your data (CANONYM_DATA_HOME, or canonym in
-    XDG_DATA_HOME, ~/.local/share). Every command takes a name where it takes the folder of an
-    index; what has that name in the current directory wins.
+    use, those that `canonym get` made, and others in the folder indexes of your data
+    (CANONYM_DATA_HOME, or canonym in XDG_DATA_HOME, ~/.local/share). Every command takes a name
+    where it takes the folder of an index; what has that name in the current directory wins.
 
     \b
       canonym info

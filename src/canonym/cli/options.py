@@ -186,7 +186,7 @@ choice_options: Decorator = with_options(
         "--no-context",
         is_flag=True,
         help="Ignore the text and the other mentions around a mention, which otherwise choose "
-        "between concepts of the same name and inform the re-ranker.",
+        "between concepts of the same name.",
     ),
 )
 """What may be found, and what is good enough."""
@@ -215,36 +215,6 @@ def mention_type_option(name: str = "types") -> Decorator:
     )
 
 
-def order_option(remark: str) -> Decorator:
-    """Return the option for the order of candidates; `remark` ends its help."""
-    return with_options(
-        click.option(
-            "--order",
-            metavar="ORDER",
-            default="nearest",
-            show_default=True,
-            help="Order of the candidates: nearest; marginal, by all names of a concept and by the "
-            "other mentions of a document; fitted, by the re-ranker shipped for the encoders; or "
-            f"a file written by `canonym train reranker`. {remark}",
-        ),
-        replaced_order_option,
-    )
-
-
-def _refuse(_ctx: click.Context, _option: click.Parameter, given: str | None) -> None:
-    if given is not None:
-        from canonym.linking.reranker import OLD_ORDERS
-
-        order = OLD_ORDERS.get(given, given)
-        raise click.UsageError(f"--reranker {given} is now --order {order}")
-
-
-replaced_order_option: Decorator = click.option(
-    "--reranker", hidden=True, expose_value=False, callback=_refuse
-)
-"""The old name of ``--order``, whose message names the new one."""
-
-
 def retired_option(name: str, says: str, *, flag: bool = False) -> Decorator:
     """Return an option that is taken and has no effect, for scripts of before: a note says so."""
 
@@ -257,6 +227,10 @@ def retired_option(name: str, says: str, *, flag: bool = False) -> Decorator:
 
     kind = {"is_flag": True, "flag_value": "yes"} if flag else {"multiple": False}
     return click.option(name, hidden=True, expose_value=False, callback=tell, default=None, **kind)
+
+
+order_retired: Decorator = retired_option("--order", "the most similar name comes first")
+"""The order of candidates, of which there were three."""
 
 
 def keyword_options(

@@ -38,6 +38,6 @@ class Unread:
         from canonym.linking.languages import reads
 
         text, best = link.mention.text, next(iter(link.candidates), None)
-        if text.isascii() or (best and (best.sieve != "search" or best.similarity >= _NEAR)):
+        if text.isascii() or (best and (best.sieve != "search" or best.score >= _NEAR)):
             return False
         return bool(self._encoders) and not any(reads(one, text) for one in self._encoders)

@@ -195,7 +195,6 @@ class Question:
     `parts` and `gold` are those of `canonym.evaluation.outcomes.ScoredMention`: one per concept of
     a composite. `abbreviation` is None if the document has no text, `seen_mention` and
     `seen_concept` without training data. `gloss` is looked up instead if it finds a nearer name.
-    `document` is the number of the document.
     """
 
     mention: Mention
@@ -206,7 +205,6 @@ class Question:
     seen_concept: bool | None = None
     frequency: int | None = None
     gloss: str = ""
-    document: int = 0
 
     @property
     def text(self) -> str:
@@ -234,17 +232,13 @@ class Dropped(NamedTuple):
 class QuestionSet(NamedTuple):
     """The questions of a corpus under a protocol, and everything that was dropped.
 
-    `learned` are names that training adds to the terminology, with the id of their concept, and
-    `times` the number of training mentions of each. Under a refined or zero-shot protocol `beside`
-    holds the dropped strings of each document: its number, and a string.
+    `learned` are names that training adds to the terminology, with the id of their concept.
     """
 
     questions: tuple[Question, ...]
     dropped: tuple[Dropped, ...]
     learned: tuple[tuple[str, str], ...]
-    times: tuple[int, ...]
     n_training: int
-    beside: tuple[tuple[int, str], ...] = ()
 
     def counts(self) -> dict[str, int]:
         """Count the mentions, asked or dropped."""
@@ -277,7 +271,7 @@ def make_questions(
     dropped: dict[str, list[Mention]] = {}
     questions: list[Question] = []
     first: set[str] = set()
-    for number, document in enumerate(corpus):
+    for document in corpus:
         again = bool(document.id) and document.id in first
         first.add(document.id)
         for one in prepare(document, count=not again):
@@ -285,10 +279,9 @@ def make_questions(
             if reason:
                 dropped.setdefault(reason, []).append(one.mention)
             else:
-                questions.append(_question(one, memory, number))
-    whole, questions = questions, _select(questions, before, protocol, dropped)
-    kept = set(map(id, questions))
-    learned = Counter(
+                questions.append(_question(one, memory))
+    questions = _select(questions, before, protocol, dropped)
+    learned = dict.fromkeys(
         (one.text, concept)
         for one in before
         if protocol.merge and one.text and not one.reason(protocol)
@@ -299,13 +292,11 @@ def make_questions(
         tuple(questions),
         tuple(Dropped(reason, tuple(mentions)) for reason, mentions in dropped.items()),
         tuple(learned),
-        tuple(learned.values()),
         len(before),
-        tuple((one.document, text) for one in whole if id(one) not in kept for text in one.parts),
     )
 
 
-def _question(one: PreparedMention, memory: TrainingMemory | None, document: int) -> Question:
+def _question(one: PreparedMention, memory: TrainingMemory | None) -> Question:
     text, concept, frequency = (None, None, None) if memory is None else memory.recall(one)
     return Question(
         mention=one.mention,
@@ -316,7 +307,6 @@ def _question(one: PreparedMention, memory: TrainingMemory | None, document: int
         seen_concept=concept,
         frequency=frequency,
         gloss=one.gloss,
-        document=document,
     )
 
 

@@ -37,7 +37,6 @@ from canonym.evaluation.outcomes import (
 )
 from canonym.evaluation.protocols import Protocol, choose_protocol
 from canonym.evaluation.questions import Dropped, Question, QuestionSet, make_questions
-from canonym.evaluation.reranked import RerankedDictionary, check_ordering
 from canonym.evaluation.slices import (
     LINKER_METRICS,
     METRICS_SHOWN,
@@ -50,7 +49,6 @@ from canonym.io.files import file_digest
 from canonym.io.processes import check_workers
 from canonym.linker import Linker
 from canonym.linking.links import check_options
-from canonym.linking.reranker import Reranker
 from canonym.mentions.abbreviations import find_abbreviations
 from canonym.mentions.documents import check_document
 from canonym.terminology import Terminology
@@ -76,8 +74,6 @@ class EvaluationOptions(TypedDict, total=False):
     seed: int
     min_score: float | None
     prefer: Sequence[str]
-    order: str | Path | Reranker
-    context: bool
     workers: int
     indexed: Callable[..., Dictionary]
 
@@ -98,8 +94,6 @@ class _Settings:
     seed: int = 0
     min_score: float | None = None
     prefer: Sequence[str] = ()
-    order: str | Path | Reranker = "nearest"
-    context: bool = True
     workers: int = 1
     indexed: Callable[..., Dictionary] = build_dictionary
 
@@ -289,12 +283,6 @@ def evaluate_corpus(
         Under ``raw``: mentions whose best candidate scores less are NIL.
     prefer : sequence of str
         Under ``raw``: which concepts of one name go first, see `canonym.LinkOptions`.
-    order : str, Path or Reranker
-        Order of the nearest concepts, under protocols other than ``raw``; see
-        `canonym.linking.reranker.open_order`. A fitted one takes training mentions as earlier
-        annotations, if the protocol adds them to the names.
-    context : bool
-        Whether that order uses the other mentions of a document; it does by default.
     workers : int
         Processes that search; 1 by default, 0 for one per core. The run is the same.
     indexed : callable
@@ -357,7 +345,6 @@ def evaluate_corpus(
         clock.seconds,
         ids,
         question_set.learned,
-        found.reranked.notes if found.reranked else (),
     )
 
 
@@ -381,12 +368,10 @@ class _Answered(NamedTuple):
     answers: tuple[tuple[RankedAnswer, ...], ...]
     named: dict[str, int]
     linker: Linker
-    reranked: RerankedDictionary | None = None
 
 
 def _check_fit(settings: _Settings, protocol: Protocol) -> None:
     """Refuse options that the protocol would not use."""
-    check_ordering(settings.order, protocol)
     if settings.prefer and protocol.prepared:
         raise InvalidInput(f"prefer goes with the protocol 'raw', not with {protocol.name!r}")
 
@@ -418,17 +403,11 @@ def _ask(
 def _search(dictionary: Dictionary, question_set: QuestionSet, settings: _Settings) -> _Answered:
     """Look the strings of questions up in a dictionary."""
     question_set = as_explained(question_set, dictionary)
-    reranked = None
-    if settings.order != "nearest":
-        reranked = RerankedDictionary.open(
-            settings.order, dictionary, question_set, context=settings.context
-        )
-    answers = answer_questions(
-        reranked or dictionary, question_set, settings.k, workers=settings.workers
-    )
-    texts = {text for one in question_set.questions for text in (*one.parts, one.text)}
+    questions = question_set.questions
+    answers = answer_questions(dictionary, questions, settings.k, workers=settings.workers)
+    texts = {text for one in questions for text in (*one.parts, one.text)}
     named = {text: len(dictionary.concepts_named(text)) for text in texts}
-    return _Answered(question_set, answers, named, dictionary.linker, reranked)
+    return _Answered(question_set, answers, named, dictionary.linker)
 
 
 def _link(
@@ -541,7 +520,6 @@ def _identify(
         "seed": settings.seed,
         "min_score": settings.min_score,
         "prefer": list(settings.prefer),
-        "reranker": found.reranked.digest if found.reranked else None,
         "software": software_of(linker, engine),
     }
 

@@ -46,7 +46,6 @@ from canonym.linking.extra_names import (
     write_targets,
 )
 from canonym.linking.overlay import MergedTerminology, merge_into
-from canonym.linking.reranker import check_order, install_order, open_order
 from canonym.linking.reuse import EarlierIndex, completed, completed_keys
 from canonym.linking.search import load_encoders
 from canonym.linking.settings import Settings, Sieve, chosen_sieves, complete
@@ -112,7 +111,6 @@ def build_index(
     overwrite: bool = False,
     mentions: Iterable[TrainingMention] | None = None,
     fold: str | Path | None = None,
-    order: str | Path = "nearest",
     kind: str = "auto",
     memory: int | str = MEMORY,
     reuse: str | Path | None = None,
@@ -125,7 +123,6 @@ def build_index(
     `finish` adds to the new folder before it appears. Returns the folder, and the temporary folder
     around it that the caller has to remove, where no folder was given.
     """
-    check_order(order)
     index = _chosen_kind(kind, terminology.n_names)
     # Two processes may sort at the same time.
     allowed = max(parse_size(memory, "memory") // 2, 1)
@@ -134,7 +131,6 @@ def build_index(
     if kind != "auto":
         for encoder in made:
             check_kind(kind, similarity_of(encoder))
-    open_order(order, _names_of(made))
     training = None if mentions is None else training_names(terminology, mentions)
     settings = with_search(settings, training)
     earlier = None if reuse is None else _earlier(reuse, folder)
@@ -146,8 +142,6 @@ def build_index(
     def write(place: Path) -> None:
         _write(work, place, made, weights, settings, training)
         merged.finish(place)
-        if str(order) != "nearest":
-            install_order(order, _names_of(made), place)
         if finish is not None:
             finish(place)
 

@@ -9,7 +9,7 @@ import itertools
 import logging
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from importlib.metadata import version
 from pathlib import Path
@@ -73,7 +73,9 @@ def packaged_index(name: str, progress: Progress | None = None) -> Path:
         whole = _Whole(progress or silent)
 
         def finish(place: Path) -> None:
-            _carry_over(folder, place)
+            # Earlier versions kept the index in the cache.
+            kept_earlier = sorted(cache_folder().glob(f"{DEFAULT}-*"))
+            carry_over([folder] if folder.exists() else kept_earlier, place)
             (place / MADE_FROM).write_text(f"{made_from}\n", encoding="ascii")
 
         there = folder.exists()
@@ -133,9 +135,8 @@ def _build(
             )
 
 
-def _carry_over(folder: Path, place: Path) -> None:
-    """Add what was added to the index before; earlier versions kept it in the cache."""
-    earlier = [folder] if folder.exists() else sorted(cache_folder().glob(f"{DEFAULT}-*"))
+def carry_over(earlier: Iterable[Path], place: Path) -> None:
+    """Add to a new index in `place` what was added to earlier ones, if they are there."""
     for old in earlier:
         overlay = Overlay(old / OVERLAY)
         content = overlay.read()

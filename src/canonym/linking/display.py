@@ -11,22 +11,18 @@ from typing import Any
 from canonym.io.files import MANIFEST, file_digest
 from canonym.linking.judge import Judge
 from canonym.linking.overlay import OverlayContent
-from canonym.linking.reranker import RERANKER, Reranker
 
 
 def describe(linker: Any, content: OverlayContent) -> dict[str, Any]:
     """Describe a `canonym.Linker` with what was added to it; see `canonym.Linker.info`."""
     added = {"synonyms": len(content.synonyms), "forbidden pairs": len(content.forbidden)}
     sources = [" ".join(filter(None, pair)) for pair in linker.terminology.sources()]
-    fitted = linker.reranker if linker.order == "fitted" else None
     return {
         "folder": str(linker.folder),
         "fingerprint": linker.fingerprint,
         **{key: linker.manifest[key] for key in ("format", "encoders", "settings")},
         **({"fusion": linker.manifest["fusion"]} if "fusion" in linker.manifest else {}),
         **({"added": added} if any(added.values()) else {}),
-        "order": linker.order,
-        **({"re-ranker": fitted.facts()} if fitted else {}),
         **({"confidence": linker.judge.facts()} if linker.judge else {}),
         "terminology": {
             **linker.manifest["terminology"],
@@ -36,29 +32,22 @@ def describe(linker: Any, content: OverlayContent) -> dict[str, Any]:
 
 
 def index_facts(info: Mapping[str, Any]) -> dict[str, str]:
-    """Return terminology, concepts, names, encoders and order, from `Linker.info`."""
+    """Return terminology, concepts, names, and encoders, from `Linker.info`."""
     terminology = info["terminology"]
     return {
         "terminology": " + ".join(terminology["sources"]) or info["folder"],
         "concepts": f"{terminology['n_concepts']:,}",
         "names": f"{terminology['n_names']:,}",
         "encoders": " + ".join(one["name"] for one in info["encoders"]) or "none",
-        "order": info["order"],
     }
 
 
-def index_fingerprint(
-    folder: Path,
-    content: OverlayContent,
-    judge: Judge | None,
-    reranker: Reranker | None,
-) -> str:
+def index_fingerprint(folder: Path, content: OverlayContent, judge: Judge | None) -> str:
     """Hash the manifest of an index, what was added to it, and what was fitted to it."""
     digest = file_digest(folder / MANIFEST)
-    if content == OverlayContent() and judge is None and reranker is None:
+    if content == OverlayContent() and judge is None:
         return digest
     names = [[name.text, name.concept_id, name.language] for name in content.synonyms]
-    order = [file_digest(folder / RERANKER)] if reranker else []
     fitted = judge and judge.to_dict()
-    whole = json.dumps([digest, names, content.forbidden, fitted, *order])
+    whole = json.dumps([digest, names, content.forbidden, fitted])
     return hashlib.sha256(whole.encode("ascii")).hexdigest()

@@ -27,7 +27,7 @@ _KNOWING = frozenset(sieve.name for sieve in SIEVES)
 
 SIGNS: tuple[str, ...] = (
     *("score", "margin", "agreement", *_SIEVES),
-    *("shared", "alone", "similarity", "contradicts"),
+    *("shared", "alone", "contradicts"),
 )
 """What scores and sieves show, see `signs_of`."""
 
@@ -75,9 +75,8 @@ def signs_of(link: Link) -> dict[str, float]:
 
     The score of the best candidate; its margin to the second concept (the score, without one); the
     share of scorers that prefer it to the second (1 for a sieve, or without a second); one number
-    per sieve, 1 if it decided; whether a sieve found the second as well; whether there is no
-    second; the similarity of the best, which is not its score where a re-ranker put it first; and
-    whether its name contradicts the mention.
+    per sieve, 1 if it decided; whether the second concept has the name too; whether there is no
+    second; and whether its name contradicts the mention.
     """
     best, *others = link.candidates
     sieved = best.sieve in _KNOWING
@@ -87,9 +86,8 @@ def signs_of(link: Link) -> dict[str, float]:
         "margin": best.score - others[0].score if others else best.score,
         "agreement": 1.0 if sieved or not others else _agreement(best, others[0]),
         **{name: float(sieve == name) for name in _SIEVES},
-        "shared": float(sieved and bool(others) and others[0].sieve == best.sieve),
+        "shared": float(sieved and bool(others) and _same_name(best, others[0])),
         "alone": float(not others),
-        "similarity": best.similarity,
         "contradicts": float(bool(best.against.contradictions)),
     }
 
@@ -102,8 +100,9 @@ def evidence_of(link: Link, vocabulary: Vocabulary) -> FloatArray:
     share; Dice's coefficient of their 3-grams; what is left over and missing; whether letters
     decided between near names (`canonym.ranking.letters`); what kind of string it is, and what
     preparing it took; how many of its letters are in words of the terminology; and the density of
-    that. NaN: unknown. Of a link that only encoders of several languages made, words and letters
-    tell nothing, and similarities have a scale of their own.
+    that. NaN: unknown. Of a link that a sieve made, no second candidate is looked at unless it has
+    the name too: often none was searched for. Of a link that only encoders of several languages
+    made, words and letters tell nothing, and similarities have a scale of their own.
     """
     best, *others = link.candidates
     signs = signs_of(link)
@@ -114,9 +113,12 @@ def evidence_of(link: Link, vocabulary: Vocabulary) -> FloatArray:
     both = len(words & name_words)
     known = vocabulary.known_share(_as_written(link))
     steps = {step.name for step in link.steps}
-    lead = best.similarity - others[0].similarity if others else 1.0
+    lead = best.score - others[0].score if others else 1.0
+    if best.sieve in _KNOWING:  # nothing else was looked for
+        lead, signs["alone"] = math.nan, 0.0
     values = {
         **signs,
+        "similarity": best.score,
         "lead": lead,
         "words of the mention in the name": both / max(len(words), 1),
         "words of the name in the mention": both / max(len(name_words), 1),
@@ -145,8 +147,18 @@ def evidence_of(link: Link, vocabulary: Vocabulary) -> FloatArray:
     asked = [encoder for encoder, part in best.parts.items() if part]
     if asked and SEVERAL.issuperset(asked):
         values |= dict.fromkeys(_OF_ONE_LANGUAGE, math.nan)
-        values |= {"similarity across languages": best.similarity, "lead across languages": lead}
+        values |= {"similarity across languages": best.score, "lead across languages": lead}
     return np.array([values[name] for name in EVIDENCE], dtype=np.float64)
+
+
+def _same_name(best: Candidate, second: Candidate) -> bool:
+    """Tell whether a sieve found the second by the same name, and not by a part of the mention."""
+    if second.sieve != best.sieve:
+        return False
+    if best.sieve == "bare":  # the qualifiers differ
+        return True
+    words, others = (sorted(form.split()) for form in strong_forms([best.name, second.name]))
+    return words == others
 
 
 def _agreement(best: Candidate, second: Candidate) -> float:

@@ -1,11 +1,10 @@
-"""Judge and re-ranker, fitted to annotated mentions."""
+"""The judge, fitted to annotated mentions."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -13,21 +12,10 @@ import numpy.typing as npt
 from canonym.errors import InvalidInput
 from canonym.io.numbers import log
 from canonym.linking.calibration import Observed, observe_terminology
-from canonym.linking.evidence import evidence_of
-from canonym.linking.features import (
-    AnnotationCounts,
-    Compared,
-    FloatArray,
-    candidate_features,
-    compare_drafts,
-    feature_names,
-)
+from canonym.linking.evidence import FloatArray, evidence_of
 from canonym.linking.judge import MENTIONS, OWN_NAMES, Judge, fit_judge, knows, shipped_judge
-from canonym.linking.pipeline import Pipeline, batches_of
-from canonym.linking.reranker import POOL, Reranker
-from canonym.linking.search import ConceptHit, Draft
+from canonym.linking.pipeline import Pipeline
 from canonym.mentions.documents import check_document
-from canonym.ranking.additive_model import AdditiveModel, fit_additive_model
 from canonym.ranking.reliability import ece
 from canonym.terminology import Terminology
 from canonym.terminology.ids import ConceptIds
@@ -35,10 +23,7 @@ from canonym.types import Document, Link, Mention
 
 _log = logging.getLogger(__name__)
 
-_CONFIDENCE_FOLDS = 5
-_RERANKER_FOLDS = 3
-_KNOTS = 5
-_FEWEST = 50
+_FOLDS = 5
 _FIGURES = ("right", "ece", "answered at 0.9", "right at 0.9")
 
 # --- annotated mentions ---------------------------------------------------------------------------
@@ -198,7 +183,7 @@ def judged(link: Link, gold: Sequence[str], rule: str) -> Iterator[tuple[Link, b
 
 def cross_fitted(seen: Observed, source: str, start: Judge) -> FloatArray:
     """Predict the links of each fifth of the documents from those of the others, ``(n,)``."""
-    fold = _folds(seen.document.tolist(), _CONFIDENCE_FOLDS)
+    fold = _folds(seen.document.tolist(), _FOLDS)
     predicted = np.empty(len(seen.right))
     for number in np.unique(fold):
         here = fold == number
@@ -207,181 +192,3 @@ def cross_fitted(seen: Observed, source: str, start: Judge) -> FloatArray:
         )
         predicted[here] = judge.predict(seen.evidence[here])
     return predicted
-
-
-# --- re-ranker ------------------------------------------------------------------------------------
-
-
-class ObservedDraft(NamedTuple):
-    """An undivided draft with hits: its document, what was compared, the ids that are right.
-
-    `annotated` says whether annotators gave the whole mention these ids.
-    """
-
-    document: int
-    compared: Compared
-    gold: frozenset[str]
-    annotated: bool
-
-    @property
-    def draft(self) -> Draft:
-        """The draft alone."""
-        return self.compared.candidates.drafts[0]
-
-    @property
-    def right(self) -> list[bool]:
-        """Whether each hit is right."""
-        return [self.is_right(hit) for hit in self.draft.hits]
-
-    def is_right(self, hit: ConceptHit) -> bool:
-        """Tell whether a hit is right."""
-        return self.compared.candidates.found.concepts[hit.concept].id in self.gold
-
-    def features(self, annotations: AnnotationCounts, encoders: Sequence[str]) -> FloatArray:
-        """Return the features of the hits, given past annotations."""
-        return candidate_features(self.compared, annotations, encoders)
-
-
-class Pools(NamedTuple):
-    """Features ``(n, k, f)``, the right candidates ``(n, k)``, and the filled places ``(n, k)``."""
-
-    features: FloatArray
-    right: npt.NDArray[np.bool_]
-    filled: npt.NDArray[np.bool_]
-
-
-def fit_reranker(
-    pipeline: Pipeline, corpus: Iterable[Document | Mention], *, types: Sequence[str] = ()
-) -> tuple[Reranker, dict[str, float]]:
-    """Fit a re-ranker, and say how good it is; see `canonym.Linker.fit_reranker`.
-
-    Past annotations are counted without the document of the mention: otherwise every training
-    mention would know its own answer.
-    """
-    seen = observe_drafts(pipeline, corpus, types=types)
-    _log.info("fit a re-ranker to %s links", len(seen))
-    encoders = tuple(encoder.name for encoder in pipeline.search.encoders)
-    documents = [one.document for one in seen]
-    if len(set(documents)) < _RERANKER_FOLDS:  # one text, or a list of names given as one
-        documents = list(range(len(documents)))
-    fold = _folds(documents, _RERANKER_FOLDS)
-    after = np.zeros(len(seen), dtype=bool)
-    for number in range(_RERANKER_FOLDS):
-        here = fold == number
-        rest = [one for one, held in zip(seen, here, strict=True) if not held]
-        reranker = _fitted(rest, encoders)
-        for place in np.flatnonzero(here):
-            one = seen[place]
-            features = one.features(reranker.annotations, encoders)
-            (best,) = reranker.order_hits(one.compared.candidates, features, 1)
-            after[place] = one.is_right(best.hits[0])
-    right = [one.right for one in seen]
-    return _fitted(seen, encoders), {
-        "links": float(len(seen)),
-        "right before": float(np.mean([of_draft[0] for of_draft in right])),
-        "right after": float(after.mean()),
-        "among the candidates": float(np.mean([any(of_draft) for of_draft in right])),
-    }
-
-
-def observe_drafts(
-    pipeline: Pipeline, corpus: Iterable[Document | Mention], *, types: Sequence[str] = ()
-) -> list[ObservedDraft]:
-    """Link annotated mentions without a re-ranker, 20 candidates each.
-
-    Mentions for which no one concept is right are left out.
-
-    Raises
-    ------
-    InvalidInput
-        As `canonym.Linker.fit_reranker` does.
-    """
-    plain = replace(pipeline, reranker=None, judge=None)
-    documents, find = annotated_documents(pipeline.terminology, corpus, types)
-    request = plain.request(k=POOL)
-    seen: list[ObservedDraft] = []
-    number = 0
-    for batch in batches_of(documents, mentions=request.batch):
-        drafts, found = plain.draft(batch, request, {})
-        compared = iter(compare_drafts(drafts, found).split())
-        for document, of_document in zip(batch, drafts, strict=True):
-            seen += _observed(number, document, of_document, compared, find)
-            number += 1
-    n_right = sum(any(one.right) for one in seen)
-    if n_right < _FEWEST:
-        raise InvalidInput(
-            f"{n_right:,} annotated mentions have the right concept among their {POOL} "
-            f"candidates; at least {_FEWEST} are expected to fit a re-ranker to"
-        )
-    return seen
-
-
-def _observed(
-    number: int,
-    document: Document,
-    drafts: Sequence[Draft],
-    compared: Iterator[Compared],
-    find: Callable[[str], str | None],
-) -> Iterator[ObservedDraft]:
-    for mention, draft in zip(document.mentions, drafts, strict=True):
-        gold = frozenset(filter(None, map(find, mention.ids)))
-        several = mention.rule == "all" and len(mention.ids) > 1
-        for part in draft.whole_or_parts:
-            one = next(compared)
-            if part.hits and (draft.parts or not several):
-                annotated = not several and not draft.parts and bool(gold)
-                yield ObservedDraft(number, one, gold, annotated)
-
-
-def _fitted(seen: Sequence[ObservedDraft], encoders: tuple[str, ...]) -> Reranker:
-    pools = _pools(seen, encoders)
-    model = fit_pools(pools, encoders)
-    return Reranker(model, _annotations(seen), encoders)
-
-
-def fit_pools(pools: Pools, encoders: Sequence[str]) -> AdditiveModel:
-    """Fit the additive model to pools of candidates."""
-    return fit_additive_model(
-        pools.features, pools.right, feature_names(encoders), there=pools.filled, knots=_KNOTS
-    )
-
-
-def _annotations(seen: Iterable[ObservedDraft]) -> AnnotationCounts:
-    counts = AnnotationCounts()
-    for one in seen:
-        if one.annotated:
-            counts.add(one.draft.string, one.gold)
-    return counts
-
-
-def _pools(seen: Sequence[ObservedDraft], encoders: Sequence[str]) -> Pools:
-    """Stack the features of drafts; past annotations are those of the other documents."""
-    pools = empty_pools(len(seen), encoders)
-    annotations = _annotations(seen)
-    rows: dict[int, list[int]] = {}
-    for row, one in enumerate(seen):
-        rows.setdefault(one.document, []).append(row)
-    for members in rows.values():
-        own = [seen[row] for row in members if seen[row].annotated]
-        for one in own:
-            annotations.add(one.draft.string, one.gold, -1)
-        for row in members:
-            fill_pool(pools, row, seen[row].features(annotations, encoders), seen[row].right)
-        for one in own:
-            annotations.add(one.draft.string, one.gold)
-    return pools
-
-
-def empty_pools(n: int, encoders: Sequence[str]) -> Pools:
-    """Return pools of n mentions without candidates."""
-    features = np.full((n, POOL, len(feature_names(encoders))), np.nan)
-    right, filled = np.zeros((2, n, POOL), dtype=bool)
-    return Pools(features, right, filled)
-
-
-def fill_pool(pools: Pools, row: int, features: FloatArray, right: Sequence[bool]) -> None:
-    """Put the candidates of one mention into its row."""
-    n = len(features)
-    pools.features[row, :n] = features
-    pools.right[row, :n] = right
-    pools.filled[row, :n] = True

@@ -19,17 +19,17 @@ import numpy.typing as npt
 from canonym.encoders import make_encoder
 from canonym.errors import InvalidInput
 from canonym.io.numbers import largest_product
-from canonym.linking.search import BatchHits, ConceptHit, Draft, at_most
+from canonym.linking.search import BatchHits, ConceptHit, Draft
 from canonym.linking.settings import IDS, SIEVES
 from canonym.linking.sieves import concepts_of
 from canonym.linking.targets import Target
 from canonym.mentions.sentences import phrases, sentence_of, without
 from canonym.mentions.species import species_in, species_of
-from canonym.ranking.overlap import type_words
 from canonym.ranking.pooling import TieRule
 from canonym.terminology import Terminology
 from canonym.text import UNORDERED, normalise_all
 from canonym.text.memo import KnownForms, strong_forms
+from canonym.text.type_names import type_words
 from canonym.types import SCOPES, Document, Encoder, Float32Array, Int32Array, Mention
 
 MOST_TIED = 50
@@ -195,24 +195,6 @@ def _with_tied(
     if draft.parts:
         return draft._replace(parts=tuple(_with_tied(part, tied) for part in draft.parts))
     return draft._replace(tied=tied.get((draft.string, draft.forbidden), draft.tied))
-
-
-def preferred_first(draft: Draft, k: int) -> Draft:
-    """Put the tied hits of a re-ranked draft, or of its parts, in their order before; keep k.
-
-    Scores fall: a concept that goes behind one of a smaller score gets that score.
-    """
-    if draft.parts:
-        return draft._replace(parts=tuple(preferred_first(part, k) for part in draft.parts))
-    place = {hit.concept: number for number, hit in enumerate(draft.tied)}
-    tied = iter(
-        sorted((h for h in draft.hits if h.concept in place), key=lambda h: place[h.concept])
-    )
-    hits: list[ConceptHit] = []
-    for hit in draft.hits[:k]:
-        chosen = next(tied) if hit.concept in place else hit
-        hits.append(at_most(chosen, hits[-1].score) if hits else chosen)
-    return draft._replace(hits=tuple(hits))
 
 
 # --- choosing -------------------------------------------------------------------------------------

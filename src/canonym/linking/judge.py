@@ -32,7 +32,7 @@ ANY = "any"
 JUDGE = "judge.json"
 """Name of the file in the folder of an index whose judge was adapted."""
 
-OF_EARLIER_VERSIONS = "confidence.json"
+OF_EARLIER_VERSIONS = ("confidence.json", "reranker.json")
 """What earlier versions wrote into the folder of an index. It is not read."""
 
 NONSENSE = 0.15

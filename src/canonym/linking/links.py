@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import inspect
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from numbers import Integral, Real
-from typing import Any, TypedDict, overload
+from typing import Any, TypedDict, TypeVar, overload
 
 from canonym.errors import InvalidInput
 from canonym.io.processes import check_workers
@@ -16,6 +17,8 @@ _SHOWN = 20  # rows in a notebook
 
 BATCH = 1024
 """Mentions handled at once, unless a call says otherwise."""
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 class LinkOptions(TypedDict, total=False):
@@ -49,8 +52,8 @@ class LinkOptions(TypedDict, total=False):
         Break ties between equal scores at random, as Xu & Bethard (2021) do, the same way for the
         same seed. By default the more trusted scope goes first (a label), then the id.
     context : bool
-        Whether the surroundings of a mention choose between concepts of the same name, and the
-        other mentions of a document count for a re-ranker; true by default. Not with a seed.
+        Whether the surroundings of a mention choose between concepts of the same name; true by
+        default. Not with a seed.
     separator : str or None
         What parts the names of a mention that lists several, such as ``";"``. Mentions are cut
         there, whatever the terminology knows. By default they are cut at semicolons, line ends,
@@ -78,6 +81,45 @@ class LinkOptions(TypedDict, total=False):
     workers: int
 
 
+DEFAULTS: Mapping[str, Any] = {
+    "k": 5,
+    "types": (),
+    "sources": (),
+    "languages": (),
+    "ids": (),
+    "prefer": (),
+    "min_score": None,
+    "min_confidence": None,
+    "keep_negated": False,
+    "seed": None,
+    "context": True,
+    "separator": None,
+    "batch": BATCH,
+    "workers": 1,
+}
+"""The default of each of `LinkOptions`."""
+
+
+def shows_options(**defaults: Any) -> Callable[[_Function], _Function]:
+    """Let ``help`` and notebooks show the options that a function takes, with their defaults.
+
+    `defaults` are those of further options, and those that differ from `DEFAULTS`.
+    """
+
+    def decorate(function: _Function) -> _Function:
+        signature = inspect.signature(function)
+        own = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
+        options = [
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default)
+            for name, default in {**DEFAULTS, **defaults}.items()
+        ]
+        shown = signature.replace(parameters=[*own, *options])
+        function.__signature__ = shown  # type: ignore[attr-defined]
+        return function
+
+    return decorate
+
+
 def check_options(options: LinkOptions) -> dict[str, Any]:
     """Return the options of a call with every default filled in.
 
@@ -86,22 +128,7 @@ def check_options(options: LinkOptions) -> dict[str, Any]:
     InvalidInput
         If there is no such option, or a value is out of range or of another type.
     """
-    whole: dict[str, Any] = {
-        "k": 5,
-        "types": (),
-        "sources": (),
-        "languages": (),
-        "ids": (),
-        "prefer": (),
-        "min_score": None,
-        "min_confidence": None,
-        "keep_negated": False,
-        "seed": None,
-        "context": True,
-        "separator": None,
-        "batch": BATCH,
-        "workers": 1,
-    }
+    whole = dict(DEFAULTS)
     unknown = [name for name in options if name not in whole]
     if unknown:
         raise InvalidInput(f"there is no option {unknown[0]!r}; there are {', '.join(whole)}")

@@ -55,8 +55,15 @@ def index_folder(index: str | Path) -> Path:
         return path
     if is_index_name(index):
         return indexes_folder() / path
+    from canonym.terminology.catalogue import read_catalogue
+
+    makes = (
+        f"`canonym get {index}` fetches it"
+        if str(index) in read_catalogue()
+        else "`canonym index TERMINOLOGY -o FOLDER` makes an index"
+    )
     raise ReadError(
         index,
         "no such index, neither in the current folder nor by name; the names are "
-        f"{', '.join(index_names())}; `canonym index TERMINOLOGY -o FOLDER` makes an index",
+        f"{', '.join(index_names())}; {makes}",
     )

@@ -88,7 +88,7 @@ def _flagged(document: Document, links: Links) -> tuple[Document, Links]:
 
 
 class _LinkBatch:
-    """Links a batch in whatever process it is called, with the order of the first one."""
+    """Links a batch in whatever process it is called, with the judge of the first one."""
 
     def __init__(
         self,
@@ -99,7 +99,7 @@ class _LinkBatch:
     ) -> None:
         self._linker = Reopened(linker)
         self._built = linker.manifest
-        self._learned = linker.reranker, linker.judge
+        self._judge = linker.judge
         self._options = check_options(options)
         self._abbreviations = check_abbreviations(abbreviations)
         self._in_texts = in_texts
@@ -115,7 +115,7 @@ class _LinkBatch:
             raise Mismatch(
                 f"{linker.folder} was replaced by another index while it was open; open it again"
             )
-        linker.reranker, linker.judge = self._learned
+        linker.judge = self._judge
         request: Request = linker.pipeline.request(**self._options)
         return request
 

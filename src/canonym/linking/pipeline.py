@@ -5,8 +5,7 @@
 2. **Look up**: ids and sieves first; search for what no sieve knows, and to fill up to k.
 3. **Decide**: the whole mention, its parts, or NIL.
 4. **Homonyms**: between concepts of one name the context decides.
-5. **Order**: a re-ranker may put candidates in another order.
-6. **Judge**: how likely it is that the first candidate is right, and NIL where it is not.
+5. **Judge**: how likely it is that the first candidate is right, and NIL where it is not.
 
 A batch holds whole documents, and sees the names of one moment.
 """
@@ -26,12 +25,11 @@ from canonym.errors import InvalidInput
 from canonym.linking.codes import find_coded
 from canonym.linking.decision import decide, divide, listed_of, names_of, parts_of
 from canonym.linking.evidence import Vocabulary
-from canonym.linking.homonyms import MOST_TIED, Homonyms, find_homonyms, preferred_first
+from canonym.linking.homonyms import MOST_TIED, Homonyms, find_homonyms
 from canonym.linking.judge import Judge, check_confidence
 from canonym.linking.languages import choice_of_encoders
 from canonym.linking.links import LinkOptions, Links, check_abbreviations, check_options
 from canonym.linking.names import CurrentNames, Filter, Filters, open_rows
-from canonym.linking.reranker import POOL, Reranker
 from canonym.linking.search import (
     LOOKED_AT,
     BatchHits,
@@ -46,7 +44,7 @@ from canonym.linking.search import (
     load_encoders,
     near_rivals,
 )
-from canonym.linking.settings import IDS, Sieve, chosen_sieves
+from canonym.linking.settings import Sieve, chosen_sieves
 from canonym.linking.sieves import Sifted, sift
 from canonym.linking.targets import TARGETS, parse_search
 from canonym.mentions.abbreviations import find_abbreviations
@@ -68,9 +66,9 @@ _PER_MENTION = 200  # characters of a text
 
 
 class Request(NamedTuple):
-    """The checked options of one call, its filter over rows, its order and its judge.
+    """The checked options of one call, its filter over rows, and its judge.
 
-    An order that is chosen during a call counts from the next call on.
+    A judge that is fitted during a call counts from the next call on.
     """
 
     k: int
@@ -80,19 +78,13 @@ class Request(NamedTuple):
     context: bool
     batch: int
     separator: str | None
-    reranker: Reranker | None
     judge: Judge | None
     keep_negated: bool = False
 
     @property
     def n_kept(self) -> int:
-        """How many candidates to keep; a judge looks at the second as well."""
+        """How many candidates to keep; of those of a search a judge looks at the second as well."""
         return self.k if self.judge is None else max(self.k, 2)
-
-    @property
-    def n_found(self) -> int:
-        """How many candidates to find; a re-ranker chooses among more than are kept."""
-        return self.n_kept if self.reranker is None else max(self.n_kept, POOL)
 
 
 @dataclass
@@ -109,7 +101,6 @@ class Pipeline:
     concepts: ConceptTable
     homonyms: Homonyms
     known: KnownHits
-    reranker: Reranker | None = None
     judge: Judge | None = None
 
     @classmethod
@@ -169,7 +160,6 @@ class Pipeline:
         `defined` are the abbreviations that each document defines, where they are known.
         """
         drafts, batch = self.draft(documents, request, abbreviations, defined)
-        drafts = self.order(drafts, batch, request)
         links = [link_of(draft, batch) for of_document in drafts for draft in of_document]
         graded = iter(self.grade(links, request))
         for document in documents:
@@ -220,7 +210,6 @@ class Pipeline:
             checked["context"] and checked["seed"] is None,
             checked["batch"],
             checked["separator"],
-            self.reranker,
             self.judge,
             checked["keep_negated"],
         )
@@ -320,10 +309,11 @@ class Pipeline:
         known_only |= dict.fromkeys(names)
         return self.find(
             list(texts | known_only),
-            request.n_found,
+            request.n_kept,
             batch,
             forbidden=forbidden,
             sieves_only=known_only.keys() - texts.keys(),
+            enough=request.k,
         )
 
     def find(
@@ -334,16 +324,20 @@ class Pipeline:
         *,
         forbidden: frozenset[int] = _NOTHING,
         sieves_only: Iterable[str] = (),
+        enough: int | None = None,
     ) -> dict[str, StringHits]:
         """Find up to k hits of distinct strings: sieves first, then search.
 
         `forbidden` are concepts that none of the strings may find, beside those that a forbidden
-        pair names for a string. Strings of `sieves_only` are not searched.
+        pair names for a string. Strings of `sieves_only` are not searched, nor are those of which a
+        sieve knows `enough` concepts, k by default.
         """
+        enough = k if enough is None else enough
         if not batch.names.forbidden:
-            known, unsearched = self.known.of(batch.names, batch.filter, k), set(sieves_only)
+            known = self.known.of(batch.names, batch.filter, (k, enough))
+            unsearched = set(sieves_only)
             new = [string for string in strings if string in unsearched or string not in known]
-            fresh = self._find(new, k, batch, forbidden, unsearched)
+            fresh = self._find(new, k, batch, forbidden, unsearched, enough)
             known.update((string, fresh[string]) for string in new if string not in unsearched)
             return {string: fresh.get(string) or known[string] for string in strings}
         groups: dict[frozenset[int], list[str]] = {}
@@ -351,7 +345,7 @@ class Pipeline:
             groups.setdefault(forbidden | batch.names.forbidden_for(string), []).append(string)
         hits: dict[str, StringHits] = {}
         for of_group, group in groups.items():
-            hits |= self._find(group, k, batch, of_group, set(sieves_only))
+            hits |= self._find(group, k, batch, of_group, set(sieves_only), enough)
         return hits
 
     def _find(
@@ -361,6 +355,7 @@ class Pipeline:
         batch: BatchHits,
         forbidden: frozenset[int],
         sieves_only: set[str],
+        enough: int,
     ) -> dict[str, StringHits]:
         names, chosen = batch.names, batch.filter
         filters = [
@@ -377,7 +372,7 @@ class Pipeline:
             and string not in hits
             and string not in sieves_only
             and (
-                len(sifted[string][1]) < k
+                len(sifted[string][1]) < enough
                 if string in sifted
                 else n_letters(plain[string]) >= shortest
             )
@@ -402,7 +397,7 @@ class Pipeline:
             ]
             taken = {concept for concept, _ in pairs}
             further = [hit for hit in nearest.get(string, ()) if hit.concept not in taken]
-            known, further = batch.weigh(string, known), batch.weigh_searched(string, further[:k])
+            known, further = batch.weigh(string, known), batch.weigh_searched(string, further[:n])
             if further and further[0].score > score:  # hits of a sieve stay ahead
                 further = [at_most(hit, score) for hit in further]
             best = tuple([*known[:k], *further][:k])
@@ -429,7 +424,7 @@ class Pipeline:
         return find_coded(codes, sifted, batch, forbidden, k) if codes else {}
 
     def nearest(
-        self, strings: Sequence[str], k: int, chosen: Filter, batch: BatchHits | None = None
+        self, strings: Sequence[str], k: int, chosen: Filter
     ) -> dict[str, list[ConceptHit]]:
         """Search the terminology's names alone, for whatever owns the rows of a filter.
 
@@ -437,7 +432,7 @@ class Pipeline:
         """
         if not strings or not self.search.encoders:
             return {}
-        batch = batch or self.batch(chosen)
+        batch = self.batch(chosen)
         indexes = batch.names.base.indexes
         vectors = batch.encoded.of(strings)
         hits = self.search.nearest(strings, vectors, k, indexes, chosen, step=_NAMES)
@@ -487,26 +482,6 @@ class Pipeline:
             self.homonyms.choose(document, of_document, batch)
             for document, of_document in zip(documents, homonyms, strict=True)
         ]
-
-    def order(
-        self, drafts: list[list[Draft]], batch: BatchHits, request: Request
-    ) -> list[list[Draft]]:
-        """Let the re-ranker put the candidates of each document in order, if there is one.
-
-        Concepts of one name keep the order that the caller prefers, and an id is no guess.
-        """
-        if request.reranker is None:
-            return drafts
-        k, prefers = request.n_kept, request.filter.prefers
-        n = request.n_found if prefers else k
-        ordered = request.reranker.order(drafts, batch, n, context=request.context)
-        ordered = [
-            [_but_for_ids(*both) for both in zip(before, after, strict=True)]
-            for before, after in zip(drafts, ordered, strict=True)
-        ]
-        if not prefers:
-            return ordered
-        return [[preferred_first(draft, k) for draft in drafts] for drafts in ordered]
 
     def grade(self, links: list[Link], request: Request) -> list[Link]:
         """Let the judge say how likely it is that each link is right, if there is one."""
@@ -572,7 +547,6 @@ def link_of(draft: Draft, batch: BatchHits) -> Link:
                 concept.types,
                 hit.found_by,
                 hit.scores,
-                hit.contributions,
                 hit.evidence,
                 hit.against,
             )
@@ -587,14 +561,6 @@ def link_of(draft: Draft, batch: BatchHits) -> Link:
         tuple(link_of(part, batch) for part in draft.parts),
         status=draft.status,
     )
-
-
-def _but_for_ids(before: Draft, after: Draft) -> Draft:
-    """Return a draft in its new order, or as it was where an id decided; so for each part."""
-    if before.parts:
-        parts = tuple(_but_for_ids(*both) for both in zip(before.parts, after.parts, strict=True))
-        return after._replace(parts=parts)
-    return before if before.hits and before.hits[0].found_by == IDS else after
 
 
 def _why_none(plain: str, shortest: int) -> str:

@@ -45,8 +45,8 @@ class ConceptHit(NamedTuple):
 
     `concept` is its ordinal and `row` its best row, −1 where the mean of its names was found.
     `scores` holds what each scorer gave that row; `found_by` is a sieve, ``"search"`` or a target.
-    A re-ranker adds `contributions`, the choice between homonyms `evidence`. `against` is what
-    speaks against the name of the row.
+    The choice between homonyms adds `evidence`. `against` is what speaks against the name of the
+    row.
     """
 
     concept: int
@@ -54,8 +54,7 @@ class ConceptHit(NamedTuple):
     score: float
     scores: dict[str, float]
     found_by: str
-    contributions: dict[str, float] = {}  # noqa: RUF012  # never changed
-    evidence: dict[str, float] = {}  # noqa: RUF012
+    evidence: dict[str, float] = {}  # noqa: RUF012  # never changed
     against: Against = NOTHING
 
 
@@ -79,7 +78,7 @@ class StringHits(NamedTuple):
 
 
 class Draft(NamedTuple):
-    """A link before homonyms and re-ranking: hits are numbers still.
+    """A link before homonyms and the judge: hits are numbers still.
 
     `string` is what was looked up in the end, `forbidden` are concepts that the mention does not
     stand for. A composite mention has `parts`, and no hits itself.
@@ -380,18 +379,21 @@ def _remember(known: dict[int, _Record], records: Mapping[int, _Record]) -> None
 class KnownHits:
     """Hits of strings that were looked up before: real streams repeat.
 
-    They hold for the names of one moment, a filter and a number of hits; with others they are
+    They hold for the names of one moment, a filter and numbers of hits; with others they are
     forgotten.
     """
 
     def __init__(self) -> None:
-        self._known: tuple[Names | None, Filter | None, int, dict[str, StringHits]]
-        self._known = (None, None, 0, {})
+        self._known: tuple[Names | None, Filter | None, tuple[int, int], dict[str, StringHits]]
+        self._known = (None, None, (0, 0), {})
 
-    def of(self, names: Names, chosen: Filter, k: int) -> dict[str, StringHits]:
-        """Return the hits by string, to be added to."""
-        before, also, number, hits = self._known
-        if before is not names or also is not chosen or number != k or len(hits) > _MOST_KNOWN:
+    def of(self, names: Names, chosen: Filter, k: tuple[int, int]) -> dict[str, StringHits]:
+        """Return the hits by string, to be added to; `k` are the hits to find, and enough of them.
+
+        See `canonym.linking.pipeline.Pipeline.find`.
+        """
+        before, also, numbers, hits = self._known
+        if before is not names or also is not chosen or numbers != k or len(hits) > _MOST_KNOWN:
             hits = {}
             self._known = (names, chosen, k, hits)
         return hits
@@ -502,10 +504,6 @@ class BatchHits:
         """Return the names that the terminology has for the concept."""
         terminology = self.concepts.terminology
         return [name.text for name in terminology.names(self.concepts[hit.concept].id)]
-
-    def label(self, hit: ConceptHit) -> str:
-        """Return the preferred name of the concept."""
-        return self.concepts[hit.concept].label
 
 
 def _fill(ranked: list[ConceptHit], further: Sequence[ConceptHit], k: int) -> None:

@@ -23,7 +23,6 @@ from canonym.linking.default import MADE_FROM
 from canonym.linking.judge import JUDGE, OF_EARLIER_VERSIONS, Judge
 from canonym.linking.manifest import check_index_manifest
 from canonym.linking.overlay import MARK, OVERLAY, Overlay
-from canonym.linking.reranker import RERANKER, Reranker
 from canonym.terminology import Terminology
 from canonym.terminology.writer import content_digest
 
@@ -31,7 +30,7 @@ _log = logging.getLogger(__name__)
 
 _TERMINOLOGY = "terminology.db"
 _BESIDE = (
-    *(RERANKER, JUDGE, OF_EARLIER_VERSIONS),
+    *(JUDGE, *OF_EARLIER_VERSIONS),
     *(OVERLAY, f"{OVERLAY}-journal", f"{OVERLAY}{MARK}", MADE_FROM),
 )
 
@@ -54,8 +53,8 @@ class Verified(NamedTuple):
 def verify_index(folder: str | Path) -> Verified:
     """Compare every file of an index with its checksum, and find files that do not belong there.
 
-    The terminology is compared with its own digest too. The order, the confidence and what was
-    added may change after building: they are read, and checked by themselves.
+    The terminology is compared with its own digest too. The judge and what was added may change
+    after building: they are read, and checked by themselves.
 
     Parameters
     ----------
@@ -82,8 +81,6 @@ def verify_index(folder: str | Path) -> Verified:
         check_index_manifest(folder / MANIFEST, content)
         if _TERMINOLOGY in sizes and not damaged & {MANIFEST, _TERMINOLOGY}:
             findings += _check_terminology(folder, content["terminology"]["digest"])
-        with _noted(RERANKER, findings):
-            Reranker.load(folder / RERANKER, encoders=[one["name"] for one in content["encoders"]])
     with _noted(JUDGE, findings):
         Judge.load(folder / JUDGE)
     with _noted(OVERLAY, findings):

@@ -10,16 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from canonym.errors import InvalidInput
-from canonym.io.numbers import exp, log
 from canonym.ranking.fusion import FusedHits
 from canonym.types import Float32Array, Int32Array
-
-COSINE_SCALE = 20.0
-"""Factor of similarities before they become shares, in training as well."""
-
-_Floats = npt.NDArray[np.float64]
-_MOST = 3  # names that count; with all of them, concepts of many names go first
-_SAME = 1e-6  # names that an encoder takes for the same, such as a plural, count once
 
 
 class RankedConcepts(NamedTuple):
@@ -152,37 +144,6 @@ def search_concepts(
         if not len(pending):
             return result
         fetch *= 2
-
-
-def marginal_scores(scores: _Floats, starts: npt.NDArray[np.intp]) -> _Floats:
-    """Return how near the names of each concept are together: a soft sum of the best three.
-
-    `scores` are those of all names, concept after concept; one begins at each of `starts`. Equal
-    scores count once; the result is at least the best one. Shares of `COSINE_SCALE` times these
-    numbers are the marginal probabilities of concepts.
-
-    Notes
-    -----
-    ``S(c) = log(Σ_n exp(20 s_n)) / 20`` over the names n of the concept c: BioSyn (Sung et al.
-    2020, eqs. 6 and 7) trains encoders on the sum of the probabilities of all synonyms among the
-    candidates, and this ranks concepts by the same sum.
-
-    Differences
-    -----------
-    BioSyn ranks names and takes the concept of the first. Here three names at most are added up,
-    which was best on development parts: some concepts have hundreds.
-
-    >>> marginal_scores(np.array([0.7, 0.9, 0.9, 0.9]), np.array([0, 2])).round(4).tolist()
-    [0.9009, 0.9]
-    """
-    widths = np.diff(starts, append=len(scores))
-    best = kept = np.maximum.reduceat(scores, starts)
-    mass = np.ones(len(starts))
-    for _ in range(_MOST - 1):
-        lower = np.where(np.repeat(kept, widths) - scores >= _SAME, scores, -np.inf)
-        kept = np.maximum.reduceat(lower, starts)
-        mass += exp(COSINE_SCALE * (kept - best))
-    return best + log(mass) / COSINE_SCALE
 
 
 def _arrays(ranked: RankedConcepts) -> tuple[npt.NDArray[np.generic], ...]:

@@ -213,7 +213,6 @@ def terminologies(request: Request, state: Shared) -> dict[str, Any]:
             "types": opened.types,
             "languages": opened.languages,
             "encoders": list(linker.encoder_names),
-            "order": linker.order,
             "confidence": linker.judge is not None,
             "reconciliation": f"{state.base_url(request)}/reconcile/{name}",
         }

@@ -262,7 +262,6 @@ class TerminologyAnswer(BaseModel):
     types: dict[str, int]
     languages: dict[str, int]
     encoders: list[str]
-    order: str
     confidence: bool
     reconciliation: str
 

@@ -19,7 +19,6 @@ from canonym.io.files import MANIFEST, cache_folder, write_folder
 from canonym.linker import Linker
 from canonym.linking.judge import JUDGE
 from canonym.linking.named import index_folder
-from canonym.linking.reranker import RERANKER
 from canonym.service.problems import Problem
 from canonym.text import normalise, normalise_all
 from canonym.types import Concept, Name
@@ -27,7 +26,7 @@ from canonym.types import Concept, Name
 _log = logging.getLogger(__name__)
 _T = TypeVar("_T")
 _MOST_NAMED = 1000
-_FOLLOWED = (MANIFEST, RERANKER, JUDGE)
+_FOLLOWED = (MANIFEST, JUDGE)
 _PAUSES = (0.05, 0.1, 0.2, 0.4, 0.0)  # seconds between attempts
 
 

@@ -73,8 +73,10 @@ FORMATS: dict[str, Format] = {
          "a text file"),
         ("drugbank", "drugbank:read_drugbank_vocabulary", "DrugBank open vocabulary",
          "'drugbank vocabulary.csv'"),
+        ("genes", "genes:read_genes", "genes of NCBI (gene_info) or HGNC (complete set)",
+         "*.gene_info or hgnc_complete_set.txt"),
         ("icd10cm", "icd10cm:read_icd10cm", "ICD-10-CM, which comes with canonym",
-         "nothing: the word icd10cm"),
+         "nothing: the word icd10cm; of another release icd10cm-order-*.txt"),
         ("umls", "umls:read_umls", "UMLS Metathesaurus in Rich Release Format",
          "the folder with MRCONSO.RRF"),
         ("rxnorm", "rxnorm:read_rxnorm", "RxNorm in Rich Release Format",
@@ -500,6 +502,10 @@ def _recognise_lines(lines: Sequence[str]) -> str | None:
         return "owl"
     if "DrugBank ID" in first and "Common name" in first:
         return "drugbank"
+    if first.startswith(("#tax_id\tGeneID\t", "tax_id\tGeneID\t", "hgnc_id\tsymbol\t")):
+        return "genes"
+    if re.match(r"\d{5} [A-Z][0-9A-Z]{2,6} {1,5}[01] ", first):
+        return _PACKAGED
     if re.match(r"(msgctxt|msgid) \"", content[0] if content else ""):
         return "po"
     if "\t" in first and re.search(r"\btranslation_(value|text)\b", first):

@@ -88,7 +88,7 @@ def is_certain(
     near = (
         candidate
         for candidate in link.candidates[1:]
-        if candidate.similarity > 1 - LEAST_MARGIN and not candidate.against.contradictions
+        if candidate.score > 1 - LEAST_MARGIN and not candidate.against.contradictions
     )
     narrower = is_below or (lambda _, __: False)
     if any(rival.sieve != "search" or not narrower(rival.id, best.id) for rival in near):

@@ -10,7 +10,6 @@ from canonym.types.html import html_table
 from canonym.types.mentions import Mention, Step
 
 __all__ = [
-    "SIMILARITY",
     "Against",
     "Candidate",
     "ConceptMapping",
@@ -18,9 +17,6 @@ __all__ = [
     "Link",
     "links_html",
 ]
-
-SIMILARITY = "similarity"
-"""The score before re-ranking, among the scores of a candidate."""
 
 _HEAD = ("mention", "id", "label", "score", "matched name")
 
@@ -105,8 +101,7 @@ class Candidate:
     id, label : str
         The concept and its preferred name.
     score : float
-        Similarity; larger is better. 1.0 is a verbatim match. Where the index has a re-ranker, a
-        share of the candidates, and the similarity is among `parts`.
+        Similarity; larger is better. 1.0 is a verbatim match.
     name : str
         The name of the concept that matched best; its label where the mean of its names did.
     scope : str
@@ -120,8 +115,6 @@ class Candidate:
         `canonym.linking.targets`).
     parts : dict of str to float
         What each scorer gave this concept's best name, by encoder.
-    worth : dict of str to float
-        What each feature adds, where a re-ranker put the candidates in order; of the first two.
     context : dict of str to float
         What each kind of evidence around the mention adds, where several concepts have the name and
         that decided between them; see `canonym.linking.homonyms.Homonyms`.
@@ -138,14 +131,8 @@ class Candidate:
     types: tuple[str, ...] = ()
     sieve: str = "search"
     parts: dict[str, float] = field(default_factory=dict)
-    worth: dict[str, float] = field(default_factory=dict)
     context: dict[str, float] = field(default_factory=dict)
     against: Against = _NOTHING
-
-    @property
-    def similarity(self) -> float:
-        """The score, or the similarity among `parts` where the score is a share."""
-        return self.parts.get(SIMILARITY, self.score)
 
     @classmethod
     def from_dict(cls, whole: dict[str, Any]) -> Candidate:
@@ -171,8 +158,6 @@ class Candidate:
             "sieve": self.sieve,
             "parts": dict(self.parts),
         }
-        if self.worth:
-            whole["worth"] = dict(self.worth)
         if self.context:
             whole["context"] = dict(self.context)
         if self.against != _NOTHING:

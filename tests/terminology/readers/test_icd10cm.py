@@ -9,7 +9,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from canonym.errors import InvalidInput
+from canonym.errors import ReadError
+from canonym.terminology import recognise
 from canonym.terminology.readers import icd10cm
 from canonym.terminology.readers.everyday import SOURCE, read_everyday
 from canonym.terminology.readers.icd10cm import read_icd10cm
@@ -131,6 +132,61 @@ def test_the_version_may_be_given_or_unknown(
     assert first.version == ""
 
 
-def test_a_path_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InvalidInput, match="leave the path out"):
-        next(read_icd10cm(tmp_path))
+ORDER = "".join(
+    f"{n:05d} {code:<7} {billable} {short:<60} {title}\n"
+    for n, (code, billable, short, title) in enumerate(
+        [
+            ("A00", 0, "Cholera", "Cholera"),
+            ("A000", 1, "Cholera due to Vibrio cholerae 01, biovar cholerae",
+             "Cholera due to Vibrio cholerae 01, biovar cholerae"),
+            ("T36", 0, "Systemic antibiotics", "Poisoning by systemic antibiotics"),
+            ("T360X1", 0, "Poisoning by penicillins", "Poisoning by penicillins, accidental"),
+            ("T360X1A", 1, "Poisoning by penicillins, acc, init",
+             "Poisoning by penicillins, accidental, initial encounter"),
+        ],
+        1,
+    )
+)  # fmt: skip
+
+
+def test_the_order_file_of_a_release(tmp_path: Path) -> None:
+    path = tmp_path / "icd10cm-order-2027.txt"
+    path.write_text(ORDER)
+    assert recognise(path) == "icd10cm"
+    of = {"source": "ICD-10-CM", "version": "2027"}
+    title = "Cholera due to Vibrio cholerae 01, biovar cholerae"
+    assert list(read_icd10cm(path)) == [
+        Concept("ICD10CM:A00", "Cholera", types=("category",), **of),
+        Concept("ICD10CM:A00.0", title, types=("subcategory",), **of),
+        Relation("ICD10CM:A00.0", "is_a", "ICD10CM:A00"),
+        Concept("ICD10CM:T36", "Poisoning by systemic antibiotics", types=("category",), **of),
+        Concept(
+            "ICD10CM:T36.0X1", "Poisoning by penicillins, accidental", types=("subcategory",), **of
+        ),
+        Relation("ICD10CM:T36.0X1", "is_a", "ICD10CM:T36"),
+        Concept(
+            "ICD10CM:T36.0X1A",
+            "Poisoning by penicillins, accidental, initial encounter",
+            types=("extended subcategory",),
+            **of,
+        ),
+        Relation("ICD10CM:T36.0X1A", "is_a", "ICD10CM:T36.0X1"),
+    ]
+    assert next(read_icd10cm(path, version="x")).version == "x"
+
+
+def test_a_release_may_have_everyday_names(tmp_path: Path) -> None:
+    path = tmp_path / "order.txt"
+    path.write_text("00001 I21     0 " + "Acute myocardial infarction".ljust(61) + "Acute MI\n")
+    names = {one.text for one in read_icd10cm(path, everyday=True) if isinstance(one, Name)}
+    assert "heart attack" in names
+    assert not [one for one in read_icd10cm(path) if isinstance(one, Name)]
+
+
+@pytest.mark.parametrize("line", ["A00 Cholera\n", "00001 A00 Cholera\n", ORDER[:30] + "\n"])
+def test_other_files_are_refused(tmp_path: Path, line: str) -> None:
+    path = tmp_path / "icd10cm-order-2027.txt"
+    path.write_text(ORDER + line)
+    with pytest.raises(ReadError, match="is no line of an order file") as caught:
+        list(read_icd10cm(path))
+    assert caught.value.line == 6

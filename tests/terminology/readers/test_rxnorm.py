@@ -135,11 +135,23 @@ def test_optional_files(tmp_path: Path) -> None:
         list(read_rxnorm(folder))
 
 
-@pytest.mark.parametrize("name", ["RXNCONSO", "RXNSTY"])
-def test_a_missing_file(release: Path, name: str) -> None:
-    (release / "rrf" / f"{name}.RRF").unlink()
-    with pytest.raises(ReadError, match=rf"{name}.RRF not found.*RXNCONSO.RRF and RXNSTY.RRF"):
+def test_a_missing_file(release: Path) -> None:
+    (release / "rrf" / "RXNCONSO.RRF").unlink()
+    with pytest.raises(ReadError, match=r"RXNCONSO.RRF not found.*must contain RXNCONSO.RRF"):
         list(read_rxnorm(release))
+
+
+def test_prescribable_content_has_no_semantic_types(
+    release: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    whole = list(read_rxnorm(release))
+    for name in ("RXNSTY", "RXNCUI"):
+        (release / "rrf" / f"{name}.RRF").unlink()
+    concepts = [one for one in read_rxnorm(release) if isinstance(one, Concept)]
+    assert {one.id: one.types for one in concepts} == {
+        one.id: one.types[:1] for one in whole if isinstance(one, Concept) and not one.deprecated
+    }
+    assert "no RXNSTY.RRF" in caplog.text
 
 
 @pytest.mark.parametrize("name", ["RXNCONSO", "RXNSTY", "RXNREL", "RXNCUI"])
@@ -167,7 +179,9 @@ def test_wrong_encoding(release: Path) -> None:
 
 
 def test_all_missing_files_are_listed_at_once(release: Path) -> None:
-    for name in ("RXNSTY", "RXNREL"):
+    for name in ("RXNCONSO", "RXNREL"):
         (release / "rrf" / f"{name}.RRF").unlink()
-    with pytest.raises(ReadError, match=r"RXNSTY.RRF, RXNREL.RRF not found.*pass relations=False"):
+    with pytest.raises(
+        ReadError, match=r"RXNCONSO.RRF, RXNREL.RRF not found.*pass relations=False"
+    ):
         list(read_rxnorm(release))

@@ -11,7 +11,6 @@ from typing import Any
 import click
 
 from canonym.cli.train.options import TrainingCommand, click_option
-from canonym.cli.train.reranker import reranker
 from canonym.cli.train.words import word_vectors
 from canonym.errors import InvalidInput
 
@@ -155,5 +154,4 @@ def few_shot() -> None:
     """
 
 
-for _command in (reranker, word_vectors):
-    train.add_command(_command)
+train.add_command(word_vectors)

@@ -14,7 +14,6 @@ from canonym.service.served import Opened
 from canonym.terminology.readers.everyday import SOURCE as EVERYDAY
 from canonym.text.certainty import is_by_id, is_certain, is_verbatim
 from canonym.types import Candidate, Link, Mention
-from canonym.types.links import SIMILARITY
 
 _WITHOUT_PROPERTY = 0.8  # what is left of a score for each wish that others meet
 _WITHOUT_TYPE = 0.95  # OpenRefine wishes for the first type it guessed, unless told otherwise
@@ -221,10 +220,8 @@ def _found(opened: Opened, plan: Plan, links: Sequence[tuple[bool, Link]]) -> li
     if not plan.query.names and not plan.query.ids:
         return [*_by_conditions(plan)]
     found = {one.id: one for one in _by_id(opened, plan)}
-    # Shares of a re-ranker compare the candidates of one search only.
-    merged = len(links) > 1
     for _, link in links:
-        for one in _of_link(link, merged):
+        for one in _of_link(link):
             if one.id not in found or found[one.id].score < one.score:
                 found[one.id] = one
     return [*found.values()]
@@ -238,25 +235,24 @@ def _by_id(opened: Opened, plan: Plan) -> Iterator[Found]:
             yield Found(known, 100.0, asked=True, features={"exact": True})
 
 
-def _of_link(link: Link, merged: bool) -> Iterator[Found]:
+def _of_link(link: Link) -> Iterator[Found]:
     for part in link.parts:
-        for inner in _of_link(part, merged):
+        for inner in _of_link(part):
             inner.exact = False  # a part of a name is not the name
             yield inner
     for place, one in enumerate(link.candidates):
-        score = one.similarity if merged else one.score
         exact = is_verbatim(link, one) or is_by_id(link, one)
         features = _features(one) | {"exact": exact}
         if one.against.contradictions:
             features["contradicts"] = True
         if place == 0 and link.confidence is not None:
             features["confidence"] = round(link.confidence, 4)
-        found = 100 * min(1.0, max(0.0, float(score)))
+        found = 100 * min(1.0, max(0.0, float(one.score)))
         yield Found(one.id, found, one.name, exact=exact, features=features)
 
 
 def _features(candidate: Candidate) -> dict[str, float | bool]:
-    parts = {SIMILARITY: candidate.score} | candidate.parts
+    parts = {"similarity": candidate.score} | candidate.parts
     return {name: round(float(part), 4) for name, part in parts.items()}
 
 

@@ -1,4 +1,7 @@
-"""ICD-10-CM from the package ``simple-icd-10-cm``, which contains the official files."""
+"""ICD-10-CM from the package ``simple-icd-10-cm``, which contains the official files.
+
+Other releases are read from their order file, which has the codes and their titles alone.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +12,15 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from canonym.errors import InvalidInput, require
+from canonym.errors import require
+from canonym.io.streams import open_text
 from canonym.terminology.readers.everyday import read_everyday
 from canonym.types import Concept, Name, Record, Relation
 
 _RANGE = re.compile(r"\s*\([A-Z0-9]{3}-[A-Z0-9]{3}\)$")
 _RELEASE = re.compile(r"code-list-([A-Za-z]+)-(\d{4})\.txt$")
+_YEAR = re.compile(r"order[-_](\d{4})")
+_ORDER_LINE = re.compile(r"\d{5} ([A-Z][0-9A-Z]{2,6}) {1,5}[01] .{60} (\S.*)")
 
 
 def read_icd10cm(
@@ -28,10 +34,12 @@ def read_icd10cm(
 
     Parameters
     ----------
-    path : None
-        Must be None: the classification is part of an installed package. All readers take a path.
+    path : str or Path, optional
+        The order file of another release, ``icd10cm-order-2027.txt``: all categories and codes. By
+        default the classification comes from an installed package, with chapters and blocks.
     version : str, optional
-        The version to record; by default the release in the package (``"April 2026"``).
+        The version to record; by default the release in the package (``"April 2026"``), or the year
+        in the name of the file.
     includes : bool
         Whether "Includes" notes become names of scope ``narrow``: examples of a category or block
         ("Malta fever" of A23, brucellosis).
@@ -47,8 +55,8 @@ def read_icd10cm(
 
     Raises
     ------
-    InvalidInput
-        If a path is given.
+    ReadError
+        If a line is not one of an order file.
 
     Notes
     -----
@@ -65,10 +73,8 @@ def read_icd10cm(
     https://www.cdc.gov/nchs/icd/icd-10-cm/
     """
     if path is not None:
-        raise InvalidInput(
-            f"path={str(path)!r} was given, but ICD-10-CM comes with the installed package "
-            "simple-icd-10-cm: leave the path out"
-        )
+        yield from _order_file(Path(path), version, everyday=everyday)
+        return
     with warnings.catch_warnings():
         # It warns, at import, of empty notes in the official file; nothing a user could act on.
         warnings.simplefilter("ignore")
@@ -124,3 +130,34 @@ def _kind(package: Any, code: str, lone_block: bool, in_lone_block: bool) -> str
     if lone_block or (package.is_block(code) and not in_lone_block):
         return "block"
     return "category"
+
+
+def _order_file(path: Path, version: str | None, *, everyday: bool) -> Iterator[Record]:
+    """Read the fixed columns number, code, billable or not, short title, title."""
+    if version is None:
+        year = _YEAR.search(path.name)
+        version = year[1] if year else ""
+    known: set[str] = set()
+    with open_text(path) as stream:
+        for line in stream:
+            columns = _ORDER_LINE.fullmatch(line.rstrip())
+            if columns is None:
+                raise stream.error(
+                    f"{line.rstrip()[:60]!r} is no line of an order file: a number, a code, 0 or 1 "
+                    "and two titles in fixed columns were expected"
+                )
+            code, title = columns[1], columns[2]
+            known.add(code)
+            kind = {3: "category", 7: "extended subcategory"}.get(len(code), "subcategory")
+            id_ = f"ICD10CM:{_dotted(code)}"
+            yield Concept(id_, title, types=(kind,), source="ICD-10-CM", version=version)
+            above = (code[:n] for n in range(len(code) - 1, 2, -1))
+            parent = next((shorter for shorter in above if shorter in known), None)
+            if parent:
+                yield Relation(id_, "is_a", f"ICD10CM:{_dotted(parent)}")
+    if everyday:
+        yield from read_everyday(known={f"ICD10CM:{_dotted(code)}" for code in known})
+
+
+def _dotted(code: str) -> str:
+    return code if len(code) == 3 else f"{code[:3]}.{code[3:]}"

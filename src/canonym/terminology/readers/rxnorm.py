@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
@@ -11,9 +12,11 @@ from canonym.terminology.readers.releases import Release, check_known, curie
 from canonym.terminology.readers.rrf import LANGUAGES, filled, rrf_relations, rrf_rows
 from canonym.types import Concept, Name, Record, Xref
 
+_log = logging.getLogger(__name__)
+
 # Term types of RxNorm's own names that are not the name of a concept but a further one.
 _SYNONYMS = frozenset(("ET", "PSN", "SY", "TMSY"))
-_NEEDS = ("RXNCONSO.RRF", "RXNSTY.RRF")
+_NEEDS = ("RXNCONSO.RRF",)
 
 
 def read_rxnorm(
@@ -61,15 +64,18 @@ def read_rxnorm(
 
     Notes
     -----
-    Relations between atoms and those of other vocabularies are left out. Directions are as in
+    The current prescribable content has no RXNSTY: types are the term types alone then. Relations
+    between atoms and those of other vocabularies are left out. Directions are as in
     `canonym.terminology.readers.umls.read_umls`.
     """
     release = Release(folder, "an RxNorm folder", _NEEDS, subfolder="rrf")
     needed = dict.fromkeys(_NEEDS, "") | ({"RXNREL.RRF": "relations=False"} if relations else {})
     files, *further = release.need(needed)
-    semantics, *others = map(filled, further)
-    semantic = _semantic_types(semantics)
-    edges = others[0] if relations else []
+    edges = filled(further[0]) if relations else []
+    semantics = release.find("RXNSTY.RRF")
+    if not semantics:
+        _log.warning("%s has no RXNSTY.RRF: concepts get no semantic types", folder)
+    semantic = _semantic_types(filled(semantics))
     if not version and (date := re.search(r"_(\d{8})$", Path(folder).resolve().name)):
         version = date[1]
     labels: dict[str, str] = {}
