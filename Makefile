@@ -1,7 +1,7 @@
 # make test    what has to pass before a change goes in (needs a Python of 3.11 or newer, nothing else)
 # make coverage    the same, twice as slow: says which lines and branches nothing runs
 # make slow    the few tests that take long
-# make clients OpenRefine and others against the service; installs OpenRefine where there is apt-get
+# make clients OpenRefine, Chromium, Ray, Spark and others; installs them, a gigabyte, where there is apt-get
 # make check   formatting, lint and types
 # make docs    write docs/cli.md, results and printed outputs into the pages, and build the site
 
@@ -30,7 +30,8 @@ slow: $(VENV)/installed
 
 clients: $(VENV)/installed
 	tests/clients/install
-	$(BIN)/python -m pytest tests/clients
+	$(BIN)/python -m pip install --quiet --no-compile -c constraints.txt -e '.[ray,spark]' sssom
+	$(BIN)/python -m pytest tests/clients tests/service tests/bulk tests/export/test_sssom.py tests/review/test_export.py
 
 check: $(VENV)/installed
 	$(BIN)/ruff format --check .

@@ -11,6 +11,8 @@ from pathlib import Path
 import hypothesis
 import pytest
 
+from tests.skips import counted
+
 # The same examples everywhere, and no deadline: a busy machine is no defect.
 hypothesis.settings.register_profile("canonym", deadline=None, derandomize=True, max_examples=50)
 hypothesis.settings.load_profile("canonym")
@@ -30,6 +32,22 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if {"data", "packaged"} & set(getattr(item, "fixturenames", ())):
             item.add_marker("no_cover")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Count what is skipped, and fail where that is for another reason than those allowed."""
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    if reporter is None:  # a worker, whose tests the first process counts
+        return
+    reports = [one for one in reporter.stats.get("skipped", []) if isinstance(one.longrepr, tuple)]
+    counts, others = counted(one.longrepr[2] for one in reports)
+    if counts:
+        kinds = (f"{n} for want of {what}" for what, n in counts.most_common())
+        reporter.write_line(f"\n{counts.total()} tests are skipped: {'; '.join(kinds)}")
+    if others:
+        reporter.write_line(f"\nskipped for a reason that is not in tests/skips.py: {others[:5]}")
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
 @pytest.fixture(scope="session")
