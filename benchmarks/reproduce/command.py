@@ -299,9 +299,9 @@ def _columns(table: Table) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the columns that are not empty, and those of numbers."""
     columns = (
         *("row", "metric", "reading", "n", "folds", "samples", "paper", "ours", "sd"),
-        *("interval", "difference", "agrees", "against", "by", "p"),
+        *("interval", "difference", "p to paper", "agrees", "against", "by", "p"),
     )
-    some = {"folds", "samples", "sd", "against", "by", "p"}
+    some = {"folds", "samples", "sd", "p to paper", "against", "by", "p"}
     cells = [_all_cells(row) for row in table.rows]
     shown = tuple(
         column
@@ -341,6 +341,7 @@ def _all_cells(row: ReproducedRow) -> dict[str, str]:
         "sd": shown(row.sd),
         "interval": "–" if row.low is None else f"[{shown(row.low)}, {shown(row.high)}]",
         "difference": shown(row.difference, "+"),
+        "p to paper": "–" if row.p_published is None else f"{row.p_published:.3f}",
         "agrees": {True: "yes", False: "no", None: "–"}[row.agrees],
         "against": other.name if other else "–",
         "by": by,

@@ -11,6 +11,7 @@ import pytest
 
 from canonym import Concept, InvalidInput, Name, ReadError, Terminology
 from canonym.corpora.trials import Trial, make_trial
+from canonym.encoders import make_encoder
 from canonym.encoders.static import StaticVectors
 from canonym.evaluation.dictionary import build_dictionary, build_target_dictionary, reweighed
 from canonym.types import Document, Mention, Relation, Xref
@@ -239,6 +240,31 @@ def test_thresholds_of_distances_are_distances(place: Path) -> None:
         drawn[similarity] = outcome.details["thresholds"]["false-positive"]
     assert all(0 < one <= 1 for one in drawn["cosine"])
     assert all(one <= 0 for one in drawn["euclidean"])
+
+
+def test_rows_compare_searches_by_the_same_vectors(place: Path) -> None:
+    pytest.importorskip("torch")
+    bert = make_tiny_bert(place / "bert")
+    shelf = Shelf(place)
+    names = [f"name {number}" for number in range(1_200)]
+    for similarity in ("euclidean", "cosine"):
+        spec = f"{bert},pooling=mean,similarity={similarity}"
+        shared, alone = shelf.encoder(spec), make_encoder(spec)
+        assert shared.similarity == alone.similarity == similarity
+        norms = np.linalg.norm(shared.encode(names), axis=1, keepdims=True)
+        vectors = shared.encode(names) / (norms if alone.normalise else 1)
+        np.testing.assert_allclose(vectors, alone.encode(names), atol=1e-6)
+    assert shared.encode(names) is shelf.encoder(spec).encode(names)
+    table = run(
+        place,
+        row("a", f'encoders = ["{bert}"]\nsimilarity = "euclidean"'),
+        row("b", f'encoders = ["{bert}"]\nsimilarity = "inner"'),
+        head=LINK,
+    )
+    first, second = ([one.score for one in table.runs[name].scored["lenient"]] for name in "ab")
+    assert first != second
+    with pytest.raises(InvalidInput, match="similarity"):
+        shelf.encoder(f"{bert},similarity=manhattan")
 
 
 def test_samples_of_a_model_are_averaged(place: Path) -> None:
