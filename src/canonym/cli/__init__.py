@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import sys
+from difflib import get_close_matches
 from typing import Any
 
 import click
@@ -42,14 +43,20 @@ _COMMANDS = {
     "completion": "canonym.cli:completion",
 }
 
-# In a checkout: what papers needed once, and linking does not.
-_MOVED = {
-    "corpus show": "python benchmarks/reproduce corpus",
-    "corpus agreement": "python benchmarks/reproduce agreement",
-    "corpus trials": "python benchmarks/reproduce trials",
-    "corpus": "python benchmarks/reproduce corpus",
-    "picture": "python benchmarks/reproduce picture",
-    "train word-vectors": "python benchmarks/reproduce word-vectors",
+_IN_A_CHECKOUT = (
+    "this command is no part of the installed package any more. In a checkout of the repository: "
+    "python benchmarks/reproduce"
+)
+# What papers needed once and linking does not, and what brought too little.
+_GONE = {
+    "corpus show": f"{_IN_A_CHECKOUT} corpus",
+    "corpus agreement": f"{_IN_A_CHECKOUT} agreement",
+    "corpus trials": f"{_IN_A_CHECKOUT} trials",
+    "corpus": f"{_IN_A_CHECKOUT} corpus",
+    "picture": f"{_IN_A_CHECKOUT} picture",
+    "train word-vectors": f"{_IN_A_CHECKOUT} word-vectors",
+    "train reranker": "this command is gone: the most similar name comes first. `canonym "
+    "fit-confidence` adapts what an index says of its links to annotated mentions",
 }
 
 
@@ -71,13 +78,14 @@ class Commands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command; of one that has moved, say what to type instead."""
+        """Find the command; say what to type instead of one that is gone or misspelt."""
         typed = " ".join(args)
-        if places := [to for words, to in _MOVED.items() if f"{typed} ".startswith(f"{words} ")]:
-            raise click.UsageError(
-                f"this command is no part of the installed package any more. In a checkout of the "
-                f"repository: {places[0]}"
-            )
+        if instead := [
+            says for words, says in _GONE.items() if f"{typed} ".startswith(f"{words} ")
+        ]:
+            raise click.UsageError(instead[0])
+        if args[0] not in _COMMANDS and (near := get_close_matches(args[0], _COMMANDS, n=1)):
+            raise click.UsageError(f"no such command {args[0]!r}. Did you mean {near[0]!r}?")
         return super().resolve_command(ctx, args)
 
     def main(self, *args: Any, **extra: Any) -> Any:
