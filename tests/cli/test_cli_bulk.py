@@ -80,7 +80,7 @@ def test_the_surroundings_of_a_row_can_be_ignored(
         assert job["settings"]["context"] is (name == "with")
 
 
-def test_a_part_that_fails_gives_code_3_and_is_made_when_its_cause_is_mended(
+def test_a_part_that_fails_gives_code_3_and_is_tried_again(
     tmp_path: Path, index: Path
 ) -> None:
     path = tmp_path / "b.parquet"
@@ -97,9 +97,16 @@ def test_a_part_that_fails_gives_code_3_and_is_made_when_its_cause_is_mended(
     assert "1 part is missing, see" in result.output
     path.write_bytes(content)
     os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
-    run(*arguments(path, tmp_path / "out", index, "--resume"))
+    # The other parts are of the file as it was.
+    refused = run(*arguments(path, tmp_path / "out", index, "--resume"), code=2)
+    assert "b.parquet has other content" in refused.output
+    path.write_bytes(whole)
+    os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+    run(*arguments(path, tmp_path / "out", index, "--resume"), code=3)
+    path.write_bytes(content)
+    run(*arguments(path, tmp_path / "out", index, "--overwrite"))
     assert pq.read_table(tmp_path / "out").num_rows == 12
-    assert not list((tmp_path / "out/_canonym/failed").iterdir())
+    assert not (tmp_path / "out/_canonym/failed").exists()
 
 
 def test_messages_speak_of_options(visits: Path, tmp_path: Path, index: Path) -> None:

@@ -21,7 +21,7 @@ from canonym.integrations.duckdb import register
 NAMES = link_schema().names
 FIELDS = [name.removeprefix("canonym_") for name in NAMES]
 TEXTS = ["heart attack", None, "breast and ovarian cancer", "brest cancre", "?", "", "heart attack"]
-NOTE = "Known chronic obstructive pulmonary disease (COPD)."
+NOTE = "Known chronic obstructive pulmonary disease (COBPD)."
 
 
 @pytest.fixture(scope="module")
@@ -100,10 +100,10 @@ def test_pandas_keeps_index_types_and_the_given_table(linker: Linker) -> None:
 
 
 def test_pandas_takes_context_numbered_columns_and_options(linker: Linker) -> None:
-    frame = pd.DataFrame({0: ["COPD", "brest tumours"], 1: [NOTE, None]})
+    frame = pd.DataFrame({0: ["COBPD", "brest tumours"], 1: [NOTE, None]})
     linked = with_pandas.link_column(frame, 0, linker, context_column=1, min_score=0.99)
     assert plain(linked["canonym_id"].to_numpy()) == ["X:5", None]
-    named = with_pandas.link_column(frame, 0, linker.folder, abbreviations={"COPD": "heart attack"})
+    named = with_pandas.link_column(frame, 0, linker.folder, abbreviations={"COBPD": "heart attack"})
     assert named["canonym_id"][0] == "X:1"
 
 
@@ -177,12 +177,12 @@ def test_polars_links_in_an_expression(linker: Linker, expected: list[dict[str, 
 
 
 def test_polars_takes_context_and_options(linker: Linker) -> None:
-    frame = pl.DataFrame({"dx": ["COPD", "brest tumours"], "note": [NOTE, None]})
+    frame = pl.DataFrame({"dx": ["COBPD", "brest tumours"], "note": [NOTE, None]})
     linked = with_polars.link_column(
         frame, "dx", linker, context_column="note", ids=iter(["X:3", "X:5"]), min_score=0.99
     )
     assert linked["canonym_id"].to_list() == ["X:5", None]
-    named = with_polars.link_column(frame, "dx", linker, abbreviations={"COPD": "heart attack"})
+    named = with_polars.link_column(frame, "dx", linker, abbreviations={"COBPD": "heart attack"})
     assert named["canonym_id"][0] == "X:1"
 
 
@@ -290,11 +290,11 @@ def test_duckdb_takes_context_options_and_names(linker: Linker, connection: Any)
     register(connection, linker, "strict", min_score=0.99, ids=iter(["X:3"]))
     register(connection, linker.folder, "named", abbreviations={"HA": "heart attack"})
     query = (
-        "SELECT in_note('COPD', $note).id, in_note('COPD', NULL).id, strict('brest tumours').id, "
+        "SELECT in_note('COBPD', $note).id, in_note('COBPD', NULL).id, strict('brest tumours').id, "
         "strict('heart attack').id, strict('breast cancer').id, named('HA').id"
     )
     (found,) = connection.execute(query, {"note": NOTE}).fetchall()
-    alone = linker.link(["COPD"])[0].id
+    alone = linker.link(["COBPD"])[0].id
     assert alone != "X:5"
     assert found == ("X:5", alone, None, None, "X:3", "X:1")
 

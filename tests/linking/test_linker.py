@@ -221,15 +221,15 @@ def test_the_last_filters_are_remembered_and_no_more(linker: Linker) -> None:
 
 
 def test_abbreviations_come_from_the_document(linker: Linker) -> None:
-    text = "Primary hyperparathyroidism (PHPT) is common. PHPT raises calcium."
-    start = text.rindex("PHPT")
-    document = Document("d", text, (Mention("PHPT", start, start + 4),))
+    text = "Primary hyperparathyroidism (PHPTH) is common. PHPTH raises calcium."
+    start = text.rindex("PHPTH")
+    document = Document("d", text, (Mention("PHPTH", start, start + 5),))
     link = linker.link_document(document)[0]
     assert link.id == "X:2"
     assert link.steps
-    assert ids(linker, Mention("PHPT", context=text)) == ["X:2"]
-    assert ids(linker, "PHPT", abbreviations={"PHPT": "primary hyperparathyroidism"}) == ["X:2"]
-    assert linker.link(["PHPT"])[0].candidates[0].sieve == "search"
+    assert ids(linker, Mention("PHPTH", context=text)) == ["X:2"]
+    assert ids(linker, "PHPTH", abbreviations={"PHPTH": "primary hyperparathyroidism"}) == ["X:2"]
+    assert linker.link(["PHPTH"])[0].candidates[0].sieve == "search"
     assert link.candidates[0].sieve == "verbatim"
 
 

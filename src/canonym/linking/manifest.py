@@ -39,6 +39,13 @@ def check_index_manifest(path: Path, content: Mapping[str, Any]) -> None:
             path,
             f"the manifest is damaged: {key!r} {found}, expected {expected}; build the index again",
         )
+    n = len(content["encoders"])
+    if (path.parent / f"encoder-{n}").exists():
+        raise ReadError(
+            path,
+            f"the manifest is damaged: it names {n} encoders and the folder has more; build the "
+            "index again",
+        )
 
 
 def _is_terminology(given: Any) -> bool:

@@ -346,7 +346,8 @@ class Preparation:
         if diabetes := diabetes_name(text):
             rewrites = (*rewrites, Step(USUAL_READING, text, diabetes))
         alternatives, guesses = _spelled(text, apart, speller)
-        if reading := usual_reading(text):
+        # A search without any help is what a paper describes.
+        if self.speller is not None and (reading := usual_reading(text)):
             alternatives = (*alternatives, Step(USUAL_READING, text, reading))
         rewrites = (*rewrites, *(Step("space", text, other) for other in apart.texts))
         genera, initials = organism_steps(text, self.binomials, context.around)

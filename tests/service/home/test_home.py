@@ -409,5 +409,5 @@ def test_pages_run_and_fetch_nothing_of_others(client: TestClient) -> None:
         assert "style=" not in page.text
     assert "form-action 'none'" in client.get("/reviews").headers["content-security-policy"]
     for name in ("home.js", "concept.js", "home.css"):
-        assert "innerHTML" not in client.get(f"/home/{name}").text
-    assert client.get("/home/missing.js").status_code == 404
+        assert "innerHTML" not in client.get(f"/assets/{name}").text
+    assert client.get("/assets/missing.js").status_code == 404

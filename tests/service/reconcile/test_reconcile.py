@@ -667,5 +667,5 @@ def test_lone_surrogates_are_refused_where_an_answer_would_hold_them(client: Tes
 def test_a_part_of_a_name_is_not_the_name() -> None:
     part = Link(Mention("knee"), (Candidate("X:1", "Knee", 1.0, "Knee", sieve="verbatim"),))
     whole = replace(part, mention=Mention("knee and hip"), candidates=(), parts=(part,))
-    assert [(one.id, one.exact) for one in _of_link(part, merged=False)] == [("X:1", True)]
-    assert [(one.id, one.exact) for one in _of_link(whole, merged=False)] == [("X:1", False)]
+    assert [(one.id, one.exact) for one in _of_link(part)] == [("X:1", True)]
+    assert [(one.id, one.exact) for one in _of_link(whole)] == [("X:1", False)]

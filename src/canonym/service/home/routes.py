@@ -133,7 +133,7 @@ async def concept(terminology: str, id: str, request: Request, state: Shared) ->
         return await _told(request, "concept.html", error, **shown)
 
 
-@router.get("/home/{name}")
+@router.get("/assets/{name}")
 def static(name: str) -> Response:
     """Return a script or a style sheet."""
     return html.static("home", name)
