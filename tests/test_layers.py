@@ -55,6 +55,7 @@ THIRD_PARTY = {
     "babel": "po",
     "rdflib": "owl",
     "spacy": "spacy",
+    "mcp": "mcp",
     "matplotlib": "analysis",
     "sklearn": "analysis",
     "threadpoolctl": "analysis",

@@ -37,6 +37,7 @@ _COMMANDS = {
     "corpus": "canonym.cli.corpus:corpus",
     "picture": "canonym.cli.picture:picture",
     "serve": "canonym.cli.serve:serve",
+    "mcp": "canonym.cli.mcp:mcp",
     "keys": "canonym.cli.keys:keys",
     "map": "canonym.cli.map:map_",
     "terminology": "canonym.cli.terminology:terminology",

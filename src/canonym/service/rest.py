@@ -37,7 +37,8 @@ _EXPLANATION = {"searched", "steps", "scope", "sieve", "worth", "context"}
 _OF_CANDIDATES = ("id", "label", "score", "name", "types", "against")  # without an explanation
 _MOST_CHILDREN = 100
 _FEW = 10  # mentions of a request that is linked together with others
-_LONGEST_TEXT = 100_000
+LONGEST_TEXT = 100_000
+"""Characters of a text that is annotated."""
 _SECONDS = 30  # for texts; what takes longer is full of homonyms
 _AT_A_TIME = 64  # mentions, or text for about as many
 _CHARACTERS = 1000  # of a text, on average; all have as many candidates as a batch of mentions
@@ -145,13 +146,13 @@ async def annotate(given: schemas.AnnotateRequest, state: Shared) -> Response:
     if length > most:
         raise too_large(f"characters with k = {given.k}", most, length)
     longest = max((len(document.text) for document in documents), default=0)
-    if longest > _LONGEST_TEXT:
-        raise too_large("characters of a text", _LONGEST_TEXT, longest)
+    if longest > LONGEST_TEXT:
+        raise too_large("characters of a text", LONGEST_TEXT, longest)
     options: Any = {name: getattr(given, name) for name in _OPTIONS}
     options["batch"] = _AT_A_TIME
 
     def work(opened: Opened) -> Response:
-        _check_readable(opened)
+        check_readable(opened)
         until = time.monotonic() + _SECONDS
         annotated = opened.linker.annotate_documents(
             documents, abbreviations=given.abbreviations, **options
@@ -174,7 +175,7 @@ async def annotate(given: schemas.AnnotateRequest, state: Shared) -> Response:
     return await state.work.run(lambda: served.use(work))
 
 
-def _check_readable(opened: Opened) -> None:
+def check_readable(opened: Opened) -> None:
     """Refuse an index that finds no names in texts: no other request would be answered."""
     try:
         opened.linker.annotator.open()
@@ -235,12 +236,13 @@ def concept(id: str, state: Shared, terminology: Terminology = None) -> dict[str
             raise Problem(
                 HTTPStatus.NOT_FOUND, f"{served.name} has no concept with the id {id!r:.200}"
             )
-        return {"terminology": served.name, **_concept(opened, known)}
+        return {"terminology": served.name, **describe_concept(opened, known)}
 
     return served.use(work)
 
 
-def _concept(opened: Opened, id: str) -> dict[str, Any]:
+def describe_concept(opened: Opened, id: str) -> dict[str, Any]:
+    """Return the members of a `schemas.ConceptAnswer`, but for the name of the terminology."""
     found, terminology = opened.terminology.concept(id), opened.terminology
     children = terminology.children(found.id)
     xrefs = terminology.xrefs(found.id)

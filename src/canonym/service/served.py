@@ -8,7 +8,7 @@ import logging
 import re
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from pathlib import Path
 from typing import TypeVar
@@ -20,6 +20,7 @@ from canonym.linker import Linker
 from canonym.linking.judge import JUDGE
 from canonym.linking.named import index_folder
 from canonym.service.problems import Problem
+from canonym.terminology.words import Words
 from canonym.text import normalise, normalise_all
 from canonym.types import Concept, Name
 
@@ -91,6 +92,11 @@ class Opened:
             self._add_names(form, limit, texts)
         return [(self.terminology.concept(id_), text) for id_, text in texts.items()][:limit]
 
+    @functools.cached_property
+    def words(self) -> Words:
+        """The words of all names."""
+        return Words.open(self.terminology)
+
     def named(self, name: str) -> list[str]:
         """Return the ids of the concepts with a name, up to case and punctuation."""
         return list(self._called(name))
@@ -130,10 +136,19 @@ class Opened:
 
 
 class Served:
-    """One index, under a name. Requests use it through `use`."""
+    """One index, under a name. Requests use it through `use`.
 
-    def __init__(self, name: str, folder: Path | None) -> None:
+    `advice` says how all values of a filter are listed, in the words of who serves it.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        folder: Path | None,
+        advice: str = "GET /v1/terminologies lists all",
+    ) -> None:
         self.name = name
+        self._advice = advice
         self._index = folder
         self._folder = None if folder is None else index_folder(folder)
         self._lock = threading.Lock()
@@ -231,8 +246,19 @@ class Served:
 
     def _worded(self, message: str) -> str:
         """Say in the words of the service what is said in those of Python, with no path."""
-        message = re.sub(r"List all with .*", "GET /v1/terminologies lists all", message)
+        message = re.sub(r"List all with .*", self._advice, message).rstrip()
         return message.replace("terminology.db", self.name)
+
+
+def find_served(indexes: Mapping[str, Served], name: str | None) -> Served:
+    """Return the index of that name; where there is one index only, it needs no name."""
+    if name is None and len(indexes) == 1:
+        return next(iter(indexes.values()))
+    if name is None or name not in indexes:
+        given = "none is named" if name is None else f"there is no terminology {name!r:.80}"
+        status = HTTPStatus.UNPROCESSABLE_ENTITY if name is None else HTTPStatus.NOT_FOUND
+        raise Problem(status, f"{given}; there are {', '.join(indexes)}", terminologies=[*indexes])
+    return indexes[name]
 
 
 def _open_prefixes(linker: Linker) -> Prefixes:
