@@ -46,9 +46,10 @@ class ProblemResponse(JSONResponse):
     def __init__(
         self, status: int, detail: str, headers: Mapping[str, str] | None = None, **members: Any
     ) -> None:
+        self.detail = _text(detail)
         title = HTTPStatus(status).phrase
         content = {"type": "about:blank", "title": title, "status": status}
-        super().__init__({**content, "detail": _text(detail), **members}, status, headers)
+        super().__init__({**content, "detail": self.detail, **members}, status, headers)
 
 
 def too_large(what: str, limit: int, given: int | None = None) -> Problem:
@@ -75,6 +76,12 @@ def add_handlers(app: FastAPI) -> None:
     app.add_exception_handler(HTTPException, _of_http)
     app.add_exception_handler(RequestValidationError, _of_validation)
     app.add_exception_handler(CanonymError, _of_canonym)
+
+
+async def problem_of(request: Request, error: Exception) -> ProblemResponse:
+    """Return the problem that an error of HTTP or of ours is."""
+    handle = _of_http if isinstance(error, HTTPException) else _of_canonym
+    return await handle(request, error)
 
 
 async def _of_http(_request: Request, error: Exception) -> ProblemResponse:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from canonym.errors import CanonymError, InvalidInput, Mismatch, ReadError
+from canonym.export.fhir import code_system
 from canonym.indexes.prefixes import Prefixes
 from canonym.io.files import MANIFEST, cache_folder, write_folder
 from canonym.linker import Linker
@@ -91,6 +92,11 @@ class Opened:
                     texts.setdefault(name.concept_id, name.text)
             self._add_names(form, limit, texts)
         return [(self.terminology.concept(id_), text) for id_, text in texts.items()][:limit]
+
+    @functools.cached_property
+    def systems(self) -> dict[str, str]:
+        """Prefixes of ids by the addresses of their code systems."""
+        return {code_system(prefix): prefix for prefix in self.terminology.prefixes()}
 
     @functools.cached_property
     def words(self) -> Words:

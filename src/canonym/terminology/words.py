@@ -25,10 +25,12 @@ _FILE = "words.db"
 # Words are what stands between blanks and quotes, as in `_WORD`.
 _WORD = re.compile(r"""[^\x00-\x20\x7f"']+""")
 _TABLE = (
-    "CREATE VIRTUAL TABLE words USING fts5(form, content='', detail=none, "
+    "CREATE VIRTUAL TABLE words USING fts5(form, content='', detail=none, prefix='1 2 3', "
     r"""tokenize="ascii tokenchars '!#$%&()*+,-./:;<=>?@[\]^_`{|}~'")"""
 )
-_FIND = "SELECT rowid FROM words WHERE words MATCH ? ORDER BY rowid"
+_FIND = "SELECT rowid FROM words WHERE words MATCH ? AND rowid > ? ORDER BY rowid LIMIT ?"
+_PART = 1000  # rows that are read at a time
+_STEPS = (*STRONG, "fillers")
 _LONGEST = (1 << 15) - 1
 _ROW = 32  # bits of a row in its number
 
@@ -61,31 +63,38 @@ class Words:
         return cls(_write(":memory:", terminology))
 
     def find(self, words: str) -> Iterator[int]:
-        """Yield the rows of names with all words, the shortest first, then those that begin so.
+        """Yield the rows of names with all words, then those where the last one only begins a word.
 
-        Labels come before other names; words without a letter or digit are passed over.
+        Labels come before other names, and short ones before long ones. Words without a letter or
+        digit are passed over, and so are *of* and *the*.
         """
         forms = [
-            form for form in _WORD.findall(normalise(words, STRONG)) if any(map(str.isalnum, form))
+            form for form in _WORD.findall(normalise(words, _STEPS)) if any(map(str.isalnum, form))
         ]
         if not forms:
             return
         seen: set[int] = set()
-        for star in ("", "*"):
-            question = " AND ".join(f'"{form}"{star}' for form in forms)
-            with self._lock:
-                numbers = self._connection.execute(_FIND, (question,)).fetchall()
-            for (number,) in numbers:
+        question = " AND ".join(f'"{form}"' for form in forms)
+        for asked in (question, f"{question}*"):
+            for number in self._numbers(asked):
                 row = number & ((1 << _ROW) - 1)
                 if row not in seen:
                     seen.add(row)
                     yield row
 
+    def _numbers(self, question: str) -> Iterator[int]:
+        last, numbers = -1, [(0,)] * _PART
+        while len(numbers) == _PART:
+            with self._lock:
+                numbers = self._connection.execute(_FIND, (question, last, _PART)).fetchall()
+            for (last,) in numbers:
+                yield last
+
 
 def _opened(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True, check_same_thread=False)
     try:
-        connection.execute(_FIND, ("a",)).fetchone()
+        connection.execute(_FIND, ("a", 0, 1)).fetchone()
     except sqlite3.DatabaseError as error:
         raise ReadError(path, f"no table of words ({error})") from error
     return connection
@@ -93,7 +102,7 @@ def _opened(path: Path) -> sqlite3.Connection:
 
 def _write(path: Path | str, terminology: Terminology) -> sqlite3.Connection:
     texts = (text for batch in terminology.iter_texts() for text in batch)
-    forms = list(normalise_all(texts, STRONG))
+    forms = list(normalise_all(texts, _STEPS))
     lengths = np.array([min(len(form), _LONGEST) for form in forms], dtype=np.int64)
     ranks = lengths + (_LONGEST + 1) * (terminology.scope_of_row() != 0)
     numbers = (ranks << _ROW) + np.arange(len(forms))

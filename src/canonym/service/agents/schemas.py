@@ -52,7 +52,9 @@ class ConceptCall(InOne):
 class SearchCall(InOne):
     """Words of a name."""
 
-    words: _Short = Field(description="Words of one name, in any order; beginnings will do.")
+    words: _Short = Field(
+        description="Words of one name, in any order; of the last one a beginning will do."
+    )
     types: Filter = _TYPES
     limit: int = Field(10, ge=1, le=_MOST_FOUND, description="Most concepts.")
 

@@ -161,7 +161,7 @@ def map_code(indexes: Indexes, call: schemas.MapCall) -> schemas.MapAnswer:
     if len(ids) > 1 and not exact:
         reason = f"it may be {' or '.join(sorted(ids))}; write it with its prefix"
         return schemas.MapAnswer(id=call.id, concepts=concepts, mapped=[], reason=reason)
-    mapped = _mapped(indexes, dict.fromkeys([id_, *sorted(ids)]))
+    mapped = mapped_ids(indexes, dict.fromkeys([id_, *sorted(ids)]))
     # Another spelling of an id is no other id.
     mapped = [each for each in mapped if each.id != id_ and (exact or each.id not in ids)]
     wanted = [each for each in mapped if call.to is None or _is_of(indexes, call.to, each.id)]
@@ -195,7 +195,7 @@ def _meant(indexes: Indexes, id: str) -> tuple[list[schemas.Meant], bool]:
     return [], False
 
 
-def _mapped(indexes: Indexes, same: Mapping[str, None]) -> list[schemas.Mapped]:
+def mapped_ids(indexes: Indexes, same: Mapping[str, None]) -> list[schemas.Mapped]:
     """Return what all terminologies state of the concept with these ids."""
     stated = [
         (target, name, of, how)
