@@ -1,7 +1,7 @@
 # make test    what has to pass before a change goes in (needs a Python of 3.11 or newer, nothing else)
 # make coverage    the same, twice as slow: says which lines and branches nothing runs
 # make slow    the few tests that take long
-# make clients OpenRefine and others against the service; installs OpenRefine where there is apt-get
+# make clients OpenRefine, Chromium, Ray, Spark and others; installs them, a gigabyte, where there is apt-get
 # make check   formatting, lint and types
 # make docs    write docs/cli.md, results and printed outputs into the pages, and build the site
 
@@ -30,7 +30,8 @@ slow: $(VENV)/installed
 
 clients: $(VENV)/installed
 	tests/clients/install
-	$(BIN)/python -m pytest tests/clients
+	$(BIN)/python -m pip install --quiet --no-compile -c constraints.txt -e '.[ray,spark]' sssom
+	$(BIN)/python -m pytest tests/clients tests/service tests/bulk tests/export/test_sssom.py tests/review/test_export.py
 
 check: $(VENV)/installed
 	$(BIN)/ruff format --check .
@@ -48,10 +49,12 @@ docs: $(VENV)/installed
 	$(BIN)/python tests/test_docs.py README.md docs/index.md docs/quickstart.md docs/linking.md docs/guides/*.md
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
+# pip knows dependency groups from 25.1 on; the one that a new environment brings may be older.
 $(VENV)/installed: pyproject.toml constraints.txt
 	@test -n "$(PYTHON)" || { echo "canonym needs Python 3.11 or newer; none was found" >&2; exit 1; }
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --no-compile -c constraints.txt -e '.[dev]'
+	$(BIN)/python -m pip install --quiet 'pip>=25.1'
+	$(BIN)/python -m pip install --quiet --no-compile -c constraints.txt -e '.[all,spacy]' --group dev
 	@touch $@
 
 clean:

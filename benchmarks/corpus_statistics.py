@@ -10,9 +10,9 @@ from collections.abc import Iterable, Sequence
 from canonym.corpora.concepts import read_concepts
 from canonym.corpora.pubtator import read_pubtator
 from canonym.corpora.splits import read_official
-from canonym.corpora.statistics import describe_corpus
 from canonym.types import Document, Mention
 from record import data_folder, save
+from reproduce.measures.corpus_statistics import describe_corpus
 
 
 def main() -> None:

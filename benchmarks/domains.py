@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+import checkout  # noqa: F401
 from canonym import Linker, Terminology
 from canonym.corpora.cadec import read_folds, read_mention_table
 from canonym.evaluation.statistics import wilson

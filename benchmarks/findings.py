@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+import checkout  # noqa: F401
 from canonym import Linker, Terminology
 from canonym.mentions import prepare
 from canonym.mentions.findings import finding_name

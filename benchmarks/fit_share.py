@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+import checkout  # noqa: F401
 from canonym import Terminology
 from canonym.corpora import read_pubtator
 from canonym.encoders import make_encoder

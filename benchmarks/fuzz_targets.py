@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import click
 import numpy as np
 
+import checkout  # noqa: F401
 from canonym import Linker, Terminology, corpora
 from canonym.cli.annotated import open_corpus
 from canonym.cli.input import Entry, open_input
@@ -24,7 +25,6 @@ from canonym.encoders.hub import read_checkpoint
 from canonym.encoders.word_vectors import read_word_vectors
 from canonym.evaluation.predictions import read_predictions
 from canonym.evaluation.questions import read_corrections
-from canonym.evaluation.similarity.relatedness import read_relatedness
 from canonym.io.files import CHECKSUMS, MANIFEST
 from canonym.io.streams import open_text
 from canonym.io.tables import open_table
@@ -48,6 +48,7 @@ from fuzz_mutation import (
     mutate_packed,
     mutate_sqlite,
 )
+from reproduce.measures.relatedness import read_relatedness
 from tests.contracts import test_encoder_contract as encoders
 from tests.contracts.test_reader_contract import SOURCES
 from tests.corpora import test_annotated_tables as annotated

@@ -66,14 +66,14 @@ class Answer(NamedTuple):
 class Server:
     """``canonym serve`` in a process, its log in a file, its memory looked at all the time."""
 
-    def __init__(self, folder: Path, *, keys: bool) -> None:
+    def __init__(self, folder: Path, *, keys: bool, reviews: str = "", more: str = "") -> None:
         self.name = "with keys" if keys else "without keys"
         self.folder = folder / self.name.replace(" ", "-")
         self.folder.mkdir()
         index = shutil.copytree(folder / "index", self.folder / "index")
         self.key = ""
         command = ["serve", "--port", "0", "--index", f"small={index}"]
-        command += ["--reviews", str(self.folder / "reviews.db")]
+        command += ["--reviews", reviews or str(self.folder / "reviews.db"), *more.split()]
         if keys:
             made = Keys.create(self.folder / "keys.db")
             self.key = made.add("hostile", "admin")

@@ -271,6 +271,7 @@ _READ = (
         "/v1/reviews/1/export?format={}",
         "/v1/reviews/1/acceptable?least={}",
     ),
+    *("/?in={}", "/concepts/small/{}", "/concepts/{}/X:1", "/home/{}"),
 )
 
 

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+import checkout  # noqa: F401
 from canonym.linking.judge import NONSENSE
 from canonym.ranking.reliability import FloatArray
 from models.make_judge import CORPORA, PATIENTS, WEIGHTS, Observations, fit, observations_in

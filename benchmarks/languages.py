@@ -18,13 +18,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import checkout  # noqa: F401
 from canonym import Linker, Terminology
-from canonym.evaluation.similarity.crosslingual import crosslingual
 from canonym.terminology.readers.babelon import read_babelon
 from canonym.terminology.readers.obo import read_obo
 from canonym.types import Concept, Name, Record
 from models.translations import is_held_out
 from record import data_folder, save
+from reproduce.measures.crosslingual import crosslingual
 
 FILES = {
     **{tag: f"hp-{tag}.babelon.tsv.gz" for tag in ("de", "es", "fr", "it", "ja", "pt", "zh")},

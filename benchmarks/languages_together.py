@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+import checkout  # noqa: F401
 from canonym import Linker, Terminology
 from canonym.terminology import read_records
 from canonym.terminology.readers.babelon import read_babelon

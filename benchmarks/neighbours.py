@@ -19,11 +19,11 @@ import numpy as np
 
 from canonym import Terminology
 from canonym.encoders import make_encoder
-from canonym.evaluation.similarity.pictures import choose_names, make_picture, write_picture
 from canonym.indexes.exact import Exact
 from canonym.terminology import read_records
 from canonym.types import Encoder
 from record import data_folder, save
+from reproduce.measures.pictures import choose_names, make_picture, write_picture
 
 MESH, TREES = "mesh-2024/terms.tsv.gz", "mesh-2024/trees.tsv.gz"
 TERMS = ("pufferfish poisoning", "angina")

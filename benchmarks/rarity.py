@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+import checkout  # noqa: F401
 from canonym import Linker, Terminology
 from canonym.corpora import read_pubtator
 from canonym.terminology import read_records

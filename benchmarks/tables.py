@@ -786,13 +786,13 @@ def _few_shot_training() -> str:
     if not (ROOT / "benchmarks" / "results" / "few-shot-curve.json").exists():
         return "Not measured yet.\n"
     result = _result("few-shot-curve")
-    values = {row["name"]: row["value"] for row in result["rows"]}
+    rows = {row["name"]: row for row in result["rows"]}
     kinds = {"1 name": "names-1"} | {f"{n} names": f"names-{n}" for n in (2, 5, 10, 15)}
     kinds["deep averaging network, 15 names"] = "dan"
     lines = ["| | MayoSRS | UMNSRS similarity | seconds to train |", "|---|--:|--:|--:|"]
     for name, model in kinds.items():
-        both = [values.get(f"{test}: {name}") for test in ("MayoSRS", "UMNSRS similarity")]
-        cells = ["not run yet" if value is None else f"{value:.2f}" for value in both]
+        both = [rows[f"{test}: {name}"] for test in ("MayoSRS", "UMNSRS similarity")]
+        cells = [f"{row['value']:.2f} ({row['low']:.2f}–{row['high']:.2f})" for row in both]
         seconds = result.get("trained", {}).get(model, {}).get("seconds")
         cells.append("" if seconds is None else f"{seconds:,.0f}")
         lines.append(f"| {name} | {' | '.join(cells)} |")
@@ -870,6 +870,45 @@ def _judged(row: dict[str, Any]) -> list[str]:
     return [f"{row[key]:.1f}" if key in row else "" for key in _JUDGED]
 
 
+_RELATION_SOURCES = {
+    "is_a": "MeSH, CTD, Disease Ontology, HPO, UBERON",
+    "indicated_for": "DrugBank drugs and diseases",
+    "has_action": "MeSH, DrugCentral",
+}
+
+
+def _relation_classes() -> str:
+    lines = ["| relation | from | triplets between named concepts |", "|---|---|--:|"]
+    for row in _result("relation_classes")["rows"]:
+        source = _RELATION_SOURCES.get(row["relation"], "UBERON")
+        lines.append(f"| `{row['relation']}` | {source} | {row['triplets']:,} |")
+    return "\n".join(lines) + "\n"
+
+
+def _dilbert_speed() -> str:
+    """Return the speed that DILBERT's section 5.5 has, beside ours for as many names."""
+    row = next(row for row in _result("scaling")["names"] if row["names"] == 500_000)
+    contextual = _result("contextual_speed")["8 bits, ONNX"]["names a second"]
+    hours = 10_000_000 / row["per_second"] / 3600
+    return (
+        "| | paper, BioBERT on a TITAN X | default encoder, two cores | contextual encoder, a core "
+        "|\n"
+        "|---|--:|--:|--:|\n"
+        f"| vectors of 500,000 names | 7 minutes | {row['index_seconds']:.0f} seconds with index "
+        f"| {500_000 / contextual / 60:.1f} minutes |\n"
+        f"| 10 million mentions among them | 3 hours | {hours:.1f} hours | not measured |\n"
+    )
+
+
+def _relatives() -> str:
+    kinds = ("parent", "child", "sibling", "ancestor", "descendant", "elsewhere")
+    lines = [f"| wrong concepts | {' | '.join(kinds)} | all |", f"|---|{'--:|' * 7}"]
+    for row in _result("relatives")["rows"]:
+        cells = [f"{row[kind]} ({100 * row[kind] / row['wrong']:.0f} %)" for kind in kinds]
+        lines.append(f"| {row['system']} | {' | '.join(cells)} | {row['wrong']} |")
+    return "\n".join(lines) + "\n"
+
+
 _TABLES = {
     "accuracy": _accuracy,
     "card": _card,
@@ -908,6 +947,9 @@ _TABLES = {
     "neighbours": _neighbours,
     "unknown": _unknown,
     "annotate": _annotate,
+    "dilbert-speed": _dilbert_speed,
+    "relation-classes": _relation_classes,
+    "relatives": _relatives,
     "peers": _peers,
     "speed": _speed,
     "speed-line": _speed_line,

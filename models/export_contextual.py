@@ -17,10 +17,10 @@ import click
 import canonym
 from canonym.encoders import save_encoder
 from canonym.encoders.bert import Bert
-from canonym.encoders.onnx_export import export_onnx, quantise_onnx
 from canonym.encoders.transformer import Transformer
 from canonym.errors import InvalidInput
 from canonym.io.files import file_digest
+from models.onnx_export import export_onnx, quantise_onnx
 from models.run import CONTEXT, Command
 
 SHIPPED = Path(canonym.__file__).parent / "models" / "contextual"

@@ -17,10 +17,10 @@ from canonym.encoders.subword import NORMAL_STEPS, Subword
 from canonym.errors import InvalidInput
 from canonym.io.files import check_folder, file_digest
 from canonym.training.loop.checkpoints import encoder_digest
-from canonym.training.subword.distil import distil_subword
 from canonym.training.subword.fit import fit_subword
 from canonym.types import Encoder
 from models.asking import ASKING, asking
+from models.distil import distil_subword
 from models.general import TEXTS, vectors_of, words_and_phrases
 from models.mixture import PARTS, Mixture, check_data, digests, read_mixture
 from models.run import CONTEXT, Command, making_options
@@ -41,7 +41,7 @@ OPTIONS: Mapping[str, Any] = {
 """Options of `canonym.training.subword.fit.fit_subword` for the first stage, on names alone."""
 
 WORDS: Mapping[str, Any] = {"steps": 2000, "batch": 1024, "dropout": 0.3, "learning_rate": 4e-3}
-"""Options of `canonym.training.subword.distil.distil_subword`, with which a taught encoder
+"""Options of `models.distil.distil_subword`, with which a taught encoder
 begins."""
 
 FINISH: Mapping[str, Any] = {

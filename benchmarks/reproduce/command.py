@@ -26,6 +26,7 @@ from reproduce.models import base_name, in_order, read_models
 from reproduce.needs import needs
 from reproduce.run import choose_rows, data_folder, reproduce
 from reproduce.table import ReproducedRow, Table
+from reproduce.tools import TOOLS, tool
 from reproduce.training import train_models
 
 _FILE = click.Path()
@@ -34,7 +35,7 @@ _FILE = click.Path()
 @with_verbosity
 @click.command(cls=Command, context_settings=CONTEXT)
 @click.argument("name", required=False)
-@click.option("--list", "list_", is_flag=True, help="List the experiments.")
+@click.option("--list", "list_", is_flag=True, help="List the experiments and the other commands.")
 @click.option("--data", type=_FILE, metavar="FOLDER", help="The corpora.  [default: $CANONYM_DATA]")
 @click.option(
     "--folder",
@@ -263,6 +264,10 @@ def _list(folder: Path) -> None:
         [(one.name, f"{len(one.rows)}", one.title) for one in map(read_experiment, files)],
         right=("rows",),
     )
+    print_table(
+        ("command", "what it does"),
+        [(name, tool(name).get_short_help_str(limit=100)) for name in TOOLS],
+    )
 
 
 def _print(table: Table) -> None:
@@ -294,9 +299,9 @@ def _columns(table: Table) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the columns that are not empty, and those of numbers."""
     columns = (
         *("row", "metric", "reading", "n", "folds", "samples", "paper", "ours", "sd"),
-        *("interval", "difference", "agrees", "against", "by", "p"),
+        *("interval", "difference", "p to paper", "agrees", "against", "by", "p"),
     )
-    some = {"folds", "samples", "sd", "against", "by", "p"}
+    some = {"folds", "samples", "sd", "p to paper", "against", "by", "p"}
     cells = [_all_cells(row) for row in table.rows]
     shown = tuple(
         column
@@ -336,6 +341,7 @@ def _all_cells(row: ReproducedRow) -> dict[str, str]:
         "sd": shown(row.sd),
         "interval": "–" if row.low is None else f"[{shown(row.low)}, {shown(row.high)}]",
         "difference": shown(row.difference, "+"),
+        "p to paper": "–" if row.p_published is None else f"{row.p_published:.3f}",
         "agrees": {True: "yes", False: "no", None: "–"}[row.agrees],
         "against": other.name if other else "–",
         "by": by,

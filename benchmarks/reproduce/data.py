@@ -14,6 +14,7 @@ import copy
 import hashlib
 import itertools
 import json
+import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -27,6 +28,8 @@ from canonym.corpora.tac import read_tac
 from canonym.corpora.trials import Trial, read_trials_table
 from canonym.encoders import make_encoder, path_of
 from canonym.encoders.devices import bf16_pays
+from canonym.encoders.hub import Comparison
+from canonym.encoders.inputs import check_option
 from canonym.errors import InvalidInput, MissingExtra, NotTrained
 from canonym.evaluation.dictionary import (
     Dictionary,
@@ -38,7 +41,15 @@ from canonym.terminology import Terminology, read_records
 from canonym.terminology.ids import ConceptIds
 from canonym.text import biosyn_normal
 from canonym.training.sampling.relations import read_relations
-from canonym.types import Concept, Document, Encoder, Mention, Record, Relation
+from canonym.types import (
+    SIMILARITIES,
+    Concept,
+    Document,
+    Encoder,
+    Mention,
+    Record,
+    Relation,
+)
 from models.sources import read_relation_table
 
 DRUG_TYPES: frozenset[str] = frozenset({"Biological", "Combination Product", "Drug"})
@@ -157,6 +168,7 @@ def _found(documents: list[Document], dropped: dict[str, int], kind: str) -> Sil
 
 
 _TRIALS = {"trials": silver_conditions, "trial-interventions": silver_interventions}
+_SIMILARITY = re.compile(r",similarity=(\w+)")
 _REMEMBERED = 4
 _OPEN = 8
 _MOST_BATCHES, _WORTH_KEEPING = 20, 1_000
@@ -254,20 +266,26 @@ class Shelf:
     def encoder(self, given: str | Encoder, *, precision: str = "fp32") -> Encoder:
         """Open an encoder, as `make_encoder` does; the last ones stay open and keep vectors.
 
-        With ``"bf16"`` a transformer computes in bfloat16 where that is faster.
+        With ``"bf16"`` a transformer computes in bfloat16 where that is faster. Descriptions that
+        differ in their similarity alone share an encoder and its vectors.
         """
         if not isinstance(given, str):
             return given
         given = self.placed(given)
-        key = (given, precision)
+        similarity = _SIMILARITY.search(given)
+        key = (_SIMILARITY.sub(",normalise=false", given), precision)
         if key not in self._encoders:
             while len(self._encoders) >= _OPEN:
                 del self._encoders[next(iter(self._encoders))]
-            encoder: Any = _open_encoder(given)
+            encoder: Any = _open_encoder(key[0])
             if precision == "bf16" and hasattr(encoder, "set_dtype") and bf16_pays(encoder.device):
                 encoder.set_dtype("bfloat16")
             self._encoders[key] = _remembering(encoder)
-        return copy.copy(self._encoders[key])
+        shared: Any = copy.copy(self._encoders[key])
+        if similarity:
+            check_option("similarity", similarity[1], SIMILARITIES)
+            shared.compare_by(Comparison(similarity[1], normalise=False, sparse_weight=0.0))
+        return shared
 
     def fresh_encoder(self, given: str | Encoder) -> Encoder:
         """Open an encoder that the caller may train: nobody else has it."""

@@ -40,6 +40,8 @@ training        ``false``: the parts before are not given, so that neither names
                 know them
 pooling         of its encoders: ``"cls"``, ``"mean"`` or ``"max"``, whatever they were
                 trained with
+similarity      of its encoders: one of `canonym.types.SIMILARITIES`, whatever they were trained
+                with; for rows that compare one search with another
 precision       ``"fp32"`` (default), or ``"bf16"``: how transformers compute
 reading         the reading to compare; the protocol's first by default
 slice           one of `canonym.evaluation.slices.HEADLINE_SLICES`: only these mentions count
@@ -109,7 +111,7 @@ EXPERIMENTS = Path(__file__).parent / "experiments"
 _SHARED = {
     *("corpus", "format", "types", "part", "terminology", "protocol", "split", "same", "encoders"),
     *("weights", "corrections", "pooling", "precision", "reading", "slice", "difference", "caveat"),
-    *("seed", "k", "training", "glosses", "published"),
+    *("seed", "k", "training", "glosses", "published", "similarity"),
     *("task", "search", "pairs", "relations", "epochs", "absent", "n_dev", "repetitions"),
     *("most", "finetuned", "learning_rate"),
 }
@@ -198,7 +200,8 @@ def _check_row(
             raise ReadError(
                 path,
                 f"the row {row.get('name', '?')!r} has the encoder {spec!r}; how a model of the "
-                f"file is searched is saved with it: set similarity in [model.{name}]",
+                f"file is searched is saved with it: set similarity in [model.{name}], or, to "
+                "compare one search with another, in the row",
             )
     if row.get("format") == "folds" and "terminology" in needed:
         needed.remove("terminology")

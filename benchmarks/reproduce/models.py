@@ -285,7 +285,7 @@ def _check_corpora(what: str, given: Mapping[str, Any]) -> None:
 def _settings_of(recipe: str, given: Mapping[str, Any]) -> tuple[tuple[str, ...], set[str]]:
     """Return the settings that a recipe needs, and all that it has."""
     if recipe == WORD_VECTORS:
-        from canonym.training.modules.word_vectors import train_word_vectors
+        from reproduce.word_vectors import train_word_vectors
 
         options = set(inspect.signature(train_word_vectors).parameters)
         return ("text",), {"recipe", "text", "seed", "samples"} | options - {"progress", "texts"}

@@ -12,13 +12,6 @@ import numpy.typing as npt
 from canonym.errors import InvalidInput
 from canonym.evaluation.folds import FoldRuns
 from canonym.evaluation.metrics import columns
-from canonym.evaluation.nil import (
-    LEARNED,
-    MOST_RIGHT,
-    STRATEGIES,
-    draw_thresholds,
-    draw_with_features,
-)
 from canonym.evaluation.outcomes import RankedAnswer
 from canonym.evaluation.run import Run
 from canonym.evaluation.slices import Figure
@@ -26,6 +19,13 @@ from canonym.evaluation.statistics import Spread, aggregate
 from canonym.terminology import Terminology
 from canonym.terminology.ids import ConceptIds
 from canonym.types import Document, Name, Record, Xref
+from reproduce.measures.nil import (
+    LEARNED,
+    MOST_RIGHT,
+    STRATEGIES,
+    draw_thresholds,
+    draw_with_features,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +145,7 @@ def measure_nil(
     """Choose thresholds by DILBERT's strategies on draws of the mentions, and try them on the rest.
 
     Figures are mean accuracies with t intervals over the repetitions, by strategy: those of
-    DILBERT, `canonym.evaluation.nil.MOST_RIGHT`, `canonym.evaluation.nil.LEARNED`, and ``"never"``
+    DILBERT, `reproduce.measures.nil.MOST_RIGHT`, `reproduce.measures.nil.LEARNED`, and ``"never"``
     for never answering NIL. A mention is right if it is answered and its best candidate is right,
     or refused and the terminology lacks its concept. Its score is the confidence if there is one,
     else the similarity of the best candidate, of a composite that of its worst part (Miftahutdinov

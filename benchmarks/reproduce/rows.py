@@ -15,19 +15,19 @@ from canonym.evaluation.folds import FoldRuns, evaluate_folds
 from canonym.evaluation.protocols import Protocol, choose_protocol
 from canonym.evaluation.questions import read_corrections
 from canonym.evaluation.run import Run, evaluate_corpus
-from canonym.evaluation.similarity.mcsm import mcsm
-from canonym.evaluation.similarity.relatedness import read_relatedness, relatedness
-from canonym.evaluation.similarity.relations import (
-    choose_triplets,
-    evaluate_relations,
-    finetuned,
-    frozen,
-)
 from canonym.evaluation.slices import Figure
 from canonym.linking.build import similarity_of
 from canonym.terminology import Terminology
 from canonym.types import Encoder
 from reproduce.data import Shelf
+from reproduce.measures.mcsm import mcsm
+from reproduce.measures.relatedness import read_relatedness, relatedness
+from reproduce.measures.relations import (
+    choose_triplets,
+    evaluate_relations,
+    finetuned,
+    frozen,
+)
 from reproduce.models import resolve, with_options
 from reproduce.results import Measured, Outcome, SampleRuns, leave_out, measure_nil
 
@@ -42,7 +42,7 @@ def run_row(row: Row, shelf: Shelf, models: Models) -> Outcome:
 
     `models` replaces encoders by name; the row is run with each of several samples.
     """
-    names = [_pooled(resolve(name, models), row) for name in row.get("encoders", ())]
+    names = [_read_as(resolve(name, models), row) for name in row.get("encoders", ())]
     counts = {len(one) for one in names if _is_list(one)}
     if not counts:
         return _run(row, shelf, names)
@@ -59,9 +59,11 @@ def run_row(row: Row, shelf: Shelf, models: Models) -> Outcome:
     return runs[0] if len(runs) == 1 else SampleRuns(tuple(runs))
 
 
-def _pooled(given: Any, row: Row) -> Any:
-    """Return the description of an encoder, or of each sample, with the pooling of a row."""
-    return with_options(given, f"pooling={row['pooling']}") if "pooling" in row else given
+def _read_as(given: Any, row: Row) -> Any:
+    """Return the description of an encoder, or of each sample, with the options of a row."""
+    for option in ("pooling", "similarity"):
+        given = with_options(given, f"{option}={row[option]}") if option in row else given
+    return given
 
 
 def _is_list(one: Any) -> bool:

@@ -18,6 +18,7 @@ from canonym.evaluation.statistics import (
     Difference,
     McNemar,
     average_ranks,
+    bootstrap_test,
     mcnemar,
     paired_bootstrap,
 )
@@ -56,8 +57,10 @@ class ReproducedRow:
     `value` is None where the row could not be run (`problem` says why), `published` where the paper
     has no number. Of folds and samples `value` is the mean and the interval a t interval; `sd` is
     their standard deviation. `n` counts mentions, of all folds together, or pairs. Ours may differ
-    by `allowed`; a `caveat` forbids a strict comparison. `strict` is the same metric for the very
-    concept, `fingerprint` that of the encoders and names that were searched.
+    by `allowed`; a `caveat` forbids a strict comparison. `p_published` is that of the one-sample
+    bootstrap of Xu & Bethard (2021), for a difference to the published number as large as ours.
+    `strict` is the same metric for the very concept, `fingerprint` that of the encoders and names
+    that were searched.
     """
 
     name: str
@@ -77,6 +80,7 @@ class ReproducedRow:
     samples: int | None = None
     unit: str = "%"
     against: Against | None = None
+    p_published: float | None = None
     strict: Mapping[str, float] | None = None
     fingerprint: str = ""
 
@@ -158,7 +162,14 @@ def reproduced_rows(
         reading = row.get("reading", "")
         ours: dict[str, Any] = {"reading": reading}
         if outcome is not None:
-            ours = _ours(outcome, metric, reading, row.get("slice", "all"))
+            part = row.get("slice", "all")
+            ours = _ours(outcome, metric, reading, part)
+            if published is not None and isinstance(outcome, Run):
+                values = _columns(outcome, metric, reading or None, part)
+                tested = bootstrap_test(
+                    values, published / 100, draws=DRAWS, rng=row.get("seed", 0)
+                )
+                ours["p_published"] = tested.p
         found.append(ReproducedRow(row["name"], metric, published=published, **ours, **about))
     return found
 

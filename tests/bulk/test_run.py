@@ -212,17 +212,38 @@ def test_a_run_with_other_input_is_not_resumed(visits: Path, tmp_path: Path, ind
         return str(caught.value).partition("was begun: ")[2]
 
     text = one.read_text(encoding="utf-8")
-    os.utime(one, ns=(1, 1))
-    assert problem().startswith("a.csv was written again")
     one.write_text(text + "x,gout,y\n", encoding="utf-8")
     assert problem().startswith(f"a.csv has {len(text) + 9:,} bytes and had {len(text):,}")
     one.rename(two)
     assert problem().startswith("a.csv is gone")
     one.write_text(text, encoding="utf-8")
-    assert problem().startswith("a.csv was written again")
-    stopped(folder, tmp_path / "out", index, overwrite=True)
-    (folder / "c.csv").write_text(text, encoding="utf-8")
-    assert problem().startswith("c.csv is new")
+    assert problem().startswith("b.csv is new")
+
+
+def test_other_content_of_the_same_size_and_time_is_not_resumed(
+    visits: Path, tmp_path: Path, index: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("canonym.bulk.sources._BLOCK", 1 << 14)
+    small, large = tmp_path / "small.csv", tmp_path / "large.csv"
+    text = visits.read_text(encoding="utf-8")
+    small.write_text(text, encoding="utf-8")
+    rows = "".join(f"{n},gout,{'x' * 100_000}\n" for n in range(20))
+    large.write_text(f"id,dx,note\n{rows}", encoding="utf-8")
+    for source in (small, large):
+        out = tmp_path / source.stem
+        stopped(source, out, index)
+        before, stat = source.read_bytes(), source.stat()
+        for at in (12, len(before) // 63 * 20, len(before) - 2):
+            source.write_bytes(before[:at] + b"?" + before[at + 1 :])
+            os.utime(source, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+            with pytest.raises(Mismatch, match=rf"{source.name} has other content of the same"):
+                link(source, out, index, resume=True)
+        source.write_bytes(before)
+    os.utime(large, ns=(1, 1))  # of which not all bytes are looked at
+    with pytest.raises(Mismatch, match=r"large\.csv was written again"):
+        link(large, tmp_path / "large", index, resume=True)
+    os.utime(small, ns=(1, 1))
+    assert link(small, tmp_path / "small", index, resume=True).kept == 3
 
 
 def test_a_damaged_record_of_the_job_is_told(visits: Path, tmp_path: Path, index: Path) -> None:

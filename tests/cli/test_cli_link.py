@@ -239,7 +239,22 @@ def test_json_documents_and_json_mentions() -> None:
     typed = run("--mention-type", "D", input=text)
     assert [r["id"] for r in rows(typed.stdout)] == ["S72"]
     assert "line 1: no JSON" in run(input="{broken\n", code=2).stderr
-    assert "found [1]" in run("--input-format", "jsonl", input="[1]\n", code=2).stderr
+    assert "found 1;" in run("--input-format", "jsonl", input="[1]\n", code=2).stderr
+
+
+@pytest.mark.usefixtures("linker")
+def test_a_json_list_of_names_mentions_or_documents(tmp_path: Path) -> None:
+    file = tmp_path / "x.json"
+    for content in (
+        '["broken hip", "heart attack"]',
+        '[\n  "broken hip",\n  "heart attack"\n]\n',
+        '\ufeff[{"mention": "broken hip"}, {"id": 1, "mention": "heart attack"}]',
+        '[{"id": 7, "text": "a broken hip", "mentions": [{"start": 2, "end": 12}]},\n'
+        ' {"text": "heart attack", "mentions": [{"start": 0, "end": 12}]}]',
+    ):
+        file.write_text(content, encoding="utf-8")
+        assert [r["id"] for r in rows(run("--file", str(file)).stdout)] == ["S72", "I21"], content
+        assert [r["id"] for r in rows(run(input=content).stdout)] == ["S72", "I21"]
 
 
 @pytest.mark.usefixtures("linker")
@@ -651,7 +666,7 @@ def test_a_parquet_file_of_annotated_mentions_is_linked(tmp_path: Path) -> None:
         "<!DOCTYPE html>\n<p>x</p>\n",
         '<?xml version="1.0"?>\n<x/>\n',
         "[\n 1]\n",
-        '["hip"]\n',
+        '[["hip"]]\n',
     ],
 )
 def test_markup_is_no_list_of_names(content: str) -> None:

@@ -206,3 +206,18 @@ def test_values_that_the_reader_does_not_take_are_refused(pair: str, problem: st
     with pytest.raises(InvalidInput) as caught:
         keyword_options(dict(inspect.signature(reader).parameters), {}, [pair], format="x")
     assert problem in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ("lnik x", "Did you mean 'link'?"),
+        ("anotate", "Did you mean 'annotate'?"),
+        ("import-decision x", "Did you mean 'import-decisions'?"),
+        ("xyzzy", "No such command 'xyzzy'"),
+        ("train reranker corpus", "`canonym fit-confidence` adapts"),
+        ("picture", "python benchmarks/reproduce picture"),
+    ],
+)
+def test_a_command_that_is_none_gets_advice(typed: str, said: str) -> None:
+    assert said in run(*typed.split(), code=2).stderr

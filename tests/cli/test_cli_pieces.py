@@ -43,6 +43,8 @@ def test_items_are_counted_where_that_is_cheap(tmp_path: Path) -> None:
     assert count_items(str(file), names) == 4
     file.write_text('{"text": 1}\n{"text": 2}\n')
     assert count_items(str(file), documents) == 2
+    file.write_text('["a",\n"b"]\n')
+    assert count_items(str(file), names._replace(kind="jsonl")) is None
     packed = tmp_path / "x.txt.gz"
     packed.write_bytes(gzip.compress(b"a\n"))
     assert count_items(str(packed), names) is None

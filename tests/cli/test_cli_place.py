@@ -68,14 +68,10 @@ WRITERS = {  # every command that writes, without its output
     "index": ("index", "x.db", "-e", "chargrams", "-o"),
     "fit": ("fit", "x.db", *FIT, "-o"),
     "diff.tsv": ("terminology", "diff", "x.db", "x.db", "-o"),
-    "names.svg": ("picture", "-i", "ix", "--perplexity", "1", "-o"),
     "trained": ("train", "few-shot", "-t", "x.db", "-e", "default", *HEAD, "-o"),
-    "words.vec": ("train", "word-vectors", "names.txt", "--dimensions", "2", "-o"),
 }
 NEEDS = {
     "trained": "torch",
-    "names.svg": "sklearn",
-    "words.vec": "gensim",
     "link.parquet": "pyarrow",
 }
 
@@ -113,8 +109,6 @@ def writer(output: str) -> tuple[str, ...]:
         (("index", "x.db", "-e", "enc", "-o", "ix/new"), "lies in"),
         (("fit", "x.db", "--start", "enc", "-o", "enc"), "is an input as well"),
         (("terminology", "diff", "x.db", "x.db", "-o", "x.db"), "is an input as well"),
-        (("picture", "-i", "ix", "-o", "ix/x.svg"), "lies in"),
-        (("train", "word-vectors", "names.txt", "-o", "names.txt"), "is an input as well"),
     ],
 )
 @pytest.mark.usefixtures("here")

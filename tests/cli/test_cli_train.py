@@ -276,32 +276,9 @@ def test_watched_mentions_are_shown_and_saved(place: Path) -> None:
     assert "a watched mention is empty when prepared" in empty
 
 
-def test_the_width_of_a_head_is_chosen_by_the_score(place: Path) -> None:
-    few = ("train", "few-shot", "-e", "default", "-t", "x.db", "--device", "cpu", "--top", "X:0")
-    few += ("--names", "2", "--epochs", "2")
-    tried = ("--try-hidden", "4", "--try-hidden", "9")
-    told = run(*few, *tried, "--keep-checkpoints", "-o", "best")
-    assert "A hidden layer of 9 columns" in told.stderr
-    facts = read_manifest(place / "best", kind="encoder", newest=1)["training"]
-    alone = {}
-    for width in ("4", "9"):
-        run(*few, "--hidden", width, "-o", f"alone-{width}")
-        one = read_manifest(place / f"alone-{width}", kind="encoder", newest=1)["training"]
-        alone[width] = one["epochs"][one["kept_epoch"]]["dev"]
-    assert facts["tried_hidden"] == alone
-    best = max(alone, key=lambda width: alone[width])
-    np.testing.assert_array_equal(
-        load_encoder(place / "best").encode(["hip"]),
-        load_encoder(place / f"alone-{best}").encode(["hip"]),
-    )
-    assert f"| {best} | {alone[best]:.4f} |" in (place / "best" / "README.md").read_text()
-    # Its checkpoints are below one folder, and are found by a second run.
-    assert "holds checkpoints" in run(*few, *tried, "--overwrite", "-o", "best", code=2).output
-    again = run(*few, *tried, "--overwrite", "--resume", "-o", "best")
-    assert "Epoch 2" not in again.stderr
-    assert not (place / "best.checkpoints").exists()
-    refused = run(*few, *tried, "--log", "l", "-o", "new", code=2).output
-    assert "follow one training" in refused
+def test_an_option_that_is_gone_says_what_to_type() -> None:
+    told = run("train", "few-shot", "--try-hidden", "4", "-o", "best", code=2).stderr
+    assert "--try-hidden is gone: train with --hidden for each width" in told
 
 
 @pytest.mark.parametrize("recipe", [*CASES, "few-shot"])
@@ -559,11 +536,8 @@ def test_defaults_are_those_of_the_paper(recipe: str) -> None:
     assert found["seed"] == 0
 
 
-MADE = ("word-vectors",)
-
-
 def test_every_flag_says_what_it_is() -> None:
-    assert sorted(train.commands) == sorted(RECIPES | dict.fromkeys(MADE))
+    assert sorted(train.commands) == sorted(RECIPES)
     assert list(RECIPES) == list(PAPERS)
     plain = {"--seed", "--learning-rate", "--weight-decay", "--optimizer", "--pooling", "--loss"}
     plain |= {"--positives", "--negatives", "--distance", "--margin", "--hidden", "--dropout"}
@@ -587,6 +561,7 @@ def test_a_dry_run_without_a_terminal_tells_what_it_does(
     assert bool(lines) is not quiet
 
 
+@pytest.mark.slow
 def test_two_processes_take_the_steps_of_one_that_accumulates(place: Path) -> None:
     """Two processes, started by torchrun, share the batches of a plan and their gradients."""
     start = make_tiny_bert(place / "start")

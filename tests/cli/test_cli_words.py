@@ -125,7 +125,6 @@ def test_a_language_that_is_no_tag_is_refused(tmp_path: Path) -> None:
         ("evaluate", "x", "-t", "x", "--min-score"),
         ("link", "x", "--min-score"),
         ("link", "x", "--min-confidence"),
-        ("picture", "x", "-o", "x", "--perplexity"),
     ],
 )
 @pytest.mark.parametrize("value", ["nan", "inf"])

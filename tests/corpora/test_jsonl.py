@@ -41,6 +41,37 @@ def test_half_a_character_is_remarked(tmp_path: Path, caplog: pytest.LogCaptureF
     assert "the first is line 2" in caplog.text
 
 
+def test_a_list_is_read_as_lines_are(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_text('\n [ "hip",\n null, {"mention": "a ] b", "ids": "D1"}\n\n, "\\n" ]\n')
+    assert list(read_jsonl_mentions(path)) == [
+        *(Mention("hip"), Mention(""), Mention("a ] b", ids=("D1",)), Mention("\n")),
+    ]
+    path.write_text('[{"text": "a hip", "mentions": [{"start": 2, "end": 5}]}]')
+    assert [document.mentions[0].text for document in read_jsonl_documents(path)] == ["hip"]
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        ('["hip",\n 2]', "line 2: found 2; "),
+        ('["hip",\n ["x"]]', "line 2: found"),
+        ('["hip"\n "rash"]', "line 1: no JSON (a comma or ] is missing)"),
+        ('["hip",\n\n]', "line 3: no JSON (Expecting value)"),
+        ('["hip"', "line 1: no JSON (a comma or ] is missing)"),
+        ('["hip"]\n["rash"]', "line 1: no JSON ('[\"rash\"]' follows the list)"),
+        ("[]", "line 1: no JSON (Expecting value): a list of strings or objects is expected"),
+        ("[" * 100_000, "line 1: no JSON (maximum recursion"),
+    ],
+)
+def test_a_damaged_list_is_a_message(tmp_path: Path, content: str, problem: str) -> None:
+    path = tmp_path / "a.json"
+    path.write_text(content)
+    with pytest.raises(ReadError) as caught:
+        list(read_jsonl_mentions(path))
+    assert problem in str(caught.value)
+
+
 def test_documents(tmp_path: Path) -> None:
     file = written(
         tmp_path,

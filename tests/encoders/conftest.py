@@ -54,8 +54,8 @@ def tiny_bert(tmp_path_factory: Any) -> Path:
 @pytest.fixture(scope="session")
 def exported_bert(tiny_bert: Path, tmp_path_factory: Any) -> Path:
     """The random BERT in ONNX format, mean pooling, 12 tokens; tests must not write to it."""
-    from canonym.encoders.onnx_export import export_onnx
     from canonym.encoders.transformer import Transformer
+    from models.onnx_export import export_onnx
 
     folder: Path = tmp_path_factory.mktemp("onnx") / "exported"
     export_onnx(Transformer(tiny_bert, pooling="mean", max_length=12), folder)

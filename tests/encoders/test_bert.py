@@ -32,8 +32,8 @@ NAMES = [
 def quantised(tiny_bert: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A random BERT with 8-bit weights; biases that are all 0 would be one constant."""
     torch = pytest.importorskip("torch")
-    from canonym.encoders.onnx_export import export_onnx, quantise_onnx
     from canonym.encoders.transformer import Transformer
+    from models.onnx_export import export_onnx, quantise_onnx
 
     encoder = Transformer(tiny_bert, pooling="mean", device="cpu")
     with torch.no_grad():

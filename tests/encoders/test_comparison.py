@@ -192,7 +192,7 @@ def test_without_torch_it_is_the_same(exported_bert: Path, tmp_path: Path) -> No
 
 
 def test_an_export_keeps_it(folder: Path, tmp_path: Path) -> None:
-    from canonym.encoders.onnx_export import export_onnx
+    from models.onnx_export import export_onnx
 
     encoder: Any = make_encoder(released(folder, 3.0))
     export_onnx(encoder, tmp_path / "onnx")

@@ -21,10 +21,10 @@ from tokenizers import Tokenizer, models, pre_tokenizers
 from canonym.encoders import load_encoder
 from canonym.encoders import onnx as onnx_module
 from canonym.encoders.onnx import OnnxTransformer, _token_output
-from canonym.encoders.onnx_export import export_onnx
 from canonym.encoders.transformer import Transformer
 from canonym.errors import InvalidInput, Mismatch, MissingExtra, ReadError
 from canonym.io.files import n_cores
+from models.onnx_export import export_onnx
 
 NAMES = ["heart attack", "flu", "", "heart attack, flus - pain pain pain", "flu", "心 β", "\ud800a"]
 
@@ -340,7 +340,7 @@ def test_exporting_needs_onnxscript_and_a_fast_tokenizer(
     encoder = Transformer(tiny_bert)
     with monkeypatch.context() as patch:
         patch.setitem(sys.modules, "onnxscript", None)
-        with pytest.raises(MissingExtra, match="exporting to ONNX"):
+        with pytest.raises(InvalidInput, match="exporting to ONNX"):
             export_onnx(encoder, tmp_path / "a")
     (tmp_path / "b").mkdir()
     monkeypatch.setattr(encoder, "save_description", lambda _: None)

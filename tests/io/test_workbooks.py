@@ -17,7 +17,7 @@ import pytest
 from canonym.errors import InvalidInput, MissingExtra, ReadError
 from canonym.io.tables import open_table
 from canonym.io.workbooks import SheetChoice, check_ids, open_sheet, workbook_suffix
-from tests.io.making import edited, make_ods, make_xlsx, ods_row, part_of
+from tests.io.making import edited, make_ods, make_xlsx, ods_row, part_of, with_shared_texts
 
 SHEET = "xl/worksheets/sheet1.xml"
 
@@ -354,14 +354,6 @@ def test_a_part_whose_compression_is_damaged_is_no_workbook(tmp_path: Path) -> N
     assert workbook_suffix(path) is None
 
 
-def test_a_million_equal_rows_are_refused(tmp_path: Path) -> None:
-    rows = ods_row("id", "x") + ods_row("1", "a", repeated=1_000_000)
-    path = make_ods(tmp_path / "a.ods", {"one": rows})
-    problem = "row 2 of sheet 'one' stands there 1,000,000 times, and at most 100,000"
-    with pytest.raises(ReadError, match=problem), open_sheet(path) as sheet:
-        list(sheet.rows)
-
-
 # --- numbers of more than 15 digits ---------------------------------------------------------------
 
 
@@ -516,7 +508,7 @@ def test_cells_of_a_sheet_are_counted_and_rows_shared(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cell: str
 ) -> None:
     monkeypatch.setattr("canonym.io.workbooks.MAX_CELLS", 1 << 17)
-    rows = ods_row(more=wide(TEXT)) + ods_row(more=wide(cell), repeated=100_000)
+    rows = ods_row(more=wide(TEXT)) + ods_row(more=wide(cell), repeated=40)
     path = make_ods(tmp_path / "a.ods", {"S": rows})
     tracemalloc.start()
     problem = r"row 10: of a sheet 131,072 cells .* save it as CSV"
@@ -525,6 +517,70 @@ def test_cells_of_a_sheet_are_counted_and_rows_shared(
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 20_000_000
+
+
+SPACES = "x" + '<text:s text:c="1000"/>' * 12_000
+DATE = 'office:value-type="date" office:date-value="2024-03-01">'
+LAST = '<table:table-cell table:number-columns-repeated="16383"/>' + text_cell("x")
+
+
+@pytest.mark.parametrize(
+    ("rows", "most"),
+    [
+        (ods_row("a", "x", repeated=1_000_000), 1),
+        (ods_row("a", "x", repeated=100_000), 1),
+        (ods_row("a", "x", repeated=1000) * 10, 4001),
+        (ods_row("a", "x" * 4000, repeated=4000), 1),
+        (ods_row(more=wide(DATE), repeated=100), 1),
+        (ods_row(more=wide(TEXT)) * 2000, 700),
+        (ods_row(more=LAST) * 2000, 900),
+        (ods_row(SPACES), 1),
+        (ods_row(more='<table:table-cell table:formula="x"/>', repeated=100_000), 1),
+    ],
+    ids=["million", "rows", "several", "texts", "dates", "cells", "gaps", "spaces", "formulas"],
+)
+def test_a_small_spreadsheet_that_stands_for_much_is_refused(
+    tmp_path: Path, rows: str, most: int
+) -> None:
+    path = make_ods(tmp_path / "a.ods", {"S": ods_row("id", "name") + rows})
+    _check_refused(path, most)
+
+
+@pytest.mark.parametrize(
+    ("text", "cell"),
+    [("id", "<c r='XFD{0}'><v>1</v></c>"), ("x" * 100_000, "<c t='s'><v>0</v></c>")],
+)
+def test_a_small_workbook_that_stands_for_much_is_refused(
+    tmp_path: Path, text: str, cell: str
+) -> None:
+    book = with_shared_texts(make_xlsx(tmp_path / "a.xlsx", {"S": [[text, "name"]]}))
+    rows = "".join(f"<row r='{n}'>{cell.format(n)}</row>" for n in range(2, 2000))
+    edited(book, SHEET, ("</sheetData>", f"{rows}</sheetData>"))
+    _check_refused(book, 1300)
+
+
+def _check_refused(path: Path, most: int) -> None:
+    """Refuse a file when at most so many rows were read, before much memory was taken."""
+    rows: list[int] = []
+    tracemalloc.start()
+    with pytest.raises(ReadError, match="more than the file holds"), open_sheet(path) as sheet:
+        rows.extend(row.number for row in sheet.rows)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert len(rows) < most
+    assert peak < 100_000_000
+
+
+def test_tables_with_many_equal_cells_and_rows_are_read(tmp_path: Path) -> None:
+    flags = wide(TEXT).replace("16384", "300")
+    rows = "".join(ods_row(str(n), more=flags) for n in range(200)) + ods_row("x", repeated=5000)
+    path = make_ods(tmp_path / "a.ods", {"S": ods_row("id", more=flags) + rows})
+    with open_sheet(path) as sheet:
+        assert [len(row) for row in sheet.rows] == [301] * 5200
+    book = with_shared_texts(make_xlsx(tmp_path / "a.xlsx", {"S": [["x" * 900]]}))
+    more = "<row><c t='s'><v>0</v></c></row>" * 10_000
+    edited(book, SHEET, ("</sheetData>", f"{more}</sheetData>"))
+    assert read(book) == [["x" * 900]] * 10_001
 
 
 def test_characters_of_a_sheet_and_of_a_row_are_counted(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -94,8 +95,11 @@ def test_signs_of_a_search() -> None:
 
 def test_signs_of_a_sieve() -> None:
     best = candidate("A", 0.99, "normalised", normalised=0.99)
-    shown = signs(Link(Mention("x"), (best, candidate("B", 0.99, "normalised"))))
+    homonym = replace(candidate("B", 0.99, "normalised"), name="a")
+    shown = signs(Link(Mention("x"), (best, homonym)))
     assert (shown["normalised"], shown["shared"], shown["margin"]) == (1, 1, 0)
+    of_a_part = candidate("C", 0.99, "normalised")  # "breast cancer" of "history of breast cancer"
+    assert signs(Link(Mention("x"), (best, of_a_part)))["shared"] == 0
     shown = signs(Link(Mention("x"), (best, candidate("B", 0.5, a=0.5))))
     assert (shown["shared"], shown["agreement"], shown["alone"]) == (0, 1, 0)
 
@@ -529,3 +533,31 @@ def test_what_earlier_versions_learned_is_not_read(organs: Linker) -> None:
         assert Linker.load(organs.folder).judge is shipped_judge()
     finally:
         (organs.folder / "confidence.json").unlink()
+
+
+# --- how many candidates --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "mention",
+    ["heart attack", "heart attacks", "attack of the heart", "left hand pain", "hand ache", "cold"],
+)
+def test_the_number_of_candidates_changes_no_confidence(mention: str) -> None:
+    names = {
+        "X:1": ("Myocardial infarction", "heart attack"),
+        "X:2": ("Pain of left hand",),
+        "X:3": ("Pain of right hand", "right hand pain"),
+        "X:4": ("Pain of hand", "hand pain"),
+        "X:5": ("Common cold", "cold"),
+        "X:6": ("Low temperature", "cold"),
+    }
+    records = [
+        record
+        for id_, (label, *others) in names.items()
+        for record in (Concept(id_, label), *(Name(text, id_) for text in others))
+    ]
+    linker = Linker.build(Terminology.build(records))
+    (whole,) = linker.link([mention], k=6, min_confidence=0)
+    for k in (1, 2, 3):
+        (link,) = linker.link([mention], k=k, min_confidence=0)
+        assert (link.confidence, link.candidates) == (whole.confidence, whole.candidates[:k])

@@ -161,9 +161,11 @@ def test_without_words_nothing_tells_english(linker: Linker) -> None:
     assert choice_of_encoders(BOTH, linker.terminology, None) is None
 
 
-@pytest.mark.parametrize("encoders", [BOTH, ALL])
-def test_it_holds_after_loading(encoders: tuple[str, ...], tmp_path: Path) -> None:
-    linker = build(encoders=encoders)
+@pytest.mark.parametrize("fixture", ["linker", "three"])
+def test_it_holds_after_loading(
+    fixture: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    linker = request.getfixturevalue(fixture)
     linker.save(tmp_path / "index")
     strings = ["sore knees", "fractura de cadera", "перелом бедра"]
     assert list(Linker.load(tmp_path / "index").link(strings)) == list(linker.link(strings))

@@ -32,6 +32,10 @@ order      | Venous to arterial shunt      | Arterial to venous shunt
 order      | Depression more than anxiety  | Anxiety more than depression
 order      | Mother of diabetic infant     | Infant of diabetic mother
 order      | Right > left asymmetry        | Left > right asymmetry
+order      | my back hurts                 | hurt my back
+order      | his knee hurt                 | hurt his knee
+order      | burning my stomach            | my stomach burning
+order      | her eye twisted               | twisted her eye
 opposite   | rt bundle branch block        | Left bundle branch block
 opposite   | R bundle branch block         | Left bundle branch block
 opposite   | dup(5q)                       | del(5q)
@@ -162,6 +166,8 @@ narrower | menthol                       | (-)-menthol
 narrower | hepatitis                     | Hepatitis A
 equal    | a fever                       | Fever
 equal    | sepsis                        | Sepsis, unspecified organism
+equal    | my finger was cut             | was cut my finger
+equal    | pain in my back               | Pain in my back
 equal    | gout                          | Gout (disorder)
 equal    | Crohn                         | Crohn disease
 equal    | n,n'-dimethylurea             | N,N'-dimethylurea

@@ -81,6 +81,7 @@ def test_all_that_a_published_table_needs_is_in_the_docs(name: str, tmp_path: Pa
 
 
 def test_names_through_the_encoder_are_counted(place: Path) -> None:
+    pytest.importorskip("torch")
     Trained(place, model("m", BIOSYN), row("a", "m"))
     result = check(place)
     assert result.exit_code == 0, result.output

@@ -90,10 +90,13 @@ def test_ours_stands_beside_the_published_number(shelf: Path) -> None:
     low, high = (100 * bound for bound in wilson(2, 2)[1:])
     assert (first.low, first.high) == (low, high)
     assert (first.difference, first.agrees) == (10, True)
+    # Every draw of two right mentions is above 90.
+    assert first.p_published == pytest.approx(2 / 10_001)
     assert rows["corrected", "accuracy@5"].agrees is False
     dev = rows["dev", "accuracy@1"]
     assert (dev.published, dev.value, dev.reading) == (None, 0, "strict")
     assert (dev.difference, dev.agrees, dev.caveat) == (None, None, "of no use")
+    assert dev.p_published is None
     assert rows["prepared", "accuracy@1"].value == 100
     nowhere = rows["elsewhere", "accuracy@1"]
     assert nowhere.value is nowhere.difference is nowhere.n is None

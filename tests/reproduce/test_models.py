@@ -14,16 +14,17 @@ from click.testing import CliRunner
 
 from canonym import InvalidInput, Mismatch, ReadError
 from canonym.encoders import make_encoder
-from canonym.evaluation.similarity.relations import is_test_pair
 from canonym.io.files import read_manifest
 from canonym.types import Relation
 from reproduce.command import main
 from reproduce.data import Shelf
 from reproduce.files import read_experiment
+from reproduce.measures.relations import is_test_pair
 from reproduce.models import base_name, in_order, read_models, resolve
 from reproduce.run import reproduce
 from reproduce.training import largest_groups, read_tree_groups, train_models
 
+pytest.importorskip("torch", reason="trains models")
 os.environ["HF_HUB_OFFLINE"] = "1"
 
 EXPERIMENTS = Path(__file__).parents[2] / "benchmarks" / "reproduce" / "experiments"
@@ -292,7 +293,7 @@ def test_a_result_says_what_training_took_and_measured(place: Path) -> None:
 
 
 def test_word_vectors_are_a_model_too(place: Path) -> None:
-    pytest.importorskip("gensim", reason="needs the extra wordvectors")
+    pytest.importorskip("gensim", reason="needs gensim")
     (place / "text.txt").write_text("the hip pain\nthe knee tumour\nfoot fracture of hand\n" * 9)
     words = (
         'recipe = "word-vectors"\ntext = ["text.txt"]\ndimensions = 8\nbuckets = 40\nepochs = 1\n'

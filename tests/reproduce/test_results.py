@@ -9,8 +9,10 @@ import pytest
 
 from record import RESULTS, result_text
 from reproduce.files import EXPERIMENTS, read_experiment
+from reproduce.models import read_models
 
 FILES = sorted(RESULTS.rglob("*.json"))
+EXPERIMENTAL = [path for path in FILES if (EXPERIMENTS / f"{path.stem}.toml").is_file()]
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
@@ -28,12 +30,18 @@ def test_results_are_small_in_all() -> None:
     assert sum(len(path.read_text(encoding="utf-8").splitlines()) for path in FILES) <= 3000
 
 
-@pytest.mark.parametrize(
-    "path", [path for path in FILES if (EXPERIMENTS / f"{path.stem}.toml").is_file()],
-    ids=lambda path: path.stem,
-)  # fmt: skip
+@pytest.mark.parametrize("path", EXPERIMENTAL, ids=lambda path: path.stem)
 def test_every_measured_row_is_one_of_its_experiment(path: Path) -> None:
     rows = json.loads(path.read_text(encoding="utf-8"))["rows"]
     experiment = read_experiment(path.stem)
     known = {(row["name"], metric) for row in experiment.rows for metric in row["published"]}
     assert {(row["name"], row["metric"]) for row in rows} <= known
+
+
+@pytest.mark.parametrize("path", EXPERIMENTAL, ids=lambda path: path.stem)
+def test_models_were_trained_for_as_long_as_they_say(path: Path) -> None:
+    models = read_models(read_experiment(path.stem).models)
+    for name, facts in json.loads(path.read_text(encoding="utf-8")).get("trained", {}).items():
+        # A head on few names stops where its validation score no longer rises.
+        if models[name].recipe != "few-shot":
+            assert facts["names"] >= models[name].settings.get("max_names", 0), name

@@ -11,13 +11,14 @@ import pytest
 
 from canonym import Concept, InvalidInput, Name, ReadError, Terminology
 from canonym.corpora.trials import Trial, make_trial
+from canonym.encoders import make_encoder
 from canonym.encoders.static import StaticVectors
 from canonym.evaluation.dictionary import build_dictionary, build_target_dictionary, reweighed
-from canonym.evaluation.similarity.relations import is_test_pair
 from canonym.types import Document, Mention, Relation, Xref
 from models.sources import read_relation_table
 from reproduce.data import Shelf, silver_conditions, silver_interventions
 from reproduce.files import read_experiment
+from reproduce.measures.relations import is_test_pair
 from reproduce.results import Measured, leave_out
 from reproduce.run import reproduce
 from tests.encoders.conftest import make_tiny_bert
@@ -241,6 +242,31 @@ def test_thresholds_of_distances_are_distances(place: Path) -> None:
     assert all(one <= 0 for one in drawn["euclidean"])
 
 
+def test_rows_compare_searches_by_the_same_vectors(place: Path) -> None:
+    pytest.importorskip("torch")
+    bert = make_tiny_bert(place / "bert")
+    shelf = Shelf(place)
+    names = [f"name {number}" for number in range(1_200)]
+    for similarity in ("euclidean", "cosine"):
+        spec = f"{bert},pooling=mean,similarity={similarity}"
+        shared, alone = shelf.encoder(spec), make_encoder(spec)
+        assert shared.similarity == alone.similarity == similarity
+        norms = np.linalg.norm(shared.encode(names), axis=1, keepdims=True)
+        vectors = shared.encode(names) / (norms if alone.normalise else 1)
+        np.testing.assert_allclose(vectors, alone.encode(names), atol=1e-6)
+    assert shared.encode(names) is shelf.encoder(spec).encode(names)
+    table = run(
+        place,
+        row("a", f'encoders = ["{bert}"]\nsimilarity = "euclidean"'),
+        row("b", f'encoders = ["{bert}"]\nsimilarity = "inner"'),
+        head=LINK,
+    )
+    first, second = ([one.score for one in table.runs[name].scored["lenient"]] for name in "ab")
+    assert first != second
+    with pytest.raises(InvalidInput, match="similarity"):
+        shelf.encoder(f"{bert},similarity=manhattan")
+
+
 def test_samples_of_a_model_are_averaged(place: Path) -> None:
     other = StaticVectors(WORDS, np.roll(VECTORS, 3, axis=0))
     models = {"m": [str(place / "w.vec"), other]}
@@ -287,6 +313,7 @@ def test_samples_are_pooled_against_another_row(place: Path) -> None:
 
 
 def test_a_model_of_the_file_that_is_not_trained_is_said(place: Path) -> None:
+    pytest.importorskip("torch")
     head = '[model.m]\nrecipe = "few-shot"\nencoder = "w.vec"\ngroups = "g.json"\n'
     text = HEAD + f"[[row]]\n{row('a', LINK)}encoders = ['m']\n" + head
     (place / "e.toml").write_text(text)

@@ -16,6 +16,7 @@ from canonym import Concept, Linker, Name
 from canonym.errors import InvalidInput
 from canonym.linking.reviews import read_reviews
 from canonym.review.export import FORMATS, export_review
+from canonym.review.lessons import Lessons, lessons_of
 from canonym.review.mappings import Choices
 from canonym.review.proposals import snapshot
 from canonym.review.store import Given, Store
@@ -387,3 +388,83 @@ def test_a_table_may_come_back_from_a_spreadsheet(made: Made, tmp_path: Path) ->
     path = tmp_path / "a.csv"
     path.write_text("\ufeff" + out.getvalue(), encoding="utf-8")
     assert ("widow maker", "OMOP:1") in _learned(path)["names"]
+
+
+# --- what nobody looked at ------------------------------------------------------------------------
+
+
+@pytest.fixture
+def accepted(tmp_path: Path, omop: Linker) -> Iterator[Made]:
+    """A review of which two of three were accepted at once, and one is decided by a person."""
+    mentions = ["heart attack", "hip fractures", "cold"]
+    with Store(str(tmp_path / "reviews.db")) as store:
+        table = as_table(["mention"], [[one] for one in mentions])
+        review = store.create("a list", "small", table, who="ann")
+        link(store, review, omop)
+        made = Made(store, review, omop)
+        made.decide(2, "link", ("OMOP:4", "equal"))
+        n = store.acceptable(review, 0.1).items
+        assert store.accept_above(review, 0.1, expected=n, who="Ann") == n == 2
+        yield made
+
+
+def test_what_was_accepted_unseen_is_exported_as_no_curation_of_a_person(accepted: Made) -> None:
+    heart, hips, cold = accepted.rows("sssom")
+    assert cold["mapping_justification"] == "semapv:ManualMappingCuration"
+    assert heart["mapping_justification"] == "semapv:LexicalMatching"
+    for row in (heart, hips):
+        assert "Manual" not in row["mapping_justification"]
+        assert row["author_label"] == row["reviewer_label"] == ""
+        assert "canonym_accepted_by=Ann" in row["other"]
+        assert row["comment"].startswith("accepted with all of at least 0.1; ")
+    assert heart["predicate_id"] == "skos:exactMatch"  # it is verbatim a name
+    assert {row["mappingStatus"] for row in accepted.rows("usagi")[:2]} == {"AUTO_MAPPED"}
+    states = [row["canonym_state"] for row in accepted.rows("csv")]
+    assert states == ["accepted", "accepted", "linked"]
+    assert [row["mention"] for row in accepted.rows("corpus")] == ["cold"]
+    fhir = json.loads(accepted.text("fhir"))["group"][0]["element"]
+    words = {one["display"]: one["target"][0]["equivalence"] for one in fhir}
+    assert (words["cold"], words["heart attack"]) == ("equal", "equivalent")
+
+
+def test_what_was_accepted_unseen_is_the_same_only_as_far_as_the_evidence_goes(
+    tmp_path: Path, omop: Linker
+) -> None:
+    with Store(str(tmp_path / "reviews.db")) as store:
+        table = as_table(["mention"], [["left sided hip fractures"]])
+        review = store.create("a list", "small", table, who="ann")
+        link(store, review, omop)
+        store.accept_above(review, 0.01, expected=1, who="Ann")
+        made = Made(store, review, omop)
+        (row,) = made.rows("sssom")
+        assert row["predicate_id"] not in ("skos:exactMatch", "")
+        assert made.rows("csv")[0]["canonym_relation"] != "equal"
+
+
+@pytest.mark.parametrize("format", ["sssom", "usagi", "fhir", "csv", "xlsx"])
+def test_what_was_accepted_unseen_teaches_no_index(
+    accepted: Made, format: str, tmp_path: Path
+) -> None:
+    path = tmp_path / f"out{FORMATS[format].suffix}"
+    terminology = accepted.linker.terminology
+    pieces = export_review(accepted.store, accepted.review, format, terminology, Choices())
+    path.write_bytes(b"".join(pieces))
+    taken = [one.text for one in read_reviews(path).reviews if not one.reason]
+    assert taken == ["cold"]
+
+
+def test_lessons_are_of_what_people_looked_at(accepted: Made) -> None:
+    entries = accepted.store.entries(accepted.review).values()
+    assert lessons_of(entries, accepted.linker.terminology) == Lessons([], [])
+    accepted.decide(1, "link", ("OMOP:3", "equal"))
+    entries = accepted.store.entries(accepted.review).values()
+    names = lessons_of(entries, accepted.linker.terminology).names
+    assert [name.text for name in names] == ["hip fractures"]
+
+
+def test_what_was_accepted_unseen_opens_again_when_its_concept_is_gone(accepted: Made) -> None:
+    link_again = make_linker(RECORDS[2:])
+    accepted.store.aim(accepted.review, link_again.fingerprint)
+    link(accepted.store, accepted.review, link_again)
+    states = [one.item.state for one in accepted.store.entries(accepted.review).values()]
+    assert states == ["reopened", "linked", "linked"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import sqlite3
@@ -23,7 +24,7 @@ from canonym.errors import InvalidInput, ReadError
 from canonym.review.database import Unreachable
 from canonym.review.export import export_review
 from canonym.review.models import Base
-from canonym.review.store import Conflict, Given, Store
+from canonym.review.store import Absent, Conflict, Given, Store, same_words
 from canonym.review.table import as_table
 from tests.review.conftest import item_of, review_of
 
@@ -62,6 +63,33 @@ def test_the_queue_begins_with_doubt_and_then_with_what_is_frequent(
         ("heart attack", 1),
     ]
     assert queue[0].item.confidence < queue[1].item.confidence == queue[2].item.confidence
+
+
+def test_what_has_no_proposal_comes_last_and_rubbish_after_all_else(
+    store: Store, linker: Linker
+) -> None:
+    mentions = ["??", "no heart attack", "heart attack", "broken hip", "broken hip"]
+    review = review_of(store, mentions, linker)
+    queue = [one.item for one in store.queue(review)[0]]
+    shown = [one.mention for one in queue]
+    assert shown == ["broken hip", "heart attack", "no heart attack", "??"]
+    assert [one.confidence < 0 for one in queue] == [False, False, True, True]
+    assert store.acceptable(review, 0.01).items == 2
+
+
+@pytest.mark.parametrize(
+    ("order", "shown"),
+    [
+        ("frequency", ["broken hip", "heart attack", "Cold"]),
+        ("row", ["heart attack", "broken hip", "Cold"]),
+        ("text", ["broken hip", "Cold", "heart attack"]),
+    ],
+)
+def test_a_queue_is_sorted_as_somebody_likes(
+    store: Store, linker: Linker, order: str, shown: list[str]
+) -> None:
+    review = review_of(store, ["heart attack", "broken hip", "Cold", "broken hip"], linker)
+    assert [one.item.mention for one in store.queue(review, order=order)[0]] == shown
 
 
 def test_a_queue_is_searched_and_read_in_pages(store: Store, linker: Linker) -> None:
@@ -272,5 +300,96 @@ def test_one_of_another_release_that_may_only_be_read_is_refused(powerless: Path
         connection.execute("UPDATE alembic_version SET version_num = '0000'")
     connection.close()
     _read_only(powerless)
-    with pytest.raises(ReadError, match="it has the tables 0000, and 0001 are expected"):
+    with pytest.raises(ReadError, match="it has the tables 0000, and 0002 are expected"):
         Store(str(place))
+
+
+def test_a_database_of_before_is_brought_up_to_date(tmp_path: Path, linker: Linker) -> None:
+    place = tmp_path / "reviews.db"
+    with Store(str(place)) as store:
+        review_of(store, ["heart attack", "broken hip"], linker)
+    with contextlib.closing(sqlite3.connect(place)) as connection:
+        connection.execute("DROP INDEX items_by_doubt")
+        connection.execute("CREATE INDEX items_by_doubt ON items (review_id, state, confidence)")
+        connection.execute("DROP INDEX items_by_concept")
+        connection.execute("ALTER TABLE items DROP COLUMN concept")
+        connection.execute("UPDATE alembic_version SET version_num = '0001'")
+        connection.commit()
+    with Store(str(place)) as store:
+        store.check()
+        assert len(store.queue(1)[0]) == 2
+    with contextlib.closing(sqlite3.connect(place)) as connection:
+        columns = [row[2] for row in connection.execute("PRAGMA index_info(items_by_doubt)")]
+    assert columns == ["review_id", "state", "confidence", "frequency"]
+
+
+# --- what may mean the same -----------------------------------------------------------------------
+
+HEARTS = ["heart attack", "Heart-Attacks", "attack of the heart", "heart attack, bad", "broken hip"]
+
+
+def test_what_has_the_same_proposal_is_alike_and_the_same_words_come_first(
+    store: Store, linker: Linker
+) -> None:
+    review = review_of(store, [*HEARTS, "??", "!", "no heart attack"], linker)
+    item = item_of(store, review, "heart attack").item
+    alike = store.alike(item.id)
+    assert {one.mention for one in alike} == {*HEARTS[1:4]}
+    assert alike[0].mention == "Heart-Attacks"
+    same = [same_words(item, one) for one in alike]
+    assert same[0]
+    assert same == sorted(same, reverse=True)
+    rubbish = item_of(store, review, "??").item
+    assert store.alike(rubbish.id)[0].mention == "!"
+    assert {one.mention for one in store.alike(rubbish.id)} == {"!", "no heart attack"}
+    store.decide(alike[0].id, Given("nil"), version=alike[0].version, who="ann")
+    assert alike[0].id not in [one.id for one in store.alike(item.id)]
+    assert store.alike(alike[0].id) == []
+
+
+def test_a_list_that_is_not_linked_has_nothing_alike(store: Store) -> None:
+    review = review_of(store, HEARTS)
+    assert store.alike(item_of(store, review, "heart attack").item.id) == []
+
+
+def test_several_are_decided_at_once_each_with_its_own_history(
+    store: Store, linker: Linker
+) -> None:
+    review = review_of(store, HEARTS, linker)
+    item = item_of(store, review, "heart attack").item
+    also = {one.id: one.version for one in store.alike(item.id)}
+    assert len(also) == 3
+    given = Given("link", (MI,), "all the same")
+    now = store.decide(item.id, given, version=item.version, who="ann", also=also)
+    assert (now.item.id, now.item.state) == (item.id, "linked")
+    for mention in HEARTS[:4]:
+        entry = item_of(store, review, mention)
+        assert [(one.kind, one.who, one.comment) for one in entry.history] == [
+            ("link", "ann", "all the same")
+        ]
+    assert store.progress(review)["items"] == {
+        **dict.fromkeys(("reopened", "flagged", "nil"), 0), "linked": 4, "open": 1,
+    }  # fmt: skip
+    other = item_of(store, review, "Heart-Attacks").item
+    store.decide(other.id, Given("undo"), version=other.version, who="bob")
+    assert store.progress(review)["items"]["open"] == 2
+
+
+def test_of_several_that_are_decided_at_once_all_are_as_they_were_seen_or_none_is_changed(
+    store: Store, linker: Linker
+) -> None:
+    review, another = (review_of(store, HEARTS, linker) for _ in range(2))
+    item, other = (item_of(store, review, one).item for one in HEARTS[:2])
+    foreign = item_of(store, another, "heart attack").item
+    store.decide(other.id, Given("flag"), version=other.version, who="bob")
+    given = Given("link", (MI,))
+    with pytest.raises(Conflict) as conflict:
+        store.decide(
+            item.id, given, version=item.version, who="ann", also={other.id: other.version}
+        )
+    assert conflict.value.item_id == other.id
+    for missing in (foreign.id, 2**31 - 1):
+        with pytest.raises(Absent):
+            store.decide(item.id, given, version=item.version, who="ann", also={missing: 2})
+    assert store.item(item.id).history == ()
+    assert store.item(foreign.id).history == ()

@@ -54,6 +54,34 @@ def test_tables_of_all_kinds_are_read(content: bytes, name: str) -> None:
     assert read_given(content, name) == (("term", "n"), [["hip", "2"], ["a, b", "1"]])
 
 
+@pytest.mark.parametrize("name", ["", "t.json", "t.jsonl", "t.txt"])
+def test_json_is_a_table_whose_columns_are_the_keys(name: str) -> None:
+    header, rows = ("term", "n", "ids"), [["hip", "2", ""], ["a, b", "", "D1|D2"], ["", "", ""]]
+    objects = '{"term": "hip", "n": 2.0}', '{"term": "a, b", "ids": ["D1", "D2"]}', '{"term": null}'
+    for content in (
+        "\n".join(objects),
+        f"[{','.join(objects)}]",
+        "[\n" + ",\n".join(objects) + "\n]",
+    ):
+        assert read_given(content.encode(), name) == (header, rows)
+    assert read_given(b'["hip",\r\n "a, b"]', name) == (("mention",), [["hip"], ["a, b"]])
+
+
+def test_what_is_no_list_of_names_is_refused() -> None:
+    for content, name in (
+        (b"<?xml version='1.0'?><a/>", "t.xml"),
+        (b"<!DOCTYPE html>\n<p>x", ""),
+        (b"{\n  'a': 1}", ""),
+        (b"[[1]]", ""),
+        (b'{"a": 1', "t.txt"),
+        (b'["a", 1]', ""),
+        (b"hip", "t.json"),
+    ):
+        with pytest.raises(ReadError, match=r"JSON|found 1; an object"):
+            read_given(content, name)
+    assert read_pasted("[18F]FDG\n<5 % burn\n")[1] == [["[18F]FDG"], ["<5 % burn"]]
+
+
 def test_a_csv_of_one_column_has_a_header_and_a_list_has_none() -> None:
     assert read_given(b"term\nhip\n", "t.csv") == (("term",), [["hip"]])
     assert read_given("hip\nhüfte\n".encode("cp1252"), "t.txt") == (

@@ -7,6 +7,7 @@ import json
 import threading
 import time
 import tracemalloc
+import weakref
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from canonym.errors import InvalidInput
-from canonym.service.bodies import parsed, read_form
+from canonym.service.bodies import give_memory_back, parsed, read_form
 from canonym.service.keys import Keys
 from canonym.service.problems import Problem
 
@@ -92,6 +93,29 @@ async def _asked(client: TestClient, content: AsyncIterator[bytes] | bytes) -> i
     transport = httpx.ASGITransport(client.app)
     async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as asking:
         return (await asking.post("/v1/link", content=content, headers=_JSON)).status_code
+
+
+def test_memory_of_large_bodies_is_given_back(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given_back = threading.Event()
+    monkeypatch.setattr("canonym.service.routing.give_memory_back", given_back.set)
+    monkeypatch.setattr("canonym.service.routing._REST", 0.0)
+    assert client.post("/v1/link", json={"mentions": ["hip"]}).status_code == 200
+    assert not given_back.wait(0.2)
+    assert client.post("/v1/link", json={"mentions": ["x" * 1_000_001]}).status_code == 422
+    assert given_back.wait(10)
+
+
+def test_what_only_a_circle_holds_is_given_back() -> None:
+    class Node:
+        other: Any = None
+
+    node = Node()
+    node.other, gone = node, weakref.ref(node)
+    del node
+    give_memory_back()
+    assert gone() is None
 
 
 def test_slow_senders_hold_no_place_of_large_bodies(client: TestClient) -> None:

@@ -59,6 +59,9 @@ SAME = [
     ("ASTHMA, UNSPECIFIED", "ASTHMA"),
     ("UNSPECIFIED ANEMIA", "ANEMIA"),
     ("Chronic pain, unspecified duration", "Chronic pain"),
+    ("my back hurts", "back hurts"),
+    ("My asthma", "asthma"),
+    ("my  asthma NOS", "asthma"),
 ]
 
 WIDER = [
@@ -120,6 +123,9 @@ UNTOUCHED = [
     "wild type",
     "hepatitis without jaundice",
     "Diabetes mellitus without mention of complication, type II",
+    "MY 42445",
+    "my",
+    "myopia",
     "unspecified",
     "stenosis",
     "diagnosis",

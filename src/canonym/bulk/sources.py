@@ -7,10 +7,11 @@ any machine can read its own, and the shards depend on the files and their size 
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import io
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from canonym.errors import InvalidInput, Mismatch, ReadError, require
@@ -30,15 +31,32 @@ KINDS = {
 _EXPECTED = "expected files that end in .csv, .tsv, .jsonl or .parquet, not compressed"
 _WHAT = "linking files in bulk"
 _VERSIONS = ("ETag", "etag", "mtime", "LastModified", "last_modified", "updated", "created")
+_BLOCK = 1 << 20  # bytes
+_BLOCKS = 64  # of a file, which are hashed
 
 
 class InputFile(NamedTuple):
-    """A file, as `url` opens it; `size` and `version` tell whether it has changed."""
+    """A file, as `url` opens it, and what tells whether it has changed.
+
+    `version` is a time or a tag. `content`, of a file of this machine, is a hash: of all its bytes,
+    or of those blocks of a large one that lie between its beginning and its end.
+    """
 
     name: str
     url: str
     size: int
     version: str
+    content: str = ""
+
+    def change(self, before: InputFile) -> str:
+        """Say how a file has changed since `before`, or nothing if it has not."""
+        if self.size != before.size:
+            return f"has {self.size:,} bytes and had {before.size:,}"
+        if self.content != before.content:
+            return "has other content of the same size"
+        # Between the blocks of a large file, only the time can tell.
+        is_whole = self.content and self.size <= _BLOCKS * _BLOCK
+        return "" if is_whole or self.version == before.version else "was written again"
 
 
 class Shard(NamedTuple):
@@ -105,7 +123,10 @@ def find_files(source: str) -> list[InputFile]:
             source,
             f"there are {' and '.join(kinds)} files; name those of one kind, as '*{kinds[0]}'",
         )
-    return [_described(fs, path, base) for path in sorted(found)]
+    files = [_described(fs, path, base) for path in sorted(found)]
+    if not _is_local(fs):  # a tag tells of the content, and reading takes long
+        return files
+    return [file._replace(content=_content(file.url, file.size)) for file in files]
 
 
 def _file_system(source: str) -> tuple[Any, str]:
@@ -119,6 +140,10 @@ def _file_system(source: str) -> tuple[Any, str]:
     return fs, str(root)
 
 
+def _is_local(fs: Any) -> bool:
+    return "file" in ([fs.protocol] if isinstance(fs.protocol, str) else fs.protocol)
+
+
 def _is_data(path: str, root: str) -> bool:
     inside = PurePosixPath(path).relative_to(root)
     hidden = any(part.startswith((".", "_")) for part in inside.parts)
@@ -127,10 +152,22 @@ def _is_data(path: str, root: str) -> bool:
 
 def _described(fs: Any, path: str, base: str) -> InputFile:
     info = fs.info(path)
-    local = "file" in ([fs.protocol] if isinstance(fs.protocol, str) else fs.protocol)
     version = next((str(info[key]) for key in _VERSIONS if info.get(key) is not None), "")
     name = str(PurePosixPath(path).relative_to(base)) if base else path
-    return InputFile(name, path if local else fs.unstrip_protocol(path), info["size"], version)
+    return InputFile(
+        name, path if _is_local(fs) else fs.unstrip_protocol(path), info["size"], version
+    )
+
+
+def _content(path: str, size: int) -> str:
+    """Hash a file, or of a large one as many blocks as are read in a moment."""
+    hashed = hashlib.sha256()
+    with Path(path).open("rb") as stream:
+        for n in range(_BLOCKS):
+            start = n * _BLOCK if size <= _BLOCKS * _BLOCK else (size - _BLOCK) * n // (_BLOCKS - 1)
+            stream.seek(start)
+            hashed.update(stream.read(_BLOCK))
+    return hashed.hexdigest()
 
 
 @contextlib.contextmanager

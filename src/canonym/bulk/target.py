@@ -212,11 +212,7 @@ def _check_same(before: list[InputFile], now: list[InputFile], folder: Path) -> 
             problem = "is gone"
         elif name not in old:
             problem = "is new"
-        elif old[name].size != new[name].size:
-            problem = f"has {new[name].size:,} bytes and had {old[name].size:,}"
-        elif old[name].version != new[name].version:
-            problem = "was written again"
-        else:
+        elif not (problem := new[name].change(old[name])):
             continue
         raise Mismatch(
             f"the input has changed since {folder} was begun: {name} {problem}: {_AGAIN}"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import sys
+from difflib import get_close_matches
 from typing import Any
 
 import click
@@ -34,8 +35,6 @@ _COMMANDS = {
     "fit-confidence": "canonym.cli.fit_confidence:fit_confidence",
     "evaluate": "canonym.cli.evaluate:evaluate",
     "compare": "canonym.cli.compare:compare",
-    "corpus": "canonym.cli.corpus:corpus",
-    "picture": "canonym.cli.picture:picture",
     "serve": "canonym.cli.serve:serve",
     "mcp": "canonym.cli.mcp:mcp",
     "keys": "canonym.cli.keys:keys",
@@ -43,6 +42,22 @@ _COMMANDS = {
     "terminology": "canonym.cli.terminology:terminology",
     "info": "canonym.cli.info:info",
     "completion": "canonym.cli:completion",
+}
+
+_IN_A_CHECKOUT = (
+    "this command is no part of the installed package any more. In a checkout of the repository: "
+    "python benchmarks/reproduce"
+)
+# What papers needed once and linking does not, and what brought too little.
+_GONE = {
+    "corpus show": f"{_IN_A_CHECKOUT} corpus",
+    "corpus agreement": f"{_IN_A_CHECKOUT} agreement",
+    "corpus trials": f"{_IN_A_CHECKOUT} trials",
+    "corpus": f"{_IN_A_CHECKOUT} corpus",
+    "picture": f"{_IN_A_CHECKOUT} picture",
+    "train word-vectors": f"{_IN_A_CHECKOUT} word-vectors",
+    "train reranker": "this command is gone: the most similar name comes first. `canonym "
+    "fit-confidence` adapts what an index says of its links to annotated mentions",
 }
 
 
@@ -60,6 +75,19 @@ class Commands(click.Group):
         module, attribute = _COMMANDS[cmd_name].split(":")
         command: click.Command = getattr(importlib.import_module(module), attribute)
         return with_verbosity(command)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command; say what to type instead of one that is gone or misspelt."""
+        typed = " ".join(args)
+        if instead := [
+            says for words, says in _GONE.items() if f"{typed} ".startswith(f"{words} ")
+        ]:
+            raise click.UsageError(instead[0])
+        if args[0] not in _COMMANDS and (near := get_close_matches(args[0], _COMMANDS, n=1)):
+            raise click.UsageError(f"no such command {args[0]!r}. Did you mean {near[0]!r}?")
+        return super().resolve_command(ctx, args)
 
     def main(self, *args: Any, **extra: Any) -> Any:
         """Run a command line; what fails before a command runs becomes a message too."""

@@ -25,7 +25,7 @@ FORMATS: dict[str, str] = {
     "tac": "drug labels of TAC 2017, a file or a folder",
     "mantra": "MANTRA's gold standard, XML",
     "concept": "BioSyn's .concept, a file or a folder",
-    "jsonl": "JSON lines, a document or a mention each",
+    "jsonl": "JSON lines or a JSON list, a document or a mention each",
     "table": "id<tab>mention, as CADEC and PsyTar",
     "columns": "CSV, TSV, Parquet, .xlsx or .ods, a mention a row, with named columns",
 }
@@ -70,6 +70,7 @@ def look_at(lines: Iterator[str], path: Path) -> Beginning:
 
     The first line of a table is its header; one before it may name the delimiter.
     """
+    from canonym.corpora.jsonl import is_json
     from canonym.io.tables import announced_delimiter
 
     read: list[str] = []
@@ -96,7 +97,8 @@ def look_at(lines: Iterator[str], path: Path) -> Beginning:
             n += len(line)
         head = "".join(read)
         found = (format for format, inside in _INSIDE.items() if inside.search(head))
-        return Beginning(next(found, None), first, read)
+        is_list = first.lstrip("\ufeff \t").startswith("[") and is_json(head)
+        return Beginning(next(found, "jsonl" if is_list else None), first, read)
     return Beginning(_table_format(first), first, read)
 
 
@@ -262,13 +264,9 @@ def read_items(
     return readers[format](path, encoding=encoding)
 
 
-def _read_jsonl(path: Path, *, encoding: str) -> Iterable[Document | Mention]:
-    from canonym.corpora import read_jsonl_documents, read_jsonl_mentions
+def _read_jsonl(path: Path, *, encoding: str) -> Iterator[Document | Mention]:
+    from canonym.corpora.jsonl import open_jsonl
     from canonym.io.streams import open_text
 
     with open_text(path, encoding=encoding) as lines:
-        first = next((line for line in lines if line.strip()), "")
-    keys = object_of(first).keys()
-    of_documents = "mention" not in keys and keys & {"text", "mentions"}
-    read = read_jsonl_documents if of_documents else read_jsonl_mentions
-    return read(path, encoding=encoding)
+        yield from open_jsonl(lines, path)[1]

@@ -11,7 +11,6 @@ import io
 import itertools
 import json
 import logging
-import re
 import shutil
 import sys
 import tempfile
@@ -28,7 +27,6 @@ from canonym.cli.annotated import (
     encoding_of,
     folder_format,
     look_at,
-    object_of,
     read_items,
 )
 from canonym.cli.encodings import tell_encoding
@@ -43,6 +41,7 @@ from canonym.io.workbooks import (
     open_sheet,
     workbook_suffix,
 )
+from canonym.io.xml import is_markup
 from canonym.types import Document, Mention
 
 _LOG = logging.getLogger(__name__)
@@ -59,8 +58,6 @@ _IS_COMPRESSED = (
 _PIECE = 1 << 16
 _STREAMED = ("lines", "table", "jsonl", "pubtator")
 _OF_DOCUMENTS = ("bioc", "brat", "mantra", "mcn", "share", "tac", TRIALS)
-# Names may begin with "<" or "[", as "<5 % burn" and "[18F]FDG" do.
-MARKUP = re.compile(r"\s*(?:<[?!/A-Za-z]|[\[{]\s*(?:[\[{\"]|$))")
 
 
 class Entry(NamedTuple):
@@ -311,7 +308,7 @@ def _recognise(found: str | None, first: str, path: Path) -> str:
     start = first.strip("\ufeff \t")
     if start.startswith("{") and start != "{":
         return "jsonl"  # whose parser says what an object needs
-    if MARKUP.match(first) or _is_list(first):
+    if is_markup(first) or _is_list(first):
         expected = ", ".join((*(key for key in FORMATS if key != "table"), CADEC, TRIALS))
         raise ReadError(
             path,
@@ -345,16 +342,16 @@ def _columns(header: str) -> str:
 
 
 def _parse(kind: str, lines: Iterable[str], first: str, path: Path, table: TableOptions) -> Input:
-    from canonym.corpora.jsonl import parse_jsonl_documents, parse_jsonl_mentions
+    from canonym.corpora.jsonl import open_jsonl
     from canonym.corpora.pubtator import parse_pubtator
     from canonym.corpora.tables import parse_table
 
     if kind == "pubtator":
         return Input(parse_pubtator(lines, path), documents=True, kind=kind)
     if kind == "jsonl":
-        if "text" in object_of(first) and "mention" not in object_of(first):
-            return Input(parse_jsonl_documents(lines, path), documents=True, kind=kind)
-        return Input(map(Entry, parse_jsonl_mentions(lines, path)), kind=kind)
+        documents, read = open_jsonl(lines, path)
+        items = (item if isinstance(item, Document) else Entry(item) for item in read)
+        return Input(items, documents=documents, kind=kind)
     if kind == "table":
         if not table.column:
             raise InvalidInput(f"--input-format table needs --column; {path} has {_columns(first)}")
@@ -421,6 +418,9 @@ def count_items(file: str | None, given: Input) -> int | None:
     if given.kind not in _STREAMED:
         return None
     with Path(str(file)).open("rb") as stream:
+        if given.kind == "jsonl" and stream.read(1000).lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"[":
+            return None  # one list
+        stream.seek(0)
         if given.documents:
             return sum(1 for line in stream if b"|t|" in line or line.startswith(b"{"))
         return sum(block.count(b"\n") for block in iter(lambda: stream.read(1 << 20), b""))

@@ -125,14 +125,15 @@ _limits = with_options(
     help="Address at which clients reach the service, behind a proxy.",
 )
 def serve(host: str, port: int, workers: int, **settings: Any) -> None:
-    """Serve linking, reconciliation and a page for reviews over HTTP.
+    """Serve linking, reconciliation and pages for people over HTTP.
 
     \b
       canonym serve
       canonym serve --index doid-index --index mesh=indexes/mesh-2026 --workers 4
       canonym serve --index doid-index --keys keys.db --host 0.0.0.0
 
-    People open the address in a browser: / takes a list of mentions, and shows what to decide.
+    People open the address in a browser: / takes a name, a list or a text and shows the links,
+    /reviews a list of mentions of which people decide.
     Programs use /v1/link, /v1/annotate, /v1/search and /v1/concepts/ID, see /openapi.json.
     OpenRefine takes /reconcile/NAME as a reconciliation service. An index that is built again under
     the same name is opened again without a pause. SIGTERM and Ctrl-C let open requests end.

@@ -10,7 +10,6 @@ from pathlib import Path
 from canonym.cli.annotated import TRIALS, find_folder_format, folder_format, look_at
 from canonym.cli.encodings import found_encoding
 from canonym.cli.input import (
-    MARKUP,
     STANDARD_INPUT,
     STDIN,
     Arriving,
@@ -22,6 +21,7 @@ from canonym.cli.input import (
 from canonym.errors import InvalidInput, ReadError
 from canonym.io.encodings import check_encoding
 from canonym.io.streams import detect_encoding, open_text
+from canonym.io.xml import is_markup
 from canonym.types import Document
 
 _OF_TEXTS = ("text", "lines")
@@ -72,7 +72,7 @@ def _recognise(place: Path, path: Path) -> str:
         found, first, _ = look_at(lines, place)
     if found in _OF_DOCUMENTS:
         return str(found)
-    if MARKUP.match(first):
+    if is_markup(first):
         raise ReadError(
             path,
             f"begins with {first.strip()[:40]!r}, which is XML, HTML or JSON: text is expected, or "

@@ -18,7 +18,6 @@ from canonym.corpora.jsonl import (
 from canonym.corpora.mantra import read_mantra
 from canonym.corpora.pubtator import read_pubtator, write_pubtator
 from canonym.corpora.splits import Parts, hold_out, read_official, refined
-from canonym.corpora.statistics import CorpusStatistics, Counts, Lengths, describe_corpus
 from canonym.corpora.tables import (
     MentionTable,
     TableRow,
@@ -38,16 +37,12 @@ from canonym.corpora.trials import (
 
 __all__ = [
     "Census",
-    "CorpusStatistics",
-    "Counts",
     "Fold",
-    "Lengths",
     "MentionTable",
     "Parts",
     "TableRow",
     "Trial",
     "brat_annotations",
-    "describe_corpus",
     "drop_duplicates",
     "duplicates",
     "hold_out",

@@ -1,4 +1,4 @@
-"""JSON lines: one document a line, or one mention a line.
+"""JSON lines: one document a line, or one mention a line; or a JSON list of these.
 
 ::
 
@@ -25,10 +25,15 @@ key            of                         value
 
 Other keys are ignored, so the output of ``canonym link`` can be read again. null, NaN and a key
 that is left out mean no value: programs write a missing value in each of these ways. A line without
-a mention is an empty one, so that lines and rows stay in step; a file without any is refused."""
+a mention is an empty one, so that lines and rows stay in step; a file without any is refused.
+
+A file may also be one list, ``["broken hip", …]`` or ``[{…}, …]``, which is read as a whole; a
+string in it is a mention. `is_json` recognises both, and `open_jsonl` tells documents from
+mentions."""
 
 from __future__ import annotations
 
+import itertools
 import json
 import logging
 import re
@@ -40,6 +45,7 @@ from canonym.corpora.gold import RULES
 from canonym.corpora.spans import span_problem
 from canonym.corpora.tables import NO_VALUE
 from canonym.errors import InvalidInput, ReadError
+from canonym.io.cells import cell_text
 from canonym.io.streams import open_text
 from canonym.types import Document, Mention
 
@@ -47,6 +53,10 @@ _log = logging.getLogger(__name__)
 
 _ESCAPED_HALF = re.compile(r"\\ud[89a-f]", re.IGNORECASE)
 _HALF = re.compile("[\ud800-\udfff]")
+# Not "[18F]FDG", which is a name.
+_BEGINS = re.compile(r'\ufeff?\s*(?:\{\s*["}]|\[\s*(?:["\]]|\{\s*["}]))')
+_GAP = re.compile(r"\s*")
+_SEPARATOR = re.compile(r"\s*([,\]])\s*")
 _MOST_WITHOUT = 10_000  # lines before the first with a mention; they have to be held
 
 
@@ -89,9 +99,61 @@ def read_jsonl_mentions(path: str | Path, *, encoding: str = "utf-8") -> Iterato
         yield from parse_jsonl_mentions(lines, path)
 
 
+def is_json(beginning: str) -> bool:
+    """Tell whether a text begins as JSON lines do, or a JSON list of strings or objects.
+
+    >>> is_json('{"mention": "hip"}'), is_json('[\\n  "hip",'), is_json("[18F]FDG")
+    (True, True, False)
+    """
+    return _BEGINS.match(beginning) is not None
+
+
+def open_jsonl(
+    lines: Iterable[str], path: str | Path
+) -> tuple[bool, Iterator[Document] | Iterator[Mention]]:
+    """Tell by the first object whether lines hold documents, and read these or mentions."""
+    records = _records(lines, path)
+    first = next(records, None)
+    keys = first.content.keys() if first else set()
+    every = itertools.chain([first] if first else [], records)
+    if "mention" not in keys and keys & {"text", "mentions"}:
+        return True, _documents(every)
+    return False, _mentions(every)
+
+
 def parse_jsonl_documents(lines: Iterable[str], path: str | Path) -> Iterator[Document]:
     """Read documents from lines; errors name `path`."""
-    for record in _records(lines, path):
+    return _documents(_records(lines, path))
+
+
+def parse_jsonl_mentions(lines: Iterable[str], path: str | Path) -> Iterator[Mention]:
+    """Read mentions from lines; errors name `path`."""
+    return _mentions(_records(lines, path))
+
+
+def parse_jsonl_rows(lines: Iterable[str], path: str | Path) -> Iterator[list[str]]:
+    """Read objects as the rows of a table, its header first; errors name `path`.
+
+    The columns are the keys of all objects, in the order in which they appear. Values of a list are
+    joined by a bar.
+    """
+    rows = [record.content for record in _records(lines, path)]
+    columns = list(dict.fromkeys(key for row in rows for key in row)) or ["mention"]
+    yield columns
+    for row in rows:
+        yield [_cell(row.get(column)) for column in columns]
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, list) and not any(isinstance(each, dict | list) for each in value):
+        return "|".join(map(_cell, value))
+    if isinstance(value, dict | list):
+        return json.dumps(value, ensure_ascii=False)
+    return "" if value != value else cell_text(value)
+
+
+def _documents(records: Iterable[_Record]) -> Iterator[Document]:
+    for record in records:
         text = record.text("text", required="text" not in record.content)
         id_ = record.value("id")
         id_ = record.line if id_ is None else id_
@@ -104,11 +166,10 @@ def parse_jsonl_documents(lines: Iterable[str], path: str | Path) -> Iterator[Do
         yield Document(str(id_), text, found)
 
 
-def parse_jsonl_mentions(lines: Iterable[str], path: str | Path) -> Iterator[Mention]:
-    """Read mentions from lines; errors name `path`."""
+def _mentions(records: Iterable[_Record]) -> Iterator[Mention]:
     without: list[_Record] = []
     known = False
-    for record in _records(lines, path):
+    for record in records:
         if not known and "mention" not in record.content:
             without.append(record)
             if len(without) > _MOST_WITHOUT:
@@ -196,16 +257,8 @@ class _Record:
 
 def _records(lines: Iterable[str], path: str | Path) -> Iterator[_Record]:
     halves: list[int] = []  # lines with half a character
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            continue
-        try:
-            content = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            raise ReadError(
-                path, f"no JSON ({error}): one object a line is expected", line=number
-            ) from error
-        if _ESCAPED_HALF.search(line) and _HALF.search(json.dumps(content, ensure_ascii=False)):
+    for content, written, number in _values(lines, path):
+        if _ESCAPED_HALF.search(written) and _HALF.search(json.dumps(content, ensure_ascii=False)):
             halves.append(number)
         yield _Record(content, path, number)
     if halves:
@@ -213,6 +266,55 @@ def _records(lines: Iterable[str], path: str | Path) -> Iterator[_Record]:
             "%s: %d lines hold half a character (a lone surrogate such as \\ud800), the first is "
             "line %d: it cannot be written, and becomes U+FFFD", path, len(halves), halves[0],
         )  # fmt: skip
+
+
+def _values(lines: Iterable[str], path: str | Path) -> Iterator[tuple[Any, str, int]]:
+    """Yield the values of JSON lines or of a list, each as it is written, and its line."""
+    numbered = enumerate(lines, start=1)
+    blank = True
+    for number, line in numbered:
+        if not line.strip():
+            continue
+        if blank and line.lstrip("\ufeff \t").startswith("["):
+            rest = "".join(line for _, line in numbered)
+            yield from _elements(line.lstrip("\ufeff") + rest, path, number)
+            return
+        blank = False
+        try:
+            yield json.loads(line), line, number
+        except (ValueError, RecursionError) as error:
+            raise ReadError(
+                path, f"no JSON ({error}): one object a line is expected", line=number
+            ) from error
+
+
+def _elements(text: str, path: str | Path, line: int) -> Iterator[tuple[Any, str, int]]:
+    """Yield the elements of a JSON list that begins in a line; a string is a mention."""
+
+    def error(problem: object) -> ReadError:
+        problem = f"no JSON ({problem}): a list of strings or objects is expected"
+        return ReadError(path, problem, line=line)
+
+    decode = json.JSONDecoder().raw_decode
+    gap = _GAP.match(text, text.index("[") + 1)
+    before = 0
+    more = True
+    while more and gap is not None:
+        at = gap.end()
+        line += text.count("\n", before, at)
+        before = at
+        try:
+            content, stop = decode(text, at)
+        except (ValueError, RecursionError) as reason:
+            raise error(getattr(reason, "msg", reason)) from reason
+        is_mention = content is None or isinstance(content, str)
+        yield {"mention": content} if is_mention else content, text[at:stop], line
+        gap = _SEPARATOR.match(text, stop)
+        more = gap is not None and gap[1] == ","
+    if gap is None:
+        raise error("a comma or ] is missing")
+    if rest := text[gap.end() :]:
+        raise error(f"{rest[:20]!r} follows the list")
 
 
 def _shown(value: Any) -> str:

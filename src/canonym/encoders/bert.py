@@ -237,7 +237,8 @@ class _Model:
             ]
         except (KeyError, ValueError, TypeError, IndexError) as error:
             raise InvalidInput(
-                f"{path} is not a BERT with 8-bit weights ({error}); make one with quantise_onnx"
+                f"{path} is not a BERT with 8-bit weights ({error}); make one with "
+                "quantise_onnx of models/onnx_export.py in canonym's repository"
             ) from error
         self.width = len(self._first_type)
 

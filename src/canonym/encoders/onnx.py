@@ -2,7 +2,7 @@
 
 A folder holds ``model.onnx`` (or ``onnx/model.onnx``, as on the Hugging Face hub),
 ``tokenizer.json`` and ``config.json``; ``modules.json`` names the pooling as for `Transformer`.
-`export_onnx` makes such a folder.
+`models/onnx_export.py` of the repository makes such a folder.
 """
 
 from __future__ import annotations
@@ -212,7 +212,9 @@ def _model_file(folder: Path) -> Path:
         if (folder / place).is_file():
             return folder / place
     raise ReadError(
-        folder, "there is no model.onnx or onnx/model.onnx in it; make one with export_onnx"
+        folder,
+        "there is no model.onnx or onnx/model.onnx in it; make one with export_onnx of "
+        "models/onnx_export.py in canonym's repository",
     )
 
 

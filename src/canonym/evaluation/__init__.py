@@ -3,12 +3,10 @@
 `evaluate_corpus` and `evaluate_folds` evaluate a system on annotated mentions under a `Protocol`.
 `compare` sets another tool beside it. The functions below need ids and arrays only: a
 `ScoredMention` has the right and the predicted concepts of a mention, and `evaluate` scores many.
-`canonym.evaluation.similarity` has tasks other than linking.
 """
 
 from __future__ import annotations
 
-from canonym.evaluation.agreement import Kappa, annotator_agreement, cohen_kappa
 from canonym.evaluation.calibration import (
     Reliability,
     RiskCoverage,
@@ -57,7 +55,6 @@ __all__ = [
     "HierarchyError",
     "HierarchySummary",
     "Interval",
-    "Kappa",
     "McNemar",
     "Protocol",
     "Reliability",
@@ -69,13 +66,11 @@ __all__ = [
     "Spread",
     "Tally",
     "aggregate",
-    "annotator_agreement",
     "average_ranks",
     "bootstrap",
     "bootstrap_test",
     "bound",
     "choose_protocol",
-    "cohen_kappa",
     "columns",
     "compare",
     "ece",

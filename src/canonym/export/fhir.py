@@ -163,7 +163,7 @@ class ConceptMapWriter:
     def _target(self, id_: str, claim: Mapping) -> dict[str, Any]:
         label = claim.candidate.label if claim.candidate else ""
         known = claim.supported
-        if claim.verdict is None:
+        if claim.verdict is None or claim.verdict.is_unseen:
             known = _UNREVIEWED.get(known, known)
         target = {
             "code": local_id(id_),

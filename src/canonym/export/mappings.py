@@ -20,6 +20,9 @@ from canonym.types import CORRECTION, USUAL_READING, Candidate, Link, Step
 SIEVES: tuple[str, ...] = ("verbatim", "normalised", "reordered")
 """What finds a name by its string, as `Candidate.sieve` says it."""
 
+UNSEEN = "accept"
+"""The kind of a verdict on a text that nobody looked at: it was accepted along with others."""
+
 BY_ID = "id"
 """What finds a concept by its id, as `Candidate.sieve` says it."""
 
@@ -82,7 +85,8 @@ class Verdict(NamedTuple):
     Parameters
     ----------
     kind : str
-        ``link``, ``nil`` or ``flag``; empty where nothing was decided yet.
+        ``link``, ``nil`` or ``flag``; ``accept`` for a link that was accepted along with many
+        others, unseen; empty where nothing was decided yet.
     relation : str
         What the concept is to the text, one of `RELATIONS`; ``refused`` where it is nothing to it.
     who, comment : str
@@ -105,6 +109,11 @@ class Verdict(NamedTuple):
     fingerprint: str = ""
     context: str = ""
     together: bool = False
+
+    @property
+    def is_unseen(self) -> bool:
+        """Whether nobody looked at the text: what the evidence says of it counts."""
+        return self.kind == UNSEEN
 
     @property
     def moment(self) -> str:
@@ -142,7 +151,7 @@ class Mapping(NamedTuple):
         with a status is related to the concept that it names. Else the words say it that only the
         text or only the name has, and then the scope of the name.
         """
-        if self.verdict is not None:
+        if self.verdict is not None and not self.verdict.is_unseen:
             alike = self.verdict.relation in ("equal", "equivalent")
             return "related" if self.verdict.together and alike else self.verdict.relation
         if self.status:
@@ -158,14 +167,16 @@ class Mapping(NamedTuple):
     def supported(self) -> str:
         """The relation as far as the evidence goes.
 
-        It is that of the name that matched where a person said so, where the text is an id or that
-        name, or from the confidence `LEAST_CONFIDENCE` on. Else it is ``close`` from `LIKELY` on,
-        and ``related`` below, or where no confidence is known. What was corrected is never the
-        same, nor a short form of several meanings: *polyamide* is one letter from *polyamine*.
+        It is that of the name that matched where a person who looked at it said so, where the text
+        is an id or that name, or from the confidence `LEAST_CONFIDENCE` on. Else it is ``close``
+        from `LIKELY` on, and ``related`` below, or where no confidence is known. What was corrected
+        is never the same, nor a short form of several meanings: *polyamide* is one letter from
+        *polyamine*.
         """
         sure = self.confidence or 0.0
         guessed = any(step.name in (CORRECTION, USUAL_READING) for step in self.steps)
-        known = self.verdict is not None or self.candidate is None
+        seen = self.verdict is not None and not self.verdict.is_unseen
+        known = seen or self.candidate is None
         known = known or (self.by_string and not guessed)
         if known or (self.by_id and self.certainty[1] >= 1):
             return self.relation

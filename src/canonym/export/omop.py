@@ -54,15 +54,20 @@ class Target(NamedTuple):
     types: tuple[str, ...]
 
 
+def is_omop(id_: str) -> bool:
+    """Tell whether an id can be that of a concept of OMOP."""
+    prefix, local = split_id(id_)
+    return prefix in ("", "OMOP") and local.isascii() and local.isdecimal()
+
+
 def omop_number(id_: str) -> int:
     """Return the ``concept_id`` of an id; an id that is none is an `InvalidInput`."""
-    prefix, local = split_id(id_)
-    if prefix not in ("", "OMOP") or not (local.isascii() and local.isdecimal()):
+    if not is_omop(id_):
         raise InvalidInput(
             f"{id_!r} is no concept of OMOP, whose ids are numbers: link to a terminology that was "
             "imported from Athena (`canonym import FOLDER --format athena`), or write sssom"
         )
-    return int(local)
+    return int(split_id(id_)[1])
 
 
 class UsagiWriter:
@@ -177,7 +182,9 @@ class UsagiWriter:
             "statusSetOn": str(round(verdict.made * 1000)),
             "comment": f"{verdict.comment} [{made_by}]".strip(),
         }
-        if verdict.kind == "link":
+        if verdict.is_unseen:
+            set_ |= {"mappingStatus": "AUTO_MAPPED", "equivalence": "UNREVIEWED"}
+        elif verdict.kind == "link":
             set_["equivalence"] = EQUIVALENCES[verdict.relation]
         elif verdict.kind == "flag":
             set_ |= {"mappingStatus": "FLAGGED", "equivalence": "UNREVIEWED"}

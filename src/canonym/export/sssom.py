@@ -176,7 +176,9 @@ class SssomWriter:
             }
         if claim.by_id:
             row["mapping_justification"] = BY_KNOWLEDGE
-        return row | _by_hand(claim.verdict) if claim.verdict else row
+        if claim.verdict is None:
+            return row
+        return row | (_unseen(claim) if claim.verdict.is_unseen else _by_hand(claim.verdict))
 
 
 class ConceptMappingWriter:
@@ -270,6 +272,23 @@ class MappingTable:
     def write(self, row: Mapping[str, str]) -> None:
         """Write one mapping, by column; what is missing stays empty."""
         self._writer.writerow([without_surrogates(row.get(key, "")) for key in self._columns])
+
+
+def _unseen(claim: Claim) -> dict[str, str]:
+    """Return who accepted a mapping along with many others; no person curated it."""
+    verdict = claim.verdict
+    assert verdict is not None, "only what people accepted has it"
+    facts = {
+        "canonym_index": verdict.fingerprint,
+        "canonym_time": verdict.moment,
+        "canonym_accepted_by": _escaped(verdict.who),
+        "canonym_context": _escaped(verdict.context),
+    }
+    return {
+        "mapping_date": verdict.moment[:10],
+        "comment": f"{verdict.comment}; {claim.evidence}",
+        "other": "|".join(f"{key}={value}" for key, value in facts.items() if value),
+    }
 
 
 def _by_hand(verdict: Verdict) -> dict[str, str]:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import datetime
 import re
+from pathlib import Path
 from typing import NamedTuple
+
+from canonym.errors import ReadError
 
 MAX_ROWS = 1 << 20
 """Most rows of a sheet."""
@@ -22,6 +25,10 @@ MAX_ROW_CHARACTERS = 1 << 24
 """Most characters of a row."""
 
 _KEPT_DIGITS = 15  # of a number, by spreadsheets
+_FREE_CHARACTERS = 1 << 23  # that a sheet stands for beyond what is written
+_CHARACTERS = 1000  # that a written one stands for
+_FREE_ROWS = 5000  # that a sheet has by repeats
+_ROWS = 10  # that a written one stands for
 
 
 class RawRow(NamedTuple):
@@ -37,6 +44,32 @@ class RawRow(NamedTuple):
     faults: dict[int, str]
     long_numbers: dict[int, bool]
     dates: list[int]
+
+
+class Growth:
+    """How far a sheet grows beyond its file, by repeats, gaps between cells and shared texts.
+
+    `written` are characters that are there before the first row. A cell counts as a character.
+    """
+
+    def __init__(self, path: Path, sheet: str, written: int = 0) -> None:
+        self._path, self._sheet = path, sheet
+        self._spare = _FREE_CHARACTERS + _CHARACTERS * written
+        self._spare_rows = _FREE_ROWS
+
+    def add(self, row: RawRow, written: int, repeats: int = 1) -> None:
+        """Take a row, and refuse one that stands for far more than is written."""
+        characters = len(row.cells) + sum(map(len, row.cells))
+        self._spare += _CHARACTERS * written - characters * repeats
+        self._spare_rows += _ROWS - repeats
+        if self._spare < 0 or self._spare_rows < 0:
+            times = f" stands there {repeats:,} times and" if repeats > 1 else ""
+            raise ReadError(
+                self._path,
+                f"row {row.number:,} of sheet {self._sheet!r}{times} lets the sheet grow to far "
+                "more than the file holds: delete rows and columns that repeat each other, or save "
+                "the sheet as CSV",
+            )
 
 
 def cell_text(value: object) -> str:

@@ -12,6 +12,7 @@ from canonym.io.cells import (
     MAX_COLUMNS,
     MAX_ROW_CHARACTERS,
     MAX_ROWS,
+    Growth,
     RawRow,
     cell_text,
     loses_digits,
@@ -29,7 +30,6 @@ _CELL, _COVERED = f"{_TABLE}table-cell", f"{_TABLE}covered-table-cell"
 _PARAGRAPH = f"{_TEXT}p"
 _ASIDE = (f"{_OFFICE}annotation", f"{_TEXT}note", f"{_TEXT}ruby-text")
 _BREAKS = {f"{_TEXT}tab": "\t", f"{_TEXT}line-break": "\n"}
-_MOST_EQUAL = 100_000  # rows that one element stands for, if they are not empty
 _MOST_SPACES = 1000
 _NUMBERS = {"float", "currency", "percentage"}
 _DIGITS = 300  # of a whole number that is read as one
@@ -85,6 +85,8 @@ class _SheetReader:
         self._repeats = 1
         self._gap = 0  # empty cells, which may be 16,384 at the end of a row
         self._size = 0  # characters of the row
+        self._written = 0  # of it, without spaces that are given as a number
+        self._growth = Growth(path, name)
         self._cell: tuple[str, dict[str, str]] | None = None
         self._level = 0  # of elements in the cell
         self._aside = 0  # level of the note that is open
@@ -121,7 +123,7 @@ class _SheetReader:
         elif tag == _ROW:
             self._repeats = _repeats(attributes, "rows", MAX_ROWS)
             self._row = RawRow(self._number + 1, [], {}, {}, [])
-            self._gap = self._size = 0
+            self._gap = self._size = self._written = 0
         elif tag in (_CELL, _COVERED) and self._row is not None:
             self._cell, self._level, self._aside = (tag, attributes), 0, 0
             self._paragraphs, self._in_paragraph = [], False
@@ -136,7 +138,9 @@ class _SheetReader:
         elif tag in _ASIDE or tag == _SHEET:
             self._aside = self._level
         elif tag == f"{_TEXT}s":
-            self._text(" " * _count(attributes.get(f"{_TEXT}c", "1"), _MOST_SPACES))
+            spaces = _count(attributes.get(f"{_TEXT}c", "1"), _MOST_SPACES)
+            self._text(" " * spaces)
+            self._written -= spaces
         elif tag in _BREAKS:
             self._text(_BREAKS[tag])
 
@@ -172,11 +176,7 @@ class _SheetReader:
     def _end_row(self, row: RawRow) -> None:
         # Empty rows at the end of a sheet are one element for a million rows.
         if any(row.cells) or row.faults:
-            if self._repeats > _MOST_EQUAL:
-                raise self._error(
-                    f"row {row.number:,} of sheet {self._name!r} stands there {self._repeats:,} "
-                    f"times, and at most {_MOST_EQUAL:,} equal rows are expected: delete them"
-                )
+            self._growth.add(row, self._written, self._repeats)
             if self._number + self._repeats > MAX_ROWS:
                 raise self._error(f"sheet {self._name!r} has more than {MAX_ROWS:,} rows")
             self._ready.append((row, self._repeats))
@@ -186,6 +186,7 @@ class _SheetReader:
         """Take a cell whose end is reached."""
         repeats = _repeats(cell, "columns", MAX_COLUMNS)
         text = "" if tag == _COVERED else self._cell_text(cell)
+        self._written += 1 + len(text)
         fault = None
         if cell.get(f"{_CALCEXT}value-type") == "error":
             text, fault = "", text or "an error"

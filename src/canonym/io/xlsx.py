@@ -17,6 +17,7 @@ from canonym.io.cells import (
     MAX_COLUMNS,
     MAX_ROW_CHARACTERS,
     MAX_ROWS,
+    Growth,
     RawRow,
     cell_text,
     column_number,
@@ -217,6 +218,8 @@ class _SheetReader:
         self._number = 0
         self._row: RawRow | None = None
         self._size = 0  # characters of the row
+        self._written = 0  # cells of it
+        self._growth = Growth(path, name, sum(map(len, self._strings)))
         self._cell: dict[str, str] | None = None
         self._pieces: list[str] | None = None  # of a text that is being read
         self._value: str | None = None
@@ -250,7 +253,7 @@ class _SheetReader:
             if number > MAX_ROWS:
                 raise self._error(f"has more than {MAX_ROWS:,} rows")
             self._check_order(number > self._number, f"row {number}")
-            self._number, self._size = number, 0
+            self._number, self._size, self._written = number, 0, 0
             self._row = RawRow(number, [], {}, {}, [])
 
     def _place(self, reference: str) -> None:
@@ -296,10 +299,12 @@ class _SheetReader:
             self._phonetic -= 1
         elif tag == "row" and self._row is not None:
             if self._row.cells:
+                self._growth.add(self._row, self._written + self._size)
                 self._ready.append(self._row)
             self._row = None
 
     def _add(self, row: RawRow, cell: dict[str, str]) -> None:
+        self._written += 1
         kind, written, place = cell.get("t", "n"), self._value, len(row.cells)
         text = ""
         if self._has_formula and not written and kind != "str":

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 import xml.etree.ElementTree as ET
 from collections.abc import Collection, Iterator
 from pathlib import Path
@@ -22,6 +23,8 @@ _PIECE = 1 << 16
 _TEXT_PIECE = 1 << 20  # characters, so that a long text is put together of few
 _MAX_PROLOG = 1 << 22
 _LONGEST_ENTITY = 200  # characters, so that no file grows to more than a hundred times its size
+# Names may begin with "<" or "[", as "<5 % burn" and "[18F]FDG" do.
+_MARKUP = re.compile(r"\s*(?:<[?!/A-Za-z]|[\[{]\s*(?:[\[{\"]|$))")
 
 
 class Prolog(NamedTuple):
@@ -39,6 +42,11 @@ class Element(ET.Element):
 
 class _RootReachedError(Exception):
     """Ends the parse: the prolog is known."""
+
+
+def is_markup(line: str) -> bool:
+    """Tell whether a file that begins with a line is XML, HTML or JSON, and no list of names."""
+    return _MARKUP.match(line) is not None
 
 
 def guard_entities(path: str | Path, parser: expat.XMLParserType) -> None:

@@ -23,7 +23,7 @@ from canonym.mentions.status import Stated, said_by, status_beside_code
 from canonym.text import UNORDERED, explain, normalise
 from canonym.text.characters import greek
 from canonym.text.qualifiers import BROADER, QUALIFIERS
-from canonym.types import CORRECTION, Document, Mention, Name, Step
+from canonym.types import CORRECTION, USUAL_READING, Document, Mention, Name, Step
 
 NameOf = Callable[[ConceptHit], Name]
 """Gives the name that matched."""
@@ -471,6 +471,8 @@ def _is_better(other: _Best, best: _Best, name: NameOf) -> bool:
     step = other.steps[-1].name
     if step in _LEFT_OUT and other.is_known and not best.is_known:
         return True
+    if step == USUAL_READING and not best.is_known and not _has_short_form(best, other, name):
+        return True
     if step == "greek":
         # An encoder passes over a letter that no name is written with.
         has_greek = any(_has_greek(name(hit).text) for hit in best.hits.hits[:1])
@@ -543,6 +545,16 @@ def _way_to(step: Step, part: Part) -> tuple[Step, ...]:
         if way[0].before != part.text and before.after == way[0].before:
             way.insert(0, before)
     return tuple(way)
+
+
+def _has_short_form(best: _Best, read: _Best, name: NameOf) -> bool:
+    """Tell whether the nearest name has one of the short forms that a reading writes out.
+
+    Else an encoder passed over them: "HTN, uncontrolled" is no "uncontrolled rage".
+    """
+    step = read.steps[-1]
+    short = {*step.before.lower().split()} - {*step.after.lower().split()}
+    return any(not short.isdisjoint(name(hit).text.lower().split()) for hit in best.hits.hits[:1])
 
 
 def _has_greek(text: str) -> bool:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from canonym.errors import ReadError
 from canonym.export.fhir import DECISION
-from canonym.export.mappings import local_id
+from canonym.export.mappings import UNSEEN, local_id
 from canonym.export.rows import JOINED_BY, prefixed, unguarded
 from canonym.export.sssom import BY_HAND, NOT_FOUND, PREDICATES
 from canonym.io.curies import LOCAL, compact
@@ -281,7 +281,7 @@ def _element_reviews(path: str | Path, element: Mapping[str, Any]) -> Iterator[R
             )
         word = target.get("equivalence") or target.get("relationship")
         reason = "" if word in _SAME else _OTHER_RELATION
-        if not id_:
+        if not id_ or facts.get("kind") == UNSEEN:
             reason = _NOT_REVIEWED
         elif len(targets) > 1:
             reason = _SEVERAL

@@ -55,7 +55,9 @@ _NEGATION_ENDS = frozenset({"but", "and", "with", "due", "in", "because", "altho
 
 _OPTICAL = re.compile(r"\(\s*(\+/-|\+-|±|\+|-)\s*\)")
 _HEADED = frozenset({"of", "in", "by", "from"})
-_RELATING = _HEADED | {"due", "secondary", "to", "than", "versus", "vs"}
+_POSSESSIVES = frozenset({"my", "your", "his", "her", "our", "their"})
+_PASSIVE = frozenset({"got", "gets", "get", "was", "were", "is", "are", "been"})
+_RELATING = _HEADED | _POSSESSIVES | {"due", "secondary", "to", "than", "versus", "vs"}
 _COMPARISON = re.compile(r"<=|>=|≤|≥|[<>]")
 _PRIME = re.compile(r"(?<=\d)'+|(?<=\d)\"|(?<![^\W\d_])[A-Za-z]'(?=[-\s,)\]]|$)")
 _PERCENT = re.compile(r"(?<=\d)\s?%")
@@ -144,7 +146,7 @@ def differs_in_meaning(mention: str, name: str) -> bool:
 # Words that deny something, or relate what stands on their sides.
 _TURNING = re.compile(
     r"\b(?:no|not|without|non|nor|never|nil|den(?:y|ies|ied)|lacks?|absen(?:t|ce)|free|ruled|negative|"
-    r"due|secondary|to|than|by|from|of|versus|vs|in)\b|[<>]",
+    r"due|secondary|to|than|by|from|of|versus|vs|in|my|your|his|her|our|their)\b|[<>]",
     re.I,
 )
 
@@ -430,7 +432,14 @@ def _of_order(words: Sequence[str], others: Sequence[str]) -> Iterator[Contradic
     if relation in _HEADED:  # what stands right before it is what the phrase names
         before, before_too = before[-1:], before_too[-1:]
     moved, moved_too = set(before) - {*before_too, *SMALL}, set(before_too) - {*before, *SMALL}
-    if moved & set(others[place_too + 1 :]) and moved_too & set(words[place + 1 :]):
+    gone, come = moved & set(others[place_too + 1 :]), moved_too & set(words[place + 1 :])
+    if relation in _POSSESSIVES:
+        # "Hurt my back" is an injury, and "my back hurts" is none; "my finger got cut" is "cut my
+        # finger".
+        moves = bool(gone or come) and _PASSIVE.isdisjoint({*words, *others})
+    else:
+        moves = bool(gone and come)
+    if moves:
         yield Contradiction("order", " ".join(words), " ".join(others))
 
 

@@ -132,6 +132,9 @@ def _negated() -> Iterator[tuple[Rule, str]]:
     """,
     )
     yield Rule(negated, after="next"), "no"
+    yield Rule(negated, after="last"), "free"
+    # Of a drug or a food, not of a patient.
+    yield Rule(), "(alcohol|cfc|dairy|gluten|lactose|latex|preservative|sugar) free"
     relation = f"({_INFORMANT}) (denies|denied|deny)"
     yield Rule(negated, "sentence"), relation
     yield Rule(("negated", "family"), "sentence"), f"(her|his) {relation}"
@@ -485,4 +488,6 @@ def _longest(text: str, start: int, several: Iterable[_Phrases]) -> Cue | None:
 def _is_glued(text: str, start: int, end: int) -> bool:
     """Tell whether a hyphen ties a stretch to the word beside it."""
     before, after = text[max(start - 2, 0) : start], text[end : end + 2]
+    if text[start:end].lower() == "free":  # "seizure-free"
+        before = ""
     return bool(_GLUED_BEFORE.fullmatch(before) or _GLUED_BEHIND.fullmatch(after))

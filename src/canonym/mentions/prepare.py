@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 from canonym.mentions.abbreviations import expand
 from canonym.mentions.binomials import Binomials, organism_steps, organisms_in
+from canonym.mentions.clinical import usual_reading
 from canonym.mentions.composites import split_composite
 from canonym.mentions.drug_lines import DrugLine, drug_line
 from canonym.mentions.findings import finding_name
@@ -345,6 +346,8 @@ class Preparation:
         if diabetes := diabetes_name(text):
             rewrites = (*rewrites, Step(USUAL_READING, text, diabetes))
         alternatives, guesses = _spelled(text, apart, speller)
+        if reading := usual_reading(text):
+            alternatives = (*alternatives, Step(USUAL_READING, text, reading))
         rewrites = (*rewrites, *(Step("space", text, other) for other in apart.texts))
         genera, initials = organism_steps(text, self.binomials, context.around)
         alternatives, rewrites = (*alternatives, *genera), (*rewrites, *initials)

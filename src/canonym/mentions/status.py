@@ -205,7 +205,7 @@ def may_have_status(text: str) -> bool:
     if first is not None and first[1].lower() in starts:
         return True
     last = text.rstrip(" .)]!,;")
-    if last.endswith(("?", "-", "\u2212")):
+    if last.endswith(("?", "-", "\u2212", "-free", "-FREE")):
         return True
     word = last[max(last.rfind(" "), last.rfind("/")) + 1 :].lstrip("([:-").lower()
     return word in ends or (len(word) == 4 and word.isdecimal())

@@ -9,11 +9,12 @@ from typing import NamedTuple
 
 from canonym import __version__
 from canonym.corpora.gold import written_ids
-from canonym.export.mappings import Verdict, tool
+from canonym.export.mappings import UNSEEN, Verdict, tool
+from canonym.export.omop import is_omop
 from canonym.export.rows import JOINED_BY, guarded, number, prefixed
-from canonym.review.mappings import DECIDED, Choices, comment_of, write_mappings
+from canonym.review.mappings import Choices, claims_of, comment_of, write_mappings
 from canonym.review.models import Decision
-from canonym.review.store import Entry, Store, decided_ids
+from canonym.review.store import SEEN, Entry, Store, decided_ids
 from canonym.terminology import Terminology
 from canonym.types import Mention
 
@@ -25,6 +26,8 @@ COLUMNS = (
 
 CORPUS_COLUMNS = ("document", "mention", "ids", "rule", "context")
 """Columns of the mentions that an encoder can learn from."""
+
+_ACCEPTED = "accepted"  # the state of what is linked unseen, which others take for no decision
 
 
 class Format(NamedTuple):
@@ -48,6 +51,17 @@ FORMATS: dict[str, Format] = {
     "corpus": Format(".corpus.tsv", _TABS),
 }
 """Formats of a review, the plain tables first."""
+
+_OMOP = ("usagi", "omop")
+"""Formats whose concepts are numbers of OMOP."""
+
+
+def formats_of(terminology: Terminology) -> list[str]:
+    """Return the formats that can hold concepts of a terminology."""
+    first = next(terminology.iter_concepts(), None)
+    if first is not None and is_omop(first.id):
+        return [*FORMATS]
+    return [format for format in FORMATS if format not in _OMOP]
 
 
 def export_review(
@@ -119,11 +133,13 @@ def _cells(entry: Entry, comments: Sequence[Decision]) -> list[str]:
     if decision is None:
         made_by = tool(__version__, item.fingerprint) if item.fingerprint else ""
         return [*head, "", "", "", *given, "", "", comment_of(None, comments), made_by]
+    if decision.kind == UNSEEN:
+        head = [item.mention, _ACCEPTED]
     return [
         *head,
         JOINED_BY.join(decided_ids(decision)),
         JOINED_BY.join(one["label"] for one in decision.concepts),
-        JOINED_BY.join(one["relation"] for one in decision.concepts),
+        JOINED_BY.join(_relations(entry, decision)),
         *given,
         decision.who,
         Verdict(decision.kind, made=decision.made).moment,
@@ -132,11 +148,18 @@ def _cells(entry: Entry, comments: Sequence[Decision]) -> list[str]:
     ]
 
 
+def _relations(entry: Entry, decision: Decision) -> list[str]:
+    """Return what each concept is to the mention; where nobody looked, as far as evidence goes."""
+    if decision.kind == UNSEEN:
+        return [claim.supported for claim in claims_of(entry, None)]
+    return [one["relation"] for one in decision.concepts]
+
+
 # --- mentions to learn from -----------------------------------------------------------------------
 
 
 def _write_corpus(stream: io.StringIO, store: Store, review_id: int) -> None:
-    """Write the mentions whose concepts were decided, each as a document of its own.
+    """Write the mentions that people looked at and decided, each as a document of its own.
 
     What is only broader, narrower, close or related is no gold id, and left out.
     """
@@ -152,7 +175,7 @@ def _write_corpus(stream: io.StringIO, store: Store, review_id: int) -> None:
 
 def _gold(entry: Entry) -> Mention | None:
     item, decision, _ = entry
-    if decision is None or decision.kind not in DECIDED:
+    if decision is None or decision.kind not in SEEN:
         return None
     relations: Sequence[str] = [one["relation"] for one in decision.concepts]
     if any(relation not in ("equal", "equivalent") for relation in relations):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from canonym.review.store import Entry, decided_ids
+from canonym.review.store import DECIDED, SEEN, Entry, decided_ids
 from canonym.terminology import Terminology
 from canonym.text import normalise
 from canonym.types import Name
@@ -22,17 +22,20 @@ def lessons_of(entries: Iterable[Entry], terminology: Terminology) -> Lessons:
     """Find what decisions teach; only a single concept that is meant gets a name.
 
     A proposal that was not chosen is forbidden for the mention, unless it was chosen for the same
-    mention elsewhere. Concepts that the terminology lacks are left out.
+    mention elsewhere. What was accepted unseen teaches nothing. Concepts that the terminology lacks
+    are left out.
     """
     names: dict[tuple[str, str], Name] = {}
     denied: dict[tuple[str, str], None] = {}
     meant: set[tuple[str, str]] = set()
     for item, decision, _ in entries:
         form = normalise(item.mention)
-        if decision is None or decision.kind not in ("link", "nil") or not form:
+        if decision is None or decision.kind not in DECIDED or not form:
             continue
         chosen = decided_ids(decision)
         meant.update((form, id_) for id_ in chosen)
+        if decision.kind not in SEEN:
+            continue
         same = len(chosen) == 1 and decision.concepts[0]["relation"] in ("equal", "equivalent")
         if same and not _has_name(terminology, chosen[0], form):
             names[item.mention, chosen[0]] = Name(item.mention, chosen[0])

@@ -17,13 +17,10 @@ from canonym.export.sssom import SssomWriter
 from canonym.io.curies import split_id
 from canonym.linking.exchange import StandardConcepts, origin_of
 from canonym.review.models import Decision, Review
-from canonym.review.store import Entry, Store, decided_ids
+from canonym.review.store import DECIDED, Entry, Store, decided_ids
 from canonym.terminology import Terminology
 from canonym.text import normalise
-from canonym.types import Candidate
-
-DECIDED = ("link", "nil")
-"""Kinds of decisions that say what a mention means."""
+from canonym.types import Against, Candidate, Step
 
 _UPHILL = ("equal", "equivalent", "broader")  # relations that "Maps to" of OMOP may have
 
@@ -272,7 +269,8 @@ def claims_of(
         _claim(entry, one, verdict._replace(relation=one["relation"]), terminology)
         for one in decision.concepts
     ] or [_claim(entry, None, verdict, terminology)]
-    if len(proposed) == 1 and proposed[0]["id"] not in decided_ids(decision):
+    passed_over = len(proposed) == 1 and proposed[0]["id"] not in decided_ids(decision)
+    if passed_over and not verdict.is_unseen:
         refused = verdict._replace(relation="refused")
         found.append(_claim(entry, proposed[0], refused, terminology))
     return found
@@ -300,8 +298,20 @@ def _claim(
         seen.get("scope", ""),
         terminology.concept(known).types if terminology and known else (),
         seen.get("sieve", ""),
+        against=Against.from_dict(seen["against"]) if seen.get("against") else Against(),
     )
     was_proposed = id_ in [one["id"] for one in item.proposal.get("concepts", ())]
     refused = verdict is not None and verdict.relation == "refused"
     sure = item.proposal.get("confidence") if was_proposed and not refused else None
-    return Claim(item.mention, "", seen.get("searched", ""), candidate, sure, "", verdict)
+    return Claim(
+        *(item.mention, "", seen.get("searched", ""), candidate, sure, "", verdict),
+        steps=tuple(map(_step, item.proposal.get("steps", ()))) if was_proposed else (),
+        status=tuple(item.proposal.get("status", ())),
+    )
+
+
+def _step(line: str) -> Step:
+    """Return a step from the line that a proposal has of it."""
+    name, _, change = line.partition(": ")
+    before, _, after = change.partition(" → ")
+    return Step(name, before, after)

@@ -48,8 +48,9 @@ class Item(Base):
 
     __tablename__ = "items"
     __table_args__ = (
-        Index("items_by_doubt", "review_id", "state", "confidence"),
+        Index("items_by_doubt", "review_id", "state", "confidence", "frequency"),
         Index("items_by_index", "review_id", "fingerprint"),
+        Index("items_by_concept", "review_id", "concept"),
     )
 
     id: Mapped[int] = mapped_column(primary_key=True)
@@ -58,6 +59,7 @@ class Item(Base):
     context: Mapped[str]
     frequency: Mapped[int]
     fingerprint: Mapped[str] = mapped_column(default="")
+    concept: Mapped[str] = mapped_column(default="")
     proposal: Mapped[dict[str, Any]] = mapped_column(default=dict)
     confidence: Mapped[float] = mapped_column(default=0.0)
     state: Mapped[str] = mapped_column(default="open")

@@ -7,7 +7,7 @@ from typing import Any
 
 from canonym.linker import Linker
 from canonym.review.models import Decision
-from canonym.review.store import Entry, Proposed, Store, decided_ids
+from canonym.review.store import DECIDED, Entry, Proposed, Store, decided_ids
 from canonym.terminology import Terminology
 from canonym.types import Candidate, Document, Link, Mention
 
@@ -51,17 +51,26 @@ def _proposed(linker: Linker, entries: Sequence[Entry]) -> list[Proposed]:
 
 
 def _sureness(link: Link) -> float:
-    """Return the confidence of a link or else its score, from 0 to 1; 0 where it names nothing.
+    """Return the confidence of a link or else its score, from 0 to 1, rounded.
 
-    It is 0 too where the mention has a status: nobody accepts "r/o PE" as PE unseen. It is rounded,
-    so that what is equally sure is sorted by frequency.
+    It is 0 where the mention has a status: nobody accepts "r/o PE" as PE unseen. Where a link names
+    nothing it is below 0, and the less the farther its best candidate is, down to -1: what is near
+    to a concept is looked at before rubbish.
     """
-    if not link.ids or link.status:
+    if not link.ids:
+        near = max((_nearness(part) for part in link.parts or (link,)), default=0.0)
+        return round(min(near - 1, -1e-4), 4)
+    if link.status:
         return 0.0
     if link.parts:
         return min(_sureness(part) for part in link.parts)
+    return round(_nearness(link), 4)
+
+
+def _nearness(link: Link) -> float:
+    """Return the confidence of a link, or else its score, from 0 to 1."""
     sure = link.score if link.confidence is None else link.confidence
-    return round(min(1.0, max(0.0, float(sure or 0))), 4)
+    return min(1.0, max(0.0, float(sure or 0)))
 
 
 def proposal_of(link: Link, terminology: Terminology) -> dict[str, Any]:
@@ -119,7 +128,7 @@ def doubtful(entry: Entry, proposal: dict[str, Any], terminology: Terminology) -
     person who decided did not see above the chosen one.
     """
     decision = entry.decision
-    if decision is None or decision.kind not in ("link", "nil"):
+    if decision is None or decision.kind not in DECIDED:
         return ""
     for concept in decision.concepts:
         if reason := _changed(concept, terminology):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from difflib import SequenceMatcher
 from itertools import islice
 from typing import Any, NamedTuple, Self, TypeVar
 
@@ -12,12 +13,30 @@ from sqlalchemy import Select, func, insert, select
 from sqlalchemy.orm import Session
 
 from canonym.errors import InvalidInput
+from canonym.export.mappings import UNSEEN
 from canonym.review.database import check_database, open_database, reachable
 from canonym.review.models import STATES, Decision, Item, Review, Row
 from canonym.review.table import GivenTable, Key
+from canonym.text import UNORDERED, normalise
 
-KINDS = {"link": "linked", "nil": "nil", "flag": "flagged", "comment": "", "undo": ""}
-"""What a person may do to an item, and the state that it has then; empty where that depends."""
+KINDS = {
+    "link": "linked",
+    UNSEEN: "linked",
+    "nil": "nil",
+    "flag": "flagged",
+    "comment": "",
+    "undo": "",
+}
+"""What a person may do to an item, and the state that it has then; empty where that depends.
+
+`UNSEEN` is a link that was accepted along with all others that are as sure.
+"""
+
+SEEN = ("link", "nil")
+"""Kinds of decisions on what a mention means, of a person who looked at it."""
+
+DECIDED = (*SEEN, UNSEEN)
+"""Kinds of decisions on what a mention means."""
 
 SYSTEM = "canonym"
 """Who decides that an item is open again."""
@@ -31,7 +50,19 @@ FILTERS: dict[str, tuple[str, ...]] = {
 }
 """Parts of a queue, and the states of their items."""
 
+ORDERS: dict[str, tuple[Any, ...]] = {
+    # First what has a proposal, the most doubtful first; then the rest, the nearest to one first.
+    "doubt": (Item.confidence < 0, func.abs(Item.confidence), Item.frequency.desc()),
+    "frequency": (Item.frequency.desc(),),
+    "row": (),
+    "text": (func.lower(Item.mention),),
+}
+"""Orders of a queue; what is equal in one is in that of the rows."""
+
 _BATCH = 1000
+_LONGEST_KEY = 500  # characters; longer ones no index of a database takes
+_MOST_ALIKE = 200
+_LONGEST_COMPARED = 100  # characters
 _T = TypeVar("_T")
 
 
@@ -213,6 +244,8 @@ class Store:
                     continue
                 item.fingerprint = fingerprint
                 item.proposal, item.confidence = new.proposal, new.confidence
+                ids = (one["id"] for one in new.proposal.get("concepts", ()))
+                item.concept = " ".join(ids)[:_LONGEST_KEY]
                 item.version += 1
                 if new.reopened:
                     _add(session, item, Given("reopen", comment=new.reopened), SYSTEM)
@@ -220,19 +253,29 @@ class Store:
     # --- reading ----------------------------------------------------------------------------------
 
     def queue(
-        self, id: int, part: str = "todo", *, text: str = "", offset: int = 0, limit: int = 50
+        self,
+        id: int,
+        part: str = "todo",
+        *,
+        text: str = "",
+        order: str = "doubt",
+        offset: int = 0,
+        limit: int = 50,
     ) -> tuple[list[Entry], int]:
-        """Return items of a part of the queue, the most doubtful first, and how many there are.
+        """Return items of a part of the queue in an order of `ORDERS`, and how many there are.
 
         Of equal doubt, the most frequent come first.
         """
-        wanted = select(Item).where(Item.review_id == id, Item.state.in_(FILTERS[part]))
+        wanted = select(Item.id).where(Item.review_id == id, Item.state.in_(FILTERS[part]))
         if text:
             wanted = wanted.where(Item.mention.icontains(text, autoescape=True))
-        order = (Item.confidence, Item.frequency.desc(), Item.id)
+        # Ids alone are sorted: whole items are large, and there may be many.
+        page = wanted.order_by(*ORDERS[order], Item.id).offset(offset).limit(limit)
         with self._reading() as session:
             total = session.scalar(_count(wanted)) or 0
-            return _entries(session, wanted.order_by(*order).offset(offset).limit(limit)), total
+            ids = list(session.scalars(page))
+            items = {one.item.id: one for one in _entries(session, _with_ids(ids))}
+            return [items[id_] for id_ in ids], total
 
     def item(self, id: int) -> Entry:
         """Return an item with its whole history."""
@@ -242,6 +285,26 @@ class Store:
             history = tuple(session.scalars(made))
             counts = {one.id: one for one in history}
             return Entry(item, counts.get(item.decision_id or 0), history)
+
+    def alike(self, id: int) -> list[Item]:
+        """Return other items to decide that have the same proposal as one, or none as it has none.
+
+        Those with the same words come first, then those spelled most like it.
+        """
+        with self._reading() as session:
+            item = _found(session.get(Item, id), "item", id)
+            same = Item.concept == item.concept, Item.fingerprint == item.fingerprint
+            undecided = Item.state.in_(FILTERS["todo"]), Item.id != id
+            wanted = select(Item.id).where(Item.review_id == item.review_id, *same, *undecided)
+            if not item.concept:
+                wanted = wanted.where(Item.confidence < 0)
+            if not item.fingerprint or item.state not in FILTERS["todo"]:
+                return []  # not linked yet, or decided
+            ids = list(session.scalars(wanted.order_by(*ORDERS["frequency"]).limit(_MOST_ALIKE)))
+            found = list(session.scalars(_with_ids(ids)))
+        return sorted(
+            found, key=lambda other: (not same_words(item, other), -_likeness(item, other))
+        )
 
     def entries(self, id: int) -> dict[int, Entry]:
         """Return all items of a review with what counts, by id."""
@@ -267,22 +330,40 @@ class Store:
 
     # --- deciding ---------------------------------------------------------------------------------
 
-    def decide(self, id: int, given: Given, *, version: int, who: str) -> Entry:
+    def decide(
+        self,
+        id: int,
+        given: Given,
+        *,
+        version: int,
+        who: str,
+        also: Mapping[int, int] | None = None,
+    ) -> Entry:
         """Add a decision to an item as it was seen, and return the item as it is then.
+
+        `also` has versions of further items of the review by their ids: the decision is theirs too.
 
         Raises
         ------
         Conflict
-            If the item has another version by now; nothing is changed.
+            If one of the items has another version by now; nothing is changed.
         InvalidInput
             If there is nothing to undo, or no such item (`Absent`).
         """
+        seen = {**(also or {}), id: version}
         with self._writing() as session:
-            item = _found(session.get(Item, id, with_for_update=True), "item", id)
-            if item.version != version:
-                raise Conflict(id)
-            item.version += 1
-            _add(session, item, given, who)
+            wanted = select(Item).where(Item.id.in_(seen)).order_by(Item.id).with_for_update()
+            items = {item.id: item for item in session.scalars(wanted)}
+            review_id = _found(items.get(id), "item", id).review_id
+            for id_, expected in seen.items():
+                item = items.get(id_)
+                if item is None or item.review_id != review_id:
+                    raise Absent(f"the review {review_id} has no item {id_}")
+                if item.version != expected:
+                    raise Conflict(id_)
+            for item in items.values():
+                item.version += 1
+                _add(session, item, given, who)
         return self.item(id)
 
     def acceptable(self, id: int, least: float) -> Acceptable:
@@ -310,7 +391,7 @@ class Store:
             for item in items:
                 item.version += 1
                 comment = f"accepted with all of at least {least:g}"
-                given = Given("link", tuple(item.proposal["concepts"]), comment)
+                given = Given(UNSEEN, tuple(item.proposal["concepts"]), comment)
                 _add(session, item, given, who)
             return len(items)
 
@@ -344,6 +425,17 @@ def _add(session: Session, item: Item, given: Given, who: str) -> None:
     item.state = "open" if counts is None else kinds[counts.kind]
 
 
+def same_words(item: Item, other: Item) -> bool:
+    """Tell whether the mentions of two items have the same words, in whatever form and order."""
+    return normalise(item.mention, UNORDERED) == normalise(other.mention, UNORDERED)
+
+
+def _likeness(item: Item, other: Item) -> float:
+    """Return how alike two mentions are spelled, from 0 to 1."""
+    first, second = (one.mention[:_LONGEST_COMPARED].lower() for one in (item, other))
+    return SequenceMatcher(None, first, second, autojunk=False).ratio()
+
+
 def _waiting(review: Review) -> Select[Item]:
     return select(Item).where(Item.review_id == review.id, Item.fingerprint != review.fingerprint)
 
@@ -355,7 +447,11 @@ def _acceptable(id: int, least: float) -> Select[Item]:
     return select(Item).where(Item.review_id == id, Item.state == "open", sure, meant)
 
 
-def _count(wanted: Select[Item]) -> Select[int]:
+def _with_ids(ids: Sequence[int]) -> Select[Item]:
+    return select(Item).where(Item.id.in_(ids))
+
+
+def _count(wanted: Select[Any]) -> Select[int]:
     return select(func.count()).select_from(wanted.subquery())
 
 

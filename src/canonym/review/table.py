@@ -7,12 +7,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from canonym.corpora.jsonl import is_json, parse_jsonl_rows
 from canonym.corpora.tables import mention_of, parse_cells
 from canonym.errors import InvalidInput, ReadError
 from canonym.export.mappings import whole_count
 from canonym.io.streams import detect_encoding, open_text
 from canonym.io.tables import announced_delimiter, shown
 from canonym.io.workbooks import open_sheet, workbook_suffix
+from canonym.io.xml import is_markup
 
 Key = tuple[str, str]
 """A mention and its context: what is decided once."""
@@ -21,6 +23,8 @@ MOST_ROWS = 200_000
 MOST_CELLS = 2_000_000
 MOST_CHARACTERS = 50_000_000
 _COMPRESSED = (".gz", ".xz", ".bz2", ".zip")
+_TABLES = (".csv", ".tsv", ".tab")
+_JSON = (".json", ".jsonl", ".ndjson")
 
 
 class GivenTable(NamedTuple):
@@ -36,8 +40,8 @@ class GivenTable(NamedTuple):
 def read_upload(path: Path, name: str) -> Iterator[list[str]]:
     """Yield the header of a file that was uploaded as `name`, and its rows, as ``canonym link``.
 
-    What is no table is read as a mention a line; its one column is called ``mention``. Pasted text
-    has an empty name.
+    JSON lines and a JSON list of objects are a table whose columns are the keys. What is neither is
+    read as a mention a line; its one column is called ``mention``. Pasted text has an empty name.
 
     Raises
     ------
@@ -72,11 +76,20 @@ def _rows(path: Path, shown_as: Path) -> Iterator[Sequence[str]]:
     with open_text(path, encoding=detect_encoding(path), keep_ends=True) as lines:
         beginning = _beginning(lines)
         every = itertools.chain(beginning, lines)
+        if _is_json(beginning, shown_as):
+            yield from parse_jsonl_rows(every, shown_as)
+            return
         if _is_table(beginning, shown_as):
             table = parse_cells(every, shown_as)
             yield [cell.strip() for cell in table.header]
             yield from table.rows
             return
+        if is_markup(first := "".join(beginning[-1:])):
+            raise ReadError(
+                shown_as,
+                f"begins with {first.strip()[:40]!r}, which is XML, HTML or JSON: a table, a JSON "
+                "list, or a mention a line is expected",
+            )
         yield ["mention"]
         for n, line in enumerate(every):
             if (text := line.strip()) and not (n == 0 and announced_delimiter(line)):
@@ -84,20 +97,29 @@ def _rows(path: Path, shown_as: Path) -> Iterator[Sequence[str]]:
 
 
 def _beginning(lines: Iterator[str]) -> list[str]:
-    """Return the lines up to the first that is neither blank nor names a delimiter."""
+    """Return the lines up to the first that shows what they are."""
     beginning: list[str] = []
     for line in lines:
         beginning.append(line)
-        if line.strip() and not announced_delimiter(line):
+        if line.strip("\ufeff \t\r\n") not in ("", "[") and not announced_delimiter(line):
             break
     return beginning
 
 
-def _is_table(beginning: Sequence[str], shown_as: Path) -> bool:
+def _suffix(shown_as: Path) -> str:
     suffixes = [suffix.lower() for suffix in shown_as.suffixes]
     if suffixes and suffixes[-1] in _COMPRESSED:
         suffixes.pop()
-    if suffixes and suffixes[-1] in (".csv", ".tsv", ".tab"):
+    return suffixes[-1] if suffixes else ""
+
+
+def _is_json(beginning: Sequence[str], shown_as: Path) -> bool:
+    suffix = _suffix(shown_as)
+    return suffix in _JSON or (suffix not in _TABLES and is_json("".join(beginning)))
+
+
+def _is_table(beginning: Sequence[str], shown_as: Path) -> bool:
+    if _suffix(shown_as) in _TABLES:
         return True
     first = beginning[-1] if beginning else ""
     named = [mark for mark in map(announced_delimiter, beginning) if mark]

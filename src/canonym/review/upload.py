@@ -20,6 +20,7 @@ from canonym.review.table import read_upload
 UPLOAD, ROWS = "upload", "rows"
 SECONDS = 120
 _MEMORY = 1 << 30
+_NICE = 5  # requests that somebody waits for go first
 
 
 def main(folder: Path, name: str) -> None:
@@ -46,6 +47,8 @@ def _end_with_input() -> None:
 
 
 def _limit() -> None:
+    with contextlib.suppress(AttributeError, OSError):  # Windows has no such number
+        os.nice(_NICE)
     with contextlib.suppress(ImportError, OSError, ValueError):  # Windows has no limits
         import resource
 

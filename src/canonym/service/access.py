@@ -35,9 +35,12 @@ class Access:
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="keys")
         self._unread_until = 0.0
 
-    async def check(self, request: Request, scope: str) -> Key | None:
-        """Refuse a request that came too early, or without a key of a scope; return the key."""
-        given = _given_key(request)
+    async def check(self, request: Request, scope: str, given: str = "") -> Key | None:
+        """Refuse a request that came too early, or without a key of a scope; return the key.
+
+        `given` is a key that came in a form; one in a header goes before it.
+        """
+        given = given_key(request) or given
         key = await self._find(given) if given else None
         if key:
             request.state.facts = {"key": key.id}
@@ -100,7 +103,8 @@ class Access:
             )
 
 
-def _given_key(request: Request) -> str:
+def given_key(request: Request) -> str:
+    """Return the key in the headers of a request, or nothing."""
     scheme, _, given = request.headers.get("authorization", "").partition(" ")
     return (given if scheme.lower() == "bearer" else request.headers.get("x-api-key", "")).strip()
 

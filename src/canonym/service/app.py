@@ -13,6 +13,7 @@ from canonym import __version__
 from canonym.service import health, problems, rest
 from canonym.service.access import Access
 from canonym.service.fhir import routes as fhir
+from canonym.service.home import routes as home
 from canonym.service.metrics import Metrics
 from canonym.service.middleware import Surroundings
 from canonym.service.reconcile.routes import make_router
@@ -74,6 +75,7 @@ def make_app(settings: Settings) -> FastAPI:
         fhir.make_router("/fhir", r5=False),
         fhir.make_router("/fhir/R5", r5=True),
         fhir.nowhere,
+        home.router,
         make_router("/reconcile", described=False),
         make_router("/reconcile/{terminology}", described=True),
     ):

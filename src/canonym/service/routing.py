@@ -10,13 +10,14 @@ from fastapi import Depends, Request, Response
 from fastapi.routing import APIRoute
 from fastapi.security import APIKeyHeader, HTTPBearer
 
-from canonym.service.bodies import LARGE, ParsedRequest
+from canonym.service.bodies import LARGE, ParsedRequest, give_memory_back
 from canonym.service.problems import busy
 from canonym.service.state import State
 
 _BEARER = HTTPBearer(auto_error=False, description="A key made by `canonym keys add`.")
 _HEADER = APIKeyHeader(name="X-API-Key", auto_error=False, description="The same key.")
 _PATIENCE = 30.0  # seconds until another large body is done with
+_REST = 2.0  # seconds after which the answer to a large body is likely to be sent
 _Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 
 
@@ -74,5 +75,7 @@ class Route(APIRoute):
                 return await handle(request)
             finally:
                 state.large.release()
+                loop = asyncio.get_running_loop()
+                loop.call_later(_REST, loop.run_in_executor, None, give_memory_back)
 
         return answer

@@ -20,6 +20,7 @@ from canonym.io.files import MANIFEST, cache_folder, write_folder
 from canonym.linker import Linker
 from canonym.linking.judge import JUDGE
 from canonym.linking.named import index_folder
+from canonym.service.examples import examples_of
 from canonym.service.problems import Problem
 from canonym.terminology.words import Words
 from canonym.text import normalise, normalise_all
@@ -50,6 +51,11 @@ class Opened:
         """Numbers of concepts by type."""
         return self.terminology.types()
 
+    @functools.cached_property
+    def examples(self) -> list[str]:
+        """A few names to begin with."""
+        return examples_of(self.linker)
+
     def label(self, id: str) -> str:
         """Return the label of a concept; of an id beyond the terminology, the id."""
         known = self.terminology.resolve(id)
@@ -69,6 +75,13 @@ class Opened:
             above |= parents
             waiting += parents
         return id != other and other in above
+
+    def path(self, id: str) -> list[str]:
+        """Return the ids from the top of the hierarchy down to a concept, by its first parents."""
+        path = [id]
+        while parents := [one for one in self.terminology.parents(path[0]) if one not in path]:
+            path.insert(0, parents[0])
+        return path
 
     def names(self, id: str) -> list[Name]:
         """Return the names of a concept, the added ones last."""

@@ -2,7 +2,8 @@
 
 *Asthma (disorder)*, *asthma NOS* and *unspecified asthma* mean asthma. *Asthma without mention of
 status asthmaticus* means asthma too, but less than all of it: the concept *asthma* is broader.
-*Other asthma* is the rest of a classification, and stays as it is.
+*Other asthma* is the rest of a classification, and stays as it is. What patients call *my asthma*
+is asthma.
 
 Names of a terminology have the same words. There a bare *sepsis* stands for what is called "Sepsis,
 unspecified organism". Brackets of optional words go as well: "(Pure) hypercholesterolemia NOS".
@@ -79,6 +80,7 @@ _LAST_WORDS = frozenset(
     """.split()  # noqa: SIM905
 )
 _BEGINNINGS = ("unspec", "other ")
+_OWN = re.compile(r"^[Mm]y (?=[a-z])")  # MY 42445 is a substance
 _NOTED = "without mention of "
 _TAIL = 90  # letters; no end is longer
 
@@ -127,7 +129,9 @@ def qualified(text: str) -> Step | None:
 
 def _may_have(text: str) -> bool:
     """Tell in a microsecond whether it is worth looking for qualifiers."""
-    return _may_end(text) or text.lstrip()[:6].lower() in _BEGINNINGS or _NOTED in text.lower()
+    start = text.lstrip()[:6].lower()
+    begins = start in _BEGINNINGS or start.startswith("my ")
+    return begins or _may_end(text) or _NOTED in text.lower()
 
 
 def _may_end(text: str) -> bool:
@@ -169,6 +173,8 @@ def _once(text: str, is_name: bool) -> _Stripped:
         narrow = _NOT_ELSEWHERE if is_name else _ELSEWHERE
         if match := narrow.search(tail) or _nec(tail):
             return _Stripped(_trimmed(text[: length + match.start()]), True)
+    if not is_name and (match := _OWN.search(text)):
+        return _Stripped(text[match.end() :])
     if begins in _BEGINNINGS and (match := _FRONT.search(text)):
         return _Stripped(text[match.end() :], begins == "other ")
     if _NOTED in text.lower() and (match := _NO_MENTION.search(text)):

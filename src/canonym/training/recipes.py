@@ -171,15 +171,6 @@ class TrainingSpec:
             recipes=_OF_NAMES,
         ),
     ] = "auto"
-    try_hidden: Annotated[
-        tuple[int, ...],
-        Option(
-            "Instead of --hidden: train a head for each, and keep the one of the best score. Can "
-            "be repeated.",
-            least=1,
-            recipes=("few-shot",),
-        ),
-    ] = ()
     allow_cycles: Annotated[
         bool, Option("Put up with cycles of the hierarchy.", recipes=("few-shot",))
     ] = False

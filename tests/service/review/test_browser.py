@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import importlib.util
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import Any
 import pytest
 
 from canonym import Concept, Relation
-from tests.chromium import chromium
+from tests.chromium import check_page, chromium
 from tests.service.conftest import RECORDS, build
 from tests.service.test_server import Server
 
@@ -102,7 +101,7 @@ def _wait_for(page: Any, text: str) -> None:
 def test_two_hundred_rows_are_decided_by_keyboard(
     visit: Callable[..., Any], tmp_path: Path
 ) -> None:
-    page = visit("/", "Ann")
+    page = visit("/reviews", "Ann")
     rows = "".join(f"ward {n} hip,at the ward,{n}\n" for n in range(1, 197))
     first = "heart attack,a heart attack,9\ncold,,1\nbroken hip,,3\nbad sugar,,2\n"
     _begin(page, f"mention,context,n\n{first}{rows}", tmp_path)
@@ -152,7 +151,7 @@ def test_two_hundred_rows_are_decided_by_keyboard(
 
 
 def test_many_are_accepted_at_once(visit: Callable[..., Any], tmp_path: Path) -> None:
-    page = visit("/", "Ann")
+    page = visit("/reviews", "Ann")
     _begin(page, "mention\nheart attack\nbroken hip\nsomething odd\n", tmp_path)
     page.click("summary:text-is('Accept many')")
     page.fill("#least", "1")
@@ -163,10 +162,63 @@ def test_many_are_accepted_at_once(visit: Callable[..., Any], tmp_path: Path) ->
     assert "2 of 3 decided" in page.inner_text("#chart-text")
 
 
+def test_five_candidates_the_search_and_the_comment_fit_one_screen(
+    visit: Callable[..., Any], tmp_path: Path
+) -> None:
+    page = visit("/reviews", "Ann", {"width": 1280, "height": 800})
+    _begin(page, "mention,near\nheart attack of hip,a heart attack of hip\n??,\n", tmp_path)
+    assert page.locator(".candidates > li").count() == 5
+    for place in (".candidates > li >> nth=4", "#another", "#comment"):
+        box = page.locator(place).bounding_box()
+        assert box["y"] + box["height"] < 800, place
+    found = page.locator("#items .guess").all_inner_texts()
+    assert re.match(r"X:\d \w+", found[0])
+    assert found[1] == "nothing fits"
+    page.select_option("#order", "text")
+    page.wait_for_function("() => document.querySelector('#items .term').textContent === '??'")
+    page.click("summary:text-is('Export')")
+    formats = page.eval_on_selector_all("#format option", "all => all.map(one => one.value)")
+    assert "sssom" in formats
+    assert not {"usagi", "omop"} & {*formats}
+
+
+def test_what_means_the_same_is_decided_at_once(visit: Callable[..., Any], tmp_path: Path) -> None:
+    page = visit("/reviews", "Ann")
+    rows = [
+        "heart attack",
+        "Heart-Attacks",
+        "heart attack again",
+        "broken hip",
+        "??",
+        "!",
+        "...",
+        "no cold",
+    ]
+    _begin(page, "mention\n" + "".join(f"{row}\n" for row in rows), tmp_path)
+    page.click("[data-item]:has(.term:text-is('heart attack'))")
+    page.wait_for_selector("h2:text-is('heart attack')")
+    page.wait_for_selector("#with:text-is('and 1 more, below')")
+    assert page.locator("#alike input:checked").count() == 1
+    page.click("#alike label:has-text('again')")
+    page.wait_for_selector("#with:text-is('and 2 more, below')")
+    check_page(page)
+    page.focus("#mention")
+    page.keyboard.press("a")
+    _wait_for(page, "heart attack and 2 more: linked")
+    assert "3 of 8 decided" in page.inner_text("#chart-text")
+    page.click("[data-item]:has(.term:text-is('??'))")
+    page.wait_for_selector("h2:text-is('??')")
+    page.wait_for_selector("#with:text-is('and 2 more, below')")  # no words either
+    page.focus("#mention")
+    page.keyboard.press("n")
+    _wait_for(page, "?? and 2 more: no concept")
+    assert "6 of 8 decided" in page.inner_text("#chart-text")
+
+
 def test_of_two_reviewers_the_slower_is_told_and_loses_nothing(
     visit: Callable[..., Any], tmp_path: Path
 ) -> None:
-    ann = visit("/", "Ann")
+    ann = visit("/reviews", "Ann")
     path = _begin(ann, "mention\nbroken hip\n", tmp_path)
     bob = visit(path, "Bob")
     bob.wait_for_selector(".candidates li")
@@ -188,7 +240,7 @@ def test_of_two_reviewers_the_slower_is_told_and_loses_nothing(
 def test_a_new_version_opens_what_it_changes(
     visit: Callable[..., Any], folder: Path, tmp_path: Path
 ) -> None:
-    page = visit("/", "Ann")
+    page = visit("/reviews", "Ann")
     path = _begin(page, "mention\nheart attack\nbroken hip\n", tmp_path)
     for mention in ("heart attack", "broken hip"):
         _find(page, mention)
@@ -209,7 +261,7 @@ def test_a_new_version_opens_what_it_changes(
 
 
 def test_what_people_write_is_shown_as_text(visit: Callable[..., Any], tmp_path: Path) -> None:
-    page = visit("/", EVIL)
+    page = visit("/reviews", EVIL)
     _begin(page, f'mention,context\n"{EVIL}","see {EVIL} there"\n', tmp_path)
     assert page.inner_text("#mention") == EVIL
     assert page.inner_text("blockquote") == f"see {EVIL} there"
@@ -228,20 +280,9 @@ def test_what_people_write_is_shown_as_text(visit: Callable[..., Any], tmp_path:
 def test_the_pages_are_accessible_and_fit(
     visit: Callable[..., Any], tmp_path: Path, size: dict[str, int], scheme: str
 ) -> None:
-    spec = importlib.util.find_spec("axe_playwright_python")
-    if spec is None or spec.origin is None:
-        pytest.skip("axe-playwright-python is not installed")
-    axe = Path(spec.origin).with_name("axe.min.js").read_text(encoding="utf-8")
-
-    def check(page: Any) -> None:
-        page.evaluate(axe)
-        found = page.evaluate("axe.run()")["violations"]
-        assert [(one["id"], one["impact"], one["nodes"][0]["html"]) for one in found] == []
-        assert page.evaluate("document.documentElement.scrollWidth") <= size["width"]
-
-    page = visit("/", "Ann", size)
+    page = visit("/reviews", "Ann", size)
     page.emulate_media(color_scheme=scheme)
-    check(page)
+    check_page(page)
     _begin(page, "mention,near\nheart attack,a heart attack\nbroken hip,\ncold,\n", tmp_path)
     assert page.evaluate("scrollY") == 0
     _find(page, "heart attack")
@@ -252,4 +293,4 @@ def test_the_pages_are_accessible_and_fit(
         summary.click()
     page.click(".candidates button:text-is('Choose …') >> nth=0")
     page.wait_for_selector(".basket")
-    check(page)
+    check_page(page)

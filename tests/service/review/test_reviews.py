@@ -348,7 +348,7 @@ def test_what_people_write_is_data_and_never_part_of_a_page(
     now = _decide(client, review["id"], item, kind="nil", comment=EVIL)
     assert now.json()["decision"]["comment"] == EVIL
     assert now.headers["content-type"] == "application/json"
-    for path in ("/", f"/reviews/{review['id']}"):
+    for path in ("/reviews", f"/reviews/{review['id']}"):
         page = client.get(path)
         assert "owned" not in page.text
         policy = page.headers["content-security-policy"]
@@ -398,13 +398,13 @@ def test_with_keys_the_holder_of_a_key_is_the_reviewer(
     assert _decide(client, review["id"], item, kind="nil").status_code == 403
     del client.headers["X-API-Key"]
     assert client.get("/v1/reviews").status_code == 401
-    assert client.get("/").status_code == 200
+    assert client.get("/reviews").status_code == 200
 
 
 def test_without_an_index_the_page_is_on_icd_10_cm(tmp_path: Path) -> None:
     settings = Settings(reviews=str(tmp_path / "reviews.db"))
     app = create_app(settings)  # not started: only the page is asked for
-    assert "<option>icd10cm</option>" in TestClient(app).get("/").text
+    assert "<option>icd10cm</option>" in TestClient(app).get("/reviews").text
 
 
 def test_a_database_that_cannot_be_used_is_refused_before_the_server_starts(
@@ -417,3 +417,58 @@ def test_a_database_that_cannot_be_used_is_refused_before_the_server_starts(
         assert "Serving" not in said
         assert "Traceback" not in said
         assert re.search(r"database of reviews|cannot be made", said), said
+
+
+def test_a_queue_has_an_order_and_says_how_sure_it_is(start: Callable[..., TestClient]) -> None:
+    client = start()
+    review = _make(client, "term\nno heart attack\nheart attack\nbroken hip\nbroken hip\n")["id"]
+    path = f"/v1/reviews/{review}/items"
+    orders = {
+        order: [one["mention"] for one in client.get(path, params={"order": order}).json()["items"]]
+        for order in ("doubt", "text", "row", "frequency")
+    }
+    assert orders["doubt"] == ["broken hip", "heart attack", "no heart attack"]
+    assert orders["text"] == ["broken hip", "heart attack", "no heart attack"]
+    assert orders["row"] == ["no heart attack", "heart attack", "broken hip"]
+    assert orders["frequency"][0] == "broken hip"
+    negated = _items(client, review)["no heart attack"]
+    assert (negated["confidence"], negated["proposal"]["status"]) == (0, ["negated"])
+    assert client.get(path, params={"order": "colour"}).status_code == 422
+
+
+@pytest.mark.parametrize(("prefix", "works"), [("OMOP:", True), ("", True), ("X:", False)])
+def test_formats_that_cannot_hold_the_concepts_are_not_offered(
+    start: Callable[..., TestClient], tmp_path: Path, prefix: str, works: bool
+) -> None:
+    build(tmp_path / "ids", [Concept(f"{prefix}1", "Heart attack")])
+    client = start(index=(str(tmp_path / "ids"),))
+    review = _make(client)
+    assert ("usagi" in review["formats"]) is ("omop" in review["formats"]) is works
+    assert {"csv", "xlsx", "sssom", "fhir", "corpus"} <= set(review["formats"])
+    (item, *_) = _items(client, review["id"]).values()
+    _decide(client, review["id"], item, kind="link", concepts=[{"id": f"{prefix}1"}])
+    given = {"format": "usagi"}
+    answer = client.get(f"/v1/reviews/{review['id']}/export", params=given)
+    assert (answer.status_code == 200) is works
+
+
+def test_what_may_mean_the_same_is_decided_along(start: Callable[..., TestClient]) -> None:
+    client = start()
+    review = _make(client, "term\nheart attack\nHeart-Attacks\nbad heart attack\n")["id"]
+    item = _items(client, review)["heart attack"]
+    path = f"/v1/reviews/{review}/items/{item['id']}/alike"
+    first, *rest = client.get(path).json()["items"]
+    assert (first["mention"], first["same"]) == ("Heart-Attacks", True)
+    assert [one["same"] for one in rest] == [False] * len(rest)
+    also = [{"id": first["id"], "version": first["version"]}]
+    given = {"kind": "link", "concepts": [{"id": "X:1"}], "also": also}
+    assert _decide(client, review, item, **given).status_code == 200
+    states = {mention: one["state"] for mention, one in _items(client, review).items()}
+    assert (states["heart attack"], states["Heart-Attacks"]) == ("linked", "linked")
+    assert states["bad heart attack"] == "open"
+    again = {**item, "version": item["version"] + 1}
+    late = _decide(client, review, again, **given)
+    assert late.status_code == 409
+    assert "somebody else changed 'Heart-Attacks' meanwhile" in late.json()["detail"]
+    missing = _decide(client, review, again, **{**given, "also": [{"id": 999, "version": 2}]})
+    assert missing.status_code == 404

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import io
+import os
 import subprocess
 import sys
 import time
@@ -101,6 +102,8 @@ def test_reading_may_take_so_much_memory_and_time(
         command = f"from canonym.review.upload import _limit; _limit(); {code.format(name)}"
         printed = asyncio.run(_output(command))
         assert printed == f"({limit}, {limit})\n"
+    command = "import os; from canonym.review.upload import _limit; _limit(); print(os.nice(0))"
+    assert int(asyncio.run(_output(command))) > os.nice(0)
     monkeypatch.setattr(uploads, "SECONDS", 0.2)
     answer = client.post("/v1/tables", content=b"cold")
     assert answer.status_code == 422

@@ -11,7 +11,6 @@ from typing import Any
 import click
 
 from canonym.cli.train.options import TrainingCommand, click_option
-from canonym.cli.train.words import word_vectors
 from canonym.errors import InvalidInput
 
 
@@ -31,6 +30,25 @@ def train() -> None:
     """
 
 
+def _refuse(ctx: click.Context, _parameter: click.Parameter, widths: tuple[str, ...]) -> None:
+    if widths:
+        raise click.UsageError(
+            "--try-hidden is gone: train with --hidden for each width, and keep the encoder of "
+            "the best score, which each training reports",
+            ctx,
+        )
+
+
+_TRY_HIDDEN = click.Option(
+    ("--try-hidden",),
+    multiple=True,
+    hidden=True,
+    expose_value=False,
+    callback=_refuse,
+    help="Gone.",
+)
+
+
 def recipe(name: str) -> Callable[[Callable[[], None]], click.Command]:
     """Return a decorator that turns a docstring into the command of a recipe."""
 
@@ -47,7 +65,8 @@ def recipe(name: str) -> Callable[[Callable[[], None]], click.Command]:
         def options() -> list[click.Option]:
             from canonym.training.recipes import spec_options
 
-            return [*map(click_option, spec_options(name).values()), _config_option(name)]
+            gone = [_TRY_HIDDEN] if name == "few-shot" else []
+            return [*map(click_option, spec_options(name).values()), _config_option(name), *gone]
 
         command.__doc__ = documented.__doc__
         made = click.command(name, cls=TrainingCommand, make=options)(command)
@@ -152,6 +171,3 @@ def few_shot() -> None:
       canonym train few-shot --encoder words.vec --terminology doid.obo --top DOID:4 \\
           --concepts 8 -o few-shot-encoder
     """
-
-
-train.add_command(word_vectors)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -41,7 +40,6 @@ def run_training(spec: TrainingSpec) -> None:
     from canonym.training.loop.save import inference_of, save_trained
     from canonym.training.recipes import PAPERS
     from canonym.training.watched import watched_tables
-    from canonym.training.widths import fit_widths
 
     checkpoints = _checkpoint_folder(spec)
     if _is_finished(spec) and not spec.dry_run:
@@ -56,11 +54,7 @@ def run_training(spec: TrainingSpec) -> None:
     if spec.dry_run:
         _show_plan(spec, parts)
         return
-    tried: dict[str, float] = {}
-    if spec.try_hidden:
-        parts, fitted, tried = fit_widths(spec.try_hidden, lambda width: _fit_width(spec, width))
-    else:
-        fitted = _fit(spec, parts)
+    fitted = _fit(spec, parts)
     if os.environ.get("RANK", "0") != "0":  # `accelerate launch` starts several; the first writes
         return
     save_trained(
@@ -70,7 +64,6 @@ def run_training(spec: TrainingSpec) -> None:
         paper=PAPERS[spec.recipe],
         data=parts.counts,
         dev=parts.dev_name,
-        tried=tried,
         overwrite=spec.overwrite,
         **inference_of(parts.objective, spec.similarity),
     )
@@ -82,9 +75,6 @@ def run_training(spec: TrainingSpec) -> None:
         if fitted.kept is not None:
             score = fitted.epochs[fitted.kept].dev
             facts["kept"] = f"epoch {fitted.kept + 1}, {parts.dev_name} {score:.4f}"
-        if tried:
-            scores = (f"{int(n):,} columns {score:.4f}" for n, score in tried.items())
-            facts["hidden layer"] = ", ".join(scores)
         recalls = [found["recall"] for found in fitted.measured if "recall" in found]
         for part in recalls[0] if recalls else ():
             shares = [f"{100 * one[part]:.1f}" for one in (recalls[0], recalls[-1])]
@@ -105,11 +95,6 @@ def _check(spec: TrainingSpec) -> None:
         _check_outputs(spec)
     if spec.loop.patience and not spec.dev and spec.recipe != "few-shot":
         raise InvalidInput("--early-stopping goes by the score of a --dev corpus; name one")
-    if spec.try_hidden and (spec.log or spec.tensorboard):
-        raise InvalidInput(
-            "--log and --tensorboard follow one training; leave them out, or name one --hidden "
-            "instead of --try-hidden"
-        )
     if spec.recipe == "few-shot" and bool(spec.top) == bool(spec.groups):
         raise InvalidInput("name the high-level concepts: either --top or --groups")
     if not spec.terminologies and (spec.top or spec.dev):
@@ -333,20 +318,6 @@ def _read(spec: TrainingSpec) -> Parts:
 
     with stages(unit="") as report:
         return prepare(spec, stage=lambda what: report(what, 0, None))
-
-
-def _fit_width(spec: TrainingSpec, width: int) -> tuple[Parts, Any]:
-    """Train a head with so many columns in its hidden layer, from checkpoints of its own."""
-    folder = _checkpoint_folder(spec)
-    folder.mkdir(exist_ok=True)
-    note(f"A hidden layer of {width:,} columns.")
-    one = replace(
-        spec,
-        module={**spec.module, "hidden": width},
-        checkpoints=str(folder / f"hidden-{width}"),
-    )
-    parts = _read(one)
-    return parts, _fit(one, parts)
 
 
 def _show_plan(spec: TrainingSpec, parts: Parts) -> None:

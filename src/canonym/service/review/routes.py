@@ -11,12 +11,21 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import StreamingResponse
 
 from canonym.errors import InvalidInput
-from canonym.review.export import FORMATS, export_review
+from canonym.review.export import FORMATS, export_review, formats_of
 from canonym.review.lessons import Lessons, lessons_of
 from canonym.review.mappings import Choices
 from canonym.review.models import Decision, Review
 from canonym.review.proposals import snapshot
-from canonym.review.store import FILTERS, Absent, Changed, Conflict, Entry, Given
+from canonym.review.store import (
+    FILTERS,
+    ORDERS,
+    Absent,
+    Changed,
+    Conflict,
+    Entry,
+    Given,
+    same_words,
+)
 from canonym.review.table import as_table, clean
 from canonym.service.problems import Problem
 from canonym.service.review import schemas
@@ -131,15 +140,17 @@ def _served(state: State, review_id: int) -> tuple[Review, Served]:
 def _review(state: State, review: Review) -> dict[str, Any]:
     progress = state.reviews.store.progress(review.id)
     served = state.served.get(review.terminology)
-    problem, current, sure = review.problem, True, False
+    problem, current, sure, formats = review.problem, True, False, list(FORMATS)
     if served is None:
         problem = f"the terminology {review.terminology} is not served now"
     else:
         linker = served.use(lambda opened: opened.linker)
         sure = linker.judge is not None
+        formats = formats_of(linker.terminology)
         current = bool(progress["waiting"]) or linker.fingerprint == review.fingerprint
     kept = {key: getattr(review, key) for key in _KEPT}
-    return {**kept, "problem": problem, "current": current, "sure": sure, **progress}
+    found = {"problem": problem, "current": current, "sure": sure, "formats": formats}
+    return {**kept, **found, **progress}
 
 
 @router.post("/reviews/{review_id}/link", response_model=schemas.ReviewAnswer)
@@ -164,14 +175,16 @@ def items(
     state: Shared,
     part: Literal["todo", "reopened", "flagged", "decided", "all"] = "todo",
     text: Annotated[str, Query(max_length=200)] = "",
+    order: Literal["doubt", "frequency", "row", "text"] = "doubt",
     offset: Annotated[int, Query(ge=0, le=schemas.MOST)] = 0,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
 ) -> dict[str, Any]:
-    """Return part of the queue, the most doubtful items first."""
+    """Return part of the queue: the most doubtful first, those without a proposal last."""
     _found(state, review_id)
     assert part in FILTERS
+    assert order in ORDERS
     found, total = state.reviews.store.queue(
-        review_id, part, text=clean(text), offset=offset, limit=limit
+        review_id, part, text=clean(text), order=order, offset=offset, limit=limit
     )
     return {"total": total, "items": [_item(entry) for entry in found]}
 
@@ -179,7 +192,8 @@ def items(
 def _item(entry: Entry) -> dict[str, Any]:
     item = entry.item
     kept = {key: getattr(item, key) for key in schemas.ItemAnswer.model_fields if key != "decision"}
-    kept["proposal"] = {key: kept["proposal"].get(key) for key in ("concepts", "reason")}
+    kept["confidence"] = max(0.0, item.confidence)  # below 0 nothing is proposed
+    kept["proposal"] = {key: kept["proposal"].get(key) for key in ("concepts", "reason", "status")}
     return {**kept, "decision": entry.decision and _decision(entry.decision)}
 
 
@@ -191,6 +205,19 @@ def _decision(decision: Decision) -> dict[str, Any]:
 def item(review_id: Id, item_id: Id, state: Shared) -> dict[str, Any]:
     """Return an item with its candidates and its history."""
     return _whole(state, review_id, _entry(state, review_id, item_id))
+
+
+@router.get("/reviews/{review_id}/items/{item_id}/alike", response_model=schemas.AlikesAnswer)
+def alike(review_id: Id, item_id: Id, state: Shared) -> dict[str, Any]:
+    """Return items to decide that have the same proposal, or none as this one, at most 200."""
+    item = _entry(state, review_id, item_id).item
+    names = schemas.AlikeAnswer.model_fields.keys() - {"same"}
+    return {
+        "items": [
+            {**{name: getattr(one, name) for name in names}, "same": same_words(item, one)}
+            for one in state.reviews.store.alike(item_id)
+        ]
+    }
 
 
 def _entry(state: State, review_id: Id, item_id: Id) -> Entry:
@@ -242,8 +269,20 @@ def decide(
     _, served = _served(state, review_id)
     decision = served.use(lambda opened: _checked(opened, given))
     try:
-        entry = state.reviews.store.decide(item_id, decision, version=given.version, who=who)
+        entry = state.reviews.store.decide(
+            item_id,
+            decision,
+            version=given.version,
+            who=who,
+            also={one.id: one.version for one in given.also},
+        )
+    except Absent as error:
+        raise Problem(HTTPStatus.NOT_FOUND, str(error)) from error
     except Conflict as error:
+        if error.item_id != item_id:
+            mention = _entry(state, review_id, error.item_id).item.mention
+            detail = f"somebody else changed {mention!r:.100} meanwhile: nothing was saved"
+            raise Problem(HTTPStatus.CONFLICT, detail) from error
         now = _whole(state, review_id, _entry(state, review_id, item_id))
         raise Problem(HTTPStatus.CONFLICT, str(error), item=now) from error
     return _whole(state, review_id, entry)

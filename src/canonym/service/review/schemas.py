@@ -21,13 +21,21 @@ class GivenConcept(Given):
     relation: Literal["equal", "equivalent", "broader", "narrower", "close", "related"] = "equal"
 
 
+class GivenItem(Given):
+    """An item as it was at a version."""
+
+    id: int = Field(ge=1, le=MOST)
+    version: int = Field(ge=1, le=MOST)
+
+
 class GivenDecision(Given):
-    """What a person decides, about an item as it was at a version."""
+    """What a person decides, about an item as it was at a version, and about others `also`."""
 
     version: int = Field(ge=1, le=MOST)
     kind: Literal["link", "nil", "flag", "comment", "undo"]
     concepts: list[GivenConcept] = Field([], max_length=50)
     comment: Comment = ""
+    also: list[GivenItem] = Field([], max_length=200)
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -68,7 +76,8 @@ class ReviewAnswer(BaseModel):
     """A review and how far it is.
 
     `current` is false where the index has changed since all items were linked; `sure` tells whether
-    the index has a confidence. `items` and `rows` count by state.
+    the index has a confidence. `formats` are those that can hold concepts of the terminology.
+    `items` and `rows` count by state.
     """
 
     id: int
@@ -82,6 +91,7 @@ class ReviewAnswer(BaseModel):
     problem: str
     current: bool
     sure: bool
+    formats: list[str]
     items: dict[str, int]
     rows: dict[str, int]
     total: int
@@ -130,6 +140,23 @@ class ItemsAnswer(BaseModel):
 
     total: int
     items: list[ItemAnswer]
+
+
+class AlikeAnswer(BaseModel):
+    """An item that may mean the same as another; `same` tells whether it has the same words."""
+
+    id: int
+    version: int
+    mention: str
+    context: str
+    frequency: int
+    same: bool
+
+
+class AlikesAnswer(BaseModel):
+    """Items that may mean the same as another, those with the same words first."""
+
+    items: list[AlikeAnswer]
 
 
 class AcceptableAnswer(BaseModel):

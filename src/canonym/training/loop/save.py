@@ -57,7 +57,7 @@ def save_trained(
     sparse_weight : float
         The weight of character n-grams beside them, at least 0; see `inference_of`.
     tried : mapping of str to float, optional
-        The score of each width of a head that was tried, see `canonym.training.widths`.
+        The score of each width of a head that was tried.
     overwrite : bool
         Whether an encoder that was saved there before is replaced.
 

@@ -1,4 +1,4 @@
-// What both pages share: requests, messages, elements. All text is set as text, never as HTML.
+// What all pages share: requests, messages, elements. All text is set as text, never as HTML.
 const who = document.querySelector("#who input");
 const stored = document.querySelector("#who").dataset.keys === "yes" ? sessionStorage : localStorage;
 who.value = stored.getItem(who.id) || "";
@@ -11,14 +11,16 @@ document.querySelector("#who").addEventListener("submit", (event) => event.preve
 export const get = (id) => document.getElementById(id);
 
 export class Refused extends Error {
-  constructor(status, body) {
+  constructor(status, body, wait = 0) {
     super(body.detail || `the service answered ${status}`);
     this.status = status;
     this.body = body;
+    this.wait = wait; // seconds until it may be asked again
   }
 }
 
-export async function ask(path, { method = "GET", json, body, raw = false } = {}) {
+// Ask the service: JSON, fields of a form or a file go, and JSON, a page or a file come.
+export async function ask(path, { method = "GET", json, form, body, raw = false, html = false, signal } = {}) {
   const headers = {};
   if (who.id === "key") {
     if (who.value) headers["X-API-Key"] = who.value.trim();
@@ -26,14 +28,16 @@ export async function ask(path, { method = "GET", json, body, raw = false } = {}
   if (json !== undefined) {
     headers["Content-Type"] = "application/json";
     body = JSON.stringify(json);
-  } else if (body !== undefined) headers["Content-Type"] = "application/octet-stream";
+  } else if (form !== undefined) body = new URLSearchParams(form);
+  else if (body !== undefined) headers["Content-Type"] = "application/octet-stream";
   let answer;
   try {
-    answer = await fetch(path, { method, headers, body });
+    answer = await fetch(path, { method, headers, body, signal });
   } catch {
     throw new Refused(0, { detail: "The service cannot be reached: nothing was saved." });
   }
-  if (!answer.ok) throw new Refused(answer.status, await answer.json().catch(() => ({})));
+  if (!answer.ok) throw new Refused(answer.status, await answer.json().catch(() => ({})), Number(answer.headers.get("Retry-After")));
+  if (html) return answer.text();
   if (!raw) return answer.json();
   const name = /filename="([^"]+)"/.exec(answer.headers.get("Content-Disposition"));
   return { blob: await answer.blob(), name: name ? name[1] : "download" };
@@ -41,6 +45,7 @@ export async function ask(path, { method = "GET", json, body, raw = false } = {}
 
 export const canWrite = () => {
   if (who.value.trim()) return true;
+  get("who").hidden = false;
   complain(who.id === "key" ? "Give your key first." : "Give your name first: it stands beside what you decide.");
   who.focus();
   return false;
@@ -48,7 +53,7 @@ export const canWrite = () => {
 
 export function complain(text) {
   const place = get("problem");
-  place.textContent = text;
+  if (place.textContent !== text) place.textContent = text; // which is read out
   place.hidden = !text;
   if (text) place.scrollIntoView({ block: "nearest" });
 }
@@ -84,5 +89,12 @@ export function make(tag, attributes = {}, ...children) {
 }
 
 export const number = (n) => n.toLocaleString("en");
+// A probability in percent, which is never 0 or 100: nothing is certain.
+export function percent(share) {
+  const rounded = Math.round(100 * share);
+  if (rounded > 99) return "over 99 %";
+  return rounded < 1 ? "under 1 %" : `${rounded} %`;
+}
+
 export const counted = (n, one, many = `${one}s`) => `${number(n)} ${n === 1 ? one : many}`;
 export const done = (review) => review.items.linked + review.items.nil;

@@ -1,5 +1,5 @@
 // One item: its context, its candidates, what is chosen, and what happened to it.
-import { ask, attempt, get, make, number } from "./common.js";
+import { ask, attempt, get, make, number, percent } from "./common.js";
 
 const RELATIONS = {
   equal: "the same", equivalent: "the same in other words", broader: "broader", narrower: "narrower", close: "nearly the same", related: "related",
@@ -8,19 +8,20 @@ const SIEVES = {
   verbatim: "the name is the same", normalised: "the name is the same but for its form",
   reordered: "the name has the same words", search: "the most similar name",
 };
-const KINDS = { link: "linked to", nil: "no concept", flag: "flagged", comment: "commented", undo: "undid the decision before", reopen: "opened this again" };
+const KINDS = { link: "linked to", accept: "accepted with others, unseen:", nil: "no concept", flag: "flagged", comment: "commented", undo: "undid the decision before", reopen: "opened this again" };
 
 export function render(place, item, tools) {
   const parts = [
-    make("h2", { id: "mention", tabindex: "-1" }, item.mention),
+    make("div", { class: "about" },
+      make("h2", { id: "mention", tabindex: "-1" }, item.mention),
+      make("p", { class: "hint" }, `occurs ${number(item.frequency)} ${item.frequency === 1 ? "time" : "times"}`, item.proposal.reason ? ` · ${item.proposal.reason}` : "")),
     context(item),
-    make("p", { class: "hint" }, `occurs ${number(item.frequency)} ${item.frequency === 1 ? "time" : "times"}`, item.proposal.reason ? ` · ${item.proposal.reason}` : ""),
     state(item),
     actions(item, tools),
     candidates(item, tools),
-    search(item, tools),
+    make("div", { class: "beside" }, search(item, tools), comment(tools)),
     basket(item, tools),
-    comment(tools),
+    make("details", { id: "alike", class: "alike", hidden: true }),
     history(item),
   ];
   place.replaceChildren(...parts.filter(Boolean));
@@ -59,6 +60,7 @@ function actions(item, { decide }) {
     make("button", { type: "button", click: () => decide("nil"), title: "n" }, "No concept"),
     make("button", { type: "button", click: () => decide("flag"), title: "f" }, "Flag"),
     make("button", { type: "button", disabled: !item.decision, click: () => decide("undo"), title: "u" }, "Undo"),
+    make("span", { id: "with", class: "hint", role: "status" }),
   );
 }
 
@@ -69,20 +71,20 @@ function candidates(item, tools) {
 
 function candidate(item, one, at, { decide, chosen, redraw, sure }) {
   const proposed = (item.proposal.concepts || []).some((other) => other.id === one.id);
-  const certain = proposed && sure && item.proposal.confidence !== null ? `confidence ${Math.round(item.proposal.confidence * 100)} % · ` : "";
+  const certain = proposed && sure && item.proposal.confidence !== null ? `confidence ${percent(item.proposal.confidence)}` : `score ${one.score.toFixed(2)}`;
+  const matched = `“${one.name}”${one.scope === "exact" || one.scope === "label" ? "" : ` (${one.scope})`}`;
+  const facts = [certain, one.name === one.label ? "" : matched, one.parents.length ? `below ${one.parents.join(", ")}` : ""];
   return make(
     "li", { class: proposed ? "proposed" : false },
     make("p", { class: "head" }, make("strong", {}, one.label), " ", make("code", {}, one.id), one.deprecated ? make("span", { class: "badge reopened" }, "deprecated") : null, one.part ? make("span", { class: "hint" }, ` for “${one.part}”`) : null),
-    make("p", { class: "hint" }, `${certain}score ${one.score.toFixed(2)} · ${SIEVES[one.sieve] || one.sieve}: “${one.name}”${one.scope === "exact" || one.scope === "label" ? "" : ` (${one.scope})`}`),
-    one.against && one.against.contradictions.length ? make("p", { class: "contradiction" }, against(one)[0]) : null,
-    one.parents.length ? make("p", { class: "hint" }, `below ${one.parents.join(", ")}`) : null,
-    one.definition ? make("p", {}, one.definition) : null,
-    make("details", {}, make("summary", {}, "Why"), why(item, one)),
     make(
       "p", { class: "actions" },
       make("button", { type: "button", "aria-label": `Accept ${one.label}`, click: () => decide("link", [{ id: one.id, relation: "equal" }]) }, make("kbd", { "aria-hidden": "true" }, at < 9 ? String(at + 1) : ""), " Accept"),
       make("button", { type: "button", "aria-label": `Choose ${one.label}, with a relation or beside others`, title: "broader, narrower, nearly the same … or several concepts together", disabled: chosen.some((other) => other.id === one.id), click: () => { add(chosen, one); redraw(); } }, "Choose …"),
     ),
+    one.against && one.against.contradictions.length ? make("p", { class: "contradiction" }, against(one)[0]) : null,
+    one.definition ? make("p", { class: "definition" }, one.definition) : null,
+    make("details", {}, make("summary", { class: "hint" }, facts.filter(Boolean).join(" · ")), why(item, one)),
   );
 }
 
@@ -105,6 +107,30 @@ function against({ against }) {
 
 function add(chosen, { id, label }) {
   if (!chosen.some((one) => one.id === id)) chosen.push({ id, label, relation: "equal" });
+}
+
+// --- what may mean the same ------------------------------------------------------------------
+
+// Show which mentions are decided with this one; `choose` takes the ids of all of them.
+export function renderAlike({ alike }, picked, choose) {
+  const place = get("alike");
+  const focused = place.contains(document.activeElement) ? document.activeElement.id : "";
+  place.hidden = !alike.length;
+  if (!alike.length) return;
+  get("with").textContent = picked.size ? `and ${number(picked.size)} more, below` : "";
+  const all = picked.size < alike.length;
+  const boxes = alike.map((one) => {
+    const toggle = () => choose(new Set(picked.has(one.id) ? [...picked.keys()].filter((id) => id !== one.id) : [...picked.keys(), one.id]));
+    const times = `×${number(one.frequency)}`;
+    return make("li", {}, make("label", {}, make("input", { id: `alike-${one.id}`, type: "checkbox", checked: picked.has(one.id), change: toggle }), ` ${one.mention} `, make("span", { class: "hint" }, one.context ? `${times} · ${one.context}` : times)));
+  });
+  place.replaceChildren(
+    make("summary", {}, `Decided with it: ${number(picked.size)} of ${number(alike.length)} with the same proposal`),
+    make("button", { id: "all-alike", type: "button", title: "g", click: () => choose(new Set(all ? alike.map((one) => one.id) : [])) }, all ? `Take all ${number(alike.length)}` : "Take none"),
+    make("ul", {}, ...boxes),
+  );
+  if (picked.size) place.open = true;
+  if (focused) document.getElementById(focused)?.focus();
 }
 
 // --- another concept -------------------------------------------------------------------------
@@ -179,8 +205,9 @@ function comment({ decide }) {
   return make(
     "div", { class: "comment" },
     make("label", { for: "comment" }, "Comment"),
-    make("textarea", { id: "comment", rows: 2, maxlength: 4000 }),
-    make("button", { type: "button", click: () => decide("comment") }, "Only comment"),
+    make("div", { class: "line" },
+      make("textarea", { id: "comment", rows: 1, maxlength: 4000 }),
+      make("button", { type: "button", click: () => decide("comment") }, "Only comment")),
   );
 }
 

@@ -1,5 +1,5 @@
-import { ask, attempt, canWrite, complain, counted, done, get, make, number, tell } from "./common.js";
-import { render } from "./item.js";
+import { ask, attempt, canWrite, complain, counted, done, get, make, number, percent, tell } from "./common.js";
+import { render, renderAlike } from "./item.js";
 
 const id = get("review").dataset.id;
 const base = `/v1/reviews/${id}`;
@@ -12,6 +12,7 @@ let total = 0;
 let shown = null; // the item on the right, as it was read
 let asked = 0;
 let chosen = []; // concepts that are chosen for it, not saved yet
+let picked = new Map(); // versions of the mentions that are decided with it, by id
 
 // --- the review ------------------------------------------------------------------------------
 
@@ -64,7 +65,7 @@ function draw() {
 
 async function readItems({ more = false, keep = true } = {}) {
   const query = new URLSearchParams({
-    part: get("part").value, text: get("text").value.trim(), offset: more ? items.length - gone() : 0, limit: PAGE,
+    part: get("part").value, order: get("order").value, text: get("text").value.trim(), offset: more ? items.length - gone() : 0, limit: PAGE,
   });
   const found = await ask(`${base}/items?${query}`);
   total = found.total + (more ? gone() : 0);
@@ -86,8 +87,8 @@ function list() {
           "button",
           { type: "button", "data-item": one.id, "aria-current": shown?.id === one.id ? "true" : false, click: () => attempt(() => show(one.id, { focus: true })) },
           make("span", { class: "term" }, one.mention),
-          make("span", { class: "meta", title: `occurs ${number(one.frequency)} ${one.frequency === 1 ? "time" : "times"}, ${review.sure ? "confidence" : "score"}` }, one.state === "open" ? "" : make("span", { class: `badge ${one.state}` }, STATES[one.state]), ` ×${number(one.frequency)} · ${review.sure ? `${Math.round(one.confidence * 100)} %` : one.confidence.toFixed(2)}`),
-          make("span", { class: "guess" }, outcome(one)),
+          make("span", { class: "meta", title: `occurs ${number(one.frequency)} ${one.frequency === 1 ? "time" : "times"}, ${review.sure ? "confidence" : "score"}` }, one.state === "open" ? "" : make("span", { class: `badge ${one.state}` }, STATES[one.state]), ` ×${number(one.frequency)}${sureness(one)}`),
+          make("span", { class: "guess" }, ...outcome(one)),
         ),
       ),
     ),
@@ -95,10 +96,19 @@ function list() {
   get("more").hidden = items.length >= total;
 }
 
+// Where nothing is proposed, or the mention says "no" or "perhaps", there is nothing to be sure of.
+function sureness(item) {
+  if (!item.proposal.concepts?.length || item.proposal.status?.length) return "";
+  return ` · ${review.sure ? percent(item.confidence) : item.confidence.toFixed(2)}`;
+}
+
 function outcome(item) {
-  if (item.state === "nil") return "";
-  const decided = item.decision?.concepts.map((one) => one.label).join(" + ");
-  return decided || item.proposal.concepts?.map((one) => one.label).join(" + ") || (item.fingerprint === "" ? "…" : "");
+  if (item.state === "nil") return [];
+  const concepts = item.decision?.concepts.length ? item.decision.concepts : item.proposal.concepts;
+  if (!concepts) return ["…"]; // not linked yet
+  const status = item.proposal.status?.length ? `${item.proposal.status.join(", ")} ` : "";
+  if (!concepts.length) return [`${status}${status ? "" : "nothing fits"}`];
+  return [status, ...concepts.flatMap((one, n) => [n ? " + " : "", make("code", {}, one.id), ` ${one.label}`])];
 }
 
 async function show(itemId, { focus = false } = {}) {
@@ -113,8 +123,10 @@ async function show(itemId, { focus = false } = {}) {
   if (wanted !== asked) return; // another was asked for meanwhile
   shown = found;
   chosen = [];
+  picked = new Map();
   drawItem();
   list();
+  attempt(() => readAlike(itemId));
   if (focus) get("mention").focus();
   const row = document.querySelector(`[data-item="${itemId}"]`);
   const box = document.querySelector(".list"); // which scrolls by itself where it stands beside
@@ -122,8 +134,25 @@ async function show(itemId, { focus = false } = {}) {
     box.scrollTop = row.offsetTop - box.clientHeight / 3;
 }
 
+// What may mean the same is decided with it where it has the same words, or where somebody says so.
+async function readAlike(itemId) {
+  const { items: others } = await ask(`${base}/items/${itemId}/alike`);
+  if (shown?.id !== itemId) return;
+  shown.alike = others;
+  picked = new Map(others.filter((one) => one.same).map((one) => [one.id, one.version]));
+  drawAlike();
+}
+
+function drawAlike() {
+  renderAlike(shown, picked, (ids) => {
+    picked = new Map(shown.alike.filter((one) => ids.has(one.id)).map((one) => [one.id, one.version]));
+    drawAlike();
+  });
+}
+
 function drawItem() {
   render(get("detail"), shown, { chosen, terminology: review.terminology, sure: review.sure, decide, redraw });
+  if (shown.alike) drawAlike();
 }
 
 // Draw an item again after a choice; a comment that was begun stays.
@@ -138,9 +167,11 @@ function go(step) {
   if (to !== undefined) attempt(() => show(to, { focus: true }));
 }
 
-function neighbour(step) {
+function neighbour(step, passed = new Map()) {
   const at = items.findIndex((one) => one.id === shown?.id);
-  return items[at < 0 ? 0 : at + step]?.id;
+  let to = at < 0 ? 0 : at + step;
+  while (passed.has(items[to]?.id)) to += step;
+  return items[to]?.id;
 }
 
 // --- deciding --------------------------------------------------------------------------------
@@ -151,16 +182,21 @@ async function decide(kind, concepts = []) {
   if (!shown || busy || !canWrite()) return;
   busy = true;
   const given = { version: shown.version, kind, concepts, comment: get("comment")?.value.trim() || "" };
-  const next = neighbour(1);
+  const together = kind === "comment" || kind === "undo" ? new Map() : picked;
+  given.also = [...together].map(([other, version]) => ({ id: other, version }));
+  const next = neighbour(1, together);
   try {
     complain("");
     const now = await ask(`${base}/items/${shown.id}/decisions`, { method: "POST", json: given });
-    items = items.map((one) => (one.id === now.id ? { ...one, ...now } : one));
+    items = items.map((one) => {
+      if (one.id === now.id) return { ...one, ...now };
+      return together.has(one.id) ? { ...one, state: now.state, decision: now.decision, version: one.version + 1 } : one;
+    });
     if (kind === "comment" || kind === "undo") await show(now.id, { focus: true });
     else if (next !== undefined) await show(next, { focus: true });
     else await readItems({ keep: false }); // what is left, from the top
     await readReview();
-    tell(`${now.mention}: ${STATES[now.state]}`);
+    tell(`${now.mention}${together.size ? ` and ${number(together.size)} more` : ""}: ${STATES[now.state]}`);
   } catch (error) {
     if (error.status === 409 && error.body.item) collide(error.body.item, given.comment);
     else complain(error.message);
@@ -231,6 +267,7 @@ async function teach() {
 // Show what a format needs beside the decisions.
 function drawExport() {
   for (const one of document.querySelectorAll("#export [data-for]")) one.hidden = !one.dataset.for.split(" ").includes(get("format").value);
+  for (const one of [...get("format").options]) if (!review.formats.includes(one.value)) one.remove(); // they cannot hold its concepts
   const columns = [make("option", { value: "" }, "none"), ...review.columns.map((one) => make("option", { value: one }, one))];
   if (get("code_column").length !== columns.length) get("code_column").replaceChildren(...columns);
 }
@@ -266,6 +303,7 @@ const KEYS = {
   u: () => decide("undo"),
   s: () => chosen.length && decide("link", chosen.map(({ id, relation }) => ({ id, relation }))),
   c: () => get("comment")?.focus(),
+  g: () => get("all-alike")?.click(),
   "/": () => get("another")?.focus(),
 };
 
@@ -282,7 +320,7 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
-get("part").addEventListener("change", () => attempt(() => readItems({ keep: false })));
+for (const one of ["part", "order"]) get(one).addEventListener("change", () => attempt(() => readItems({ keep: false })));
 let typing = 0;
 get("text").addEventListener("input", () => {
   clearTimeout(typing);

@@ -1,0 +1,1 @@
+"""What papers measure besides linking, and nobody needs to link: found by the tables alone."""

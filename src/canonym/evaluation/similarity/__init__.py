@@ -1,1 +1,0 @@
-"""Tasks other than linking: relatedness, conceptual similarity, relations, languages, pictures."""

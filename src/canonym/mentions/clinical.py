@@ -1,0 +1,195 @@
+"""Clinical abbreviations that have one usual reading in notes: *HTN* is hypertension.
+
+The table was written for canonym, from general knowledge. What several specialties read in their
+own way, such as *MS*, *CP* or *CHD*, is not in it: there a document or the terminology has to tell.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+# --- the table ------------------------------------------------------------------------------------
+
+
+def _read(table: str) -> Mapping[str, str]:
+    """Return the reading of each abbreviation; ``;`` stands between them."""
+    pairs = (entry.split(":", 1) for entry in " ".join(table.split()).split(";"))
+    return {short.strip(): reading.strip() for short, reading in pairs}
+
+
+_CAPITALS = _read(
+    """
+    AAA: abdominal aortic aneurysm; ACS: acute coronary syndrome;
+    ADHD: attention deficit hyperactivity disorder;
+    ADPKD: autosomal dominant polycystic kidney disease;
+    AECOPD: acute exacerbation of chronic obstructive pulmonary disease;
+    AIHA: autoimmune hemolytic anemia; AKI: acute kidney injury;
+    AMD: age-related macular degeneration; AML: acute myeloid leukemia; AMS: altered mental status;
+    AOM: acute otitis media; ARDS: acute respiratory distress syndrome;
+    ARMD: age-related macular degeneration; ARVC: arrhythmogenic right ventricular cardiomyopathy;
+    ASCVD: atherosclerotic cardiovascular disease; ASD: atrial septal defect;
+    ATN: acute tubular necrosis; AVB: atrioventricular block; AVF: arteriovenous fistula;
+    AVM: arteriovenous malformation; AVN: avascular necrosis;
+    AVNRT: atrioventricular nodal reentrant tachycardia; BCC: basal cell carcinoma;
+    BKA: below knee amputation; BPD: bronchopulmonary dysplasia; BPH: benign prostatic hyperplasia;
+    BPPV: benign paroxysmal positional vertigo; BRAO: branch retinal artery occlusion;
+    BRBPR: bright red blood per rectum; BRVO: branch retinal vein occlusion;
+    CABG: coronary artery bypass graft; CAD: coronary artery disease;
+    CAH: congenital adrenal hyperplasia; CAUTI: catheter-associated urinary tract infection;
+    CCF: congestive cardiac failure; CHB: complete heart block; CHF: congestive heart failure;
+    CIDP: chronic inflammatory demyelinating polyneuropathy; CJD: Creutzfeldt-Jakob disease;
+    CKD: chronic kidney disease; CLABSI: central line-associated bloodstream infection;
+    CLD: chronic liver disease; CLI: critical limb ischemia; CLL: chronic lymphocytic leukemia;
+    CLTI: chronic limb-threatening ischemia; CML: chronic myeloid leukemia;
+    CMML: chronic myelomonocytic leukemia; CMV: cytomegalovirus;
+    COPD: chronic obstructive pulmonary disease; CRAO: central retinal artery occlusion;
+    CRC: colorectal cancer; CRPC: castration-resistant prostate cancer;
+    CRPS: complex regional pain syndrome; CRS: chronic rhinosinusitis;
+    CRVO: central retinal vein occlusion; CTEPH: chronic thromboembolic pulmonary hypertension;
+    CVA: cerebrovascular accident; CVD: cardiovascular disease;
+    CVST: cerebral venous sinus thrombosis; DCIS: ductal carcinoma in situ;
+    DCM: dilated cardiomyopathy; DDD: degenerative disc disease;
+    DDH: developmental dysplasia of the hip; DIC: disseminated intravascular coagulation;
+    DJD: degenerative joint disease; DKA: diabetic ketoacidosis;
+    DLBCL: diffuse large B-cell lymphoma; DME: diabetic macular edema; DOE: dyspnea on exertion;
+    DVT: deep vein thrombosis; EBV: Epstein-Barr virus;
+    EGPA: eosinophilic granulomatosis with polyangiitis; EOE: eosinophilic esophagitis;
+    ESLD: end stage liver disease; ESRD: end stage renal disease; ESRF: end stage renal failure;
+    FSGS: focal segmental glomerulosclerosis; FTD: frontotemporal dementia;
+    FUO: fever of unknown origin; GAD: generalized anxiety disorder; GBM: glioblastoma multiforme;
+    GBS: Guillain-Barre syndrome; GCA: giant cell arteritis; GDM: gestational diabetes mellitus;
+    GERD: gastroesophageal reflux disease; GIB: gastrointestinal bleeding;
+    GIST: gastrointestinal stromal tumor; GORD: gastroesophageal reflux disease;
+    GSW: gunshot wound; GTCS: generalized tonic-clonic seizure; GVHD: graft versus host disease;
+    HAP: hospital-acquired pneumonia; HBV: hepatitis B virus; HCC: hepatocellular carcinoma;
+    HCM: hypertrophic cardiomyopathy; HCV: hepatitis C virus; HFMD: hand, foot and mouth disease;
+    HFPEF: heart failure with preserved ejection fraction;
+    HFREF: heart failure with reduced ejection fraction; HHS: hyperosmolar hyperglycemic state;
+    HIE: hypoxic ischemic encephalopathy; HLD: hyperlipidemia;
+    HLH: hemophagocytic lymphohistiocytosis; HOCM: hypertrophic obstructive cardiomyopathy;
+    HPV: human papillomavirus; HSP: Henoch-Schonlein purpura; HSV: herpes simplex virus;
+    HTN: hypertension; HUS: hemolytic uremic syndrome; IBD: inflammatory bowel disease;
+    IBS: irritable bowel syndrome; ICH: intracerebral hemorrhage; IDA: iron deficiency anemia;
+    IDDM: insulin-dependent diabetes mellitus; IFG: impaired fasting glucose;
+    IGT: impaired glucose tolerance; IHD: ischemic heart disease;
+    IIH: idiopathic intracranial hypertension; ILD: interstitial lung disease;
+    IPF: idiopathic pulmonary fibrosis; ITP: immune thrombocytopenic purpura;
+    IUGR: intrauterine growth restriction; IVDU: intravenous drug use;
+    IVH: intraventricular hemorrhage; JIA: juvenile idiopathic arthritis;
+    LADA: latent autoimmune diabetes in adults; LBBB: left bundle branch block; LBP: low back pain;
+    LCIS: lobular carcinoma in situ; LGIB: lower gastrointestinal bleeding; LQTS: long QT syndrome;
+    LUTS: lower urinary tract symptoms; LVF: left ventricular failure;
+    LVH: left ventricular hypertrophy; LVO: large vessel occlusion; MDD: major depressive disorder;
+    MDS: myelodysplastic syndrome; MGUS: monoclonal gammopathy of undetermined significance;
+    MNG: multinodular goiter; MODS: multiple organ dysfunction syndrome;
+    MPGN: membranoproliferative glomerulonephritis;
+    MRSA: methicillin-resistant Staphylococcus aureus;
+    MSSA: methicillin-sensitive Staphylococcus aureus; MTC: medullary thyroid carcinoma;
+    MVA: motor vehicle accident; MVP: mitral valve prolapse;
+    NAFLD: nonalcoholic fatty liver disease; NAS: neonatal abstinence syndrome;
+    NASH: nonalcoholic steatohepatitis; NHL: non-Hodgkin lymphoma;
+    NIDDM: non-insulin-dependent diabetes mellitus; NMO: neuromyelitis optica;
+    NMS: neuroleptic malignant syndrome; NPDR: nonproliferative diabetic retinopathy;
+    NPH: normal pressure hydrocephalus; NSCLC: non-small cell lung cancer;
+    NSTEMI: non-ST elevation myocardial infarction; NSVT: nonsustained ventricular tachycardia;
+    NTM: nontuberculous mycobacteria; OCD: obsessive-compulsive disorder;
+    OSA: obstructive sleep apnea; OSAHS: obstructive sleep apnea hypopnea syndrome;
+    PAD: peripheral arterial disease; PAF: paroxysmal atrial fibrillation;
+    PAH: pulmonary arterial hypertension; PBC: primary biliary cholangitis;
+    PCKD: polycystic kidney disease; PCOS: polycystic ovary syndrome;
+    PDR: proliferative diabetic retinopathy; PFO: patent foramen ovale;
+    PHPT: primary hyperparathyroidism; PID: pelvic inflammatory disease; PKU: phenylketonuria;
+    PMDD: premenstrual dysphoric disorder; PMR: polymyalgia rheumatica; PNA: pneumonia;
+    PNES: psychogenic nonepileptic seizure; PNH: paroxysmal nocturnal hemoglobinuria;
+    POAG: primary open-angle glaucoma; PONV: postoperative nausea and vomiting;
+    POTS: postural orthostatic tachycardia syndrome; PPH: postpartum hemorrhage;
+    PPROM: preterm premature rupture of membranes; PSC: primary sclerosing cholangitis;
+    PSGN: poststreptococcal glomerulonephritis; PSVT: paroxysmal supraventricular tachycardia;
+    PTSD: posttraumatic stress disorder; PUD: peptic ulcer disease;
+    PVC: premature ventricular contraction; PVCS: premature ventricular contractions;
+    PVD: peripheral vascular disease; PVT: portal vein thrombosis; RBBB: right bundle branch block;
+    RCC: renal cell carcinoma; RDS: respiratory distress syndrome; RHD: rheumatic heart disease;
+    ROP: retinopathy of prematurity; RPGN: rapidly progressive glomerulonephritis;
+    RSV: respiratory syncytial virus; RVF: right ventricular failure;
+    RVR: rapid ventricular response; RVT: renal vein thrombosis; SAH: subarachnoid hemorrhage;
+    SBE: subacute bacterial endocarditis; SBO: small bowel obstruction;
+    SBP: spontaneous bacterial peritonitis; SCD: sickle cell disease;
+    SCFE: slipped capital femoral epiphysis; SCLC: small cell lung cancer; SDH: subdural hematoma;
+    SIADH: syndrome of inappropriate antidiuretic hormone secretion;
+    SIBO: small intestinal bacterial overgrowth; SIDS: sudden infant death syndrome;
+    SIRS: systemic inflammatory response syndrome; SJS: Stevens-Johnson syndrome;
+    SLE: systemic lupus erythematosus; SOB: shortness of breath;
+    SOBOE: shortness of breath on exertion; SSS: sick sinus syndrome;
+    SSTI: skin and soft tissue infection; STD: sexually transmitted disease;
+    STEMI: ST elevation myocardial infarction; STI: sexually transmitted infection;
+    SUD: substance use disorder; SUI: stress urinary incontinence;
+    SVT: supraventricular tachycardia; TAVR: transcatheter aortic valve replacement;
+    TBI: traumatic brain injury; TCC: transitional cell carcinoma; THR: total hip replacement;
+    TIA: transient ischemic attack; TKR: total knee replacement; TLE: temporal lobe epilepsy;
+    TLS: tumor lysis syndrome; TNBC: triple negative breast cancer; TOF: tetralogy of Fallot;
+    TSS: toxic shock syndrome; TTN: transient tachypnea of the newborn;
+    TTP: thrombotic thrombocytopenic purpura; UGIB: upper gastrointestinal bleeding;
+    URI: upper respiratory infection; URTI: upper respiratory tract infection;
+    UTI: urinary tract infection; VAP: ventilator-associated pneumonia;
+    VRE: vancomycin-resistant enterococcus; VSD: ventricular septal defect;
+    VTE: venous thromboembolism; VUR: vesicoureteral reflux; VZV: varicella zoster virus;
+    WPW: Wolff-Parkinson-White syndrome
+    """
+)
+_ANY_CASE = _read(
+    """
+    abd: abdominal; afib: atrial fibrillation; aflutter: atrial flutter; bilat: bilateral;
+    brady: bradycardia; bx: biopsy; cdiff: Clostridioides difficile; chol: cholesterol;
+    congen: congenital; displ: displaced; dysfxn: dysfunction; dz: disease; etoh: alcohol;
+    exac: exacerbation; frac: fracture; fract: fracture; fx: fracture; fxn: function;
+    fxs: fractures; hep: hepatitis; htn: hypertension; insuff: insufficiency; lac: laceration;
+    lacs: lacerations; malig: malignant; mets: metastases; neopl: neoplasm; nondispl: nondisplaced;
+    obstr: obstruction; preg: pregnancy; prox: proximal; resp: respiratory; sz: seizure;
+    szs: seizures; tachy: tachycardia; uncomp: uncomplicated; vag: vaginal;
+    vfib: ventricular fibrillation; vtach: ventricular tachycardia; wt: weight
+    """
+)
+# These mean this beside other words: *OA of the knee*.
+_WITHIN = _read(
+    """
+    AF: atrial fibrillation; ca: cancer; DM: diabetes mellitus; GI: gastrointestinal;
+    HF: heart failure; MI: myocardial infarction; OA: osteoarthritis; TB: tuberculosis;
+    UC: ulcerative colitis
+    """
+)
+_ENGLISH = frozenset({"doe", "pad", "sob"})  # words, in small letters
+
+
+def _forms() -> dict[str, str]:
+    """Return the reading of every form that is read: in small letters, in capitals, plurals."""
+    readings = dict(_CAPITALS)
+    for short, reading in _CAPITALS.items():
+        readings[f"{short}s"] = reading if reading.endswith("s") else f"{reading}s"
+        if short.lower() not in _ENGLISH:
+            readings[short.lower()] = reading
+    for short, reading in _ANY_CASE.items():
+        readings.update(dict.fromkeys((short, short.title(), short.upper()), reading))
+    return readings
+
+
+_READINGS = _forms()
+
+# --- reading --------------------------------------------------------------------------------------
+
+_WORD = re.compile(r"(?<![\w/+-])[^\W\d_]{2,8}(?![\w/+-])")
+
+
+def usual_reading(text: str) -> str:
+    """Return a mention with its clinical abbreviations written out, "" where it has none.
+
+    >>> usual_reading("HTN, uncontrolled"), usual_reading("fx left wrist"), usual_reading("OA")
+    ('hypertension, uncontrolled', 'fracture left wrist', '')
+    """
+    words = _WORD.findall(text)
+    readings = {word: _READINGS[word] for word in words if word in _READINGS}
+    if len(text.split()) > 1:
+        readings.update((word, _WITHIN[word]) for word in words if word in _WITHIN)
+    if not readings:
+        return ""
+    return _WORD.sub(lambda match: readings.get(match[0], match[0]), text)

@@ -1,0 +1,1 @@
+"""The home page, where people type or paste, and the pages of concepts."""

@@ -1,0 +1,136 @@
+"""Pasted input: a name, a list of names, cells of a spreadsheet, or a text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from canonym.errors import InvalidInput
+from canonym.review.table import clean
+
+KINDS = ("auto", "names", "text")
+"""How a person may say that it is to be read."""
+
+_LONGEST_NAME = 10_000
+_WORDS_OF_A_SENTENCE = 16
+_FEW_WORDS = 4
+_LETTERS = re.compile(r"[^\W\d_]")
+_STOP = re.compile(r"\w{3}[)\"”’]?[.!?](\s+[A-Z“\"(]|\s*$)")
+_OF_SENTENCES = re.compile(
+    r"\b(he|she|they|was|were|is|are|has|had|denies|denied|presents|presented|complains|reports)\b",
+    re.IGNORECASE,
+)
+_HEADERS = re.compile(
+    r"(id|ids|code|n|count|number|freq\w*|row|nr|no|#)|.*(mention|term|diagnos|name|text|label|"
+    r"condition|finding|symptom|concept)s?.*",
+    re.IGNORECASE,
+)
+_OF_NAMES = re.compile(r"mention|term|diagnos|name|text|label|condition|finding|symptom", re.I)
+
+
+class Pasted(NamedTuple):
+    """What was pasted, as it was read.
+
+    Parameters
+    ----------
+    kind : str
+        ``"nothing"``, ``"name"``, ``"names"`` or ``"text"``.
+    text : str
+        The text, where it is one.
+    names : dict of str to int
+        Names in their order, and how often each was there.
+    columns : tuple of str
+        Columns of the cells; empty where a line is a name.
+    column : int
+        The place of the column with the names.
+    header : bool
+        Whether the first row of the cells names the columns.
+    """
+
+    kind: str
+    text: str = ""
+    names: dict[str, int] = {}  # noqa: RUF012 - nobody changes it
+    columns: tuple[str, ...] = ()
+    column: int = 0
+    header: bool = True
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows have a name."""
+        return sum(self.names.values())
+
+
+def read_pasted(given: str, kind: str = "auto", column: str = "") -> Pasted:
+    """Read what was pasted as `kind` says, or as what it looks like.
+
+    Raises
+    ------
+    InvalidInput
+        If a name is far too long for one.
+    """
+    text = clean(given).replace("\r\n", "\n").replace("\r", "\n")
+    lines = [line for line in text.split("\n") if line.strip()]
+    if not lines:
+        return Pasted("nothing")
+    if kind == "text" or (kind != "names" and _is_text(lines)):
+        return Pasted("text", text)
+    if any("\t" in line.strip() for line in lines):
+        return _cells(lines, column)
+    return Pasted("name" if len(lines) == 1 else "names", names=_count(lines))
+
+
+def _is_text(lines: Sequence[str]) -> bool:
+    """Tell whether more than a third of the lines are sentences; cells are none."""
+    if any("\t" in line.strip() for line in lines):
+        return False
+    return 3 * sum(map(_is_sentence, lines)) > len(lines)
+
+
+def _is_sentence(line: str) -> bool:
+    words = line.split(None, _WORDS_OF_A_SENTENCE)
+    if len(words) < _FEW_WORDS:
+        return False
+    return (
+        len(words) > _WORDS_OF_A_SENTENCE
+        or bool(_STOP.search(line))
+        or (len(words) > _FEW_WORDS and bool(_OF_SENTENCES.search(line)))
+    )
+
+
+def _count(texts: Sequence[str]) -> dict[str, int]:
+    """Return names in their order, and how often each is there."""
+    names: dict[str, int] = {}
+    for n, text in enumerate(texts, start=1):
+        if len(text) > _LONGEST_NAME:
+            raise InvalidInput(
+                f"line {n} has {len(text):,} characters, and a name has at most {_LONGEST_NAME:,}; "
+                "read it as a text"
+            )
+        if name := " ".join(text.split()):
+            names[name] = names.get(name, 0) + 1
+    return names
+
+
+def _cells(lines: Sequence[str], column: str) -> Pasted:
+    rows = [[cell.strip() for cell in line.split("\t")] for line in lines]
+    width = max(map(len, rows))
+    first = rows[0]
+    header = len(rows) > 1 and all(first) and any(map(_HEADERS.fullmatch, first))
+    columns = tuple(
+        first[n] if header and n < len(first) else f"column {n + 1}" for n in range(width)
+    )
+    body = [[*row, *[""] * (width - len(row))] for row in rows[header:]]
+    at = int(column) if column.isdecimal() and int(column) < width else _guess(columns, body)
+    names = _count([row[at] for row in body])
+    return Pasted("names", "", names, columns, at, header)
+
+
+def _guess(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> int:
+    """Return the column that is called like names, or else the one with the most letters."""
+    for n, column in enumerate(columns):
+        if _OF_NAMES.search(column):
+            return n
+    few = rows[:100]
+    letters = [sum(len(_LETTERS.findall(row[n])) for row in few) for n in range(len(columns))]
+    return letters.index(max(letters))
