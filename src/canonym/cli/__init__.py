@@ -36,6 +36,7 @@ _COMMANDS = {
     "evaluate": "canonym.cli.evaluate:evaluate",
     "compare": "canonym.cli.compare:compare",
     "serve": "canonym.cli.serve:serve",
+    "mcp": "canonym.cli.mcp:mcp",
     "keys": "canonym.cli.keys:keys",
     "map": "canonym.cli.map:map_",
     "terminology": "canonym.cli.terminology:terminology",

@@ -53,6 +53,15 @@ def code_system(prefix: str) -> str:
     return f"{obo}{prefix.lower()}.owl" if obo != base and prefix else base.rstrip(":/")
 
 
+def system_prefix(system: str) -> str | None:
+    """Return the prefix of the ids of a well-known code system, by its address.
+
+    >>> system_prefix("http://loinc.org"), system_prefix("http://example.org")
+    ('LOINC', None)
+    """
+    return next((prefix for prefix, address in _SYSTEMS.items() if address == system), None)
+
+
 class ConceptMapWriter:
     """Writes a ConceptMap when it is closed: an element a text, a group a code system.
 

@@ -12,6 +12,7 @@ from fastapi.middleware.cors import CORSMiddleware
 from canonym import __version__
 from canonym.service import health, problems, rest
 from canonym.service.access import Access
+from canonym.service.fhir import routes as fhir
 from canonym.service.home import routes as home
 from canonym.service.metrics import Metrics
 from canonym.service.middleware import Surroundings
@@ -71,6 +72,9 @@ def make_app(settings: Settings) -> FastAPI:
         rest.router,
         routes.router,
         pages.router,
+        fhir.make_router("/fhir", r5=False),
+        fhir.make_router("/fhir/R5", r5=True),
+        fhir.nowhere,
         home.router,
         make_router("/reconcile", described=False),
         make_router("/reconcile/{terminology}", described=True),

@@ -236,12 +236,13 @@ def concept(id: str, state: Shared, terminology: Terminology = None) -> dict[str
             raise Problem(
                 HTTPStatus.NOT_FOUND, f"{served.name} has no concept with the id {id!r:.200}"
             )
-        return {"terminology": served.name, **_concept(opened, known)}
+        return {"terminology": served.name, **describe_concept(opened, known)}
 
     return served.use(work)
 
 
-def _concept(opened: Opened, id: str) -> dict[str, Any]:
+def describe_concept(opened: Opened, id: str) -> dict[str, Any]:
+    """Return the members of a `schemas.ConceptAnswer`, but for the name of the terminology."""
     found, terminology = opened.terminology.concept(id), opened.terminology
     children = terminology.children(found.id)
     xrefs = terminology.xrefs(found.id)

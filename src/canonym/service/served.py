@@ -8,12 +8,13 @@ import logging
 import re
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from pathlib import Path
 from typing import TypeVar
 
 from canonym.errors import CanonymError, InvalidInput, Mismatch, ReadError
+from canonym.export.fhir import code_system
 from canonym.indexes.prefixes import Prefixes
 from canonym.io.files import MANIFEST, cache_folder, write_folder
 from canonym.linker import Linker
@@ -21,6 +22,7 @@ from canonym.linking.judge import JUDGE
 from canonym.linking.named import index_folder
 from canonym.service.examples import examples_of
 from canonym.service.problems import Problem
+from canonym.terminology.words import Words
 from canonym.text import normalise, normalise_all
 from canonym.types import Concept, Name
 
@@ -104,6 +106,16 @@ class Opened:
             self._add_names(form, limit, texts)
         return [(self.terminology.concept(id_), text) for id_, text in texts.items()][:limit]
 
+    @functools.cached_property
+    def systems(self) -> dict[str, str]:
+        """Prefixes of ids by the addresses of their code systems."""
+        return {code_system(prefix): prefix for prefix in self.terminology.prefixes()}
+
+    @functools.cached_property
+    def words(self) -> Words:
+        """The words of all names."""
+        return Words.open(self.terminology)
+
     def named(self, name: str) -> list[str]:
         """Return the ids of the concepts with a name, up to case and punctuation."""
         return list(self._called(name))
@@ -143,10 +155,19 @@ class Opened:
 
 
 class Served:
-    """One index, under a name. Requests use it through `use`."""
+    """One index, under a name. Requests use it through `use`.
 
-    def __init__(self, name: str, folder: Path | None) -> None:
+    `advice` says how all values of a filter are listed, in the words of who serves it.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        folder: Path | None,
+        advice: str = "GET /v1/terminologies lists all",
+    ) -> None:
         self.name = name
+        self._advice = advice
         self._index = folder
         self._folder = None if folder is None else index_folder(folder)
         self._lock = threading.Lock()
@@ -244,8 +265,19 @@ class Served:
 
     def _worded(self, message: str) -> str:
         """Say in the words of the service what is said in those of Python, with no path."""
-        message = re.sub(r"List all with .*", "GET /v1/terminologies lists all", message)
+        message = re.sub(r"List all with .*", self._advice, message).rstrip()
         return message.replace("terminology.db", self.name)
+
+
+def find_served(indexes: Mapping[str, Served], name: str | None) -> Served:
+    """Return the index of that name; where there is one index only, it needs no name."""
+    if name is None and len(indexes) == 1:
+        return next(iter(indexes.values()))
+    if name is None or name not in indexes:
+        given = "none is named" if name is None else f"there is no terminology {name!r:.80}"
+        status = HTTPStatus.UNPROCESSABLE_ENTITY if name is None else HTTPStatus.NOT_FOUND
+        raise Problem(status, f"{given}; there are {', '.join(indexes)}", terminologies=[*indexes])
+    return indexes[name]
 
 
 def _open_prefixes(linker: Linker) -> Prefixes:

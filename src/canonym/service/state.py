@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from http import HTTPStatus
 from typing import Annotated, NamedTuple
 
 from fastapi import Depends, Request
 
 from canonym.service.access import Access
 from canonym.service.metrics import Metrics
-from canonym.service.problems import Problem
 from canonym.service.review.jobs import Reviews
 from canonym.service.review.uploads import Uploads
-from canonym.service.served import Served
+from canonym.service.served import Served, find_served
 from canonym.service.settings import Settings
 from canonym.service.work import Work
 
@@ -32,15 +30,7 @@ class State(NamedTuple):
 
     def find(self, name: str | None) -> Served:
         """Return the index of that name; where there is one index only, it needs no name."""
-        if name is None and len(self.served) == 1:
-            return next(iter(self.served.values()))
-        if name is None or name not in self.served:
-            given = "none is named" if name is None else f"there is no terminology {name!r:.80}"
-            status = HTTPStatus.UNPROCESSABLE_ENTITY if name is None else HTTPStatus.NOT_FOUND
-            raise Problem(
-                status, f"{given}; there are {', '.join(self.served)}", terminologies=[*self.served]
-            )
-        return self.served[name]
+        return find_served(self.served, name)
 
     def base_url(self, request: Request) -> str:
         """Return the address of the service as clients see it, without a slash at its end."""

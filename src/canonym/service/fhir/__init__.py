@@ -1,0 +1,1 @@
+"""A terminology service of FHIR R4 and R5: operations, and what describes them."""

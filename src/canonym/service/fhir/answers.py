@@ -1,0 +1,317 @@
+"""The operations: each takes a question and returns a resource, of the indexes that are served."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from http import HTTPStatus
+from itertools import islice
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from canonym.errors import InvalidInput
+from canonym.export.fhir import code_system, system_prefix
+from canonym.io.curies import split_id, usual
+from canonym.service.agents.tools import mapped_ids
+from canonym.service.fhir.questions import Coding, Question
+from canonym.service.problems import Problem
+from canonym.service.served import Opened, Served
+from canonym.text import normalise
+from canonym.types import Concept
+
+Resource = dict[str, Any]
+Indexes = Mapping[str, Served]
+
+MOST = 1000
+"""Concepts of an expansion."""
+
+_FURTHEST = 10_000
+_IMPLICIT = ("?fhir_vs", "/vs")  # of the value set of all codes of a system
+_SAME = {"alternative id"}
+
+
+class System(NamedTuple):
+    """A code system: the index that has it, and the prefix of its ids."""
+
+    served: Served
+    prefix: str
+
+
+def find_system(indexes: Indexes, address: str, version: str = "") -> System:
+    """Find the code system with an address, or say which there are."""
+    for served in indexes.values():
+        prefix = served.use(lambda opened: opened.systems.get(address))
+        if prefix is not None:
+            if version:
+                _check_version(served, address, version)
+            return System(served, prefix)
+    known_systems = [s for served in indexes.values() for s in served.use(lambda o: [*o.systems])]
+    raise _not_found(
+        f"there is no code system {address:.200}; there are {', '.join(known_systems[:20])}"
+    )
+
+
+def _check_version(served: Served, address: str, version: str) -> None:
+    known = {known for _, known in served.use(lambda opened: opened.terminology.sources())}
+    if version not in known:
+        versions = ", ".join(filter(None, sorted(known))) or "without a version"
+        raise _not_found(f"{address} is here {versions}, not {version:.80}")
+
+
+def _not_found(detail: str) -> Problem:
+    return Problem(HTTPStatus.NOT_FOUND, detail)
+
+
+# --- looking up -----------------------------------------------------------------------------------
+
+LOOKUP = frozenset({"code", "system", "version", "coding", "property", "displayLanguage"})
+VALIDATE = frozenset({"url", "system", "code", "version", "display", "coding"})
+
+
+def lookup(indexes: Indexes, question: Question, *, r5: bool) -> Resource:
+    """Answer ``CodeSystem/$lookup``."""
+    coding = question.coding("coding", "code", "system")
+    system = find_system(indexes, coding.system, question.text("version"))
+
+    def work(opened: Opened) -> Resource:
+        concept = _concept(opened, system.prefix, coding.code)
+        if isinstance(concept, str):
+            raise _not_found(concept)
+        wanted = {*question.texts("property")}
+        members = [
+            _value("name", "String", system.served.name),
+            *([_value("version", "String", concept.version)] if concept.version else []),
+            _value("display", "String", concept.label or concept.id),
+            *([_value("definition", "String", concept.definition)] if r5 else []),
+        ]
+        if not wanted or "designation" in wanted:
+            language = question.text("displayLanguage")
+            members += _designations(opened, concept, language)
+        members += [
+            {
+                "name": "property",
+                "part": [_value("code", "Code", code), _value("value", kind, value)],
+            }
+            for code, kind, value in _properties(opened, concept, r5=r5)
+            if not wanted or code in wanted
+        ]
+        return _parameters(members)
+
+    return system.served.use(work)
+
+
+def _concept(opened: Opened, prefix: str, code: str) -> Concept | str:
+    """Return the concept with a code, as it is written or with its prefix; else what is wrong."""
+    id_ = _id(prefix, code)
+    known = opened.terminology.resolve(id_)
+    if known is None:
+        return f"there is no code {code:.200}"
+    if known != id_:
+        return f"the code {code:.200} was merged into {_code(known)}"
+    return opened.terminology.concept(known)
+
+
+def _id(prefix: str, code: str) -> str:
+    return code if not prefix or split_id(code)[0] == prefix else f"{prefix}:{code}"
+
+
+def _code(id: str) -> str:
+    return split_id(id)[1]
+
+
+def _designations(opened: Opened, concept: Concept, language: str) -> Iterator[Resource]:
+    for name in opened.names(concept.id):
+        if name.text != concept.label and (not language or name.language == language):
+            yield {
+                "name": "designation",
+                "part": [
+                    *([_value("language", "Code", name.language)] if name.language else []),
+                    _value("use", "Coding", {"system": "urn:canonym:scope", "code": name.scope}),
+                    _value("value", "String", name.text),
+                ],
+            }
+
+
+def _properties(opened: Opened, concept: Concept, *, r5: bool) -> Iterator[tuple[str, str, Any]]:
+    terminology = opened.terminology
+    yield "inactive", "Boolean", concept.deprecated
+    if concept.definition and not r5:  # where it is no parameter
+        yield "definition", "String", concept.definition
+    for code, ids in (
+        ("parent", terminology.parents(concept.id)),
+        ("child", terminology.children(concept.id)),
+        ("replaced-by", concept.replaced_by),
+    ):
+        yield from ((code, "Code", _code(id_)) for id_ in ids)
+    yield from (("type", "String", type_) for type_ in concept.types)
+    yield from ((xref.kind, "String", xref.target) for xref in terminology.xrefs(concept.id))
+
+
+def validate_code(indexes: Indexes, question: Question, *, r5: bool) -> Resource:  # noqa: ARG001
+    """Answer ``CodeSystem/$validate-code``."""
+    coding = question.coding("coding", "code", "url", "system")
+    system = find_system(indexes, coding.system, question.text("version"))
+
+    def work(opened: Opened) -> Resource:
+        concept = _concept(opened, system.prefix, coding.code)
+        if isinstance(concept, str):
+            return _validated(False, concept)
+        names = {normalise(name.text) for name in opened.names(concept.id)}
+        display = _value("display", "String", concept.label or concept.id)
+        if coding.display and normalise(coding.display) not in names:
+            return _validated(False, f"{coding.display!r:.200} is no name of this code", display)
+        inactive = "the code is not in use any more" if concept.deprecated else ""
+        return _validated(True, inactive, display)
+
+    return system.served.use(work)
+
+
+def _validated(result: bool, message: str, *members: Resource) -> Resource:
+    said = [_value("message", "String", message)] if message else []
+    return _parameters([_value("result", "Boolean", result), *said, *members])
+
+
+# --- expanding ------------------------------------------------------------------------------------
+
+EXPAND = frozenset({"url", "filter", "count", "offset", "activeOnly"})
+
+
+def expand(indexes: Indexes, question: Question, *, r5: bool) -> Resource:  # noqa: ARG001
+    """Answer ``ValueSet/$expand``, of the value set of all codes of a system."""
+    url = question.text("url")
+    address = next((url.removesuffix(end) for end in _IMPLICIT if url.endswith(end)), "")
+    if not address:
+        raise InvalidInput(
+            f"url is {url!r:.200}; the address of a code system and ?fhir_vs are expected"
+        )
+    system = find_system(indexes, address)
+    filter_, offset = question.text("filter"), question.number("offset", 0, _FURTHEST)
+    paged = question.number("count", MOST + 1, MOST + 1)
+    active = question.flag("activeOnly")
+
+    def work(opened: Opened) -> list[Concept]:
+        concepts = _matching(opened, filter_, offset + paged) if filter_ else _all(opened, system)
+        passing = (
+            concept
+            for concept in concepts
+            if split_id(concept.id)[0] == system.prefix and not (active and concept.deprecated)
+        )
+        return [*islice(passing, offset, offset + paged)]
+
+    concepts = system.served.use(work)
+    if len(concepts) > MOST:
+        raise Problem(
+            HTTPStatus.UNPROCESSABLE_ENTITY,
+            f"there are more than {MOST:,} codes; give count, of at most {MOST:,}, and offset",
+            issue="too-costly",
+        )
+    parameters = [_value("filter", "String", filter_)] if filter_ else []
+    parameters += [_value("activeOnly", "Boolean", True)] if active else []
+    return {
+        "resourceType": "ValueSet",
+        "url": url,
+        "status": "active",
+        "expansion": {
+            "identifier": f"urn:uuid:{uuid.uuid4()}",
+            "timestamp": datetime.now(UTC).isoformat(timespec="seconds"),
+            "offset": offset,
+            **({"parameter": parameters} if parameters else {}),
+            "contains": [
+                {
+                    "system": address,
+                    **({"inactive": True} if concept.deprecated else {}),
+                    "code": _code(concept.id),
+                    "display": concept.label or concept.id,
+                }
+                for concept in concepts
+            ],
+        },
+    }
+
+
+def _all(opened: Opened, system: System) -> Iterator[Concept]:
+    terminology = opened.terminology
+    mask = terminology.with_prefix(f"{system.prefix}:" if system.prefix else "")
+    for ordinal in np.flatnonzero(mask):
+        yield from terminology.concepts_at([int(ordinal)])
+
+
+def _matching(opened: Opened, words: str, n: int) -> Iterator[Concept]:
+    """Yield concepts with a name that begins so, then those with all words in any order."""
+    seen = set()
+    for concept, _ in opened.search(words, n):
+        seen.add(concept.id)
+        yield concept
+    for row in opened.words.find(words):
+        (name,) = opened.terminology.names_at([row])
+        if name.concept_id not in seen:
+            seen.add(name.concept_id)
+            yield opened.terminology.concept(name.concept_id)
+
+
+# --- translating ----------------------------------------------------------------------------------
+
+TRANSLATE = frozenset(
+    {
+        *("code", "system", "coding", "targetsystem"),  # of R4
+        *("sourceCode", "sourceSystem", "sourceCoding", "targetSystem"),  # of R5
+    }
+)
+
+
+def translate(indexes: Indexes, question: Question, *, r5: bool) -> Resource:
+    """Answer ``ConceptMap/$translate`` by alternative ids and cross-references."""
+    source = (
+        question.coding("sourceCoding", "sourceCode", "sourceSystem", "system")
+        if r5
+        else question.coding("coding", "code", "system")
+    )
+    target = question.text("targetSystem" if r5 else "targetsystem")
+    mapped = mapped_ids(indexes, {_source_id(indexes, source): None})
+    matches = [
+        _match(coding, each.how in _SAME, each.label, r5=r5)
+        for each in mapped
+        if (coding := _coding(each.id)) != source[:2] and target in ("", coding[0])
+    ]
+    said = "" if matches else "no terminology here states a code for it"
+    return _validated(bool(matches), said, *matches)
+
+
+def _source_id(indexes: Indexes, coding: Coding) -> str:
+    """Return the id of a code, which may be of a system that is named in cross-references only."""
+    prefix = system_prefix(coding.system)
+    if prefix is None:
+        prefix = find_system(indexes, coding.system).prefix
+    return (
+        coding.code if split_id(coding.code)[0] == prefix else f"{prefix}:{coding.code}".lstrip(":")
+    )
+
+
+def _coding(id: str) -> tuple[str, str]:
+    prefix, code = split_id(id)
+    known = usual(id)[0]
+    return code_system(prefix if known == prefix.upper() else known), code
+
+
+def _match(coding: tuple[str, str], same: bool, label: str | None, *, r5: bool) -> Resource:
+    relation = "equivalent" if same else "related-to" if r5 else "relatedto"
+    concept = {"system": coding[0], "code": coding[1], **({"display": label} if label else {})}
+    return {
+        "name": "match",
+        "part": [
+            _value("relationship" if r5 else "equivalence", "Code", relation),
+            _value("concept", "Coding", concept),
+        ],
+    }
+
+
+def _value(name: str, kind: str, value: Any) -> Resource:
+    return {"name": name, f"value{kind}": value}
+
+
+def _parameters(members: list[Resource]) -> Resource:
+    # No value of FHIR is an empty text.
+    filled = [member for member in members if member.get("valueString") != ""]
+    return {"resourceType": "Parameters", "parameter": filled}

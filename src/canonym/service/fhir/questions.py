@@ -1,0 +1,120 @@
+"""Parameters of an operation, from an address or from a resource of the type Parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from canonym.errors import InvalidInput
+
+_LONGEST = 1000
+_MOST = 100
+_FOR_ALL = {"_format", "_pretty"}
+_JSON = {"json", "application/json", "application/fhir+json", "text/json"}
+_FLAGS = {"true": True, "false": False}
+
+
+class Coding(NamedTuple):
+    """A code of a code system; `display` may be empty."""
+
+    system: str
+    code: str
+    display: str = ""
+
+
+class Question:
+    """The values of parameters by name; what an operation does not know is refused.
+
+    Raises
+    ------
+    InvalidInput
+        If a parameter is unknown, or too long.
+    """
+
+    def __init__(self, pairs: Iterable[tuple[str, Any]], known: frozenset[str]) -> None:
+        self._values: dict[str, list[Any]] = {}
+        for name, value in pairs:
+            if name not in known | _FOR_ALL:
+                raise InvalidInput(
+                    f"the parameter {name!r:.80} is not supported; {', '.join(sorted(known))} are"
+                )
+            self._values.setdefault(name, []).append(value)
+        if self.text("_format", "json").split(";")[0].lower() not in _JSON:
+            raise InvalidInput("_format is expected to be json")
+
+    def texts(self, name: str) -> list[str]:
+        """Return all values of a parameter."""
+        values = self._values.get(name, [])
+        for value in values:
+            _check_text(name, value)
+        return values
+
+    def text(self, name: str, default: str = "") -> str:
+        """Return the only value of a parameter."""
+        values = self.texts(name)
+        if len(values) > 1:
+            raise InvalidInput(f"{name} is given {len(values)} times; one value is expected")
+        return values[0] if values else default
+
+    def flag(self, name: str) -> bool:
+        """Return whether a parameter is true; it is false where it is missing."""
+        value = str(*self._values.get(name, ["false"])[:1]).lower()
+        if value not in _FLAGS:
+            raise InvalidInput(f"{name} is {value!r:.80}; true or false is expected")
+        return _FLAGS[value]
+
+    def number(self, name: str, default: int, most: int) -> int:
+        """Return a whole number from 0 on."""
+        value = str(*self._values.get(name, [default])[:1])
+        if not (value.isascii() and value.isdigit() and len(value) < 10 and int(value) <= most):
+            raise InvalidInput(f"{name} is {value!r:.80}; a number from 0 to {most:,} is expected")
+        return int(value)
+
+    def coding(self, coding: str, code: str, *systems: str) -> Coding:
+        """Return the code that is given as a whole, or in parts with one of several names."""
+        whole = self._values.get(coding, [None])[0]
+        if whole is None:
+            system = next(filter(None, map(self.text, systems)), "")
+            found = Coding(system, self.text(code), self.text("display"))
+        elif isinstance(whole, Mapping):
+            found = Coding(*(whole.get(part, "") for part in Coding._fields))
+        else:
+            raise InvalidInput(f"{coding} is no Coding; an object with system and code is expected")
+        for part, value in zip(Coding._fields, found, strict=True):
+            _check_text(part, value)
+        if not (found.system and found.code):
+            raise InvalidInput(f"{systems[0]} and {code} are expected, or {coding}")
+        return found
+
+
+def _check_text(name: str, value: Any) -> None:
+    if not isinstance(value, str) or len(value) > _LONGEST:
+        raise InvalidInput(f"{name} is no text of at most {_LONGEST:,} characters")
+    try:
+        value.encode()
+    except UnicodeEncodeError as error:
+        raise InvalidInput(f"{name} has a lone surrogate; no text can hold it") from error
+
+
+def pairs_of(content: Any) -> list[tuple[str, Any]]:
+    """Return names and values of a resource of the type Parameters.
+
+    Raises
+    ------
+    InvalidInput
+        If it is something else, or has too many members.
+    """
+    if not isinstance(content, dict) or content.get("resourceType") != "Parameters":
+        raise InvalidInput("a resource of the type Parameters is expected, in JSON")
+    members = content.get("parameter", [])
+    if not isinstance(members, list) or len(members) > _MOST:
+        raise InvalidInput(f"parameter is no list of at most {_MOST} members")
+    return [_pair(member) for member in members]
+
+
+def _pair(member: Any) -> tuple[str, Any]:
+    if isinstance(member, dict) and isinstance(member.get("name"), str):
+        for key, value in member.items():
+            if key.startswith("value"):
+                return member["name"], value
+    raise InvalidInput("a parameter has no name or no value; both are expected")

@@ -1,0 +1,133 @@
+"""The routes below ``/fhir``, R4, and ``/fhir/R5``; errors are OperationOutcomes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from http import HTTPStatus
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+from fastapi.concurrency import run_in_threadpool
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+
+from canonym.errors import CanonymError, InvalidInput
+from canonym.service.fhir import answers
+from canonym.service.fhir.capabilities import capabilities, terminology_capabilities
+from canonym.service.fhir.questions import Question, pairs_of
+from canonym.service.problems import Problem, problem_of
+from canonym.service.routing import Route, needs
+from canonym.service.state import Shared
+
+_ISSUES = {
+    HTTPStatus.UNAUTHORIZED: "login",
+    HTTPStatus.FORBIDDEN: "forbidden",
+    HTTPStatus.NOT_FOUND: "not-found",
+    HTTPStatus.CONFLICT: "conflict",
+    HTTPStatus.REQUEST_ENTITY_TOO_LARGE: "too-long",
+    HTTPStatus.UNPROCESSABLE_ENTITY: "invalid",
+    HTTPStatus.TOO_MANY_REQUESTS: "throttled",
+    HTTPStatus.SERVICE_UNAVAILABLE: "transient",
+}
+_OPERATIONS = {
+    "CodeSystem/$lookup": (answers.lookup, answers.LOOKUP),
+    "CodeSystem/$validate-code": (answers.validate_code, answers.VALIDATE),
+    "ValueSet/$expand": (answers.expand, answers.EXPAND),
+    "ConceptMap/$translate": (answers.translate, answers.TRANSLATE),
+}
+_KEPT = ("Retry-After", "WWW-Authenticate")
+_Handler = Callable[[Request], Coroutine[Any, Any, Response]]
+
+
+class FhirResponse(JSONResponse):
+    """A resource as an answer."""
+
+    media_type = "application/fhir+json"
+
+
+class FhirRoute(Route):
+    """A route whose errors are answered with an OperationOutcome."""
+
+    def get_route_handler(self) -> _Handler:
+        """Return the function that answers a request."""
+        handle = super().get_route_handler()
+
+        async def answer(request: Request) -> Response:
+            try:
+                return await handle(request)
+            except (HTTPException, CanonymError) as error:
+                return await _outcome(request, error)
+            except RequestValidationError:
+                return await _outcome(request, InvalidInput("the request cannot be read"))
+
+        return answer
+
+
+async def _outcome(request: Request, error: Exception) -> Response:
+    problem = await problem_of(request, error)
+    issue = error.members.get("issue") if isinstance(error, Problem) else None
+    outcome = {
+        "resourceType": "OperationOutcome",
+        "issue": [
+            {
+                "severity": "error",
+                "code": issue or _ISSUES.get(HTTPStatus(problem.status_code), "processing"),
+                "diagnostics": problem.detail,
+            }
+        ],
+    }
+    kept = {name: problem.headers[name] for name in _KEPT if name in problem.headers}
+    return FhirResponse(outcome, problem.status_code, kept)
+
+
+def make_router(prefix: str, *, r5: bool) -> APIRouter:
+    """Return the routes of a version of FHIR below a prefix."""
+    router = APIRouter(prefix=prefix, route_class=FhirRoute, include_in_schema=False)
+
+    @router.get("/metadata")
+    def metadata(request: Request, state: Shared, mode: str = "full") -> Response:
+        address = state.base_url(request) + prefix
+        if mode == "terminology":
+            return FhirResponse(terminology_capabilities(state.served, address, r5=r5))
+        return FhirResponse(capabilities(address, r5=r5))
+
+    for path, (operate, known) in _OPERATIONS.items():
+        router.add_api_route(
+            f"/{path}",
+            _handler(operate, known, r5=r5),
+            methods=["GET", "POST"],
+            dependencies=[needs("read")],
+        )
+    return router
+
+
+def _handler(
+    operate: Callable[..., answers.Resource], known: frozenset[str], *, r5: bool
+) -> Callable[..., Coroutine[Any, Any, Response]]:
+    async def answer(request: Request, state: Shared) -> Response:
+        question = Question(await _pairs(request), known)
+        return FhirResponse(await run_in_threadpool(operate, state.served, question, r5=r5))
+
+    return answer
+
+
+async def _pairs(request: Request) -> list[tuple[str, Any]]:
+    if request.method != "POST":
+        return request.query_params.multi_items()
+    try:
+        return pairs_of(await request.json())
+    except (ValueError, RecursionError) as error:
+        raise InvalidInput("the body is no JSON in UTF-8, or it is nested too deeply") from error
+
+
+nowhere = APIRouter(prefix="/fhir", route_class=FhirRoute, include_in_schema=False)
+"""What is at no other address below ``/fhir``."""
+
+
+@nowhere.api_route("/{path:path}", methods=["GET", "POST", "PUT", "DELETE"])
+async def refuse() -> Response:
+    """Say what there is."""
+    there = ", ".join(["metadata", *_OPERATIONS])
+    detail = f"there is nothing at this address; below /fhir (R4) and /fhir/R5 are {there}"
+    raise Problem(HTTPStatus.NOT_FOUND, detail)
