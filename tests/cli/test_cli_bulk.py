@@ -80,9 +80,7 @@ def test_the_surroundings_of_a_row_can_be_ignored(
         assert job["settings"]["context"] is (name == "with")
 
 
-def test_a_part_that_fails_gives_code_3_and_is_tried_again(
-    tmp_path: Path, index: Path
-) -> None:
+def test_a_part_that_fails_gives_code_3_and_is_tried_again(tmp_path: Path, index: Path) -> None:
     path = tmp_path / "b.parquet"
     pq.write_table(pa.table({"dx": [f"gout {n}" for n in range(12)]}), path, row_group_size=3)
     content = path.read_bytes()

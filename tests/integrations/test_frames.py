@@ -103,7 +103,9 @@ def test_pandas_takes_context_numbered_columns_and_options(linker: Linker) -> No
     frame = pd.DataFrame({0: ["COBPD", "brest tumours"], 1: [NOTE, None]})
     linked = with_pandas.link_column(frame, 0, linker, context_column=1, min_score=0.99)
     assert plain(linked["canonym_id"].to_numpy()) == ["X:5", None]
-    named = with_pandas.link_column(frame, 0, linker.folder, abbreviations={"COBPD": "heart attack"})
+    named = with_pandas.link_column(
+        frame, 0, linker.folder, abbreviations={"COBPD": "heart attack"}
+    )
     assert named["canonym_id"][0] == "X:1"
 
 
