@@ -1,4 +1,4 @@
-"""What the service can do, as resources that clients ask for first."""
+"""Statements of what the service can do, which clients of FHIR ask for first."""
 
 from __future__ import annotations
 
