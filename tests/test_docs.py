@@ -185,7 +185,16 @@ def _pages_to_run() -> list[Path]:
     return [page for page in _pages() if run.search(page.read_text(encoding="utf-8"))]
 
 
-@pytest.mark.parametrize("page", _pages_to_run(), ids=lambda page: str(page.relative_to(ROOT)))
+# They train, or read much: `make slow` runs them.
+_SLOW = ("docs/methods/triplet-search.md", "docs/models/multilingual.md")
+
+
+def _marked(page: Path) -> Any:
+    name = page.relative_to(ROOT).as_posix()
+    return pytest.param(page, marks=[pytest.mark.slow] if name in _SLOW else [], id=name)
+
+
+@pytest.mark.parametrize("page", map(_marked, _pages_to_run()))
 def test_page(
     page: Path,
     tmp_path: Path,

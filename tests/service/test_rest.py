@@ -300,11 +300,17 @@ def test_texts_are_annotated_as_by_the_linker(client: TestClient, linker: Linker
     ]
     found = _annotate(client, texts=texts, k=2, explain=True)
     for text, document in zip(texts, found, strict=True):
-        expected = json.loads(json.dumps(linker.annotate(text, k=2).to_dicts()))
+        expected = json.loads(json.dumps(linker.annotate(text, k=2, flags=True).to_dicts()))
         for link, of in zip(document["links"], expected, strict=True):
             assert {key: link[key] for key in of} == of
             assert text[link["start"] : link["end"]] == link["mention"]
     assert [len(document["links"]) for document in found] == [3, 0, 0, 3]
+
+
+def test_annotations_say_their_status(client: TestClient) -> None:
+    (document,) = _annotate(client, texts=["No heart attack. History of broken hip."])
+    assert [link["status"] for link in document["links"]] == [["negated"], ["historical"]]
+    assert [link["id"] for link in document["links"]] == ["X:1", "X:6"]
 
 
 def test_offsets_of_annotations_count_code_points(client: TestClient) -> None:

@@ -131,8 +131,9 @@ def _mention(given: str | schemas.GivenMention, text: str) -> Mention:
 async def annotate(given: schemas.AnnotateRequest, state: Shared) -> Response:
     """Find the names of the terminology in texts, and link them; offsets count code points.
 
-    A text may have 100,000 characters, and all of them a thousand for each mention of a batch; with
-    k candidates a k-th of that.
+    The status of a mention says whether it is negated, past, doubtful or of the family. A text may
+    have 100,000 characters, and all of them a thousand for each mention of a batch; with k
+    candidates a k-th of that.
     """
     served = state.find(given.terminology)
     if len(given.texts) > state.settings.max_batch:
@@ -155,7 +156,7 @@ async def annotate(given: schemas.AnnotateRequest, state: Shared) -> Response:
         check_readable(opened)
         until = time.monotonic() + _SECONDS
         annotated = opened.linker.annotate_documents(
-            documents, abbreviations=given.abbreviations, **options
+            documents, abbreviations=given.abbreviations, flags=True, **options
         )
         found = []
         for document, links in annotated:
