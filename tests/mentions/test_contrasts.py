@@ -33,7 +33,7 @@ order      | Depression more than anxiety  | Anxiety more than depression
 order      | Mother of diabetic infant     | Infant of diabetic mother
 order      | Right > left asymmetry        | Left > right asymmetry
 order      | my back hurts                 | hurt my back
-order      | his knee hurt                 | hurt his knee
+order      | our feet hurt                 | hurt our feet
 order      | burning my stomach            | my stomach burning
 order      | her eye twisted               | twisted her eye
 opposite   | rt bundle branch block        | Left bundle branch block
@@ -168,6 +168,7 @@ equal    | a fever                       | Fever
 equal    | sepsis                        | Sepsis, unspecified organism
 equal    | my finger was cut             | was cut my finger
 equal    | pain in my back               | Pain in my back
+equal    | His bundle                    | Bundle of His
 equal    | gout                          | Gout (disorder)
 equal    | Crohn                         | Crohn disease
 equal    | n,n'-dimethylurea             | N,N'-dimethylurea

@@ -553,8 +553,8 @@ def _has_short_form(best: _Best, read: _Best, name: NameOf) -> bool:
     Else an encoder passed over them: "HTN, uncontrolled" is no "uncontrolled rage".
     """
     step = read.steps[-1]
-    short = {*step.before.lower().split()} - {*step.after.lower().split()}
-    return any(not short.isdisjoint(name(hit).text.lower().split()) for hit in best.hits.hits[:1])
+    short = _words(step.before) - _words(step.after)
+    return any(not short.isdisjoint(_words(name(hit).text)) for hit in best.hits.hits[:1])
 
 
 def _has_greek(text: str) -> bool:

@@ -65,11 +65,8 @@ def download_of(entry: Entry) -> Path:
 
 def is_fetched(entry: Entry) -> bool:
     """Tell whether the file of an entry is there."""
-    return (
-        bool(entry.address)
-        and checksum_file(download_of(entry)).is_file()
-        and (download_of(entry).is_file())
-    )
+    path = download_of(entry)
+    return bool(entry.address) and checksum_file(path).is_file() and path.is_file()
 
 
 def is_indexed(entry: Entry) -> bool:
@@ -243,21 +240,21 @@ def _unpacked(entry: Entry, path: Path, scratch: Path) -> Path:
     folder.mkdir()
     try:
         with zipfile.ZipFile(path) as archive:
-            inside = [one for one in archive.infolist() if not one.is_dir()]
-            wanted = [one for one in inside if fnmatch.fnmatchcase(one.filename, entry.unpack)]
+            inside = [m for m in archive.infolist() if not m.is_dir()]
+            members = [m for m in inside if fnmatch.fnmatchcase(m.filename, entry.unpack)]
             check_expansion(
-                path, sum(one.file_size for one in wanted), sum(one.compress_size for one in wanted)
+                path, sum(m.file_size for m in members), sum(m.compress_size for m in members)
             )
-            for one in wanted:
-                target = folder / Path(one.filename).name
-                with archive.open(one) as packed, target.open("wb") as stream:
+            for member in members:
+                target = folder / Path(member.filename).name
+                with archive.open(member) as packed, target.open("wb") as stream:
                     shutil.copyfileobj(packed, stream)
     except ZIP_DAMAGE as error:
         raise ReadError(path, f"is a damaged zip archive ({error})") from error
-    if not wanted:
-        names = ", ".join(one.filename for one in inside[:8])
+    if not members:
+        names = ", ".join(member.filename for member in inside[:8])
         raise ReadError(path, f"has nothing that fits {entry.unpack!r}; it has {names}")
-    return folder if len(wanted) > 1 else target
+    return folder if len(members) > 1 else target
 
 
 def _build(

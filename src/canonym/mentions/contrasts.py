@@ -55,7 +55,8 @@ _NEGATION_ENDS = frozenset({"but", "and", "with", "due", "in", "because", "altho
 
 _OPTICAL = re.compile(r"\(\s*(\+/-|\+-|±|\+|-)\s*\)")
 _HEADED = frozenset({"of", "in", "by", "from"})
-_POSSESSIVES = frozenset({"my", "your", "his", "her", "our", "their"})
+# *His* is none here: the bundle of His is the His bundle.
+_POSSESSIVES = frozenset({"my", "your", "her", "our", "their"})
 _PASSIVE = frozenset({"got", "gets", "get", "was", "were", "is", "are", "been"})
 _RELATING = _HEADED | _POSSESSIVES | {"due", "secondary", "to", "than", "versus", "vs"}
 _COMPARISON = re.compile(r"<=|>=|≤|≥|[<>]")
@@ -146,7 +147,7 @@ def differs_in_meaning(mention: str, name: str) -> bool:
 # Words that deny something, or relate what stands on their sides.
 _TURNING = re.compile(
     r"\b(?:no|not|without|non|nor|never|nil|den(?:y|ies|ied)|lacks?|absen(?:t|ce)|free|ruled|negative|"
-    r"due|secondary|to|than|by|from|of|versus|vs|in|my|your|his|her|our|their)\b|[<>]",
+    r"due|secondary|to|than|by|from|of|versus|vs|in|my|your|her|our|their)\b|[<>]",
     re.I,
 )
 

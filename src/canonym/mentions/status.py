@@ -40,6 +40,11 @@ _SIGNS_BEHIND = re.compile(
     rf"(?:\s*(?P<uncertain>\(\s*\?+\s*\)|\?+)|\s+(?P<negated>\(\s*{_MINUS}\s*\))"
     rf"|\s*:\s*{_MINUS}|\s+(?P<historical>\((?:19|20)\d\d\)))[\s.]*\Z"
 )
+# Who is not pain free has pain.
+_NOT_FREE = re.compile(
+    r"(?:\b(?:not|never|no longer|rarely|seldom|hardly)|n't)\s.*[\s-]free[\s.)\]!,;]*\Z",
+    re.IGNORECASE | re.DOTALL,
+)
 _SUBJECTS = ("he", "patient", "pt", "she")
 _HEADINGS = ("assessment", "diagnosis", "dx", "impression", "indication", "problem")
 _BEGIN = re.compile(
@@ -123,7 +128,7 @@ def read_status(text: str) -> Status:
     >>> read_status("no-reflow phenomenon"), read_status("no appetite")
     (Status(core='no-reflow phenomenon', flags=()), Status(core='no appetite', flags=()))
     """
-    if not may_have_status(text):
+    if not may_have_status(text) or _NOT_FREE.search(text):
         return Status(text)
     cues = find_cues(text)
     start, flags = _from_start(text, cues)
