@@ -129,18 +129,18 @@ def checksum_file(path: Path) -> Path:
 
 def verified_digest(path: Path) -> str:
     """Return the SHA-256 of a download, or raise `ReadError` where it is not as it was fetched."""
-    found = file_digest(path)
+    digest = file_digest(path)
     try:
-        kept = parse_checksum(checksum_file(path).read_text(encoding="utf-8"), path.name)
+        noted = parse_checksum(checksum_file(path).read_text(encoding="utf-8"), path.name)
     except (OSError, ValueError) as error:
         raise ReadError(checksum_file(path), f"cannot be read ({error})") from error
-    if found != kept:
+    if digest != noted:
         raise ReadError(
             path,
-            f"is not the file that was fetched: its SHA-256 is {found}, and was {kept}. It was "
+            f"is not the file that was fetched: its SHA-256 is {digest}, and was {noted}. It was "
             "changed or damaged since",
         )
-    return found
+    return digest
 
 
 def fetch_checksum(address: str, name: str, *, optional: bool = False) -> str | None:
@@ -355,10 +355,10 @@ def _check(path: Path, checksums: Mapping[str, str]) -> None:
     for where, digits in checksums.items():
         kind = DIGESTS[len(digits)]
         with path.open("rb") as stream:
-            found = hashlib.file_digest(stream, kind).hexdigest()
-        if found != digits:
+            digest = hashlib.file_digest(stream, kind).hexdigest()
+        if digest != digits:
             raise InvalidInput(
-                f"what was fetched is not what its checksum says: its {kind} is {found}, and "
+                f"what was fetched is not what its checksum says: its {kind} is {digest}, and "
                 f"should be {digits} by {where}. It was changed on the way, or replaced meanwhile"
             )
     if members(path):

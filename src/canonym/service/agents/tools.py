@@ -164,9 +164,9 @@ def map_code(indexes: Indexes, call: schemas.MapCall) -> schemas.MapAnswer:
     mapped = mapped_ids(indexes, dict.fromkeys([id_, *sorted(ids)]))
     # Another spelling of an id is no other id.
     mapped = [each for each in mapped if each.id != id_ and (exact or each.id not in ids)]
-    wanted = [each for each in mapped if call.to is None or _is_of(indexes, call.to, each.id)]
-    reason = "" if wanted else _why_none(indexes, call, concepts, mapped)
-    return schemas.MapAnswer(id=call.id, concepts=concepts, mapped=wanted, reason=reason)
+    targets = [m for m in mapped if call.to is None or _is_of(indexes, call.to, m.id)]
+    reason = "" if targets else _why_none(indexes, call, concepts, mapped)
+    return schemas.MapAnswer(id=call.id, concepts=concepts, mapped=targets, reason=reason)
 
 
 def _meant(indexes: Indexes, id: str) -> tuple[list[schemas.Meant], bool]:

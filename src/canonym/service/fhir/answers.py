@@ -79,14 +79,14 @@ def lookup(indexes: Indexes, question: Question, *, r5: bool) -> Resource:
         concept = _concept(opened, system.prefix, coding.code)
         if isinstance(concept, str):
             raise _not_found(concept)
-        wanted = {*question.texts("property")}
+        properties = {*question.texts("property")}
         members = [
             _value("name", "String", system.served.name),
             *([_value("version", "String", concept.version)] if concept.version else []),
             _value("display", "String", concept.label or concept.id),
             *([_value("definition", "String", concept.definition)] if r5 else []),
         ]
-        if not wanted or "designation" in wanted:
+        if not properties or "designation" in properties:
             language = question.text("displayLanguage")
             members += _designations(opened, concept, language)
         members += [
@@ -95,7 +95,7 @@ def lookup(indexes: Indexes, question: Question, *, r5: bool) -> Resource:
                 "part": [_value("code", "Code", code), _value("value", kind, value)],
             }
             for code, kind, value in _properties(opened, concept, r5=r5)
-            if not wanted or code in wanted
+            if not properties or code in properties
         ]
         return _parameters(members)
 

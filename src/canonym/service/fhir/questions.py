@@ -75,16 +75,16 @@ class Question:
         whole = self._values.get(coding, [None])[0]
         if whole is None:
             system = next(filter(None, map(self.text, systems)), "")
-            found = Coding(system, self.text(code), self.text("display"))
+            stated = Coding(system, self.text(code), self.text("display"))
         elif isinstance(whole, Mapping):
-            found = Coding(*(whole.get(part, "") for part in Coding._fields))
+            stated = Coding(*(whole.get(part, "") for part in Coding._fields))
         else:
             raise InvalidInput(f"{coding} is no Coding; an object with system and code is expected")
-        for part, value in zip(Coding._fields, found, strict=True):
+        for part, value in zip(Coding._fields, stated, strict=True):
             _check_text(part, value)
-        if not (found.system and found.code):
+        if not (stated.system and stated.code):
             raise InvalidInput(f"{systems[0]} and {code} are expected, or {coding}")
-        return found
+        return stated
 
 
 def _check_text(name: str, value: Any) -> None:
