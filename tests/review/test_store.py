@@ -261,6 +261,20 @@ def _read_only(folder: Path) -> None:
         os.seteuid(65534)
 
 
+def test_a_connection_in_use_is_closed_when_it_comes_back_to_a_closed_store(
+    place: str, opened: Callable[[str], Store]
+) -> None:
+    store = opened(place)
+    with store._engine.connect() as used:
+        before = used.connection.dbapi_connection
+        store.close()
+    with store._engine.connect() as later:  # as of a thread that still has this store
+        after = later.connection.dbapi_connection
+    for connection in (before, after):
+        with pytest.raises(Exception, match="closed"):
+            connection.cursor().execute("SELECT 1")
+
+
 def test_a_database_that_may_only_be_read_is_read(powerless: Path, linker: Linker) -> None:
     place = powerless / "reviews.db"
     with Store(str(place)) as store:

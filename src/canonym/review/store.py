@@ -9,7 +9,7 @@ from difflib import SequenceMatcher
 from itertools import islice
 from typing import Any, NamedTuple, Self, TypeVar
 
-from sqlalchemy import Select, func, insert, select
+from sqlalchemy import Select, event, func, insert, select
 from sqlalchemy.orm import Session
 
 from canonym.errors import InvalidInput
@@ -126,7 +126,8 @@ class Store:
         self._writer = self._engine.execution_options(immediate=True)
 
     def close(self) -> None:
-        """Close the connections."""
+        """Close the connections; those that other threads use now, when they are given back."""
+        event.listen(self._engine, "checkin", lambda _, record: record.invalidate())
         self._engine.dispose()
 
     def check(self) -> None:
