@@ -238,8 +238,10 @@ def _hours(costs: Sequence[Cost], rate: float) -> str:
     if not known and not unknown:
         return "No transformer is trained. Hours on a GPU: unknown, for nobody measured them."
     names = f"At most {sum(known):,} names are left to train on"
-    if unknown:
+    if unknown and sum(known):
         names += f", besides those of {unknown} models whose data are missing"
+    elif unknown:
+        names = f"Names cannot be counted, for the data of {unknown} models are missing"
     if not rate:
         return (
             f"{names}. Hours on a GPU: unknown, for no result file has its rate. Once a model is "
