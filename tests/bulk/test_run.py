@@ -354,7 +354,7 @@ def test_an_index_that_changes_meanwhile_ends_the_run(visits: Path, tmp_path: Pa
     Linker.build(terminology, encoders=["chargrams"]).save(folder)
 
     def change(_stage: str, _done: int, _total: int) -> None:
-        Linker.load(folder).add_synonym("podagra", "Y:1")
+        Linker.load(folder).synonyms.add("podagra", "Y:1")
 
     with pytest.raises(Mismatch, match="holds another index than when the job began"):
         link(visits, tmp_path / "out", folder, progress=change)

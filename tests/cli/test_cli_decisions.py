@@ -104,7 +104,7 @@ def test_a_review_in_usagi_makes_a_round_trip(index: str, tmp_path: Path) -> Non
         "                    1  the status is FLAGGED",
     ]
     assert linked(index, "widow maker") == "OMOP:1"
-    assert Linker.load(index).forbidden() == (("sore hip", "OMOP:3"),)
+    assert Linker.load(index).synonyms.forbidden == (("sore hip", "OMOP:3"),)
     assert Linker.load(index).pipeline.names.overlay.notes()["widow maker", "OMOP:1"] == (
         "reviewed in Usagi, Ann"
     )
@@ -125,7 +125,7 @@ def test_what_is_passed_over_is_counted_with_its_reason(
     text = run("import-decisions", sssom(tmp_path / "a.tsv", row), "--index", index).stdout
     assert "passed over         1\n" in text
     assert reason in text
-    assert Linker.load(index).synonyms() == ()
+    assert not len(Linker.load(index).synonyms)
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,7 @@ def test_a_file_is_taken_over_whole_or_not_at_all(
     good = "fine\t\t" + CURATED.format("OMOP:2")
     file = sssom(tmp_path / "a.tsv", *rows, good)
     assert problem in run("import-decisions", file, "--index", index, code=2).stderr
-    assert Linker.load(index).synonyms() == ()
+    assert not len(Linker.load(index).synonyms)
 
 
 def test_unknown_concepts_are_refused_or_passed_over(index: str, tmp_path: Path) -> None:
@@ -157,7 +157,7 @@ def test_unknown_concepts_are_refused_or_passed_over(index: str, tmp_path: Path)
     assert "in 1 of 2 reviewed rows: pass over such rows with --skip-unknown" in refused
     done = run("import-decisions", file, "--index", index, "--skip-unknown").stdout
     assert "1  the concept is not in the terminology" in done
-    assert [name.text for name in Linker.load(index).synonyms()] == ["b"]
+    assert [name.text for name in Linker.load(index).synonyms] == ["b"]
     other = sssom(tmp_path / "b.tsv", rows[0])
     refused = run("import-decisions", other, "--index", index, code=2).stderr
     assert "the file is of another terminology" in refused
@@ -179,7 +179,7 @@ def test_prefixes_and_addresses_are_read_by_their_meaning(index: str, tmp_path: 
     rows = ["a\t\t" + CURATED.format("ohdsi:2"), "b\t\t" + CURATED.format("local:OMOP:3")]
     file.write_text(head + HEAD + "".join(rows))
     run("import-decisions", str(file), "--index", index)
-    found = [(name.text, name.concept_id) for name in Linker.load(index).synonyms()]
+    found = [(name.text, name.concept_id) for name in Linker.load(index).synonyms]
     assert found == [("a", "OMOP:2"), ("b", "OMOP:3")]
 
 
@@ -201,4 +201,4 @@ def test_a_pair_that_is_forbidden_stays_so(index: str, tmp_path: Path) -> None:
     run("synonyms", "forbid", "sore hip", "OMOP:3", "--index", index)
     file = sssom(tmp_path / "a.tsv", "Sore hip\t\t" + CURATED.format("OMOP:3"))
     assert "1  the pair is forbidden" in run("import-decisions", file, "--index", index).stdout
-    assert Linker.load(index).synonyms() == ()
+    assert not len(Linker.load(index).synonyms)

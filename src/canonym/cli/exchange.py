@@ -169,7 +169,7 @@ def mapping_target(
     from canonym.linking.overlay import added_names
 
     terminology = linker.terminology
-    names = (*linker.synonyms(), *added_names(terminology))
+    names = (*linker.synonyms, *added_names(terminology))
     added = frozenset((name.text, name.concept_id) for name in names)
     origin = origin_of(terminology, linker.fingerprint, day_of(options["date"]), added)
     if format_ in ("usagi", "omop") and origin.prefixes[0] not in ("OMOP", ""):

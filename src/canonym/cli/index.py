@@ -368,7 +368,7 @@ def _note_synonyms_left(linker: Linker) -> None:
     from canonym.cli.failures import printable
     from canonym.cli.progress import note
 
-    left = linker.synonyms()
+    left = tuple(linker.synonyms)
     if left:
         shown = ", ".join(f"{name.text!r} ({name.concept_id})" for name in left[:5])
         note(

@@ -85,7 +85,7 @@ class Opened:
 
     def names(self, id: str) -> list[Name]:
         """Return the names of a concept, the added ones last."""
-        added = (name for name in self.linker.synonyms() if name.concept_id == id)
+        added = (name for name in self.linker.synonyms if name.concept_id == id)
         return [*self.terminology.names(id), *added]
 
     def search(self, prefix: str, limit: int) -> list[tuple[Concept, str]]:
@@ -100,7 +100,7 @@ class Opened:
         texts = {**texts, **{id_: label for id_, label in own.items() if id_ not in texts}}
         form = normalise(prefix)
         if form:
-            for name in self.linker.synonyms():
+            for name in self.linker.synonyms:
                 if normalise(name.text).startswith(form):
                     texts.setdefault(name.concept_id, name.text)
             self._add_names(form, limit, texts)
@@ -123,7 +123,7 @@ class Opened:
     def _called(self, name: str) -> dict[str, str]:
         """Return the ids of the concepts with a name, and how it is written."""
         form = normalise(name)
-        added = [synonym for synonym in self.linker.synonyms() if normalise(synonym.text) == form]
+        added = [synonym for synonym in self.linker.synonyms if normalise(synonym.text) == form]
         rows = self.prefixes.find(form, _MOST_NAMED, self._form) if form else []
         stored = (
             synonym

@@ -63,7 +63,7 @@ class Views:
         self._terminology = opened.terminology
         self._name = name
         self._least = least
-        self._added = {(one.text, one.concept_id) for one in opened.linker.synonyms()}
+        self._added = {(one.text, one.concept_id) for one in opened.linker.synonyms}
 
     # --- links ------------------------------------------------------------------------------------
 
