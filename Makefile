@@ -54,7 +54,7 @@ $(VENV)/installed: pyproject.toml constraints.txt
 	@test -n "$(PYTHON)" || { echo "canonym needs Python 3.11 or newer; none was found" >&2; exit 1; }
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet 'pip>=25.1'
-	$(BIN)/python -m pip install --quiet --no-compile -c constraints.txt -e '.[all,spacy]' --group dev
+	$(BIN)/python -m pip install --quiet --no-compile -c constraints.txt -e '.[all,text]' --group dev
 	@touch $@
 
 clean:

@@ -390,7 +390,7 @@ def test_targets_that_would_be_lost_are_refused(visits: Path, tmp_path: Path, in
     mine.mkdir()
     (mine / "thesis.txt").touch()
     for overwrite in (False, True):
-        with pytest.raises(InvalidInput, match="was not written by canonym bulk and is left alone"):
+        with pytest.raises(InvalidInput, match="was not written by canonym and is left alone"):
             link(visits, mine, index, overwrite=overwrite)
     assert [path.name for path in mine.iterdir()] == ["thesis.txt"]
     with pytest.raises(InvalidInput, match="is a file; the name of a folder is expected"):

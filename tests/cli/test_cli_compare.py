@@ -1,4 +1,4 @@
-"""``canonym compare``: its table, its JSON and its failures."""
+"""``canonym terminology encoders``: its table, its JSON and its failures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``canonym import-decisions``: reviews make a round trip."""
+"""``canonym review import``: reviews make a round trip."""
 
 from __future__ import annotations
 

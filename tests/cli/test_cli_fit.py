@@ -1,4 +1,4 @@
-"""``canonym fit``: start, annotated mentions, report."""
+"""``canonym train subword``: start, annotated mentions, report."""
 
 from __future__ import annotations
 

@@ -83,7 +83,7 @@ def test_completion_completes() -> None:
     [
         (InvalidInput("bad \ud800 \x1b name"), 2, "Error: bad \\ud800 \\x1b name\n"),
         (NotTrained("fit it first"), 2, "Error: fit it first\n"),
-        (MissingExtra("writing Parquet", "arrow"), 2, "pip install 'canonym[arrow]'"),
+        (MissingExtra("writing Parquet", "arrow"), 2, "pip install 'canonym[tables]'"),
         (OSError(28, "No space left on device", "/x/y"), 1, "Error: /x/y: No space left"),
         (PermissionError(13, "Permission denied"), 1, "Error: Permission denied"),
         (OSError("odd"), 1, "Error: odd"),
@@ -215,7 +215,7 @@ def test_values_that_the_reader_does_not_take_are_refused(pair: str, problem: st
         ("anotate", "Did you mean 'annotate'?"),
         ("import-decision x", "Did you mean 'import-decisions'?"),
         ("xyzzy", "No such command 'xyzzy'"),
-        ("train reranker corpus", "`canonym fit-confidence` adapts"),
+        ("train reranker corpus", "`canonym train confidence` adapts"),
         ("picture", "python benchmarks/reproduce picture"),
     ],
 )

@@ -693,4 +693,4 @@ def test_names_of_before_still_work_and_say_what_to_write(linker: Linker) -> Non
     with pytest.warns(DeprecationWarning, match=r"linker\.synonyms\.forbidden"):
         assert linker.forbidden() == (("lump", "X:2"),)
     with pytest.raises(AttributeError, match="no attribute 'add_names'"):
-        linker.add_names
+        linker.add_names()

@@ -59,7 +59,7 @@ def test_scopes_include_the_lower_ones(tmp_path: Path) -> None:
 
 
 def test_what_is_no_file_of_keys_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ReadError, match="no such file; `canonym keys add NAME` makes one"):
+    with pytest.raises(ReadError, match="no such file; `canonym serve keys add NAME` makes one"):
         Keys(tmp_path / "keys.db")
     (tmp_path / "text").write_text("no database " * 100)
     with pytest.raises(ReadError, match="cannot be used as a file of keys"):

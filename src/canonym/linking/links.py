@@ -254,7 +254,7 @@ class Links(Sequence[Link]):
         Raises
         ------
         MissingExtra
-            Without pyarrow (extra ``arrow``).
+            Without pyarrow (extra ``tables``).
         """
         from canonym.export import links_to_arrow
 
@@ -266,9 +266,9 @@ class Links(Sequence[Link]):
         Raises
         ------
         MissingExtra
-            Without pandas (extra ``pandas``).
+            Without pandas.
         """
         from canonym.errors import require
 
-        require("pandas", "a pandas table", "pandas")
+        require("pandas", "a pandas table")
         return self.to_arrow().to_pandas()
