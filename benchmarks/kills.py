@@ -100,7 +100,18 @@ def jobs() -> list[Job]:
     add = (*CANONYM, "synonyms", "add", "widow maker", "D:1", "--index", "index")
     remove = (*CANONYM, "synonyms", "remove", "old name 1", "D:1", "--index", "index")
     many = (*CANONYM, "synonyms", "import", "../inputs/more.tsv", "--index", "index")
-    fit = (*CANONYM, "fit", "../inputs/x.db", "-o", "encoder", "--start", "none", "--held-out", "0")
+    fit = (
+        *CANONYM,
+        "train",
+        "subword",
+        "../inputs/x.db",
+        "-o",
+        "encoder",
+        "--start",
+        "none",
+        "--held-out",
+        "0",
+    )
     fit = (*fit, "--dimensions", "8", "--steps", "50", "--batch", "16")
     train = (*CANONYM, "train", "few-shot", "-e", "default", "-t", "../inputs/x.db", "--top", "D:0")
     train = (*train, "--hidden", "16", "--names", "4", "--batch-size", "8", "--epochs", "6")

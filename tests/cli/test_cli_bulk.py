@@ -1,4 +1,4 @@
-"""``canonym bulk``: messages, exit codes, and runs that are stopped from outside."""
+"""``canonym link -o FOLDER/``: messages, exit codes, and runs that are stopped from outside."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def visits(tmp_path: Path) -> Path:
 
 def arguments(source: Path, target: Path, index: Path, *more: str) -> list[str]:
     return [
-        "bulk", str(source), str(target), "--index", str(index), "--column", "dx",
-        "--workers", "1", "--shard-rows", "3", *more,
+        "link", "--file", str(source), "-o", f"{target}/", "--index", str(index), "--column", "dx",
+        "--workers", "1", "--format-option", "shard-rows=3", *more,
     ]  # fmt: skip
 
 

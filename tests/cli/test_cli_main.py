@@ -60,7 +60,7 @@ def test_the_page_of_reference_is_up_to_date() -> None:
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_completion_prints_a_script(shell: str) -> None:
-    result = CliRunner().invoke(main, ["completion", shell])
+    result = CliRunner().invoke(main, ["--completion", shell])
     assert result.exit_code == 0
     assert "_CANONYM_COMPLETE" in result.stdout
 
@@ -213,7 +213,7 @@ def test_values_that_the_reader_does_not_take_are_refused(pair: str, problem: st
     [
         ("lnik x", "Did you mean 'link'?"),
         ("anotate", "Did you mean 'annotate'?"),
-        ("import-decision x", "Did you mean 'import-decisions'?"),
+        ("import-decision x", "Did you mean 'review import'?"),
         ("xyzzy", "No such command 'xyzzy'"),
         ("train reranker corpus", "`canonym train confidence` adapts"),
         ("picture", "python benchmarks/reproduce picture"),

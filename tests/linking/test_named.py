@@ -76,7 +76,7 @@ def test_commands_take_names() -> None:
         "subject_label\tpredicate_id\tobject_id\tmapping_justification\n"
         "a bad cold\tskos:exactMatch\tX:1\tsemapv:ManualMappingCuration\n"
     )
-    run("import-decisions", "names.sssom.tsv", "--index", "mine")
+    run("review", "import", "names.sssom.tsv", "--index", "mine")
     assert len(Linker.load("mine").synonyms) == 2
     Path("corpus.tsv").write_text("id\tmention\nX:1\tcommon cold\n")
     report = run("evaluate", "corpus.tsv", "--index", "mine", "--protocol", "raw")
@@ -91,8 +91,8 @@ def test_commands_take_names() -> None:
     [
         ("link", "cold", "--index", "yours"),
         ("synonyms", "list", "--index", "yours"),
-        ("import-decisions", "names.tsv", "--index", "yours"),
-        ("fit-confidence", "--index", "yours"),
+        ("review", "import", "names.tsv", "--index", "yours"),
+        ("train", "confidence", "--index", "yours"),
         ("evaluate", "corpus.tsv", "--index", "yours"),
         ("serve", "--index", "yours"),
         ("info", "yours"),

@@ -60,7 +60,7 @@ _GONE = {
     "picture": f"{_IN_A_CHECKOUT} picture",
     "train word-vectors": f"{_IN_A_CHECKOUT} word-vectors",
     "train reranker": "this command is gone: the most similar name comes first. `canonym "
-    "fit-confidence` adapts what an index says of its links to annotated mentions",
+    "train confidence` adapts what an index says of its links to annotated mentions",
 }
 
 
@@ -90,8 +90,10 @@ class Commands(click.Group):
             raise click.UsageError(instead[0])
         if args[0] in _MOVED:
             args = self._moved(ctx, args)
-        if args[0] not in _COMMANDS and (near := get_close_matches(args[0], _COMMANDS, n=1)):
-            raise click.UsageError(f"no such command {args[0]!r}. Did you mean {near[0]!r}?")
+        known = [*_COMMANDS, *_MOVED]
+        if args[0] not in _COMMANDS and (near := get_close_matches(args[0], known, n=1)):
+            meant = " ".join(_MOVED.get(near[0], near))
+            raise click.UsageError(f"no such command {args[0]!r}. Did you mean {meant!r}?")
         return super().resolve_command(ctx, args)
 
     @staticmethod

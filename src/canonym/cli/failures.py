@@ -81,7 +81,7 @@ def as_options(message: str, flags: Mapping[str, str]) -> str:
         name, text, word = found["name"].replace("_", "-"), found["text"], found["word"]
         if f"--{name}" in flags:
             typed = flags[f"--{name}"]
-            return typed.strip() if text is None else f"{typed}{text}"
+            return typed.strip(" =") if text is None else f"{typed}{text}"
         if word not in _ANSWERS or name == "overwrite":
             return found[0]
         of_import = "" if "--option" in flags else " of `canonym import`"

@@ -74,7 +74,8 @@ def _check(ctx: click.Context) -> None:
     ]
     if wrong:
         raise InvalidInput(
-            f"a folder of parts does not go with {', '.join(wrong)}: name a file with -o"
+            f"-o {ctx.params['output']} is a folder of parts, which does not go with "
+            f"{', '.join(wrong)}: name a file"
         )
     for name in ("file", "column", "output"):
         if ctx.params[name] in (None, "-"):
