@@ -25,12 +25,12 @@ from canonym.encoders.hub import read_checkpoint
 from canonym.encoders.word_vectors import read_word_vectors
 from canonym.evaluation.predictions import read_predictions
 from canonym.evaluation.questions import read_corrections
+from canonym.exchange.decisions import read_reviews
 from canonym.io.files import CHECKSUMS, MANIFEST
 from canonym.io.streams import open_text
 from canonym.io.tables import open_table
 from canonym.linking.judge import SHIPPED, Judge
 from canonym.linking.overlay import OVERLAY
-from canonym.linking.reviews import read_reviews
 from canonym.linking.verify import verify_index
 from canonym.mentions.spelling import read_spelling_list
 from canonym.terminology import read_records

@@ -16,12 +16,14 @@ LAYERS = {
     0: {"types", "errors", "text", "io"},
     1: {"mentions", "encoders", "indexes", "ranking", "terminology", "corpora", "export"},
     2: {"linking", "linker"},
-    3: {"bulk", "training", "evaluation", "review"},
+    3: {"bulk", "training", "evaluation", "exchange", "review"},
     4: {"cli", "service", "integrations"},
 }
 LAYER = {part: layer for layer, parts in LAYERS.items() for part in parts}
 
-TOGETHER = {("linker", "linking"), ("training", "evaluation"), ("cli", "service")}
+TOGETHER = {
+    *(("linker", "linking"), ("training", "evaluation"), ("review", "exchange"), ("cli", "service"))
+}
 """Parts of one layer of which the first may import the second."""
 
 # Name of the import: the extra that brings it, "" for the base install.

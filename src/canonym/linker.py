@@ -409,7 +409,8 @@ class Linker:
 
     def info(self) -> dict[str, Any]:
         """Describe the linker: its terminology, encoders, settings and judge."""
-        return describe(self, self._overlay.read())
+        content = self._overlay.read()
+        return describe(self.folder, self.manifest, self.terminology, content, self.judge)
 
     def __repr__(self) -> str:
         facts = (f"{name}: {value}" for name, value in index_facts(self.info()).items())

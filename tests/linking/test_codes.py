@@ -10,12 +10,12 @@ import pytest
 from canonym import Concept, Document, Linker, Mention, Name, Terminology, Xref
 from canonym.cli.explanation import explain
 from canonym.errors import InvalidInput
-from canonym.export.mappings import mappings_of
+from canonym.exchange.auto_accept import is_certain
+from canonym.exchange.mappings import mappings_of
 from canonym.linking.codes import AGREED, DOUBTED, UNCONFIRMED, agreement_of
 from canonym.linking.evidence import EVIDENCE
 from canonym.linking.judge import MENTIONS, fit_judge
 from canonym.terminology.database import Database
-from canonym.text.certainty import is_certain
 from canonym.types import Link, Record, Step
 
 TERMINOLOGIES: dict[str, list[Record]] = {

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from canonym import Concept, Document, InvalidInput, Link, Linker, Mention, Name, Terminology
+from canonym.linking.hits import ConceptTable
 from canonym.linking.links import LinkOptions, check_options
 from canonym.linking.pipeline import Pipeline, batches_of
-from canonym.linking.search import ConceptTable
 from canonym.types import Step
 
 RECORDS = [
@@ -255,7 +255,7 @@ def test_many_concepts_are_remembered_but_not_all(
     linker: Linker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wanted = linker.link(["tumour kind"], k=30)
-    monkeypatch.setattr("canonym.linking.search._REMEMBERED", 3)
+    monkeypatch.setattr("canonym.linking.hits._REMEMBERED", 3)
     table = ConceptTable(linker.terminology)
     linker.pipeline.concepts = table
     assert linker.link(["tumour kind"], k=30) == wanted

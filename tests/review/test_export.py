@@ -14,7 +14,7 @@ import pytest
 
 from canonym import Concept, Linker, Name
 from canonym.errors import InvalidInput
-from canonym.linking.reviews import read_reviews
+from canonym.exchange.decisions import read_reviews
 from canonym.review.export import FORMATS, export_review
 from canonym.review.lessons import Lessons, lessons_of
 from canonym.review.mappings import Choices

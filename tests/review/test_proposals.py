@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from canonym import Concept, Linker, Name, Relation
-from canonym.linking.reviews import read_reviews
+from canonym.exchange.decisions import read_reviews
 from canonym.review import export
 from canonym.review.lessons import lessons_of
 from canonym.review.proposals import link_waiting, snapshot

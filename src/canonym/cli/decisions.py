@@ -9,7 +9,7 @@ import click
 from canonym.cli.options import built_index_option
 
 if TYPE_CHECKING:
-    from canonym.cli.reviews import Taken
+    from canonym.exchange.decisions import Taken
 
 _SHOWN = 5
 
@@ -51,9 +51,8 @@ def import_decisions(
 
     from canonym.cli.encodings import found_encoding
     from canonym.cli.progress import note
-    from canonym.cli.reviews import take_reviews
     from canonym.cli.sources import open_index
-    from canonym.linking.reviews import read_reviews
+    from canonym.exchange.decisions import read_reviews, take_reviews
 
     linker = open_index(index)
     found = read_reviews(file, encoding=encoding or found_encoding(Path(file)))

@@ -14,8 +14,8 @@ from canonym.cli.options import Decorator, with_options
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from canonym.exchange.mappings import Origin
     from canonym.export import LinkWriter
-    from canonym.export.mappings import Origin
     from canonym.linker import Linker
     from canonym.terminology import Terminology
 
@@ -178,7 +178,7 @@ def check_mappings(
 ) -> None:
     """Refuse options that do not go with the format, or with the input."""
     from canonym.errors import InvalidInput
-    from canonym.export.omop import LONGEST_VOCABULARY
+    from canonym.exchange.omop import LONGEST_VOCABULARY
     from canonym.io.tables import shown
 
     for name, formats in GOES_WITH.items():
@@ -219,7 +219,7 @@ def mapping_target(
     if format_ not in MAPPING_FORMATS:
         return None
     from canonym.errors import InvalidInput
-    from canonym.linking.exchange import origin_of
+    from canonym.exchange.mappings import origin_of
     from canonym.linking.overlay import added_names
 
     terminology = linker.terminology
@@ -264,12 +264,11 @@ def _epoch() -> str:
 
 def mapping_writer(format_: str, stream: IO[str], target: MappingTarget) -> LinkWriter:
     """Return the writer of a format of mappings."""
-    from canonym.export.fhir import ConceptMapWriter
-    from canonym.export.mappings import Codes
-    from canonym.export.omop import SourceMapWriter, UsagiWriter
+    from canonym.exchange.fhir import ConceptMapWriter
+    from canonym.exchange.mappings import Codes
+    from canonym.exchange.omop import SourceMapWriter, StandardConcepts, UsagiWriter
+    from canonym.exchange.sssom import SssomWriter
     from canonym.export.rows import check_unique
-    from canonym.export.sssom import SssomWriter
-    from canonym.linking.exchange import StandardConcepts
 
     options, origin, columns = target.options, target.origin, list(target.columns)
 

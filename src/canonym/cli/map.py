@@ -63,8 +63,8 @@ def map_(
     from canonym.cli.place import check_outputs
     from canonym.cli.progress import counter, note
     from canonym.cli.sources import open_terminology
+    from canonym.exchange.alignment import map_terminologies
     from canonym.io.files import write_file
-    from canonym.linking.mapping import map_terminologies
 
     check_outputs({"-o": output}, (left, right), overwrite=overwrite)
     with open_terminology(left) as one, open_terminology(right) as other:
@@ -96,8 +96,8 @@ def _write(
     date: datetime.datetime | None,
 ) -> None:
     from canonym.cli.exchange import day_of
-    from canonym.export.sssom import ConceptMappingWriter
-    from canonym.linking.exchange import origin_of
+    from canonym.exchange.mappings import origin_of
+    from canonym.exchange.sssom import ConceptMappingWriter
 
     day = day_of(date)
     subjects, objects = origin_of(one, one.digest, day), origin_of(other, other.digest, day)

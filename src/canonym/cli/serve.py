@@ -112,7 +112,7 @@ _limits = with_options(
 @_option(
     "--match-confidence",
     type=Number(0, 1),
-    default=0.85,  # LEAST_CONFIDENCE of canonym.text.certainty, which help need not import
+    default=0.85,  # LEAST_CONFIDENCE of canonym.exchange.auto_accept, which help need not import
     show_default=True,
     help="From this confidence on, a candidate is a match that needs no review. Needs an index "
     "with a confidence from annotated mentions.",

@@ -15,7 +15,7 @@ from canonym.encoders import make_encoder
 from canonym.errors import InvalidInput
 from canonym.evaluation.questions import QuestionSet
 from canonym.linker import Linker
-from canonym.linking.names import Filter
+from canonym.linking.filters import Filter
 from canonym.linking.pipeline import Pipeline
 from canonym.linking.targets import parse_search
 from canonym.mentions.glosses import LEAST_GAIN

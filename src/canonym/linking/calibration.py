@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from canonym.errors import InvalidInput
 from canonym.linking.evidence import evidence_of
-from canonym.linking.names import Filter
+from canonym.linking.filters import Filter
 from canonym.linking.strangers import strangers
 from canonym.mentions.contrasts import sibling_of
 from canonym.terminology import Terminology

@@ -9,7 +9,7 @@ from typing import Any, TypedDict, TypeVar, overload
 
 from canonym.errors import InvalidInput
 from canonym.io.processes import check_workers
-from canonym.linking.preferences import MOST, SPECIES
+from canonym.linking.filters import MOST, SPECIES
 from canonym.types import Link
 from canonym.types.links import links_html
 

@@ -7,9 +7,7 @@ per concept, the mean of its names.
 
 from __future__ import annotations
 
-import contextlib
-import functools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -31,8 +29,8 @@ from canonym.linking.extra_names import (
     concept_means,
     load_targets,
 )
+from canonym.linking.filters import Filter, remember
 from canonym.linking.overlay import OVERLAY, Overlay, OverlayContent
-from canonym.linking.preferences import SPECIES, unmet_preferences
 from canonym.linking.settings import Sieve
 from canonym.linking.targets import Target
 from canonym.ranking.pooling import RowsByConcept, TieRule
@@ -40,140 +38,7 @@ from canonym.terminology import Terminology
 from canonym.text import STRONG, normalise
 from canonym.types import SCOPES, Concept, Int32Array, Name
 
-_CACHED = 16
 _Number = TypeVar("_Number", bound=np.generic)
-_Key = TypeVar("_Key")
-_Value = TypeVar("_Value")
-
-
-# --- filters --------------------------------------------------------------------------------------
-
-
-class Criteria:
-    """The filters of a caller, for names that the terminology's file does not have."""
-
-    def __init__(
-        self,
-        terminology: Terminology,
-        types: Sequence[str],
-        sources: Sequence[str],
-        languages: Sequence[str],
-        ids: Sequence[str],
-    ) -> None:
-        self._terminology = terminology
-        self._types, self._sources, self._languages = (
-            {value.casefold() for value in values} for values in (types, sources, languages)
-        )
-        self._given = ids
-
-    @functools.cached_property
-    def _ids(self) -> set[str | None]:
-        return {id_ for spelling in self._given for id_ in self._terminology.find_ids(spelling)}
-
-    def passes(self, name: Name, concept: Concept) -> bool:
-        """Whether a name of a concept passes, by the rules of `Terminology.rows_where`."""
-        sources = {concept.source.casefold(), name.source.casefold() or concept.source.casefold()}
-        return (
-            (not self._types or any(one.casefold() in self._types for one in concept.types))
-            and (not self._sources or bool(sources & self._sources))
-            and (not self._languages or name.language.casefold() in self._languages)
-            and (not self._given or concept.id in self._ids)
-        )
-
-
-class Filter(NamedTuple):
-    """Rows that may be found, and how ties among them are broken.
-
-    `allowed` is None where all rows are. `n_rows` and `n_concepts` are left by the filter.
-    `criteria` decide for names beside the terminology; None allows all of them. With `species` the
-    text says of which species concepts are preferred.
-    """
-
-    allowed: BoolArray | None
-    n_rows: int
-    n_concepts: int
-    ties: TieRule
-    criteria: Criteria | None = None
-    species: bool = False
-
-    @property
-    def prefers(self) -> bool:
-        """Whether some concepts of a name are preferred to others."""
-        return self.ties.preference is not None
-
-
-class Filters:
-    """Makes filters over the rows of a terminology and remembers the last few.
-
-    `ties` says how ties are broken unless a seed is given. `retired` marks rows that no filter
-    passes.
-    """
-
-    def __init__(
-        self, terminology: Terminology, ties: TieRule, retired: BoolArray | None = None
-    ) -> None:
-        self._terminology = terminology
-        self._ties = ties
-        self._retired = retired
-        self._known: dict[Any, Filter] = {}
-
-    def choose(
-        self,
-        *,
-        types: Sequence[str] = (),
-        sources: Sequence[str] = (),
-        languages: Sequence[str] = (),
-        ids: Iterable[str] = (),
-        prefer: Sequence[str] = (),
-        seed: int | None = None,
-    ) -> Filter:
-        """Turn the filters of a caller into a mask over rows; see `LinkOptions`.
-
-        Raises
-        ------
-        InvalidInput
-            If a filter or a preference names something that the terminology does not have.
-        """
-        key = (tuple(types), tuple(sources), tuple(languages), tuple(ids), tuple(prefer), seed)
-        known = self._known.get(key)
-        if known is None:
-            known = self._make_filter(*key)
-            _remember(self._known, key, known)
-        return known
-
-    def _make_filter(
-        self,
-        types: tuple[str, ...],
-        sources: tuple[str, ...],
-        languages: tuple[str, ...],
-        ids: tuple[str, ...],
-        prefer: tuple[str, ...],
-        seed: int | None,
-    ) -> Filter:
-        ties = self._ties
-        if seed is not None:
-            rank = np.random.default_rng(seed).permutation(self._terminology.n_concepts)
-            ties = ties._replace(concept_rank=rank.astype(np.int32), by_scope=False)
-        if prefer:
-            ties = ties._replace(preference=unmet_preferences(self._terminology, prefer))
-        chosen = types or sources or languages or ids
-        species = SPECIES in prefer
-        if not chosen and self._retired is None:
-            n, n_concepts = self._terminology.n_names, self._terminology.n_concepts
-            return Filter(None, n, n_concepts, ties, species=species)
-        allowed = self._terminology.rows_where(
-            types=types, sources=sources, languages=languages, ids=ids
-        )
-        if self._retired is not None:
-            allowed &= ~self._retired
-        concepts = np.unique(ties.concept_of_row[allowed])
-        criteria = None
-        if chosen:
-            criteria = Criteria(self._terminology, types, sources, languages, ids)
-        return Filter(allowed, int(allowed.sum()), len(concepts), ties, criteria, species)
-
-
-# --- rows -----------------------------------------------------------------------------------------
 
 
 class TerminologyRows(NamedTuple):
@@ -401,7 +266,7 @@ class Names:
         known = self._filters.get(key)
         if known is None or known[0] is not chosen:
             known = (chosen, self._make_filter(chosen, target, forbidden, by_name))
-            _remember(self._filters, key, known)
+            remember(self._filters, key, known)
         return known[1]
 
     def _make_filter(
@@ -451,14 +316,6 @@ class Names:
                 described[concept] = self.base.terminology.concepts_at([concept])[0]
             passing[row] = chosen.criteria.passes(names.names[row], described[concept])
         return passing
-
-
-def _remember(known: dict[_Key, _Value], key: _Key, value: _Value) -> None:
-    """Keep a value, and the last few of before; other threads may do the same meanwhile."""
-    if len(known) >= _CACHED:
-        with contextlib.suppress(KeyError, StopIteration, RuntimeError):
-            known.pop(next(iter(known)))
-    known[key] = value
 
 
 def _joined(

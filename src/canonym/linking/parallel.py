@@ -11,30 +11,42 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import tee
-from typing import TYPE_CHECKING, Any, cast
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from canonym.errors import InvalidInput, Mismatch
 from canonym.io.processes import Reopened, check_workers, ordered_map
 from canonym.linking.build import Progress
 from canonym.linking.decision import as_texts
+from canonym.linking.judge import Judge
 from canonym.linking.links import LinkOptions, Links, check_abbreviations, check_options
-from canonym.linking.pipeline import Request, batches_of, text_batches
+from canonym.linking.pipeline import Pipeline, Request, batches_of, text_batches
 from canonym.mentions.flags import with_flags
 from canonym.types import Document
 
 if TYPE_CHECKING:
-    from canonym.linking.annotation import AnnotationOptions
+    from canonym.linking.annotation import AnnotationOptions, Annotator
+
+
+class OpenIndex(Protocol):
+    """An index that is open, and opens itself again where it is unpickled: `canonym.Linker`."""
+
+    folder: Path
+    manifest: dict[str, Any]
+    pipeline: Pipeline
+    annotator: Annotator
+    judge: Judge | None
 
 
 def link_in_processes(
-    linker: Any,
+    linker: OpenIndex,
     documents: Iterable[Document],
     options: LinkOptions,
     abbreviations: Mapping[str, str] | None = None,
     *,
     in_texts: bool = False,
 ) -> Iterator[tuple[Document, Links]]:
-    """Yield each document with its links, in order; `linker` is a `canonym.Linker`.
+    """Yield each document with its links, in order.
 
     With `in_texts` the links are those of the names in the text of each document.
     """
@@ -51,7 +63,7 @@ def link_in_processes(
 
 
 def annotate_texts(
-    linker: Any,
+    linker: OpenIndex,
     given: Iterable[str | Document],
     options: AnnotationOptions,
     abbreviations: Mapping[str, str] | None,
@@ -92,7 +104,7 @@ class _LinkBatch:
 
     def __init__(
         self,
-        linker: Any,
+        linker: OpenIndex,
         options: LinkOptions,
         abbreviations: Mapping[str, str] | None,
         in_texts: bool,
@@ -116,8 +128,7 @@ class _LinkBatch:
                 f"{linker.folder} was replaced by another index while it was open; open it again"
             )
         linker.judge = self._judge
-        request: Request = linker.pipeline.request(**self._options)
-        return request
+        return linker.pipeline.request(**self._options)
 
     def __call__(self, documents: Sequence[Document]) -> list[Links]:
         linker = self._linker.value

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from canonym.errors import CanonymError, InvalidInput, Mismatch, ReadError
-from canonym.export.fhir import code_system
+from canonym.exchange.fhir import code_system
 from canonym.indexes.prefixes import Prefixes
 from canonym.io.files import MANIFEST, cache_folder, write_folder
 from canonym.linker import Linker

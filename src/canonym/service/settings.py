@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from canonym.errors import InvalidInput
-from canonym.text.certainty import LEAST_CONFIDENCE
+from canonym.exchange.auto_accept import LEAST_CONFIDENCE
 
 _PREFIX = "CANONYM_"
 _YES = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}

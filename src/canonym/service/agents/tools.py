@@ -10,7 +10,7 @@ from functools import partial
 from itertools import chain, islice
 from typing import Any, NamedTuple
 
-from canonym.export.mappings import mappings_of
+from canonym.exchange.mappings import mappings_of
 from canonym.io.curies import split_id
 from canonym.service.agents import schemas
 from canonym.service.rest import check_readable, describe_concept

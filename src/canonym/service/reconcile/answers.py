@@ -8,11 +8,11 @@ from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
+from canonym.exchange.auto_accept import is_by_id, is_certain, is_verbatim
 from canonym.service.reconcile.properties import concepts_with
 from canonym.service.reconcile.queries import Condition, Query
 from canonym.service.served import Opened
 from canonym.terminology.readers.everyday import SOURCE as EVERYDAY
-from canonym.text.certainty import is_by_id, is_certain, is_verbatim
 from canonym.types import Candidate, Link, Mention
 
 _WITHOUT_PROPERTY = 0.8  # what is left of a score for each wish that others meet

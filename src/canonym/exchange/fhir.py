@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import IO, Any
 
-from canonym.export.mappings import Codes, Mapping, Origin, local_id, mappings_of
+from canonym.exchange.mappings import Codes, Mapping, Origin, local_id, mappings_of
 from canonym.export.rows import number, without_surrogates
 from canonym.io.curies import namespace, split_id
 from canonym.types import Link

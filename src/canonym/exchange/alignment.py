@@ -19,12 +19,12 @@ import numpy as np
 import numpy.typing as npt
 
 from canonym.encoders import make_encoder
+from canonym.exchange.auto_accept import LEAST_CONFIDENCE
 from canonym.io.curies import usual
 from canonym.io.numbers import SAME, exp, first_largest, rounded, weighted_sum
 from canonym.mentions.contrasts import against, marks
 from canonym.terminology import Terminology
 from canonym.text import STRONG, UNORDERED, normalise_all
-from canonym.text.certainty import LEAST_CONFIDENCE
 from canonym.text.type_names import type_words
 from canonym.types import Against, ConceptMapping, Float32Array, Name
 
