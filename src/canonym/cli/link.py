@@ -61,9 +61,12 @@ class Filters(TypedDict):
     seed: int | None
 
 
-class SheetOptions(TypedDict):
-    """Which sheet of a workbook is read."""
+class ColumnOptions(TypedDict):
+    """Which column of a table is read, see `canonym.cli.input.TableOptions`."""
 
+    column: str | None
+    context_column: str | None
+    delimiter: str | None
     sheet: str | None
     header_row: int | None
 
@@ -75,7 +78,7 @@ class Machine(TypedDict):
     device: str | None
 
 
-class Options(RowOptions, SheetOptions, Filters, Machine, ExchangeOptions):
+class Options(RowOptions, ColumnOptions, Filters, Machine, ExchangeOptions):
     """What `link` hands on as it is given."""
 
     shard_rows: int
@@ -168,9 +171,6 @@ def link(
     names: tuple[str, ...],
     file: str | None,
     input_format: str | None,
-    column: str | None,
-    context_column: str | None,
-    delimiter: str | None,
     encoding: str | None,
     mention_types: tuple[str, ...],
     index: str | None,
@@ -245,9 +245,7 @@ def link(
     from canonym.cli.sources import open_chosen
 
     if engine is not None or _is_folder(output):
-        from canonym.cli.parts import link_in_parts
-
-        link_in_parts(ctx)
+        _link_in_parts(ctx)
         return
     chosen = choose_format(format_, output)
     inputs = (source_of(names, file), index, ids)
@@ -255,8 +253,7 @@ def link(
     if output and resume and is_finished(output):
         note(f"{output} is finished: there is nothing to do.")
         return
-    choice = options["sheet"], options["header_row"]
-    table = TableOptions(column, context_column, delimiter, *choice)
+    table = TableOptions(**{name: options[name] for name in ColumnOptions.__annotations__})  # type: ignore[literal-required]
     with open_input(names, file, kind=input_format, table=table, encoding=encoding) as given:
         if format_ is output is None and chosen == "tsv":
             chosen = given.delimited_format
@@ -264,7 +261,7 @@ def link(
         _check(given, layout, output, mention_types)
         _warn_of_files(names)
         linker = open_chosen(index, options, everyday=not no_everyday)
-        layout = _with_origin(layout, linker, options, column, output)
+        layout = _with_origin(layout, linker, options, output)
         how = {
             "k": max(layout.k, 2),  # the margin needs a runner-up
             "ids": read_ids(ids) if ids else (),
@@ -282,6 +279,12 @@ def link(
                 out.write(item, links)
                 report(n)
     _sum_up(out, given, output, blanks, unread)
+
+
+def _link_in_parts(ctx: click.Context) -> None:
+    from canonym.cli.parts import link_in_parts
+
+    link_in_parts(ctx)
 
 
 def _is_folder(output: str | None) -> bool:
@@ -347,15 +350,13 @@ def _total(file: str | None, given: Input) -> int | None:
     return count_items(file, given) if watched() else None
 
 
-def _with_origin(
-    layout: Layout, linker: Linker, options: Options, column: str | None, output: str | None
-) -> Layout:
+def _with_origin(layout: Layout, linker: Linker, options: Options, output: str | None) -> Layout:
     """Add what formats for other programs say about the index."""
     from canonym import __version__
     from canonym.cli.exchange import mapping_target
 
     return layout._replace(
-        mappings=mapping_target(linker, layout.format, options, layout.columns, column),
+        mappings=mapping_target(linker, layout.format, options, layout.columns, options["column"]),
         syntax="json" if output and output.lower().endswith(".json") else "xml",
         source=f"canonym {__version__}, index {linker.fingerprint}",
     )
