@@ -3,7 +3,7 @@
 # make slow    the few tests that take long
 # make clients OpenRefine, Chromium, Ray, Spark and others; installs them, a gigabyte, where there is apt-get
 # make check   formatting, lint and types
-# make docs    write docs/cli.md, results and printed outputs into the pages, and build the site
+# make docs    write docs/cli, results and printed outputs into the pages, and build the site
 
 VENV ?= .venv
 BIN := $(VENV)/bin
@@ -43,8 +43,7 @@ format: $(VENV)/installed
 	$(BIN)/ruff check --fix .
 
 docs: $(VENV)/installed
-	$(BIN)/python -m canonym.cli.reference > docs/cli.md.new
-	mv docs/cli.md.new docs/cli.md
+	$(BIN)/python -m canonym.cli.reference docs/cli
 	$(BIN)/python benchmarks/tables.py
 	$(BIN)/python tests/test_docs.py README.md docs/index.md docs/quickstart.md docs/linking.md docs/guides/*.md
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet

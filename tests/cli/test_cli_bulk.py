@@ -175,7 +175,7 @@ def test_a_disk_that_is_full_is_told_once(visits: Path, tmp_path: Path, index: P
         "import resource, sys; from canonym.cli import main; "
         "resource.setrlimit(resource.RLIMIT_FSIZE, (40_000, 40_000)); main(sys.argv[1:])"
     )
-    given = arguments(visits, tmp_path / "out", index, "--shard-rows", "2")
+    given = arguments(visits, tmp_path / "out", index, "--format-option", "shard-rows=2")
     rows = [os.urandom(20_000).hex() for _ in range(2)]
     visits.write_text("dx\na\nb\n" + "\n".join(rows) + "\n", encoding="utf-8")
     done = subprocess.run([sys.executable, "-c", limited, *given], capture_output=True, text=True)

@@ -54,8 +54,10 @@ def test_an_unknown_command_is_refused() -> None:
 
 
 def test_the_page_of_reference_is_up_to_date() -> None:
-    page = Path(__file__).parents[2] / "docs" / "cli.md"
-    assert page.read_text() == reference(), "run: python -m canonym.cli.reference > docs/cli.md"
+    pages = (Path(__file__).parents[2] / "docs" / "cli").glob("*.md")
+    assert {page.name: page.read_text() for page in pages} == reference(), (
+        "run: python -m canonym.cli.reference docs/cli"
+    )
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
@@ -83,7 +85,7 @@ def test_completion_completes() -> None:
     [
         (InvalidInput("bad \ud800 \x1b name"), 2, "Error: bad \\ud800 \\x1b name\n"),
         (NotTrained("fit it first"), 2, "Error: fit it first\n"),
-        (MissingExtra("writing Parquet", "arrow"), 2, "pip install 'canonym[tables]'"),
+        (MissingExtra("writing Parquet", "tables"), 2, "pip install 'canonym[tables]'"),
         (OSError(28, "No space left on device", "/x/y"), 1, "Error: /x/y: No space left"),
         (PermissionError(13, "Permission denied"), 1, "Error: Permission denied"),
         (OSError("odd"), 1, "Error: odd"),

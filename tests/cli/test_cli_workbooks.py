@@ -329,7 +329,10 @@ def test_options_that_a_workbook_does_not_take_are_refused(visits: Path, tmp_pat
         ([*given[:2], "--column", "x"], "row 1: no column 'x'; the columns are 'visit', 'dx'"),
         ([*given[:2], "--column", "x"], "(another row may name them: --input-option header-row)"),
         ([*given[:2], "--input-format", "bioc"], "--input-format bioc does not go with it"),
-        (["--file", str(text), "--column", "dx", "--sheet", "S"], "--sheet and --header-row go "),
+        (
+            ["--file", str(text), "--column", "dx", "--sheet", "S"],
+            "--input-option header-row go with workb",
+        ),
         (["hip", "--sheet", "S"], "describe a file: give it with --file"),
         (
             ["hip", "-o", f"{tmp_path}/a.xlsm"],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -48,11 +49,12 @@ def link_in_parts(ctx: click.Context) -> None:
     options["ids"] = read_ids(typed["ids"]) if typed["ids"] else ()
     if not is_typed("workers", ctx):
         options["workers"] = 0  # as many as there are cores
+    target = str(Path(typed["output"]))
     linker = open_linker(typed["index"], min_confidence=options["min_confidence"])
-    with stages(unit="rows") as report, _kept(typed["output"], report) as progress:
+    with stages(unit="rows") as report, _kept(target, report) as progress:
         summary = link_files(
             typed["file"],
-            typed["output"],
+            target,
             typed["column"],
             linker,
             engine=engine,
@@ -60,7 +62,7 @@ def link_in_parts(ctx: click.Context) -> None:
             progress=progress,
             **options,
         )
-    _sum_up(summary, typed["output"])
+    _sum_up(summary, target)
     if summary.failures:
         sys.exit(_INCOMPLETE)
 
