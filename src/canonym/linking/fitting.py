@@ -64,8 +64,8 @@ def annotated_documents(
     if gold_ids and not any(map(find, sorted(gold_ids))):
         raise InvalidInput(
             f"none of the {len(gold_ids):,} different ids of the corpus, such as "
-            f"{min(gold_ids)!r}, is in the terminology: every link would count as wrong; is the corpus annotated with "
-            "another one?"
+            f"{min(gold_ids)!r}, is in the terminology: every link would count as wrong; is the "
+            "corpus annotated with another one?"
         )
     return annotated, find
 
