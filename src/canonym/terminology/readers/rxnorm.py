@@ -102,7 +102,7 @@ def read_rxnorm(
         labels.__contains__,
         sources=("RXNORM",),
         suppress=suppress,
-        wanted=relations,
+        relations=relations,
     )
     yield from _retired(release.find("RXNCUI.RRF"), labels, version)
 
