@@ -90,8 +90,8 @@ def read_reviews(path: str | Path, *, encoding: str = "utf-8") -> ReviewFile:
         names = [name.strip().strip('"') for name in columns.strip("\n").split(delimiter)]
         table_rows = _rows(path, names, quoted_rows(lines, path, delimiter, before=lines.line))
         if set(_SSSOM) <= set(names):
-            found = tuple(_sssom_reviews(path, table_rows, _prefixes(head)))
-            return ReviewFile(str(path), _found(_INDEX, "\n".join(head)), found)
+            reviews = tuple(_sssom_reviews(path, table_rows, _prefixes(head)))
+            return ReviewFile(str(path), _found(_INDEX, "\n".join(head)), reviews)
         if set(_USAGI) <= set(names):
             return ReviewFile(str(path), "", tuple(_usagi_reviews(path, table_rows)))
         if set(_TABLE) <= set(names):
@@ -117,8 +117,8 @@ def _unknown_columns(path: str | Path, names: Sequence[str], line: int | None = 
 
 
 def _found(pattern: re.Pattern[str], text: str) -> str:
-    found = pattern.search(text)
-    return found[1] if found else ""
+    match = pattern.search(text)
+    return match[1] if match else ""
 
 
 def _rows(
@@ -138,7 +138,7 @@ def _rows(
 
 
 def _prefixes(head: Sequence[str]) -> dict[str, str]:
-    return {found[1]: found[2] for line in head if (found := _PREFIX.match(line))}
+    return {match[1]: match[2] for line in head if (match := _PREFIX.match(line))}
 
 
 def _sssom_reviews(
@@ -262,11 +262,13 @@ def _concept_map(path: str | Path, text: str) -> ReviewFile:
     if not isinstance(content, dict) or content.get("resourceType") != "ConceptMap":
         raise ReadError(path, "is JSON, and no ConceptMap of FHIR, which is expected then")
     try:
-        elements = [one for group in content.get("group", ()) for one in group["element"]]
-        found = tuple(review for one in elements for review in _element_reviews(path, one))
+        elements = [element for group in content.get("group", ()) for element in group["element"]]
+        reviews = tuple(
+            review for element in elements for review in _element_reviews(path, element)
+        )
     except (KeyError, TypeError, AttributeError) as error:
         raise ReadError(path, f"is no ConceptMap that can be read ({error!r})") from error
-    return ReviewFile(str(path), _found(_TOOL, str(content.get("description", ""))), found)
+    return ReviewFile(str(path), _found(_TOOL, str(content.get("description", ""))), reviews)
 
 
 def _element_reviews(path: str | Path, element: Mapping[str, Any]) -> Iterator[Review]:
@@ -296,12 +298,12 @@ def _element_reviews(path: str | Path, element: Mapping[str, Any]) -> Iterator[R
 def _decisions(element: Mapping[str, Any]) -> Iterator[dict[str, str]]:
     for extension in element.get("extension", ()):
         if extension.get("url") == DECISION:
-            yield {one["url"]: one["valueString"] for one in extension["extension"]}
+            yield {part["url"]: part["valueString"] for part in extension["extension"]}
 
 
 def _fhir_note(facts: Mapping[str, str]) -> str:
-    given = (facts.get(key, "") for key in ("by", "at", "comment"))
-    return ", ".join(filter(None, ("reviewed in FHIR", *given)))
+    told = (facts.get(key, "") for key in ("by", "at", "comment"))
+    return ", ".join(filter(None, ("reviewed in FHIR", *told)))
 
 
 # --- taken over into an index ---------------------------------------------------------------------
@@ -387,18 +389,18 @@ def _texts(linker: Linker, id_: str) -> set[str]:
 
 
 def _unknown(linker: Linker, file: ReviewFile, known: ConceptIds) -> ReadError:
-    wanted = [review for review in file.reviews if not review.reason]
-    missing = [review for review in wanted if known.find(review.id) is None]
+    reviewed = [review for review in file.reviews if not review.reason]
+    missing = [review for review in reviewed if known.find(review.id) is None]
     example = linker.terminology.concepts_at([0])[0].id
     other = (
         "the file is of another terminology"
-        if len(missing) == len(wanted)
+        if len(missing) == len(reviewed)
         else "pass over such rows with skip_unknown=True"
     )
     return ReadError(
         file.path,
         f"{missing[0].id!r} is no concept of {linker.folder}, whose ids look like {example!r}; so "
-        f"it is in {len(missing):,} of {len(wanted):,} reviewed rows: {other}",
+        f"it is in {len(missing):,} of {len(reviewed):,} reviewed rows: {other}",
         line=missing[0].line or None,
     )
 

@@ -238,14 +238,14 @@ def tool(version: str, fingerprint: str) -> str:
 
 def mappings_of(link: Link) -> Iterator[Mapping]:
     """Yield what a link says; nothing for a mention without a text."""
-    for one in link.parts or (link,):
-        if text := one.mention.text.strip():
-            best = None if one.id is None else one.candidates[0]
+    for part in link.parts or (link,):
+        if text := part.mention.text.strip():
+            best = None if part.id is None else part.candidates[0]
             whole = link.mention.text if link.parts else ""
             yield Mapping(
-                *(text, whole, one.searched, best, one.confidence, one.reason),
-                steps=one.steps,
-                status=one.status,
+                *(text, whole, part.searched, best, part.confidence, part.reason),
+                steps=part.steps,
+                status=part.status,
             )
 
 
@@ -265,8 +265,8 @@ class Codes(NamedTuple):
 
     def code(self, text: str, cells: Sequence[str]) -> str:
         """Return the code of a text."""
-        given = "" if self.column is None else cells[self.column]
-        return " ".join(given.split() or text.split())
+        code = "" if self.column is None else cells[self.column]
+        return " ".join(code.split() or text.split())
 
     def frequency(self, cells: Sequence[str]) -> int:
         """Return how often the text of a row occurs."""

@@ -162,11 +162,13 @@ class UsagiWriter:
                 writer.writerow([without_surrogates(row.get(name, "")) for name in self._header])
 
     def _rows(self, key: tuple[str, str], claims: list[Mapping]) -> list[dict[str, str]]:
-        found = [one for one in claims if one.candidate and one.relation != "refused"]
-        refused = [one.candidate.id for one in claims if one.candidate and one not in found]
+        mapped = [claim for claim in claims if claim.candidate and claim.relation != "refused"]
+        refused = [
+            claim.candidate.id for claim in claims if claim.candidate and claim not in mapped
+        ]
         rows = []
-        for claim in found or claims[:1]:
-            best = claim.candidate if found else None
+        for claim in mapped or claims[:1]:
+            best = claim.candidate if mapped else None
             row = {
                 "sourceCode": key[0],
                 "sourceName": key[1],

@@ -45,7 +45,7 @@ def index_facts(info: Mapping[str, Any]) -> dict[str, str]:
         "terminology": " + ".join(terminology["sources"]) or info["folder"],
         "concepts": f"{terminology['n_concepts']:,}",
         "names": f"{terminology['n_names']:,}",
-        "encoders": " + ".join(one["name"] for one in info["encoders"]) or "none",
+        "encoders": " + ".join(encoder["name"] for encoder in info["encoders"]) or "none",
     }
 
 

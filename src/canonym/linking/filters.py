@@ -58,7 +58,7 @@ class Criteria:
         """Whether a name of a concept passes, by the rules of `Terminology.rows_where`."""
         sources = {concept.source.casefold(), name.source.casefold() or concept.source.casefold()}
         return (
-            (not self._types or any(one.casefold() in self._types for one in concept.types))
+            (not self._types or any(type_.casefold() in self._types for type_ in concept.types))
             and (not self._sources or bool(sources & self._sources))
             and (not self._languages or name.language.casefold() in self._languages)
             and (not self._given or concept.id in self._ids)
@@ -140,9 +140,9 @@ class Filters:
             ties = ties._replace(concept_rank=rank.astype(np.int32), by_scope=False)
         if prefer:
             ties = ties._replace(preference=unmet_preferences(self._terminology, prefer))
-        chosen = types or sources or languages or ids
+        filtered = types or sources or languages or ids
         species = SPECIES in prefer
-        if not chosen and self._retired is None:
+        if not filtered and self._retired is None:
             n, n_concepts = self._terminology.n_names, self._terminology.n_concepts
             return Filter(None, n, n_concepts, ties, species=species)
         allowed = self._terminology.rows_where(
@@ -152,7 +152,7 @@ class Filters:
             allowed &= ~self._retired
         concepts = np.unique(ties.concept_of_row[allowed])
         criteria = None
-        if chosen:
+        if filtered:
             criteria = Criteria(self._terminology, types, sources, languages, ids)
         return Filter(allowed, int(allowed.sum()), len(concepts), ties, criteria, species)
 
@@ -180,40 +180,42 @@ def unmet_preferences(terminology: Terminology, prefer: Sequence[str]) -> npt.ND
         If the terminology has no concept that meets a preference.
     """
     unmet = np.zeros(terminology.n_concepts, dtype=np.int32)
-    for wanted in prefer:
-        unmet = 2 * unmet + ~_that_meet(terminology, wanted)
+    for preference in prefer:
+        unmet = 2 * unmet + ~_that_meet(terminology, preference)
     return unmet
 
 
-def _that_meet(terminology: Terminology, wanted: str) -> BoolArray:
+def _that_meet(terminology: Terminology, preference: str) -> BoolArray:
     """Mark the concepts of a type, source, prefix or species of that name."""
     rows = np.zeros(terminology.n_names, dtype=np.bool_)
-    if _among(wanted, terminology.types()):
-        rows |= terminology.rows_where(types=[wanted])
-    if _among(wanted, _sources(terminology)):
-        rows |= terminology.rows_where(sources=[wanted])
-    found = np.zeros(terminology.n_concepts, dtype=np.bool_)
-    found[terminology.concept_of_row()[rows]] = True
-    if wanted.endswith(":"):
-        found |= terminology.with_prefix(wanted)
-    taxon = taxon_of(wanted)
-    if taxon or wanted == SPECIES:
-        species = (species_of(one.types, one.label) for one in terminology.iter_concepts())
-        found |= np.fromiter((bool(one) and one == (taxon or one) for one in species), np.bool_)
-    if not found.any():
-        raise InvalidInput(_no_concept(terminology, wanted))
-    return found
+    if _among(preference, terminology.types()):
+        rows |= terminology.rows_where(types=[preference])
+    if _among(preference, _sources(terminology)):
+        rows |= terminology.rows_where(sources=[preference])
+    meeting = np.zeros(terminology.n_concepts, dtype=np.bool_)
+    meeting[terminology.concept_of_row()[rows]] = True
+    if preference.endswith(":"):
+        meeting |= terminology.with_prefix(preference)
+    taxon = taxon_of(preference)
+    if taxon or preference == SPECIES:
+        species = (
+            species_of(concept.types, concept.label) for concept in terminology.iter_concepts()
+        )
+        meeting |= np.fromiter((bool(own) and own == (taxon or own) for own in species), np.bool_)
+    if not meeting.any():
+        raise InvalidInput(_no_concept(terminology, preference))
+    return meeting
 
 
 def _sources(terminology: Terminology) -> list[str]:
     return [source for source, _ in terminology.sources() if source]
 
 
-def _among(wanted: str, known: Iterable[str]) -> bool:
-    return wanted.casefold() in {one.casefold() for one in known}
+def _among(value: str, known: Iterable[str]) -> bool:
+    return value.casefold() in {other.casefold() for other in known}
 
 
-def _no_concept(terminology: Terminology, wanted: str) -> str:
+def _no_concept(terminology: Terminology, preference: str) -> str:
     kinds = {
         "types": list(terminology.types()),
         "sources": _sources(terminology),
@@ -226,6 +228,6 @@ def _no_concept(terminology: Terminology, wanted: str) -> str:
         if values
     )
     return (
-        f"prefer: no concept of {terminology.path.name} is of {wanted!r}; expected a type, a "
+        f"prefer: no concept of {terminology.path.name} is of {preference!r}; expected a type, a "
         f"source, a prefix of ids or a species. It has the {there}"
     )

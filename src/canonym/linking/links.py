@@ -190,18 +190,18 @@ def _is_whole(value: object) -> bool:
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
-def check_abbreviations(given: Mapping[str, str] | None) -> Mapping[str, str]:
+def check_abbreviations(abbreviations: Mapping[str, str] | None) -> Mapping[str, str]:
     """Return short forms and their long forms; refuse anything but a mapping of strings."""
-    if given is None:
+    if abbreviations is None:
         return {}
-    if not isinstance(given, Mapping) or not all(
-        isinstance(form, str) for pair in given.items() for form in pair
+    if not isinstance(abbreviations, Mapping) or not all(
+        isinstance(form, str) for pair in abbreviations.items() for form in pair
     ):
         raise InvalidInput(
-            f"abbreviations is {given!r:.80}; expected a mapping of short forms to long forms, "
-            "such as {'HA': 'heart attack'}"
+            f"abbreviations is {abbreviations!r:.80}; expected a mapping of short forms to long "
+            "forms, such as {'HA': 'heart attack'}"
         )
-    return given
+    return abbreviations
 
 
 class Links(Sequence[Link]):

@@ -81,8 +81,8 @@ def open_rows(
         ties,
         tuple(Verbatim.load(folder / f"sieve-{sieve.name}", n_rows=n) for sieve in sieves),
         tuple(
-            INDEXES[one["index"]].load(folder / f"index-{number}", n_rows=n)
-            for number, one in enumerate(described)
+            INDEXES[encoder["index"]].load(folder / f"index-{number}", n_rows=n)
+            for number, encoder in enumerate(described)
         ),
         RowsByConcept(ties.concept_of_row),
         load_array(retired, (n,), np.bool_) if retired.exists() else None,
@@ -168,8 +168,8 @@ class Names:
         places = _joined(places, [place for _, place in further])
         order = np.argsort(places, kind="stable")
         rows, places = rows[order], places[order]
-        kept = np.arange(len(places)) - np.searchsorted(places, places) < most
-        return rows[kept], places[kept]
+        first = np.arange(len(places)) - np.searchsorted(places, places) < most
+        return rows[first], places[first]
 
     @property
     def n_rows(self) -> int:
@@ -178,7 +178,7 @@ class Names:
 
     def extra_texts(self) -> list[str]:
         """Return the distinct names beside the terminology's."""
-        return list(dict.fromkeys(one.text for names in self._extra for one in names.names))
+        return list(dict.fromkeys(name.text for names in self._extra for name in names.names))
 
     def name(self, row: int) -> Name:
         """Return the name of a row."""
@@ -195,14 +195,14 @@ class Names:
 
     def find(self, sieve: int, forms: Sequence[str]) -> list[Int32Array]:
         """Return the rows that hold exactly each normal form, in the sieve of that number."""
-        found = self.base.sieves[sieve].find(forms)
+        rows_of = self.base.sieves[sieve].find(forms)
         for names, start in zip(self._extra, self._starts, strict=False):
             further = names.sieves[sieve].find(forms)
-            found = [
+            rows_of = [
                 np.concatenate([rows, more + np.int32(start)]) if len(more) else rows
-                for rows, more in zip(found, further, strict=True)
+                for rows, more in zip(rows_of, further, strict=True)
             ]
-        return found
+        return rows_of
 
     def rows_of_target(self, target: Target) -> TargetRows:
         """Return the rows that a target searches."""
@@ -251,7 +251,7 @@ class Names:
 
     def filter(
         self,
-        chosen: Filter,
+        row_filter: Filter,
         target: Target,
         forbidden: frozenset[int] = frozenset(),
         *,
@@ -262,27 +262,27 @@ class Names:
         With `by_name` the rows are those of names, even where the target goes by concepts. If a
         filter allows any name of a concept, it allows the concept's mean vector.
         """
-        key = (id(chosen), target.name, by_name, forbidden)
+        key = (id(row_filter), target.name, by_name, forbidden)
         known = self._filters.get(key)
-        if known is None or known[0] is not chosen:
-            known = (chosen, self._make_filter(chosen, target, forbidden, by_name))
+        if known is None or known[0] is not row_filter:
+            known = (row_filter, self._make_filter(row_filter, target, forbidden, by_name))
             remember(self._filters, key, known)
         return known[1]
 
     def _make_filter(
-        self, chosen: Filter, target: Target, forbidden: frozenset[int], by_name: bool
+        self, row_filter: Filter, target: Target, forbidden: frozenset[int], by_name: bool
     ) -> Filter:
-        rows = self._allowed(chosen, self._rows_of_part(target.part), forbidden)
+        rows = self._allowed(row_filter, self._rows_of_part(target.part), forbidden)
         by_concept = target.by_concept and not by_name
         if rows is None and not self._extra and not by_concept:
-            return chosen
+            return row_filter
         owners = self._ties.concept_of_row
-        found = np.zeros(len(self.base.ties.concept_rank), dtype=np.bool_)
-        found[owners if rows is None else owners[rows]] = True
-        ties = chosen.ties._replace(concept_of_row=owners, scope_of_row=self._ties.scope_of_row)
+        concepts = np.zeros(len(self.base.ties.concept_rank), dtype=np.bool_)
+        concepts[owners if rows is None else owners[rows]] = True
+        ties = row_filter.ties._replace(concept_of_row=owners, scope_of_row=self._ties.scope_of_row)
         if by_concept:
             searched = self.rows_of_target(target)
-            rows = found[searched.concept_of_row]
+            rows = concepts[searched.concept_of_row]
             if searched.stale is not None:
                 rows &= ~searched.stale
             ties = ties._replace(
@@ -290,31 +290,33 @@ class Names:
             )
         n = len(ties.concept_of_row) if rows is None else int(rows.sum())
         mask = None if rows is None or rows.all() else rows
-        return chosen._replace(allowed=mask, n_rows=n, n_concepts=int(found.sum()), ties=ties)
+        return row_filter._replace(
+            allowed=mask, n_rows=n, n_concepts=int(concepts.sum()), ties=ties
+        )
 
     def _allowed(
-        self, chosen: Filter, part: BoolArray | None, forbidden: frozenset[int]
+        self, row_filter: Filter, part: BoolArray | None, forbidden: frozenset[int]
     ) -> BoolArray | None:
-        if chosen.allowed is None and part is None and not forbidden:
+        if row_filter.allowed is None and part is None and not forbidden:
             return None
         mask = np.ones(self._starts[-1], dtype=np.bool_) if part is None else part
-        if chosen.allowed is not None:
-            mask[: self.n_base] &= chosen.allowed
+        if row_filter.allowed is not None:
+            mask[: self.n_base] &= row_filter.allowed
             for names, start in zip(self._extra, self._starts, strict=False):
-                mask[start : start + len(names.names)] &= self._passing(names, chosen)
+                mask[start : start + len(names.names)] &= self._passing(names, row_filter)
         if forbidden:
             mask &= ~np.isin(self._ties.concept_of_row, list(forbidden))
         return mask
 
-    def _passing(self, names: ExtraNames, chosen: Filter) -> BoolArray:
+    def _passing(self, names: ExtraNames, row_filter: Filter) -> BoolArray:
         passing = np.ones(len(names.names), dtype=np.bool_)
-        if chosen.criteria is None:
+        if row_filter.criteria is None:
             return passing
         described: dict[int, Concept] = {}
         for row, concept in enumerate(names.concepts.tolist()):
             if concept not in described:
                 described[concept] = self.base.terminology.concepts_at([concept])[0]
-            passing[row] = chosen.criteria.passes(names.names[row], described[concept])
+            passing[row] = row_filter.criteria.passes(names.names[row], described[concept])
         return passing
 
 
@@ -349,7 +351,7 @@ class CurrentNames:
         settings, described = manifest["settings"], manifest["encoders"]
         training, means = load_targets(rows.terminology, folder, settings, described, steps)
         built = Names(rows, training, None, means, {})
-        kinds = [one["index"] for one in described]
+        kinds = [encoder["index"] for encoder in described]
         return cls(Overlay(folder / OVERLAY), built, ExtraNamesBuilder(sieves, encoders, kinds))
 
     def snapshot(self) -> Names:

@@ -53,18 +53,18 @@ def link_in_processes(
     workers = check_workers(options.get("workers", 1))
     task = _LinkBatch(linker, options, abbreviations, in_texts)
     batches = text_batches if in_texts else batches_of
-    sent, kept = tee(batches(documents, mentions=task.request.batch))
-    found = ordered_map(task, sent, workers=workers)
+    sent, waiting = tee(batches(documents, mentions=task.request.batch))
+    linked = ordered_map(task, sent, workers=workers)
     return (
         pair
-        for links, batch in zip(found, kept, strict=False)
+        for links, batch in zip(linked, waiting, strict=False)
         for pair in zip(batch, links, strict=True)
     )
 
 
 def annotate_texts(
     linker: OpenIndex,
-    given: Iterable[str | Document],
+    documents: Iterable[str | Document],
     options: AnnotationOptions,
     abbreviations: Mapping[str, str] | None,
     progress: Progress | None,
@@ -74,18 +74,18 @@ def annotate_texts(
     flags = whole.pop("flags", False)
     if whole.get("separator") is not None:
         raise InvalidInput("a separator parts the names of a mention: it goes with link")
-    chosen = cast("LinkOptions", whole)
+    link_options = cast("LinkOptions", whole)
     linker.annotator.open(progress)
-    texts = as_texts(given)
-    if chosen.get("workers", 1) == 1:
+    texts = as_texts(documents)
+    if link_options.get("workers", 1) == 1:
         linked: Iterator[tuple[Document, Links]] = linker.annotator.link(
-            texts, chosen, abbreviations
+            texts, link_options, abbreviations
         )
     else:
-        found = link_in_processes(linker, texts, chosen, abbreviations, in_texts=True)
+        annotated = link_in_processes(linker, texts, link_options, abbreviations, in_texts=True)
         linked = (
             (replace(document, mentions=tuple(link.mention for link in links)), links)
-            for document, links in found
+            for document, links in annotated
         )
     return itertools.starmap(_flagged, linked) if flags else linked
 

@@ -191,7 +191,7 @@ class Pipeline:
     def request(self, **options: Unpack[LinkOptions]) -> Request:
         """Check the options of a call, and turn its filters into one over rows."""
         checked = check_options(options)
-        chosen = self.filters.choose(
+        row_filter = self.filters.choose(
             types=checked["types"],
             sources=checked["sources"],
             languages=checked["languages"],
@@ -201,7 +201,7 @@ class Pipeline:
         )
         return Request(
             checked["k"],
-            chosen,
+            row_filter,
             checked["min_score"],
             check_confidence(self.judge, checked["min_confidence"]),
             # Ties that are broken at random are not broken by the context.
@@ -212,9 +212,9 @@ class Pipeline:
             checked["keep_negated"],
         )
 
-    def batch(self, chosen: Filter) -> BatchHits:
+    def batch(self, row_filter: Filter) -> BatchHits:
         """Begin a batch: no hits yet, and the names of this moment."""
-        return BatchHits(self.search, self.names.snapshot(), chosen, self.concepts, self.sieves)
+        return BatchHits(self.search, self.names.snapshot(), row_filter, self.concepts, self.sieves)
 
     def prepare(
         self,
@@ -353,9 +353,9 @@ class Pipeline:
         sieves_only: set[str],
         enough: int,
     ) -> dict[str, StringHits]:
-        names, chosen = batch.names, batch.filter
+        names, row_filter = batch.names, batch.filter
         filters = [
-            names.filter(chosen, step, forbidden, by_name=True) for step in self.search.steps
+            names.filter(row_filter, step, forbidden, by_name=True) for step in self.search.steps
         ]
         plain = dict(zip(strings, normalise_all(strings, PLAIN), strict=True))
         sifted = sift(plain, self.sieves, names, filters, self.concepts)
@@ -374,7 +374,7 @@ class Pipeline:
             )
         ]
         n = max(k, LOOKED_AT)
-        nearest = self.search.search(searched, n, names, chosen, forbidden, batch.encoded)
+        nearest = self.search.search(searched, n, names, row_filter, forbidden, batch.encoded)
         rows = (hit.row for of_string in nearest.values() for hit in of_string)
         self.concepts.read_names(row for row in rows if 0 <= row < names.n_base)
         if self.sieves:  # without any, a search is what a paper describes
@@ -420,7 +420,7 @@ class Pipeline:
         return find_coded(codes, sifted, batch, forbidden, k) if codes else {}
 
     def nearest(
-        self, strings: Sequence[str], k: int, chosen: Filter
+        self, strings: Sequence[str], k: int, row_filter: Filter
     ) -> dict[str, list[ConceptHit]]:
         """Search the terminology's names alone, for whatever owns the rows of a filter.
 
@@ -428,10 +428,10 @@ class Pipeline:
         """
         if not strings or not self.search.encoders:
             return {}
-        batch = self.batch(chosen)
+        batch = self.batch(row_filter)
         indexes = batch.names.base.indexes
         vectors = batch.encoded.of(strings)
-        hits = self.search.nearest(strings, vectors, k, indexes, chosen, step=_NAMES)
+        hits = self.search.nearest(strings, vectors, k, indexes, row_filter, step=_NAMES)
         return dict(zip(strings, hits, strict=True))
 
     def decide(

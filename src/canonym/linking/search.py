@@ -128,7 +128,7 @@ class Search:
         strings: Sequence[str],
         k: int,
         names: Names,
-        chosen: Filter,
+        row_filter: Filter,
         forbidden: frozenset[int],
         encoded: EncodedStrings,
     ) -> dict[str, list[ConceptHit]]:
@@ -143,10 +143,10 @@ class Search:
             least = 0.0 if last else self._threshold
             nearest = self.nearest(
                 [strings[i] for i in left.tolist()],
-                [take_vectors(each, left) for each in vectors],
+                [take_vectors(of_encoder, left) for of_encoder in vectors],
                 k,
                 names.rows_of_target(target).indexes,
-                names.filter(chosen, target, forbidden),
+                names.filter(row_filter, target, forbidden),
                 step=target,
             )
             for i, further in zip(left, nearest, strict=True):
@@ -187,7 +187,7 @@ class Search:
         vectors: Sequence[Vectors],
         k: int,
         indexes: Sequence[Searchable],
-        chosen: Filter,
+        row_filter: Filter,
         *,
         step: Target,
     ) -> list[list[ConceptHit]]:
@@ -199,11 +199,16 @@ class Search:
             return []
         scales = self.scales(strings, vectors)
         search = FusedSearch(
-            self.encoders, indexes, vectors, scales, chosen.allowed, exactly=self._exactly
+            self.encoders, indexes, vectors, scales, row_filter.allowed, exactly=self._exactly
         )
-        k = max(min(k, chosen.n_concepts), 1)  # memory grows with k
+        k = max(min(k, row_filter.n_concepts), 1)  # memory grows with k
         ranked = search_concepts(
-            search, len(strings), chosen.n_rows, k, chosen.ties, n_concepts=chosen.n_concepts
+            search,
+            len(strings),
+            row_filter.n_rows,
+            k,
+            row_filter.ties,
+            n_concepts=row_filter.n_concepts,
         )
         names = [encoder.name for encoder in self.encoders]
         # A search of names alone needs no name of its own.
@@ -212,8 +217,8 @@ class Search:
         rows = np.where(step.by_concept, -1, ranked.rows)[there].tolist()
         concepts, scores = ranked.concepts[there].tolist(), ranked.scores[there].tolist()
         parts = [
-            dict(zip(names, each, strict=True))
-            for each in zip(*(part[there].tolist() for part in ranked.parts), strict=True)
+            dict(zip(names, of_hit, strict=True))
+            for of_hit in zip(*(part[there].tolist() for part in ranked.parts), strict=True)
         ]
         hits = map(ConceptHit, concepts, rows, scores, parts, itertools.repeat(found_by))
         return [list(itertools.islice(hits, n)) for n in there.sum(axis=1).tolist()]
@@ -307,7 +312,7 @@ class KnownHits:
         self._known = (None, None, (0, 0), {})
 
     def of(
-        self, names: Names, chosen: Filter, k: tuple[int, int], forbidden: frozenset[int]
+        self, names: Names, row_filter: Filter, k: tuple[int, int], forbidden: frozenset[int]
     ) -> dict[str, StringHits]:
         """Return the hits by string, to be added to; `k` are the hits to find, and enough of them.
 
@@ -315,9 +320,9 @@ class KnownHits:
         """
         before, also, numbers, hits = self._known
         n_known = sum(len(of_group) for of_group in [*hits.values()])
-        if before is not names or also is not chosen or numbers != k or n_known > _MOST_KNOWN:
+        if before is not names or also is not row_filter or numbers != k or n_known > _MOST_KNOWN:
             hits = {}
-            self._known = (names, chosen, k, hits)
+            self._known = (names, row_filter, k, hits)
         return hits.setdefault(forbidden, {})
 
 
@@ -331,13 +336,13 @@ class BatchHits:
         self,
         search: Search,
         names: Names,
-        chosen: Filter,
+        row_filter: Filter,
         concepts: ConceptTable,
         sieves: Sequence[Sieve] = (),
     ) -> None:
         self.search = search
         self.names = names
-        self.filter = chosen
+        self.filter = row_filter
         self.concepts = concepts
         self.sieves = sieves
         self.encoded = EncodedStrings(search.encode)
