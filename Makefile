@@ -31,7 +31,7 @@ slow: $(VENV)/installed
 clients: $(VENV)/installed
 	tests/clients/install
 	$(BIN)/python -m pip install --quiet --no-compile -c constraints.txt -e '.[ray,spark]' sssom
-	$(BIN)/python -m pytest tests/clients tests/service tests/bulk tests/export/test_sssom.py tests/review/test_export.py
+	$(BIN)/python -m pytest tests/clients tests/service tests/bulk tests/exchange/test_sssom.py tests/review/test_export.py
 
 check: $(VENV)/installed
 	$(BIN)/ruff format --check .

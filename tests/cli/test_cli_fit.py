@@ -145,6 +145,7 @@ def test_fit_starts_from_the_default_encoder(source: Path, tmp_path: Path) -> No
     settings = json.loads((tmp_path / "a" / "encoder.json").read_text())["settings"]
     assert settings["buckets"] == 256
     trained = settings["trained"]
+    assert "another kind of processor" in trained["rests_on"]
     assert trained["start"] == {"on": "a small table"}
     assert trained["options"] == {"steps": 40, "batch": 32, "seed": 0, "start_share": 0.5}
     assert trained["data"]["names"] == 120

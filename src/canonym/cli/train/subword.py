@@ -125,6 +125,7 @@ def subword(
     from canonym.cli.progress import stages
     from canonym.cli.verbosity import is_quiet
     from canonym.encoders import save_encoder
+    from canonym.io.numbers import BY_BLAS
     from canonym.training.subword.held_out import SHARE, fit_names
 
     inputs = (terminology, start, *corpora)
@@ -154,8 +155,8 @@ def subword(
             progress=lambda done, total: report("Fitting", done, total),
             **options,
         )
-    history = {"start": encoder.trained if encoder is not None else None}
-    history |= {"data": data.record(documents, share), "options": run}
+    history: dict[str, Any] = {"start": encoder.trained if encoder is not None else None}
+    history |= {"data": data.record(documents, share), "options": run, "rests_on": BY_BLAS}
     save_encoder(_with_history(fitted, history), output, overwrite=overwrite)
     if not is_quiet():
         print_facts({**facts, "time": f"{time.monotonic() - began:.0f} s"})
