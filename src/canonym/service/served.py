@@ -66,15 +66,19 @@ class Opened:
         ids = self.terminology.find_ids(spelling.strip())
         return ids[0] if len(ids) == 1 else None
 
+    def ancestors(self, id: str) -> list[str]:
+        """Return the ids of what stands above a concept, the nearest first."""
+        above = {id: None}  # which need not be a tree, nor free of circles
+        waiting = [id]
+        for nearer in waiting:
+            new = [farther for farther in self.terminology.parents(nearer) if farther not in above]
+            above.update(dict.fromkeys(new))
+            waiting.extend(new)
+        return waiting[1:]
+
     def is_below(self, id: str, other: str) -> bool:
         """Tell whether a concept stands below another one, however far."""
-        above = {id}
-        waiting = [id]
-        while waiting and other not in above:
-            parents = set(self.terminology.parents(waiting.pop())) - above
-            above |= parents
-            waiting += parents
-        return id != other and other in above
+        return other in self.ancestors(id)
 
     def path(self, id: str) -> list[str]:
         """Return the ids from the top of the hierarchy down to a concept, by its first parents."""
