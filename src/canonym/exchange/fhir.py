@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import IO, Any
 
-from canonym.export.mappings import Codes, Mapping, Origin, local_id, mappings_of
+from canonym.exchange.mappings import Codes, Mapping, Origin, local_id, mappings_of
 from canonym.export.rows import number, without_surrogates
 from canonym.io.curies import namespace, split_id
 from canonym.types import Link
@@ -113,11 +113,11 @@ class ConceptMapWriter:
     def add(self, code: str, text: str, claims: Sequence[Mapping]) -> None:
         """Take what is claimed of a text with its code."""
         key = (without_surrogates(code), without_surrogates(text))
-        found = [one for one in claims if one.candidate and one.relation != "refused"]
-        others = [one for one in claims if one not in found and one.verdict]
+        mapped = [claim for claim in claims if claim.candidate and claim.relation != "refused"]
+        others = [claim for claim in claims if claim not in mapped and claim.verdict]
         self._others.setdefault(key, []).extend(others)
-        for claim in found or claims[:1]:
-            best = claim.candidate if found else None
+        for claim in mapped or claims[:1]:
+            best = claim.candidate if mapped else None
             prefix = split_id(best.id)[0] if best else self._origin.prefixes[0]
             targets = self._groups.setdefault(code_system(prefix), {}).setdefault(key, {})
             if best and claim.certainty > targets.setdefault(best.id, claim).certainty:
@@ -157,7 +157,7 @@ class ConceptMapWriter:
             element["noMap"] = True
         else:
             element["target"] = [{"equivalence": "unmatched"}]
-        decisions = [_decision(one) for one in others]
+        decisions = [_decision(claim) for claim in others]
         return {"extension": decisions, **element} if decisions else element
 
     def _target(self, id_: str, claim: Mapping) -> dict[str, Any]:

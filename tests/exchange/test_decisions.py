@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from canonym.errors import ReadError
-from canonym.export.mappings import Origin
-from canonym.export.omop import UsagiWriter
-from canonym.export.sssom import SssomWriter
-from canonym.linking.reviews import Review, read_reviews
+from canonym.exchange.decisions import Review, read_reviews
+from canonym.exchange.mappings import Origin
+from canonym.exchange.omop import UsagiWriter
+from canonym.exchange.sssom import SssomWriter
 from canonym.types import Candidate, Link, Mention
 from tests.io.making import make_xlsx
 

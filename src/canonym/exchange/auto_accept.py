@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container
 
+from canonym.linking.settings import IDS
 from canonym.text import PLAIN, normalise
 from canonym.text.qualifiers import QUALIFIERS
 from canonym.text.short_forms import is_short_form
@@ -17,7 +18,6 @@ LEAST_MARGIN = 0.03
 
 _TRUSTED = {"label", "exact"}
 _HARMLESS = {"abbreviation", "encoding", "markup", QUALIFIERS, *PLAIN}
-_BY_ID = "id"
 _HARMLESS_FOR_IDS = {*_HARMLESS, "code", "replaced"}
 
 
@@ -73,9 +73,9 @@ def is_certain(
     best = link.candidates[0]
     if best.against.contradictions:
         return False
-    if best.sieve == _BY_ID:
+    if best.sieve == IDS:
         return is_by_id(link, best) and all(
-            candidate.sieve != _BY_ID for candidate in link.candidates[1:]
+            candidate.sieve != IDS for candidate in link.candidates[1:]
         )
     verbatim = is_verbatim(link, best)
     if verbatim and (best.name, best.id) in added:
@@ -103,7 +103,7 @@ def is_certain(
 def is_by_id(link: Link, candidate: Candidate) -> bool:
     """Tell whether the mention of a link is an id of one of its candidates, and says no more."""
     return (
-        candidate.sieve == _BY_ID
+        candidate.sieve == IDS
         and candidate.score >= 1
         and all(step.name in _HARMLESS_FOR_IDS for step in link.steps)
     )

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from canonym import Concept, Name, Terminology, Xref
-from canonym.linking.mapping import (
+from canonym.exchange.alignment import (
     FEATURES,
     map_terminologies,
     nearest_both_ways,

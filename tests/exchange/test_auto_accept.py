@@ -7,8 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from canonym.text import certainty, short_forms
-from canonym.text.certainty import LEAST_CONFIDENCE, LEAST_MARGIN, is_certain
+from canonym.exchange import auto_accept
+from canonym.exchange.auto_accept import LEAST_CONFIDENCE, LEAST_MARGIN, is_certain
+from canonym.text import short_forms
 from canonym.text.short_forms import is_short_form
 from canonym.types import CORRECTION, USUAL_READING, Against, Candidate, Link, Mention, Step
 
@@ -28,7 +29,7 @@ def _with(mention: str, name: str, searched: str = "", **changes: object) -> Lin
     )
 
 
-@pytest.mark.parametrize("module", [certainty, short_forms])
+@pytest.mark.parametrize("module", [auto_accept, short_forms])
 def test_examples_run(module: object) -> None:
     assert doctest.testmod(module).failed == 0  # type: ignore[arg-type]
 

@@ -19,12 +19,12 @@ import numpy as np
 import numpy.typing as npt
 
 from canonym.encoders import make_encoder
+from canonym.exchange.auto_accept import LEAST_CONFIDENCE
 from canonym.io.curies import usual
 from canonym.io.numbers import SAME, exp, first_largest, rounded, weighted_sum
 from canonym.mentions.contrasts import against, marks
 from canonym.terminology import Terminology
 from canonym.text import STRONG, UNORDERED, normalise_all
-from canonym.text.certainty import LEAST_CONFIDENCE
 from canonym.text.type_names import type_words
 from canonym.types import Against, ConceptMapping, Float32Array, Name
 
@@ -102,30 +102,32 @@ def map_terminologies(
     list of ConceptMapping
         In order of the ids of the left side, and of falling confidence.
     """
-    found = propose(left, right, use_xrefs=use_xrefs, progress=progress)
-    return decide(found, many=many, min_confidence=min_confidence)
+    proposal = propose(left, right, use_xrefs=use_xrefs, progress=progress)
+    return decide(proposal, many=many, min_confidence=min_confidence)
 
 
 def decide(
-    found: Proposal, *, many: bool = False, min_confidence: float = 0.5
+    proposal: Proposal, *, many: bool = False, min_confidence: float = 0.5
 ) -> list[ConceptMapping]:
     """Choose among proposed pairs, as `map_terminologies` does."""
-    logits = weighted_sum(found.features, WEIGHTS) + INTERCEPT
-    odds = exp(-logits) / [XREF_ODDS[found.xrefs.get(pair, "")] for pair in found.pairs]
+    logits = weighted_sum(proposal.features, WEIGHTS) + INTERCEPT
+    odds = exp(-logits) / [XREF_ODDS[proposal.xrefs.get(pair, "")] for pair in proposal.pairs]
     mapped = []
-    for n, (pair, odds_against) in enumerate(zip(found.pairs, odds.tolist(), strict=True)):
+    for n, (pair, odds_against) in enumerate(zip(proposal.pairs, odds.tolist(), strict=True)):
         confidence = 1 / (1 + odds_against)
-        is_opposed = bool(found.against[n].contradictions) and pair not in found.xrefs
+        is_opposed = bool(proposal.against[n].contradictions) and pair not in proposal.xrefs
         if confidence >= min_confidence and not is_opposed:
-            name = found.names.get(pair, "")
-            how = "name" if name else "xref" if pair in found.xrefs else "similarity"
-            score = float(found.features[n, FEATURES.index("similarity")])
-            ids = found.left_ids[pair[0]], found.right_ids[pair[1]]
-            relation = _relation(how, found.against[n], confidence)
+            name = proposal.names.get(pair, "")
+            how = "name" if name else "xref" if pair in proposal.xrefs else "similarity"
+            score = float(proposal.features[n, FEATURES.index("similarity")])
+            ids = proposal.left_ids[pair[0]], proposal.right_ids[pair[1]]
+            relation = _relation(how, proposal.against[n], confidence)
             mapped.append(ConceptMapping(*ids, confidence, score, how, name, relation))
-    mapped.sort(key=lambda one: (-one.confidence, -one.score, one.left, one.right))
-    kept = mapped if many else list(_one_to_one(mapped))
-    return sorted(kept, key=lambda one: (one.left, -one.confidence, one.right))
+    mapped.sort(
+        key=lambda mapping: (-mapping.confidence, -mapping.score, mapping.left, mapping.right)
+    )
+    final = mapped if many else list(_one_to_one(mapped))
+    return sorted(final, key=lambda mapping: (mapping.left, -mapping.confidence, mapping.right))
 
 
 def _relation(how: str, opposed: Against, confidence: float) -> str:
@@ -137,11 +139,11 @@ def _relation(how: str, opposed: Against, confidence: float) -> str:
 
 def _one_to_one(mapped: Iterable[ConceptMapping]) -> Iterator[ConceptMapping]:
     taken: set[tuple[str, str]] = set()
-    for one in mapped:
-        ends = {("left", one.left), ("right", one.right)}
+    for mapping in mapped:
+        ends = {("left", mapping.left), ("right", mapping.right)}
         if taken.isdisjoint(ends):
             taken |= ends
-            yield one
+            yield mapping
 
 
 def propose(
@@ -152,28 +154,32 @@ def propose(
     progress: Callable[[int], None] | None = None,
 ) -> Proposal:
     """Return every pair that anything speaks for, with its features."""
-    one, other = _Side(left), _Side(right)
-    equal = _equal(one.forms(STRONG), other.forms(STRONG))
-    reordered = _equal(one.forms(UNORDERED), other.forms(UNORDERED))
+    left_side, right_side = _Side(left), _Side(right)
+    equal = _equal(left_side.forms(STRONG), right_side.forms(STRONG))
+    reordered = _equal(left_side.forms(UNORDERED), right_side.forms(UNORDERED))
     partners = _partners(equal), _partners((right, left) for left, right in equal)
     settled = {
         pair for pair in equal if len(partners[0][pair[0]]) == len(partners[1][pair[1]]) == 1
     }
     near = _nearest(
-        one, other, {pair[0] for pair in settled}, {pair[1] for pair in settled}, progress
+        left_side,
+        right_side,
+        {pair[0] for pair in settled},
+        {pair[1] for pair in settled},
+        progress,
     )
-    xrefs = _xrefs(one, other) if use_xrefs else {}
-    roots = one.roots(), other.roots()
+    xrefs = _xrefs(left_side, right_side) if use_xrefs else {}
+    roots = left_side.roots(), right_side.roots()
     pairs = [
         pair
         for pair in sorted({*equal, *reordered, *near, *xrefs})
         if pair[0] not in roots[0] and pair[1] not in roots[1]
     ]
-    nearest = {pair: _nearest_names(one, other, pair) for pair in pairs}
+    nearest = {pair: _nearest_names(left_side, right_side, pair) for pair in pairs}
     base = {pair: nearest[pair].similarity + _EQUAL_BONUS * (pair in equal) for pair in pairs}
     gaps = _gaps(base, 0), _gaps(base, 1)
-    agree = _Neighbours(one, other, dict(settled))
-    share = _share(len(settled), min(len(one.ids), len(other.ids)))
+    agree = _Neighbours(left_side, right_side, dict(settled))
+    share = _share(len(settled), min(len(left_side.ids), len(right_side.ids)))
     shared = {**{pair: names[1:] for pair, names in reordered.items()}, **_texts(equal)}
     opposed = [against(*shared.get(pair, nearest[pair].texts)) for pair in pairs]
     rows = []
@@ -186,8 +192,9 @@ def propose(
                 tier == 2, tier == 1, tier == 0, pair in reordered and tier < 0,
                 nearest[pair].similarity, gaps[0][pair], gaps[1][pair], *agree.of(pair),
                 tier >= 0 and crowd > 1,
-                tier < 2 and bool(against(one.label(pair[0]), other.label(pair[1])).contradictions),
-                opposition.relation in ("broader", "narrower"), _other_types(one, other, pair),
+                tier < 2 and _labels_contradict(left_side, right_side, pair),
+                opposition.relation in ("broader", "narrower"),
+                _other_types(left_side, right_side, pair),
                 share, 0.0 if by_name else share,
             )
         )  # fmt: skip
@@ -197,8 +204,8 @@ def propose(
         {pair: names[0] for pair, names in shared.items()},
         opposed,
         xrefs,
-        one.ids,
-        other.ids,
+        left_side.ids,
+        right_side.ids,
     )
 
 
@@ -212,6 +219,10 @@ def _share(n_settled: int, n: int) -> float:
 
 def _texts(equal: Mapping[Pair, Equal]) -> dict[Pair, tuple[str, str]]:
     return {pair: names[1:] for pair, names in equal.items()}
+
+
+def _labels_contradict(left: _Side, right: _Side, pair: Pair) -> bool:
+    return bool(against(left.label(pair[0]), right.label(pair[1])).contradictions)
 
 
 def _other_types(left: _Side, right: _Side, pair: Pair) -> bool:
@@ -258,15 +269,15 @@ class _Side:
 
     def forms(self, steps: tuple[str, ...]) -> dict[str, dict[int, tuple[bool, str]]]:
         """Return the concepts of each normal form: whether it is their label, and the name."""
-        found: dict[str, dict[int, tuple[bool, str]]] = defaultdict(dict)
+        owners_of: dict[str, dict[int, tuple[bool, str]]] = defaultdict(dict)
         normal = normalise_all((name.text for name in self.names), steps)
         for form, owner, name in zip(normal, self.owners, self.names, strict=True):
             is_label = name.scope == "label"
             if form and (signs := marks(name.text)):
                 form = f"{form} {signs}"
-            if form and (is_label or owner not in found[form]):
-                found[form][owner] = (is_label, name.text)
-        return found
+            if form and (is_label or owner not in owners_of[form]):
+                owners_of[form][owner] = (is_label, name.text)
+        return owners_of
 
     def label(self, place: int) -> str:
         """Return the label of a concept."""
@@ -303,12 +314,13 @@ class Equal(NamedTuple):
 
 
 def _equal(
-    one: Mapping[str, dict[int, tuple[bool, str]]], other: Mapping[str, dict[int, tuple[bool, str]]]
+    left_owners: Mapping[str, dict[int, tuple[bool, str]]],
+    right_owners: Mapping[str, dict[int, tuple[bool, str]]],
 ) -> dict[Pair, Equal]:
     """Return the pairs that share a form; names that contradict each other share none."""
     equal: dict[Pair, Equal] = {}
-    for form, owners in one.items():
-        partners = other.get(form, {})
+    for form, owners in left_owners.items():
+        partners = right_owners.get(form, {})
         if not partners or len(owners) * len(partners) > _MOST_OWNERS:
             continue
         for left, (is_label, name) in owners.items():
@@ -323,15 +335,15 @@ def _equal(
 
 
 def _partners(pairs: Iterable[Pair]) -> dict[int, set[int]]:
-    found: dict[int, set[int]] = defaultdict(set)
+    partners: dict[int, set[int]] = defaultdict(set)
     for left, right in pairs:
-        found[left].add(right)
-    return found
+        partners[left].add(right)
+    return partners
 
 
 def _nearest(
-    one: _Side,
-    other: _Side,
+    left_side: _Side,
+    right_side: _Side,
     done: set[int],
     done_too: set[int],
     progress: Callable[[int], None] | None,
@@ -341,21 +353,28 @@ def _nearest(
     Concepts that are `done` neither search nor are found.
     """
     rows = sorted(
-        {text for owner, texts in one.texts_of.items() if owner not in done for text in texts}
+        {text for owner, texts in left_side.texts_of.items() if owner not in done for text in texts}
     )
     columns = sorted(
-        {text for owner, texts in other.texts_of.items() if owner not in done_too for text in texts}
+        {
+            text
+            for owner, texts in right_side.texts_of.items()
+            if owner not in done_too
+            for text in texts
+        }
     )
     if not rows or not columns:
         return set()
-    to_right, to_left = nearest_both_ways(one.vectors[rows], other.vectors[columns], progress)
+    to_right, to_left = nearest_both_ways(
+        left_side.vectors[rows], right_side.vectors[columns], progress
+    )
     near = {(rows[n], columns[m]) for n, m in enumerate(to_right.tolist())}
     near |= {(rows[n], columns[m]) for m, n in enumerate(to_left.tolist())}
     return {
         (left, right)
         for text, text_too in near
-        for left in one.owners_of[text]
-        for right in other.owners_of[text_too]
+        for left in left_side.owners_of[text]
+        for right in right_side.owners_of[text_too]
         if left not in done and right not in done_too
     }
 
@@ -423,8 +442,8 @@ def _gaps(base: Mapping[Pair, float], side: int) -> dict[Pair, float]:
 class _Neighbours:
     """Whether parents and children of a pair have partners that stand where they should."""
 
-    def __init__(self, one: _Side, other: _Side, partner: Mapping[int, int]) -> None:
-        self._one, self._other, self._partner = one, other, partner
+    def __init__(self, left_side: _Side, right_side: _Side, partner: Mapping[int, int]) -> None:
+        self._one, self._other, self._partner = left_side, right_side, partner
 
     def of(self, pair: Pair) -> tuple[bool, bool]:
         """Return whether one agrees, and whether there are some and none agrees."""
@@ -432,7 +451,11 @@ class _Neighbours:
         ways = ((self._one.above, self._other.above), (self._one.below, self._other.below))
         some = agree = False
         for near, there in ways:
-            partners = {self._partner[each] for each in near.get(left, ()) if each in self._partner}
+            partners = {
+                self._partner[neighbour]
+                for neighbour in near.get(left, ())
+                if neighbour in self._partner
+            }
             if partners:
                 some = True
                 agree = agree or not partners.isdisjoint(_reached(there, right))
@@ -452,9 +475,9 @@ def _reached(
     return reached
 
 
-def _xrefs(one: _Side, other: _Side) -> dict[Pair, str]:
+def _xrefs(left_side: _Side, right_side: _Side) -> dict[Pair, str]:
     """Return the pairs that cross-references speak for: ``direct`` or ``shared``."""
-    sides = (one, other)
+    sides = (left_side, right_side)
     own: list[dict[tuple[str, str], set[int]]] = [defaultdict(set), defaultdict(set)]
     elsewhere: list[dict[tuple[str, str], set[int]]] = [defaultdict(set), defaultdict(set)]
     for side, ids, others in zip(sides, own, elsewhere, strict=True):
@@ -463,12 +486,12 @@ def _xrefs(one: _Side, other: _Side) -> dict[Pair, str]:
                 ids[usual(id_)].add(place)
         for place, key, is_own in side.other_ids():
             (ids if is_own else others)[key].add(place)
-    found: dict[Pair, str] = {}
+    xrefs: dict[Pair, str] = {}
     for key in elsewhere[0].keys() & elsewhere[1].keys():
         lefts, rights = elsewhere[0][key], elsewhere[1][key]
         if len(lefts) * len(rights) <= _MOST_OWNERS:
-            found |= {(left, right): "shared" for left in lefts for right in rights}
+            xrefs |= {(left, right): "shared" for left in lefts for right in rights}
     for ids, ids_too in ((elsewhere[0], own[1]), (own[0], elsewhere[1])):
         for key in ids.keys() & ids_too.keys():
-            found |= {(left, right): "direct" for left in ids[key] for right in ids_too[key]}
-    return found
+            xrefs |= {(left, right): "direct" for left in ids[key] for right in ids_too[key]}
+    return xrefs

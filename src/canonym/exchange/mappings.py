@@ -10,21 +10,18 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from canonym import __version__
 from canonym.errors import InvalidInput
+from canonym.exchange.auto_accept import LEAST_CONFIDENCE
 from canonym.io.curies import split_id
+from canonym.linking.settings import IDS, SIEVES
+from canonym.terminology import Terminology
 from canonym.text import STEPS
-from canonym.text.certainty import LEAST_CONFIDENCE
 from canonym.text.qualifiers import BROADER
 from canonym.types import CORRECTION, USUAL_READING, Candidate, Link, Step
 
-SIEVES: tuple[str, ...] = ("verbatim", "normalised", "reordered")
-"""What finds a name by its string, as `Candidate.sieve` says it."""
-
 UNSEEN = "accept"
 """The kind of a verdict on a text that nobody looked at: it was accepted along with others."""
-
-BY_ID = "id"
-"""What finds a concept by its id, as `Candidate.sieve` says it."""
 
 RELATIONS: tuple[str, ...] = ("equal", "equivalent", "broader", "narrower", "close", "related")
 """What a concept may be to a text: the same, the same in other words, and so on."""
@@ -35,6 +32,7 @@ LIKELY = 0.5
 # As sheets and data frames write whole numbers; "1.000" is a thousand in half of the world.
 _COUNT = re.compile(r"([0-9]+|[0-9]{1,3}(?:,[0-9]{3})+)(?:\.00?)?")
 _LONGEST_COUNT = 15
+_WHOLE_NAMES = frozenset(sieve.name for sieve in SIEVES if not sieve.bare)
 _RELATIONS = {"narrow": "broader", "broad": "narrower", "related": "related"}
 
 
@@ -77,6 +75,19 @@ class Origin(NamedTuple):
             return None
         day = datetime.date.fromisoformat(self.date)
         return (day - datetime.date(1970, 1, 1)).days * 86_400_000
+
+
+def origin_of(
+    terminology: Terminology,
+    fingerprint: str,
+    date: str = "",
+    added: frozenset[tuple[str, str]] = frozenset(),
+) -> Origin:
+    """Return where mappings to a terminology come from."""
+    sources = terminology.sources()
+    source, version = max(sources, key=lambda pair: sources[pair], default=("", ""))
+    prefixes = tuple(terminology.prefixes()) or ("",)
+    return Origin(__version__, fingerprint, prefixes, source, version, date, added)
 
 
 class Verdict(NamedTuple):
@@ -187,12 +198,12 @@ class Mapping(NamedTuple):
     @property
     def by_string(self) -> bool:
         """Whether the text is a name of the concept, and not only similar to one."""
-        return self.candidate is not None and self.candidate.sieve in SIEVES
+        return self.candidate is not None and self.candidate.sieve in _WHOLE_NAMES
 
     @property
     def by_id(self) -> bool:
         """Whether the text is an id of the concept, or has it beside a label."""
-        return self.candidate is not None and self.candidate.sieve == BY_ID
+        return self.candidate is not None and self.candidate.sieve == IDS
 
     @property
     def certainty(self) -> tuple[float, float]:
@@ -227,14 +238,14 @@ def tool(version: str, fingerprint: str) -> str:
 
 def mappings_of(link: Link) -> Iterator[Mapping]:
     """Yield what a link says; nothing for a mention without a text."""
-    for one in link.parts or (link,):
-        if text := one.mention.text.strip():
-            best = None if one.id is None else one.candidates[0]
+    for part in link.parts or (link,):
+        if text := part.mention.text.strip():
+            best = None if part.id is None else part.candidates[0]
             whole = link.mention.text if link.parts else ""
             yield Mapping(
-                *(text, whole, one.searched, best, one.confidence, one.reason),
-                steps=one.steps,
-                status=one.status,
+                *(text, whole, part.searched, best, part.confidence, part.reason),
+                steps=part.steps,
+                status=part.status,
             )
 
 
@@ -254,8 +265,8 @@ class Codes(NamedTuple):
 
     def code(self, text: str, cells: Sequence[str]) -> str:
         """Return the code of a text."""
-        given = "" if self.column is None else cells[self.column]
-        return " ".join(given.split() or text.split())
+        code = "" if self.column is None else cells[self.column]
+        return " ".join(code.split() or text.split())
 
     def frequency(self, cells: Sequence[str]) -> int:
         """Return how often the text of a row occurs."""

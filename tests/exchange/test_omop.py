@@ -9,8 +9,8 @@ from dataclasses import replace
 import pytest
 
 from canonym.errors import InvalidInput
-from canonym.export.mappings import Codes
-from canonym.export.omop import (
+from canonym.exchange.mappings import Codes
+from canonym.exchange.omop import (
     MAP_COLUMNS,
     USAGI_COLUMNS,
     SourceMapWriter,
@@ -19,7 +19,7 @@ from canonym.export.omop import (
     omop_number,
 )
 from canonym.types import Candidate, Link, Mention
-from tests.export.linked import BOTH, EMPTY, FOUND, NARROW, NIL, ORIGIN, SIMILAR
+from tests.exchange.linked import BOTH, EMPTY, FOUND, NARROW, NIL, ORIGIN, SIMILAR
 
 
 def read(stream: io.StringIO) -> list[dict[str, str]]:

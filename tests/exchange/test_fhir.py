@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from canonym.export.fhir import ConceptMapWriter, code_system
-from tests.export.linked import BOTH, EMPTY, FOUND, NARROW, NIL, ORIGIN, SIMILAR
+from canonym.exchange.fhir import ConceptMapWriter, code_system
+from tests.exchange.linked import BOTH, EMPTY, FOUND, NARROW, NIL, ORIGIN, SIMILAR
 
 
 def concept_map(version: str = "R4", url: str = "") -> dict[str, Any]:

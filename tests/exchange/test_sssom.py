@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from canonym.export.mappings import Origin
-from canonym.export.sssom import COLUMNS, SssomWriter
+from canonym.exchange.mappings import Origin
+from canonym.exchange.sssom import COLUMNS, SssomWriter
 from canonym.types import Candidate, Link
-from tests.export.linked import (
+from tests.exchange.linked import (
     BOTH,
     BY_HAND,
     EMPTY,

@@ -12,8 +12,8 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import IO
 
-from canonym.export.mappings import Mapping as Claim
-from canonym.export.mappings import Origin, Verdict, mappings_of
+from canonym.exchange.mappings import Mapping as Claim
+from canonym.exchange.mappings import Origin, Verdict, mappings_of
 from canonym.export.rows import number, without_surrogates
 from canonym.io.curies import LOCAL, namespaces, split_id, with_prefix
 from canonym.text import PLAIN, STEPS, STRONG, UNORDERED, explain

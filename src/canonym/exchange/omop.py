@@ -8,9 +8,10 @@ from collections.abc import Callable, Collection, Sequence
 from typing import IO, NamedTuple
 
 from canonym.errors import InvalidInput
-from canonym.export.mappings import Codes, Mapping, Origin, mappings_of, tool
+from canonym.exchange.mappings import Codes, Mapping, Origin, mappings_of, tool
 from canonym.export.rows import number, without_surrogates
 from canonym.io.curies import split_id
+from canonym.terminology import Terminology
 from canonym.types import Link
 
 USAGI_COLUMNS: tuple[str, ...] = (
@@ -68,6 +69,27 @@ def omop_number(id_: str) -> int:
             "imported from Athena (`canonym import FOLDER --format athena`), or write sssom"
         )
     return int(split_id(id_)[1])
+
+
+class StandardConcepts:
+    """Finds the standard concepts that a concept maps to, itself if it is one.
+
+    A terminology without any "Maps to" holds standard concepts alone. A concept that is gone maps
+    to none.
+    """
+
+    def __init__(self, terminology: Terminology) -> None:
+        self._terminology = terminology
+        self._maps = next(terminology.iter_relations("maps_to"), None) is not None
+
+    def __call__(self, id_: str) -> list[Target]:
+        """Return the standard concepts of an id."""
+        known = self._terminology.resolve(id_)
+        if known is None:
+            return []
+        ids = self._terminology.related(known, "maps_to") if self._maps else (known,)
+        concepts = map(self._terminology.concept, ids)
+        return [Target(concept.id, concept.source, concept.types) for concept in concepts]
 
 
 class UsagiWriter:
@@ -140,11 +162,13 @@ class UsagiWriter:
                 writer.writerow([without_surrogates(row.get(name, "")) for name in self._header])
 
     def _rows(self, key: tuple[str, str], claims: list[Mapping]) -> list[dict[str, str]]:
-        found = [one for one in claims if one.candidate and one.relation != "refused"]
-        refused = [one.candidate.id for one in claims if one.candidate and one not in found]
+        mapped = [claim for claim in claims if claim.candidate and claim.relation != "refused"]
+        refused = [
+            claim.candidate.id for claim in claims if claim.candidate and claim not in mapped
+        ]
         rows = []
-        for claim in found or claims[:1]:
-            best = claim.candidate if found else None
+        for claim in mapped or claims[:1]:
+            best = claim.candidate if mapped else None
             row = {
                 "sourceCode": key[0],
                 "sourceName": key[1],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from canonym.export.mappings import Origin
+from canonym.exchange.mappings import Origin
 from canonym.types import Candidate, Link, Mention
 
 ORIGIN = Origin(

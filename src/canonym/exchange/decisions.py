@@ -1,4 +1,4 @@
-"""Decisions of reviewers, read from SSSOM, Usagi, FHIR ConceptMaps and tables.
+"""Decisions of reviewers, read from SSSOM, Usagi, FHIR ConceptMaps and tables, for an index.
 
 What a reviewer accepted can become an added name, what one rejected a forbidden pair. Everything
 else is passed over, with a reason.
@@ -13,15 +13,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from canonym.errors import ReadError
-from canonym.export.fhir import DECISION
-from canonym.export.mappings import UNSEEN, local_id
+from canonym.errors import CanonymError, ReadError
+from canonym.exchange.fhir import DECISION
+from canonym.exchange.mappings import UNSEEN, local_id
+from canonym.exchange.sssom import BY_HAND, NOT_FOUND, PREDICATES
 from canonym.export.rows import JOINED_BY, prefixed, unguarded
-from canonym.export.sssom import BY_HAND, NOT_FOUND, PREDICATES
 from canonym.io.curies import LOCAL, compact
 from canonym.io.streams import open_text
 from canonym.io.tables import Table, announced_delimiter, open_table, quoted_rows, shown
 from canonym.io.workbooks import check_ids, workbook_suffix
+from canonym.linker import Linker
+from canonym.linking.overlay import checked_name
+from canonym.terminology.ids import ConceptIds
+from canonym.text import STRONG, normalise
+from canonym.types import Name
 
 _SSSOM = ("subject_label", "predicate_id", "object_id", "mapping_justification")
 _USAGI = ("sourceName", "mappingStatus", "conceptId")
@@ -85,8 +90,8 @@ def read_reviews(path: str | Path, *, encoding: str = "utf-8") -> ReviewFile:
         names = [name.strip().strip('"') for name in columns.strip("\n").split(delimiter)]
         table_rows = _rows(path, names, quoted_rows(lines, path, delimiter, before=lines.line))
         if set(_SSSOM) <= set(names):
-            found = tuple(_sssom_reviews(path, table_rows, _prefixes(head)))
-            return ReviewFile(str(path), _found(_INDEX, "\n".join(head)), found)
+            reviews = tuple(_sssom_reviews(path, table_rows, _prefixes(head)))
+            return ReviewFile(str(path), _found(_INDEX, "\n".join(head)), reviews)
         if set(_USAGI) <= set(names):
             return ReviewFile(str(path), "", tuple(_usagi_reviews(path, table_rows)))
         if set(_TABLE) <= set(names):
@@ -112,8 +117,8 @@ def _unknown_columns(path: str | Path, names: Sequence[str], line: int | None = 
 
 
 def _found(pattern: re.Pattern[str], text: str) -> str:
-    found = pattern.search(text)
-    return found[1] if found else ""
+    match = pattern.search(text)
+    return match[1] if match else ""
 
 
 def _rows(
@@ -133,7 +138,7 @@ def _rows(
 
 
 def _prefixes(head: Sequence[str]) -> dict[str, str]:
-    return {found[1]: found[2] for line in head if (found := _PREFIX.match(line))}
+    return {match[1]: match[2] for line in head if (match := _PREFIX.match(line))}
 
 
 def _sssom_reviews(
@@ -257,11 +262,13 @@ def _concept_map(path: str | Path, text: str) -> ReviewFile:
     if not isinstance(content, dict) or content.get("resourceType") != "ConceptMap":
         raise ReadError(path, "is JSON, and no ConceptMap of FHIR, which is expected then")
     try:
-        elements = [one for group in content.get("group", ()) for one in group["element"]]
-        found = tuple(review for one in elements for review in _element_reviews(path, one))
+        elements = [element for group in content.get("group", ()) for element in group["element"]]
+        reviews = tuple(
+            review for element in elements for review in _element_reviews(path, element)
+        )
     except (KeyError, TypeError, AttributeError) as error:
         raise ReadError(path, f"is no ConceptMap that can be read ({error!r})") from error
-    return ReviewFile(str(path), _found(_TOOL, str(content.get("description", ""))), found)
+    return ReviewFile(str(path), _found(_TOOL, str(content.get("description", ""))), reviews)
 
 
 def _element_reviews(path: str | Path, element: Mapping[str, Any]) -> Iterator[Review]:
@@ -291,9 +298,115 @@ def _element_reviews(path: str | Path, element: Mapping[str, Any]) -> Iterator[R
 def _decisions(element: Mapping[str, Any]) -> Iterator[dict[str, str]]:
     for extension in element.get("extension", ()):
         if extension.get("url") == DECISION:
-            yield {one["url"]: one["valueString"] for one in extension["extension"]}
+            yield {part["url"]: part["valueString"] for part in extension["extension"]}
 
 
 def _fhir_note(facts: Mapping[str, str]) -> str:
-    given = (facts.get(key, "") for key in ("by", "at", "comment"))
-    return ", ".join(filter(None, ("reviewed in FHIR", *given)))
+    told = (facts.get(key, "") for key in ("by", "at", "comment"))
+    return ", ".join(filter(None, ("reviewed in FHIR", *told)))
+
+
+# --- taken over into an index ---------------------------------------------------------------------
+
+
+class Taken(NamedTuple):
+    """What was taken over.
+
+    Names and forbidden pairs, with how many are new; the number of rows passed over by reason; and
+    of the names accepted those for which another concept is still found.
+    """
+
+    names: tuple[Name, ...]
+    new_names: int
+    forbidden: tuple[tuple[str, str], ...]
+    new_forbidden: int
+    passed_over: dict[str, int]
+    without_effect: tuple[tuple[str, str, str], ...]
+
+
+def take_reviews(
+    linker: Linker,
+    file: ReviewFile,
+    *,
+    language: str = "en",
+    skip_unknown: bool = False,
+    dry_run: bool = False,
+) -> Taken:
+    """Add accepted names and forbidden pairs to an index, all of them or none.
+
+    Raises
+    ------
+    ReadError
+        If a reviewed id is unknown (unless `skip_unknown`), a text cannot be looked up, or a text
+        is accepted and rejected for one concept.
+    """
+    passed_over: Counter[str] = Counter()
+    decided: dict[tuple[str, str], tuple[Review, Name]] = {}
+    known = ConceptIds(linker.terminology)
+    barred = {(normalise(text, STRONG), id_) for text, id_ in linker.synonyms.forbidden}
+    for review in file.reviews:
+        reason = review.reason
+        id_ = None if reason else known.find(review.id)
+        if id_ is None:
+            if not reason and not skip_unknown:
+                raise _unknown(linker, file, known)
+            passed_over[reason or "the concept is not in the terminology"] += 1
+            continue
+        try:
+            name = checked_name(linker.terminology, review.text, id_, language)
+        except CanonymError as error:
+            raise ReadError(file.path, str(error), line=review.line or None) from error
+        key = (normalise(name.text, STRONG), id_)
+        earlier, _ = decided.setdefault(key, (review, name))
+        if earlier.accepted != review.accepted:
+            raise ReadError(
+                file.path,
+                f"{review.text!r} is accepted and rejected for {review.id} (the other row is in "
+                f"line {earlier.line}): keep one of the two",
+                line=review.line or None,
+            )
+        if review.accepted and key in barred:
+            passed_over["the pair is forbidden (`canonym synonyms allow` allows it again)"] += 1
+            del decided[key]
+    names = tuple(name for review, name in decided.values() if review.accepted)
+    pairs = tuple(
+        (name.text, name.concept_id) for review, name in decided.values() if not review.accepted
+    )
+    if dry_run:
+        new_names = sum(1 for name in names if name.text not in _texts(linker, name.concept_id))
+        new_pairs = sum((normalise(text, STRONG), id_) not in barred for text, id_ in pairs)
+        return Taken(names, new_names, pairs, new_pairs, dict(passed_over), ())
+    new_names, new_pairs = linker.synonyms.update(names, pairs)
+    notes = {(name.text, name.concept_id): review.note for review, name in decided.values()}
+    linker.pipeline.names.overlay.note(notes)
+    left = tuple(_without_effect(linker, names))
+    return Taken(names, new_names, pairs, new_pairs, dict(passed_over), left)
+
+
+def _texts(linker: Linker, id_: str) -> set[str]:
+    added = {name.text for name in linker.synonyms if name.concept_id == id_}
+    return added | {name.text for name in linker.terminology.names(id_)}
+
+
+def _unknown(linker: Linker, file: ReviewFile, known: ConceptIds) -> ReadError:
+    reviewed = [review for review in file.reviews if not review.reason]
+    missing = [review for review in reviewed if known.find(review.id) is None]
+    example = linker.terminology.concepts_at([0])[0].id
+    other = (
+        "the file is of another terminology"
+        if len(missing) == len(reviewed)
+        else "pass over such rows with skip_unknown=True"
+    )
+    return ReadError(
+        file.path,
+        f"{missing[0].id!r} is no concept of {linker.folder}, whose ids look like {example!r}; so "
+        f"it is in {len(missing):,} of {len(reviewed):,} reviewed rows: {other}",
+        line=missing[0].line or None,
+    )
+
+
+def _without_effect(linker: Linker, names: Sequence[Name]) -> Iterator[tuple[str, str, str]]:
+    """Yield accepted texts, their concept, and what is found for them instead."""
+    for name, link in zip(names, linker.link([name.text for name in names]), strict=True):
+        if link.ids != (name.concept_id,):
+            yield name.text, name.concept_id, "|".join(link.ids) or "NIL"
