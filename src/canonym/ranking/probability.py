@@ -46,9 +46,9 @@ class Isotonic(NamedTuple):
     knots: FloatArray
     values: FloatArray
 
-    def predict(self, given: npt.ArrayLike) -> FloatArray:
+    def predict(self, values: npt.ArrayLike) -> FloatArray:
         """Return the values at the given places, ``(n,)`` float64."""
-        places = np.asarray(given, dtype=np.float64)
+        places = np.asarray(values, dtype=np.float64)
         return np.asarray(np.interp(places, self.knots, self.values))
 
 
@@ -128,7 +128,7 @@ def fit_platt(features: npt.ArrayLike, observed: npt.ArrayLike) -> Logistic:
     return Logistic(weights, round(fitted.intercept - shift, _DIGITS) + 0.0)
 
 
-def fit_isotonic(given: npt.ArrayLike, targets: npt.ArrayLike) -> Isotonic:
+def fit_isotonic(scores: npt.ArrayLike, targets: npt.ArrayLike) -> Isotonic:
     """Fit the function of least squared error that never falls, by pooling adjacent violators.
 
     Equal places count as one with the mean of their targets. See Zadrozny and Elkan (2002),
@@ -137,7 +137,7 @@ def fit_isotonic(given: npt.ArrayLike, targets: npt.ArrayLike) -> Isotonic:
     >>> fit_isotonic([1, 2, 3, 4], [0, 1, 0, 1]).values.tolist()
     [0.0, 0.5, 0.5, 1.0]
     """
-    x, t = np.asarray(given, dtype=np.float64), np.asarray(targets, dtype=np.float64)
+    x, t = np.asarray(scores, dtype=np.float64), np.asarray(targets, dtype=np.float64)
     if x.ndim != 1 or x.shape != t.shape or not len(x):
         raise InvalidInput(
             f"places have the shape {x.shape} and targets {t.shape}; one of each, and at least "

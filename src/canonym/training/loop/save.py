@@ -161,8 +161,8 @@ def _card(name: str, facts: Mapping[str, Any], *, kind: str, dev: str) -> str:
             *_measured(facts),
             "The weights are those of the last step."
             if kept_epoch is None
-            else f"The weights are those of epoch {kept_epoch + 1}, chosen by the last column, which "
-            "is no estimate for new data therefore.",
+            else f"The weights are those of epoch {kept_epoch + 1}, chosen by the last column, "
+            "which is no estimate for new data therefore.",
             "",
             "## Settings",
             "",

@@ -119,8 +119,8 @@ class SynonymGroups:
             weight_of = np.asarray(name_weights, dtype=np.float64)
             if weight_of.shape != (len(names),):
                 raise InvalidInput(
-                    f"{len(names):,} names were given with name_weights of shape {weight_of.shape}; "
-                    "one number for each name is expected"
+                    f"{len(names):,} names were given with name_weights of shape "
+                    f"{weight_of.shape}; one number for each name is expected"
                 )
             # Equal names are one name, as they are without weights.
             largest = np.full(len(rows), -np.inf)

@@ -68,16 +68,16 @@ def make_query_set(
     mentions = normalise([text for text, _ in annotated])
     times = Counter(zip(mentions, (id_ for _, id_ in annotated), strict=True))
     in_all = Counter(mentions)
-    wanted = {
+    named = {
         (form, id_): n**0.5 * n / in_all[form]
         for (form, id_), n in times.items()
         if form and form not in there and id_ in numbers
     }
-    total = sum(wanted.values())
+    total = sum(named.values())
     return QuerySet(
-        [form for form, _ in wanted],
-        np.array([numbers[id_] for _, id_ in wanted], dtype=np.int32),
-        np.array([chance / total for chance in wanted.values()]),
+        [form for form, _ in named],
+        np.array([numbers[id_] for _, id_ in named], dtype=np.int32),
+        np.array([chance / total for chance in named.values()]),
         [form for form, _ in known],
         np.array(concepts, dtype=np.int32),
     )
