@@ -312,8 +312,8 @@ class Linker:
         >>> [(link.mention.start, link.id) for link in links]
         [(0, 'X:1'), (18, 'X:1')]
         """
-        found = self.annotate_documents([as_text(text)], abbreviations=abbreviations, **options)
-        return next(found)[1]
+        annotated = self.annotate_documents([as_text(text)], abbreviations=abbreviations, **options)
+        return next(annotated)[1]
 
     @shows_options(k=1, flags=False)
     def annotate_documents(
@@ -511,7 +511,7 @@ class Linker:
     @property
     def encoder_names(self) -> tuple[str, ...]:
         """Names of the encoders, among the parts of a candidate's score."""
-        return tuple(one["name"] for one in self.manifest["encoders"])
+        return tuple(encoder["name"] for encoder in self.manifest["encoders"])
 
     @property
     def judge(self) -> Judge | None:

@@ -143,8 +143,8 @@ class Inverted:
         for first in range(0, queries.n_rows, _AT_ONCE):
             block = _part(queries, first, first + _AT_ONCE)
             query, place = np.nonzero(rows[first : first + _AT_ONCE] >= 0)
-            chosen = rows[query + first, place]
-            scores[query + first, place] = _Scorer(self._vectors, block)(query, chosen)
+            row_of_pair = rows[query + first, place]
+            scores[query + first, place] = _Scorer(self._vectors, block)(query, row_of_pair)
         return scores
 
     def save(self, folder: Path) -> None:

@@ -91,18 +91,18 @@ class Ivf(Exact):
             n_scores = np.where(looked_at, self._sizes[lists], 0).sum(axis=1)
             many = n_scores > _MOST * len(self._rows)
             whole, few = np.flatnonzero(many), np.flatnonzero(~many)
-            pairs_ = []
+            blocks = []
             if len(whole):
                 pairs = self._promising(queries[whole], k, allowed, None)
-                pairs_.append(_of_queries(whole, pairs))
+                blocks.append(_of_queries(whole, pairs))
             step = max(1, _SCORES // max(int(n_scores[few].max(initial=0)), 1))
             for first in range(0, len(few), step):
                 some = few[first : first + step]
                 pairs = self._in_lists(
                     queries[some], k, lists[some], looked_at[some], there, multiply
                 )
-                pairs_.append(_of_queries(some, pairs))
-            query, row = (np.concatenate(column) for column in zip(*pairs_, strict=True))
+                blocks.append(_of_queries(some, pairs))
+            query, row = (np.concatenate(column) for column in zip(*blocks, strict=True))
             order = np.argsort(query, kind="stable")
             return self._nearer(queries, k, query[order], row[order])
 
@@ -140,9 +140,9 @@ class Ivf(Exact):
         """
         coded = self._lists.coded(queries)
         owners = np.nonzero(looked_at)[0]
-        lists_ = lists[looked_at]
+        probed = lists[looked_at]
         # Scores of a query stand in one line, list after list.
-        sizes = self._sizes[lists_]
+        sizes = self._sizes[probed]
         ends = np.cumsum(np.where(looked_at, self._sizes[lists], 0), axis=1)
         width = -(-int(ends[:, -1].max(initial=0)) // GROUP) * GROUP
         begins = ends[looked_at] - sizes + owners * width
@@ -150,11 +150,11 @@ class Ivf(Exact):
         promising = Promising(_COPIES * k, width, coded.slack, np.int32)
         scores = np.full((len(queries), width), LOWEST, dtype=np.int32)
         line = scores.reshape(-1)
-        order = np.argsort(lists_, kind="stable")
-        bounds = np.flatnonzero(np.diff(lists_[order], prepend=-1, append=-1)).tolist()
+        order = np.argsort(probed, kind="stable")
+        bounds = np.flatnonzero(np.diff(probed[order], prepend=-1, append=-1)).tolist()
         for first, last in itertools.pairwise(bounds):
             same = order[first:last]
-            block = int(lists_[same[0]])
+            block = int(probed[same[0]])
             products = self._lists.products(multiply, coded.numbers[owners[same]], block)
             if there is not None:
                 products[:, ~there[self._starts[block] : self._starts[block + 1]]] = LOWEST
@@ -164,7 +164,7 @@ class Ivf(Exact):
         query, column = promising.pairs()
         place = query * width + column
         part = np.searchsorted(begins, place, side="right") - 1
-        row = self._rows[self._starts[lists_[part]] + place - begins[part]]
+        row = self._rows[self._starts[probed[part]] + place - begins[part]]
         if self._unchecked is not None:
             check_numbers(self._unchecked, row, self.n_rows)
         return np.divmod(np.unique(query * self.n_rows + row), self.n_rows)

@@ -353,8 +353,8 @@ class Store:
         """
         seen = {**(also or {}), id: version}
         with self._writing() as session:
-            items_ = select(Item).where(Item.id.in_(seen)).order_by(Item.id).with_for_update()
-            items = {item.id: item for item in session.scalars(items_)}
+            for_update = select(Item).where(Item.id.in_(seen)).order_by(Item.id).with_for_update()
+            items = {item.id: item for item in session.scalars(for_update)}
             review_id = _found(items.get(id), "item", id).review_id
             for id_, expected in seen.items():
                 item = items.get(id_)
@@ -435,7 +435,7 @@ def same_words(item: Item, other: Item) -> bool:
 
 def _likeness(item: Item, other: Item) -> float:
     """Return how alike two mentions are spelled, from 0 to 1."""
-    first, second = (item_.mention[:_LONGEST_COMPARED].lower() for item_ in (item, other))
+    first, second = (compared.mention[:_LONGEST_COMPARED].lower() for compared in (item, other))
     return SequenceMatcher(None, first, second, autojunk=False).ratio()
 
 
