@@ -267,7 +267,7 @@ class Linker:
 
         Abbreviations are written out as their document defines them. A mention in brackets behind
         another one may be looked up as that, and the other way round, see
-        `canonym.mentions.glosses`. Where a name belongs to several concepts, the text and the other
+        `canonym.mentions.aliases`. Where a name belongs to several concepts, the text and the other
         mentions of the document decide between them, unless ``context=False``. See `LinkOptions`.
         """
         return self._way(options)(documents, options)

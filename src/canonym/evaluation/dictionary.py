@@ -16,7 +16,7 @@ from canonym.errors import InvalidInput
 from canonym.evaluation.questions import QuestionSet
 from canonym.linker import Linker
 from canonym.linking.filters import Filter
-from canonym.mentions.glosses import LEAST_GAIN
+from canonym.mentions.aliases import LEAST_GAIN
 from canonym.ranking.pooling import TieRule
 from canonym.terminology import Terminology
 from canonym.text import biosyn_normal
