@@ -1,4 +1,4 @@
-"""What is found for strings, as numbers, until links are made of it."""
+"""Hits of strings, kept as numbers until links are made of them."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ from canonym.linking.search import BatchHits
 from canonym.linking.sieves import sift
 from canonym.mentions.abbreviations import expand
 from canonym.mentions.composites import composites_ending, split_composite
-from canonym.mentions.lookalikes import beside, is_out_of_order, looks_alike
+from canonym.mentions.false_names import beside, is_out_of_order, looks_alike
 from canonym.text import PLAIN, UNORDERED, normalise_all
 from canonym.text.running import BREAK, PARAGRAPH, TextReader, Words, with_brackets
 from canonym.text.short_forms import SHORT, is_short_form
