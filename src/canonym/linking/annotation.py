@@ -15,6 +15,7 @@ from canonym.linking.links import LinkOptions, Links, check_abbreviations
 from canonym.linking.pipeline import Pipeline, Request, text_batches
 from canonym.linking.spans import TextNames
 from canonym.mentions.abbreviations import find_abbreviations
+from canonym.mentions.readings import clinical_readings
 from canonym.types import Document, Link
 
 _log = logging.getLogger(__name__)
@@ -51,7 +52,9 @@ class Annotator:
                     "again with one, such as 'reordered'"
                 )
             _log.info("the index has no bags of words: they are made now, and not kept")
-            self._names = TextNames(bags_of(self._pipeline.terminology, progress or silent))
+            self._names = TextNames(
+                bags_of(self._pipeline.terminology, self._pipeline.sieves, progress or silent)
+            )
 
     def link(
         self,
@@ -71,18 +74,34 @@ class Annotator:
         self.open()
         assert self._names is not None
         engine = self._pipeline.settings["abbreviations"]
-        defined = [find_abbreviations(document.text, engine=engine) for document in documents]
-        forms = [{**own, **abbreviations} for own in defined]
+        own = [find_abbreviations(document.text, engine=engine) for document in documents]
+        forms = [{**of_text, **abbreviations} for of_text in own]
+        readings = [
+            {
+                short: text
+                for short, text in self._readings(document.text).items()
+                if short not in of
+            }
+            for document, of in zip(documents, forms, strict=True)
+        ]
         found = self._pipeline.batch(request.filter)
-        mentions = self._names.find(documents, forms, found)
+        mentions = self._names.find(documents, forms, readings, found)
         marked = [
             replace(document, mentions=of_document)
             for document, of_document in zip(documents, mentions, strict=True)
         ]
+        defined = [{**clinical, **of} for clinical, of in zip(readings, own, strict=True)]
         linked = self._pipeline.link_batch(marked, request, abbreviations, defined)
         for document, links in linked:
             typed = Links(_typed(link) for link in links if not link.nil)
             yield replace(document, mentions=tuple(link.mention for link in typed)), typed
+
+    def _readings(self, text: str) -> Mapping[str, str]:
+        """Return what clinical abbreviations stand for in a text.
+
+        A search without any help is what a paper describes.
+        """
+        return {} if self._pipeline.preparation.speller is None else clinical_readings(text)
 
 
 def _typed(link: Link) -> Link:

@@ -11,6 +11,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -24,13 +25,17 @@ from canonym.linking.sieves import sift
 from canonym.mentions.abbreviations import expand
 from canonym.mentions.composites import composites_ending, split_composite
 from canonym.mentions.lookalikes import beside, is_out_of_order, looks_alike
-from canonym.text import PLAIN, UNORDERED, normalise_all
+from canonym.mentions.ordinary import is_ordinary
+from canonym.mentions.shorthand import diabetes_phrases
+from canonym.terminology.readers.everyday import SOURCE as EVERYDAY
+from canonym.text import PLAIN, STRONG, UNORDERED, normalise, normalise_all
 from canonym.text.running import BREAK, PARAGRAPH, TextReader, Words, with_brackets
 from canonym.text.short_forms import SHORT, is_short_form
-from canonym.types import Document, Mention
+from canonym.types import Document, Mention, Name
 
 _REMEMBERED = 100_000  # strings
 _COMPOSITE = -1  # in place of the number of a sieve
+_PREFIX = re.compile(r"\b(?:non[- ]|sub-)\Z", re.IGNORECASE)  # what follows is denied
 _NO_LIMIT = 255  # of a word that may stand in every name: of, the
 
 Places = npt.NDArray[np.intp]
@@ -51,11 +56,15 @@ class Stretch(NamedTuple):
 
 
 class _Reading(NamedTuple):
-    """Words of the document at a place; where some around a gloss are read, `cut` are before it."""
+    """Words of the document at a place, with the long forms of abbreviations.
+
+    Where some around a gloss are read, `cut` are before it.
+    """
 
     document: int
     words: Words
     cut: int
+    forms: Mapping[str, str]
 
 
 class TextNames:
@@ -73,10 +82,15 @@ class TextNames:
         self,
         documents: Sequence[Document],
         abbreviations: Sequence[Mapping[str, str]],
+        readings: Sequence[Mapping[str, str]],
         found: BatchHits,
     ) -> list[tuple[Mention, ...]]:
-        """Return the mentions of each document, in their order; none overlap."""
-        stretches = self._look(documents, abbreviations, found.names)
+        """Return the mentions of each document, in their order; none overlap.
+
+        Its `abbreviations` always stand for their long forms, those of `readings` for themselves
+        as well.
+        """
+        stretches = self._look(documents, abbreviations, readings, found.names)
         known = self._known_of(found)
         self._confirm({one.string for of in stretches for one in of}, known, found)
         composites = [
@@ -98,17 +112,18 @@ class TextNames:
         self,
         documents: Sequence[Document],
         abbreviations: Sequence[Mapping[str, str]],
+        readings: Sequence[Mapping[str, str]],
         names: Names,
     ) -> list[list[Stretch]]:
         """Return the stretches of each document that may be names."""
-        readings = [*self._readings(documents, abbreviations)]
-        firsts, lasts = self._stretches([one.words for one in readings], self._all_bags(names))
-        found: list[list[Stretch]] = [[] for _ in documents]
+        every = [*self._readings(documents, abbreviations, readings)]
+        firsts, lasts = self._stretches([one.words for one in every], self._all_bags(names))
+        found = [[*_diabetes(document.text)] for document in documents]
         begin = 0
-        for place, words, cut in readings:
+        for place, words, cut, forms in every:
             stop = begin + len(words.starts)
             here = slice(*np.searchsorted(firsts, (begin, stop)).tolist())
-            text, forms = documents[place].text, abbreviations[place]
+            text = documents[place].text
             pairs = zip(firsts[here].tolist(), lasts[here].tolist(), strict=True)
             found[place].extend(
                 _stretch(text, words, first - begin, last - begin, forms)
@@ -119,15 +134,22 @@ class TextNames:
         return found
 
     def _readings(
-        self, documents: Sequence[Document], abbreviations: Sequence[Mapping[str, str]]
+        self,
+        documents: Sequence[Document],
+        abbreviations: Sequence[Mapping[str, str]],
+        readings: Sequence[Mapping[str, str]],
     ) -> Iterator[_Reading]:
         """Yield the words of each document, and those around each gloss in it."""
-        for place, (document, forms) in enumerate(zip(documents, abbreviations, strict=True)):
-            words = self._reader.read(document.text, forms)
-            yield _Reading(place, words, 0)
+        for place, document in enumerate(documents):
+            forms, text = abbreviations[place], document.text
+            words = self._reader.read(text, forms)
+            yield _Reading(place, words, 0, forms)
             if forms:
-                for around, cut in self._reader.around_glosses(document.text, words, forms):
-                    yield _Reading(place, around, cut)
+                for around, cut in self._reader.around_glosses(text, words, forms):
+                    yield _Reading(place, around, cut, forms)
+            if readings[place]:
+                forms = {**readings[place], **forms}
+                yield _Reading(place, self._reader.read(text, forms), 0, forms)
 
     def _stretches(self, read: Sequence[Words], bags: Sequence[Bags]) -> tuple[Places, Places]:
         """Return the first and last words of all stretches whose sum is a name's.
@@ -214,9 +236,7 @@ class TextNames:
         ]
         new = sorted(strings - known.keys())
         plain = dict(zip(new, normalise_all(new, PLAIN), strict=True))
-        # A bare name in a text is found by no bag of words.
-        sieves = [sieve for sieve in found.sieves if not sieve.bare]
-        sifted = sift(plain, sieves, found.names, filters, found.concepts)
+        sifted = sift(plain, found.sieves, found.names, filters, found.concepts)
         scopes = filters[0].ties.scope_of_row
         for string in new:
             sieve, pairs = sifted.get(string, (None, []))
@@ -284,7 +304,11 @@ class TextNames:
             return False
         if of.sieve == _COMPOSITE:
             return True
-        if document.text.startswith(("non-", "Non-"), max(one.start - 4, 0)):
+        if all(map(_is_for_lists, self._names_of(one.string, of, found))):
+            return False
+        if _PREFIX.search(document.text, max(one.start - 5, 0), one.start):
+            return False
+        if self._is_ordinary(one, of, found):
             return False
         if one.breaks and not self._has_breaks(one.string, self._texts(one.string, of, found)):
             return False
@@ -304,6 +328,16 @@ class TextNames:
         short = one.string == one.text and is_short_form(one.text)
         return short and of is not None and not self._is_taught(one, of, found)
 
+    def _is_ordinary(self, one: Stretch, of: _Known, found: BatchHits) -> bool:
+        """Tell whether a word means something else in most texts, and is no label."""
+        if one.string != one.text or not is_ordinary(one.text) or self._is_taught(one, of, found):
+            return False
+        form = normalise(one.text, STRONG)
+        return not any(
+            name.scope == "label" and normalise(name.text, STRONG) == form
+            for name in self._names_of(one.string, of, found)
+        )
+
     def _is_taught(self, one: Stretch, of: _Known, found: BatchHits) -> bool:
         """Tell whether a name was added, or learned from a training mention: it always counts."""
         n = found.names.n_base
@@ -315,11 +349,13 @@ class TextNames:
         return any(words == _said(read) for read in map(self._reader.read, names))
 
     def _texts(self, string: str, of: _Known, found: BatchHits) -> list[str]:
+        return [name.text for name in self._names_of(string, of, found)]
+
+    def _names_of(self, string: str, of: _Known, found: BatchHits) -> list[Name]:
         """Return the names that the sieve found for a string."""
-        if of.texts is None:
-            rows = self._rows(string, of, found)
-            of.texts = [found.names.name(row).text for row in rows]
-        return of.texts
+        if of.names is None:
+            of.names = [found.names.name(row) for row in self._rows(string, of, found)]
+        return of.names
 
     def _rows(self, string: str, of: _Known, found: BatchHits) -> list[int]:
         if of.rows is None:
@@ -331,12 +367,17 @@ class TextNames:
 class _Known:
     """What the sieves know of a string: concepts, the scope of the best name, and the sieve."""
 
-    __slots__ = ("concepts", "rows", "scope", "sieve", "texts")
+    __slots__ = ("concepts", "names", "rows", "scope", "sieve")
 
     def __init__(self, concepts: tuple[int, ...], scope: int, sieve: int) -> None:
         self.concepts, self.scope, self.sieve = concepts, scope, sieve
         self.rows: list[int] | None = None
-        self.texts: list[str] | None = None
+        self.names: list[Name] | None = None
+
+
+def _is_for_lists(name: Name) -> bool:
+    """Tell whether a name stands for something else than its concept, which a list lets pass."""
+    return name.scope == "related" and name.source == EVERYDAY
 
 
 def _stretch(
@@ -346,6 +387,12 @@ def _stretch(
     written = text[start:end]
     string = expand(written, abbreviations) if abbreviations else written
     return Stretch(start, end, written, string, BREAK in words.breaks[first + 1 : last + 1])
+
+
+def _diabetes(text: str) -> Iterator[Stretch]:
+    """Yield the types of diabetes in a text, by their names in full."""
+    for start, end, name in diabetes_phrases(text):
+        yield Stretch(start, end, text[start:end], name, False)
 
 
 def _said(words: Words) -> list[tuple[str, int]]:
