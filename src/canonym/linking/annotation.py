@@ -77,31 +77,30 @@ class Annotator:
         own = [find_abbreviations(document.text, engine=engine) for document in documents]
         forms = [{**of_text, **abbreviations} for of_text in own]
         readings = [
-            {
-                short: text
-                for short, text in self._readings(document.text).items()
-                if short not in of
-            }
+            self._readings(document.text, defined=of)
             for document, of in zip(documents, forms, strict=True)
         ]
         found = self._pipeline.batch(request.filter)
-        mentions = self._names.find(documents, forms, readings, found)
+        marks = self._names.find(documents, forms, readings, found)
         marked = [
-            replace(document, mentions=of_document)
-            for document, of_document in zip(documents, mentions, strict=True)
+            replace(document, mentions=of.mentions)
+            for document, of in zip(documents, marks, strict=True)
         ]
-        defined = [{**clinical, **of} for clinical, of in zip(readings, own, strict=True)]
+        defined = [{**one.readings, **of} for one, of in zip(marks, own, strict=True)]
         linked = self._pipeline.link_batch(marked, request, abbreviations, defined)
         for document, links in linked:
             typed = Links(_typed(link) for link in links if not link.nil)
             yield replace(document, mentions=tuple(link.mention for link in typed)), typed
 
-    def _readings(self, text: str) -> Mapping[str, str]:
-        """Return what clinical abbreviations stand for in a text.
+    def _readings(self, text: str, *, defined: Mapping[str, str]) -> Mapping[str, str]:
+        """Return what clinical abbreviations stand for in a text, but for those that are defined.
 
         A search without any help is what a paper describes.
         """
-        return {} if self._pipeline.preparation.speller is None else clinical_readings(text)
+        if self._pipeline.preparation.speller is None:
+            return {}
+        readings = clinical_readings(text).items()
+        return {short: reading for short, reading in readings if short not in defined}
 
 
 def _typed(link: Link) -> Link:

@@ -53,7 +53,7 @@ from canonym.mentions.binomials import BINOMIALS, BinomialsWriter
 from canonym.mentions.spelling import SpellerWriter
 from canonym.terminology import Terminology
 from canonym.terminology.replaced import current_owners
-from canonym.text import PLAIN, UNORDERED, normalise_all
+from canonym.text import PLAIN, STRONG, UNORDERED, normalise_all
 from canonym.text.memo import MemoNormaliser
 from canonym.types import Encoder, Int32Array, SparseVectors
 
@@ -384,6 +384,7 @@ def _add_normal_forms(work: Work, folder: Path, sieves: Sequence[Sieve], spellin
         bags = BagsBuilder() if before == UNORDERED and known is None else None
         unordered: Sequence[str] = ()
         bare: Sequence[str] = ()
+        strong: Sequence[str] = ()
         for batch, rows in _new_names(work, "normal forms", known is not None):
             plain = list(normalise_all(batch, PLAIN))
             forms: Sequence[str] = batch
@@ -394,11 +395,13 @@ def _add_normal_forms(work: Work, folder: Path, sieves: Sequence[Sieve], spellin
                     forms = bare = sieve.of_names(batch, normalise)
                 else:
                     forms = unordered = normalise(forms) if follows else normalise(batch, plain)
+                    strong = forms if sieve.steps == STRONG else strong
                 keys = keys_of(forms)
                 writer.add(keys if known is None else completed_keys(known[number], rows, keys))
             if bags is not None:
                 bags.add(unordered)
                 bags.add(bare)
+                bags.add_pairs(strong)
             for words in counted:
                 words.add(plain)
         if speller is not None:
@@ -417,8 +420,10 @@ def _add_normal_forms(work: Work, folder: Path, sieves: Sequence[Sieve], spellin
 def bags_of(terminology: Terminology, sieves: Sequence[Sieve], report: Progress) -> Bags:
     """Return what finds the names of a terminology in texts, bare ones where a sieve has them."""
     normalise, builder = MemoNormaliser(UNORDERED), BagsBuilder()
+    strong = MemoNormaliser(STRONG)
     for batch in reported(terminology, "names for texts", report):
         builder.add(normalise(batch))
+        builder.add_pairs(strong(batch))
         for sieve in sieves:
             if sieve.bare:
                 builder.add(sieve.of_names(batch, normalise))

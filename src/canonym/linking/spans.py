@@ -12,12 +12,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from canonym.indexes import BoolArray
 from canonym.indexes.bags import Bags, WordNumbers
 from canonym.linking.names import Filter, Names
 from canonym.linking.search import BatchHits
@@ -25,11 +26,12 @@ from canonym.linking.sieves import sift
 from canonym.mentions.abbreviations import expand
 from canonym.mentions.composites import composites_ending, split_composite
 from canonym.mentions.lookalikes import beside, is_out_of_order, looks_alike
-from canonym.mentions.ordinary import is_ordinary
+from canonym.mentions.ordinary import is_ordinary, qualifying_forms
+from canonym.mentions.readings import has_several
 from canonym.mentions.shorthand import diabetes_phrases
 from canonym.terminology.readers.everyday import SOURCE as EVERYDAY
 from canonym.text import PLAIN, STRONG, UNORDERED, normalise, normalise_all
-from canonym.text.running import BREAK, PARAGRAPH, TextReader, Words, with_brackets
+from canonym.text.running import BREAK, NO_BREAK, PARAGRAPH, TextReader, Words, with_brackets
 from canonym.text.short_forms import SHORT, is_short_form
 from canonym.types import Document, Mention, Name
 
@@ -45,7 +47,8 @@ class Stretch(NamedTuple):
     """A stretch of a text that may be a name.
 
     `text` is written there, `string` is it with its abbreviations written out, and `breaks` tells
-    whether a comma, a bracket or another end of phrases is inside.
+    whether a comma, a bracket or another end of phrases is inside. A `half` is beside a word with
+    which it stands in some name: *edema* in *macular edema*.
     """
 
     start: int
@@ -53,6 +56,14 @@ class Stretch(NamedTuple):
     text: str
     string: str
     breaks: bool
+    half: bool = False
+
+
+class Marks(NamedTuple):
+    """The mentions in a text, in their order, and the readings of abbreviations that they need."""
+
+    mentions: tuple[Mention, ...]
+    readings: Mapping[str, str]
 
 
 class _Reading(NamedTuple):
@@ -84,8 +95,8 @@ class TextNames:
         abbreviations: Sequence[Mapping[str, str]],
         readings: Sequence[Mapping[str, str]],
         found: BatchHits,
-    ) -> list[tuple[Mention, ...]]:
-        """Return the mentions of each document, in their order; none overlap.
+    ) -> list[Marks]:
+        """Return the mentions of each document.
 
         Its `abbreviations` always stand for their long forms, those of `readings` for themselves
         as well.
@@ -98,13 +109,13 @@ class TextNames:
             for document, of, forms in zip(documents, stretches, abbreviations, strict=True)
         ]
         self._confirm_composites([one for of in composites for one in of], known, found)
-        return [
-            tuple(
-                Mention(one.text, one.start, one.end, document_id=document.id)
-                for one in self._choose(document, [*of, *more], known, found)
+        chosen = [
+            self._choose(document, [*_as_read(of, read), *more], known, found)
+            for document, of, more, read in zip(
+                documents, stretches, composites, readings, strict=True
             )
-            for document, of, more in zip(documents, stretches, composites, strict=True)
         ]
+        return [_marks(*row) for row in zip(documents, chosen, readings, strict=True)]
 
     # --- look -----------------------------------------------------------------------------------
 
@@ -117,17 +128,19 @@ class TextNames:
     ) -> list[list[Stretch]]:
         """Return the stretches of each document that may be names."""
         every = [*self._readings(documents, abbreviations, readings)]
-        firsts, lasts = self._stretches([one.words for one in every], self._all_bags(names))
+        turns = [turn for one in every for turn in _turns(documents[one.document].text, one.words)]
+        read = [one.words for one in every]
+        firsts, lasts, halves = self._stretches(read, turns, self._all_bags(names))
         found = [[*_diabetes(document.text)] for document in documents]
         begin = 0
         for place, words, cut, forms in every:
             stop = begin + len(words.starts)
             here = slice(*np.searchsorted(firsts, (begin, stop)).tolist())
             text = documents[place].text
-            pairs = zip(firsts[here].tolist(), lasts[here].tolist(), strict=True)
+            columns = (firsts[here].tolist(), lasts[here].tolist(), halves[here].tolist())
             found[place].extend(
-                _stretch(text, words, first - begin, last - begin, forms)
-                for first, last in pairs
+                _stretch(text, words, first - begin, last - begin, forms)._replace(half=half)
+                for first, last, half in zip(*columns, strict=True)
                 if not cut or first - begin < cut <= last - begin
             )
             begin = stop
@@ -151,8 +164,10 @@ class TextNames:
                 forms = {**readings[place], **forms}
                 yield _Reading(place, self._reader.read(text, forms), 0, forms)
 
-    def _stretches(self, read: Sequence[Words], bags: Sequence[Bags]) -> tuple[Places, Places]:
-        """Return the first and last words of all stretches whose sum is a name's.
+    def _stretches(
+        self, read: Sequence[Words], turns: Sequence[bool], bags: Sequence[Bags]
+    ) -> tuple[Places, Places, BoolArray]:
+        """Return the first and last words of all stretches whose sum is a name's, and the halves.
 
         Words are numbered through all texts. A stretch grows word by word while all its words are
         in some name that is long enough.
@@ -161,9 +176,8 @@ class TextNames:
         numbers, lengths, limits = self._columns(forms, bags)
         sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(numbers, dtype=np.uint64)])
         length = np.concatenate([[0], np.cumsum(lengths)])
-        breaks = [kind for words in read for kind in words.breaks]
-        ends = np.array(breaks, dtype=np.intp) == PARAGRAPH
-        ends = np.append(ends, True)
+        breaks = np.array([kind for words in read for kind in words.breaks], dtype=np.intp)
+        ends = np.append(breaks == PARAGRAPH, True)
         firsts = np.flatnonzero((limits > 0) & (lengths > 0))
         lasts, most = firsts, limits[firsts]
         found: list[tuple[Places, Places]] = []
@@ -182,10 +196,27 @@ class TextNames:
             going = length[lasts + 1] - length[firsts] <= most
             firsts, lasts, most = firsts[going], lasts[going], most[going]
         if not found:
-            return firsts, firsts
+            return firsts, firsts, np.zeros(0, dtype=np.bool_)
         firsts, lasts = (np.concatenate(column) for column in zip(*found, strict=True))
         order = np.argsort(firsts, kind="stable")
-        return firsts[order], lasts[order]
+        firsts, lasts = firsts[order], lasts[order]
+        joined = self._joined(numbers, lengths, (breaks != NO_BREAK) | np.array(turns), bags[0])
+        return firsts, lasts, joined[firsts] | joined[lasts + 1]
+
+    def _joined(
+        self, numbers: npt.NDArray[np.uint64], lengths: Places, ends: BoolArray, bags: Bags
+    ) -> BoolArray:
+        """Tell which words stand behind one with which they stand in some name.
+
+        One more is at the end. Words that say how, when or in whom make no other name.
+        """
+        counts = (lengths > 0) & ~np.isin(numbers, self._qualifying())
+        joined = bags.has_pair(numbers[:-1] + numbers[1:])
+        joined &= ~ends[1:] & counts[:-1] & counts[1:]
+        return np.concatenate([[False], joined, [False]])
+
+    def _qualifying(self) -> npt.NDArray[np.uint64]:
+        return self._numbers.of(qualifying_forms())
 
     def _columns(
         self, forms: Sequence[str], bags: Sequence[Bags]
@@ -274,7 +305,7 @@ class TextNames:
         A short form that the text does not define counts where another name of its concept does.
         """
         ranked = sorted(
-            (-(one.end - one.start), of.scope, one.start, one)
+            (-(one.end - one.start), _is_unlikely(one), of.scope, one.start, one)
             for one in stretches
             if (of := known.get(one.string)) is not None
         )
@@ -308,7 +339,7 @@ class TextNames:
             return False
         if _PREFIX.search(document.text, max(one.start - 5, 0), one.start):
             return False
-        if self._is_ordinary(one, of, found):
+        if self._is_ordinary(one, of, found) or (one.half and not self._is_taught(one, of, found)):
             return False
         if one.breaks and not self._has_breaks(one.string, self._texts(one.string, of, found)):
             return False
@@ -389,10 +420,37 @@ def _stretch(
     return Stretch(start, end, written, string, BREAK in words.breaks[first + 1 : last + 1])
 
 
+def _marks(document: Document, chosen: Sequence[Stretch], readings: Mapping[str, str]) -> Marks:
+    mentions = (Mention(one.text, one.start, one.end, document_id=document.id) for one in chosen)
+    long_forms = [one.string for one in chosen if one.string != one.text]
+    used = (short for short, text in readings.items() if any(text in one for one in long_forms))
+    return Marks(tuple(mentions), {short: readings[short] for short in used})
+
+
+def _as_read(stretches: Iterable[Stretch], readings: Mapping[str, str]) -> Iterator[Stretch]:
+    """Leave out abbreviations of several readings for which the text has chosen one."""
+    for one in stretches:
+        if not (one.string == one.text and one.text in readings and has_several(one.text)):
+            yield one
+
+
+def _is_unlikely(one: Stretch) -> bool:
+    """Tell whether a short form is left as it is, or something longer is not."""
+    return (one.string == one.text) == is_short_form(one.text)
+
+
 def _diabetes(text: str) -> Iterator[Stretch]:
     """Yield the types of diabetes in a text, by their names in full."""
     for start, end, name in diabetes_phrases(text):
         yield Stretch(start, end, text[start:end], name, False)
+
+
+def _turns(text: str, words: Words) -> Iterator[bool]:
+    """Tell which words begin with a capital behind one that does not, as a new item of a list."""
+    small = False
+    for start in words.starts:
+        yield small and text[start].isupper() and text[start + 1 : start + 2].islower()
+        small = text[start].islower()
 
 
 def _said(words: Words) -> list[tuple[str, int]]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 
+from canonym.mentions.sentences import FUNCTION_WORDS
 from canonym.text import STRONG, normalise
 
 _WORDS = """
@@ -88,6 +89,28 @@ _PHRASES = (
     *("bicuspid valve", "carpal tunnel", "cauda equina", "follow up", "left out", "not well"),
     *("on edge", "rotator cuff", "run down", "worn out"),
 )
+_QUALIFYING = """
+    abnormal active acute adult advanced asymptomatic benign bilateral child chronic clinical
+    complete complex concurrent concomitant congenital controlled diffuse elderly episodic female
+    generalized history idiopathic incomplete infantile intermittent known localized male malignant
+    mild minimal moderate new newborn nonspecific occasional overt patient persistent possible
+    preexisting previous prior probable progressive recent recurrent refractory related repeated
+    residual resistant rare serious severe significant solid specified spontaneous sporadic
+    subclinical suspected symptomatic systemic temporary transient uncomplicated uncontrolled
+    induced caused mediated prone sensitive positive negative deficient childhood primary behavioral
+    site tissue sensation central frequency
+    within without due since following associated cell drug grade symptom therapy wound during
+    after before diagnosis episode event onset attack exacerbation
+    undiagnosed unexplained unilateral unspecified untreated untreatable various very woman man
+"""
+"""Words that say how, when or in whom, and not what."""
+
+
+@functools.cache
+def qualifying_forms() -> tuple[str, ...]:
+    """Return the normal forms of words beside a name that make no other name of it."""
+    words = (*_WORDS.split(), *_QUALIFYING.split(), *FUNCTION_WORDS, *map(str, range(100)))
+    return tuple(sorted({normalise(word, STRONG) for word in words}))
 
 
 def is_ordinary(text: str) -> bool:

@@ -59,6 +59,10 @@ _TYPE_OF_DIABETES = re.compile(
 _LONE_LETTERS = re.compile(r"(?<![\w/])[a-z](?:/[a-z])+(?![\w/])")
 _SLASH = re.compile(r"[/&]")
 _DIABETES = re.compile(r"DM[ -]?(?:[Tt]ype ?)?([12]|II?)|T([12])DM|[Tt]ype ([12]|II?) DM")
+_TYPE_OF_DIABETES = re.compile(
+    r"\b(?:type (?:[12]|II?)|juvenile|gestational) diabetes\b(?! (?:mellitus|insipidus))",
+    re.IGNORECASE,
+)
 _LETTERS = re.compile(r"[^\W\d_]")
 _MANY = 8  # letters of a text that is written in capitals
 
