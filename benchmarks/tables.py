@@ -92,7 +92,7 @@ def _accuracy() -> str:
     rows = {
         "default encoder": measured(""),
         "default and contextual encoder": measured(", both encoders"),
-        "`canonym fit --start none` on MEDIC": [
+        "`canonym train subword --start none` on MEDIC": [
             fitted[f"{part} test"]["merged"] for part in ("ncbi-disease", "bc5cdr-disease")
         ],
         "default encoder, dictionary alone": measured(", dictionary alone"),
@@ -102,7 +102,7 @@ def _accuracy() -> str:
 
 
 def _everyday() -> str:
-    titles = {"with everyday names": "with everyday names", "without": "`--no-everyday`"}
+    titles = {"with everyday names": "with everyday names", "without": "without everyday names"}
     lines = [
         "| everyday names, ICD-10-CM | names | right family first | among five "
         "| searched, first | among five |",

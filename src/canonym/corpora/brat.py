@@ -141,29 +141,29 @@ class _Annotations:
         if key.startswith("T"):
             self.add_mention(key, body, last, number)
         elif key.startswith("N"):
-            found = _REFERENCE.fullmatch(body)
-            if not found:
+            match = _REFERENCE.fullmatch(body)
+            if not match:
                 raise self.error(
                     number, f"'Reference T1 RESOURCE:ID' was expected, found {body[:60]!r}"
                 )
-            self.references.setdefault(found[1], []).append((found[2].strip(), number))
+            self.references.setdefault(match[1], []).append((match[2].strip(), number))
         elif key.startswith("#"):
             self.notes.setdefault(body.rpartition(" ")[2], []).append(last.strip())
         elif not key.startswith(_PASSED_OVER):
             raise self.error(number, f"{line[:60]!r} is no line of brat: is this brat?")
 
     def add_mention(self, key: str, body: str, written: str, number: int) -> None:
-        found = _MENTION.fullmatch(body)
-        if not found:
+        match = _MENTION.fullmatch(body)
+        if not match:
             raise self.error(number, f"'TYPE START END' was expected, found {body[:60]!r}")
         if key in self.spans:
             raise self.error(number, f"the id {key} was used in a line above")
-        bounds = (piece.split() for piece in found[2].split(";"))
+        bounds = (piece.split() for piece in match[2].split(";"))
         pieces = sorted((int(start), int(end)) for start, end in bounds)
         problem = pieces_problem(self.text, pieces, written or None)
         if problem:
             raise self.error(number, problem)
-        self.spans[key] = (found[1], pieces)
+        self.spans[key] = (match[1], pieces)
 
     def mentions(self, how: str, references: str) -> Iterator[Mention]:
         for key, uses in self.references.items():
@@ -178,9 +178,9 @@ class _Annotations:
             yield Mention(text, pieces[0][0], pieces[-1][1], type_, ids, rule, self.id)
 
     def gold(self, key: str, references: str) -> tuple[tuple[str, ...], str]:
-        found = tuple(dict.fromkeys(id_ for id_, _ in self.references.get(key, ())))
-        if found:
-            return found, references if len(found) > 1 else "any"
+        ids = tuple(dict.fromkeys(id_ for id_, _ in self.references.get(key, ())))
+        if ids:
+            return ids, references if len(ids) > 1 else "any"
         for note in self.notes.get(key, ()):
             parts = re.split(r"\s*[|+,]\s*", note)
             if self.note and all(self.note.fullmatch(part) for part in parts):

@@ -128,8 +128,8 @@ def make_trial(
 
 def _phases(written: str) -> tuple[str, ...]:
     """Return the phases of a record; Phase 0 was the name of Early Phase 1."""
-    found = (0 if early else int(number) for early, number in _PHASE.findall(written))
-    return tuple(PHASES[number] for number in found)
+    numbers = (0 if early else int(number) for early, number in _PHASE.findall(written))
+    return tuple(PHASES[number] for number in numbers)
 
 
 def select_trials(
@@ -167,21 +167,21 @@ def select_trials(
     and ``interventions=["Biological", "Combination Product", "Drug"]``.
     """
     known = {phase.casefold() for phase in PHASES}
-    wanted, in_phases, kinds, parts = (
-        {one.casefold() for one in some}
+    types_of_study, in_phases, kinds, parts = (
+        {value.casefold() for value in some}
         for some in (study_types, phases, interventions, conditions)
     )
     if strange := sorted(in_phases - known):
         raise InvalidInput(f"{strange[0]!r} is no phase: give one of {', '.join(PHASES)}")
     for trial in trials:
-        if (wanted or in_phases) and not trial.study_type:
+        if (types_of_study or in_phases) and not trial.study_type:
             raise InvalidInput(
                 f"the source of the trial {trial.document.id!r} does not say its study type and "
                 "phase: select by interventions and conditions, or read XML, JSON or AACT"
             )
         names = [*(m.text for m in trial.conditions), *trial.condition_names]
         if (
-            (not wanted or trial.study_type.casefold() in wanted)
+            (not types_of_study or trial.study_type.casefold() in types_of_study)
             and (not in_phases or not in_phases.isdisjoint(map(str.casefold, trial.phases)))
             and (not kinds or any(m.type.casefold() in kinds for m in trial.interventions))
             and (not parts or any(part in name.casefold() for name in names for part in parts))
@@ -233,7 +233,7 @@ def _xml_trials(path: str | Path) -> Iterator[Trial]:
 
 
 def _texts(element: ET.Element, path: str) -> list[str]:
-    return [found.text or "" for found in element.iterfind(path)]
+    return [child.text or "" for child in element.iterfind(path)]
 
 
 def read_trials_json(path: str | Path) -> Iterator[Trial]:

@@ -9,7 +9,7 @@ from numbers import Real
 from typing import NamedTuple, Protocol
 
 from canonym.errors import InvalidInput
-from canonym.linking.search import ConceptHit, Draft, StringHits, at_most
+from canonym.linking.hits import ConceptHit, Draft, StringHits, at_most
 from canonym.linking.settings import IDS, SIEVES
 from canonym.mentions.abbreviations import stands_for_itself
 from canonym.mentions.binomials import GENUS, organism_of

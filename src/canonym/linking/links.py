@@ -9,7 +9,7 @@ from typing import Any, TypedDict, TypeVar, overload
 
 from canonym.errors import InvalidInput
 from canonym.io.processes import check_workers
-from canonym.linking.preferences import MOST, SPECIES
+from canonym.linking.filters import MOST, SPECIES
 from canonym.types import Link
 from canonym.types.links import links_html
 
@@ -190,18 +190,18 @@ def _is_whole(value: object) -> bool:
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
-def check_abbreviations(given: Mapping[str, str] | None) -> Mapping[str, str]:
+def check_abbreviations(abbreviations: Mapping[str, str] | None) -> Mapping[str, str]:
     """Return short forms and their long forms; refuse anything but a mapping of strings."""
-    if given is None:
+    if abbreviations is None:
         return {}
-    if not isinstance(given, Mapping) or not all(
-        isinstance(form, str) for pair in given.items() for form in pair
+    if not isinstance(abbreviations, Mapping) or not all(
+        isinstance(form, str) for pair in abbreviations.items() for form in pair
     ):
         raise InvalidInput(
-            f"abbreviations is {given!r:.80}; expected a mapping of short forms to long forms, "
-            "such as {'HA': 'heart attack'}"
+            f"abbreviations is {abbreviations!r:.80}; expected a mapping of short forms to long "
+            "forms, such as {'HA': 'heart attack'}"
         )
-    return given
+    return abbreviations
 
 
 class Links(Sequence[Link]):
@@ -254,7 +254,7 @@ class Links(Sequence[Link]):
         Raises
         ------
         MissingExtra
-            Without pyarrow (extra ``arrow``).
+            Without pyarrow (extra ``tables``).
         """
         from canonym.export import links_to_arrow
 
@@ -266,9 +266,9 @@ class Links(Sequence[Link]):
         Raises
         ------
         MissingExtra
-            Without pandas (extra ``pandas``).
+            Without pandas.
         """
         from canonym.errors import require
 
-        require("pandas", "a pandas table", "pandas")
+        require("pandas", "a pandas table")
         return self.to_arrow().to_pandas()

@@ -15,7 +15,7 @@ from __future__ import annotations
 import functools
 import logging
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
@@ -25,25 +25,23 @@ from canonym.errors import InvalidInput
 from canonym.linking.codes import find_coded
 from canonym.linking.decision import decide, divide, listed_of, names_of, parts_of
 from canonym.linking.evidence import Vocabulary
+from canonym.linking.filters import Filter, Filters
+from canonym.linking.hits import (
+    LOOKED_AT,
+    ConceptHit,
+    ConceptTable,
+    Draft,
+    StringHits,
+    at_most,
+    by_letters,
+    near_rivals,
+)
 from canonym.linking.homonyms import MOST_TIED, Homonyms, find_homonyms
 from canonym.linking.judge import Judge, check_confidence
 from canonym.linking.languages import choice_of_encoders
 from canonym.linking.links import LinkOptions, Links, check_abbreviations, check_options
-from canonym.linking.names import CurrentNames, Filter, Filters, open_rows
-from canonym.linking.search import (
-    LOOKED_AT,
-    BatchHits,
-    ConceptHit,
-    ConceptTable,
-    Draft,
-    KnownHits,
-    Search,
-    StringHits,
-    at_most,
-    by_letters,
-    load_encoders,
-    near_rivals,
-)
+from canonym.linking.names import CurrentNames, open_rows
+from canonym.linking.search import BatchHits, KnownHits, Search, load_encoders
 from canonym.linking.settings import Sieve, chosen_sieves
 from canonym.linking.sieves import Sifted, sift
 from canonym.linking.targets import TARGETS, parse_search
@@ -193,7 +191,7 @@ class Pipeline:
     def request(self, **options: Unpack[LinkOptions]) -> Request:
         """Check the options of a call, and turn its filters into one over rows."""
         checked = check_options(options)
-        chosen = self.filters.choose(
+        row_filter = self.filters.choose(
             types=checked["types"],
             sources=checked["sources"],
             languages=checked["languages"],
@@ -203,7 +201,7 @@ class Pipeline:
         )
         return Request(
             checked["k"],
-            chosen,
+            row_filter,
             checked["min_score"],
             check_confidence(self.judge, checked["min_confidence"]),
             # Ties that are broken at random are not broken by the context.
@@ -214,9 +212,9 @@ class Pipeline:
             checked["keep_negated"],
         )
 
-    def batch(self, chosen: Filter) -> BatchHits:
+    def batch(self, row_filter: Filter) -> BatchHits:
         """Begin a batch: no hits yet, and the names of this moment."""
-        return BatchHits(self.search, self.names.snapshot(), chosen, self.concepts, self.sieves)
+        return BatchHits(self.search, self.names.snapshot(), row_filter, self.concepts, self.sieves)
 
     def prepare(
         self,
@@ -333,19 +331,17 @@ class Pipeline:
         sieve knows `enough` concepts, k by default.
         """
         enough = k if enough is None else enough
-        if not batch.names.forbidden:
-            known = self.known.of(batch.names, batch.filter, (k, enough))
-            unsearched = set(sieves_only)
-            new = [string for string in strings if string in unsearched or string not in known]
-            fresh = self._find(new, k, batch, forbidden, unsearched, enough)
-            known.update((string, fresh[string]) for string in new if string not in unsearched)
-            return {string: fresh.get(string) or known[string] for string in strings}
         groups: dict[frozenset[int], list[str]] = {}
         for string in strings:
             groups.setdefault(forbidden | batch.names.forbidden_for(string), []).append(string)
+        unsearched = set(sieves_only)
         hits: dict[str, StringHits] = {}
-        for of_group, group in groups.items():
-            hits |= self._find(group, k, batch, of_group, set(sieves_only), enough)
+        for barred, group in groups.items():
+            known = self.known.of(batch.names, batch.filter, (k, enough), barred)
+            new = [string for string in group if string in unsearched or string not in known]
+            fresh = self._find(new, k, batch, barred, unsearched, enough)
+            known.update((string, fresh[string]) for string in new if string not in unsearched)
+            hits.update((string, fresh.get(string) or known[string]) for string in group)
         return hits
 
     def _find(
@@ -357,9 +353,9 @@ class Pipeline:
         sieves_only: set[str],
         enough: int,
     ) -> dict[str, StringHits]:
-        names, chosen = batch.names, batch.filter
+        names, row_filter = batch.names, batch.filter
         filters = [
-            names.filter(chosen, step, forbidden, by_name=True) for step in self.search.steps
+            names.filter(row_filter, step, forbidden, by_name=True) for step in self.search.steps
         ]
         plain = dict(zip(strings, normalise_all(strings, PLAIN), strict=True))
         sifted = sift(plain, self.sieves, names, filters, self.concepts)
@@ -378,7 +374,7 @@ class Pipeline:
             )
         ]
         n = max(k, LOOKED_AT)
-        nearest = self.search.search(searched, n, names, chosen, forbidden, batch.encoded)
+        nearest = self.search.search(searched, n, names, row_filter, forbidden, batch.encoded)
         rows = (hit.row for of_string in nearest.values() for hit in of_string)
         self.concepts.read_names(row for row in rows if 0 <= row < names.n_base)
         if self.sieves:  # without any, a search is what a paper describes
@@ -424,7 +420,7 @@ class Pipeline:
         return find_coded(codes, sifted, batch, forbidden, k) if codes else {}
 
     def nearest(
-        self, strings: Sequence[str], k: int, chosen: Filter
+        self, strings: Sequence[str], k: int, row_filter: Filter
     ) -> dict[str, list[ConceptHit]]:
         """Search the terminology's names alone, for whatever owns the rows of a filter.
 
@@ -432,10 +428,10 @@ class Pipeline:
         """
         if not strings or not self.search.encoders:
             return {}
-        batch = self.batch(chosen)
+        batch = self.batch(row_filter)
         indexes = batch.names.base.indexes
         vectors = batch.encoded.of(strings)
-        hits = self.search.nearest(strings, vectors, k, indexes, chosen, step=_NAMES)
+        hits = self.search.nearest(strings, vectors, k, indexes, row_filter, step=_NAMES)
         return dict(zip(strings, hits, strict=True))
 
     def decide(
@@ -502,30 +498,28 @@ def batches_of(documents: Iterable[Document], *, mentions: int) -> Iterator[list
     """Return lists of whole documents, each with that many mentions or a few more."""
     if isinstance(documents, str) or not isinstance(documents, Iterable):
         raise InvalidInput(f"documents are {documents!r:.80}; expected a list of Document")
-    return _batches_of(documents, mentions)
+    return _batches(
+        map(check_document, documents), mentions, lambda document: max(len(document.mentions), 1)
+    )
 
 
 def text_batches(documents: Iterable[Document], *, mentions: int) -> Iterator[list[Document]]:
     """Return lists of documents, each with text for about that many mentions."""
+    return _batches(
+        documents, mentions * _PER_MENTION, lambda document: len(document.text) + _PER_MENTION
+    )
+
+
+def _batches(
+    documents: Iterable[Document], least: int, size: Callable[[Document], int]
+) -> Iterator[list[Document]]:
+    """Yield lists of documents of at least that size together, but for the last one."""
     batch: list[Document] = []
     n = 0
     for document in documents:
         batch.append(document)
-        n += len(document.text) + _PER_MENTION
-        if n >= mentions * _PER_MENTION:
-            yield batch
-            batch, n = [], 0
-    if batch:
-        yield batch
-
-
-def _batches_of(documents: Iterable[Document], mentions: int) -> Iterator[list[Document]]:
-    batch: list[Document] = []
-    n = 0
-    for document in documents:
-        batch.append(check_document(document))
-        n += max(len(document.mentions), 1)
-        if n >= mentions:
+        n += size(document)
+        if n >= least:
             yield batch
             batch, n = [], 0
     if batch:

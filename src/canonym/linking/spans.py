@@ -20,7 +20,8 @@ import numpy.typing as npt
 
 from canonym.indexes import BoolArray
 from canonym.indexes.bags import Bags, WordNumbers
-from canonym.linking.names import Filter, Names
+from canonym.linking.filters import Filter
+from canonym.linking.names import Names
 from canonym.linking.search import BatchHits
 from canonym.linking.sieves import sift
 from canonym.mentions.abbreviations import expand

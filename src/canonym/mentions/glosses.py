@@ -51,25 +51,25 @@ def find_glosses(
     >>> find_glosses(mentions, text)[("NH4Ac", "")]
     'ammonium acetate'
     """
-    found: Glosses = {}
+    glosses: Glosses = {}
     placed = [(m.start, m.end, m) for m in mentions if m.start is not None and m.end is not None]
     # Of mentions that end at one place the longest stands before the bracket.
-    placed.sort(key=lambda one: (one[0], -one[1]))
+    placed.sort(key=lambda span: (span[0], -span[1]))
     ending: dict[tuple[int, str], str] = {}
-    for _, stop, one in placed:
-        ending.setdefault((stop, one.type), one.text)
-    for start, stop, one in placed:
+    for _, stop, mention in placed:
+        ending.setdefault((stop, mention.type), mention.text)
+    for start, stop, mention in placed:
         window = text[max(0, start - _WINDOW) : start]
         opening = _OPENS.search(window)
         if not opening or not _GOES_ON.match(text, stop):
             continue
-        other = ending.get((start - len(window) + opening.start(), one.type), one.text)
+        other = ending.get((start - len(window) + opening.start(), mention.type), mention.text)
         if (
-            other != one.text
-            and not (one.text in defined or other in defined)
-            and (_CODE.fullmatch(one.text) or _CODE.fullmatch(other))
+            other != mention.text
+            and not (mention.text in defined or other in defined)
+            and (_CODE.fullmatch(mention.text) or _CODE.fullmatch(other))
         ):
-            for explained, by in ((one.text, other), (other, one.text)):
+            for explained, by in ((mention.text, other), (other, mention.text)):
                 if len(by.replace(" ", "")) > _SHORT:
-                    found.setdefault((explained, one.type), by)
-    return found
+                    glosses.setdefault((explained, mention.type), by)
+    return glosses

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -19,19 +20,39 @@ Share = float | npt.NDArray[np.float64]
 _PAIRS = 1 << 21  # queries and rows that are scored at once
 
 
-class Scorer(NamedTuple):
+class Searched(Protocol):
+    """An index whose rows are searched and scored; queries are vectors of its encoder."""
+
+    def search(self, queries: Any, k: int, *, allowed: BoolArray | None = None) -> Hits:
+        """Return the `k` nearest allowed rows of every query."""
+
+    def score(self, queries: Any, rows: Int32Array) -> Float32Array:
+        """Score chosen rows, ``(n, m)`` with −1 where empty, for every query."""
+
+
+@dataclass(frozen=True)
+class Scorer:
     """One way of scoring rows, for queries that are encoded already.
 
-    ``search(k)`` returns `Hits`; ``score(rows)`` scores chosen rows, ``(n, m)``; `weight` is its
-    share in the sum. `scale` ``(n,)`` multiplies the weight for each query: the score of an inner
-    product is a share of the query's product with itself, and the sum is of the products.
+    `weight` is its share in the sum. `scale` ``(n,)`` multiplies the weight for each query: the
+    score of an inner product is a share of the query's product with itself, and the sum is of the
+    products. `allowed` marks the rows that may be found; None allows all.
     """
 
     name: str
-    search: Callable[[int], Hits]
-    score: Callable[[Int32Array], Float32Array]
+    index: Searched
+    queries: Any
     weight: float = 1.0
     scale: npt.NDArray[np.float64] | None = None
+    allowed: BoolArray | None = None
+
+    def search(self, k: int) -> Hits:
+        """Return the `k` nearest rows of every query."""
+        return self.index.search(self.queries, k, allowed=self.allowed)
+
+    def score(self, rows: Int32Array) -> Float32Array:
+        """Score chosen rows, ``(n, m)``, for every query."""
+        return self.index.score(self.queries, rows)
 
 
 class FusedHits(NamedTuple):
@@ -74,11 +95,14 @@ def fuse(scorers: Sequence[Scorer], k: int) -> FusedHits:
 
 
 def fuse_exactly(
-    scorers_of: Callable[[npt.NDArray[np.intp]], Sequence[Scorer]], n: int, k: int, n_rows: int
+    scorers_of: Callable[[npt.NDArray[np.intp]], Sequence[Scorer]],
+    queries: npt.NDArray[np.intp],
+    k: int,
+    n_rows: int,
 ) -> FusedHits:
     """Return the `k` best of all rows by the weighted mean of `fuse`, ``(n, k)``; ties by row.
 
-    ``scorers_of(queries)`` makes the scorers of some of the `n` queries, by their numbers. BioSyn
+    ``scorers_of(some)`` makes the scorers of some of the `queries`, by their numbers. BioSyn
     searches like this: a row may be among the best by the sum, and by neither of its terms.
 
     Notes
@@ -93,13 +117,14 @@ def fuse_exactly(
     algorithm.
     """
     whole: FusedHits | None = None
+    n = len(queries)
     pending, fetch = np.arange(n), min(4 * k, max(n_rows, 1))  # k rows are seldom enough
     while whole is None or len(pending):
         step = max(1, _PAIRS // fetch)
         left = []
         for first in range(0, max(len(pending), 1), step):
             some = pending[first : first + step]
-            best, settled = _best(scorers_of(some), k, fetch)
+            best, settled = _best(scorers_of(queries[some]), k, fetch)
             if fetch >= n_rows:
                 settled[:] = True
             whole = whole or _empty(n, k, len(best.parts))

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from canonym import __version__
 from canonym.corpora.gold import written_ids
-from canonym.export.mappings import UNSEEN, Verdict, tool
-from canonym.export.omop import is_omop
+from canonym.exchange.mappings import UNSEEN, Verdict, tool
+from canonym.exchange.omop import is_omop
 from canonym.export.rows import JOINED_BY, guarded, number, prefixed
 from canonym.review.mappings import Choices, claims_of, comment_of, write_mappings
 from canonym.review.models import Decision

@@ -1,4 +1,4 @@
-"""Decisions as mappings, which the writers of `canonym.export` take."""
+"""Decisions as mappings, which the writers of `canonym.exchange` take."""
 
 from __future__ import annotations
 
@@ -8,14 +8,18 @@ from typing import IO, Any, NamedTuple
 
 from canonym import __version__
 from canonym.errors import InvalidInput
-from canonym.export.fhir import ConceptMapWriter
-from canonym.export.mappings import Codes, Origin, Verdict
-from canonym.export.mappings import Mapping as Claim
-from canonym.export.omop import LONGEST_VOCABULARY, SourceMapWriter, UsagiWriter
+from canonym.exchange.fhir import ConceptMapWriter
+from canonym.exchange.mappings import Codes, Origin, Verdict, origin_of
+from canonym.exchange.mappings import Mapping as Claim
+from canonym.exchange.omop import (
+    LONGEST_VOCABULARY,
+    SourceMapWriter,
+    StandardConcepts,
+    UsagiWriter,
+)
+from canonym.exchange.sssom import SssomWriter
 from canonym.export.rows import check_unique
-from canonym.export.sssom import SssomWriter
 from canonym.io.curies import split_id
-from canonym.linking.exchange import StandardConcepts, origin_of
 from canonym.review.models import Decision, Review
 from canonym.review.store import DECIDED, Entry, Store, decided_ids
 from canonym.terminology import Terminology

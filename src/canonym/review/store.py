@@ -13,7 +13,7 @@ from sqlalchemy import Select, event, func, insert, select
 from sqlalchemy.orm import Session
 
 from canonym.errors import InvalidInput
-from canonym.export.mappings import UNSEEN
+from canonym.exchange.mappings import UNSEEN
 from canonym.review.database import check_database, open_database, reachable
 from canonym.review.models import STATES, Decision, Item, Review, Row
 from canonym.review.table import GivenTable, Key

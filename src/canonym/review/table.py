@@ -10,7 +10,7 @@ from typing import NamedTuple
 from canonym.corpora.jsonl import is_json, parse_jsonl_rows
 from canonym.corpora.tables import mention_of, parse_cells
 from canonym.errors import InvalidInput, ReadError
-from canonym.export.mappings import whole_count
+from canonym.exchange.mappings import whole_count
 from canonym.io.streams import detect_encoding, open_text
 from canonym.io.tables import announced_delimiter, shown
 from canonym.io.workbooks import open_sheet, workbook_suffix

@@ -10,7 +10,7 @@ from functools import partial
 from itertools import chain, islice
 from typing import Any, NamedTuple
 
-from canonym.export.mappings import mappings_of
+from canonym.exchange.mappings import mappings_of
 from canonym.io.curies import split_id
 from canonym.service.agents import schemas
 from canonym.service.rest import check_readable, describe_concept
@@ -136,7 +136,7 @@ def _names(opened: Opened, call: schemas.SearchCall) -> Iterator[Name]:
 def _added_names(opened: Opened, call: schemas.SearchCall) -> Iterator[Name]:
     words = {*tokens(call.words, STRONG)}
     types = {type_.casefold() for type_ in call.types}
-    for name in opened.linker.synonyms():
+    for name in opened.linker.synonyms:
         if words and words <= {*tokens(name.text, STRONG)}:
             concept = opened.terminology.concept(name.concept_id)
             if not types or types & {type_.casefold() for type_ in concept.types}:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from canonym.errors import InvalidInput
-from canonym.export.fhir import code_system, system_prefix
+from canonym.exchange.fhir import code_system, system_prefix
 from canonym.io.curies import split_id, usual
 from canonym.service.agents.tools import mapped_ids
 from canonym.service.fhir.questions import Coding, Question

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
-from canonym.export.mappings import mappings_of
+from canonym.exchange.auto_accept import is_certain
+from canonym.exchange.mappings import mappings_of
 from canonym.service.served import Opened
 from canonym.terminology.readers.everyday import SOURCE as EVERYDAY
 from canonym.text import STEPS
-from canonym.text.certainty import is_certain
 from canonym.types import Candidate, Link
 
 RELATIONS = {
@@ -63,7 +63,7 @@ class Views:
         self._terminology = opened.terminology
         self._name = name
         self._least = least
-        self._added = {(one.text, one.concept_id) for one in opened.linker.synonyms()}
+        self._added = {(one.text, one.concept_id) for one in opened.linker.synonyms}
 
     # --- links ------------------------------------------------------------------------------------
 

@@ -8,11 +8,11 @@ from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
+from canonym.exchange.auto_accept import is_by_id, is_certain, is_verbatim
 from canonym.service.reconcile.properties import concepts_with
 from canonym.service.reconcile.queries import Condition, Query
 from canonym.service.served import Opened
 from canonym.terminology.readers.everyday import SOURCE as EVERYDAY
-from canonym.text.certainty import is_by_id, is_certain, is_verbatim
 from canonym.types import Candidate, Link, Mention
 
 _WITHOUT_PROPERTY = 0.8  # what is left of a score for each wish that others meet
@@ -80,7 +80,7 @@ def answer(
     concepts = functools.cache(functools.partial(concepts_with, opened))
     plans = [None if query is None else _plan(opened, query, concepts) for query in queries]
     links = _link(opened, plans)
-    added = {(name.text, name.concept_id) for name in opened.linker.synonyms()}
+    added = {(name.text, name.concept_id) for name in opened.linker.synonyms}
     learned = opened.linker.judge
     certain = functools.partial(
         is_certain,

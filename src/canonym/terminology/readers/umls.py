@@ -143,9 +143,9 @@ def read_umls(
     edges = others.pop() if relations else []
     described = _Sorted(others.pop(), 8) if definitions else None
     version = version or _version(release)
-    wanted = None if languages is None else [lat_of(each) for each in languages]
-    places = {"ENG": 0} if wanted is None else {lat: n for n, lat in enumerate(wanted)}
-    kept = _Kept()
+    lats = None if languages is None else [lat_of(language) for language in languages]
+    places = {"ENG": 0} if lats is None else {lat: n for n, lat in enumerate(lats)}
+    concepts = _Kept()
     seen_languages: set[str] = set()
     seen_sources: set[str] = set()
     seen_types: set[str] = set()
@@ -158,7 +158,7 @@ def read_umls(
         atoms = [
             row
             for row in rows
-            if (wanted is None or row[1] in places)
+            if (lats is None or row[1] in places)
             and row[16] not in suppress
             and (sources is None or row[11] in sources)
         ]
@@ -166,7 +166,7 @@ def read_umls(
             continue
         if not atoms:
             continue
-        kept.add(cui)
+        concepts.add(cui)
         definition = _definition(described.take(cui), atoms, suppress) if described else ""
         own = tuple([row[3] for row in semantic])
         label = min(atoms, key=lambda row: _rank(row, places))
@@ -174,11 +174,16 @@ def read_umls(
     for side in (sty, described):
         if side is not None:
             side.finish()
-    check_known(files[0], "languages", wanted, seen_languages)
+    check_known(files[0], "languages", lats, seen_languages)
     check_known(files[0], "sources", sources, seen_sources)
     check_known(files[0], "types", types, seen_types)
     yield from rrf_relations(
-        edges, "UMLS", kept.__contains__, sources=sources, suppress=suppress, wanted=relations
+        edges,
+        "UMLS",
+        concepts.__contains__,
+        sources=sources,
+        suppress=suppress,
+        relations=relations,
     )
 
 

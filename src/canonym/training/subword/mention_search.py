@@ -106,31 +106,33 @@ class MentionQueries:
 
     def refresh(self, encode: Encode) -> float:
         """Search the candidates; return the share of mentions with a right name nearest."""
-        one = self._set
-        vectors, queries = encode(one.names), encode(one.texts)
-        found = Exact(vectors).search(queries, min(len(one.names), self._wrong + _SPARE)).rows
+        mention_set = self._set
+        vectors, queries = encode(mention_set.names), encode(mention_set.texts)
+        nearest = (
+            Exact(vectors).search(queries, min(len(mention_set.names), self._wrong + _SPARE)).rows
+        )
         self._rows = np.full((len(queries), self._right + self._wrong), -1, dtype=np.int64)
         first = 0
-        for place, gold in enumerate(one.gold.tolist()):
+        for place, gold in enumerate(mention_set.gold.tolist()):
             own = self._order[self._starts[place] : self._ends[place]]
             own = own[np.argsort(-(vectors[own] @ queries[place]), kind="stable")][: self._right]
-            others = found[place][one.concepts[found[place]] != gold][: self._wrong]
+            others = nearest[place][mention_set.concepts[nearest[place]] != gold][: self._wrong]
             self._rows[place, : len(own)] = own
             self._rows[place, self._right : self._right + len(others)] = others
-            first += int(one.concepts[found[place, 0]] == gold)
+            first += int(mention_set.concepts[nearest[place, 0]] == gold)
         return first / len(queries)
 
     def draw(self, rng: np.random.Generator) -> QueryBatch:
         """Draw the mentions of a batch; call `refresh` first."""
-        one = self._set
-        drawn = rng.choice(len(one.texts), self._n, p=one.chances)
+        mention_set = self._set
+        drawn = rng.choice(len(mention_set.texts), self._n, p=mention_set.chances)
         rows = self._rows[drawn]
         mentions = np.arange(self._n, dtype=np.int64)
         there = rows >= 0
         places = self._n + there.ravel().cumsum().reshape(rows.shape) - 1
         candidates = np.where(there, places, -1)
-        texts = [one.texts[place] for place in drawn]
-        texts += [one.names[row] for row in rows[there]]
+        texts = [mention_set.texts[place] for place in drawn]
+        texts += [mention_set.names[row] for row in rows[there]]
         right = np.zeros(rows.shape, dtype=bool)
         right[:, : self._right] = there[:, : self._right]
         return QueryBatch(texts, mentions, candidates, right)
