@@ -21,20 +21,6 @@ from canonym.types import Document, Link
 _log = logging.getLogger(__name__)
 
 
-class AnnotationOptions(LinkOptions, total=False):
-    """How names are found in texts and linked in one call. Every key is optional.
-
-    Attributes
-    ----------
-    flags : bool
-        Whether to tell which mentions are negated, historical, hypothetical, of the family or
-        uncertain, in English, as ``link.mention.flags`` and ``link.status``; false by default. See
-        `canonym.mentions.flags`. Negated mentions keep their concept.
-    """
-
-    flags: bool
-
-
 class Annotator:
     """Finds and links the mentions of texts, with the pipeline of an index in a folder."""
 

@@ -156,7 +156,7 @@ async def annotate(given: schemas.AnnotateRequest, state: Shared) -> Response:
         check_readable(opened)
         until = time.monotonic() + _SECONDS
         annotated = opened.linker.annotate_documents(
-            documents, abbreviations=given.abbreviations, flags=True, **options
+            documents, abbreviations=given.abbreviations, **options
         )
         found = []
         for document, links in annotated:
