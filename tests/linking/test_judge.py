@@ -357,7 +357,7 @@ def linker(tmp_path: Path) -> Linker:
 def test_a_linker_learns_its_confidence(linker: Linker) -> None:
     before = linker.fingerprint
     assert linker.link(["breast cancer"])[0].confidence is None
-    with pytest.raises(NotTrained, match=r"fit-confidence --index FOLDER"):
+    with pytest.raises(NotTrained, match=r"train confidence --index FOLDER"):
         linker.link(["breast cancer"], min_confidence=0.9)
     report = linker.fit_confidence(corpus(), types=["D"])
     assert report["links"] == 32
