@@ -69,7 +69,7 @@ def count(path: Path) -> dict[str, Any]:
     if not set(verdicts) <= {"0", "1"}:
         raise SystemExit(f"{path}: the column 'right' is not filled in; expected 0 or 1")
     right, n = verdicts.count("1"), len(verdicts)
-    interval = [round(100 * bound, 1) for bound in wilson(right, n)]
+    interval = [round(100 * bound, 1) for bound in wilson(right, n)[1:]]
     return {"marks": n, "right": right, "precision": round(100 * right / n, 1), "95 %": interval}
 
 
