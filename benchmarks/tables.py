@@ -911,7 +911,11 @@ def _relatives() -> str:
 
 def _biosyn_recall() -> str:
     """Return how many mentions of the dev parts have a right candidate, by epochs trained."""
-    alphas = {"": "half by the encoder", "-sparse": "by n-grams alone", "-dense": "by it alone"}
+    alphas = {
+        "": "half by the encoder",
+        "-sparse": "by n-grams alone",
+        "-dense": "all by the encoder",
+    }
     corpora = {"ncbi": "NCBI disease", "bc5cdr": "BC5CDR disease"}
     trained = _result("biosyn-weak")["trained"]
     found = {
