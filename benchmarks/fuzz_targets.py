@@ -427,7 +427,7 @@ def make_index(folder: Path, **options: Any) -> Path:
     """Build an index with every kind of file."""
     given: dict[str, Any] = {"encoders": ["chargrams"], "spelling": True}
     linker = Linker.build(Terminology.build(RECORDS), folder=folder, **given | options)
-    linker.add_synonym("cracked hip", "X:2")
+    linker.synonyms.add("cracked hip", "X:2")
     return folder
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import warnings
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
@@ -24,12 +25,22 @@ from canonym.linking.overlay import OVERLAY, Overlay, check_overlay
 from canonym.linking.parallel import annotate_texts, link_in_processes
 from canonym.linking.pipeline import Pipeline
 from canonym.linking.settings import Settings
-from canonym.linking.teaching import allow, remove_synonym, teach
+from canonym.linking.synonyms import Synonyms
 from canonym.terminology import Terminology
-from canonym.types import Document, Encoder, Link, Mention, Name
+from canonym.types import Document, Encoder, Link, Mention
 from canonym.types.html import html_table
 
-__all__ = ["LinkOptions", "Linker", "Links", "Settings"]
+__all__ = ["LinkOptions", "Linker", "Links", "Settings", "Synonyms"]
+
+# Names of before, which the next release does not take.
+_MOVED = {
+    "add_synonym": "add",
+    "teach": "update",
+    "remove_synonym": "remove",
+    "forbid": "forbid",
+    "allow": "allow",
+    "forbidden": "forbidden",
+}
 
 
 class Linker:
@@ -335,113 +346,18 @@ class Linker:
         return self.pipeline.link_documents if alone else partial(link_in_processes, self)
 
     # --- synonyms and forbidden pairs -----------------------------------------------------------
-    # They are kept in ``overlay.db`` in the folder of the index. All linkers that have the folder
-    # open, in this process and in others, follow between two batches of mentions.
 
-    def add_synonym(self, name: str, concept_id: str, *, language: str = "en") -> bool:
-        """Make a name stand for a concept, from the next batch of mentions on.
+    @property
+    def synonyms(self) -> Synonyms:
+        """The names that were added, and the pairs that are forbidden; see `Synonyms`."""
+        return Synonyms(self.terminology, self.pipeline.names)
 
-        Sieves and encoders find it like a name of the terminology, in every target of a search;
-        the means of concepts change with it.
-
-        Parameters
-        ----------
-        name : str
-            The name as it is written.
-        concept_id : str
-            The concept, by its id or an alternative one.
-        language : str
-            BCP 47 tag, for filters by language.
-
-        Returns
-        -------
-        bool
-            Whether it is new: neither added before nor a name of the index.
-
-        Raises
-        ------
-        InvalidInput
-            If there is no such concept, or no letter or digit in the name.
-
-        Examples
-        --------
-        >>> from canonym import Concept, Linker, Terminology
-        >>> terminology = Terminology.build([Concept("X:1", "Myocardial infarction")])
-        >>> linker = Linker.build(terminology, encoders=["chargrams"])
-        >>> linker.add_synonym("the big one", "X:1")
-        True
-        >>> linker.link(["The Big One"])[0].id
-        'X:1'
-        """
-        return bool(self.add_synonyms([Name(name, concept_id, language=language)]))
-
-    def add_synonyms(self, names: Iterable[Name]) -> int:
-        """Add names as `add_synonym` does, all of them or none; return how many are new."""
-        return self.teach(names)[0]
-
-    def teach(
-        self, names: Iterable[Name] = (), forbidden: Iterable[tuple[str, str]] = ()
-    ) -> tuple[int, int]:
-        """Add names and forbidden pairs, all of them or none; return how many of each are new.
-
-        Parameters
-        ----------
-        names : iterable of Name
-            As `add_synonym` takes them one by one.
-        forbidden : iterable of (str, str)
-            Pairs of a mention and the id of a concept, as `forbid` takes them.
-
-        Raises
-        ------
-        InvalidInput
-            If a concept is not in the terminology, or a name has no letter or digit.
-        """
-        return teach(self.terminology, self.pipeline.names, names, forbidden)
-
-    def remove_synonym(self, name: str, concept_id: str) -> None:
-        """Remove a name that was added.
-
-        Raises
-        ------
-        InvalidInput
-            If it was not added: forbid a name that the index has without it.
-        """
-        remove_synonym(self.terminology, self.pipeline.names, name, concept_id)
-
-    def synonyms(self) -> tuple[Name, ...]:
-        """Return the names that were added, in the order in which they came."""
-        return self._overlay.read().synonyms
-
-    def forbid(self, mention: str, concept_id: str) -> bool:
-        """Keep a concept from being found for a mention; nothing else changes.
-
-        Parameters
-        ----------
-        mention : str
-            Stands for every mention of the same normal form, and for what preparation makes of
-            others: parts of composite mentions, corrected spellings, long forms of abbreviations.
-        concept_id : str
-            The concept, by its id or an alternative one.
-
-        Returns
-        -------
-        bool
-            Whether it was not forbidden before.
-
-        Raises
-        ------
-        InvalidInput
-            If there is no such concept, or no letter or digit in the mention.
-        """
-        return bool(self.teach(forbidden=[(mention, concept_id)])[1])
-
-    def allow(self, mention: str, concept_id: str) -> None:
-        """Undo `forbid`; an error where the pair was not forbidden."""
-        allow(self.terminology, self.pipeline.names, mention, concept_id)
-
-    def forbidden(self) -> tuple[tuple[str, str], ...]:
-        """Return the forbidden pairs of a mention and the id of a concept, in order."""
-        return self._overlay.read().forbidden
+    def __getattr__(self, name: str) -> Any:
+        if name not in _MOVED:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        warnings.warn(f"{name} is linker.synonyms.{_MOVED[name]} now", DeprecationWarning, 2)
+        moved = getattr(self.synonyms, _MOVED[name])
+        return moved if callable(moved) else lambda: moved
 
     # --- learning from annotated mentions -------------------------------------------------------
 

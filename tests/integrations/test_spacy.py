@@ -11,7 +11,7 @@ import pytest
 from canonym import Concept, Linker, Name, Terminology
 from canonym.errors import InvalidInput, ReadError
 
-spacy = pytest.importorskip("spacy", reason="spaCy is not installed (extra spacy)")
+spacy = pytest.importorskip("spacy", reason="spaCy is not installed (extra text)")
 
 TEXT = "Wilson disease (WD) is no heart attack. Anna takes aspirin."
 

@@ -129,15 +129,15 @@ def test_a_short_form_counts_where_its_concept_is_in_the_text(linker: Linker) ->
 def test_added_synonyms_are_found_and_always_count() -> None:
     linker = Linker.build(Terminology.build(RECORDS), encoders=[])
     assert _found(linker, "the big one, MI and was") == []
-    linker.add_synonyms([Name("the big one", "X:1"), Name("MI", "X:1")])
+    linker.synonyms.update([Name("the big one", "X:1"), Name("MI", "X:1")])
     assert _found(linker, "the big one, MI and was") == [("big one", "X:1"), ("MI", "X:1")]
-    linker.remove_synonym("MI", "X:1")
+    linker.synonyms.remove("MI", "X:1")
     assert _found(linker, "the big one, MI and was") == [("big one", "X:1")]
 
 
 def test_forbidden_pairs_hold_in_text() -> None:
     linker = Linker.build(Terminology.build(RECORDS), encoders=[])
-    linker.forbid("heart attack", "X:1")
+    linker.synonyms.forbid("heart attack", "X:1")
     assert _found(linker, "a heart attack, myocardial infarction") == [
         ("attack", "X:9"),
         ("myocardial infarction", "X:1"),
@@ -154,7 +154,7 @@ def test_a_word_of_many_names_is_found_only_as_a_part_of_them() -> None:
     records = [Concept(f"X:{i}", f"kind{i} disease") for i in range(200)]
     linker = Linker.build(Terminology.build([*records, Concept("X:g", "Disease")]), encoders=[])
     assert _found(linker, "a disease, kind7 disease") == [("kind7 disease", "X:7")]
-    linker.add_synonym("disease", "X:7")
+    linker.synonyms.add("disease", "X:7")
     assert _found(linker, "a disease")[0][0] == "disease"
 
 

@@ -50,7 +50,7 @@ def link_schema() -> pa.Schema:
     Raises
     ------
     MissingExtra
-        Without pyarrow (extra ``arrow``).
+        Without pyarrow (extra ``tables``).
 
     Examples
     --------
@@ -58,13 +58,13 @@ def link_schema() -> pa.Schema:
     >>> link_schema().names[:3]
     ['canonym_part', 'canonym_id', 'canonym_label']
     """
-    arrow = require("pyarrow", "linking a column", "arrow")
+    arrow = require("pyarrow", "linking a column", "tables")
     return arrow.schema([field.with_name(prefixed(field.name)) for field in link_fields()])
 
 
 def link_fields() -> list[pa.Field]:
     """Return the fields of `link_schema` without their prefix, for engines that have structs."""
-    arrow = require("pyarrow", "linking a column", "arrow")
+    arrow = require("pyarrow", "linking a column", "tables")
     types = column_types()
     return [
         *(arrow.field(name, types[name]) for name in _RESULT),
@@ -112,7 +112,7 @@ def link_batch(
         If there is no such column or it holds no strings, if the batch has a column of the result
         already, or if an option is unknown or out of range.
     MissingExtra
-        Without pyarrow (extra ``arrow``).
+        Without pyarrow (extra ``tables``).
 
     Examples
     --------
@@ -125,7 +125,7 @@ def link_batch(
     >>> linked.select(["visit", "canonym_id", "canonym_reason"]).to_pylist()[1]
     {'visit': 2, 'canonym_id': None, 'canonym_reason': 'empty'}
     """
-    arrow = require("pyarrow", "linking a column", "arrow")
+    arrow = require("pyarrow", "linking a column", "tables")
     schema = link_schema()
     check_columns(batch.schema.names, [column, context_column])
     texts = [_mention(cell) for cell in _strings(batch, column)]
@@ -171,7 +171,7 @@ def link_table(
     InvalidInput
         As `link_batch` does.
     """
-    arrow = require("pyarrow", "linking a column", "arrow")
+    arrow = require("pyarrow", "linking a column", "tables")
     checked = check_options(options)
     whole = table.combine_chunks()  # equal mentions far apart are linked once
     batches = whole.to_batches(max_chunksize=_ROWS) or [one_batch(table)]
@@ -192,7 +192,7 @@ def link_table(
 
 def one_batch(table: pa.Table) -> pa.RecordBatch:
     """Return a table of few rows, or of none, as one batch."""
-    arrow = require("pyarrow", "linking a column", "arrow")
+    arrow = require("pyarrow", "linking a column", "tables")
     columns = [column.combine_chunks() for column in table.columns]
     return arrow.RecordBatch.from_arrays(columns, schema=table.schema)
 
@@ -225,7 +225,7 @@ def check_columns(columns: Sequence[Any], needed: Iterable[Any]) -> None:
 
 
 def _strings(batch: pa.RecordBatch, column: str) -> list[str | None]:
-    types = require("pyarrow.types", "linking a column", "arrow")
+    types = require("pyarrow.types", "linking a column", "tables")
     cells = batch.column(batch.schema.get_field_index(column))
     kind = cells.type.value_type if types.is_dictionary(cells.type) else cells.type
     if str(kind) not in _STRINGS:

@@ -114,7 +114,7 @@ def link_files(
     workers = options.get("workers", 0)
     checked["workers"] = 1  # of one shard
     _check(engine, address, shard_rows=shard_rows, retries=retries)
-    arrow = require("pyarrow", "linking files in bulk", "bulk")
+    arrow = require("pyarrow", "linking files in bulk", "tables")
     opened = as_linker(linker)
     files = find_files(str(source))
     folder = Path(target).absolute()

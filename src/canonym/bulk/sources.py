@@ -130,7 +130,7 @@ def find_files(source: str) -> list[InputFile]:
 
 
 def _file_system(source: str) -> tuple[Any, str]:
-    fsspec = require("fsspec.core", _WHAT, "bulk")
+    fsspec = require("fsspec.core", _WHAT, "tables")
     try:
         fs, root = fsspec.url_to_fs(source)
     except ImportError as error:  # of the library of a protocol
@@ -286,7 +286,7 @@ def read_shard(shard: Shard, layout: Layout) -> pa.Table:
 
     In JSON lines a value that is no string becomes its JSON, and one that is missing becomes null.
     """
-    arrow = require("pyarrow", _WHAT, "bulk")
+    arrow = require("pyarrow", _WHAT, "tables")
     if layout.kind == "parquet":
         return _read_parquet(shard)
     with _opened(shard.file) as stream:
@@ -304,7 +304,7 @@ def read_shard(shard: Shard, layout: Layout) -> pa.Table:
 
 def no_rows(file: InputFile, layout: Layout) -> pa.Table:
     """Return a table with the columns of the shards and without rows."""
-    arrow = require("pyarrow", _WHAT, "bulk")
+    arrow = require("pyarrow", _WHAT, "tables")
     if layout.kind == "parquet":
         with _parquet(file) as opened:
             return opened.schema_arrow.empty_table()
@@ -313,7 +313,7 @@ def no_rows(file: InputFile, layout: Layout) -> pa.Table:
 
 def _read_parquet(shard: Shard) -> pa.Table:
     """Read the row groups that hold the rows, and no others."""
-    arrow = require("pyarrow", _WHAT, "bulk")
+    arrow = require("pyarrow", _WHAT, "tables")
     with _parquet(shard.file) as opened:
         metadata = opened.metadata
         groups: list[int] = []
@@ -333,8 +333,8 @@ def _read_parquet(shard: Shard) -> pa.Table:
 
 @contextlib.contextmanager
 def _parquet(file: InputFile) -> Iterator[Any]:
-    arrow = require("pyarrow", _WHAT, "bulk")
-    parquet = require("pyarrow.parquet", _WHAT, "bulk")
+    arrow = require("pyarrow", _WHAT, "tables")
+    parquet = require("pyarrow.parquet", _WHAT, "tables")
     with _opened(file) as stream:
         try:
             opened = parquet.ParquetFile(stream)

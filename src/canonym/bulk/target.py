@@ -199,7 +199,7 @@ def _check_folder(target: Target, *, resume: bool, overwrite: bool) -> None:
             raise InvalidInput(f"{folder} holds {state}: {way}")
     elif folder.exists() and any(path != target.records for path in folder.iterdir()):
         raise InvalidInput(
-            f"{folder} was not written by canonym bulk and is left alone; choose another folder"
+            f"{folder} was not written by canonym and is left alone; choose another folder"
         )
 
 

@@ -97,7 +97,6 @@ def annotate(
     k: int,
     flags: bool,
     ids: str | None,
-    no_context: bool,
     output: str | None,
     format_: str | None,
     overwrite: bool,
@@ -159,7 +158,6 @@ def annotate(
         how: dict[str, Any] = {
             "k": k,
             "ids": read_ids(ids) if ids else (),
-            "context": not no_context,
             "flags": flags,
             **{name: value for name, value in options.items() if name != "device"},
         }

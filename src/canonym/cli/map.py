@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from canonym.cli.exchange import mapping_set_options
+from canonym.cli.key_options import KeyCommand
 from canonym.cli.options import Number, overwrite_option
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from canonym.types import ConceptMapping
 
 
-@click.command("map")
+@click.command("map", cls=KeyCommand)
 @click.argument("left", type=click.Path())
 @click.argument("right", type=click.Path())
 @click.option("-o", "--output", type=click.Path(), required=True, help="Write this file, as SSSOM.")

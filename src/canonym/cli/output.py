@@ -107,7 +107,7 @@ class Output:
         around = error.object[max(error.start - 20, 0) : error.end + 20].strip()
         return InvalidInput(
             f"{error.object[error.start]!r} in {around!r} cannot be written in {self._encoding}: "
-            "choose an encoding that has all characters, such as --output-encoding utf-8-sig"
+            "choose an encoding that has all characters, such as --format-option encoding=utf-8-sig"
         )
 
 

@@ -343,7 +343,7 @@ def take_reviews(
     passed_over: Counter[str] = Counter()
     decided: dict[tuple[str, str], tuple[Review, Name]] = {}
     known = ConceptIds(linker.terminology)
-    barred = {(normalise(text, STRONG), id_) for text, id_ in linker.forbidden()}
+    barred = {(normalise(text, STRONG), id_) for text, id_ in linker.synonyms.forbidden}
     for review in file.reviews:
         reason = review.reason
         id_ = None if reason else known.find(review.id)
@@ -376,7 +376,7 @@ def take_reviews(
         new_names = sum(1 for name in names if name.text not in _texts(linker, name.concept_id))
         new_pairs = sum((normalise(text, STRONG), id_) not in barred for text, id_ in pairs)
         return Taken(names, new_names, pairs, new_pairs, dict(passed_over), ())
-    new_names, new_pairs = linker.teach(names, pairs)
+    new_names, new_pairs = linker.synonyms.update(names, pairs)
     notes = {(name.text, name.concept_id): review.note for review, name in decided.values()}
     linker.pipeline.names.overlay.note(notes)
     left = tuple(_without_effect(linker, names))
@@ -384,7 +384,7 @@ def take_reviews(
 
 
 def _texts(linker: Linker, id_: str) -> set[str]:
-    added = {name.text for name in linker.synonyms() if name.concept_id == id_}
+    added = {name.text for name in linker.synonyms if name.concept_id == id_}
     return added | {name.text for name in linker.terminology.names(id_)}
 
 

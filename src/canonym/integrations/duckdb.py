@@ -1,4 +1,4 @@
-"""Link inside SQL: a function of a DuckDB connection; needs the extra ``duckdb``."""
+"""Link inside SQL: a function of a DuckDB connection; needs duckdb, and the extra ``tables``."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def register(
     InvalidInput
         If the connection has a function of that name, or an option is unknown or out of range.
     MissingExtra
-        Without DuckDB (extra ``duckdb``).
+        Without DuckDB, or pyarrow (extra ``tables``).
 
     Notes
     -----
@@ -74,8 +74,8 @@ def register(
     >>> connection.sql("SELECT canonym('Myocardial Infarctions').id").fetchall()
     [('X:1',)]
     """
-    duckdb = require("duckdb", "linking in DuckDB", "duckdb")
-    arrow = require("pyarrow", "linking in DuckDB", "duckdb")
+    duckdb = require("duckdb", "linking in DuckDB")
+    arrow = require("pyarrow", "linking in DuckDB", "tables")
     opened = as_linker(linker)
     fields, names = link_fields(), link_schema().names
     arguments = ["text", "context"] if with_context else ["text"]

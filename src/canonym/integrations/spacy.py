@@ -1,6 +1,6 @@
 """A component of spaCy that links entities, or finds the names of a terminology itself.
 
-``nlp.add_pipe("canonym", config={"index": "doid-index"})`` adds it; the extra is ``spacy``. Every
+``nlp.add_pipe("canonym", config={"index": "doid-index"})`` adds it; the extra is ``text``. Every
 entity gets the id of its concept as ``ent.kb_id_``, and its link as ``ent._.canonym``.
 """
 
@@ -147,9 +147,9 @@ def register() -> Any:
     Raises
     ------
     MissingExtra
-        Without spaCy (extra ``spacy``).
+        Without spaCy (extra ``text``).
     """
-    require("spacy", "a component of spaCy", "spacy")
+    require("spacy", "a component of spaCy", "text")
     from spacy.language import Language
     from spacy.tokens import Span
 

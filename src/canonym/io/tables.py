@@ -333,8 +333,8 @@ def open_parquet(
     The function takes the columns to read, None for all; of columns with one name it takes the
     last. Damage becomes a `ReadError`, also text that is not UTF-8.
     """
-    parquet = require("pyarrow.parquet", "reading Parquet files", "arrow")
-    lib = require("pyarrow.lib", "reading Parquet files", "arrow")
+    parquet = require("pyarrow.parquet", "reading Parquet files", "tables")
+    lib = require("pyarrow.lib", "reading Parquet files", "tables")
     damage = (lib.ArrowException, OSError, ValueError, OverflowError)
     try:
         file = parquet.ParquetFile(path)

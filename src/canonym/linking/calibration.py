@@ -83,7 +83,7 @@ def observe_terminology(pipeline: Pipeline, *, seed: int = 0) -> Observed:
             raise InvalidInput(
                 f"{n} concepts have a name that can be taken out and asked for, beside others; at "
                 f"least {_FEWEST} are expected; let it learn how sure its links are from annotated "
-                "mentions, `canonym fit-confidence CORPUS`"
+                "mentions, `canonym train confidence CORPUS`"
             )
         for link, id_ in zip(_linked(pipeline, questions), questions.ids, strict=True):
             asked += 1

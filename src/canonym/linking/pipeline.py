@@ -16,7 +16,7 @@ import functools
 import logging
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple, Self, Unpack
@@ -36,7 +36,7 @@ from canonym.linking.hits import (
     by_letters,
     near_rivals,
 )
-from canonym.linking.homonyms import MOST_TIED, Homonyms, find_homonyms
+from canonym.linking.homonyms import MOST_TIED, N_CANDIDATES, Homonyms, find_homonyms
 from canonym.linking.judge import Judge, check_confidence
 from canonym.linking.languages import choice_of_encoders
 from canonym.linking.links import LinkOptions, Links, check_abbreviations, check_options
@@ -81,8 +81,17 @@ class Request(NamedTuple):
 
     @property
     def n_kept(self) -> int:
-        """How many candidates to keep; of those of a search a judge looks at the second as well."""
-        return self.k if self.judge is None else max(self.k, 2)
+        """How many candidates to keep; of those of a search a judge looks at the second as well.
+
+        A preferred one is looked for among more.
+        """
+        least = 1 if self.judge is None else 2
+        return max(self.k, N_CANDIDATES if self.filter.prefers else least)
+
+    @property
+    def enough(self) -> int:
+        """How many concepts a sieve has to know so that a string is not searched as well."""
+        return self.n_kept if self.filter.prefers else self.k
 
 
 @dataclass
@@ -311,7 +320,7 @@ class Pipeline:
             batch,
             forbidden=forbidden,
             sieves_only=known_only.keys() - texts.keys(),
-            enough=request.k,
+            enough=request.enough,
         )
 
     def find(
@@ -472,17 +481,15 @@ class Pipeline:
             find_homonyms([draft for of_document in drafts for draft in of_document], batch)
         )
         homonyms = [[next(flat) for _ in of_document] for of_document in drafts]
-        if not context:
-            return homonyms
         return [
-            self.homonyms.choose(document, of_document, batch)
+            self.homonyms.choose(document, of_document, batch, context=context)
             for document, of_document in zip(documents, homonyms, strict=True)
         ]
 
     def grade(self, links: list[Link], request: Request) -> list[Link]:
         """Let the judge say how likely it is that each link is right, if there is one."""
         if request.judge is None:
-            return links
+            return [_best_of(link, request.k) for link in links]
         return request.judge.grade(links, request.min_confidence, request.k, self.vocabulary)
 
     @functools.cached_property
@@ -492,6 +499,12 @@ class Pipeline:
         return Vocabulary(
             self.preparation.known_share, math.log(max(n_names, 1) / max(n_concepts, 1))
         )
+
+
+def _best_of(link: Link, k: int) -> Link:
+    """Return a link with its first k candidates, and each of its parts with as many."""
+    parts = tuple(_best_of(part, k) for part in link.parts)
+    return replace(link, candidates=link.candidates[:k], parts=parts)
 
 
 def batches_of(documents: Iterable[Document], *, mentions: int) -> Iterator[list[Document]]:

@@ -118,7 +118,7 @@ _finder: Any = None
 
 def _find_with_ab3p(text: str) -> list[tuple[str, str]]:
     global _finder
-    module = require("pyab3p", "finding abbreviations with Ab3P", "abbreviations")
+    module = require("pyab3p", "finding abbreviations with Ab3P", "text")
     # The C++ object keeps state while it works.
     with _lock:
         if _finder is None:

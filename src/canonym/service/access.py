@@ -87,7 +87,8 @@ class Access:
                 raise Problem(
                     HTTPStatus.FORBIDDEN,
                     f"this needs a key of the scope {scope}, and the service was started without "
-                    "keys: `canonym keys add NAME --scope review`, `canonym serve --keys FILE`",
+                    "keys: `canonym serve keys add NAME --scope review`, `canonym serve --keys "
+                    "FILE`",
                 )
         elif key is None:
             raise Problem(

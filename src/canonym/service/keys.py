@@ -58,7 +58,7 @@ class Keys:
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
         if not self.path.is_file():
-            raise ReadError(self.path, "no such file; `canonym keys add NAME` makes one")
+            raise ReadError(self.path, "no such file; `canonym serve keys add NAME` makes one")
         with self._connected():
             pass
 
@@ -97,7 +97,7 @@ class Keys:
         with self._connected() as connection, connection:
             if not connection.execute(sql, (int(time.time()), id)).rowcount:
                 raise InvalidInput(
-                    f"no key in use has the id {id!r}; `canonym keys list` shows the ids"
+                    f"no key in use has the id {id!r}; `canonym serve keys list` shows the ids"
                 )
 
     def find(self, text: str) -> Key | None:

@@ -297,7 +297,7 @@ def search(
 def synonyms(state: Shared, terminology: Terminology = None) -> dict[str, Any]:
     """List the names that were added."""
     served = state.find(terminology)
-    synonyms = served.use(lambda opened: opened.linker.synonyms())
+    synonyms = served.use(lambda opened: tuple(opened.linker.synonyms))
     listed = [
         {"name": name.text, "id": name.concept_id, "language": name.language} for name in synonyms
     ]
@@ -311,21 +311,21 @@ def add_synonyms(request: schemas.SynonymsRequest, state: Shared) -> dict[str, A
     if len(request.synonyms) > state.settings.max_batch:
         raise too_large("synonyms", state.settings.max_batch, len(request.synonyms))
     names = [Name(name.name, name.id, language=name.language) for name in request.synonyms]
-    added = served.change(lambda opened: opened.linker.add_synonyms(names))
+    added = served.change(lambda opened: opened.linker.synonyms.update(names)[0])
     return {"terminology": served.name, "added": added}
 
 
 @router.delete("/synonyms", status_code=HTTPStatus.NO_CONTENT, dependencies=[needs("review")])
 def remove_synonym(name: str, id: str, state: Shared, terminology: Terminology = None) -> None:
     """Remove a name that was added."""
-    state.find(terminology).change(lambda opened: opened.linker.remove_synonym(name, id))
+    state.find(terminology).change(lambda opened: opened.linker.synonyms.remove(name, id))
 
 
 @router.get("/forbidden", response_model=schemas.ForbiddenResponse)
 def forbidden(state: Shared, terminology: Terminology = None) -> dict[str, Any]:
     """List the forbidden pairs of a mention and a concept."""
     served = state.find(terminology)
-    pairs = served.use(lambda opened: opened.linker.forbidden())
+    pairs = served.use(lambda opened: opened.linker.synonyms.forbidden)
     listed = [{"mention": mention, "id": id_} for mention, id_ in pairs]
     return {"terminology": served.name, "forbidden": listed}
 
@@ -337,14 +337,14 @@ def forbid(request: schemas.ForbiddenRequest, state: Shared) -> dict[str, Any]:
     if len(request.forbidden) > state.settings.max_batch:
         raise too_large("pairs", state.settings.max_batch, len(request.forbidden))
     pairs = [(pair.mention, pair.id) for pair in request.forbidden]
-    added = served.change(lambda opened: opened.linker.teach(forbidden=pairs)[1])
+    added = served.change(lambda opened: opened.linker.synonyms.update(forbidden=pairs)[1])
     return {"terminology": served.name, "added": added}
 
 
 @router.delete("/forbidden", status_code=HTTPStatus.NO_CONTENT, dependencies=[needs("review")])
 def allow(mention: str, id: str, state: Shared, terminology: Terminology = None) -> None:
     """Allow a forbidden pair again."""
-    state.find(terminology).change(lambda opened: opened.linker.allow(mention, id))
+    state.find(terminology).change(lambda opened: opened.linker.synonyms.allow(mention, id))
 
 
 # --- keys -----------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from canonym.service.bodies import LARGE, ParsedRequest, give_memory_back
 from canonym.service.problems import busy
 from canonym.service.state import State
 
-_BEARER = HTTPBearer(auto_error=False, description="A key made by `canonym keys add`.")
+_BEARER = HTTPBearer(auto_error=False, description="A key made by `canonym serve keys add`.")
 _HEADER = APIKeyHeader(name="X-API-Key", auto_error=False, description="The same key.")
 _PATIENCE = 30.0  # seconds until another large body is done with
 _REST = 2.0  # seconds after which the answer to a large body is likely to be sent

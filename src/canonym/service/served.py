@@ -66,15 +66,19 @@ class Opened:
         ids = self.terminology.find_ids(spelling.strip())
         return ids[0] if len(ids) == 1 else None
 
+    def ancestors(self, id: str) -> list[str]:
+        """Return the ids of what stands above a concept, the nearest first."""
+        above = {id: None}  # which need not be a tree, nor free of circles
+        waiting = [id]
+        for nearer in waiting:
+            new = [farther for farther in self.terminology.parents(nearer) if farther not in above]
+            above.update(dict.fromkeys(new))
+            waiting.extend(new)
+        return waiting[1:]
+
     def is_below(self, id: str, other: str) -> bool:
         """Tell whether a concept stands below another one, however far."""
-        above = {id}
-        waiting = [id]
-        while waiting and other not in above:
-            parents = set(self.terminology.parents(waiting.pop())) - above
-            above |= parents
-            waiting += parents
-        return id != other and other in above
+        return other in self.ancestors(id)
 
     def path(self, id: str) -> list[str]:
         """Return the ids from the top of the hierarchy down to a concept, by its first parents."""
@@ -87,7 +91,7 @@ class Opened:
 
     def names(self, id: str) -> list[Name]:
         """Return the names of a concept, the added ones last."""
-        added = (name for name in self.linker.synonyms() if name.concept_id == id)
+        added = (name for name in self.linker.synonyms if name.concept_id == id)
         return [*self.terminology.names(id), *added]
 
     def search(self, prefix: str, limit: int) -> list[tuple[Concept, str]]:
@@ -102,7 +106,7 @@ class Opened:
         texts = {**texts, **{id_: label for id_, label in own.items() if id_ not in texts}}
         form = normalise(prefix)
         if form:
-            for name in self.linker.synonyms():
+            for name in self.linker.synonyms:
                 if normalise(name.text).startswith(form):
                     texts.setdefault(name.concept_id, name.text)
             self._add_names(form, limit, texts)
@@ -125,7 +129,7 @@ class Opened:
     def _called(self, name: str) -> dict[str, str]:
         """Return the ids of the concepts with a name, and how it is written."""
         form = normalise(name)
-        added = [synonym for synonym in self.linker.synonyms() if normalise(synonym.text) == form]
+        added = [synonym for synonym in self.linker.synonyms if normalise(synonym.text) == form]
         rows = self.prefixes.find(form, _MOST_NAMED, self._form) if form else []
         stored = (
             synonym

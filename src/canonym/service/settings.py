@@ -31,7 +31,7 @@ class Settings:
         Folders or names of indexes, each ``INDEX`` or ``NAME=INDEX``; the packaged ICD-10-CM
         without any.
     keys : str
-        File of API keys, made by ``canonym keys``; empty for none.
+        File of API keys, made by ``canonym serve keys``; empty for none.
     reviews : str
         Database of reviews: a file, or a URL that begins with ``postgresql://``; a file in the
         folder of the user's data where it is empty.

@@ -89,7 +89,7 @@ FORMATS: dict[str, Format] = {
          "the folder with llt.asc"),
         ("babelon", "babelon:read_babelon",
          "translations of an ontology: Babelon, or a ROBOT template of synonyms", "a .tsv file"),
-        ("po", "po:read_po", "translations of labels by gettext (needs the extra 'po')",
+        ("po", "po:read_po", "translations of labels by gettext (needs the extra 'owl')",
          "a .po file"),
         ("table", "table:read_table", "any table with a column of ids and one of names",
          "a .tsv, .csv, .parquet, .xlsx or .ods file"),

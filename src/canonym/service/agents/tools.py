@@ -136,7 +136,7 @@ def _names(opened: Opened, call: schemas.SearchCall) -> Iterator[Name]:
 def _added_names(opened: Opened, call: schemas.SearchCall) -> Iterator[Name]:
     words = {*tokens(call.words, STRONG)}
     types = {type_.casefold() for type_ in call.types}
-    for name in opened.linker.synonyms():
+    for name in opened.linker.synonyms:
         if words and words <= {*tokens(name.text, STRONG)}:
             concept = opened.terminology.concept(name.concept_id)
             if not types or types & {type_.casefold() for type_ in concept.types}:

@@ -63,7 +63,7 @@ class Views:
         self._terminology = opened.terminology
         self._name = name
         self._least = least
-        self._added = {(name.text, name.concept_id) for name in opened.linker.synonyms()}
+        self._added = {(name.text, name.concept_id) for name in opened.linker.synonyms}
 
     # --- links ------------------------------------------------------------------------------------
 

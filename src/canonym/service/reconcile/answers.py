@@ -80,7 +80,7 @@ def answer(
     concepts = functools.cache(functools.partial(concepts_with, opened))
     plans = [None if query is None else _plan(opened, query, concepts) for query in queries]
     links = _link(opened, plans)
-    added = {(name.text, name.concept_id) for name in opened.linker.synonyms()}
+    added = {(name.text, name.concept_id) for name in opened.linker.synonyms}
     learned = opened.linker.judge
     certain = functools.partial(
         is_certain,

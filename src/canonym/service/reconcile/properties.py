@@ -59,6 +59,18 @@ def _children(opened: Opened, id: str) -> Iterable[Any]:
     return _entities(opened, opened.terminology.children(id))
 
 
+def _ancestors(opened: Opened, id: str) -> Iterable[Any]:
+    return _entities(opened, opened.ancestors(id))
+
+
+def _id(_opened: Opened, id: str) -> Iterable[Any]:
+    return [{"str": id}]
+
+
+def _code(_opened: Opened, id: str) -> Iterable[Any]:
+    return [{"str": id.partition(":")[2] or id}]
+
+
 def _replaced_by(opened: Opened, id: str) -> Iterable[Any]:
     return _entities(opened, opened.terminology.concept(id).replaced_by)
 
@@ -126,9 +138,17 @@ _ALL = (
     Property("type", "type", "A semantic type.", _of_concept("types"), _filtered("types")),
     Property("parent", "parent", "A concept directly above.", _parents, _below),
     Property("child", "child", "A concept directly below.", _children),
-    Property("ancestor", "ancestor", "A concept above, or itself.", None, _far_below),
+    Property(
+        "ancestor",
+        "ancestor",
+        "A concept above, the nearest first; as a condition also the concept itself.",
+        _ancestors,
+        _far_below,
+    ),
     Property("xref", "cross-reference", "An id elsewhere.", _others(alternative=False), _referring),
-    Property("id", "id", "An alternative id.", _others(alternative=True), _same),
+    Property("id", "id", "The id; as a condition also an alternative one.", _id, _same),
+    Property("code", "code", "The id without its prefix: I21 of ICD10CM:I21.", _code),
+    Property("alternative_id", "alternative id", "Another id.", _others(alternative=True)),
     Property("source", "source", "Where it is from.", _of_concept("source"), _filtered("sources")),
     Property("language", "language", "That of one of its names.", None, _filtered("languages")),
     Property("replaced_by", "replaced by", "What replaces a deprecated concept.", _replaced_by),

@@ -44,7 +44,7 @@ def read_po(
     version: str = "",
     encoding: str = "utf-8",
 ) -> Iterator[Record]:
-    """Read the translated labels of a gettext file; needs the extra ``po``.
+    """Read the translated labels of a gettext file; needs the extra ``owl``.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ def _text(path: str | Path, entry: Any, text: str | tuple[str, ...]) -> str:
 
 def _parsed(path: str | Path, encoding: str) -> Any:
     """Return the catalog of a file; what Babel would skip or complete is refused."""
-    pofile = require("babel.messages.pofile", "reading gettext files", "po")
+    pofile = require("babel.messages.pofile", "reading gettext files", "owl")
     lines: list[str] = []
     keywords: Counter[str] = Counter()
     with open_text(path, encoding=encoding) as stream:

@@ -495,7 +495,7 @@ def fit(
         A file of JSON lines: loss, rate, names and seconds of each step; mean loss and dev score of
         each epoch.
     tensorboard : str or Path, optional
-        A folder for TensorBoard (extra ``tensorboard``).
+        A folder for TensorBoard, which then is needed.
     progress, each_epoch : callable, optional
         Called with a `FitProgress` after each step, and with the log's entry of each epoch.
     sampling : callable, optional

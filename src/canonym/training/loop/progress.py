@@ -48,7 +48,7 @@ class Journal:
         self._board: Any = None
         self._log: Any = None
         if tensorboard is not None:
-            require("tensorboard", "a log for TensorBoard", "tensorboard")
+            require("tensorboard", "a log for TensorBoard")
             from torch.utils.tensorboard import SummaryWriter
 
             self._board = SummaryWriter(str(tensorboard), purge_step=start + 1)

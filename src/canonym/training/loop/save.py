@@ -13,6 +13,7 @@ from canonym.encoders.hub import Comparison
 from canonym.encoders.saved import write_tensors
 from canonym.errors import InvalidInput
 from canonym.io import files
+from canonym.io.numbers import BY_BLAS
 from canonym.training.loop.fit import Fitted
 from canonym.training.objective import Trainable
 from canonym.training.watched import kept_measures, watched_tables
@@ -88,6 +89,7 @@ def save_trained(
         **({"tried_hidden": dict(tried)} if tried else {}),
         "version": canonym.__version__,
         "commit": _commit(),
+        "rests_on": BY_BLAS,
     }
     with files.write_folder(folder, overwrite=overwrite) as partial:
         encoder.save(partial)
@@ -163,6 +165,8 @@ def _card(name: str, facts: Mapping[str, Any], *, kind: str, dev: str) -> str:
             if kept_epoch is None
             else f"The weights are those of epoch {kept_epoch + 1}, chosen by the last column, "
             "which is no estimate for new data therefore.",
+            "",
+            f"Training rests on {facts['rests_on']}.",
             "",
             "## Settings",
             "",

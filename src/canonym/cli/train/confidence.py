@@ -1,4 +1,4 @@
-"""``canonym fit-confidence``: the probability that a link is right, learned for an index."""
+"""``canonym train confidence``: the probability that a link is right, learned for an index."""
 
 from __future__ import annotations
 
@@ -12,15 +12,13 @@ from canonym.cli.options import (
 )
 
 
-@click.command("fit-confidence")
+@click.command("confidence")
 @click.argument("corpus", type=click.Path(), required=False)
 @built_index_option
 @mention_type_option()
 @retired_option("--method", "there is one way to adapt a judge")
 @corpus_format_option
-def fit_confidence(
-    corpus: str | None, index: str, types: tuple[str, ...], format_: str | None
-) -> None:
+def confidence(corpus: str | None, index: str, types: tuple[str, ...], format_: str | None) -> None:
     """Adapt the confidence of an index to mentions like those of CORPUS.
 
     Every link has a confidence, the probability of being right. `canonym link --min-confidence 0.9`
@@ -35,7 +33,7 @@ def fit_confidence(
     that name nothing.
 
     \b
-      canonym fit-confidence dev.pubtator --index medic-index --mention-type Disease
+      canonym train confidence dev.pubtator --index medic-index --mention-type Disease
       canonym link --index medic-index --file names.txt --min-confidence 0.9
 
     The report gives the expected calibration error: by how much confidence and the share of right

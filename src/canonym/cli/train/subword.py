@@ -1,4 +1,4 @@
-"""``canonym fit``: an encoder fitted to a terminology."""
+"""``canonym train subword``: an encoder fitted to a terminology."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _STEPS, _STEPS_FROM_NONE = 2000, 3000
 _START_SHARE = 0.5
 
 
-@click.command()
+@click.command("subword")
 @click.argument("terminology", type=click.Path())
 @click.option("-o", "--output", type=click.Path(), required=True, help="Folder to write.")
 @click.option(
@@ -43,7 +43,7 @@ _START_SHARE = 0.5
     show_default=True,
     metavar="ENCODER",
     help="Encoder to start from: default is the bundled one, none means random vectors; or a "
-    "folder made by `canonym fit`.",
+    "folder made by `canonym train subword`.",
 )
 @click.option(
     "-c",
@@ -91,7 +91,7 @@ _START_SHARE = 0.5
     "first run; 0 skips that run.",
 )
 @overwrite_option
-def fit(
+def subword(
     terminology: str,
     output: str,
     start: str,
@@ -114,8 +114,8 @@ def fit(
     --corpus, mentions of some documents are set aside and looked up as well.
 
     \b
-      canonym fit doid.db -o doid-encoder
-      canonym fit medic.db -o medic-encoder --corpus train.pubtator --mention-type Disease
+      canonym train subword doid.db -o doid-encoder
+      canonym train subword medic.db -o medic-encoder --corpus train.pubtator --mention-type Disease
       canonym index doid.db -o doid-index --encoder doid-encoder
     """
     import time
@@ -125,6 +125,7 @@ def fit(
     from canonym.cli.progress import stages
     from canonym.cli.verbosity import is_quiet
     from canonym.encoders import save_encoder
+    from canonym.io.numbers import BY_BLAS
     from canonym.training.subword.held_out import SHARE, fit_names
 
     inputs = (terminology, start, *corpora)
@@ -154,8 +155,8 @@ def fit(
             progress=lambda done, total: report("Fitting", done, total),
             **options,
         )
-    history = {"start": encoder.trained if encoder is not None else None}
-    history |= {"data": data.record(documents, share), "options": run}
+    history: dict[str, Any] = {"start": encoder.trained if encoder is not None else None}
+    history |= {"data": data.record(documents, share), "options": run, "rests_on": BY_BLAS}
     save_encoder(_with_history(fitted, history), output, overwrite=overwrite)
     if not is_quiet():
         print_facts({**facts, "time": f"{time.monotonic() - began:.0f} s"})
@@ -228,7 +229,7 @@ def _open_start(spec: str, dimensions: int | None) -> Subword | None:
     if not isinstance(encoder, Subword):
         raise InvalidInput(
             f"--start {spec}: this is a {type(encoder).__name__}, and only a subword encoder can "
-            "be fitted further: give default, none, or a folder made by `canonym fit`"
+            "be fitted further: give default, none, or a folder made by `canonym train subword`"
         )
     if dimensions is not None:
         raise InvalidInput(
