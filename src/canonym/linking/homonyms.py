@@ -21,7 +21,7 @@ from canonym.errors import InvalidInput
 from canonym.io.numbers import largest_product
 from canonym.linking.hits import ConceptHit, Draft, at_most
 from canonym.linking.search import BatchHits
-from canonym.linking.settings import IDS, SIEVES
+from canonym.linking.settings import IDS, PREFERRED, SIEVES
 from canonym.linking.sieves import concepts_of
 from canonym.linking.targets import Target
 from canonym.mentions.sentences import phrases, sentence_of, without
@@ -50,9 +50,6 @@ ANYWAY = 0.05
 
 AHEAD = ("scope", "first anyway")
 """The names of these two leads among the evidence of a candidate."""
-
-PREFERRED = "preferred"
-"""The name among the evidence of what a caller prefers, which counts before all else."""
 
 N_CANDIDATES = 20
 """Nearest concepts among which a preferred one is looked for."""
