@@ -12,7 +12,7 @@ from typing import Any, Self, Unpack
 
 from canonym.errors import InvalidInput, Mismatch
 from canonym.io.files import write_folder
-from canonym.linking.annotation import AnnotationOptions, Annotator
+from canonym.linking.annotation import Annotator
 from canonym.linking.build import FORMAT, MEMORY, Progress, build_index
 from canonym.linking.decision import as_documents, as_text
 from canonym.linking.display import describe, index_facts, index_fingerprint
@@ -283,13 +283,13 @@ class Linker:
         """
         return self._way(options)(documents, options)
 
-    @shows_options(k=1, flags=False)
+    @shows_options(k=1)
     def annotate(
         self,
         text: str | Document,
         *,
         abbreviations: Mapping[str, str] | None = None,
-        **options: Unpack[AnnotationOptions],
+        **options: Unpack[LinkOptions],
     ) -> Links:
         """Find the names of the terminology in a text; link each with the text as its context.
 
@@ -303,12 +303,15 @@ class Linker:
         abbreviations : mapping of str to str, optional
             Short forms and their long forms, beside those that the text defines.
         **options
-            See `AnnotationOptions` and `LinkOptions`; `k` is 1 by default here.
+            See `LinkOptions`; `k` is 1 by default here.
 
         Returns
         -------
         Links
             In the order of the text; none overlap, none is NIL. Mentions have offsets and a type.
+            ``link.status`` and ``link.mention.flags`` say which are negated, historical,
+            hypothetical, of the family or uncertain, in English; see `canonym.mentions.flags`.
+            Negated mentions keep their concept.
 
         Raises
         ------
@@ -326,14 +329,14 @@ class Linker:
         annotated = self.annotate_documents([as_text(text)], abbreviations=abbreviations, **options)
         return next(annotated)[1]
 
-    @shows_options(k=1, flags=False)
+    @shows_options(k=1)
     def annotate_documents(
         self,
         documents: Iterable[str | Document],
         *,
         abbreviations: Mapping[str, str] | None = None,
         progress: Progress | None = None,
-        **options: Unpack[AnnotationOptions],
+        **options: Unpack[LinkOptions],
     ) -> Iterator[tuple[Document, Links]]:
         """Yield documents with the mentions in their texts, and their links; see `annotate`.
 

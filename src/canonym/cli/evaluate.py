@@ -225,7 +225,7 @@ def evaluate(
             files=[file for source in (corpus_file, *before) for file in source.files],
             **options,
         )
-    compared = [compare(run, of, name=name, seed=options["seed"]) for name, of in predictions]
+    compared = [compare(run, ids, name=name, seed=options["seed"]) for name, ids in predictions]
     summary = _summarise(run, corpus_file, title or Path(corpus).name, compared, notes)
     _write(summary, run, html, json_, mentions=mentions, overwrite=overwrite)
     _print(summary)

@@ -329,8 +329,7 @@ def evaluate_corpus(
         clock.stop("indexing")
         answered = _link(used, terminology, corpus, question_set, settings)
     clock.stop("linking")
-    n_mentions = len(question_set.questions)
-    _log.info("linked %s mentions under the protocol %s", n_mentions, rules.name)
+    _log.info("linked %s mentions by the protocol %s", len(question_set.questions), rules.name)
     scored, headline = _score(answered, rules, settings)
     clock.stop("evaluating")
     return Run(

@@ -27,6 +27,7 @@ _MOST = 255  # words of a name
 GENERAL = 0.015
 """Share of the names from which on a word is too general to be a name alone."""
 
+_SMALL = frozenset({"of", "the"})
 _LEAST = 100  # names with a word that is too general
 
 
@@ -35,14 +36,18 @@ class Bags:
 
     `sums` of the names and numbers of their `words` rise, uint64; `longest` has the words of the
     longest name with each word, uint8. `common` are the numbers of the words that are too general
-    to be a name alone, those of at least `GENERAL` of all names ("disease").
+    to be a name alone, those of at least `GENERAL` of all names ("disease"). `pairs` are the
+    rising sums of words that stand side by side in some name.
     """
 
-    def __init__(self, sums: Numbers, words: Numbers, longest: Lengths, common: Numbers) -> None:
+    def __init__(
+        self, sums: Numbers, words: Numbers, longest: Lengths, common: Numbers, pairs: Numbers
+    ) -> None:
         self.sums = sums
         self.words = words
         self.longest = longest
         self.common = common
+        self.pairs = pairs
 
     @classmethod
     def build(cls, batches: Iterable[Sequence[str]]) -> Bags:
@@ -67,9 +72,13 @@ class Bags:
         limits[known] = self.longest[places[known]]
         return limits
 
+    def has_pair(self, sums: Numbers) -> BoolArray:
+        """Tell which sums are those of two words that stand side by side in some name."""
+        return _found(self.pairs, sums)[0]
+
     def save(self, folder: Path) -> None:
         """Write ``sums.npy``, ``words.npy`` and others to an existing folder."""
-        for name in ("sums", "words", "longest", "common"):
+        for name in ("sums", "words", "longest", "common", "pairs"):
             np.save(folder / f"{name}.npy", getattr(self, name))
 
     @classmethod
@@ -79,11 +88,14 @@ class Bags:
         words = load_array(folder / "words.npy", (None,), np.uint64)
         longest = load_array(folder / "longest.npy", (None,), np.uint8)
         common = load_array(folder / "common.npy", (None,), np.uint64)
+        pairs = np.empty(0, dtype=np.uint64)
+        if (folder / "pairs.npy").exists():  # an index of an earlier version has none
+            pairs = load_array(folder / "pairs.npy", (None,), np.uint64)
         if len(words) != len(longest):
             raise ReadError(
                 folder, f"holds {len(words):,} words and {len(longest):,} lengths; build it again"
             )
-        return cls(sums, words, longest, common)
+        return cls(sums, words, longest, common, pairs)
 
 
 class BagsBuilder:
@@ -94,6 +106,7 @@ class BagsBuilder:
         self._n = 0
         # What was merged comes first; the rest waits until it is as much.
         self._sums = [np.empty(0, dtype=np.uint64)]
+        self._pairs = [np.empty(0, dtype=np.uint64)]
         self._words = [_CountedWords.of(self._sums[0], np.empty(0, dtype=np.uint8))]
 
     def add(self, names: Sequence[str]) -> None:
@@ -111,12 +124,26 @@ class BagsBuilder:
         if sum(map(len, self._sums[1:])) > len(self._sums[0]):
             self._merge()
 
+    def add_pairs(self, names: Sequence[str]) -> None:
+        """Take the words that stand side by side in names, each a string of words in its order."""
+        words = [
+            word for name in names for word in (*(w for w in name.split() if w not in _SMALL), "")
+        ]
+        if words:
+            numbers = self._numbers.of(words)
+            ends = np.array([not word for word in words])
+            sums = numbers[:-1] + numbers[1:]
+            self._pairs.append(np.unique(sums[~(ends[:-1] | ends[1:])]))
+        if sum(map(len, self._pairs[1:])) > len(self._pairs[0]):
+            self._pairs = [np.unique(np.concatenate(self._pairs))]
+
     def finish(self) -> Bags:
         """Return the bags of all names that were taken."""
         self._merge()
         words = self._words[0]
         common = words.numbers[words.counts >= max(GENERAL * self._n, _LEAST)]
-        return Bags(self._sums[0], words.numbers, words.longest, common)
+        pairs = np.unique(np.concatenate(self._pairs))
+        return Bags(self._sums[0], words.numbers, words.longest, common, pairs)
 
     def _merge(self) -> None:
         self._sums = [np.unique(np.concatenate(self._sums))]

@@ -1,17 +1,20 @@
 """A component of spaCy that links entities, or finds the names of a terminology itself.
 
 ``nlp.add_pipe("canonym", config={"index": "doid-index"})`` adds it; the extra is ``text``. Every
-entity gets the id of its concept as ``ent.kb_id_``, and its link as ``ent._.canonym``.
+entity gets the id of its concept as ``ent.kb_id_``, and its link as ``ent._.canonym``. What the
+text says of it is ``ent._.canonym_status``, such as ``("family",)``, and ``ent._.canonym_negated``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
 from canonym.errors import require
 from canonym.linker import Linker
+from canonym.mentions.flags import consistent, with_flags
 from canonym.types import Candidate, Document, Link, Mention, Step
 
 NAME = "canonym"
@@ -27,7 +30,13 @@ DEFAULTS: dict[str, Any] = {
 }
 """The configuration of the component; see `LinkEntities`."""
 
-_ASSIGNED = ["doc.ents", "token.ent_kb_id", f"span._.{NAME}"]
+STATUS, NEGATED = f"{NAME}_status", f"{NAME}_negated"
+"""The names of the extensions that tell what the text says of an entity, in English."""
+
+_ASSIGNED = [
+    *("doc.ents", "token.ent_kb_id"),
+    *(f"span._.{name}" for name in (NAME, STATUS, NEGATED)),
+]
 
 
 class LinkEntities:
@@ -84,7 +93,10 @@ class LinkEntities:
 
         for docs in minibatch(stream, size=batch_size):
             documents = [self._document(doc) for doc in docs]
-            linked = [links for _, links in self._linker.link_documents(documents, **self._options)]
+            linked = [
+                map(_with_status, links, with_flags(document.text, document.mentions))
+                for document, links in self._linker.link_documents(documents, **self._options)
+            ]
             further_links: list[Any] = [()] * len(docs)
             if self._annotate:
                 annotated = self._linker.annotate_documents(documents, **self._options)
@@ -155,6 +167,8 @@ def register() -> Any:
 
     if not Span.has_extension(NAME):
         Span.set_extension(NAME, getter=_link_of)
+        Span.set_extension(STATUS, getter=_status_of)
+        Span.set_extension(NEGATED, getter=lambda span: "negated" in _status_of(span))
 
     def make(
         nlp: Any,  # noqa: ARG001  # spaCy gives both
@@ -198,6 +212,18 @@ def _link_of(span: Any) -> Link | None:
     """Return the link of a span, None where it has none."""
     content = span.doc.user_data.get(NAME, {}).get(_place(span))
     return None if content is None else _as_link(content)
+
+
+def _status_of(span: Any) -> tuple[str, ...]:
+    """Return what the text says of a span, nothing where it has no link."""
+    link = _link_of(span)
+    return () if link is None else link.status
+
+
+def _with_status(link: Link, flagged: Mention) -> Link:
+    """Add to what an entity says of itself what its sentence says."""
+    status = consistent((*(flagged.flags or ()), *link.status))
+    return replace(link, mention=flagged, status=status)
 
 
 def _as_link(content: Mapping[str, Any]) -> Link:

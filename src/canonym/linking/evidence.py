@@ -10,8 +10,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from canonym.linking.hits import PREFERRED
 from canonym.linking.languages import SEVERAL
-from canonym.linking.settings import PREFERRED, SIEVES
+from canonym.linking.settings import SIEVES
 from canonym.ranking.letters import gain
 from canonym.text import normalise
 from canonym.text.memo import strong_forms

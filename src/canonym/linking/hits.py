@@ -20,6 +20,10 @@ _REMEMBERED = 200_000  # concepts, and as many names
 _Record = TypeVar("_Record", Concept, Name)
 
 
+PREFERRED = "preferred"
+"""The name among the evidence of what a caller prefers, which counts before all else."""
+
+
 class ConceptHit(NamedTuple):
     """A concept found for a string, as numbers.
 

@@ -19,9 +19,9 @@ import numpy.typing as npt
 from canonym.encoders import make_encoder
 from canonym.errors import InvalidInput
 from canonym.io.numbers import largest_product
-from canonym.linking.hits import ConceptHit, Draft, at_most
+from canonym.linking.hits import PREFERRED, ConceptHit, Draft, at_most
 from canonym.linking.search import BatchHits
-from canonym.linking.settings import IDS, PREFERRED, SIEVES
+from canonym.linking.settings import IDS, SIEVES
 from canonym.linking.sieves import concepts_of
 from canonym.linking.targets import Target
 from canonym.mentions.sentences import phrases, sentence_of, without

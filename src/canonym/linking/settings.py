@@ -39,9 +39,6 @@ class Sieve(NamedTuple):
 IDS = "id"
 """The sieve before all others: a mention that is an id, looked up in the terminology itself."""
 
-PREFERRED = "preferred"
-"""The name among the evidence of what a caller prefers, which counts before all else."""
-
 SIEVES = (
     Sieve("verbatim", PLAIN, 1.0),
     Sieve("normalised", STRONG, 0.99),

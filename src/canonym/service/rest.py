@@ -156,7 +156,7 @@ async def annotate(request: schemas.AnnotateRequest, state: Shared) -> Response:
         check_readable(opened)
         until = time.monotonic() + _SECONDS
         annotated = opened.linker.annotate_documents(
-            documents, abbreviations=request.abbreviations, flags=True, **options
+            documents, abbreviations=request.abbreviations, **options
         )
         answers = []
         for document, links in annotated:

@@ -55,7 +55,7 @@ def annotate(indexes: Indexes, call: schemas.AnnotateCall) -> schemas.AnnotateAn
 
     def work(opened: Opened) -> list[Link]:
         check_readable(opened)
-        return [*opened.linker.annotate(call.text, types=call.types, flags=True)]
+        return [*opened.linker.annotate(call.text, types=call.types)]
 
     shown = [
         schemas.Marked(**_decision(link) | {"start": link.mention.start, "end": link.mention.end})

@@ -51,7 +51,7 @@ def _annotated(opened: Opened, text: str) -> list[Link]:
             "`canonym annotate` reads longer ones"
         )
     check_readable(opened)
-    return list(opened.linker.annotate(Document("", text), k=_K, flags=True))
+    return list(opened.linker.annotate(Document("", text), k=_K))
 
 
 # --- names ----------------------------------------------------------------------------------------
