@@ -38,7 +38,7 @@ from canonym.linking.hits import (
 )
 from canonym.linking.homonyms import MOST_TIED, N_CANDIDATES, Homonyms, find_homonyms
 from canonym.linking.judge import Judge, check_confidence
-from canonym.linking.languages import choice_of_encoders
+from canonym.linking.languages import choose_encoders
 from canonym.linking.links import LinkOptions, Links, check_abbreviations, check_options
 from canonym.linking.names import CurrentNames, open_rows
 from canonym.linking.search import BatchHits, KnownHits, Search, load_encoders
@@ -135,9 +135,7 @@ class Pipeline:
                 steps,
                 float(settings.get("search_threshold", 0.95)),
                 exactly=manifest.get("fusion") == "exact",
-                asked=choice_of_encoders(
-                    [encoder.name for encoder in encoders], terminology, speller
-                ),
+                asked=choose_encoders([encoder.name for encoder in encoders], terminology, speller),
             ),
             ConceptTable(terminology),
             Homonyms(terminology),
@@ -497,7 +495,7 @@ class Pipeline:
         """What the judge knows of the terminology."""
         n_names, n_concepts = self.terminology.n_names, self.terminology.n_concepts
         return Vocabulary(
-            self.preparation.known_share, math.log(max(n_names, 1) / max(n_concepts, 1))
+            self.preparation.vocabulary_coverage, math.log(max(n_names, 1) / max(n_concepts, 1))
         )
 
 
