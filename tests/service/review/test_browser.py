@@ -294,3 +294,30 @@ def test_the_pages_are_accessible_and_fit(
     page.click(".candidates button:text-is('Choose …') >> nth=0")
     page.wait_for_selector(".basket")
     check_page(page)
+
+
+@pytest.mark.parametrize("size", [WIDE, NARROW], ids=["wide", "narrow"])
+def test_sheet_header_and_separator_are_chosen(
+    visit: Callable[..., Any], tmp_path: Path, size: dict[str, int]
+) -> None:
+    path = tmp_path / "ward.txt"
+    path.write_text("Report of ward 7\nterm;n\ncold;3\n", encoding="utf-8")
+    page = visit("/reviews", "Ann", size)
+    page.set_input_files("#file", str(path))
+    page.wait_for_selector("#preview th:text-is('mention')")
+    assert not page.is_visible("#sheet")
+    page.select_option("#separator", "semicolon")
+    page.fill("#header_row", "2")
+    page.keyboard.press("Tab")
+    page.wait_for_selector("#preview th:text-is('term')")
+    assert page.input_value("#column") == "term"
+    assert page.input_value("#frequency_column") == "n"
+    check_page(page)
+    page.fill("#header_row", "99")
+    page.keyboard.press("Tab")
+    page.wait_for_selector("#choices", state="hidden")
+    page.fill("#header_row", "2")
+    page.keyboard.press("Tab")
+    page.click("button:text-is('Begin')")
+    page.wait_for_url("**/reviews/*")
+    page.wait_for_selector("#about:has-text('1 mention, of 3 occurrences')")

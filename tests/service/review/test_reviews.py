@@ -83,6 +83,33 @@ def test_a_table_is_shown_before_anything_is_kept(start: Callable[..., TestClien
     assert wrong.json()["detail"].startswith("t.csv")
 
 
+def test_how_a_table_is_read_is_chosen(start: Callable[..., TestClient]) -> None:
+    client = start()
+    table = b"From ward 7\nterm;n\nheart attack;3\n"
+    how = {"filename": "t.csv", "separator": "semicolon", "header_row": 2}
+    shown = client.post("/v1/tables", params=how, content=table).json()
+    assert (shown["columns"], shown["rows"]) == (["term", "n"], [["heart attack", "3"]])
+    assert shown["sheets"] == []
+    made = {**how, "name": "ward", "column": "term", "frequency_column": "n"}
+    review = client.post("/v1/reviews", params=made, content=table)
+    assert (review.status_code, review.json()["columns"]) == (201, ["term", "n"])
+    for wrong in ({"separator": "x"}, {"header_row": 0}, {"header_row": "a"}):
+        answer = client.post("/v1/tables", params={**how, **wrong}, content=table)
+        assert answer.status_code == 422
+
+
+def test_the_sheets_of_a_workbook_are_told(start: Callable[..., TestClient]) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    book, stream = openpyxl.Workbook(), io.BytesIO()
+    book.active.append(["nothing"])
+    for row in (["term"], ["cold"]):
+        (book["Ward"] if "Ward" in book.sheetnames else book.create_sheet("Ward")).append(row)
+    book.save(stream)
+    how = {"filename": "t.xlsx", "sheet": "Ward"}
+    shown = start().post("/v1/tables", params=how, content=stream.getvalue()).json()
+    assert (shown["sheets"], shown["columns"], shown["n_rows"]) == (["Sheet", "Ward"], ["term"], 1)
+
+
 def test_a_workbook_without_its_extra_is_a_message(
     start: Callable[..., TestClient], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

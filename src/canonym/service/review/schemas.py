@@ -65,11 +65,15 @@ class ExportChoices(Given):
 
 
 class TableAnswer(BaseModel):
-    """A table as it was understood: its columns and the first rows."""
+    """A table as it was understood: its columns and the first rows.
+
+    `sheets` are the visible sheets of a workbook.
+    """
 
     columns: list[str]
     rows: list[list[str]]
     n_rows: int
+    sheets: list[str]
 
 
 class ReviewAnswer(BaseModel):
