@@ -444,6 +444,19 @@ def test_names_are_completed(client: TestClient) -> None:
     assert _refused(client.get("/v1/search", params={"prefix": "x", "limit": 0}), 422)
 
 
+def test_names_are_found_by_words_in_any_order(client: TestClient) -> None:
+    def found(prefix: str, **more: object) -> list[str]:
+        answer = client.get("/v1/search", params={"prefix": prefix, **more}).json()
+        return [one["id"] for one in answer["concepts"]]
+
+    assert found("diabetes type") == []
+    assert found("diabetes type", anywhere=True) == ["X:3"]
+    assert found("diabetes", anywhere=True) == ["X:2", "X:3"]  # what begins so comes first
+    assert found("diabetes", anywhere=True, limit=1) == ["X:2"]
+    assert found("fracture of the hip", anywhere=True) == ["X:6"]
+    assert found("nothing such", anywhere=True) == []
+
+
 @pytest.mark.parametrize("spelling", ["X:1", "x:1", "X_1", "x 1 ", "https://bioregistry.io/X:1"])
 def test_a_concept_is_found_by_any_spelling_of_its_id(client: TestClient, spelling: str) -> None:
     answer = client.get("/v1/search", params={"prefix": spelling, "limit": 1}).json()

@@ -321,3 +321,23 @@ def test_sheet_header_and_separator_are_chosen(
     page.click("button:text-is('Begin')")
     page.wait_for_url("**/reviews/*")
     page.wait_for_selector("#about:has-text('1 mention, of 3 occurrences')")
+
+
+def test_a_concept_is_searched_by_words_and_the_hierarchy_is_browsed(
+    visit: Callable[..., Any], tmp_path: Path
+) -> None:
+    page = visit("/reviews", "Ann")
+    _begin(page, "mention\nbad sugar\n", tmp_path)
+    page.fill("#another", "mellitus 2 type")
+    page.wait_for_selector("#found li:has-text('X:3')")
+    page.focus("#another")
+    page.keyboard.press("Enter")
+    page.click(".basket summary:text-is('Above and below')")
+    page.click(".around button:has-text('Diabetes mellitus')")
+    page.wait_for_selector(".around:has-text('Below') button:has-text('X:3')")
+    page.wait_for_selector(".around:has-text('Above') button:has-text('X:0')")
+    assert "X:2" in page.inner_text(".basket li")
+    check_page(page)
+    page.click("#save")
+    page.select_option("#part", "decided")
+    page.wait_for_selector("#items code:text-is('X:2')")
