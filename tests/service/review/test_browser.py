@@ -341,3 +341,21 @@ def test_a_concept_is_searched_by_words_and_the_hierarchy_is_browsed(
     page.click("#save")
     page.select_option("#part", "decided")
     page.wait_for_selector("#items code:text-is('X:2')")
+
+
+def test_all_that_were_found_by_their_text_are_nothing(
+    visit: Callable[..., Any], tmp_path: Path
+) -> None:
+    page = visit("/reviews", "Ann")
+    _begin(page, "mention\ntest 1\ntest 2\ncold\n", tmp_path)
+    assert not page.is_visible("#none")
+    page.fill("#text", "test")
+    page.wait_for_selector("#none:text-is('All 2 of these are nothing')")
+    page.once("dialog", lambda dialog: dialog.dismiss())
+    page.click("#none")
+    assert page.inner_text("#list-title") == "Queue (2)"
+    page.once("dialog", lambda dialog: dialog.accept())
+    page.click("#none")
+    page.wait_for_selector("#list-title:text-is('Queue (1)')")
+    assert page.input_value("#text") == ""
+    check_page(page)

@@ -499,3 +499,26 @@ def test_what_may_mean_the_same_is_decided_along(start: Callable[..., TestClient
     assert "somebody else changed 'Heart-Attacks' meanwhile" in late.json()["detail"]
     missing = _decide(client, review, again, **{**given, "also": [{"id": 999, "version": 2}]})
     assert missing.status_code == 404
+
+
+def test_all_with_a_text_are_nothing_at_once(start: Callable[..., TestClient]) -> None:
+    client = start()
+    table = b"term\ntest 1\nTEST 2\n50% test\ncold\n"
+    made = client.post("/v1/reviews", params={"name": "w", "filename": "t.csv"}, content=table)
+    review = _linked(client, made.json()["id"])["id"]
+    given = {"text": "test", "expected": 2}
+    changed = client.post(f"/v1/reviews/{review}/none", json=given)
+    assert (changed.status_code, "look again" in changed.json()["detail"]) == (409, True)
+    assert {one["state"] for one in _items(client, review).values()} == {"open"}
+    answer = client.post(f"/v1/reviews/{review}/none", json={**given, "expected": 3})
+    assert answer.json() == {"decided": 3}
+    found = _items(client, review)
+    assert {mention: one["state"] for mention, one in found.items()} == {
+        **{"test 1": "nil", "TEST 2": "nil", "50% test": "nil"},
+        "cold": "open",
+    }
+    assert found["test 1"]["decision"]["comment"] == "decided with all of 'test'"
+    assert client.post(f"/v1/reviews/{review}/none", json={**given, "text": ""}).status_code == 422
+    wrong = {**given, "part": "decided"}
+    assert client.post(f"/v1/reviews/{review}/none", json=wrong).status_code == 422
+    assert client.post("/v1/reviews/99/none", json=given).status_code == 404

@@ -355,6 +355,21 @@ def accept(
     return {"accepted": accepted}
 
 
+@router.post("/reviews/{review_id}/none", response_model=schemas.DecidedAnswer)
+def decide_none(
+    review_id: Id, given: schemas.GivenNone, state: Shared, who: Reviewer
+) -> dict[str, int]:
+    """Decide that no mention to decide with a text in it has a concept, all or none."""
+    _found(state, review_id)
+    try:
+        decided = state.reviews.store.decide_none(
+            review_id, given.part, clean(given.text), expected=given.expected, who=who
+        )
+    except Changed as error:
+        raise Problem(HTTPStatus.CONFLICT, str(error)) from error
+    return {"decided": decided}
+
+
 # --- afterwards -----------------------------------------------------------------------------------
 
 
