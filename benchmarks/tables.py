@@ -909,8 +909,28 @@ def _relatives() -> str:
     return "\n".join(lines) + "\n"
 
 
+def _biosyn_recall() -> str:
+    """Return how many mentions of the dev parts have a right candidate, by epochs trained."""
+    alphas = {"": "half by the encoder", "-sparse": "by n-grams alone", "-dense": "by it alone"}
+    corpora = {"ncbi": "NCBI disease", "bc5cdr": "BC5CDR disease"}
+    trained = _result("biosyn-weak")["trained"]
+    found = {
+        f"{corpus}, {how}": trained[f"{name}{suffix}"]["recall"]["dev"]
+        for name, corpus in corpora.items()
+        for suffix, how in alphas.items()
+    }
+    epochs = range(max(map(len, found.values())))
+    names = ["before", *(f"after {n}" for n in epochs[1:])]
+    lines = [f"| candidates | {' | '.join(names)} |", f"|---|{'--:|' * len(names)}"]
+    for name, shares in found.items():
+        cells = [f"{100 * shares[n]:.1f} %" if n < len(shares) else "–" for n in epochs]
+        lines.append(f"| {name} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
 _TABLES = {
     "accuracy": _accuracy,
+    "biosyn-recall": _biosyn_recall,
     "card": _card,
     "contextual": _contextual,
     "biosyn-watched": lambda: _watched("biosyn-candidates", "alpha-0-5"),

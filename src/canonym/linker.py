@@ -278,7 +278,7 @@ class Linker:
 
         Abbreviations are written out as their document defines them. A mention in brackets behind
         another one may be looked up as that, and the other way round, see
-        `canonym.mentions.glosses`. Where a name belongs to several concepts, the text and the other
+        `canonym.mentions.aliases`. Where a name belongs to several concepts, the text and the other
         mentions of the document decide between them, unless ``context=False``. See `LinkOptions`.
         """
         return self._way(options)(documents, options)
@@ -326,8 +326,8 @@ class Linker:
         >>> [(link.mention.start, link.id) for link in links]
         [(0, 'X:1'), (18, 'X:1')]
         """
-        found = self.annotate_documents([as_text(text)], abbreviations=abbreviations, **options)
-        return next(found)[1]
+        annotated = self.annotate_documents([as_text(text)], abbreviations=abbreviations, **options)
+        return next(annotated)[1]
 
     @shows_options(k=1)
     def annotate_documents(
@@ -430,7 +430,7 @@ class Linker:
     @property
     def encoder_names(self) -> tuple[str, ...]:
         """Names of the encoders, among the parts of a candidate's score."""
-        return tuple(one["name"] for one in self.manifest["encoders"])
+        return tuple(encoder["name"] for encoder in self.manifest["encoders"])
 
     @property
     def judge(self) -> Judge | None:

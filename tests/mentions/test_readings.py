@@ -12,6 +12,8 @@ CHOSEN = [
     ("Severe MS after rheumatic fever, diastolic murmur.", "MS", "mitral stenosis"),
     ("MS 4 mg for pain.", "MS", "morphine sulfate"),
     ("CTA shows PE, started heparin for the embolism.", "PE", "pulmonary embolism"),
+    ("Possible PE. He has chest pain and SOB.", "PE", "pulmonary embolism"),
+    ("PE with a deformity of the sternum.", "PE", "pectus excavatum"),
     ("PE: lungs clear, abdomen soft, vital signs stable.", "PE", "physical examination"),
     ("RA of both hands on methotrexate.", "RA", "rheumatoid arthritis"),
     ("Saturation 97 % on RA.", "RA", "room air"),

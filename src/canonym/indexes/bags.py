@@ -67,9 +67,9 @@ class Bags:
 
     def limits(self, numbers: Numbers) -> Lengths:
         """Return the words of the longest name with each word, 0 for a word of no name."""
-        found, places = _found(self.words, numbers)
+        known, places = _found(self.words, numbers)
         limits = np.zeros(len(numbers), dtype=np.uint8)
-        limits[found] = self.longest[places[found]]
+        limits[known] = self.longest[places[known]]
         return limits
 
     def has_pair(self, sums: Numbers) -> BoolArray:
@@ -112,11 +112,11 @@ class BagsBuilder:
     def add(self, names: Sequence[str]) -> None:
         """Take names, each a string of words."""
         words = [name.split() for name in names if name]
-        lengths = np.array([len(each) for each in words], dtype=np.int64)
+        lengths = np.array([len(of_form) for of_form in words], dtype=np.int64)
         if not len(lengths):
             return
         self._n += len(words)
-        numbers = self._numbers.of([word for each in words for word in each])
+        numbers = self._numbers.of([word for of_form in words for word in of_form])
         starts = np.concatenate([[0], np.cumsum(lengths)[:-1]])
         self._sums.append(np.unique(np.add.reduceat(numbers, starts)))
         of_word = np.repeat(np.minimum(lengths, _MOST), lengths).astype(np.uint8)
@@ -193,9 +193,9 @@ class WordNumbers:
         return np.fromiter(numbers, dtype=np.uint64, count=len(words))
 
 
-def _found(rising: Numbers, wanted: Numbers) -> tuple[BoolArray, npt.NDArray[np.intp]]:
+def _found(rising: Numbers, numbers: Numbers) -> tuple[BoolArray, npt.NDArray[np.intp]]:
     """Return which numbers are there, and where they would be."""
     if not len(rising):
-        return np.zeros(len(wanted), dtype=np.bool_), np.zeros(len(wanted), dtype=np.intp)
-    places = np.minimum(np.searchsorted(rising, wanted), len(rising) - 1)
-    return rising[places] == wanted, places
+        return np.zeros(len(numbers), dtype=np.bool_), np.zeros(len(numbers), dtype=np.intp)
+    places = np.minimum(np.searchsorted(rising, numbers), len(rising) - 1)
+    return rising[places] == numbers, places

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from canonym.linking.homonyms import PREFERRED
+from canonym.linking.hits import PREFERRED
 from canonym.linking.languages import SEVERAL
 from canonym.linking.settings import SIEVES
 from canonym.ranking.letters import gain

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from canonym.encoders import make_encoder
 from canonym.errors import InvalidInput
 from canonym.io.numbers import largest_product
-from canonym.linking.hits import ConceptHit, Draft, at_most
+from canonym.linking.hits import PREFERRED, ConceptHit, Draft, at_most
 from canonym.linking.search import BatchHits
 from canonym.linking.settings import IDS, SIEVES
 from canonym.linking.sieves import concepts_of
@@ -51,8 +51,6 @@ ANYWAY = 0.05
 AHEAD = ("scope", "first anyway")
 """The names of these two leads among the evidence of a candidate."""
 
-PREFERRED = "preferred"
-"""The name among the evidence of what a caller prefers, which counts before all else."""
 
 N_CANDIDATES = 20
 """Nearest concepts among which a preferred one is looked for."""

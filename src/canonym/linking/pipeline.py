@@ -46,9 +46,9 @@ from canonym.linking.settings import Sieve, chosen_sieves
 from canonym.linking.sieves import Sifted, sift
 from canonym.linking.targets import TARGETS, parse_search
 from canonym.mentions.abbreviations import find_abbreviations
+from canonym.mentions.aliases import find_aliases
 from canonym.mentions.binomials import BINOMIALS, Binomials
 from canonym.mentions.documents import check_document
-from canonym.mentions.glosses import find_glosses
 from canonym.mentions.prepare import Part, Preparation, Prepared
 from canonym.mentions.spelling import Speller
 from canonym.terminology import Terminology
@@ -235,8 +235,8 @@ class Pipeline:
         """Turn the mentions of a document into strings to look up."""
         if known is None:
             known = self._abbreviations(document.text) if document.mentions else {}
-        glosses = (
-            find_glosses(document.mentions, document.text, defined=known) if document.text else {}
+        aliases = (
+            find_aliases(document.mentions, document.text, defined=known) if document.text else {}
         )
         known = {**known, **abbreviations} if abbreviations else known
         # Mentions may share their context, which is searched once.
@@ -247,7 +247,7 @@ class Pipeline:
                 mention.text,
                 abbreviations=own[mention.context],
                 ordered=abbreviations,
-                gloss=glosses.get((mention.text, mention.type), ""),
+                alias=aliases.get((mention.text, mention.type), ""),
                 around=(document.text, mention.context),
                 separator=separator,
             )

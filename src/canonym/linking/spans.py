@@ -26,7 +26,7 @@ from canonym.linking.search import BatchHits
 from canonym.linking.sieves import sift
 from canonym.mentions.abbreviations import expand
 from canonym.mentions.composites import composites_ending, split_composite
-from canonym.mentions.lookalikes import beside, is_out_of_order, looks_alike
+from canonym.mentions.false_names import beside, is_out_of_order, looks_alike
 from canonym.mentions.ordinary import is_ordinary, qualifying_forms
 from canonym.mentions.readings import has_several
 from canonym.mentions.shorthand import diabetes_phrases

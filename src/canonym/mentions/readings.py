@@ -320,10 +320,11 @@ _TABLE = """
       penil curvat; periodontal disease = dental teeth gum
     PDA: patent ductus arteriosus = ductus preterm indometh neonat murmur; posterior descending
       artery = coronary stent
-    PE: pulmonary embolism = dvt thromb embol angiogr d-dimer dimer heparin anticoag dyspn ct
-      wells pleurit; physical examination = vital heent exam lungs abdom; pleural effusion =
+    PE: pulmonary embolism = chest sob dvt thromb embol angiogr d-dimer dimer heparin anticoag dyspn
+      ct wells pleurit; physical examination = vital heent exam lungs abdom; pleural effusion =
       effus pleural thoracent; preeclampsia = pregnan gestation protein magnes; pulmonary edema
-      = edema furosem; pectus excavatum = chest wall; phenytoin equivalents = mg fosphen
+      = edema furosem; pectus excavatum = stern deform wall thorac; phenytoin equivalents = mg
+      fosphen
     PF: plantar fasciitis = heel foot; pulmonary fibrosis = lung fibros; pemphigus foliaceus =
       blister
     PH: pulmonary hypertension = pulmon pressur right sildenaf bosent; primary hyperoxaluria =

@@ -70,12 +70,12 @@ def read_upload(path: Path, name: str, layout: Layout = Layout()) -> Iterator[li
             yield [clean(cell) for cell in row]
             cells += len(row)
             characters += sum(map(len, row))
-            for what, found, most in (
+            for what, number, most in (
                 ("rows", n, MOST_ROWS),
                 ("cells", cells, MOST_CELLS),
                 ("characters", characters, MOST_CHARACTERS),
             ):
-                if found > most:
+                if number > most:
                     problem = f"has more than {most:,} {what}; review a part, or fewer columns"
                     raise ReadError(shown_as, problem)
     except ReadError as error:

@@ -262,9 +262,9 @@ def translate(indexes: Indexes, question: Question, *, r5: bool) -> Resource:
     target = question.text("targetSystem" if r5 else "targetsystem")
     mapped = mapped_ids(indexes, {_source_id(indexes, source): None})
     matches = [
-        _match(coding, each.how in _SAME, each.label, r5=r5)
-        for each in mapped
-        if (coding := _coding(each.id)) != source[:2] and target in ("", coding[0])
+        _match(coding, mapping.how in _SAME, mapping.label, r5=r5)
+        for mapping in mapped
+        if (coding := _coding(mapping.id)) != source[:2] and target in ("", coding[0])
     ]
     said = "" if matches else "no terminology here states a code for it"
     return _validated(bool(matches), said, *matches)

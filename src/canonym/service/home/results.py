@@ -75,7 +75,7 @@ def _of_names(views: Views, pasted: Pasted, links: Sequence[Link]) -> dict[str, 
     }
     if alone:
         (row,) = rows
-        ids = {one["id"] for one in (row["best"], *row["others"]) if one}
+        ids = {candidate["id"] for candidate in (row["best"], *row["others"]) if candidate}
         more["beginning"] = views.beginning(links[0].mention.text, ids)
     return more
 
