@@ -12,7 +12,7 @@ from typing import Any, Self, Unpack
 
 from canonym.errors import InvalidInput, Mismatch
 from canonym.io.files import write_folder
-from canonym.linking.annotation import AnnotationOptions, Annotator
+from canonym.linking.annotation import Annotator
 from canonym.linking.build import FORMAT, MEMORY, Progress, build_index
 from canonym.linking.decision import as_documents, as_text
 from canonym.linking.display import describe, index_facts, index_fingerprint
@@ -278,18 +278,18 @@ class Linker:
 
         Abbreviations are written out as their document defines them. A mention in brackets behind
         another one may be looked up as that, and the other way round, see
-        `canonym.mentions.glosses`. Where a name belongs to several concepts, the text and the other
+        `canonym.mentions.aliases`. Where a name belongs to several concepts, the text and the other
         mentions of the document decide between them, unless ``context=False``. See `LinkOptions`.
         """
         return self._way(options)(documents, options)
 
-    @shows_options(k=1, flags=False)
+    @shows_options(k=1)
     def annotate(
         self,
         text: str | Document,
         *,
         abbreviations: Mapping[str, str] | None = None,
-        **options: Unpack[AnnotationOptions],
+        **options: Unpack[LinkOptions],
     ) -> Links:
         """Find the names of the terminology in a text; link each with the text as its context.
 
@@ -303,12 +303,15 @@ class Linker:
         abbreviations : mapping of str to str, optional
             Short forms and their long forms, beside those that the text defines.
         **options
-            See `AnnotationOptions` and `LinkOptions`; `k` is 1 by default here.
+            See `LinkOptions`; `k` is 1 by default here.
 
         Returns
         -------
         Links
             In the order of the text; none overlap, none is NIL. Mentions have offsets and a type.
+            ``link.status`` and ``link.mention.flags`` say which are negated, historical,
+            hypothetical, of the family or uncertain, in English; see `canonym.mentions.flags`.
+            Negated mentions keep their concept.
 
         Raises
         ------
@@ -323,17 +326,17 @@ class Linker:
         >>> [(link.mention.start, link.id) for link in links]
         [(0, 'X:1'), (18, 'X:1')]
         """
-        found = self.annotate_documents([as_text(text)], abbreviations=abbreviations, **options)
-        return next(found)[1]
+        annotated = self.annotate_documents([as_text(text)], abbreviations=abbreviations, **options)
+        return next(annotated)[1]
 
-    @shows_options(k=1, flags=False)
+    @shows_options(k=1)
     def annotate_documents(
         self,
         documents: Iterable[str | Document],
         *,
         abbreviations: Mapping[str, str] | None = None,
         progress: Progress | None = None,
-        **options: Unpack[AnnotationOptions],
+        **options: Unpack[LinkOptions],
     ) -> Iterator[tuple[Document, Links]]:
         """Yield documents with the mentions in their texts, and their links; see `annotate`.
 
@@ -427,7 +430,7 @@ class Linker:
     @property
     def encoder_names(self) -> tuple[str, ...]:
         """Names of the encoders, among the parts of a candidate's score."""
-        return tuple(one["name"] for one in self.manifest["encoders"])
+        return tuple(encoder["name"] for encoder in self.manifest["encoders"])
 
     @property
     def judge(self) -> Judge | None:

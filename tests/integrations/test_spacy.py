@@ -78,6 +78,17 @@ def test_names_are_found_where_no_entity_is(index: str) -> None:
     assert doc.ents[1]._.canonym.steps[0].name == "abbreviation"
 
 
+def test_the_status_of_entities_is_told(index: str) -> None:
+    text = "No heart attack. His mother takes aspirin. Anna, heart attack."
+    doc = _pipeline(index, annotate=True, labels=["DISEASE"])(text)
+    first, aspirin, person, last = doc.ents
+    assert first._.canonym_status == first._.canonym.status == ("negated",)
+    assert first._.canonym_negated is True
+    assert (aspirin._.canonym_status, aspirin._.canonym_negated) == (("family",), False)
+    assert (person._.canonym_status, person._.canonym_negated) == ((), False)
+    assert (last._.canonym_status, last.kb_id_) == ((), "X:1")
+
+
 def test_a_group_of_spans_stands_beside_the_entities(index: str) -> None:
     doc = _pipeline(index, annotate=True, spans_key="concepts")(TEXT)
     assert [(one.text, one.kb_id_) for one in doc.spans["concepts"]] == [

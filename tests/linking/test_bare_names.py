@@ -81,7 +81,7 @@ FOUND = [
     ("gout NOS", "M10", "verbatim", ["qualifiers"]),
     ("type II diabetes mellitus NOS", "E11", "normalised", ["qualifiers"]),
     ("failure, acute kidney (disorder)", "N17", "reordered", ["qualifiers"]),
-    ("syncope", "R55", "search", []),
+    ("syncope", "R55", "bare", []),
     ("hypernatremia", "E87.0", "search", []),
 ]
 

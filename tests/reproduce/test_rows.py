@@ -13,10 +13,11 @@ from canonym import Concept, InvalidInput, Name, ReadError, Terminology
 from canonym.corpora.trials import Trial, make_trial
 from canonym.encoders import make_encoder
 from canonym.encoders.static import StaticVectors
-from canonym.evaluation.dictionary import build_dictionary, build_target_dictionary, reweighed
+from canonym.evaluation.dictionary import build_dictionary
 from canonym.types import Document, Mention, Relation, Xref
 from models.sources import read_relation_table
 from reproduce.data import Shelf, silver_conditions, silver_interventions
+from reproduce.dictionaries import build_target_dictionary, reweighed
 from reproduce.files import read_experiment
 from reproduce.measures.relations import is_test_pair
 from reproduce.results import Measured, leave_out

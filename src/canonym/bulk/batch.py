@@ -197,27 +197,27 @@ def one_batch(table: pa.Table) -> pa.RecordBatch:
     return arrow.RecordBatch.from_arrays(columns, schema=table.schema)
 
 
-def as_linker(given: Linker | str | Path | None) -> Linker:
+def as_linker(linker_or_folder: Linker | str | Path | None) -> Linker:
     """Return a linker for a linker, for the folder of an index, or for None: the default one."""
-    if given is None:
+    if linker_or_folder is None:
         return Linker.default()
-    if isinstance(given, Linker):
-        return given
-    if isinstance(given, str | Path):
-        return Linker.load(given)
+    if isinstance(linker_or_folder, Linker):
+        return linker_or_folder
+    if isinstance(linker_or_folder, str | Path):
+        return Linker.load(linker_or_folder)
     raise InvalidInput(
-        f"linker is {given!r:.80}; expected a Linker, or the folder of an index, such as "
-        "linker='my-index'"
+        f"linker is {linker_or_folder!r:.80}; expected a Linker, or the folder of an index, such "
+        "as linker='my-index'"
     )
 
 
-def check_columns(columns: Sequence[Any], wanted: Iterable[Any]) -> None:
+def check_columns(columns: Sequence[Any], needed: Iterable[Any]) -> None:
     """Refuse a table without a wanted column (None aside), or with one of the result already."""
-    for name in wanted:
+    for name in needed:
         n = 1 if name is None else list(columns).count(name)
         if not n:
             there = ", ".join(map(repr, columns)) or "none"
-            missing = no_column(str(name), [str(each) for each in columns])
+            missing = no_column(str(name), [str(column) for column in columns])
             raise InvalidInput(f"there is {missing}; the columns are: {there}")
         if n > 1:
             raise InvalidInput(f"{n} columns are named {name!r}: rename all but one of them")
@@ -232,8 +232,8 @@ def _strings(batch: pa.RecordBatch, column: str) -> list[str | None]:
         raise InvalidInput(
             f"the column {column!r} holds {cells.type}; expected strings: cast it, or name another"
         )
-    found: list[str | None] = cells.to_pylist()
-    return found
+    texts: list[str | None] = cells.to_pylist()
+    return texts
 
 
 def _mention(cell: str | None) -> str:

@@ -210,7 +210,7 @@ def _settings(
     """Return everything that the bytes of the output depend on beside the input, JSON-able."""
     from canonym import __version__
 
-    given = {
+    settings = {
         name.replace("_", "-"): list(value) if isinstance(value, tuple | list) else value
         for name, value in options.items()
         if name not in ("batch", "workers")
@@ -222,7 +222,7 @@ def _settings(
         "column": column,
         "context-column": context_column,
         "shard-rows": shard_rows,
-        **given,
+        **settings,
     }
 
 

@@ -99,7 +99,8 @@ prefer_option: Decorator = click.option(
     multiple=True,
     metavar="WHAT",
     help="Of concepts that share a name, those of this type, source, prefix of ids (MESH:) or "
-    "species (human) go first; species alone: those that the text names. Can be repeated.",
+    "species (human) go first, also before one whose name is nearer; species alone: those that the "
+    "text names. Can be repeated.",
 )
 ties_option: Decorator = superseded_option(
     "--seed",

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from canonym.corpora.gold import NO_CONCEPT, parse_ids, written_ids
@@ -189,7 +190,9 @@ class _Annotations:
 
 
 def brat_annotations(document: Document) -> str:
-    """Return the annotation file of a document: mentions, and their ids as notes.
+    """Return the annotation file of a document: mentions, their ids as notes, their flags.
+
+    A flag such as ``negated`` is an attribute, *Negated*, which `read_brat` passes over.
 
     Parameters
     ----------
@@ -208,6 +211,7 @@ def brat_annotations(document: Document) -> str:
         If the offsets of a mention do not hold its text, or its type or ids cannot be written.
     """
     lines = []
+    n_attributes = 0
     for i, mention in enumerate(document.mentions, start=1):
         pieces = mention_pieces(document.text, mention)
         if not mention.type or any(letter.isspace() for letter in mention.type):
@@ -221,6 +225,9 @@ def brat_annotations(document: Document) -> str:
             raise InvalidInput(f"the ids {ids[:60]!r} would be read back as an ordinary note")
         if ids:
             lines.append(f"#{i}\tAnnotatorNotes T{i}\t{ids}\n")
+        for flag in mention.flags or ():
+            n_attributes += 1
+            lines.append(f"A{n_attributes}\t{flag.capitalize()} T{i}\n")
     return "".join(lines)
 
 
@@ -230,3 +237,37 @@ def _split(ids: str) -> Iterable[str]:
 
 def _one_line(text: str) -> str:
     return " ".join(text.split())
+
+
+class BratWriter:
+    """Writes documents into a folder that exists, a text and its annotations each.
+
+    The id of a document is its path inside the folder. A type without a name is ``Concept``; blanks
+    in others become ``_``.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def write(self, document: Document) -> None:
+        """Write a document.
+
+        Raises
+        ------
+        InvalidInput
+            If its id is no path inside the folder, or that of an earlier document.
+        """
+        path = Path(document.id)
+        if not document.id or path.is_absolute() or ".." in path.parts or "\0" in document.id:
+            raise InvalidInput(f"the document {document.id[:60]!r} cannot be called so in a folder")
+        text = self._folder / path.with_name(f"{path.name}.txt")
+        if text.exists():
+            raise InvalidInput(f"two documents are called {document.id[:60]!r}: brat has one file")
+        mentions = tuple(
+            replace(mention, type="_".join(mention.type.split()) or "Concept")
+            for mention in document.mentions
+        )
+        annotations = brat_annotations(replace(document, mentions=mentions))
+        text.parent.mkdir(parents=True, exist_ok=True)
+        for file, content in ((text, document.text), (text.with_suffix(".ann"), annotations)):
+            file.write_text(content, encoding="utf-8", newline="")

@@ -16,9 +16,7 @@ from canonym.errors import InvalidInput
 from canonym.evaluation.questions import QuestionSet
 from canonym.linker import Linker
 from canonym.linking.filters import Filter
-from canonym.linking.pipeline import Pipeline
-from canonym.linking.targets import parse_search
-from canonym.mentions.glosses import LEAST_GAIN
+from canonym.mentions.aliases import LEAST_GAIN
 from canonym.ranking.pooling import TieRule
 from canonym.terminology import Terminology
 from canonym.text import biosyn_normal
@@ -51,8 +49,8 @@ def equal_first(
 ) -> tuple[FoundConcept, ...]:
     """Put concepts that have a string as a name before others of the best score.
 
-    `found` are the `k` best concepts, and `ids` the concepts with that name. If all `k` tie, every
-    one of `ids` ties too, for nothing is more similar to a string than the string.
+    `concepts` are the `k` best, and `ids` those with that name. If all `k` tie, every one of `ids`
+    ties too, for nothing is more similar to a string than the string.
     """
     near = list(concepts)
     tied = [concept.id for concept in near if concept.score == near[0].score]
@@ -181,7 +179,7 @@ class Dictionary:
         Of equal scores, the name that equals the string comes first: a plural ties with it for an
         encoder that drops endings. Then comes the order of the terminology.
         """
-        names_of = self._search_names(_distinct(strings, k), k)
+        names_of = self._search_names(distinct_strings(strings, k), k)
         return {text: self._described(names) for text, names in names_of.items()}
 
     def find_concepts(self, strings: Iterable[str], k: int) -> dict[str, tuple[FoundConcept, ...]]:
@@ -189,7 +187,7 @@ class Dictionary:
 
         Of equal scores, concepts that have the string as a name come first, then labels, then ids.
         """
-        distinct = _distinct(strings, k)
+        distinct = distinct_strings(strings, k)
         if not self._searches:
             return {
                 text: tuple(FoundConcept(id_, text, 1.0) for id_ in self.concepts_named(text)[:k])
@@ -217,7 +215,7 @@ class Dictionary:
         All rows of a name have its score. The concepts of the names found are thus the nearest
         ones, as far as they score above the last name. Other strings are searched again.
         """
-        distinct = _distinct(strings, k)
+        distinct = distinct_strings(strings, k)
         if not self._searches:
             names, concepts = self.find_names(distinct, k), self.find_concepts(distinct, k)
             return {text: (names[text], concepts[text]) for text in distinct}
@@ -282,96 +280,11 @@ def _reopened(
     return cls(opened(*arguments))
 
 
-def _distinct(strings: Iterable[str], k: int) -> list[str]:
+def distinct_strings(strings: Iterable[str], k: int) -> list[str]:
+    """Return each string once, and check that `k` counts candidates."""
     if not isinstance(k, Integral) or isinstance(k, bool) or k < 1:
         raise InvalidInput(f"k is {k!r}; expected the number of candidates wanted, at least 1")
     return list(dict.fromkeys(strings))
-
-
-# --- other searches -------------------------------------------------------------------------------
-
-
-class TargetDictionary(Dictionary):
-    """Finds concepts by a search of `canonym.linking.targets`, but no names.
-
-    Training mentions stand beside the terminology here, not among its names. The mean of the names
-    of a concept is no name, so only concepts are ranked.
-    """
-
-    def find(
-        self, strings: Iterable[str], k: int
-    ) -> dict[str, tuple[tuple[FoundName, ...], tuple[FoundConcept, ...]]]:
-        """Rank the concepts nearest to each string, best first; the names are left empty."""
-        distinct = _distinct(strings, k)
-        pipeline = self.linker.pipeline
-        batch = pipeline.batch(pipeline.filters.choose())
-        hits = pipeline.find([text for text in distinct if text], k, batch)
-        return {
-            text: (
-                (),
-                tuple(
-                    FoundConcept(batch.concepts[hit.concept].id, batch.name(hit).text, hit.score)
-                    for hit in hits[text].hits
-                )
-                if text
-                else (),
-            )
-            for text in distinct
-        }
-
-
-def build_target_dictionary(
-    terminology: Terminology,
-    learned: Iterable[tuple[str, str]] = (),
-    *,
-    search: str,
-    encoders: Sequence[str | Encoder] = ("chargrams",),
-    weights: Sequence[float] | None = None,
-    as_written: bool = False,
-) -> TargetDictionary:
-    """Index the terminology of an evaluation for a search of `canonym.linking.targets`.
-
-    References
-    ----------
-    Xu and Bethard (2021), section 3.2.
-    """
-    records = Terminology.build(
-        dictionary_records(terminology, normal=str if as_written else biosyn_normal)
-    )
-    wants_mentions = any("D" in target.part for target in parse_search(search))
-    mentions = [(text, id_) for text, id_ in learned if text]
-    linker = Linker.build(
-        records,
-        encoders=prepared_encoders(encoders, as_written=as_written),
-        weights=weights,
-        mentions=mentions if wants_mentions else None,
-        search=search,
-        sieves=(),
-        spelling=False,
-        composites=False,
-        min_length=0,
-    )
-    return TargetDictionary(linker)
-
-
-def reweighed(dictionary: Dictionary, weights: Sequence[float]) -> Dictionary:
-    """Return a dictionary with the same vectors and other weights of its encoders."""
-    described = dictionary.linker.manifest["encoders"]
-    if len(weights) != len(described) or (described and (min(weights) < 0 or not sum(weights))):
-        raise InvalidInput(
-            f"the weights are {', '.join(f'{w:g}' for w in weights) or 'missing'}; one is expected "
-            f"for each of the {len(described)} encoders, 0 or more, and not all of them 0"
-        )
-    entries = [
-        {**encoder, "weight": float(w)} for encoder, w in zip(described, weights, strict=True)
-    ]
-    linker = copy.copy(dictionary.linker)
-    linker.manifest = {**linker.manifest, "encoders": entries}
-    linker.pipeline = Pipeline.open(linker.folder, linker.manifest, linker.terminology)
-    other = copy.copy(dictionary)
-    # The folder goes with the linker it was made for.
-    other.linker, other.kept = linker, dictionary
-    return other
 
 
 def as_explained(question_set: QuestionSet, dictionary: Dictionary) -> QuestionSet:

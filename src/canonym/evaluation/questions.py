@@ -15,8 +15,8 @@ from canonym.errors import InvalidInput, ReadError
 from canonym.evaluation.protocols import Protocol
 from canonym.io.streams import open_text
 from canonym.mentions.abbreviations import find_abbreviations
+from canonym.mentions.aliases import Aliases, find_aliases
 from canonym.mentions.composites import split_composite
-from canonym.mentions.glosses import Glosses, find_glosses
 from canonym.terminology.ids import ConceptIds
 from canonym.text import biosyn_normal
 from canonym.types import Document, Mention
@@ -97,9 +97,9 @@ class Preparation:
         forms: Mapping[str, str] = {}
         if mentions and has_text and not self.protocol.as_written:
             forms = find_abbreviations(document.text, engine=self.engine)
-        glosses: Glosses = {}
+        glosses: Aliases = {}
         if self.protocol.glosses:
-            glosses = find_glosses(document.mentions, document.text, defined=forms)
+            glosses = find_aliases(document.mentions, document.text, defined=forms)
         for mention in mentions:
             whole = expand_words(mention.text, forms) if forms else mention.text
             several = len(mention.ids) > 1

@@ -299,23 +299,23 @@ def evaluate_corpus(
         If there is nothing to evaluate, neither terminology nor linker, or no such variant.
     """
     settings, clock = _Settings(**options), _Clock()
-    checked_protocol = choose_protocol(protocol, split=settings.split, same=settings.same)
+    rules = choose_protocol(protocol, split=settings.split, same=settings.same)
     if terminology is None:
         if linker is None:
             raise InvalidInput("neither a terminology nor a linker was given; one is needed")
         terminology = linker.terminology
-    _check_fit(settings, checked_protocol)
+    _check_fit(settings, rules)
     corpus, before = (list(map(check_document, part)) for part in (documents, training))
     ids = ConceptIds(terminology)
-    question_set = _ask(corpus, before, ids, checked_protocol, settings)
+    question_set = _ask(corpus, before, ids, rules, settings)
     clock.stop("preparing")
-    if checked_protocol.prepared:
+    if rules.prepared:
         dictionary = settings.indexed(
             terminology,
             question_set.learned,
             encoders=encoders,
             weights=settings.weights,
-            as_written=checked_protocol.as_written,
+            as_written=rules.as_written,
         )
         clock.stop("indexing")
         answered = _search(dictionary, question_set, settings)
@@ -329,15 +329,11 @@ def evaluate_corpus(
         clock.stop("indexing")
         answered = _link(used, terminology, corpus, question_set, settings)
     clock.stop("linking")
-    _log.info(
-        "linked %s mentions under the protocol %s",
-        len(question_set.questions),
-        checked_protocol.name,
-    )
-    scored, headline = _score(answered, checked_protocol, settings)
+    _log.info("linked %s mentions by the protocol %s", len(question_set.questions), rules.name)
+    scored, headline = _score(answered, rules, settings)
     clock.stop("evaluating")
     return Run(
-        checked_protocol,
+        rules,
         part,
         answered.question_set.questions,
         answered.answers,
@@ -345,7 +341,7 @@ def evaluate_corpus(
         question_set.dropped,
         ids.census(),
         headline,
-        _identify(corpus, before, terminology, answered, checked_protocol, settings),
+        _identify(corpus, before, terminology, answered, rules, settings),
         clock.seconds,
         ids,
         question_set.learned,

@@ -59,8 +59,8 @@ class ParquetWriter:
             if self._explain:
                 row["explanation"] = explanation
             if self._columns is not None:
-                given = dict(zip(self._columns, cells, strict=True))
-                row = given | {prefixed(key): value for key, value in row.items()}
+                cells_of = dict(zip(self._columns, cells, strict=True))
+                row = cells_of | {prefixed(key): value for key, value in row.items()}
             self._pending.append(row)
         self._number += 1
         if len(self._pending) >= _ROW_GROUP:

@@ -98,8 +98,8 @@ def register(
             links = link_batch(opened, batch, "text", **how).select(names)
             rows.update(zip(new, links.to_pylist(), strict=True))
         places = {mention: place for place, mention in enumerate(distinct)}
-        batch = arrow.RecordBatch.from_pylist([rows[each] for each in distinct], schema=schema)
-        batch = batch.take(arrow.array([places[each] for each in mentions], arrow.int64()))
+        batch = arrow.RecordBatch.from_pylist([rows[place] for place in distinct], schema=schema)
+        batch = batch.take(arrow.array([places[mention] for mention in mentions], arrow.int64()))
         return arrow.StructArray.from_arrays(batch.columns, fields=fields)
 
     none = one_batch(arrow.table([arrow.nulls(0) for _ in arguments], arguments))

@@ -81,8 +81,8 @@ def link_column(
             "them first, with frame.columns.to_flat_index()"
         )
     check_columns(list(frame.columns), [column, context_column])
-    chosen = [name for name in dict.fromkeys([column, context_column]) if name is not None]
-    table = arrow.table([_cells(frame[name]) for name in chosen], list(map(str, chosen)))
+    names = [name for name in dict.fromkeys([column, context_column]) if name is not None]
+    table = arrow.table([_cells(frame[name]) for name in names], list(map(str, names)))
     linked = link_table(
         as_linker(linker),
         table,

@@ -129,12 +129,12 @@ def link(
 
     def linked(cells: Any) -> Any:
         table = link_table(opened, cells.struct.unnest().to_arrow(), column, **how)
-        found = pl.from_arrow(table.select(link_schema().names))
-        return found.to_struct(column).struct.rename_fields(list(fields))
+        links = pl.from_arrow(table.select(link_schema().names))
+        return links.to_struct(column).struct.rename_fields(list(fields))
 
     fields = pl.from_arrow(pyarrow.schema(link_fields()).empty_table()).schema
-    chosen = [name for name in dict.fromkeys([column, context_column]) if name is not None]
-    return pl.struct(chosen).map_batches(
+    names = [name for name in dict.fromkeys([column, context_column]) if name is not None]
+    return pl.struct(names).map_batches(
         linked,
         return_dtype=pl.Struct(fields),
         is_elementwise=True,

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from canonym.linking.hits import PREFERRED
 from canonym.linking.languages import SEVERAL
 from canonym.linking.settings import SIEVES
 from canonym.ranking.letters import gain
@@ -62,12 +63,19 @@ _REWRITTEN = (
 class Vocabulary(NamedTuple):
     """What a judge knows of a terminology.
 
-    `known_share` gives the share of a text in words that the terminology has, `density` is the
+    `coverage` gives the share of a text in words that the terminology has, `density` is the
     logarithm of the number of names that a concept has on average.
     """
 
-    known_share: Callable[[str], float]
+    coverage: Callable[[str], float]
     density: float
+
+
+def rivals(link: Link) -> list[Candidate]:
+    """Return the candidates behind the best one, without those that give way to it."""
+    best, *others = link.candidates
+    wish = best.context.get(PREFERRED, 0.0)
+    return [other for other in others if other.context.get(PREFERRED, wish) >= wish]
 
 
 def signs_of(link: Link) -> dict[str, float]:
@@ -76,9 +84,10 @@ def signs_of(link: Link) -> dict[str, float]:
     The score of the best candidate; its margin to the second concept (the score, without one); the
     share of scorers that prefer it to the second (1 for a sieve, or without a second); one number
     per sieve, 1 if it decided; whether the second concept has the name too; whether there is no
-    second; and whether its name contradicts the mention.
+    second; and whether its name contradicts the mention. Concepts that a caller prefers less than
+    the best one, and that are called like it, are passed over.
     """
-    best, *others = link.candidates
+    best, others = link.candidates[0], rivals(link)
     sieved = best.sieve in _KNOWING
     sieve = _BARE if best.sieve == "bare" else best.sieve
     return {
@@ -104,14 +113,14 @@ def evidence_of(link: Link, vocabulary: Vocabulary) -> FloatArray:
     the name too: often none was searched for. Of a link that only encoders of several languages
     made, words and letters tell nothing, and similarities have a scale of their own.
     """
-    best, *others = link.candidates
+    best, others = link.candidates[0], rivals(link)
     signs = signs_of(link)
     text = link.searched or link.mention.text
     form, name = normalise(text), normalise(best.name)
     words, name_words = set(form.split()), set(name.split())
     grams, name_grams = _grams(form), _grams(name)
     both = len(words & name_words)
-    known = vocabulary.known_share(_as_written(link))
+    known = vocabulary.coverage(_as_written(link))
     steps = {step.name for step in link.steps}
     lead = best.score - others[0].score if others else 1.0
     if best.sieve in _KNOWING:  # nothing else was looked for

@@ -1,4 +1,4 @@
-"""What is found for strings, as numbers, until links are made of it."""
+"""Hits of strings, kept as numbers until links are made of them."""
 
 from __future__ import annotations
 
@@ -18,6 +18,10 @@ from canonym.types import Against, Concept, Mention, Name, Step
 _NEAR = 0.9  # from this score on a hit of a search is a rival of the first
 _REMEMBERED = 200_000  # concepts, and as many names
 _Record = TypeVar("_Record", Concept, Name)
+
+
+PREFERRED = "preferred"
+"""The name among the evidence of what a caller prefers, which counts before all else."""
 
 
 class ConceptHit(NamedTuple):

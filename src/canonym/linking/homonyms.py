@@ -19,7 +19,7 @@ import numpy.typing as npt
 from canonym.encoders import make_encoder
 from canonym.errors import InvalidInput
 from canonym.io.numbers import largest_product
-from canonym.linking.hits import ConceptHit, Draft
+from canonym.linking.hits import PREFERRED, ConceptHit, Draft, at_most
 from canonym.linking.search import BatchHits
 from canonym.linking.settings import IDS, SIEVES
 from canonym.linking.sieves import concepts_of
@@ -51,8 +51,8 @@ ANYWAY = 0.05
 AHEAD = ("scope", "first anyway")
 """The names of these two leads among the evidence of a candidate."""
 
-PREFERRED = "preferred"
-"""The name among the evidence of what a caller prefers, which counts before all else."""
+N_CANDIDATES = 20
+"""Nearest concepts among which a preferred one is looked for."""
 
 _SIEVES = frozenset((IDS, *(sieve.name for sieve in SIEVES)))
 _NAMES = 50
@@ -233,15 +233,27 @@ class Homonyms:
     def _encoder(self) -> Encoder:
         return make_encoder("default")
 
-    def choose(self, document: Document, drafts: Sequence[Draft], batch: BatchHits) -> list[Draft]:
-        """Put tied hits in the order for which their surroundings speak.
+    def choose(
+        self,
+        document: Document,
+        drafts: Sequence[Draft],
+        batch: BatchHits,
+        *,
+        context: bool = True,
+    ) -> list[Draft]:
+        """Put tied hits in the order for which their surroundings speak, if they may.
 
-        A document without text stands for one mention with its `Mention.context`.
+        A document without text stands for one mention with its `Mention.context`. Then comes what
+        the caller prefers: of two near concepts, one of which is called like the other, the
+        preferred one goes first. So a gene is the one of the species in question, although the
+        mention is nearer to a name of its ortholog.
         """
-        if not any(part.tied for draft in drafts for part in draft.whole_or_parts):
+        tied = context and any(part.tied for draft in drafts for part in draft.whole_or_parts)
+        if not tied and not batch.filter.prefers:
             return list(drafts)
         page = _Page(self._terminology, self._encoder, document.text, drafts, batch)
-        return [page.ordered(draft) for draft in drafts]
+        ordered = [page.ordered(draft) for draft in drafts] if tied else list(drafts)
+        return [page.preferred(draft) for draft in ordered] if batch.filter.prefers else ordered
 
 
 class _Plain(NamedTuple):
@@ -285,6 +297,45 @@ class _Page:
             )
             return draft._replace(parts=parts)
         return self._order(draft, draft.mention) if draft.tied else draft
+
+    def preferred(self, draft: Draft) -> Draft:
+        """Return a draft whose best hit gives way to a namesake that the caller prefers."""
+        if draft.parts:
+            parts = tuple(self._prefer(part, draft.mention) for part in draft.parts)
+            return draft._replace(parts=parts)
+        return self._prefer(draft, draft.mention)
+
+    def _prefer(self, part: Draft, mention: Mention) -> Draft:
+        hits = list(part.hits)
+        if len(hits) < 2:
+            return part
+        ranks = self._preference_ranks(part, mention, hits)
+        better = [
+            place
+            for place in range(1, len(hits))
+            if ranks[place] < ranks[0] and self._are_namesakes(hits[0], hits[place])
+        ]
+        best = min(better, key=ranks.__getitem__, default=0)
+        first, rank = hits.pop(best), ranks.pop(best)
+        if best:
+            hits, part = [at_most(hit, first.score) for hit in hits], part._replace(tied=())
+        for place, hit in enumerate(hits):
+            if ranks[place] <= rank or not self._are_namesakes(first, hit):
+                break
+            # It is no rival either, which would make the link unsure.
+            hits[place] = hit._replace(evidence={PREFERRED: 0.0, **hit.evidence})
+            first = first._replace(evidence={PREFERRED: 1.0, **first.evidence})
+        return part._replace(hits=(first, *hits))
+
+    def _are_namesakes(self, hit: ConceptHit, other: ConceptHit) -> bool:
+        """Tell whether the label of one concept is a name of the other."""
+        labels, names = [], []
+        for candidate in (hit, other):
+            concept = self._found.concepts[candidate.concept]
+            texts = [name.text for name in self._terminology.names(concept.id)[:_NAMES]]
+            labels += strong_forms([concept.label])
+            names.append(set(strong_forms(texts)))
+        return labels[0] in names[1] or labels[1] in names[0]
 
     def _order(self, part: Draft, mention: Mention) -> Draft:
         tied = part.tied

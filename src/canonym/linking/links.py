@@ -36,7 +36,9 @@ class LinkOptions(TypedDict, total=False):
     prefer : sequence of str
         Of concepts that share a name, one that meets the first preference goes first, then one
         that meets the second. Each is a type, a source, a prefix of ids with its colon
-        (``"MESH:"``) or a species (``"human"``). ``"species"`` are those that the text names,
+        (``"MESH:"``) or a species (``"human"``). A near concept that meets one also goes before
+        one with a nearer name, if the label of one is a name of the other. ``"species"`` are those
+        that the text names,
         which go before all. The context decides between those that are equal in this.
     min_score : float or None
         From -1 to 1. Mentions whose best candidate scores less are NIL; the candidates are still

@@ -25,7 +25,7 @@ from canonym.mentions.flags import with_flags
 from canonym.types import Document
 
 if TYPE_CHECKING:
-    from canonym.linking.annotation import AnnotationOptions, Annotator
+    from canonym.linking.annotation import Annotator
 
 
 class OpenIndex(Protocol):
@@ -65,13 +65,12 @@ def link_in_processes(
 def annotate_texts(
     linker: OpenIndex,
     documents: Iterable[str | Document],
-    options: AnnotationOptions,
+    options: LinkOptions,
     abbreviations: Mapping[str, str] | None,
     progress: Progress | None,
 ) -> Iterator[tuple[Document, Links]]:
     """Find and link the mentions of texts; see `canonym.Linker.annotate_documents`."""
     whole: dict[str, Any] = {"k": 1, **options}
-    flags = whole.pop("flags", False)
     if whole.get("separator") is not None:
         raise InvalidInput("a separator parts the names of a mention: it goes with link")
     link_options = cast("LinkOptions", whole)
@@ -87,7 +86,7 @@ def annotate_texts(
             (replace(document, mentions=tuple(link.mention for link in links)), links)
             for document, links in annotated
         )
-    return itertools.starmap(_flagged, linked) if flags else linked
+    return itertools.starmap(_flagged, linked)
 
 
 def _flagged(document: Document, links: Links) -> tuple[Document, Links]:

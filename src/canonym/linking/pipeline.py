@@ -16,7 +16,7 @@ import functools
 import logging
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple, Self, Unpack
@@ -36,9 +36,9 @@ from canonym.linking.hits import (
     by_letters,
     near_rivals,
 )
-from canonym.linking.homonyms import MOST_TIED, Homonyms, find_homonyms
+from canonym.linking.homonyms import MOST_TIED, N_CANDIDATES, Homonyms, find_homonyms
 from canonym.linking.judge import Judge, check_confidence
-from canonym.linking.languages import choice_of_encoders
+from canonym.linking.languages import choose_encoders
 from canonym.linking.links import LinkOptions, Links, check_abbreviations, check_options
 from canonym.linking.names import CurrentNames, open_rows
 from canonym.linking.search import BatchHits, KnownHits, Search, load_encoders
@@ -46,9 +46,9 @@ from canonym.linking.settings import Sieve, chosen_sieves
 from canonym.linking.sieves import Sifted, sift
 from canonym.linking.targets import TARGETS, parse_search
 from canonym.mentions.abbreviations import find_abbreviations
+from canonym.mentions.aliases import find_aliases
 from canonym.mentions.binomials import BINOMIALS, Binomials
 from canonym.mentions.documents import check_document
-from canonym.mentions.glosses import find_glosses
 from canonym.mentions.prepare import Part, Preparation, Prepared
 from canonym.mentions.spelling import Speller
 from canonym.terminology import Terminology
@@ -81,8 +81,17 @@ class Request(NamedTuple):
 
     @property
     def n_kept(self) -> int:
-        """How many candidates to keep; of those of a search a judge looks at the second as well."""
-        return self.k if self.judge is None else max(self.k, 2)
+        """How many candidates to keep; of those of a search a judge looks at the second as well.
+
+        A preferred one is looked for among more.
+        """
+        least = 1 if self.judge is None else 2
+        return max(self.k, N_CANDIDATES if self.filter.prefers else least)
+
+    @property
+    def enough(self) -> int:
+        """How many concepts a sieve has to know so that a string is not searched as well."""
+        return self.n_kept if self.filter.prefers else self.k
 
 
 @dataclass
@@ -126,9 +135,7 @@ class Pipeline:
                 steps,
                 float(settings.get("search_threshold", 0.95)),
                 exactly=manifest.get("fusion") == "exact",
-                asked=choice_of_encoders(
-                    [encoder.name for encoder in encoders], terminology, speller
-                ),
+                asked=choose_encoders([encoder.name for encoder in encoders], terminology, speller),
             ),
             ConceptTable(terminology),
             Homonyms(terminology),
@@ -226,8 +233,8 @@ class Pipeline:
         """Turn the mentions of a document into strings to look up."""
         if known is None:
             known = self._abbreviations(document.text) if document.mentions else {}
-        glosses = (
-            find_glosses(document.mentions, document.text, defined=known) if document.text else {}
+        aliases = (
+            find_aliases(document.mentions, document.text, defined=known) if document.text else {}
         )
         known = {**known, **abbreviations} if abbreviations else known
         # Mentions may share their context, which is searched once.
@@ -238,7 +245,7 @@ class Pipeline:
                 mention.text,
                 abbreviations=own[mention.context],
                 ordered=abbreviations,
-                gloss=glosses.get((mention.text, mention.type), ""),
+                alias=aliases.get((mention.text, mention.type), ""),
                 around=(document.text, mention.context),
                 separator=separator,
             )
@@ -311,7 +318,7 @@ class Pipeline:
             batch,
             forbidden=forbidden,
             sieves_only=known_only.keys() - texts.keys(),
-            enough=request.k,
+            enough=request.enough,
         )
 
     def find(
@@ -472,17 +479,15 @@ class Pipeline:
             find_homonyms([draft for of_document in drafts for draft in of_document], batch)
         )
         homonyms = [[next(flat) for _ in of_document] for of_document in drafts]
-        if not context:
-            return homonyms
         return [
-            self.homonyms.choose(document, of_document, batch)
+            self.homonyms.choose(document, of_document, batch, context=context)
             for document, of_document in zip(documents, homonyms, strict=True)
         ]
 
     def grade(self, links: list[Link], request: Request) -> list[Link]:
         """Let the judge say how likely it is that each link is right, if there is one."""
         if request.judge is None:
-            return links
+            return [_best_of(link, request.k) for link in links]
         return request.judge.grade(links, request.min_confidence, request.k, self.vocabulary)
 
     @functools.cached_property
@@ -490,8 +495,14 @@ class Pipeline:
         """What the judge knows of the terminology."""
         n_names, n_concepts = self.terminology.n_names, self.terminology.n_concepts
         return Vocabulary(
-            self.preparation.known_share, math.log(max(n_names, 1) / max(n_concepts, 1))
+            self.preparation.vocabulary_coverage, math.log(max(n_names, 1) / max(n_concepts, 1))
         )
+
+
+def _best_of(link: Link, k: int) -> Link:
+    """Return a link with its first k candidates, and each of its parts with as many."""
+    parts = tuple(_best_of(part, k) for part in link.parts)
+    return replace(link, candidates=link.candidates[:k], parts=parts)
 
 
 def batches_of(documents: Iterable[Document], *, mentions: int) -> Iterator[list[Document]]:

@@ -37,9 +37,9 @@ class Curve(NamedTuple):
 
     def __call__(self, feature: npt.ArrayLike) -> _Float64Array:
         """Return the worth of values of the feature, of the same shape."""
-        given = np.asarray(feature, dtype=np.float64)
-        worth = np.interp(given, self.knots, self.values)
-        return np.where(np.isnan(given), self.missing, worth)
+        values = np.asarray(feature, dtype=np.float64)
+        worth = np.interp(values, self.knots, self.values)
+        return np.where(np.isnan(values), self.missing, worth)
 
     @classmethod
     def from_dict(cls, fields: dict[str, Any]) -> Curve:
@@ -96,10 +96,10 @@ class AdditiveModel:
                 f"features of shape {features.shape} were given; expected {len(self.curves)} "
                 "in the last dimension"
             )
-        found = np.empty(features.shape)
+        worths = np.empty(features.shape)
         for column, curve in enumerate(self.curves):
-            found[..., column] = curve(features[..., column])
-        return found
+            worths[..., column] = curve(features[..., column])
+        return worths
 
     def score(self, features: npt.NDArray[Any]) -> Float32Array:
         """Score candidates: the sums of `worth`, (...) float32.
@@ -171,8 +171,8 @@ def fit_additive_model(
     )
     curves, at = [], 0
     for name, grid in zip(names, grids, strict=True):
-        found = fitted[at : at + len(grid) + 1].tolist()
-        curves.append(Curve(str(name), tuple(grid.tolist()), tuple(found[:-1]), found[-1]))
+        values = fitted[at : at + len(grid) + 1].tolist()
+        curves.append(Curve(str(name), tuple(grid.tolist()), tuple(values[:-1]), values[-1]))
         at += len(grid) + 1
     return AdditiveModel(curves)
 
@@ -226,10 +226,10 @@ def _design(rows: _Float64Array, grids: Sequence[_Float64Array]) -> Any:
     n, at = len(rows), 0
     columns, shares = [], []
     for column, grid in enumerate(grids):
-        given = rows[:, column]
-        unknown = np.isnan(given)
+        values = rows[:, column]
+        unknown = np.isnan(values)
         if len(grid) > 1:
-            inside = np.clip(np.where(unknown, grid[0], given), grid[0], grid[-1])
+            inside = np.clip(np.where(unknown, grid[0], values), grid[0], grid[-1])
             left = np.clip(np.searchsorted(grid, inside, side="right") - 1, 0, len(grid) - 2)
             share = (inside - grid[left]) / (grid[left + 1] - grid[left])
         else:

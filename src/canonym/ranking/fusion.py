@@ -63,9 +63,9 @@ class FusedHits(NamedTuple):
     parts: tuple[Float32Array, ...]
 
 
-def union_of_rows(found: Sequence[Int32Array]) -> Int32Array:
+def union_of_rows(rows_of: Sequence[Int32Array]) -> Int32Array:
     """Return the rows that any search found, ``(n, m)`` rising, −1 where empty."""
-    together = np.sort(np.concatenate(found, axis=1), axis=1)
+    together = np.sort(np.concatenate(rows_of, axis=1), axis=1)
     repeated = np.zeros_like(together, dtype=bool)
     repeated[:, 1:] = together[:, 1:] == together[:, :-1]
     together[repeated] = -1
@@ -128,8 +128,8 @@ def fuse_exactly(
             if fetch >= n_rows:
                 settled[:] = True
             whole = whole or _empty(n, k, len(best.parts))
-            for target, found in zip(_arrays(whole), _arrays(best), strict=True):
-                target[some[settled]] = found[settled]
+            for target, part in zip(_arrays(whole), _arrays(best), strict=True):
+                target[some[settled]] = part[settled]
             left.append(some[~settled])
         pending, fetch = np.concatenate(left), min(4 * fetch, max(n_rows, 1))
     return whole
@@ -138,16 +138,16 @@ def fuse_exactly(
 def _best(scorers: Sequence[Scorer], k: int, fetch: int) -> tuple[FusedHits, BoolArray]:
     """Return the best `k` rows that any search finds, and for which queries no other is better."""
     shares = shares_of(scorers)
-    found = [scorer.search(fetch) for scorer in scorers]
-    fused = _scored(scorers, shares, union_of_rows([hits.rows for hits in found]))
-    last = [hits.scores[:, -1:] for hits in found]
+    hits_of = [scorer.search(fetch) for scorer in scorers]
+    fused = _scored(scorers, shares, union_of_rows([hits.rows for hits in hits_of]))
+    last = [hits.scores[:, -1:] for hits in hits_of]
     # A search that runs out of rows has found them all.
     seen = np.asarray(np.isneginf(np.concatenate(last, axis=1)).any(axis=1))
     bound = _mixed(shares, [np.where(seen[:, None], 0, part) for part in last])[:, 0]
     best = _empty(len(seen), k, len(scorers))
     width = min(k, fused.rows.shape[1])
-    for target, each in zip(_arrays(best), _arrays(fused), strict=True):
-        target[:, :width] = each[:, :width]
+    for target, source in zip(_arrays(best), _arrays(fused), strict=True):
+        target[:, :width] = source[:, :width]
     return best, seen | (best.scores[:, -1] > bound)
 
 
@@ -160,11 +160,11 @@ def shares_of(scorers: Sequence[Scorer]) -> list[Share]:
         raise InvalidInput("no scorer was given; expected at least one encoder")
     total = sum(scorer.weight for scorer in scorers)
     if total <= 0 or any(scorer.weight < 0 for scorer in scorers):
-        given = ", ".join(f"{scorer.name}={scorer.weight:g}" for scorer in scorers)
+        weights = ", ".join(f"{scorer.name}={scorer.weight:g}" for scorer in scorers)
         raise InvalidInput(
-            f"the weights are {given}; expected numbers of at least 0, not all of them 0"
+            f"the weights are {weights}; expected numbers of at least 0, not all of them 0"
         )
-    return mean_shares([scorer.weight for scorer in scorers], [one.scale for one in scorers])
+    return mean_shares([scorer.weight for scorer in scorers], [scorer.scale for scorer in scorers])
 
 
 def mean_shares(
@@ -180,7 +180,7 @@ def mean_shares(
     ]
     whole: Any = sum(scaled)
     # Only a query of zeros, alone, has nothing to share.
-    return [each / np.where(whole > 0, whole, 1) for each in scaled]
+    return [part / np.where(whole > 0, whole, 1) for part in scaled]
 
 
 def _scored(scorers: Sequence[Scorer], shares: Sequence[Share], rows: Int32Array) -> FusedHits:

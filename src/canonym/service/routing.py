@@ -56,7 +56,11 @@ class Route(APIRoute):
     def get_route_handler(self) -> _Handler:
         """Return the function that answers a request."""
         handle = super().get_route_handler()
-        needed = [one.dependency for one in self.dependencies if isinstance(one.dependency, Need)]
+        needed = [
+            dependency.dependency
+            for dependency in self.dependencies
+            if isinstance(dependency.dependency, Need)
+        ]
         is_file = bool(self.openapi_extra)  # which another process reads
 
         async def answer(request: Request) -> Response:

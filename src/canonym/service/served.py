@@ -8,7 +8,7 @@ import logging
 import re
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from http import HTTPStatus
 from pathlib import Path
 from typing import TypeVar
@@ -83,7 +83,9 @@ class Opened:
     def path(self, id: str) -> list[str]:
         """Return the ids from the top of the hierarchy down to a concept, by its first parents."""
         path = [id]
-        while parents := [one for one in self.terminology.parents(path[0]) if one not in path]:
+        while parents := [
+            parent for parent in self.terminology.parents(path[0]) if parent not in path
+        ]:
             path.insert(0, parents[0])
         return path
 
@@ -109,6 +111,18 @@ class Opened:
                     texts.setdefault(name.concept_id, name.text)
             self._add_names(form, limit, texts)
         return [(self.terminology.concept(id_), text) for id_, text in texts.items()][:limit]
+
+    def matching(self, words: str, n: int) -> Iterator[tuple[Concept, str]]:
+        """Yield concepts that `search` finds, then those with a name of all words, in any order."""
+        seen = set()
+        for concept, name in self.search(words, n):
+            seen.add(concept.id)
+            yield concept, name
+        for row in self.words.find(words):
+            (found,) = self.terminology.names_at([row])
+            if found.concept_id not in seen:
+                seen.add(found.concept_id)
+                yield self.terminology.concept(found.concept_id), found.text
 
     @functools.cached_property
     def systems(self) -> dict[str, str]:
@@ -143,16 +157,16 @@ class Opened:
             ids = tuple(concept.id for concept in self.terminology.concepts_at(code.concepts))
         return {id_: self.terminology.concept(id_).label for id_ in ids}
 
-    def _add_names(self, form: str, limit: int, found: dict[str, str]) -> None:
+    def _add_names(self, form: str, limit: int, names: dict[str, str]) -> None:
         """Add concepts by their names; twice as many names are read until there are enough."""
-        wanted = 4 * limit
+        n_rows = 4 * limit
         while True:
-            rows = self.prefixes.find(form, wanted, self._form)
+            rows = self.prefixes.find(form, n_rows, self._form)
             for name in self.terminology.names_at(rows):
-                found.setdefault(name.concept_id, name.text)
-            if len(found) >= limit or len(rows) < wanted:
+                names.setdefault(name.concept_id, name.text)
+            if len(names) >= limit or len(rows) < n_rows:
                 return
-            wanted *= 2
+            n_rows *= 2
 
     def _form(self, row: int) -> str:
         return normalise(self.terminology.names_at([row])[0].text)
@@ -221,14 +235,14 @@ class Served:
         """Tell one state of the folder from another; None while there is none, between two."""
         if self._folder is None:
             return None
-        found = []
+        stamps = []
         for name in _FOLLOWED:
             with contextlib.suppress(OSError):
                 status = (self._folder / name).stat()
-                found.append((status.st_ino, status.st_mtime_ns))
-            if not found:
+                stamps.append((status.st_ino, status.st_mtime_ns))
+            if not stamps:
                 return None
-        return tuple(found)
+        return tuple(stamps)
 
     def use(self, work: Callable[[Opened], _T]) -> _T:
         """Do some work that only reads, with the newest index.
@@ -236,9 +250,9 @@ class Served:
         Where the index is replaced in the midst of it, the work is done again.
         """
         while True:
-            found = self._attempt(work)
+            result = self._attempt(work)
             if self._identity() in (None, self._known):
-                return found
+                return result
 
     def change(self, work: Callable[[Opened], _T]) -> _T:
         """Do some work that changes the index."""
@@ -278,9 +292,11 @@ def find_served(indexes: Mapping[str, Served], name: str | None) -> Served:
     if name is None and len(indexes) == 1:
         return next(iter(indexes.values()))
     if name is None or name not in indexes:
-        given = "none is named" if name is None else f"there is no terminology {name!r:.80}"
+        problem = "none is named" if name is None else f"there is no terminology {name!r:.80}"
         status = HTTPStatus.UNPROCESSABLE_ENTITY if name is None else HTTPStatus.NOT_FOUND
-        raise Problem(status, f"{given}; there are {', '.join(indexes)}", terminologies=[*indexes])
+        raise Problem(
+            status, f"{problem}; there are {', '.join(indexes)}", terminologies=[*indexes]
+        )
     return indexes[name]
 
 

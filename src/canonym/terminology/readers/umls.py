@@ -145,7 +145,7 @@ def read_umls(
     version = version or _version(release)
     lats = None if languages is None else [lat_of(language) for language in languages]
     places = {"ENG": 0} if lats is None else {lat: n for n, lat in enumerate(lats)}
-    concepts = _Kept()
+    cuis = _Kept()
     seen_languages: set[str] = set()
     seen_sources: set[str] = set()
     seen_types: set[str] = set()
@@ -166,7 +166,7 @@ def read_umls(
             continue
         if not atoms:
             continue
-        concepts.add(cui)
+        cuis.add(cui)
         definition = _definition(described.take(cui), atoms, suppress) if described else ""
         own = tuple([row[3] for row in semantic])
         label = min(atoms, key=lambda row: _rank(row, places))
@@ -178,12 +178,7 @@ def read_umls(
     check_known(files[0], "sources", sources, seen_sources)
     check_known(files[0], "types", types, seen_types)
     yield from rrf_relations(
-        edges,
-        "UMLS",
-        concepts.__contains__,
-        sources=sources,
-        suppress=suppress,
-        relations=relations,
+        edges, "UMLS", cuis.__contains__, sources=sources, suppress=suppress, relations=relations
     )
 
 

@@ -8,18 +8,15 @@ for it, as BioSyn does.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from canonym.encoders.inputs import check_count
-from canonym.encoders.subword import NORMAL_STEPS
 from canonym.errors import InvalidInput
 from canonym.indexes.exact import Exact
-from canonym.text.memo import MemoNormaliser
 from canonym.types import Float32Array, Int32Array
 
 Encode = Callable[[Sequence[str]], Float32Array]
@@ -45,42 +42,6 @@ class QueryBatch(NamedTuple):
     mentions: npt.NDArray[np.int64]  # (n,): places in `texts`
     candidates: npt.NDArray[np.int64]  # (n, k): places in `texts`, −1 for none
     right: npt.NDArray[np.bool_]  # (n, k): names of the right concept
-
-
-def make_query_set(
-    pairs: Iterable[tuple[str, str]],
-    names: Iterable[tuple[str, str]],
-    *,
-    normalisation: Sequence[str] = NORMAL_STEPS,
-) -> QuerySet:
-    """Make queries of (mention, concept id) pairs among (name, concept id) pairs.
-
-    Mentions that are names are left out, since an exact look-up finds them; so are concepts without
-    a name. The chances are those of `mention_weights`, ``√n · n / N``.
-    """
-    normalise = MemoNormaliser(tuple(normalisation))
-    listed, annotated = list(names), list(pairs)
-    forms = normalise([text for text, _ in listed])
-    known = dict.fromkeys((form, id_) for form, (_, id_) in zip(forms, listed, strict=True) if form)
-    numbers: dict[str, int] = {}
-    concepts = [numbers.setdefault(id_, len(numbers)) for _, id_ in known]
-    there = {form for form, _ in known}
-    mentions = normalise([text for text, _ in annotated])
-    times = Counter(zip(mentions, (id_ for _, id_ in annotated), strict=True))
-    in_all = Counter(mentions)
-    wanted = {
-        (form, id_): n**0.5 * n / in_all[form]
-        for (form, id_), n in times.items()
-        if form and form not in there and id_ in numbers
-    }
-    total = sum(wanted.values())
-    return QuerySet(
-        [form for form, _ in wanted],
-        np.array([numbers[id_] for _, id_ in wanted], dtype=np.int32),
-        np.array([chance / total for chance in wanted.values()]),
-        [form for form, _ in known],
-        np.array(concepts, dtype=np.int32),
-    )
 
 
 class MentionQueries:

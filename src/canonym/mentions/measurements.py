@@ -104,14 +104,14 @@ _HIGH_IN_URINE = re.compile(
 )
 
 
-def finding_name(text: str) -> str:
+def measurement_name(text: str) -> str:
     """Return what clinicians call a value that is too low or too high; "" for any other text.
 
-    >>> finding_name("low plasma glucose"), finding_name("Elevated platelet count")
+    >>> measurement_name("low plasma glucose"), measurement_name("Elevated platelet count")
     ('hypoglycemia', 'thrombocytosis')
-    >>> finding_name("blood in the urine"), finding_name("low back pain")
+    >>> measurement_name("blood in the urine"), measurement_name("low back pain")
     ('hematuria', '')
-    >>> finding_name("high glucose, urine"), finding_name("low sodium in urine")
+    >>> measurement_name("high glucose, urine"), measurement_name("low sodium in urine")
     ('glycosuria', '')
     """
     plain = " ".join(text.lower().replace("-", " ").split())

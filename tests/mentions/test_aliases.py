@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from canonym import Concept, Document, Linker, Mention, Name, Terminology
-from canonym.mentions.glosses import find_glosses
+from canonym.mentions.aliases import find_aliases
 
 AMMONIUM = "ammonium acetate"
 
@@ -34,7 +34,7 @@ def test_either_stands_for_the_other(text: str, one: str, other: str) -> None:
     # A short form explains nothing.
     expected = {(one, "Chemical"): other, (other, "Chemical"): one}
     expected = {name: by for name, by in expected.items() if len(by) > 5}
-    assert find_glosses(reversed(mentions), text) == expected
+    assert find_aliases(reversed(mentions), text) == expected
 
 
 @pytest.mark.parametrize(
@@ -49,23 +49,23 @@ def test_either_stands_for_the_other(text: str, one: str, other: str) -> None:
     ],
 )
 def test_other_brackets_say_nothing(text: str, one: str, other: str) -> None:
-    assert find_glosses(placed(text, one, other), text) == {}
+    assert find_aliases(placed(text, one, other), text) == {}
 
 
 def test_what_is_known_otherwise_is_left_alone() -> None:
     text = "Pretreatment with ammonium acetate (NH4Ac) alone"
     one, other = placed(text, AMMONIUM, "NH4Ac")
-    assert find_glosses([one, other], text, defined={"NH4Ac": "x"}) == {}
-    assert find_glosses([one, Mention("NH4Ac", other.start, other.end, type="Gene")], text) == {}
-    assert find_glosses([one, Mention("NH4Ac", type="Chemical")], text) == {}
+    assert find_aliases([one, other], text, defined={"NH4Ac": "x"}) == {}
+    assert find_aliases([one, Mention("NH4Ac", other.start, other.end, type="Gene")], text) == {}
+    assert find_aliases([one, Mention("NH4Ac", type="Chemical")], text) == {}
     # Offsets that overlap, or lie behind the text.
-    assert find_glosses([one, Mention("NH4Ac", 20, 41, type="Chemical")], text) == {}
-    assert find_glosses([Mention("A1", 90, 92), Mention("B1", 94, 96)], text) == {}
+    assert find_aliases([one, Mention("NH4Ac", 20, 41, type="Chemical")], text) == {}
+    assert find_aliases([Mention("A1", 90, 92), Mention("B1", 94, 96)], text) == {}
 
 
 def test_the_first_pair_of_a_document_holds() -> None:
     text = "alphanol (SM-5887), then ammonium acetate (SM-5887)."
-    found = find_glosses(placed(text, "alphanol", "SM-5887", AMMONIUM, "SM-5887"), text)
+    found = find_aliases(placed(text, "alphanol", "SM-5887", AMMONIUM, "SM-5887"), text)
     assert found["SM-5887", "Chemical"] == "alphanol"
     assert found[AMMONIUM, "Chemical"] == "SM-5887"
 
@@ -73,7 +73,7 @@ def test_the_first_pair_of_a_document_holds() -> None:
 def test_the_longest_mention_before_the_bracket_counts() -> None:
     text = "Pretreatment with ammonium acetate (NH4Ac) alone"
     mentions = placed(text, AMMONIUM, "NH4Ac") + placed(text, "acetate") + placed(text, "ammonium")
-    assert find_glosses(mentions, text)["NH4Ac", "Chemical"] == AMMONIUM
+    assert find_aliases(mentions, text)["NH4Ac", "Chemical"] == AMMONIUM
 
 
 def test_a_linker_takes_what_is_found_better() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from canonym.mentions.composites import composites_ending
-from canonym.mentions.lookalikes import beside, is_out_of_order, looks_alike
+from canonym.mentions.false_names import beside, is_out_of_order, looks_alike
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from canonym import Concept, Linker, Name, Terminology
-from canonym.mentions.findings import finding_name
+from canonym.mentions.measurements import measurement_name
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ from canonym.mentions.findings import finding_name
     ],
 )
 def test_what_clinicians_call_it(text: str, name: str) -> None:
-    assert finding_name(text) == name
+    assert measurement_name(text) == name
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_what_clinicians_call_it(text: str, name: str) -> None:
     ],
 )
 def test_what_is_no_such_finding(text: str) -> None:
-    assert finding_name(text) == ""
+    assert measurement_name(text) == ""
 
 
 @pytest.fixture(scope="module")

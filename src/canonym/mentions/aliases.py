@@ -13,9 +13,9 @@ from collections.abc import Container, Iterable
 from canonym.types import Mention
 
 LEAST_GAIN = 1e-4
-"""Least lead of a gloss over the mention that it explains: more than rounding."""
+"""Least lead of a alias over the mention that it explains: more than rounding."""
 
-Glosses = dict[tuple[str, str], str]
+Aliases = dict[tuple[str, str], str]
 """Text and type of a mention, and the text of the mention that explains it."""
 
 # A string of so few characters explains nothing: three letters have many meanings.
@@ -28,18 +28,18 @@ _GOES_ON = re.compile(r"\s*[)\],;:=]")
 _CODE = re.compile(r"(?=.*[A-Z0-9])\S+|[A-Za-z]{1,5} \d+")
 
 
-def is_code_for(text: str, gloss: str) -> bool:
-    """Tell whether a mention looks like a code or short form of its longer gloss.
+def is_code_for(text: str, alias: str) -> bool:
+    """Tell whether a mention looks like a code or short form of its longer alias.
 
     >>> is_code_for("DM", "myotonic dystrophy"), is_code_for("hypertension", "high blood pressure")
     (True, False)
     """
-    return len(text) < len(gloss) and _CODE.fullmatch(text) is not None
+    return len(text) < len(alias) and _CODE.fullmatch(text) is not None
 
 
-def find_glosses(
+def find_aliases(
     mentions: Iterable[Mention], text: str, *, defined: Container[str] = ()
-) -> Glosses:
+) -> Aliases:
     """Find mentions in brackets right behind another mention of their type.
 
     By text and type of a mention, the text of the other one, for both of them: where one looks like
@@ -48,10 +48,10 @@ def find_glosses(
 
     >>> text = "Pretreatment with ammonium acetate (NH4Ac) alone"
     >>> mentions = [Mention("ammonium acetate", 18, 34), Mention("NH4Ac", 36, 41)]
-    >>> find_glosses(mentions, text)[("NH4Ac", "")]
+    >>> find_aliases(mentions, text)[("NH4Ac", "")]
     'ammonium acetate'
     """
-    glosses: Glosses = {}
+    aliases: Aliases = {}
     placed = [(m.start, m.end, m) for m in mentions if m.start is not None and m.end is not None]
     # Of mentions that end at one place the longest stands before the bracket.
     placed.sort(key=lambda span: (span[0], -span[1]))
@@ -71,5 +71,5 @@ def find_glosses(
         ):
             for explained, by in ((mention.text, other), (other, mention.text)):
                 if len(by.replace(" ", "")) > _SHORT:
-                    glosses.setdefault((explained, mention.type), by)
-    return glosses
+                    aliases.setdefault((explained, mention.type), by)
+    return aliases
