@@ -282,7 +282,10 @@ class Pipeline:
                     divided[at][place] = divide(prepared[at][place], hits, batch)
                     listed += listed_of(divided[at][place])
             if listed:
-                hits |= self._hits_of(listed, (), batch, forbidden, request)
+                searched = {text for part in parts for text in part.texts}
+                further = self._hits_of(listed, (), batch, forbidden, request)
+                # What sieves alone were asked for now may have been searched for before.
+                hits |= {text: own for text, own in further.items() if text not in searched}
         self.concepts.read_ahead(
             [
                 hit
