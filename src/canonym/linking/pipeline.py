@@ -28,8 +28,15 @@ from canonym.linking.evidence import Vocabulary
 from canonym.linking.homonyms import MOST_TIED, Homonyms, find_homonyms
 from canonym.linking.judge import Judge, check_confidence
 from canonym.linking.languages import choice_of_encoders
-from canonym.linking.links import LinkOptions, Links, check_abbreviations, check_options
-from canonym.linking.names import CurrentNames, Filter, Filters, open_rows
+from canonym.linking.links import (
+    KnownLinks,
+    LinkOptions,
+    Links,
+    Repeats,
+    check_abbreviations,
+    check_options,
+)
+from canonym.linking.names import CurrentNames, Filter, Filters, Names, open_rows
 from canonym.linking.search import (
     LOOKED_AT,
     BatchHits,
@@ -86,6 +93,12 @@ class Request(NamedTuple):
         """How many candidates to keep; of those of a search a judge looks at the second as well."""
         return self.k if self.judge is None else max(self.k, 2)
 
+    def is_like(self, other: Request | None) -> bool:
+        """Tell whether another call asks for the same, with the same filter and judge."""
+        if other is None or self.filter is not other.filter or self.judge is not other.judge:
+            return False
+        return self._replace(filter=other.filter, judge=other.judge) == other
+
 
 @dataclass
 class Pipeline:
@@ -101,6 +114,7 @@ class Pipeline:
     concepts: ConceptTable
     homonyms: Homonyms
     known: KnownHits
+    known_links: KnownLinks
     judge: Judge | None = None
 
     @classmethod
@@ -135,6 +149,7 @@ class Pipeline:
             ConceptTable(terminology),
             Homonyms(terminology),
             KnownHits(),
+            KnownLinks(),
         )
 
     def link_documents(
@@ -157,13 +172,17 @@ class Pipeline:
     ) -> Iterator[tuple[Document, Links]]:
         """Link whole documents, all of them against the names of one moment.
 
-        `defined` are the abbreviations that each document defines, where they are known.
+        `defined` are the abbreviations that each document defines, where they are known: all of
+        them have a text then.
         """
-        drafts, batch = self.draft(documents, request, abbreviations, defined)
+        names = self.names.snapshot()
+        known = {} if abbreviations else self.known_links.of(names, request)
+        repeats = Repeats(documents, known)
+        drafts, batch = self.draft(repeats.new, request, abbreviations, defined, names)
         links = [link_of(draft, batch) for of_document in drafts for draft in of_document]
         graded = iter(self.grade(links, request))
-        for document in documents:
-            yield document, Links(islice(graded, len(document.mentions)))
+        of_new = [Links(islice(graded, len(document.mentions))) for document in repeats.new]
+        return repeats.links(of_new)
 
     def draft(
         self,
@@ -171,9 +190,10 @@ class Pipeline:
         request: Request,
         abbreviations: Mapping[str, str],
         defined: Sequence[Mapping[str, str] | None] = (),
+        names: Names | None = None,
     ) -> tuple[list[list[Draft]], BatchHits]:
         """Link documents up to their homonyms: the drafts of each, and all that was found."""
-        batch = self.batch(request.filter)
+        batch = self.batch(request.filter, names)
         own = defined or [None] * len(documents)
         prepared = [
             self.prepare(document, abbreviations, known, request.separator)
@@ -214,9 +234,10 @@ class Pipeline:
             checked["keep_negated"],
         )
 
-    def batch(self, chosen: Filter) -> BatchHits:
+    def batch(self, chosen: Filter, names: Names | None = None) -> BatchHits:
         """Begin a batch: no hits yet, and the names of this moment."""
-        return BatchHits(self.search, self.names.snapshot(), chosen, self.concepts, self.sieves)
+        names = names or self.names.snapshot()
+        return BatchHits(self.search, names, chosen, self.concepts, self.sieves)
 
     def prepare(
         self,
