@@ -3,7 +3,7 @@
 # make slow    the few tests that take long
 # make clients OpenRefine, Chromium, Ray, Spark and others; installs them, a gigabyte, where there is apt-get
 # make check   formatting, lint and types
-# make docs    write docs/cli.md, results and printed outputs into the pages, and build the site
+# make docs    write docs/cli, results and printed outputs into the pages, and build the site
 
 VENV ?= .venv
 BIN := $(VENV)/bin
@@ -31,7 +31,7 @@ slow: $(VENV)/installed
 clients: $(VENV)/installed
 	tests/clients/install
 	$(BIN)/python -m pip install --quiet --no-compile -c constraints.txt -e '.[ray,spark]' sssom
-	$(BIN)/python -m pytest tests/clients tests/service tests/bulk tests/export/test_sssom.py tests/review/test_export.py
+	$(BIN)/python -m pytest tests/clients tests/service tests/bulk tests/exchange/test_sssom.py tests/review/test_export.py
 
 check: $(VENV)/installed
 	$(BIN)/ruff format --check .
@@ -43,8 +43,7 @@ format: $(VENV)/installed
 	$(BIN)/ruff check --fix .
 
 docs: $(VENV)/installed
-	$(BIN)/python -m canonym.cli.reference > docs/cli.md.new
-	mv docs/cli.md.new docs/cli.md
+	$(BIN)/python -m canonym.cli.reference docs/cli
 	$(BIN)/python benchmarks/tables.py
 	$(BIN)/python tests/test_docs.py README.md docs/index.md docs/quickstart.md docs/linking.md docs/guides/*.md
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
@@ -54,7 +53,7 @@ $(VENV)/installed: pyproject.toml constraints.txt
 	@test -n "$(PYTHON)" || { echo "canonym needs Python 3.11 or newer; none was found" >&2; exit 1; }
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet 'pip>=25.1'
-	$(BIN)/python -m pip install --quiet --no-compile -c constraints.txt -e '.[all,spacy]' --group dev
+	$(BIN)/python -m pip install --quiet --no-compile -c constraints.txt -e '.[all,text]' --group dev
 	@touch $@
 
 clean:

@@ -33,7 +33,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from canonym import Concept, Link, Linker, Name, Terminology
-from canonym.export.mappings import mappings_of
+from canonym.exchange.mappings import mappings_of
 from canonym.mentions.opposites import OPPOSITES, PREFIXES, SPECIES
 from canonym.terminology.formats import read_terminology
 from canonym.text import UNORDERED, normalise

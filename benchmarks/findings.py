@@ -1,8 +1,8 @@
 """Findings in plain words: how often the name that clinicians have is the right one.
 
 Names of terminologies that say which way a value went, as *low potassium level*, are taken out and
-looked up again, with the rule of `canonym.mentions.findings` and without it. The default encoder
-has read most of these names, which speaks against the rule.
+looked up again, with the rule of `canonym.mentions.measurements` and without it. The
+default encoder has read most of these names, which speaks against the rule.
 
     python benchmarks/findings.py
 """
@@ -17,7 +17,7 @@ from unittest.mock import patch
 import checkout  # noqa: F401
 from canonym import Linker, Terminology
 from canonym.mentions import prepare
-from canonym.mentions.findings import finding_name
+from canonym.mentions.measurements import measurement_name
 from canonym.terminology import read_records
 from canonym.text import STRONG, normalise
 from canonym.types import Name, Record
@@ -41,7 +41,7 @@ def terminologies(data: Path) -> Iterator[tuple[str, list[Record]]]:
 
 def asked(records: Sequence[Record]) -> tuple[list[Name], list[Record]]:
     """Return the synonyms that are findings, and the records without names that equal them."""
-    names = [one for one in records if isinstance(one, Name) and finding_name(one.text)]
+    names = [one for one in records if isinstance(one, Name) and measurement_name(one.text)]
     forms = {normalise(one.text, STRONG) for one in names}
     left = [
         one
@@ -67,7 +67,7 @@ def main() -> None:
         for encoder in ENCODERS:
             linker = Linker.build(terminology, encoders=[encoder])
             with_rule = n_right(linker, names)
-            with patch.object(prepare, "finding_name", lambda _: ""):
+            with patch.object(prepare, "measurement_name", lambda _: ""):
                 without = n_right(linker, names)
             row = {"terminology": name, "encoder": encoder, "n": len(names)}
             rows.append({**row, "without": without, "with": with_rule})

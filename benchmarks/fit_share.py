@@ -38,7 +38,7 @@ DOMAINS = ("anatomy", "phenotypes", "organisms", "mind and society")
 CORPORA = {"NCBI disease": ("ncbi-disease", ""), "BC5CDR disease": ("bc5cdr", "Disease")}
 MEDIC = "medic-2012/medic_06Jul2012.txt"
 SHARES = (0.0, 0.3, 0.5, 0.7)
-STEPS = 2000  # as `canonym fit` takes
+STEPS = 2000  # as `canonym train subword` takes
 _BLOCK = 1000
 
 

@@ -25,12 +25,12 @@ from canonym.encoders.hub import read_checkpoint
 from canonym.encoders.word_vectors import read_word_vectors
 from canonym.evaluation.predictions import read_predictions
 from canonym.evaluation.questions import read_corrections
+from canonym.exchange.decisions import read_reviews
 from canonym.io.files import CHECKSUMS, MANIFEST
 from canonym.io.streams import open_text
 from canonym.io.tables import open_table
 from canonym.linking.judge import SHIPPED, Judge
 from canonym.linking.overlay import OVERLAY
-from canonym.linking.reviews import read_reviews
 from canonym.linking.verify import verify_index
 from canonym.mentions.spelling import read_spelling_list
 from canonym.terminology import read_records
@@ -427,7 +427,7 @@ def make_index(folder: Path, **options: Any) -> Path:
     """Build an index with every kind of file."""
     given: dict[str, Any] = {"encoders": ["chargrams"], "spelling": True}
     linker = Linker.build(Terminology.build(RECORDS), folder=folder, **given | options)
-    linker.add_synonym("cracked hip", "X:2")
+    linker.synonyms.add("cracked hip", "X:2")
     return folder
 
 

@@ -60,7 +60,7 @@ import sys
 from canonym import Linker
 linker = Linker.load(sys.argv[1])
 for number in range(200):
-    linker.add_synonym(f"one by one {number}", "D:1")
+    linker.synonyms.add(f"one by one {number}", "D:1")
     print(number, flush=True)
 """
 ADDED = "added names"
@@ -100,7 +100,18 @@ def jobs() -> list[Job]:
     add = (*CANONYM, "synonyms", "add", "widow maker", "D:1", "--index", "index")
     remove = (*CANONYM, "synonyms", "remove", "old name 1", "D:1", "--index", "index")
     many = (*CANONYM, "synonyms", "import", "../inputs/more.tsv", "--index", "index")
-    fit = (*CANONYM, "fit", "../inputs/x.db", "-o", "encoder", "--start", "none", "--held-out", "0")
+    fit = (
+        *CANONYM,
+        "train",
+        "subword",
+        "../inputs/x.db",
+        "-o",
+        "encoder",
+        "--start",
+        "none",
+        "--held-out",
+        "0",
+    )
     fit = (*fit, "--dimensions", "8", "--steps", "50", "--batch", "16")
     train = (*CANONYM, "train", "few-shot", "-e", "default", "-t", "../inputs/x.db", "--top", "D:0")
     train = (*train, "--hidden", "16", "--names", "4", "--batch-size", "8", "--epochs", "6")
@@ -160,7 +171,7 @@ def _index(path: Path) -> str:
         raise ValueError(findings)
     linker = Linker.load(path)
     # The file of what was added has a name of its own: its content counts.
-    return repr((_tree(path), linker.synonyms(), linker.forbidden()))
+    return repr((_tree(path), tuple(linker.synonyms), linker.synonyms.forbidden))
 
 
 def _encoder(path: Path) -> str:
@@ -233,7 +244,7 @@ def make_inputs(folder: Path) -> None:
         )
     linker = Linker.load(folder / "taught")
     names_ = [Name(f"old name {number}", "D:1") for number in range(20)]
-    linker.teach(names_, [("ailment", "D:5"), ("lump", "D:6")])
+    linker.synonyms.update(names_, [("ailment", "D:5"), ("lump", "D:6")])
 
 
 def _env() -> dict[str, str]:
@@ -415,7 +426,7 @@ def _check(job: Job, reference: Reference, folder: Path, ended: Ended, *, finish
     """Refuse an output that should not be; return which one it is: none, old or new."""
     state = job.state(folder)
     if job.name == ADDED:
-        names = [name.text for name in Linker.load(folder / "index").synonyms()]
+        names = [name.text for name in Linker.load(folder / "index").synonyms]
         new = [name for name in names if name.startswith("one")]
         printed = len(ended.out.split())
         if len(new) not in (printed, printed + 1) or len(names) != 20 + len(new):

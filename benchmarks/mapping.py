@@ -1,6 +1,6 @@
 """Concepts of the Disease Ontology mapped to MeSH, against cross-references that were taken out.
 
-    python benchmarks/mapping.py --fit    the weights for `canonym.linking.mapping`, printed
+    python benchmarks/mapping.py --fit    the weights for `canonym.exchange.alignment`, printed
     python benchmarks/mapping.py          precision and recall, to ``results/mapping.json``
 
 The gold are the cross-references of the Disease Ontology to descriptors of the MeSH file. They are
@@ -28,8 +28,8 @@ from typing import Any
 import numpy as np
 
 from canonym import Terminology
+from canonym.exchange.alignment import FEATURES, decide, propose
 from canonym.io.curies import usual
-from canonym.linking.mapping import FEATURES, decide, propose
 from canonym.terminology.formats import read_records, read_terminology
 from canonym.types import Concept, ConceptMapping, Record, Xref
 from record import data_folder, save

@@ -31,13 +31,13 @@ from fastapi.testclient import TestClient
 from canonym import Linker, Terminology
 from canonym.corpora import read_pubtator
 from canonym.evaluation.statistics import wilson
+from canonym.exchange import auto_accept
 from canonym.io.curies import usual
 from canonym.service import Settings, create_app
 from canonym.terminology import read_records
 from canonym.terminology.formats import read_terminology
 from canonym.terminology.hierarchy import Hierarchy
 from canonym.terminology.ids import ConceptIds
-from canonym.text import certainty
 from canonym.types import Xref
 from record import data_folder, save
 
@@ -234,9 +234,9 @@ def choose(index: Path, terminology: Terminology) -> None:
         name: cases_of(data / folder / "dev.pubtator", types, ids)
         for name, (folder, types) in CORPORA.items()
     }
-    least, margin = certainty.LEAST_CONFIDENCE, certainty.LEAST_MARGIN
+    least, margin = auto_accept.LEAST_CONFIDENCE, auto_accept.LEAST_MARGIN
     bounds = [(one, margin) for one in CONFIDENCES] + [(least, one) for one in MARGINS]
-    certainty.LEAST_MARGIN = 0.0
+    auto_accept.LEAST_MARGIN = 0.0
     with serving(index, match_confidence=0.0) as client:
         for name, cases in parts.items():
             for context in (False, True):
@@ -300,8 +300,8 @@ def measure(indexes: dict[str, Path], terminologies: dict[str, Terminology]) -> 
         for row in rows[n:]:
             print(row, flush=True)
     result = {
-        "least confidence": certainty.LEAST_CONFIDENCE,
-        "least margin": certainty.LEAST_MARGIN,
+        "least confidence": auto_accept.LEAST_CONFIDENCE,
+        "least margin": auto_accept.LEAST_MARGIN,
         "rows": rows,
     }
     files = [data / one for one in (MEDIC, MESH, TREES, HPO, DOID, TRIALS)]

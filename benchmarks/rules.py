@@ -137,9 +137,9 @@ RULES: Mapping[str, tuple[Callable[[], Any] | None, Mapping[str, Any]]] = {
     "odd plurals yield": (lambda: patch.object(search, "_are_odd", lambda *_: False), {}),
     "spelling": (None, {"spelling": False}),
     "composites": (None, {"composites": False}),
-    "findings": (lambda: patch.object(prepare, "finding_name", lambda _: ""), {}),
+    "findings": (lambda: patch.object(prepare, "measurement_name", lambda _: ""), {}),
     "abbreviations": (lambda: patch.object(prepare, "expand", lambda text, _: text), {}),
-    "glosses": (lambda: patch("canonym.linking.pipeline.find_glosses", _nothing), {}),
+    "glosses": (lambda: patch("canonym.linking.pipeline.find_aliases", _nothing), {}),
 }
 """What leaves a rule out, and the settings without it."""
 _OF_TEXTS = ("abbreviations", "glosses")

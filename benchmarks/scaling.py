@@ -143,8 +143,8 @@ def bulk(folder: Path, mentions: list[str], workers: int) -> float:
     source = folder / "mentions.parquet"
     parquet.write_table(pa.table({"mention": mentions}), source)
     options = ("--column", "mention", "--workers", str(workers), "--overwrite", "--quiet")
-    command = ("bulk", source, folder / "linked", "--index", folder / "index", *options)
-    return run("-m", "canonym", *command)[1]
+    command = ("link", "--file", source, "-o", f"{folder}/linked/", "--index", folder / "index")
+    return run("-m", "canonym", *command, *options)[1]
 
 
 # --- mentions as in a real corpus -----------------------------------------------------------------

@@ -4,11 +4,11 @@ Accuracy is BioSyn's: a mention is right when the nearest name has any of the go
 composite mention when each of its parts is right. Mentions and dictionaries are those of BioSyn's
 authors: ``merged`` has the names of the training and development mentions, ``alone`` does not. The
 default encoder has read the development parts, so it is measured on the test parts alone.
-``--choosing`` is one of ``python -m models.make_default --part train``, measured on the development
-parts, and each ``--again`` one of another seed. ``--fit`` fits one to the names of MEDIC in the
-dictionary alone, as ``canonym fit --start none`` does. Everyday names are looked up among all names
-of ICD-10-CM; one is right when the first code, or one of the first five, belongs to an accepted
-family (``everyday_names.tsv``).
+``--choosing`` is one of ``python -m models.make_default --part train``, measured on the
+development parts, and each ``--again`` one of another seed. ``--fit`` fits one to the names of
+MEDIC in the dictionary alone, as ``canonym train subword --start none`` does. Everyday names are
+looked up among all names of ICD-10-CM; one is right when the first code, or one of the first five,
+belongs to an accepted family (``everyday_names.tsv``).
 
     python benchmarks/subword_accuracy.py [--choosing FOLDER] [--again FOLDER]... [--fit]
 """

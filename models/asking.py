@@ -7,15 +7,18 @@ the names of a concept are asked, the other half are there to be found.
 from __future__ import annotations
 
 import zlib
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+import numpy as np
+
+from canonym.encoders.subword import NORMAL_STEPS
 from canonym.terminology.readers.drugbank import read_drugbank_vocabulary
 from canonym.terminology.readers.obo import read_obo
 from canonym.text import PLAIN, UNORDERED
 from canonym.text.memo import MemoNormaliser
-from canonym.training.subword.mention_search import MentionQueries, make_query_set
+from canonym.training.subword.mention_search import MentionQueries, QuerySet
 from canonym.types import Concept, Name, Record
 from models.mixture import read_annotated
 from models.sources import SOURCES, read_mesh
@@ -124,3 +127,39 @@ def _known(pairs: Pairs, learned: Collection[str] | None) -> Pairs:
     known = {*normal(learned)}
     forms = normal([text for text, _ in pairs])
     return [pair for pair, form in zip(pairs, forms, strict=True) if form in known]
+
+
+def make_query_set(
+    pairs: Iterable[tuple[str, str]],
+    names: Iterable[tuple[str, str]],
+    *,
+    normalisation: Sequence[str] = NORMAL_STEPS,
+) -> QuerySet:
+    """Make queries of (mention, concept id) pairs among (name, concept id) pairs.
+
+    Mentions that are names are left out, since an exact look-up finds them; so are concepts without
+    a name. The chances are those of `mention_weights`, ``√n · n / N``.
+    """
+    normalise = MemoNormaliser(tuple(normalisation))
+    listed, annotated = list(names), list(pairs)
+    forms = normalise([text for text, _ in listed])
+    known = dict.fromkeys((form, id_) for form, (_, id_) in zip(forms, listed, strict=True) if form)
+    numbers: dict[str, int] = {}
+    concepts = [numbers.setdefault(id_, len(numbers)) for _, id_ in known]
+    there = {form for form, _ in known}
+    mentions = normalise([text for text, _ in annotated])
+    times = Counter(zip(mentions, (id_ for _, id_ in annotated), strict=True))
+    in_all = Counter(mentions)
+    named = {
+        (form, id_): n**0.5 * n / in_all[form]
+        for (form, id_), n in times.items()
+        if form and form not in there and id_ in numbers
+    }
+    total = sum(named.values())
+    return QuerySet(
+        [form for form, _ in named],
+        np.array([numbers[id_] for _, id_ in named], dtype=np.int32),
+        np.array([chance / total for chance in named.values()]),
+        [form for form, _ in known],
+        np.array(concepts, dtype=np.int32),
+    )

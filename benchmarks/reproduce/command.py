@@ -78,7 +78,11 @@ _FILE = click.Path()
     "--device", default="auto", show_default=True, help="To train on: cpu, cuda, cuda:1, mps."
 )
 @click.option(
-    "--json", "json_", type=_FILE, metavar="FILE", help="Write the table as JSON, one row a line."
+    "--json",
+    "json_",
+    type=_FILE,
+    metavar="FILE",
+    help="Write the table as JSON, one row a line, after each row. `left` names rows to come.",
 )
 def main(
     name: str | None,
@@ -115,7 +119,7 @@ def main(
     if json_ and not Path(json_).absolute().parent.is_dir():
         raise InvalidInput(f"{json_} cannot be written: there is no such folder")
     experiment = read_experiment(name, folder=place)
-    choose_rows(experiment, rows)
+    asked = [row["name"] for row in choose_rows(experiment, rows)]
     if check:
         # Without a folder nothing is here, and that can be said.
         empty = data or os.environ.get("CANONYM_DATA") or "corpora"
@@ -127,7 +131,7 @@ def main(
     blocked = {row for need in missing for row in need.rows}
     if missing:
         note(f"{len(blocked)} rows cannot be run: --check says what they need.")
-    possible = [row["name"] for row in choose_rows(experiment, rows) if row["name"] not in blocked]
+    possible = [name for name in asked if name not in blocked]
     if experiment.models and possible:
         known |= _train(
             experiment,
@@ -146,16 +150,22 @@ def main(
             rows=rows,
             shelf=shelf,
             progress=lambda _name, done, _total: show(done),
+            save=(lambda table: _write(json_, table, asked, known)) if json_ else None,
         )
-    if json_:
-        with write_file(json_) as partial:
-            header = plain({**table.header(), **stamps()})
-            content: dict[str, Any] = {"rows": [plain(row.to_dict()) for row in table.rows]}
-            if experiment.models:
-                content["trained"] = plain(training_facts(known))
-            text = result_text(header, content)
-            partial.write_text(text, encoding="utf-8", newline="\n")
     _print(table)
+
+
+def _write(path: str, table: Table, asked: Sequence[str], models: Mapping[str, Any]) -> None:
+    """Write a table, and the names of the rows that are still to come."""
+    done = {row.name for row in table.rows}
+    content: dict[str, Any] = {"rows": [plain(row.to_dict()) for row in table.rows]}
+    if table.experiment.models:
+        content["trained"] = plain(training_facts(models))
+    if left := [name for name in asked if name not in done]:
+        content["left"] = left
+    with write_file(path) as partial:
+        text = result_text(plain({**table.header(), **stamps()}), content)
+        partial.write_text(text, encoding="utf-8", newline="\n")
 
 
 def _check(
@@ -228,8 +238,10 @@ def _hours(costs: Sequence[Cost], rate: float) -> str:
     if not known and not unknown:
         return "No transformer is trained. Hours on a GPU: unknown, for nobody measured them."
     names = f"At most {sum(known):,} names are left to train on"
-    if unknown:
+    if unknown and sum(known):
         names += f", besides those of {unknown} models whose data are missing"
+    elif unknown:
+        names = f"Names cannot be counted, for the data of {unknown} models are missing"
     if not rate:
         return (
             f"{names}. Hours on a GPU: unknown, for no result file has its rate. Once a model is "

@@ -31,12 +31,7 @@ from canonym.encoders.devices import bf16_pays
 from canonym.encoders.hub import Comparison
 from canonym.encoders.inputs import check_option
 from canonym.errors import InvalidInput, MissingExtra, NotTrained
-from canonym.evaluation.dictionary import (
-    Dictionary,
-    build_dictionary,
-    build_target_dictionary,
-    reweighed,
-)
+from canonym.evaluation.dictionary import Dictionary, build_dictionary
 from canonym.terminology import Terminology, read_records
 from canonym.terminology.ids import ConceptIds
 from canonym.text import biosyn_normal
@@ -51,6 +46,7 @@ from canonym.types import (
     Relation,
 )
 from models.sources import read_relation_table
+from reproduce.dictionaries import build_target_dictionary, reweighed
 
 DRUG_TYPES: frozenset[str] = frozenset({"Biological", "Combination Product", "Drug"})
 """Types of interventions that are drugs."""

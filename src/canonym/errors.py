@@ -85,7 +85,7 @@ class MissingExtra(CanonymError, ImportError):
     what : str
         The task of the caller ("reading Parquet files").
     extra : str
-        The extra of canonym that brings the dependency.
+        The extra of canonym that brings the dependency; empty where none does.
     package : str
         The package that is missing, as pip calls it, where that is known.
     """
@@ -95,12 +95,16 @@ class MissingExtra(CanonymError, ImportError):
         self.extra = extra
         self.package = package
         whole = f"pip install 'canonym[{extra}]'"
-        super().__init__(
-            f"{what} needs {package}, which is not installed: {whole} brings all that it needs, "
-            f"pip install {package} that package alone"
-            if package
-            else f"{what} needs an optional dependency: {whole}"
-        )
+        if not extra:
+            says = f"{what} needs {package}, which is not installed: pip install {package}"
+        elif package:
+            says = (
+                f"{what} needs {package}, which is not installed: {whole} brings all that it "
+                f"needs, pip install {package} that package alone"
+            )
+        else:
+            says = f"{what} needs an optional dependency: {whole}"
+        super().__init__(says)
 
     def __reduce__(self) -> Any:
         return MissingExtra, (self.what, self.extra, self.package)
@@ -110,7 +114,7 @@ class NotTrained(CanonymError):
     """A part was used before it was fitted."""
 
 
-def require(module: str, what: str, extra: str) -> Any:
+def require(module: str, what: str, extra: str = "") -> Any:
     """Import an optional dependency, or raise `MissingExtra` with the pip line of its `extra`.
 
     The missing package may be another one, which the dependency imports itself. `what` needs it, as

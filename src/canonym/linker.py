@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import warnings
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
@@ -11,7 +12,7 @@ from typing import Any, Self, Unpack
 
 from canonym.errors import InvalidInput, Mismatch
 from canonym.io.files import write_folder
-from canonym.linking.annotation import AnnotationOptions, Annotator
+from canonym.linking.annotation import Annotator
 from canonym.linking.build import FORMAT, MEMORY, Progress, build_index
 from canonym.linking.decision import as_documents, as_text
 from canonym.linking.display import describe, index_facts, index_fingerprint
@@ -24,12 +25,22 @@ from canonym.linking.overlay import OVERLAY, Overlay, check_overlay
 from canonym.linking.parallel import annotate_texts, link_in_processes
 from canonym.linking.pipeline import Pipeline
 from canonym.linking.settings import Settings
-from canonym.linking.teaching import allow, remove_synonym, teach
+from canonym.linking.synonyms import Synonyms
 from canonym.terminology import Terminology
-from canonym.types import Document, Encoder, Link, Mention, Name
+from canonym.types import Document, Encoder, Link, Mention
 from canonym.types.html import html_table
 
-__all__ = ["LinkOptions", "Linker", "Links", "Settings"]
+__all__ = ["LinkOptions", "Linker", "Links", "Settings", "Synonyms"]
+
+# Names of before, which the next release does not take.
+_MOVED = {
+    "add_synonym": "add",
+    "teach": "update",
+    "remove_synonym": "remove",
+    "forbid": "forbid",
+    "allow": "allow",
+    "forbidden": "forbidden",
+}
 
 
 class Linker:
@@ -267,18 +278,18 @@ class Linker:
 
         Abbreviations are written out as their document defines them. A mention in brackets behind
         another one may be looked up as that, and the other way round, see
-        `canonym.mentions.glosses`. Where a name belongs to several concepts, the text and the other
+        `canonym.mentions.aliases`. Where a name belongs to several concepts, the text and the other
         mentions of the document decide between them, unless ``context=False``. See `LinkOptions`.
         """
         return self._way(options)(documents, options)
 
-    @shows_options(k=1, flags=False)
+    @shows_options(k=1)
     def annotate(
         self,
         text: str | Document,
         *,
         abbreviations: Mapping[str, str] | None = None,
-        **options: Unpack[AnnotationOptions],
+        **options: Unpack[LinkOptions],
     ) -> Links:
         """Find the names of the terminology in a text; link each with the text as its context.
 
@@ -292,12 +303,15 @@ class Linker:
         abbreviations : mapping of str to str, optional
             Short forms and their long forms, beside those that the text defines.
         **options
-            See `AnnotationOptions` and `LinkOptions`; `k` is 1 by default here.
+            See `LinkOptions`; `k` is 1 by default here.
 
         Returns
         -------
         Links
             In the order of the text; none overlap, none is NIL. Mentions have offsets and a type.
+            ``link.status`` and ``link.mention.flags`` say which are negated, historical,
+            hypothetical, of the family or uncertain, in English; see `canonym.mentions.flags`.
+            Negated mentions keep their concept.
 
         Raises
         ------
@@ -312,17 +326,17 @@ class Linker:
         >>> [(link.mention.start, link.id) for link in links]
         [(0, 'X:1'), (18, 'X:1')]
         """
-        found = self.annotate_documents([as_text(text)], abbreviations=abbreviations, **options)
-        return next(found)[1]
+        annotated = self.annotate_documents([as_text(text)], abbreviations=abbreviations, **options)
+        return next(annotated)[1]
 
-    @shows_options(k=1, flags=False)
+    @shows_options(k=1)
     def annotate_documents(
         self,
         documents: Iterable[str | Document],
         *,
         abbreviations: Mapping[str, str] | None = None,
         progress: Progress | None = None,
-        **options: Unpack[AnnotationOptions],
+        **options: Unpack[LinkOptions],
     ) -> Iterator[tuple[Document, Links]]:
         """Yield documents with the mentions in their texts, and their links; see `annotate`.
 
@@ -335,113 +349,18 @@ class Linker:
         return self.pipeline.link_documents if alone else partial(link_in_processes, self)
 
     # --- synonyms and forbidden pairs -----------------------------------------------------------
-    # They are kept in ``overlay.db`` in the folder of the index. All linkers that have the folder
-    # open, in this process and in others, follow between two batches of mentions.
 
-    def add_synonym(self, name: str, concept_id: str, *, language: str = "en") -> bool:
-        """Make a name stand for a concept, from the next batch of mentions on.
+    @property
+    def synonyms(self) -> Synonyms:
+        """The names that were added, and the pairs that are forbidden; see `Synonyms`."""
+        return Synonyms(self.terminology, self.pipeline.names)
 
-        Sieves and encoders find it like a name of the terminology, in every target of a search;
-        the means of concepts change with it.
-
-        Parameters
-        ----------
-        name : str
-            The name as it is written.
-        concept_id : str
-            The concept, by its id or an alternative one.
-        language : str
-            BCP 47 tag, for filters by language.
-
-        Returns
-        -------
-        bool
-            Whether it is new: neither added before nor a name of the index.
-
-        Raises
-        ------
-        InvalidInput
-            If there is no such concept, or no letter or digit in the name.
-
-        Examples
-        --------
-        >>> from canonym import Concept, Linker, Terminology
-        >>> terminology = Terminology.build([Concept("X:1", "Myocardial infarction")])
-        >>> linker = Linker.build(terminology, encoders=["chargrams"])
-        >>> linker.add_synonym("the big one", "X:1")
-        True
-        >>> linker.link(["The Big One"])[0].id
-        'X:1'
-        """
-        return bool(self.add_synonyms([Name(name, concept_id, language=language)]))
-
-    def add_synonyms(self, names: Iterable[Name]) -> int:
-        """Add names as `add_synonym` does, all of them or none; return how many are new."""
-        return self.teach(names)[0]
-
-    def teach(
-        self, names: Iterable[Name] = (), forbidden: Iterable[tuple[str, str]] = ()
-    ) -> tuple[int, int]:
-        """Add names and forbidden pairs, all of them or none; return how many of each are new.
-
-        Parameters
-        ----------
-        names : iterable of Name
-            As `add_synonym` takes them one by one.
-        forbidden : iterable of (str, str)
-            Pairs of a mention and the id of a concept, as `forbid` takes them.
-
-        Raises
-        ------
-        InvalidInput
-            If a concept is not in the terminology, or a name has no letter or digit.
-        """
-        return teach(self.terminology, self.pipeline.names, names, forbidden)
-
-    def remove_synonym(self, name: str, concept_id: str) -> None:
-        """Remove a name that was added.
-
-        Raises
-        ------
-        InvalidInput
-            If it was not added: forbid a name that the index has without it.
-        """
-        remove_synonym(self.terminology, self.pipeline.names, name, concept_id)
-
-    def synonyms(self) -> tuple[Name, ...]:
-        """Return the names that were added, in the order in which they came."""
-        return self._overlay.read().synonyms
-
-    def forbid(self, mention: str, concept_id: str) -> bool:
-        """Keep a concept from being found for a mention; nothing else changes.
-
-        Parameters
-        ----------
-        mention : str
-            Stands for every mention of the same normal form, and for what preparation makes of
-            others: parts of composite mentions, corrected spellings, long forms of abbreviations.
-        concept_id : str
-            The concept, by its id or an alternative one.
-
-        Returns
-        -------
-        bool
-            Whether it was not forbidden before.
-
-        Raises
-        ------
-        InvalidInput
-            If there is no such concept, or no letter or digit in the mention.
-        """
-        return bool(self.teach(forbidden=[(mention, concept_id)])[1])
-
-    def allow(self, mention: str, concept_id: str) -> None:
-        """Undo `forbid`; an error where the pair was not forbidden."""
-        allow(self.terminology, self.pipeline.names, mention, concept_id)
-
-    def forbidden(self) -> tuple[tuple[str, str], ...]:
-        """Return the forbidden pairs of a mention and the id of a concept, in order."""
-        return self._overlay.read().forbidden
+    def __getattr__(self, name: str) -> Any:
+        if name not in _MOVED:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        warnings.warn(f"{name} is linker.synonyms.{_MOVED[name]} now", DeprecationWarning, 2)
+        moved = getattr(self.synonyms, _MOVED[name])
+        return moved if callable(moved) else lambda: moved
 
     # --- learning from annotated mentions -------------------------------------------------------
 
@@ -493,7 +412,8 @@ class Linker:
 
     def info(self) -> dict[str, Any]:
         """Describe the linker: its terminology, encoders, settings and judge."""
-        return describe(self, self._overlay.read())
+        content = self._overlay.read()
+        return describe(self.folder, self.manifest, self.terminology, content, self.judge)
 
     def __repr__(self) -> str:
         facts = (f"{name}: {value}" for name, value in index_facts(self.info()).items())
@@ -510,7 +430,7 @@ class Linker:
     @property
     def encoder_names(self) -> tuple[str, ...]:
         """Names of the encoders, among the parts of a candidate's score."""
-        return tuple(one["name"] for one in self.manifest["encoders"])
+        return tuple(encoder["name"] for encoder in self.manifest["encoders"])
 
     @property
     def judge(self) -> Judge | None:

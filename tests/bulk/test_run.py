@@ -354,7 +354,7 @@ def test_an_index_that_changes_meanwhile_ends_the_run(visits: Path, tmp_path: Pa
     Linker.build(terminology, encoders=["chargrams"]).save(folder)
 
     def change(_stage: str, _done: int, _total: int) -> None:
-        Linker.load(folder).add_synonym("podagra", "Y:1")
+        Linker.load(folder).synonyms.add("podagra", "Y:1")
 
     with pytest.raises(Mismatch, match="holds another index than when the job began"):
         link(visits, tmp_path / "out", folder, progress=change)
@@ -390,7 +390,7 @@ def test_targets_that_would_be_lost_are_refused(visits: Path, tmp_path: Path, in
     mine.mkdir()
     (mine / "thesis.txt").touch()
     for overwrite in (False, True):
-        with pytest.raises(InvalidInput, match="was not written by canonym bulk and is left alone"):
+        with pytest.raises(InvalidInput, match="was not written by canonym and is left alone"):
             link(visits, mine, index, overwrite=overwrite)
     assert [path.name for path in mine.iterdir()] == ["thesis.txt"]
     with pytest.raises(InvalidInput, match="is a file; the name of a folder is expected"):

@@ -10,7 +10,7 @@ import pytest
 
 from canonym import Concept, Linker, Name, Terminology
 from canonym.cli.texts import open_texts
-from canonym.corpora import read_bioc, read_pubtator
+from canonym.corpora import read_bioc, read_brat, read_pubtator
 from canonym.errors import InvalidInput
 from tests.cli.running import command, in_terminal, rows, run
 
@@ -163,28 +163,70 @@ def test_a_terminal_without_a_file_is_refused(monkeypatch: pytest.MonkeyPatch) -
         pass
 
 
-def test_flags_are_a_column_and_a_field(index: str) -> None:
-    found = _annotate(index, "--flags", input="No aspirin. Heart attack.")
-    assert [one["flags"] for one in found] == [["negated"], []]
-    table = run("annotate", "-i", index, "--flags", "--format", "table", input="No aspirin.").stdout
+def test_the_status_is_a_column_and_a_field(index: str) -> None:
+    found = _annotate(index, input="No aspirin. Heart attack.")
+    assert [one["status"] for one in found] == [["negated"], []]
+    table = run("annotate", "-i", index, "--format", "table", input="No aspirin.").stdout
     head, _, row, *_ = table.splitlines()
-    assert head.split()[:4] == ["place", "mention", "flags", "id"]
+    assert head.split()[:4] == ["place", "mention", "status", "id"]
     assert row.split()[:5] == ["text", "3–10", "aspirin", "negated", "X:3"]
-    assert "flags" not in _annotate(index, input="No aspirin.")[0]
 
 
-def test_flags_are_the_status_in_a_table_for_programs(index: str, tmp_path: Path) -> None:
+def test_the_status_is_in_a_table_for_programs(index: str, tmp_path: Path) -> None:
     out = tmp_path / "found.tsv"
-    run("annotate", "-i", index, "--flags", "-o", str(out), input="No aspirin. Heart attack.")
+    run("annotate", "-i", index, "-o", str(out), input="No aspirin. Heart attack.")
     head, *rows = (line.split("\t") for line in out.read_text(encoding="utf-8").splitlines())
     cells = [dict(zip(head, row, strict=True)) for row in rows]
     assert [(one["status"], one["nil"]) for one in cells] == [("negated", "false"), ("", "false")]
 
 
-@pytest.mark.parametrize("name", ["found.xml", "found.pubtator"])
-def test_flags_are_refused_where_they_have_no_place(index: str, name: str, tmp_path: Path) -> None:
-    out = tmp_path / name
-    given = ("annotate", "-i", index, "--flags", "-o", str(out))
-    message = run(*given, input="No aspirin.", code=2).stderr
-    assert "no place for flags" in message
-    assert not out.exists()
+def test_the_status_is_in_bioc(index: str, tmp_path: Path) -> None:
+    out = tmp_path / "found.xml"
+    run("annotate", "-i", index, "-o", str(out), input="No aspirin. Heart attack.")
+    assert out.read_text(encoding="utf-8").count('<infon key="status">negated</infon>') == 1
+
+
+def test_brat_has_two_files_for_each_text(index: str, tmp_path: Path) -> None:
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    (folder / "a.txt").write_text("No aspirin.\nHeart attack.", encoding="utf-8")
+    (folder / "b.txt").write_text("Nothing.", encoding="utf-8")
+    out = tmp_path / "marked"
+    run("annotate", "-i", index, str(folder), "--format", "brat", "-o", str(out))
+    assert sorted(file.name for file in out.iterdir()) == ["a.ann", "a.txt", "b.ann", "b.txt"]
+    assert (out / "a.txt").read_bytes() == (folder / "a.txt").read_bytes()
+    lines = (out / "a.ann").read_text(encoding="utf-8").splitlines()
+    assert lines[0].split("\t")[2] == "aspirin"
+    assert "A1\tNegated T1" in lines
+    back = {document.id: document for document in read_brat(out)}
+    assert [mention.ids for mention in back["a"].mentions] == [("X:3",), ("X:1",)]
+    assert back["b"].mentions == ()
+
+
+def test_brat_without_a_folder_is_refused(index: str) -> None:
+    message = run("annotate", "-i", index, "--format", "brat", input="aspirin", code=2).stderr
+    assert "name it with -o" in message
+
+
+def test_the_page_marks_mentions_with_concept_and_status(index: str, tmp_path: Path) -> None:
+    page, out = tmp_path / "page.html", tmp_path / "found.jsonl"
+    text = "No aspirin <b>. Heart attack."
+    run("annotate", "-i", index, "-o", str(out), "--html", str(page), input=text)
+    html = page.read_text(encoding="utf-8")
+    assert "No <mark " in html
+    assert ">aspirin<small>X:3</small><em>negated</em></mark> &lt;b&gt;. <mark" in html
+    assert "http" not in html.replace("charset", "")
+    assert html.endswith("</html>\n")
+    assert out.read_text(encoding="utf-8").count("\n") == 2
+    message = run("annotate", "-i", index, "--html", str(page), input=text, code=2).stderr
+    assert "exists" in message
+    assert html == page.read_text(encoding="utf-8")
+
+
+def test_the_page_is_no_input_and_no_other_output(index: str, note: Path, tmp_path: Path) -> None:
+    out = tmp_path / "found.jsonl"
+    given = ("annotate", "-i", index, str(note), "-o", str(out), "--html")
+    for path in (note, out):
+        before = note.read_bytes()
+        assert run(*given, str(path), "--overwrite", code=2).stderr
+        assert note.read_bytes() == before

@@ -1,4 +1,4 @@
-"""``canonym bulk``: messages, exit codes, and runs that are stopped from outside."""
+"""``canonym link -o FOLDER/``: messages, exit codes, and runs that are stopped from outside."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def visits(tmp_path: Path) -> Path:
 
 def arguments(source: Path, target: Path, index: Path, *more: str) -> list[str]:
     return [
-        "bulk", str(source), str(target), "--index", str(index), "--column", "dx",
-        "--workers", "1", "--shard-rows", "3", *more,
+        "link", "--file", str(source), "-o", f"{target}/", "--index", str(index), "--column", "dx",
+        "--workers", "1", "--format-option", "shard-rows=3", *more,
     ]  # fmt: skip
 
 
@@ -175,7 +175,7 @@ def test_a_disk_that_is_full_is_told_once(visits: Path, tmp_path: Path, index: P
         "import resource, sys; from canonym.cli import main; "
         "resource.setrlimit(resource.RLIMIT_FSIZE, (40_000, 40_000)); main(sys.argv[1:])"
     )
-    given = arguments(visits, tmp_path / "out", index, "--shard-rows", "2")
+    given = arguments(visits, tmp_path / "out", index, "--format-option", "shard-rows=2")
     rows = [os.urandom(20_000).hex() for _ in range(2)]
     visits.write_text("dx\na\nb\n" + "\n".join(rows) + "\n", encoding="utf-8")
     done = subprocess.run([sys.executable, "-c", limited, *given], capture_output=True, text=True)

@@ -1,4 +1,4 @@
-"""``canonym compare``: its table, its JSON and its failures."""
+"""``canonym terminology encoders``: its table, its JSON and its failures."""
 
 from __future__ import annotations
 
@@ -6,9 +6,14 @@ import json
 from pathlib import Path
 
 import pytest
+from click.testing import Result
 
 from tests.cli import running
 from tests.evaluation.test_own_names import N, terminology
+
+
+def compare(*arguments: str, code: int = 0) -> Result:
+    return running.run("terminology", "encoders", *arguments, code=code)
 
 
 @pytest.fixture(scope="module")
@@ -21,14 +26,18 @@ def names(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def test_a_table_for_people(names: str) -> None:
-    done = running.run("compare", names, "-e", "chargrams", "-e", "chargrams+default")
+    done = running.run(
+        "terminology", "encoders", names, "-e", "chargrams", "-e", "chargrams+default"
+    )
     assert "chargrams + default" in done.stdout
     assert done.stdout.count("best") >= 1
     assert f"{N // 10} names were taken out" in done.stderr
 
 
 def test_json_for_programs(names: str) -> None:
-    done = running.run("compare", names, "-e", "chargrams", "-e", "default", "--format", "json")
+    done = running.run(
+        "terminology", "encoders", names, "-e", "chargrams", "-e", "default", "--format", "json"
+    )
     found = json.loads(done.stdout)
     assert [one["encoders"] for one in found] == [["chargrams"], ["default"]]
     assert [one["has read the names"] for one in found] == [[], []]
@@ -46,26 +55,26 @@ def test_json_for_programs(names: str) -> None:
     ],
 )
 def test_failures(names: str, arguments: tuple[str, ...], problem: str) -> None:
-    assert problem in running.run("compare", names, *arguments, code=2).stderr
+    assert problem in compare(names, *arguments, code=2).stderr
 
 
 def test_an_encoder_that_has_read_the_names_is_told(names: str, tmp_path: Path) -> None:
     own = str(tmp_path / "own")
-    running.run("fit", names, "-o", own, "--steps", "20", "--held-out", "0")
-    done = running.run("compare", names, "-e", "chargrams", "-e", own)
+    running.run("train", "subword", names, "-o", own, "--steps", "20", "--held-out", "0")
+    done = compare(names, "-e", "chargrams", "-e", own)
     assert f"{own} was fitted to this terminology and has read the names" in done.stderr
-    facts = json.loads(running.run("compare", names, "-e", own, "--format", "json").stdout)
+    facts = json.loads(compare(names, "-e", own, "--format", "json").stdout)
     assert facts[0]["has read the names"] == [own]
 
 
 def test_options_of_before_have_no_effect_and_say_so(names: str, tmp_path: Path) -> None:
-    done = running.run("compare", names, "-e", "chargrams", "--order", "marginal")
+    done = compare(names, "-e", "chargrams", "--order", "marginal")
     assert "--order has no effect any more" in done.stderr
     index = str(tmp_path / "index")
     done = running.run("index", names, "-o", index, "--no-confidence", "--order", "fitted")
     assert "--order has no effect any more" in done.stderr
     assert "--no-confidence has no effect any more" in done.stderr
-    done = running.run("fit-confidence", "--index", index, "--method", "platt")
+    done = running.run("train", "confidence", "--index", index, "--method", "platt")
     assert "--method has no effect any more" in done.stderr
     assert "--no-confidence" not in running.run("index", "--help").stdout
     quiet = running.run("index", names, "-o", str(tmp_path / "b"), "--no-confidence", "--quiet")
@@ -73,4 +82,4 @@ def test_options_of_before_have_no_effect_and_say_so(names: str, tmp_path: Path)
 
 
 def test_a_missing_file() -> None:
-    assert "no such file" in running.run("compare", "missing.db", code=2).stderr
+    assert "no such file" in compare("missing.db", code=2).stderr

@@ -1,4 +1,4 @@
-"""``canonym import-decisions``: reviews make a round trip."""
+"""``canonym review import``: reviews make a round trip."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_a_review_in_sssom_makes_a_round_trip(index: str, tmp_path: Path) -> Non
     )  # fmt: skip
     file.write_text(edited(text, "Hip pains", "subject_label", predicate_modifier="Not"))
     before = Path(index, "overlay.db").exists()
-    dry = run("import-decisions", str(file), "--index", index, "--dry-run")
+    dry = run("review", "import", str(file), "--index", index, "--dry-run")
     assert dry.stdout == (
         "names               1  accepted, 1 new\n"
         "forbidden           1  rejected, 1 new\n"
@@ -69,7 +69,7 @@ def test_a_review_in_sssom_makes_a_round_trip(index: str, tmp_path: Path) -> Non
     )
     assert (before, Path(index, "overlay.db").exists()) == (False, False)
     assert linked(index, "widow maker") != "OMOP:1"
-    done = run("import-decisions", str(file), "--index", index)
+    done = run("review", "import", str(file), "--index", index)
     assert done.stdout == dry.stdout
     assert (linked(index, "widow makers"), linked(index, "hip pain")) == ("OMOP:1", "")
     listed = run("synonyms", "list", "--index", index).stdout.splitlines()[1:]
@@ -77,7 +77,7 @@ def test_a_review_in_sssom_makes_a_round_trip(index: str, tmp_path: Path) -> Non
         "synonym\twidow maker\tOMOP:1\ten\tMyocardial infarction\treviewed in SSSOM",
         "forbidden\tHip pains\tOMOP:3\t\tHip pain\treviewed in SSSOM",
     ]
-    again = run("import-decisions", str(file), "--index", index)
+    again = run("review", "import", str(file), "--index", index)
     assert "1  accepted, 0 new\n" in again.stdout
     assert "was made by another index, or before this one was changed" in again.stderr
     run(*link, "-o", str(file), "--overwrite")
@@ -95,7 +95,7 @@ def test_a_review_in_usagi_makes_a_round_trip(index: str, tmp_path: Path) -> Non
     )
     text = edited(text, "migraine and hip pain", "sourceName", **approved)
     file.write_text(edited(text, "aura", "sourceName", conceptId="2", mappingStatus="FLAGGED"))
-    done = run("import-decisions", str(file), "--index", index)
+    done = run("review", "import", str(file), "--index", index)
     assert done.stdout.splitlines() == [
         "names               1  accepted, 1 new",
         "forbidden           1  rejected, 1 new",
@@ -104,7 +104,7 @@ def test_a_review_in_usagi_makes_a_round_trip(index: str, tmp_path: Path) -> Non
         "                    1  the status is FLAGGED",
     ]
     assert linked(index, "widow maker") == "OMOP:1"
-    assert Linker.load(index).forbidden() == (("sore hip", "OMOP:3"),)
+    assert Linker.load(index).synonyms.forbidden == (("sore hip", "OMOP:3"),)
     assert Linker.load(index).pipeline.names.overlay.notes()["widow maker", "OMOP:1"] == (
         "reviewed in Usagi, Ann"
     )
@@ -122,10 +122,10 @@ def test_a_review_in_usagi_makes_a_round_trip(index: str, tmp_path: Path) -> Non
 def test_what_is_passed_over_is_counted_with_its_reason(
     index: str, tmp_path: Path, row: str, reason: str
 ) -> None:
-    text = run("import-decisions", sssom(tmp_path / "a.tsv", row), "--index", index).stdout
+    text = run("review", "import", sssom(tmp_path / "a.tsv", row), "--index", index).stdout
     assert "passed over         1\n" in text
     assert reason in text
-    assert Linker.load(index).synonyms() == ()
+    assert not len(Linker.load(index).synonyms)
 
 
 @pytest.mark.parametrize(
@@ -146,30 +146,30 @@ def test_a_file_is_taken_over_whole_or_not_at_all(
 ) -> None:
     good = "fine\t\t" + CURATED.format("OMOP:2")
     file = sssom(tmp_path / "a.tsv", *rows, good)
-    assert problem in run("import-decisions", file, "--index", index, code=2).stderr
-    assert Linker.load(index).synonyms() == ()
+    assert problem in run("review", "import", file, "--index", index, code=2).stderr
+    assert not len(Linker.load(index).synonyms)
 
 
 def test_unknown_concepts_are_refused_or_passed_over(index: str, tmp_path: Path) -> None:
     rows = [f"{name}\t\t" + CURATED.format(id_) for name, id_ in (("a", "X:9"), ("b", "OMOP:1"))]
     file = sssom(tmp_path / "a.tsv", *rows)
-    refused = run("import-decisions", file, "--index", index, code=2).stderr
+    refused = run("review", "import", file, "--index", index, code=2).stderr
     assert "in 1 of 2 reviewed rows: pass over such rows with --skip-unknown" in refused
-    done = run("import-decisions", file, "--index", index, "--skip-unknown").stdout
+    done = run("review", "import", file, "--index", index, "--skip-unknown").stdout
     assert "1  the concept is not in the terminology" in done
-    assert [name.text for name in Linker.load(index).synonyms()] == ["b"]
+    assert [name.text for name in Linker.load(index).synonyms] == ["b"]
     other = sssom(tmp_path / "b.tsv", rows[0])
-    refused = run("import-decisions", other, "--index", index, code=2).stderr
+    refused = run("review", "import", other, "--index", index, code=2).stderr
     assert "the file is of another terminology" in refused
 
 
 def test_other_files_are_refused(index: str, tmp_path: Path) -> None:
     file = tmp_path / "a.csv"
     file.write_text("a,b\n1,2\n")
-    problem = run("import-decisions", str(file), "--index", index, code=2).stderr
+    problem = run("review", "import", str(file), "--index", index, code=2).stderr
     assert "is neither SSSOM" in problem
     assert "the columns are 'a', 'b'" in problem
-    missing = run("import-decisions", str(tmp_path / "none"), "--index", index, code=2).stderr
+    missing = run("review", "import", str(tmp_path / "none"), "--index", index, code=2).stderr
     assert "none" in missing
 
 
@@ -178,21 +178,21 @@ def test_prefixes_and_addresses_are_read_by_their_meaning(index: str, tmp_path: 
     head = '#curie_map:\n#  ohdsi: "https://bioregistry.io/OMOP:"\n'
     rows = ["a\t\t" + CURATED.format("ohdsi:2"), "b\t\t" + CURATED.format("local:OMOP:3")]
     file.write_text(head + HEAD + "".join(rows))
-    run("import-decisions", str(file), "--index", index)
-    found = [(name.text, name.concept_id) for name in Linker.load(index).synonyms()]
+    run("review", "import", str(file), "--index", index)
+    found = [(name.text, name.concept_id) for name in Linker.load(index).synonyms]
     assert found == [("a", "OMOP:2"), ("b", "OMOP:3")]
 
 
 def test_lines_are_counted_with_the_head(index: str, tmp_path: Path) -> None:
     file = tmp_path / "a.tsv"
     file.write_text('#license: "x"\n\n' + HEAD + "a\t\t" + CURATED.format("X:9"))
-    problem = run("import-decisions", str(file), "--index", index, code=2).stderr
+    problem = run("review", "import", str(file), "--index", index, code=2).stderr
     assert "a.tsv, line 4: 'X:9' is no concept of" in problem
 
 
 def test_a_decision_that_another_name_overrules_is_named(index: str, tmp_path: Path) -> None:
     file = sssom(tmp_path / "a.tsv", "Migraine\t\t" + CURATED.format("OMOP:3"))
-    done = run("import-decisions", file, "--index", index)
+    done = run("review", "import", file, "--index", index)
     assert "'Migraine' was accepted for OMOP:3, and OMOP:2 is still found" in done.stderr
     assert "canonym synonyms forbid 'Migraine' OMOP:2" in done.stderr
 
@@ -200,5 +200,5 @@ def test_a_decision_that_another_name_overrules_is_named(index: str, tmp_path: P
 def test_a_pair_that_is_forbidden_stays_so(index: str, tmp_path: Path) -> None:
     run("synonyms", "forbid", "sore hip", "OMOP:3", "--index", index)
     file = sssom(tmp_path / "a.tsv", "Sore hip\t\t" + CURATED.format("OMOP:3"))
-    assert "1  the pair is forbidden" in run("import-decisions", file, "--index", index).stdout
-    assert Linker.load(index).synonyms() == ()
+    assert "1  the pair is forbidden" in run("review", "import", file, "--index", index).stdout
+    assert not len(Linker.load(index).synonyms)

@@ -467,14 +467,14 @@ def test_an_index_learns_how_sure_it_is(index: Path, tmp_path: Path) -> None:
     shutil.copytree(index, own)
     few = run("link", "-i", str(own), "x", "--min-confidence", "0.5", code=2).stderr
     assert "concepts have a name that can be taken out" in few
-    assert "fit-confidence CORPUS" in few
+    assert "canonym train confidence CORPUS" in few
     lines = []
     for number in range(10):
         for text, id_ in (("heart attack", "D:1"), ("hip fractures", "D:4"), ("hip pain", "D:9")):
             lines.append(f"{number}|t|{text}\n{number}\t0\t{len(text)}\t{text}\tSign\t{id_}\n")
             number += 10
     (tmp_path / "dev.pubtator").write_text("\n".join(lines))
-    fit = ("fit-confidence", str(tmp_path / "dev.pubtator"), "--index", str(own))
+    fit = ("train", "confidence", str(tmp_path / "dev.pubtator"), "--index", str(own))
     text = run(*fit).stdout
     assert "links              30" in text
     assert "right              66.7 %" in text

@@ -109,9 +109,15 @@ def test_an_added_name_is_a_curated_mapping(index: str) -> None:
     [
         (("--format", "sssom", "--explain"), "has no place for explanations"),
         (("--format", "sssom", "-k", "3"), "leave out -k"),
-        (("--format", "tsv", "--license", "x"), "--license goes with --format sssom, not tsv"),
-        (("--format", "sssom", "--domain", "x"), "--domain goes with --format omop, not sssom"),
-        (("--format", "omop"), "needs --source-vocabulary, a name of 1 to 20"),
+        (
+            ("--format", "tsv", "--license", "x"),
+            "license goes with --format sssom, not tsv",
+        ),
+        (
+            ("--format", "sssom", "--domain", "x"),
+            "domain goes with --format omop, not sssom",
+        ),
+        (("--format", "omop"), "needs --format-option source-vocabulary=ID, a name of 1 to 20"),
         (("--format", "omop", "--source-vocabulary", "v" * 21), "1 to 20 characters"),
         (("--format", "usagi"), "the ids of the terminology begin with X"),
         (("--format", "fhir", "--code-column", "a"), "there is no table: give --column"),
@@ -136,7 +142,7 @@ def test_usagi_gets_codes_frequencies_and_the_other_columns(omop: str) -> None:
     ]
     assert found == [("A", "5", "W1", "2"), ("B", "1", "W2", "0")]
     bad = ("--file", "-", "--column", "dx", "--format", "usagi", "--code-column", "kode")
-    assert "--code-column kode: the input has no such column; it has 'code', 'dx'" in (
+    assert "code-column=kode: the input has no such column; it has 'code', 'dx'" in (
         link(omop, *bad, input=table, code=2).stderr
     )
 
@@ -165,7 +171,7 @@ def test_a_source_map_follows_maps_to_standard_concepts(omop: str) -> None:
     assert [row["target_concept_id"] for row in rows(text, ",")] == ["1", "0", "0", "0"]
     unknown = (*arguments, "--source-vocabulary", "ward", "--domain", "Conditon")
     refused = link(omop, *unknown, code=2).stderr
-    assert "--domain: 'Conditon' does not occur in" in refused
+    assert "--format-option domain: 'Conditon' does not occur in" in refused
     assert "did you mean 'Condition'?" in refused
 
 

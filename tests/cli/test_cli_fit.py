@@ -1,4 +1,4 @@
-"""``canonym fit``: start, annotated mentions, report."""
+"""``canonym train subword``: start, annotated mentions, report."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import Result
 
 from canonym.encoders import load_encoder, save_encoder
 from canonym.encoders.chargrams import CharGrams
@@ -16,6 +17,11 @@ from canonym.encoders.subword import Subword
 from canonym.training.subword import held_out
 from canonym.types import Encoder
 from tests.cli.running import run
+
+
+def fit(*arguments: str, code: int = 0) -> Result:
+    return run("train", "subword", *arguments, code=code)
+
 
 SYNONYMS = "id,name\n" + "".join(
     f"{i},{a} {b}\n{i},{b} of {a}\n{i},{a}al {b}\n{i},{b} in the {a}\n"
@@ -79,7 +85,7 @@ def vectors_of(folder: Path, *names: str) -> np.ndarray:
 
 def test_fit_shows_what_is_gained(source: Path, tmp_path: Path) -> None:
     out = tmp_path / "encoder"
-    found = facts(run("fit", str(source), "-o", str(out), *SCRATCH).stdout)
+    found = facts(fit(str(source), "-o", str(out), *SCRATCH).stdout)
     assert found["starts from"] == "none"
     assert found["names set aside"] == "3 looked up among 117"
     assert gained(found)
@@ -92,7 +98,16 @@ def test_fit_shows_what_is_gained(source: Path, tmp_path: Path) -> None:
 
 def test_every_option_changes_the_encoder(source: Path, tmp_path: Path) -> None:
     def fitted(name: str, *arguments: str) -> bytes:
-        run("fit", str(source), "-o", str(tmp_path / name), "--held-out", "0", *arguments)
+        run(
+            "train",
+            "subword",
+            str(source),
+            "-o",
+            str(tmp_path / name),
+            "--held-out",
+            "0",
+            *arguments,
+        )
         return vectors_of(tmp_path / name, "hip fracture", "burn").tobytes()
 
     base = fitted("a", *SCRATCH)
@@ -101,13 +116,20 @@ def test_every_option_changes_the_encoder(source: Path, tmp_path: Path) -> None:
     assert fitted("d", *SCRATCH, "--steps", "41") != base
     assert fitted("e", *SCRATCH, "--batch", "16") != base
     assert len(fitted("f", *SCRATCH, "--dimensions", "8")) == len(base) // 2
-    assert run("fit", str(source), "-o", str(tmp_path / "a"), "-q", *SCRATCH, code=2).stdout == ""
+    assert (
+        run(
+            "train", "subword", str(source), "-o", str(tmp_path / "a"), "-q", *SCRATCH, code=2
+        ).stdout
+        == ""
+    )
     quiet = ("--overwrite", "--quiet", "--held-out", "0")
-    assert run("fit", str(source), "-o", str(tmp_path / "a"), *quiet, *SCRATCH).output == ""
+    assert fit(str(source), "-o", str(tmp_path / "a"), *quiet, *SCRATCH).output == ""
 
 
 def test_fit_without_measuring_says_no_gain(source: Path, tmp_path: Path) -> None:
-    text = run("fit", str(source), "-o", str(tmp_path / "x"), "--held-out", "0", *SCRATCH).stdout
+    text = run(
+        "train", "subword", str(source), "-o", str(tmp_path / "x"), "--held-out", "0", *SCRATCH
+    ).stdout
     assert "gain" not in text
     assert "names" in text
 
@@ -116,13 +138,14 @@ def test_fit_without_measuring_says_no_gain(source: Path, tmp_path: Path) -> Non
 
 
 def test_fit_starts_from_the_default_encoder(source: Path, tmp_path: Path) -> None:
-    found = facts(run("fit", str(source), "-o", str(tmp_path / "a"), *WARM).stdout)
+    found = facts(fit(str(source), "-o", str(tmp_path / "a"), *WARM).stdout)
     assert found["starts from"] == "default"
     assert gained(found)
     assert vectors_of(tmp_path / "a", "x").shape == (1, 8)
     settings = json.loads((tmp_path / "a" / "encoder.json").read_text())["settings"]
     assert settings["buckets"] == 256
     trained = settings["trained"]
+    assert "another kind of processor" in trained["rests_on"]
     assert trained["start"] == {"on": "a small table"}
     assert trained["options"] == {"steps": 40, "batch": 32, "seed": 0, "start_share": 0.5}
     assert trained["data"]["names"] == 120
@@ -131,8 +154,8 @@ def test_fit_starts_from_the_default_encoder(source: Path, tmp_path: Path) -> No
 
 def test_fit_starts_from_a_folder(source: Path, tmp_path: Path) -> None:
     first, second = tmp_path / "first", tmp_path / "second"
-    run("fit", str(source), "-o", str(first), "--held-out", "0", *SCRATCH)
-    found = facts(run("fit", str(source), "-o", str(second), "--start", str(first), *WARM).stdout)
+    fit(str(source), "-o", str(first), "--held-out", "0", *SCRATCH)
+    found = facts(fit(str(source), "-o", str(second), "--start", str(first), *WARM).stdout)
     assert found["starts from"] == str(first)
     assert f"found, {first}" in found
     assert vectors_of(second, "x").shape == (1, 16)
@@ -145,13 +168,13 @@ def test_fit_starts_from_a_folder(source: Path, tmp_path: Path) -> None:
 def test_random_vectors_take_more_steps(
     source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    command = sys.modules["canonym.cli.fit"]
+    command = sys.modules["canonym.cli.train.subword"]
     assert command._STEPS < command._STEPS_FROM_NONE
     monkeypatch.setattr(command, "_STEPS", 3)
     monkeypatch.setattr(command, "_STEPS_FROM_NONE", 5)
     for start, steps in (("default", 3), ("none", 5)):
         out = tmp_path / start
-        run("fit", str(source), "-o", str(out), "--held-out", "0", "--start", start)
+        fit(str(source), "-o", str(out), "--held-out", "0", "--start", start)
         settings = json.loads((out / "encoder.json").read_text())["settings"]
         assert settings["trained"]["options"]["steps"] == steps
         assert settings["dimensions"] == (128 if start == "none" else 8)
@@ -160,7 +183,7 @@ def test_random_vectors_take_more_steps(
 def test_a_share_of_the_start_stays(source: Path, tmp_path: Path) -> None:
     def fitted(name: str, *arguments: str) -> np.ndarray:
         out = tmp_path / name
-        run("fit", str(source), "-o", str(out), "--held-out", "0", *WARM, *arguments)
+        fit(str(source), "-o", str(out), "--held-out", "0", *WARM, *arguments)
         return vectors_of(out, "hip fracture")[0]
 
     start = np.random.default_rng(0).standard_normal((256, 8)).astype(np.float32)
@@ -169,7 +192,7 @@ def test_a_share_of_the_start_stays(source: Path, tmp_path: Path) -> None:
     assert near[0] < near[1] < near[2]
     np.testing.assert_array_equal(fitted("half", "--start-share", "0.5"), fitted("usual"))
     none = ("--start", "none", "--start-share", "0.5")
-    failed = run("fit", str(source), "-o", str(tmp_path / "no"), *none, code=2)
+    failed = fit(str(source), "-o", str(tmp_path / "no"), *none, code=2)
     assert "--start none has none" in failed.stderr
 
 
@@ -177,8 +200,8 @@ def test_fit_warns_where_it_loses(source: Path, tmp_path: Path) -> None:
     gain = held_out.Gain(held_out.Found(9, 99, 0.5, 0.4), held_out.Found(9, 99, 0.5, 0.5))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(held_out, "measure_gain", lambda *_, **__: gain)
-        found = run("fit", str(source), "-o", str(tmp_path / "a"), *WARM)
-        quiet = run("fit", str(source), "-o", str(tmp_path / "b"), *WARM, "--quiet")
+        found = fit(str(source), "-o", str(tmp_path / "a"), *WARM)
+        quiet = fit(str(source), "-o", str(tmp_path / "b"), *WARM, "--quiet")
     assert "fewer of the names set aside are found" in found.stderr
     assert "keep the default encoder" in found.stderr
     assert "mentions" not in found.stderr
@@ -187,13 +210,17 @@ def test_fit_warns_where_it_loses(source: Path, tmp_path: Path) -> None:
 
 def test_what_cannot_be_fitted_further(source: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    failed = run("fit", str(source), "-o", str(out), "--dimensions", "16", code=2)
+    failed = fit(str(source), "-o", str(out), "--dimensions", "16", code=2)
     assert "keeps its 8 dimensions" in failed.stderr
     assert "--start none" in failed.stderr
     save_encoder(CharGrams().fit(["hip"]), tmp_path / "grams")
-    failed = run("fit", str(source), "-o", str(out), "--start", str(tmp_path / "grams"), code=2)
+    failed = run(
+        "train", "subword", str(source), "-o", str(out), "--start", str(tmp_path / "grams"), code=2
+    )
     assert "this is a CharGrams" in failed.stderr
-    failed = run("fit", str(source), "-o", str(out), "--start", str(tmp_path / "no"), code=2)
+    failed = run(
+        "train", "subword", str(source), "-o", str(out), "--start", str(tmp_path / "no"), code=2
+    )
     assert "no" in failed.stderr
     assert not out.exists()
 
@@ -204,7 +231,7 @@ def test_what_cannot_be_fitted_further(source: Path, tmp_path: Path) -> None:
 def test_fit_learns_from_mentions(source: Path, corpus: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     options = ("--corpus", str(corpus), "--mention-type", "Disease", "--mention-share", "0.5")
-    found = facts(run("fit", str(source), "-o", str(out), *SCRATCH, *options).stdout)
+    found = facts(fit(str(source), "-o", str(out), *SCRATCH, *options).stdout)
     assert found["mentions"] == "30"
     assert found["mentions left out"] == "1  with an id that the terminology does not have"
     assert found["mentions set aside"] == "6 looked up among 117"
@@ -221,7 +248,7 @@ def test_every_option_of_mentions_changes_the_encoder(
 ) -> None:
     def fitted(name: str, *arguments: str) -> bytes:
         options = ("--held-out", "0", "-q", *SCRATCH, *arguments)
-        run("fit", str(source), "-o", str(tmp_path / name), *options)
+        fit(str(source), "-o", str(tmp_path / name), *options)
         return (tmp_path / name / "model.safetensors").read_bytes()
 
     table = tmp_path / "more.tsv"
@@ -246,7 +273,7 @@ def test_mentions_alone_can_be_learned_from(tmp_path: Path) -> None:
     file.write_text("id,name\n1,flu\n2,cold\n")
     table.write_text("1\tgrippe\n1\tinfluenza\n2\tsniffles\n")
     options = (*WARM, "--corpus", str(table))
-    found = facts(run("fit", str(file), "-o", str(tmp_path / "out"), *options).stdout)
+    found = facts(fit(str(file), "-o", str(tmp_path / "out"), *options).stdout)
     assert found["names set aside"] == "none could be"
     assert found["mentions set aside"] == "1 looked up among 2"
 
@@ -254,12 +281,12 @@ def test_mentions_alone_can_be_learned_from(tmp_path: Path) -> None:
 def test_corpora_that_cannot_be_learned_from(source: Path, tmp_path: Path) -> None:
     table, out = tmp_path / "mentions.tsv", tmp_path / "out"
     table.write_text("X:700\tcough\nX:800\tsneeze\n")
-    failed = run("fit", str(source), "-o", str(out), "--corpus", str(table), code=2)
+    failed = fit(str(source), "-o", str(out), "--corpus", str(table), code=2)
     assert "2 with an id that the terminology does not have" in failed.stderr
     for option in (("--mention-share", "0.1"), ("--mention-type", "A"), ("--format", "table")):
-        failed = run("fit", str(source), "-o", str(out), *option, code=2)
+        failed = fit(str(source), "-o", str(out), *option, code=2)
         assert f"{option[0]} is about annotated mentions" in failed.stderr
-    failed = run("fit", str(source), "-o", str(out), "--corpus", "nowhere", code=2)
+    failed = fit(str(source), "-o", str(out), "--corpus", "nowhere", code=2)
     assert "no such file" in failed.stderr
     assert not out.exists()
 
@@ -269,12 +296,12 @@ def test_a_terminology_without_synonyms_cannot_be_fitted_to(tmp_path: Path) -> N
     file = tmp_path / "y.csv"
     file.write_text("id,name\n1,a\n2,b\n")
     for options in ((), ("--held-out", "0")):
-        failed = run("fit", str(file), "-o", str(tmp_path / "out"), *options, code=2)
+        failed = fit(str(file), "-o", str(tmp_path / "out"), *options, code=2)
         assert "synonyms" in failed.stderr
     assert not (tmp_path / "out").exists()
 
 
 def test_an_existing_encoder_is_kept(source: Path, tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
-    failed = run("fit", str(source), "-o", str(tmp_path / "out"), *SCRATCH, code=2)
+    failed = fit(str(source), "-o", str(tmp_path / "out"), *SCRATCH, code=2)
     assert "exists already" in failed.stderr

@@ -54,13 +54,15 @@ def test_an_unknown_command_is_refused() -> None:
 
 
 def test_the_page_of_reference_is_up_to_date() -> None:
-    page = Path(__file__).parents[2] / "docs" / "cli.md"
-    assert page.read_text() == reference(), "run: python -m canonym.cli.reference > docs/cli.md"
+    pages = (Path(__file__).parents[2] / "docs" / "cli").glob("*.md")
+    assert {page.name: page.read_text() for page in pages} == reference(), (
+        "run: python -m canonym.cli.reference docs/cli"
+    )
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_completion_prints_a_script(shell: str) -> None:
-    result = CliRunner().invoke(main, ["completion", shell])
+    result = CliRunner().invoke(main, ["--completion", shell])
     assert result.exit_code == 0
     assert "_CANONYM_COMPLETE" in result.stdout
 
@@ -83,7 +85,7 @@ def test_completion_completes() -> None:
     [
         (InvalidInput("bad \ud800 \x1b name"), 2, "Error: bad \\ud800 \\x1b name\n"),
         (NotTrained("fit it first"), 2, "Error: fit it first\n"),
-        (MissingExtra("writing Parquet", "arrow"), 2, "pip install 'canonym[arrow]'"),
+        (MissingExtra("writing Parquet", "tables"), 2, "pip install 'canonym[tables]'"),
         (OSError(28, "No space left on device", "/x/y"), 1, "Error: /x/y: No space left"),
         (PermissionError(13, "Permission denied"), 1, "Error: Permission denied"),
         (OSError("odd"), 1, "Error: odd"),
@@ -213,9 +215,9 @@ def test_values_that_the_reader_does_not_take_are_refused(pair: str, problem: st
     [
         ("lnik x", "Did you mean 'link'?"),
         ("anotate", "Did you mean 'annotate'?"),
-        ("import-decision x", "Did you mean 'import-decisions'?"),
+        ("import-decision x", "Did you mean 'review import'?"),
         ("xyzzy", "No such command 'xyzzy'"),
-        ("train reranker corpus", "`canonym fit-confidence` adapts"),
+        ("train reranker corpus", "`canonym train confidence` adapts"),
         ("picture", "python benchmarks/reproduce picture"),
     ],
 )

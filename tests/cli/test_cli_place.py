@@ -38,7 +38,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "c.pubtator").write_text(CORPUS)
     run("import", str(folder / "x.csv"), "-o", str(folder / "x.db"), "-q")
     run("index", str(folder / "x.db"), "-o", str(folder / "ix"), "-e", "chargrams", "-q")
-    run("fit", str(folder / "x.db"), "-o", str(folder / "enc"), "-q", *FIT)
+    run("train", "subword", str(folder / "x.db"), "-o", str(folder / "enc"), "-q", *FIT)
     return folder
 
 
@@ -66,7 +66,7 @@ WRITERS = {  # every command that writes, without its output
     "report.json": (*EVALUATE, "--json"),
     "import.db": ("import", "x.csv", "-o"),
     "index": ("index", "x.db", "-e", "chargrams", "-o"),
-    "fit": ("fit", "x.db", *FIT, "-o"),
+    "fit": ("train", "subword", "x.db", *FIT, "-o"),
     "diff.tsv": ("terminology", "diff", "x.db", "x.db", "-o"),
     "trained": ("train", "few-shot", "-t", "x.db", "-e", "default", *HEAD, "-o"),
 }
@@ -107,7 +107,7 @@ def writer(output: str) -> tuple[str, ...]:
         (("index", "ix/terminology.db", "-o", "ix"), "holds the input"),
         (("index", "x.db", "-e", "enc", "-o", "enc"), "is an input as well"),
         (("index", "x.db", "-e", "enc", "-o", "ix/new"), "lies in"),
-        (("fit", "x.db", "--start", "enc", "-o", "enc"), "is an input as well"),
+        (("train", "subword", "x.db", "--start", "enc", "-o", "enc"), "is an input as well"),
         (("terminology", "diff", "x.db", "x.db", "-o", "x.db"), "is an input as well"),
     ],
 )
@@ -360,7 +360,19 @@ def test_a_folder_whose_writer_was_killed_between_two_renames_is_there() -> None
             ("info", "enc"),
             ("index", "--verify", "enc"),
             ("index", "x.db", "-o", "newer", "-e", "enc"),
-            ("fit", "x.db", "-o", "more", "--start", "enc", "--steps", "2", "--held-out", "0"),
+            (
+                "train",
+                "subword",
+                "x.db",
+                "-o",
+                "more",
+                "--start",
+                "enc",
+                "--steps",
+                "2",
+                "--held-out",
+                "0",
+            ),
         ),
     }
     for folder, commands in uses.items():
@@ -369,7 +381,10 @@ def test_a_folder_whose_writer_was_killed_between_two_renames_is_there() -> None
             run(*arguments)
             assert Path(folder).is_dir(), arguments
     # It stands in the way of a new one, before anything takes time.
-    for folder, command_ in {"ix": ("index", "x.db"), "enc": ("fit", "x.db", *FIT)}.items():
+    for folder, command_ in {
+        "ix": ("index", "x.db"),
+        "enc": ("train", "subword", "x.db", *FIT),
+    }.items():
         move_away(folder)
         result = run(*command_, "-o", folder, code=2)
         assert f"-o {folder} exists already" in result.output

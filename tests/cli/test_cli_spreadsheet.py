@@ -185,7 +185,7 @@ def test_what_the_encoding_cannot_write_is_named(linker: Linker, tmp_path: Path)
     failed = run(*place, code=2).stderr
     assert "'α' in " in failed
     assert "cannot be written in cp1252" in failed
-    assert "--output-encoding utf-8-sig" in failed
+    assert "--format-option encoding=utf-8-sig" in failed
     assert [file.name for file in tmp_path.iterdir()] == ["in.csv"]
     assert (
         "thalassaemia" in linked(tmp_path, b"dx\nh\xfcp\n", "--output-encoding", "utf-8").decode()
@@ -198,7 +198,7 @@ def test_what_the_encoding_cannot_write_is_named(linker: Linker, tmp_path: Path)
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        (("--output-encoding", "klingon"), "--output-encoding klingon is not known"),
+        (("--output-encoding", "klingon"), "--format-option encoding=klingon is not known"),
         (("--output-encoding", "utf-8", "--format", "jsonl"), "goes with --format tsv or csv"),
         (
             ("--one-row", "--format", "jsonl"),
@@ -221,7 +221,7 @@ def test_an_encoding_that_is_found_is_named(tmp_path: Path) -> None:
         ("utf-8", ""),
         ("utf-8-sig", ""),
         ("cp1252", f"{file} is not UTF-8 and is read as Windows-1252 (cp1252); if letters look "
-                   "wrong, name its encoding with --encoding.\n"),
+                   "wrong, name its encoding with --input-option encoding.\n"),
         ("utf-16", f"{file} is read as UTF-16-LE, which its byte order mark announces.\n"),
     ):  # fmt: skip
         file.write_bytes("dx\nSjögren\n".encode(encoding))
@@ -323,19 +323,22 @@ def test_rows_without_a_mention_are_kept_and_counted(linker: Linker, tmp_path: P
     assert linker.mentions == ["hip", "", "  ", "", "NA"]
 
 
+SKIP = ("--format-option", "skip-empty=yes")
+
+
 @pytest.mark.usefixtures("linker")
 def test_rows_without_a_mention_can_be_left_out(tmp_path: Path) -> None:
     (tmp_path / "x.csv").write_text(EMPTY)
-    done = run("--file", str(tmp_path / "x.csv"), "--column", "dx", "--skip-empty")
+    done = run("--file", str(tmp_path / "x.csv"), "--column", "dx", *SKIP)
     assert [(row["n"], row["canonym_row"]) for row in rows(done.stdout, ",")] == [
         ("1", "1"),
         ("5", "2"),
     ]
     assert done.stderr == "3 rows without a mention, left out.\n"
-    lines = run("--skip-empty", input="hip\n\nhip\n")
+    lines = run(*SKIP, input="hip\n\nhip\n")
     assert (len(rows(lines.stdout)), lines.stderr) == (2, "1 row without a mention, left out.\n")
-    failed = run("--skip-empty", input="1|t|nothing\n", code=2).stderr
-    assert "--skip-empty goes with names, lines and tables" in failed
+    failed = run(*SKIP, input="1|t|nothing\n", code=2).stderr
+    assert "--format-option skip-empty goes with names, lines and tables" in failed
 
 
 @pytest.mark.usefixtures("linker")

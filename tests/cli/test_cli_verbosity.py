@@ -42,7 +42,6 @@ def test_every_command_has_both_options_once() -> None:
         (("synonyms", "list", "--index", "INDEX"), "runs canonym synonyms list"),
         (("terminology", "show", "TABLE"), "Reading: 3 records"),
         (("info", "INDEX"), "runs canonym info"),
-        (("completion", "bash"), "runs canonym completion"),
     ],
 )
 def test_verbose_logs_to_standard_error(

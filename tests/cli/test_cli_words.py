@@ -10,41 +10,65 @@ from canonym.cli.failures import as_options
 from tests.cli.running import run
 
 
+def _flag(flag: str) -> dict[str, str]:
+    return {flag: f"{flag} "}
+
+
 @pytest.mark.parametrize(
     ("message", "flags", "expected"),
     [
         (
             "x exists; replace it with overwrite=True",
-            ["--overwrite"],
+            _flag("--overwrite"),
             "replace it with --overwrite",
         ),
-        ("encoding='klingon' is not known", ["--encoding"], "--encoding klingon is not known"),
-        ("or pass encoding=... (often 'cp1252')", ["--encoding"], "or pass --encoding (often"),
+        (
+            "encoding='klingon' is not known",
+            _flag("--encoding"),
+            "--encoding klingon is not known",
+        ),
+        (
+            "or pass encoding=... (often 'cp1252')",
+            _flag("--encoding"),
+            "or pass --encoding (often",
+        ),
         (
             "the line is not UTF-8: save the file as UTF-8, or pass encoding=... (often 'cp1252')",
-            [],
+            {},
             "the line is not UTF-8: save the file as UTF-8",
         ),
         ("a mark (pass encoding='utf-16-le')", [], "a mark (save the file as UTF-8)"),
-        ("along by fold='a b' (--fold a b), or", ["--fold"], "along by --fold a b, or"),
-        ("or pass header=False if", ["--option"], "or pass --option header=no if"),
-        ("with skip_incomplete=True", ["--option"], "with --option skip-incomplete=yes"),
-        ("; pass relations=False to do", ["--option"], "; pass --option relations=no to do"),
-        ("pass definitions=False to do", ["--option"], "pass --option definitions=no to do"),
+        ("along by fold='a b' (--fold a b), or", _flag("--fold"), "along by --fold a b, or"),
+        ("or pass header=False if", _flag("--option"), "or pass --option header=no if"),
+        (
+            "with skip_incomplete=True",
+            _flag("--option"),
+            "with --option skip-incomplete=yes",
+        ),
+        (
+            "; pass relations=False to do",
+            _flag("--option"),
+            "; pass --option relations=no to do",
+        ),
+        (
+            "pass definitions=False to do",
+            _flag("--option"),
+            "pass --option definitions=no to do",
+        ),
         (
             "pass definitions=False to do without MRDEF.RRF",
-            ["--order"],
+            _flag("--order"),
             "pass --option definitions=no of `canonym import` to do without MRDEF.RRF",
         ),
         (
             "with format=... or `canonym import --format`: a",
-            [],
+            {},
             "with `canonym import --format`: a",
         ),
-        ("2 members; name one with member=...: a, b", [], "2 members; unpack the one to read: a"),
+        ("2 members; name one with member=...: a, b", {}, "2 members; unpack the one to read: a"),
     ],
 )
-def test_arguments_become_options(message: str, flags: list[str], expected: str) -> None:
+def test_arguments_become_options(message: str, flags: dict[str, str], expected: str) -> None:
     assert expected in as_options(message, flags)
 
 
@@ -57,10 +81,12 @@ def latin(tmp_path: Path) -> Path:
 
 def test_the_encoding_is_an_option_where_there_is_one(latin: Path, tmp_path: Path) -> None:
     out = str(tmp_path / "x.db")
-    for arguments in (["import", str(latin), "-o", out], ["link", "-f", str(latin), "-c", "name"]):
-        failed = run(*arguments, "--encoding", "utf-8", code=2).stderr
-        assert "pass --encoding (often 'latin-1'" in failed
-        assert "encoding=" not in failed
+    failed = run("import", str(latin), "-o", out, "--encoding", "utf-8", code=2).stderr
+    assert "pass --encoding (often 'latin-1'" in failed
+    assert "encoding=" not in failed
+    link = ("link", "-f", str(latin), "-c", "name")
+    failed = run(*link, "--input-option", "encoding=utf-8", code=2).stderr
+    assert "pass --input-option encoding (often 'latin-1'" in failed
     latin.write_bytes("id\tname\nD1\tFièvre\nD2\tSjögren\n".encode() + b"D3\tfi\xe8vre\n")
     failed = run("import", str(latin), "-o", out, code=2).stderr
     assert "line 4: the line is not UTF-8, but the file has characters in UTF-8 (2" in failed

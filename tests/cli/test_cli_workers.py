@@ -30,7 +30,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ]
     folder = tmp_path_factory.mktemp("workers") / "index"
     linker = Linker.build(Terminology.build(records), folder=folder)
-    linker.add_synonym("the big one", "X:1")
+    linker.synonyms.add("the big one", "X:1")
     return folder
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from canonym import Linker, import_terminology
-from canonym.text.certainty import LEAST_CONFIDENCE
+from canonym.exchange.auto_accept import LEAST_CONFIDENCE
 from tests.clients.openrefine import OpenRefine
 from tests.service.test_server import Server
 

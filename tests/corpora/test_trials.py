@@ -18,10 +18,10 @@ from canonym.corpora.trials import (
     read_trials_json,
     read_trials_table,
     read_trials_xml,
-    select_trials,
 )
 from canonym.errors import InvalidInput, ReadError
 from canonym.types import Document, Mention
+from reproduce.trials import select_trials
 
 TEXT = "Two drugs\nHip Fracture\nPain\nAspirin 100 mg\nBrace"
 

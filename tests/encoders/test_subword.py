@@ -416,7 +416,7 @@ def test_an_index_is_fitted_to_its_names(tmp_path: Path) -> None:
         reuse=tmp_path / "index",
     )
     assert again.link(["neurons of a fly, kind VM3"])[0].to_dict() == link.to_dict()
-    assert linker.add_synonym("the third one", "N:2")
+    assert linker.synonyms.add("the third one", "N:2")
     assert linker.link(["third one"])[0].id == "N:2"
 
 

@@ -270,11 +270,11 @@ def test_duckdb_links_a_mention_once(
     query = "SELECT once('heart attack ' || (range % 3)).id AS id FROM range(10000)"
     before = connection.sql(query).fetchall()
     assert sorted(linked) == ["heart attack 0", "heart attack 1", "heart attack 2"]
-    linker.add_synonym("heart attack 1", "X:3")
+    linker.synonyms.add("heart attack 1", "X:3")
     after = connection.sql(query).fetchall()
     assert (before[1], after[1], len(linked)) != (after[1], after[1], 3)
     assert after[1] == ("X:3",)
-    linker.remove_synonym("heart attack 1", "X:3")
+    linker.synonyms.remove("heart attack 1", "X:3")
 
 
 def test_duckdb_links_many_rows_on_several_threads(linker: Linker, connection: Any) -> None:

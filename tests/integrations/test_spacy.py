@@ -11,7 +11,7 @@ import pytest
 from canonym import Concept, Linker, Name, Terminology
 from canonym.errors import InvalidInput, ReadError
 
-spacy = pytest.importorskip("spacy", reason="spaCy is not installed (extra spacy)")
+spacy = pytest.importorskip("spacy", reason="spaCy is not installed (extra text)")
 
 TEXT = "Wilson disease (WD) is no heart attack. Anna takes aspirin."
 
@@ -76,6 +76,17 @@ def test_names_are_found_where_no_entity_is(index: str) -> None:
         ("aspirin", "THING", "X:3"),
     ]
     assert doc.ents[1]._.canonym.steps[0].name == "abbreviation"
+
+
+def test_the_status_of_entities_is_told(index: str) -> None:
+    text = "No heart attack. His mother takes aspirin. Anna, heart attack."
+    doc = _pipeline(index, annotate=True, labels=["DISEASE"])(text)
+    first, aspirin, person, last = doc.ents
+    assert first._.canonym_status == first._.canonym.status == ("negated",)
+    assert first._.canonym_negated is True
+    assert (aspirin._.canonym_status, aspirin._.canonym_negated) == (("family",), False)
+    assert (person._.canonym_status, person._.canonym_negated) == ((), False)
+    assert (last._.canonym_status, last.kb_id_) == ((), "X:1")
 
 
 def test_a_group_of_spans_stands_beside_the_entities(index: str) -> None:

@@ -129,15 +129,15 @@ def test_a_short_form_counts_where_its_concept_is_in_the_text(linker: Linker) ->
 def test_added_synonyms_are_found_and_always_count() -> None:
     linker = Linker.build(Terminology.build(RECORDS), encoders=[])
     assert _found(linker, "the big one, MI and was") == []
-    linker.add_synonyms([Name("the big one", "X:1"), Name("MI", "X:1")])
+    linker.synonyms.update([Name("the big one", "X:1"), Name("MI", "X:1")])
     assert _found(linker, "the big one, MI and was") == [("big one", "X:1"), ("MI", "X:1")]
-    linker.remove_synonym("MI", "X:1")
+    linker.synonyms.remove("MI", "X:1")
     assert _found(linker, "the big one, MI and was") == [("big one", "X:1")]
 
 
 def test_forbidden_pairs_hold_in_text() -> None:
     linker = Linker.build(Terminology.build(RECORDS), encoders=[])
-    linker.forbid("heart attack", "X:1")
+    linker.synonyms.forbid("heart attack", "X:1")
     assert _found(linker, "a heart attack, myocardial infarction") == [
         ("attack", "X:9"),
         ("myocardial infarction", "X:1"),
@@ -154,7 +154,7 @@ def test_a_word_of_many_names_is_found_only_as_a_part_of_them() -> None:
     records = [Concept(f"X:{i}", f"kind{i} disease") for i in range(200)]
     linker = Linker.build(Terminology.build([*records, Concept("X:g", "Disease")]), encoders=[])
     assert _found(linker, "a disease, kind7 disease") == [("kind7 disease", "X:7")]
-    linker.add_synonym("disease", "X:7")
+    linker.synonyms.add("disease", "X:7")
     assert _found(linker, "a disease")[0][0] == "disease"
 
 
@@ -259,3 +259,62 @@ def _covers(mention: Mention, start: int, name: str) -> bool:
     assert mention.end is not None
     shared = min(mention.end, start + len(name)) - max(mention.start, start)
     return shared >= max(len(name) - 8, len(name) // 2, 1)
+
+
+TEXT_RECORDS = [
+    Concept("Y:1", "Common cold"),
+    Name("cold", "Y:1"),
+    Concept("Y:2", "Menopause"),
+    Name("the change", "Y:2"),
+    Concept("Y:3", "Edema"),
+    Concept("Y:4", "Cystoid macular edema"),
+    Concept("Y:5", "Hepatomegaly, not elsewhere classified"),
+    Concept("Y:6", "Syncope and collapse"),
+    Concept("Y:7", "Type 1 diabetes mellitus"),
+    Concept("Y:8", "Diabetes"),
+    Concept("Y:9", "Acute otitis media NOS"),
+    Concept("Y:10", "Otitis"),
+    Concept("Y:11", "Pulmonary embolism"),
+    Concept("Y:12", "Growth"),
+    Concept("Y:13", "Multiple sclerosis"),
+    Concept("Y:14", "Mitral stenosis"),
+    Name("MS", "Y:14"),
+]
+
+
+@pytest.fixture(scope="module")
+def texts() -> Linker:
+    return Linker.build(Terminology.build(TEXT_RECORDS), encoders=["chargrams"])
+
+
+@pytest.mark.parametrize(
+    ("text", "mentions"),
+    [
+        ("It was cold and things change", []),
+        ("a common cold, then", [("common cold", "Y:1")]),
+        ("growth of the child", [("growth", "Y:12")]),  # a label counts
+        ("macular edema of the left eye", []),  # half of another name
+        ("severe edema of both legs", [("edema", "Y:3")]),
+        ("cystoid macular edema", [("cystoid macular edema", "Y:4")]),
+        ("Mild hepatomegaly", [("hepatomegaly", "Y:5")]),
+        ("an episode of syncope", [("syncope", "Y:6")]),
+        ("has type 1 diabetes", [("type 1 diabetes", "Y:7")]),
+        ("DM1 since 1990", [("DM1", "Y:7")]),
+        ("non diabetes", []),
+        ("acute otitis media", [("acute otitis media", "Y:9")]),
+        ("PE was ruled out by CT angiography", [("PE", "Y:11")]),
+        ("PE: lungs clear, abdomen soft", []),
+        ("MS with optic neuritis", [("MS", "Y:13")]),
+    ],
+)
+def test_what_a_text_says_is_marked(
+    texts: Linker, text: str, mentions: list[tuple[str, str]]
+) -> None:
+    assert _found(texts, text) == mentions
+
+
+def test_an_added_synonym_counts_though_it_is_an_ordinary_word() -> None:
+    linker = Linker.build(Terminology.build(TEXT_RECORDS), encoders=[])
+    assert _found(linker, "a chart") == []
+    linker.add_synonym("chart", "Y:3")
+    assert _found(linker, "a chart") == [("chart", "Y:3")]

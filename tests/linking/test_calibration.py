@@ -182,7 +182,7 @@ def test_strangers_are_the_same_every_time_and_not_repeated() -> None:
 def test_the_command_needs_no_corpus(linker: Linker, ngrams: Linker) -> None:
     for of, learned in ((linker, "from many terminologies"), (ngrams, "to ")):
         folder = str(of.folder)
-        told = CliRunner().invoke(main, ["fit-confidence", "--index", folder])
+        told = CliRunner().invoke(main, ["train", "confidence", "--index", folder])
         assert told.exit_code == 0, told.output
         assert "asked              the terminology itself" in told.output
         assert learned in told.output
@@ -190,7 +190,7 @@ def test_the_command_needs_no_corpus(linker: Linker, ngrams: Linker) -> None:
         rows = CliRunner().invoke(main, asked).stdout.splitlines()
         assert [json.loads(row)["nil"] for row in rows] == [True, False]
         told = CliRunner().invoke(
-            main, ["fit-confidence", "--index", folder, "--mention-type", "A"]
+            main, ["train", "confidence", "--index", folder, "--mention-type", "A"]
         )
         assert told.exit_code == 2
         assert "expected with a corpus only" in told.output

@@ -10,12 +10,12 @@ import pytest
 from canonym import Concept, Document, Linker, Mention, Name, Terminology, Xref
 from canonym.cli.explanation import explain
 from canonym.errors import InvalidInput
-from canonym.export.mappings import mappings_of
+from canonym.exchange.auto_accept import is_certain
+from canonym.exchange.mappings import mappings_of
 from canonym.linking.codes import AGREED, DOUBTED, UNCONFIRMED, agreement_of
 from canonym.linking.evidence import EVIDENCE
 from canonym.linking.judge import MENTIONS, fit_judge
 from canonym.terminology.database import Database
-from canonym.text.certainty import is_certain
 from canonym.types import Link, Record, Step
 
 TERMINOLOGIES: dict[str, list[Record]] = {
@@ -497,8 +497,8 @@ def test_the_exact_id_goes_before_a_near_one() -> None:
 def test_an_added_name_goes_before_a_bare_code_and_not_before_a_curie() -> None:
     records = [Concept("ICD10CM:I10", "hypertension"), Concept("ICD10CM:J45", "asthma")]
     linker = Linker.build(Terminology.build(records), encoders=[])
-    linker.add_synonym("I10", "j45")
-    linker.add_synonym("ICD10CM:I10", "ICD10CM:J45")
+    linker.synonyms.add("I10", "j45")
+    linker.synonyms.add("ICD10CM:I10", "ICD10CM:J45")
     linked = linker.link(["I10", "ICD10CM:I10"])
     assert [(link.id, link.candidates[0].sieve) for link in linked] == [
         ("ICD10CM:J45", "verbatim"),
@@ -557,12 +557,12 @@ def test_ids_stay_within_filters(
 
 def test_a_forbidden_concept_is_not_found_by_its_id() -> None:
     linker = Linker.build(Terminology.build(TERMINOLOGIES["icd"]), encoders=["chargrams"])
-    linker.forbid("i10", "i10")
+    linker.synonyms.forbid("i10", "i10")
     link = linker.link(["I10"])[0]
     assert link.nil
     assert "left out by a filter, or forbidden" in link.reason
     assert linker.link(["ICD10CM:I10"])[0].id == "ICD10CM:I10"
-    linker.allow("I10", "ICD-10 I10")
+    linker.synonyms.allow("I10", "ICD-10 I10")
     assert linker.link(["I10"])[0].id == "ICD10CM:I10"
 
 

@@ -92,7 +92,7 @@ def test_garbage_is_collected_afterwards_as_before(home: Path, collecting: bool)
 
 def test_a_damaged_copy_is_made_again(home: Path) -> None:
     before = Linker.default()
-    before.add_synonym("the big one", "ICD10CM:I21")
+    before.synonyms.add("the big one", "ICD10CM:I21")
     (home / "indexes" / "icd10cm" / "terminology.db").unlink()
     again = Linker.default()
     assert again.fingerprint == before.fingerprint
@@ -103,7 +103,7 @@ def test_a_damaged_copy_is_made_again(home: Path) -> None:
 @pytest.mark.usefixtures("home")
 def test_an_upgrade_builds_anew_and_keeps_what_was_taught(monkeypatch: pytest.MonkeyPatch) -> None:
     linker = Linker.default()
-    linker.teach([Name("the big one", "ICD10CM:I21")], [("sugar", "ICD10CM:E11")])
+    linker.synonyms.update([Name("the big one", "ICD10CM:I21")], [("sugar", "ICD10CM:E11")])
     linker.pipeline.names.overlay.note({("the big one", "ICD10CM:I21"): "reviewed by Ada"})
 
     def next_year(*, everyday: bool = False) -> Iterator[Record]:
@@ -117,25 +117,25 @@ def test_an_upgrade_builds_anew_and_keeps_what_was_taught(monkeypatch: pytest.Mo
     assert new.folder == linker.folder
     links = new.link(["asthma", "the big one"])
     assert [link.id for link in links] == ["ICD10CM:J45", "ICD10CM:I21"]
-    assert [name.text for name in new.synonyms()] == ["the big one"]
-    assert new.forbidden() == (("sugar", "ICD10CM:E11"),)
+    assert [name.text for name in new.synonyms] == ["the big one"]
+    assert new.synonyms.forbidden == (("sugar", "ICD10CM:E11"),)
     notes = new.pipeline.names.overlay.notes()
     assert notes == {("the big one", "ICD10CM:I21"): "reviewed by Ada"}
-    new.remove_synonym("the big one", "ICD10CM:I21")
-    assert Linker.default().synonyms() == ()
+    new.synonyms.remove("the big one", "ICD10CM:I21")
+    assert not len(Linker.default().synonyms)
 
 
 def test_what_was_taught_in_the_cache_is_taken_over(home: Path, tmp_path: Path) -> None:
-    Linker.default().add_synonym("the big one", "ICD10CM:I21")
+    Linker.default().synonyms.add("the big one", "ICD10CM:I21")
     (tmp_path / "cache").mkdir()
     (home / "indexes" / "icd10cm").rename(tmp_path / "cache" / "icd10cm-0123456789abcdef")
-    assert [name.text for name in Linker.default().synonyms()] == ["the big one"]
+    assert [name.text for name in Linker.default().synonyms] == ["the big one"]
 
 
 def test_damaged_synonyms_are_not_lost_without_a_word(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    Linker.default().add_synonym("the big one", "ICD10CM:I21")
+    Linker.default().synonyms.add("the big one", "ICD10CM:I21")
     overlay = home / "indexes" / "icd10cm" / OVERLAY
     connection = sqlite3.connect(overlay)
     connection.execute("UPDATE synonyms SET name = 'the small one'")
@@ -160,7 +160,7 @@ def test_an_index_of_the_user_in_its_place_is_left_alone(
 def test_a_process_that_was_slower_opens_what_the_other_one_built(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    Linker.default().add_synonym("the big one", "ICD10CM:I21")
+    Linker.default().synonyms.add("the big one", "ICD10CM:I21")
     folder, ready = home / "indexes" / "icd10cm", tmp_path / "ready"
     folder.rename(ready)
 
@@ -169,7 +169,7 @@ def test_a_process_that_was_slower_opens_what_the_other_one_built(
         shutil.copytree(ready, folder)
 
     monkeypatch.setattr(icd10cm, "read_icd10cm", overtaken)
-    assert [name.text for name in Linker.default().synonyms()] == ["the big one"]
+    assert [name.text for name in Linker.default().synonyms] == ["the big one"]
     assert [place.name for place in folder.parent.iterdir()] == ["icd10cm"]
 
 

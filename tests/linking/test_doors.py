@@ -110,13 +110,13 @@ def test_a_corpus_of_strings_fits_nothing(linker: Linker, corpus: Any) -> None:
 
 def test_what_is_taught(linker: Linker) -> None:
     with pytest.raises(InvalidInput, match="a synonym is a Name, not tuple"):
-        linker.teach([("the big one", "X:1")])  # type: ignore[list-item]
+        linker.synonyms.update([("the big one", "X:1")])  # type: ignore[list-item]
     for pair in ("ab", ("x",), 5):
         with pytest.raises(InvalidInput, match="a forbidden pair is a mention and the id"):
-            linker.teach(forbidden=[pair])  # type: ignore[list-item]
+            linker.synonyms.update(forbidden=[pair])  # type: ignore[list-item]
     with pytest.raises(InvalidInput, match="language is 'not a tag!!'; a tag of BCP 47"):
-        linker.add_synonym("the big one", "X:1", language="not a tag!!")
-    assert linker.synonyms() == ()
+        linker.synonyms.add("the big one", "X:1", language="not a tag!!")
+    assert not len(linker.synonyms)
 
 
 @pytest.mark.parametrize("weight", [math.nan, math.inf, -1, "1", None, 10**400])

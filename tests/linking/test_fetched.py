@@ -103,18 +103,18 @@ def test_an_index_is_built_from_what_was_fetched(mirror: Mirror) -> None:
 
 def test_a_new_release_keeps_what_was_added(mirror: Mirror) -> None:
     get()
-    Linker.load("hpo").add_synonym("the shakes", "HP:0001250")
+    Linker.load("hpo").synonyms.add("the shakes", "HP:0001250")
     mirror.put("/hpo/hp.obo", OBO.replace("Fits", "Convulsion").encode(), etag='"2"')
     for _ in range(2):  # it is kept by the second update too
         get(update=True)
         linker = Linker.load("hpo")
         assert [one.id for one in linker.link(["the shakes", "convulsion"])] == ["HP:0001250"] * 2
-        assert [one.text for one in linker.synonyms()] == ["the shakes"]
+        assert [one.text for one in linker.synonyms] == ["the shakes"]
 
 
 def test_an_added_name_of_a_concept_that_is_gone(mirror: Mirror) -> None:
     get()
-    Linker.load("hpo").add_synonym("worn out", "HP:0012378")
+    Linker.load("hpo").synonyms.add("worn out", "HP:0012378")
     mirror.put("/hpo/hp.obo", OBO.split("[Term]\nid: HP:0012378")[0].encode(), etag='"2"')
     get(update=True)
     assert Linker.load("hpo").link(["fits"])[0].id == "HP:0001250"

@@ -66,7 +66,7 @@ held.wait()
 
 def work():
     assert answers() == expected
-    assert linker.add_synonym("quite another", "X:2")
+    assert linker.synonyms.add("quite another", "X:2")
     assert linker.link(["quite another"])[0].id == "X:2"
 
 in_child(work)
@@ -127,7 +127,7 @@ def test_a_linker_works_in_a_forked_child(script: str, tmp_path: Path) -> None:
         Concept("X:2", "Breast cancer"),
     ]
     linker = Linker.build(Terminology.build(records), folder=tmp_path / "index")
-    linker.add_synonym("the big one", "X:1")
+    linker.synonyms.add("the big one", "X:1")
     # Python 3.12 and later warn of any fork beside threads; whatever else is warned of is an error.
     warnings = ["-W", "error", "-W", "ignore:This process:DeprecationWarning"]
     command = [sys.executable, *warnings, "-c", MAIN + script, str(tmp_path / "index")]

@@ -250,11 +250,11 @@ def test_filters_and_forbidden_concepts_are_obeyed(terminology: Terminology) -> 
     text = next(text for text, id_ in COLD.items() if id_ == "T:3")
     asked = document(text, "cold")
     assert linker.link_document(asked, ids=["T:1", "T:2"])[0].id in {"T:1", "T:2"}
-    linker.forbid("cold", "T:3")
+    linker.synonyms.forbid("cold", "T:3")
     (link,) = linker.link_document(asked)
     assert {one.id for one in link.candidates if one.context} == {"T:1", "T:2"}
     searched = document("thrombotics type, plain", "thrombotics type", "plain")
-    linker.forbid("thrombotics type", "D:2")
+    linker.synonyms.forbid("thrombotics type", "D:2")
     assert linker.link_document(searched)[0].candidates[0].id == "D:1"
     assert linker.link_document(searched, ids=["D:1", "P:1"])[0].candidates[0].context == {}
 

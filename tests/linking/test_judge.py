@@ -357,7 +357,7 @@ def linker(tmp_path: Path) -> Linker:
 def test_a_linker_learns_its_confidence(linker: Linker) -> None:
     before = linker.fingerprint
     assert linker.link(["breast cancer"])[0].confidence is None
-    with pytest.raises(NotTrained, match=r"fit-confidence --index FOLDER"):
+    with pytest.raises(NotTrained, match=r"train confidence --index FOLDER"):
         linker.link(["breast cancer"], min_confidence=0.9)
     report = linker.fit_confidence(corpus(), types=["D"])
     assert report["links"] == 32
@@ -510,7 +510,13 @@ def test_mentions_that_predict_no_better_leave_what_was_learned(
         f"{n}|t|breast tumours\n{n}\t0\t14\tbreast tumours\tD\tX:0\n\n" for n in range(30)
     )
     (tmp_path / "same.pubtator").write_text(mentions)
-    command = ["fit-confidence", str(tmp_path / "same.pubtator"), "--index", str(organs.folder)]
+    command = [
+        "train",
+        "confidence",
+        str(tmp_path / "same.pubtator"),
+        "--index",
+        str(organs.folder),
+    ]
     told = CliRunner().invoke(main, command)
     assert told.exit_code == 0, told.output
     assert "predicts its mentions no better: the judge stays." in told.output
@@ -521,7 +527,7 @@ def test_mentions_that_predict_no_better_leave_what_was_learned(
 
 
 def test_a_terminology_with_too_few_names_to_ask_is_told(organs: Linker) -> None:
-    told = CliRunner().invoke(main, ["fit-confidence", "--index", str(organs.folder)])
+    told = CliRunner().invoke(main, ["train", "confidence", "--index", str(organs.folder)])
     assert told.exit_code == 0, told.output
     assert "too few names to ask" in told.output
     assert "nan" not in told.output

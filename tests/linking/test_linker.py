@@ -104,7 +104,7 @@ def test_a_synonym_in_the_singular_and_one_of_the_user_give_way_to_no_label() ->
     linker = Linker.build(
         Terminology.build([Concept("T:1", "lung"), Concept("T:2", "organ")]), encoders=[]
     )
-    linker.add_synonym("lungs", "T:2")
+    linker.synonyms.add("lungs", "T:2")
     assert linker.link(["lungs"])[0].id == "T:2"
 
 
@@ -521,7 +521,7 @@ def test_a_linker_is_pickled_by_its_folder(
     Linker.build(terminology, encoders=["chargrams"], folder=tmp_path / "index")
     monkeypatch.chdir(tmp_path)
     linker = Own.load("index")
-    linker.add_synonym("the big one", "X:1")
+    linker.synonyms.add("the big one", "X:1")
     mentions = ["cold", "the big one", "brest cancre", "breast and ovarian cancer"]
     links, fingerprint, pickled = linker.link(mentions), linker.fingerprint, pickle.dumps(linker)
     assert len(pickled) < 1000
@@ -531,7 +531,7 @@ def test_a_linker_is_pickled_by_its_folder(
     assert again.folder == tmp_path / "index"
     assert again.fingerprint == fingerprint
     assert again.link(mentions) == links
-    again.add_synonym("the little one", "X:1")
+    again.synonyms.add("the little one", "X:1")
     monkeypatch.chdir(tmp_path)
     assert ids(linker, "the little one") == ["X:1"]
 

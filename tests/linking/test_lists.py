@@ -304,7 +304,7 @@ def test_a_conjunction_is_not_dropped():
 
 def test_a_name_that_is_added_is_no_list():
     linker = linker_of("asthma; eczema")
-    linker.add_synonym("asthma/eczema", "eczema")
+    linker.synonyms.add("asthma/eczema", "eczema")
     assert linker.link(["asthma/eczema"])[0].ids == ("eczema",)
 
 

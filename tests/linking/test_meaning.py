@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from canonym import Concept, Linker, Mention, Name, Terminology
+from canonym.exchange.auto_accept import is_certain
+from canonym.exchange.mappings import Origin, mappings_of
+from canonym.exchange.sssom import SssomWriter
 from canonym.export import links_to_rows
-from canonym.export.mappings import Origin, mappings_of
-from canonym.export.sssom import SssomWriter
-from canonym.text.certainty import is_certain
 
 SIGNED = [
     ("PD-L1- tumor", "PD-L1+ tumor"),

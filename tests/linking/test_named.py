@@ -56,7 +56,7 @@ def test_an_unknown_name_lists_the_known_ones(named: Path) -> None:
 
 @pytest.mark.usefixtures("named")
 def test_an_index_is_folded_and_reused_by_its_name() -> None:
-    Linker.load("mine").add_synonym("the sniffles", "X:1")
+    Linker.load("mine").synonyms.add("the sniffles", "X:1")
     terminology = Terminology.build([Concept("X:1", "common cold")])
     folded = Linker.build(terminology, encoders=["chargrams"], fold="mine", reuse="mine")
     assert folded.link(["the sniffles"])[0].id == "X:1"
@@ -76,8 +76,8 @@ def test_commands_take_names() -> None:
         "subject_label\tpredicate_id\tobject_id\tmapping_justification\n"
         "a bad cold\tskos:exactMatch\tX:1\tsemapv:ManualMappingCuration\n"
     )
-    run("import-decisions", "names.sssom.tsv", "--index", "mine")
-    assert len(Linker.load("mine").synonyms()) == 2
+    run("review", "import", "names.sssom.tsv", "--index", "mine")
+    assert len(Linker.load("mine").synonyms) == 2
     Path("corpus.tsv").write_text("id\tmention\nX:1\tcommon cold\n")
     report = run("evaluate", "corpus.tsv", "--index", "mine", "--protocol", "raw")
     assert "All mentions" in report.stdout
@@ -91,8 +91,8 @@ def test_commands_take_names() -> None:
     [
         ("link", "cold", "--index", "yours"),
         ("synonyms", "list", "--index", "yours"),
-        ("import-decisions", "names.tsv", "--index", "yours"),
-        ("fit-confidence", "--index", "yours"),
+        ("review", "import", "names.tsv", "--index", "yours"),
+        ("train", "confidence", "--index", "yours"),
         ("evaluate", "corpus.tsv", "--index", "yours"),
         ("serve", "--index", "yours"),
         ("info", "yours"),

@@ -360,8 +360,8 @@ def best(linker: Linker, *mentions: str, **options: Any) -> list[str | None]:
 
 def test_a_synonym_is_found_by_sieves_and_search_and_goes_again(linker: Linker) -> None:
     before = linker.link(["the widow maker", "widow makers", "big widow maker"], k=6)
-    assert linker.add_synonym("Widow maker", "X:1")
-    assert not linker.add_synonym("Widow maker", "X:1")
+    assert linker.synonyms.add("Widow maker", "X:1")
+    assert not linker.synonyms.add("Widow maker", "X:1")
     found = linker.link(["the widow maker", "widow makers", "big widow maker"], k=6)
     assert [link.id for link in found] == ["X:1"] * 3
     assert [link.candidates[0].sieve for link in found] == ["reordered", "normalised", "search"]
@@ -369,9 +369,9 @@ def test_a_synonym_is_found_by_sieves_and_search_and_goes_again(linker: Linker) 
     assert (top.name, top.scope) == ("Widow maker", "exact")
     assert set(top.parts) == {"chargrams", "static"}
     assert min(top.parts.values()) > 0.5
-    assert [(name.text, name.concept_id) for name in linker.synonyms()] == [("Widow maker", "X:1")]
-    linker.remove_synonym("Widow maker", "X:1")
-    assert linker.synonyms() == ()
+    assert [(name.text, name.concept_id) for name in linker.synonyms] == [("Widow maker", "X:1")]
+    linker.synonyms.remove("Widow maker", "X:1")
+    assert not len(linker.synonyms)
     assert linker.link(["the widow maker", "widow makers", "big widow maker"], k=6) == before
 
 
@@ -384,7 +384,7 @@ def test_added_is_as_if_it_had_been_there_always(search: str) -> None:
     with_them = None if mentions is None else mentions + [(n.text, n.concept_id) for n in more]
     built = build(*more, mentions=with_them, encoders=[vectors()], search=search, **BARE)
     taught = build(mentions=mentions, encoders=[vectors()], search=search, **BARE)
-    assert taught.add_synonyms(more) == 3
+    assert taught.synonyms.update(more) == (3, 0)
     asked = ["headache", "big lump", "widow lump", "cancer maker", "heart headache"]
     for one, other in zip(taught.link(asked, k=6), built.link(asked, k=6), strict=True):
         assert {c.id: c.score for c in one.candidates} == pytest.approx(
@@ -395,22 +395,22 @@ def test_added_is_as_if_it_had_been_there_always(search: str) -> None:
 
 def test_several_names_of_a_concept_are_added_at_once(linker: Linker) -> None:
     names = [Name(text, "X:1") for text in ("widow maker", "big headache", "heart attack")]
-    assert linker.teach(names, [("lump", "X:2"), ("lump", "X:3")]) == (2, 2)
-    assert [name.text for name in linker.synonyms()] == ["widow maker", "big headache"]
-    assert linker.forbidden() == (("lump", "X:2"), ("lump", "X:3"))
+    assert linker.synonyms.update(names, [("lump", "X:2"), ("lump", "X:3")]) == (2, 2)
+    assert [name.text for name in linker.synonyms] == ["widow maker", "big headache"]
+    assert linker.synonyms.forbidden == (("lump", "X:2"), ("lump", "X:3"))
     assert linker.info()["added"] == {"synonyms": 2, "forbidden pairs": 2}
 
 
 def test_a_concept_without_a_name_can_get_one(linker: Linker) -> None:
-    linker.add_synonym("headache", "X:6")
+    linker.synonyms.add("headache", "X:6")
     assert best(linker, "headaches") == ["X:6"]
     assert best(linker, "headaches", types=["sign"], ids=["X:6", "X:5"]) == ["X:6"]
 
 
 def test_alternative_ids_are_those_of_the_concept(linker: Linker) -> None:
-    linker.add_synonym("big lump", "X:500")
+    linker.synonyms.add("big lump", "X:500")
     assert best(linker, "big lump") == ["X:5"]
-    linker.remove_synonym("big lump", "X:500")
+    linker.synonyms.remove("big lump", "X:500")
 
 
 @pytest.mark.parametrize(
@@ -429,29 +429,29 @@ def test_filters_stay_exact(
     linker: Linker, options: dict[str, Any], wanted: str, mention: str
 ) -> None:
     for id_ in ("X:1", "X:5"):
-        linker.add_synonym("widow maker", id_)
-    linker.add_synonym("big widow maker", "X:4", language="de")
+        linker.synonyms.add("widow maker", id_)
+    linker.synonyms.add("big widow maker", "X:4", language="de")
     link = linker.link([mention], **options)[0]
     assert link.id == wanted
     assert link.candidates[0].name == "widow maker"
 
 
 def test_names_that_are_there_anyway_are_not_added(linker: Linker) -> None:
-    assert not linker.add_synonym("heart attack", "X:1")
-    assert linker.synonyms() == ()
-    assert linker.add_synonym("heart attack", "X:2")  # of another concept it is new
+    assert not linker.synonyms.add("heart attack", "X:1")
+    assert not len(linker.synonyms)
+    assert linker.synonyms.add("heart attack", "X:2")  # of another concept it is new
     assert {c.id for c in linker.link(["heart attack"])[0].candidates[:2]} == {"X:1", "X:2"}
 
 
 def test_what_an_index_has_by_itself_is_not_removed(linker: Linker) -> None:
     with pytest.raises(InvalidInput, match=r"in the terminology itself.*forbid it"):
-        linker.remove_synonym("heart attack", "X:1")
+        linker.synonyms.remove("heart attack", "X:1")
     with pytest.raises(InvalidInput, match="was not added"):
-        linker.remove_synonym("nothing", "X:1")
+        linker.synonyms.remove("nothing", "X:1")
     learned = build(mentions=[("lump", "X:2")])
-    assert not learned.add_synonym("lump", "X:2")
+    assert not learned.synonyms.add("lump", "X:2")
     with pytest.raises(InvalidInput, match="a training mention of X:2"):
-        learned.remove_synonym("lump", "X:2")
+        learned.synonyms.remove("lump", "X:2")
 
 
 @pytest.mark.parametrize(
@@ -469,10 +469,10 @@ def test_what_cannot_be_used_changes_nothing(
     linker: Linker, name: Any, id_: Any, told: str
 ) -> None:
     with pytest.raises(InvalidInput, match=told):
-        linker.add_synonyms([Name("big lump", "X:1"), Name(name, id_)])
+        linker.synonyms.update([Name("big lump", "X:1"), Name(name, id_)])
     with pytest.raises(InvalidInput, match=told):
-        linker.forbid(name, id_)
-    assert linker.synonyms() == ()
+        linker.synonyms.forbid(name, id_)
+    assert not len(linker.synonyms)
     assert not (linker.folder / "overlay.db").exists()
 
 
@@ -482,7 +482,7 @@ def test_others_see_it_at_once(linker: Linker) -> None:
     assert next(stream).candidates[0].sieve == "search"
     code = (
         "import sys; from canonym import Linker; linker = Linker.load(sys.argv[1]); "
-        "linker.add_synonym('widow maker', 'X:1'); linker.forbid('Cancer', 'X:4')"
+        "linker.synonyms.add('widow maker', 'X:1'); linker.synonyms.forbid('Cancer', 'X:4')"
     )
     subprocess.run([sys.executable, "-c", code, str(linker.folder)], check=True, timeout=60)
     sieves = [link.candidates[0].sieve for link in stream]
@@ -508,25 +508,25 @@ def test_threads_link_while_others_teach(linker: Linker) -> None:
     for thread in threads:
         thread.start()
     for turn in range(10):
-        linker.add_synonym("widow maker", "X:2")
-        linker.add_synonym(f"big lump {turn}", "X:3")
-        linker.remove_synonym("widow maker", "X:2")
+        linker.synonyms.add("widow maker", "X:2")
+        linker.synonyms.add(f"big lump {turn}", "X:3")
+        linker.synonyms.remove("widow maker", "X:2")
     done.set()
     for thread in threads:
         thread.join()
     assert not wrong
-    assert len(linker.synonyms()) == 10
+    assert len(linker.synonyms) == 10
 
 
 def test_the_fingerprint_follows(linker: Linker) -> None:
     first = linker.fingerprint
-    linker.add_synonym("lump", "X:2")
+    linker.synonyms.add("lump", "X:2")
     second = linker.fingerprint
-    linker.forbid("lump", "X:2")
+    linker.synonyms.forbid("lump", "X:2")
     assert len({first, second, linker.fingerprint}) == 3
-    linker.allow("lump", "X:2")
+    linker.synonyms.allow("lump", "X:2")
     assert linker.fingerprint == second
-    linker.remove_synonym("lump", "X:2")
+    linker.synonyms.remove("lump", "X:2")
     assert linker.fingerprint == first
 
 
@@ -540,8 +540,8 @@ def test_a_forbidden_concept_is_never_found_and_all_else_stays(
     others = ["myocardial infarction", "breast cancer", "heart", "ovarian"]
     before = linker.link([mention, *others], k=6)
     (ranked,) = [[c.id for c in before[0].candidates]]
-    assert linker.forbid(mention.upper(), ranked[0])
-    assert not linker.forbid(mention, ranked[0])
+    assert linker.synonyms.forbid(mention.upper(), ranked[0])
+    assert not linker.synonyms.forbid(mention, ranked[0])
     after = linker.link([mention, *others], k=6)
     rest = after[0].candidates
     assert ranked[0] not in {c.id for c in rest}
@@ -549,45 +549,45 @@ def test_a_forbidden_concept_is_never_found_and_all_else_stays(
     ids = [f"X:{n}" for n in range(1, 7) if f"X:{n}" != ranked[0]]
     assert rest == linker.link([mention], k=6, ids=ids)[0].candidates
     assert after[1:] == before[1:]
-    linker.allow(mention, ranked[0])
+    linker.synonyms.allow(mention, ranked[0])
     assert linker.link([mention, *others], k=6) == before
 
 
 def test_a_pair_holds_for_the_parts_and_forms_of_a_mention(linker: Linker) -> None:
     composite = "breast and ovarian cancer"
     assert linker.link([composite])[0].ids == ("X:2", "X:3")
-    linker.forbid(composite, "X:3")
+    linker.synonyms.forbid(composite, "X:3")
     link = linker.link([composite])[0]
     assert "X:3" not in {*link.ids, *(c.id for p in (link, *link.parts) for c in p.candidates)}
     assert best(linker, "ovarian cancer") == ["X:3"]
-    linker.allow(composite, "X:3")
-    linker.forbid("ovarian cancer", "X:3")  # a part of the composite mention
+    linker.synonyms.allow(composite, "X:3")
+    linker.synonyms.forbid("ovarian cancer", "X:3")  # a part of the composite mention
     for part in linker.link([composite])[0].parts:
         assert part.mention.text == "breast cancer" or "X:3" not in part.ids
-    linker.allow("ovarian cancer", "X:3")
+    linker.synonyms.allow("ovarian cancer", "X:3")
     mention = Mention("OC", context="ovarian cancer (OC)")
     assert linker.link([mention])[0].id == "X:3"
-    linker.forbid("OC", "X:3")  # what was written, not only what it stands for
+    linker.synonyms.forbid("OC", "X:3")  # what was written, not only what it stands for
     assert linker.link([mention])[0].id != "X:3"
-    linker.allow("OC", "X:3")
-    linker.forbid("ovarian cancers", "X:3")
+    linker.synonyms.allow("OC", "X:3")
+    linker.synonyms.forbid("ovarian cancers", "X:3")
     assert linker.link([mention])[0].id != "X:3"
 
 
 def test_allowing_what_is_not_forbidden_is_an_error(linker: Linker) -> None:
     with pytest.raises(InvalidInput, match="X:1 is not forbidden for 'lump'"):
-        linker.allow("lump", "X:1")
-    linker.forbid("lump", "X:500")
-    assert linker.forbidden() == (("lump", "X:5"),)
+        linker.synonyms.allow("lump", "X:1")
+    linker.synonyms.forbid("lump", "X:500")
+    assert linker.synonyms.forbidden == (("lump", "X:5"),)
 
 
 def test_forbidding_reaches_added_names_and_other_targets() -> None:
     for search in ("OD-C", "D-T + OD-T", "O-C"):
         mentions = [("lump", "X:2")] if "D" in search else None
         linker = build(mentions=mentions, search=search)
-        linker.add_synonym("widow maker", "X:1")
+        linker.synonyms.add("widow maker", "X:1")
         assert best(linker, "widow maker") == ["X:1"]
-        linker.forbid("widow maker", "X:1")
+        linker.synonyms.forbid("widow maker", "X:1")
         assert all(c.id != "X:1" for c in linker.link(["widow maker"], k=6)[0].candidates)
 
 
@@ -597,29 +597,29 @@ def test_forbidding_reaches_added_names_and_other_targets() -> None:
 def test_saving_takes_it_along_and_overwriting_does_not_lose_it(
     linker: Linker, tmp_path: Path
 ) -> None:
-    linker.add_synonym("lump", "X:2")
+    linker.synonyms.add("lump", "X:2")
     linker.save(tmp_path / "saved")
-    linker.add_synonym("big lump", "X:2")
+    linker.synonyms.add("big lump", "X:2")
     saved = Linker.load(tmp_path / "saved")
-    assert [name.text for name in saved.synonyms()] == ["lump"]
+    assert [name.text for name in saved.synonyms] == ["lump"]
     with pytest.raises(InvalidInput, match=r"1 added synonyms and 0 .*would be lost"):
         build(folder=tmp_path / "saved", overwrite=True)
     with pytest.raises(InvalidInput, match="would be lost"):
         linker.save(tmp_path / "saved", overwrite=True)
-    saved.remove_synonym("lump", "X:2")
+    saved.synonyms.remove("lump", "X:2")
     linker.save(tmp_path / "saved", overwrite=True)
-    assert len(Linker.load(tmp_path / "saved").synonyms()) == 2
+    assert len(Linker.load(tmp_path / "saved").synonyms) == 2
 
 
 def test_folding_makes_names_of_synonyms(linker: Linker, tmp_path: Path) -> None:
-    linker.add_synonym("lump", "X:2")
-    linker.add_synonym("big lump", "X:500", language="de")
-    linker.forbid("cancer", "X:4")
+    linker.synonyms.add("lump", "X:2")
+    linker.synonyms.add("big lump", "X:500", language="de")
+    linker.synonyms.forbid("cancer", "X:4")
     asked = ["lump", "big lumps", "cancer", "widow"]
     before = linker.link(asked, k=6)
     folded = build(fold=linker.folder, folder=tmp_path / "new")
-    assert folded.synonyms() == ()
-    assert folded.forbidden() == (("cancer", "X:4"),)
+    assert not len(folded.synonyms)
+    assert folded.synonyms.forbidden == (("cancer", "X:4"),)
     assert [link.ids for link in folded.link(asked)] == [link.ids for link in before]
     names = folded.terminology.names("X:5")
     assert [(n.text, n.language, n.source) for n in names][-1] == ("big lump", "de", "added")
@@ -629,11 +629,11 @@ def test_folding_makes_names_of_synonyms(linker: Linker, tmp_path: Path) -> None
     # Names that were folded before are folded again, from the source as it is.
     again = build(fold=tmp_path / "new", folder=tmp_path / "new", overwrite=True)
     assert again.terminology.digest == folded.terminology.digest
-    assert again.forbidden() == folded.forbidden()
+    assert again.synonyms.forbidden == folded.synonyms.forbidden
 
 
 def test_names_that_a_new_release_has_are_not_added_again(linker: Linker) -> None:
-    linker.add_synonym("lump", "X:2")
+    linker.synonyms.add("lump", "X:2")
     newer = Terminology.build([*RECORDS, Name("lump", "X:2")])
     merged = merge_into(newer, linker.folder, newest=1)
     assert merged.terminology is newer
@@ -641,16 +641,16 @@ def test_names_that_a_new_release_has_are_not_added_again(linker: Linker) -> Non
 
 
 def test_another_release_keeps_what_it_cannot_place(linker: Linker) -> None:
-    linker.add_synonym("lump", "X:2")
-    linker.add_synonym("widow maker", "X:1")
-    linker.forbid("lump", "X:2")
+    linker.synonyms.add("lump", "X:2")
+    linker.synonyms.add("widow maker", "X:1")
+    linker.synonyms.forbid("lump", "X:2")
     newer = Terminology.build([r for r in RECORDS if "X:2" not in str(r)])
     folded, rest = merge_into(newer, linker.folder, newest=1)
     assert [(n.text, n.concept_id) for n in rest.synonyms] == [("lump", "X:2")]
     assert rest.forbidden == (("lump", "X:2"),)
     assert [n.text for n in folded.names("X:1")][-1] == "widow maker"
     kept = Linker.build(newer, encoders=["chargrams"], fold=linker.folder)
-    assert [n.text for n in kept.synonyms()] == ["lump"]
+    assert [n.text for n in kept.synonyms] == ["lump"]
     assert best(kept, "widow maker") == ["X:1"]
     assert "X:2" not in {c.id for c in kept.link(["lump"], k=9)[0].candidates}
 
@@ -677,7 +677,20 @@ def test_added_and_training_names_stand_beside_lists_as_beside_an_exact_index(
             kind=kind,
         )
         assert linker.manifest["encoders"][0]["index"] == kind
-        linker.add_synonym("ticker trouble", "X:2")
+        linker.synonyms.add("ticker trouble", "X:2")
         answers.append(linker.link(["big one", "tickers trouble", "myocardial infarct"], k=4))
     assert answers[0] == answers[1]
     assert answers[1][1].id == "X:2"
+
+
+def test_names_of_before_still_work_and_say_what_to_write(linker: Linker) -> None:
+    with pytest.warns(DeprecationWarning, match=r"add_synonym is linker\.synonyms\.add now"):
+        assert linker.add_synonym("big lump", "X:1")
+    with pytest.warns(DeprecationWarning, match=r"forbid is linker\.synonyms\.forbid now"):
+        assert linker.forbid("lump", "X:2")
+    with pytest.warns(DeprecationWarning, match=r"list\(linker\.synonyms\)"):
+        assert [name.text for name in linker.synonyms()] == ["big lump"]
+    with pytest.warns(DeprecationWarning, match=r"linker\.synonyms\.forbidden"):
+        assert linker.forbidden() == (("lump", "X:2"),)
+    with pytest.raises(AttributeError, match="no attribute 'add_names'"):
+        linker.add_names()

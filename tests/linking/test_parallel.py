@@ -28,7 +28,7 @@ def linker(tmp_path: Path) -> Linker:
 
 
 def test_links_are_the_same_with_what_was_added(linker: Linker) -> None:
-    linker.add_synonym("the big one", "X:1")
+    linker.synonyms.add("the big one", "X:1")
     alone = linker.link(MENTIONS, k=3, ids=iter(["X:1", "X:2"]))
     assert [link.id for link in alone][:3:2] == ["X:1", "X:1"]
     assert linker.link(MENTIONS, k=3, ids=iter(["X:1", "X:2"]), workers=2, batch=2) == alone
@@ -48,7 +48,7 @@ def test_documents_come_with_their_links_and_their_own_abbreviations(linker: Lin
 def test_a_synonym_that_is_added_meanwhile_counts_from_the_next_batch(linker: Linker) -> None:
     links = linker.link_stream(itertools.repeat("the big one", 40), workers=2, batch=1)
     assert next(links).score < 1
-    linker.add_synonym("the big one", "X:1")
+    linker.synonyms.add("the big one", "X:1")
     assert [link.score for link in links][-1] == 1
 
 

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from canonym import Concept, Document, InvalidInput, Link, Linker, Mention, Name, Terminology
+from canonym.linking.hits import ConceptTable
 from canonym.linking.links import KnownLinks, LinkOptions, check_options
 from canonym.linking.pipeline import Pipeline, batches_of
-from canonym.linking.search import ConceptTable
 from canonym.types import Step
 
 RECORDS = [
@@ -124,14 +124,14 @@ def test_a_stream_of_empty_documents_is_answered_as_it_comes(linker: Linker) -> 
 def test_a_batch_sees_the_names_of_one_moment(linker: Linker) -> None:
     stream = linker.link_stream(["widow maker"] * 6, batch=3)
     before = [next(stream)]
-    linker.add_synonym("widow maker", "X:5")
+    linker.synonyms.add("widow maker", "X:5")
     before += [next(stream), next(stream)]
     after = list(stream)
     assert all(link.id != "X:5" for link in before)
     assert [link.id for link in after] == ["X:5"] * 3
     stream = linker.link_stream(["widow maker"] * 4, batch=2)
     assert next(stream).id == "X:5"
-    linker.forbid("widow maker", "X:5")
+    linker.synonyms.forbid("widow maker", "X:5")
     assert [link.id == "X:5" for link in stream] == [True, False, False]
 
 
@@ -149,8 +149,8 @@ class Counting:
 
 def test_a_batch_encodes_every_string_once(terminology: Terminology, tmp_path: Path) -> None:
     linker = Linker.build(terminology, folder=tmp_path / "index")
-    linker.forbid("heart attack", "X:3")  # its strings are looked up by themselves
-    linker.forbid("kind 3", "Y:3")
+    linker.synonyms.forbid("heart attack", "X:3")  # its strings are looked up by themselves
+    linker.synonyms.forbid("kind 3", "Y:3")
     (encoder,) = linker.pipeline.search.encoders
     counting = Counting(encoder.encoder)
     linker.pipeline.search.encoders = (encoder._replace(encoder=counting),)
@@ -255,7 +255,7 @@ def test_many_concepts_are_remembered_but_not_all(
     linker: Linker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wanted = linker.link(["tumour kind"], k=30)
-    monkeypatch.setattr("canonym.linking.search._REMEMBERED", 3)
+    monkeypatch.setattr("canonym.linking.hits._REMEMBERED", 3)
     table = ConceptTable(linker.terminology)
     linker.pipeline.concepts, linker.pipeline.known_links = table, KnownLinks()
     assert linker.link(["tumour kind"], k=30) == wanted
@@ -281,7 +281,7 @@ def test_strings_are_looked_up_once_until_the_names_change(
     assert set(looked_up[1]).isdisjoint(mentions)
     linker.link(mentions, k=3)  # more of them are another question
     linker.link(mentions, k=3, types=["feeling"])
-    linker.add_synonym("tumour kind", "X:4")
+    linker.synonyms.add("tumour kind", "X:4")
     assert linker.link(["tumour kind"], k=3)[0].id == "X:4"
     assert [set(mentions) <= set(strings) for strings in looked_up[2:4]] == [True, True]
 
@@ -331,12 +331,12 @@ def test_equal_mentions_get_equal_links(linker: Linker) -> None:
 
 def test_a_forbidden_concept_stays_forbidden_with_filters_and_seeds(linker: Linker) -> None:
     options: list[Any] = [{}, {"k": 50}, {"seed": 4}, {"ids": ["X:3", "X:4"]}, {"context": False}]
-    linker.forbid("cold", "X:3")
+    linker.synonyms.forbid("cold", "X:3")
     for one in options:
         (link,) = linker.link(["Colds"], **one)
         assert link.id == "X:4"
         assert "X:3" not in {candidate.id for candidate in link.candidates}
         assert linker.link(["a cold"], **{**one, "ids": ["X:3"]})[0].id == "X:3"
-    linker.forbid("cold", "X:4")
+    linker.synonyms.forbid("cold", "X:4")
     nothing = linker.link(["cold"], ids=["X:3", "X:4"])[0]
     assert (nothing.nil, nothing.candidates) == (True, ())

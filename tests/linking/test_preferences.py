@@ -161,3 +161,56 @@ def test_an_evaluation_prefers_as_well(linker: Linker) -> None:
         assert run.fingerprints["prefer"] == list(prefer)
     with pytest.raises(InvalidInput, match="not with 'biosyn'"):
         evaluate_corpus(documents, linker=linker, protocol="biosyn", prefer=["human"])
+
+
+RECEPTORS = [
+    Concept("M:1", "Il6ra", types=("gene", "Mus musculus")),
+    Name("interleukin 6 receptor, alpha", "M:1"),
+    Concept("M:2", "Il6st", types=("gene", "Mus musculus")),
+    Name("interleukin 6 signal transducer", "M:2"),
+    Concept("M:3", "Wnk9", types=("gene", "Mus musculus")),
+    Name("lysine deficient kinase nine", "M:3"),
+    Concept("H:1", "IL6R", types=("gene", "Homo sapiens")),
+    Name("interleukin-6 receptor subunit alpha", "H:1"),
+    Name("IL6RA", "H:1"),
+    Concept("H:2", "IL11RA", types=("gene", "Homo sapiens")),
+    Name("interleukin 11 receptor subunit alpha", "H:2"),
+    Concept("H:3", "WNK4", types=("gene", "Homo sapiens")),
+    Name("lysine deficient kinase four", "H:3"),
+]
+
+
+@pytest.fixture(scope="module", params=["default", "chargrams"])
+def receptors(request: pytest.FixtureRequest) -> Linker:
+    """With the judge that comes along, and without any."""
+    return Linker.build(Terminology.build(RECEPTORS), encoders=[request.param])
+
+
+@pytest.mark.parametrize("k", [1, 3])
+def test_a_searched_name_is_that_of_the_preferred_species(receptors: Linker, k: int) -> None:
+    mention = "interleukin 6 receptor alpha"  # verbatim that of the mouse
+    assert ids(receptors, mention, k=k)[0] == "M:1"
+    (link,) = receptors.link([mention], prefer=["human"], k=k)
+    assert link.id == "H:1"
+    assert not link.nil
+    assert len(link.candidates) == k
+    assert [one.score for one in link.candidates] == sorted(
+        (one.score for one in link.candidates), reverse=True
+    )
+    context = Mention(mention, context="The interleukin 6 receptor alpha of patients was low.")
+    assert receptors.link([context], prefer=["species"], k=k)[0].id == "H:1"
+    context = Mention(mention, context="The interleukin 6 receptor alpha of mice was low.")
+    assert receptors.link([context], prefer=["species", "human"], k=k)[0].id == "M:1"
+
+
+def test_only_a_namesake_goes_before_a_nearer_name(receptors: Linker) -> None:
+    assert ids(receptors, "lysine deficient kinase nine", prefer=["human"])[0] == "M:3"
+    assert ids(receptors, "interleukin 6 signal transducer", prefer=["human"])[0] == "M:2"
+
+
+def test_what_gives_way_is_no_rival(receptors: Linker) -> None:
+    mention = "interleukin-6 receptor subunit alpha"  # verbatim that of the human
+    plain, human = (receptors.link([mention], prefer=p)[0] for p in ([], ["human"]))
+    assert plain.id == human.id == "H:1"
+    if receptors.judge is not None:
+        assert (human.confidence or 0) >= (plain.confidence or 1)

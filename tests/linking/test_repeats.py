@@ -80,7 +80,7 @@ def test_options_and_abbreviations_count(linker: Linker) -> None:
 
 def test_names_that_are_added_are_seen(linker: Linker) -> None:
     assert linker.link(["galloping"])[0].id != "X:1"
-    linker.add_synonym("galloping", "X:1")
+    linker.synonyms.add("galloping", "X:1")
     assert linker.link(["galloping"])[0].id == "X:1"
 
 

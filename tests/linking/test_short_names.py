@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from canonym import Concept, Document, Linker, Mention, Name, Terminology
-from canonym.text.certainty import is_certain
+from canonym.exchange.auto_accept import is_certain
 from canonym.types import Link
 
 

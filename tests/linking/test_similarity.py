@@ -174,7 +174,7 @@ def test_added_names_and_filters(bert: Path, terminology: Terminology, similarit
     linker = Linker.build(terminology, encoders=[f"{bert},similarity={similarity}"], **PLAIN)
     ids = ["X:0007", "X:0100"]
     assert {one.id for one in linker.link(["haert atack"], ids=ids, k=9)[0].candidates} == set(ids)
-    linker.add_synonyms([Name("haert atack", "X:0100")])
+    linker.synonyms.update([Name("haert atack", "X:0100")])
     # By inner products longer vectors may be nearer than the mention itself.
     (same,) = linker.link(["haert atack"], ids=["X:0100"])[0].candidates
     assert same.name == "haert atack"

@@ -10,9 +10,9 @@ import pytest
 
 from canonym import Concept, Linker, Name, Terminology
 from canonym.errors import InvalidInput
+from canonym.exchange.auto_accept import is_certain
+from canonym.exchange.mappings import mappings_of
 from canonym.export import links_to_rows, write_links
-from canonym.export.mappings import mappings_of
-from canonym.text.certainty import is_certain
 from canonym.types import Mention
 
 RECORDS = [

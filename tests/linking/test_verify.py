@@ -44,7 +44,7 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
         search="D-T + OD-C",
         folder=folder,
     )
-    linker.add_synonym("cracked hip", "X:2")
+    linker.synonyms.add("cracked hip", "X:2")
     return folder
 
 

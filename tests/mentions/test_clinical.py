@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from canonym import Concept, Linker, Mention, Name, Terminology
+from canonym.exchange.auto_accept import is_certain
 from canonym.mentions.clinical import usual_reading
-from canonym.text.certainty import is_certain
 from canonym.types import Record
 
 READ = """

@@ -36,6 +36,9 @@ def _flags(text: str) -> list[tuple[str, ...]]:
         ("Not only [fever] but chills.", []),
         ("Past medical history: [asthma].", ["historical"]),
         ("A [stroke] in 2009.", ["historical"]),
+        ("hx of [MI], p/w [chest pain].", [["historical"], []]),
+        ("PMH: [HTN], c/o [headache].", [["historical"], []]),
+        ("History of [stroke] who presents with [seizure].", [["historical"], []]),
         ("A [stroke] in his fifties.", ["historical"]),
         ("History of present illness: [cough].", []),
         ("[Fever] over the past week.", []),
@@ -106,15 +109,13 @@ def test_the_linker_gives_flags_and_moves_nothing(tmp_path: Path) -> None:
     folder = tmp_path / "index"
     linker = Linker.build(Terminology.build(records), encoders=["chargrams"], folder=folder)
     text = "No fever. His mother had asthma.\nAsthma since May."
-    plain, flagged = linker.annotate(text), linker.annotate(text, flags=True)
-    assert [link.mention.flags for link in plain] == [None] * 3
-    assert [link.mention.flags for link in flagged] == [("negated",), ("family",), ()]
-    for one, other in zip(plain, flagged, strict=True):
-        assert (one.mention.start, one.mention.end) == (other.mention.start, other.mention.end)
-        flags = other.to_dict()["flags"]
-        assert {**one.to_dict(), "flags": flags, "status": flags} == other.to_dict()
-        assert "flags" not in one.to_dict()
-    ((document, links),) = linker.annotate_documents([text] * 1, flags=True)
+    links = linker.annotate(text)
+    assert [link.mention.flags for link in links] == [("negated",), ("family",), ()]
+    assert [link.status for link in links] == [link.mention.flags for link in links]
+    for link in links:
+        assert text[link.mention.start : link.mention.end] == link.mention.text
+        assert link.to_dict()["flags"] == link.to_dict()["status"] == list(link.status)
+    ((document, links),) = linker.annotate_documents([text] * 1)
     assert document.mentions == tuple(link.mention for link in links)
 
 

@@ -181,12 +181,12 @@ def test_a_capital_s_is_no_plural() -> None:
 
 def test_a_word_of_the_terminology_stays(linker: Linker) -> None:
     assert linker.link(["vitamine"])[0].candidates[0].label == "Vitamine"
-    linker.add_synonym("heartattack", "G:0")
+    linker.synonyms.add("heartattack", "G:0")
     try:
         (link,) = linker.link(["heartattack"])
         assert (link.id, link.candidates[0].sieve) == ("G:0", "verbatim")
     finally:
-        linker.remove_synonym("heartattack", "G:0")
+        linker.synonyms.remove("heartattack", "G:0")
 
 
 def test_a_clear_reading_is_searched_too() -> None:

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from canonym import Linker, Terminology
-from canonym.export.mappings import mappings_of
+from canonym.exchange.auto_accept import is_certain
+from canonym.exchange.mappings import mappings_of
 from canonym.mentions import shorthand
 from canonym.mentions.composites import split_composite
 from canonym.mentions.shorthand import diabetes_name, write_out
-from canonym.text.certainty import is_certain
 from canonym.types import Concept, Name
 
 

@@ -13,9 +13,9 @@ from click.testing import CliRunner
 
 from canonym.encoders import load_encoder, make_encoder
 from canonym.errors import InvalidInput, Mismatch, ReadError
-from canonym.training.modules.transformer import NameModule, average_weights
+from canonym.training.modules.transformer import NameModule
 from models import make_contextual
-from models.make_contextual import main, make_contextual_encoder
+from models.make_contextual import average_weights, main, make_contextual_encoder
 from models.run import Stages
 
 torch = pytest.importorskip("torch")

@@ -4,11 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 
 from canonym.errors import InvalidInput
-from canonym.ranking.probability import fit_isotonic, fit_logistic
+from canonym.ranking.probability import fit_logistic
 
 
 @given(st.integers(0, 1000), st.sampled_from([0.01, 1.0, 30.0]))
@@ -43,20 +42,6 @@ def test_separable_and_one_sided_data_have_a_solution() -> None:
     assert fit_logistic([[1.0], [2.0]], [1, 1]).predict([[5.0]])[0] > 0.99
 
 
-@given(st.integers(0, 1000))
-def test_a_rising_function_is_that_of_scikit_learn(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    n = int(rng.integers(1, 60))
-    x = rng.integers(0, 25, n) / 5  # with ties
-    y = rng.integers(0, 2, n).astype(float)
-    theirs = IsotonicRegression(out_of_bounds="clip").fit(x, y)
-    ours = fit_isotonic(x, y)
-    places = np.linspace(-1, 6, 71)
-    np.testing.assert_allclose(ours.predict(places), theirs.predict(places), atol=1e-9)
-    assert (np.diff(ours.values) >= 0).all()
-    assert (np.diff(ours.knots) > 0).all()
-
-
 def test_what_cannot_be_fitted_is_refused() -> None:
     for x, t in (([1.0], [1]), ([[1.0]], [1, 0]), (np.empty((0, 2)), [])):
         with pytest.raises(InvalidInput, match="features have the shape"):
@@ -66,8 +51,3 @@ def test_what_cannot_be_fitted_is_refused() -> None:
             fit_logistic(x, t)
     with pytest.raises(InvalidInput, match="ridge is 0"):
         fit_logistic([[1.0]], [1], ridge=0)
-    for x, t in (([], []), ([1.0], [1, 2]), ([[1.0]], [[1]])):
-        with pytest.raises(InvalidInput, match="one of each"):
-            fit_isotonic(x, t)
-    with pytest.raises(InvalidInput, match="finite"):
-        fit_isotonic([np.nan], [1])

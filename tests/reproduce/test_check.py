@@ -69,6 +69,7 @@ def test_a_published_table_says_what_is_missing(
         if need.kind != "package":
             assert f"{need.kind} {need.name} {len(need.rows)} missing" in shown
     assert "Hours on a GPU: unknown" in result.stderr
+    assert "At most 0 names" not in result.stderr
     assert not any(tmp_path.iterdir())
 
 

@@ -102,6 +102,25 @@ def test_reproduce_puts_ours_beside_the_paper() -> None:
 
 
 @pytest.mark.usefixtures("experiments")
+def test_a_run_that_is_cut_off_keeps_the_rows_it_has_measured() -> None:
+    stop = '[[row]]\nname = "Bad"\nprotocol = "none"\npublished = { "accuracy@1" = 1 }\n'
+    last = '[[row]]\nname = "Last"\nlike = "TF-IDF"\nagainst = "TF-IDF"\n'
+    Path("x", "cut.toml").write_text(f"{EXPERIMENT}{stop}{last}")
+    arguments = ("cut", "--folder", "x", "--data", ".", "--json", "out.json")
+    result = reproduced(*arguments)
+    assert result.exit_code == 2
+    assert "none" in result.stderr
+    kept = json.loads(Path("out.json").read_text())
+    assert [row["name"] for row in kept["rows"]] == ["TF-IDF", "TF-IDF", "Other"]
+    assert kept["left"] == ["Bad", "Last"]
+    rows = [option for name in ("TF-IDF", "Other", "Last") for option in ("--row", name)]
+    assert reproduced(*arguments, *rows).exit_code == 0
+    whole = json.loads(Path("out.json").read_text())
+    assert whole["rows"][:3] == kept["rows"]
+    assert "left" not in whole
+
+
+@pytest.mark.usefixtures("experiments")
 def test_reproduce_lists_what_there_is() -> None:
     result = reproduced("--list", "--folder", "x")
     assert result.exit_code == 0

@@ -25,6 +25,7 @@ UNRECORDED = {"biosyn-train", "triplet-train", "few-shot-train"}
 
 # Tables that are filled from a result of another name.
 _OTHER = {
+    "biosyn-recall": "biosyn-weak",
     "biosyn-watched": "biosyn-candidates",
     "few-shot-training": "few-shot-curve",
     "few-shot-watched": "few-shot-curve",

@@ -37,6 +37,9 @@ from tests.terminology.readers.test_umls import atom, edge
 
 pytest.importorskip("torch")
 
+BIOBERT = "dmis-lab/biobert-base-cased-v1.1"
+"""Read by `[CLS]`, where a row does not say otherwise."""
+
 PUBLISHED = sorted(path.stem for path in EXPERIMENTS.glob("*-published.toml"))
 PLACES = ["hip", "knee", "hand", "foot", "head", "lung"]
 SIGNS = ["fracture", "pain", "tumour", "swelling"]
@@ -320,11 +323,10 @@ def small(experiment: Experiment) -> Experiment:
     return replace(experiment, models=tables, rows=tuple(rows))
 
 
-@pytest.mark.parametrize("name", PUBLISHED)
-def test_a_published_table_is_run_whole(
-    name: str, shelf: Shelf, checkpoint: Path, tmp_path: Path
-) -> None:
-    experiment = small(read_experiment(name))
+def measured(
+    experiment: Experiment, shelf: Shelf, checkpoint: Path, folder: Path, rows: Sequence[str] = ()
+) -> tuple[Table, Watched, dict[str, Any]]:
+    """Train what rows need, run them, and return the table, the encoders and the models."""
     named = {base_name(one) for row in experiment.rows for one in row.get("encoders", ())}
     models = read_models(experiment.models).values()
     named |= {model.start for model in models if model.start}
@@ -332,7 +334,7 @@ def test_a_published_table_is_run_whole(
     given = dict.fromkeys(outside, str(checkpoint))
     said: list[str] = []
     trained = train_models(
-        experiment, tmp_path, shelf=shelf, given=given, device="cpu", notice=said.append
+        experiment, folder, shelf=shelf, rows=rows, given=given, device="cpu", notice=said.append
     )
     watched = Watched(shelf.data)
     table = reproduce(
@@ -340,13 +342,49 @@ def test_a_published_table_is_run_whole(
         data=shelf.data,
         shelf=watched,
         models={**given, **trained},
+        rows=rows,
         progress=lambda row, _done, _all: watched.begin(row),
     )
     assert {row.problem for row in table.rows} == {""}, said
+    return table, watched, {**given, **trained}
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_a_published_table_is_run_whole(
+    name: str, shelf: Shelf, checkpoint: Path, tmp_path: Path
+) -> None:
+    experiment = small(read_experiment(name))
+    table, watched, models = measured(experiment, shelf, checkpoint, tmp_path)
     assert all(row.value is not None for row in table.rows)
     for row in experiment.rows:
-        folder = str({**given, **trained}.get(base_name(row["encoders"][0]), ""))
-        check_scoring(name, row, table, watched, folder)
+        check_scoring(name, row, table, watched, str(models.get(base_name(row["encoders"][0]), "")))
+
+
+@pytest.mark.parametrize(
+    ("name", "row", "wrong"),
+    [
+        ("biosyn-published", "NCBI disease, α = ½", {"similarity": "cosine"}),
+        ("biosyn-published", "NCBI disease, α = ½", {"pooling": "mean"}),
+        ("biosyn-published", "NCBI disease, α = ½", {"encoders": ["ncbi,sparse_weight=0"]}),
+        ("triplet-search-published", "NCBI test, trained on O, O-T", {"similarity": "euclidean"}),
+        ("triplet-search-published", "NCBI test, trained on O, O-T", {"pooling": "cls"}),
+        ("dilbert-published", "CDR disease, random", {"similarity": "cosine"}),
+        ("dilbert-published", "CDR disease, random", {"pooling": "cls"}),
+        ("coder-published", "CADEC, synonyms alone", {"pooling": "cls"}),
+        ("few-shot-published", "EHR-RelB: BioBERT, baseline", {"encoders": [BIOBERT]}),
+    ],
+)
+def test_a_row_that_is_searched_otherwise_is_told_apart(
+    name: str, row: str, wrong: dict[str, Any], shelf: Shelf, checkpoint: Path, tmp_path: Path
+) -> None:
+    experiment = small(read_experiment(name))
+    rows = [{**one, **wrong} if one["name"] == row else one for one in experiment.rows]
+    experiment = replace(experiment, rows=tuple(rows))
+    table, watched, models = measured(experiment, shelf, checkpoint, tmp_path, [row])
+    (changed,) = (one for one in rows if one["name"] == row)
+    folder = str(models[base_name(changed["encoders"][0])])
+    with pytest.raises(AssertionError):
+        check_scoring(name, changed, table, watched, folder)
 
 
 class Watched(Shelf):

@@ -32,10 +32,11 @@ def test_results_are_small_in_all() -> None:
 
 @pytest.mark.parametrize("path", EXPERIMENTAL, ids=lambda path: path.stem)
 def test_every_measured_row_is_one_of_its_experiment(path: Path) -> None:
-    rows = json.loads(path.read_text(encoding="utf-8"))["rows"]
-    experiment = read_experiment(path.stem)
+    result = json.loads(path.read_text(encoding="utf-8"))
+    experiment, rows = read_experiment(path.stem), result["rows"]
     known = {(row["name"], metric) for row in experiment.rows for metric in row["published"]}
     assert {(row["name"], row["metric"]) for row in rows} <= known
+    assert "left" not in result, "the run was cut off"
 
 
 @pytest.mark.parametrize("path", EXPERIMENTAL, ids=lambda path: path.stem)

@@ -13,14 +13,16 @@ from canonym import Concept, InvalidInput, Name, ReadError, Terminology
 from canonym.corpora.trials import Trial, make_trial
 from canonym.encoders import make_encoder
 from canonym.encoders.static import StaticVectors
-from canonym.evaluation.dictionary import build_dictionary, build_target_dictionary, reweighed
+from canonym.evaluation.dictionary import build_dictionary
 from canonym.types import Document, Mention, Relation, Xref
 from models.sources import read_relation_table
 from reproduce.data import Shelf, silver_conditions, silver_interventions
+from reproduce.dictionaries import build_target_dictionary, reweighed
 from reproduce.files import read_experiment
 from reproduce.measures.relations import is_test_pair
 from reproduce.results import Measured, leave_out
 from reproduce.run import reproduce
+from reproduce.table import Table
 from tests.encoders.conftest import make_tiny_bert
 
 WORDS = ["fever", "ague", "pain", "ache", "hip", "knee", "drug", "pill"]
@@ -336,6 +338,11 @@ def test_folds_are_compared_and_have_no_samples(place: Path) -> None:
     found = run(place, *rows, head=head).rows[0]
     assert found.folds == 2
     assert (found.against.test.only_first, found.against.test.only_second) == (2, 0)
+    tables: list[Table] = []
+    again = run(place, *rows, head=head, save=tables.append)
+    assert [[row.name for row in table.rows] for table in tables] == [["a"], ["a", "b"]]
+    assert [table.rows[0].against is None for table in tables] == [True, False]
+    assert again.rows[0] == found
     with pytest.raises(InvalidInput, match="has folds and its models samples"):
         run(place, rows[0], rows[1], head=head, models={"w": [str(place / "w.vec")] * 2})
 

@@ -14,7 +14,7 @@ import pytest
 
 from canonym import Concept, Linker, Name
 from canonym.errors import InvalidInput
-from canonym.linking.reviews import read_reviews
+from canonym.exchange.decisions import read_reviews
 from canonym.review.export import FORMATS, export_review
 from canonym.review.lessons import Lessons, lessons_of
 from canonym.review.mappings import Choices
@@ -286,7 +286,18 @@ def test_encoders_learn_from_the_corpus(made: Made, tmp_path: Path) -> None:
     corpus, source = tmp_path / "a.corpus.tsv", str(tmp_path / "x.csv")
     corpus.write_text(made.text("corpus"), encoding="utf-8")
     output, small = str(tmp_path / "fitted"), ("--dimensions", "8", "--steps", "5", "--batch", "8")
-    fit = ("fit", source, "--corpus", str(corpus), "-o", output, "--start", "none", *small)
+    fit = (
+        "train",
+        "subword",
+        source,
+        "--corpus",
+        str(corpus),
+        "-o",
+        output,
+        "--start",
+        "none",
+        *small,
+    )
     learned = run(*fit, "--held-out", "0").stdout
     assert re.search(r"^mentions +3$", learned, re.MULTILINE)
     assert "of no concept (NIL)" in learned
@@ -336,7 +347,7 @@ def test_every_relation_is_in_every_format(tmp_path: Path, omop: Linker) -> None
 @pytest.mark.parametrize("format", ["csv", "sssom", "usagi", "fhir", "corpus"])
 def test_the_command_writes_what_the_page_does(made: Made, tmp_path: Path, format: str) -> None:
     path, place = tmp_path / f"out{FORMATS[format].suffix}", str(tmp_path / "reviews.db")
-    arguments = ("export", "Wards", "--reviews", place, "-o", str(path))
+    arguments = ("review", "export", "Wards", "--reviews", place, "-o", str(path))
     done = run(*arguments, *(("--format", "fhir") if format == "fhir" else ()))
     assert "Wards: 8 of 10 mentions are decided" in done.stderr
     whole = b"".join(export_review(made.store, made.review, format))
@@ -350,7 +361,10 @@ def test_the_command_writes_what_the_page_does(made: Made, tmp_path: Path, forma
     [
         (("9", "-o", "x.csv"), "there is no review '9'; there are 1 'Wards'"),
         (("1", "-o", "x.doc"), "x.doc does not say in which format"),
-        (("1", "-o", "x.csv", "--license", "u"), "--license goes with --format sssom, not csv"),
+        (
+            ("1", "-o", "x.csv", "--license", "u"),
+            "license goes with --format sssom, not csv",
+        ),
         (("1", "-o", "x.omop.csv"), "omop needs a source vocabulary"),
         (("1", "-o", "x.omop.csv", "--source-vocabulary", "W"), "pass --index"),
     ],
@@ -360,14 +374,14 @@ def test_the_command_refuses_what_it_cannot_write(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: Any, message: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert message in run("export", *arguments, "--reviews", "reviews.db", code=2).stderr
+    assert message in run("review", "export", *arguments, "--reviews", "reviews.db", code=2).stderr
     assert not list(tmp_path.glob("x.*"))
 
 
 def test_a_database_that_is_not_there_is_not_made(tmp_path: Path) -> None:
     place = tmp_path / "none.db"
     out = str(tmp_path / "x.csv")
-    done = run("export", "1", "--reviews", str(place), "-o", out, code=2)
+    done = run("review", "export", "1", "--reviews", str(place), "-o", out, code=2)
     assert "there is no such database of reviews" in done.stderr
     assert not place.exists()
 

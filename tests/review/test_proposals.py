@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from canonym import Concept, Linker, Name, Relation
-from canonym.linking.reviews import read_reviews
+from canonym.exchange.decisions import read_reviews
 from canonym.review import export
 from canonym.review.lessons import lessons_of
 from canonym.review.proposals import link_waiting, snapshot
@@ -182,7 +182,7 @@ def test_the_queue_follows_what_was_taught(store: Store) -> None:
     own = make_linker(RECORDS)
     review = review_of(store, ["sugar disease", "sugar diseases"], own)
     _decide(store, own, review, "sugar disease", "X:2")
-    own.teach(*lessons_of(store.entries(review).values(), own.terminology))
+    own.synonyms.update(*lessons_of(store.entries(review).values(), own.terminology))
     link(store, review, own)
     assert item_of(store, review, "sugar disease").item.state == "linked"
     best = item_of(store, review, "sugar diseases").item.proposal["candidates"][0]

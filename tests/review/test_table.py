@@ -12,7 +12,7 @@ import pytest
 
 from canonym.corpora.tables import parse_table
 from canonym.errors import InvalidInput, ReadError
-from canonym.export.mappings import Codes
+from canonym.exchange.mappings import Codes
 from canonym.io.streams import open_text
 from canonym.review.table import as_table, clean, read_upload
 

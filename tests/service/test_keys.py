@@ -59,7 +59,7 @@ def test_scopes_include_the_lower_ones(tmp_path: Path) -> None:
 
 
 def test_what_is_no_file_of_keys_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ReadError, match="no such file; `canonym keys add NAME` makes one"):
+    with pytest.raises(ReadError, match="no such file; `canonym serve keys add NAME` makes one"):
         Keys(tmp_path / "keys.db")
     (tmp_path / "text").write_text("no database " * 100)
     with pytest.raises(ReadError, match="cannot be used as a file of keys"):
@@ -76,17 +76,19 @@ def test_what_is_no_file_of_keys_is_refused(tmp_path: Path) -> None:
 
 def test_commands_add_list_and_revoke(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = str(tmp_path / "keys.db")
-    printed = run("keys", "add", "curation team", "--scope", "review", "--keys", path).output
+    printed = run(
+        "serve", "keys", "add", "curation team", "--scope", "review", "--keys", path
+    ).output
     assert re.fullmatch(r"canonym_[0-9a-f]{8}_[\w-]{43}\n", printed)
     monkeypatch.setenv("CANONYM_KEYS", path)
-    run("keys", "add", "robot")
-    listed = rows(run("keys", "list").output)
+    run("serve", "keys", "add", "robot")
+    listed = rows(run("serve", "keys", "list").output)
     assert [(row["name"], row["scope"], row["revoked"]) for row in listed] == [
         ("curation team", "review", ""),
         ("robot", "read", ""),
     ]
-    run("keys", "revoke", listed[0]["id"])
-    again = rows(run("keys", "list").output)
+    run("serve", "keys", "revoke", listed[0]["id"])
+    again = rows(run("serve", "keys", "list").output)
     assert again[0]["revoked"] == again[0]["created"]
     assert again[1]["revoked"] == ""
-    assert "no key in use" in run("keys", "revoke", "12", code=2).output
+    assert "no key in use" in run("serve", "keys", "revoke", "12", code=2).output

@@ -300,7 +300,7 @@ def test_texts_are_annotated_as_by_the_linker(client: TestClient, linker: Linker
     ]
     found = _annotate(client, texts=texts, k=2, explain=True)
     for text, document in zip(texts, found, strict=True):
-        expected = json.loads(json.dumps(linker.annotate(text, k=2, flags=True).to_dicts()))
+        expected = json.loads(json.dumps(linker.annotate(text, k=2).to_dicts()))
         for link, of in zip(document["links"], expected, strict=True):
             assert {key: link[key] for key in of} == of
             assert text[link["start"] : link["end"]] == link["mention"]

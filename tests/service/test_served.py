@@ -189,7 +189,7 @@ def test_enough_concepts_are_found_where_one_has_many_names(tmp_path: Path) -> N
 def test_added_names_are_searched_too(folder: Path) -> None:
     served = Served("small", folder)
     served.open()
-    served.use(lambda opened: opened.linker.add_synonym("the big one", "X:1"))
+    served.use(lambda opened: opened.linker.synonyms.add("the big one", "X:1"))
     assert served.use(lambda o: [name for _, name in o.search("big", 5)]) == []
     assert served.use(lambda o: [name for _, name in o.search("the b", 5)]) == ["the big one"]
     assert served.use(lambda o: o.names("X:1"))[-1].text == "the big one"

@@ -294,7 +294,7 @@ def test_answers_on_open_connections_do_not_wait() -> None:
 
 def test_other_machines_need_a_key(index: Path, tmp_path: Path) -> None:
     message = run("serve", "--index", str(index), "--host", "0.0.0.0", code=2).output
-    assert "there is no key: make one with `canonym keys add NAME --keys FILE`" in message
+    assert "there is no key: make one with `canonym serve keys add NAME --keys FILE`" in message
     keys = Keys.create(tmp_path / "keys.db")
     for host in ("0.0.0.0", "::", "192.0.2.1", "example.org"):
         with pytest.raises(InvalidInput, match="there is no key"):

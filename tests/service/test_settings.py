@@ -9,8 +9,8 @@ import pytest
 
 from canonym.cli.serve import serve
 from canonym.errors import InvalidInput
+from canonym.exchange.auto_accept import LEAST_CONFIDENCE
 from canonym.service import Settings
-from canonym.text.certainty import LEAST_CONFIDENCE
 
 FULL = Settings(
     index=("a=/x/a", "/x/b"),

@@ -11,7 +11,8 @@ from canonym.encoders.subword import Subword
 from canonym.errors import InvalidInput
 from canonym.training.subword.fit import _loss, fit_subword
 from canonym.training.subword.losses import marginal_loss
-from canonym.training.subword.mention_search import MentionQueries, QuerySet, make_query_set
+from canonym.training.subword.mention_search import MentionQueries, QuerySet
+from models.asking import make_query_set
 
 NAMES = [
     ("Migraine", "D1"),

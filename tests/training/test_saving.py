@@ -93,7 +93,9 @@ def test_it_says_how_it_was_made(trained: tuple[Any, Fitted], tmp_path: Path) ->
     with pytest.raises(InvalidInput, match="exists already"):
         save_trained(tmp_path / "made", module, fitted)
     save_trained(tmp_path / "made", module, fitted._replace(kept=None), overwrite=True)
-    assert "those of the last step" in (tmp_path / "made" / "README.md").read_text()
+    card = (tmp_path / "made" / "README.md").read_text()
+    assert "those of the last step" in card
+    assert "Training rests on products of matrices in single precision: another kind of" in card
 
 
 def test_a_head_is_saved_with_what_is_under_it(trained: tuple[Any, Fitted], tmp_path: Path) -> None:

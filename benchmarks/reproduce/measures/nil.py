@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from canonym.errors import InvalidInput
-from canonym.ranking.probability import fit_platt
+from canonym.io.numbers import rounded, weighted_sum
+from canonym.ranking.probability import Logistic, fit_logistic
 
 STRATEGIES: tuple[str, ...] = ("false-positive", "true-positive", "weighted")
 """DILBERT's three ways to choose a threshold."""
@@ -28,6 +29,9 @@ _NOTHING_RIGHT = (
     "none of {n:,} mentions has a right candidate: there is nothing to choose by; give mentions "
     "whose concepts the terminology has"
 )
+
+# Of weights: far beyond what a few thousand examples tell, and far above what rounding adds up to.
+_DIGITS = 6
 
 
 def nil_threshold(
@@ -126,7 +130,7 @@ def answer_odds(
 ) -> FloatArray:
     """Return the log odds of the best candidate against NIL, for the features `(m, d)` of `asked`.
 
-    `canonym.ranking.probability.fit_platt` learns them from mentions with a right candidate, and
+    `fit_platt` learns them from mentions with a right candidate, and
     from mentions whose concept the terminology does not have. A wrong candidate of a known concept
     is a mistake both as an answer and as NIL, so it is left out. A row of NaN has no candidate, and
     its odds are −inf.
@@ -270,3 +274,23 @@ def _draw(
         accuracy[turn] = nil_accuracy(score[rest], true[rest], there[rest], thresholds[turn])
     std = float(accuracy.std(ddof=1)) if repetitions > 1 else 0.0
     return Draws(thresholds, accuracy, float(accuracy.mean()), std)
+
+
+def fit_platt(features: npt.ArrayLike, observed: npt.ArrayLike) -> Logistic:
+    """Fit a logistic regression to yes and no, whatever the scales of the features ``(n, d)``.
+
+    Features are brought to mean 0 and deviation 1 for a ridge of 1. As in Platt (1999),
+    Probabilistic outputs for support vector machines, the targets are ``(n₊ + 1) / (n₊ + 2)`` and
+    ``1 / (n₋ + 2)`` for ``n₊`` times yes and ``n₋`` times no. Weights have six digits.
+    """
+    x, y = np.asarray(features, dtype=np.float64), np.asarray(observed, dtype=np.bool_)
+    yes = int(y.sum())
+    high, low = (yes + 1) / (yes + 2), 1 / (len(y) - yes + 2)
+    centre, scale = x.mean(axis=0), x.std(axis=0)
+    scale[scale < 1e-12] = 1.0
+    fitted = fit_logistic((x - centre) / scale, np.where(y, high, low))
+    # A feature that says nothing has a weight of 0, whatever rounding leaves of it.
+    raw = rounded(fitted.weights, _DIGITS) / scale
+    weights = np.array([float(f"{weight:.{_DIGITS}g}") for weight in raw.tolist()])
+    (shift,) = weighted_sum(centre[None], weights).tolist()
+    return Logistic(weights, round(fitted.intercept - shift, _DIGITS) + 0.0)

@@ -182,9 +182,10 @@ def trials(path: str, output: str | None, overwrite: bool, **criteria: tuple[str
 
     from canonym.cli.place import check_outputs
     from canonym.cli.progress import note
-    from canonym.corpora import read_trials, select_trials, write_jsonl_documents
+    from canonym.corpora import read_trials, write_jsonl_documents
     from canonym.corpora.trials import PHASES
     from canonym.io.files import write_file
+    from reproduce.trials import select_trials
 
     if "any" in criteria["phases"]:
         criteria["phases"] = PHASES

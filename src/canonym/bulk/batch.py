@@ -50,7 +50,7 @@ def link_schema() -> pa.Schema:
     Raises
     ------
     MissingExtra
-        Without pyarrow (extra ``arrow``).
+        Without pyarrow (extra ``tables``).
 
     Examples
     --------
@@ -58,13 +58,13 @@ def link_schema() -> pa.Schema:
     >>> link_schema().names[:3]
     ['canonym_part', 'canonym_id', 'canonym_label']
     """
-    arrow = require("pyarrow", "linking a column", "arrow")
+    arrow = require("pyarrow", "linking a column", "tables")
     return arrow.schema([field.with_name(prefixed(field.name)) for field in link_fields()])
 
 
 def link_fields() -> list[pa.Field]:
     """Return the fields of `link_schema` without their prefix, for engines that have structs."""
-    arrow = require("pyarrow", "linking a column", "arrow")
+    arrow = require("pyarrow", "linking a column", "tables")
     types = column_types()
     return [
         *(arrow.field(name, types[name]) for name in _RESULT),
@@ -112,7 +112,7 @@ def link_batch(
         If there is no such column or it holds no strings, if the batch has a column of the result
         already, or if an option is unknown or out of range.
     MissingExtra
-        Without pyarrow (extra ``arrow``).
+        Without pyarrow (extra ``tables``).
 
     Examples
     --------
@@ -125,7 +125,7 @@ def link_batch(
     >>> linked.select(["visit", "canonym_id", "canonym_reason"]).to_pylist()[1]
     {'visit': 2, 'canonym_id': None, 'canonym_reason': 'empty'}
     """
-    arrow = require("pyarrow", "linking a column", "arrow")
+    arrow = require("pyarrow", "linking a column", "tables")
     schema = link_schema()
     check_columns(batch.schema.names, [column, context_column])
     texts = [_mention(cell) for cell in _strings(batch, column)]
@@ -171,7 +171,7 @@ def link_table(
     InvalidInput
         As `link_batch` does.
     """
-    arrow = require("pyarrow", "linking a column", "arrow")
+    arrow = require("pyarrow", "linking a column", "tables")
     checked = check_options(options)
     whole = table.combine_chunks()  # equal mentions far apart are linked once
     batches = whole.to_batches(max_chunksize=_ROWS) or [one_batch(table)]
@@ -192,32 +192,32 @@ def link_table(
 
 def one_batch(table: pa.Table) -> pa.RecordBatch:
     """Return a table of few rows, or of none, as one batch."""
-    arrow = require("pyarrow", "linking a column", "arrow")
+    arrow = require("pyarrow", "linking a column", "tables")
     columns = [column.combine_chunks() for column in table.columns]
     return arrow.RecordBatch.from_arrays(columns, schema=table.schema)
 
 
-def as_linker(given: Linker | str | Path | None) -> Linker:
+def as_linker(linker_or_folder: Linker | str | Path | None) -> Linker:
     """Return a linker for a linker, for the folder of an index, or for None: the default one."""
-    if given is None:
+    if linker_or_folder is None:
         return Linker.default()
-    if isinstance(given, Linker):
-        return given
-    if isinstance(given, str | Path):
-        return Linker.load(given)
+    if isinstance(linker_or_folder, Linker):
+        return linker_or_folder
+    if isinstance(linker_or_folder, str | Path):
+        return Linker.load(linker_or_folder)
     raise InvalidInput(
-        f"linker is {given!r:.80}; expected a Linker, or the folder of an index, such as "
-        "linker='my-index'"
+        f"linker is {linker_or_folder!r:.80}; expected a Linker, or the folder of an index, such "
+        "as linker='my-index'"
     )
 
 
-def check_columns(columns: Sequence[Any], wanted: Iterable[Any]) -> None:
+def check_columns(columns: Sequence[Any], needed: Iterable[Any]) -> None:
     """Refuse a table without a wanted column (None aside), or with one of the result already."""
-    for name in wanted:
+    for name in needed:
         n = 1 if name is None else list(columns).count(name)
         if not n:
             there = ", ".join(map(repr, columns)) or "none"
-            missing = no_column(str(name), [str(each) for each in columns])
+            missing = no_column(str(name), [str(column) for column in columns])
             raise InvalidInput(f"there is {missing}; the columns are: {there}")
         if n > 1:
             raise InvalidInput(f"{n} columns are named {name!r}: rename all but one of them")
@@ -225,15 +225,15 @@ def check_columns(columns: Sequence[Any], wanted: Iterable[Any]) -> None:
 
 
 def _strings(batch: pa.RecordBatch, column: str) -> list[str | None]:
-    types = require("pyarrow.types", "linking a column", "arrow")
+    types = require("pyarrow.types", "linking a column", "tables")
     cells = batch.column(batch.schema.get_field_index(column))
     kind = cells.type.value_type if types.is_dictionary(cells.type) else cells.type
     if str(kind) not in _STRINGS:
         raise InvalidInput(
             f"the column {column!r} holds {cells.type}; expected strings: cast it, or name another"
         )
-    found: list[str | None] = cells.to_pylist()
-    return found
+    texts: list[str | None] = cells.to_pylist()
+    return texts
 
 
 def _mention(cell: str | None) -> str:

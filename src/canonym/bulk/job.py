@@ -100,8 +100,8 @@ def reopened(opening: tuple[Any, ...]) -> Linker:
 
 def _write(job: Job, shard: Shard, table: pa.Table) -> None:
     """Write the rows of a shard, and then what is told about them."""
-    parquet = require("pyarrow.parquet", "writing Parquet", "bulk")
-    compute = require("pyarrow.compute", "writing Parquet", "bulk")
+    parquet = require("pyarrow.parquet", "writing Parquet", "tables")
+    compute = require("pyarrow.compute", "writing Parquet", "tables")
     target = Target(job.target)
     path = target.part(shard)
     with write_file(path) as partial:

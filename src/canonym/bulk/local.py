@@ -42,7 +42,7 @@ def _attempts(crew: list[_Process], shards: Iterable[Shard]) -> Generator[Outcom
     for process in crew:
         free.put(process)
 
-    def one(shard: Shard) -> Outcome:
+    def link_shard(shard: Shard) -> Outcome:
         process = free.get()
         try:
             return process.attempt(shard)
@@ -51,7 +51,7 @@ def _attempts(crew: list[_Process], shards: Iterable[Shard]) -> Generator[Outcom
 
     threads = ThreadPoolExecutor(len(crew))
     try:
-        for done in as_completed([threads.submit(one, shard) for shard in shards]):
+        for done in as_completed([threads.submit(link_shard, shard) for shard in shards]):
             yield done.result()
     finally:
         threads.shutdown(wait=False, cancel_futures=True)

@@ -80,5 +80,5 @@ def _attempts(
                 problem = f"Ray lost its process: {type(error).__name__}: {error}"
                 yield Outcome(shard, problem, again=True)
     finally:
-        for each in running:
-            ray.cancel(each, force=True)
+        for running_task in running:
+            ray.cancel(running_task, force=True)

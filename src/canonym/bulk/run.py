@@ -114,7 +114,7 @@ def link_files(
     workers = options.get("workers", 0)
     checked["workers"] = 1  # of one shard
     _check(engine, address, shard_rows=shard_rows, retries=retries)
-    arrow = require("pyarrow", "linking files in bulk", "bulk")
+    arrow = require("pyarrow", "linking files in bulk", "tables")
     opened = as_linker(linker)
     files = find_files(str(source))
     folder = Path(target).absolute()
@@ -210,7 +210,7 @@ def _settings(
     """Return everything that the bytes of the output depend on beside the input, JSON-able."""
     from canonym import __version__
 
-    given = {
+    settings = {
         name.replace("_", "-"): list(value) if isinstance(value, tuple | list) else value
         for name, value in options.items()
         if name not in ("batch", "workers")
@@ -222,7 +222,7 @@ def _settings(
         "column": column,
         "context-column": context_column,
         "shard-rows": shard_rows,
-        **given,
+        **settings,
     }
 
 

@@ -105,16 +105,16 @@ def find_files(source: str) -> list[InputFile]:
     fs, root = _file_system(source)
     base = root
     if fs.isfile(root):
-        found, base = [root], str(PurePosixPath(root).parent)
+        paths, base = [root], str(PurePosixPath(root).parent)
     elif fs.isdir(root):
-        found = [path for path in fs.find(root) if _is_data(path, root)]
+        paths = [path for path in fs.find(root) if _is_data(path, root)]
     else:
-        found = [path for path in fs.glob(root) if fs.isfile(path)]
+        paths = [path for path in fs.glob(root) if fs.isfile(path)]
         while set(base) & set("*?["):
             base = str(PurePosixPath(base).parent)
-    if not found:
+    if not paths:
         raise ReadError(source, f"no such file, or no file in it; {_EXPECTED}")
-    kinds = sorted({PurePosixPath(path).suffix.lower() for path in found})
+    kinds = sorted({PurePosixPath(path).suffix.lower() for path in paths})
     unknown = [kind for kind in kinds if kind not in KINDS]
     if unknown:
         raise ReadError(source, f"a file ends in {unknown[0]!r}; {_EXPECTED}")
@@ -123,14 +123,14 @@ def find_files(source: str) -> list[InputFile]:
             source,
             f"there are {' and '.join(kinds)} files; name those of one kind, as '*{kinds[0]}'",
         )
-    files = [_described(fs, path, base) for path in sorted(found)]
+    files = [_described(fs, path, base) for path in sorted(paths)]
     if not _is_local(fs):  # a tag tells of the content, and reading takes long
         return files
     return [file._replace(content=_content(file.url, file.size)) for file in files]
 
 
 def _file_system(source: str) -> tuple[Any, str]:
-    fsspec = require("fsspec.core", _WHAT, "bulk")
+    fsspec = require("fsspec.core", _WHAT, "tables")
     try:
         fs, root = fsspec.url_to_fs(source)
     except ImportError as error:  # of the library of a protocol
@@ -196,16 +196,18 @@ def plan(files: Sequence[InputFile], shard_rows: int) -> tuple[Layout, list[Shar
     """
     kind = KINDS[PurePosixPath(files[0].name).suffix.lower()]
     cut = {"parquet": _cut_parquet, "jsonl": _cut_json}.get(kind, _cut_table)
-    found = [cut(file, kind, shard_rows) for file in files]
-    shards = [shard for _, of_file in found for shard in of_file]
+    cut_files = [cut(file, kind, shard_rows) for file in files]
+    shards = [shard for _, of_file in cut_files for shard in of_file]
     if not shards:
         raise ReadError(files[0].url, "there are no rows in the input, so nothing to link")
-    layout = found[0][0]
+    layout = cut_files[0][0]
     if kind == "jsonl":
-        every = dict.fromkeys(name for each, _ in found for name in each.columns)
+        every = dict.fromkeys(
+            name for layout_of_file, _ in cut_files for name in layout_of_file.columns
+        )
         layout = layout._replace(columns=tuple(every))
     else:
-        for file, (other, _) in zip(files, found, strict=True):
+        for file, (other, _) in zip(files, cut_files, strict=True):
             if other != layout:
                 raise ReadError(
                     file.url, f"has {other}, and {files[0].name} has {layout}; give them one form"
@@ -284,7 +286,7 @@ def read_shard(shard: Shard, layout: Layout) -> pa.Table:
 
     In JSON lines a value that is no string becomes its JSON, and one that is missing becomes null.
     """
-    arrow = require("pyarrow", _WHAT, "bulk")
+    arrow = require("pyarrow", _WHAT, "tables")
     if layout.kind == "parquet":
         return _read_parquet(shard)
     with _opened(shard.file) as stream:
@@ -302,7 +304,7 @@ def read_shard(shard: Shard, layout: Layout) -> pa.Table:
 
 def no_rows(file: InputFile, layout: Layout) -> pa.Table:
     """Return a table with the columns of the shards and without rows."""
-    arrow = require("pyarrow", _WHAT, "bulk")
+    arrow = require("pyarrow", _WHAT, "tables")
     if layout.kind == "parquet":
         with _parquet(file) as opened:
             return opened.schema_arrow.empty_table()
@@ -311,7 +313,7 @@ def no_rows(file: InputFile, layout: Layout) -> pa.Table:
 
 def _read_parquet(shard: Shard) -> pa.Table:
     """Read the row groups that hold the rows, and no others."""
-    arrow = require("pyarrow", _WHAT, "bulk")
+    arrow = require("pyarrow", _WHAT, "tables")
     with _parquet(shard.file) as opened:
         metadata = opened.metadata
         groups: list[int] = []
@@ -331,8 +333,8 @@ def _read_parquet(shard: Shard) -> pa.Table:
 
 @contextlib.contextmanager
 def _parquet(file: InputFile) -> Iterator[Any]:
-    arrow = require("pyarrow", _WHAT, "bulk")
-    parquet = require("pyarrow.parquet", _WHAT, "bulk")
+    arrow = require("pyarrow", _WHAT, "tables")
+    parquet = require("pyarrow.parquet", _WHAT, "tables")
     with _opened(file) as stream:
         try:
             opened = parquet.ParquetFile(stream)
@@ -365,14 +367,14 @@ class _Lines:
 
 def _rows(lines: _Lines, layout: Layout) -> Iterator[list[str]]:
     """Yield the cells of each row; lines without text are rows where there is one column."""
-    one = len(layout.columns) == 1
+    single = len(layout.columns) == 1
     if layout.kind == "csv" or layout.delimiter != "\t":
-        rows = quoted_rows(lines, lines.path, layout.delimiter, before=lines.line, blank=one)
+        rows = quoted_rows(lines, lines.path, layout.delimiter, before=lines.line, blank=single)
         yield from (cells or [""] for cells, _ in rows)
         return
     for line in lines:
         text = line.rstrip("\r\n")
-        if text or one:
+        if text or single:
             yield [unquoted(cell) for cell in text.split("\t")]
 
 
@@ -389,24 +391,24 @@ def _objects(lines: _Lines, layout: Layout) -> Iterator[list[str | None]]:
         if line.isspace():
             continue
         try:
-            found = _object(line)
+            content = _object(line)
         except ValueError as error:
             raise lines.error(f"is no JSON object on one line ({error})") from error
-        yield [_text(found.get(name)) for name in layout.columns]
+        yield [_text(content.get(name)) for name in layout.columns]
 
 
 def _object(line: str) -> dict[str, Any]:
     """Read a line of JSON; its numbers are strings, as they are written."""
     try:
-        found = json.loads(line, parse_float=str, parse_int=str)
+        content = json.loads(line, parse_float=str, parse_int=str)
     except RecursionError as error:
         raise ValueError("it is nested too deeply") from error
-    if not isinstance(found, dict):
-        raise ValueError(f"it is a {type(found).__name__}")
-    if any(isinstance(value, list | dict) for value in found.values()):
+    if not isinstance(content, dict):
+        raise ValueError(f"it is a {type(content).__name__}")
+    if any(isinstance(value, list | dict) for value in content.values()):
         whole = json.loads(line)
-        found |= {key: whole[key] for key, value in found.items() if not isinstance(value, str)}
-    return {without_surrogates(name): value for name, value in found.items()}
+        content |= {key: whole[key] for key, value in content.items() if not isinstance(value, str)}
+    return {without_surrogates(name): value for name, value in content.items()}
 
 
 def _text(value: Any) -> str | None:

@@ -100,7 +100,7 @@ def _cause(error: Exception) -> str:
 
 def _link(job: Job, shards: list[Shard], batches: Iterable[Any]) -> Iterator[Any]:
     """Link the shards with the numbers in Arrow batches; this runs where Spark wants it."""
-    arrow = require("pyarrow", _WHAT, "bulk")
+    arrow = require("pyarrow", _WHAT, "tables")
     numbers = (number for batch in batches for number in batch.column(0).to_pylist())
     for number in numbers:
         outcome = attempt(job, shards[number])

@@ -77,14 +77,14 @@ class Target:
         self, settings: Mapping[str, Any], files: list[InputFile]
     ) -> tuple[Layout, list[Shard]]:
         """Return the shards of an earlier run, if it did the same with the same files."""
-        found = _read(self.job)
+        content = _read(self.job)
         try:
-            if found["format"] > _FORMAT:
+            if content["format"] > _FORMAT:
                 raise Mismatch(f"{self.folder} was begun by a newer canonym: upgrade it")
-            kind, columns, delimiter, types = found["layout"]
+            kind, columns, delimiter, types = content["layout"]
             layout = Layout(kind, tuple(columns), delimiter, tuple(types))
-            before = [InputFile(**file) for file in found["files"]]
-            earlier = found["settings"]
+            before = [InputFile(**file) for file in content["files"]]
+            earlier = content["settings"]
         except (KeyError, TypeError, ValueError) as error:
             raise ReadError(self.job, f"is damaged ({error!r}): {_AGAIN}") from error
         changed = [k for k in {**earlier, **settings} if earlier.get(k) != settings.get(k)]
@@ -97,7 +97,7 @@ class Target:
         now = {file.name: file for file in files}
         return layout, [
             Shard(number, now[before[place].name], *rest)
-            for number, (place, *rest) in enumerate(found["shards"])
+            for number, (place, *rest) in enumerate(content["shards"])
         ]
 
     # --- parts ------------------------------------------------------------------------------------
@@ -199,7 +199,7 @@ def _check_folder(target: Target, *, resume: bool, overwrite: bool) -> None:
             raise InvalidInput(f"{folder} holds {state}: {way}")
     elif folder.exists() and any(path != target.records for path in folder.iterdir()):
         raise InvalidInput(
-            f"{folder} was not written by canonym bulk and is left alone; choose another folder"
+            f"{folder} was not written by canonym and is left alone; choose another folder"
         )
 
 

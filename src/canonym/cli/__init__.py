@@ -28,25 +28,28 @@ os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")
 _COMMANDS = {
     "link": "canonym.cli.link:link",
     "annotate": "canonym.cli.annotate:annotate",
-    "bulk": "canonym.cli.bulk:bulk",
     "get": "canonym.cli.get:get",
     "import": "canonym.cli.import_:import_",
     "index": "canonym.cli.index:index",
     "synonyms": "canonym.cli.synonyms:synonyms",
-    "export": "canonym.cli.export:export",
-    "import-decisions": "canonym.cli.decisions:import_decisions",
-    "fit": "canonym.cli.fit:fit",
+    "review": "canonym.cli.review:review",
     "train": "canonym.cli.train.command:train",
-    "fit-confidence": "canonym.cli.fit_confidence:fit_confidence",
     "evaluate": "canonym.cli.evaluate:evaluate",
-    "compare": "canonym.cli.compare:compare",
     "serve": "canonym.cli.serve:serve",
     "mcp": "canonym.cli.mcp:mcp",
-    "keys": "canonym.cli.keys:keys",
     "map": "canonym.cli.map:map_",
     "terminology": "canonym.cli.terminology:terminology",
     "info": "canonym.cli.info:info",
-    "completion": "canonym.cli:completion",
+}
+# Commands of before, which the next release does not take, and their new words.
+_MOVED = {
+    "bulk": ("link", "--engine", "local"),
+    "export": ("review", "export"),
+    "import-decisions": ("review", "import"),
+    "fit": ("train", "subword"),
+    "fit-confidence": ("train", "confidence"),
+    "compare": ("terminology", "encoders"),
+    "keys": ("serve", "keys"),
 }
 
 _IN_A_CHECKOUT = (
@@ -62,7 +65,7 @@ _GONE = {
     "picture": f"{_IN_A_CHECKOUT} picture",
     "train word-vectors": f"{_IN_A_CHECKOUT} word-vectors",
     "train reranker": "this command is gone: the most similar name comes first. `canonym "
-    "fit-confidence` adapts what an index says of its links to annotated mentions",
+    "train confidence` adapts what an index says of its links to annotated mentions",
 }
 
 
@@ -90,9 +93,27 @@ class Commands(click.Group):
             says for words, says in _GONE.items() if f"{typed} ".startswith(f"{words} ")
         ]:
             raise click.UsageError(instead[0])
-        if args[0] not in _COMMANDS and (near := get_close_matches(args[0], _COMMANDS, n=1)):
-            raise click.UsageError(f"no such command {args[0]!r}. Did you mean {near[0]!r}?")
+        if args[0] in _MOVED:
+            args = self._moved(ctx, args)
+        known = [*_COMMANDS, *_MOVED]
+        if args[0] not in _COMMANDS and (near := get_close_matches(args[0], known, n=1)):
+            meant = " ".join(_MOVED.get(near[0], near))
+            raise click.UsageError(f"no such command {args[0]!r}. Did you mean {meant!r}?")
         return super().resolve_command(ctx, args)
+
+    @staticmethod
+    def _moved(ctx: click.Context, args: list[str]) -> list[str]:
+        """Return what to type instead of the words of before, and remark on it."""
+        from canonym.cli.key_options import note_at_end
+
+        old, *rest = args
+        words = list(_MOVED[old])
+        if old == "bulk":
+            from canonym.cli.link import link
+
+            rest = _with_flags(rest, link)
+        note_at_end(ctx, f"`canonym {old}` is `canonym {' '.join(words)}` now.")
+        return [*words, *rest]
 
     def main(self, *args: Any, **extra: Any) -> Any:
         """Run a command line; what fails before a command runs becomes a message too."""
@@ -118,16 +139,46 @@ class Commands(click.Group):
         with reported(lambda: self._flags(ctx)):
             return super().invoke(ctx)
 
-    def _flags(self, ctx: click.Context) -> set[str]:
-        """Return the options of the command that was called, and of the commands below it."""
+    def _flags(self, ctx: click.Context) -> dict[str, str]:
+        """Return the options of the command that was called, and of the commands below it.
+
+        The values are how each is typed before its value: ``--sheet`` and a blank, say.
+        """
+        from canonym.cli.key_options import typed_as
+
         waiting = [self.get_command(ctx, ctx.invoked_subcommand or "")]
-        flags: set[str] = set()
+        flags: dict[str, str] = {}
         for command in waiting:
             if isinstance(command, click.Group):
                 waiting.extend(command.commands.values())
             if command is not None:
-                flags.update(flag for each in command.params for flag in each.opts)
+                for option in command.params:
+                    flags |= dict.fromkeys(option.opts, typed_as(option))
         return flags
+
+
+def _with_flags(args: list[str], command: click.Command) -> list[str]:
+    """Name the two arguments of ``bulk``: the source and the folder."""
+    options = [option for option in command.params if isinstance(option, click.Option)]
+    takes = {flag for one in options if not (one.is_flag or one.count) for flag in one.opts}
+    named, names, value = list[str](), iter(("--file", "--output")), False
+    for arg in args:
+        if not value and not arg.startswith("-"):
+            named += [name for name in (next(names, None),) if name]
+        value = not value and arg in takes
+        named.append(arg)
+    return named
+
+
+def _print_completion(ctx: click.Context, _option: click.Parameter, shell: str | None) -> None:
+    if shell is None or ctx.resilient_parsing:
+        return
+    from click.shell_completion import get_completion_class
+
+    kind = get_completion_class(shell)
+    assert kind is not None, "click knows all three"
+    click.echo(kind(main, {}, "canonym", "_CANONYM_COMPLETE").source())
+    ctx.exit()
 
 
 @with_verbosity
@@ -137,6 +188,15 @@ class Commands(click.Group):
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(__version__, "-V", "--version", message="canonym %(version)s")
+@click.option(
+    "--completion",
+    type=click.Choice(["bash", "zsh", "fish"]),
+    is_eager=True,
+    expose_value=False,
+    callback=_print_completion,
+    help="Print the script that completes commands and options, for the file that the shell reads "
+    'when it starts: eval "$(canonym --completion bash)".',
+)
 def main() -> None:
     """Find the concept a biomedical name stands for.
 
@@ -165,7 +225,7 @@ def main() -> None:
 
     \b
     Train an encoder on a terminology, in minutes, and use it:
-      canonym fit doid.db -o doid-encoder
+      canonym train subword doid.db -o doid-encoder
       canonym index doid.db -o doid-index --encoder doid-encoder --overwrite
 
     \b
@@ -173,23 +233,6 @@ def main() -> None:
       canonym evaluate corpus.pubtator --index doid-index --html report.html
 
     Exit codes: 0 done; 2 the input or an option cannot be used; 1 the machine got in the way (disk,
-    permission, memory); 3 some parts of a bulk run failed; 130 stopped with Ctrl-C; 141 the reader
+    permission, memory); 3 some parts of a folder failed; 130 stopped with Ctrl-C; 141 the reader
     of the output has gone.
     """
-
-
-@click.command()
-@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
-def completion(shell: str) -> None:
-    """Print the script that lets a shell complete commands and options.
-
-    \b
-    bash, in ~/.bashrc:    eval "$(canonym completion bash)"
-    zsh, in ~/.zshrc:      eval "$(canonym completion zsh)"
-    fish, once:            canonym completion fish > ~/.config/fish/completions/canonym.fish
-    """
-    from click.shell_completion import get_completion_class
-
-    kind = get_completion_class(shell)
-    assert kind is not None, "click knows all three"
-    click.echo(kind(main, {}, "canonym", "_CANONYM_COMPLETE").source())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 
     from canonym.cli.input import Input
     from canonym.cli.output import Output
+    from canonym.export.marked_text import TextPageWriter
     from canonym.linker import Linker, Links
     from canonym.types import Document
 
-_FORMATS = ("table", "tsv", "csv", "jsonl", "parquet", "pubtator", "bioc")
-_WITH_FLAGS = ("table", "tsv", "csv", "jsonl", "parquet")
+_FORMATS = ("table", "tsv", "csv", "jsonl", "parquet", "pubtator", "bioc", "brat")
 _SUFFIXES = {".xml": "bioc", ".json": "bioc"}
 
 
@@ -69,12 +69,6 @@ class Options(Filters, Machine):
     show_default=True,
     help="Candidates of a mention.",
 )
-@click.option(
-    "--flags",
-    is_flag=True,
-    help="Tell which mentions are negated, historical, hypothetical, of the family or uncertain, "
-    "in English. Not for corpora.",
-)
 @choice_options
 @ties_option
 @click.option("-o", "--output", type=click.Path(), help="Write to this file.")
@@ -84,6 +78,12 @@ class Options(Filters, Machine):
     type=click.Choice(_FORMATS),
     help="Format of the output.  [default: by the suffix of the file (.xml and .json are BioC); "
     "without a file, table for a terminal, and jsonl for a pipe]",
+)
+@click.option(
+    "--html",
+    type=click.Path(dir_okay=False),
+    metavar="FILE",
+    help="Write the texts as one HTML page as well, with the mentions marked.",
 )
 @overwrite_option
 @workers_option
@@ -95,11 +95,10 @@ def annotate(
     index: str | None,
     no_everyday: bool,
     k: int,
-    flags: bool,
     ids: str | None,
-    no_context: bool,
     output: str | None,
     format_: str | None,
+    html: str | None,
     overwrite: bool,
     **options: Unpack[Options],
 ) -> None:
@@ -112,6 +111,7 @@ def annotate(
     Found are the longest stretches of words that are names of the terminology, in any spelling,
     inflection and order of words, and the short forms that a text defines. The text decides between
     concepts of the same name. Offsets count characters from 0. What no name says is not found.
+    Each mention has its status: negated, historical, hypothetical, family or uncertain, in English.
 
     \b
     A text, to ICD-10-CM:
@@ -127,25 +127,26 @@ def annotate(
     A corpus, with another terminology; it comes back with the mentions that are found:
       canonym annotate --index doid-index abstracts.pubtator -o found.pubtator
       canonym annotate --index mesh-index abstracts.xml -o found.xml --type Disease
+      canonym annotate notes/ --format brat -o marked/ --html marked.html
 
     The objects of JSON lines, a mention each, are described in docs/formats/links.md.
     """
     from canonym import __version__
     from canonym.cli.input import read_ids, source_of
     from canonym.cli.output import Layout, check_output, open_output
+    from canonym.cli.place import check_outputs
     from canonym.cli.progress import counter, stages
     from canonym.cli.sources import open_chosen
     from canonym.cli.texts import open_texts
     from canonym.errors import InvalidInput
 
     chosen = _chosen_format(format_, output)
-    if flags and chosen not in _WITH_FLAGS:
-        raise InvalidInput(
-            f"--format {chosen} has no place for flags: write {' or '.join(_WITH_FLAGS)}, or leave "
-            "out --flags"
-        )
+    if chosen == "brat" and output is None:
+        raise InvalidInput("--format brat writes a folder, with two files a text: name it with -o")
     inputs = (source_of((), file), index, ids)
     check_output(output, chosen, inputs, overwrite=overwrite, resume=False)
+    check_outputs({"-o": output, "--html": html}, (), overwrite=True)  # not the same file
+    check_outputs({"--html": html}, inputs, overwrite=overwrite)
     with open_texts(file, kind=input_format, encoding=encoding) as given:
         linker = open_chosen(index, options, everyday=not no_everyday)
         layout = Layout(
@@ -154,27 +155,45 @@ def annotate(
             syntax="json" if output and output.lower().endswith(".json") else "xml",
             source=f"canonym {__version__}, index {linker.fingerprint}",
             places=True,
-            flags=flags,
         )
         how: dict[str, Any] = {
             "k": k,
             "ids": read_ids(ids) if ids else (),
-            "context": not no_context,
-            "flags": flags,
             **{name: value for name, value in options.items() if name != "device"},
         }
         with stages() as report_names:
             linker.annotator.open(report_names)
         with (
             open_output(output, layout, {}, overwrite=overwrite, resume=False) as out,
+            _page(html, overwrite=overwrite) as page,
             counter("Annotating", unit="documents") as report,
             closing(_annotate(linker, given, how)) as annotated,
         ):
             n = 0
             for n, (document, links) in enumerate(annotated, start=1):
                 out.write(document, links)
+                if page is not None:
+                    page.write(document, links)
                 report(n)
     _sum_up(out, n, output)
+
+
+@contextmanager
+def _page(path: str | None, *, overwrite: bool) -> Iterator[TextPageWriter | None]:
+    """Open the page of marked texts, which is whole or absent afterwards."""
+    if path is None:
+        yield None
+        return
+    from canonym.export.marked_text import TextPageWriter
+    from canonym.io.files import write_file
+
+    with (
+        write_file(path, overwrite=overwrite) as partial,
+        partial.open("w", encoding="utf-8", newline="\n") as stream,
+    ):
+        page = TextPageWriter(stream)
+        yield page
+        page.close()
 
 
 def _annotate(

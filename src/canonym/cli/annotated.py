@@ -96,9 +96,9 @@ def look_at(lines: Iterator[str], path: Path) -> Beginning:
             read.append(line)
             n += len(line)
         head = "".join(read)
-        found = (format for format, inside in _INSIDE.items() if inside.search(head))
+        formats = (format for format, inside in _INSIDE.items() if inside.search(head))
         is_list = first.lstrip("\ufeff \t").startswith("[") and is_json(head)
-        return Beginning(next(found, "jsonl" if is_list else None), first, read)
+        return Beginning(next(formats, "jsonl" if is_list else None), first, read)
     return Beginning(_table_format(first), first, read)
 
 
@@ -213,23 +213,23 @@ def encoding_of(format: str, path: Path, *, shown: Path | None = None) -> str:
 def object_of(line: str) -> dict[str, Any]:
     """Return the JSON object of a line; empty where it continues on the next lines, as in BioC."""
     try:
-        found = json.loads(line)
+        content = json.loads(line)
     except (ValueError, RecursionError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return content if isinstance(content, dict) else {}
 
 
 def _documents(items: Iterable[Document | Mention]) -> list[Document]:
     from canonym.types import Document
 
-    found: list[Document] = []
+    documents: list[Document] = []
     loose: dict[str, list[Mention]] = {}
     for item in items:
         if isinstance(item, Document):
-            found.append(item)
+            documents.append(item)
         else:
             loose.setdefault(item.document_id, []).append(item)
-    return found + [Document(id_, "", tuple(mentions)) for id_, mentions in loose.items()]
+    return documents + [Document(id_, "", tuple(mentions)) for id_, mentions in loose.items()]
 
 
 def read_items(

@@ -1,4 +1,4 @@
-"""``canonym compare``: which encoders find the names of a terminology best."""
+"""``canonym terminology encoders``: which encoders find the names of a terminology best."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 _USUAL = ("default", "default,rarity=0.5", "chargrams", "default+chargrams")
 
 
-@click.command()
+@click.command("encoders")
 @click.argument("terminology", type=click.Path())
 @click.option(
     "-e",
     "--encoder",
-    "encoders",
+    "specs",
     multiple=True,
     metavar="SPEC",
     help="An encoder as `canonym index` takes it, or several with + between them for one index. "
@@ -45,9 +45,9 @@ _USUAL = ("default", "default,rarity=0.5", "chargrams", "default+chargrams")
     show_default=True,
     help="Format of the report.",
 )
-def compare(
+def encoders(
     terminology: str,
-    encoders: tuple[str, ...],
+    specs: tuple[str, ...],
     names: int,
     seed: int,
     format_: str,
@@ -61,9 +61,9 @@ def compare(
     your own that was fitted to TERMINOLOGY has read them all, and a note says so.
 
     \b
-      canonym compare terms.db
-      canonym compare terms.db -e default -e multilingual -e default+multilingual
-      canonym compare terms.db -e default -e models/own --format json > compared.json
+      canonym terminology encoders terms.db
+      canonym terminology encoders terms.db -e default -e multilingual -e default+multilingual
+      canonym terminology encoders terms.db -e default -e models/own --format json > compared.json
     """
     import json
 
@@ -71,7 +71,7 @@ def compare(
     from canonym.cli.sources import open_terminology
     from canonym.evaluation.own_names import compare_by_names
 
-    chosen = [_parts(spec) for spec in encoders or _USUAL]
+    chosen = [_parts(spec) for spec in specs or _USUAL]
     with (
         open_terminology(terminology) as opened,
         counter("Comparing", unit="alternatives", total=len(chosen)) as report,

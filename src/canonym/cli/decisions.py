@@ -1,4 +1,4 @@
-"""``canonym import-decisions``: what reviewers decided, taken over into an index."""
+"""``canonym review import``: what reviewers decided, taken over into an index."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import click
 from canonym.cli.options import built_index_option
 
 if TYPE_CHECKING:
-    from canonym.cli.reviews import Taken
+    from canonym.exchange.decisions import Taken
 
 _SHOWN = 5
 
 
-@click.command("import-decisions")
+@click.command("import")
 @click.argument("file", type=click.Path())
 @built_index_option
 @click.option("--dry-run", is_flag=True, help="Count what would be taken over, and change nothing.")
@@ -30,7 +30,7 @@ _SHOWN = 5
 def import_decisions(
     file: str, index: str, dry_run: bool, skip_unknown: bool, language: str, encoding: str | None
 ) -> None:
-    """Take over what reviewers decided in FILE: SSSOM, Usagi, or a review of `canonym export`.
+    """Take over what reviewers decided in FILE: SSSOM, Usagi, or an exported review.
 
     Accepted mappings become names of their concepts, as with `canonym synonyms add`. Rejected ones
     are forbidden, as with `canonym synonyms forbid`. All are taken over, or none.
@@ -38,22 +38,21 @@ def import_decisions(
     In SSSOM a row is reviewed if its mapping_justification is semapv:ManualMappingCuration or it
     names a reviewer, and rejected if its predicate_modifier is Not. In Usagi a row is reviewed if
     it is APPROVED, and rejected if its equivalence is UNMATCHED. Tables (CSV, TSV, .xlsx, .ods) and
-    FHIR ConceptMaps are those that `canonym export` wrote. Other rows, broader and narrower
+    FHIR ConceptMaps are those that `canonym review export` wrote. Other rows, broader and narrower
     concepts among them, are passed over and counted.
 
     \b
       canonym link --index my-index --file names.txt -o links.sssom.tsv
-      canonym import-decisions links.sssom.tsv --index my-index --dry-run
-      canonym import-decisions links.sssom.tsv --index my-index
+      canonym review import links.sssom.tsv --index my-index --dry-run
+      canonym review import links.sssom.tsv --index my-index
       canonym synonyms list --index my-index
     """
     from pathlib import Path
 
     from canonym.cli.encodings import found_encoding
     from canonym.cli.progress import note
-    from canonym.cli.reviews import take_reviews
     from canonym.cli.sources import open_index
-    from canonym.linking.reviews import read_reviews
+    from canonym.exchange.decisions import read_reviews, take_reviews
 
     linker = open_index(index)
     found = read_reviews(file, encoding=encoding or found_encoding(Path(file)))

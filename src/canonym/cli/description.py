@@ -68,16 +68,18 @@ def _lines(value: Any) -> Iterator[str]:
     if isinstance(value, list):
         for part in value:
             if isinstance(part, Mapping):
-                yield ", ".join(f"{key}: {_shown(one)}" for key, one in part.items() if one != [])
+                yield ", ".join(
+                    f"{key}: {_shown(item)}" for key, item in part.items() if item != []
+                )
             else:
                 yield _shown(part)
-    elif isinstance(value, Mapping) and all(type(one) is int for one in value.values()):
+    elif isinstance(value, Mapping) and all(type(number) is int for number in value.values()):
         ranked = sorted(value.items(), key=lambda pair: (-pair[1], pair[0]))
         yield from (f"{count:,}  {key or '(none)'}" for key, count in ranked[:_MOST])
         if len(ranked) > _MOST:
             yield f"… and {len(ranked) - _MOST:,} more"
     elif isinstance(value, Mapping):
-        yield from (f"{key}: {_shown(one)}" for key, one in value.items() if one != [])
+        yield from (f"{key}: {_shown(item)}" for key, item in value.items() if item != [])
     else:
         yield _shown(value)
 

@@ -58,8 +58,8 @@ device_option = click.option(
 
 def encoders_of(linker: Linker) -> Iterator[Any]:
     """Yield the encoders of an index."""
-    for one in linker.pipeline.search.encoders:
-        yield one.encoder
+    for weighted in linker.pipeline.search.encoders:
+        yield weighted.encoder
 
 
 def check_device(device: str | None, encoders: Iterable[Any], linker: Linker | None = None) -> None:
@@ -73,11 +73,15 @@ def check_device(device: str | None, encoders: Iterable[Any], linker: Linker | N
 
     if device is None or device in CPU:
         return
-    if linker and any(one["index"] in ("exact", "inner") for one in linker.manifest["encoders"]):
+    if linker and any(
+        encoder["index"] in ("exact", "inner") for encoder in linker.manifest["encoders"]
+    ):
         return
-    opened = [make_encoder(one) if isinstance(one, str) else one for one in encoders]
-    if not any(hasattr(getattr(one, "base", one), "device") for one in opened):
-        kinds = ", ".join(dict.fromkeys(type(one).__name__ for one in opened)) or "none"
+    opened = [
+        make_encoder(encoder) if isinstance(encoder, str) else encoder for encoder in encoders
+    ]
+    if not any(hasattr(getattr(encoder, "base", encoder), "device") for encoder in opened):
+        kinds = ", ".join(dict.fromkeys(type(encoder).__name__ for encoder in opened)) or "none"
         raise InvalidInput(
             f"--device {device} is for transformers and exact indexes, and the encoders here are "
             f"others ({kinds}), which compute on the CPU: leave it out"

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from canonym.cli.key_options import typed_as
 from canonym.cli.progress import note
 from canonym.io.encodings import WINDOWS
 from canonym.io.streams import detect_encoding
@@ -21,10 +22,9 @@ def found_encoding(path: Path, *, shown: Path | None = None) -> str:
 def tell_encoding(path: Path, encoding: str) -> None:
     """Remark on an encoding that was found and is not UTF-8."""
     if encoding == WINDOWS:
-        flags = {flag for one in click.get_current_context().command.params for flag in one.opts}
-        advice = (
-            "name its encoding with --encoding" if "--encoding" in flags else "save it as UTF-8"
-        )
+        options = click.get_current_context().command.params
+        typed = [typed_as(option) for option in options if "--encoding" in option.opts]
+        advice = f"name its encoding with {typed[0].strip(' =')}" if typed else "save it as UTF-8"
         note(
             f"{path} is not UTF-8 and is read as Windows-1252 ({WINDOWS}); if letters look wrong, "
             f"{advice}."

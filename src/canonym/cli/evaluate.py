@@ -211,22 +211,22 @@ def evaluate(
     read = (corpus, *training, corrections, *others, index, *terminologies, *encoders)
     _check_files(html, json_, read, mentions=mentions, overwrite=overwrite)
     began = time.monotonic()
-    given = open_corpus(corpus, format=format_, sheet=sheet, header_row=header_row)
+    corpus_file = open_corpus(corpus, format=format_, sheet=sheet, header_row=header_row)
     before = [open_corpus(path, format=format_) for path in training]
     predictions = [(Path(path).name, read_predictions(path)) for path in others]
     system = open_system(index, terminologies, encoders, weights, protocol, device)
     with activity("Evaluating"):
         run = evaluate_corpus(
-            given.documents,
+            corpus_file.documents,
             **system._asdict(),
-            protocol=_protocol(protocol, given, split=split, same=same, glosses=glosses),
-            training=[document for one in before for document in one.documents],
+            protocol=_protocol(protocol, corpus_file, split=split, same=same, glosses=glosses),
+            training=[document for source in before for document in source.documents],
             corrections=read_corrections(corrections) if corrections else None,
-            files=[file for one in (given, *before) for file in one.files],
+            files=[file for source in (corpus_file, *before) for file in source.files],
             **options,
         )
-    compared = [compare(run, one, name=name, seed=options["seed"]) for name, one in predictions]
-    summary = _summarise(run, given, title or Path(corpus).name, compared, notes)
+    compared = [compare(run, ids, name=name, seed=options["seed"]) for name, ids in predictions]
+    summary = _summarise(run, corpus_file, title or Path(corpus).name, compared, notes)
     _write(summary, run, html, json_, mentions=mentions, overwrite=overwrite)
     _print(summary)
     took = ", ".join(f"{name} {seconds:.1f} s" for name, seconds in run.seconds.items())
@@ -235,10 +235,10 @@ def evaluate(
         note(f"The report is in {path}.")
 
 
-def _protocol(name: str, given: Corpus, *, split: str | None, **options: Any) -> Protocol:
+def _protocol(name: str, corpus: Corpus, *, split: str | None, **options: Any) -> Protocol:
     from canonym.evaluation.protocols import choose_protocol
 
-    if split is None and given.format == "concept" and name != "raw":
+    if split is None and corpus.format == "concept" and name != "raw":
         split = "file"  # its strings are prepared already
     return choose_protocol(name, split=split, **options)
 
@@ -330,8 +330,8 @@ def _print(summary: Summary) -> None:
     from canonym.cli.progress import note
     from canonym.evaluation.report import tables
 
-    for one in tables(summary):
-        print_table(one.columns, one.rows, right=one.columns[1:], title=one.title)
+    for table in tables(summary):
+        print_table(table.columns, table.rows, right=table.columns[1:], title=table.title)
     for remark in (*summary.explanations, *summary.caveats, *summary.remarks):
         note(printable(f"Note: {remark.rstrip('.')}."))
     note(printable(f"Made with {summary.made_with}."))

@@ -1,20 +1,21 @@
-"""Links for other programs: the options of ``canonym link`` for SSSOM, Usagi, OMOP and FHIR."""
+"""Links for other programs: the options of formats, SSSOM, Usagi, OMOP and FHIR among them."""
 
 from __future__ import annotations
 
 import datetime
 import os
-from typing import IO, TYPE_CHECKING, NamedTuple, TypedDict
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 import click
 
-from canonym.cli.options import with_options
+from canonym.cli.key_options import KeyOption, pairs_option
+from canonym.cli.options import Decorator, with_options
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from canonym.exchange.mappings import Origin
     from canonym.export import LinkWriter
-    from canonym.export.mappings import Origin
     from canonym.linker import Linker
     from canonym.terminology import Terminology
 
@@ -26,7 +27,7 @@ LINK_FORMATS = (
     *MAPPING_FORMATS,
 )
 
-_GOES_WITH = {
+GOES_WITH = {
     "mapping_set_id": ("sssom", "fhir"),
     "license": ("sssom",),
     "date": MAPPING_FORMATS,
@@ -38,7 +39,10 @@ _GOES_WITH = {
 }
 """The formats that each option is for."""
 
-_FLAGS = {"domains": "--domain"}
+
+def flag_of(name: str) -> str:
+    """Return how the option of a parameter is typed."""
+    return f"--format-option {name.removesuffix('s').replace('_', '-')}"
 
 
 class ExchangeOptions(TypedDict):
@@ -54,54 +58,104 @@ class ExchangeOptions(TypedDict):
     fhir_version: str | None
 
 
-date_option = click.option(
-    "--date",
-    type=click.DateTime(["%Y-%m-%d"]),
-    metavar="DAY",
-    help="Day of the mappings, such as 2024-12-31.  [default: that of SOURCE_DATE_EPOCH, else "
-    "none, so that the same input gives the same bytes]",
-)
+_FORMAT = "--format-option"
+
+
+def _format_option(flag: str, *names: str, metavar: str, help: str, **settings: Any) -> Decorator:
+    return click.option(
+        flag, *names, cls=KeyOption, of=_FORMAT, metavar=metavar, help=help, **settings
+    )
+
+
 mapping_set_options = with_options(
-    click.option(
+    pairs_option(_FORMAT, "An option of the format that is written, see below. Can be repeated."),
+    _format_option(
         "--mapping-set-id",
         metavar="URI",
-        help="sssom, fhir: address of the mapping set.  [default: one made from the index, or "
-        "of the review]",
+        help="sssom, fhir: address of the mapping set.  [default: made from the index or review]",
     ),
-    click.option(
+    _format_option(
         "--license",
         metavar="URI",
         help="sssom: address of the licence of the mappings.  [default: unspecified]",
     ),
-    date_option,
+    _format_option(
+        "--date",
+        type=click.DateTime(["%Y-%m-%d"]),
+        metavar="DAY",
+        help="sssom, usagi, omop, fhir: day of the mappings, such as 2024-12-31.  [default: that "
+        "of SOURCE_DATE_EPOCH, else none, so that the same input gives the same bytes]",
+    ),
 )
 exchange_options = with_options(
     mapping_set_options,
-    click.option(
+    _format_option(
         "--code-column",
         metavar="NAME",
         help="usagi, omop, fhir: the column with the code of a mention.  [default: the mention]",
     ),
-    click.option(
+    _format_option(
         "--frequency-column",
         metavar="NAME",
         help="usagi: the column that says how often a mention occurs.  [default: its rows, or "
         "what a review counted]",
     ),
-    click.option(
+    _format_option(
         "--source-vocabulary", metavar="ID", help="omop: the source_vocabulary_id of the mentions."
     ),
-    click.option(
+    _format_option(
         "--domain",
         "domains",
         multiple=True,
         metavar="DOMAIN",
         help="omop: only targets of this domain, such as Condition. Can be repeated.",
     ),
-    click.option(
-        "--fhir-version", type=click.Choice(["R4", "R5"]), help="fhir: the version.  [default: R4]"
+    _format_option(
+        "--fhir-version",
+        type=click.Choice(["R4", "R5"]),
+        metavar="R4|R5",
+        help="fhir: R4 or R5.  [default: R4]",
     ),
 )
+row_options = with_options(
+    _format_option(
+        "--output-encoding",
+        key="encoding",
+        metavar="NAME",
+        help="tsv, csv: encoding, such as utf-8-sig for Excel.  [default: that of the table read "
+        "with --column, else utf-8]",
+    ),
+    _format_option(
+        "--formula-guard/--no-formula-guard",
+        default=True,
+        metavar="no",
+        help="tsv, csv: put ' before texts that canonym writes and a spreadsheet may take for a "
+        "formula: those that begin with = + - @, a tab or a line end.  [default: yes]",
+    ),
+    _format_option(
+        "--skip-empty",
+        is_flag=True,
+        metavar="yes",
+        help="Leave out rows without a mention, which are kept otherwise.  [default: no]",
+    ),
+    _format_option(
+        "--shard-rows",
+        type=click.IntRange(1),
+        default=50_000,
+        metavar="N",
+        help="Folders: most rows of a part. It is held in memory, and done again after a stop.  "
+        "[default: 50000]",
+    ),
+    _format_option(
+        "--retries",
+        type=click.IntRange(0, 100),
+        default=2,
+        metavar="N",
+        help="Folders: further attempts for a part that fails by chance, as when its process is "
+        "killed.  [default: 2]",
+    ),
+)
+"""How rows are written, and the parts of a folder."""
 
 
 class MappingTarget(NamedTuple):
@@ -124,19 +178,19 @@ def check_mappings(
 ) -> None:
     """Refuse options that do not go with the format, or with the input."""
     from canonym.errors import InvalidInput
-    from canonym.export.omop import LONGEST_VOCABULARY
+    from canonym.exchange.omop import LONGEST_VOCABULARY
     from canonym.io.tables import shown
 
-    for name, formats in _GOES_WITH.items():
+    for name, formats in GOES_WITH.items():
         if options.get(name) and format_ not in formats:
-            flag = _FLAGS.get(name, f"--{name.replace('_', '-')}")
-            raise InvalidInput(f"{flag} goes with --format {' or '.join(formats)}, not {format_}")
+            raise InvalidInput(
+                f"{flag_of(name)} goes with --format {' or '.join(formats)}, not {format_}"
+            )
     for name in ("code_column", "frequency_column"):
         wanted = options.get(name)
         if wanted is not None and list(columns or ()).count(str(wanted)) != 1:
             has = f"it has {shown(columns)}" if columns else "there is no table: give --column"
-            flag = f"--{name.replace('_', '-')}"
-            raise InvalidInput(f"{flag} {wanted}: the input has no such column; {has}")
+            raise InvalidInput(f"{flag_of(name)}={wanted}: the input has no such column; {has}")
     if format_ not in MAPPING_FORMATS:
         return
     if explain:
@@ -149,8 +203,8 @@ def check_mappings(
     vocabulary = options["source_vocabulary"] or ""
     if format_ == "omop" and not 0 < len(vocabulary) <= LONGEST_VOCABULARY:
         raise InvalidInput(
-            f"--format omop needs --source-vocabulary, a name of 1 to {LONGEST_VOCABULARY} "
-            f"characters; it is {vocabulary!r}"
+            f"--format omop needs {flag_of('source_vocabulary')}=ID, a name of 1 to "
+            f"{LONGEST_VOCABULARY} characters; it is {vocabulary!r}"
         )
 
 
@@ -165,11 +219,11 @@ def mapping_target(
     if format_ not in MAPPING_FORMATS:
         return None
     from canonym.errors import InvalidInput
-    from canonym.linking.exchange import origin_of
+    from canonym.exchange.mappings import origin_of
     from canonym.linking.overlay import added_names
 
     terminology = linker.terminology
-    names = (*linker.synonyms(), *added_names(terminology))
+    names = (*linker.synonyms, *added_names(terminology))
     added = frozenset((name.text, name.concept_id) for name in names)
     origin = origin_of(terminology, linker.fingerprint, day_of(options["date"]), added)
     if format_ in ("usagi", "omop") and origin.prefixes[0] not in ("OMOP", ""):
@@ -182,13 +236,15 @@ def mapping_target(
         try:
             terminology.rows_where(types=options["domains"])
         except InvalidInput as error:
-            raise InvalidInput(f"--domain: {str(error).removeprefix('types: ')}") from error
+            raise InvalidInput(
+                f"{flag_of('domains')}: {str(error).removeprefix('types: ')}"
+            ) from error
     chosen = {key: options[key] for key in ExchangeOptions.__annotations__}  # type: ignore[literal-required]
     return MappingTarget(terminology, origin, columns or (), mention_column, chosen)  # type: ignore[arg-type]
 
 
 def day_of(date: datetime.datetime | None) -> str:
-    """Return the day of ``--date``, else that of ``SOURCE_DATE_EPOCH``, else none."""
+    """Return the day that is given, else that of ``SOURCE_DATE_EPOCH``, else none."""
     return date.date().isoformat() if date else _epoch()
 
 
@@ -208,12 +264,11 @@ def _epoch() -> str:
 
 def mapping_writer(format_: str, stream: IO[str], target: MappingTarget) -> LinkWriter:
     """Return the writer of a format of mappings."""
-    from canonym.export.fhir import ConceptMapWriter
-    from canonym.export.mappings import Codes
-    from canonym.export.omop import SourceMapWriter, UsagiWriter
+    from canonym.exchange.fhir import ConceptMapWriter
+    from canonym.exchange.mappings import Codes
+    from canonym.exchange.omop import SourceMapWriter, StandardConcepts, UsagiWriter
+    from canonym.exchange.sssom import SssomWriter
     from canonym.export.rows import check_unique
-    from canonym.export.sssom import SssomWriter
-    from canonym.linking.exchange import StandardConcepts
 
     options, origin, columns = target.options, target.origin, list(target.columns)
 

@@ -1,4 +1,4 @@
-"""``canonym export``: a reviewed list, written for other programs."""
+"""``canonym review export``: a reviewed list, written for other programs."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from canonym.cli.exchange import exchange_options
+from canonym.cli.key_options import KeyCommand
 from canonym.cli.options import overwrite_option
 
 if TYPE_CHECKING:
@@ -19,19 +20,8 @@ if TYPE_CHECKING:
 FORMATS = ("csv", "tsv", "xlsx", "ods", "sssom", "usagi", "omop", "fhir", "corpus")
 """Formats of `canonym.review.export`, which needs its extra to be imported."""
 
-_GOES_WITH = {
-    "code_column": ("usagi", "omop", "fhir"),
-    "frequency_column": ("usagi",),
-    "source_vocabulary": ("omop",),
-    "domains": ("omop",),
-    "fhir_version": ("fhir",),
-    "mapping_set_id": ("sssom", "fhir"),
-    "license": ("sssom",),
-    "date": ("sssom", "usagi", "omop", "fhir"),
-}
 
-
-@click.command()
+@click.command(cls=KeyCommand)
 @click.argument("review", metavar="REVIEW")
 @click.option("-o", "--output", type=click.Path(), required=True, help="Write this file.")
 @click.option(
@@ -72,12 +62,13 @@ def export(
 
     The tables have every row as it was uploaded, with the decision beside it. sssom, omop and fhir
     have what was decided, usagi has all mentions with their status. corpus has the mentions and
-    their ids, for `canonym fit --corpus`, `canonym train` and `canonym evaluate`.
+    their ids, for `canonym train subword --corpus`, `canonym train` and `canonym evaluate`.
 
     \b
-      canonym export 1 -o reviewed.xlsx
-      canonym export 1 -o reviewed.sssom.tsv --reviews reviews.db
-      canonym export Wards -o map.csv --format omop --index omop --source-vocabulary WARDS
+      canonym review export 1 -o reviewed.xlsx
+      canonym review export 1 -o reviewed.sssom.tsv --reviews reviews.db
+      canonym review export Wards -o map.csv --index omop --format omop \\
+          --format-option source-vocabulary=WARDS
     """
     from canonym.cli.exchange import day_of
     from canonym.cli.place import check_outputs
@@ -129,12 +120,14 @@ def _format_of(output: str) -> str:
 
 
 def _check_options(format: str, given: Mapping[str, object]) -> None:
+    from canonym.cli.exchange import GOES_WITH, flag_of
     from canonym.errors import InvalidInput
 
-    for name, formats in _GOES_WITH.items():
+    for name, formats in GOES_WITH.items():
         if given.get(name) and format not in formats:
-            flag = "--domain" if name == "domains" else f"--{name.replace('_', '-')}"
-            raise InvalidInput(f"{flag} goes with --format {' or '.join(formats)}, not {format}")
+            raise InvalidInput(
+                f"{flag_of(name)} goes with --format {' or '.join(formats)}, not {format}"
+            )
 
 
 def _database(reviews: str) -> str:

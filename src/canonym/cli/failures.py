@@ -6,7 +6,7 @@ code  meaning
 0     done
 1     the machine got in the way: a full disk, a missing permission, no memory
 2     the input, an option or a saved file cannot be used; the message says what to do
-3     `canonym bulk` is done but for some parts, which are set aside with their errors
+3     a folder is done but for some parts, which are set aside with their errors
 130   stopped with Ctrl-C
 141   the reader of the output has gone (``canonym link … | head``)
 ====  ==============================================================================
@@ -19,7 +19,7 @@ import errno
 import os
 import re
 import sys
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 import click
 
@@ -68,17 +68,20 @@ def printable(text: str) -> str:
     )
 
 
-def as_options(message: str, flags: Collection[str]) -> str:
-    """Write arguments of Python in a message as options of a command with these flags.
+def as_options(message: str, flags: Mapping[str, str]) -> str:
+    """Write arguments of Python in a message as options of a command.
 
-    >>> as_options("x exists; replace it with overwrite=True", {"--overwrite"})
+    `flags` says how its options are typed before a value.
+
+    >>> as_options("x exists; replace it with overwrite=True", {"--overwrite": "--overwrite "})
     'x exists; replace it with --overwrite'
     """
 
     def option(found: re.Match[str]) -> str:
         name, text, word = found["name"].replace("_", "-"), found["text"], found["word"]
         if f"--{name}" in flags:
-            return f"--{name}" if text is None else f"--{name} {text}"
+            typed = flags[f"--{name}"]
+            return typed.strip(" =") if text is None else f"{typed}{text}"
         if word not in _ANSWERS or name == "overwrite":
             return found[0]
         of_import = "" if "--option" in flags else " of `canonym import`"
@@ -92,7 +95,7 @@ def as_options(message: str, flags: Collection[str]) -> str:
 
 
 @contextlib.contextmanager
-def reported(flags: Callable[[], Collection[str]] = tuple) -> Iterator[None]:
+def reported(flags: Callable[[], Mapping[str, str]] = dict) -> Iterator[None]:
     """Turn expected errors into messages and exit codes; `flags` are the options of the command."""
     try:
         yield

@@ -132,9 +132,9 @@ def import_(
         format_ = recognise(source, options=columns)
     if format_ not in FORMATS:
         raise InvalidInput(f"--format {format_} is unknown; use one of {', '.join(FORMATS)}")
-    chosen = flags["encoding"] or any(pair.startswith("encoding=") for pair in extra)
+    named = flags["encoding"] or any(pair.startswith("encoding=") for pair in extra)
     is_file = Path(source).is_file() and not is_binary(source)
-    if "encoding" in FORMATS[format_].options and is_file and not chosen:
+    if "encoding" in FORMATS[format_].options and is_file and not named:
         flags["encoding"] = found_encoding(Path(source))
     options = keyword_options(FORMATS[format_].options, flags, extra, format=format_)
     began = time.monotonic()

@@ -39,8 +39,8 @@ _SURE, _WORTH = 0.001, 0.05  # the p of a gain, and its least size
     "encoders",
     multiple=True,
     metavar="SPEC",
-    help="default, contextual, multilingual, universal, chargrams, a folder made by `canonym fit` "
-    "or `canonym train`, a transformer, ... Options follow a comma: FOLDER,pooling=mean; "
+    help="default, contextual, multilingual, universal, chargrams, a folder made by `canonym "
+    "train`, a transformer, ... Options follow a comma: FOLDER,pooling=mean; "
     "default,rarity=0.5 weighs words by how rare they are in the terminology. Several "
     "are fused. Can be repeated.  [default: default]",
 )
@@ -368,7 +368,7 @@ def _note_synonyms_left(linker: Linker) -> None:
     from canonym.cli.failures import printable
     from canonym.cli.progress import note
 
-    left = linker.synonyms()
+    left = tuple(linker.synonyms)
     if left:
         shown = ", ".join(f"{name.text!r} ({name.concept_id})" for name in left[:5])
         note(
@@ -424,5 +424,5 @@ def _note_rarity(linker: Linker) -> None:
         note(
             f"Names share most of their words here: of {gain.n} that were taken out, the encoder "
             f"finds {gain.without:.0%}, and {gain.with_it:.0%} where rare words count more: "
-            f"--encoder {spec},rarity={_RARITY}. `canonym compare` shows more."
+            f"--encoder {spec},rarity={_RARITY}. `canonym terminology encoders` shows more."
         )

@@ -55,8 +55,8 @@ def _installation() -> dict[str, Any]:
         "canonym": __version__,
         "Python": platform.python_version(),
         "extras": {
-            extra: "installed" if found else f"not installed: pip install 'canonym[{extra}]'"
-            for extra, found in sorted(_extras().items())
+            extra: "installed" if installed else f"not installed: pip install 'canonym[{extra}]'"
+            for extra, installed in sorted(_extras().items())
         },
         **{f"{name} encoder": _shipped(name) for name in SHIPPED},
         "cache": str(cache_folder()),
@@ -70,14 +70,14 @@ def _extras() -> dict[str, bool]:
     import re
     from importlib.metadata import requires
 
-    found: dict[str, bool] = {}
+    installed: dict[str, bool] = {}
     lines = requires("canonym") if _is_installed("canonym") else None
     for line in lines or ():
         needed = re.match(r"""([\w.-]+).*\bextra == ['"]([\w.-]+)['"]""", line)
         if needed and needed[1] != "canonym" and needed[2] not in ("all", "dev"):
             package, extra = needed.groups()
-            found[extra] = found.get(extra, True) and _is_installed(package)
-    return found
+            installed[extra] = installed.get(extra, True) and _is_installed(package)
+    return installed
 
 
 def _is_installed(package: str) -> bool:

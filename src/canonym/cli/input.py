@@ -171,7 +171,7 @@ def open_input(
     if encoding is not None:
         check_encoding(encoding)
     if not table.column and (table.context_column or table.delimiter):
-        raise InvalidInput("--context-column and --delimiter go with --column")
+        raise InvalidInput("--context-column and a delimiter go with --column")
     if names:
         if table != TableOptions() or kind:
             raise InvalidInput(
@@ -269,7 +269,7 @@ def _open_workbook(
             f"{sheet.name!r} has {shown(sheet.header)} (or give --input-format columns)"
         )
     if table.delimiter:
-        raise InvalidInput("--delimiter goes with delimited text, not with a workbook")
+        raise InvalidInput("--input-option delimiter goes with delimited text, not with a workbook")
     with errors_named(path):
         rows = sheet_table(sheet, column=table.column, context_column=table.context_column)
     items = _from_stdin((Entry(mention, cells) for cells, mention in rows), path)

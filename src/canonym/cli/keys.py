@@ -1,4 +1,4 @@
-"""``canonym keys``: who may use the service."""
+"""``canonym serve keys``: who may use the service."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ def keys() -> None:
     be found.
 
     \b
-      canonym keys add "curation team" --scope review --keys keys.db
-      canonym keys list --keys keys.db
-      canonym keys revoke 1f0c2a9b --keys keys.db
+      canonym serve keys add "curation team" --scope review --keys keys.db
+      canonym serve keys list --keys keys.db
+      canonym serve keys revoke 1f0c2a9b --keys keys.db
     """
 
 
@@ -46,7 +46,7 @@ def add(name: str, scope: str, file: str) -> None:
     """Make a key for NAME and print it, this one time.
 
     \b
-      canonym keys add "curation team" --scope review --keys keys.db
+      canonym serve keys add "curation team" --scope review --keys keys.db
     """
     from canonym.service.keys import Keys
 
@@ -59,7 +59,7 @@ def list_(file: str) -> None:
     """List the keys as a table: id, name, scope, day of making, day of revoking.
 
     \b
-      canonym keys list --keys keys.db
+      canonym serve keys list --keys keys.db
     """
     from datetime import UTC, datetime
 
@@ -81,7 +81,7 @@ def revoke(id_: str, file: str) -> None:
     """Revoke the key ID, for good.
 
     \b
-      canonym keys revoke 1f0c2a9b --keys keys.db
+      canonym serve keys revoke 1f0c2a9b --keys keys.db
     """
     from canonym.service.keys import Keys
 

@@ -10,17 +10,17 @@ import click
 
 from canonym.cli.annotated import KINDS
 from canonym.cli.device import device_option
-from canonym.cli.exchange import LINK_FORMATS, ExchangeOptions, exchange_options
+from canonym.cli.exchange import LINK_FORMATS, ExchangeOptions, exchange_options, row_options
+from canonym.cli.key_options import KeyCommand, superseded_option
 from canonym.cli.options import (
     choice_options,
-    encoding_option,
     everyday_option,
     index_option,
+    input_options,
     mention_type_option,
     negated_option,
     overwrite_option,
     separator_option,
-    sheet_options,
     ties_option,
     workers_option,
 )
@@ -56,13 +56,17 @@ class Filters(TypedDict):
     separator: str | None
     min_score: float | None
     min_confidence: float | None
+    context: bool
     keep_negated: bool
     seed: int | None
 
 
-class SheetOptions(TypedDict):
-    """Which sheet of a workbook is read."""
+class ColumnOptions(TypedDict):
+    """Which column of a table is read, see `canonym.cli.input.TableOptions`."""
 
+    column: str | None
+    context_column: str | None
+    delimiter: str | None
     sheet: str | None
     header_row: int | None
 
@@ -74,11 +78,15 @@ class Machine(TypedDict):
     device: str | None
 
 
-class Options(RowOptions, SheetOptions, Filters, Machine, ExchangeOptions):
+class Options(RowOptions, ColumnOptions, Filters, Machine, ExchangeOptions):
     """What `link` hands on as it is given."""
 
+    shard_rows: int
+    retries: int
+    address: str | None
 
-@click.command()
+
+@click.command(cls=KeyCommand)
 @click.argument("names", nargs=-1)
 @click.option(
     "-f",
@@ -105,9 +113,7 @@ class Options(RowOptions, SheetOptions, Filters, Machine, ExchangeOptions):
     metavar="NAME",
     help="A column with the text around the mention, to look for abbreviations.",
 )
-@click.option("--delimiter", metavar="CHAR", help="Separator of cells; found when left out.")
-@encoding_option
-@sheet_options
+@input_options
 @mention_type_option("mention_types")
 @index_option
 @everyday_option
@@ -124,7 +130,13 @@ class Options(RowOptions, SheetOptions, Filters, Machine, ExchangeOptions):
 @click.option(
     "--explain", is_flag=True, help="Explain each link: normal forms, scores, runner-up, margin."
 )
-@click.option("-o", "--output", type=click.Path(), help="Write to this file.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(),
+    help="Write to this file; or to this folder, in parts, if it ends in a slash or there is "
+    "--engine.",
+)
 @click.option(
     "--format",
     "format_",
@@ -133,12 +145,8 @@ class Options(RowOptions, SheetOptions, Filters, Machine, ExchangeOptions):
     "docs/formats/exchange.md. [default: by the suffix of the file; without a file, table for a "
     "terminal, and for a pipe tsv, or csv if that is what --column reads]",
 )
-@click.option(
-    "--output-encoding",
-    metavar="NAME",
-    help="Encoding of TSV and CSV, such as utf-8-sig for Excel.  [default: that of the table read "
-    "with --column, else utf-8]",
-)
+@exchange_options
+@row_options
 @click.option(
     "--one-row",
     is_flag=True,
@@ -146,42 +154,35 @@ class Options(RowOptions, SheetOptions, Filters, Machine, ExchangeOptions):
     "are joined by |. Without it each part has a row. Goes with tsv, csv, parquet; workbooks are "
     "always so.",
 )
-@click.option(
-    "--skip-empty",
-    is_flag=True,
-    help="Leave out rows without a mention. Otherwise they are kept, without a concept.",
-)
-@click.option(
-    "--formula-guard/--no-formula-guard",
-    default=True,
-    show_default=True,
-    help="In TSV and CSV, put ' before texts that canonym writes and a spreadsheet may take for a "
-    "formula: those that begin with = + - @, a tab or a line end. Columns of the input stay.",
-)
-@exchange_options
 @overwrite_option
-@click.option("--resume", is_flag=True, help="Continue an interrupted output file.")
+@click.option("--resume", is_flag=True, help="Continue an interrupted output.")
 @workers_option
 @device_option
+@click.option(
+    "--engine",
+    metavar="[local|ray|spark|ADDRESS]",
+    help="What links the parts of a folder: processes of this machine, Ray or Spark; or the "
+    "cluster at an address, ray://host:6379 or spark://host:7077.  [default: local]",
+)
+@superseded_option("--address", "--engine takes the address of a cluster")
+@click.pass_context
 def link(
+    ctx: click.Context,
     names: tuple[str, ...],
     file: str | None,
     input_format: str | None,
-    column: str | None,
-    context_column: str | None,
-    delimiter: str | None,
     encoding: str | None,
     mention_types: tuple[str, ...],
     index: str | None,
     no_everyday: bool,
     k: int | None,
     ids: str | None,
-    no_context: bool,
     explain: bool,
     output: str | None,
     format_: str | None,
     overwrite: bool,
     resume: bool,
+    engine: str | None,
     **options: Unpack[Options],
 ) -> None:
     """Link NAMES, a file or standard input to concepts.
@@ -211,8 +212,9 @@ def link(
     \b
     A column of a table, which gets the columns canonym_id, canonym_label, ...:
       canonym link --file visits.csv --column diagnosis -o linked.csv
-      canonym link --file visits.csv --column dx --context-column note --min-score 0.6 -o linked.csv
-      canonym link --file visits.csv --column dx --one-row --output-encoding utf-8-sig -o linked.csv
+      canonym link --file visits.csv --column dx --context-column note --min-confidence 0.9
+      canonym link --file visits.csv --column dx --one-row -o linked.csv \\
+          --input-option delimiter=";" --format-option encoding=utf-8-sig
       canonym link --file visits.csv --column problems --separator "|" --one-row -o linked.csv
 
     \b
@@ -228,6 +230,11 @@ def link(
       canonym link --file huge.txt -o linked.tsv --workers 4
       canonym link --file huge.txt -o linked.tsv --workers 4 --resume
 
+    \b
+    A table of any size, a folder or a pattern of files, in parts, to Parquet (docs/guides/bulk.md):
+      canonym link --file "visits/*.csv" --column dx -o linked/
+      canonym link --file s3://bucket/visits --column dx -o linked --engine ray://head:6379
+
     The columns of TSV, CSV and Parquet and the objects of JSON lines are described in
     docs/formats/links.md.
     """
@@ -237,14 +244,16 @@ def link(
     from canonym.cli.resume import is_finished
     from canonym.cli.sources import open_chosen
 
+    if engine is not None or _is_folder(output):
+        _link_in_parts(ctx)
+        return
     chosen = choose_format(format_, output)
     inputs = (source_of(names, file), index, ids)
     check_output(output, chosen, inputs, overwrite=overwrite, resume=resume)
     if output and resume and is_finished(output):
         note(f"{output} is finished: there is nothing to do.")
         return
-    choice = options["sheet"], options["header_row"]
-    table = TableOptions(column, context_column, delimiter, *choice)
+    table = TableOptions(**{name: options[name] for name in ColumnOptions.__annotations__})  # type: ignore[literal-required]
     with open_input(names, file, kind=input_format, table=table, encoding=encoding) as given:
         if format_ is output is None and chosen == "tsv":
             chosen = given.delimited_format
@@ -252,11 +261,10 @@ def link(
         _check(given, layout, output, mention_types)
         _warn_of_files(names)
         linker = open_chosen(index, options, everyday=not no_everyday)
-        layout = _with_origin(layout, linker, options, column, output)
+        layout = _with_origin(layout, linker, options, output)
         how = {
             "k": max(layout.k, 2),  # the margin needs a runner-up
             "ids": read_ids(ids) if ids else (),
-            "context": not no_context,
             **{name: value for name, value in options.items() if name in Filters.__annotations__},
         }
         blanks, unread = Blanks(skipped=options["skip_empty"]), Unread(linker.encoder_names)
@@ -273,6 +281,19 @@ def link(
     _sum_up(out, given, output, blanks, unread)
 
 
+def _link_in_parts(ctx: click.Context) -> None:
+    from canonym.cli.parts import link_in_parts
+
+    link_in_parts(ctx)
+
+
+def _is_folder(output: str | None) -> bool:
+    """Tell whether the output is a folder: one that is there, or is written like one."""
+    from pathlib import Path
+
+    return bool(output) and (str(output).endswith(("/", "\\")) or Path(str(output)).is_dir())
+
+
 def _layout(
     given: Input, format_: str, k: int | None, options: Options, *, explain: bool
 ) -> Layout:
@@ -285,7 +306,9 @@ def _layout(
     one_row, encoding = options["one_row"], options["output_encoding"]
     check_mappings(format_, options, given.columns, k=k, explain=explain)
     if options["skip_empty"] and given.documents:
-        raise InvalidInput("--skip-empty goes with names, lines and tables, not with documents")
+        raise InvalidInput(
+            "--format-option skip-empty goes with names, lines and tables, not with documents"
+        )
     if one_row and format_ not in ("tsv", "csv", "parquet", *WORKBOOKS):
         raise InvalidInput(
             f"--one-row goes with --format tsv, csv, parquet or a workbook, not {format_}"
@@ -303,7 +326,9 @@ def _layout(
     if encoding is not None:
         check_encoding(encoding, argument="output_encoding")
         if format_ not in ("tsv", "csv"):
-            raise InvalidInput(f"--output-encoding goes with --format tsv or csv, not {format_}")
+            raise InvalidInput(
+                f"--format-option encoding goes with --format tsv or csv, not {format_}"
+            )
     best_alone = ("tsv", "csv", *WORKBOOKS, *MAPPING_FORMATS)
     return Layout(
         format_,
@@ -325,15 +350,13 @@ def _total(file: str | None, given: Input) -> int | None:
     return count_items(file, given) if watched() else None
 
 
-def _with_origin(
-    layout: Layout, linker: Linker, options: Options, column: str | None, output: str | None
-) -> Layout:
+def _with_origin(layout: Layout, linker: Linker, options: Options, output: str | None) -> Layout:
     """Add what formats for other programs say about the index."""
     from canonym import __version__
     from canonym.cli.exchange import mapping_target
 
     return layout._replace(
-        mappings=mapping_target(linker, layout.format, options, layout.columns, column),
+        mappings=mapping_target(linker, layout.format, options, layout.columns, options["column"]),
         syntax="json" if output and output.lower().endswith(".json") else "xml",
         source=f"canonym {__version__}, index {linker.fingerprint}",
     )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from canonym.cli.exchange import mapping_set_options
+from canonym.cli.key_options import KeyCommand
 from canonym.cli.options import Number, overwrite_option
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from canonym.types import ConceptMapping
 
 
-@click.command("map")
+@click.command("map", cls=KeyCommand)
 @click.argument("left", type=click.Path())
 @click.argument("right", type=click.Path())
 @click.option("-o", "--output", type=click.Path(), required=True, help="Write this file, as SSSOM.")
@@ -62,8 +63,8 @@ def map_(
     from canonym.cli.place import check_outputs
     from canonym.cli.progress import counter, note
     from canonym.cli.sources import open_terminology
+    from canonym.exchange.alignment import map_terminologies
     from canonym.io.files import write_file
-    from canonym.linking.mapping import map_terminologies
 
     check_outputs({"-o": output}, (left, right), overwrite=overwrite)
     with open_terminology(left) as one, open_terminology(right) as other:
@@ -95,8 +96,8 @@ def _write(
     date: datetime.datetime | None,
 ) -> None:
     from canonym.cli.exchange import day_of
-    from canonym.export.sssom import ConceptMappingWriter
-    from canonym.linking.exchange import origin_of
+    from canonym.exchange.mappings import origin_of
+    from canonym.exchange.sssom import ConceptMappingWriter
 
     day = day_of(date)
     subjects, objects = origin_of(one, one.digest, day), origin_of(other, other.digest, day)

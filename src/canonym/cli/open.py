@@ -70,15 +70,15 @@ def _encoders_of(linker: Linker) -> list[str | Encoder]:
     """Return the encoders of an index; one that is fitted to its names is only named."""
     from canonym.encoders import SHIPPED, load_encoder, marked
 
-    found: list[str | Encoder] = []
+    opened: list[str | Encoder] = []
     for number, described in enumerate(linker.manifest["encoders"]):
         name = described["name"]
         if name == "chargrams":
-            found.append(name)
+            opened.append(name)
         else:
             encoder = load_encoder(linker.folder / f"encoder-{number}")
-            found.append(marked(encoder, name) if name in SHIPPED else encoder)
-    return found
+            opened.append(marked(encoder, name) if name in SHIPPED else encoder)
+    return opened
 
 
 def open_terminologies(paths: Sequence[str]) -> Terminology:

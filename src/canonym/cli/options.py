@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from canonym.cli.annotated import FORMATS
+from canonym.cli.key_options import KeyOption, note_at_end, pairs_option, superseded_option
 from canonym.errors import InvalidInput
 from canonym.io.processes import MOST
 from canonym.io.sizes import parse_size
@@ -65,10 +66,8 @@ index_option: Decorator = click.option(
     "what has that name in the current directory wins. Or a terminology, which is then indexed for "
     "this run. ICD-10-CM when left out.",
 )
-everyday_option: Decorator = click.option(
-    "--no-everyday",
-    is_flag=True,
-    help="ICD-10-CM without the bundled everyday names.",
+everyday_option: Decorator = superseded_option(
+    "--no-everyday", "type --index icd10cm-official", is_flag=True
 )
 encoding_option: Decorator = click.option(
     "--encoding",
@@ -100,13 +99,13 @@ prefer_option: Decorator = click.option(
     multiple=True,
     metavar="WHAT",
     help="Of concepts that share a name, those of this type, source, prefix of ids (MESH:) or "
-    "species (human) go first; species alone: those that the text names. Can be repeated.",
+    "species (human) go first, also before one whose name is nearer; species alone: those that the "
+    "text names. Can be repeated.",
 )
-ties_option: Decorator = click.option(
+ties_option: Decorator = superseded_option(
     "--seed",
+    "ties are broken by trust and id; in Python, link(seed=…) breaks them at random",
     type=click.IntRange(min=0),
-    help="Break ties between equal scores at random, the same way for the same number.  "
-    "[default: the more trusted name first, then the id]",
 )
 
 
@@ -129,12 +128,13 @@ seed_option: Decorator = click.option(
     show_default=True,
     help="Seed of the random numbers.",
 )
+sheet_option: Decorator = click.option(
+    "--sheet",
+    metavar="NAME",
+    help="Sheet of a workbook (.xlsx, .ods).  [default: the first that is visible]",
+)
 sheet_options: Decorator = with_options(
-    click.option(
-        "--sheet",
-        metavar="NAME",
-        help="Sheet of a workbook (.xlsx, .ods).  [default: the first that is visible]",
-    ),
+    sheet_option,
     click.option(
         "--header-row",
         type=click.IntRange(1),
@@ -142,6 +142,34 @@ sheet_options: Decorator = with_options(
         help="Row of the sheet that names the columns.  [default: the first that is not empty]",
     ),
 )
+_INPUT = "--input-option"
+input_options: Decorator = with_options(
+    sheet_option,
+    pairs_option(_INPUT, "An option of the kind of file that is read, see below. Can be repeated."),
+    click.option(
+        "--delimiter",
+        cls=KeyOption,
+        of=_INPUT,
+        metavar="CHAR",
+        help="Separator of cells; found when left out.",
+    ),
+    click.option(
+        "--encoding",
+        cls=KeyOption,
+        of=_INPUT,
+        metavar="NAME",
+        help="Encoding of the file; found when left out, and named if it is not UTF-8.",
+    ),
+    click.option(
+        "--header-row",
+        cls=KeyOption,
+        of=_INPUT,
+        type=click.IntRange(1),
+        metavar="N",
+        help="Row of a sheet that names the columns.  [default: the first that is not empty]",
+    ),
+)
+"""How a file is read, for `canonym.cli.key_options.KeyCommand`."""
 choice_options: Decorator = with_options(
     click.option(
         "--type",
@@ -171,10 +199,8 @@ choice_options: Decorator = with_options(
         help="Only the concepts in this file, one id a line.",
     ),
     prefer_option,
-    click.option(
-        "--min-score",
-        type=Number(0, 1),
-        help="A best score below this makes a mention NIL.",
+    superseded_option(
+        "--min-score", "--min-confidence says what is good enough", type=Number(0, 1)
     ),
     click.option(
         "--min-confidence",
@@ -183,10 +209,10 @@ choice_options: Decorator = with_options(
         "0 nothing.  [default: 0.15, which does so with most nonsense]",
     ),
     click.option(
-        "--no-context",
-        is_flag=True,
-        help="Ignore the text and the other mentions around a mention, which otherwise choose "
-        "between concepts of the same name.",
+        "--context/--no-context",
+        default=True,
+        help="Whether the text and the other mentions around a mention choose between concepts of "
+        "the same name.  [default: context]",
     ),
 )
 """What may be found, and what is good enough."""
@@ -220,10 +246,7 @@ def retired_option(name: str, says: str, *, flag: bool = False) -> Decorator:
 
     def tell(ctx: click.Context, _option: click.Parameter, value: object) -> None:
         if value is not None:
-            from canonym.cli.progress import note
-
-            # At the end it is known whether notes are wanted.
-            ctx.call_on_close(lambda: note(f"{name} has no effect any more: {says}."))
+            note_at_end(ctx, f"{name} has no effect any more: {says}.")
 
     kind = {"is_flag": True, "flag_value": "yes"} if flag else {"multiple": False}
     return click.option(name, hidden=True, expose_value=False, callback=tell, default=None, **kind)

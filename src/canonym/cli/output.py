@@ -19,7 +19,7 @@ from canonym.errors import InvalidInput
 from canonym.export import DelimitedWriter, JsonLinesWriter, LinkWriter, ParquetWriter, format_of
 from canonym.export.workbooks import WorkbookWriter
 from canonym.io.encodings import without_mark
-from canonym.io.files import write_file
+from canonym.io.files import write_file, write_folder
 from canonym.io.tables import TableStyle
 from canonym.io.workbooks import SUFFIXES, Sheet
 from canonym.types import Document, Link, Mention
@@ -48,8 +48,7 @@ class Layout(NamedTuple):
 
     `style`, `one_row` and `formula_guard` are those of `canonym.export.DelimitedWriter`, `sheet`
     that of `canonym.export.workbooks.WorkbookWriter`. `mappings` is for formats of mappings,
-    `syntax` and `source` are for BioC. With `places` a table to read tells where mentions stand,
-    with `flags` what the text says about them.
+    `syntax` and `source` are for BioC. With `places` a table to read tells where mentions stand.
     """
 
     format: str
@@ -64,7 +63,6 @@ class Layout(NamedTuple):
     syntax: str = "xml"
     source: str = ""
     places: bool = False
-    flags: bool = False
 
 
 class Output:
@@ -107,7 +105,7 @@ class Output:
         around = error.object[max(error.start - 20, 0) : error.end + 20].strip()
         return InvalidInput(
             f"{error.object[error.start]!r} in {around!r} cannot be written in {self._encoding}: "
-            "choose an encoding that has all characters, such as --output-encoding utf-8-sig"
+            "choose an encoding that has all characters, such as --format-option encoding=utf-8-sig"
         )
 
 
@@ -168,7 +166,13 @@ def check_output(
     if resume and format not in _RESUMABLE:
         raise InvalidInput(_NOT_RESUMABLE)
     touched = working_files(Path(path)) if format in _RESUMABLE else ()
-    check_outputs({"-o": path}, inputs, overwrite=overwrite or resume, touched=touched)
+    check_outputs(
+        {"-o": path},
+        inputs,
+        overwrite=overwrite or resume,
+        folder=format == "brat",
+        touched=touched,
+    )
 
 
 @contextlib.contextmanager
@@ -198,6 +202,9 @@ def open_output(
             output = Output(journal.stream, layout, journal)
             yield output
             output.close()
+    elif path is not None and layout.format == "brat":
+        with write_folder(path, overwrite=overwrite) as folder:
+            yield Output(cast(Any, folder), layout)
     else:
         encoding = None if layout.format in _BINARY else layout.style.encoding
         with _open_stream(path, encoding, overwrite=overwrite) as stream:
@@ -284,6 +291,21 @@ class _BioC:
         self._writer.write(_linked(item, links, in_text=False), [_infons(link) for link in links])
 
 
+class _Brat:
+    """Writes documents into a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        from canonym.corpora.brat import BratWriter
+
+        self._writer = BratWriter(folder)
+
+    def write(self, item: Item, links: Sequence[Link]) -> None:
+        self._writer.write(_linked(item, links))
+
+    def close(self) -> None:
+        """Do nothing: every document is written at once."""
+
+
 def _infons(link: Link) -> dict[str, str]:
     found = link.parts or (link,)
     best = [one.candidates[0] for one in found if one.id is not None]
@@ -292,6 +314,7 @@ def _infons(link: Link) -> dict[str, str]:
         "score": "|".join(f"{one.score:.6g}" for one in best),
         "confidence": "" if link.confidence is None else f"{link.confidence:.6g}",
         "sieve": "|".join(one.sieve for one in best),
+        "status": "|".join(link.status),
         "nil": "; ".join(dict.fromkeys(one.reason for one in found if one.nil)),
     }
     return {key: value for key, value in facts.items() if value}
@@ -330,13 +353,15 @@ def _writer(layout: Layout, stream: IO[Any], *, done: int) -> ItemWriter:
         from canonym.corpora.bioc import BioCWriter
 
         return _BioC(BioCWriter(stream, syntax=layout.syntax, source=layout.source))
+    if layout.format == "brat":
+        return _Brat(cast(Path, stream))
     writer: LinkWriter
     if layout.mappings is not None:
         writer = mapping_writer(layout.format, stream, layout.mappings)
         return _EachLink(writer, explain=False, separator="")
     options: dict[str, Any] = {"k": layout.k, "explain": layout.explain}
     if layout.format == "table":
-        writer = _TableWriter(stream, places=layout.places, flags=layout.flags, **options)
+        writer = _TableWriter(stream, places=layout.places, **options)
         return _EachLink(writer, explain=layout.explain, separator="\n")
     options["columns"] = layout.columns
     if layout.format in WORKBOOKS:
@@ -410,11 +435,9 @@ class _TableWriter:
         k: int,
         explain: bool = False,
         places: bool = False,
-        flags: bool = False,
     ) -> None:
         self._console = _console(stream)
         self._places = places
-        self._flags = flags
         self._k = k
         self._most = 1 if explain else _BLOCK
         self._pending: list[Link] = []
@@ -439,9 +462,9 @@ class _TableWriter:
         if not self._pending:
             return
         columns = ["mention", "id", "label", "score", "matched name"]
-        said = self._flags or any(link.status for link in self._pending)
+        said = any(link.status for link in self._pending)
         if said:
-            columns.insert(1, "flags" if self._flags else "status")
+            columns.insert(1, "status")
         first = ("place",) if self._places else ()
         table = _table(*first, *columns, right=("score",))
         for link in self._pending:

@@ -34,14 +34,14 @@ def check_outputs(
     does not let this process write.
     """
     places = {option: restored(Path(path)) for option, path in outputs.items() if path is not None}
-    given = [Path(path) for path in inputs if path and Path(path).exists()]
+    existing = [Path(path) for path in inputs if path and Path(path).exists()]
     check_distinct(outputs)
     for option, place in places.items():
-        _check_inputs(f"{option} {place}", place, given)
+        _check_inputs(f"{option} {place}", place, existing)
         _check_surroundings(f"{option} {place}", place)
         _check_free(option, place, overwrite=overwrite, folder=folder)
     for place in touched:
-        _check_inputs(f"{place}, which is written meanwhile,", place, given)
+        _check_inputs(f"{place}, which is written meanwhile,", place, existing)
 
 
 def check_standard_output(inputs: Iterable[str | None]) -> None:
@@ -65,14 +65,14 @@ def _status(place: str | IO[str]) -> os.stat_result | None:
 def check_distinct(outputs: Mapping[str, str | None]) -> None:
     """Refuse two options that name one output."""
     places = [(option, Path(path)) for option, path in outputs.items() if path is not None]
-    for (one, place), (other, also) in combinations(places, 2):
+    for (first, place), (second, also) in combinations(places, 2):
         if _same(place, also):
-            raise InvalidInput(f"{one} and {other} are both {place}; two files are expected")
+            raise InvalidInput(f"{first} and {second} are both {place}; two files are expected")
 
 
-def _check_inputs(what: str, place: Path, given: Iterable[Path]) -> None:
+def _check_inputs(what: str, place: Path, inputs: Iterable[Path]) -> None:
     real = _real(place)
-    for path in given:
+    for path in inputs:
         if _same(place, path):
             raise InvalidInput(f"{what} is an input as well; choose another name for the output")
         if real in _real(path).parents:
@@ -114,20 +114,20 @@ def _check_free(option: str, place: Path, *, overwrite: bool, folder: bool) -> N
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(place))
 
 
-def _same(one: Path, other: Path) -> bool:
+def _same(first: Path, second: Path) -> bool:
     """Tell whether two paths are one file, or will be; some file systems fold case."""
-    if one.exists() and other.exists():
-        return one.samefile(other)
-    if one.exists() or other.exists():
+    if first.exists() and second.exists():
+        return first.samefile(second)
+    if first.exists() or second.exists():
         return False
-    real, also = _real(one), _real(other)
+    real, also = _real(first), _real(second)
     return _same_parent(real, also) and real.name.casefold() == also.name.casefold()
 
 
-def _same_parent(one: Path, other: Path) -> bool:
-    if one.parent.exists() and other.parent.exists():
-        return one.parent.samefile(other.parent)
-    return one.parent == other.parent
+def _same_parent(first: Path, second: Path) -> bool:
+    if first.parent.exists() and second.parent.exists():
+        return first.parent.samefile(second.parent)
+    return first.parent == second.parent
 
 
 def _is_standard_input(place: Path) -> bool:

@@ -1,8 +1,10 @@
-"""The page ``docs/cli.md``, made by ``python -m canonym.cli.reference > docs/cli.md``."""
+"""The pages ``docs/cli``, a command each, made by ``python -m canonym.cli.reference docs/cli``."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import click
 
@@ -12,37 +14,49 @@ _WIDTH = 100
 _HEAD = """\
 # Command line
 
-The output of `--help`, command by command. `python -m canonym.cli.reference` makes this page.
+`canonym --help`. Each command has a page with what its `--help` says.
 """
 
 
-def reference() -> str:
-    """Return the page: the help of every command."""
-    root = click.Context(
-        main,
-        info_name="canonym",
+def reference() -> dict[str, str]:
+    """Return the pages by the names of their files."""
+    root = _context(main, "canonym", None)
+    assert isinstance(main, click.Group)
+    commands = {name: main.get_command(root, name) for name in main.list_commands(root)}
+    listed = (f"- [`canonym {name}`]({name}.md)\n" for name in commands)
+    pages = {"canonym.md": f"{_HEAD}\n{_help(main, root)}\n{''.join(listed)}"}
+    for name, command in commands.items():
+        assert command is not None
+        pages[f"{name}.md"] = "\n".join(_sections(command, _context(command, name, root)))[1:]
+    return pages
+
+
+def _context(command: click.Command, name: str, parent: click.Context | None) -> click.Context:
+    return click.Context(
+        command,
+        info_name=name,
+        parent=parent,
         terminal_width=_WIDTH,
         max_content_width=_WIDTH,
         help_option_names=["-h", "--help"],
     )
-    return "\n".join([_HEAD, *_sections(main, root)])
+
+
+def _help(command: click.Command, ctx: click.Context) -> str:
+    return f"```text\n{command.get_help(ctx)}\n```\n"
 
 
 def _sections(command: click.Command, ctx: click.Context) -> Iterator[str]:
-    yield f"## {ctx.command_path}\n\n```text\n{command.get_help(ctx)}\n```\n"
+    yield f"## {ctx.command_path}\n\n{_help(command, ctx)}"
     if isinstance(command, click.Group):
         for name in command.list_commands(ctx):
             child = command.get_command(ctx, name)
             if child is not None:
-                inner = click.Context(
-                    child,
-                    info_name=name,
-                    parent=ctx,
-                    terminal_width=_WIDTH,
-                    max_content_width=_WIDTH,
-                )
-                yield from _sections(child, inner)
+                yield from _sections(child, _context(child, name, ctx))
 
 
 if __name__ == "__main__":  # pragma: no cover - run by `make docs`
-    click.echo(reference(), nl=False)
+    folder = Path(sys.argv[1])
+    folder.mkdir(exist_ok=True)
+    for file, page in reference().items():
+        (folder / file).write_text(page, encoding="utf-8")

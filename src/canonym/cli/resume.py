@@ -56,11 +56,11 @@ def open_journal(
             journal.check_skipped()
             journal.finish()
     except BaseException:
-        kept = journal.stop()
-        if kept:
+        n_done = journal.stop()
+        if n_done:
             click.echo(
-                f"What is done, {kept:,} mentions, is kept in {journal.partial}; the same command "
-                "with --resume continues from there.",
+                f"What is done, {n_done:,} mentions, is kept in {journal.partial}; the same "
+                "command with --resume continues from there.",
                 err=True,
             )
         raise
@@ -254,14 +254,14 @@ class Journal:
 
     def stop(self) -> int:
         """Keep what is done after a failure; return the number of links that are kept."""
-        kept = 0
+        n_done = 0
         with contextlib.suppress(OSError):
             if self._sound and self._done[1] > self.n_links:
                 self.save()
         with contextlib.suppress(OSError):
             self.stream.close()
         if self._record.exists():
-            kept = int(json.loads(self._record.read_text(encoding="utf-8"))["links"])
+            n_done = int(json.loads(self._record.read_text(encoding="utf-8"))["links"])
         else:
             self.partial.unlink(missing_ok=True)
-        return kept
+        return n_done

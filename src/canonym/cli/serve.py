@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from canonym.cli.keys import keys
 from canonym.cli.options import Decorator, Number, with_options
 
 
@@ -63,7 +64,8 @@ _limits = with_options(
 )
 
 
-@click.command()
+@click.group(invoke_without_command=True)
+@click.pass_context
 @_option(
     "--index",
     type=_Indexes(),
@@ -97,7 +99,7 @@ _limits = with_options(
     "--keys",
     type=click.Path(),
     default="",
-    help="File of API keys, see `canonym keys`; every request then needs one.",
+    help="File of API keys, see `canonym serve keys`; every request then needs one.",
 )
 @_option(
     "--reviews",
@@ -110,7 +112,7 @@ _limits = with_options(
 @_option(
     "--match-confidence",
     type=Number(0, 1),
-    default=0.85,  # LEAST_CONFIDENCE of canonym.text.certainty, which help need not import
+    default=0.85,  # LEAST_CONFIDENCE of canonym.exchange.auto_accept, which help need not import
     show_default=True,
     help="From this confidence on, a candidate is a match that needs no review. Needs an index "
     "with a confidence from annotated mentions.",
@@ -124,7 +126,7 @@ _limits = with_options(
     metavar="URL",
     help="Address at which clients reach the service, behind a proxy.",
 )
-def serve(host: str, port: int, workers: int, **settings: Any) -> None:
+def serve(ctx: click.Context, host: str, port: int, workers: int, **settings: Any) -> None:
     """Serve linking, reconciliation and pages for people over HTTP.
 
     \b
@@ -138,6 +140,8 @@ def serve(host: str, port: int, workers: int, **settings: Any) -> None:
     OpenRefine takes /reconcile/NAME as a reconciliation service. An index that is built again under
     the same name is opened again without a pause. SIGTERM and Ctrl-C let open requests end.
     """
+    if ctx.invoked_subcommand is not None:
+        return
     from canonym.cli.progress import note
     from canonym.cli.sources import open_index, open_linker
     from canonym.errors import require
@@ -162,3 +166,6 @@ def serve(host: str, port: int, workers: int, **settings: Any) -> None:
         workers=workers,
         started=lambda address: note(f"Serving {names} on {address}; Ctrl-C stops it."),
     )
+
+
+serve.add_command(keys)

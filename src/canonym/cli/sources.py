@@ -84,7 +84,7 @@ def open_linker(
             n = int(linker.fit_confidence()["links"])
         note(
             f"The index learned how sure its links are, from {n:,} questions about its own names; "
-            "`canonym fit-confidence CORPUS` learns it from annotated mentions."
+            "`canonym train confidence CORPUS` learns it from annotated mentions."
         )
     return linker
 

@@ -48,7 +48,7 @@ def add(name: str, id_: str, index: str, language: str) -> None:
     """
     from canonym.cli.progress import note
 
-    if not open_index(index).add_synonym(name, id_, language=language):
+    if not open_index(index).synonyms.add(name, id_, language=language):
         note(f"{name!r} is a name of {id_} already.")
 
 
@@ -62,7 +62,7 @@ def remove(name: str, id_: str, index: str) -> None:
     \b
       canonym synonyms remove "widow maker" I21.02 --index my-index
     """
-    open_index(index).remove_synonym(name, id_)
+    open_index(index).synonyms.remove(name, id_)
 
 
 @synonyms.command()
@@ -77,7 +77,7 @@ def forbid(mention: str, id_: str, index: str) -> None:
     """
     from canonym.cli.progress import note
 
-    if not open_index(index).forbid(mention, id_):
+    if not open_index(index).synonyms.forbid(mention, id_):
         note(f"{id_} is forbidden for {mention!r} already.")
 
 
@@ -91,7 +91,7 @@ def allow(mention: str, id_: str, index: str) -> None:
     \b
       canonym synonyms allow "cold" J00 --index my-index
     """
-    open_index(index).allow(mention, id_)
+    open_index(index).synonyms.allow(mention, id_)
 
 
 @synonyms.command("list")
@@ -148,7 +148,7 @@ def import_(file: str, index: str, language: str) -> None:
             names.append(checked)
         if remark:
             notes[checked.text, checked.concept_id] = remark
-    added, forbidden = linker.teach(names, pairs)
+    added, forbidden = linker.synonyms.update(names, pairs)
     linker.pipeline.names.overlay.note(notes)
     note(
         f"{added:,} of {len(names):,} names and {forbidden:,} of {len(pairs):,} forbidden pairs "
@@ -157,9 +157,9 @@ def import_(file: str, index: str, language: str) -> None:
 
 
 def _listed(linker: Linker) -> Iterator[tuple[str, str, str, str]]:
-    for name in linker.synonyms():
+    for name in linker.synonyms:
         yield "synonym", name.text, name.concept_id, name.language
-    for mention, id_ in linker.forbidden():
+    for mention, id_ in linker.synonyms.forbidden:
         yield "forbidden", mention, id_, ""
 
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from canonym.cli.compare import encoders
+
 if TYPE_CHECKING:
     from canonym.terminology import Terminology
     from canonym.terminology.diff import Difference
@@ -233,3 +235,6 @@ def export(path: str, output: str, format_: str | None, overwrite: bool) -> None
         note(f"{opened.n_concepts:,} concepts are in {output}.")
     for what, count in lost.items():
         note(f"Left out, for {chosen} has no place for it: {count:,} {what}.")
+
+
+terminology.add_command(encoders)

@@ -52,14 +52,16 @@ def open_texts(
         kind = kind or _recognise(place, path)
         if kind in _OF_TEXTS:
             texts = _read_texts(place, path, kind, encoding)
-            given = Input(texts, documents=True, kind=kind)
+            texts_input = Input(texts, documents=True, kind=kind)
         else:
-            given = stack.enter_context(open_input((), str(place), kind=kind, encoding=encoding))
-            if not given.documents:
+            texts_input = stack.enter_context(
+                open_input((), str(place), kind=kind, encoding=encoding)
+            )
+            if not texts_input.documents:
                 raise InvalidInput(
                     f"{path} holds mentions without a text around them: `canonym link` links those"
                 )
-        yield given
+        yield texts_input
 
 
 def _recognise(place: Path, path: Path) -> str:
@@ -69,9 +71,9 @@ def _recognise(place: Path, path: Path) -> str:
         corpus = format in _OF_DOCUMENTS or not _text_files(place)
         return folder_format(place) if corpus else "text"
     with open_text(place, encoding=detect_encoding(place)) as lines:
-        found, first, _ = look_at(lines, place)
-    if found in _OF_DOCUMENTS:
-        return str(found)
+        kind, first, _ = look_at(lines, place)
+    if kind in _OF_DOCUMENTS:
+        return str(kind)
     if is_markup(first):
         raise ReadError(
             path,
@@ -89,8 +91,8 @@ def _read_texts(place: Path, path: Path, kind: str, encoding: str | None) -> Ite
     """Yield a document for each text; its id is the name of the file, or the number of the line."""
     for file in _text_files(place) if place.is_dir() else [place]:
         shown = file if place.is_dir() else path
-        found = encoding or found_encoding(file, shown=shown)
-        with open_text(file, encoding=found, keep_ends=True) as lines:
+        used = encoding or found_encoding(file, shown=shown)
+        with open_text(file, encoding=used, keep_ends=True) as lines:
             if kind == "text":
                 name = shown.stem if shown != STANDARD_INPUT else "text"
                 yield Document(name, "".join(lines))

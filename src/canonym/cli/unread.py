@@ -40,4 +40,4 @@ class Unread:
         text, best = link.mention.text, next(iter(link.candidates), None)
         if text.isascii() or (best and (best.sieve != "search" or best.score >= _NEAR)):
             return False
-        return bool(self._encoders) and not any(reads(one, text) for one in self._encoders)
+        return bool(self._encoders) and not any(reads(encoder, text) for encoder in self._encoders)

@@ -32,7 +32,6 @@ from canonym.corpora.trials import (
     read_trials_json,
     read_trials_table,
     read_trials_xml,
-    select_trials,
 )
 
 __all__ = [
@@ -69,7 +68,6 @@ __all__ = [
     "read_trials_table",
     "read_trials_xml",
     "refined",
-    "select_trials",
     "take_census",
     "write_bioc",
     "write_jsonl_documents",

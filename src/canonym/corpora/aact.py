@@ -69,7 +69,7 @@ def read_aact(path: str | Path) -> Iterator[Trial]:
             [(_plain(kind), name) for kind, name in interventions.get(id_, ())],
             study_type=study_type,
             phase=phase,
-            **{key: [cells[0] for cells in found.get(id_, ())] for key, found in lists.items()},
+            **{key: [cells[0] for cells in columns.get(id_, ())] for key, columns in lists.items()},
         )
 
 
@@ -96,12 +96,12 @@ class _Export:
 
     def grouped(self, table: str, *columns: str, optional: bool = False) -> _Lists:
         """Cells of the columns, row by row, for each trial."""
-        found: _Lists = {}
+        rows_of: _Lists = {}
         if optional and not self.has(f"{table}.txt"):
-            return found
+            return rows_of
         for id_, *cells in self.rows(table, *columns):
-            found.setdefault(id_, []).append(cells)
-        return found
+            rows_of.setdefault(id_, []).append(cells)
+        return rows_of
 
     def terms(self, table: str) -> _Lists:
         rows = self.grouped(table, "mesh_term", "mesh_type?")
@@ -114,13 +114,13 @@ class _Export:
         """Title, study type and phase of each trial; None without the file."""
         if not self.has("studies.txt"):
             return None
-        found: dict[str, tuple[str, str, str]] = {}
+        studies: dict[str, tuple[str, str, str]] = {}
         columns = ("brief_title", "official_title?", "study_type?", "phase?")
         for id_, brief, official, study_type, phase in self.rows("studies", *columns):
-            if id_ in found:
+            if id_ in studies:
                 raise ReadError(self.path, f"studies.txt has the trial {id_!r} twice")
-            found[id_] = (brief or official, study_type, phase)
-        return found
+            studies[id_] = (brief or official, study_type, phase)
+        return studies
 
     def rows(self, table: str, *columns: str) -> Iterator[list[str]]:
         """Yield the trial and the columns of each row; a column that ends in "?" may be missing."""
@@ -137,7 +137,7 @@ class _Export:
             for column in columns:
                 if column not in rows.columns and not column.endswith("?"):
                     raise ReadError(self.path / name, f"has no column {column!r}", line=1)
-            found = [column.rstrip("?") for column in columns]
-            at = [rows.columns.index(name) if name in rows.columns else -1 for name in found]
+            names = [column.rstrip("?") for column in columns]
+            at = [rows.columns.index(name) if name in rows.columns else -1 for name in names]
             for cells, mention in rows:
                 yield [mention.text, *("" if i < 0 else cells[i] for i in at)]

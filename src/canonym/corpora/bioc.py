@@ -110,10 +110,10 @@ def read_bioc(
     if pieces not in PIECES:
         raise InvalidInput(f"pieces={pieces!r} is not known; use one of {', '.join(PIECES)}")
     options = _Options(tuple(key.lower() for key in id_keys), composites, pieces)
-    found = _from_xml(path) if _is_xml(path) else _from_json(path)
+    documents = _from_xml(path) if _is_xml(path) else _from_json(path)
     n = 0
     copies: list[str] = []
-    for content, line in found:
+    for content, line in documents:
         yield _read_document(content, path, line, options, copies)
         n += 1
     if not n:
@@ -266,16 +266,16 @@ class _Reader:
         return Document(self.id, self.text, tuple(m for m in mentions if m is not None))
 
     def parts(self, content: dict[str, Any], key: str) -> list[dict[str, Any]]:
-        found = content.get(key) or []
-        if not isinstance(found, list) or not all(isinstance(part, dict) for part in found):
+        parts = content.get(key) or []
+        if not isinstance(parts, list) or not all(isinstance(part, dict) for part in parts):
             raise self.error(f"{key!r} is no list of objects", content)
-        return list(found)
+        return list(parts)
 
     def number(self, part: dict[str, Any], key: str, owner: dict[str, Any]) -> int:
-        given = part.get(key)
-        value = whole_number(given.strip()) if isinstance(given, str) else given
+        number = part.get(key)
+        value = whole_number(number.strip()) if isinstance(number, str) else number
         if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-            raise self.error(f"the {key} is {given!r:.80}; a whole number is expected", owner)
+            raise self.error(f"the {key} is {number!r:.80}; a whole number is expected", owner)
         return value
 
     def add_text(self, part: dict[str, Any]) -> None:
@@ -446,12 +446,12 @@ def _content(document: Document, further: Sequence[Mapping[str, str]] = ()) -> d
         for annotation in annotations
         for place in annotation["locations"]
     )
-    one = cut <= 0 or cut == len(text) - 1 or across
-    bounds = [(0, len(text))] if one else [(0, cut), (cut + 1, len(text))]
+    alone = cut <= 0 or cut == len(text) - 1 or across
+    bounds = [(0, len(text))] if alone else [(0, cut), (cut + 1, len(text))]
     passages: list[dict[str, Any]] = []
     for kind, (start, end) in zip(("title", "abstract"), bounds, strict=False):
         inside = [a for a in annotations if start <= a["locations"][0]["offset"] < end]
-        head = {"infons": {} if one else {"type": kind}, "offset": start, "text": text[start:end]}
+        head = {"infons": {} if alone else {"type": kind}, "offset": start, "text": text[start:end]}
         passages.append(head | {"sentences": [], "annotations": inside, "relations": []})
     rest: dict[str, Any] = {"annotations": [], "relations": []}
     return {"id": document.id, "infons": {}, "passages": passages} | rest

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from canonym.corpora.gold import NO_CONCEPT, parse_ids, written_ids
@@ -141,29 +142,29 @@ class _Annotations:
         if key.startswith("T"):
             self.add_mention(key, body, last, number)
         elif key.startswith("N"):
-            found = _REFERENCE.fullmatch(body)
-            if not found:
+            match = _REFERENCE.fullmatch(body)
+            if not match:
                 raise self.error(
                     number, f"'Reference T1 RESOURCE:ID' was expected, found {body[:60]!r}"
                 )
-            self.references.setdefault(found[1], []).append((found[2].strip(), number))
+            self.references.setdefault(match[1], []).append((match[2].strip(), number))
         elif key.startswith("#"):
             self.notes.setdefault(body.rpartition(" ")[2], []).append(last.strip())
         elif not key.startswith(_PASSED_OVER):
             raise self.error(number, f"{line[:60]!r} is no line of brat: is this brat?")
 
     def add_mention(self, key: str, body: str, written: str, number: int) -> None:
-        found = _MENTION.fullmatch(body)
-        if not found:
+        match = _MENTION.fullmatch(body)
+        if not match:
             raise self.error(number, f"'TYPE START END' was expected, found {body[:60]!r}")
         if key in self.spans:
             raise self.error(number, f"the id {key} was used in a line above")
-        bounds = (piece.split() for piece in found[2].split(";"))
+        bounds = (piece.split() for piece in match[2].split(";"))
         pieces = sorted((int(start), int(end)) for start, end in bounds)
         problem = pieces_problem(self.text, pieces, written or None)
         if problem:
             raise self.error(number, problem)
-        self.spans[key] = (found[1], pieces)
+        self.spans[key] = (match[1], pieces)
 
     def mentions(self, how: str, references: str) -> Iterator[Mention]:
         for key, uses in self.references.items():
@@ -178,9 +179,9 @@ class _Annotations:
             yield Mention(text, pieces[0][0], pieces[-1][1], type_, ids, rule, self.id)
 
     def gold(self, key: str, references: str) -> tuple[tuple[str, ...], str]:
-        found = tuple(dict.fromkeys(id_ for id_, _ in self.references.get(key, ())))
-        if found:
-            return found, references if len(found) > 1 else "any"
+        ids = tuple(dict.fromkeys(id_ for id_, _ in self.references.get(key, ())))
+        if ids:
+            return ids, references if len(ids) > 1 else "any"
         for note in self.notes.get(key, ()):
             parts = re.split(r"\s*[|+,]\s*", note)
             if self.note and all(self.note.fullmatch(part) for part in parts):
@@ -189,7 +190,9 @@ class _Annotations:
 
 
 def brat_annotations(document: Document) -> str:
-    """Return the annotation file of a document: mentions, and their ids as notes.
+    """Return the annotation file of a document: mentions, their ids as notes, their flags.
+
+    A flag such as ``negated`` is an attribute, *Negated*, which `read_brat` passes over.
 
     Parameters
     ----------
@@ -208,6 +211,7 @@ def brat_annotations(document: Document) -> str:
         If the offsets of a mention do not hold its text, or its type or ids cannot be written.
     """
     lines = []
+    n_attributes = 0
     for i, mention in enumerate(document.mentions, start=1):
         pieces = mention_pieces(document.text, mention)
         if not mention.type or any(letter.isspace() for letter in mention.type):
@@ -221,6 +225,9 @@ def brat_annotations(document: Document) -> str:
             raise InvalidInput(f"the ids {ids[:60]!r} would be read back as an ordinary note")
         if ids:
             lines.append(f"#{i}\tAnnotatorNotes T{i}\t{ids}\n")
+        for flag in mention.flags or ():
+            n_attributes += 1
+            lines.append(f"A{n_attributes}\t{flag.capitalize()} T{i}\n")
     return "".join(lines)
 
 
@@ -230,3 +237,37 @@ def _split(ids: str) -> Iterable[str]:
 
 def _one_line(text: str) -> str:
     return " ".join(text.split())
+
+
+class BratWriter:
+    """Writes documents into a folder that exists, a text and its annotations each.
+
+    The id of a document is its path inside the folder. A type without a name is ``Concept``; blanks
+    in others become ``_``.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def write(self, document: Document) -> None:
+        """Write a document.
+
+        Raises
+        ------
+        InvalidInput
+            If its id is no path inside the folder, or that of an earlier document.
+        """
+        path = Path(document.id)
+        if not document.id or path.is_absolute() or ".." in path.parts or "\0" in document.id:
+            raise InvalidInput(f"the document {document.id[:60]!r} cannot be called so in a folder")
+        text = self._folder / path.with_name(f"{path.name}.txt")
+        if text.exists():
+            raise InvalidInput(f"two documents are called {document.id[:60]!r}: brat has one file")
+        mentions = tuple(
+            replace(mention, type="_".join(mention.type.split()) or "Concept")
+            for mention in document.mentions
+        )
+        annotations = brat_annotations(replace(document, mentions=mentions))
+        text.parent.mkdir(parents=True, exist_ok=True)
+        for file, content in ((text, document.text), (text.with_suffix(".ann"), annotations)):
+            file.write_text(content, encoding="utf-8", newline="")

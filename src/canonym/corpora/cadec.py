@@ -120,7 +120,7 @@ def read_folds(folder: str | Path, *, type: str = "", encoding: str = "utf-8") -
     folder = Path(folder)
     if not folder.is_dir():
         raise ReadError(folder, "is no folder; one with a folder or files per fold was expected")
-    found: dict[str, dict[str, Path]] = {}
+    files_of: dict[str, dict[str, Path]] = {}
     for file in sorted((*folder.rglob("*.txt"), *folder.rglob("*.tsv"))):
         match = _FOLD_FILE.fullmatch(file.name)
         name = match["fold"] if match else file.parent.name
@@ -128,13 +128,13 @@ def read_folds(folder: str | Path, *, type: str = "", encoding: str = "utf-8") -
         kind = "targets" if part == "standard" else _PARTS.get(part)
         if kind is None:
             continue  # a readme, or something else that is no part of a fold
-        if kind in found.setdefault(name, {}):
+        if kind in files_of.setdefault(name, {}):
             raise ReadError(file, f"is a second file of {kind} mentions for the fold {name}")
-        found[name][kind] = file
-    if not found:
+        files_of[name][kind] = file
+    if not files_of:
         raise ReadError(folder, "holds no fold: train.txt and test.txt in a folder per fold")
-    for name in sorted(found, key=_natural):
-        files = found[name]
+    for name in sorted(files_of, key=_natural):
+        files = files_of[name]
         if "test" not in files:
             raise ReadError(folder, f"the fold {name} has no file of test mentions")
         parts = {

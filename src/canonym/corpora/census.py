@@ -57,8 +57,8 @@ class Census:
             for copy in self.duplicates
         ]
         if len(self.prefixes) > 1:
-            found = ", ".join(f"{key or 'none'} {n:,}" for key, n in self.prefixes.items())
-            said.append(f"the gold ids have several prefixes: {found}")
+            prefixes = ", ".join(f"{key or 'none'} {n:,}" for key, n in self.prefixes.items())
+            said.append(f"the gold ids have several prefixes: {prefixes}")
         for what, mentions in (
             ("mentions have offsets outside of their text", self.outside),
             ("pairs of mentions overlap", [first for first, _ in self.overlaps]),

@@ -169,23 +169,23 @@ class _Release:
 
     def annotated(self) -> dict[str, Path]:
         """Return the files of annotations by the names of their notes, in order."""
-        found: dict[str, Path] = {}
+        files_of: dict[str, Path] = {}
         whole = self.path.is_dir()
         for file in self.files if whole else [self.path]:
             ending = next((end for end in self.endings if file.name.endswith(end)), None)
             if ending or not whole:
                 name = file.name.removesuffix(ending or "")
-                if name in found:
-                    raise _annotated_twice(name, found[name], file)
-                found[name] = file
-        if not found:
+                if name in files_of:
+                    raise _annotated_twice(name, files_of[name], file)
+                files_of[name] = file
+        if not files_of:
             raise ReadError(self.path, f"holds no file that ends in {' or '.join(self.endings)}")
         listed = self._listed()
-        if missing := [name for name in listed if name not in found]:
+        if missing := [name for name in listed if name not in files_of]:
             raise ReadError(
                 self.path, f"its list of files names {missing[0]!r}, which has no annotations"
             )
-        return {name: found[name] for name in dict.fromkeys((*listed, *found))}
+        return {name: files_of[name] for name in dict.fromkeys((*listed, *files_of))}
 
     def _listed(self) -> list[str]:
         if not self.path.is_dir():
@@ -198,15 +198,15 @@ class _Release:
         return listed
 
     def text(self, file: Path, name: str) -> str:
-        found = self.notes.get(name, [])
-        if len(found) != 1:
-            where = f"{len(found)} files {name}.txt are" if found else f"no file {name}.txt is"
+        files = self.notes.get(name, [])
+        if len(files) != 1:
+            where = f"{len(files)} files {name}.txt are" if files else f"no file {name}.txt is"
             raise ReadError(
                 file,
                 f"{where} in {self.root}: name the folder that holds each note once, and its "
                 "annotations",
             )
-        return read_text(found[0], encoding=self.encoding)
+        return read_text(files[0], encoding=self.encoding)
 
     def rows(self, file: Path, layout: str) -> Iterator[_Row]:
         if not file.stat().st_size:

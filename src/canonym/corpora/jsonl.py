@@ -145,7 +145,7 @@ def parse_jsonl_rows(lines: Iterable[str], path: str | Path) -> Iterator[list[st
 
 
 def _cell(value: Any) -> str:
-    if isinstance(value, list) and not any(isinstance(each, dict | list) for each in value):
+    if isinstance(value, list) and not any(isinstance(item, dict | list) for item in value):
         return "|".join(map(_cell, value))
     if isinstance(value, dict | list):
         return json.dumps(value, ensure_ascii=False)
@@ -162,8 +162,10 @@ def _documents(records: Iterable[_Record]) -> Iterator[Document]:
         mentions = record.value("mentions") or []
         if not isinstance(mentions, list):
             raise record.error(f"'mentions' is {_shown(mentions)}; a list is expected")
-        found = tuple(_document_mention(record.part(m), text, str(id_)) for m in mentions)
-        yield Document(str(id_), text, found)
+        document_mentions = tuple(
+            _document_mention(record.part(m), text, str(id_)) for m in mentions
+        )
+        yield Document(str(id_), text, document_mentions)
 
 
 def _mentions(records: Iterable[_Record]) -> Iterator[Mention]:
@@ -394,22 +396,22 @@ def write_jsonl_mentions(mentions: Iterable[Mention], stream: IO[str]) -> int:
             "document": mention.document_id or None,
             "context": mention.context or None,
         }
-        found = {key: value for key, value in optional.items() if value is not None}
-        _write(stream, {"mention": mention.text} | found | _about(mention))
+        facts = {key: value for key, value in optional.items() if value is not None}
+        _write(stream, {"mention": mention.text} | facts | _about(mention))
         n += 1
     return n
 
 
 def _about(mention: Mention) -> dict[str, Any]:
     """Return the type, ids and rule of a mention; empty and usual values are left out."""
-    found: dict[str, Any] = {}
+    facts: dict[str, Any] = {}
     if mention.type:
-        found["type"] = mention.type
+        facts["type"] = mention.type
     if mention.ids:
-        found["ids"] = list(mention.ids)
+        facts["ids"] = list(mention.ids)
     if mention.rule != "any":
-        found["rule"] = mention.rule
-    return found
+        facts["rule"] = mention.rule
+    return facts
 
 
 def _write(stream: IO[str], content: dict[str, Any]) -> None:

@@ -65,24 +65,24 @@ def _document(path: str | Path, unit: Any, parent: Element) -> Document:
     text = unit.findtext("text")
     if not id_ or text is None:
         raise ReadError(path, "a unit has no id or no text", line=unit.line)
-    found: dict[tuple[int, int], tuple[str, dict[str, None]]] = {}
-    for one in unit.iterfind("e"):
-        offset, length = (whole_number(one.get(key) or "") for key in ("offset", "len"))
-        cui = (one.get("cui") or "").strip()
+    annotations: dict[tuple[int, int], tuple[str, dict[str, None]]] = {}
+    for annotation in unit.iterfind("e"):
+        offset, length = (whole_number(annotation.get(key) or "") for key in ("offset", "len"))
+        cui = (annotation.get("cui") or "").strip()
         if offset is None or length is None or not cui:
             raise ReadError(
                 path,
-                f"unit {id_!r}: an annotation has the offset {one.get('offset')!r}, the len "
-                f"{one.get('len')!r} and the cui {one.get('cui')!r}; two whole numbers and an id "
-                "are expected",
-                line=one.line,
+                f"unit {id_!r}: an annotation has the offset {annotation.get('offset')!r}, the len "
+                f"{annotation.get('len')!r} and the cui {annotation.get('cui')!r}; two whole "
+                "numbers and an id are expected",
+                line=annotation.line,
             )
         span = (offset, offset + length)
-        if problem := span_problem(text, *span, one.text or None):
-            raise ReadError(path, f"unit {id_!r}: {problem}", line=one.line)
-        found.setdefault(span, (one.get("grp") or "", {}))[1][cui] = None
+        if problem := span_problem(text, *span, annotation.text or None):
+            raise ReadError(path, f"unit {id_!r}: {problem}", line=annotation.line)
+        annotations.setdefault(span, (annotation.get("grp") or "", {}))[1][cui] = None
     mentions = (
         Mention(text[a:b], a, b, type_, tuple(ids), "all" if len(ids) > 1 else "any", id_)
-        for (a, b), (type_, ids) in found.items()
+        for (a, b), (type_, ids) in annotations.items()
     )
     return Document(id_, text, tuple(mentions))

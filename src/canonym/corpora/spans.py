@@ -38,10 +38,10 @@ def span_problem(text: str, start: int, end: int, written: str | None = None) ->
     """
     if not 0 <= start < end <= len(text):
         return f"offsets {start}-{end} are no span of the text, which has {len(text):,} code points"
-    found = text[start:end]
-    if written is not None and not is_transliteration(found, written):
+    held = text[start:end]
+    if written is not None and not is_transliteration(held, written):
         return (
-            f"offsets {start}-{end} hold {found[:60]!r}, the annotation says {written[:60]!r}: "
+            f"offsets {start}-{end} hold {held[:60]!r}, the annotation says {written[:60]!r}: "
             "offsets count code points from 0"
         )
     return None
@@ -115,15 +115,15 @@ def _find_words(text: str, start: int, end: int, words: Sequence[str]) -> list[P
     at = start
     for i, word in enumerate(words):
         last = i == len(words) - 1
-        found = end - len(word) if last else text.find(word, at, end)
-        if found < at or not text.startswith(word, found):
+        place = end - len(word) if last else text.find(word, at, end)
+        if place < at or not text.startswith(word, place):
             return []
-        gap = text[pieces[-1][1] : found] if pieces else ""
+        gap = text[pieces[-1][1] : place] if pieces else ""
         if pieces and re.fullmatch(r"\s+", gap):
-            pieces[-1] = (pieces[-1][0], found + len(word))
+            pieces[-1] = (pieces[-1][0], place + len(word))
         else:
-            pieces.append((found, found + len(word)))
-        at = found + len(word)
+            pieces.append((place, place + len(word)))
+        at = place + len(word)
     return pieces
 
 

@@ -69,7 +69,7 @@ def read_official(folder: str | Path, read: Callable[[Path], Iterable[Item]]) ->
     if not folder.is_dir():
         raise ReadError(folder, "is no folder; one with train, dev and test files was expected")
     files = sorted(folder.iterdir())
-    found = {}
+    parts = {}
     for part, words in _PARTS.items():
         matches = [file for file in files if file.name.split(".")[0].lower() in words]
         loose = re.compile(rf"(?:{'|'.join(words)})_?set", re.IGNORECASE)
@@ -77,8 +77,8 @@ def read_official(folder: str | Path, read: Callable[[Path], Iterable[Item]]) ->
         if len(matches) > 1 or (not matches and part != "dev"):
             names = ", ".join(file.name for file in matches) or "none"
             raise ReadError(folder, f"one file of the {part} part was expected, found {names}")
-        found[part] = tuple(item for file in matches for item in read(file))
-    return Parts(found["train"], found["dev"], found["test"])
+        parts[part] = tuple(item for file in matches for item in read(file))
+    return Parts(parts["train"], parts["dev"], parts["test"])
 
 
 def refined(
@@ -133,19 +133,19 @@ context='', flags=None)]
         return text if same == "text" else (text, frozenset(mention.ids), mention.rule)
 
     training = {identity(mention) for mention in known}
-    kept: list[Mention] = []
+    refined_mentions: list[Mention] = []
     met: set[Hashable] = set()
     n_seen = n_repeated = 0
     for mention in test:
-        found = identity(mention)
-        if found in training:
+        mention_key = identity(mention)
+        if mention_key in training:
             n_seen += 1
-        elif found in met:
+        elif mention_key in met:
             n_repeated += 1
         else:
-            met.add(found)
-            kept.append(mention)
-    return Selection(kept, n_seen, n_repeated)
+            met.add(mention_key)
+            refined_mentions.append(mention)
+    return Selection(refined_mentions, n_seen, n_repeated)
 
 
 def hold_out(

@@ -351,25 +351,25 @@ def read_annotated_table(
     >>> [(one.document_id, one.text, one.ids) for one in read_annotated_table(file)]
     [('7', 'hip, broken', ('D006620',))]
     """
-    given = dict(columns or {})
-    unknown = [role for role in given if role not in ROLES]
+    role_columns = dict(columns or {})
+    unknown = [role for role in role_columns if role not in ROLES]
     if unknown:
         raise InvalidInput(f"there is no role {unknown[0]!r}; there are {', '.join(ROLES)}")
     path = Path(path)
     choice = SheetChoice(sheet, header_row)
     if workbook_suffix(path):
-        yield from _from_sheet(path, given, choice)
+        yield from _from_sheet(path, role_columns, choice)
         return
     check_no_choice(path, choice)
     if is_parquet(path):
-        yield from _from_parquet(path, given)
+        yield from _from_parquet(path, role_columns)
         return
     with open_text(path, encoding=encoding) as lines:
         _, first, announced = _header_line(lines)
     if not first:
         raise ReadError(path, _NO_HEADER)
     header = split_header(first.rstrip("\n"), delimiter or announced_delimiter(announced))
-    roles = _required(header, given, partial(ReadError, path))
+    roles = _required(header, role_columns, partial(ReadError, path))
     with read_table(
         path, column=header[roles["mention"]], delimiter=delimiter, encoding=encoding
     ) as table:
@@ -378,42 +378,44 @@ def read_annotated_table(
             yield _mention(values, _row_error(path, number))
 
 
-def recognise_columns(header: list[str], given: Mapping[str, str] | None = None) -> dict[str, int]:
+def recognise_columns(
+    header: list[str], further: Mapping[str, str] | None = None
+) -> dict[str, int]:
     """Return the position of the column of each role; `given` names columns by role."""
     columns = [squeezed(name) for name in header]
-    known = ROLES | {role: (name,) for role, name in (given or {}).items()}
-    found: dict[str, int] = {}
+    known = ROLES | {role: (name,) for role, name in (further or {}).items()}
+    places: dict[str, int] = {}
     for role in ROLES:
         matches = (name for name in map(squeezed, known[role]) if columns.count(name) == 1)
         if (name := next(matches, None)) is not None:
-            found[role] = columns.index(name)
-    return found
+            places[role] = columns.index(name)
+    return places
 
 
 def _required(
-    header: list[str], given: Mapping[str, str], error: Callable[[str], ReadError]
+    header: list[str], columns: Mapping[str, str], error: Callable[[str], ReadError]
 ) -> dict[str, int]:
-    roles = recognise_columns(header, given)
-    for role in (*given, "mention", "ids"):
+    roles = recognise_columns(header, columns)
+    for role in (*columns, "mention", "ids"):
         if role not in roles:
-            wanted = repr(given[role]) if role in given else " or ".join(ROLES[role])
+            expected = repr(columns[role]) if role in columns else " or ".join(ROLES[role])
             raise error(
-                f"no column for {role}: {wanted} was expected, the columns are {shown(header)}"
+                f"no column for {role}: {expected} was expected, the columns are {shown(header)}"
             )
     return roles
 
 
-def _from_parquet(path: Path, given: Mapping[str, str]) -> Iterator[Mention]:
+def _from_parquet(path: Path, columns: Mapping[str, str]) -> Iterator[Mention]:
     with open_parquet(path) as (header, rows):
-        roles = _required(header, given, partial(ReadError, path))
+        roles = _required(header, columns, partial(ReadError, path))
         names = [header[at] for at in roles.values()]
         for number, cells in enumerate(rows(names), start=1):
             yield _mention(dict(zip(roles, cells, strict=True)), _row_error(path, number))
 
 
-def _from_sheet(path: Path, given: Mapping[str, str], choice: SheetChoice) -> Iterator[Mention]:
+def _from_sheet(path: Path, columns: Mapping[str, str], choice: SheetChoice) -> Iterator[Mention]:
     with open_sheet(path, choice) as sheet:
-        roles = _required(list(sheet.header), given, sheet.error)
+        roles = _required(list(sheet.header), columns, sheet.error)
         for cells in sheet.rows:
             check_ids(cells, [roles["ids"]], sheet.error)
             yield _mention({role: cells[at] for role, at in roles.items()}, sheet.error)

@@ -176,17 +176,17 @@ class _Label:
 
     def reactions(self, terms: str) -> dict[str, tuple[tuple[str, ...], str]]:
         """Return the ids of each reaction of the label, and their rule."""
-        found = {}
+        ids_of = {}
         for reaction in self.all("Reactions/Reaction"):
             ids = [
                 self.id_of(element, terms)
                 for element in reaction
                 if isinstance(element, Element) and element.tag == "Normalization"
             ]
-            found[_folded(self.attribute(reaction, "str"))] = parse_ids(
+            ids_of[_folded(self.attribute(reaction, "str"))] = parse_ids(
                 "|".join(dict.fromkeys(ids))
             )
-        return found
+        return ids_of
 
     def id_of(self, element: Element, terms: str) -> str:
         if element.get("flag") == _UNMAPPED:

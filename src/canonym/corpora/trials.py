@@ -12,13 +12,13 @@ from __future__ import annotations
 import json
 import re
 import xml.etree.ElementTree as ET
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from canonym.corpora.tables import parse_table
-from canonym.errors import InvalidInput, ReadError
+from canonym.errors import ReadError
 from canonym.io.streams import open_text
 from canonym.io.xml import read_json, read_numbered_elements
 from canonym.types import Document, Mention
@@ -128,65 +128,8 @@ def make_trial(
 
 def _phases(written: str) -> tuple[str, ...]:
     """Return the phases of a record; Phase 0 was the name of Early Phase 1."""
-    found = (0 if early else int(number) for early, number in _PHASE.findall(written))
-    return tuple(PHASES[number] for number in found)
-
-
-def select_trials(
-    trials: Iterable[Trial],
-    *,
-    study_types: Collection[str] = (),
-    phases: Collection[str] = (),
-    interventions: Collection[str] = (),
-    conditions: Collection[str] = (),
-) -> Iterator[Trial]:
-    """Yield the trials that meet every condition given, whole and in order.
-
-    Parameters
-    ----------
-    trials : iterable of Trial
-        Of any reader.
-    study_types : collection of str
-        ``"Interventional"``, …
-    phases : collection of str
-        Some of `PHASES`; one of them is enough for a trial in two phases.
-    interventions : collection of str
-        Types, one of which some intervention has: ``"Drug"``, ``"Biological"``, …
-    conditions : collection of str
-        Parts of the text of some condition, or of one of NLM's terms for the conditions.
-
-    Raises
-    ------
-    InvalidInput
-        If a phase is none of `PHASES`, or the study type of a trial is unknown and `study_types`
-        or `phases` are given. No letter case matters anywhere.
-
-    Notes
-    -----
-    Miftahutdinov et al. (2021), section 3, select ``study_types=["Interventional"]``, all `PHASES`
-    and ``interventions=["Biological", "Combination Product", "Drug"]``.
-    """
-    known = {phase.casefold() for phase in PHASES}
-    wanted, in_phases, kinds, parts = (
-        {one.casefold() for one in some}
-        for some in (study_types, phases, interventions, conditions)
-    )
-    if strange := sorted(in_phases - known):
-        raise InvalidInput(f"{strange[0]!r} is no phase: give one of {', '.join(PHASES)}")
-    for trial in trials:
-        if (wanted or in_phases) and not trial.study_type:
-            raise InvalidInput(
-                f"the source of the trial {trial.document.id!r} does not say its study type and "
-                "phase: select by interventions and conditions, or read XML, JSON or AACT"
-            )
-        names = [*(m.text for m in trial.conditions), *trial.condition_names]
-        if (
-            (not wanted or trial.study_type.casefold() in wanted)
-            and (not in_phases or not in_phases.isdisjoint(map(str.casefold, trial.phases)))
-            and (not kinds or any(m.type.casefold() in kinds for m in trial.interventions))
-            and (not parts or any(part in name.casefold() for name in names for part in parts))
-        ):
-            yield trial
+    numbers = (0 if early else int(number) for early, number in _PHASE.findall(written))
+    return tuple(PHASES[number] for number in numbers)
 
 
 def read_trials_xml(path: str | Path) -> Iterator[Trial]:
@@ -233,7 +176,7 @@ def _xml_trials(path: str | Path) -> Iterator[Trial]:
 
 
 def _texts(element: ET.Element, path: str) -> list[str]:
-    return [found.text or "" for found in element.iterfind(path)]
+    return [child.text or "" for child in element.iterfind(path)]
 
 
 def read_trials_json(path: str | Path) -> Iterator[Trial]:

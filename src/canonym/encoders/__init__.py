@@ -229,29 +229,29 @@ def make_encoder(spec: str | Path, **options: Unpack[EncoderOptions]) -> Encoder
     >>> make_encoder("chargrams:1-3", lowercase=False)
     CharGrams(n_min=1, n_max=3, word_boundaries=False, lowercase=False)
     """
-    text, given = _split_options(str(spec), dict(options))
+    text, settings = _split_options(str(spec), dict(options))
     kind, colon, rest = text.partition(":")
     if text in SHIPPED:
-        return _open_shipped(text, given)
+        return _open_shipped(text, settings)
     if kind == "chargrams" and not Path(text).exists():
-        return _make_chargrams(rest if colon else None, given)
+        return _make_chargrams(rest if colon else None, settings)
     if text == "universal" and not Path(text).exists():
-        return _call(encoder_class("universal"), "universal", given)
+        return _call(encoder_class("universal"), "universal", settings)
     if kind == "hf" and rest:
-        return _make("transformer", rest, given | {"local_files_only": False})
+        return _make("transformer", rest, settings | {"local_files_only": False})
     if colon and rest and (kind in ENCODERS or kind in encoder_kinds()):
         if kind == "static":
-            return _read_static(rest, given)
+            return _read_static(rest, settings)
         if kind in {"transformer", "onnx"}:
-            return _make(kind, rest, given)
-        return _open_saved(Path(rest), given, kind=kind)
+            return _make(kind, rest, settings)
+        return _open_saved(Path(rest), settings, kind=kind)
     path = files.restored(Path(text).expanduser())
     if text and path.is_dir():
-        return _open_folder(path, given)
+        return _open_folder(path, settings)
     if path.is_file():
-        return _read_static(path, given)
+        return _read_static(path, settings)
     if isinstance(spec, str) and _HUB_NAME.fullmatch(text):
-        return _make("transformer", text, given)
+        return _make("transformer", text, settings)
     raise InvalidInput(
         f"{text!r} is neither a file or folder here nor a kind of encoder; give 'default', "
         "'contextual', 'multilingual', 'universal', 'chargrams' or 'chargrams:1-3', a folder, a "
@@ -264,13 +264,13 @@ def path_of(spec: str) -> str:
     return _split_options(spec, {})[0]
 
 
-def _split_options(text: str, given: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+def _split_options(text: str, settings: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     """Cut ``,name=value`` off the end of a description, unless it is a file or folder."""
-    while (found := _OPTION.search(text)) and not Path(text).expanduser().exists():
-        name, value = found.groups()
-        given.setdefault(name, _value(name, value))
-        text = text[: found.start()]
-    return text, given
+    while (match := _OPTION.search(text)) and not Path(text).expanduser().exists():
+        name, value = match.groups()
+        settings.setdefault(name, _value(name, value))
+        text = text[: match.start()]
+    return text, settings
 
 
 def _value(name: str, text: str) -> Any:
@@ -335,13 +335,13 @@ def _fixed(folder: Path, options: dict[str, Any]) -> InvalidInput:
 
 def _make_chargrams(span: str | None, options: dict[str, Any]) -> Encoder:
     if span is not None:
-        found = _RANGE.fullmatch(span)
-        if not found:
+        match = _RANGE.fullmatch(span)
+        if not match:
             raise InvalidInput(
                 f"chargrams:{span}: the shortest and the longest n-gram are expected, as in "
                 "'chargrams:1-3'"
             )
-        options = options | {"n_min": int(found[1]), "n_max": int(found[2])}
+        options = options | {"n_min": int(match[1]), "n_max": int(match[2])}
     return _call(encoder_class("chargrams"), "chargrams", options)
 
 

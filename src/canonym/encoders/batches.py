@@ -92,8 +92,8 @@ def pooled(hidden: Float32Array, mask: npt.NDArray[np.int64], pooling: str) -> F
     """
     some = mask.max(axis=1, initial=0)[:, None] > 0
     if pooling == "cls":
-        chosen = hidden[np.arange(len(hidden)), mask.argmax(axis=1)]
-        return np.where(some, chosen, np.float32(0))
+        first = hidden[np.arange(len(hidden)), mask.argmax(axis=1)]
+        return np.where(some, first, np.float32(0))
     inside = mask[:, :, None] == 1
     if pooling == "mean":
         total = np.where(inside, hidden, np.float32(0)).sum(axis=1)

@@ -135,14 +135,14 @@ class CharGrams:
             n_names += len(block)
             for part in blocks(block):
                 self._count_block(part, frequencies)
-        found, counts = frequencies.total()
-        if not len(found):
+        keys, counts = frequencies.total()
+        if not len(keys):
             raise InvalidInput(
                 f"{n_names:,} names hold no n-gram of {self.n_min} to {self.n_max} characters; "
                 "give the names of a terminology"
             )
         idf = log((1 + n_names) / (1 + counts)) + 1
-        self._vocabulary, self._idf = Vocabulary(found), idf
+        self._vocabulary, self._idf = Vocabulary(keys), idf
         return self
 
     def encode(self, names: Sequence[str]) -> SparseVectors:
@@ -186,12 +186,12 @@ class CharGrams:
         """Open an encoder that `save` wrote; its arrays are mapped into memory."""
         folder = Path(folder)
         encoder = reopen(cls, folder, "chargrams")
-        found, idf = load_arrays(folder, ndim=1, keys=np.uint64, idf=np.float64)
-        if len(found) != len(idf):
+        keys, idf = load_arrays(folder, ndim=1, keys=np.uint64, idf=np.float64)
+        if len(keys) != len(idf):
             raise ReadError(
-                folder, f"keys.npy holds {len(found)} n-grams and idf.npy {len(idf)}; save it again"
+                folder, f"keys.npy holds {len(keys)} n-grams and idf.npy {len(idf)}; save it again"
             )
-        encoder._vocabulary, encoder._idf = Vocabulary(found), idf
+        encoder._vocabulary, encoder._idf = Vocabulary(keys), idf
         return encoder
 
     def _fitted(self) -> Vocabulary:
@@ -214,14 +214,14 @@ class CharGrams:
         where = self._segments(names)
         columns = dict(frequencies.known.in_tables(where.codes, self.n_max))
         for n, key in keys(where.codes, self.n_max):
-            chosen = self._starts(where, n)
+            begins = self._starts(where, n)
             if n in columns:
-                column = columns[n][chosen]
+                column = columns[n][begins]
                 known = column >= 0
-                frequencies.add_known(column[known], where.row[chosen[known]])
-                chosen = chosen[~known]
-            if len(chosen):
-                frequencies.add(key[chosen], where.row[chosen])
+                frequencies.add_known(column[known], where.row[begins[known]])
+                begins = begins[~known]
+            if len(begins):
+                frequencies.add(key[begins], where.row[begins])
         frequencies.settle()
 
     def _encode_block(
@@ -231,10 +231,10 @@ class CharGrams:
         where = self._segments(names)
         rows, columns = [np.empty(0, np.int32)], [np.empty(0, np.int32)]
         for n, column in vocabulary.columns(where.codes, self.n_max):
-            chosen = self._starts(where, n)
-            column = column[chosen]
+            begins = self._starts(where, n)
+            column = column[begins]
             known = column >= 0
-            rows.append(where.row[chosen[known]])
+            rows.append(where.row[begins[known]])
             columns.append(column[known])
         row, column, count = counted(
             np.concatenate(rows), np.concatenate(columns), len(names), len(vocabulary.keys)
@@ -402,12 +402,12 @@ class Vocabulary:
         for n, cells in ((1, n_letters), (2, n_letters**2)):
             if cells > _TABLE_CELLS:
                 break
-            chosen = np.flatnonzero((third == 0) & ((second == 0) == (n == 1)))
-            cell = np.searchsorted(letters, first[chosen]) + 1
+            grams = np.flatnonzero((third == 0) & ((second == 0) == (n == 1)))
+            cell = np.searchsorted(letters, first[grams]) + 1
             if n == 2:
-                cell = cell * n_letters + np.searchsorted(letters, second[chosen]) + 1
+                cell = cell * n_letters + np.searchsorted(letters, second[grams]) + 1
             table = np.full(cells, -1, np.int32)
-            table[cell] = chosen
+            table[cell] = grams
             self._tables.append(table)
 
     def in_tables(self, codes: _UInt32, n_max: int) -> Iterator[tuple[int, _Int32]]:

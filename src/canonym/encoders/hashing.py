@@ -155,10 +155,10 @@ def hash_features(
     hashes[:n_words] += _WORD
     hashes[n_words:n_other] += _PAIR
     hashes[n_other:] += lengths.astype(np.uint64)
-    found = _buckets(hashes, n_bits)
+    columns = _buckets(hashes, n_bits)
     if n == 1:
-        indptr[1] = len(found)
-        return indptr, found
+        indptr[1] = len(columns)
+        return indptr, columns
 
     # Bring the features of a text together, its kinds in order.
     text_lengths = np.fromiter(map(len, texts), dtype=np.int64, count=n)
@@ -171,9 +171,9 @@ def hash_features(
     # A group moves as a whole from its place by kind to its place by text.
     places = indptr[:-1] + np.cumsum(table, axis=0) - table
     shift = (places.ravel() - (np.cumsum(counts) - counts))[groups]
-    shift += np.arange(len(found))
-    buckets = np.empty(len(found), dtype=np.int32)
-    buckets[shift] = found
+    shift += np.arange(len(columns))
+    buckets = np.empty(len(columns), dtype=np.int32)
+    buckets[shift] = columns
     return indptr, buckets
 
 
@@ -185,21 +185,21 @@ def hash_word(word: str, *, grams: tuple[int, int], n_bits: int) -> tuple[Int32A
     codes = np.frombuffer(f" {word} ".encode("utf-32-le", "surrogatepass"), dtype="<u4")
     prefix = _prefix_hashes(codes, _power_tables(len(word) + 2)[0])
     starts, ends, inverses, salts = _stretches(len(word) + 2, grams)
-    found = _buckets((prefix[ends] - prefix[starts]) * inverses + salts, n_bits)
-    return found, WordHash(int(prefix[-1]), len(word))
+    buckets = _buckets((prefix[ends] - prefix[starts]) * inverses + salts, n_bits)
+    return buckets, WordHash(int(prefix[-1]), len(word))
 
 
-def hash_pair(one: WordHash, other: WordHash, *, n_bits: int) -> int:
+def hash_pair(first: WordHash, second: WordHash, *, n_bits: int) -> int:
     """Return the bucket of two neighbouring words; see `hash_features`.
 
     The pair is the first word, with a mark at either end, and the second behind it, whose first
     mark is the last of the first. Plain integers: arrays of one number take ten times as long.
     """
-    found = one.value + (other.value - _MARK) * _power(one.length + 1)
-    found = (found + int(_PAIR)) & _ALL
-    found = (found ^ found >> 31) * int(_MIX) & _ALL
-    found = (found ^ found >> 29) * int(_SPREAD) & _ALL
-    return found >> (64 - n_bits)
+    value = first.value + (second.value - _MARK) * _power(first.length + 1)
+    value = (value + int(_PAIR)) & _ALL
+    value = (value ^ value >> 31) * int(_MIX) & _ALL
+    value = (value ^ value >> 29) * int(_SPREAD) & _ALL
+    return value >> (64 - n_bits)
 
 
 @lru_cache(maxsize=256)
@@ -223,8 +223,8 @@ def _stretches(
 
 def float_table(table: npt.NDArray[Any], scale: Float32Array | None) -> Float32Array:
     """Return a copy of a table in float32, its columns multiplied by their scale."""
-    found = table.astype(np.float32)
-    return found if scale is None else found * scale
+    unpacked = table.astype(np.float32)
+    return unpacked if scale is None else unpacked * scale
 
 
 def sum_rows(
@@ -354,19 +354,19 @@ class WordSums:
             # Two spaces in a row part words that are no neighbours; there is no empty word.
             before, ahead = "", None
             for word in text.split(" "):
-                found = None
+                known = None
                 if word:
-                    found = words.get(word) or self._learn(word, words)
-                    row += found[0]
+                    known = words.get(word) or self._learn(word, words)
+                    row += known[0]
                     if ahead:
                         pair = before, word
                         bucket = pairs.get(pair)
                         if bucket is None:
-                            bucket = hash_pair(ahead[1], found[1], n_bits=self._n_bits)
+                            bucket = hash_pair(ahead[1], known[1], n_bits=self._n_bits)
                             pairs[pair] = bucket
                         both = self._table[bucket]
                         row += both if self._weights is None else UNIT * both.astype(np.float32)
-                before, ahead = word, found
+                before, ahead = word, known
         return sums
 
     def _learn(
@@ -376,5 +376,5 @@ class WordSums:
         total = self._table[buckets].sum(axis=0, dtype=np.float32)
         if self._weights is not None:
             total *= self._weights[buckets[0]]
-        found = words[word] = (total, whole)
-        return found
+        known = words[word] = (total, whole)
+        return known

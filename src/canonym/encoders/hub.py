@@ -66,10 +66,10 @@ class Comparison(NamedTuple):
     @property
     def settings(self) -> dict[str, Any]:
         """Those that are not the usual ones, as keyword arguments of an encoder."""
-        found: dict[str, Any] = {}
+        settings: dict[str, Any] = {}
         if self.similarity != "cosine":
-            found["similarity"] = self.similarity
-        return found | ({"sparse_weight": self.sparse_weight} if self.sparse_weight else {})
+            settings["similarity"] = self.similarity
+        return settings | ({"sparse_weight": self.sparse_weight} if self.sparse_weight else {})
 
 
 def read_comparison(
@@ -89,20 +89,20 @@ def read_comparison(
     check_option("similarity", similarity, ("auto", *SIMILARITIES))
     if sparse_weight is not None and not (_is_number(sparse_weight) and sparse_weight >= 0):
         raise InvalidInput(f"sparse_weight is {sparse_weight!r}; expected a number, at least 0")
-    found, weight = "cosine", 0.0
+    similarity_found, weight = "cosine", 0.0
     if checkpoint is not None and folder is not None:
         released = checkpoint.weights / _SPARSE_WEIGHT
         if _is_there(released):
-            found = "inner"
+            similarity_found = "inner"
             weight = _read_sparse_weight(released) if sparse_weight is None else 0.0
         elif _is_there(folder / _SENTENCE) and not checkpoint.scaled and similarity == "auto":
-            found = _read_similarity(folder / _SENTENCE)
-    chosen = found if similarity == "auto" else similarity
+            similarity_found = _read_similarity(folder / _SENTENCE)
+    used = similarity_found if similarity == "auto" else similarity
     # The weight was trained beside inner products, and says nothing about others.
-    weight = weight if chosen == found else 0.0
+    weight = weight if used == similarity_found else 0.0
     return Comparison(
-        chosen,
-        chosen == "cosine" if normalise is None else bool(normalise),
+        used,
+        used == "cosine" if normalise is None else bool(normalise),
         weight if sparse_weight is None else float(sparse_weight),
     )
 
@@ -168,9 +168,9 @@ def read_checkpoint(folder: Path, *, pooling: str = "auto") -> Checkpoint:
     token's vector where there is none, as BioSyn and SapBERT do. Raises `InvalidInput` for a
     pooling, or for steps after it, that canonym does not have.
     """
-    weights, found, scaled = folder, "cls", False
+    weights, of_folder, scaled = folder, "cls", False
     if (modules := folder / "modules.json").is_file():
-        weights, found, scaled = _read_modules(modules, wanted=pooling)
+        weights, of_folder, scaled = _read_modules(modules, asked=pooling)
     config_file = weights / "config.json"
     if not _is_there(config_file):
         raise ReadError(
@@ -193,7 +193,7 @@ def read_checkpoint(folder: Path, *, pooling: str = "auto") -> Checkpoint:
         longest -= padding + 1
     sentence = weights / "sentence_bert_config.json"
     lowercase = _is_there(sentence) and bool(read_json(sentence).get("do_lower_case"))
-    pooling = found if pooling == "auto" else pooling
+    pooling = of_folder if pooling == "auto" else pooling
     longest = longest if isinstance(longest, int) else None
     return Checkpoint(weights, pooling, lowercase, longest, scaled)
 
@@ -205,7 +205,7 @@ def _is_there(file: Path) -> bool:
         return False
 
 
-def _read_modules(path: Path, *, wanted: str) -> tuple[Path, str, bool]:
+def _read_modules(path: Path, *, asked: str) -> tuple[Path, str, bool]:
     """Return what ``modules.json`` names: the folder of the weights, the pooling, any scaling."""
     try:
         listed = parse_json(path.read_text(encoding="utf-8"))
@@ -218,7 +218,7 @@ def _read_modules(path: Path, *, wanted: str) -> tuple[Path, str, bool]:
             weights = path.parent / place
         elif kind == "Pooling":
             config = path.parent / place / "config.json"
-            pooling = _read_pooling(config) if wanted == "auto" else wanted
+            pooling = _read_pooling(config) if asked == "auto" else asked
         elif kind != "Normalize":
             raise InvalidInput(
                 f"{path.parent} has a {kind} step, which canonym does not take; models of a "
@@ -302,7 +302,7 @@ def find_model(path_or_name: str | Path, *, local_files_only: bool) -> Path:
         listed = () if local_files_only else hub.list_repo_files(name)
         if any(file.endswith(".safetensors") for file in listed):
             unwanted.append("*.bin")
-        found = hub.snapshot_download(
+        snapshot = hub.snapshot_download(
             name,
             allow_patterns=list(_WANTED),
             ignore_patterns=unwanted,
@@ -319,7 +319,7 @@ def find_model(path_or_name: str | Path, *, local_files_only: bool) -> Path:
             f"{'in the local Hugging Face cache' if local_files_only else 'to be had'} "
             f"({str(error).splitlines()[0]}); {advice}"
         ) from error
-    return Path(found)
+    return Path(snapshot)
 
 
 def read_model(folder: Path) -> tuple[Any, Any]:

@@ -121,7 +121,7 @@ class OnnxTransformer:
         self._session = _open_session(self.model_file, device, n_threads=1 if small else None)
         on_cpu = self._session.get_providers()[0] == _PROVIDERS["cpu"]
         self._threads = (asked_threads() or n_cores()) if small and on_cpu else 1
-        self._inputs = [given.name for given in self._session.get_inputs()]
+        self._inputs = [argument.name for argument in self._session.get_inputs()]
         self._output, self._width = _token_output(self._session, self.model_file)
 
     def __repr__(self) -> str:
@@ -176,9 +176,9 @@ class OnnxTransformer:
             "attention_mask": np.ones_like(ids),
             "token_type_ids": np.array([part.type_ids for part in tokens], np.int64),
         }
-        given = {name: arrays[name] for name in self._inputs}
+        inputs = {name: arrays[name] for name in self._inputs}
         with fitting_together(self.folder):
-            (hidden,) = self._session.run([self._output], given)
+            (hidden,) = self._session.run([self._output], inputs)
         return pooled(hidden.astype(np.float32), arrays["attention_mask"], self.pooling)
 
     def save(self, folder: Path) -> None:
@@ -204,7 +204,7 @@ class OnnxTransformer:
     @classmethod
     def load(cls, folder: Path, **options: Any) -> Self:
         """Open an encoder that `save` or `export_onnx` wrote; options replace settings."""
-        return reopen(cls, folder, "onnx", lambda given: given | {"folder": folder}, options)
+        return reopen(cls, folder, "onnx", lambda settings: settings | {"folder": folder}, options)
 
 
 def _model_file(folder: Path) -> Path:
@@ -262,11 +262,11 @@ def _open_session(path: Path, device: str, *, n_threads: int | None) -> Any:
 
 def _token_output(session: Any, path: Path) -> tuple[str, int]:
     """Return the name and the width of the output that holds token vectors."""
-    unknown = [given.name for given in session.get_inputs() if given.name not in INPUTS]
+    unknown = [argument.name for argument in session.get_inputs() if argument.name not in INPUTS]
     outputs = {out.name: out.shape for out in session.get_outputs() if len(out.shape) == 3}
     if unknown or not outputs:
         raise InvalidInput(
-            f"{path} takes {[given.name for given in session.get_inputs()]} and gives "
+            f"{path} takes {[argument.name for argument in session.get_inputs()]} and gives "
             f"{[out.name for out in session.get_outputs()]}; inputs among {list(INPUTS)} and an "
             "output of shape (names, tokens, dimensions) are expected: export the bare encoder"
         )

@@ -103,10 +103,10 @@ class Residual:
         n_columns = _dense(base.encode(["a"])).shape[1]
         _check(self.weights)
         projection = self.weights.get("projection")
-        wanted = self.n_columns if projection is None else len(projection)
-        if wanted != n_columns:
+        expected = self.n_columns if projection is None else len(projection)
+        if expected != n_columns:
             raise Mismatch(
-                f"the head takes vectors of {wanted} columns, the encoder underneath has "
+                f"the head takes vectors of {expected} columns, the encoder underneath has "
                 f"{n_columns}; give the encoder that the head was trained on"
             )
 
@@ -140,7 +140,7 @@ class Residual:
     def transform(self, inputs: Float32Array) -> Float32Array:
         """Apply the head to vectors ``(n, d)`` of `base`: ``(n, w)`` float32, see `encode`."""
         projection = self.weights.get("projection")
-        found = np.empty((len(inputs), self.n_columns), np.float32)
+        vectors = np.empty((len(inputs), self.n_columns), np.float32)
         into, into_bias, out, out_bias = (self.weights[name] for name in _NAMES)
         for start in range(0, len(inputs), _BLOCK):
             u = inputs[start : start + _BLOCK]
@@ -151,8 +151,8 @@ class Residual:
             if self.head == "residual":
                 # Half of it or all of it: the same direction, and only that is left.
                 moved += u
-            found[start : start + _BLOCK] = np.where(u.any(axis=1, keepdims=True), moved, 0)
-        return normalised(found)
+            vectors[start : start + _BLOCK] = np.where(u.any(axis=1, keepdims=True), moved, 0)
+        return normalised(vectors)
 
     def save(self, folder: Path) -> None:
         """Write the head into `folder` and the encoder underneath into ``base`` within it."""

@@ -57,8 +57,8 @@ def read_encoder_manifest(
         )
     try:
         content = parse_json(path.read_text(encoding="utf-8"))
-        found, number, settings = content["kind"], content["format"], content["settings"]
-        if not (isinstance(found, str) and type(number) is int and isinstance(settings, dict)):
+        kind_found, number, settings = content["kind"], content["format"], content["settings"]
+        if not (isinstance(kind_found, str) and type(number) is int and isinstance(settings, dict)):
             raise TypeError("a field has the wrong type")
     except (ValueError, KeyError, TypeError) as error:
         raise ReadError(path, f"the manifest is damaged ({error!r}); save it again") from error
@@ -67,9 +67,9 @@ def read_encoder_manifest(
             f"{folder} was written by a newer canonym (format {number}, this version reads up to "
             f"{ENCODER_FORMAT}); upgrade canonym or save the encoder again"
         )
-    if kind is not None and found != kind:
-        raise Mismatch(f"{folder} holds an encoder of kind {found!r}; {kind!r} is expected")
-    return found, settings
+    if kind is not None and kind_found != kind:
+        raise Mismatch(f"{folder} holds an encoder of kind {kind_found!r}; {kind!r} is expected")
+    return kind_found, settings
 
 
 def reopen(
@@ -101,12 +101,12 @@ def _replaced(settings: Mapping[str, Any], options: Mapping[str, Any]) -> dict[s
 
     Another similarity brings its own scaling of vectors, and leaves the weight of n-grams behind.
     """
-    kept = dict(settings)
+    left = dict(settings)
     usual = settings.get("similarity", "cosine")
     if options.get("similarity", usual) not in (usual, "auto"):
-        kept.pop("normalise", None)
-        kept.pop("sparse_weight", None)
-    return kept | {name: value for name, value in options.items() if value != "auto"}
+        left.pop("normalise", None)
+        left.pop("sparse_weight", None)
+    return left | {name: value for name, value in options.items() if value != "auto"}
 
 
 def load_arrays(folder: Path, *, ndim: int, **dtypes: npt.DTypeLike) -> list[npt.NDArray[Any]]:
@@ -120,8 +120,8 @@ def load_arrays(folder: Path, *, ndim: int, **dtypes: npt.DTypeLike) -> list[npt
         except (OSError, ValueError) as error:
             raise ReadError(path, f"{expected}, found {error}; save the encoder again") from error
         if array.dtype != np.dtype(dtype) or array.ndim != ndim:
-            found = f"{array.ndim} dimensions of {array.dtype}"
-            raise ReadError(path, f"{expected}, found {found}; save the encoder again")
+            state = f"{array.ndim} dimensions of {array.dtype}"
+            raise ReadError(path, f"{expected}, found {state}; save the encoder again")
         arrays.append(array)
     return arrays
 

@@ -136,8 +136,8 @@ class StaticVectors:
         check_option("encoding_errors", encoding_errors, ("strict", "replace", "ignore"))
         if max_words is not None:
             check_count("max_words", max_words)
-        found = read_word_vectors(path, max_words=max_words, encoding_errors=encoding_errors)
-        return cls(**found._asdict(), lowercase=lowercase)
+        words = read_word_vectors(path, max_words=max_words, encoding_errors=encoding_errors)
+        return cls(**words._asdict(), lowercase=lowercase)
 
     def __repr__(self) -> str:
         return f"StaticVectors({len(self.words):,} words, {self.n_columns} dimensions)"

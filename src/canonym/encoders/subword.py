@@ -377,9 +377,9 @@ def _checked_table(
     if (scale is None) != (table.dtype == np.float32) or (
         scale is not None and scale.shape != table.shape[1:]
     ):
-        found = "no scale" if scale is None else f"a scale of shape {scale.shape}"
+        state = "no scale" if scale is None else f"a scale of shape {scale.shape}"
         raise InvalidInput(
-            f"{found} was given with a table of {table.dtype}; an int8 table needs one value for "
+            f"{state} was given with a table of {table.dtype}; an int8 table needs one value for "
             f"each of its {table.shape[1]} columns, a float32 table none"
         )
     return table, None if scale is None else np.asarray(scale, dtype=np.float32)

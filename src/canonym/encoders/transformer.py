@@ -279,7 +279,11 @@ class Transformer:
     def load(cls, folder: Path, **options: Any) -> Self:
         """Open an encoder that `save` wrote, on a GPU if there is one; options replace settings."""
         return reopen(
-            cls, folder, "transformer", lambda given: given | {"path_or_name": folder}, options
+            cls,
+            folder,
+            "transformer",
+            lambda settings: settings | {"path_or_name": folder},
+            options,
         )
 
 

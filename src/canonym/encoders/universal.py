@@ -90,8 +90,8 @@ class Universal:
 
     def _embed(self, texts: list[str]) -> Float32Array:
         with self._turn:
-            found: Float32Array = self._model.encode([text[:_LONGEST] for text in texts])
-        return found
+            vectors: Float32Array = self._model.encode([text[:_LONGEST] for text in texts])
+        return vectors
 
     def save(self, folder: Path) -> None:
         """Write down which encoder it is; the weights stay in the package."""

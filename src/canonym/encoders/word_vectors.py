@@ -132,8 +132,8 @@ class _Reader:
         n, width = (int(field[:_DIGITS]) for field in fields)
         if not (n > 0 and 0 < width <= _WIDEST):
             raise self.error(f"{n} words of {width} dimensions cannot be", line=1)
-        wanted = n if max_words is None else min(n, max_words)
-        for number in range(1, wanted + 1):
+        n_read = n if max_words is None else min(n, max_words)
+        for number in range(1, n_read + 1):
             if not text:
                 yield self.binary_row(number, width)
                 continue
@@ -142,7 +142,7 @@ class _Reader:
                 early = f"{n + 1 - number:,} of {n:,} words"
                 raise self.error(f"ends {early} early; is it whole?", line=number + 1)
             yield self.text_row(row, number + 1, width)
-        if wanted == n and self.stream.read(_SAMPLE).strip():
+        if n_read == n and self.stream.read(_SAMPLE).strip():
             raise self.error(f"goes on after the {n:,} words that its first line promises")
 
     def rows_without_header(self, max_words: int | None) -> Iterator[tuple[str, Float32Array]]:

@@ -81,24 +81,26 @@ class Comparison:
     @property
     def remarks(self) -> list[str]:
         """Sentences that a reader of the figures has to know."""
-        found = []
+        remarks = []
         if self.missing:
-            found.append(
+            remarks.append(
                 f"{self.name} has no prediction for {len(self.missing):,} of the mentions asked, "
                 f"the first at {self.missing[0][1]}-{self.missing[0][2]} of document "
                 f"{self.missing[0][0]}; they count as NIL"
             )
-        found += [
+        remarks += [
             f"{count:,} predictions of {self.name} are of mentions {reason}; they do not count"
             for reason, count in self.extra.items()
         ]
-        return [*found, *(f"{self.name}: {remark}" for remark in self.ids.remarks())]
+        return [*remarks, *(f"{self.name}: {remark}" for remark in self.ids.remarks())]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the comparison ready for JSON."""
         return {
             "name": self.name,
-            "contrasts": {reading: one.to_dict() for reading, one in self.contrasts.items()},
+            "contrasts": {
+                reading: contrast.to_dict() for reading, contrast in self.contrasts.items()
+            },
             "missing": len(self.missing),
             "extra": dict(self.extra),
             "ids": self.ids.to_dict(),
@@ -145,8 +147,8 @@ def compare(
     for key in keys:
         # An unknown id is a wrong prediction.
         concepts = [run.concept_ids.find(id_) or id_ for id_ in predictions.get(key, ())]
-        found = [RankedAnswer("", (), (FoundConcept(id_, "", 1.0),)) for id_ in concepts]
-        answers.append(found or [RankedAnswer("", (), (), nil=True)])
+        ranked = [RankedAnswer("", (), (FoundConcept(id_, "", 1.0),)) for id_ in concepts]
+        answers.append(ranked or [RankedAnswer("", (), (), nil=True)])
     scored: dict[str, tuple[ScoredMention, ...]] = {}
     contrasts = {}
     for reading in run.protocol.readings:

@@ -15,10 +15,8 @@ from canonym.encoders import make_encoder
 from canonym.errors import InvalidInput
 from canonym.evaluation.questions import QuestionSet
 from canonym.linker import Linker
-from canonym.linking.names import Filter
-from canonym.linking.pipeline import Pipeline
-from canonym.linking.targets import parse_search
-from canonym.mentions.glosses import LEAST_GAIN
+from canonym.linking.filters import Filter
+from canonym.mentions.aliases import LEAST_GAIN
 from canonym.ranking.pooling import TieRule
 from canonym.terminology import Terminology
 from canonym.text import biosyn_normal
@@ -47,18 +45,18 @@ class FoundConcept(NamedTuple):
 
 
 def equal_first(
-    found: Iterable[FoundConcept], text: str, ids: Sequence[str], k: int
+    concepts: Iterable[FoundConcept], text: str, ids: Sequence[str], k: int
 ) -> tuple[FoundConcept, ...]:
     """Put concepts that have a string as a name before others of the best score.
 
     `found` are the `k` best concepts, and `ids` the concepts with that name. If all `k` tie, every
     one of `ids` ties too, for nothing is more similar to a string than the string.
     """
-    near = list(found)
-    tied = [one.id for one in near if one.score == near[0].score]
+    near = list(concepts)
+    tied = [concept.id for concept in near if concept.score == near[0].score]
     own = [id_ for id_ in ids if id_ in tied or len(tied) == k]
     first = [FoundConcept(id_, text, near[0].score) for id_ in own]
-    return (*first, *(one for one in near if one.id not in own))[:k]
+    return (*first, *(concept for concept in near if concept.id not in own))[:k]
 
 
 def dictionary_records(
@@ -113,14 +111,16 @@ def prepared_encoders(
     encoders: Sequence[str | Encoder], *, as_written: bool
 ) -> Sequence[str | Encoder]:
     """Return encoders for prepared names, or for names letter for letter."""
-    return [_unprepared(one) for one in encoders] if as_written else encoders
+    return [_unprepared(encoder) for encoder in encoders] if as_written else encoders
 
 
-def _unprepared(given: str | Encoder) -> str | Encoder:
+def _unprepared(encoder_or_name: str | Encoder) -> str | Encoder:
     """Return an encoder for names letter for letter; the caller's own is left unchanged."""
-    encoder: Any = make_encoder(given) if isinstance(given, str) else given
+    encoder: Any = (
+        make_encoder(encoder_or_name) if isinstance(encoder_or_name, str) else encoder_or_name
+    )
     if hasattr(encoder, "steps"):  # it normalises by itself, and gets names letter for letter
-        return given
+        return encoder_or_name
     encoder = copy.copy(encoder)
     encoder.steps = ()
     unprepared: Encoder = encoder
@@ -179,32 +179,32 @@ class Dictionary:
         Of equal scores, the name that equals the string comes first: a plural ties with it for an
         encoder that drops endings. Then comes the order of the terminology.
         """
-        found = self._search_names(_distinct(strings, k), k)
-        return {text: self._described(names) for text, names in found.items()}
+        names_of = self._search_names(distinct_strings(strings, k), k)
+        return {text: self._described(names) for text, names in names_of.items()}
 
     def find_concepts(self, strings: Iterable[str], k: int) -> dict[str, tuple[FoundConcept, ...]]:
         """Rank the concepts nearest to each string by their best names.
 
         Of equal scores, concepts that have the string as a name come first, then labels, then ids.
         """
-        wanted = _distinct(strings, k)
+        distinct = distinct_strings(strings, k)
         if not self._searches:
             return {
                 text: tuple(FoundConcept(id_, text, 1.0) for id_ in self.concepts_named(text)[:k])
-                for text in wanted
+                for text in distinct
             }
-        found = self.linker.pipeline.nearest([text for text in wanted if text], k, self._chosen)
+        hits = self.linker.pipeline.nearest([text for text in distinct if text], k, self._chosen)
         return {
             text: equal_first(
                 (
                     FoundConcept(self._ids[hit.concept], self._texts[hit.row], hit.score)
-                    for hit in found.get(text, ())
+                    for hit in hits.get(text, ())
                 ),
                 text,
                 self.concepts_named(text),
                 k,
             )
-            for text in wanted
+            for text in distinct
         }
 
     def find(
@@ -215,11 +215,11 @@ class Dictionary:
         All rows of a name have its score. The concepts of the names found are thus the nearest
         ones, as far as they score above the last name. Other strings are searched again.
         """
-        wanted = _distinct(strings, k)
+        distinct = distinct_strings(strings, k)
         if not self._searches:
-            names, concepts = self.find_names(wanted, k), self.find_concepts(wanted, k)
-            return {text: (names[text], concepts[text]) for text in wanted}
-        wide = self._search_names(wanted, _WIDER * k)
+            names, concepts = self.find_names(distinct, k), self.find_concepts(distinct, k)
+            return {text: (names[text], concepts[text]) for text in distinct}
+        wide = self._search_names(distinct, _WIDER * k)
         near = {text: self._concepts_of(text, names, k) for text, names in wide.items()}
         unsettled = [
             text
@@ -228,7 +228,7 @@ class Dictionary:
             and (len(near[text]) < k or near[text][-1].score <= names[-1][1])
         ]
         near.update(self.find_concepts(unsettled, k))
-        return {text: (self._described(wide[text][:k]), near[text]) for text in wanted}
+        return {text: (self._described(wide[text][:k]), near[text]) for text in distinct}
 
     def _search_names(self, texts: Sequence[str], k: int) -> dict[str, list[tuple[int, float]]]:
         """Return numbers and scores of the nearest names."""
@@ -236,14 +236,14 @@ class Dictionary:
             return {
                 text: [(self._number[text], 1.0)] if text in self._number else [] for text in texts
             }
-        found = self.linker.pipeline.nearest([text for text in texts if text], k, self._by_name)
+        hits = self.linker.pipeline.nearest([text for text in texts if text], k, self._by_name)
         near = {}
         for text in texts:
-            names = [(hit.concept, hit.score) for hit in found.get(text, ())]
-            own, tied = self._number.get(text), sum(one[1] == names[0][1] for one in names)
+            names = [(hit.concept, hit.score) for hit in hits.get(text, ())]
+            own, tied = self._number.get(text), sum(hit[1] == names[0][1] for hit in names)
             # Nothing is more similar to a string than the string: if all tie, it ties too.
             if own is not None and (tied == k or own in (name for name, _ in names[:tied])):
-                others = [one for one in names if one[0] != own]
+                others = [hit for hit in names if hit[0] != own]
                 names = [(own, names[0][1]), *others][:k]
             near[text] = names
         return near
@@ -280,110 +280,30 @@ def _reopened(
     return cls(opened(*arguments))
 
 
-def _distinct(strings: Iterable[str], k: int) -> list[str]:
+def distinct_strings(strings: Iterable[str], k: int) -> list[str]:
+    """Return each string once, and check that `k` counts candidates."""
     if not isinstance(k, Integral) or isinstance(k, bool) or k < 1:
         raise InvalidInput(f"k is {k!r}; expected the number of candidates wanted, at least 1")
     return list(dict.fromkeys(strings))
 
 
-# --- other searches -------------------------------------------------------------------------------
-
-
-class TargetDictionary(Dictionary):
-    """Finds concepts by a search of `canonym.linking.targets`, but no names.
-
-    Training mentions stand beside the terminology here, not among its names. The mean of the names
-    of a concept is no name, so only concepts are ranked.
-    """
-
-    def find(
-        self, strings: Iterable[str], k: int
-    ) -> dict[str, tuple[tuple[FoundName, ...], tuple[FoundConcept, ...]]]:
-        """Rank the concepts nearest to each string, best first; the names are left empty."""
-        wanted = _distinct(strings, k)
-        pipeline = self.linker.pipeline
-        batch = pipeline.batch(pipeline.filters.choose())
-        found = pipeline.find([text for text in wanted if text], k, batch)
-        return {
-            text: (
-                (),
-                tuple(
-                    FoundConcept(batch.concepts[hit.concept].id, batch.name(hit).text, hit.score)
-                    for hit in found[text].hits
-                )
-                if text
-                else (),
-            )
-            for text in wanted
-        }
-
-
-def build_target_dictionary(
-    terminology: Terminology,
-    learned: Iterable[tuple[str, str]] = (),
-    *,
-    search: str,
-    encoders: Sequence[str | Encoder] = ("chargrams",),
-    weights: Sequence[float] | None = None,
-    as_written: bool = False,
-) -> TargetDictionary:
-    """Index the terminology of an evaluation for a search of `canonym.linking.targets`.
-
-    References
-    ----------
-    Xu and Bethard (2021), section 3.2.
-    """
-    records = Terminology.build(
-        dictionary_records(terminology, normal=str if as_written else biosyn_normal)
-    )
-    wants_mentions = any("D" in target.part for target in parse_search(search))
-    mentions = [(text, id_) for text, id_ in learned if text]
-    linker = Linker.build(
-        records,
-        encoders=prepared_encoders(encoders, as_written=as_written),
-        weights=weights,
-        mentions=mentions if wants_mentions else None,
-        search=search,
-        sieves=(),
-        spelling=False,
-        composites=False,
-        min_length=0,
-    )
-    return TargetDictionary(linker)
-
-
-def reweighed(dictionary: Dictionary, weights: Sequence[float]) -> Dictionary:
-    """Return a dictionary with the same vectors and other weights of its encoders."""
-    described = dictionary.linker.manifest["encoders"]
-    if len(weights) != len(described) or (described and (min(weights) < 0 or not sum(weights))):
-        raise InvalidInput(
-            f"the weights are {', '.join(f'{w:g}' for w in weights) or 'missing'}; one is expected "
-            f"for each of the {len(described)} encoders, 0 or more, and not all of them 0"
-        )
-    entries = [{**one, "weight": float(w)} for one, w in zip(described, weights, strict=True)]
-    linker = copy.copy(dictionary.linker)
-    linker.manifest = {**linker.manifest, "encoders": entries}
-    linker.pipeline = Pipeline.open(linker.folder, linker.manifest, linker.terminology)
-    other = copy.copy(dictionary)
-    # The folder goes with the linker it was made for.
-    other.linker, other.kept = linker, dictionary
-    return other
-
-
 def as_explained(question_set: QuestionSet, dictionary: Dictionary) -> QuestionSet:
     """Replace the string of a question by its gloss, if the gloss has a nearer name."""
     strings = {
-        text for one in question_set.questions if one.gloss for text in (*one.parts, one.gloss)
+        text
+        for question in question_set.questions
+        if question.gloss
+        for text in (*question.parts, question.gloss)
     }
     if not strings:
         return question_set
-    found = dictionary.find_names(strings, 1)
-    near = {text: names[0].score if names else float("-inf") for text, names in found.items()}
+    names_of = dictionary.find_names(strings, 1)
+    near = {text: names[0].score if names else float("-inf") for text, names in names_of.items()}
     return question_set._replace(
         questions=tuple(
-            replace(one, parts=(one.gloss,))
-            if one.gloss and near[one.gloss] > near[one.parts[0]] + LEAST_GAIN
-            else one
-            for one in question_set.questions
+            replace(question, parts=(question.gloss,))
+            if question.gloss and near[question.gloss] > near[question.parts[0]] + LEAST_GAIN
+            else question
+            for question in question_set.questions
         )
     )

@@ -128,8 +128,8 @@ class ErrorKinds:
 
     def _words(self, id_: str) -> tuple[frozenset[str], ...]:
         if id_ not in self._words_of:
-            found = dict.fromkeys(_words(biosyn_normal(name)) for name in self._names(id_))
-            self._words_of[id_] = tuple(found)
+            word_sets = dict.fromkeys(_words(biosyn_normal(name)) for name in self._names(id_))
+            self._words_of[id_] = tuple(word_sets)
         return self._words_of[id_]
 
     def _by_hierarchy(self, predicted: str, right: Iterable[str]) -> str:
@@ -141,12 +141,12 @@ class ErrorKinds:
         if self._parents is None:
             return frozenset()
         if id_ not in self._above:
-            found: set[str] = set()
+            ancestors: set[str] = set()
             level = {id_}
             while level:
-                level = {parent for child in level for parent in self._parents(child)} - found
-                found |= level
-            self._above[id_] = frozenset(found - {id_})
+                level = {parent for child in level for parent in self._parents(child)} - ancestors
+                ancestors |= level
+            self._above[id_] = frozenset(ancestors - {id_})
         return self._above[id_]
 
 
@@ -158,13 +158,13 @@ def _words(normal: str) -> frozenset[str]:
 
 
 def _by_words(words: frozenset[str], names: Iterable[frozenset[str]]) -> str:
-    found = set()
+    kinds = set()
     for name in names:
         if words and words < name:
-            found.add("hypernym")
+            kinds.add("hypernym")
         elif name and name < words:
-            found.add("hyponym")
-    return "hypernym" if "hypernym" in found else "hyponym" if found else ""
+            kinds.add("hyponym")
+    return "hypernym" if "hypernym" in kinds else "hyponym" if kinds else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,10 +233,14 @@ class WrongTimes(NamedTuple):
 def group_answers(wrong: Iterable[WrongAnswer]) -> list[WrongTimes]:
     """Group equal mistakes, of one string, answer and right concept; the highest score first."""
     groups: dict[object, list[WrongAnswer]] = {}
-    for one in wrong:
-        groups.setdefault((one.kind, one.searched, one.predicted, one.gold), []).append(one)
-    found = [WrongTimes(some[0], len(some)) for some in groups.values()]
-    return sorted(found, key=lambda g: math.inf if math.isnan(g.answer.score) else -g.answer.score)
+    for answer in wrong:
+        groups.setdefault((answer.kind, answer.searched, answer.predicted, answer.gold), []).append(
+            answer
+        )
+    repeated = [WrongTimes(some[0], len(some)) for some in groups.values()]
+    return sorted(
+        repeated, key=lambda g: math.inf if math.isnan(g.answer.score) else -g.answer.score
+    )
 
 
 def find_wrong_answers(run: Run, reading: str) -> list[WrongAnswer]:
@@ -256,11 +260,11 @@ def find_wrong_answers(run: Run, reading: str) -> list[WrongAnswer]:
         terminology.parents,
     )
     right = columns(run.scored[reading], "accuracy@1")[:, 0]
-    found = []
+    described = []
     for question, answers, value in zip(run.questions, run.answers, right.tolist(), strict=True):
         if not value:
-            found.append(_describe(question, answers, reading, kinds, terminology))
-    return found
+            described.append(_describe(question, answers, reading, kinds, terminology))
+    return described
 
 
 def _describe(
@@ -286,7 +290,11 @@ def _describe(
             mention=mention.text if len(answers) == 1 else "",
         )
     place, best = next(
-        ((i, found) for i, found in enumerate(answer.concepts, start=1) if found.id in concepts),
+        (
+            (i, concept)
+            for i, concept in enumerate(answer.concepts, start=1)
+            if concept.id in concepts
+        ),
         (None, None),
     )
     return WrongAnswer(

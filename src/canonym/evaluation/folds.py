@@ -154,7 +154,10 @@ def evaluate_folds(
                 [Document(fold.name, "", mentions)],
                 terminology=terminology or _targets(fold),
                 # An encoder fitted to the names of one fold must not reach the next.
-                encoders=[one if isinstance(one, str) else copy.copy(one) for one in encoders],
+                encoders=[
+                    encoder if isinstance(encoder, str) else copy.copy(encoder)
+                    for encoder in encoders
+                ],
                 protocol=protocol,
                 part=part,
                 training=[Document(f"{fold.name} train", "", before)] if before else (),

@@ -188,12 +188,12 @@ def _unmatched(
             wrong.insert(0, ranking)
             right = rest
     missed: list[frozenset[str]] = []
-    found = list(range(len(gold)))
+    unmatched = list(range(len(gold)))
     for part in reversed(range(len(gold))):
-        rest_parts = [other for other in found if other != part]
+        rest_parts = [other for other in unmatched if other != part]
         if len(match_parts([gold[other] for other in rest_parts], right)) == n_matched:
             missed.insert(0, gold[part])
-            found = rest_parts
+            unmatched = rest_parts
     return wrong, missed
 
 

@@ -48,13 +48,13 @@ Columns = FloatArray
 def _right(counts: Tally, k: int | None, rule: str) -> FloatArray:
     """Value in [0, 1] of each mention that is not NIL; 0 for NIL."""
     within = counts.mentions if k is None else counts.mentions[counts.places <= k]
-    found = np.bincount(within, minlength=counts.n)
+    n_right = np.bincount(within, minlength=counts.n)
     if rule == "any":
-        return np.asarray(found > 0, dtype=np.float64)
+        return np.asarray(n_right > 0, dtype=np.float64)
     if rule == "all":
-        whole = (found == counts.n_gold) & (counts.n_gold == counts.n_predicted)
-        return np.asarray(whole & (found > 0), dtype=np.float64)
-    return np.asarray(2 * found / np.maximum(counts.n_gold + counts.n_predicted, 1))
+        whole = (n_right == counts.n_gold) & (counts.n_gold == counts.n_predicted)
+        return np.asarray(whole & (n_right > 0), dtype=np.float64)
+    return np.asarray(2 * n_right / np.maximum(counts.n_gold + counts.n_predicted, 1))
 
 
 def _nil_right(counts: Tally) -> npt.NDArray[np.bool_]:

@@ -164,7 +164,7 @@ def match_parts(
         for p, ranking in enumerate(ranked)
         if (place := _first_place(part, ranking))
     )
-    found: list[int] = []
+    places: list[int] = []
     partners: list[list[int]] = [[] for _ in gold]
     taken: dict[int, int] = {}
     matched: set[int] = set()
@@ -175,9 +175,9 @@ def match_parts(
         for free in range(len(gold)):
             if free not in matched and _augment(free, partners, taken, set()):
                 matched.add(free)
-                found.append(place)
+                places.append(place)
                 break
-    return tuple(found)
+    return tuple(places)
 
 
 def _augment(g: int, partners: list[list[int]], taken: dict[int, int], tried: set[int]) -> bool:
@@ -292,7 +292,10 @@ def answers_of_link(link: Link) -> tuple[RankedAnswer, ...]:
         RankedAnswer(
             part.searched,
             (),
-            tuple(FoundConcept(found.id, found.name, found.score) for found in part.candidates),
+            tuple(
+                FoundConcept(candidate.id, candidate.name, candidate.score)
+                for candidate in part.candidates
+            ),
             part.nil,
             part.confidence,
             signs_of(part),
@@ -331,8 +334,8 @@ def read_answers(
             f"{len(questions):,} questions have {len(answers):,} answers; one for each is expected"
         )
     scored = []
-    for question, found in zip(questions, answers, strict=True):
-        gold, ranked = _READINGS[reading](question, found)
+    for question, answer_parts in zip(questions, answers, strict=True):
+        gold, ranked = _READINGS[reading](question, answer_parts)
         homonym = None
         if concepts_named is not None:
             texts = (*question.parts, question.text)
@@ -341,9 +344,9 @@ def read_answers(
             ScoredMention(
                 gold=gold,
                 ranked=ranked,
-                score=min((_score(answer, reading) for answer in found), default=0.0),
-                candidates=tuple(tuple(c.id for c in answer.concepts) for answer in found)
-                if any(answer.nil for answer in found)
+                score=min((_score(answer, reading) for answer in answer_parts), default=0.0),
+                candidates=tuple(tuple(c.id for c in answer.concepts) for answer in answer_parts)
+                if any(answer.nil for answer in answer_parts)
                 else (),
                 seen_mention=question.seen_mention,
                 seen_concept=question.seen_concept,
@@ -362,12 +365,12 @@ _GoldAndRanked: TypeAlias = tuple[tuple[frozenset[str], ...], tuple[tuple[str, .
 
 
 def _lenient(question: Question, answers: Sequence[RankedAnswer]) -> _GoldAndRanked:
-    wanted = question.concepts
+    concepts = question.concepts
     ranked = tuple(
-        tuple(next((id_ for id_ in name.ids if id_ in wanted), name.ids[0]) for name in one.names)
+        tuple(next((id_ for id_ in name.ids if id_ in concepts), name.ids[0]) for name in one.names)
         for one in answers
     )
-    return (wanted,) * len(answers), ranked
+    return (concepts,) * len(answers), ranked
 
 
 def _strict(question: Question, answers: Sequence[RankedAnswer]) -> _GoldAndRanked:
@@ -379,7 +382,9 @@ def _complete(question: Question, answers: Sequence[RankedAnswer]) -> _GoldAndRa
 
 
 def _concepts(answers: Sequence[RankedAnswer]) -> tuple[tuple[str, ...], ...]:
-    return tuple(() if one.nil else tuple(found.id for found in one.concepts) for one in answers)
+    return tuple(
+        () if answer.nil else tuple(concept.id for concept in answer.concepts) for answer in answers
+    )
 
 
 _READINGS: dict[str, Callable[[Question, Sequence[RankedAnswer]], _GoldAndRanked]] = {
@@ -392,7 +397,7 @@ _READINGS: dict[str, Callable[[Question, Sequence[RankedAnswer]], _GoldAndRanked
 def _score(answer: RankedAnswer, reading: str) -> float:
     if answer.confidence is not None:
         return answer.confidence
-    found: Sequence[FoundName | FoundConcept] = (
+    ranked: Sequence[FoundName | FoundConcept] = (
         answer.names if reading == "lenient" else answer.concepts
     )
-    return found[0].score if found else 0.0
+    return ranked[0].score if ranked else 0.0

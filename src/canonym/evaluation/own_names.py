@@ -187,21 +187,21 @@ def gain_by_rarity(
     drawn = rng.permutation(len(concepts))[:_PART]
     part = np.union1d(drawn, np.flatnonzero(np.isin(concepts, concepts[asked])))
     part = np.setdiff1d(part, asked)
-    names, texts = ([one.text for one in terminology.names_at(rows)] for rows in (part, asked))
-    found = []
+    names, texts = ([name.text for name in terminology.names_at(rows)] for rows in (part, asked))
+    right = []
     for weighed in (encoder.rarity, rarity):
         options = encoder.options() | {"scale": encoder.scale, "rarity": weighed}
-        one = Subword(encoder.table, **options).fit(names)
-        best = first_largest(one.encode(texts) @ one.encode(names).T)
-        found.append(concepts[part[best]] == concepts[asked])
-    before, after = found
+        encoding = Subword(encoder.table, **options).fit(names)
+        best = first_largest(encoding.encode(texts) @ encoding.encode(names).T)
+        right.append(concepts[part[best]] == concepts[asked])
+    before, after = right
     return Gain(len(asked), float(before.mean()), float(after.mean()), mcnemar(before, after).p)
 
 
 def _rows(terminology: Terminology, n: int, seed: int) -> npt.NDArray[np.intp]:
     texts = list(chain.from_iterable(terminology.iter_texts()))
     concepts = terminology.concept_of_row()
-    retired = [n for n, one in enumerate(terminology.iter_concepts()) if one.deprecated]
+    retired = [n for n, concept in enumerate(terminology.iter_concepts()) if concept.deprecated]
     allowed = (terminology.scope_of_row() != _LABEL) & ~np.isin(concepts, retired)
     asked = rows_to_ask(texts, concepts, np.random.default_rng(seed), n=n, least=2, allowed=allowed)
     if len(asked) < _FEWEST:
@@ -228,7 +228,7 @@ def _places(linker: Linker, texts: Sequence[str], right: Sequence[str]) -> npt.N
     links = linker.link_stream(texts, k=K)
     return np.array(
         [
-            next((at for at, one in enumerate(link.candidates) if one.id == id_), K)
+            next((at for at, candidate in enumerate(link.candidates) if candidate.id == id_), K)
             for link, id_ in zip(links, right, strict=True)
         ]
     )

@@ -76,30 +76,33 @@ def read_predictions(path: str | Path) -> dict[Key, tuple[str, ...]]:
         If a line has other columns than the first, an offset is missing or no number, or a mention
         occurs twice with different ids.
     """
-    found: dict[Key, tuple[str, ...]] = {}
+    predicted: dict[Key, tuple[str, ...]] = {}
     first: dict[Key, _Prediction] = {}
-    for one in _read(path):
-        start, end = whole_number(one.start), whole_number(one.end)
+    for row in _read(path):
+        start, end = whole_number(row.start), whole_number(row.end)
         if start is None or end is None:
             raise ReadError(
                 path,
-                f"offsets {one.start[:20]!r} and {one.end[:20]!r} are no numbers",
-                line=one.line,
+                f"offsets {row.start[:20]!r} and {row.end[:20]!r} are no numbers",
+                line=row.line,
             )
-        key = (one.document, start, end)
-        before = first.setdefault(key, one)
-        if before is one:
-            found[key] = one.ids
-        elif one.group and one.group == before.group:  # a further part of the same mention
-            found[key] = (*found[key], *(id_ for id_ in one.ids if id_ not in found[key]))
-        elif found[key] != one.ids:
+        key = (row.document, start, end)
+        before = first.setdefault(key, row)
+        if before is row:
+            predicted[key] = row.ids
+        elif row.group and row.group == before.group:  # a further part of the same mention
+            predicted[key] = (
+                *predicted[key],
+                *(id_ for id_ in row.ids if id_ not in predicted[key]),
+            )
+        elif predicted[key] != row.ids:
             raise ReadError(
                 path,
-                f"{'|'.join(one.ids) or 'NIL'} for a mention that line {before.line} gives "
-                f"{'|'.join(found[key]) or 'NIL'}: one line per mention",
-                line=one.line,
+                f"{'|'.join(row.ids) or 'NIL'} for a mention that line {before.line} gives "
+                f"{'|'.join(predicted[key]) or 'NIL'}: one line per mention",
+                line=row.line,
             )
-    return found
+    return predicted
 
 
 def _read(path: str | Path) -> Iterator[_Prediction]:

@@ -92,7 +92,7 @@ class Protocol:
         The rule of ``"refined"`` for equal mentions, one of `canonym.corpora.splits.SAME`.
     glosses : bool
         Whether a mention may be looked up by its explanation in the document, as a linker does. The
-        published protocols do not. See `canonym.mentions.glosses`.
+        published protocols do not. See `canonym.mentions.aliases`.
     """
 
     name: str

@@ -15,8 +15,8 @@ from canonym.errors import InvalidInput, ReadError
 from canonym.evaluation.protocols import Protocol
 from canonym.io.streams import open_text
 from canonym.mentions.abbreviations import find_abbreviations
+from canonym.mentions.aliases import Aliases, find_aliases
 from canonym.mentions.composites import split_composite
-from canonym.mentions.glosses import Glosses, find_glosses
 from canonym.terminology.ids import ConceptIds
 from canonym.text import biosyn_normal
 from canonym.types import Document, Mention
@@ -62,15 +62,15 @@ class TrainingMemory:
     """Texts and concepts of the training mentions."""
 
     def __init__(self, before: Sequence[PreparedMention]) -> None:
-        self.texts = {one.text for one in before}
-        self.counts = Counter(concept for one in before for concept in one.concepts)
+        self.texts = {mention.text for mention in before}
+        self.counts = Counter(concept for mention in before for concept in mention.concepts)
 
-    def recall(self, one: PreparedMention) -> tuple[bool, bool | None, int | None]:
+    def recall(self, mention: PreparedMention) -> tuple[bool, bool | None, int | None]:
         """Return whether training has the text, whether it has a concept, and how often."""
-        if not one.concepts:
-            return one.text in self.texts, None, None
-        frequency = max(self.counts[concept] for concept in one.concepts)
-        return one.text in self.texts, frequency > 0, frequency
+        if not mention.concepts:
+            return mention.text in self.texts, None, None
+        frequency = max(self.counts[concept] for concept in mention.concepts)
+        return mention.text in self.texts, frequency > 0, frequency
 
 
 class Preparation:
@@ -97,9 +97,9 @@ class Preparation:
         forms: Mapping[str, str] = {}
         if mentions and has_text and not self.protocol.as_written:
             forms = find_abbreviations(document.text, engine=self.engine)
-        glosses: Glosses = {}
+        glosses: Aliases = {}
         if self.protocol.glosses:
-            glosses = find_glosses(document.mentions, document.text, defined=forms)
+            glosses = find_aliases(document.mentions, document.text, defined=forms)
         for mention in mentions:
             whole = expand_words(mention.text, forms) if forms else mention.text
             several = len(mention.ids) > 1
@@ -131,13 +131,13 @@ class Preparation:
             if id_.lower() in NO_CONCEPT:
                 concepts.append("")
                 continue
-            found = self.ids.concept(id_) if count else self.ids.find(id_)
-            if found is None:
+            known_id = self.ids.concept(id_) if count else self.ids.find(id_)
+            if known_id is None:
                 unknown.append(id_)
             # An id that the terminology does not have stays: nothing can predict it.
-            concepts.append(found or id_)
+            concepts.append(known_id or id_)
         if mention.rule == "all":
-            parts = dict.fromkeys(frozenset({one} - {""}) for one in concepts)
+            parts = dict.fromkeys(frozenset({concept} - {""}) for concept in concepts)
             return tuple(parts), tuple(unknown)
         either = frozenset(concepts) - {""}
         return ((either,) if either else ()), tuple(unknown)
@@ -173,7 +173,7 @@ def looks_short(text: str) -> bool:
 
 def read_corrections(path: str | Path) -> dict[str, str]:
     """Read a list of misspelt words, one ``wrong||right`` a line."""
-    found = {}
+    changes = {}
     with open_text(path) as lines:
         for number, line in enumerate(lines, start=1):
             if line.strip():
@@ -181,8 +181,8 @@ def read_corrections(path: str | Path) -> dict[str, str]:
                 if not (wrong and separator and right) or "||" in right:
                     problem = f"'wrong||right' was expected, found {line.strip()[:60]!r}"
                     raise ReadError(path, problem, line=number)
-                found[wrong] = right
-    return found
+                changes[wrong] = right
+    return changes
 
 
 # --- questions ------------------------------------------------------------------------------------
@@ -266,7 +266,7 @@ def make_questions(
     corpus, known = list(documents), drop_duplicates(training)
     _check(corpus, types)
     prepare = Preparation(ids, protocol, tuple(types), corrections or {}, engine)
-    before = [one for document in known for one in prepare(document, count=False)]
+    before = [prepared for document in known for prepared in prepare(document, count=False)]
     memory = TrainingMemory(before) if known else None
     dropped: dict[str, list[Mention]] = {}
     questions: list[Question] = []
@@ -274,18 +274,18 @@ def make_questions(
     for document in corpus:
         again = bool(document.id) and document.id in first
         first.add(document.id)
-        for one in prepare(document, count=not again):
-            reason = "in a repeated document" if again else one.reason(protocol)
+        for prepared in prepare(document, count=not again):
+            reason = "in a repeated document" if again else prepared.reason(protocol)
             if reason:
-                dropped.setdefault(reason, []).append(one.mention)
+                dropped.setdefault(reason, []).append(prepared.mention)
             else:
-                questions.append(_question(one, memory))
+                questions.append(_question(prepared, memory))
     questions = _select(questions, before, protocol, dropped)
     learned = dict.fromkeys(
-        (one.text, concept)
-        for one in before
-        if protocol.merge and one.text and not one.reason(protocol)
-        for part in one.gold
+        (prepared.text, concept)
+        for prepared in before
+        if protocol.merge and prepared.text and not prepared.reason(protocol)
+        for part in prepared.gold
         for concept in sorted(part)
     )
     return QuestionSet(
@@ -296,17 +296,17 @@ def make_questions(
     )
 
 
-def _question(one: PreparedMention, memory: TrainingMemory | None) -> Question:
-    text, concept, frequency = (None, None, None) if memory is None else memory.recall(one)
+def _question(prepared: PreparedMention, memory: TrainingMemory | None) -> Question:
+    text, concept, frequency = (None, None, None) if memory is None else memory.recall(prepared)
     return Question(
-        mention=one.mention,
-        parts=one.parts,
-        gold=one.gold,
-        abbreviation=one.abbreviation,
+        mention=prepared.mention,
+        parts=prepared.parts,
+        gold=prepared.gold,
+        abbreviation=prepared.abbreviation,
         seen_mention=text,
         seen_concept=concept,
         frequency=frequency,
-        gloss=one.gloss,
+        gloss=prepared.gloss,
     )
 
 
@@ -323,10 +323,12 @@ def _select(
 
     if protocol.keep not in {"refined", "zero-shot"}:
         return questions
-    concepts = {concept for one in before for concept in one.concepts}
-    training = {identity(one.text, one.concepts, one.mention.rule) for one in before}
+    concepts = {concept for prepared in before for concept in prepared.concepts}
+    training = {
+        identity(prepared.text, prepared.concepts, prepared.mention.rule) for prepared in before
+    }
     met: set[Hashable] = set()
-    kept = []
+    unseen = []
     for question in questions:
         key = identity(question.text, question.concepts, question.mention.rule)
         reason = ""
@@ -340,8 +342,8 @@ def _select(
         if reason:
             dropped.setdefault(reason, []).append(question.mention)
         else:
-            kept.append(question)
-    return kept
+            unseen.append(question)
+    return unseen
 
 
 def _check(corpus: Sequence[Document], types: Sequence[str]) -> None:
@@ -349,11 +351,11 @@ def _check(corpus: Sequence[Document], types: Sequence[str]) -> None:
         raise InvalidInput("no documents to evaluate: give at least one")
     if isinstance(types, str):
         raise InvalidInput(f"types is {types!r}; a list of types is expected: [{types!r}]")
-    found = Counter(mention.type for document in corpus for mention in document.mentions)
-    if not found:
+    counts = Counter(mention.type for document in corpus for mention in document.mentions)
+    if not counts:
         raise InvalidInput(f"the {len(corpus):,} documents hold no mentions to evaluate")
-    missing = [name for name in types if name not in found]
+    missing = [name for name in types if name not in counts]
     if missing:
         raise InvalidInput(
-            f"no mention is of the type {missing[0]!r}; there are {', '.join(map(repr, found))}"
+            f"no mention is of the type {missing[0]!r}; there are {', '.join(map(repr, counts))}"
         )

@@ -199,7 +199,7 @@ class Run:
                     {
                         "searched": answer.searched,
                         "nil": answer.nil,
-                        "concepts": [found._asdict() for found in answer.concepts[:k]],
+                        "concepts": [concept._asdict() for concept in answer.concepts[:k]],
                     }
                     for answer in answers
                 ],
@@ -299,26 +299,26 @@ def evaluate_corpus(
         If there is nothing to evaluate, neither terminology nor linker, or no such variant.
     """
     settings, clock = _Settings(**options), _Clock()
-    chosen = choose_protocol(protocol, split=settings.split, same=settings.same)
+    rules = choose_protocol(protocol, split=settings.split, same=settings.same)
     if terminology is None:
         if linker is None:
             raise InvalidInput("neither a terminology nor a linker was given; one is needed")
         terminology = linker.terminology
-    _check_fit(settings, chosen)
-    corpus, before = (list(map(check_document, given)) for given in (documents, training))
+    _check_fit(settings, rules)
+    corpus, before = (list(map(check_document, part)) for part in (documents, training))
     ids = ConceptIds(terminology)
-    question_set = _ask(corpus, before, ids, chosen, settings)
+    question_set = _ask(corpus, before, ids, rules, settings)
     clock.stop("preparing")
-    if chosen.prepared:
+    if rules.prepared:
         dictionary = settings.indexed(
             terminology,
             question_set.learned,
             encoders=encoders,
             weights=settings.weights,
-            as_written=chosen.as_written,
+            as_written=rules.as_written,
         )
         clock.stop("indexing")
-        found = _search(dictionary, question_set, settings)
+        answered = _search(dictionary, question_set, settings)
     else:
         used = linker or Linker.build(
             terminology,
@@ -327,21 +327,21 @@ def evaluate_corpus(
             abbreviations=settings.abbreviations,
         )
         clock.stop("indexing")
-        found = _link(used, terminology, corpus, question_set, settings)
+        answered = _link(used, terminology, corpus, question_set, settings)
     clock.stop("linking")
-    _log.info("linked %s mentions under the protocol %s", len(question_set.questions), chosen.name)
-    scored, headline = _score(found, chosen, settings)
+    _log.info("linked %s mentions by the protocol %s", len(question_set.questions), rules.name)
+    scored, headline = _score(answered, rules, settings)
     clock.stop("evaluating")
     return Run(
-        chosen,
+        rules,
         part,
-        found.question_set.questions,
-        found.answers,
+        answered.question_set.questions,
+        answered.answers,
         scored,
         question_set.dropped,
         ids.census(),
         headline,
-        _identify(corpus, before, terminology, found, chosen, settings),
+        _identify(corpus, before, terminology, answered, rules, settings),
         clock.seconds,
         ids,
         question_set.learned,
@@ -405,7 +405,7 @@ def _search(dictionary: Dictionary, question_set: QuestionSet, settings: _Settin
     question_set = as_explained(question_set, dictionary)
     questions = question_set.questions
     answers = answer_questions(dictionary, questions, settings.k, workers=settings.workers)
-    texts = {text for one in questions for text in (*one.parts, one.text)}
+    texts = {text for question in questions for text in (*question.parts, question.text)}
     named = {text: len(dictionary.concepts_named(text)) for text in texts}
     return _Answered(question_set, answers, named, dictionary.linker)
 
@@ -422,10 +422,10 @@ def _link(
     documents = []
     for document in corpus:
         # Questions have the order of the corpus, so identity tells which mentions have one.
-        wanted = tuple(
+        mentions = tuple(
             waiting.popleft() for mention in document.mentions if waiting and mention is waiting[0]
         )
-        documents.append(replace(document, mentions=wanted))
+        documents.append(replace(document, mentions=mentions))
     linked = linker.link_documents(
         documents,
         k=settings.k,
@@ -450,16 +450,19 @@ def _count_concepts(terminology: Terminology, questions: Sequence[Question]) -> 
             normal = biosyn_normal(text)
             if normal in owners:
                 owners[normal].add(concept)
-    return {text: len(found) for text, found in owners.items()}
+    return {text: len(concepts) for text, concepts in owners.items()}
 
 
 def _score(
-    found: _Answered, protocol: Protocol, settings: _Settings
+    answered: _Answered, protocol: Protocol, settings: _Settings
 ) -> tuple[dict[str, tuple[ScoredMention, ...]], tuple[Figure, ...]]:
     """Score the answers in every reading, and return the figures of the headline."""
     scored = {
         reading: read_answers(
-            found.question_set.questions, found.answers, reading, concepts_named=found.named
+            answered.question_set.questions,
+            answered.answers,
+            reading,
+            concepts_named=answered.named,
         )
         for reading in protocol.readings
     }
@@ -487,11 +490,11 @@ def _identify(
     corpus: Sequence[Document],
     before: Sequence[Document],
     terminology: Terminology,
-    found: _Answered,
+    answered: _Answered,
     protocol: Protocol,
     settings: _Settings,
 ) -> dict[str, Any]:
-    linker = found.linker
+    linker = answered.linker
     engine = _engine([*corpus, *before], linker, protocol, settings)
     return {
         "corpus": {
@@ -513,7 +516,7 @@ def _identify(
             "encoders": linker.manifest["encoders"],
             "settings": linker.settings,
         },
-        "learned": len(found.question_set.learned),
+        "learned": len(answered.question_set.learned),
         "corrections": len(settings.corrections or {}),
         "abbreviations": engine,
         "k": settings.k,
@@ -534,5 +537,5 @@ def _engine(
         or not any(document.text for document in documents)
     ):
         return None
-    chosen = settings.abbreviations if protocol.prepared else linker.settings["abbreviations"]
-    return find_abbreviations("", engine=chosen).engine
+    engine = settings.abbreviations if protocol.prepared else linker.settings["abbreviations"]
+    return find_abbreviations("", engine=engine).engine

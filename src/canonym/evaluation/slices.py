@@ -78,14 +78,14 @@ def slices(mentions: Sequence[ScoredMention]) -> list[Slice]:
     """
     if not mentions:
         raise InvalidInput("no mentions to evaluate: give at least one")
-    found = [Slice("all", np.arange(len(mentions), dtype=np.int64))]
+    slices = [Slice("all", np.arange(len(mentions), dtype=np.int64))]
     for yes, no, value in _PAIRS:
-        found += _pick(mentions, [True, False], [yes, no], value)
+        slices += _pick(mentions, [True, False], [yes, no], value)
     types = sorted({mention.type for mention in mentions if mention.type})
-    found += _pick(mentions, types, [f"type {name}" for name in types], lambda m: m.type or None)
-    found += _bins(mentions, "length", LENGTH_BOUNDS)
-    found += _bins(mentions, "frequency", FREQUENCY_BOUNDS)
-    return found
+    slices += _pick(mentions, types, [f"type {name}" for name in types], lambda m: m.type or None)
+    slices += _bins(mentions, "length", LENGTH_BOUNDS)
+    slices += _bins(mentions, "frequency", FREQUENCY_BOUNDS)
+    return slices
 
 
 def evaluate_slices(
@@ -215,7 +215,7 @@ def figures(
     so are slices of all mentions except ``"all"``. Every figure starts from the seed, so that no
     figure depends on the others.
     """
-    found: dict[str, list[Figure]] = {}
+    by_slice: dict[str, list[Figure]] = {}
     for reading, mentions in scored.items():
         counts = tally(mentions)
         tables = {name: columns(counts, name) for name in metrics}
@@ -226,14 +226,14 @@ def figures(
             for name, table in tables.items():
                 interval = bound(table[part.rows], draws=DRAWS, rng=seed)
                 figure = Figure(part.name, reading, name, part.n, *interval)
-                found.setdefault(part.name, []).append(figure)
-    order = found if shown is None else [name for name in shown if name in found]
-    return tuple(figure for name in order for figure in found[name])
+                by_slice.setdefault(part.name, []).append(figure)
+    order = by_slice if shown is None else [name for name in shown if name in by_slice]
+    return tuple(figure for name in order for figure in by_slice[name])
 
 
 def explain_readings(figures: Iterable[Figure]) -> list[str]:
     """Say why figures are smaller in the lenient reading than in the strict one, where any are."""
-    known = {(one.slice, one.metric, one.reading): one.value for one in figures}
+    known = {(figure.slice, figure.metric, figure.reading): figure.value for figure in figures}
     crossed = dict.fromkeys(
         metric
         for (name, metric, reading), value in known.items()

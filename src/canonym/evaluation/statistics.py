@@ -205,8 +205,8 @@ def mcnemar(first: npt.ArrayLike, second: npt.ArrayLike, *, method: str = "exact
     from scipy.special import betainc, chdtrc
 
     sides = []
-    for name, given in (("first", first), ("second", second)):
-        side = np.asarray(given)
+    for name, values in (("first", first), ("second", second)):
+        side = np.asarray(values)
         if side.ndim != 1 or not np.isin(side, [0, 1]).all():
             raise InvalidInput(
                 f"{name} holds something else than right (1) and wrong (0), one per mention; with "
@@ -404,11 +404,16 @@ def paired_bootstrap(
     -----
     ``p`` is that of `bootstrap_test` for the differences and 0.
     """
-    one, two = _check_values(first), _check_values(second)
-    _check_pairs(len(one), len(two))
-    sums = resample_sums(np.hstack([one, two]), draws, rng)
+    first_values, second_values = _check_values(first), _check_values(second)
+    _check_pairs(len(first_values), len(second_values))
+    sums = resample_sums(np.hstack([first_values, second_values]), draws, rng)
     drawn = ratios(sums[:, :2]) - ratios(sums[:, 2:])
-    return _difference(float(ratios(one.sum(axis=0)) - ratios(two.sum(axis=0))), 0.0, drawn, level)
+    return _difference(
+        float(ratios(first_values.sum(axis=0)) - ratios(second_values.sum(axis=0))),
+        0.0,
+        drawn,
+        level,
+    )
 
 
 def average_ranks(values: npt.ArrayLike) -> FloatArray:

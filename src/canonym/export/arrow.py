@@ -43,8 +43,8 @@ class ParquetWriter:
     ) -> None:
         check_unique(columns)
         self._one_row = one_row
-        self._arrow = require("pyarrow", "writing Parquet", "arrow")
-        parquet = require("pyarrow.parquet", "writing Parquet", "arrow")
+        self._arrow = require("pyarrow", "writing Parquet", "tables")
+        parquet = require("pyarrow.parquet", "writing Parquet", "tables")
         self._k = k
         self._number = 1
         self._explain = explain
@@ -59,8 +59,8 @@ class ParquetWriter:
             if self._explain:
                 row["explanation"] = explanation
             if self._columns is not None:
-                given = dict(zip(self._columns, cells, strict=True))
-                row = given | {prefixed(key): value for key, value in row.items()}
+                cells_of = dict(zip(self._columns, cells, strict=True))
+                row = cells_of | {prefixed(key): value for key, value in row.items()}
             self._pending.append(row)
         self._number += 1
         if len(self._pending) >= _ROW_GROUP:
@@ -79,7 +79,7 @@ class ParquetWriter:
 
 def column_types() -> dict[str, Any]:
     """Return the Arrow types of `COLUMNS` and of the explanation; needs pyarrow."""
-    arrow = require("pyarrow", "an Arrow table", "arrow")
+    arrow = require("pyarrow", "an Arrow table", "tables")
     whole, number = arrow.int64(), arrow.float64()
     special = {
         "row": whole, "start": whole, "end": whole, "rank": arrow.int32(), "score": number,
@@ -124,5 +124,5 @@ def links_to_arrow(links: Iterable[Link], *, k: int | None = None) -> Any:
     MissingExtra
         If pyarrow is not installed.
     """
-    arrow = require("pyarrow", "an Arrow table", "arrow")
+    arrow = require("pyarrow", "an Arrow table", "tables")
     return _arrow_table(arrow, links_to_rows(links, k=k), _arrow_schema(arrow, None, False))

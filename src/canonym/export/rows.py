@@ -153,16 +153,16 @@ def _together(link: Link) -> dict[str, Any]:
     def least(key: str) -> Any:
         return min((part[key] for part in parts if part[key] is not None), default=None)
 
-    found: dict[str, Any] = {
+    row: dict[str, Any] = {
         key: JOINED_BY.join(part[key] or "" for part in parts)
         for key in ("part", "id", "label", "name", "scope", "sieve", "searched", "status")
     }
     if not any(part["id"] for part in parts):  # no separators either
-        found |= dict.fromkeys(("id", "label", "name", "scope", "sieve"))
+        row |= dict.fromkeys(("id", "label", "name", "scope", "sieve"))
     if not any(part["status"] for part in parts):
-        found["status"] = ""
+        row["status"] = ""
     reasons = [link.reason, *(part["reason"] for part in parts)]
-    return found | {
+    return row | {
         "rank": least("rank"),
         "score": least("score"),
         "margin": least("margin"),

@@ -173,8 +173,8 @@ def _style(xml: bytes, row: RowSpan, column: int) -> bytes:
     """Return the attribute with the style of a cell."""
     for cell in row.cells:
         if cell.column <= column < cell.column + cell.repeats:
-            found = _STYLE.search(start_tag(xml, cell.start))
-            return found[0] if found else b""
+            match = _STYLE.search(start_tag(xml, cell.start))
+            return match[0] if match else b""
     return b""
 
 
@@ -202,12 +202,12 @@ def _extended_excel(sheet: Sheet, xml: bytes, rows: Mapping[int, Sequence[Value]
         edits.append((row.start, row.start + len(tag), _SPANS.sub(b"", tag)))
         edits.append((at, at, new))
         edits += [(cell.start, cell.end, b"") for cell in right if cell.column < first + width]
-    if found := _DIMENSION.search(xml):
-        start, before, end_column, end_row = found.group(2), found[1], found[3], found[4]
+    if match := _DIMENSION.search(xml):
+        start, before, end_column, end_row = match.group(2), match[1], match[3], match[4]
         last = max(column_number((end_column or start).decode()), first + width - 1)
         bottom = end_row or start.lstrip(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ")
         corner = column_letters(last).encode() + bottom
-        edits.append((*found.span(), before + start + b":" + corner + b'"'))
+        edits.append((*match.span(), before + start + b":" + corner + b'"'))
     return replaced(xml, edits)
 
 
@@ -303,7 +303,7 @@ def _ods_cells(values: Iterable[Value], style: bytes = b"") -> bytes:
 def _spaced(text: str) -> str:
     """Write spaces that XML would fold, and tabs, as elements."""
     text = escape(text, quote=False).replace("\t", "<text:tab/>")
-    return _SPACES.sub(lambda found: f'<text:s text:c="{len(found[0])}"/>', text)
+    return _SPACES.sub(lambda match: f'<text:s text:c="{len(match[0])}"/>', text)
 
 
 # --- a new workbook -------------------------------------------------------------------------------
@@ -346,7 +346,7 @@ def _new_xlsx(rows: Mapping[int, Sequence[Value]]) -> dict[str, bytes]:
     relation = b'<Relationship Id="%s" Type="%s/%s" Target="%s"/>'
     relations = b'%s<Relationships xmlns="%s/package/2006/relationships">%s</Relationships>'
     override = b'<Override PartName="/xl/%s.xml" ContentType="%s.%s+xml"/>'
-    one = relation % (b"r1", _RELATION, b"officeDocument", b"xl/workbook.xml")
+    to_workbook = relation % (b"r1", _RELATION, b"officeDocument", b"xl/workbook.xml")
     two = relation % (b"r1", _RELATION, b"worksheet", b"sheet1.xml")
     two += relation % (b"r2", _RELATION, b"styles", b"styles.xml")
     return {
@@ -361,7 +361,7 @@ def _new_xlsx(rows: Mapping[int, Sequence[Value]]) -> dict[str, bytes]:
             override % (b"sheet1", _TYPE, b"worksheet"),
             override % (b"styles", _TYPE, b"styles"),
         ),
-        "_rels/.rels": relations % (_XML, _OOXML, one),
+        "_rels/.rels": relations % (_XML, _OOXML, to_workbook),
         "xl/workbook.xml": b'%s<workbook %s xmlns:r="%s"><sheets>'
         b'<sheet name="links" sheetId="1" r:id="r1"/></sheets></workbook>'
         % (_XML, _MAIN, _RELATION),

@@ -160,7 +160,7 @@ def _line_maker(style: TableStyle) -> Callable[[Sequence[str]], str]:
 
     def tsv(cells: Sequence[str]) -> str:
         line = style.delimiter.join(
-            _NEEDS_ESCAPE.sub(lambda found: _ESCAPES[found[0]], cell) for cell in cells
+            _NEEDS_ESCAPE.sub(lambda match: _ESCAPES[match[0]], cell) for cell in cells
         )
         return without_surrogates(line)
 

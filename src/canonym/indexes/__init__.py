@@ -74,7 +74,8 @@ def load_array(
     except (OSError, ValueError) as error:
         raise ReadError(path, f"cannot be opened ({error}); build the index again") from error
     fits = len(array.shape) == len(shape) and all(
-        length is None or length == found for length, found in zip(shape, array.shape, strict=True)
+        length is None or length == actual
+        for length, actual in zip(shape, array.shape, strict=True)
     )
     if not fits or array.dtype not in [np.dtype(dtype) for dtype in dtypes]:
         lengths = " × ".join("any" if length is None else f"{length:,}" for length in shape)

@@ -27,6 +27,7 @@ _MOST = 255  # words of a name
 GENERAL = 0.015
 """Share of the names from which on a word is too general to be a name alone."""
 
+_SMALL = frozenset({"of", "the"})
 _LEAST = 100  # names with a word that is too general
 
 
@@ -35,14 +36,18 @@ class Bags:
 
     `sums` of the names and numbers of their `words` rise, uint64; `longest` has the words of the
     longest name with each word, uint8. `common` are the numbers of the words that are too general
-    to be a name alone, those of at least `GENERAL` of all names ("disease").
+    to be a name alone, those of at least `GENERAL` of all names ("disease"). `pairs` are the
+    rising sums of words that stand side by side in some name.
     """
 
-    def __init__(self, sums: Numbers, words: Numbers, longest: Lengths, common: Numbers) -> None:
+    def __init__(
+        self, sums: Numbers, words: Numbers, longest: Lengths, common: Numbers, pairs: Numbers
+    ) -> None:
         self.sums = sums
         self.words = words
         self.longest = longest
         self.common = common
+        self.pairs = pairs
 
     @classmethod
     def build(cls, batches: Iterable[Sequence[str]]) -> Bags:
@@ -62,14 +67,18 @@ class Bags:
 
     def limits(self, numbers: Numbers) -> Lengths:
         """Return the words of the longest name with each word, 0 for a word of no name."""
-        found, places = _found(self.words, numbers)
+        known, places = _found(self.words, numbers)
         limits = np.zeros(len(numbers), dtype=np.uint8)
-        limits[found] = self.longest[places[found]]
+        limits[known] = self.longest[places[known]]
         return limits
+
+    def has_pair(self, sums: Numbers) -> BoolArray:
+        """Tell which sums are those of two words that stand side by side in some name."""
+        return _found(self.pairs, sums)[0]
 
     def save(self, folder: Path) -> None:
         """Write ``sums.npy``, ``words.npy`` and others to an existing folder."""
-        for name in ("sums", "words", "longest", "common"):
+        for name in ("sums", "words", "longest", "common", "pairs"):
             np.save(folder / f"{name}.npy", getattr(self, name))
 
     @classmethod
@@ -79,11 +88,14 @@ class Bags:
         words = load_array(folder / "words.npy", (None,), np.uint64)
         longest = load_array(folder / "longest.npy", (None,), np.uint8)
         common = load_array(folder / "common.npy", (None,), np.uint64)
+        pairs = np.empty(0, dtype=np.uint64)
+        if (folder / "pairs.npy").exists():  # an index of an earlier version has none
+            pairs = load_array(folder / "pairs.npy", (None,), np.uint64)
         if len(words) != len(longest):
             raise ReadError(
                 folder, f"holds {len(words):,} words and {len(longest):,} lengths; build it again"
             )
-        return cls(sums, words, longest, common)
+        return cls(sums, words, longest, common, pairs)
 
 
 class BagsBuilder:
@@ -94,16 +106,17 @@ class BagsBuilder:
         self._n = 0
         # What was merged comes first; the rest waits until it is as much.
         self._sums = [np.empty(0, dtype=np.uint64)]
+        self._pairs = [np.empty(0, dtype=np.uint64)]
         self._words = [_CountedWords.of(self._sums[0], np.empty(0, dtype=np.uint8))]
 
     def add(self, names: Sequence[str]) -> None:
         """Take names, each a string of words."""
         words = [name.split() for name in names if name]
-        lengths = np.array([len(each) for each in words], dtype=np.int64)
+        lengths = np.array([len(of_form) for of_form in words], dtype=np.int64)
         if not len(lengths):
             return
         self._n += len(words)
-        numbers = self._numbers.of([word for each in words for word in each])
+        numbers = self._numbers.of([word for of_form in words for word in of_form])
         starts = np.concatenate([[0], np.cumsum(lengths)[:-1]])
         self._sums.append(np.unique(np.add.reduceat(numbers, starts)))
         of_word = np.repeat(np.minimum(lengths, _MOST), lengths).astype(np.uint8)
@@ -111,12 +124,26 @@ class BagsBuilder:
         if sum(map(len, self._sums[1:])) > len(self._sums[0]):
             self._merge()
 
+    def add_pairs(self, names: Sequence[str]) -> None:
+        """Take the words that stand side by side in names, each a string of words in its order."""
+        words = [
+            word for name in names for word in (*(w for w in name.split() if w not in _SMALL), "")
+        ]
+        if words:
+            numbers = self._numbers.of(words)
+            ends = np.array([not word for word in words])
+            sums = numbers[:-1] + numbers[1:]
+            self._pairs.append(np.unique(sums[~(ends[:-1] | ends[1:])]))
+        if sum(map(len, self._pairs[1:])) > len(self._pairs[0]):
+            self._pairs = [np.unique(np.concatenate(self._pairs))]
+
     def finish(self) -> Bags:
         """Return the bags of all names that were taken."""
         self._merge()
         words = self._words[0]
         common = words.numbers[words.counts >= max(GENERAL * self._n, _LEAST)]
-        return Bags(self._sums[0], words.numbers, words.longest, common)
+        pairs = np.unique(np.concatenate(self._pairs))
+        return Bags(self._sums[0], words.numbers, words.longest, common, pairs)
 
     def _merge(self) -> None:
         self._sums = [np.unique(np.concatenate(self._sums))]
@@ -166,9 +193,9 @@ class WordNumbers:
         return np.fromiter(numbers, dtype=np.uint64, count=len(words))
 
 
-def _found(rising: Numbers, wanted: Numbers) -> tuple[BoolArray, npt.NDArray[np.intp]]:
+def _found(rising: Numbers, numbers: Numbers) -> tuple[BoolArray, npt.NDArray[np.intp]]:
     """Return which numbers are there, and where they would be."""
     if not len(rising):
-        return np.zeros(len(wanted), dtype=np.bool_), np.zeros(len(wanted), dtype=np.intp)
-    places = np.minimum(np.searchsorted(rising, wanted), len(rising) - 1)
-    return rising[places] == wanted, places
+        return np.zeros(len(numbers), dtype=np.bool_), np.zeros(len(numbers), dtype=np.intp)
+    places = np.minimum(np.searchsorted(rising, numbers), len(rising) - 1)
+    return rising[places] == numbers, places

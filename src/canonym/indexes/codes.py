@@ -181,13 +181,13 @@ class Codes:
         Queries are not zero; `allowed` is by place. Places of a query rise.
         """
         coded = self.coded(queries)
-        found = Promising(k, len(self.sums), coded.slack, np.int32)
+        promising = Promising(k, len(self.sums), coded.slack, np.int32)
         for block, first in enumerate(self._starts[:-1]):
             scores = self.products(multiply, coded.numbers, block)
             if allowed is not None:
                 scores[:, ~allowed[first : self._starts[block + 1]]] = LOWEST
-            found.add(scores, first)
-        return found.pairs()
+            promising.add(scores, first)
+        return promising.pairs()
 
 
 def block_starts(n_rows: int, size: int | None = None) -> npt.NDArray[np.int64]:

@@ -102,9 +102,9 @@ class Inverted:
             block = _part(queries, start, start + _AT_ONCE)
             return self._best(block, k, allowed, folded, multiply)
 
-        for start, found in zip(starts, in_threads(best, starts, several), strict=True):
-            hits.rows[start : start + _AT_ONCE] = found.rows
-            hits.scores[start : start + _AT_ONCE] = found.scores
+        for start, block_hits in zip(starts, in_threads(best, starts, several), strict=True):
+            hits.rows[start : start + _AT_ONCE] = block_hits.rows
+            hits.scores[start : start + _AT_ONCE] = block_hits.scores
         return hits
 
     def _best(
@@ -142,9 +142,9 @@ class Inverted:
         scores = np.full(rows.shape, -np.inf, dtype=np.float32)
         for first in range(0, queries.n_rows, _AT_ONCE):
             block = _part(queries, first, first + _AT_ONCE)
-            found, place = np.nonzero(rows[first : first + _AT_ONCE] >= 0)
-            chosen = rows[found + first, place]
-            scores[found + first, place] = _Scorer(self._vectors, block)(found, chosen)
+            query, place = np.nonzero(rows[first : first + _AT_ONCE] >= 0)
+            row_of_pair = rows[query + first, place]
+            scores[query + first, place] = _Scorer(self._vectors, block)(query, row_of_pair)
         return scores
 
     def save(self, folder: Path) -> None:
@@ -160,9 +160,9 @@ class Inverted:
         indices = load_array(folder / "indices.npy", (None,), np.int32)
         data = load_array(folder / "data.npy", indices.shape, np.float32)
         vectors = SparseVectors(indptr, indices, data, n_columns)
-        found = cls(vectors, Folded.load(folder, vectors.n_rows, n_columns))
-        found._unchecked = folder
-        return found
+        index = cls(vectors, Folded.load(folder, vectors.n_rows, n_columns))
+        index._unchecked = folder
+        return index
 
     def _check_content(self, folder: Path) -> None:
         """Refuse numbers that count no column or row; reading them all takes time."""
@@ -239,8 +239,8 @@ def _largest(bounds: Int32Array, queries: npt.NDArray[np.intp], n: int) -> Pairs
     n = min(n, bounds.shape[1])
     largest = Promising(n, bounds.shape[1], np.zeros(len(queries), np.int32), np.int32)
     largest.add(bounds[queries], 0)
-    found, places = largest.pairs()
-    return queries[found], places
+    query_numbers, places = largest.pairs()
+    return queries[query_numbers], places
 
 
 def _drop_spare_zeros(
@@ -257,15 +257,15 @@ def _drop_spare_zeros(
 
 def _kept(hits: Hits, score: _Scorer, bounds: Int32Array, rows: Int32Array, pairs: Pairs) -> Hits:
     """Score queries and places of rows, which then are done with, and keep the best rows."""
-    found, places = pairs
+    query_numbers, places = pairs
     bounds[pairs] = LOWEST
-    scores = score(found, rows[places])
-    good = scores >= hits.scores[found, -1]
+    scores = score(query_numbers, rows[places])
+    good = scores >= hits.scores[query_numbers, -1]
     old, place = np.nonzero(hits.rows >= 0)
     return ranked_hits(
         len(hits.rows),
         hits.rows.shape[1],
-        np.concatenate([old, found[good]]),
+        np.concatenate([old, query_numbers[good]]),
         np.concatenate([hits.rows[old, place], rows[places[good]]]),
         np.concatenate([hits.scores[old, place], scores[good]]),
     )

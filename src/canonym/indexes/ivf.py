@@ -91,18 +91,18 @@ class Ivf(Exact):
             n_scores = np.where(looked_at, self._sizes[lists], 0).sum(axis=1)
             many = n_scores > _MOST * len(self._rows)
             whole, few = np.flatnonzero(many), np.flatnonzero(~many)
-            found = []
+            blocks = []
             if len(whole):
                 pairs = self._promising(queries[whole], k, allowed, None)
-                found.append(_of_queries(whole, pairs))
+                blocks.append(_of_queries(whole, pairs))
             step = max(1, _SCORES // max(int(n_scores[few].max(initial=0)), 1))
             for first in range(0, len(few), step):
                 some = few[first : first + step]
                 pairs = self._in_lists(
                     queries[some], k, lists[some], looked_at[some], there, multiply
                 )
-                found.append(_of_queries(some, pairs))
-            query, row = (np.concatenate(each) for each in zip(*found, strict=True))
+                blocks.append(_of_queries(some, pairs))
+            query, row = (np.concatenate(column) for column in zip(*blocks, strict=True))
             order = np.argsort(query, kind="stable")
             return self._nearer(queries, k, query[order], row[order])
 
@@ -140,31 +140,31 @@ class Ivf(Exact):
         """
         coded = self._lists.coded(queries)
         owners = np.nonzero(looked_at)[0]
-        chosen = lists[looked_at]
+        probed = lists[looked_at]
         # Scores of a query stand in one line, list after list.
-        sizes = self._sizes[chosen]
+        sizes = self._sizes[probed]
         ends = np.cumsum(np.where(looked_at, self._sizes[lists], 0), axis=1)
         width = -(-int(ends[:, -1].max(initial=0)) // GROUP) * GROUP
         begins = ends[looked_at] - sizes + owners * width
         # A row may come twice, so that the k best rows are among the 2k best scores.
-        found = Promising(_COPIES * k, width, coded.slack, np.int32)
+        promising = Promising(_COPIES * k, width, coded.slack, np.int32)
         scores = np.full((len(queries), width), LOWEST, dtype=np.int32)
         line = scores.reshape(-1)
-        order = np.argsort(chosen, kind="stable")
-        bounds = np.flatnonzero(np.diff(chosen[order], prepend=-1, append=-1)).tolist()
+        order = np.argsort(probed, kind="stable")
+        bounds = np.flatnonzero(np.diff(probed[order], prepend=-1, append=-1)).tolist()
         for first, last in itertools.pairwise(bounds):
             same = order[first:last]
-            block = int(chosen[same[0]])
+            block = int(probed[same[0]])
             products = self._lists.products(multiply, coded.numbers[owners[same]], block)
             if there is not None:
                 products[:, ~there[self._starts[block] : self._starts[block + 1]]] = LOWEST
             for begin, product in zip(begins[same].tolist(), products, strict=True):
                 line[begin : begin + len(product)] = product
-        found.add(scores, 0)
-        query, column = found.pairs()
+        promising.add(scores, 0)
+        query, column = promising.pairs()
         place = query * width + column
         part = np.searchsorted(begins, place, side="right") - 1
-        row = self._rows[self._starts[chosen[part]] + place - begins[part]]
+        row = self._rows[self._starts[probed[part]] + place - begins[part]]
         if self._unchecked is not None:
             check_numbers(self._unchecked, row, self.n_rows)
         return np.divmod(np.unique(query * self.n_rows + row), self.n_rows)
@@ -184,12 +184,12 @@ class Ivf(Exact):
         n, width = vectors.shape
         lists = Lists.load(folder, n, width)
         codes = Codes.load(folder, len(lists.rows), width, lists.starts)
-        found = cls(vectors, lists, codes)
+        index = cls(vectors, lists, codes)
         if len(lists.rows) > indexes.LOOKED_AT:
-            found._unchecked = folder / "rows.npy"
+            index._unchecked = folder / "rows.npy"
         else:
             check_numbers(folder / "rows.npy", lists.rows, n)
-        return found
+        return index
 
 
 def write_lists(vectors: Float32Array, folder: Path, report: Report) -> None:

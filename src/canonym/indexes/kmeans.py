@@ -64,11 +64,11 @@ def nearest_centres(
     empty: Empty = np.empty,
 ) -> Int32Array:
     """Return the numbers of the centres nearest to every vector, ``(n, n_nearest)``."""
-    found = empty((len(vectors), n_nearest), np.int32)
+    nearest_of = empty((len(vectors), n_nearest), np.int32)
     for first, block, nearest in _nearest(vectors, centres, range(len(vectors)), n_nearest):
-        found[first : first + len(block)] = nearest
+        nearest_of[first : first + len(block)] = nearest
         report(first + len(block), len(vectors))
-    return found
+    return nearest_of
 
 
 def _drawn(rng: np.random.Generator, n: int, size: int) -> npt.NDArray[np.int64]:
@@ -86,8 +86,8 @@ def _nearest(
     multiply = multiplier(worth_it(len(rows), *centres.shape))
     for first in range(0, len(rows), _BLOCK):
         some = rows[first : first + _BLOCK]
-        chosen = slice(some.start, some.stop) if isinstance(some, range) else some
-        block = np.asarray(vectors[chosen], dtype=np.float32)
+        block_rows = slice(some.start, some.stop) if isinstance(some, range) else some
+        block = np.asarray(vectors[block_rows], dtype=np.float32)
         # A vector of zeros is as near to the first centres as to all others.
         nearest = np.tile(np.arange(n_nearest), (len(block), 1))
         there = np.flatnonzero(block.any(axis=1))

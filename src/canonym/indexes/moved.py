@@ -47,7 +47,7 @@ class Moved:
         asked = torch.from_numpy(queries).to(self._device)
         spare = torch.from_numpy(slack).to(self._device)
         best = torch.full((len(queries), k), float(LOWEST), device=self._device)
-        found, first = [], 0
+        blocks, first = [], 0
         with _whole_precision():
             for block in self._blocks:
                 scores = asked @ block.T
@@ -59,11 +59,11 @@ class Moved:
                 # A row that is not allowed never reaches the floor.
                 floor = (best[:, -1] - spare).clamp(min=LOWEST / 2)
                 near, rows = (scores >= floor[:, None]).nonzero(as_tuple=True)
-                found.append((near, rows + first, scores[near, rows]))
+                blocks.append((near, rows + first, scores[near, rows]))
                 first += len(block)
-        near, rows, values = (torch.cat(each) for each in zip(*found, strict=True))
-        kept = values >= floor[near]
-        queries_, rows_ = near[kept].cpu().numpy(), rows[kept].cpu().numpy()
+        near, rows, values = (torch.cat(column) for column in zip(*blocks, strict=True))
+        high = values >= floor[near]
+        queries_, rows_ = near[high].cpu().numpy(), rows[high].cpu().numpy()
         order = np.argsort(queries_, kind="stable")
         return queries_[order], rows_[order]
 

@@ -44,13 +44,13 @@ class Recall(NamedTuple):
         """Read a JSON file; refuse numbers that cannot be."""
         try:
             content = json.loads(path.read_text(encoding="ascii"))
-            found = cls(**content)
+            recall = cls(**content)
         except (OSError, ValueError, TypeError) as error:
             raise ReadError(path, f"cannot be opened ({error}); build the index again") from error
-        shares = all(isinstance(one, float) and 0 <= one <= 1 for one in found[1:])
+        shares = all(isinstance(share, float) and 0 <= share <= 1 for share in recall[1:])
         if (
-            type(found.probes) is not int
-            or not min(1, n_lists) <= found.probes <= n_lists
+            type(recall.probes) is not int
+            or not min(1, n_lists) <= recall.probes <= n_lists
             or not shares
         ):
             raise ReadError(
@@ -58,7 +58,7 @@ class Recall(NamedTuple):
                 f"holds {content}, expected 1 to {n_lists:,} probes and two shares; it is damaged, "
                 "build the index again",
             )
-        return found
+        return recall
 
 
 def measure_recall(

@@ -56,9 +56,11 @@ class Promising:
 
     def pairs(self) -> Pairs:
         """Return queries and rows, as many of each; the rows of a query rise."""
-        queries, rows, values = (np.concatenate(each) for each in zip(*self._found, strict=True))
-        kept = values >= self._floor()[queries]
-        queries, rows = queries[kept], rows[kept]
+        queries, rows, values = (
+            np.concatenate(column) for column in zip(*self._found, strict=True)
+        )
+        high = values >= self._floor()[queries]
+        queries, rows = queries[high], rows[high]
         order = np.argsort(queries, kind="stable")
         return queries[order], rows[order]
 
@@ -83,7 +85,7 @@ def ranked_hits(
     order = np.lexsort((rows, -scores, queries))
     queries = queries[order]
     place = np.arange(len(order)) - np.searchsorted(queries, queries)
-    kept = place < k
-    hits.rows[queries[kept], place[kept]] = rows[order][kept]
-    hits.scores[queries[kept], place[kept]] = scores[order][kept]
+    among_k = place < k
+    hits.rows[queries[among_k], place[among_k]] = rows[order][among_k]
+    hits.scores[queries[among_k], place[among_k]] = scores[order][among_k]
     return hits

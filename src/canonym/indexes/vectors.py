@@ -38,18 +38,18 @@ def take_vectors(vectors: Vectors, rows: npt.NDArray[np.intp] | Int32Array) -> V
 
 def join_vectors(several: Sequence[Vectors]) -> Vectors:
     """Return vectors one after the other; at least one batch, all of one kind and width."""
-    dense = [one for one in several if not isinstance(one, SparseVectors)]
+    dense = [part for part in several if not isinstance(part, SparseVectors)]
     if dense:
         return np.asarray(np.concatenate(dense), dtype=np.float32)
-    sparse = [one for one in several if isinstance(one, SparseVectors)]
-    offsets = np.cumsum([0, *(one.indptr[-1] for one in sparse)])
+    sparse = [part for part in several if isinstance(part, SparseVectors)]
+    offsets = np.cumsum([0, *(part.indptr[-1] for part in sparse)])
     return SparseVectors(
         np.concatenate(
             [np.zeros(1, dtype=np.int64)]
-            + [one.indptr[1:] + offset for one, offset in zip(sparse, offsets, strict=False)]
+            + [part.indptr[1:] + offset for part, offset in zip(sparse, offsets, strict=False)]
         ),
-        np.concatenate([one.indices for one in sparse]).astype(np.int32),
-        np.concatenate([one.data for one in sparse]).astype(np.float32),
+        np.concatenate([part.indices for part in sparse]).astype(np.int32),
+        np.concatenate([part.data for part in sparse]).astype(np.float32),
         sparse[0].n_columns,
     )
 
@@ -86,12 +86,12 @@ def mean_vectors(
         mean = np.divide(sums, lengths, out=np.zeros_like(sums), where=lengths > 0)
         return np.asarray(mean, dtype=np.float32)
     n = len(groups)
-    given = sparse.csr_array(
+    matrix = sparse.csr_array(
         (np.asarray(vectors.data, dtype=np.float64), vectors.indices, vectors.indptr),
         shape=(n, vectors.n_columns),
     )
     member = sparse.csr_array((np.ones(n), (groups, np.arange(n))), shape=(n_groups, n))
-    total = (member @ given).tocsr()
+    total = (member @ matrix).tocsr()
     total.sort_indices()
     lengths = np.sqrt(total.multiply(total).sum(axis=1))
     data = total.data / np.repeat(np.where(lengths > 0, lengths, 1), np.diff(total.indptr))

@@ -61,14 +61,14 @@ class Verbatim:
         starts = np.searchsorted(self.keys, keys, side="left")
         stops = np.searchsorted(self.keys, keys, side="right")
         none = np.empty(0, dtype=np.int32)
-        found = [
+        rows_of = [
             np.asarray(self.rows[start:stop]) if string else none
             for string, start, stop in zip(strings, starts, stops, strict=True)
         ]
-        if self._unchecked is not None and found:
+        if self._unchecked is not None and rows_of:
             path, n_rows = self._unchecked
-            check_numbers(path, np.concatenate(found), n_rows)
-        return found
+            check_numbers(path, np.concatenate(rows_of), n_rows)
+        return rows_of
 
     def first_rows(self, keys: npt.NDArray[np.uint64]) -> Int32Array:
         """Return the first row of each key, −1 for a key that no row has."""
@@ -133,24 +133,24 @@ class VerbatimWriter:
             ArrayWriter(self._folder / "rows.npy", np.int32) as rows,
         ):
             for part in range(1 << bits):
-                found = _rows_of_part(waiting, part, bits)
-                unsorted = waiting[found]
+                of_part = _rows_of_part(waiting, part, bits)
+                unsorted = waiting[of_part]
                 order = np.argsort(unsorted, kind="stable")
                 keys.add(unsorted[order])
-                rows.add(found[order])
+                rows.add(of_part[order])
         del waiting
         self._unsorted.unlink()
 
 
 def _rows_of_part(keys: npt.NDArray[np.uint64], part: int, bits: int) -> Int32Array:
     """Return the rising rows with a string whose keys begin with the given bits."""
-    found = [np.empty(0, dtype=np.int32)]
+    parts = [np.empty(0, dtype=np.int32)]
     for first in range(0, len(keys), _BLOCK):
         block = keys[first : first + _BLOCK]
         begins = block >> np.uint64(1) >> np.uint64(63 - bits)  # 64 at once is not defined
         there = np.flatnonzero((begins == part) & (block != NO_KEY))
-        found.append((first + there).astype(np.int32))
-    return np.concatenate(found)
+        parts.append((first + there).astype(np.int32))
+    return np.concatenate(parts)
 
 
 def keys_of(strings: Sequence[str]) -> npt.NDArray[np.uint64]:

@@ -1,1 +1,1 @@
-"""canonym inside other libraries, one module each; every one needs the extra of its name."""
+"""canonym inside other libraries, one module each; each needs that library."""

@@ -1,4 +1,4 @@
-"""Link inside SQL: a function of a DuckDB connection; needs the extra ``duckdb``."""
+"""Link inside SQL: a function of a DuckDB connection; needs duckdb, and the extra ``tables``."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def register(
     InvalidInput
         If the connection has a function of that name, or an option is unknown or out of range.
     MissingExtra
-        Without DuckDB (extra ``duckdb``).
+        Without DuckDB, or pyarrow (extra ``tables``).
 
     Notes
     -----
@@ -74,8 +74,8 @@ def register(
     >>> connection.sql("SELECT canonym('Myocardial Infarctions').id").fetchall()
     [('X:1',)]
     """
-    duckdb = require("duckdb", "linking in DuckDB", "duckdb")
-    arrow = require("pyarrow", "linking in DuckDB", "duckdb")
+    duckdb = require("duckdb", "linking in DuckDB")
+    arrow = require("pyarrow", "linking in DuckDB", "tables")
     opened = as_linker(linker)
     fields, names = link_fields(), link_schema().names
     arguments = ["text", "context"] if with_context else ["text"]
@@ -98,8 +98,8 @@ def register(
             links = link_batch(opened, batch, "text", **how).select(names)
             rows.update(zip(new, links.to_pylist(), strict=True))
         places = {mention: place for place, mention in enumerate(distinct)}
-        batch = arrow.RecordBatch.from_pylist([rows[each] for each in distinct], schema=schema)
-        batch = batch.take(arrow.array([places[each] for each in mentions], arrow.int64()))
+        batch = arrow.RecordBatch.from_pylist([rows[place] for place in distinct], schema=schema)
+        batch = batch.take(arrow.array([places[mention] for mention in mentions], arrow.int64()))
         return arrow.StructArray.from_arrays(batch.columns, fields=fields)
 
     none = one_batch(arrow.table([arrow.nulls(0) for _ in arguments], arguments))

@@ -1,4 +1,4 @@
-"""Link a column of a pandas table; needs the extra ``pandas``."""
+"""Link a column of a pandas table; needs pandas, and the extra ``tables``."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def link_column(
         If there is no such column or it holds no strings, if the table has a column of the result
         already, or if an option is unknown or out of range.
     MissingExtra
-        Without pandas (extra ``pandas``).
+        Without pandas, or pyarrow (extra ``tables``).
 
     Examples
     --------
@@ -71,8 +71,8 @@ def link_column(
     7  Myocardial Infarctions        X:1
     8                     NaN        NaN          empty
     """
-    pandas = require("pandas", "a pandas table", "pandas")
-    arrow = require("pyarrow", "a pandas table", "pandas")
+    pandas = require("pandas", "a pandas table")
+    arrow = require("pyarrow", "a pandas table", "tables")
     if not isinstance(frame, pandas.DataFrame):
         raise InvalidInput(f"{type(frame).__name__} was given; expected a pandas.DataFrame")
     if frame.columns.nlevels > 1:
@@ -81,8 +81,8 @@ def link_column(
             "them first, with frame.columns.to_flat_index()"
         )
     check_columns(list(frame.columns), [column, context_column])
-    chosen = [name for name in dict.fromkeys([column, context_column]) if name is not None]
-    table = arrow.table([_cells(frame[name]) for name in chosen], list(map(str, chosen)))
+    names = [name for name in dict.fromkeys([column, context_column]) if name is not None]
+    table = arrow.table([_cells(frame[name]) for name in names], list(map(str, names)))
     linked = link_table(
         as_linker(linker),
         table,
@@ -97,7 +97,7 @@ def link_column(
 
 def _cells(series: pd.Series[Any]) -> Any:
     """Return a column as an Arrow array of strings, with nulls for NaN."""
-    arrow = require("pyarrow", "a pandas table", "pandas")
+    arrow = require("pyarrow", "a pandas table", "tables")
     if series.isna().all():  # such as an empty column of a CSV file, which pandas reads as numbers
         return arrow.nulls(len(series))
     try:

@@ -1,4 +1,4 @@
-"""Link a column of a polars frame, eager or lazy; needs the extra ``polars``."""
+"""Link a column of a polars frame, eager or lazy; needs polars, and the extra ``tables``."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def link_column(
         If there is no such column or it holds no strings, if the frame has a column of the result
         already, or if an option is unknown or out of range.
     MissingExtra
-        Without polars (extra ``polars``).
+        Without polars, or pyarrow (extra ``tables``).
 
     Examples
     --------
@@ -73,7 +73,7 @@ def link_column(
     >>> link_column(visits, "dx", linker).select("canonym_id", "canonym_reason").rows()
     [('X:1', ''), (None, 'empty')]
     """
-    pl = require("polars", "a polars frame", "polars")
+    pl = require("polars", "a polars frame")
     if not isinstance(frame, pl.DataFrame | pl.LazyFrame):
         raise InvalidInput(
             f"{type(frame).__name__} was given; expected a polars.DataFrame or a LazyFrame"
@@ -118,8 +118,8 @@ def link(
     >>> visits.select(link("dx", linker).struct.field("id")).to_series().to_list()
     ['X:1', None]
     """
-    pl = require("polars", "a polars frame", "polars")
-    pyarrow = require("pyarrow", "a polars frame", "polars")
+    pl = require("polars", "a polars frame")
+    pyarrow = require("pyarrow", "a polars frame", "tables")
     opened = as_linker(linker)
     how: dict[str, Any] = {
         "context_column": context_column,
@@ -129,12 +129,12 @@ def link(
 
     def linked(cells: Any) -> Any:
         table = link_table(opened, cells.struct.unnest().to_arrow(), column, **how)
-        found = pl.from_arrow(table.select(link_schema().names))
-        return found.to_struct(column).struct.rename_fields(list(fields))
+        links = pl.from_arrow(table.select(link_schema().names))
+        return links.to_struct(column).struct.rename_fields(list(fields))
 
     fields = pl.from_arrow(pyarrow.schema(link_fields()).empty_table()).schema
-    chosen = [name for name in dict.fromkeys([column, context_column]) if name is not None]
-    return pl.struct(chosen).map_batches(
+    names = [name for name in dict.fromkeys([column, context_column]) if name is not None]
+    return pl.struct(names).map_batches(
         linked,
         return_dtype=pl.Struct(fields),
         is_elementwise=True,

@@ -1,17 +1,20 @@
 """A component of spaCy that links entities, or finds the names of a terminology itself.
 
-``nlp.add_pipe("canonym", config={"index": "doid-index"})`` adds it; the extra is ``spacy``. Every
-entity gets the id of its concept as ``ent.kb_id_``, and its link as ``ent._.canonym``.
+``nlp.add_pipe("canonym", config={"index": "doid-index"})`` adds it; the extra is ``text``. Every
+entity gets the id of its concept as ``ent.kb_id_``, and its link as ``ent._.canonym``. What the
+text says of it is ``ent._.canonym_status``, such as ``("family",)``, and ``ent._.canonym_negated``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
 from canonym.errors import require
 from canonym.linker import Linker
+from canonym.mentions.flags import consistent, with_flags
 from canonym.types import Candidate, Document, Link, Mention, Step
 
 NAME = "canonym"
@@ -27,7 +30,13 @@ DEFAULTS: dict[str, Any] = {
 }
 """The configuration of the component; see `LinkEntities`."""
 
-_ASSIGNED = ["doc.ents", "token.ent_kb_id", f"span._.{NAME}"]
+STATUS, NEGATED = f"{NAME}_status", f"{NAME}_negated"
+"""The names of the extensions that tell what the text says of an entity, in English."""
+
+_ASSIGNED = [
+    *("doc.ents", "token.ent_kb_id"),
+    *(f"span._.{name}" for name in (NAME, STATUS, NEGATED)),
+]
 
 
 class LinkEntities:
@@ -84,13 +93,16 @@ class LinkEntities:
 
         for docs in minibatch(stream, size=batch_size):
             documents = [self._document(doc) for doc in docs]
-            linked = [links for _, links in self._linker.link_documents(documents, **self._options)]
-            found: list[Any] = [()] * len(docs)
+            linked = [
+                map(_with_status, links, with_flags(document.text, document.mentions))
+                for document, links in self._linker.link_documents(documents, **self._options)
+            ]
+            further_links: list[Any] = [()] * len(docs)
             if self._annotate:
                 annotated = self._linker.annotate_documents(documents, **self._options)
-                found = [links for _, links in annotated]
-            for doc, given, further in zip(docs, linked, found, strict=True):
-                self._write(doc, given, further)
+                further_links = [links for _, links in annotated]
+            for doc, of_mentions, further in zip(docs, linked, further_links, strict=True):
+                self._write(doc, of_mentions, further)
                 yield doc
 
     def _spans(self, doc: Any) -> list[Any]:
@@ -107,31 +119,31 @@ class LinkEntities:
         )
         return Document("", doc.text, mentions)
 
-    def _write(self, doc: Any, given: Iterable[Link], found: Iterable[Link]) -> None:
+    def _write(self, doc: Any, of_mentions: Iterable[Link], of_text: Iterable[Link]) -> None:
         """Put the links of a document's spans, and of the names found, into it."""
         from spacy.tokens import Span
 
-        kept = doc.user_data.setdefault(NAME, {})
+        links_of = doc.user_data.setdefault(NAME, {})
         spans: list[Any] = []
         taken: set[int] = set()
-        links = iter(given)
+        links = iter(of_mentions)
         for span in self._spans(doc):
             taken.update(range(span.start, span.end))
             if self._links(span):
                 link = next(links)
-                kept[_place(span)] = link.to_dict()
+                links_of[_place(span)] = link.to_dict()
                 span = Span(doc, span.start, span.end, label=span.label, kb_id=_kb_id(link))
             spans.append(span)
-        for link in found:
-            one = link.mention
-            label = one.type or self._label
+        for link in of_text:
+            mention = link.mention
+            label = mention.type or self._label
             span = doc.char_span(
-                one.start, one.end, label=label, kb_id=_kb_id(link), alignment_mode="expand"
+                mention.start, mention.end, label=label, kb_id=_kb_id(link), alignment_mode="expand"
             )
             if taken.isdisjoint(range(span.start, span.end)):
                 spans.append(span)
                 taken.update(range(span.start, span.end))
-                kept[_place(span)] = link.to_dict()
+                links_of[_place(span)] = link.to_dict()
         if self._key:
             doc.spans[self._key] = sorted(spans)
         else:
@@ -147,14 +159,16 @@ def register() -> Any:
     Raises
     ------
     MissingExtra
-        Without spaCy (extra ``spacy``).
+        Without spaCy (extra ``text``).
     """
-    require("spacy", "a component of spaCy", "spacy")
+    require("spacy", "a component of spaCy", "text")
     from spacy.language import Language
     from spacy.tokens import Span
 
     if not Span.has_extension(NAME):
         Span.set_extension(NAME, getter=_link_of)
+        Span.set_extension(STATUS, getter=_status_of)
+        Span.set_extension(NEGATED, getter=lambda span: "negated" in _status_of(span))
 
     def make(
         nlp: Any,  # noqa: ARG001  # spaCy gives both
@@ -196,27 +210,39 @@ def _place(span: Any) -> str:
 
 def _link_of(span: Any) -> Link | None:
     """Return the link of a span, None where it has none."""
-    kept = span.doc.user_data.get(NAME, {}).get(_place(span))
-    return None if kept is None else _as_link(kept)
+    content = span.doc.user_data.get(NAME, {}).get(_place(span))
+    return None if content is None else _as_link(content)
 
 
-def _as_link(kept: Mapping[str, Any]) -> Link:
+def _status_of(span: Any) -> tuple[str, ...]:
+    """Return what the text says of a span, nothing where it has no link."""
+    link = _link_of(span)
+    return () if link is None else link.status
+
+
+def _with_status(link: Link, flagged: Mention) -> Link:
+    """Add to what an entity says of itself what its sentence says."""
+    status = consistent((*(flagged.flags or ()), *link.status))
+    return replace(link, mention=flagged, status=status)
+
+
+def _as_link(content: Mapping[str, Any]) -> Link:
     """Make a link of what `canonym.types.Link.to_dict` gave: plain values can be saved."""
     mention = Mention(
-        kept["mention"],
-        kept["start"],
-        kept["end"],
-        kept["type"],
-        document_id=kept["document"],
+        content["mention"],
+        content["start"],
+        content["end"],
+        content["type"],
+        document_id=content["document"],
     )
     return Link(
         mention,
-        tuple(map(Candidate.from_dict, kept["candidates"])),
-        kept["nil"],
-        kept["reason"],
-        kept["searched"],
-        tuple(Step(**step) for step in kept["steps"]),
-        tuple(_as_link(part) for part in kept["parts"]),
-        kept["confidence"],
-        tuple(kept.get("status", ())),
+        tuple(map(Candidate.from_dict, content["candidates"])),
+        content["nil"],
+        content["reason"],
+        content["searched"],
+        tuple(Step(**step) for step in content["steps"]),
+        tuple(_as_link(part) for part in content["parts"]),
+        content["confidence"],
+        tuple(content.get("status", ())),
     )

@@ -103,8 +103,8 @@ def split_id(id_: str) -> tuple[str, str]:
     >>> split_id("MESH:D009203"), split_id("I21.02")
     (('MESH', 'D009203'), ('', 'I21.02'))
     """
-    found = _CURIE.fullmatch(id_)
-    return (found[1], found[2]) if found else ("", id_)
+    match = _CURIE.fullmatch(id_)
+    return (match[1], match[2]) if match else ("", id_)
 
 
 def usual(id_: str) -> tuple[str, str]:
@@ -139,7 +139,10 @@ def namespace(prefix: str) -> str:
 
 def namespaces(prefixes: Iterable[str]) -> dict[str, str]:
     """Return the namespaces of prefixes, sorted; `LOCAL` stands for an empty one."""
-    return {prefix: namespace(prefix) for prefix in sorted({each or LOCAL for each in prefixes})}
+    return {
+        prefix: namespace(prefix)
+        for prefix in sorted({written_prefix or LOCAL for written_prefix in prefixes})
+    }
 
 
 def with_prefix(id_: str) -> str:

@@ -71,8 +71,8 @@ class Evidence:
             return
         text = self._decoder.decode(block, final)
         if not self.n_broken:
-            found = _NOT_UTF8.search(text)
-            self.line += text.count("\n", 0, found.start() if found else len(text))
+            match = _NOT_UTF8.search(text)
+            self.line += text.count("\n", 0, match.start() if match else len(text))
         broken = len(text) - len(text.encode("utf-32-le", "ignore")) // 4  # faster than a pattern
         self.n_broken += broken
         self.n_characters += len(text) - len(text.encode("ascii", "ignore")) - broken

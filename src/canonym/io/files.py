@@ -81,8 +81,8 @@ def _sibling(path: Path, kind: str) -> Path:
 def _abandoned(folder: Path, name: str, kind: str) -> Iterator[Path]:
     """Yield the hidden siblings, whose process has ended, of what fits a pattern of names."""
     for sibling in folder.glob(f".{name}.{kind}-*"):
-        found = _SIBLING.search(sibling.name)
-        if found and not _alive(int(found[1])):
+        match = _SIBLING.search(sibling.name)
+        if match and not _alive(int(match[1])):
             yield sibling
 
 
@@ -338,12 +338,12 @@ def read_checksums(folder: Path) -> dict[str, str]:
     """Return the SHA-256 of every file of a saved folder; empty for one of an earlier version."""
     path = folder / CHECKSUMS
     try:
-        found = path.read_text(encoding="utf-8").splitlines()
+        lines = path.read_text(encoding="utf-8").splitlines()
     except FileNotFoundError:
         return {}
     except (OSError, ValueError) as error:
         raise ReadError(path, f"cannot be read ({error}); build the folder again") from error
-    pairs = [line.partition("  ") for line in found]
+    pairs = [line.partition("  ") for line in lines]
     if not pairs or not all(mark and _DIGEST.fullmatch(digest) for digest, mark, _ in pairs):
         raise ReadError(
             path, "is damaged: a line is no checksum and file name; build the folder again"
@@ -424,8 +424,8 @@ def open_sealed(text: str) -> Any:
     """Read JSON, and raise ValueError where it is not what its SHA-256 says, if it has one."""
     content = parse_json(text)
     if isinstance(content, dict) and _SEAL in content:
-        found = content.pop(_SEAL)
-        if found != _seal(content):
+        seal = content.pop(_SEAL)
+        if seal != _seal(content):
             raise ValueError("it is not what its checksum says")
     return content
 

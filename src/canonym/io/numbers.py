@@ -14,6 +14,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+BY_BLAS = (
+    "products of matrices in single precision: another kind of processor, or another number of "
+    "threads, trains other last bits, and many steps make much of them"
+)
+"""What training rests on, for the files that it writes."""
+
 SAME = 1e-6
 """What cosines of equal vectors may differ by in single precision."""
 

@@ -15,10 +15,10 @@ def parse_size(size: int | str, what: str = "the size") -> int:
     >>> parse_size("4GB"), parse_size("1.5 g"), parse_size("2GiB"), parse_size(512)
     (4000000000, 1500000000, 2147483648, 512)
     """
-    found = _SIZE.fullmatch(str(size).strip())
+    match = _SIZE.fullmatch(str(size).strip())
     n_bytes = 0
-    if found and not isinstance(size, bool):
-        number, unit, binary = found.groups()
+    if match and not isinstance(size, bool):
+        number, unit, binary = match.groups()
         thousands = "_KMGT".index(unit.upper() or "_")
         n_bytes = int(float(number) * (1024 if binary else 1000) ** thousands)
     if not n_bytes:

@@ -60,8 +60,8 @@ ODF = Dialect(
 
 def start_tag(xml: bytes, at: int) -> bytes:
     """Return the start tag that begins at a byte."""
-    found = _TAG.match(xml, at)
-    return found[0] if found else b""
+    match = _TAG.match(xml, at)
+    return match[0] if match else b""
 
 
 class SpanReader:
@@ -106,8 +106,8 @@ class SpanReader:
         dialect = self._dialect
         tag = tag if dialect.repeats else tag.rpartition(":")[2]
         if tag == dialect.holder:
-            wanted = not dialect.repeats or attributes.get("table:name") == self._name
-            self._inside += bool(wanted or self._inside)
+            own_sheet = not dialect.repeats or attributes.get("table:name") == self._name
+            self._inside += bool(own_sheet or self._inside)
         elif self._inside != 1:
             return
         elif tag == dialect.row:

@@ -53,8 +53,8 @@ class Row(list[str]):
     @property
     def quoted(self) -> bool:
         """Whether every cell is in quotes."""
-        wanted = self.delimiter.join('"' + cell.replace('"', '""') + '"' for cell in self)
-        return self.text == wanted
+        written = self.delimiter.join('"' + cell.replace('"', '""') + '"' for cell in self)
+        return self.text == written
 
 
 class Table(NamedTuple):
@@ -156,15 +156,15 @@ def split_rows(
         yield cells
 
 
-def column_places(stream: TextStream, header: Sequence[str], wanted: Sequence[str]) -> list[int]:
+def column_places(stream: TextStream, header: Sequence[str], columns: Sequence[str]) -> list[int]:
     """Return the place of each wanted column, or raise a `ReadError` that lists the columns."""
-    missing = [name for name in wanted if name not in header]
+    missing = [name for name in columns if name not in header]
     if missing:
         raise stream.error(
             f"no column {', '.join(map(repr, missing))}: the header names "
             f"{shown(header, most=20)}; check the file and its delimiter"
         )
-    return [list(header).index(name) for name in wanted]
+    return [list(header).index(name) for name in columns]
 
 
 def shown(header: Sequence[str], *, most: int = 30) -> str:
@@ -178,8 +178,8 @@ def no_column(name: str, header: Sequence[str]) -> str:
     >>> no_column("dx", ["id", " DX "])
     "no column 'dx' (did you mean ' DX '?)"
     """
-    near = [each for each in header if squeezed(each) == squeezed(name)]
-    short = [each for each in header if len(each) < _LONG_NAME]
+    near = [other_name for other_name in header if squeezed(other_name) == squeezed(name)]
+    short = [other_name for other_name in header if len(other_name) < _LONG_NAME]
     near = near or difflib.get_close_matches(name, short, 1, _NEAR)
     return f"no column {name!r}" + (f" (did you mean {near[0]!r}?)" if near else "")
 
@@ -333,8 +333,8 @@ def open_parquet(
     The function takes the columns to read, None for all; of columns with one name it takes the
     last. Damage becomes a `ReadError`, also text that is not UTF-8.
     """
-    parquet = require("pyarrow.parquet", "reading Parquet files", "arrow")
-    lib = require("pyarrow.lib", "reading Parquet files", "arrow")
+    parquet = require("pyarrow.parquet", "reading Parquet files", "tables")
+    lib = require("pyarrow.lib", "reading Parquet files", "tables")
     damage = (lib.ArrowException, OSError, ValueError, OverflowError)
     try:
         file = parquet.ParquetFile(path)
@@ -349,9 +349,9 @@ def open_parquet(
                 batch = next(batches, None)
                 if batch is None:
                     return
-                found = [column.to_pylist() for column in batch.columns]
-                named = dict(zip(batch.schema.names, found, strict=True))
-                cells = found if columns is None else [named[name] for name in columns]
+                all_columns = [column.to_pylist() for column in batch.columns]
+                named = dict(zip(batch.schema.names, all_columns, strict=True))
+                cells = all_columns if columns is None else [named[name] for name in columns]
             except damage as error:
                 raise ReadError(path, f"the Parquet file is damaged ({error})") from error
             yield from zip(*cells, strict=True)

@@ -209,12 +209,12 @@ def _suffix(path: Path, archive: zipfile.ZipFile) -> str | None:
         types = _beginning(archive, _TYPES)
         if "xl/workbook.bin" in names or b".template." in types:
             raise ReadError(path, "is a binary workbook (.xlsb) or a template: save it as .xlsx")
-        found = ".xlsm" if b".macroEnabled." in types else ".xlsx"
+        suffix = ".xlsm" if b".macroEnabled." in types else ".xlsx"
     elif "content.xml" in names and "mimetype" in names:
         mimetype = _beginning(archive, "mimetype")
         if not mimetype.startswith(b"application/vnd.oasis.opendocument.spreadsheet"):
             raise ReadError(path, "is an OpenDocument file, but no spreadsheet")
-        found = ".ods"
+        suffix = ".ods"
         manifest = "META-INF/manifest.xml"
         if manifest in names and b"encryption-data" in _beginning(archive, manifest):
             raise ReadError(path, "has a password: save it without one")
@@ -230,7 +230,7 @@ def _suffix(path: Path, archive: zipfile.ZipFile) -> str | None:
     for info in archive.infolist():
         if info.filename.endswith((".xml", ".rels")):
             check_expansion(path, info.file_size, info.compress_size)
-    return found
+    return suffix
 
 
 def _beginning(archive: zipfile.ZipFile, name: str) -> bytes:
@@ -262,18 +262,18 @@ def open_sheet(
         yield Sheet(path, shown or path, suffix, name, read(name), choice.header_row)
 
 
-def _choose(path: Path, sheets: Sequence[tuple[str, bool]], wanted: str | None) -> str:
+def _choose(path: Path, sheets: Sequence[tuple[str, bool]], named: str | None) -> str:
     names = [name for name, _ in sheets]
     visible = [name for name, shown in sheets if shown]
-    if wanted is None and visible:
+    if named is None and visible:
         if len(visible) > 1:
             _log.warning("%s: sheet %r is read, the first of %s", path, visible[0], listed(visible))
-        wanted = visible[0]
-    if wanted is not None and names.count(wanted) > 1:
-        raise ReadError(path, f"has several sheets {wanted!r}: give each a name of its own")
-    if wanted in names and wanted is not None:
-        return wanted
-    what = f"no sheet {wanted!r}" if wanted is not None else "no visible sheet"
+        named = visible[0]
+    if named is not None and names.count(named) > 1:
+        raise ReadError(path, f"has several sheets {named!r}: give each a name of its own")
+    if named in names and named is not None:
+        return named
+    what = f"no sheet {named!r}" if named is not None else "no visible sheet"
     raise ReadError(path, f"has {what}; it has {listed(names) or 'none'}")
 
 

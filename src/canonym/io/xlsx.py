@@ -99,7 +99,7 @@ def open_workbook(
     path: Path,
 ) -> Iterator[tuple[list[tuple[str, bool]], Callable[[str], Iterator[RawRow]]]]:
     """Open a workbook: its sheets, each with whether it is visible, and a reader of one."""
-    require("openpyxl", "reading and writing .xlsx files", "excel")
+    require("openpyxl", "reading and writing .xlsx files", "tables")
     book = _book(path)
 
     def read(name: str) -> Iterator[RawRow]:

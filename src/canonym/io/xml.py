@@ -96,8 +96,8 @@ def read_prolog(path: str | Path) -> Prolog:
                 piece = source.read(_PIECE)
                 parser.Parse(piece, not piece)
             raise ReadError(path, f"has no root element in its first {_MAX_PROLOG:,} bytes")
-        except _RootReachedError as found:
-            return Prolog(found.args[0], doctype)
+        except _RootReachedError as reached:
+            return Prolog(reached.args[0], doctype)
         except (expat.ExpatError, LookupError, ValueError) as error:
             raise ReadError(
                 path, f"is not XML ({error})", line=getattr(error, "lineno", None)

@@ -15,23 +15,10 @@ from canonym.linking.links import LinkOptions, Links, check_abbreviations
 from canonym.linking.pipeline import Pipeline, Request, text_batches
 from canonym.linking.spans import TextNames
 from canonym.mentions.abbreviations import find_abbreviations
+from canonym.mentions.readings import clinical_readings
 from canonym.types import Document, Link
 
 _log = logging.getLogger(__name__)
-
-
-class AnnotationOptions(LinkOptions, total=False):
-    """How names are found in texts and linked in one call. Every key is optional.
-
-    Attributes
-    ----------
-    flags : bool
-        Whether to tell which mentions are negated, historical, hypothetical, of the family or
-        uncertain, in English, as ``link.mention.flags`` and ``link.status``; false by default. See
-        `canonym.mentions.flags`. Negated mentions keep their concept.
-    """
-
-    flags: bool
 
 
 class Annotator:
@@ -51,7 +38,9 @@ class Annotator:
                     "again with one, such as 'reordered'"
                 )
             _log.info("the index has no bags of words: they are made now, and not kept")
-            self._names = TextNames(bags_of(self._pipeline.terminology, progress or silent))
+            self._names = TextNames(
+                bags_of(self._pipeline.terminology, self._pipeline.sieves, progress or silent)
+            )
 
     def link(
         self,
@@ -71,18 +60,33 @@ class Annotator:
         self.open()
         assert self._names is not None
         engine = self._pipeline.settings["abbreviations"]
-        defined = [find_abbreviations(document.text, engine=engine) for document in documents]
-        forms = [{**own, **abbreviations} for own in defined]
-        found = self._pipeline.batch(request.filter)
-        mentions = self._names.find(documents, forms, found)
-        marked = [
-            replace(document, mentions=of_document)
-            for document, of_document in zip(documents, mentions, strict=True)
+        own = [find_abbreviations(document.text, engine=engine) for document in documents]
+        forms = [{**of_text, **abbreviations} for of_text in own]
+        readings = [
+            self._readings(document.text, defined=of)
+            for document, of in zip(documents, forms, strict=True)
         ]
+        found = self._pipeline.batch(request.filter)
+        marks = self._names.find(documents, forms, readings, found)
+        marked = [
+            replace(document, mentions=of.mentions)
+            for document, of in zip(documents, marks, strict=True)
+        ]
+        defined = [{**one.readings, **of} for one, of in zip(marks, own, strict=True)]
         linked = self._pipeline.link_batch(marked, request, abbreviations, defined)
         for document, links in linked:
             typed = Links(_typed(link) for link in links if not link.nil)
             yield replace(document, mentions=tuple(link.mention for link in typed)), typed
+
+    def _readings(self, text: str, *, defined: Mapping[str, str]) -> Mapping[str, str]:
+        """Return what clinical abbreviations stand for in a text, but for those that are defined.
+
+        A search without any help is what a paper describes.
+        """
+        if self._pipeline.preparation.speller is None:
+            return {}
+        readings = clinical_readings(text).items()
+        return {short: reading for short, reading in readings if short not in defined}
 
 
 def _typed(link: Link) -> Link:

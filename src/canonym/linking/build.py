@@ -53,7 +53,7 @@ from canonym.mentions.binomials import BINOMIALS, BinomialsWriter
 from canonym.mentions.spelling import SpellerWriter
 from canonym.terminology import Terminology
 from canonym.terminology.replaced import current_owners
-from canonym.text import PLAIN, UNORDERED, normalise_all
+from canonym.text import PLAIN, STRONG, UNORDERED, normalise_all
 from canonym.text.memo import MemoNormaliser
 from canonym.types import Encoder, Int32Array, SparseVectors
 
@@ -383,6 +383,8 @@ def _add_normal_forms(work: Work, folder: Path, sieves: Sequence[Sieve], spellin
         counted = list(filter(None, (speller, binomials if known is None else None)))
         bags = BagsBuilder() if before == UNORDERED and known is None else None
         unordered: Sequence[str] = ()
+        bare: Sequence[str] = ()
+        strong: Sequence[str] = ()
         for batch, rows in _new_names(work, "normal forms", known is not None):
             plain = list(normalise_all(batch, PLAIN))
             forms: Sequence[str] = batch
@@ -390,13 +392,16 @@ def _add_normal_forms(work: Work, folder: Path, sieves: Sequence[Sieve], spellin
                 zip(sieves, onwards, strict=True)
             ):
                 if sieve.bare:
-                    forms = sieve.of_names(batch, normalise)
+                    forms = bare = sieve.of_names(batch, normalise)
                 else:
                     forms = unordered = normalise(forms) if follows else normalise(batch, plain)
+                    strong = forms if sieve.steps == STRONG else strong
                 keys = keys_of(forms)
                 writer.add(keys if known is None else completed_keys(known[number], rows, keys))
             if bags is not None:
                 bags.add(unordered)
+                bags.add(bare)
+                bags.add_pairs(strong)
             for words in counted:
                 words.add(plain)
         if speller is not None:
@@ -407,16 +412,21 @@ def _add_normal_forms(work: Work, folder: Path, sieves: Sequence[Sieve], spellin
         for _, _, writer in onwards:
             writer.finish(work.memory)
         if before == UNORDERED:
-            made = bags.finish() if bags else bags_of(work.terminology, work.report)
+            made = bags.finish() if bags else bags_of(work.terminology, sieves, work.report)
             made.save(_made(folder / BAGS))
         del known  # the files below are about to go
 
 
-def bags_of(terminology: Terminology, report: Progress) -> Bags:
-    """Return what finds the names of a terminology in texts."""
+def bags_of(terminology: Terminology, sieves: Sequence[Sieve], report: Progress) -> Bags:
+    """Return what finds the names of a terminology in texts, bare ones where a sieve has them."""
     normalise, builder = MemoNormaliser(UNORDERED), BagsBuilder()
+    strong = MemoNormaliser(STRONG)
     for batch in reported(terminology, "names for texts", report):
         builder.add(normalise(batch))
+        builder.add_pairs(strong(batch))
+        for sieve in sieves:
+            if sieve.bare:
+                builder.add(sieve.of_names(batch, normalise))
     return builder.finish()
 
 

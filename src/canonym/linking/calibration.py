@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from canonym.errors import InvalidInput
 from canonym.linking.evidence import evidence_of
-from canonym.linking.names import Filter
+from canonym.linking.filters import Filter
 from canonym.linking.strangers import strangers
 from canonym.mentions.contrasts import sibling_of
 from canonym.terminology import Terminology
@@ -83,7 +83,7 @@ def observe_terminology(pipeline: Pipeline, *, seed: int = 0) -> Observed:
             raise InvalidInput(
                 f"{n} concepts have a name that can be taken out and asked for, beside others; at "
                 f"least {_FEWEST} are expected; let it learn how sure its links are from annotated "
-                "mentions, `canonym fit-confidence CORPUS`"
+                "mentions, `canonym train confidence CORPUS`"
             )
         for link, id_ in zip(_linked(pipeline, questions), questions.ids, strict=True):
             asked += 1
@@ -154,7 +154,7 @@ def _held_out(terminology: Terminology, whole: Filter, rng: np.random.Generator)
             continue
         row = own[int(rng.integers(len(own)))]
         whole_concept = n % (_ABSENT + 1) == 0
-        out = own if whole_concept else [one for one in own if forms[one] == forms[row]]
+        out = own if whole_concept else [own_row for own_row in own if forms[own_row] == forms[row]]
         if len(out) == len(own) and not whole_concept:
             continue  # it has no other name
         allowed[out] = False
@@ -162,7 +162,7 @@ def _held_out(terminology: Terminology, whole: Filter, rng: np.random.Generator)
         absent.append(whole_concept)
     texts = [name.text for name in terminology.names_at(asked)]
     concepts = terminology.concepts_at(owners[asked])
-    ids = ["" if gone else one.id for one, gone in zip(concepts, absent, strict=True)]
+    ids = ["" if gone else concept.id for concept, gone in zip(concepts, absent, strict=True)]
     left = whole._replace(
         allowed=allowed, n_rows=int(allowed.sum()), n_concepts=whole.n_concepts - sum(absent)
     )

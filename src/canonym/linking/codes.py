@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from canonym.linking.search import BatchHits, ConceptHit, StringHits
+from canonym.linking.hits import ConceptHit, StringHits
+from canonym.linking.search import BatchHits
 from canonym.linking.settings import IDS
 from canonym.linking.sieves import Sifted, sift
 from canonym.terminology.codes import CodeHit

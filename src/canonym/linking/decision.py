@@ -9,15 +9,15 @@ from numbers import Real
 from typing import NamedTuple, Protocol
 
 from canonym.errors import InvalidInput
-from canonym.linking.search import ConceptHit, Draft, StringHits, at_most
+from canonym.linking.hits import ConceptHit, Draft, StringHits, at_most
 from canonym.linking.settings import IDS, SIEVES
 from canonym.mentions.abbreviations import stands_for_itself
+from canonym.mentions.aliases import LEAST_GAIN, is_code_for
 from canonym.mentions.binomials import GENUS, organism_of
 from canonym.mentions.drug_lines import is_same_line
-from canonym.mentions.findings import finding_name
 from canonym.mentions.flags import FLAGS, consistent
-from canonym.mentions.glosses import LEAST_GAIN, is_code_for
 from canonym.mentions.lists import is_code, items_of, may_hold_joints
+from canonym.mentions.measurements import measurement_name
 from canonym.mentions.prepare import DRUG_LINE, SHORT_FORM, Part, Prepared
 from canonym.mentions.status import Stated, said_by, status_beside_code
 from canonym.text import UNORDERED, explain, normalise
@@ -437,7 +437,7 @@ def _best(part: Part, hits_of: Mapping[str, StringHits], names: Names) -> _Best:
 
     An id is what it says. Where no sieve knows the mention, glued words are taken apart before a
     misspelling is corrected. Then the first rewrite that a sieve knows counts, and else the only
-    guess that one knows. A gloss counts where it is found better, or where the mention is but a
+    guess that one knows. An alias counts where it is found better, or where the mention is but a
     code for it and sieves know both: a document that writes "myotonic dystrophy (DM)" means no
     other *DM*.
     """
@@ -458,7 +458,7 @@ def _best(part: Part, hits_of: Mapping[str, StringHits], names: Names) -> _Best:
         best = apart._replace(hits=_before(apart.hits, best.hits))
     elif not is_known:
         best = _rewritten(part, best, hits_of, names)
-    for text in part.glosses:
+    for text in part.aliases:
         known_gloss = hits_of[text].sieve in _SIEVE_STEPS and is_code_for(part.text, text)
         better = hits_of[text].score > best.hits.score + LEAST_GAIN
         if known_gloss if is_known else better:
@@ -602,7 +602,7 @@ def _stands(short_form: Step, hits: StringHits, names: Names) -> bool:
 
 def _says_the_same(best: _Best, finding: Step, name: NameOf) -> bool:
     """Tell whether the nearest name is the finding in plain words."""
-    return any(finding_name(name(hit).text) == finding.after for hit in best.hits.hits[:1])
+    return any(measurement_name(name(hit).text) == finding.after for hit in best.hits.hits[:1])
 
 
 def _before(known: StringHits, searched: StringHits) -> StringHits:

@@ -11,21 +11,28 @@ from typing import Any
 from canonym.io.files import MANIFEST, file_digest
 from canonym.linking.judge import Judge
 from canonym.linking.overlay import OverlayContent
+from canonym.terminology import Terminology
 
 
-def describe(linker: Any, content: OverlayContent) -> dict[str, Any]:
-    """Describe a `canonym.Linker` with what was added to it; see `canonym.Linker.info`."""
+def describe(
+    folder: Path,
+    manifest: Mapping[str, Any],
+    terminology: Terminology,
+    content: OverlayContent,
+    judge: Judge | None,
+) -> dict[str, Any]:
+    """Describe an index with what was added to it; see `canonym.Linker.info`."""
     added = {"synonyms": len(content.synonyms), "forbidden pairs": len(content.forbidden)}
-    sources = [" ".join(filter(None, pair)) for pair in linker.terminology.sources()]
+    sources = [" ".join(filter(None, pair)) for pair in terminology.sources()]
     return {
-        "folder": str(linker.folder),
-        "fingerprint": linker.fingerprint,
-        **{key: linker.manifest[key] for key in ("format", "encoders", "settings")},
-        **({"fusion": linker.manifest["fusion"]} if "fusion" in linker.manifest else {}),
+        "folder": str(folder),
+        "fingerprint": index_fingerprint(folder, content, judge),
+        **{key: manifest[key] for key in ("format", "encoders", "settings")},
+        **({"fusion": manifest["fusion"]} if "fusion" in manifest else {}),
         **({"added": added} if any(added.values()) else {}),
-        **({"confidence": linker.judge.facts()} if linker.judge else {}),
+        **({"confidence": judge.facts()} if judge else {}),
         "terminology": {
-            **linker.manifest["terminology"],
+            **manifest["terminology"],
             "sources": [source for source in sources if source],
         },
     }
@@ -38,7 +45,7 @@ def index_facts(info: Mapping[str, Any]) -> dict[str, str]:
         "terminology": " + ".join(terminology["sources"]) or info["folder"],
         "concepts": f"{terminology['n_concepts']:,}",
         "names": f"{terminology['n_names']:,}",
-        "encoders": " + ".join(one["name"] for one in info["encoders"]) or "none",
+        "encoders": " + ".join(encoder["name"] for encoder in info["encoders"]) or "none",
     }
 
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from canonym.linking.hits import PREFERRED
 from canonym.linking.languages import SEVERAL
 from canonym.linking.settings import SIEVES
 from canonym.ranking.letters import gain
@@ -70,15 +71,23 @@ class Vocabulary(NamedTuple):
     density: float
 
 
+def rivals(link: Link) -> list[Candidate]:
+    """Return the candidates behind the best one, without those that give way to it."""
+    best, *others = link.candidates
+    wish = best.context.get(PREFERRED, 0.0)
+    return [other for other in others if other.context.get(PREFERRED, wish) >= wish]
+
+
 def signs_of(link: Link) -> dict[str, float]:
     """Return `SIGNS` of an undivided link, with two candidates if there are so many.
 
     The score of the best candidate; its margin to the second concept (the score, without one); the
     share of scorers that prefer it to the second (1 for a sieve, or without a second); one number
     per sieve, 1 if it decided; whether the second concept has the name too; whether there is no
-    second; and whether its name contradicts the mention.
+    second; and whether its name contradicts the mention. Concepts that a caller prefers less than
+    the best one, and that are called like it, are passed over.
     """
-    best, *others = link.candidates
+    best, others = link.candidates[0], rivals(link)
     sieved = best.sieve in _KNOWING
     sieve = _BARE if best.sieve == "bare" else best.sieve
     return {
@@ -104,7 +113,7 @@ def evidence_of(link: Link, vocabulary: Vocabulary) -> FloatArray:
     the name too: often none was searched for. Of a link that only encoders of several languages
     made, words and letters tell nothing, and similarities have a scale of their own.
     """
-    best, *others = link.candidates
+    best, others = link.candidates[0], rivals(link)
     signs = signs_of(link)
     text = link.searched or link.mention.text
     form, name = normalise(text), normalise(best.name)

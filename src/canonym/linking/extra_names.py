@@ -168,10 +168,10 @@ def training_names(terminology: Terminology, mentions: Iterable[TrainingMention]
     """
     ids = ConceptIds(terminology)
     counts = dict.fromkeys(("given", "names", "composite", "without a concept", "unknown"), 0)
-    found: dict[tuple[str, str], None] = {}
-    for given in mentions:
+    pairs: dict[tuple[str, str], None] = {}
+    for mention in mentions:
         counts["given"] += 1
-        text, gold, rule = _fields(given)
+        text, gold, rule = _fields(mention)
         if not gold or not normalise(text):
             counts["without a concept"] += 1
         elif rule == "all" and len(gold) > 1:
@@ -179,21 +179,23 @@ def training_names(terminology: Terminology, mentions: Iterable[TrainingMention]
         else:
             known = [concept for concept in map(ids.find, gold) if concept is not None]
             counts["unknown"] += not known
-            found.update(dict.fromkeys((text.strip(), concept) for concept in known))
-    if not found:
+            pairs.update(dict.fromkeys((text.strip(), concept) for concept in known))
+    if not pairs:
         raise InvalidInput(
             f"of {counts['given']:,} training mentions none has a name and a concept of the "
             f"terminology ({counts['unknown']:,} have ids that it does not have); were the right "
             "mentions given?"
         )
-    counts["names"] = len(found)
-    return TrainingNames(tuple(Name(text, concept) for text, concept in found), counts)
+    counts["names"] = len(pairs)
+    return TrainingNames(tuple(Name(text, concept) for text, concept in pairs), counts)
 
 
-def _fields(given: TrainingMention) -> tuple[str, Sequence[str], str]:
-    if isinstance(given, Mention):
-        return given.text, given.ids, given.rule
-    text, gold = given if isinstance(given, tuple | list) and len(given) == 2 else (None, None)
+def _fields(mention: TrainingMention) -> tuple[str, Sequence[str], str]:
+    if isinstance(mention, Mention):
+        return mention.text, mention.ids, mention.rule
+    text, gold = (
+        mention if isinstance(mention, tuple | list) and len(mention) == 2 else (None, None)
+    )
     gold = (gold,) if isinstance(gold, str) else gold
     if not (
         isinstance(text, str)
@@ -201,7 +203,8 @@ def _fields(given: TrainingMention) -> tuple[str, Sequence[str], str]:
         and all(isinstance(id_, str) for id_ in gold)
     ):
         raise InvalidInput(
-            f"a training mention is a Mention, or a pair of its text and its ids, not {given!r:.80}"
+            "a training mention is a Mention, or a pair of its text and its ids, not "
+            f"{mention!r:.80}"
         )
     return text, tuple(gold), "any"
 
@@ -215,13 +218,13 @@ def with_search(settings: Settings, training: TrainingNames | None) -> Settings:
         If the search wants training mentions and there are none, or the other way round.
     """
     written = settings.get("search") or ("O-T" if training is None else "D-T + OD-T")
-    wanted = any("D" in target.part for target in parse_search(written))
-    if wanted and training is None:
+    uses_training = any("D" in target.part for target in parse_search(written))
+    if uses_training and training is None:
         raise InvalidInput(
             f"the search {written!r} looks at training mentions (D), and none were given: give "
             "mentions, or search O-T or O-C"
         )
-    if training is not None and not wanted:
+    if training is not None and not uses_training:
         raise InvalidInput(
             f"training mentions were given, and the search {written!r} does not look at them: "
             "leave them out, or search 'D-T + OD-T'"
@@ -260,13 +263,13 @@ def concept_means(
 
 
 def _stored(parts: Sequence[Exact | Inverted], rows: npt.NDArray[np.intp]) -> Vectors:
-    found: list[Vectors] = []
+    blocks: list[Vectors] = []
     start = 0
     for part in parts:
         inside = rows[(rows >= start) & (rows < start + part.n_rows)] - start
-        found.append(take_vectors(part.vectors, inside))
+        blocks.append(take_vectors(part.vectors, inside))
         start += part.n_rows
-    return join_vectors(found)
+    return join_vectors(blocks)
 
 
 # --- folders --------------------------------------------------------------------------------------
@@ -284,7 +287,7 @@ def write_targets(
     names = None
     if training is not None:
         sieves = chosen_sieves(settings["sieves"])
-        kinds = [one["index"] for one in described]
+        kinds = [encoder["index"] for encoder in described]
         builder = ExtraNamesBuilder(sieves, encoders, kinds)
         names = _build_training_names(terminology, training, builder)
         _save(names, folder / _TRAINING_NAMES, sieves)
@@ -292,8 +295,8 @@ def write_targets(
     if not parts:
         return
     indexes = [
-        INDEXES[one["index"]].load(folder / f"index-{number}")
-        for number, one in enumerate(described)
+        INDEXES[encoder["index"]].load(folder / f"index-{number}")
+        for number, encoder in enumerate(described)
     ]
     for part in parts:
         means = _means_of_part(part, terminology.concept_of_row(), indexes, names)
@@ -366,7 +369,7 @@ def load_targets(
     ReadError
         If a file is damaged.
     """
-    kinds = [one["index"] for one in described]
+    kinds = [encoder["index"] for encoder in described]
     names = None
     if any("D" in step.part for step in steps):
         sieves = chosen_sieves(settings["sieves"])

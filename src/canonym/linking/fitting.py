@@ -57,15 +57,17 @@ def annotated_documents(
         raise InvalidInput(
             f"no mention is of the type {missing[0]!r}; there are {', '.join(sorted(known))}"
         )
-    kept = [_annotated(document, types) for document in documents]
-    given = {id_ for document in kept for mention in document.mentions for id_ in mention.ids}
-    if given and not any(map(find, sorted(given))):
+    annotated = [_annotated(document, types) for document in documents]
+    gold_ids = {
+        id_ for document in annotated for mention in document.mentions for id_ in mention.ids
+    }
+    if gold_ids and not any(map(find, sorted(gold_ids))):
         raise InvalidInput(
-            f"none of the {len(given):,} different ids of the corpus, such as {min(given)!r}, is "
-            "in the terminology: every link would count as wrong; is the corpus annotated with "
-            "another one?"
+            f"none of the {len(gold_ids):,} different ids of the corpus, such as "
+            f"{min(gold_ids)!r}, is in the terminology: every link would count as wrong; is the "
+            "corpus annotated with another one?"
         )
-    return kept, find
+    return annotated, find
 
 
 def _annotated(document: Document, types: Sequence[str]) -> Document:

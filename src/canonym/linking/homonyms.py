@@ -19,7 +19,8 @@ import numpy.typing as npt
 from canonym.encoders import make_encoder
 from canonym.errors import InvalidInput
 from canonym.io.numbers import largest_product
-from canonym.linking.search import BatchHits, ConceptHit, Draft
+from canonym.linking.hits import PREFERRED, ConceptHit, Draft, at_most
+from canonym.linking.search import BatchHits
 from canonym.linking.settings import IDS, SIEVES
 from canonym.linking.sieves import concepts_of
 from canonym.linking.targets import Target
@@ -50,8 +51,9 @@ ANYWAY = 0.05
 AHEAD = ("scope", "first anyway")
 """The names of these two leads among the evidence of a candidate."""
 
-PREFERRED = "preferred"
-"""The name among the evidence of what a caller prefers, which counts before all else."""
+
+N_CANDIDATES = 20
+"""Nearest concepts among which a preferred one is looked for."""
 
 _SIEVES = frozenset((IDS, *(sieve.name for sieve in SIEVES)))
 _NAMES = 50
@@ -85,16 +87,16 @@ def weigh(
     evidence of a concept is taken to be the mean over the others: a concept without a further name
     is neither nearer to a text nor farther from it. Equal scores keep their order.
     """
-    given = np.array(evidence, dtype=np.float64)
-    fits = trusted is None or len(trusted) == len(given)
-    if given.ndim != 2 or given.shape[1] != len(weights) or not fits:
+    values = np.array(evidence, dtype=np.float64)
+    fits = trusted is None or len(trusted) == len(values)
+    if values.ndim != 2 or values.shape[1] != len(weights) or not fits:
         raise InvalidInput(
-            f"evidence of the shape {given.shape} was given with {len(weights)} weights; expected "
+            f"evidence of the shape {values.shape} was given with {len(weights)} weights; expected "
             "a row for each concept, trusted or not, and a column for each weight"
         )
-    known = ~np.isnan(given)
-    means = np.where(known, given, 0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
-    worth = np.where(known, given, means) * np.asarray(weights, dtype=np.float64)
+    known = ~np.isnan(values)
+    means = np.where(known, values, 0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+    worth = np.where(known, values, means) * np.asarray(weights, dtype=np.float64)
     if len(worth) < 2 or np.all(np.ptp(worth, axis=0) < _SAME):
         return None
     ahead = np.zeros((len(worth), 2))
@@ -113,7 +115,7 @@ def kinship(above: Mapping[str, int], others: Iterable[Mapping[str, int]]) -> fl
     itself, 1/3 for a sibling; 0 without a common ancestor.
     """
     nearest = [
-        min(above[each] + other[each] for each in common)
+        min(above[ancestor] + other[ancestor] for ancestor in common)
         for other in others
         if (common := above.keys() & other.keys())
     ]
@@ -159,8 +161,8 @@ def find_homonyms(drafts: Sequence[Draft], batch: BatchHits) -> list[Draft]:
         for share, of_encoder in zip(batch.shares(strings, places), of_encoders, strict=True):
             scores += share * of_encoder
     tied = {
-        key: _tied(part, rows, each, ties)
-        for (key, (part, rows, ties)), each in zip(
+        key: _tied(part, rows, of_part, ties)
+        for (key, (part, rows, ties)), of_part in zip(
             several.items(), np.split(scores, np.cumsum(widths)[:-1]), strict=False
         )
     }
@@ -232,15 +234,27 @@ class Homonyms:
     def _encoder(self) -> Encoder:
         return make_encoder("default")
 
-    def choose(self, document: Document, drafts: Sequence[Draft], batch: BatchHits) -> list[Draft]:
-        """Put tied hits in the order for which their surroundings speak.
+    def choose(
+        self,
+        document: Document,
+        drafts: Sequence[Draft],
+        batch: BatchHits,
+        *,
+        context: bool = True,
+    ) -> list[Draft]:
+        """Put tied hits in the order for which their surroundings speak, if they may.
 
-        A document without text stands for one mention with its `Mention.context`.
+        A document without text stands for one mention with its `Mention.context`. Then comes what
+        the caller prefers: of two near concepts, one of which is called like the other, the
+        preferred one goes first. So a gene is the one of the species in question, although the
+        mention is nearer to a name of its ortholog.
         """
-        if not any(part.tied for draft in drafts for part in draft.whole_or_parts):
+        tied = context and any(part.tied for draft in drafts for part in draft.whole_or_parts)
+        if not tied and not batch.filter.prefers:
             return list(drafts)
         page = _Page(self._terminology, self._encoder, document.text, drafts, batch)
-        return [page.ordered(draft) for draft in drafts]
+        ordered = [page.ordered(draft) for draft in drafts] if tied else list(drafts)
+        return [page.preferred(draft) for draft in ordered] if batch.filter.prefers else ordered
 
 
 class _Plain(NamedTuple):
@@ -285,6 +299,45 @@ class _Page:
             return draft._replace(parts=parts)
         return self._order(draft, draft.mention) if draft.tied else draft
 
+    def preferred(self, draft: Draft) -> Draft:
+        """Return a draft whose best hit gives way to a namesake that the caller prefers."""
+        if draft.parts:
+            parts = tuple(self._prefer(part, draft.mention) for part in draft.parts)
+            return draft._replace(parts=parts)
+        return self._prefer(draft, draft.mention)
+
+    def _prefer(self, part: Draft, mention: Mention) -> Draft:
+        hits = list(part.hits)
+        if len(hits) < 2:
+            return part
+        ranks = self._preference_ranks(part, mention, hits)
+        better = [
+            place
+            for place in range(1, len(hits))
+            if ranks[place] < ranks[0] and self._are_namesakes(hits[0], hits[place])
+        ]
+        chosen = min(better, key=ranks.__getitem__, default=0)
+        first, rank = hits.pop(chosen), ranks.pop(chosen)
+        if chosen:
+            hits, part = [at_most(hit, first.score) for hit in hits], part._replace(tied=())
+        for place, hit in enumerate(hits):
+            if ranks[place] <= rank or not self._are_namesakes(first, hit):
+                break
+            # It is no rival either, which would make the link unsure.
+            hits[place] = hit._replace(evidence={PREFERRED: 0.0, **hit.evidence})
+            first = first._replace(evidence={PREFERRED: 1.0, **first.evidence})
+        return part._replace(hits=(first, *hits))
+
+    def _are_namesakes(self, hit: ConceptHit, other: ConceptHit) -> bool:
+        """Tell whether the label of one concept is a name of the other."""
+        labels, names = [], []
+        for each in (hit, other):
+            concept = self._found.concepts[each.concept]
+            texts = [name.text for name in self._terminology.names(concept.id)[:_NAMES]]
+            labels += strong_forms([concept.label])
+            names.append(set(strong_forms(texts)))
+        return labels[0] in names[1] or labels[1] in names[0]
+
     def _order(self, part: Draft, mention: Mention) -> Draft:
         tied = part.tied
         evidence = np.full((len(tied), len(EVIDENCE)), math.nan)
@@ -312,18 +365,18 @@ class _Page:
         self, part: Draft, mention: Mention, tied: Sequence[ConceptHit]
     ) -> list[tuple[int, int]]:
         """Return what each tied concept is ordered by before anything else, smaller first."""
-        chosen = self._found.filter
-        assert chosen.ties.preference is not None
-        unmet = chosen.ties.preference[[hit.concept for hit in tied]].tolist()
-        if not chosen.species:
-            return [(0, each) for each in unmet]
+        row_filter = self._found.filter
+        assert row_filter.ties.preference is not None
+        unmet = row_filter.ties.preference[[hit.concept for hit in tied]].tolist()
+        if not row_filter.species:
+            return [(0, rank) for rank in unmet]
         start = mention.start if self._text else None
         sentence, _ = sentence_of(self._text or mention.context, mention.text, start=start)
         text = self._text or f"{mention.context} {mention.text}"
         named = species_in(text, near=sentence or mention.text, mention=part.mention.text)
         own = [self._found.concepts[hit.concept] for hit in tied]
-        species = [species_of(one.types, one.label) for one in own]
-        places = [named.index(one) if one in named else len(named) for one in species]
+        species = [species_of(concept.types, concept.label) for concept in own]
+        places = [named.index(taxon) if taxon in named else len(named) for taxon in species]
         return list(zip(places, unmet, strict=True))
 
     def _plain_mentions(self, drafts: Iterable[Draft]) -> Iterator[_Plain]:
@@ -377,7 +430,9 @@ class _Page:
         return np.stack([self._vectors[text] for text in texts])
 
     def _kinships(self, tied: Sequence[ConceptHit]) -> list[float]:
-        others = [self._all_above(id_) for id_ in dict.fromkeys(one.id for one in self._plain)]
+        others = [
+            self._all_above(id_) for id_ in dict.fromkeys(mention.id for mention in self._plain)
+        ]
         return [
             kinship(self._all_above(self._found.concepts[hit.concept].id), others) for hit in tied
         ]
@@ -389,19 +444,19 @@ class _Page:
             level, distance = [id_], 0
             while level:
                 distance += 1
-                reached = {p for each in level for p in self._terminology.parents(each)}
+                reached = {p for child in level for p in self._terminology.parents(child)}
                 level = sorted(reached - known.keys())
                 known.update(dict.fromkeys(level, distance))
         return known
 
     def _shared_types(self, mention: Mention, tied: Sequence[ConceptHit]) -> list[float]:
-        same = {one: n for one, n in self._plain.items() if one.type == mention.type}
+        same = {plain: n for plain, n in self._plain.items() if plain.type == mention.type}
         alike = same or self._plain
         called = type_words((mention.type,))
         shares = []
         for hit in tied:
             types = self._found.concepts[hit.concept].types
-            shared = sum(n for one, n in alike.items() if one.types & set(types))
+            shared = sum(n for plain, n in alike.items() if plain.types & set(types))
             share = shared / max(sum(alike.values()), 1)
             shares.append(max(share, float(bool(called & type_words(types)))))
         return shares

@@ -282,7 +282,8 @@ def check_confidence(judge: Judge | None, least: float | None) -> float:
     if judge is None and least > 0:
         raise NotTrained(
             "the index does not know how sure its links are, which min_confidence goes by; let it "
-            "learn that first: Linker.fit_confidence(), or `canonym fit-confidence --index FOLDER`"
+            "learn that first: Linker.fit_confidence(), or `canonym train confidence --index "
+            "FOLDER`"
         )
     return least
 

@@ -65,13 +65,13 @@ def choice_of_encoders(
     unread = others & (ranks != 1) if 2 in kinds else others
 
     def asked(strings: Sequence[str]) -> npt.NDArray[np.float64]:
-        found = [
+        rows = [
             english
             if share and share(string) >= _ENGLISH and not _FUNCTION_WORDS.search(string)
             else (others if reads(MULTILINGUAL, string) else unread)
             for string in strings
         ]
-        return np.array(found, dtype=np.float64).reshape(-1, len(ranks)).T
+        return np.array(rows, dtype=np.float64).reshape(-1, len(ranks)).T
 
     return asked
 

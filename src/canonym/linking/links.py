@@ -9,7 +9,7 @@ from typing import Any, TypedDict, TypeVar, overload
 
 from canonym.errors import InvalidInput
 from canonym.io.processes import check_workers
-from canonym.linking.preferences import MOST, SPECIES
+from canonym.linking.filters import MOST, SPECIES
 from canonym.types import Document, Link, Mention
 from canonym.types.links import links_html
 
@@ -37,7 +37,9 @@ class LinkOptions(TypedDict, total=False):
     prefer : sequence of str
         Of concepts that share a name, one that meets the first preference goes first, then one
         that meets the second. Each is a type, a source, a prefix of ids with its colon
-        (``"MESH:"``) or a species (``"human"``). ``"species"`` are those that the text names,
+        (``"MESH:"``) or a species (``"human"``). A near concept that meets one also goes before
+        one with a nearer name, if the label of one is a name of the other. ``"species"`` are those
+        that the text names,
         which go before all. The context decides between those that are equal in this.
     min_score : float or None
         From -1 to 1. Mentions whose best candidate scores less are NIL; the candidates are still
@@ -191,18 +193,18 @@ def _is_whole(value: object) -> bool:
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
-def check_abbreviations(given: Mapping[str, str] | None) -> Mapping[str, str]:
+def check_abbreviations(abbreviations: Mapping[str, str] | None) -> Mapping[str, str]:
     """Return short forms and their long forms; refuse anything but a mapping of strings."""
-    if given is None:
+    if abbreviations is None:
         return {}
-    if not isinstance(given, Mapping) or not all(
-        isinstance(form, str) for pair in given.items() for form in pair
+    if not isinstance(abbreviations, Mapping) or not all(
+        isinstance(form, str) for pair in abbreviations.items() for form in pair
     ):
         raise InvalidInput(
-            f"abbreviations is {given!r:.80}; expected a mapping of short forms to long forms, "
-            "such as {'HA': 'heart attack'}"
+            f"abbreviations is {abbreviations!r:.80}; expected a mapping of short forms to long "
+            "forms, such as {'HA': 'heart attack'}"
         )
-    return given
+    return abbreviations
 
 
 class Links(Sequence[Link]):
@@ -255,7 +257,7 @@ class Links(Sequence[Link]):
         Raises
         ------
         MissingExtra
-            Without pyarrow (extra ``arrow``).
+            Without pyarrow (extra ``tables``).
         """
         from canonym.export import links_to_arrow
 
@@ -267,11 +269,11 @@ class Links(Sequence[Link]):
         Raises
         ------
         MissingExtra
-            Without pandas (extra ``pandas``).
+            Without pandas.
         """
         from canonym.errors import require
 
-        require("pandas", "a pandas table", "pandas")
+        require("pandas", "a pandas table")
         return self.to_arrow().to_pandas()
 
 
@@ -288,10 +290,17 @@ class KnownLinks:
         """Return the links by text, to be added to; see `canonym.linking.pipeline.Request`."""
         before, other, links = self._known
         # Other threads may be reading: a table that is full is left, and not emptied.
-        if before is not names or not request.is_like(other) or len(links) > _MOST_KNOWN:
+        if before is not names or not _are_alike(request, other) or len(links) > _MOST_KNOWN:
             links = {}
             self._known = names, request, links
         return links
+
+
+def _are_alike(request: Any, other: Any) -> bool:
+    """Tell whether two calls ask for the same, with the same filter and judge."""
+    if other is None or request.filter is not other.filter or request.judge is not other.judge:
+        return False
+    return bool(request._replace(filter=other.filter, judge=other.judge) == other)
 
 
 class Repeats:

@@ -34,10 +34,10 @@ def check_index_manifest(path: Path, content: Mapping[str, Any]) -> None:
             continue
         if key not in content and key in _OPTIONAL:
             continue
-        found = f"is {content[key]!r:.80}" if key in content else "is missing"
+        state = f"is {content[key]!r:.80}" if key in content else "is missing"
         raise ReadError(
             path,
-            f"the manifest is damaged: {key!r} {found}, expected {expected}; build the index again",
+            f"the manifest is damaged: {key!r} {state}, expected {expected}; build the index again",
         )
     n = len(content["encoders"])
     if (path.parent / f"encoder-{n}").exists():
@@ -48,16 +48,18 @@ def check_index_manifest(path: Path, content: Mapping[str, Any]) -> None:
         )
 
 
-def _is_terminology(given: Any) -> bool:
+def _is_terminology(value: Any) -> bool:
     return (
-        isinstance(given, dict)
-        and isinstance(given.get("digest"), str)
-        and all(_is_count(given.get(key)) for key in ("n_concepts", "n_names"))
+        isinstance(value, dict)
+        and isinstance(value.get("digest"), str)
+        and all(_is_count(value.get(key)) for key in ("n_concepts", "n_names"))
     )
 
 
-def _are_encoders(given: Any) -> bool:
-    return isinstance(given, list) and all(isinstance(one, dict) and _fits(one) for one in given)
+def _are_encoders(value: Any) -> bool:
+    return isinstance(value, list) and all(
+        isinstance(encoder, dict) and _fits(encoder) for encoder in value
+    )
 
 
 def _fits(encoder: Mapping[str, Any]) -> bool:
@@ -73,15 +75,15 @@ def _fits(encoder: Mapping[str, Any]) -> bool:
     )
 
 
-def _are_settings(given: Any) -> bool:
-    if not isinstance(given, dict) or not _are_texts(given.get("sieves")):
+def _are_settings(value: Any) -> bool:
+    if not isinstance(value, dict) or not _are_texts(value.get("sieves")):
         return False
-    if not all(type(given.get(key)) is bool for key in ("spelling", "composites", "trials")):
+    if not all(type(value.get(key)) is bool for key in ("spelling", "composites", "trials")):
         return False
-    if type(given.get("min_length")) is not int or "abbreviations" not in given:
+    if type(value.get("min_length")) is not int or "abbreviations" not in value:
         return False
     # Settings that this version does not know are of no account.
-    known = {key: given[key] for key in Settings.__annotations__ if key in given}
+    known = {key: value[key] for key in Settings.__annotations__ if key in value}
     try:
         complete(Settings(**known))  # type: ignore[typeddict-item]
     except (InvalidInput, TypeError):
@@ -89,24 +91,24 @@ def _are_settings(given: Any) -> bool:
     return True
 
 
-def _are_mentions(given: Any) -> bool:
+def _are_mentions(value: Any) -> bool:
     return (
-        isinstance(given, dict)
-        and {"given", "names"} <= given.keys()
-        and all(map(_is_count, given.values()))
+        isinstance(value, dict)
+        and {"given", "names"} <= value.keys()
+        and all(map(_is_count, value.values()))
     )
 
 
-def _is_count(given: Any) -> bool:
-    return type(given) is int and given >= 0
+def _is_count(value: Any) -> bool:
+    return type(value) is int and value >= 0
 
 
-def _are_texts(given: Any) -> bool:
-    return isinstance(given, list) and all(isinstance(one, str) for one in given)
+def _are_texts(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(text, str) for text in value)
 
 
-def _is_fusion(given: Any) -> bool:
-    return given in ("exact", "union")
+def _is_fusion(value: Any) -> bool:
+    return value in ("exact", "union")
 
 
 _PARTS: dict[str, tuple[str, Callable[[Any], bool]]] = {

@@ -7,9 +7,7 @@ per concept, the mean of its names.
 
 from __future__ import annotations
 
-import contextlib
-import functools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -31,8 +29,8 @@ from canonym.linking.extra_names import (
     concept_means,
     load_targets,
 )
+from canonym.linking.filters import Filter, remember
 from canonym.linking.overlay import OVERLAY, Overlay, OverlayContent
-from canonym.linking.preferences import SPECIES, unmet_preferences
 from canonym.linking.settings import Sieve
 from canonym.linking.targets import Target
 from canonym.ranking.pooling import RowsByConcept, TieRule
@@ -40,140 +38,7 @@ from canonym.terminology import Terminology
 from canonym.text import STRONG, normalise
 from canonym.types import SCOPES, Concept, Int32Array, Name
 
-_CACHED = 16
 _Number = TypeVar("_Number", bound=np.generic)
-_Key = TypeVar("_Key")
-_Value = TypeVar("_Value")
-
-
-# --- filters --------------------------------------------------------------------------------------
-
-
-class Criteria:
-    """The filters of a caller, for names that the terminology's file does not have."""
-
-    def __init__(
-        self,
-        terminology: Terminology,
-        types: Sequence[str],
-        sources: Sequence[str],
-        languages: Sequence[str],
-        ids: Sequence[str],
-    ) -> None:
-        self._terminology = terminology
-        self._types, self._sources, self._languages = (
-            {value.casefold() for value in values} for values in (types, sources, languages)
-        )
-        self._given = ids
-
-    @functools.cached_property
-    def _ids(self) -> set[str | None]:
-        return {id_ for spelling in self._given for id_ in self._terminology.find_ids(spelling)}
-
-    def passes(self, name: Name, concept: Concept) -> bool:
-        """Whether a name of a concept passes, by the rules of `Terminology.rows_where`."""
-        sources = {concept.source.casefold(), name.source.casefold() or concept.source.casefold()}
-        return (
-            (not self._types or any(one.casefold() in self._types for one in concept.types))
-            and (not self._sources or bool(sources & self._sources))
-            and (not self._languages or name.language.casefold() in self._languages)
-            and (not self._given or concept.id in self._ids)
-        )
-
-
-class Filter(NamedTuple):
-    """Rows that may be found, and how ties among them are broken.
-
-    `allowed` is None where all rows are. `n_rows` and `n_concepts` are left by the filter.
-    `criteria` decide for names beside the terminology; None allows all of them. With `species` the
-    text says of which species concepts are preferred.
-    """
-
-    allowed: BoolArray | None
-    n_rows: int
-    n_concepts: int
-    ties: TieRule
-    criteria: Criteria | None = None
-    species: bool = False
-
-    @property
-    def prefers(self) -> bool:
-        """Whether some concepts of a name are preferred to others."""
-        return self.ties.preference is not None
-
-
-class Filters:
-    """Makes filters over the rows of a terminology and remembers the last few.
-
-    `ties` says how ties are broken unless a seed is given. `retired` marks rows that no filter
-    passes.
-    """
-
-    def __init__(
-        self, terminology: Terminology, ties: TieRule, retired: BoolArray | None = None
-    ) -> None:
-        self._terminology = terminology
-        self._ties = ties
-        self._retired = retired
-        self._known: dict[Any, Filter] = {}
-
-    def choose(
-        self,
-        *,
-        types: Sequence[str] = (),
-        sources: Sequence[str] = (),
-        languages: Sequence[str] = (),
-        ids: Iterable[str] = (),
-        prefer: Sequence[str] = (),
-        seed: int | None = None,
-    ) -> Filter:
-        """Turn the filters of a caller into a mask over rows; see `LinkOptions`.
-
-        Raises
-        ------
-        InvalidInput
-            If a filter or a preference names something that the terminology does not have.
-        """
-        key = (tuple(types), tuple(sources), tuple(languages), tuple(ids), tuple(prefer), seed)
-        known = self._known.get(key)
-        if known is None:
-            known = self._make_filter(*key)
-            _remember(self._known, key, known)
-        return known
-
-    def _make_filter(
-        self,
-        types: tuple[str, ...],
-        sources: tuple[str, ...],
-        languages: tuple[str, ...],
-        ids: tuple[str, ...],
-        prefer: tuple[str, ...],
-        seed: int | None,
-    ) -> Filter:
-        ties = self._ties
-        if seed is not None:
-            rank = np.random.default_rng(seed).permutation(self._terminology.n_concepts)
-            ties = ties._replace(concept_rank=rank.astype(np.int32), by_scope=False)
-        if prefer:
-            ties = ties._replace(preference=unmet_preferences(self._terminology, prefer))
-        chosen = types or sources or languages or ids
-        species = SPECIES in prefer
-        if not chosen and self._retired is None:
-            n, n_concepts = self._terminology.n_names, self._terminology.n_concepts
-            return Filter(None, n, n_concepts, ties, species=species)
-        allowed = self._terminology.rows_where(
-            types=types, sources=sources, languages=languages, ids=ids
-        )
-        if self._retired is not None:
-            allowed &= ~self._retired
-        concepts = np.unique(ties.concept_of_row[allowed])
-        criteria = None
-        if chosen:
-            criteria = Criteria(self._terminology, types, sources, languages, ids)
-        return Filter(allowed, int(allowed.sum()), len(concepts), ties, criteria, species)
-
-
-# --- rows -----------------------------------------------------------------------------------------
 
 
 class TerminologyRows(NamedTuple):
@@ -216,8 +81,8 @@ def open_rows(
         ties,
         tuple(Verbatim.load(folder / f"sieve-{sieve.name}", n_rows=n) for sieve in sieves),
         tuple(
-            INDEXES[one["index"]].load(folder / f"index-{number}", n_rows=n)
-            for number, one in enumerate(described)
+            INDEXES[encoder["index"]].load(folder / f"index-{number}", n_rows=n)
+            for number, encoder in enumerate(described)
         ),
         RowsByConcept(ties.concept_of_row),
         load_array(retired, (n,), np.bool_) if retired.exists() else None,
@@ -303,8 +168,8 @@ class Names:
         places = _joined(places, [place for _, place in further])
         order = np.argsort(places, kind="stable")
         rows, places = rows[order], places[order]
-        kept = np.arange(len(places)) - np.searchsorted(places, places) < most
-        return rows[kept], places[kept]
+        first = np.arange(len(places)) - np.searchsorted(places, places) < most
+        return rows[first], places[first]
 
     @property
     def n_rows(self) -> int:
@@ -313,7 +178,7 @@ class Names:
 
     def extra_texts(self) -> list[str]:
         """Return the distinct names beside the terminology's."""
-        return list(dict.fromkeys(one.text for names in self._extra for one in names.names))
+        return list(dict.fromkeys(name.text for names in self._extra for name in names.names))
 
     def name(self, row: int) -> Name:
         """Return the name of a row."""
@@ -330,14 +195,14 @@ class Names:
 
     def find(self, sieve: int, forms: Sequence[str]) -> list[Int32Array]:
         """Return the rows that hold exactly each normal form, in the sieve of that number."""
-        found = self.base.sieves[sieve].find(forms)
+        rows_of = self.base.sieves[sieve].find(forms)
         for names, start in zip(self._extra, self._starts, strict=False):
             further = names.sieves[sieve].find(forms)
-            found = [
+            rows_of = [
                 np.concatenate([rows, more + np.int32(start)]) if len(more) else rows
-                for rows, more in zip(found, further, strict=True)
+                for rows, more in zip(rows_of, further, strict=True)
             ]
-        return found
+        return rows_of
 
     def rows_of_target(self, target: Target) -> TargetRows:
         """Return the rows that a target searches."""
@@ -386,7 +251,7 @@ class Names:
 
     def filter(
         self,
-        chosen: Filter,
+        row_filter: Filter,
         target: Target,
         forbidden: frozenset[int] = frozenset(),
         *,
@@ -397,27 +262,27 @@ class Names:
         With `by_name` the rows are those of names, even where the target goes by concepts. If a
         filter allows any name of a concept, it allows the concept's mean vector.
         """
-        key = (id(chosen), target.name, by_name, forbidden)
+        key = (id(row_filter), target.name, by_name, forbidden)
         known = self._filters.get(key)
-        if known is None or known[0] is not chosen:
-            known = (chosen, self._make_filter(chosen, target, forbidden, by_name))
-            _remember(self._filters, key, known)
+        if known is None or known[0] is not row_filter:
+            known = (row_filter, self._make_filter(row_filter, target, forbidden, by_name))
+            remember(self._filters, key, known)
         return known[1]
 
     def _make_filter(
-        self, chosen: Filter, target: Target, forbidden: frozenset[int], by_name: bool
+        self, row_filter: Filter, target: Target, forbidden: frozenset[int], by_name: bool
     ) -> Filter:
-        rows = self._allowed(chosen, self._rows_of_part(target.part), forbidden)
+        rows = self._allowed(row_filter, self._rows_of_part(target.part), forbidden)
         by_concept = target.by_concept and not by_name
         if rows is None and not self._extra and not by_concept:
-            return chosen
+            return row_filter
         owners = self._ties.concept_of_row
-        found = np.zeros(len(self.base.ties.concept_rank), dtype=np.bool_)
-        found[owners if rows is None else owners[rows]] = True
-        ties = chosen.ties._replace(concept_of_row=owners, scope_of_row=self._ties.scope_of_row)
+        concepts = np.zeros(len(self.base.ties.concept_rank), dtype=np.bool_)
+        concepts[owners if rows is None else owners[rows]] = True
+        ties = row_filter.ties._replace(concept_of_row=owners, scope_of_row=self._ties.scope_of_row)
         if by_concept:
             searched = self.rows_of_target(target)
-            rows = found[searched.concept_of_row]
+            rows = concepts[searched.concept_of_row]
             if searched.stale is not None:
                 rows &= ~searched.stale
             ties = ties._replace(
@@ -425,40 +290,34 @@ class Names:
             )
         n = len(ties.concept_of_row) if rows is None else int(rows.sum())
         mask = None if rows is None or rows.all() else rows
-        return chosen._replace(allowed=mask, n_rows=n, n_concepts=int(found.sum()), ties=ties)
+        return row_filter._replace(
+            allowed=mask, n_rows=n, n_concepts=int(concepts.sum()), ties=ties
+        )
 
     def _allowed(
-        self, chosen: Filter, part: BoolArray | None, forbidden: frozenset[int]
+        self, row_filter: Filter, part: BoolArray | None, forbidden: frozenset[int]
     ) -> BoolArray | None:
-        if chosen.allowed is None and part is None and not forbidden:
+        if row_filter.allowed is None and part is None and not forbidden:
             return None
         mask = np.ones(self._starts[-1], dtype=np.bool_) if part is None else part
-        if chosen.allowed is not None:
-            mask[: self.n_base] &= chosen.allowed
+        if row_filter.allowed is not None:
+            mask[: self.n_base] &= row_filter.allowed
             for names, start in zip(self._extra, self._starts, strict=False):
-                mask[start : start + len(names.names)] &= self._passing(names, chosen)
+                mask[start : start + len(names.names)] &= self._passing(names, row_filter)
         if forbidden:
             mask &= ~np.isin(self._ties.concept_of_row, list(forbidden))
         return mask
 
-    def _passing(self, names: ExtraNames, chosen: Filter) -> BoolArray:
+    def _passing(self, names: ExtraNames, row_filter: Filter) -> BoolArray:
         passing = np.ones(len(names.names), dtype=np.bool_)
-        if chosen.criteria is None:
+        if row_filter.criteria is None:
             return passing
         described: dict[int, Concept] = {}
         for row, concept in enumerate(names.concepts.tolist()):
             if concept not in described:
                 described[concept] = self.base.terminology.concepts_at([concept])[0]
-            passing[row] = chosen.criteria.passes(names.names[row], described[concept])
+            passing[row] = row_filter.criteria.passes(names.names[row], described[concept])
         return passing
-
-
-def _remember(known: dict[_Key, _Value], key: _Key, value: _Value) -> None:
-    """Keep a value, and the last few of before; other threads may do the same meanwhile."""
-    if len(known) >= _CACHED:
-        with contextlib.suppress(KeyError, StopIteration, RuntimeError):
-            known.pop(next(iter(known)))
-    known[key] = value
 
 
 def _joined(
@@ -492,7 +351,7 @@ class CurrentNames:
         settings, described = manifest["settings"], manifest["encoders"]
         training, means = load_targets(rows.terminology, folder, settings, described, steps)
         built = Names(rows, training, None, means, {})
-        kinds = [one["index"] for one in described]
+        kinds = [encoder["index"] for encoder in described]
         return cls(Overlay(folder / OVERLAY), built, ExtraNamesBuilder(sieves, encoders, kinds))
 
     def snapshot(self) -> Names:

@@ -130,15 +130,15 @@ class Overlay:
         if not self._has_tables():
             return
         with self._connected("rw") as connection:
-            found = connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
+            result = connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
             if not _has_digest(connection):
                 _log.warning(
                     "%s is of an earlier canonym and has no digest: a changed letter in it is not "
                     "noticed; the next change adds one",
                     self.path,
                 )
-        if found != "ok":
-            raise self._damage(found)
+        if result != "ok":
+            raise self._damage(result)
 
     def _compare(self, connection: sqlite3.Connection, content: OverlayContent) -> None:
         """Refuse content that is not what was written."""
@@ -176,12 +176,12 @@ class Overlay:
 
     def _is_made(self, connection: sqlite3.Connection) -> bool:
         """Whether the tables are there; a file of something else is an error."""
-        found = _number(connection, "application_id")
-        if found in (_APPLICATION_ID, _WITHOUT_DIGEST):
+        application_id = _number(connection, "application_id")
+        if application_id in (_APPLICATION_ID, _WITHOUT_DIGEST):
             return True
-        if found >> 8 == _APPLICATION_ID >> 8:
+        if application_id >> 8 == _APPLICATION_ID >> 8:
             raise Mismatch(f"{self.path} was written by a newer canonym; upgrade canonym")
-        if found or _number(connection, "schema_version"):
+        if application_id or _number(connection, "schema_version"):
             raise ReadError(self.path, "is not a file of added synonyms; move it elsewhere")
         return False
 
@@ -238,24 +238,24 @@ class Overlay:
         """
 
         def change(connection: sqlite3.Connection) -> OverlayContent:
-            found = dict.fromkeys((name.text, name.concept_id) for name in content.synonyms)
+            keys = dict.fromkeys((name.text, name.concept_id) for name in content.synonyms)
             synonyms = [
                 Name(*name, language=tag, source=ADDED)
-                for name in found
+                for name in keys
                 for (tag,) in connection.execute(
                     "SELECT language FROM synonyms WHERE name = ? AND concept = ?", name
                 )
             ]
-            connection.executemany("DELETE FROM synonyms WHERE name = ? AND concept = ?", found)
+            connection.executemany("DELETE FROM synonyms WHERE name = ? AND concept = ?", keys)
             pairs = (
-                pair for given in content.forbidden for pair in _same_pairs(connection, *given)
+                pair for written in content.forbidden for pair in _same_pairs(connection, *written)
             )
             forbidden = list(dict.fromkeys(pairs))
             connection.executemany(
                 "DELETE FROM forbidden WHERE mention = ? AND concept = ?", forbidden
             )
             if _has_notes(connection):
-                gone = (*found, *forbidden)
+                gone = (*keys, *forbidden)
                 connection.executemany("DELETE FROM notes WHERE name = ? AND concept = ?", gone)
             return OverlayContent(tuple(synonyms), tuple(forbidden))
 
@@ -339,8 +339,8 @@ class Overlay:
 
 
 def _has_notes(connection: sqlite3.Connection) -> bool:
-    found = connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'notes'")
-    return found.fetchone() is not None
+    tables = connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'notes'")
+    return tables.fetchone() is not None
 
 
 def _pairs(content: OverlayContent) -> set[tuple[str, str]]:
@@ -398,8 +398,10 @@ def _same_pairs(
 ) -> Iterable[tuple[str, str]]:
     """Return the forbidden pairs whose mention has the same normal form."""
     form = normalise(mention, STRONG)
-    found = connection.execute("SELECT mention FROM forbidden WHERE concept = ?", (concept,))
-    return [(other, concept) for (other,) in found.fetchall() if normalise(other, STRONG) == form]
+    mentions = connection.execute("SELECT mention FROM forbidden WHERE concept = ?", (concept,))
+    return [
+        (other, concept) for (other,) in mentions.fetchall() if normalise(other, STRONG) == form
+    ]
 
 
 class MergedTerminology(NamedTuple):
@@ -439,7 +441,7 @@ def merge_into(terminology: Terminology, index: str | Path, *, newest: int) -> M
         id_ = terminology.resolve(name.concept_id)
         if id_ is None:
             left.append(name)
-        elif all(one.text != name.text for one in terminology.names(id_)):
+        elif all(own.text != name.text for own in terminology.names(id_)):
             known.append(replace(name, concept_id=id_))
     if known:
         terminology = Terminology.build(_records(terminology, known))
@@ -468,8 +470,8 @@ def _records(terminology: Terminology, added: Iterable[Name]) -> Iterator[Record
 def check_overlay(folder: str | Path, folded: str | Path | None) -> None:
     """Refuse to replace an index whose added names and pairs would be lost."""
     content = Overlay(Path(folder) / OVERLAY).read()
-    kept = folded is not None and Path(folded).resolve() == Path(folder).resolve()
-    if content != OverlayContent() and not kept:
+    carried_over = folded is not None and Path(folded).resolve() == Path(folder).resolve()
+    if content != OverlayContent() and not carried_over:
         raise InvalidInput(
             f"{folder} holds {len(content.synonyms):,} added synonyms and "
             f"{len(content.forbidden):,} forbidden pairs, which would be lost: take them along by "

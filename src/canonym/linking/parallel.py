@@ -11,71 +11,82 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import tee
-from typing import TYPE_CHECKING, Any, cast
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from canonym.errors import InvalidInput, Mismatch
 from canonym.io.processes import Reopened, check_workers, ordered_map
 from canonym.linking.build import Progress
 from canonym.linking.decision import as_texts
+from canonym.linking.judge import Judge
 from canonym.linking.links import LinkOptions, Links, check_abbreviations, check_options
-from canonym.linking.pipeline import Request, batches_of, text_batches
+from canonym.linking.pipeline import Pipeline, Request, batches_of, text_batches
 from canonym.mentions.flags import with_flags
 from canonym.types import Document
 
 if TYPE_CHECKING:
-    from canonym.linking.annotation import AnnotationOptions
+    from canonym.linking.annotation import Annotator
+
+
+class OpenIndex(Protocol):
+    """An index that is open, and opens itself again where it is unpickled: `canonym.Linker`."""
+
+    folder: Path
+    manifest: dict[str, Any]
+    pipeline: Pipeline
+    annotator: Annotator
+    judge: Judge | None
 
 
 def link_in_processes(
-    linker: Any,
+    linker: OpenIndex,
     documents: Iterable[Document],
     options: LinkOptions,
     abbreviations: Mapping[str, str] | None = None,
     *,
     in_texts: bool = False,
 ) -> Iterator[tuple[Document, Links]]:
-    """Yield each document with its links, in order; `linker` is a `canonym.Linker`.
+    """Yield each document with its links, in order.
 
     With `in_texts` the links are those of the names in the text of each document.
     """
     workers = check_workers(options.get("workers", 1))
     task = _LinkBatch(linker, options, abbreviations, in_texts)
     batches = text_batches if in_texts else batches_of
-    sent, kept = tee(batches(documents, mentions=task.request.batch))
-    found = ordered_map(task, sent, workers=workers)
+    sent, waiting = tee(batches(documents, mentions=task.request.batch))
+    linked = ordered_map(task, sent, workers=workers)
     return (
         pair
-        for links, batch in zip(found, kept, strict=False)
+        for links, batch in zip(linked, waiting, strict=False)
         for pair in zip(batch, links, strict=True)
     )
 
 
 def annotate_texts(
-    linker: Any,
-    given: Iterable[str | Document],
-    options: AnnotationOptions,
+    linker: OpenIndex,
+    documents: Iterable[str | Document],
+    options: LinkOptions,
     abbreviations: Mapping[str, str] | None,
     progress: Progress | None,
 ) -> Iterator[tuple[Document, Links]]:
     """Find and link the mentions of texts; see `canonym.Linker.annotate_documents`."""
     whole: dict[str, Any] = {"k": 1, **options}
-    flags = whole.pop("flags", False)
     if whole.get("separator") is not None:
         raise InvalidInput("a separator parts the names of a mention: it goes with link")
-    chosen = cast("LinkOptions", whole)
+    link_options = cast("LinkOptions", whole)
     linker.annotator.open(progress)
-    texts = as_texts(given)
-    if chosen.get("workers", 1) == 1:
+    texts = as_texts(documents)
+    if link_options.get("workers", 1) == 1:
         linked: Iterator[tuple[Document, Links]] = linker.annotator.link(
-            texts, chosen, abbreviations
+            texts, link_options, abbreviations
         )
     else:
-        found = link_in_processes(linker, texts, chosen, abbreviations, in_texts=True)
+        annotated = link_in_processes(linker, texts, link_options, abbreviations, in_texts=True)
         linked = (
             (replace(document, mentions=tuple(link.mention for link in links)), links)
-            for document, links in found
+            for document, links in annotated
         )
-    return itertools.starmap(_flagged, linked) if flags else linked
+    return itertools.starmap(_flagged, linked)
 
 
 def _flagged(document: Document, links: Links) -> tuple[Document, Links]:
@@ -92,7 +103,7 @@ class _LinkBatch:
 
     def __init__(
         self,
-        linker: Any,
+        linker: OpenIndex,
         options: LinkOptions,
         abbreviations: Mapping[str, str] | None,
         in_texts: bool,
@@ -116,8 +127,7 @@ class _LinkBatch:
                 f"{linker.folder} was replaced by another index while it was open; open it again"
             )
         linker.judge = self._judge
-        request: Request = linker.pipeline.request(**self._options)
-        return request
+        return linker.pipeline.request(**self._options)
 
     def __call__(self, documents: Sequence[Document]) -> list[Links]:
         linker = self._linker.value

@@ -15,8 +15,8 @@ from __future__ import annotations
 import functools
 import logging
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple, Self, Unpack
@@ -25,7 +25,18 @@ from canonym.errors import InvalidInput
 from canonym.linking.codes import find_coded
 from canonym.linking.decision import decide, divide, listed_of, names_of, parts_of
 from canonym.linking.evidence import Vocabulary
-from canonym.linking.homonyms import MOST_TIED, Homonyms, find_homonyms
+from canonym.linking.filters import Filter, Filters
+from canonym.linking.hits import (
+    LOOKED_AT,
+    ConceptHit,
+    ConceptTable,
+    Draft,
+    StringHits,
+    at_most,
+    by_letters,
+    near_rivals,
+)
+from canonym.linking.homonyms import MOST_TIED, N_CANDIDATES, Homonyms, find_homonyms
 from canonym.linking.judge import Judge, check_confidence
 from canonym.linking.languages import choice_of_encoders
 from canonym.linking.links import (
@@ -36,28 +47,15 @@ from canonym.linking.links import (
     check_abbreviations,
     check_options,
 )
-from canonym.linking.names import CurrentNames, Filter, Filters, Names, open_rows
-from canonym.linking.search import (
-    LOOKED_AT,
-    BatchHits,
-    ConceptHit,
-    ConceptTable,
-    Draft,
-    KnownHits,
-    Search,
-    StringHits,
-    at_most,
-    by_letters,
-    load_encoders,
-    near_rivals,
-)
+from canonym.linking.names import CurrentNames, Names, open_rows
+from canonym.linking.search import BatchHits, KnownHits, Search, load_encoders
 from canonym.linking.settings import Sieve, chosen_sieves
 from canonym.linking.sieves import Sifted, sift
 from canonym.linking.targets import TARGETS, parse_search
 from canonym.mentions.abbreviations import find_abbreviations
+from canonym.mentions.aliases import find_aliases
 from canonym.mentions.binomials import BINOMIALS, Binomials
 from canonym.mentions.documents import check_document
-from canonym.mentions.glosses import find_glosses
 from canonym.mentions.prepare import Part, Preparation, Prepared
 from canonym.mentions.spelling import Speller
 from canonym.terminology import Terminology
@@ -90,14 +88,17 @@ class Request(NamedTuple):
 
     @property
     def n_kept(self) -> int:
-        """How many candidates to keep; of those of a search a judge looks at the second as well."""
-        return self.k if self.judge is None else max(self.k, 2)
+        """How many candidates to keep; of those of a search a judge looks at the second as well.
 
-    def is_like(self, other: Request | None) -> bool:
-        """Tell whether another call asks for the same, with the same filter and judge."""
-        if other is None or self.filter is not other.filter or self.judge is not other.judge:
-            return False
-        return self._replace(filter=other.filter, judge=other.judge) == other
+        A preferred one is looked for among more.
+        """
+        least = 1 if self.judge is None else 2
+        return max(self.k, N_CANDIDATES if self.filter.prefers else least)
+
+    @property
+    def enough(self) -> int:
+        """How many concepts a sieve has to know so that a string is not searched as well."""
+        return self.n_kept if self.filter.prefers else self.k
 
 
 @dataclass
@@ -213,7 +214,7 @@ class Pipeline:
     def request(self, **options: Unpack[LinkOptions]) -> Request:
         """Check the options of a call, and turn its filters into one over rows."""
         checked = check_options(options)
-        chosen = self.filters.choose(
+        row_filter = self.filters.choose(
             types=checked["types"],
             sources=checked["sources"],
             languages=checked["languages"],
@@ -223,7 +224,7 @@ class Pipeline:
         )
         return Request(
             checked["k"],
-            chosen,
+            row_filter,
             checked["min_score"],
             check_confidence(self.judge, checked["min_confidence"]),
             # Ties that are broken at random are not broken by the context.
@@ -234,10 +235,10 @@ class Pipeline:
             checked["keep_negated"],
         )
 
-    def batch(self, chosen: Filter, names: Names | None = None) -> BatchHits:
+    def batch(self, row_filter: Filter, names: Names | None = None) -> BatchHits:
         """Begin a batch: no hits yet, and the names of this moment."""
         names = names or self.names.snapshot()
-        return BatchHits(self.search, names, chosen, self.concepts, self.sieves)
+        return BatchHits(self.search, names, row_filter, self.concepts, self.sieves)
 
     def prepare(
         self,
@@ -249,8 +250,8 @@ class Pipeline:
         """Turn the mentions of a document into strings to look up."""
         if known is None:
             known = self._abbreviations(document.text) if document.mentions else {}
-        glosses = (
-            find_glosses(document.mentions, document.text, defined=known) if document.text else {}
+        aliases = (
+            find_aliases(document.mentions, document.text, defined=known) if document.text else {}
         )
         known = {**known, **abbreviations} if abbreviations else known
         # Mentions may share their context, which is searched once.
@@ -261,7 +262,7 @@ class Pipeline:
                 mention.text,
                 abbreviations=own[mention.context],
                 ordered=abbreviations,
-                gloss=glosses.get((mention.text, mention.type), ""),
+                alias=aliases.get((mention.text, mention.type), ""),
                 around=(document.text, mention.context),
                 separator=separator,
             )
@@ -337,7 +338,7 @@ class Pipeline:
             batch,
             forbidden=forbidden,
             sieves_only=known_only.keys() - texts.keys(),
-            enough=request.k,
+            enough=request.enough,
         )
 
     def find(
@@ -357,19 +358,17 @@ class Pipeline:
         sieve knows `enough` concepts, k by default.
         """
         enough = k if enough is None else enough
-        if not batch.names.forbidden:
-            known = self.known.of(batch.names, batch.filter, (k, enough))
-            unsearched = set(sieves_only)
-            new = [string for string in strings if string in unsearched or string not in known]
-            fresh = self._find(new, k, batch, forbidden, unsearched, enough)
-            known.update((string, fresh[string]) for string in new if string not in unsearched)
-            return {string: fresh.get(string) or known[string] for string in strings}
         groups: dict[frozenset[int], list[str]] = {}
         for string in strings:
             groups.setdefault(forbidden | batch.names.forbidden_for(string), []).append(string)
+        unsearched = set(sieves_only)
         hits: dict[str, StringHits] = {}
-        for of_group, group in groups.items():
-            hits |= self._find(group, k, batch, of_group, set(sieves_only), enough)
+        for barred, group in groups.items():
+            known = self.known.of(batch.names, batch.filter, (k, enough), barred)
+            new = [string for string in group if string in unsearched or string not in known]
+            fresh = self._find(new, k, batch, barred, unsearched, enough)
+            known.update((string, fresh[string]) for string in new if string not in unsearched)
+            hits.update((string, fresh.get(string) or known[string]) for string in group)
         return hits
 
     def _find(
@@ -381,9 +380,9 @@ class Pipeline:
         sieves_only: set[str],
         enough: int,
     ) -> dict[str, StringHits]:
-        names, chosen = batch.names, batch.filter
+        names, row_filter = batch.names, batch.filter
         filters = [
-            names.filter(chosen, step, forbidden, by_name=True) for step in self.search.steps
+            names.filter(row_filter, step, forbidden, by_name=True) for step in self.search.steps
         ]
         plain = dict(zip(strings, normalise_all(strings, PLAIN), strict=True))
         sifted = sift(plain, self.sieves, names, filters, self.concepts)
@@ -402,7 +401,7 @@ class Pipeline:
             )
         ]
         n = max(k, LOOKED_AT)
-        nearest = self.search.search(searched, n, names, chosen, forbidden, batch.encoded)
+        nearest = self.search.search(searched, n, names, row_filter, forbidden, batch.encoded)
         rows = (hit.row for of_string in nearest.values() for hit in of_string)
         self.concepts.read_names(row for row in rows if 0 <= row < names.n_base)
         if self.sieves:  # without any, a search is what a paper describes
@@ -448,7 +447,7 @@ class Pipeline:
         return find_coded(codes, sifted, batch, forbidden, k) if codes else {}
 
     def nearest(
-        self, strings: Sequence[str], k: int, chosen: Filter
+        self, strings: Sequence[str], k: int, row_filter: Filter
     ) -> dict[str, list[ConceptHit]]:
         """Search the terminology's names alone, for whatever owns the rows of a filter.
 
@@ -456,10 +455,10 @@ class Pipeline:
         """
         if not strings or not self.search.encoders:
             return {}
-        batch = self.batch(chosen)
+        batch = self.batch(row_filter)
         indexes = batch.names.base.indexes
         vectors = batch.encoded.of(strings)
-        hits = self.search.nearest(strings, vectors, k, indexes, chosen, step=_NAMES)
+        hits = self.search.nearest(strings, vectors, k, indexes, row_filter, step=_NAMES)
         return dict(zip(strings, hits, strict=True))
 
     def decide(
@@ -500,17 +499,15 @@ class Pipeline:
             find_homonyms([draft for of_document in drafts for draft in of_document], batch)
         )
         homonyms = [[next(flat) for _ in of_document] for of_document in drafts]
-        if not context:
-            return homonyms
         return [
-            self.homonyms.choose(document, of_document, batch)
+            self.homonyms.choose(document, of_document, batch, context=context)
             for document, of_document in zip(documents, homonyms, strict=True)
         ]
 
     def grade(self, links: list[Link], request: Request) -> list[Link]:
         """Let the judge say how likely it is that each link is right, if there is one."""
         if request.judge is None:
-            return links
+            return [_best_of(link, request.k) for link in links]
         return request.judge.grade(links, request.min_confidence, request.k, self.vocabulary)
 
     @functools.cached_property
@@ -522,34 +519,38 @@ class Pipeline:
         )
 
 
+def _best_of(link: Link, k: int) -> Link:
+    """Return a link with its first k candidates, and each of its parts with as many."""
+    parts = tuple(_best_of(part, k) for part in link.parts)
+    return replace(link, candidates=link.candidates[:k], parts=parts)
+
+
 def batches_of(documents: Iterable[Document], *, mentions: int) -> Iterator[list[Document]]:
     """Return lists of whole documents, each with that many mentions or a few more."""
     if isinstance(documents, str) or not isinstance(documents, Iterable):
         raise InvalidInput(f"documents are {documents!r:.80}; expected a list of Document")
-    return _batches_of(documents, mentions)
+    return _batches(
+        map(check_document, documents), mentions, lambda document: max(len(document.mentions), 1)
+    )
 
 
 def text_batches(documents: Iterable[Document], *, mentions: int) -> Iterator[list[Document]]:
     """Return lists of documents, each with text for about that many mentions."""
+    return _batches(
+        documents, mentions * _PER_MENTION, lambda document: len(document.text) + _PER_MENTION
+    )
+
+
+def _batches(
+    documents: Iterable[Document], least: int, size: Callable[[Document], int]
+) -> Iterator[list[Document]]:
+    """Yield lists of documents of at least that size together, but for the last one."""
     batch: list[Document] = []
     n = 0
     for document in documents:
         batch.append(document)
-        n += len(document.text) + _PER_MENTION
-        if n >= mentions * _PER_MENTION:
-            yield batch
-            batch, n = [], 0
-    if batch:
-        yield batch
-
-
-def _batches_of(documents: Iterable[Document], mentions: int) -> Iterator[list[Document]]:
-    batch: list[Document] = []
-    n = 0
-    for document in documents:
-        batch.append(check_document(document))
-        n += max(len(document.mentions), 1)
-        if n >= mentions:
+        n += size(document)
+        if n >= least:
             yield batch
             batch, n = [], 0
     if batch:

@@ -119,7 +119,7 @@ class EarlierIndex:
         InvalidInput
             If an encoder is another one, or its vectors depend on what is encoded together.
         """
-        found: list[Vectors | None] = []
+        stored: list[Vectors | None] = []
         for number, encoder in enumerate(encoders):
             digests = read_checksums(saved[number])
             there = self.folder / saved[number].name
@@ -127,7 +127,7 @@ class EarlierIndex:
             same = digests == earlier
             described = digests[ENCODER_MANIFEST] == earlier.get(ENCODER_MANIFEST)
             if not (same or (fitted[number] and described)):
-                names = ", ".join(one["name"] for one in self._encoders) or "none"
+                names = ", ".join(encoder["name"] for encoder in self._encoders) or "none"
                 raise InvalidInput(
                     f"{self.folder} has other encoders ({names}), or of other versions or "
                     "options, whose vectors are of no use: give the same in the same order, or "
@@ -139,8 +139,8 @@ class EarlierIndex:
                     "names that are encoded together: they have to be made together; build the new "
                     f"index without {self.folder}"
                 )
-            found.append(self._stored(number) if same else None)
-        return found
+            stored.append(self._stored(number) if same else None)
+        return stored
 
     def _stored(self, number: int) -> Vectors:
         place, n = self.folder / f"index-{number}", self.terminology.n_names

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import functools
 import itertools
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -14,96 +13,26 @@ import numpy.typing as npt
 from canonym.encoders import load_encoder
 from canonym.indexes import BoolArray, Searchable
 from canonym.indexes.vectors import Vectors, join_vectors, scaled_for, take_vectors
+from canonym.linking.filters import Filter
+from canonym.linking.hits import ConceptHit, ConceptTable, StringHits, at_most, near_rivals
 from canonym.linking.languages import Asked
-from canonym.linking.names import Filter, Names
+from canonym.linking.names import Names
 from canonym.linking.settings import Sieve
 from canonym.linking.targets import TARGETS, Target
 from canonym.mentions.contrasts import NOTHING, against
 from canonym.mentions.species import species_of
 from canonym.ranking.fusion import FusedHits, Scorer, Share, fuse, fuse_exactly, mean_shares
-from canonym.ranking.letters import gain, most_gain
 from canonym.ranking.pooling import search_concepts
-from canonym.terminology import Terminology
-from canonym.terminology.hierarchy import Hierarchy
 from canonym.text import normalise_all
-from canonym.text.memo import strong_forms
-from canonym.types import Against, Concept, Float32Array, Int32Array, Mention, Name, Step
+from canonym.types import Against, Float32Array, Int32Array, Name
 
 CONTRADICTED = 0.05
 """By so much a hit of a search scores less whose name contradicts the mention.
 
 On the development parts of two corpora, nothing from 0 to 0.1 changes how many links are right."""
 
-_NEAR = 0.9  # from this score on a hit of a search is a rival of the first
-_REMEMBERED = 200_000  # concepts, and as many names
 _MOST_KNOWN = 50_000  # strings with hits; some 2 kB each
-_Record = TypeVar("_Record", Concept, Name)
-
-
-class ConceptHit(NamedTuple):
-    """A concept found for a string, as numbers.
-
-    `concept` is its ordinal and `row` its best row, −1 where the mean of its names was found.
-    `scores` holds what each scorer gave that row; `found_by` is a sieve, ``"search"`` or a target.
-    The choice between homonyms adds `evidence`. `against` is what speaks against the name of the
-    row.
-    """
-
-    concept: int
-    row: int
-    score: float
-    scores: dict[str, float]
-    found_by: str
-    evidence: dict[str, float] = {}  # noqa: RUF012  # never changed
-    against: Against = NOTHING
-
-
-class StringHits(NamedTuple):
-    """The hits of a string, best first, and the sieve that decided, or ``"search"``.
-
-    `reason` says why there are none, or none that may be taken. `tied` are all concepts of the best
-    hit's name, if several. `steps` lead from the string to what the sieve knows.
-    """
-
-    hits: tuple[ConceptHit, ...]
-    sieve: str
-    reason: str = ""
-    tied: tuple[ConceptHit, ...] = ()
-    steps: tuple[Step, ...] = ()
-
-    @property
-    def score(self) -> float:
-        """Score of the best hit, −inf without one."""
-        return self.hits[0].score if self.hits else float("-inf")
-
-
-class Draft(NamedTuple):
-    """A link before homonyms and the judge: hits are numbers still.
-
-    `string` is what was looked up in the end, `forbidden` are concepts that the mention does not
-    stand for. A composite mention has `parts`, and no hits itself.
-    """
-
-    mention: Mention
-    string: str
-    hits: tuple[ConceptHit, ...] = ()
-    nil: bool = False
-    reason: str = ""
-    steps: tuple[Step, ...] = ()
-    parts: tuple[Draft, ...] = ()
-    tied: tuple[ConceptHit, ...] = ()
-    forbidden: frozenset[int] = frozenset()
-    status: tuple[str, ...] = ()
-
-    @property
-    def score(self) -> float:
-        """Score of the best hit, −inf without one."""
-        return self.hits[0].score if self.hits else float("-inf")
-
-    @property
-    def whole_or_parts(self) -> tuple[Draft, ...]:
-        """The parts of a composite mention, or the draft itself."""
-        return self.parts or (self,)
+_HitsByForbidden = dict[frozenset[int], dict[str, StringHits]]
 
 
 class WeightedEncoder(NamedTuple):
@@ -199,7 +128,7 @@ class Search:
         strings: Sequence[str],
         k: int,
         names: Names,
-        chosen: Filter,
+        row_filter: Filter,
         forbidden: frozenset[int],
         encoded: EncodedStrings,
     ) -> dict[str, list[ConceptHit]]:
@@ -214,10 +143,10 @@ class Search:
             least = 0.0 if last else self._threshold
             nearest = self.nearest(
                 [strings[i] for i in left.tolist()],
-                [take_vectors(each, left) for each in vectors],
+                [take_vectors(of_encoder, left) for of_encoder in vectors],
                 k,
                 names.rows_of_target(target).indexes,
-                names.filter(chosen, target, forbidden),
+                names.filter(row_filter, target, forbidden),
                 step=target,
             )
             for i, further in zip(left, nearest, strict=True):
@@ -258,7 +187,7 @@ class Search:
         vectors: Sequence[Vectors],
         k: int,
         indexes: Sequence[Searchable],
-        chosen: Filter,
+        row_filter: Filter,
         *,
         step: Target,
     ) -> list[list[ConceptHit]]:
@@ -266,34 +195,20 @@ class Search:
 
         The owners are those of ``chosen.ties.concept_of_row``: concepts, or any other numbers.
         """
-        n = len(strings)
-        if not n:
+        if not strings:
             return []
         scales = self.scales(strings, vectors)
-        k = max(min(k, chosen.n_concepts), 1)  # memory grows with k
-
-        def scorers(queries: npt.NDArray[np.intp]) -> list[Scorer]:
-            return [
-                _scorer(
-                    encoder,
-                    index,
-                    take_vectors(each, queries),
-                    chosen.allowed,
-                    None if scale is None else scale[queries],
-                )
-                for encoder, index, each, scale in zip(
-                    self.encoders, indexes, vectors, scales, strict=True
-                )
-            ]
-
-        def search(queries: npt.NDArray[np.intp], fetch: int) -> FusedHits:
-            if not self._exactly or len(self.encoders) < 2:
-                return fuse(scorers(queries), fetch)
-            n_rows = indexes[0].n_rows
-            return fuse_exactly(lambda some: scorers(queries[some]), len(queries), fetch, n_rows)
-
+        search = FusedSearch(
+            self.encoders, indexes, vectors, scales, row_filter.allowed, exactly=self._exactly
+        )
+        k = max(min(k, row_filter.n_concepts), 1)  # memory grows with k
         ranked = search_concepts(
-            search, n, chosen.n_rows, k, chosen.ties, n_concepts=chosen.n_concepts
+            search,
+            len(strings),
+            row_filter.n_rows,
+            k,
+            row_filter.ties,
+            n_concepts=row_filter.n_concepts,
         )
         names = [encoder.name for encoder in self.encoders]
         # A search of names alone needs no name of its own.
@@ -302,11 +217,69 @@ class Search:
         rows = np.where(step.by_concept, -1, ranked.rows)[there].tolist()
         concepts, scores = ranked.concepts[there].tolist(), ranked.scores[there].tolist()
         parts = [
-            dict(zip(names, each, strict=True))
-            for each in zip(*(part[there].tolist() for part in ranked.parts), strict=True)
+            dict(zip(names, of_hit, strict=True))
+            for of_hit in zip(*(part[there].tolist() for part in ranked.parts), strict=True)
         ]
         hits = map(ConceptHit, concepts, rows, scores, parts, itertools.repeat(found_by))
         return [list(itertools.islice(hits, n)) for n in there.sum(axis=1).tolist()]
+
+
+class FusedSearch:
+    """A search of the same rows by every encoder, for strings that are encoded already.
+
+    `scales` multiply the weights of encoders, see `Scorer`. With `exactly` the best of all rows by
+    the sum are found, and otherwise the best of those that any encoder finds.
+    """
+
+    def __init__(
+        self,
+        encoders: Sequence[WeightedEncoder],
+        indexes: Sequence[Searchable],
+        vectors: Sequence[Vectors],
+        scales: Sequence[npt.NDArray[np.float64] | None],
+        allowed: BoolArray | None,
+        *,
+        exactly: bool = False,
+    ) -> None:
+        self._encoders = encoders
+        self._indexes = indexes
+        self._vectors = vectors
+        self._scales = scales
+        self._allowed = allowed
+        self._exactly = exactly and len(encoders) > 1
+
+    def __call__(self, queries: npt.NDArray[np.intp], fetch: int) -> FusedHits:
+        """Return the hits of some of the strings, by their numbers."""
+        if self._exactly:
+            return fuse_exactly(self.scorers, queries, fetch, self._indexes[0].n_rows)
+        return fuse(self.scorers(queries), fetch)
+
+    def scorers(self, queries: npt.NDArray[np.intp]) -> list[Scorer]:
+        """Return the scorer of each encoder for some of the strings."""
+        return [
+            Scorer(
+                encoder.name,
+                index,
+                take_vectors(vectors, queries),
+                encoder.weight,
+                None if scale is None else scale[queries],
+                self._allowed,
+            )
+            for encoder, index, vectors, scale in zip(
+                self._encoders, self._indexes, self._vectors, self._scales, strict=True
+            )
+        ]
+
+
+def _fill(ranked: list[ConceptHit], further: Sequence[ConceptHit], k: int) -> None:
+    """Add what an earlier step has not found, with scores that fall down the list."""
+    if not ranked:
+        ranked.extend(further[:k])
+        return
+    taken = {hit.concept for hit in ranked}
+    for hit in further:
+        if hit.concept not in taken and len(ranked) < k:
+            ranked.append(at_most(hit, ranked[-1].score))
 
 
 def _encode_some(
@@ -322,60 +295,6 @@ def _encode_some(
     return whole
 
 
-class ConceptTable:
-    """Concepts and names of a terminology by number, remembered; and its hierarchy."""
-
-    def __init__(self, terminology: Terminology) -> None:
-        self.terminology = terminology
-        self._known: dict[int, Concept] = {}
-        self._names: dict[int, Name] = {}
-
-    def __getitem__(self, ordinal: int) -> Concept:
-        known = self._known.get(ordinal)
-        return known or _read(self._known, ordinal, self.terminology.concepts_at)
-
-    def name(self, row: int) -> Name:
-        """Return the name of a row of the terminology."""
-        return self._names.get(row) or _read(self._names, row, self.terminology.names_at)
-
-    def read_names(self, rows: Iterable[int]) -> None:
-        """Read the names of rows of the terminology in one query."""
-        new = [row for row in dict.fromkeys(rows) if row not in self._names]
-        if new:
-            _remember(self._names, dict(zip(new, self.terminology.names_at(new), strict=True)))
-
-    def read_ahead(self, hits: Sequence[ConceptHit]) -> None:
-        """Read the concepts of hits, and their names in the terminology, in one query each."""
-        concepts = {hit.concept for hit in hits if hit.concept not in self._known}
-        n = self.terminology.n_names
-        if concepts:
-            described = self.terminology.concepts_at([*concepts])
-            _remember(self._known, dict(zip(concepts, described, strict=True)))
-        self.read_names(hit.row for hit in hits if 0 <= hit.row < n)
-
-    @functools.cached_property
-    def hierarchy(self) -> Hierarchy | None:
-        """The hierarchy, read once; None where the terminology has none."""
-        if not self.terminology.n_relations:
-            return None
-        hierarchy = Hierarchy.from_terminology(self.terminology)
-        return hierarchy if hierarchy.n_edges else None
-
-
-def _read(
-    known: dict[int, _Record], number: int, read: Callable[[Sequence[int]], list[_Record]]
-) -> _Record:
-    (record,) = read([number])
-    _remember(known, {number: record})
-    return record
-
-
-def _remember(known: dict[int, _Record], records: Mapping[int, _Record]) -> None:
-    if len(known) + len(records) > _REMEMBERED:
-        known.clear()
-    known.update(itertools.islice(records.items(), _REMEMBERED))
-
-
 class KnownHits:
     """Hits of strings that were looked up before: real streams repeat.
 
@@ -384,24 +303,27 @@ class KnownHits:
     """
 
     def __init__(self) -> None:
-        self._known: tuple[Names | None, Filter | None, tuple[int, int], dict[str, StringHits]]
+        self._known: tuple[
+            Names | None,
+            Filter | None,
+            tuple[int, int],
+            dict[frozenset[int], dict[str, StringHits]],
+        ]
         self._known = (None, None, (0, 0), {})
 
-    def of(self, names: Names, chosen: Filter, k: tuple[int, int]) -> dict[str, StringHits]:
+    def of(
+        self, names: Names, row_filter: Filter, k: tuple[int, int], forbidden: frozenset[int]
+    ) -> dict[str, StringHits]:
         """Return the hits by string, to be added to; `k` are the hits to find, and enough of them.
 
-        See `canonym.linking.pipeline.Pipeline.find`.
+        None of `forbidden` is among them. See `canonym.linking.pipeline.Pipeline.find`.
         """
         before, also, numbers, hits = self._known
-        if before is not names or also is not chosen or numbers != k or len(hits) > _MOST_KNOWN:
+        n_known = sum(len(of_group) for of_group in [*hits.values()])
+        if before is not names or also is not row_filter or numbers != k or n_known > _MOST_KNOWN:
             hits = {}
-            self._known = (names, chosen, k, hits)
-        return hits
-
-
-def near_rivals(hits: Sequence[ConceptHit]) -> Sequence[ConceptHit]:
-    """Return the first of the hits of a search and those of nearly its score."""
-    return hits[: max(sum(hit.score >= _NEAR for hit in hits), 1)]
+            self._known = (names, row_filter, k, hits)
+        return hits.setdefault(forbidden, {})
 
 
 class BatchHits:
@@ -414,17 +336,17 @@ class BatchHits:
         self,
         search: Search,
         names: Names,
-        chosen: Filter,
+        row_filter: Filter,
         concepts: ConceptTable,
         sieves: Sequence[Sieve] = (),
     ) -> None:
         self.search = search
         self.names = names
-        self.filter = chosen
+        self.filter = row_filter
         self.concepts = concepts
         self.sieves = sieves
         self.encoded = EncodedStrings(search.encode)
-        self.by_forbidden: dict[frozenset[int], dict[str, StringHits]] = {}
+        self.by_forbidden: _HitsByForbidden = {}
 
     def scores(
         self,
@@ -504,80 +426,3 @@ class BatchHits:
         """Return the names that the terminology has for the concept."""
         terminology = self.concepts.terminology
         return [name.text for name in terminology.names(self.concepts[hit.concept].id)]
-
-
-def _fill(ranked: list[ConceptHit], further: Sequence[ConceptHit], k: int) -> None:
-    """Add what an earlier step has not found, with scores that fall down the list."""
-    if not ranked:
-        ranked.extend(further[:k])
-        return
-    taken = {hit.concept for hit in ranked}
-    for hit in further:
-        if hit.concept not in taken and len(ranked) < k:
-            ranked.append(at_most(hit, ranked[-1].score))
-
-
-def at_most(hit: ConceptHit, score: float) -> ConceptHit:
-    """Return a hit that scores no more than that."""
-    return hit if hit.score <= score else hit._replace(score=score)
-
-
-def _scorer(
-    encoder: WeightedEncoder,
-    index: Searchable,
-    queries: Any,
-    allowed: BoolArray | None,
-    scale: npt.NDArray[np.float64] | None,
-) -> Scorer:
-    return Scorer(
-        encoder.name,
-        lambda n: index.search(queries, n, allowed=allowed),
-        lambda rows: index.score(queries, rows),
-        encoder.weight,
-        scale,
-    )
-
-
-# --- close hits -----------------------------------------------------------------------------------
-
-LOOKED_AT = 8
-"""Nearest concepts that are found at least and looked at most, so that k changes no order."""
-
-
-def by_letters(
-    nearest: dict[str, list[ConceptHit]],
-    known: Container[str],
-    names: Names,
-    concepts: ConceptTable,
-) -> None:
-    """Put the hits of strings that no sieve knows in order by their letters too.
-
-    Only hits nearly as near as the first are looked at; see `canonym.ranking.letters`. Scores fall:
-    a hit that goes behind another gets at most its score.
-    """
-    strings = [text for text, hits in nearest.items() if len(hits) > 1 and text not in known]
-    near: list[tuple[str, str, list[ConceptHit]]] = []
-    for string, form in zip(strings, strong_forms(strings), strict=True):
-        hits = nearest[string]
-        least = hits[0].score - most_gain(form)
-        close = [hit for hit in hits[:LOOKED_AT] if hit.score > least]
-        if len(close) > 1 and all(hit.row >= 0 for hit in close):  # no means of names
-            near.append((string, form, close))
-    for string, form, close in near:
-        texts = [
-            (concepts if hit.row < names.n_base else names).name(hit.row).text for hit in close
-        ]
-        gains = [gain(form, text) for text in strong_forms(texts)]
-        if any(gains):
-            rest = nearest[string][len(close) :]
-            nearest[string] = _ordered(close, gains, rest)
-
-
-def _ordered(
-    close: list[ConceptHit], gains: list[float], rest: list[ConceptHit]
-) -> list[ConceptHit]:
-    order = sorted(range(len(close)), key=lambda at: -(close[at].score + gains[at]))
-    ordered: list[ConceptHit] = []
-    for hit in (*(close[at] for at in order), *rest):
-        ordered.append(at_most(hit, ordered[-1].score) if ordered else hit)
-    return ordered

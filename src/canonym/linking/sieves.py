@@ -8,8 +8,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from canonym.linking.names import Filter, Names
-from canonym.linking.search import ConceptTable
+from canonym.linking.filters import Filter
+from canonym.linking.hits import ConceptTable
+from canonym.linking.names import Names
 from canonym.linking.settings import Sieve
 from canonym.mentions.contrasts import differs_in_meaning, sentence_case
 from canonym.ranking.pooling import TieRule

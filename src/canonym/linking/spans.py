@@ -11,26 +11,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from canonym.indexes import BoolArray
 from canonym.indexes.bags import Bags, WordNumbers
-from canonym.linking.names import Filter, Names
+from canonym.linking.filters import Filter
+from canonym.linking.names import Names
 from canonym.linking.search import BatchHits
 from canonym.linking.sieves import sift
 from canonym.mentions.abbreviations import expand
 from canonym.mentions.composites import composites_ending, split_composite
-from canonym.mentions.lookalikes import beside, is_out_of_order, looks_alike
-from canonym.text import PLAIN, UNORDERED, normalise_all
-from canonym.text.running import BREAK, PARAGRAPH, TextReader, Words, with_brackets
+from canonym.mentions.false_names import beside, is_out_of_order, looks_alike
+from canonym.mentions.ordinary import is_ordinary, qualifying_forms
+from canonym.mentions.readings import has_several
+from canonym.mentions.shorthand import diabetes_phrases
+from canonym.terminology.readers.everyday import SOURCE as EVERYDAY
+from canonym.text import PLAIN, STRONG, UNORDERED, normalise, normalise_all
+from canonym.text.running import BREAK, NO_BREAK, PARAGRAPH, TextReader, Words, with_brackets
 from canonym.text.short_forms import SHORT, is_short_form
-from canonym.types import Document, Mention
+from canonym.types import Document, Mention, Name
 
 _REMEMBERED = 100_000  # strings
 _COMPOSITE = -1  # in place of the number of a sieve
+_PREFIX = re.compile(r"\b(?:non[- ]|sub-)\Z", re.IGNORECASE)  # what follows is denied
 _NO_LIMIT = 255  # of a word that may stand in every name: of, the
 
 Places = npt.NDArray[np.intp]
@@ -40,7 +48,8 @@ class Stretch(NamedTuple):
     """A stretch of a text that may be a name.
 
     `text` is written there, `string` is it with its abbreviations written out, and `breaks` tells
-    whether a comma, a bracket or another end of phrases is inside.
+    whether a comma, a bracket or another end of phrases is inside. A `half` is beside a word with
+    which it stands in some name: *edema* in *macular edema*.
     """
 
     start: int
@@ -48,14 +57,26 @@ class Stretch(NamedTuple):
     text: str
     string: str
     breaks: bool
+    half: bool = False
+
+
+class Marks(NamedTuple):
+    """The mentions in a text, in their order, and the readings of abbreviations that they need."""
+
+    mentions: tuple[Mention, ...]
+    readings: Mapping[str, str]
 
 
 class _Reading(NamedTuple):
-    """Words of the document at a place; where some around a gloss are read, `cut` are before it."""
+    """Words of the document at a place, with the long forms of abbreviations.
+
+    Where some around a gloss are read, `cut` are before it.
+    """
 
     document: int
     words: Words
     cut: int
+    forms: Mapping[str, str]
 
 
 class TextNames:
@@ -73,10 +94,15 @@ class TextNames:
         self,
         documents: Sequence[Document],
         abbreviations: Sequence[Mapping[str, str]],
+        readings: Sequence[Mapping[str, str]],
         found: BatchHits,
-    ) -> list[tuple[Mention, ...]]:
-        """Return the mentions of each document, in their order; none overlap."""
-        stretches = self._look(documents, abbreviations, found.names)
+    ) -> list[Marks]:
+        """Return the mentions of each document.
+
+        Its `abbreviations` always stand for their long forms, those of `readings` for themselves
+        as well.
+        """
+        stretches = self._look(documents, abbreviations, readings, found.names)
         known = self._known_of(found)
         self._confirm({one.string for of in stretches for one in of}, known, found)
         composites = [
@@ -84,13 +110,13 @@ class TextNames:
             for document, of, forms in zip(documents, stretches, abbreviations, strict=True)
         ]
         self._confirm_composites([one for of in composites for one in of], known, found)
-        return [
-            tuple(
-                Mention(one.text, one.start, one.end, document_id=document.id)
-                for one in self._choose(document, [*of, *more], known, found)
+        chosen = [
+            self._choose(document, [*_as_read(of, read), *more], known, found)
+            for document, of, more, read in zip(
+                documents, stretches, composites, readings, strict=True
             )
-            for document, of, more in zip(documents, stretches, composites, strict=True)
         ]
+        return [_marks(*row) for row in zip(documents, chosen, readings, strict=True)]
 
     # --- look -----------------------------------------------------------------------------------
 
@@ -98,39 +124,51 @@ class TextNames:
         self,
         documents: Sequence[Document],
         abbreviations: Sequence[Mapping[str, str]],
+        readings: Sequence[Mapping[str, str]],
         names: Names,
     ) -> list[list[Stretch]]:
         """Return the stretches of each document that may be names."""
-        readings = [*self._readings(documents, abbreviations)]
-        firsts, lasts = self._stretches([one.words for one in readings], self._all_bags(names))
-        found: list[list[Stretch]] = [[] for _ in documents]
+        every = [*self._readings(documents, abbreviations, readings)]
+        turns = [turn for one in every for turn in _turns(documents[one.document].text, one.words)]
+        read = [one.words for one in every]
+        firsts, lasts, halves = self._stretches(read, turns, self._all_bags(names))
+        found = [[*_diabetes(document.text)] for document in documents]
         begin = 0
-        for place, words, cut in readings:
+        for place, words, cut, forms in every:
             stop = begin + len(words.starts)
             here = slice(*np.searchsorted(firsts, (begin, stop)).tolist())
-            text, forms = documents[place].text, abbreviations[place]
-            pairs = zip(firsts[here].tolist(), lasts[here].tolist(), strict=True)
+            text = documents[place].text
+            columns = (firsts[here].tolist(), lasts[here].tolist(), halves[here].tolist())
             found[place].extend(
-                _stretch(text, words, first - begin, last - begin, forms)
-                for first, last in pairs
+                _stretch(text, words, first - begin, last - begin, forms)._replace(half=half)
+                for first, last, half in zip(*columns, strict=True)
                 if not cut or first - begin < cut <= last - begin
             )
             begin = stop
         return found
 
     def _readings(
-        self, documents: Sequence[Document], abbreviations: Sequence[Mapping[str, str]]
+        self,
+        documents: Sequence[Document],
+        abbreviations: Sequence[Mapping[str, str]],
+        readings: Sequence[Mapping[str, str]],
     ) -> Iterator[_Reading]:
         """Yield the words of each document, and those around each gloss in it."""
-        for place, (document, forms) in enumerate(zip(documents, abbreviations, strict=True)):
-            words = self._reader.read(document.text, forms)
-            yield _Reading(place, words, 0)
+        for place, document in enumerate(documents):
+            forms, text = abbreviations[place], document.text
+            words = self._reader.read(text, forms)
+            yield _Reading(place, words, 0, forms)
             if forms:
-                for around, cut in self._reader.around_glosses(document.text, words, forms):
-                    yield _Reading(place, around, cut)
+                for around, cut in self._reader.around_glosses(text, words, forms):
+                    yield _Reading(place, around, cut, forms)
+            if readings[place]:
+                forms = {**readings[place], **forms}
+                yield _Reading(place, self._reader.read(text, forms), 0, forms)
 
-    def _stretches(self, read: Sequence[Words], bags: Sequence[Bags]) -> tuple[Places, Places]:
-        """Return the first and last words of all stretches whose sum is a name's.
+    def _stretches(
+        self, read: Sequence[Words], turns: Sequence[bool], bags: Sequence[Bags]
+    ) -> tuple[Places, Places, BoolArray]:
+        """Return the first and last words of all stretches whose sum is a name's, and the halves.
 
         Words are numbered through all texts. A stretch grows word by word while all its words are
         in some name that is long enough.
@@ -139,9 +177,8 @@ class TextNames:
         numbers, lengths, limits = self._columns(forms, bags)
         sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(numbers, dtype=np.uint64)])
         length = np.concatenate([[0], np.cumsum(lengths)])
-        breaks = [kind for words in read for kind in words.breaks]
-        ends = np.array(breaks, dtype=np.intp) == PARAGRAPH
-        ends = np.append(ends, True)
+        breaks = np.array([kind for words in read for kind in words.breaks], dtype=np.intp)
+        ends = np.append(breaks == PARAGRAPH, True)
         firsts = np.flatnonzero((limits > 0) & (lengths > 0))
         lasts, most = firsts, limits[firsts]
         found: list[tuple[Places, Places]] = []
@@ -160,10 +197,27 @@ class TextNames:
             going = length[lasts + 1] - length[firsts] <= most
             firsts, lasts, most = firsts[going], lasts[going], most[going]
         if not found:
-            return firsts, firsts
+            return firsts, firsts, np.zeros(0, dtype=np.bool_)
         firsts, lasts = (np.concatenate(column) for column in zip(*found, strict=True))
         order = np.argsort(firsts, kind="stable")
-        return firsts[order], lasts[order]
+        firsts, lasts = firsts[order], lasts[order]
+        joined = self._joined(numbers, lengths, (breaks != NO_BREAK) | np.array(turns), bags[0])
+        return firsts, lasts, joined[firsts] | joined[lasts + 1]
+
+    def _joined(
+        self, numbers: npt.NDArray[np.uint64], lengths: Places, ends: BoolArray, bags: Bags
+    ) -> BoolArray:
+        """Tell which words stand behind one with which they stand in some name.
+
+        One more is at the end. Words that say how, when or in whom make no other name.
+        """
+        counts = (lengths > 0) & ~np.isin(numbers, self._qualifying())
+        joined = bags.has_pair(numbers[:-1] + numbers[1:])
+        joined &= ~ends[1:] & counts[:-1] & counts[1:]
+        return np.concatenate([[False], joined, [False]])
+
+    def _qualifying(self) -> npt.NDArray[np.uint64]:
+        return self._numbers.of(qualifying_forms())
 
     def _columns(
         self, forms: Sequence[str], bags: Sequence[Bags]
@@ -214,9 +268,7 @@ class TextNames:
         ]
         new = sorted(strings - known.keys())
         plain = dict(zip(new, normalise_all(new, PLAIN), strict=True))
-        # A bare name in a text is found by no bag of words.
-        sieves = [sieve for sieve in found.sieves if not sieve.bare]
-        sifted = sift(plain, sieves, found.names, filters, found.concepts)
+        sifted = sift(plain, found.sieves, found.names, filters, found.concepts)
         scopes = filters[0].ties.scope_of_row
         for string in new:
             sieve, pairs = sifted.get(string, (None, []))
@@ -254,7 +306,7 @@ class TextNames:
         A short form that the text does not define counts where another name of its concept does.
         """
         ranked = sorted(
-            (-(one.end - one.start), of.scope, one.start, one)
+            (-(one.end - one.start), _is_unlikely(one), of.scope, one.start, one)
             for one in stretches
             if (of := known.get(one.string)) is not None
         )
@@ -284,7 +336,11 @@ class TextNames:
             return False
         if of.sieve == _COMPOSITE:
             return True
-        if document.text.startswith(("non-", "Non-"), max(one.start - 4, 0)):
+        if all(map(_is_for_lists, self._names_of(one.string, of, found))):
+            return False
+        if _PREFIX.search(document.text, max(one.start - 5, 0), one.start):
+            return False
+        if self._is_ordinary(one, of, found) or (one.half and not self._is_taught(one, of, found)):
             return False
         if one.breaks and not self._has_breaks(one.string, self._texts(one.string, of, found)):
             return False
@@ -304,6 +360,16 @@ class TextNames:
         short = one.string == one.text and is_short_form(one.text)
         return short and of is not None and not self._is_taught(one, of, found)
 
+    def _is_ordinary(self, one: Stretch, of: _Known, found: BatchHits) -> bool:
+        """Tell whether a word means something else in most texts, and is no label."""
+        if one.string != one.text or not is_ordinary(one.text) or self._is_taught(one, of, found):
+            return False
+        form = normalise(one.text, STRONG)
+        return not any(
+            name.scope == "label" and normalise(name.text, STRONG) == form
+            for name in self._names_of(one.string, of, found)
+        )
+
     def _is_taught(self, one: Stretch, of: _Known, found: BatchHits) -> bool:
         """Tell whether a name was added, or learned from a training mention: it always counts."""
         n = found.names.n_base
@@ -315,11 +381,13 @@ class TextNames:
         return any(words == _said(read) for read in map(self._reader.read, names))
 
     def _texts(self, string: str, of: _Known, found: BatchHits) -> list[str]:
+        return [name.text for name in self._names_of(string, of, found)]
+
+    def _names_of(self, string: str, of: _Known, found: BatchHits) -> list[Name]:
         """Return the names that the sieve found for a string."""
-        if of.texts is None:
-            rows = self._rows(string, of, found)
-            of.texts = [found.names.name(row).text for row in rows]
-        return of.texts
+        if of.names is None:
+            of.names = [found.names.name(row) for row in self._rows(string, of, found)]
+        return of.names
 
     def _rows(self, string: str, of: _Known, found: BatchHits) -> list[int]:
         if of.rows is None:
@@ -331,12 +399,17 @@ class TextNames:
 class _Known:
     """What the sieves know of a string: concepts, the scope of the best name, and the sieve."""
 
-    __slots__ = ("concepts", "rows", "scope", "sieve", "texts")
+    __slots__ = ("concepts", "names", "rows", "scope", "sieve")
 
     def __init__(self, concepts: tuple[int, ...], scope: int, sieve: int) -> None:
         self.concepts, self.scope, self.sieve = concepts, scope, sieve
         self.rows: list[int] | None = None
-        self.texts: list[str] | None = None
+        self.names: list[Name] | None = None
+
+
+def _is_for_lists(name: Name) -> bool:
+    """Tell whether a name stands for something else than its concept, which a list lets pass."""
+    return name.scope == "related" and name.source == EVERYDAY
 
 
 def _stretch(
@@ -346,6 +419,39 @@ def _stretch(
     written = text[start:end]
     string = expand(written, abbreviations) if abbreviations else written
     return Stretch(start, end, written, string, BREAK in words.breaks[first + 1 : last + 1])
+
+
+def _marks(document: Document, chosen: Sequence[Stretch], readings: Mapping[str, str]) -> Marks:
+    mentions = (Mention(one.text, one.start, one.end, document_id=document.id) for one in chosen)
+    long_forms = [one.string for one in chosen if one.string != one.text]
+    used = (short for short, text in readings.items() if any(text in one for one in long_forms))
+    return Marks(tuple(mentions), {short: readings[short] for short in used})
+
+
+def _as_read(stretches: Iterable[Stretch], readings: Mapping[str, str]) -> Iterator[Stretch]:
+    """Leave out abbreviations of several readings for which the text has chosen one."""
+    for one in stretches:
+        if not (one.string == one.text and one.text in readings and has_several(one.text)):
+            yield one
+
+
+def _is_unlikely(one: Stretch) -> bool:
+    """Tell whether a short form is left as it is, or something longer is not."""
+    return (one.string == one.text) == is_short_form(one.text)
+
+
+def _diabetes(text: str) -> Iterator[Stretch]:
+    """Yield the types of diabetes in a text, by their names in full."""
+    for start, end, name in diabetes_phrases(text):
+        yield Stretch(start, end, text[start:end], name, False)
+
+
+def _turns(text: str, words: Words) -> Iterator[bool]:
+    """Tell which words begin with a capital behind one that does not, as a new item of a list."""
+    small = False
+    for start in words.starts:
+        yield small and text[start].isupper() and text[start + 1 : start + 2].islower()
+        small = text[start].islower()
 
 
 def _said(words: Words) -> list[tuple[str, int]]:

@@ -85,7 +85,7 @@ def pairs(n: int, *, seed: int = 0) -> list[str]:
     (3, True)
     """
     rng = random.Random(seed)
-    words = sorted({word for one in EVERYDAY for word in one.split() if len(word) >= _LEAST})
+    words = sorted({word for phrase in EVERYDAY for word in phrase.split() if len(word) >= _LEAST})
     return [f"{rng.choice(words)} {rng.choice(words)}" for _ in range(n)]
 
 

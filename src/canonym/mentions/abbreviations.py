@@ -104,12 +104,12 @@ def find_abbreviations(text: str, *, engine: str = "auto") -> Abbreviations:
         engine = "ab3p" if find_spec("pyab3p") else "schwartz-hearst"
     text = _SPACE.sub(" ", text.encode("utf-8", "replace").decode("utf-8").translate(_TAMED))
     find = _find_with_ab3p if engine == "ab3p" else _find_by_letters
-    found = list(find(text))
+    pairs = list(find(text))
     without_doses = _DOSE.sub(r"\1", text)
     if without_doses != text:
         # Afterwards: definitions of the unchanged text count first.
-        found += find(without_doses)
-    return Abbreviations(found, engine=engine)
+        pairs += find(without_doses)
+    return Abbreviations(pairs, engine=engine)
 
 
 _lock = Lock()
@@ -118,15 +118,15 @@ _finder: Any = None
 
 def _find_with_ab3p(text: str) -> list[tuple[str, str]]:
     global _finder
-    module = require("pyab3p", "finding abbreviations with Ab3P", "abbreviations")
+    module = require("pyab3p", "finding abbreviations with Ab3P", "text")
     # The C++ object keeps state while it works.
     with _lock:
         if _finder is None:
             _finder = module.Ab3p()
-        found = [out for block in _blocks(text) for out in _finder.get_abbrs(block)]
+        definitions = [out for block in _blocks(text) for out in _finder.get_abbrs(block)]
     # Of several definitions the one that Ab3P is surest of comes first.
-    found.sort(key=lambda out: -out.prec)
-    return [(out.short_form, out.long_form) for out in found]
+    definitions.sort(key=lambda out: -out.prec)
+    return [(out.short_form, out.long_form) for out in definitions]
 
 
 def _blocks(text: str) -> Iterator[str]:
@@ -197,15 +197,15 @@ def _is_short(text: str) -> bool:
 
 def _long_form(short: str, text: str) -> str | None:
     """Find the shortest end of `text` that spells `short`, its first letter at a word's start."""
-    found = _match_letters(short, text)
-    if found is None and _PLURAL_SHORT.fullmatch(short):
-        found = _match_letters(short[:-1], text)
-    if found is None:
+    long_form = _match_letters(short, text)
+    if long_form is None and _PLURAL_SHORT.fullmatch(short):
+        long_form = _match_letters(short[:-1], text)
+    if long_form is None:
         return None
-    too_long = len(_WORD.findall(found)) > min(len(short) + 5, 2 * len(short))
-    if too_long or len(found) <= len(short) or short in found.split():
+    too_long = len(_WORD.findall(long_form)) > min(len(short) + 5, 2 * len(short))
+    if too_long or len(long_form) <= len(short) or short in long_form.split():
         return None
-    return None if found.count("(") != found.count(")") else found
+    return None if long_form.count("(") != long_form.count(")") else long_form
 
 
 def _match_letters(short: str, text: str) -> str | None:

@@ -1,11 +1,12 @@
 """Clinical abbreviations that have one usual reading in notes: *HTN* is hypertension.
 
 The table was written for canonym, from general knowledge. What several specialties read in their
-own way, such as *MS*, *CP* or *CHD*, is not in it: there a document or the terminology has to tell.
+own way, such as *MS*, *CP* or *CHD*, is in `canonym.mentions.readings`, where a text chooses.
 """
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Mapping
 
@@ -158,6 +159,85 @@ _WITHIN = _read(
     UC: ulcerative colitis
     """
 )
+# These are read in running text alone, in capitals: in a list many are words or fields.
+_IN_TEXTS = _read(
+    """
+    ACLF: acute-on-chronic liver failure; ADEM: acute disseminated encephalomyelitis; ADHF:
+    acute decompensated heart failure; AFRS: allergic fungal rhinosinusitis; AIDP: acute
+    inflammatory demyelinating polyneuropathy; AIH: autoimmune hepatitis; AKA: above knee
+    amputation; ALCL: anaplastic large cell lymphoma; ALF: acute liver failure; ALI: acute lung
+    injury; ALPS: autoimmune lymphoproliferative syndrome; ALTE: apparent life-threatening
+    event; AMAN: acute motor axonal neuropathy; AMKL: acute megakaryoblastic leukemia; APAP:
+    acetaminophen; ARVD: arrhythmogenic right ventricular dysplasia; ASCUS: atypical squamous
+    cells of undetermined significance; ATTR: transthyretin amyloidosis; AUD: alcohol use
+    disorder; AVRT: atrioventricular reentrant tachycardia; BAV: bicuspid aortic valve; BPSD:
+    behavioral and psychological symptoms of dementia; BRUE: brief resolved unexplained event;
+    BWS: Beckwith-Wiedemann syndrome; CABP: community-acquired bacterial pneumonia; CADASIL:
+    cerebral autosomal dominant arteriopathy with subcortical infarcts and leukoencephalopathy;
+    CDAD: Clostridioides difficile-associated diarrhea; CDH: congenital diaphragmatic hernia;
+    CDI: Clostridioides difficile infection; CGD: chronic granulomatous disease; CHS:
+    cannabinoid hyperemesis syndrome; CIPN: chemotherapy-induced peripheral neuropathy; CINV:
+    chemotherapy-induced nausea and vomiting; CMT: Charcot-Marie-Tooth disease; CNV: choroidal
+    neovascularization; CRKP: carbapenem-resistant Klebsiella pneumoniae; CSDH: chronic subdural
+    hematoma; CSU: chronic spontaneous urticaria; CTCL: cutaneous T-cell lymphoma; CTD:
+    connective tissue disease; CVID: common variable immunodeficiency; CVI: chronic venous
+    insufficiency; CVT: cerebral venous thrombosis; DAH: diffuse alveolar hemorrhage; DILI:
+    drug-induced liver injury; DIOS: distal intestinal obstruction syndrome; DISH: diffuse
+    idiopathic skeletal hyperostosis; DKD: diabetic kidney disease; DPN: diabetic peripheral
+    neuropathy; DRESS: drug reaction with eosinophilia and systemic symptoms; DUB: dysfunctional
+    uterine bleeding; EAC: esophageal adenocarcinoma; ECMO: extracorporeal membrane oxygenation;
+    ELBW: extremely low birth weight; ENKTL: extranodal NK/T-cell lymphoma; ESCC: esophageal
+    squamous cell carcinoma; FAS: fetal alcohol syndrome; FASD: fetal alcohol spectrum disorder;
+    FGR: fetal growth restriction; FNH: focal nodular hyperplasia; FTLD: frontotemporal lobar
+    degeneration; FXS: fragile X syndrome; GAVE: gastric antral vascular ectasia; GHD: growth
+    hormone deficiency; GPA: granulomatosis with polyangiitis; HAE: hereditary angioedema; HAV:
+    hepatitis A virus; HBOC: hereditary breast and ovarian cancer; HDV: hepatitis D virus; HEV:
+    hepatitis E virus; HFRS: hemorrhagic fever with renal syndrome; HHT: hereditary hemorrhagic
+    telangiectasia; HLHS: hypoplastic left heart syndrome; HNPCC: hereditary nonpolyposis
+    colorectal cancer; HNSCC: head and neck squamous cell carcinoma; HRS: hepatorenal syndrome;
+    HSCT: hematopoietic stem cell transplantation; HSDD: hypoactive sexual desire disorder;
+    HSIL: high-grade squamous intraepithelial lesion; HTLV: human T-lymphotropic virus; IBM:
+    inclusion body myositis; IED: intermittent explosive disorder; IHCP: intrahepatic
+    cholestasis of pregnancy; ILI: influenza-like illness; IPMN: intraductal papillary mucinous
+    neoplasm; IPV: intimate partner violence; ISR: in-stent restenosis; IUD: intrauterine
+    device; IUFD: intrauterine fetal death; JDM: juvenile dermatomyositis; JME: juvenile
+    myoclonic epilepsy; JMML: juvenile myelomonocytic leukemia; LAFB: left anterior fascicular
+    block; LCH: Langerhans cell histiocytosis; LCPD: Legg-Calve-Perthes disease; LEMS:
+    Lambert-Eaton myasthenic syndrome; LGA: large for gestational age; LGMD: limb-girdle
+    muscular dystrophy; LGS: Lennox-Gastaut syndrome; LHON: Leber hereditary optic neuropathy;
+    LPR: laryngopharyngeal reflux; LSIL: low-grade squamous intraepithelial lesion; LTBI: latent
+    tuberculosis infection; LVAD: left ventricular assist device; MCAS: mast cell activation
+    syndrome; MCTD: mixed connective tissue disease; MELAS: mitochondrial encephalomyopathy,
+    lactic acidosis and stroke-like episodes; MERS: Middle East respiratory syndrome; MGD:
+    meibomian gland dysfunction; MPN: myeloproliferative neoplasm; MSUD: maple syrup urine
+    disease; MVC: motor vehicle collision; NCSE: nonconvulsive status epilepticus; NMOSD:
+    neuromyelitis optica spectrum disorder; NSIP: nonspecific interstitial pneumonia; NVAF:
+    nonvalvular atrial fibrillation; OAB: overactive bladder; ODD: oppositional defiant
+    disorder; OHS: obesity hypoventilation syndrome; OHSS: ovarian hyperstimulation syndrome;
+    OPMD: oculopharyngeal muscular dystrophy; OSCC: oral squamous cell carcinoma; OUD: opioid
+    use disorder; PACNS: primary angiitis of the central nervous system; PAPVR: partial
+    anomalous pulmonary venous return; PCNSL: primary central nervous system lymphoma; PDAC:
+    pancreatic ductal adenocarcinoma; PDPH: postdural puncture headache; PEA: pulseless
+    electrical activity; PHN: postherpetic neuralgia; PJI: prosthetic joint infection; PML:
+    progressive multifocal leukoencephalopathy; PMB: postmenopausal bleeding; POI: primary
+    ovarian insufficiency; PPHN: persistent pulmonary hypertension of the newborn; PPMS: primary
+    progressive multiple sclerosis; PSP: progressive supranuclear palsy; PTLD: posttransplant
+    lymphoproliferative disorder; PTC: papillary thyroid carcinoma; PTX: pneumothorax; PUPPP:
+    pruritic urticarial papules and plaques of pregnancy; PVL: periventricular leukomalacia;
+    RRMS: relapsing-remitting multiple sclerosis; RVH: right ventricular hypertrophy; RVO:
+    retinal vein occlusion; SARS: severe acute respiratory syndrome; SBS: short bowel syndrome;
+    SCAD: spontaneous coronary artery dissection; SCLE: subacute cutaneous lupus erythematosus;
+    SGA: small for gestational age; SLL: small lymphocytic lymphoma; SMI: serious mental
+    illness; SPMS: secondary progressive multiple sclerosis; SSNHL: sudden sensorineural hearing
+    loss; SSPE: subacute sclerosing panencephalitis; SUDEP: sudden unexpected death in epilepsy;
+    TAPVR: total anomalous pulmonary venous return; TMD: temporomandibular disorder; TRD:
+    treatment-resistant depression; TTTS: twin-to-twin transfusion syndrome; UIP: usual
+    interstitial pneumonia; UPJO: ureteropelvic junction obstruction; VLBW: very low birth
+    weight; VOD: veno-occlusive disease; VKC: vernal keratoconjunctivitis; VWD: von Willebrand
+    disease; WNV: West Nile virus; XLA: X-linked agammaglobulinemia; XLH: X-linked
+    hypophosphatemia
+    """
+)
 _ENGLISH = frozenset({"doe", "pad", "sob"})  # words, in small letters
 
 
@@ -174,6 +254,29 @@ def _forms() -> dict[str, str]:
 
 
 _READINGS = _forms()
+# In running text these are words or units, or stand for something else as well.
+_ONLY_IN_LISTS = frozenset(
+    """
+    abd bilat bx chol congen displ frac fract hep insuff lac lacs malig mets neopl obstr preg prox
+    resp uncomp vag wt
+    """.split()  # noqa: SIM905
+)
+
+
+@functools.cache
+def text_readings() -> Mapping[str, str]:
+    """Return the reading of every form that is read in running text."""
+    readings = {
+        short: reading
+        for short, reading in _READINGS.items()
+        if short.lower() not in _ONLY_IN_LISTS and (len(short) > 2 or short.lower() in _ANY_CASE)
+    }
+    return {
+        **_IN_TEXTS,
+        **{f"{short}s": f"{text}s" for short, text in _IN_TEXTS.items()},
+        **readings,
+    }
+
 
 # --- reading --------------------------------------------------------------------------------------
 

@@ -170,8 +170,8 @@ def split_composite(text: str) -> tuple[str, ...]:
     phrase = _hide(_ESTABLISHED, " ".join(text.split()))
     if _COORDINATED.search(phrase) is None:
         return (text,)
-    found = _split(phrase) or _split(_GLOSS.sub("", phrase)) or ()
-    parts = tuple(dict.fromkeys(unhide(" ".join(part.split())) for part in found))
+    pieces = _split(phrase) or _split(_GLOSS.sub("", phrase)) or ()
+    parts = tuple(dict.fromkeys(unhide(" ".join(part.split())) for part in pieces))
     return parts if 2 <= len(parts) <= _MOST_PARTS else (text,)
 
 

@@ -90,10 +90,11 @@ def _rules() -> Iterator[tuple[Rule, str]]:
     turns = "although;but;however;nevertheless;though;yet;except;except for;apart from;aside from"
     yield Rule(ends=FLAGS), f"{turns};other than;whereas;while"
     yield Rule(ends=("negated", "uncertain", "hypothetical")), "because;because of;due to;since"
-    yield Rule(ends=("negated", "uncertain")), "secondary to;complains of;presents with"
-    now = "admitted;complains of;currently;now;presented;presenting;presents;presents with;today"
-    yield Rule(ends=("historical",)), f"{now};tonight;here (for|with)"
-    yield Rule(ends=("family",)), "he;she;(the |)(patient|pt);who presents"
+    yield Rule(ends=("negated", "uncertain")), "secondary to;complains of;c/o;presents with;p/w"
+    now = "admitted;complains of;c/o;currently;now;presented;presenting;presents;presents with;p/w"
+    yield Rule(ends=("historical",)), f"{now};today;tonight;here (for|with)"
+    yield Rule(ends=("family",)), "he;she;(the |)(patient|pt)"
+    yield Rule(ends=("family", "historical")), "who (presents|presented|is presenting)"
 
 
 def _negated() -> Iterator[tuple[Rule, str]]:

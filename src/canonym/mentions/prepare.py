@@ -23,7 +23,6 @@ from canonym.mentions.binomials import Binomials, organism_steps, organisms_in
 from canonym.mentions.clinical import usual_reading
 from canonym.mentions.composites import split_composite
 from canonym.mentions.drug_lines import DrugLine, drug_line
-from canonym.mentions.findings import finding_name
 from canonym.mentions.flags import consistent
 from canonym.mentions.lists import (
     Items,
@@ -34,6 +33,7 @@ from canonym.mentions.lists import (
     may_hold_joints,
     without_number,
 )
+from canonym.mentions.measurements import measurement_name
 from canonym.mentions.shorthand import diabetes_name, write_out
 from canonym.mentions.spelling import Apart, Speller, ends_in_sign
 from canonym.mentions.status import (
@@ -66,7 +66,7 @@ class Part(NamedTuple):
     """A string to look up.
 
     `text` is tried first and `alternatives` after it (the text without its qualifiers, a corrected
-    spelling), then `glosses`, by which the document explains it. Other writings count only where a
+    spelling), then `aliases`, by which the document explains it. Other writings count only where a
     sieve knows them: `rewrites` in their order, such as what clinicians call a finding, and
     `guesses` at a misspelt text. `steps` tell how the mention became `text`; each alternative and
     rewrite is the step to it, from `text` or from an alternative before.
@@ -79,7 +79,7 @@ class Part(NamedTuple):
     text: str
     alternatives: tuple[Step, ...] = ()
     steps: tuple[Step, ...] = ()
-    glosses: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()
     guesses: tuple[str, ...] = ()
     rewrites: tuple[Step, ...] = ()
     status: tuple[str, ...] = ()
@@ -89,7 +89,7 @@ class Part(NamedTuple):
     def texts(self) -> tuple[str, ...]:
         """Every string that is looked up and searched."""
         after = (step.after for step in self.alternatives)
-        return (self.text, *after, *self.glosses, *(stated.text for stated in self.stated[:1]))
+        return (self.text, *after, *self.aliases, *(stated.text for stated in self.stated[:1]))
 
     @property
     def looked_up(self) -> tuple[str, ...]:
@@ -159,15 +159,15 @@ class Preparation:
         *,
         abbreviations: Mapping[str, str] = _NONE,
         ordered: Mapping[str, str] = _NONE,
-        gloss: str = "",
+        alias: str = "",
         around: Sequence[str] = (),
         separator: str | None = None,
     ) -> Prepared:
         """Prepare one mention, cut at `LONGEST` before abbreviations are written out.
 
         `abbreviations` are the short forms of the document and their long forms; those that are
-        `ordered` never stand for themselves. `gloss` is its explanation of a mention in one piece
-        (`canonym.mentions.glosses`), and `around` are the texts around it, which may write the
+        `ordered` never stand for themselves. `alias` is its explanation of a mention in one piece
+        (`canonym.mentions.aliases`), and `around` are the texts around it, which may write the
         genus of an organism out. A `separator` parts what the mention lists, in the place of
         semicolons, line ends, numbers and bullets.
 
@@ -177,20 +177,20 @@ class Preparation:
         """
         text, steps = _cleaned(text)
         context = _Context(abbreviations, around, ordered)
-        return self._prepare_cell(text, steps, context, gloss, separator)
+        return self._prepare_cell(text, steps, context, alias, separator)
 
     def _prepare_cell(
         self,
         text: str,
         steps: tuple[Step, ...],
         context: _Context,
-        gloss: str,
+        alias: str,
         separator: str | None,
     ) -> Prepared:
         """Prepare a mention, and its items where it is a list."""
         items = self._items(text, separator)
         if len(items.texts) == 1:
-            return self._prepare_one(items.texts[0], steps, context, gloss)
+            return self._prepare_one(items.texts[0], steps, context, alias)
         if items.is_sure:
             part = self._part(text, steps, context)
             whole = Prepared(part, (part,))
@@ -213,7 +213,7 @@ class Preparation:
         return (items_of(text) if self.composites else None) or Items((text,), True)
 
     def _prepare_one(
-        self, written: str, steps: tuple[Step, ...], context: _Context, gloss: str = ""
+        self, written: str, steps: tuple[Step, ...], context: _Context, alias: str = ""
     ) -> Prepared:
         """Prepare a mention that no separator of its own divides."""
         may_list = self.composites
@@ -246,8 +246,8 @@ class Preparation:
         if len(pieces) > 1:
             prepared = self._composite(whole, pieces, written, context, lines)
         else:
-            if gloss and (explained := expand(gloss[:LONGEST], context.abbreviations)) != text:
-                whole = whole._replace(glosses=(explained,))
+            if alias and (explained := expand(alias[:LONGEST], context.abbreviations)) != text:
+                whole = whole._replace(aliases=(explained,))
             prepared = Prepared(whole, (whole,), text=written)
         return prepared if listing is None else self._with_names(prepared, listing, context)
 
@@ -341,7 +341,7 @@ class Preparation:
         if apart.clear and ends_in_sign(text):  # it is no plural, which sieves would know
             steps, text = (*steps, Step("space", text, apart.clear)), apart.clear
             apart = Apart()
-        finding = finding_name(text)
+        finding = measurement_name(text)
         rewrites = (Step("finding", text, finding),) if finding else ()
         if diabetes := diabetes_name(text):
             rewrites = (*rewrites, Step(USUAL_READING, text, diabetes))

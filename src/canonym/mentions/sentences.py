@@ -31,8 +31,8 @@ def phrases(text: str) -> list[str]:
     >>> phrases("Smoking is a cause of emphysema and chronic bronchitis.")
     ['Smoking', 'cause', 'emphysema', 'chronic bronchitis']
     """
-    found = (" ".join(each.split())[:_PHRASE] for each in _BREAKS.split(text))
-    return list(dict.fromkeys(each for each in found if len(each) > 2))
+    phrases = (" ".join(piece.split())[:_PHRASE] for piece in _BREAKS.split(text))
+    return list(dict.fromkeys(phrase for phrase in phrases if len(phrase) > 2))
 
 
 def without(text: str, mentions: Iterable[str]) -> str:

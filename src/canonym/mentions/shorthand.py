@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 _WRITTEN_OUT = {
     "w/o": "without",
@@ -52,9 +52,17 @@ _SPELT = "|".join(re.escape(form) for form in sorted(_WRITTEN_OUT, key=len, reve
 # "w/" may touch the next word. Nothing else may: "c/ope" is no "c/o".
 _SHORTHAND = re.compile(rf"(?i)(?<![\w/&.-])(?:(?:{_SPELT})(?![\w/&])|w/(?=[a-z]{{2}}))")
 # Shorthand that is not in the table, such as "t/t" and "o/e".
+_TYPE_OF_DIABETES = re.compile(
+    r"\b(type [12]|type II?|juvenile|gestational) diabetes\b(?! (?:mellitus|insipidus))",
+    re.IGNORECASE,
+)
 _LONE_LETTERS = re.compile(r"(?<![\w/])[a-z](?:/[a-z])+(?![\w/])")
 _SLASH = re.compile(r"[/&]")
 _DIABETES = re.compile(r"DM[ -]?(?:[Tt]ype ?)?([12]|II?)|T([12])DM|[Tt]ype ([12]|II?) DM")
+_TYPE_OF_DIABETES = re.compile(
+    r"\b(?:type (?:[12]|II?)|juvenile|gestational) diabetes\b(?! (?:mellitus|insipidus))",
+    re.IGNORECASE,
+)
 _LETTERS = re.compile(r"[^\W\d_]")
 _MANY = 8  # letters of a text that is written in capitals
 
@@ -88,6 +96,21 @@ def diabetes_name(text: str) -> str:
         return ""
     number = next(filter(None, match.groups()))
     return f"type {len(number) if number[0] == 'I' else number} diabetes mellitus"
+
+
+def diabetes_phrases(text: str) -> Iterator[tuple[int, int, str]]:
+    """Yield where a text says a type of diabetes, and its name in full.
+
+    >>> [*diabetes_phrases("has type 1 diabetes and DM2")]
+    [(4, 19, 'type 1 diabetes mellitus'), (24, 27, 'type 2 diabetes mellitus')]
+    """
+    for match in _TYPE_OF_DIABETES.finditer(text):
+        yield match.start(), match.end(), f"{match[0]} mellitus"
+    for match in _DIABETES.finditer(text):
+        if not (
+            text[match.start() - 1 : match.start()].isalnum() or text[match.end() :][:1].isalnum()
+        ):
+            yield match.start(), match.end(), diabetes_name(match[0])
 
 
 def hide_shorthand(text: str, guard: Mapping[int, int]) -> str:

@@ -89,8 +89,8 @@ def species_of(types: Iterable[str], label: str) -> str | None:
     ('9606', '10090')
     """
     behind = _BEHIND.search(label)
-    given = [*types, behind[1]] if behind else types
-    return next((taxon for one in given if (taxon := taxon_of(one))), None)
+    names = [*types, behind[1]] if behind else types
+    return next((taxon for name in names if (taxon := taxon_of(name))), None)
 
 
 def species_in(text: str, *, near: str = "", mention: str = "") -> list[str]:
@@ -108,12 +108,12 @@ def species_in(text: str, *, near: str = "", mention: str = "") -> list[str]:
         for start, end, taxon in _named(near)
     )
     counted = Counter(taxon for *_, taxon in _named(text))
-    found = [*(taxon for *_, taxon in beside), *(taxon for taxon, _ in counted.most_common())]
-    return list(dict.fromkeys(found))
+    taxa = [*(taxon for *_, taxon in beside), *(taxon for taxon, _ in counted.most_common())]
+    return list(dict.fromkeys(taxa))
 
 
 def _named(text: str) -> Iterator[tuple[int, int, str]]:
     """Yield the place of each species in a text; *CAT* is an enzyme, and no cat."""
-    for found in _IN_TEXT.finditer(text):
-        if not found[0].isupper() or found[0] in _CAPITALS:
-            yield found.start(), found.end(), _TAXON_OF[found[0].casefold()]
+    for match in _IN_TEXT.finditer(text):
+        if not match[0].isupper() or match[0] in _CAPITALS:
+            yield match.start(), match.end(), _TAXON_OF[match[0].casefold()]

@@ -132,10 +132,10 @@ class Speller:
         return self._place(word) is not None
 
     def _place(self, word: str) -> int | None:
-        wanted = word.encode("utf-8", "surrogatepass")
+        encoded = word.encode("utf-8", "surrogatepass")
         low, high, _ = self._prefixed(word[:_PREFIX], 0, len(self))
-        place = bisect_left(range(high), wanted, low, high, key=self._word)
-        return place if place < high and self._word(place) == wanted else None
+        place = bisect_left(range(high), encoded, low, high, key=self._word)
+        return place if place < high and self._word(place) == encoded else None
 
     def beginning(self, start: str) -> Iterator[tuple[str, int]]:
         """Yield the words that begin so, sorted, with the number of names that have each."""
@@ -166,7 +166,7 @@ class Speller:
         alone = len(words) == 1
         if not any(self._corrected(word, alone) for word in words):
             return text
-        return _WORD.sub(lambda found: self._corrected(found[0], alone) or found[0], text)
+        return _WORD.sub(lambda match: self._corrected(match[0], alone) or match[0], text)
 
     def take_apart(self, text: str) -> Apart:
         """Return the text with words apart that a space should part, see `canonym.mentions.glued`.
@@ -181,31 +181,31 @@ class Speller:
             return Apart()
         tokens = [(token, self._glued(token[0])) for token in _TOKEN.finditer(text)]
         tokens = [(token, ways) for token, ways in tokens if ways]
-        choices = [[*(" ".join(way.pieces) for way in ways), found[0]] for found, ways in tokens]
+        choices = [[*(" ".join(way.pieces) for way in ways), match[0]] for match, ways in tokens]
         texts = [
-            _replaced(text, [found for found, _ in tokens], words)
+            _replaced(text, [match for match, _ in tokens], words)
             for words in itertools.islice(itertools.product(*choices), MOST_READINGS)
         ]
         first = [
-            " ".join(ways[0].pieces) if ways[0].is_clear else found[0] for found, ways in tokens
+            " ".join(ways[0].pieces) if ways[0].is_clear else match[0] for match, ways in tokens
         ]
-        clear = _replaced(text, [found for found, _ in tokens], first)
-        others = tuple(one for one in texts if one not in (text, clear))
+        clear = _replaced(text, [match for match, _ in tokens], first)
+        others = tuple(other for other in texts if other not in (text, clear))
         return Apart("" if clear == text else clear, others)
 
-    def _taken_apart(self, given: str) -> tuple[Reading, ...]:
+    def _taken_apart(self, written: str) -> tuple[Reading, ...]:
         """Return what an unknown word, or one with digits, may consist of.
 
         Where a digit alone parts known words, no reading is clear: *type2* is found as it is.
         """
         least = len(self) // _PER_SHORT_WORD + 1
-        words = _WORD.findall(given)
-        if ends_in_sign(given) or any(not self._known(word) for word in words):
-            return readings(given, self._beginnings, least=least)
-        if given.isalpha() or given.isdecimal():
+        words = _WORD.findall(written)
+        if ends_in_sign(written) or any(not self._known(word) for word in words):
+            return readings(written, self._beginnings, least=least)
+        if written.isalpha() or written.isdecimal():
             return ()
-        found = readings(given, self._beginnings, least=least)
-        return tuple(reading._replace(is_clear=False) for reading in found)
+        guesses = readings(written, self._beginnings, least=least)
+        return tuple(reading._replace(is_clear=False) for reading in guesses)
 
     def _beginnings(self, text: str) -> list[tuple[int, int]]:
         """Return the letters of each word that a text begins with, and the names that have it."""
@@ -255,12 +255,12 @@ class Speller:
         likely = [known for _, known in self._likely(word, alone)]
         return tuple(text[:start] + known + text[end:] for known in likely[:_MOST_GUESSES])
 
-    def _knows(self, given: str) -> bool:
+    def _knows(self, written: str) -> bool:
         """Tell whether the terminology has a word or its singular; true where it is no word."""
-        word = normalise(given, PLAIN)
+        word = normalise(written, PLAIN)
         if not _WORD.fullmatch(word) or word in self:
             return True
-        return any(form in self for form in normalise(given, STRONG).split() if form != word)
+        return any(form in self for form in normalise(written, STRONG).split() if form != word)
 
     def known_share(self, text: str) -> float:
         """Return the share of the letters of a text in words that at least two names have.
@@ -272,21 +272,21 @@ class Speller:
         >>> speller.known_share("heart attacks"), speller.known_share("heart race")
         (1.0, 0.5555555555555556)
         """
-        words = [found for found in _WORD.findall(text) if len(found) > 1]
+        words = [form for form in _WORD.findall(text) if len(form) > 1]
         known = sum(len(word) for word in words if self._common(word))
         return known / sum(map(len, words)) if words else 1.0
 
-    def _is_common(self, given: str) -> bool:
+    def _is_common(self, written: str) -> bool:
         counts = self._arrays["counts"]
-        forms = {normalise(given, PLAIN), *normalise(given, STRONG).split()}
+        forms = {normalise(written, PLAIN), *normalise(written, STRONG).split()}
         places = [place for form in forms if (place := self._place(form)) is not None]
         return any(counts[place] >= _COMMON for place in places)
 
-    def _correct_word(self, given: str, alone: bool) -> str | None:
-        word = normalise(given, PLAIN)
-        if len(word) < _SHORTEST or _is_code(given) or not _WORD.fullmatch(word):
+    def _correct_word(self, written: str, alone: bool) -> str | None:
+        word = normalise(written, PLAIN)
+        if len(word) < _SHORTEST or _is_code(written) or not _WORD.fullmatch(word):
             return None
-        if self._known(given):
+        if self._known(written):
             return None
         ranked = self._likely(word, alone)
         if not ranked or (len(ranked) > 1 and ranked[0][0] < _CLEARLY * ranked[1][0]):
@@ -342,7 +342,7 @@ class Speller:
         other = signatures[low:high] ^ np.uint32(_signature(word.encode()))
         for _ in range(2 if word.isascii() else 8):
             other &= other - np.uint32(1)  # the lowest bit goes
-        found = []
+        candidates = []
         for place in places[low:high][other == 0].tolist():
             try:
                 known = self._word(place).decode()
@@ -350,8 +350,8 @@ class Speller:
                 problem = f"holds a word that is no text ({error}); build the index again"
                 raise ReadError(self._folder / "letters.npy", problem) from error
             if is_one_edit(word, known):
-                found.append((int(self._arrays["counts"][place]), known))
-        return sorted(found, key=lambda pair: (-pair[0], pair[1]))
+                candidates.append((int(self._arrays["counts"][place]), known))
+        return sorted(candidates, key=lambda pair: (-pair[0], pair[1]))
 
     def words(self) -> Iterator[tuple[bytes, int]]:
         """Yield every word in UTF-8, sorted, with the number of names that have it."""
@@ -464,9 +464,9 @@ def _arrays_of(words: Sequence[tuple[bytes, int]]) -> dict[str, npt.NDArray[Any]
     }
 
 
-def _begin_alike(one: str, other: str) -> bool:
+def _begin_alike(first: str, second: str) -> bool:
     """Tell whether words begin with the same letter, or with the same two the other way round."""
-    return one[0] == other[0] or one[:2] == other[1::-1]
+    return first[0] == second[0] or first[:2] == second[1::-1]
 
 
 def ends_in_sign(text: str) -> bool:
@@ -490,10 +490,10 @@ def _is_code(word: str) -> bool:
     return not capitals[0] or capitals[-1] or (True, True) in itertools.pairwise(capitals)
 
 
-def _replaced(text: str, found: Sequence[re.Match[str]], words: Sequence[str]) -> str:
+def _replaced(text: str, matches: Sequence[re.Match[str]], words: Sequence[str]) -> str:
     """Put a word in the place of each match."""
     pieces, end = [], 0
-    for match, word in zip(found, words, strict=True):
+    for match, word in zip(matches, words, strict=True):
         pieces += [text[end : match.start()], word]
         end = match.end()
     return "".join((*pieces, text[end:]))

@@ -196,8 +196,8 @@ def fit_additive_model(
     )
     curves, at = [], 0
     for name, grid in zip(names, grids, strict=True):
-        found = fitted[at : at + len(grid) + 1].tolist()
-        curves.append(Curve(str(name), tuple(grid.tolist()), tuple(found[:-1]), found[-1]))
+        values = fitted[at : at + len(grid) + 1].tolist()
+        curves.append(Curve(str(name), tuple(grid.tolist()), tuple(values[:-1]), values[-1]))
         at += len(grid) + 1
     return AdditiveModel(curves)
 
@@ -251,10 +251,10 @@ def _design(rows: _Float64Array, grids: Sequence[_Float64Array]) -> Any:
     n, at = len(rows), 0
     columns, shares = [], []
     for column, grid in enumerate(grids):
-        given = rows[:, column]
-        unknown = np.isnan(given)
+        values = rows[:, column]
+        unknown = np.isnan(values)
         if len(grid) > 1:
-            inside = np.clip(np.where(unknown, grid[0], given), grid[0], grid[-1])
+            inside = np.clip(np.where(unknown, grid[0], values), grid[0], grid[-1])
             left = np.clip(np.searchsorted(grid, inside, side="right") - 1, 0, len(grid) - 2)
             share = (inside - grid[left]) / (grid[left + 1] - grid[left])
         else:

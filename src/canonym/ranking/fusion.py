@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -19,19 +20,39 @@ Share = float | npt.NDArray[np.float64]
 _PAIRS = 1 << 21  # queries and rows that are scored at once
 
 
-class Scorer(NamedTuple):
+class Searched(Protocol):
+    """An index whose rows are searched and scored; queries are vectors of its encoder."""
+
+    def search(self, queries: Any, k: int, *, allowed: BoolArray | None = None) -> Hits:
+        """Return the `k` nearest allowed rows of every query."""
+
+    def score(self, queries: Any, rows: Int32Array) -> Float32Array:
+        """Score chosen rows, ``(n, m)`` with −1 where empty, for every query."""
+
+
+@dataclass(frozen=True)
+class Scorer:
     """One way of scoring rows, for queries that are encoded already.
 
-    ``search(k)`` returns `Hits`; ``score(rows)`` scores chosen rows, ``(n, m)``; `weight` is its
-    share in the sum. `scale` ``(n,)`` multiplies the weight for each query: the score of an inner
-    product is a share of the query's product with itself, and the sum is of the products.
+    `weight` is its share in the sum. `scale` ``(n,)`` multiplies the weight for each query: the
+    score of an inner product is a share of the query's product with itself, and the sum is of the
+    products. `allowed` marks the rows that may be found; None allows all.
     """
 
     name: str
-    search: Callable[[int], Hits]
-    score: Callable[[Int32Array], Float32Array]
+    index: Searched
+    queries: Any
     weight: float = 1.0
     scale: npt.NDArray[np.float64] | None = None
+    allowed: BoolArray | None = None
+
+    def search(self, k: int) -> Hits:
+        """Return the `k` nearest rows of every query."""
+        return self.index.search(self.queries, k, allowed=self.allowed)
+
+    def score(self, rows: Int32Array) -> Float32Array:
+        """Score chosen rows, ``(n, m)``, for every query."""
+        return self.index.score(self.queries, rows)
 
 
 class FusedHits(NamedTuple):
@@ -42,9 +63,9 @@ class FusedHits(NamedTuple):
     parts: tuple[Float32Array, ...]
 
 
-def union_of_rows(found: Sequence[Int32Array]) -> Int32Array:
+def union_of_rows(rows_of: Sequence[Int32Array]) -> Int32Array:
     """Return the rows that any search found, ``(n, m)`` rising, −1 where empty."""
-    together = np.sort(np.concatenate(found, axis=1), axis=1)
+    together = np.sort(np.concatenate(rows_of, axis=1), axis=1)
     repeated = np.zeros_like(together, dtype=bool)
     repeated[:, 1:] = together[:, 1:] == together[:, :-1]
     together[repeated] = -1
@@ -74,11 +95,14 @@ def fuse(scorers: Sequence[Scorer], k: int) -> FusedHits:
 
 
 def fuse_exactly(
-    scorers_of: Callable[[npt.NDArray[np.intp]], Sequence[Scorer]], n: int, k: int, n_rows: int
+    scorers_of: Callable[[npt.NDArray[np.intp]], Sequence[Scorer]],
+    queries: npt.NDArray[np.intp],
+    k: int,
+    n_rows: int,
 ) -> FusedHits:
     """Return the `k` best of all rows by the weighted mean of `fuse`, ``(n, k)``; ties by row.
 
-    ``scorers_of(queries)`` makes the scorers of some of the `n` queries, by their numbers. BioSyn
+    ``scorers_of(some)`` makes the scorers of some of the `queries`, by their numbers. BioSyn
     searches like this: a row may be among the best by the sum, and by neither of its terms.
 
     Notes
@@ -93,18 +117,19 @@ def fuse_exactly(
     algorithm.
     """
     whole: FusedHits | None = None
+    n = len(queries)
     pending, fetch = np.arange(n), min(4 * k, max(n_rows, 1))  # k rows are seldom enough
     while whole is None or len(pending):
         step = max(1, _PAIRS // fetch)
         left = []
         for first in range(0, max(len(pending), 1), step):
             some = pending[first : first + step]
-            best, settled = _best(scorers_of(some), k, fetch)
+            best, settled = _best(scorers_of(queries[some]), k, fetch)
             if fetch >= n_rows:
                 settled[:] = True
             whole = whole or _empty(n, k, len(best.parts))
-            for target, found in zip(_arrays(whole), _arrays(best), strict=True):
-                target[some[settled]] = found[settled]
+            for target, part in zip(_arrays(whole), _arrays(best), strict=True):
+                target[some[settled]] = part[settled]
             left.append(some[~settled])
         pending, fetch = np.concatenate(left), min(4 * fetch, max(n_rows, 1))
     return whole
@@ -113,16 +138,16 @@ def fuse_exactly(
 def _best(scorers: Sequence[Scorer], k: int, fetch: int) -> tuple[FusedHits, BoolArray]:
     """Return the best `k` rows that any search finds, and for which queries no other is better."""
     shares = shares_of(scorers)
-    found = [scorer.search(fetch) for scorer in scorers]
-    fused = _scored(scorers, shares, union_of_rows([hits.rows for hits in found]))
-    last = [hits.scores[:, -1:] for hits in found]
+    hits_of = [scorer.search(fetch) for scorer in scorers]
+    fused = _scored(scorers, shares, union_of_rows([hits.rows for hits in hits_of]))
+    last = [hits.scores[:, -1:] for hits in hits_of]
     # A search that runs out of rows has found them all.
     seen = np.asarray(np.isneginf(np.concatenate(last, axis=1)).any(axis=1))
     bound = _mixed(shares, [np.where(seen[:, None], 0, part) for part in last])[:, 0]
     best = _empty(len(seen), k, len(scorers))
     width = min(k, fused.rows.shape[1])
-    for target, each in zip(_arrays(best), _arrays(fused), strict=True):
-        target[:, :width] = each[:, :width]
+    for target, source in zip(_arrays(best), _arrays(fused), strict=True):
+        target[:, :width] = source[:, :width]
     return best, seen | (best.scores[:, -1] > bound)
 
 
@@ -135,11 +160,11 @@ def shares_of(scorers: Sequence[Scorer]) -> list[Share]:
         raise InvalidInput("no scorer was given; expected at least one encoder")
     total = sum(scorer.weight for scorer in scorers)
     if total <= 0 or any(scorer.weight < 0 for scorer in scorers):
-        given = ", ".join(f"{scorer.name}={scorer.weight:g}" for scorer in scorers)
+        weights = ", ".join(f"{scorer.name}={scorer.weight:g}" for scorer in scorers)
         raise InvalidInput(
-            f"the weights are {given}; expected numbers of at least 0, not all of them 0"
+            f"the weights are {weights}; expected numbers of at least 0, not all of them 0"
         )
-    return mean_shares([scorer.weight for scorer in scorers], [one.scale for one in scorers])
+    return mean_shares([scorer.weight for scorer in scorers], [scorer.scale for scorer in scorers])
 
 
 def mean_shares(
@@ -155,7 +180,7 @@ def mean_shares(
     ]
     whole: Any = sum(scaled)
     # Only a query of zeros, alone, has nothing to share.
-    return [each / np.where(whole > 0, whole, 1) for each in scaled]
+    return [part / np.where(whole > 0, whole, 1) for part in scaled]
 
 
 def _scored(scorers: Sequence[Scorer], shares: Sequence[Share], rows: Int32Array) -> FusedHits:

@@ -74,14 +74,14 @@ def pool(hits: FusedHits, k: int, ties: TieRule) -> RankedConcepts:
     """
     n = len(hits.rows)
     queries, places = np.nonzero(hits.rows >= 0)
-    found, score = hits.rows[queries, places], hits.scores[queries, places]
-    owners = ties.concept_of_row[found]
+    rows, score = hits.rows[queries, places], hits.scores[queries, places]
+    owners = ties.concept_of_row[rows]
     # Scores of a query fall already: only equal ones, which stand together, change places.
-    begins = np.ones(len(found), dtype=np.bool_)
+    begins = np.ones(len(rows), dtype=np.bool_)
     begins[1:] = (queries[1:] != queries[:-1]) | (score[1:] != score[:-1])
     tied = np.flatnonzero(~(begins & np.append(begins[1:], True)))
-    order = np.arange(len(found))
-    order[tied] = tied[ties.order(found[tied], np.cumsum(begins)[tied])]
+    order = np.arange(len(rows))
+    order[tied] = tied[ties.order(rows[tied], np.cumsum(begins)[tied])]
     # The first place of each concept of a query, in their order.
     _, first = np.unique(queries * len(ties.concept_rank) + owners[order], return_index=True)
     best = order[np.sort(first)]
@@ -96,7 +96,7 @@ def pool(hits: FusedHits, k: int, ties: TieRule) -> RankedConcepts:
 
     return RankedConcepts(
         ranked(owners, -1),
-        ranked(found, -1),
+        ranked(rows, -1),
         ranked(score, -np.inf),
         tuple(ranked(part[queries, places], -np.inf) for part in hits.parts),
     )
@@ -120,7 +120,7 @@ def search_concepts(
     """
     if k < 1:
         raise InvalidInput(f"k is {k}; expected the number of candidates wanted, at least 1")
-    wanted = k if n_concepts is None else min(k, n_concepts)
+    n_needed = k if n_concepts is None else min(k, n_concepts)
     pending = np.arange(n_queries)
     fetch = max(8 * k, 32)  # rows cost little beside another search
     result: RankedConcepts | None = None
@@ -135,10 +135,10 @@ def search_concepts(
         if fetch >= n_rows:
             return result
         last = hits.scores[:, -1] if hits.scores.shape[1] else np.zeros(len(pending))
-        enough = (ranked.concepts >= 0).sum(axis=1) >= wanted
+        enough = (ranked.concepts >= 0).sum(axis=1) >= n_needed
         # A tie between the last concept wanted and the last row fetched may go on beyond it. Rows
         # that score 0 or less share nothing with the query: their order is of no interest.
-        kth = ranked.scores[:, wanted - 1] if wanted else last
+        kth = ranked.scores[:, n_needed - 1] if n_needed else last
         settled = enough & ((kth > last) | (kth <= 0) | ~np.isfinite(last))
         pending = pending[~settled]
         if not len(pending):

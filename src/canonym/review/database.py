@@ -143,7 +143,7 @@ def _is_writable(path: Path) -> bool:
     """Tell whether a file and its folder can be written to; where there is none, others say so."""
     effective = os.access in os.supports_effective_ids
     here = (path, path.parent) if path.exists() else ()
-    return all(os.access(one, os.W_OK, effective_ids=effective) for one in here)
+    return all(os.access(place, os.W_OK, effective_ids=effective) for place in here)
 
 
 def _bring_up_to_date(connection: Connection) -> None:

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from canonym import __version__
 from canonym.corpora.gold import written_ids
-from canonym.export.mappings import UNSEEN, Verdict, tool
-from canonym.export.omop import is_omop
+from canonym.exchange.mappings import UNSEEN, Verdict, tool
+from canonym.exchange.omop import is_omop
 from canonym.export.rows import JOINED_BY, guarded, number, prefixed
 from canonym.review.mappings import Choices, claims_of, comment_of, write_mappings
 from canonym.review.models import Decision
@@ -127,20 +127,20 @@ def _rows(store: Store, review_id: int) -> Iterator[list[str]]:
 
 def _cells(entry: Entry, comments: Sequence[Decision]) -> list[str]:
     item, decision, _ = entry
-    proposed = JOINED_BY.join(one["id"] for one in item.proposal.get("concepts", ()))
+    proposed = JOINED_BY.join(concept["id"] for concept in item.proposal.get("concepts", ()))
     head = [item.mention, item.state]
-    given = [proposed, number(item.proposal.get("confidence"))]
+    of_proposal = [proposed, number(item.proposal.get("confidence"))]
     if decision is None:
         made_by = tool(__version__, item.fingerprint) if item.fingerprint else ""
-        return [*head, "", "", "", *given, "", "", comment_of(None, comments), made_by]
+        return [*head, "", "", "", *of_proposal, "", "", comment_of(None, comments), made_by]
     if decision.kind == UNSEEN:
         head = [item.mention, _ACCEPTED]
     return [
         *head,
         JOINED_BY.join(decided_ids(decision)),
-        JOINED_BY.join(one["label"] for one in decision.concepts),
+        JOINED_BY.join(concept["label"] for concept in decision.concepts),
         JOINED_BY.join(_relations(entry, decision)),
-        *given,
+        *of_proposal,
         decision.who,
         Verdict(decision.kind, made=decision.made).moment,
         comment_of(decision, comments),
@@ -152,7 +152,7 @@ def _relations(entry: Entry, decision: Decision) -> list[str]:
     """Return what each concept is to the mention; where nobody looked, as far as evidence goes."""
     if decision.kind == UNSEEN:
         return [claim.supported for claim in claims_of(entry, None)]
-    return [one["relation"] for one in decision.concepts]
+    return [concept["relation"] for concept in decision.concepts]
 
 
 # --- mentions to learn from -----------------------------------------------------------------------
@@ -177,7 +177,7 @@ def _gold(entry: Entry) -> Mention | None:
     item, decision, _ = entry
     if decision is None or decision.kind not in SEEN:
         return None
-    relations: Sequence[str] = [one["relation"] for one in decision.concepts]
+    relations: Sequence[str] = [concept["relation"] for concept in decision.concepts]
     if any(relation not in ("equal", "equivalent") for relation in relations):
         return None
     rule = "nil" if not relations else "all" if len(relations) > 1 else "any"

@@ -32,15 +32,15 @@ def lessons_of(entries: Iterable[Entry], terminology: Terminology) -> Lessons:
         form = normalise(item.mention)
         if decision is None or decision.kind not in DECIDED or not form:
             continue
-        chosen = decided_ids(decision)
-        meant.update((form, id_) for id_ in chosen)
+        ids = decided_ids(decision)
+        meant.update((form, id_) for id_ in ids)
         if decision.kind not in SEEN:
             continue
-        same = len(chosen) == 1 and decision.concepts[0]["relation"] in ("equal", "equivalent")
-        if same and not _has_name(terminology, chosen[0], form):
-            names[item.mention, chosen[0]] = Name(item.mention, chosen[0])
+        same = len(ids) == 1 and decision.concepts[0]["relation"] in ("equal", "equivalent")
+        if same and not _has_name(terminology, ids[0], form):
+            names[item.mention, ids[0]] = Name(item.mention, ids[0])
         proposed = item.proposal.get("concepts", ())
-        if len(proposed) == 1 and proposed[0]["id"] not in chosen:
+        if len(proposed) == 1 and proposed[0]["id"] not in ids:
             denied[item.mention, proposed[0]["id"]] = None
     forbidden = [
         (mention, id_)

@@ -1,4 +1,4 @@
-"""Decisions as mappings, which the writers of `canonym.export` take."""
+"""Decisions as mappings, which the writers of `canonym.exchange` take."""
 
 from __future__ import annotations
 
@@ -8,14 +8,18 @@ from typing import IO, Any, NamedTuple
 
 from canonym import __version__
 from canonym.errors import InvalidInput
-from canonym.export.fhir import ConceptMapWriter
-from canonym.export.mappings import Codes, Origin, Verdict
-from canonym.export.mappings import Mapping as Claim
-from canonym.export.omop import LONGEST_VOCABULARY, SourceMapWriter, UsagiWriter
+from canonym.exchange.fhir import ConceptMapWriter
+from canonym.exchange.mappings import Codes, Origin, Verdict, origin_of
+from canonym.exchange.mappings import Mapping as Claim
+from canonym.exchange.omop import (
+    LONGEST_VOCABULARY,
+    SourceMapWriter,
+    StandardConcepts,
+    UsagiWriter,
+)
+from canonym.exchange.sssom import SssomWriter
 from canonym.export.rows import check_unique
-from canonym.export.sssom import SssomWriter
 from canonym.io.curies import split_id
-from canonym.linking.exchange import StandardConcepts, origin_of
 from canonym.review.models import Decision, Review
 from canonym.review.store import DECIDED, Entry, Store, decided_ids
 from canonym.terminology import Terminology
@@ -154,7 +158,7 @@ def _write_omop(
     )
     for code, entry, _, _, _ in cases:
         concepts = entry.decision.concepts if entry.decision else ()
-        ids = [one["id"] for one in concepts if one["relation"] in _UPHILL]
+        ids = [concept["id"] for concept in concepts if concept["relation"] in _UPHILL]
         writer.add(code, entry.item.mention, ids)
     writer.close()
 
@@ -222,9 +226,9 @@ def _origin(
     if terminology is not None:
         return origin_of(terminology, review.fingerprint, date)
     prefixes = Counter(
-        split_id(one["id"])[0]
+        split_id(concept["id"])[0]
         for entry in entries
-        for one in (*entry.item.proposal.get("concepts", ()), *_concepts(entry))
+        for concept in (*entry.item.proposal.get("concepts", ()), *_concepts(entry))
     )
     known = tuple(prefix for prefix, _ in prefixes.most_common()) or ("",)
     return Origin(__version__, review.fingerprint, known, date=date)
@@ -241,7 +245,9 @@ def _concepts(entry: Entry) -> Sequence[Mapping[str, Any]]:
 def comment_of(decision: Decision | None, further: Iterable[Decision]) -> str:
     """Return the comment of a decision, and what people only commented, with their names."""
     own = decision.comment if decision else ""
-    return "; ".join(filter(None, [own, *(f"{one.who}: {one.comment}" for one in further)]))
+    return "; ".join(
+        filter(None, [own, *(f"{remark.who}: {remark.comment}" for remark in further)])
+    )
 
 
 def claims_of(
@@ -253,7 +259,7 @@ def claims_of(
     comment = comment_of(decision, comments)
     if decision is None or decision.kind not in (*DECIDED, "flag"):
         undecided = Verdict("", comment=comment) if comment else None
-        return [_claim(entry, one, undecided, terminology) for one in proposed or (None,)]
+        return [_claim(entry, concept, undecided, terminology) for concept in proposed or (None,)]
     verdict = Verdict(
         decision.kind,
         who=decision.who,
@@ -264,16 +270,16 @@ def claims_of(
         together=len(decision.concepts) > 1,
     )
     if decision.kind == "flag":
-        return [_claim(entry, one, verdict, terminology) for one in proposed or (None,)]
-    found = [
-        _claim(entry, one, verdict._replace(relation=one["relation"]), terminology)
-        for one in decision.concepts
+        return [_claim(entry, concept, verdict, terminology) for concept in proposed or (None,)]
+    claims = [
+        _claim(entry, concept, verdict._replace(relation=concept["relation"]), terminology)
+        for concept in decision.concepts
     ] or [_claim(entry, None, verdict, terminology)]
     passed_over = len(proposed) == 1 and proposed[0]["id"] not in decided_ids(decision)
     if passed_over and not verdict.is_unseen:
         refused = verdict._replace(relation="refused")
-        found.append(_claim(entry, proposed[0], refused, terminology))
-    return found
+        claims.append(_claim(entry, proposed[0], refused, terminology))
+    return claims
 
 
 def _claim(
@@ -287,7 +293,9 @@ def _claim(
         reason = item.proposal.get("reason", "")
         return Claim(item.mention, "", "", None, None, reason, verdict)
     id_ = concept["id"]
-    listed = (one for one in item.proposal.get("candidates", ()) if one["id"] == id_)
+    listed = (
+        candidate for candidate in item.proposal.get("candidates", ()) if candidate["id"] == id_
+    )
     seen: Mapping[str, Any] = next(listed, {})
     known = terminology.resolve(id_) if terminology else None
     candidate = Candidate(
@@ -300,7 +308,7 @@ def _claim(
         seen.get("sieve", ""),
         against=Against.from_dict(seen["against"]) if seen.get("against") else Against(),
     )
-    was_proposed = id_ in [one["id"] for one in item.proposal.get("concepts", ())]
+    was_proposed = id_ in [concept["id"] for concept in item.proposal.get("concepts", ())]
     refused = verdict is not None and verdict.relation == "refused"
     sure = item.proposal.get("confidence") if was_proposed and not refused else None
     return Claim(

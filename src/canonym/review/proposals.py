@@ -32,8 +32,8 @@ def link_waiting(store: Store, review_id: int, use: _Use, stopped: Callable[[], 
         def work(linker: Linker, entries: list[Entry] = entries) -> tuple[str, list[Proposed]]:
             return linker.fingerprint, _proposed(linker, entries)
 
-        by, found = use(work)
-        store.propose(by, zip((entry.item for entry in entries), found, strict=True))
+        by, proposals = use(work)
+        store.propose(by, zip((entry.item for entry in entries), proposals, strict=True))
 
 
 def _proposed(linker: Linker, entries: Sequence[Entry]) -> list[Proposed]:
@@ -42,12 +42,12 @@ def _proposed(linker: Linker, entries: Sequence[Entry]) -> list[Proposed]:
         for entry in entries
     ]
     linked = [links[0] for _, links in linker.link_documents(documents, k=5)]
-    found = []
+    proposals = []
     for entry, link in zip(entries, linked, strict=True):
         proposal = proposal_of(link, linker.terminology)
         reason = doubtful(entry, proposal, linker.terminology)
-        found.append(Proposed(proposal, _sureness(link), reason))
-    return found
+        proposals.append(Proposed(proposal, _sureness(link), reason))
+    return proposals
 
 
 def _sureness(link: Link) -> float:
@@ -165,11 +165,11 @@ def _better(old: dict[str, Any], new: dict[str, Any], decision: Decision) -> str
     """Tell of a concept that comes first now, unless it was seen above what was chosen."""
     if not old:  # decided before anything was proposed
         return ""
-    seen = [one["id"] for one in old.get("candidates", ())]
-    chosen = decided_ids(decision)
-    at = min((seen.index(id_) for id_ in chosen if id_ in seen), default=len(seen))
+    seen = [candidate["id"] for candidate in old.get("candidates", ())]
+    ids = decided_ids(decision)
+    at = min((seen.index(id_) for id_ in ids if id_ in seen), default=len(seen))
     passed_over = set(seen[:at])
-    for one in new["concepts"]:
-        if one["id"] not in passed_over and one["id"] not in chosen:
-            return f"a better candidate: {one['label']} ({one['id']})"
+    for concept in new["concepts"]:
+        if concept["id"] not in passed_over and concept["id"] not in ids:
+            return f"a better candidate: {concept['label']} ({concept['id']})"
     return ""

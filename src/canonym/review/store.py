@@ -13,7 +13,7 @@ from sqlalchemy import Select, event, func, insert, select
 from sqlalchemy.orm import Session
 
 from canonym.errors import InvalidInput
-from canonym.export.mappings import UNSEEN
+from canonym.exchange.mappings import UNSEEN
 from canonym.review.database import check_database, open_database, reachable
 from canonym.review.models import STATES, Decision, Item, Review, Row
 from canonym.review.table import GivenTable, Key
@@ -202,15 +202,15 @@ class Store:
         review = self.review(id)
         counts = select(Item.state, func.count(), func.sum(Item.frequency)).group_by(Item.state)
         with self._reading() as session:
-            found = {
+            counted = {
                 state: (n, int(rows))
                 for state, n, rows in session.execute(counts.where(Item.review_id == id))
             }
             waiting = session.scalar(_count(_waiting(review)))
         return {
-            "items": {state: found.get(state, (0, 0))[0] for state in STATES},
-            "rows": {state: found.get(state, (0, 0))[1] for state in STATES},
-            "total": sum(n for n, _ in found.values()),
+            "items": {state: counted.get(state, (0, 0))[0] for state in STATES},
+            "rows": {state: counted.get(state, (0, 0))[1] for state in STATES},
+            "total": sum(n for n, _ in counted.values()),
             "waiting": waiting or 0,
         }
 
@@ -230,22 +230,22 @@ class Store:
     def waiting(self, id: int, limit: int) -> list[Entry]:
         """Return the first items that wait to be linked, with the decision that counts."""
         with self._reading() as session:
-            wanted = _waiting(_found(session.get(Review, id), "review", id))
-            return _entries(session, wanted.order_by(Item.id).limit(limit))
+            waiting = _waiting(_found(session.get(Review, id), "review", id))
+            return _entries(session, waiting.order_by(Item.id).limit(limit))
 
-    def propose(self, fingerprint: str, found: Iterable[tuple[Item, Proposed]]) -> None:
+    def propose(self, fingerprint: str, proposals: Iterable[tuple[Item, Proposed]]) -> None:
         """Keep what an index proposes for items, where nobody changed them meanwhile.
 
         Those that somebody changed still wait, and come again.
         """
         with self._writing() as session:
-            for seen, new in found:
+            for seen, new in proposals:
                 item = session.get(Item, seen.id, with_for_update=True)
                 if item is None or item.version != seen.version:
                     continue
                 item.fingerprint = fingerprint
                 item.proposal, item.confidence = new.proposal, new.confidence
-                ids = (one["id"] for one in new.proposal.get("concepts", ()))
+                ids = (concept["id"] for concept in new.proposal.get("concepts", ()))
                 item.concept = " ".join(ids)[:_LONGEST_KEY]
                 item.version += 1
                 if new.reopened:
@@ -267,15 +267,15 @@ class Store:
 
         Of equal doubt, the most frequent come first.
         """
-        wanted = select(Item.id).where(Item.review_id == id, Item.state.in_(FILTERS[part]))
+        filtered = select(Item.id).where(Item.review_id == id, Item.state.in_(FILTERS[part]))
         if text:
-            wanted = wanted.where(Item.mention.icontains(text, autoescape=True))
+            filtered = filtered.where(Item.mention.icontains(text, autoescape=True))
         # Ids alone are sorted: whole items are large, and there may be many.
-        page = wanted.order_by(*ORDERS[order], Item.id).offset(offset).limit(limit)
+        page = filtered.order_by(*ORDERS[order], Item.id).offset(offset).limit(limit)
         with self._reading() as session:
-            total = session.scalar(_count(wanted)) or 0
+            total = session.scalar(_count(filtered)) or 0
             ids = list(session.scalars(page))
-            items = {one.item.id: one for one in _entries(session, _with_ids(ids))}
+            items = {entry.item.id: entry for entry in _entries(session, _with_ids(ids))}
             return [items[id_] for id_ in ids], total
 
     def item(self, id: int) -> Entry:
@@ -284,7 +284,7 @@ class Store:
             item = _found(session.get(Item, id), "item", id)
             made = select(Decision).where(Decision.item_id == id).order_by(Decision.id)
             history = tuple(session.scalars(made))
-            counts = {one.id: one for one in history}
+            counts = {decision.id: decision for decision in history}
             return Entry(item, counts.get(item.decision_id or 0), history)
 
     def alike(self, id: int) -> list[Item]:
@@ -296,45 +296,45 @@ class Store:
             item = _found(session.get(Item, id), "item", id)
             same = Item.concept == item.concept, Item.fingerprint == item.fingerprint
             undecided = Item.state.in_(FILTERS["todo"]), Item.id != id
-            wanted = select(Item.id).where(Item.review_id == item.review_id, *same, *undecided)
+            alike = select(Item.id).where(Item.review_id == item.review_id, *same, *undecided)
             if not item.concept:
-                wanted = wanted.where(Item.confidence < 0)
+                alike = alike.where(Item.confidence < 0)
             if not item.fingerprint or item.state not in FILTERS["todo"]:
                 return []  # not linked yet, or decided
-            ids = list(session.scalars(wanted.order_by(*ORDERS["frequency"]).limit(_MOST_ALIKE)))
-            found = list(session.scalars(_with_ids(ids)))
+            ids = list(session.scalars(alike.order_by(*ORDERS["frequency"]).limit(_MOST_ALIKE)))
+            items = list(session.scalars(_with_ids(ids)))
         return sorted(
-            found, key=lambda other: (not same_words(item, other), -_likeness(item, other))
+            items, key=lambda other: (not same_words(item, other), -_likeness(item, other))
         )
 
     def entries(self, id: int) -> dict[int, Entry]:
         """Return all items of a review with what counts, by id."""
         with self._reading() as session:
-            found = _entries(session, select(Item).where(Item.review_id == id).order_by(Item.id))
-            return {entry.item.id: entry for entry in found}
+            entries = _entries(session, select(Item).where(Item.review_id == id).order_by(Item.id))
+            return {entry.item.id: entry for entry in entries}
 
     def comments(self, id: int) -> dict[int, list[Decision]]:
         """Return what was only commented on the items of a review, in order, by item."""
-        wanted = select(Decision).join(Item, Item.id == Decision.item_id)
-        wanted = wanted.where(Item.review_id == id, Decision.kind == "comment")
-        found: dict[int, list[Decision]] = {}
+        comments = select(Decision).join(Item, Item.id == Decision.item_id)
+        comments = comments.where(Item.review_id == id, Decision.kind == "comment")
+        by_item: dict[int, list[Decision]] = {}
         with self._reading() as session:
-            for one in session.scalars(wanted.order_by(Decision.id)):
-                found.setdefault(one.item_id, []).append(one)
-        return found
+            for decision in session.scalars(comments.order_by(Decision.id)):
+                by_item.setdefault(decision.item_id, []).append(decision)
+        return by_item
 
     def rows(self, id: int) -> Iterator[Row]:
         """Yield the rows of the table as they were given, in order."""
         with self._reading() as session:
-            wanted = select(Row).where(Row.review_id == id).order_by(Row.number)
-            yield from session.scalars(wanted.execution_options(yield_per=_BATCH))
+            rows = select(Row).where(Row.review_id == id).order_by(Row.number)
+            yield from session.scalars(rows.execution_options(yield_per=_BATCH))
 
     # --- deciding ---------------------------------------------------------------------------------
 
     def decide(
         self,
         id: int,
-        given: Given,
+        decision: Given,
         *,
         version: int,
         who: str,
@@ -353,8 +353,8 @@ class Store:
         """
         seen = {**(also or {}), id: version}
         with self._writing() as session:
-            wanted = select(Item).where(Item.id.in_(seen)).order_by(Item.id).with_for_update()
-            items = {item.id: item for item in session.scalars(wanted)}
+            for_update = select(Item).where(Item.id.in_(seen)).order_by(Item.id).with_for_update()
+            items = {item.id: item for item in session.scalars(for_update)}
             review_id = _found(items.get(id), "item", id).review_id
             for id_, expected in seen.items():
                 item = items.get(id_)
@@ -364,15 +364,17 @@ class Store:
                     raise Conflict(id_)
             for item in items.values():
                 item.version += 1
-                _add(session, item, given, who)
+                _add(session, item, decision, who)
         return self.item(id)
 
     def acceptable(self, id: int, least: float) -> Acceptable:
         """Count what `accept_above` would accept."""
-        wanted = _acceptable(id, least).subquery()
-        sums = select(func.count(), func.sum(wanted.c.frequency), func.sum(1 - wanted.c.confidence))
+        acceptable = _acceptable(id, least).subquery()
+        sums = select(
+            func.count(), func.sum(acceptable.c.frequency), func.sum(1 - acceptable.c.confidence)
+        )
         with self._reading() as session:
-            n, rows, errors = session.execute(sums.select_from(wanted)).one()
+            n, rows, errors = session.execute(sums.select_from(acceptable)).one()
         return Acceptable(n, int(rows or 0), max(0.0, float(errors or 0)))
 
     def accept_above(self, id: int, least: float, *, expected: int, who: str) -> int:
@@ -392,8 +394,8 @@ class Store:
             for item in items:
                 item.version += 1
                 comment = f"accepted with all of at least {least:g}"
-                given = Given(UNSEEN, tuple(item.proposal["concepts"]), comment)
-                _add(session, item, given, who)
+                decision = Given(UNSEEN, tuple(item.proposal["concepts"]), comment)
+                _add(session, item, decision, who)
             return len(items)
 
 
@@ -433,7 +435,7 @@ def same_words(item: Item, other: Item) -> bool:
 
 def _likeness(item: Item, other: Item) -> float:
     """Return how alike two mentions are spelled, from 0 to 1."""
-    first, second = (one.mention[:_LONGEST_COMPARED].lower() for one in (item, other))
+    first, second = (compared.mention[:_LONGEST_COMPARED].lower() for compared in (item, other))
     return SequenceMatcher(None, first, second, autojunk=False).ratio()
 
 
@@ -452,21 +454,21 @@ def _with_ids(ids: Sequence[int]) -> Select[Item]:
     return select(Item).where(Item.id.in_(ids))
 
 
-def _count(wanted: Select[Any]) -> Select[int]:
-    return select(func.count()).select_from(wanted.subquery())
+def _count(selected: Select[Any]) -> Select[int]:
+    return select(func.count()).select_from(selected.subquery())
 
 
-def _entries(session: Session, wanted: Select[Item]) -> list[Entry]:
-    joined = wanted.outerjoin(Decision, Decision.id == Item.decision_id).add_columns(Decision)
+def _entries(session: Session, selected: Select[Item]) -> list[Entry]:
+    joined = selected.outerjoin(Decision, Decision.id == Item.decision_id).add_columns(Decision)
     return [Entry(item, decision) for item, decision in session.execute(joined)]
 
 
-def _found(found: _T | None, what: str, id: int) -> _T:
-    if found is None:
+def _found(row: _T | None, what: str, id: int) -> _T:
+    if row is None:
         raise Absent(f"there is no {what} {id}")
-    return found
+    return row
 
 
 def decided_ids(decision: Decision | None) -> Sequence[str]:
     """Return the ids of the concepts that a decision links to."""
-    return [one["id"] for one in decision.concepts] if decision else []
+    return [concept["id"] for concept in decision.concepts] if decision else []

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from canonym.corpora.jsonl import is_json, parse_jsonl_rows
 from canonym.corpora.tables import mention_of, parse_cells
 from canonym.errors import InvalidInput, ReadError
-from canonym.export.mappings import whole_count
+from canonym.exchange.mappings import whole_count
 from canonym.io.streams import detect_encoding, open_text
 from canonym.io.tables import announced_delimiter, shown
 from canonym.io.workbooks import open_sheet, workbook_suffix
@@ -55,12 +55,12 @@ def read_upload(path: Path, name: str) -> Iterator[list[str]]:
             yield [clean(cell) for cell in row]
             cells += len(row)
             characters += sum(map(len, row))
-            for what, found, most in (
+            for what, number, most in (
                 ("rows", n, MOST_ROWS),
                 ("cells", cells, MOST_CELLS),
                 ("characters", characters, MOST_CHARACTERS),
             ):
-                if found > most:
+                if number > most:
                     problem = f"has more than {most:,} {what}; review a part, or fewer columns"
                     raise ReadError(shown_as, problem)
     except ReadError as error:

@@ -35,13 +35,13 @@ class Access:
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="keys")
         self._unread_until = 0.0
 
-    async def check(self, request: Request, scope: str, given: str = "") -> Key | None:
+    async def check(self, request: Request, scope: str, token: str = "") -> Key | None:
         """Refuse a request that came too early, or without a key of a scope; return the key.
 
         `given` is a key that came in a form; one in a header goes before it.
         """
-        given = given_key(request) or given
-        key = await self._find(given) if given else None
+        token = given_key(request) or token
+        key = await self._find(token) if token else None
         if key:
             request.state.facts = {"key": key.id}
         if self._buckets:
@@ -57,22 +57,22 @@ class Access:
         self._check_scope(key, scope)
         return key
 
-    async def _find(self, given: str) -> Key | None:
+    async def _find(self, key: str) -> Key | None:
         """Find a key in a thread: the file may be locked, or on a slow disk."""
         if self.keys is None:
             return None
         loop = asyncio.get_running_loop()
         try:
-            return await loop.run_in_executor(self._threads, self._look, self.keys, given)
+            return await loop.run_in_executor(self._threads, self._look, self.keys, key)
         except ReadError as error:
             _log.warning("the keys cannot be read: %s", error)
             raise busy("the keys cannot be read now") from error
 
-    def _look(self, keys: Keys, given: str) -> Key | None:
+    def _look(self, keys: Keys, key: str) -> Key | None:
         if time.monotonic() < self._unread_until:  # those that wait would wait one after the other
             raise ReadError(keys.path, "could not be read a moment ago")
         try:
-            return keys.find(given)
+            return keys.find(key)
         except ReadError:
             self._unread_until = time.monotonic() + _PAUSE
             raise
@@ -87,7 +87,8 @@ class Access:
                 raise Problem(
                     HTTPStatus.FORBIDDEN,
                     f"this needs a key of the scope {scope}, and the service was started without "
-                    "keys: `canonym keys add NAME --scope review`, `canonym serve --keys FILE`",
+                    "keys: `canonym serve keys add NAME --scope review`, `canonym serve --keys "
+                    "FILE`",
                 )
         elif key is None:
             raise Problem(
@@ -105,8 +106,8 @@ class Access:
 
 def given_key(request: Request) -> str:
     """Return the key in the headers of a request, or nothing."""
-    scheme, _, given = request.headers.get("authorization", "").partition(" ")
-    return (given if scheme.lower() == "bearer" else request.headers.get("x-api-key", "")).strip()
+    scheme, _, token = request.headers.get("authorization", "").partition(" ")
+    return (token if scheme.lower() == "bearer" else request.headers.get("x-api-key", "")).strip()
 
 
 class Buckets:

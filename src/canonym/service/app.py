@@ -45,8 +45,8 @@ def make_app(settings: Settings) -> FastAPI:
 
     @contextlib.asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
-        for one in served.values():
-            one.open()
+        for index in served.values():
+            index.open()
         state.reviews.resume()
         yield
         state.reviews.close()

@@ -31,11 +31,11 @@ def page(template: str, *, status: int = 200, forms: str = "'none'", **values: o
 def static(room: str, name: str) -> Response:
     """Return a script or a style sheet of a room."""
     folder = files(f"canonym.service.{room}") / "static"
-    found = {one.name: one for one in folder.iterdir()}.get(name)
-    if found is None:
+    path = {file.name: file for file in folder.iterdir()}.get(name)
+    if path is None:
         raise Problem(HTTPStatus.NOT_FOUND, "there is nothing at this address")
     kind = _KINDS[name.rpartition(".")[2]]
-    return Response(found.read_bytes(), media_type=f"{kind}; charset=utf-8")
+    return Response(path.read_bytes(), media_type=f"{kind}; charset=utf-8")
 
 
 @functools.cache

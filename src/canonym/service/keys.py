@@ -58,7 +58,7 @@ class Keys:
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
         if not self.path.is_file():
-            raise ReadError(self.path, "no such file; `canonym keys add NAME` makes one")
+            raise ReadError(self.path, "no such file; `canonym serve keys add NAME` makes one")
         with self._connected():
             pass
 
@@ -97,12 +97,12 @@ class Keys:
         with self._connected() as connection, connection:
             if not connection.execute(sql, (int(time.time()), id)).rowcount:
                 raise InvalidInput(
-                    f"no key in use has the id {id!r}; `canonym keys list` shows the ids"
+                    f"no key in use has the id {id!r}; `canonym serve keys list` shows the ids"
                 )
 
-    def find(self, given: str) -> Key | None:
+    def find(self, text: str) -> Key | None:
         """Return the key in use that a client gave, if it is one; in the same time for all."""
-        prefix, _, rest = given.partition("_")
+        prefix, _, rest = text.partition("_")
         id_, _, secret = rest.partition("_")
         sql = "SELECT id, name, scope, created, revoked, hash FROM keys WHERE id = ?"
         with self._connected() as connection:
@@ -119,8 +119,8 @@ class Keys:
             uri = f"{self.path.absolute().as_uri()}?mode=rw"
             opened = sqlite3.connect(uri, uri=True, timeout=_PATIENCE)
             with contextlib.closing(opened) as connection:
-                found = connection.execute("PRAGMA application_id").fetchone()[0]
-                if found != _APPLICATION_ID:
+                application_id = connection.execute("PRAGMA application_id").fetchone()[0]
+                if application_id != _APPLICATION_ID:
                     raise ReadError(self.path, "is not a file of keys; name another with --keys")
                 yield connection
         except sqlite3.Error as error:

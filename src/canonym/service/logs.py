@@ -41,7 +41,7 @@ class JsonFormatter(logging.Formatter):
         if record.exc_info and record.exc_info[0] is not None:
             kind, error, trace = record.exc_info
             line["error"] = kind.__name__
-            line["trace"] = [one.strip() for one in traceback.format_tb(trace)]
+            line["trace"] = [line_.strip() for line_ in traceback.format_tb(trace)]
             if self._quote:
                 line["error_message"] = str(error)
         return json.dumps(line, default=str)

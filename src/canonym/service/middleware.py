@@ -51,8 +51,8 @@ class Surroundings:
             await self._app(scope, receive, send)
             return
         headers = Headers(scope=scope)
-        given = headers.get("x-request-id", "")
-        id_ = given if _ID.fullmatch(given) else f"{random.getrandbits(64):016x}"
+        request_id = headers.get("x-request-id", "")
+        id_ = request_id if _ID.fullmatch(request_id) else f"{random.getrandbits(64):016x}"
         token = logs.request_id.set(id_)
         began, statuses = time.perf_counter(), [0]
 

@@ -52,10 +52,10 @@ class ProblemResponse(JSONResponse):
         super().__init__({**content, "detail": self.detail, **members}, status, headers)
 
 
-def too_large(what: str, limit: int, given: int | None = None) -> Problem:
+def too_large(what: str, limit: int, number: int | None = None) -> Problem:
     """Return the problem of a body or batch over its limit."""
-    found = "" if given is None else f", and {given:,} were given"
-    detail = f"at most {limit:,} {what} are taken at once{found}; send several requests"
+    also = "" if number is None else f", and {number:,} were given"
+    detail = f"at most {limit:,} {what} are taken at once{also}; send several requests"
     return Problem(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, detail, limit=limit)
 
 
@@ -98,13 +98,15 @@ async def _of_http(_request: Request, error: Exception) -> ProblemResponse:
 async def _of_validation(request: Request, error: Exception) -> ProblemResponse:
     """Say where the input is wrong; what was given is not repeated, for it may be anything."""
     assert isinstance(error, RequestValidationError)
-    found = error.errors()
-    if any(one["type"] == "too_long" and one["ctx"]["max_length"] == MOST for one in found):
+    raised = error.errors()
+    if any(
+        problem["type"] == "too_long" and problem["ctx"]["max_length"] == MOST for problem in raised
+    ):
         most = request.app.state.canonym.settings.max_batch
         return await _of_http(request, too_large("members of a list", most))
     errors = [
-        {"where": _text("/".join(map(str, one["loc"]))), "problem": _problem(one)}
-        for one in found[:_MOST_ERRORS]
+        {"where": _text("/".join(map(str, problem["loc"]))), "problem": _problem(problem)}
+        for problem in raised[:_MOST_ERRORS]
     ]
     first = f"{errors[0]['where']}: {errors[0]['problem']}" if errors else "it is malformed"
     return ProblemResponse(
@@ -136,6 +138,6 @@ async def _of_canonym(request: Request, error: Exception) -> ProblemResponse:
     raise error
 
 
-def _text(given: object) -> str:
+def _text(value: object) -> str:
     """Return text that UTF-8 can hold."""
-    return str(given).encode("utf-8", "backslashreplace").decode("utf-8")
+    return str(value).encode("utf-8", "backslashreplace").decode("utf-8")

@@ -52,22 +52,22 @@ Terminology = Annotated[
 
 
 @router.post("/link", response_model=schemas.LinkResponse)
-async def link(given: schemas.LinkRequest, state: Shared) -> Response:
+async def link(request: schemas.LinkRequest, state: Shared) -> Response:
     """Link mentions to concepts, one link for each, in order."""
-    served = state.find(given.terminology)
-    if len(given.mentions) > state.settings.max_batch:
-        raise too_large("mentions", state.settings.max_batch, len(given.mentions))
-    asked = _Asked(_documents(given), given.explain)
-    options = {name: getattr(given, name) for name in (*_LINK_OPTIONS, "separator")}
+    served = state.find(request.terminology)
+    if len(request.mentions) > state.settings.max_batch:
+        raise too_large("mentions", state.settings.max_batch, len(request.mentions))
+    asked = _Asked(_documents(request), request.explain)
+    options = {name: getattr(request, name) for name in (*_LINK_OPTIONS, "separator")}
 
     def work(several: Sequence[_Asked]) -> list[Response]:
         return served.use(
-            lambda opened: _linked(opened, served.name, state, several, options, given)
+            lambda opened: _linked(opened, served.name, state, several, options, request)
         )
 
-    if given.document is not None or len(given.mentions) > _FEW:
+    if request.document is not None or len(request.mentions) > _FEW:
         return (await state.work.run(lambda: work([asked])))[0]
-    kind = (served.name, str(options), str(given.abbreviations))
+    kind = (served.name, str(options), str(request.abbreviations))
     return await state.work.together(kind, asked, work)
 
 
@@ -84,14 +84,14 @@ def _linked(
     state: State,
     several: Sequence[_Asked],
     options: Any,
-    given: schemas.LinkRequest,
+    request: schemas.LinkRequest,
 ) -> list[Response]:
     """Link the documents of requests with the same options, and return their answers.
 
     The JSON of many links takes a while, so that it is made here, in the thread.
     """
     documents = [document for asked in several for document in asked.documents]
-    linked = opened.linker.pipeline.link_documents(documents, options, given.abbreviations)
+    linked = opened.linker.pipeline.link_documents(documents, options, request.abbreviations)
     links = [link for _, of_document in linked for link in of_document]
     state.metrics.count_links(name, links)
     left, fingerprint = iter(links), opened.linker.fingerprint
@@ -105,71 +105,71 @@ def _linked(
     return answers
 
 
-def _documents(given: schemas.LinkRequest) -> list[Document]:
+def _documents(request: schemas.LinkRequest) -> list[Document]:
     """Return the document with its mentions, or each mention as a document."""
-    text = given.document.text if given.document else ""
-    mentions = [_mention(one, text) for one in given.mentions]
-    if given.document:
-        return [Document(given.document.id, text, tuple(mentions))]
+    text = request.document.text if request.document else ""
+    mentions = [_mention(mention, text) for mention in request.mentions]
+    if request.document:
+        return [Document(request.document.id, text, tuple(mentions))]
     return [Document("", "", (mention,)) for mention in mentions]
 
 
-def _mention(given: str | schemas.GivenMention, text: str) -> Mention:
-    if isinstance(given, str):
-        return Mention(given)
-    found = given.text
-    if found is None:
-        if not text or given.start is None or given.end is None:
+def _mention(mention: str | schemas.GivenMention, text: str) -> Mention:
+    if isinstance(mention, str):
+        return Mention(mention)
+    written = mention.text
+    if written is None:
+        if not text or mention.start is None or mention.end is None:
             raise InvalidInput(
                 "a mention without a text needs a document with a text, start and end"
             )
-        found = text[given.start : given.end]
-    return Mention(found, given.start, given.end, given.type, context=given.context)
+        written = text[mention.start : mention.end]
+    return Mention(written, mention.start, mention.end, mention.type, context=mention.context)
 
 
 @router.post("/annotate", response_model=schemas.AnnotateResponse)
-async def annotate(given: schemas.AnnotateRequest, state: Shared) -> Response:
+async def annotate(request: schemas.AnnotateRequest, state: Shared) -> Response:
     """Find the names of the terminology in texts, and link them; offsets count code points.
 
     The status of a mention says whether it is negated, past, doubtful or of the family. A text may
     have 100,000 characters, and all of them a thousand for each mention of a batch; with k
     candidates a k-th of that.
     """
-    served = state.find(given.terminology)
-    if len(given.texts) > state.settings.max_batch:
-        raise too_large("texts", state.settings.max_batch, len(given.texts))
+    served = state.find(request.terminology)
+    if len(request.texts) > state.settings.max_batch:
+        raise too_large("texts", state.settings.max_batch, len(request.texts))
     documents = [
-        Document("", one) if isinstance(one, str) else Document(one.id, one.text)
-        for one in given.texts
+        Document("", text) if isinstance(text, str) else Document(text.id, text.text)
+        for text in request.texts
     ]
-    most = state.settings.max_batch * _CHARACTERS // given.k
+    most = state.settings.max_batch * _CHARACTERS // request.k
     length = sum(len(document.text) for document in documents)
     if length > most:
-        raise too_large(f"characters with k = {given.k}", most, length)
+        raise too_large(f"characters with k = {request.k}", most, length)
     longest = max((len(document.text) for document in documents), default=0)
     if longest > LONGEST_TEXT:
         raise too_large("characters of a text", LONGEST_TEXT, longest)
-    options: Any = {name: getattr(given, name) for name in _OPTIONS}
+    options: Any = {name: getattr(request, name) for name in _OPTIONS}
     options["batch"] = _AT_A_TIME
 
     def work(opened: Opened) -> Response:
         check_readable(opened)
         until = time.monotonic() + _SECONDS
         annotated = opened.linker.annotate_documents(
-            documents, abbreviations=given.abbreviations, flags=True, **options
+            documents, abbreviations=request.abbreviations, **options
         )
-        found = []
+        answers = []
         for document, links in annotated:
             if time.monotonic() > until:
                 raise too_slow(_SECONDS)
             state.metrics.count_links(served.name, links)
-            shown = [_link(link, explain=given.explain) for link in links]
-            found.append({"id": document.id, "links": shown})
+            shown = [_link(link, explain=request.explain) for link in links]
+            answers.append({"id": document.id, "links": shown})
         return JSONResponse(
             {
                 "terminology": served.name,
                 "fingerprint": opened.linker.fingerprint,
-                "documents": found,
+                "documents": answers,
             }
         )
 
@@ -192,7 +192,8 @@ def _link(link: Link, *, explain: bool) -> dict[str, Any]:
     if explain:
         return whole
     whole["candidates"] = [
-        {key: one[key] for key in _OF_CANDIDATES if key in one} for one in whole["candidates"]
+        {key: candidate[key] for key in _OF_CANDIDATES if key in candidate}
+        for candidate in whole["candidates"]
     ]
     return {key: value for key, value in whole.items() if key not in _EXPLANATION}
 
@@ -244,23 +245,25 @@ def concept(id: str, state: Shared, terminology: Terminology = None) -> dict[str
 
 def describe_concept(opened: Opened, id: str) -> dict[str, Any]:
     """Return the members of a `schemas.ConceptAnswer`, but for the name of the terminology."""
-    found, terminology = opened.terminology.concept(id), opened.terminology
-    children = terminology.children(found.id)
-    xrefs = terminology.xrefs(found.id)
+    concept, terminology = opened.terminology.concept(id), opened.terminology
+    children = terminology.children(concept.id)
+    xrefs = terminology.xrefs(concept.id)
     return {
-        **{key: getattr(found, key) for key in ("id", "label", "definition", "source", "version")},
-        "types": list(found.types),
-        "deprecated": found.deprecated,
-        "replaced_by": list(found.replaced_by),
-        "alternative_ids": [one.target for one in xrefs if one.kind == "alternative"],
+        **{
+            key: getattr(concept, key) for key in ("id", "label", "definition", "source", "version")
+        },
+        "types": list(concept.types),
+        "deprecated": concept.deprecated,
+        "replaced_by": list(concept.replaced_by),
+        "alternative_ids": [xref.target for xref in xrefs if xref.kind == "alternative"],
         "names": [
             {key: getattr(name, key) for key in ("text", "scope", "language", "source")}
-            for name in opened.names(found.id)
+            for name in opened.names(concept.id)
         ],
-        "parents": _neighbours(opened, terminology.parents(found.id)),
+        "parents": _neighbours(opened, terminology.parents(concept.id)),
         "children": _neighbours(opened, children[:_MOST_CHILDREN]),
         "n_children": len(children),
-        "xrefs": [one.target for one in xrefs if one.kind != "alternative"],
+        "xrefs": [xref.target for xref in xrefs if xref.kind != "alternative"],
     }
 
 
@@ -277,12 +280,12 @@ def search(
 ) -> dict[str, Any]:
     """Complete a name: concepts with names that begin with a prefix."""
     served = state.find(terminology)
-    found = served.use(lambda opened: opened.search(prefix, limit))
+    concepts = served.use(lambda opened: opened.search(prefix, limit))
     return {
         "terminology": served.name,
         "concepts": [
-            {"id": one.id, "label": one.label, "name": name, "types": list(one.types)}
-            for one, name in found
+            {"id": concept.id, "label": concept.label, "name": name, "types": list(concept.types)}
+            for concept, name in concepts
         ],
     }
 
@@ -294,52 +297,54 @@ def search(
 def synonyms(state: Shared, terminology: Terminology = None) -> dict[str, Any]:
     """List the names that were added."""
     served = state.find(terminology)
-    found = served.use(lambda opened: opened.linker.synonyms())
-    listed = [{"name": one.text, "id": one.concept_id, "language": one.language} for one in found]
+    synonyms = served.use(lambda opened: tuple(opened.linker.synonyms))
+    listed = [
+        {"name": name.text, "id": name.concept_id, "language": name.language} for name in synonyms
+    ]
     return {"terminology": served.name, "synonyms": listed}
 
 
 @router.post("/synonyms", response_model=schemas.AddedResponse, dependencies=[needs("review")])
-def add_synonyms(given: schemas.SynonymsRequest, state: Shared) -> dict[str, Any]:
+def add_synonyms(request: schemas.SynonymsRequest, state: Shared) -> dict[str, Any]:
     """Add names, all of them or none; they count from the next request on."""
-    served = state.find(given.terminology)
-    if len(given.synonyms) > state.settings.max_batch:
-        raise too_large("synonyms", state.settings.max_batch, len(given.synonyms))
-    names = [Name(one.name, one.id, language=one.language) for one in given.synonyms]
-    added = served.change(lambda opened: opened.linker.add_synonyms(names))
+    served = state.find(request.terminology)
+    if len(request.synonyms) > state.settings.max_batch:
+        raise too_large("synonyms", state.settings.max_batch, len(request.synonyms))
+    names = [Name(name.name, name.id, language=name.language) for name in request.synonyms]
+    added = served.change(lambda opened: opened.linker.synonyms.update(names)[0])
     return {"terminology": served.name, "added": added}
 
 
 @router.delete("/synonyms", status_code=HTTPStatus.NO_CONTENT, dependencies=[needs("review")])
 def remove_synonym(name: str, id: str, state: Shared, terminology: Terminology = None) -> None:
     """Remove a name that was added."""
-    state.find(terminology).change(lambda opened: opened.linker.remove_synonym(name, id))
+    state.find(terminology).change(lambda opened: opened.linker.synonyms.remove(name, id))
 
 
 @router.get("/forbidden", response_model=schemas.ForbiddenResponse)
 def forbidden(state: Shared, terminology: Terminology = None) -> dict[str, Any]:
     """List the forbidden pairs of a mention and a concept."""
     served = state.find(terminology)
-    found = served.use(lambda opened: opened.linker.forbidden())
-    listed = [{"mention": mention, "id": id_} for mention, id_ in found]
+    pairs = served.use(lambda opened: opened.linker.synonyms.forbidden)
+    listed = [{"mention": mention, "id": id_} for mention, id_ in pairs]
     return {"terminology": served.name, "forbidden": listed}
 
 
 @router.post("/forbidden", response_model=schemas.AddedResponse, dependencies=[needs("review")])
-def forbid(given: schemas.ForbiddenRequest, state: Shared) -> dict[str, Any]:
+def forbid(request: schemas.ForbiddenRequest, state: Shared) -> dict[str, Any]:
     """Forbid pairs, all of them or none; they count from the next request on."""
-    served = state.find(given.terminology)
-    if len(given.forbidden) > state.settings.max_batch:
-        raise too_large("pairs", state.settings.max_batch, len(given.forbidden))
-    pairs = [(one.mention, one.id) for one in given.forbidden]
-    added = served.change(lambda opened: opened.linker.teach(forbidden=pairs)[1])
+    served = state.find(request.terminology)
+    if len(request.forbidden) > state.settings.max_batch:
+        raise too_large("pairs", state.settings.max_batch, len(request.forbidden))
+    pairs = [(pair.mention, pair.id) for pair in request.forbidden]
+    added = served.change(lambda opened: opened.linker.synonyms.update(forbidden=pairs)[1])
     return {"terminology": served.name, "added": added}
 
 
 @router.delete("/forbidden", status_code=HTTPStatus.NO_CONTENT, dependencies=[needs("review")])
 def allow(mention: str, id: str, state: Shared, terminology: Terminology = None) -> None:
     """Allow a forbidden pair again."""
-    state.find(terminology).change(lambda opened: opened.linker.allow(mention, id))
+    state.find(terminology).change(lambda opened: opened.linker.synonyms.allow(mention, id))
 
 
 # --- keys -----------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from canonym.service.bodies import LARGE, ParsedRequest, give_memory_back
 from canonym.service.problems import busy
 from canonym.service.state import State
 
-_BEARER = HTTPBearer(auto_error=False, description="A key made by `canonym keys add`.")
+_BEARER = HTTPBearer(auto_error=False, description="A key made by `canonym serve keys add`.")
 _HEADER = APIKeyHeader(name="X-API-Key", auto_error=False, description="The same key.")
 _PATIENCE = 30.0  # seconds until another large body is done with
 _REST = 2.0  # seconds after which the answer to a large body is likely to be sent
@@ -56,7 +56,11 @@ class Route(APIRoute):
     def get_route_handler(self) -> _Handler:
         """Return the function that answers a request."""
         handle = super().get_route_handler()
-        needed = [one.dependency for one in self.dependencies if isinstance(one.dependency, Need)]
+        needed = [
+            dependency.dependency
+            for dependency in self.dependencies
+            if isinstance(dependency.dependency, Need)
+        ]
         is_file = bool(self.openapi_extra)  # which another process reads
 
         async def answer(request: Request) -> Response:

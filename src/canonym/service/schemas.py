@@ -28,10 +28,12 @@ Filter = Annotated[list[Sound], FailFast(), Field(max_length=10_000)]
 """Values that a concept or name has to have one of."""
 
 
-def _has_few_members(given: object) -> object:
-    if isinstance(given, dict) and len(given) > _MOST_MEMBERS:  # each may be an error
-        raise ValueError(f"at most {_MOST_MEMBERS:,} members are taken, and it has {len(given):,}")
-    return given
+def _has_few_members(content: object) -> object:
+    if isinstance(content, dict) and len(content) > _MOST_MEMBERS:  # each may be an error
+        raise ValueError(
+            f"at most {_MOST_MEMBERS:,} members are taken, and it has {len(content):,}"
+        )
+    return content
 
 
 class Given(BaseModel):

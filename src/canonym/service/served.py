@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from canonym.errors import CanonymError, InvalidInput, Mismatch, ReadError
-from canonym.export.fhir import code_system
+from canonym.exchange.fhir import code_system
 from canonym.indexes.prefixes import Prefixes
 from canonym.io.files import MANIFEST, cache_folder, write_folder
 from canonym.linker import Linker
@@ -66,26 +66,32 @@ class Opened:
         ids = self.terminology.find_ids(spelling.strip())
         return ids[0] if len(ids) == 1 else None
 
+    def ancestors(self, id: str) -> list[str]:
+        """Return the ids of what stands above a concept, the nearest first."""
+        above = {id: None}  # which need not be a tree, nor free of circles
+        waiting = [id]
+        for nearer in waiting:
+            new = [farther for farther in self.terminology.parents(nearer) if farther not in above]
+            above.update(dict.fromkeys(new))
+            waiting.extend(new)
+        return waiting[1:]
+
     def is_below(self, id: str, other: str) -> bool:
         """Tell whether a concept stands below another one, however far."""
-        above = {id}
-        waiting = [id]
-        while waiting and other not in above:
-            parents = set(self.terminology.parents(waiting.pop())) - above
-            above |= parents
-            waiting += parents
-        return id != other and other in above
+        return other in self.ancestors(id)
 
     def path(self, id: str) -> list[str]:
         """Return the ids from the top of the hierarchy down to a concept, by its first parents."""
         path = [id]
-        while parents := [one for one in self.terminology.parents(path[0]) if one not in path]:
+        while parents := [
+            parent for parent in self.terminology.parents(path[0]) if parent not in path
+        ]:
             path.insert(0, parents[0])
         return path
 
     def names(self, id: str) -> list[Name]:
         """Return the names of a concept, the added ones last."""
-        added = (name for name in self.linker.synonyms() if name.concept_id == id)
+        added = (name for name in self.linker.synonyms if name.concept_id == id)
         return [*self.terminology.names(id), *added]
 
     def search(self, prefix: str, limit: int) -> list[tuple[Concept, str]]:
@@ -100,7 +106,7 @@ class Opened:
         texts = {**texts, **{id_: label for id_, label in own.items() if id_ not in texts}}
         form = normalise(prefix)
         if form:
-            for name in self.linker.synonyms():
+            for name in self.linker.synonyms:
                 if normalise(name.text).startswith(form):
                     texts.setdefault(name.concept_id, name.text)
             self._add_names(form, limit, texts)
@@ -123,7 +129,7 @@ class Opened:
     def _called(self, name: str) -> dict[str, str]:
         """Return the ids of the concepts with a name, and how it is written."""
         form = normalise(name)
-        added = [synonym for synonym in self.linker.synonyms() if normalise(synonym.text) == form]
+        added = [synonym for synonym in self.linker.synonyms if normalise(synonym.text) == form]
         rows = self.prefixes.find(form, _MOST_NAMED, self._form) if form else []
         stored = (
             synonym
@@ -139,16 +145,16 @@ class Opened:
             ids = tuple(concept.id for concept in self.terminology.concepts_at(code.concepts))
         return {id_: self.terminology.concept(id_).label for id_ in ids}
 
-    def _add_names(self, form: str, limit: int, found: dict[str, str]) -> None:
+    def _add_names(self, form: str, limit: int, names: dict[str, str]) -> None:
         """Add concepts by their names; twice as many names are read until there are enough."""
-        wanted = 4 * limit
+        n_rows = 4 * limit
         while True:
-            rows = self.prefixes.find(form, wanted, self._form)
+            rows = self.prefixes.find(form, n_rows, self._form)
             for name in self.terminology.names_at(rows):
-                found.setdefault(name.concept_id, name.text)
-            if len(found) >= limit or len(rows) < wanted:
+                names.setdefault(name.concept_id, name.text)
+            if len(names) >= limit or len(rows) < n_rows:
                 return
-            wanted *= 2
+            n_rows *= 2
 
     def _form(self, row: int) -> str:
         return normalise(self.terminology.names_at([row])[0].text)
@@ -217,14 +223,14 @@ class Served:
         """Tell one state of the folder from another; None while there is none, between two."""
         if self._folder is None:
             return None
-        found = []
+        stamps = []
         for name in _FOLLOWED:
             with contextlib.suppress(OSError):
                 status = (self._folder / name).stat()
-                found.append((status.st_ino, status.st_mtime_ns))
-            if not found:
+                stamps.append((status.st_ino, status.st_mtime_ns))
+            if not stamps:
                 return None
-        return tuple(found)
+        return tuple(stamps)
 
     def use(self, work: Callable[[Opened], _T]) -> _T:
         """Do some work that only reads, with the newest index.
@@ -232,9 +238,9 @@ class Served:
         Where the index is replaced in the midst of it, the work is done again.
         """
         while True:
-            found = self._attempt(work)
+            result = self._attempt(work)
             if self._identity() in (None, self._known):
-                return found
+                return result
 
     def change(self, work: Callable[[Opened], _T]) -> _T:
         """Do some work that changes the index."""
@@ -274,9 +280,11 @@ def find_served(indexes: Mapping[str, Served], name: str | None) -> Served:
     if name is None and len(indexes) == 1:
         return next(iter(indexes.values()))
     if name is None or name not in indexes:
-        given = "none is named" if name is None else f"there is no terminology {name!r:.80}"
+        problem = "none is named" if name is None else f"there is no terminology {name!r:.80}"
         status = HTTPStatus.UNPROCESSABLE_ENTITY if name is None else HTTPStatus.NOT_FOUND
-        raise Problem(status, f"{given}; there are {', '.join(indexes)}", terminologies=[*indexes])
+        raise Problem(
+            status, f"{problem}; there are {', '.join(indexes)}", terminologies=[*indexes]
+        )
     return indexes[name]
 
 

@@ -29,8 +29,8 @@ def check_host(host: str, keys: str) -> None:
     if not used and not _is_local(host):
         raise InvalidInput(
             f"--host {host} opens the service to other machines, and there is no key: make one "
-            "with `canonym keys add NAME --keys FILE` and pass --keys FILE, or stay with --host "
-            "127.0.0.1"
+            "with `canonym serve keys add NAME --keys FILE` and pass --keys FILE, or stay with "
+            "--host 127.0.0.1"
         )
 
 

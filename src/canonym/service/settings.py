@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from canonym.errors import InvalidInput
-from canonym.text.certainty import LEAST_CONFIDENCE
+from canonym.exchange.auto_accept import LEAST_CONFIDENCE
 
 _PREFIX = "CANONYM_"
 _YES = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
@@ -31,7 +31,7 @@ class Settings:
         Folders or names of indexes, each ``INDEX`` or ``NAME=INDEX``; the packaged ICD-10-CM
         without any.
     keys : str
-        File of API keys, made by ``canonym keys``; empty for none.
+        File of API keys, made by ``canonym serve keys``; empty for none.
     reviews : str
         Database of reviews: a file, or a URL that begins with ``postgresql://``; a file in the
         folder of the user's data where it is empty.
@@ -87,8 +87,8 @@ class Settings:
     def folders(self) -> dict[str, Path | None]:
         """Return the folder of every index by its name; None is the packaged one."""
         named: dict[str, Path | None] = {}
-        for given in self.index:
-            name, folder = split_name(given)
+        for index in self.index:
+            name, folder = split_name(index)
             if name in named:
                 raise InvalidInput(
                     f"two indexes are called {name!r}; name one of them: --index NAME={folder}"
@@ -107,12 +107,12 @@ class Settings:
         InvalidInput
             If a value cannot be used.
         """
-        given: dict[str, Any] = {}
+        values: dict[str, Any] = {}
         for field in fields(cls):
             text = environment.get(_variable(field.name), "").strip()
             if text:
-                given[field.name] = _converted(field.name, text, str(field.type))
-        return cls(**given)
+                values[field.name] = _converted(field.name, text, str(field.type))
+        return cls(**values)
 
     def to_environment(self) -> dict[str, str]:
         """Return the variables that `from_environment` reads, for worker processes."""
@@ -123,14 +123,14 @@ class Settings:
         }
 
 
-def split_name(given: str) -> tuple[str, Path]:
+def split_name(text: str) -> tuple[str, Path]:
     """Return the name and the folder of ``FOLDER`` or ``NAME=FOLDER``."""
-    name, equals, folder = given.partition("=")
-    if not equals or Path(given).exists():
-        name, folder = Path(given).resolve().name, given
+    name, equals, folder = text.partition("=")
+    if not equals or Path(text).exists():
+        name, folder = Path(text).resolve().name, text
     if not folder or not _NAME.fullmatch(name) or name in _RESERVED:
         raise InvalidInput(
-            f"{given!r} gives no name that an address can hold: {name!r}; name the index with "
+            f"{text!r} gives no name that an address can hold: {name!r}; name the index with "
             "letters, digits, . _ and -: --index NAME=FOLDER"
         )
     return name, Path(folder)

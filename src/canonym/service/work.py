@@ -54,8 +54,8 @@ class Work:
                 batch.add_done_callback(lambda done: _deliver(waiting, done.result()))
                 self._waiting[kind] = waiting
             waiting.append((request, answer))
-        found: _T = await answer
-        return found
+        result: _T = await answer
+        return result
 
     def _start(self, work: Callable[[], _T]) -> asyncio.Future[_T]:
         if not self._room:

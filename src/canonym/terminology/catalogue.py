@@ -115,7 +115,11 @@ def _read(path: Path) -> dict[str, Entry]:
 
 
 def _entry(path: Path, name: str, fields: Any) -> Entry:
-    known = {one.name: one for one in dataclasses.fields(Entry) if one.name != "name"}
+    known = {
+        attribute.name: attribute
+        for attribute in dataclasses.fields(Entry)
+        if attribute.name != "name"
+    }
     try:
         if not _NAME.fullmatch(name):
             raise InvalidInput("a name has small letters, digits, dots and hyphens alone")

@@ -164,18 +164,18 @@ class Database:
                 )
 
     def _connect(self) -> sqlite3.Connection:
-        found: _Connection | None = getattr(self._local, "connection", None)
-        if found is None:
+        connection: _Connection | None = getattr(self._local, "connection", None)
+        if connection is None:
             if self._closed:
                 raise InvalidInput(f"the terminology {self.path} was closed; open it again")
             if self._identify() != self._identity:
                 raise Mismatch(
                     f"{self.path} was replaced by another file while it was open; open it again"
                 )
-            found = self._local.connection = _Connection(self.path)
+            connection = self._local.connection = _Connection(self.path)
             with self._lock:
-                self._connections.add(found)
-        return found.sqlite
+                self._connections.add(connection)
+        return connection.sqlite
 
     def _leave_connections(self) -> None:
         """Open others in a forked child; those of the parent are neither used nor closed."""
@@ -335,19 +335,19 @@ def objects_at(
 
     `column` holds the number.
     """
-    wanted = [int(number) for number in numbers]
-    for number in wanted:
+    ordinals = [int(number) for number in numbers]
+    for number in ordinals:
         if not 0 <= number < n:
             raise InvalidInput(
                 f"{number} is out of range: {database.path.name} has {n:,}, counted from 0"
             )
-    found: dict[int, Any] = {}
-    distinct = sorted(set(wanted))
+    by_ordinal: dict[int, Any] = {}
+    distinct = sorted(set(ordinals))
     for first in range(0, len(distinct), _TOGETHER):
         some = distinct[first : first + _TOGETHER]
         rest = f"WHERE {column} IN ({', '.join('?' * len(some))}) ORDER BY {column}"
         records = list(objects(database, select, rest, some))
         if len(records) != len(some):
             raise database.damage(ValueError(f"{len(some)} rows expected, {len(records)} found"))
-        found.update(zip(some, records, strict=True))
-    return [found[number] for number in wanted]
+        by_ordinal.update(zip(some, records, strict=True))
+    return [by_ordinal[number] for number in ordinals]

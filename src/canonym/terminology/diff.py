@@ -62,12 +62,12 @@ class Difference:
         self._connection = connection
         self._finalizer = weakref.finalize(self, connection.close)
         self.old, self.new = old, new
-        found = dict(connection.execute("SELECT kind, COUNT(*) FROM changes GROUP BY kind"))
-        self.counts: dict[str, int] = {kind: found.get(kind, 0) for kind in KINDS}
+        n_changes = dict(connection.execute("SELECT kind, COUNT(*) FROM changes GROUP BY kind"))
+        self.counts: dict[str, int] = {kind: n_changes.get(kind, 0) for kind in KINDS}
 
     def __repr__(self) -> str:
-        found = ", ".join(f"{count:,} {kind}" for kind, count in self.counts.items() if count)
-        return f"<Difference: {found or 'none'}>"
+        summary = ", ".join(f"{count:,} {kind}" for kind, count in self.counts.items() if count)
+        return f"<Difference: {summary or 'none'}>"
 
     def changes(self, kind: str | None = None, *, limit: int | None = None) -> Iterator[Change]:
         """Yield the changes of one kind, or all in the order of `KINDS`; at most `limit` a kind."""

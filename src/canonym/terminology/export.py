@@ -51,12 +51,12 @@ class Entry(NamedTuple):
     @property
     def parents(self) -> list[str]:
         """Return the ids of the parents."""
-        return [one.tail for one in self.relations if one.relation == "is_a"]
+        return [relation.tail for relation in self.relations if relation.relation == "is_a"]
 
     @property
     def other_relations(self) -> list[Relation]:
         """Return the relations that make no hierarchy."""
-        return [one for one in self.relations if one.relation != "is_a"]
+        return [relation for relation in self.relations if relation.relation != "is_a"]
 
 
 def export_terminology(
@@ -237,11 +237,14 @@ def _obo_tags(entry: Entry, lost: Counter[str]) -> Iterator[tuple[str, str]]:
             yield "xref", _plain(xref.target)
     for parent in entry.parents:
         yield "is_a", _plain(parent)
-    for one in entry.other_relations:
-        if one.relation == "consider":
-            yield "consider", _plain(one.tail)
+    for relation in entry.other_relations:
+        if relation.relation == "consider":
+            yield "consider", _plain(relation.tail)
         else:
-            yield "relationship", f"{_SPACES.sub('_', _plain(one.relation))} {_plain(one.tail)}"
+            yield (
+                "relationship",
+                f"{_SPACES.sub('_', _plain(relation.relation))} {_plain(relation.tail)}",
+            )
     if concept.deprecated:
         yield "is_obsolete", "true"
     for successor in concept.replaced_by:
@@ -292,7 +295,7 @@ def _write_skos(
     relations: set[str] = set()
     for entry in entries:
         subject = _iri(entry.concept.id)
-        relations.update(one.relation for one in entry.relations)
+        relations.update(relation.relation for relation in entry.relations)
         facts = [("a", "skos:Concept"), *_skos_facts(entry, lost)]
         lines = " ;\n".join(f"  {predicate} {value}" for predicate, value in facts)
         stream.write(f"\n{subject}\n{lines} .\n")
@@ -316,11 +319,11 @@ def _skos_facts(entry: Entry, lost: Counter[str]) -> Iterator[tuple[str, str]]:
         yield "skos:definition", _literal(concept.definition, "en")
     for type_ in concept.types:
         yield "oio:hasOBONamespace", _literal(type_)
-    for one in entry.relations:
-        if one.relation in _SKOS_RELATIONS:
-            yield _SKOS_RELATIONS[one.relation], _iri(one.tail)
+    for relation in entry.relations:
+        if relation.relation in _SKOS_RELATIONS:
+            yield _SKOS_RELATIONS[relation.relation], _iri(relation.tail)
         else:
-            yield "rdfs:subClassOf", _restriction(one)
+            yield "rdfs:subClassOf", _restriction(relation)
     for xref in entry.xrefs:
         kind = "oio:hasAlternativeId" if xref.kind == "alternative" else "oio:hasDbXref"
         yield kind, _literal(xref.target)
@@ -330,9 +333,11 @@ def _skos_facts(entry: Entry, lost: Counter[str]) -> Iterator[tuple[str, str]]:
         yield "dct:isReplacedBy", _iri(successor)
 
 
-def _restriction(one: Relation) -> str:
+def _restriction(relation: Relation) -> str:
     """Return "is related to some concept", as ontologies write a relation."""
-    facts = f"owl:onProperty {_property(one.relation)} ; owl:someValuesFrom {_iri(one.tail)}"
+    facts = (
+        f"owl:onProperty {_property(relation.relation)} ; owl:someValuesFrom {_iri(relation.tail)}"
+    )
     return f"[ a owl:Restriction ; {facts} ]"
 
 
@@ -346,7 +351,7 @@ def _iri(id_: str) -> str:
 
 def _literal(text: str, language: str = "") -> str:
     written = _SPECIAL.sub(
-        lambda found: _TURTLE_ESCAPES.get(found[0], f"\\u{ord(found[0]):04X}"), text
+        lambda match: _TURTLE_ESCAPES.get(match[0], f"\\u{ord(match[0]):04X}"), text
     )
     return f'"{written}"' + (f"@{language}" if language else "")
 

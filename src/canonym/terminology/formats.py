@@ -89,7 +89,7 @@ FORMATS: dict[str, Format] = {
          "the folder with llt.asc"),
         ("babelon", "babelon:read_babelon",
          "translations of an ontology: Babelon, or a ROBOT template of synonyms", "a .tsv file"),
-        ("po", "po:read_po", "translations of labels by gettext (needs the extra 'po')",
+        ("po", "po:read_po", "translations of labels by gettext (needs the extra 'owl')",
          "a .po file"),
         ("table", "table:read_table", "any table with a column of ids and one of names",
          "a .tsv, .csv, .parquet, .xlsx or .ods file"),
@@ -185,20 +185,20 @@ def recognise(source: str | Path | None, *, options: Collection[str] = ()) -> st
         return _PACKAGED
     path = Path(source)
     if path.is_dir():
-        found, looked_at = recognise_folder(path)
+        recognised, looked_at = recognise_folder(path)
     else:
-        found, looked_at = recognise_file(path)
-    if found is None and path.is_file() and any(map(_TABLE_OPTION.fullmatch, options)):
-        found = "table"  # the caller says which columns it has
-    if found is None:
-        known = "; ".join(f"{each.name} ({each.title})" for each in FORMATS.values())
+        recognised, looked_at = recognise_file(path)
+    if recognised is None and path.is_file() and any(map(_TABLE_OPTION.fullmatch, options)):
+        recognised = "table"  # the caller says which columns it has
+    if recognised is None:
+        known = "; ".join(f"{format_.name} ({format_.title})" for format_ in FORMATS.values())
         raise InvalidInput(
             f"{path}: the format is not recognised ({looked_at}). Of a table, name the columns "
             "with id_column=... and name_column=..., or `canonym import --id-column ... "
             "--name-column ...`. Name another format with format=... or `canonym import --format`: "
             f"{known}"
         )
-    return found
+    return recognised
 
 
 def is_packaged(source: str | Path) -> bool:
@@ -259,27 +259,31 @@ def read_records(
         return with_replaced(read_records(source, format=format, **options), successors)
     if format is None:
         format = recognise(source, options=options)
-    found = FORMATS.get(format)
-    if found is None:
+    chosen_format = FORMATS.get(format)
+    if chosen_format is None:
         raise InvalidInput(f"format={format!r} is unknown; use one of {', '.join(FORMATS)}")
-    known = found.options
-    given: dict[str, Any] = {}
+    known = chosen_format.options
+    arguments: dict[str, Any] = {}
     for name, value in options.items():
         if name not in known:
             raise InvalidInput(
-                f"the format {found.name!r} has no option {name!r}; its options are "
+                f"the format {chosen_format.name!r} has no option {name!r}; its options are "
                 f"{', '.join(known)}"
             )
         if name in ("language", "untagged") and value is not None:
             check_language(value)
         several = str(known[name].annotation)
         alone = isinstance(value, str) and re.search(r"(Collection|Sequence)\[str\]", several)
-        given[name] = (value,) if alone else value
-    if found.name == _PACKAGED:
-        return found.load()(None if source is None or is_packaged(source) else source, **given)
+        arguments[name] = (value,) if alone else value
+    if chosen_format.name == _PACKAGED:
+        return chosen_format.load()(
+            None if source is None or is_packaged(source) else source, **arguments
+        )
     if source is None:
-        raise InvalidInput(f"the format {found.name!r} needs a source: {found.expects}")
-    return found.load()(source, **given)
+        raise InvalidInput(
+            f"the format {chosen_format.name!r} needs a source: {chosen_format.expects}"
+        )
+    return chosen_format.load()(source, **arguments)
 
 
 def _with_translations(
@@ -354,8 +358,8 @@ def import_terminology(
     return Terminology.build(records, output, overwrite=overwrite, progress=progress)
 
 
-def _same(one: Path, other: Path) -> bool:
-    return one.exists() and other.exists() and one.samefile(other)
+def _same(first: Path, second: Path) -> bool:
+    return first.exists() and second.exists() and first.samefile(second)
 
 
 def read_terminology(
@@ -421,13 +425,13 @@ _JSON_LD = re.compile(r'"@(context|graph|id)"')
 def recognise_folder(folder: Path) -> tuple[str | None, str]:
     """Return the format of the release in a folder or None, and what was found, for a message."""
     inside = sorted(folder.iterdir())
-    names = [each.name for each in inside]
+    names = [entry.name for entry in inside]
     for format_, pattern, subfolder in _RELEASES:
         below = [
             file.name
-            for each in inside
-            if each.is_dir() and each.name.lower() == subfolder
-            for file in each.iterdir()
+            for folder in inside
+            if folder.is_dir() and folder.name.lower() == subfolder
+            for file in folder.iterdir()
         ]
         if any(re.match(pattern, name.lower()) for name in [*names, *below]):
             return format_, ""
@@ -467,11 +471,11 @@ def recognise_file(path: Path) -> tuple[str | None, str]:
     encoding = _encoding(head)
     with open_text(path, encoding=encoding) as stream:
         lines = [line.rstrip("\n") for line in itertools.islice(stream, _LINES)]
-    found = _recognise_lines(lines)
-    if found is None:
-        found = _recognise_table(path, encoding)
+    recognised = _recognise_lines(lines)
+    if recognised is None:
+        recognised = _recognise_table(path, encoding)
     first = next((line for line in lines if line.strip()), "")
-    return found, f"the first line is {first[:80]!r}"
+    return recognised, f"the first line is {first[:80]!r}"
 
 
 def _encoding(head: bytes) -> str:
@@ -522,7 +526,7 @@ def _recognise_lines(lines: Sequence[str]) -> str | None:
 def _recognise_table(path: Path, encoding: str) -> str | None:
     roles = dict.fromkeys(("id", "name", "label"))
     with contextlib.suppress(ReadError), open_table(path, encoding=encoding) as table:
-        found = find_columns(table, roles)
-        if "id" in found and len(found) > 1:
+        places = find_columns(table, roles)
+        if "id" in places and len(places) > 1:
             return "table"
     return None

@@ -133,8 +133,8 @@ class Hierarchy:
     def siblings(self, id: str) -> tuple[str, ...]:
         """Return the other children of the direct parents, by ordinal."""
         ordinal = self._ordinal(id)
-        found = {child for parent in self.up.of(ordinal) for child in self.down.of(parent)}
-        return self._names(sorted(found - {ordinal}))
+        siblings = {child for parent in self.up.of(ordinal) for child in self.down.of(parent)}
+        return self._names(sorted(siblings - {ordinal}))
 
     def ancestors(self, id: str) -> tuple[str, ...]:
         """Return all concepts above, nearest first; never the concept itself."""
@@ -170,7 +170,10 @@ class Hierarchy:
         """
         left = self.up.distances(self._ordinal(first))
         right = self.up.distances(self._ordinal(second))
-        return min((left[each] + right[each] for each in left.keys() & right.keys()), default=None)
+        return min(
+            (left[ancestor] + right[ancestor] for ancestor in left.keys() & right.keys()),
+            default=None,
+        )
 
     # --- defects ----------------------------------------------------------------------------------
 

@@ -50,21 +50,21 @@ class IdCensus:
 
     def remarks(self) -> list[str]:
         """Return a sentence for each fact that a reader of the figures has to know."""
-        found = []
+        remarks = []
         if self.unknown:
             shown = ", ".join(list(self.unknown)[:5])
             more = ", …" if len(self.unknown) > 5 else ""
-            found.append(
+            remarks.append(
                 f"{self.n_unknown:,} of {self.n:,} ids ({len(self.unknown):,} different ones) are "
                 f"not in the terminology: {shown}{more}"
             )
         if self.mixed:
-            given = ", ".join(
+            prefixes = ", ".join(
                 f"{count:,} {prefix + ':' if prefix else 'without one'}"
                 for prefix, count in self.prefixes.items()
             )
-            found.append(f"ids are written with different prefixes: {given}")
-        return found
+            remarks.append(f"ids are written with different prefixes: {prefixes}")
+        return remarks
 
     def to_dict(self) -> dict[str, Any]:
         """Return the census as plain dicts, ready for JSON."""

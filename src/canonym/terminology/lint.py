@@ -216,8 +216,10 @@ def _look_at_sharing(terminology: Terminology, findings: _Findings) -> None:
     ):
         for text, count, first, last in terminology._database.rows(sql):
             if findings.wants(kind):
-                one, other = terminology.concepts_at([first, last])
-                findings.add(kind, f"{text[:80]!r}: {count} ids, such as {one.id} and {other.id}")
+                concept, other = terminology.concepts_at([first, last])
+                findings.add(
+                    kind, f"{text[:80]!r}: {count} ids, such as {concept.id} and {other.id}"
+                )
             else:
                 findings.add(kind, "")
 

@@ -33,7 +33,7 @@ def read_replaced(
     successors is left out: the table does not say which one is meant. Ids that replace each other
     in a circle are a `ReadError`.
     """
-    found: dict[str, set[str]] = {}
+    successors: dict[str, set[str]] = {}
     announced = find_announced(path, encoding)
     with open_text(path, encoding=encoding) as stream:
         if announced:
@@ -47,9 +47,9 @@ def read_replaced(
                 )
             old, new = (id_ if id_.startswith(prefix) else prefix + id_ for id_ in ids)
             if old != new:
-                found.setdefault(old, set()).add(new)
-    one = {old: next(iter(those)) for old, those in found.items() if len(those) == 1}
-    return {old: _last(path, old, one) for old in one}
+                successors.setdefault(old, set()).add(new)
+    single = {old: next(iter(those)) for old, those in successors.items() if len(those) == 1}
+    return {old: _last(path, old, single) for old in single}
 
 
 def _last(path: str | Path, old: str, successors: Mapping[str, str]) -> str:
@@ -70,12 +70,12 @@ def current_id(terminology: Terminology, id_: str) -> str | None:
     met: set[str] = set()
     while (concept := terminology.concept(id_)).deprecated:
         met.add(concept.id)
-        found = (
+        successor = (
             terminology.resolve(concept.replaced_by[0]) if len(concept.replaced_by) == 1 else None
         )
-        if found is None or found in met:
+        if successor is None or successor in met:
             return None
-        id_ = found
+        id_ = successor
     return concept.id
 
 
@@ -95,7 +95,7 @@ def current_owners(terminology: Terminology) -> tuple[Int32Array, npt.NDArray[np
     gone = np.zeros(terminology.n_concepts, dtype=np.bool_)
     for concept in terminology.iter_deprecated():
         current = current_id(terminology, concept.id)
-        old, new = (terminology.ordinal(one) for one in (concept.id, current or concept.id))
+        old, new = (terminology.ordinal(id_) for id_ in (concept.id, current or concept.id))
         if old is not None and new is not None:  # both are there
             gone[old], place[old] = current is None, new
     retired = gone[owners]

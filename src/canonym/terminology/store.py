@@ -368,10 +368,10 @@ class Terminology:
             If a type, source, language or id does not occur in the terminology.
         """
         lists = {"types": types, "sources": sources, "languages": languages, "ids": ids}
-        given = {what: _as_list(what, values) for what, values in lists.items()}
-        given["ids"] = self._as_written(given["ids"])
+        filters = {what: _as_list(what, values) for what, values in lists.items()}
+        filters["ids"] = self._as_written(filters["ids"])
         try:
-            return _mark_rows(self._database, given, deprecated)
+            return _mark_rows(self._database, filters, deprecated)
         except (TypeError, ValueError, IndexError, OverflowError) as error:
             raise self._database.damage(error) from error
 
@@ -431,32 +431,32 @@ class Terminology:
 
 
 def _mark_rows(
-    database: Database, given: dict[str, list[str]], deprecated: bool
+    database: Database, filters: dict[str, list[str]], deprecated: bool
 ) -> npt.NDArray[np.bool_]:
     n_names, n_concepts = database.meta["n_names"], database.meta["n_concepts"]
     rows = np.ones(n_names, dtype=np.bool_)
     concepts = np.ones(n_concepts, dtype=np.bool_)
-    if given["types"]:
-        wanted = _known(database, "types", given["types"])
-        sql = f"SELECT concept FROM types WHERE type IN ({_marks(wanted)})"
-        concepts &= _flags(database, sql, wanted, n_concepts)
-    if given["ids"]:
-        concepts &= _flags_of_ids(database, given["ids"], n_concepts)
+    if filters["types"]:
+        values = _known(database, "types", filters["types"])
+        sql = f"SELECT concept FROM types WHERE type IN ({_marks(values)})"
+        concepts &= _flags(database, sql, values, n_concepts)
+    if filters["ids"]:
+        concepts &= _flags_of_ids(database, filters["ids"], n_concepts)
     if not deprecated:
         sql = "SELECT ordinal FROM concepts WHERE deprecated"
         concepts &= ~_flags(database, sql, (), n_concepts)
-    if given["languages"]:
-        wanted = _known(database, "languages", given["languages"])
-        if len(wanted) < len(_values(database, "languages")):
-            sql = f"SELECT row FROM names WHERE language IN ({_marks(wanted)})"
-            rows &= _flags(database, sql, wanted, n_names)
-    if given["sources"]:
-        wanted = _known(database, "sources", given["sources"])
-        sql = f"SELECT ordinal FROM concepts WHERE source IN ({_marks(wanted)})"
-        passing = _flags(database, sql, wanted, n_concepts)[database.concept_of_row]
+    if filters["languages"]:
+        values = _known(database, "languages", filters["languages"])
+        if len(values) < len(_values(database, "languages")):
+            sql = f"SELECT row FROM names WHERE language IN ({_marks(values)})"
+            rows &= _flags(database, sql, values, n_names)
+    if filters["sources"]:
+        values = _known(database, "sources", filters["sources"])
+        sql = f"SELECT ordinal FROM concepts WHERE source IN ({_marks(values)})"
+        passing = _flags(database, sql, values, n_concepts)[database.concept_of_row]
         if not passing.all():
-            sql = f"SELECT row FROM names WHERE source != '' AND source IN ({_marks(wanted)})"
-            passing |= _flags(database, sql, wanted, n_names)
+            sql = f"SELECT row FROM names WHERE source != '' AND source IN ({_marks(values)})"
+            passing |= _flags(database, sql, values, n_names)
         rows &= passing
     if not concepts.all():
         rows &= concepts[database.concept_of_row]
@@ -493,25 +493,25 @@ def _values(database: Database, what: str) -> list[str]:
     return database.values[what]
 
 
-def _known(database: Database, what: str, given: list[str]) -> list[str]:
+def _known(database: Database, what: str, requested: list[str]) -> list[str]:
     """Find the values that those given stand for, whatever their case, or name close ones."""
     values = _values(database, what)
     folded: dict[str, list[str]] = {}
     for value in values:
         folded.setdefault(value.casefold(), []).append(value)
-    wanted: list[str] = []
-    for value in given:
+    spellings: list[str] = []
+    for value in requested:
         if value.casefold() not in folded:
             raise InvalidInput(_unknown(database, what, value, folded))
-        wanted.extend(folded[value.casefold()])
-    return list(dict.fromkeys(wanted))
+        spellings.extend(folded[value.casefold()])
+    return list(dict.fromkeys(spellings))
 
 
 def _unknown(database: Database, what: str, value: str, folded: dict[str, list[str]]) -> str:
     close = difflib.get_close_matches(value.casefold(), folded, n=3)
     known = [value for values in folded.values() for value in values]
     if close:
-        hint = f"did you mean {' or '.join(repr(folded[each][0]) for each in close)}?"
+        hint = f"did you mean {' or '.join(repr(folded[value][0]) for value in close)}?"
     elif known:
         more = f" and {len(known) - _LISTED} more" if len(known) > _LISTED else ""
         hint = f"it has {', '.join(map(repr, known[:_LISTED]))}{more}."

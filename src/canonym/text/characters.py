@@ -59,8 +59,8 @@ class _Lazy(dict[int, str]):
 
     def __missing__(self, code: int) -> str:
         character = chr(code)
-        found = unicodedata.category(character).startswith(self._replaced)
-        after = self[code] = self._by if found else character
+        is_replaced = unicodedata.category(character).startswith(self._replaced)
+        after = self[code] = self._by if is_replaced else character
         return after
 
 

@@ -203,6 +203,8 @@ _OPTIONAL_END = re.compile(r"(?: \((?:[a-z]{3,}[ ,\-]*)+\)){2,}$")
 _LONGEST = 80  # letters; longer names are descriptions, whose bare form nobody writes
 _PAIRED = re.compile(r" ?, ?unspecified (?:ear|eye)$", re.IGNORECASE)
 _UNCOMPLICATED = re.compile(r",? without (?:other )?(?:complications?|obstruction)$", re.IGNORECASE)
+# Two words for one class; each is a name of it.
+_COUPLE = re.compile(r"([A-Za-z][a-z]{4,}) and [a-z]{5,}")
 _WITHOUT = re.compile(r"(?<=unspecified),? without .+$", re.IGNORECASE)
 
 
@@ -220,8 +222,12 @@ def bare_name(name: str) -> Bare | None:
     'Sepsis'
     >>> bare_name("(Pure) hypercholesterolemia NOS").text
     'hypercholesterolemia'
+    >>> bare_name("Syncope and collapse").text
+    'Syncope'
     >>> bare_name("Other sepsis")
     """
+    if couple := _COUPLE.fullmatch(name):
+        return Bare(couple[1], is_narrower=True)
     if len(name) > _LONGEST or not (
         _may_have(name) or "without" in name or "unspecified e" in name
     ):

@@ -81,11 +81,11 @@ class TextReader:
 
     def _form_between(self, tokens: list[str], word: str) -> str:
         """Return what a word adds to the form of a phrase with its neighbours."""
-        found = Counter(normalise(" ".join(tokens), STRONG).split())
+        words = Counter(normalise(" ".join(tokens), STRONG).split())
         tokens.remove(word)
         for token in tokens:
-            found -= Counter(normalise(token, STRONG).split())
-        return " ".join(found.elements())
+            words -= Counter(normalise(token, STRONG).split())
+        return " ".join(words.elements())
 
     def _breaks(self, text: str, starts: list[int], ends: list[int]) -> list[int]:
         gaps = [text[end:start] for end, start in zip(ends, starts[1:], strict=False)]
@@ -206,9 +206,9 @@ def _word_pattern(entities: bool) -> re.Pattern[str]:
         for character in map(chr, range(0x80, 0x10000))
         if unicodedata.category(character)[0] in "PS"
     ]
-    one = rf"[^\s!-/:-@\[-`{{-~{''.join(dropped)}{_SYMBOLS}]"
+    letter = rf"[^\s!-/:-@\[-`{{-~{''.join(dropped)}{_SYMBOLS}]"
     quote = f"{_QUOTE}|&apos;" if entities else _QUOTE
     possessive = rf"(?:(?<=[^\W\d_])(?:(?:{quote})[sS])+(?!\w))?"
     if entities:
-        return re.compile(rf"{_ENTITY}|((?:{one}|{_LETTER})+{_SIGN}){possessive}")
-    return re.compile(rf"({one}+{_SIGN}){possessive}")
+        return re.compile(rf"{_ENTITY}|((?:{letter}|{_LETTER})+{_SIGN}){possessive}")
+    return re.compile(rf"({letter}+{_SIGN}){possessive}")

@@ -112,13 +112,13 @@ def latin(text: str) -> str:
     >>> latin("острый гастрит"), latin("γαστρίτιδα"), latin("β-blocker")
     ('ostryi gastritis', 'gastritis', 'β-blocker')
     """
-    return text if text.isascii() else _WORD.sub(lambda found: _latin_word(found[0]), text)
+    return text if text.isascii() else _WORD.sub(lambda match: _latin_word(match[0]), text)
 
 
 @functools.lru_cache(maxsize=_REMEMBERED)
 def _latin_word(word: str) -> str:
     spelt = unicodedata.normalize("NFD", word.lower())
-    spelt = "".join(one for one in spelt if not unicodedata.combining(one))
+    spelt = "".join(letter for letter in spelt if not unicodedata.combining(letter))
     for part, written in _PARTS:
         spelt = part.sub(written, spelt)
     spelt = "".join(_LETTERS.get(letter, letter) for letter in spelt)

@@ -16,5 +16,5 @@ def type_words(types: tuple[str, ...]) -> frozenset[str]:
     >>> type_words(("Disease or Syndrome",)) & type_words(("Specific disease", "Sign"))
     frozenset({'disease'})
     """
-    words = (word for each in types for word in tokens(normalise(each, STRONG)))
+    words = (word for name in types for word in tokens(normalise(name, STRONG)))
     return frozenset(word for word in words if len(word) >= _SHORTEST_WORD)

@@ -154,8 +154,8 @@ class DevAccuracy:
             better = top > best
             best[better], nearest[better] = top[better], place[better] + start
         right = [
-            all(part is not None and self._owners[nearest[part]] & wanted for part in parts)
-            for parts, wanted in self._questions
+            all(part is not None and self._owners[nearest[part]] & gold for part in parts)
+            for parts, gold in self._questions
         ]
         return float(np.mean(right))
 
@@ -170,9 +170,12 @@ class _Grams:
         rows = [name for name, n_concepts in names for _ in range(n_concepts)]
         encoder = CharGrams().fit(normalise_all(rows))
         self._names, self._parts = (
-            csr_array((one.data, one.indices, one.indptr), shape=(one.n_rows, one.n_columns))
+            csr_array(
+                (vectors.data, vectors.indices, vectors.indptr),
+                shape=(vectors.n_rows, vectors.n_columns),
+            )
             for texts in ([name for name, _ in names], parts)
-            for one in [encoder.encode(list(normalise_all(texts)))]
+            for vectors in [encoder.encode(list(normalise_all(texts)))]
         )
 
     def __call__(self, rows: slice) -> Float32Array:

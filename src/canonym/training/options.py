@@ -78,8 +78,8 @@ class Option:
         if self.choices:
             return f"one of {', '.join(map(repr, self.choices))}"
         words = {"least": "at least", "most": "at most", "above": "above", "below": "below"}
-        given = {word: getattr(self, name) for name, word in words.items()}
-        bounds = [f"{word} {value:g}" for word, value in given.items() if value is not None]
+        bounds_of = {word: getattr(self, name) for name, word in words.items()}
+        bounds = [f"{word} {value:g}" for word, value in bounds_of.items() if value is not None]
         kind = "a list of strings" if self.several else _KINDS[self.kind]
         return " ".join(filter(None, (kind, " and ".join(bounds))))
 
@@ -99,29 +99,29 @@ def options_of(
     parameters = inspect.signature(source).parameters
     if described is None:
         described = {
-            name: one
+            name: option
             for name in parameters
-            for one in getattr(hints.get(name), "__metadata__", ())
-            if isinstance(one, Option)
+            for option in getattr(hints.get(name), "__metadata__", ())
+            if isinstance(option, Option)
         }
-    found: dict[str, Option] = {}
+    options: dict[str, Option] = {}
     for name, option in described.items():
         if name not in parameters:
             continue
         kind, several, optional = _kind(hints[name])
         default = (defaults or {}).get(name, parameters[name].default)
-        found[name] = replace(
+        options[name] = replace(
             option, name=name, kind=kind, several=several, optional=optional, default=default
         )
-    return found
+    return options
 
 
 def check_options(
-    source: Callable[..., Any], described: Mapping[str, Option] | None, given: Mapping[str, Any]
+    source: Callable[..., Any], described: Mapping[str, Option] | None, values: Mapping[str, Any]
 ) -> None:
     """Raise `InvalidInput` unless the options of a function or class take the values `given`."""
     for name, option in options_of(source, described).items():
-        option.check(given[name], called=name)
+        option.check(values[name], called=name)
 
 
 def _kind(hint: Any) -> tuple[type, bool, bool]:
@@ -130,7 +130,7 @@ def _kind(hint: Any) -> tuple[type, bool, bool]:
         hint = get_args(hint)[0]
     optional = get_origin(hint) is types.UnionType
     if optional:
-        hint = next(one for one in get_args(hint) if one is not type(None))
+        hint = next(type_ for type_ in get_args(hint) if type_ is not type(None))
     if get_origin(hint) is tuple:
         return get_args(hint)[0], True, optional
     return hint, False, optional

@@ -204,9 +204,9 @@ class TrainingSpec:
 
         A budget of names takes the place of the paper's epochs.
         """
-        defaults = {name: one.default for name, one in spec_options(recipe).items()}
-        given = checked_values(recipe, values)
-        rest = defaults | ({"epochs": None} if given.get("max_names") else {}) | given
+        defaults = {name: option.default for name, option in spec_options(recipe).items()}
+        checked = checked_values(recipe, values)
+        rest = defaults | ({"epochs": None} if checked.get("max_names") else {}) | checked
         objective, module, loop = (
             {name: rest.pop(name) for name in options(recipe)} for options in _SECTIONS.values()
         )
@@ -248,32 +248,32 @@ def spec_options(recipe: str) -> dict[str, Option]:
     prepared = inspect.signature(getattr(made, "from_terminology", made)).parameters
     paper = {name: prepared[name].default for name in ("preparation",) if name in prepared}
     run = options_of(TrainingSpec, None, paper)
-    found: dict[str, Option] = {}
-    for name in (one.name for one in fields(TrainingSpec)):
+    options: dict[str, Option] = {}
+    for name in (option_field.name for option_field in fields(TrainingSpec)):
         if name in _SECTIONS:
-            found |= _SECTIONS[name](recipe)
+            options |= _SECTIONS[name](recipe)
         elif name in run and recipe in (run[name].recipes or RECIPES):
-            found[name] = run[name]
+            options[name] = run[name]
     if recipe == "few-shot":  # its names may come by --groups
-        found["terminologies"] = replace(found["terminologies"], required=False)
+        options["terminologies"] = replace(options["terminologies"], required=False)
     # The size of a batch belongs to the objective, and is read beside the number of steps.
-    names = [name for name in found if name != "batch_size"]
+    names = [name for name in options if name != "batch_size"]
     names.insert(names.index("max_steps") + 1, "batch_size")
-    return {name: found[name] for name in names}
+    return {name: options[name] for name in names}
 
 
-def checked_values(recipe: str, given: Mapping[str, Any]) -> dict[str, Any]:
+def checked_values(recipe: str, values: Mapping[str, Any]) -> dict[str, Any]:
     """Check options, named as in a file or as parameters, and return them by parameter."""
     options = spec_options(recipe)
-    known = {one.key: one for one in options.values()} | options
-    found: dict[str, Any] = {}
-    for key, value in given.items():
+    known = {option.key: option for option in options.values()} | options
+    checked: dict[str, Any] = {}
+    for key, value in values.items():
         option = known.get(key.replace("-", "_"))
         if option is None:
-            keys = ", ".join(sorted(one.key for one in options.values()))
+            keys = ", ".join(sorted(option.key for option in options.values()))
             raise InvalidInput(f"{recipe} has no option {key!r}; it has {keys}")
-        found[option.name] = option.check(value)
-    return found
+        checked[option.name] = option.check(value)
+    return checked
 
 
 # --- parts of a run -------------------------------------------------------------------------------
@@ -295,8 +295,8 @@ def open_trainable(
     returns the names that its tokenizer is trained on, `sizes` are those of `new_module`.
     """
     if spec == SCRATCH:
-        chosen = "mean" if pooling == "auto" else pooling
-        return new_module(names(), pooling=chosen, max_length=max_length, seed=seed, **sizes)
+        used_pooling = "mean" if pooling == "auto" else pooling
+        return new_module(names(), pooling=used_pooling, max_length=max_length, seed=seed, **sizes)
     online = spec.startswith("hf:")
     place = spec.removeprefix("hf:").removeprefix("transformer:")
     try:
@@ -333,14 +333,14 @@ def mentions_of(
     """Return training mentions prepared as names are, and how many were left out and why."""
     if not documents:
         return (), {}
-    found = training_mentions(
+    names = training_mentions(
         documents,
         terminology,
         protocol=_PROTOCOL[preparation],
         types=types,
         corrections=corrections,
     )
-    return found.pairs, found.dropped
+    return names.pairs, names.dropped
 
 
 def build_objective(
@@ -388,9 +388,9 @@ def data_digests(
     terminology: Terminology, *, corpus: Sequence[Document] = (), dev: Sequence[Document] = ()
 ) -> dict[str, str]:
     """Return the digests that tell a run's data from any other."""
-    found = {"terminology": terminology.digest}
+    digests = {"terminology": terminology.digest}
     if corpus:
-        found["corpus"] = corpus_digest(corpus)
+        digests["corpus"] = corpus_digest(corpus)
     if dev:
-        found["dev"] = corpus_digest(dev)
-    return found
+        digests["dev"] = corpus_digest(dev)
+    return digests

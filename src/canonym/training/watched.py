@@ -39,35 +39,37 @@ def nearest_entries(
     ]
 
 
-def shown_epochs(n: int, kept: int | None) -> list[int]:
+def shown_epochs(n: int, kept_epoch: int | None) -> list[int]:
     """Return which of `n` measured epochs are shown: 0, 1, 5, 10, 50, 100, … and the saved one.
 
     Their numbers count epochs trained; `kept` is the epoch, from 0, whose weights were kept, None
     for the last.
     """
-    wanted = {0, n - 1 if kept is None else kept + 1}
-    wanted |= {first * 10**power for power in range(6) for first in (1, 5)}
-    return sorted(epoch for epoch in wanted if epoch < n)
+    epochs = {0, n - 1 if kept_epoch is None else kept_epoch + 1}
+    epochs |= {first * 10**power for power in range(6) for first in (1, 5)}
+    return sorted(epoch for epoch in epochs if epoch < n)
 
 
-def kept_measures(measured: Sequence[Mapping[str, Any]], kept: int | None) -> list[dict[str, Any]]:
+def kept_measures(
+    measured: Sequence[Mapping[str, Any]], kept_epoch: int | None
+) -> list[dict[str, Any]]:
     """Return what was measured, with nearest names in the epochs shown alone."""
-    shown = shown_epochs(len(measured), kept)
+    shown = shown_epochs(len(measured), kept_epoch)
     return [
-        {key: value for key, value in found.items() if key != "nearest" or epoch in shown}
-        for epoch, found in enumerate(measured)
+        {key: value for key, value in measures.items() if key != "nearest" or epoch in shown}
+        for epoch, measures in enumerate(measured)
     ]
 
 
 def watched_tables(
-    measured: Sequence[Mapping[str, Any]], kept: int | None
+    measured: Sequence[Mapping[str, Any]], kept_epoch: int | None
 ) -> tuple[WatchedTable, ...]:
     """Return a table for each watched mention; a right name has an asterisk."""
     if not measured or "nearest" not in measured[0]:
         return ()
     label, reference = measured[0]["reference"]
-    shown = shown_epochs(len(measured), kept)
-    words = {} if kept is None else {kept + 1: " (kept)"}
+    shown = shown_epochs(len(measured), kept_epoch)
+    words = {} if kept_epoch is None else {kept_epoch + 1: " (kept)"}
     columns = (label, *(f"epoch {epoch}{words.get(epoch, '')}" for epoch in shown))
     tables = []
     for mention in measured[0]["nearest"]:

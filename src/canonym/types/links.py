@@ -237,12 +237,12 @@ class Link:
 
     def __str__(self) -> str:
         if self.parts:
-            found = ", ".join(self.ids) or "NIL"
+            answer = ", ".join(self.ids) or "NIL"
         elif self.id is None:
-            found = f"NIL ({self.reason})" if self.reason else "NIL"
+            answer = f"NIL ({self.reason})" if self.reason else "NIL"
         else:
-            found = f"{self.id} ({self.label})" if self.label else self.id
-        return f"{self.mention.text!r} -> {found}"
+            answer = f"{self.id} ({self.label})" if self.label else self.id
+        return f"{self.mention.text!r} -> {answer}"
 
     def __repr__(self) -> str:
         score = "" if self.id is None else f", score {self.score:.3f}"
@@ -280,7 +280,7 @@ class Link:
             "searched": self.searched,
             "confidence": self.confidence,
             "steps": [step._asdict() for step in self.steps],
-            "candidates": [one.to_dict() for one in self.candidates],
+            "candidates": [candidate.to_dict() for candidate in self.candidates],
             "parts": [part.to_dict() for part in self.parts],
         }
 

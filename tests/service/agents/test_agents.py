@@ -172,7 +172,7 @@ def test_words_are_searched_in_any_order(index: Path) -> None:
 
 
 def test_added_names_are_searched(tmp_path: Path) -> None:
-    build(tmp_path / "mine").add_synonym("widow maker", "X:1")
+    build(tmp_path / "mine").synonyms.add("widow maker", "X:1")
 
     async def scene(tools: Tools) -> None:
         (concept,) = (await tools.answer("search", words="makers widow"))["concepts"]

@@ -562,6 +562,7 @@ def test_flyouts_exist_for_what_there_is(client: TestClient) -> None:
 
 def test_data_extension_gives_values_of_all_kinds(client: TestClient) -> None:
     wanted = ("label", "synonym", "definition", "type", "parent", "child", "xref", "id", "source")
+    wanted += ("ancestor", "code", "alternative_id")
     properties = [{"id": one} for one in wanted]
     found = post_form(client, extend={"ids": ["X:3", "X:2", "X:99"], "properties": properties})
     assert found["rows"]["X:3"] == {
@@ -572,8 +573,14 @@ def test_data_extension_gives_values_of_all_kinds(client: TestClient) -> None:
         "parent": [{"id": "X:2", "name": "Diabetes mellitus"}],
         "child": [],
         "xref": [{"str": "ICD10:E11"}],
-        "id": [{"str": "D434"}],
+        "id": [{"str": "X:3"}],
         "source": [],
+        "ancestor": [
+            {"id": "X:2", "name": "Diabetes mellitus"},
+            {"id": "X:0", "name": "Disease"},
+        ],
+        "code": [{"str": "3"}],
+        "alternative_id": [{"str": "D434"}],
     }
     assert found["rows"]["X:2"]["child"] == [{"id": "X:3", "name": "Type 2 diabetes mellitus"}]
     assert set(map(tuple, found["rows"]["X:99"].values())) == {()}

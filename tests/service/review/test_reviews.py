@@ -94,7 +94,7 @@ def test_a_workbook_without_its_extra_is_a_message(
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
     answer = start().post("/v1/tables", params={"filename": "t.xlsx"}, content=stream.getvalue())
     assert answer.status_code == 422
-    assert "canonym[excel]" in answer.json()["detail"]
+    assert "canonym[tables]" in answer.json()["detail"]
 
 
 def test_a_review_is_linked_and_decided(start: Callable[..., TestClient]) -> None:

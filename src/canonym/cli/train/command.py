@@ -10,24 +10,33 @@ from typing import Any
 
 import click
 
+from canonym.cli.train.confidence import confidence
 from canonym.cli.train.options import TrainingCommand, click_option
+from canonym.cli.train.subword import subword
 from canonym.errors import InvalidInput
 
 
 @click.group()
 def train() -> None:
-    """Train an encoder as one of five papers describes; settings are the paper's.
+    """Train an encoder, in minutes on a CPU or as one of five papers describes.
 
+    subword fits an encoder to a terminology without a GPU, and confidence adapts what an index says
+    of its links. The others train transformers with the settings of their papers, and need torch.
     The folder that is written is one that `canonym index --encoder` takes, and that
     sentence-transformers loads without canonym. A run that was stopped goes on with --resume; with
     several GPUs, start it with `accelerate launch -m canonym train ...`. Options can be kept in a
     file: --config run.toml.
 
     \b
+      canonym train subword doid.db -o doid-encoder
       canonym train biosyn --encoder models/BioBERT --terminology medic.txt \\
           --corpus train.pubtator --dev dev.pubtator -o biosyn-encoder
       canonym index medic.db -o medic-index --encoder biosyn-encoder --encoder chargrams
     """
+
+
+train.add_command(subword)
+train.add_command(confidence)
 
 
 def _refuse(ctx: click.Context, _parameter: click.Parameter, widths: tuple[str, ...]) -> None:

@@ -130,18 +130,18 @@ def draw_trust(trust: Trust) -> str:
         x_label="score",
         y_label="right mentions",
     )
-    for one in trust.bins:
-        if one.n:
-            left, right = chart.x(one.low) + 1.5, chart.x(one.high) - 1.5
-            top, middle = chart.y(one.accuracy), (one.low + one.high) / 2
+    for bin_ in trust.bins:
+        if bin_.n:
+            left, right = chart.x(bin_.low) + 1.5, chart.x(bin_.high) - 1.5
+            top, middle = chart.y(bin_.accuracy), (bin_.low + bin_.high) / 2
             chart.add(
                 f'<rect class="bar" x="{left:.1f}" y="{top:.1f}" width="{right - left:.1f}" '
                 f'height="{HEIGHT - BOTTOM - top:.1f}"/>',
                 style=trust.reading,
-                title=f"scores {one.low:g} to {one.high:g}: {one.n:,} mentions, mean score "
-                f"{one.confidence:.3f}, {percent(one.accuracy)} % right",
+                title=f"scores {bin_.low:g} to {bin_.high:g}: {bin_.n:,} mentions, mean score "
+                f"{bin_.confidence:.3f}, {percent(bin_.accuracy)} % right",
             )
-            ends = [(middle, one.accuracy_low), (middle, one.accuracy_high)]
+            ends = [(middle, bin_.accuracy_low), (middle, bin_.accuracy_high)]
             chart.add(chart.line(ends, style="whisker"))
     chart.add(chart.line([(0.0, 0.0), (1.0, 1.0)], style="guide"))
     return chart.draw(
@@ -151,7 +151,7 @@ def draw_trust(trust: Trust) -> str:
 
 def draw_refusal(refusal: Sequence[Refusal]) -> str:
     """Draw the share of errors among the surest mentions."""
-    worst = max(max(one.risk) for one in refusal)
+    worst = max(max(curve.risk) for curve in refusal)
     top = next((step for step in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5) if step >= worst), 1.0)
     chart = Chart(
         (0.0, 1.0),
@@ -161,9 +161,9 @@ def draw_refusal(refusal: Sequence[Refusal]) -> str:
         x_label="mentions answered, surest first",
         y_label="wrong among them",
     )
-    for one in refusal:
-        chart.add(chart.line(zip(one.coverage, one.risk, strict=True)), style=one.reading)
-    described = "; ".join(f"{one.reading} area {one.area:.4f}" for one in refusal)
+    for curve in refusal:
+        chart.add(chart.line(zip(curve.coverage, curve.risk, strict=True)), style=curve.reading)
+    described = "; ".join(f"{curve.reading} area {curve.area:.4f}" for curve in refusal)
     return chart.draw("Risk and coverage", described)
 
 

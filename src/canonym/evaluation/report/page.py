@@ -80,7 +80,9 @@ def make_page(summary: Summary) -> str:
         s=summary,
         trust=trust,
         groups=_groups(summary).items(),
-        totals={name: sum(one.counts[name] for one in summary.errors) for name in summary.readings},
+        totals={
+            name: sum(error.counts[name] for error in summary.errors) for name in summary.readings
+        },
         small=SMALL,
         published_kinds=PUBLISHED,
         reading_titles=READING_TITLES,
@@ -125,8 +127,8 @@ def _metric_title(metric: str) -> str:
 def _groups(summary: Summary) -> dict[str, list[str]]:
     """Return the slices by group; groups without a slice are left out."""
     names = list(dict.fromkeys(figure.slice for figure in summary.slices))
-    found = {
+    groups = {
         title: [name for name in names if name.startswith(starts)]
         for title, starts in _GROUPS.items()
     }
-    return {title: members for title, members in found.items() if members}
+    return {title: members for title, members in groups.items() if members}

@@ -150,9 +150,9 @@ class Summary:
 
     def find(self, slice: str, reading: str, metric: str = "accuracy@1") -> Figure | None:
         """Return one figure, or None if the report does not have it."""
-        wanted = (slice, reading, metric)
+        key = (slice, reading, metric)
         for figure in (*self.headline, *self.slices, *self.metrics):
-            if (figure.slice, figure.reading, figure.metric) == wanted:
+            if (figure.slice, figure.reading, figure.metric) == key:
                 return figure
         return None
 
@@ -241,7 +241,7 @@ def summarise(
             *run.notes,
             *run.ids.remarks(),
             *oddities,
-            *(remark for one in comparisons for remark in one.remarks),
+            *(remark for comparison in comparisons for remark in comparison.remarks),
         ),
         unknown=dict(run.ids.unknown),
         finder=finder_title(run.fingerprints["abbreviations"]),
@@ -252,32 +252,35 @@ def summarise(
 
 
 def _headline(run: Run, sliced: Sequence[Figure]) -> tuple[Figure, ...]:
-    found = {(figure.slice, figure.reading): figure for figure in sliced}
+    by_slice = {(figure.slice, figure.reading): figure for figure in sliced}
     shown = []
     for name, attribute in HEADLINE.items():
         for reading, mentions in run.scored.items():
-            figure = found.get((name, reading))
+            figure = by_slice.get((name, reading))
             if (
                 figure is None
                 and attribute
                 and all(getattr(mention, attribute) is False for mention in mentions)
             ):
                 # A slice of all mentions is no slice, but it stands in the headline.
-                figure = found["all", reading]._replace(slice=name)
+                figure = by_slice["all", reading]._replace(slice=name)
             if figure is not None:
                 shown.append(figure)
     return tuple(shown)
 
 
 def _count_errors(wrong: Mapping[str, Sequence[WrongAnswer]]) -> tuple[ErrorCount, ...]:
-    counts = {reading: Counter(one.kind for one in some) for reading, some in wrong.items()}
+    counts = {
+        reading: Counter(wrong_answer.kind for wrong_answer in some)
+        for reading, some in wrong.items()
+    }
     surest = [group.answer for some in wrong.values() for group in group_answers(some)]
-    found = []
+    errors = []
     for kind, meaning in ERROR_KINDS.items():
         of_kind = {reading: counts[reading][kind] for reading in wrong}
-        example = next((one for one in surest if one.kind == kind), None)
-        found.append(ErrorCount(kind, meaning, of_kind, example))
-    return tuple(found)
+        example = next((wrong_answer for wrong_answer in surest if wrong_answer.kind == kind), None)
+        errors.append(ErrorCount(kind, meaning, of_kind, example))
+    return tuple(errors)
 
 
 def _hierarchy(run: Run, reading: str) -> HierarchySummary | None:
@@ -296,13 +299,13 @@ def measure_recall(
     scored: Mapping[str, Sequence[ScoredMention]], k: int
 ) -> dict[str, tuple[float, ...]]:
     """Return recall@1 … recall@k of the candidates of every reading, NaN without gold parts."""
-    found = {}
+    hardest = {}
     for reading, mentions in scored.items():
         counts = tally(mentions)
-        found[reading] = tuple(
+        hardest[reading] = tuple(
             ratio(columns(counts, f"recall@{place}")) for place in range(1, k + 1)
         )
-    return found
+    return hardest
 
 
 def _recall_figures(recall: Mapping[str, Sequence[float]], n: int) -> list[Figure]:
@@ -343,11 +346,11 @@ def measure_refusal(mentions: Sequence[ScoredMention], reading: str) -> Refusal:
     score = [mention.score for mention in mentions]
     curve = risk_coverage(score, columns(mentions, "accuracy@1")[:, 0])
     n = len(curve.coverage)
-    chosen = np.unique(np.ceil(np.arange(1, _POINTS + 1) * n / _POINTS).astype(int)) - 1
+    points = np.unique(np.ceil(np.arange(1, _POINTS + 1) * n / _POINTS).astype(int)) - 1
     return Refusal(
         reading,
-        tuple(curve.coverage[chosen].tolist()),
-        tuple(curve.risk[chosen].tolist()),
+        tuple(curve.coverage[points].tolist()),
+        tuple(curve.risk[points].tolist()),
         curve.area,
         curve.excess,
     )
@@ -391,9 +394,9 @@ def flatten(facts: Mapping[str, Any], before: str = "") -> list[tuple[str, str]]
         name = f"{before}{key}".replace("_", " ")
         if isinstance(value, Mapping):
             pairs += flatten(value, f"{name}, ")
-        elif isinstance(value, list | tuple) and any(isinstance(one, Mapping) for one in value):
-            for number, one in enumerate(value, start=1):
-                pairs += flatten(one, f"{name} {number}, ") if isinstance(one, Mapping) else []
+        elif isinstance(value, list | tuple) and any(isinstance(item, Mapping) for item in value):
+            for number, item in enumerate(value, start=1):
+                pairs += flatten(item, f"{name} {number}, ") if isinstance(item, Mapping) else []
         else:
             pairs.append((name, _shown(value)))
     return pairs
@@ -420,9 +423,9 @@ def plain(value: Any) -> Any:
     if hasattr(value, "_asdict"):
         return plain(value._asdict())
     if isinstance(value, Mapping):
-        return {str(key): plain(one) for key, one in value.items()}
+        return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [plain(one) for one in value]
+        return [plain(item) for item in value]
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value

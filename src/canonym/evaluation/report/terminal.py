@@ -31,17 +31,17 @@ def tables(summary: Summary) -> list[PlainTable]:
     list of PlainTable
         Numbers in percent with their 95 % intervals.
     """
-    found = [_headline(summary)]
+    blocks = [_headline(summary)]
     if summary.comparisons:
-        found.append(_comparisons(summary))
+        blocks.append(_comparisons(summary))
     if summary.worst:
-        found.append(_errors(summary))
+        blocks.append(_errors(summary))
     if summary.hierarchy and summary.hierarchy.n:
-        found.append(_hierarchy(summary.hierarchy, summary.worst_reading))
+        blocks.append(_hierarchy(summary.hierarchy, summary.worst_reading))
     if summary.left_out:
-        rows = tuple((one.reason, f"{one.n:,}") for one in summary.left_out)
-        found.append(PlainTable("Left out", ("mentions", "n"), rows))
-    return found
+        rows = tuple((reason.reason, f"{reason.n:,}") for reason in summary.left_out)
+        blocks.append(PlainTable("Left out", ("mentions", "n"), rows))
+    return blocks
 
 
 def _headline(summary: Summary) -> PlainTable:
@@ -54,8 +54,8 @@ def _headline(summary: Summary) -> PlainTable:
         if metric != "accuracy@1":
             figures = summary.across("all", metric)
             rows.append(("All mentions", metric, f"{summary.n:,}", *map(_figure, figures)))
-    trust = {one.reading: one.ece for one in summary.trust}
-    area = {one.reading: one.area for one in summary.refusal}
+    trust = {trust_of.reading: trust_of.ece for trust_of in summary.trust}
+    area = {curve.reading: curve.area for curve in summary.refusal}
     for metric, values in (("ECE", trust), ("AURC", area)):
         cells = (decimals(values[reading], 4) for reading in summary.readings)
         rows.append(("All mentions", metric, f"{summary.n:,}", *cells))
@@ -64,12 +64,12 @@ def _headline(summary: Summary) -> PlainTable:
 
 def _comparisons(summary: Summary) -> PlainTable:
     rows = []
-    for one in summary.comparisons:
-        for reading, contrast in one.contrasts.items():
+    for comparison in summary.comparisons:
+        for reading, contrast in comparison.contrasts.items():
             gap = contrast.difference
             rows.append(
                 (
-                    one.name,
+                    comparison.name,
                     reading,
                     _figure(contrast.ours),
                     _figure(contrast.theirs),
@@ -84,9 +84,9 @@ def _comparisons(summary: Summary) -> PlainTable:
 
 def _errors(summary: Summary) -> PlainTable:
     rows = [
-        (one.kind, *(f"{one.counts[reading]:,}" for reading in summary.readings))
-        for one in summary.errors
-        if any(one.counts.values())
+        (error.kind, *(f"{error.counts[reading]:,}" for reading in summary.readings))
+        for error in summary.errors
+        if any(error.counts.values())
     ]
     return PlainTable("Errors", ("kind", *summary.readings), tuple(rows))
 

@@ -158,8 +158,8 @@ def _called(indexes: Indexes, name: str, arguments: Mapping[str, Any]) -> CallTo
 
 def _problems(tool: Tool, error: ValidationError) -> str:
     problems = [
-        f"{'/'.join(map(str, each['loc']))}: {each['msg']}"
-        for each in error.errors(include_input=False, include_url=False)[:_MOST_ERRORS]
+        f"{'/'.join(map(str, problem['loc']))}: {problem['msg']}"
+        for problem in error.errors(include_input=False, include_url=False)[:_MOST_ERRORS]
     ]
     return f"{'; '.join(problems)}. The arguments are {', '.join(tool.call.model_fields)}."
 

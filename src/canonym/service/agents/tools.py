@@ -10,7 +10,7 @@ from functools import partial
 from itertools import chain, islice
 from typing import Any, NamedTuple
 
-from canonym.export.mappings import mappings_of
+from canonym.exchange.mappings import mappings_of
 from canonym.io.curies import split_id
 from canonym.service.agents import schemas
 from canonym.service.rest import check_readable, describe_concept
@@ -55,7 +55,7 @@ def annotate(indexes: Indexes, call: schemas.AnnotateCall) -> schemas.AnnotateAn
 
     def work(opened: Opened) -> list[Link]:
         check_readable(opened)
-        return [*opened.linker.annotate(call.text, types=call.types, flags=True)]
+        return [*opened.linker.annotate(call.text, types=call.types)]
 
     shown = [
         schemas.Marked(**_decision(link) | {"start": link.mention.start, "end": link.mention.end})
@@ -117,8 +117,8 @@ def search(indexes: Indexes, call: schemas.SearchCall) -> schemas.SearchAnswer:
         names = {name.concept_id: name.text for name in islice(_names(opened, call), call.limit)}
         concepts = [(opened.terminology.concept(id_), name) for id_, name in names.items()]
         return [
-            FoundAnswer(id=found.id, label=found.label, name=name, types=[*found.types])
-            for found, name in concepts
+            FoundAnswer(id=concept.id, label=concept.label, name=name, types=[*concept.types])
+            for concept, name in concepts
         ]
 
     return schemas.SearchAnswer(terminology=served.name, concepts=served.use(work))
@@ -136,7 +136,7 @@ def _names(opened: Opened, call: schemas.SearchCall) -> Iterator[Name]:
 def _added_names(opened: Opened, call: schemas.SearchCall) -> Iterator[Name]:
     words = {*tokens(call.words, STRONG)}
     types = {type_.casefold() for type_ in call.types}
-    for name in opened.linker.synonyms():
+    for name in opened.linker.synonyms:
         if words and words <= {*tokens(name.text, STRONG)}:
             concept = opened.terminology.concept(name.concept_id)
             if not types or types & {type_.casefold() for type_ in concept.types}:
@@ -163,7 +163,9 @@ def map_code(indexes: Indexes, call: schemas.MapCall) -> schemas.MapAnswer:
         return schemas.MapAnswer(id=call.id, concepts=concepts, mapped=[], reason=reason)
     mapped = mapped_ids(indexes, dict.fromkeys([id_, *sorted(ids)]))
     # Another spelling of an id is no other id.
-    mapped = [each for each in mapped if each.id != id_ and (exact or each.id not in ids)]
+    mapped = [
+        mapping for mapping in mapped if mapping.id != id_ and (exact or mapping.id not in ids)
+    ]
     targets = [m for m in mapped if call.to is None or _is_of(indexes, call.to, m.id)]
     reason = "" if targets else _why_none(indexes, call, concepts, mapped)
     return schemas.MapAnswer(id=call.id, concepts=concepts, mapped=targets, reason=reason)
@@ -248,7 +250,7 @@ def _why_none(
     mapped: list[schemas.Mapped],
 ) -> str:
     if mapped:
-        prefixes = sorted({split_id(one.id)[0] or "(no prefix)" for one in mapped})
+        prefixes = sorted({split_id(mapping.id)[0] or "(no prefix)" for mapping in mapped})
         return f"no id of {call.to} is stated for it, only of {', '.join(prefixes)}"
     if concepts:
         return "the terminology has the id and states no other for it"

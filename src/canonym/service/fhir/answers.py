@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from canonym.errors import InvalidInput
-from canonym.export.fhir import code_system, system_prefix
+from canonym.exchange.fhir import code_system, system_prefix
 from canonym.io.curies import split_id, usual
 from canonym.service.agents.tools import mapped_ids
 from canonym.service.fhir.questions import Coding, Question
@@ -271,9 +271,9 @@ def translate(indexes: Indexes, question: Question, *, r5: bool) -> Resource:
     target = question.text("targetSystem" if r5 else "targetsystem")
     mapped = mapped_ids(indexes, {_source_id(indexes, source): None})
     matches = [
-        _match(coding, each.how in _SAME, each.label, r5=r5)
-        for each in mapped
-        if (coding := _coding(each.id)) != source[:2] and target in ("", coding[0])
+        _match(coding, mapping.how in _SAME, mapping.label, r5=r5)
+        for mapping in mapped
+        if (coding := _coding(mapping.id)) != source[:2] and target in ("", coding[0])
     ]
     said = "" if matches else "no terminology here states a code for it"
     return _validated(bool(matches), said, *matches)

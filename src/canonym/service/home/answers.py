@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
-from canonym.export.mappings import mappings_of
+from canonym.exchange.auto_accept import is_certain
+from canonym.exchange.mappings import mappings_of
 from canonym.service.served import Opened
 from canonym.terminology.readers.everyday import SOURCE as EVERYDAY
 from canonym.text import STEPS
-from canonym.text.certainty import is_certain
 from canonym.types import Candidate, Link
 
 RELATIONS = {
@@ -63,7 +63,7 @@ class Views:
         self._terminology = opened.terminology
         self._name = name
         self._least = least
-        self._added = {(one.text, one.concept_id) for one in opened.linker.synonyms()}
+        self._added = {(name.text, name.concept_id) for name in opened.linker.synonyms}
 
     # --- links ------------------------------------------------------------------------------------
 
@@ -90,7 +90,7 @@ class Views:
             "best": best and self.concept(best.id, whole=whole),
             "why": list(self._why(link, best)) if best else [],
             "against": _contradictions(best) if best else [],
-            "others": [self._other(one) for one in others[:_OTHERS]],
+            "others": [self._other(other) for other in others[:_OTHERS]],
             "parts": parts,
         }
 
@@ -124,14 +124,14 @@ class Views:
         if best.sieve not in ("id", "verbatim"):
             yield from _words(best)
         if best.context:
-            n = sum(bool(one.context) for one in link.candidates)
+            n = sum(bool(candidate.context) for candidate in link.candidates)
             yield f"{n} concepts have this name; the words around it decided"
         if link.confidence is None:
             yield "this index has no confidence: how often such a link is right is not known"
 
     def _is_everyday(self, candidate: Candidate) -> bool:
         names = self._terminology.names(candidate.id)
-        return any(one.text == candidate.name and one.source == EVERYDAY for one in names)
+        return any(name.text == candidate.name and name.source == EVERYDAY for name in names)
 
     def _other(self, candidate: Candidate) -> dict[str, Any]:
         relation = RELATIONS[candidate.against.relation][0]
@@ -154,7 +154,7 @@ class Views:
         return {"id": known, "label": label, "href": address(self._name, known)}
 
     def _all_known(self, ids: Sequence[str]) -> list[dict[str, Any]]:
-        return [self._known(one) for one in ids]
+        return [self._known(id_) for id_ in ids]
 
     def concept(self, id: str, *, whole: bool = True, most: int = _FEW) -> dict[str, Any]:
         """Return a concept: its place in the hierarchy, and of what is many the first `most`."""
@@ -207,8 +207,8 @@ class Views:
         return {
             **self.concept(concept.id, most=100),
             "parents": self._all_known(parents),
-            "alternative_ids": [one.target for one in xrefs if one.kind == "alternative"],
-            "xrefs": [one.target for one in xrefs if one.kind != "alternative"],
+            "alternative_ids": [xref.target for xref in xrefs if xref.kind == "alternative"],
+            "xrefs": [xref.target for xref in xrefs if xref.kind != "alternative"],
             "source": " ".join(filter(None, (concept.source, concept.version))),
         }
 

@@ -51,7 +51,7 @@ def _annotated(opened: Opened, text: str) -> list[Link]:
             "`canonym annotate` reads longer ones"
         )
     check_readable(opened)
-    return list(opened.linker.annotate(Document("", text), k=_K, flags=True))
+    return list(opened.linker.annotate(Document("", text), k=_K))
 
 
 # --- names ----------------------------------------------------------------------------------------
@@ -75,7 +75,7 @@ def _of_names(views: Views, pasted: Pasted, links: Sequence[Link]) -> dict[str, 
     }
     if alone:
         (row,) = rows
-        ids = {one["id"] for one in (row["best"], *row["others"]) if one}
+        ids = {candidate["id"] for candidate in (row["best"], *row["others"]) if candidate}
         more["beginning"] = views.beginning(links[0].mention.text, ids)
     return more
 

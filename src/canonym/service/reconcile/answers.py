@@ -8,11 +8,11 @@ from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
+from canonym.exchange.auto_accept import is_by_id, is_certain, is_verbatim
 from canonym.service.reconcile.properties import concepts_with
 from canonym.service.reconcile.queries import Condition, Query
 from canonym.service.served import Opened
 from canonym.terminology.readers.everyday import SOURCE as EVERYDAY
-from canonym.text.certainty import is_by_id, is_certain, is_verbatim
 from canonym.types import Candidate, Link, Mention
 
 _WITHOUT_PROPERTY = 0.8  # what is left of a score for each wish that others meet
@@ -80,7 +80,7 @@ def answer(
     concepts = functools.cache(functools.partial(concepts_with, opened))
     plans = [None if query is None else _plan(opened, query, concepts) for query in queries]
     links = _link(opened, plans)
-    added = {(name.text, name.concept_id) for name in opened.linker.synonyms()}
+    added = {(name.text, name.concept_id) for name in opened.linker.synonyms}
     learned = opened.linker.judge
     certain = functools.partial(
         is_certain,
@@ -97,9 +97,15 @@ def answer(
 
 
 def _plan(opened: Opened, query: Query, concepts: _Concepts) -> Plan:
-    required = [one for one in query.conditions if one.required and one.quantifier != "none"]
-    wishes = [_wish(one, concepts) for one in query.conditions if not one.required]
-    known = tuple(one for one in query.types if _is_type(opened, one))
+    required = [
+        condition
+        for condition in query.conditions
+        if condition.required and condition.quantifier != "none"
+    ]
+    wishes = [
+        _wish(condition, concepts) for condition in query.conditions if not condition.required
+    ]
+    known = tuple(type_ for type_ in query.types if _is_type(opened, type_))
     types: tuple[str, ...] = ()
     if query.type_strict == "should" and known:
         has_type = functools.partial(_has_type, known)
@@ -108,26 +114,28 @@ def _plan(opened: Opened, query: Query, concepts: _Concepts) -> Plan:
         required.append(Condition("type", query.types, required=True, quantifier="all"))
     elif query.type_strict == "any":
         types = known
-    sets = [concepts(one) for one in required]
+    sets = [concepts(condition) for condition in required]
     if query.type_strict == "any" and query.types and not known:
         sets.append(set())
     ids = tuple(sorted(set.intersection(*sets))) if sets else None
-    barred = [concepts(one) for one in query.conditions if one.quantifier == "none"]
+    barred = [
+        concepts(condition) for condition in query.conditions if condition.quantifier == "none"
+    ]
     return Plan(query, Restriction(types, ids), frozenset().union(*barred), tuple(wishes))
 
 
 def _wish(condition: Condition, concepts: _Concepts) -> Wish:
-    found = concepts(condition)
-    few = tuple(sorted(found)) if len(found) <= _MOST_WISHED else ()
-    return Wish(condition.property, lambda id_, _: id_ in found, Restriction((), few))
+    ids = concepts(condition)
+    few = tuple(sorted(ids)) if len(ids) <= _MOST_WISHED else ()
+    return Wish(condition.property, lambda id_, _: id_ in ids, Restriction((), few))
 
 
 def _is_type(opened: Opened, type_: str) -> bool:
-    return type_.casefold() in {one.casefold() for one in opened.types}
+    return type_.casefold() in {known.casefold() for known in opened.types}
 
 
-def _has_type(wanted: Sequence[str], _id: str, types: Sequence[str]) -> bool:
-    return bool({one.casefold() for one in wanted} & {one.casefold() for one in types})
+def _has_type(hard_types: Sequence[str], _id: str, types: Sequence[str]) -> bool:
+    return bool({type_.casefold() for type_ in hard_types} & {type_.casefold() for type_ in types})
 
 
 # --- linking --------------------------------------------------------------------------------------
@@ -146,7 +154,7 @@ def _link(opened: Opened, plans: Sequence[Plan | None]) -> dict[int, list[tuple[
                     (place, wished, Mention(name, context=plan.query.context), plan.query.limit)
                     for name in plan.query.names
                 ]
-    found: dict[int, list[tuple[bool, Link]]] = defaultdict(list)
+    linked: dict[int, list[tuple[bool, Link]]] = defaultdict(list)
     for restriction, several in together.items():
         links = opened.linker.link(
             [mention for _, _, mention, _ in several],
@@ -155,8 +163,8 @@ def _link(opened: Opened, plans: Sequence[Plan | None]) -> dict[int, list[tuple[
             ids=restriction.ids or (),
         )
         for (place, wished, _, _), link in zip(several, links, strict=True):
-            found[place].append((wished, link))
-    return found
+            linked[place].append((wished, link))
+    return linked
 
 
 def _restrictions(plan: Plan) -> Iterator[tuple[Restriction, bool]]:
@@ -179,29 +187,29 @@ def _restrictions(plan: Plan) -> Iterator[tuple[Restriction, bool]]:
 def _candidates(
     opened: Opened, plan: Plan, links: Sequence[tuple[bool, Link]], certain: _Certain
 ) -> list[dict[str, Any]]:
-    found = _found(opened, plan, links)
-    types = {one.id: opened.terminology.concept(one.id).types for one in found}
+    concepts = _found(opened, plan, links)
+    types = {concept.id: opened.terminology.concept(concept.id).types for concept in concepts}
     allowed = [
-        one
-        for one in found
-        if one.id not in plan.barred
-        and (not plan.hard.types or _has_type(plan.hard.types, one.id, types[one.id]))
+        concept
+        for concept in concepts
+        if concept.id not in plan.barred
+        and (not plan.hard.types or _has_type(plan.hard.types, concept.id, types[concept.id]))
     ]
     sure = {link.candidates[0].id for wished, link in links if not wished and certain(link)}
     met = _weigh(plan, allowed, types, sure)
-    ranked = sorted(allowed, key=lambda one: -one.score)
-    matches = {one.id for one in allowed if one.asked and one.id in met}
+    ranked = sorted(allowed, key=lambda concept: -concept.score)
+    matches = {concept.id for concept in allowed if concept.asked and concept.id in met}
     matches.update(_certain(links, met, certain))
-    described = [_described(opened, one) for one in ranked[: plan.query.limit]]
-    for one, best in zip(described[:1], ranked, strict=False):
-        one["match"] = matches == {best.id} and _is_sound(opened, best)
+    described = [_described(opened, concept) for concept in ranked[: plan.query.limit]]
+    for first, best in zip(described[:1], ranked, strict=False):
+        first["match"] = matches == {best.id} and _is_sound(opened, best)
     return described
 
 
 def _certain(links: Sequence[tuple[bool, Link]], met: set[str], certain: _Certain) -> Iterator[str]:
     """Yield the concepts that a link names for certain, among those that conditions leave."""
     for wished, link in links:
-        left = tuple(one for one in link.candidates if one.id in met)
+        left = tuple(candidate for candidate in link.candidates if candidate.id in met)
         # The confidence is that of the first of all candidates.
         same = not wished and left[:1] == link.candidates[:1]
         narrowed = replace(link, candidates=left, confidence=link.confidence if same else None)
@@ -209,22 +217,22 @@ def _certain(links: Sequence[tuple[bool, Link]], met: set[str], certain: _Certai
             yield left[0].id
 
 
-def _is_sound(opened: Opened, found: Found) -> bool:
+def _is_sound(opened: Opened, concept: Found) -> bool:
     """Tell whether a concept is in use, and its name more than an everyday one."""
-    sources = {name.source for name in opened.names(found.id) if name.text == found.name}
-    return sources != {EVERYDAY} and not opened.terminology.concept(found.id).deprecated
+    sources = {name.source for name in opened.names(concept.id) if name.text == concept.name}
+    return sources != {EVERYDAY} and not opened.terminology.concept(concept.id).deprecated
 
 
 def _found(opened: Opened, plan: Plan, links: Sequence[tuple[bool, Link]]) -> list[Found]:
     """Return all candidates, each with its best score."""
     if not plan.query.names and not plan.query.ids:
         return [*_by_conditions(plan)]
-    found = {one.id: one for one in _by_id(opened, plan)}
+    by_id = {concept.id: concept for concept in _by_id(opened, plan)}
     for _, link in links:
-        for one in _of_link(link):
-            if one.id not in found or found[one.id].score < one.score:
-                found[one.id] = one
-    return [*found.values()]
+        for concept in _of_link(link):
+            if concept.id not in by_id or by_id[concept.id].score < concept.score:
+                by_id[concept.id] = concept
+    return [*by_id.values()]
 
 
 def _by_id(opened: Opened, plan: Plan) -> Iterator[Found]:
@@ -240,15 +248,15 @@ def _of_link(link: Link) -> Iterator[Found]:
         for inner in _of_link(part):
             inner.exact = False  # a part of a name is not the name
             yield inner
-    for place, one in enumerate(link.candidates):
-        exact = is_verbatim(link, one) or is_by_id(link, one)
-        features = _features(one) | {"exact": exact}
-        if one.against.contradictions:
+    for place, candidate in enumerate(link.candidates):
+        exact = is_verbatim(link, candidate) or is_by_id(link, candidate)
+        features = _features(candidate) | {"exact": exact}
+        if candidate.against.contradictions:
             features["contradicts"] = True
         if place == 0 and link.confidence is not None:
             features["confidence"] = round(link.confidence, 4)
-        found = 100 * min(1.0, max(0.0, float(one.score)))
-        yield Found(one.id, found, one.name, exact=exact, features=features)
+        score = 100 * min(1.0, max(0.0, float(candidate.score)))
+        yield Found(candidate.id, score, candidate.name, exact=exact, features=features)
 
 
 def _features(candidate: Candidate) -> dict[str, float | bool]:
@@ -264,7 +272,7 @@ def _by_conditions(plan: Plan) -> Iterator[Found]:
 
 
 def _weigh(
-    plan: Plan, found: Sequence[Found], types: dict[str, tuple[str, ...]], sure: Container[str]
+    plan: Plan, concepts: Sequence[Found], types: dict[str, tuple[str, ...]], sure: Container[str]
 ) -> set[str]:
     """Lower the scores of candidates that do not meet wishes which others do.
 
@@ -272,34 +280,36 @@ def _weigh(
     a type, unless one of that type has the name too. Returns the ids of those that meet all such
     wishes.
     """
-    met = {one.id for one in found}
-    exact = {one.id for one in found if one.exact or one.asked or one.id in sure}
+    met = {concept.id for concept in concepts}
+    exact = {
+        concept.id for concept in concepts if concept.exact or concept.asked or concept.id in sure
+    }
     for wish in plan.wishes:
-        meeting = {one.id for one in found if wish.meets(one.id, types[one.id])}
-        for one in found:
-            one.features[wish.feature] = one.id in meeting
+        meeting = {concept.id for concept in concepts if wish.meets(concept.id, types[concept.id])}
+        for concept in concepts:
+            concept.features[wish.feature] = concept.id in meeting
         if not meeting:
             continue
         if wish.feature == "type" and not meeting & exact:
             meeting |= exact
-        for one in found:
-            one.score *= 1.0 if one.id in meeting else wish.cost
+        for concept in concepts:
+            concept.score *= 1.0 if concept.id in meeting else wish.cost
         met &= meeting
     return met
 
 
-def _described(opened: Opened, found: Found) -> dict[str, Any]:
-    concept = opened.terminology.concept(found.id)
-    also = f"also called {found.name}" if found.name not in ("", concept.label) else ""
+def _described(opened: Opened, answer: Found) -> dict[str, Any]:
+    concept = opened.terminology.concept(answer.id)
+    also = f"also called {answer.name}" if answer.name not in ("", concept.label) else ""
     return {
-        "id": found.id,
+        "id": answer.id,
         "name": concept.label,
-        "score": round(found.score, 2),
+        "score": round(answer.score, 2),
         "match": False,
-        "type": [{"id": one, "name": one} for one in concept.types],
+        "type": [{"id": type_, "name": type_} for type_ in concept.types],
         "description": concept.definition[:_LONGEST_DESCRIPTION] or also,
         "features": [
             {"id": id_, "name": id_.replace("_", " "), "value": value}
-            for id_, value in found.features.items()
+            for id_, value in answer.features.items()
         ],
     }

@@ -65,12 +65,12 @@ def _limit() -> dict[str, Any]:
 
 
 def _shared(name: str, opened: Opened, state: State) -> dict[str, Any]:
-    types = sorted(opened.types, key=lambda one: (-opened.types[one], one))[:_MOST_TYPES]
+    types = sorted(opened.types, key=lambda type_: (-opened.types[type_], type_))[:_MOST_TYPES]
     key = {"type": "apiKey", "name": "X-API-Key", "in": "header"}
     return {
         "name": f"canonym: {name}",
         "serviceVersion": __version__,
-        "defaultTypes": [{"id": one, "name": one} for one in types],
+        "defaultTypes": [{"id": type_, "name": type_} for type_ in types],
         "batchSize": min(_BATCH, state.settings.max_batch),
         **({"authentication": key} if state.access.keys else {}),
     }

@@ -23,9 +23,9 @@ def card(opened: Opened, id: str, *, whole: bool = False) -> str:
     names = dict.fromkeys(name.text for name in opened.names(id) if name.text != concept.label)
     lists = {
         "Also called": list(names),
-        "Parents": [opened.label(one) for one in terminology.parents(id)],
-        "Children": [opened.label(one) for one in terminology.children(id)],
-        "Other ids": [one.target for one in terminology.xrefs(id)],
+        "Parents": [opened.label(parent) for parent in terminology.parents(id)],
+        "Children": [opened.label(child) for child in terminology.children(id)],
+        "Other ids": [xref.target for xref in terminology.xrefs(id)],
     }
     return _render(
         "card.html",

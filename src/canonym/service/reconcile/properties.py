@@ -34,9 +34,9 @@ class Property(NamedTuple):
 
 def _of_concept(attribute: str) -> Callable[[Opened, str], Iterable[Any]]:
     def values(opened: Opened, id: str) -> Iterable[Any]:
-        found = getattr(opened.terminology.concept(id), attribute)
-        several = found if isinstance(found, tuple) else (found,)
-        return [{"str": one} for one in several if one]
+        value = getattr(opened.terminology.concept(id), attribute)
+        several = value if isinstance(value, tuple) else (value,)
+        return [{"str": text} for text in several if text]
 
     return values
 
@@ -59,6 +59,18 @@ def _children(opened: Opened, id: str) -> Iterable[Any]:
     return _entities(opened, opened.terminology.children(id))
 
 
+def _ancestors(opened: Opened, id: str) -> Iterable[Any]:
+    return _entities(opened, opened.ancestors(id))
+
+
+def _id(_opened: Opened, id: str) -> Iterable[Any]:
+    return [{"str": id}]
+
+
+def _code(_opened: Opened, id: str) -> Iterable[Any]:
+    return [{"str": id.partition(":")[2] or id}]
+
+
 def _replaced_by(opened: Opened, id: str) -> Iterable[Any]:
     return _entities(opened, opened.terminology.concept(id).replaced_by)
 
@@ -66,7 +78,9 @@ def _replaced_by(opened: Opened, id: str) -> Iterable[Any]:
 def _others(*, alternative: bool) -> Callable[[Opened, str], Iterable[Any]]:
     def values(opened: Opened, id: str) -> Iterable[Any]:
         xrefs = opened.terminology.xrefs(id)
-        return [{"str": one.target} for one in xrefs if (one.kind == "alternative") is alternative]
+        return [
+            {"str": xref.target} for xref in xrefs if (xref.kind == "alternative") is alternative
+        ]
 
     return values
 
@@ -83,7 +97,7 @@ def _filtered(name: str) -> Callable[[Opened, str], Iterable[str]]:
         except InvalidInput:
             return []
         ordinals = np.unique(opened.terminology.concept_of_row()[rows])
-        return [one.id for one in opened.terminology.concepts_at(ordinals)]
+        return [concept.id for concept in opened.terminology.concepts_at(ordinals)]
 
     return concepts
 
@@ -103,14 +117,14 @@ def _below(opened: Opened, value: str) -> Iterable[str]:
 
 
 def _far_below(opened: Opened, value: str) -> Iterable[str]:
-    found = dict.fromkeys(_meant(opened, value))
-    waiting = [*found]
+    below = dict.fromkeys(_meant(opened, value))
+    waiting = [*below]
     for id_ in waiting:
         for child in opened.terminology.children(id_):
-            if child not in found and len(found) < _MOST_BELOW:
-                found[child] = None
+            if child not in below and len(below) < _MOST_BELOW:
+                below[child] = None
                 waiting.append(child)
-    return found
+    return below
 
 
 def _referring(opened: Opened, value: str) -> Iterable[str]:
@@ -124,24 +138,32 @@ _ALL = (
     Property("type", "type", "A semantic type.", _of_concept("types"), _filtered("types")),
     Property("parent", "parent", "A concept directly above.", _parents, _below),
     Property("child", "child", "A concept directly below.", _children),
-    Property("ancestor", "ancestor", "A concept above, or itself.", None, _far_below),
+    Property(
+        "ancestor",
+        "ancestor",
+        "A concept above, the nearest first; as a condition also the concept itself.",
+        _ancestors,
+        _far_below,
+    ),
     Property("xref", "cross-reference", "An id elsewhere.", _others(alternative=False), _referring),
-    Property("id", "id", "An alternative id.", _others(alternative=True), _same),
+    Property("id", "id", "The id; as a condition also an alternative one.", _id, _same),
+    Property("code", "code", "The id without its prefix: I21 of ICD10CM:I21.", _code),
+    Property("alternative_id", "alternative id", "Another id.", _others(alternative=True)),
     Property("source", "source", "Where it is from.", _of_concept("source"), _filtered("sources")),
     Property("language", "language", "That of one of its names.", None, _filtered("languages")),
     Property("replaced_by", "replaced by", "What replaces a deprecated concept.", _replaced_by),
     Property(CONTEXT, "context", "The text around the name, which decides between homonyms."),
 )
-PROPERTIES: dict[str, Property] = {one.id: one for one in _ALL}
+PROPERTIES: dict[str, Property] = {property_.id: property_ for property_ in _ALL}
 """All properties by id."""
 
 
 def concepts_with(opened: Opened, condition: Condition) -> set[str]:
     """Return the ids of the concepts that meet a condition, whatever its quantifier forbids."""
-    found = PROPERTIES.get(condition.property)
-    if found is None or found.concepts is None:
+    known_property = PROPERTIES.get(condition.property)
+    if known_property is None or known_property.concepts is None:
         return set()
-    sets = [set(found.concepts(opened, value)) for value in condition.values]
+    sets = [set(known_property.concepts(opened, value)) for value in condition.values]
     if condition.quantifier == "all" and sets:
         return set.intersection(*sets)
     return set().union(*sets)
@@ -149,20 +171,20 @@ def concepts_with(opened: Opened, condition: Condition) -> set[str]:
 
 def values_of(opened: Opened, id: str, property: str, most: int) -> list[Any]:
     """Return the values of a concept for a property, none for what is unknown; 0 for all."""
-    found = PROPERTIES.get(property)
+    known_property = PROPERTIES.get(property)
     known = opened.id_of(id)
-    if found is None or found.values is None or known is None:
+    if known_property is None or known_property.values is None or known is None:
         return []
-    values = list(found.values(opened, known))
+    values = list(known_property.values(opened, known))
     return values[:most] if most else values
 
 
 def find_properties(prefix: str) -> list[Property]:
     """Return the properties whose id or name begins with a prefix, the id itself first."""
     form = normalise(prefix)
-    found = [
-        one
-        for one in PROPERTIES.values()
-        if any(normalise(text).startswith(form) for text in (one.id, one.name))
+    properties = [
+        property_
+        for property_ in PROPERTIES.values()
+        if any(normalise(text).startswith(form) for text in (property_.id, property_.name))
     ]
-    return sorted(found, key=lambda one: one.id != prefix)
+    return sorted(properties, key=lambda property_: property_.id != prefix)

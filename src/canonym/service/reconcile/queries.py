@@ -27,10 +27,10 @@ class _Member(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _without_null(cls, given: Any) -> Any:
-        if not isinstance(given, dict):
-            return given
-        return {name: value for name, value in given.items() if value is not None}
+    def _without_null(cls, content: Any) -> Any:
+        if not isinstance(content, dict):
+            return content
+        return {name: value for name, value in content.items() if value is not None}
 
 
 class _Entity(_Member):
@@ -93,52 +93,60 @@ _ADAPTER_02: TypeAdapter[_Query02] = TypeAdapter(_Query02)
 _ADAPTER_10: TypeAdapter[_Query10] = TypeAdapter(_Query10)
 
 
-def read_query_02(given: Any) -> Query | None:
+def read_query_02(content: Any) -> Query | None:
     """Return a query of version 0.2; None if it is broken."""
     try:
-        found = _ADAPTER_02.validate_python(given)
+        query = _ADAPTER_02.validate_python(content)
     except ValidationError:
         return None
-    pairs = [(one.pid, _strings(one.v)) for one in found.properties if not _is_null(one.v)]
-    if not found.query.strip() and not pairs:
+    pairs = [
+        (property_.pid, _strings(property_.v))
+        for property_ in query.properties
+        if not _is_null(property_.v)
+    ]
+    if not query.query.strip() and not pairs:
         return None
     return Query(
-        names=(found.query,) if found.query.strip() else (),
-        types=tuple(filter(None, [found.type] if isinstance(found.type, str) else found.type)),
-        type_strict=found.type_strict,
-        limit=_at_most(found.limit),
+        names=(query.query,) if query.query.strip() else (),
+        types=tuple(filter(None, [query.type] if isinstance(query.type, str) else query.type)),
+        type_strict=query.type_strict,
+        limit=_at_most(query.limit),
         conditions=tuple(Condition(pid, values) for pid, values in pairs if pid != CONTEXT),
         context=_context(dict(pairs)),
     )
 
 
-def read_query_10(given: Any) -> Query | None:
+def read_query_10(content: Any) -> Query | None:
     """Return a query of version 1.0-draft; None if it is broken."""
     try:
-        found = _ADAPTER_10.validate_python(given)
+        query = _ADAPTER_10.validate_python(content)
     except ValidationError:
         return None
     names: list[str] = []
     ids: list[str] = []
     conditions: list[Condition] = []
     pairs: dict[str, tuple[str, ...]] = {}
-    for one in found.conditions:
-        if _is_null(one.values):
+    for condition in query.conditions:
+        if _is_null(condition.values):
             continue
-        values = _strings(one.values)
-        if one.match_type == "property" and one.property_id == CONTEXT:
+        values = _strings(condition.values)
+        if condition.match_type == "property" and condition.property_id == CONTEXT:
             pairs[CONTEXT] = values
-        elif one.match_type == "property" or one.quantifier == "none":
-            key = one.property_id if one.match_type == "property" else one.match_type
-            required = one.required or one.quantifier == "none"
-            conditions.append(Condition(key, values, required, one.quantifier))
+        elif condition.match_type == "property" or condition.quantifier == "none":
+            key = (
+                condition.property_id
+                if condition.match_type == "property"
+                else condition.match_type
+            )
+            required = condition.required or condition.quantifier == "none"
+            conditions.append(Condition(key, values, required, condition.quantifier))
         else:
-            (names if one.match_type == "name" else ids).extend(filter(str.strip, values))
+            (names if condition.match_type == "name" else ids).extend(filter(str.strip, values))
     return Query(
         names=tuple(names),
         ids=tuple(ids),
-        types=(found.type,) if found.type else (),
-        limit=_at_most(found.limit),
+        types=(query.type,) if query.type else (),
+        limit=_at_most(query.limit),
         conditions=tuple(conditions),
         context=_context(pairs),
     )
@@ -160,5 +168,5 @@ def _is_null(values: Any) -> bool:
 def _strings(values: Any) -> tuple[str, ...]:
     """Return values as strings; an entity is its id."""
     several = values if isinstance(values, list) else [values]
-    known = (one for one in several if one is not None)
-    return tuple(one.id if isinstance(one, _Entity) else str(one) for one in known)
+    known = (value for value in several if value is not None)
+    return tuple(value.id if isinstance(value, _Entity) else str(value) for value in known)

@@ -96,12 +96,12 @@ async def _fields(request: Request) -> dict[str, Any]:
     return content
 
 
-async def _parsed(given: Any) -> Any:
+async def _parsed(value: Any) -> Any:
     """Return what a JSON text says; what is parsed already stays."""
-    if not isinstance(given, str | bytes):
-        return given
+    if not isinstance(value, str | bytes):
+        return value
     try:
-        return await parsed(given if isinstance(given, bytes) else given.encode())
+        return await parsed(value if isinstance(value, bytes) else value.encode())
     except (ValueError, RecursionError) as error:
         raise InvalidInput(f"no JSON that can be read ({type(error).__name__})") from error
 
@@ -118,7 +118,7 @@ async def _match_02(state: State, served: Served, queries: Any) -> Response:
     answers = await _match(state, served, [*queries.values()], read_query_02)
     return _json(
         served,
-        {key: {"result": found} for key, found in zip(queries, answers, strict=True)},
+        {key: {"result": candidates} for key, candidates in zip(queries, answers, strict=True)},
     )
 
 
@@ -128,10 +128,10 @@ class MatchRequest(BaseModel):
     queries: list[Any]
 
 
-async def match_10(given: MatchRequest, state: Shared, served: Named) -> Response:
+async def match_10(request: MatchRequest, state: Shared, served: Named) -> Response:
     """Answer queries of 1.0-draft, in their order."""
-    answers = await _match(state, served, given.queries, read_query_10)
-    return _json(served, {"results": [{"candidates": found} for found in answers]})
+    answers = await _match(state, served, request.queries, read_query_10)
+    return _json(served, {"results": [{"candidates": candidates} for candidates in answers]})
 
 
 async def _match(
@@ -141,9 +141,9 @@ async def _match(
         raise too_large("queries", state.settings.max_batch, len(queries))
 
     def work(opened: Opened) -> _Candidates:
-        found, links = answer(opened, [*map(read, queries)], state.settings.match_confidence)
+        candidates, links = answer(opened, [*map(read, queries)], state.settings.match_confidence)
         state.metrics.count_links(served.name, links)
-        return found
+        return candidates
 
     return await state.work.run(lambda: served.use(work))
 
@@ -160,15 +160,15 @@ def suggest_entity(
 ) -> Response:
     """Complete the name of a concept; an id as prefix comes first."""
     first = offset or cursor
-    found = served.use(lambda opened: opened.search(prefix, first + limit))
+    concepts = served.use(lambda opened: opened.search(prefix, first + limit))
     result = [
         {
-            "id": one.id,
-            "name": one.label,
-            "description": "" if name == one.label else f"also called {name}",
-            "notable": [{"id": type_, "name": type_} for type_ in one.types],
+            "id": concept.id,
+            "name": concept.label,
+            "description": "" if name == concept.label else f"also called {name}",
+            "notable": [{"id": type_, "name": type_} for type_ in concept.types],
         }
-        for one, name in found[first:]
+        for concept, name in concepts[first:]
     ]
     return _json(served, {"result": result})
 
@@ -179,11 +179,13 @@ def suggest_type(
     """Complete the name of a type."""
     form = normalise(prefix)
     types = served.use(lambda opened: opened.types)
-    found = [one for one in types if f" {normalise(one)}".find(f" {form}") >= 0 or one == prefix]
-    found.sort(key=lambda one: (one != prefix, -types[one], one))
+    matching = [
+        type_ for type_ in types if f" {normalise(type_)}".find(f" {form}") >= 0 or type_ == prefix
+    ]
+    matching.sort(key=lambda type_: (type_ != prefix, -types[type_], type_))
     result = [
-        {"id": one, "name": one, "description": f"{types[one]:,} concepts"}
-        for one in found[offset : offset + limit]
+        {"id": type_, "name": type_, "description": f"{types[type_]:,} concepts"}
+        for type_ in matching[offset : offset + limit]
     ]
     return _json(served, {"result": result})
 
@@ -192,8 +194,8 @@ def suggest_property(
     served: Named, prefix: _Prefix = "", limit: _Limit = 100, offset: _Offset = 0
 ) -> Response:
     """Complete the name of a property."""
-    found = [one.described() for one in find_properties(prefix)]
-    return _json(served, {"result": found[offset : offset + limit]})
+    properties = [property_.described() for property_ in find_properties(prefix)]
+    return _json(served, {"result": properties[offset : offset + limit]})
 
 
 # --- pages ----------------------------------------------------------------------------------------
@@ -246,48 +248,57 @@ class ExtendRequest(BaseModel):
     properties: Batch[_Wanted]
 
 
-def _extend_02(state: State, served: Served, given: Any) -> Response:
+def _extend_02(state: State, served: Served, content: Any) -> Response:
     try:
-        wanted = ExtendRequest.model_validate(given)
+        request = ExtendRequest.model_validate(content)
     except ValueError as error:
         raise InvalidInput("extend is no object with ids and properties") from error
-    values = _values(state, served, wanted)
-    rows = {id_: {one.id: values[id_][one.id] for one in wanted.properties} for id_ in wanted.ids}
-    return _json(served, {"meta": _meta(wanted), "rows": rows})
+    values = _values(state, served, request)
+    rows = {
+        id_: {property_.id: values[id_][property_.id] for property_ in request.properties}
+        for id_ in request.ids
+    }
+    return _json(served, {"meta": _meta(request), "rows": rows})
 
 
-def extend_10(given: ExtendRequest, state: Shared, served: Named) -> Response:
+def extend_10(request: ExtendRequest, state: Shared, served: Named) -> Response:
     """Return values of properties, for 1.0-draft."""
-    values = _values(state, served, given)
+    values = _values(state, served, request)
     rows = [
         {
             "id": id_,
             "properties": [
-                {"id": one.id, "values": values[id_][one.id]} for one in given.properties
+                {"id": property_.id, "values": values[id_][property_.id]}
+                for property_ in request.properties
             ],
         }
-        for id_ in given.ids
+        for id_ in request.ids
     ]
-    return _json(served, {"meta": _meta(given), "rows": rows})
+    return _json(served, {"meta": _meta(request), "rows": rows})
 
 
-def _meta(given: ExtendRequest) -> list[dict[str, str]]:
+def _meta(request: ExtendRequest) -> list[dict[str, str]]:
     return [
-        {"id": one.id, "name": PROPERTIES[one.id].name if one.id in PROPERTIES else one.id}
-        for one in given.properties
+        {
+            "id": property_.id,
+            "name": PROPERTIES[property_.id].name if property_.id in PROPERTIES else property_.id,
+        }
+        for property_ in request.properties
     ]
 
 
-def _values(state: State, served: Served, given: ExtendRequest) -> dict[str, dict[str, list[Any]]]:
-    for what, several in (("ids", given.ids), ("properties", given.properties)):
+def _values(
+    state: State, served: Served, request: ExtendRequest
+) -> dict[str, dict[str, list[Any]]]:
+    for what, several in (("ids", request.ids), ("properties", request.properties)):
         if len(several) > state.settings.max_batch:
             raise too_large(what, state.settings.max_batch, len(several))
-    most = {one.id: _most(one.settings) for one in given.properties}
+    most = {property_.id: _most(property_.settings) for property_ in request.properties}
 
     def work(opened: Opened) -> dict[str, dict[str, list[Any]]]:
         return {
             id_: {property: values_of(opened, id_, property, n) for property, n in most.items()}
-            for id_ in given.ids
+            for id_ in request.ids
         }
 
     return served.use(work)
@@ -295,8 +306,8 @@ def _values(state: State, served: Served, given: ExtendRequest) -> dict[str, dic
 
 def _most(settings: dict[str, Any]) -> int:
     """Return the most values that are wanted; 0 for all of them."""
-    given = str(settings.get("limit") or 0)
-    return int(given) if given.isascii() and given.isdigit() and len(given) < 10 else 0
+    limit = str(settings.get("limit") or 0)
+    return int(limit) if limit.isascii() and limit.isdigit() and len(limit) < 10 else 0
 
 
 def propose(
@@ -305,9 +316,14 @@ def propose(
     limit: Annotated[int | None, Query(ge=1, le=1000)] = None,
 ) -> Response:
     """Propose properties for data extension; they are the same for all types."""
-    found = [one.described() for one in PROPERTIES.values() if one.values is not None]
-    given = {"type": type, "limit": limit}
-    content = {"properties": found[:limit], **{k: v for k, v in given.items() if v is not None}}
+    properties = [
+        property_.described() for property_ in PROPERTIES.values() if property_.values is not None
+    ]
+    parameters = {"type": type, "limit": limit}
+    content = {
+        "properties": properties[:limit],
+        **{k: v for k, v in parameters.items() if v is not None},
+    }
     return _json(served, content)
 
 

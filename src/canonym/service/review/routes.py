@@ -338,8 +338,8 @@ def accept(
 def _lessons(state: State, review_id: int, opened: Opened) -> Lessons:
     entries = state.reviews.store.entries(review_id).values()
     found = lessons_of(entries, opened.terminology)
-    added = {(one.text, one.concept_id) for one in opened.linker.synonyms()}
-    denied = set(opened.linker.forbidden())
+    added = {(one.text, one.concept_id) for one in opened.linker.synonyms}
+    denied = set(opened.linker.synonyms.forbidden)
     return Lessons(
         [one for one in found.names if (one.text, one.concept_id) not in added],
         [pair for pair in found.forbidden if pair not in denied],
@@ -359,7 +359,7 @@ def teach(review_id: Id, state: Shared) -> dict[str, int]:
     """Add accepted mentions as names, forbid proposals that were refused, and link again."""
     _, served = _served(state, review_id)
     names, forbidden = served.change(
-        lambda opened: opened.linker.teach(*_lessons(state, review_id, opened))
+        lambda opened: opened.linker.synonyms.update(*_lessons(state, review_id, opened))
     )
     _link_again(state, review_id)
     return {"names": names, "forbidden": forbidden}

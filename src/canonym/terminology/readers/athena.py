@@ -115,10 +115,10 @@ def read_athena(
     release = Release(folder, "an Athena folder", _NEEDS)
     needed = dict.fromkeys(_NEEDS, "")
     needed |= {"CONCEPT_ANCESTOR.csv": "ancestors=False"} if ancestors else {}
-    concept_file, synonym_file, edge_file, *further = (each[0] for each in release.need(needed))
+    concept_file, synonym_file, edge_file, *further = (files[0] for files in release.need(needed))
     ancestor_file = further[0] if ancestors else None
     successors = {} if standard_only else _successors(edge_file)
-    kept: set[int] = set()
+    concepts: set[int] = set()
     others = array("q")
     withdrawn: set[int] = set()
     seen = set()
@@ -133,19 +133,19 @@ def read_athena(
             if invalid == _WITHDRAWN:
                 withdrawn.add(others[-1])
             continue
-        kept.add(_number(id_, concept_file))
+        concepts.add(_number(id_, concept_file))
         types, heirs = (domain, class_), tuple(successors.get(id_, ()))
         yield Concept(f"OMOP:{id_}", name, "", types, vocabulary, version, bool(invalid), heirs)
         yield Xref(f"OMOP:{id_}", curie(vocabulary, code))
     check_known(concept_file, "vocabularies", vocabularies, seen)
-    if not kept:
+    if not concepts:
         raise InvalidInput(
             f"{concept_file} has no standard concept of the vocabularies asked for: add the "
             "vocabularies that they map to, or pass standard_only=False"
         )
     maps = _Maps()
-    wanted = [each for each in relations if not (ancestors and each in _IS_A)]
-    yield from _relations(edge_file, kept, wanted, maps, standard_only)
+    names = [relation for relation in relations if not (ancestors and relation in _IS_A)]
+    yield from _relations(edge_file, concepts, names, maps, standard_only)
     if ancestor_file is not None:
         for old, new, levels in headed_rows(ancestor_file, _ANCESTOR):
             if (
@@ -154,13 +154,13 @@ def read_athena(
                     _number(old, ancestor_file),
                     _number(new, ancestor_file),
                 }
-                <= kept
+                <= concepts
             ):
                 yield Relation(f"OMOP:{new}", "is_a", f"OMOP:{old}")
     maps.sort(others)
     if standard_only:
-        yield from _mapped_names(concept_file, kept, maps, withdrawn)
-    yield from _synonyms(synonym_file, kept, maps, withdrawn, languages)
+        yield from _mapped_names(concept_file, concepts, maps, withdrawn)
+    yield from _synonyms(synonym_file, concepts, maps, withdrawn, languages)
 
 
 def _synonyms(
@@ -200,9 +200,9 @@ def _mapped_names(
 
 
 def _relations(
-    path: Path, kept: set[int], wanted: Collection[str], standard: _Maps, standard_only: bool
+    path: Path, concepts: set[int], relations: Collection[str], standard: _Maps, standard_only: bool
 ) -> Iterator[Relation]:
-    names = {each: "is_a" if each in _IS_A else _snake(each) for each in wanted}
+    names = {relation: "is_a" if relation in _IS_A else _snake(relation) for relation in relations}
     if not standard_only:
         names["Maps to"] = "maps_to"
     seen = set(_IS_A)
@@ -213,14 +213,14 @@ def _relations(
         if invalid or (first == second and not maps) or (kind not in names and not maps):
             continue
         head, tail = _number(first, path), _number(second, path)
-        if tail not in kept:
+        if tail not in concepts:
             continue
-        if head in kept:
+        if head in concepts:
             if kind in names:
                 yield Relation(f"OMOP:{first}", names[kind], f"OMOP:{second}")
         elif maps:
             standard.add(head, tail)
-    check_known(path, "relations", wanted, seen)
+    check_known(path, "relations", relations, seen)
 
 
 def _successors(path: Path) -> dict[str, list[str]]:

@@ -90,8 +90,8 @@ def read_babelon(
     ReadError
         If a column is missing, an id is empty, or a template does not tell its language.
     """
-    for one in languages or ():
-        check_language(one)
+    for tag in languages or ():
+        check_language(tag)
     with open_table(path, delimiter="\t", quoted=quoted, encoding=encoding) as table:
         at = _columns(table)
         if "predicate" in at:
@@ -133,20 +133,20 @@ def _is_label(cells: list[str] | tuple[str, ...], at: Mapping[str, int]) -> bool
 
 def _columns(table: Table) -> dict[str, int]:
     names = [name.strip().lower() for name in table.header]
-    found = {}
+    roles = {}
     for role, known in COLUMNS.items():
         places = [names.index(name) for name in known if name in names]
         if places:
-            found[role] = places[0]
-    template = "predicate" not in found
+            roles[role] = places[0]
+    template = "predicate" not in roles
     for role in ("id", "value", *(() if template else ("language",))):
-        if role not in found:
+        if role not in roles:
             raise table.error(
                 f"no column {' or '.join(COLUMNS[role])}; a table of translations has "
                 f"subject_id, predicate_id, translation_language and translation_value, found "
                 f"{shown(table.header)}"
             )
-    return found
+    return roles
 
 
 def _local(curie: str) -> str:
@@ -182,14 +182,14 @@ def _translated(table: Table, at: Mapping[str, int]) -> _Translated:
 def _templates(table: Table, at: Mapping[str, int]) -> _Translated:
     """Yield the names of a ROBOT template, which may stand several in a cell."""
     told = next(iter(table.rows), None)
-    found = _TEMPLATE.search(told[at["value"]]) if told else None
-    scope = _SCOPES.get(found[1].lower()) if found else None
-    if found is None or scope is None:
+    match = _TEMPLATE.search(told[at["value"]]) if told else None
+    scope = _SCOPES.get(match[1].lower()) if match else None
+    if match is None or scope is None:
         raise table.error(
             "neither a column predicate_id nor, in the row below the header, a ROBOT template with "
             "a language, such as 'AL oboInOwl:hasExactSynonym@es'"
         )
-    language, separator = _checked(table, found[2]), found[3]
+    language, separator = _checked(table, match[2]), match[3]
     for cells in table.rows:
         value = cells[at["value"]]
         for part in value.split(separator) if separator else [value]:

@@ -58,16 +58,16 @@ def read_ctd(path: str | Path, *, version: str | None = None) -> Iterator[Record
                 "CTD_chemicals"
             )
         column_places(stream, names, [f"{kind}ID", "Synonyms", "ParentIDs"])
-        found = 0
+        n_rows = 0
         for cells in split_rows(stream, delimiter=delimiter, quoted=delimiter == ","):
             if len(cells) == 1 and not cells[0].strip("# "):
                 continue  # the header ends with an empty comment
             if len(cells) != len(names):
                 raise stream.error(f"{len(cells)} cells where the header has {len(names)}")
-            found += 1
+            n_rows += 1
             row = {name: cell.strip() for name, cell in zip(names, cells, strict=True)}
             yield from _row(stream, kind, row, created if version is None else version)
-        if not found:
+        if not n_rows:
             raise stream.error("the file has no rows after its header")
 
 

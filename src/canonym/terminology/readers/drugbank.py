@@ -40,14 +40,14 @@ def read_drugbank_vocabulary(path: str | Path, *, version: str = "") -> Iterator
     with open_text(path) as stream:
         table = split_rows(stream)
         header = [name.strip() for name in next(table, [])]
-        wanted = ["DrugBank ID", "Accession Numbers", "Common name", "Synonyms"]
-        id_at, accessions_at, name_at, synonyms_at = column_places(stream, header, wanted)
+        columns = ["DrugBank ID", "Accession Numbers", "Common name", "Synonyms"]
+        id_at, accessions_at, name_at, synonyms_at = column_places(stream, header, columns)
         xrefs = [(header.index(name), prefix) for name, prefix in _XREFS.items() if name in header]
-        found = 0
+        n_rows = 0
         for cells in table:
             if len(cells) != len(header):
                 raise stream.error(f"{len(cells)} cells where the header has {len(header)}")
-            found += 1
+            n_rows += 1
             bare, label = cells[id_at].strip(), cells[name_at].strip()
             if not bare:
                 raise stream.error(f"the DrugBank ID of {label!r} is empty")
@@ -62,7 +62,7 @@ def read_drugbank_vocabulary(path: str | Path, *, version: str = "") -> Iterator
             for column, prefix in xrefs:
                 if cells[column].strip():
                     yield Xref(id_, f"{prefix}:{cells[column].strip()}")
-        if not found:
+        if not n_rows:
             raise stream.error("the file has no rows after its header")
 
 

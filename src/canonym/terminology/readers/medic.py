@@ -101,7 +101,7 @@ def read_medic(
 
 def _split(stream: TextStream) -> Iterator[tuple[tuple[str, ...], str]]:
     """Ids and the name part of each line."""
-    found = False
+    any_concept = False
     for line in stream:
         text = line.strip()
         if not text:
@@ -112,9 +112,9 @@ def _split(stream: TextStream) -> Iterator[tuple[tuple[str, ...], str]]:
         parts = tuple(dict.fromkeys(part.strip() for part in ids.split("|")))
         if "" in parts:
             raise stream.error(f"an id is empty in {text[:60]!r}")
-        found = True
+        any_concept = True
         yield parts, names.strip()
-    if not found:
+    if not any_concept:
         raise stream.error("the file holds only blank lines: lines 'id||name' were expected")
 
 

@@ -116,7 +116,7 @@ def _text(element: Element, path: str) -> str:
 
 
 def _texts(element: Element, path: str) -> list[str]:
-    texts = ((found.text or "").strip() for found in element.iterfind(path))
+    texts = ((child.text or "").strip() for child in element.iterfind(path))
     return [text for text in texts if text]
 
 

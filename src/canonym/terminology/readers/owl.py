@@ -119,11 +119,11 @@ def read_owl(
     rdflib = require("rdflib", "reading OWL and SKOS", "owl")
     graph = _parse_rdf(path, syntax=syntax)
     reader = _Reader(rdflib, graph, language, untagged, prefixes or {}, version)
-    found = False
+    any_concept = False
     for subject in reader.subjects():
-        found = True
+        any_concept = True
         yield from reader.records(subject)
-    if not found:
+    if not any_concept:
         raise ReadError(
             path, f"has {len(graph):,} statements, but no owl:Class and no skos:Concept among them"
         )
@@ -142,8 +142,8 @@ class _Reader:
         self.language = language
         self.untagged = untagged
         self.prefixes = prefixes
-        self.source, found = self._ontology()
-        self.version = found if version is None else version
+        self.source, own_version = self._ontology()
+        self.version = own_version if version is None else version
         self.abbreviations = self._find_abbreviations()
         self.names = self._find_names()
 
@@ -203,8 +203,8 @@ class _Reader:
     def _choose(self, texts: list[tuple[str, str]]) -> tuple[str, str]:
         def rank(text: tuple[str, str]) -> int:
             tag = text[1].lower()
-            wanted = self.language.lower()
-            return 0 if tag == wanted else 1 if tag.split("-")[0] == wanted.split("-")[0] else 2
+            language = self.language.lower()
+            return 0 if tag == language else 1 if tag.split("-")[0] == language.split("-")[0] else 2
 
         return min(texts, key=rank, default=("", self.untagged))
 
@@ -283,13 +283,13 @@ class _Reader:
 
     def _find_abbreviations(self) -> set[tuple[Any, str]]:
         """Synonyms (subject, text) whose axiom says that they are abbreviations."""
-        found: set[tuple[Any, str]] = set()
+        pairs: set[tuple[Any, str]] = set()
         for axiom, kind in self.graph.subject_objects(self.iri(_OIO + "hasSynonymType")):
             if _ABBREVIATION.search(kind):
                 for subject in self.values(axiom, f"{_OWL}annotatedSource"):
                     for text in self.values(axiom, f"{_OWL}annotatedTarget"):
-                        found.add((subject, str(text).strip()))
-        return found
+                        pairs.add((subject, str(text).strip()))
+        return pairs
 
 
 # --- parsing --------------------------------------------------------------------------------------

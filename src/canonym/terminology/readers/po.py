@@ -44,7 +44,7 @@ def read_po(
     version: str = "",
     encoding: str = "utf-8",
 ) -> Iterator[Record]:
-    """Read the translated labels of a gettext file; needs the extra ``po``.
+    """Read the translated labels of a gettext file; needs the extra ``owl``.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def read_po(
     for entry in catalog:
         if not entry.id:  # the header
             continue
-        label, name = (_text(path, entry, one) for one in (entry.id, entry.string))
+        label, name = (_text(path, entry, text) for text in (entry.id, entry.string))
         context = (entry.context or "").strip()
         if not context:
             raise ReadError(
@@ -114,16 +114,16 @@ def _text(path: str | Path, entry: Any, text: str | tuple[str, ...]) -> str:
 
 def _parsed(path: str | Path, encoding: str) -> Any:
     """Return the catalog of a file; what Babel would skip or complete is refused."""
-    pofile = require("babel.messages.pofile", "reading gettext files", "po")
+    pofile = require("babel.messages.pofile", "reading gettext files", "owl")
     lines: list[str] = []
     keywords: Counter[str] = Counter()
     with open_text(path, encoding=encoding) as stream:
         for line in stream:
             lines.append(line.rstrip("\r\n"))
-            found = _LINE.fullmatch(lines[-1])
-            if not found:
+            match = _LINE.fullmatch(lines[-1])
+            if not match:
                 raise stream.error(f"this is no line of a gettext file: {lines[-1][:60]!r}")
-            keywords[found["keyword"]] += 1
+            keywords[match["keyword"]] += 1
     text = "\n".join(lines)
     try:
         catalog = pofile.read_po(io.StringIO(text), abort_invalid=True)
@@ -147,10 +147,10 @@ def _parsed(path: str | Path, encoding: str) -> Any:
 
 def _language(path: Path, told: str) -> str:
     match = _OF_A_NAME.fullmatch(path.name.split(".po")[0])
-    found = told or (match["language"] if match else "")
-    if not found:
+    language = told or (match["language"] if match else "")
+    if not language:
         raise InvalidInput(
             f"{path}: neither the header nor the name of the file tells the language; name it with "
             "language=..., or `canonym import --language`"
         )
-    return found.replace("_", "-")
+    return language.replace("_", "-")

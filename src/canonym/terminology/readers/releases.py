@@ -48,12 +48,12 @@ class Release:
         folders = [self.folder]
         if subfolder:
             folders += [
-                each
-                for each in sorted(self.folder.iterdir())
-                if each.is_dir() and each.name.lower() == subfolder.lower()
+                folder
+                for folder in sorted(self.folder.iterdir())
+                if folder.is_dir() and folder.name.lower() == subfolder.lower()
             ]
-        for each in reversed(folders):
-            self._files |= {file.name.lower(): file for file in sorted(each.iterdir())}
+        for directory in reversed(folders):
+            self._files |= {file.name.lower(): file for file in sorted(directory.iterdir())}
 
     def find(self, name: str) -> list[Path]:
         """Find a file in any case, compressed or not, or its numbered parts in order.
@@ -80,13 +80,13 @@ class Release:
 
         By name of a file, the option that does without it, or an empty string.
         """
-        found = {name: self.find(name) for name in names}
+        files = {name: self.find(name) for name in names}
         check_complete(
             self.folder,
-            {name: option for name, option in names.items() if not found[name]},
+            {name: option for name, option in names.items() if not files[name]},
             f"{self._what} must contain {' and '.join(self._needs)} (plain or compressed)",
         )
-        return list(found.values())
+        return list(files.values())
 
 
 def check_complete(folder: Path, missing: Mapping[str, str], expected: str) -> None:
@@ -128,10 +128,10 @@ def headed_rows(path: Path, names: Sequence[str]) -> Iterator[tuple[str, ...]]:
 
 
 def check_known(
-    path: Path, option: str, wanted: Collection[str] | None, known: Collection[str]
+    path: Path, option: str, requested: Collection[str] | None, known: Collection[str]
 ) -> None:
     """Raise if the filter `option` has values that do not occur in a file."""
-    unknown = sorted(set(wanted or ()) - set(known))
+    unknown = sorted(set(requested or ()) - set(known))
     if unknown:
         has = ", ".join(sorted(known)[:40]) or "nothing"
         more = f" and {len(known) - 40} more" if len(known) > 40 else ""

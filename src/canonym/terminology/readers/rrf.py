@@ -96,11 +96,11 @@ def relation_of(rel: str, rela: str, first: str, second: str) -> Relation | None
 def rrf_relations(
     files: Sequence[Path],
     prefix: str,
-    kept: Callable[[str], bool],
+    is_kept: Callable[[str], bool],
     *,
     sources: Collection[str] | None,
     suppress: Collection[str],
-    wanted: bool | Collection[str],
+    relations: bool | Collection[str],
 ) -> Iterator[Relation]:
     """Yield the `wanted` relations between concepts that are `kept`, from the rows of MRREL or
     RXNREL.
@@ -111,10 +111,10 @@ def rrf_relations(
             continue
         if sources is not None and row[10] not in sources:
             continue
-        if not (kept(first) and kept(second)):
+        if not (is_kept(first) and is_kept(second)):
             continue  # also relations of atoms, which have no concepts
         relation = relation_of(row[3], row[7], f"{prefix}:{first}", f"{prefix}:{second}")
         if relation is None:
             continue
-        if isinstance(wanted, bool) or relation.relation in wanted:
+        if isinstance(relations, bool) or relation.relation in relations:
             yield relation

@@ -86,7 +86,7 @@ def read_rxnorm(
             continue
         own = (tty, *semantic.get(cui, ()))
         seen_types.update(own)
-        if types is None or any(each in types for each in own):
+        if types is None or any(type_ in types for type_ in own):
             labels[cui] = row[14]
             yield Concept(f"RXNORM:{cui}", row[14], "", own, "RxNorm", version)
     check_known(files[0], "types", types, seen_types)
@@ -102,7 +102,7 @@ def read_rxnorm(
         labels.__contains__,
         sources=("RXNORM",),
         suppress=suppress,
-        wanted=relations,
+        relations=relations,
     )
     yield from _retired(release.find("RXNCUI.RRF"), labels, version)
 

@@ -176,15 +176,15 @@ def read_table(
     MissingExtra
         If a Parquet file is to be read without pyarrow, or .xlsx without openpyxl.
     """
-    chosen = {
+    columns = {
         "id": id_column, "name": name_column, "label": label_column,
         "label_flag": label_flag_column, "synonym": synonym_column, "language": language_column,
         "type": type_column, "scope": scope_column, "definition": definition_column,
         "parent": parent_column, "tree": "" if trees else tree_column, "source": source_column,
     }  # fmt: skip
     if not header:
-        chosen = {role: name or "" for role, name in chosen.items()}
-        chosen |= {"id": id_column or "1", "name": name_column or "2"}
+        columns = {role: name or "" for role, name in columns.items()}
+        columns |= {"id": id_column or "1", "name": name_column or "2"}
     options = TableOptions(
         separator, id_separator, skip_incomplete, prefix, language, source, version, tree_types
     )
@@ -195,7 +195,7 @@ def read_table(
             forest.read(table, {"id": tree_id_column, "tree": tree_column}, options)
     form |= TableForm(sheet=sheet, header_row=header_row)
     with open_table(path, header=header, separator=separator, **form) as table:
-        roles = find_columns(table, chosen)
+        roles = find_columns(table, columns)
         if "name" not in roles and "label" in roles and not name_column:
             roles["name"] = roles.pop("label")
         _require(roles, table, _ROLES)
@@ -206,8 +206,8 @@ def read_table(
     yield from forest.relations(reader.known)
 
 
-def _require(roles: dict[str, int], table: Table, wanted: dict[str, tuple[str, str]]) -> None:
-    missing = [wanted[role] for role in wanted if role not in roles]
+def _require(roles: dict[str, int], table: Table, needed: dict[str, tuple[str, str]]) -> None:
+    missing = [needed[role] for role in needed if role not in roles]
     if missing:
         raise table.error(
             f"no column of {' or '.join(what for what, _ in missing)} is recognised: "
@@ -217,7 +217,7 @@ def _require(roles: dict[str, int], table: Table, wanted: dict[str, tuple[str, s
         )
 
 
-def find_columns(table: Table, chosen: Mapping[str, str | None]) -> dict[str, int]:
+def find_columns(table: Table, columns: Mapping[str, str | None]) -> dict[str, int]:
     """Find the columns of a table by the roles they play: role to position in the header.
 
     `chosen` maps a role to the name of its column, to None (recognise it by `RECOGNISED`) or to
@@ -229,27 +229,27 @@ def find_columns(table: Table, chosen: Mapping[str, str | None]) -> dict[str, in
         spellings.setdefault(name, []).append(at)
         by_name.setdefault(squeezed(name), []).append(at)
     roles: dict[str, int] = {}
-    for role, column in chosen.items():
+    for role, column in columns.items():
         if not column:
             continue
-        found = spellings.get(column) or by_name.get(squeezed(column), [])
-        if len(found) != 1:
-            n = len(found)
+        places = spellings.get(column) or by_name.get(squeezed(column), [])
+        if len(places) != 1:
+            n = len(places)
             problem = f"{n} columns {column!r}" if n else no_column(column, table.header)
             raise table.error(f"{problem} for {role}: the columns are {shown(table.header)}")
-        roles[role] = found[0]
-    for role, column in chosen.items():
+        roles[role] = places[0]
+    for role, column in columns.items():
         if column is not None:
             continue
         for known in RECOGNISED.get(role, ()):
-            found = [at for at in by_name.get(squeezed(known), []) if at not in roles.values()]
-            if len(found) > 1:
+            places = [at for at in by_name.get(squeezed(known), []) if at not in roles.values()]
+            if len(places) > 1:
                 raise table.error(
-                    f"{len(found)} columns {known!r} for {role}: the columns are "
+                    f"{len(places)} columns {known!r} for {role}: the columns are "
                     f"{shown(table.header)}"
                 )
-            if found:
-                roles[role] = found[0]
+            if places:
+                roles[role] = places[0]
                 break
     return roles
 
@@ -313,10 +313,10 @@ class TableRows:
 
     def _tell_equal(self) -> None:
         if self._equal:
-            id_, (one, other) = next(iter(self._equal.items()))
+            id_, (first, second) = next(iter(self._equal.items()))
             _log.warning(
                 "%d ids are written in several ways, each of which is one concept here; the first "
-                "is %s, from %r and %r", len(self._equal), id_, one, other,
+                "is %s, from %r and %r", len(self._equal), id_, first, second,
             )  # fmt: skip
 
     def records(self) -> Iterator[Record]:
@@ -398,12 +398,12 @@ class TableRows:
     def _scope(self, cells: Sequence[str]) -> str:
         scope = "exact"
         if "scope" in self.roles:
-            given = cells[self.roles["scope"]].strip().lower()
-            if given not in _SCOPES:
+            written = cells[self.roles["scope"]].strip().lower()
+            if written not in _SCOPES:
                 raise self.table.error(
-                    f"the scope {given!r} is unknown: expected {', '.join(filter(None, _SCOPES))}"
+                    f"the scope {written!r} is unknown: expected {', '.join(filter(None, _SCOPES))}"
                 )
-            scope = _SCOPES[given]
+            scope = _SCOPES[written]
         if "label_flag" in self.roles:
             flag = _DECIMALS.sub("", cells[self.roles["label_flag"]].strip().lower())
             if flag not in _FLAGS:
@@ -471,9 +471,9 @@ class Forest:
             if letters and letters[0] not in self._letters.setdefault(id_, []):
                 self._letters[id_].append(letters[0])
 
-    def read(self, table: Table, chosen: Mapping[str, str | None], options: TableOptions) -> None:
+    def read(self, table: Table, columns: Mapping[str, str | None], options: TableOptions) -> None:
         """Note the tree numbers of a table with one row per id and tree number."""
-        roles = find_columns(table, chosen)
+        roles = find_columns(table, columns)
         _require(roles, table, _TREE_ROLES)
         for cells in table.rows:
             for id_ in options.ids(cells[roles["id"]]):

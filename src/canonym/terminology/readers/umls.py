@@ -6,6 +6,7 @@ import itertools
 import operator
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from canonym.errors import ReadError
 from canonym.io.streams import open_text
@@ -143,12 +144,10 @@ def read_umls(
     edges = others.pop() if relations else []
     described = _Sorted(others.pop(), 8) if definitions else None
     version = version or _version(release)
-    wanted = None if languages is None else [lat_of(each) for each in languages]
-    places = {"ENG": 0} if wanted is None else {lat: n for n, lat in enumerate(wanted)}
-    kept = _Kept()
-    seen_languages: set[str] = set()
-    seen_sources: set[str] = set()
-    seen_types: set[str] = set()
+    lats = None if languages is None else [lat_of(language) for language in languages]
+    places = {"ENG": 0} if lats is None else {lat: n for n, lat in enumerate(lats)}
+    concepts = _Kept()
+    seen_languages, seen_sources, seen_types = set[str](), set[str](), set[str]()
     for cui, rows in _groups(files, 18):
         semantic = sty.take(cui)
         for row in semantic:
@@ -158,7 +157,7 @@ def read_umls(
         atoms = [
             row
             for row in rows
-            if (wanted is None or row[1] in places)
+            if (lats is None or row[1] in places)
             and row[16] not in suppress
             and (sources is None or row[11] in sources)
         ]
@@ -166,7 +165,7 @@ def read_umls(
             continue
         if not atoms:
             continue
-        kept.add(cui)
+        concepts.add(cui)
         definition = _definition(described.take(cui), atoms, suppress) if described else ""
         own = tuple([row[3] for row in semantic])
         label = min(atoms, key=lambda row: _rank(row, places))
@@ -174,12 +173,11 @@ def read_umls(
     for side in (sty, described):
         if side is not None:
             side.finish()
-    check_known(files[0], "languages", wanted, seen_languages)
+    check_known(files[0], "languages", lats, seen_languages)
     check_known(files[0], "sources", sources, seen_sources)
     check_known(files[0], "types", types, seen_types)
-    yield from rrf_relations(
-        edges, "UMLS", kept.__contains__, sources=sources, suppress=suppress, wanted=relations
-    )
+    filters: dict[str, Any] = {"sources": sources, "suppress": suppress, "relations": relations}
+    yield from rrf_relations(edges, "UMLS", concepts.__contains__, **filters)
 
 
 def _rank(row: list[str], places: dict[str, int]) -> int:

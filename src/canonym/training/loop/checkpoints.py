@@ -182,8 +182,10 @@ def list_checkpoints(folder: Path) -> list[Path]:
     """Return the checkpoints in `folder`, whole or not, the newest first."""
     if not folder.is_dir():
         return []
-    found = [path for path in folder.iterdir() if path.is_dir() and _NAME.fullmatch(path.name)]
-    return sorted(found, reverse=True)
+    checkpoints = [
+        path for path in folder.iterdir() if path.is_dir() and _NAME.fullmatch(path.name)
+    ]
+    return sorted(checkpoints, reverse=True)
 
 
 def remove_checkpoints(folder: Path, *, keep: bool = False) -> None:
@@ -248,9 +250,11 @@ def read_arrays(path: Path) -> dict[str, np.ndarray[Any, Any]]:
         raise ReadError(path, f"{_DAMAGED} ({error})") from error
 
 
-def check_same_run(found: Mapping[str, Any], wanted: Mapping[str, Any], *, folder: Path) -> None:
+def check_same_run(
+    saved_run: Mapping[str, Any], this_run: Mapping[str, Any], *, folder: Path
+) -> None:
     """Raise `Mismatch` if a checkpoint is of another run; it names what differs."""
-    saved, here = _flat(found), _flat(json.loads(json.dumps(wanted)))
+    saved, here = _flat(saved_run), _flat(json.loads(json.dumps(this_run)))
     names = [name for name in {**saved, **here} if saved.get(name) != here.get(name)]
     if names:
         listed = "; ".join(
@@ -265,13 +269,13 @@ def check_same_run(found: Mapping[str, Any], wanted: Mapping[str, Any], *, folde
 
 
 def _flat(content: Mapping[str, Any], above: str = "") -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    flat: dict[str, Any] = {}
     for name, value in content.items():
         if isinstance(value, Mapping):
-            found |= _flat(value, f"{above}{name}.")
+            flat |= _flat(value, f"{above}{name}.")
         else:
-            found[f"{above}{name}"] = value
-    return found
+            flat[f"{above}{name}"] = value
+    return flat
 
 
 class Keeper:
@@ -352,10 +356,10 @@ class Keeper:
 
 def _best_epochs(folder: Path, best: int | None) -> set[int]:
     """Return the best epochs of all checkpoints in a folder."""
-    found = set() if best is None else {best}
+    epochs = set() if best is None else {best}
     for path in list_checkpoints(folder):
         with contextlib.suppress(InvalidInput, KeyError, TypeError):
             content = files.read_manifest(path, kind=_KIND, newest=_FORMAT)
             if content["state"]["best"] is not None:
-                found.add(int(content["state"]["best"]))
-    return found
+                epochs.add(int(content["state"]["best"]))
+    return epochs

@@ -94,20 +94,20 @@ def make_step(
 
         def encode(self, names: Sequence[str], **options: Any) -> Float32Array:
             """Encode names for a search between epochs, in the precision of the training."""
-            found = np.empty((len(names), trainable.width), np.float32)
+            vectors = np.empty((len(names), trainable.width), np.float32)
             device = next(self.encoder.parameters()).device.type
             for start in range(0, len(names), _ENCODED):
                 some = slice(start, start + _ENCODED)
                 with (
                     contextlib.nullcontext() if half is None else torch.autocast(device, dtype=half)
                 ):
-                    found[some] = trainable.encode(names[some], **options)
+                    vectors[some] = trainable.encode(names[some], **options)
                 if self.report is not None:
                     self.report(min(some.stop, len(names)), len(names))
-            return found
+            return vectors
 
         def forward(self, plan: Plan | None, batch: int) -> Any:
-            found = None
+            loss = None
             if plan is not None:
                 device = next(self.encoder.parameters()).device.type
                 # A loss of distances or exponentials needs more digits than half of a float has.
@@ -115,16 +115,16 @@ def make_step(
                     device, enabled=False
                 )  # fmt: skip
                 with plain:
-                    found = objective.loss(self.embed, plan, batch)
-            if found is not None and (found.ndim or not found.requires_grad):
+                    loss = objective.loss(self.embed, plan, batch)
+            if loss is not None and (loss.ndim or not loss.requires_grad):
                 raise InvalidInput(
                     f"the objective {objective.name!r} gives a loss that cannot be followed: a "
-                    f"scalar with gradients is expected, found {tuple(found.shape)}"
+                    f"scalar with gradients is expected, found {tuple(loss.shape)}"
                 )
-            self.has_loss = found is not None
-            if found is None and several:
+            self.has_loss = loss is not None
+            if loss is None and several:
                 return sum((p * 0).sum() for p in self.parameters() if p.requires_grad)
-            return found
+            return loss
 
     return Step()
 
@@ -495,7 +495,7 @@ def fit(
         A file of JSON lines: loss, rate, names and seconds of each step; mean loss and dev score of
         each epoch.
     tensorboard : str or Path, optional
-        A folder for TensorBoard (extra ``tensorboard``).
+        A folder for TensorBoard, which then is needed.
     progress, each_epoch : callable, optional
         Called with a `FitProgress` after each step, and with the log's entry of each epoch.
     sampling : callable, optional
@@ -553,12 +553,12 @@ def fit(
                 if processes.first:
                     _warn_of_collapse(objective, run.state.epochs[-1], notice)
             run.measure_end(journal)
-        kept = run.keep_weights()
+        kept_epoch = run.keep_weights()
         return Fitted(
             run.state.step,
             run.state.names,
             tuple(run.state.epochs),
-            kept,
+            kept_epoch,
             run.state.stopped_early,
             module_arrays(run.step.extra),
             run.identity,
@@ -568,9 +568,9 @@ def fit(
 
 
 def _go_on(run: Run, folder: Path, notice: Callable[[str], None]) -> None:
-    found = read_newest(folder, notice=notice)
-    if found is not None:
-        run.restore(found, source=folder)
+    checkpoint = read_newest(folder, notice=notice)
+    if checkpoint is not None:
+        run.restore(checkpoint, source=folder)
     else:
         notice(f"{folder} holds no checkpoint: training starts at the beginning")
 

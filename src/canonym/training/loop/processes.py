@@ -109,18 +109,18 @@ def open_processes(settings: FitSettings, *, device: str = "auto") -> Iterator[P
     from accelerate.state import AcceleratorState, PartialState
     from accelerate.utils import DistributedDataParallelKwargs, InitProcessGroupKwargs
 
-    chosen = torch_device(device)
-    if settings.precision == "fp16" and chosen.type == "cpu":
+    device_ = torch_device(device)
+    if settings.precision == "fp16" and device_.type == "cpu":
         raise InvalidInput("precision='fp16' needs a GPU; choose 'bf16' or 'float32' on a CPU")
     several = int(os.environ.get("WORLD_SIZE", "1")) > 1
     # Accelerate keeps one state for the whole process, and would refuse settings that differ.
     AcceleratorState._reset_state(reset_partial_state=not several)
     before = os.environ.get("ACCELERATE_TORCH_DEVICE")
     try:
-        if not several and chosen.type != "cpu":
-            os.environ["ACCELERATE_TORCH_DEVICE"] = str(chosen)
+        if not several and device_.type != "cpu":
+            os.environ["ACCELERATE_TORCH_DEVICE"] = str(device_)
         accelerator = accelerate.Accelerator(
-            cpu=chosen.type == "cpu",
+            cpu=device_.type == "cpu",
             mixed_precision=_HALF[settings.precision],
             kwargs_handlers=[
                 DistributedDataParallelKwargs(find_unused_parameters=True),
@@ -129,7 +129,7 @@ def open_processes(settings: FitSettings, *, device: str = "auto") -> Iterator[P
         )
     except ValueError as error:
         raise InvalidInput(
-            f"precision={settings.precision!r} cannot be used on {chosen} ({error}); choose "
+            f"precision={settings.precision!r} cannot be used on {device_} ({error}); choose "
             "'float32'"
         ) from error
     finally:

@@ -48,7 +48,7 @@ class Journal:
         self._board: Any = None
         self._log: Any = None
         if tensorboard is not None:
-            require("tensorboard", "a log for TensorBoard", "tensorboard")
+            require("tensorboard", "a log for TensorBoard")
             from torch.utils.tensorboard import SummaryWriter
 
             self._board = SummaryWriter(str(tensorboard), purge_step=start + 1)
@@ -111,10 +111,10 @@ def _cut(path: Path, start: int) -> None:
     """Cut the lines of steps that are trained again, and a broken last one, off a log."""
     if not path.exists():
         return
-    kept = []
+    earlier = []
     for line in path.read_text(encoding="utf-8").splitlines():
         with contextlib.suppress(ValueError, KeyError, TypeError):
             if start and json.loads(line)["step"] <= start:
-                kept.append(line + "\n")
+                earlier.append(line + "\n")
     with write_file(path) as partial:
-        partial.write_text("".join(kept), encoding="utf-8")
+        partial.write_text("".join(earlier), encoding="utf-8")

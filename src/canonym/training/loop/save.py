@@ -13,6 +13,7 @@ from canonym.encoders.hub import Comparison
 from canonym.encoders.saved import write_tensors
 from canonym.errors import InvalidInput
 from canonym.io import files
+from canonym.io.numbers import BY_BLAS
 from canonym.training.loop.fit import Fitted
 from canonym.training.objective import Trainable
 from canonym.training.watched import kept_measures, watched_tables
@@ -88,6 +89,7 @@ def save_trained(
         **({"tried_hidden": dict(tried)} if tried else {}),
         "version": canonym.__version__,
         "commit": _commit(),
+        "rests_on": BY_BLAS,
     }
     with files.write_folder(folder, overwrite=overwrite) as partial:
         encoder.save(partial)
@@ -110,9 +112,9 @@ def inference_of(objective: Any, similarity: str = "auto") -> dict[str, Any]:
     a weight of n-grams, which holds for that similarity alone. ``"auto"`` takes the paper's.
     """
     published = getattr(objective, "similarity", "cosine")
-    chosen = published if similarity == "auto" else similarity
-    learned = getattr(objective, "sparse_weight", 0.0) if chosen == published else 0.0
-    return {"similarity": chosen, "sparse_weight": learned}
+    used = published if similarity == "auto" else similarity
+    learned = getattr(objective, "sparse_weight", 0.0) if used == published else 0.0
+    return {"similarity": used, "sparse_weight": learned}
 
 
 def _commit() -> str | None:
@@ -136,9 +138,9 @@ def _card(name: str, facts: Mapping[str, Any], *, kind: str, dev: str) -> str:
     head = ["---", "tags:", "- concept-normalization", "- canonym"]
     if kind == "transformer":
         head += ["library_name: sentence-transformers", "pipeline_tag: sentence-similarity"]
-    kept = facts["kept_epoch"]
+    kept_epoch = facts["kept_epoch"]
     rows = [
-        [str(e["epoch"] + 1) + (" (kept)" if e["epoch"] == kept else ""), f"{e['step']:,}",
+        [str(e["epoch"] + 1) + (" (kept)" if e["epoch"] == kept_epoch else ""), f"{e['step']:,}",
          f"{e['mean_loss']:.4f}", "" if e["dev"] is None else f"{e['dev']:.4f}"]
         for e in facts["epochs"]
     ]  # fmt: skip
@@ -160,9 +162,11 @@ def _card(name: str, facts: Mapping[str, Any], *, kind: str, dev: str) -> str:
             *_tried(facts, dev),
             *_measured(facts),
             "The weights are those of the last step."
-            if kept is None
-            else f"The weights are those of epoch {kept + 1}, chosen by the last column, which is "
-            "no estimate for new data therefore.",
+            if kept_epoch is None
+            else f"The weights are those of epoch {kept_epoch + 1}, chosen by the last column, "
+            "which is no estimate for new data therefore.",
+            "",
+            f"Training rests on {facts['rests_on']}.",
             "",
             "## Settings",
             "",
@@ -192,14 +196,14 @@ def _tried(facts: Mapping[str, Any], dev: str) -> list[str]:
 
 def _measured(facts: Mapping[str, Any]) -> list[str]:
     """Return the lines of the card on candidates and watched mentions."""
-    measured, kept = facts.get("measured", []), facts["kept_epoch"]
+    measured, kept_epoch = facts.get("measured", []), facts["kept_epoch"]
     lines = []
     if measured and (parts := measured[0].get("recall")):
-        shares = [[f"{found['recall'][part]:.4f}" for part in parts] for found in measured]
+        shares = [[f"{measures['recall'][part]:.4f}" for part in parts] for measures in measured]
         head = ["epochs trained", *(f"{part} mentions" for part in parts)]
         rows = [[str(epoch), *share] for epoch, share in enumerate(shares)]
         lines = ["Mentions with a right name among their candidates:", "", *_table(head, rows), ""]
-    for table in watched_tables(measured, kept):
+    for table in watched_tables(measured, kept_epoch):
         lines += [f"The names nearest to *{table.mention}*; an asterisk is a right one:", ""]
         lines += [*_table(list(table.columns), list(map(list, table.rows))), ""]
     return lines

@@ -75,11 +75,11 @@ def multi_similarity(
     return losses.mean()
 
 
-def _log_one_plus(exponents: Tensor, chosen: Tensor) -> Tensor:
+def _log_one_plus(exponents: Tensor, counted: Tensor) -> Tensor:
     """Return ``log(1 + Σ exp)`` over the chosen exponents of each row."""
     import torch
 
-    exponents = exponents.masked_fill(~chosen, -torch.inf)
+    exponents = exponents.masked_fill(~counted, -torch.inf)
     return torch.cat([torch.zeros_like(exponents[:, :1]), exponents], dim=1).logsumexp(dim=1)
 
 

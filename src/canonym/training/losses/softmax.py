@@ -79,11 +79,11 @@ def multi_positive_softmax(
     logits = logits.masked_fill(hidden, -torch.inf)
     # A name that has a positive has something to be compared with; the others are left out first.
     logs = logits[used].log_softmax(dim=1)
-    wanted = torch.where(positive[used], logs, 0).sum(dim=1) / counts[used]
+    likelihood = torch.where(positive[used], logs, 0).sum(dim=1) / counts[used]
     if related is not None:
         others = (related & ~positive & ~hidden)[used]
         n_others = others.sum(dim=1)
         of_others = torch.where(others, logs, 0).sum(dim=1) / n_others.clamp(min=1)
         share = torch.where(n_others > 0, related_share, 0.0)
-        wanted = (1 - share) * wanted + share * of_others
-    return -wanted.mean()
+        likelihood = (1 - share) * likelihood + share * of_others
+    return -likelihood.mean()

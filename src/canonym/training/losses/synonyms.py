@@ -109,9 +109,9 @@ def pair_wise_cross_entropy(scores: Tensor, positives: Tensor) -> Tensor | None:
     there = scores > -torch.inf
     if not there.any():
         return None
-    chosen = wide(scores)[there]
+    wide_scores = wide(scores)[there]
     return torch.nn.functional.binary_cross_entropy_with_logits(
-        chosen, positives[there].to(chosen.dtype)
+        wide_scores, positives[there].to(wide_scores.dtype)
     )
 
 
@@ -122,7 +122,7 @@ def _mean_over_known(scores: Tensor, positives: Tensor, *, hard: bool) -> Tensor
     known = positives.any(dim=-1)
     if not known.any():
         return None
-    chosen = wide(scores)[known]
-    right = chosen.masked_fill(~positives[known], -torch.inf)
+    wide_scores = wide(scores)[known]
+    right = wide_scores.masked_fill(~positives[known], -torch.inf)
     best = right.amax(dim=-1) if hard else right.logsumexp(dim=-1)
-    return (chosen.logsumexp(dim=-1) - best).mean()
+    return (wide_scores.logsumexp(dim=-1) - best).mean()

@@ -135,10 +135,10 @@ class ResidualModule:
             if self.projection is not None:
                 vectors = vectors @ self.projection
             self._kept.update(zip(unknown, vectors, strict=True))
-        found = np.empty((len(listed), self.width), np.float32)
+        whole = np.empty((len(listed), self.width), np.float32)
         for row, name in enumerate(listed):
-            found[row] = self._kept[name]
-        return found
+            whole[row] = self._kept[name]
+        return whole
 
     def embed(self, names: Sequence[str]) -> Tensor:
         """Return ``f(n) = (enc(u) + u) / 2``, or ``enc(u)`` of another head, with gradients."""

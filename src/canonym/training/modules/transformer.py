@@ -19,7 +19,7 @@ from canonym.encoders.batches import encode_in_batches
 from canonym.encoders.devices import pool
 from canonym.encoders.hub import POOLINGS, check_model, find_model, read_checkpoint, read_model
 from canonym.encoders.inputs import check_count, check_option, checked_names, without_surrogates
-from canonym.errors import InvalidInput, Mismatch, require
+from canonym.errors import InvalidInput, require
 from canonym.types import Encoder, Float32Array
 
 if TYPE_CHECKING:
@@ -189,12 +189,12 @@ class NameModule:
         if len(parts) > 1 and self._takes_vectors:
             ids, vectors = look_up(self.network, ids, self.tokenizer.pad_token_id)
         with self._attention("eager" if on_cpu else None):
-            found = [
+            blocks = [
                 self._forward([ids[place] for place in places], device, vectors) for places in parts
             ]
         back = torch.empty(len(order), dtype=torch.long)
         back[torch.tensor(order)] = torch.arange(len(order))
-        return torch.cat(found)[back.to(device)]
+        return torch.cat(blocks)[back.to(device)]
 
     def encode(self, names: Sequence[str], *, normalise: bool = True) -> Float32Array:
         """Return vectors, of norm 1 as a rule, without gradients and without dropout."""
@@ -238,7 +238,7 @@ class NameModule:
         if not names:
             return []
         texts = [without_surrogates(name.lower() if self.lowercase else name) for name in names]
-        found = self.tokenizer(
+        tokens = self.tokenizer(
             texts,
             truncation=True,
             max_length=self.max_length,
@@ -246,7 +246,7 @@ class NameModule:
             return_attention_mask=False,
             return_token_type_ids=False,
         )
-        return list(found["input_ids"])
+        return list(tokens["input_ids"])
 
     @contextlib.contextmanager
     def _attention(self, kind: str | None) -> Iterator[None]:
@@ -268,46 +268,6 @@ class NameModule:
         """Return the pooled vectors of tokens, or of rows of `vectors`."""
         filled, mask = padded(ids, self.tokenizer.pad_token_id if vectors is None else 0)
         filled, mask = filled.to(device), mask.to(device)
-        given = {"input_ids": filled} if vectors is None else {"inputs_embeds": vectors[filled]}
-        hidden = self.network(**given, attention_mask=mask).last_hidden_state
+        inputs = {"input_ids": filled} if vectors is None else {"inputs_embeds": vectors[filled]}
+        hidden = self.network(**inputs, attention_mask=mask).last_hidden_state
         return pool(hidden, mask, self.pooling)
-
-
-# --- average -------------------------------------------------------------------------------------
-
-
-def average_weights(one: NameModule, other: NameModule, *, share: float) -> None:
-    """Move the weights of one encoder towards those of another, in place.
-
-    Fine-tuning on a few thousand mentions makes an encoder forget some of what it knew. The average
-    of the fine-tuned weights and those it began with keeps more of that, at no cost when encoding.
-
-    Notes
-    -----
-    ``θ = (1 − share) θ_one + share θ_other`` for every number that is no count.
-
-    References
-    ----------
-    Wortsman et al. (2022), Robust fine-tuning of zero-shot models.
-    """
-    if not 0 <= share <= 1:
-        raise InvalidInput(f"share is {share}; expected a number between 0 and 1")
-    mine, theirs = one.network.state_dict(), other.network.state_dict()
-    shapes = [{name: tuple(v.shape) for name, v in state.items()} for state in (mine, theirs)]
-    if shapes[0] != shapes[1]:
-        first = next(
-            name
-            for name in {**shapes[0], **shapes[1]}
-            if shapes[0].get(name) != shapes[1].get(name)
-        )
-        raise Mismatch(
-            f"the weights cannot be averaged: {first} is {shapes[0].get(first, 'not there')} in "
-            f"one and {shapes[1].get(first, 'not there')} in the other; take two encoders of one "
-            "architecture and vocabulary"
-        )
-    one.network.load_state_dict(
-        {
-            name: value.lerp(theirs[name].to(value), share) if value.is_floating_point() else value
-            for name, value in mine.items()
-        }
-    )

@@ -244,12 +244,12 @@ class BioSyn:
     def plan(self, encode: Encode, epoch: int, rng: np.random.Generator) -> Plan:
         """Search the candidates of every distinct string, and shuffle the mentions."""
         del epoch  # every epoch is sampled alike
-        found = self.search.refresh(encode)
+        hits = self.search.refresh(encode)
         order = rng.permutation(self.n_mentions).astype(np.int32)
-        plan = {"mentions": order, "candidates": found.rows, "sparse": found.sparse}
+        plan = {"mentions": order, "candidates": hits.rows, "sparse": hits.sparse}
         if self._watched:
             n = self._n_shown
-            dense = found.dense[-len(self._watched) :, :n]
+            dense = hits.dense[-len(self._watched) :, :n]
             if not dense.size:  # all candidates are by the sparse scores
                 dense = self.search.dense_names(encode, self._watched, n)
             plan["nearest"] = np.ascontiguousarray(dense)
@@ -260,19 +260,19 @@ class BioSyn:
 
         Nothing without watched or dev mentions, for then nobody asks for a search at the end.
         """
-        found: dict[str, Any] = {}
+        report: dict[str, Any] = {}
         if self.dev is not None or self._watched:
-            found["recall"] = {"training": self._recall(plan["candidates"], self.mentions)}
+            report["recall"] = {"training": self._recall(plan["candidates"], self.mentions)}
         if self.dev is not None:
             rows = plan["candidates"][len(self.mentions.texts) :]
-            found["recall"]["dev"] = self._recall(rows, self.dev)
+            report["recall"]["dev"] = self._recall(rows, self.dev)
         if self._watched:
             if not epoch:
                 label = {"chargrams": "tf-idf"}.get(str(self.settings["sparse"]))
                 rows = self.search.sparse_names(self._watched, self._n_shown)
-                found["reference"] = [label or self.settings["sparse"], self._entries(rows)]
-            found["nearest"] = self._entries(plan["nearest"])
-        return found
+                report["reference"] = [label or self.settings["sparse"], self._entries(rows)]
+            report["nearest"] = self._entries(plan["nearest"])
+        return report
 
     def _recall(self, candidates: Int32Array, mentions: LinkedMentions) -> float:
         """Return the share of mentions with a right name among their candidates."""
@@ -287,10 +287,10 @@ class BioSyn:
         table = self.table
         return {
             mention: nearest_entries(
-                ((table.texts[r], [table.ids[c] for c in table.concepts.of(r)]) for r in found),
+                ((table.texts[r], [table.ids[c] for c in table.concepts.of(r)]) for r in row),
                 right,
             )
-            for (mention, right), found in zip(self._right_of.items(), rows.tolist(), strict=True)
+            for (mention, right), row in zip(self._right_of.items(), rows.tolist(), strict=True)
         }
 
     def n_batches(self, plan: Plan) -> int:
@@ -321,10 +321,12 @@ class BioSyn:
         if self._cosine_scale is not None:
             # The roots on both sides give the scale in the product.
             vectors = torch.nn.functional.normalize(vectors, dim=1) * self._cosine_scale**0.5
-        queries, found = vectors[: len(used)], vectors[len(used) :]
+        queries, candidate_vectors = vectors[: len(used)], vectors[len(used) :]
         with losses.exactly(vectors):
             dense = torch.einsum(
-                "md,mkd->mk", queries, found.reshape(*candidates.shape, vectors.shape[1])
+                "md,mkd->mk",
+                queries,
+                candidate_vectors.reshape(*candidates.shape, vectors.shape[1]),
             )
         if self._cosine_scale is not None:
             dense = dense - self._cosine_scale * self._middle
@@ -386,8 +388,8 @@ def _ids(
         if prepare(text) == prepare(mention)
         for id in ids
     ]
-    found = frozenset(table.ids[number] for number in numbers if number is not None)
-    return found or None
+    own_ids = frozenset(table.ids[number] for number in numbers if number is not None)
+    return own_ids or None
 
 
 def _with_mentions(table: NameTable, mentions: LinkedMentions) -> NameTable:
@@ -400,7 +402,7 @@ def _with_mentions(table: NameTable, mentions: LinkedMentions) -> NameTable:
 
 
 def _prepared(watched: Iterable[str], preparation: str) -> list[str]:
-    found = [PREPARATIONS[preparation](mention) for mention in watched]
-    if not all(found):
+    prepared = [PREPARATIONS[preparation](mention) for mention in watched]
+    if not all(prepared):
         raise InvalidInput("a watched mention is empty when prepared; give one with letters")
-    return found
+    return prepared

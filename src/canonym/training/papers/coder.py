@@ -223,8 +223,8 @@ class Coder:
 
         triplets, heads, tails = self.batches.batch(plan, batch)
         vectors = embed([self.table.texts[row] for row in (*heads, *tails)])
-        given = torch.from_numpy(triplets).to(vectors.device).long()
-        concepts = torch.cat([given[:, 0], given[:, 2]])
+        numbers = torch.from_numpy(triplets).to(vectors.device).long()
+        concepts = torch.cat([numbers[:, 0], numbers[:, 2]])
         same = concepts[:, None] == concepts[None]
         others = same.clone().fill_diagonal_(False)
         loss: Tensor = losses.multi_similarity(
@@ -233,9 +233,9 @@ class Coder:
         if self.variant == "none":
             return loss
         first, second = vectors.chunk(2)
-        right = given[:, 2, None] == given[None, :, 2]
+        right = numbers[:, 2, None] == numbers[None, :, 2]
         through = losses.multi_similarity(
-            self._similarities(first, second, given[:, 1]),
+            self._similarities(first, second, numbers[:, 1]),
             right,
             ~right,
             **self.relation_weighing._asdict(),

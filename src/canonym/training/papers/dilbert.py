@@ -161,7 +161,7 @@ class Dilbert:
         )
         self.strategy, self.random_epochs, self.searched = strategy, random_epochs, searched
         concepts_of = map(self.mentions.concepts.of, range(self.mentions.n_mentions))
-        self._mention_ids = [tuple(table.ids[one] for one in found) for found in concepts_of]
+        self._mention_ids = [tuple(map(table.ids.__getitem__, of_one)) for of_one in concepts_of]
         self.settings: Mapping[str, object] = {
             "strategy": strategy,
             "n_positives": n_positives,
@@ -204,17 +204,17 @@ class Dilbert:
         """Choose triplets and shuffle them."""
         number = STRATEGIES.index(self.strategy)
         if self.strategy.startswith("random"):
-            found = self.sampler.random(rng)
+            triplets = self.sampler.random(rng)
         elif epoch < self.random_epochs:
-            found, number = self.sampler.random(rng), 0
+            triplets, number = self.sampler.random(rng), 0
         else:
-            found = self.sampler.resampled(encode, rng, searched=self.searched)
-            if not len(found) and epoch <= self.random_epochs:
+            triplets = self.sampler.resampled(encode, rng, searched=self.searched)
+            if not len(triplets) and epoch <= self.random_epochs:
                 raise InvalidInput(
                     "a right name is the nearest for every mention, so that re-sampling finds no "
                     "negatives: train with random sampling, search all names, or add siblings"
                 )
-        mixed = found[rng.permutation(len(found))]
+        mixed = triplets[rng.permutation(len(triplets))]
         columns = {name: mixed[:, i].copy() for i, name in enumerate(_COLUMNS)}
         return {**columns, "strategy": np.array([number], dtype=np.int32)}
 
@@ -246,7 +246,7 @@ class Dilbert:
 
     def triplets(self, plan: Plan) -> Iterator[Triplet]:
         """Yield the triplets of a plan as strings."""
-        chosen = STRATEGIES[int(plan["strategy"][0])]
+        strategy = STRATEGIES[int(plan["strategy"][0])]
         columns = (plan["mentions"], plan["positives"], plan["negatives"])
         for mention, positive, negative in zip(*columns, strict=True):
             yield Triplet(
@@ -254,5 +254,5 @@ class Dilbert:
                 self.name_texts[positive],
                 self.name_texts[negative],
                 self._mention_ids[mention],
-                chosen,
+                strategy,
             )

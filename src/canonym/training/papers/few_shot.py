@@ -191,10 +191,10 @@ class FewShot:
         """Return the training names nearest to watched mentions, at first by frozen vectors too."""
         if not self._watched:
             return {}
-        found: dict[str, Any] = {"nearest": self._entries(plan["nearest"])}
+        report: dict[str, Any] = {"nearest": self._entries(plan["nearest"])}
         if not epoch:
-            found["reference"] = ["encoder underneath", self._entries(self._nearest(self._inputs))]
-        return found
+            report["reference"] = ["encoder underneath", self._entries(self._nearest(self._inputs))]
+        return report
 
     def _entries(self, rows: Int32Array) -> dict[str, Any]:
         """Return rows of training names, by watched mention, as JSON can hold them."""
@@ -203,11 +203,11 @@ class FewShot:
             mention: nearest_entries(
                 (
                     (names.training[row], [names.concepts[names.training_concepts[row]]])
-                    for row in found
+                    for row in nearest
                 ),
                 None if concept is None else [concept],
             )
-            for mention, concept, found in zip(self._watched, self._concepts, rows, strict=True)
+            for mention, concept, nearest in zip(self._watched, self._concepts, rows, strict=True)
         }
 
     def n_batches(self, plan: Plan) -> int:

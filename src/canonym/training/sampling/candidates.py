@@ -124,9 +124,9 @@ def nearest_names(
     for first in range(0, len(names), _NAMES):
         block = names[first : first + _NAMES]
         index = dense_index(encode(block), similarity)
-        found = index.search(queries, min(k, len(block)))
-        rows = np.concatenate([rows, found.rows + np.int32(first)], axis=1)
-        scores = np.concatenate([scores, found.scores], axis=1)
+        hits = index.search(queries, min(k, len(block)))
+        rows = np.concatenate([rows, hits.rows + np.int32(first)], axis=1)
+        scores = np.concatenate([scores, hits.scores], axis=1)
         # Earlier rows come first, so a stable sort keeps ties in the order of the rows.
         order = np.argsort(-scores, axis=1, kind="stable")[:, :k]
         rows = np.take_along_axis(rows, order, axis=1)

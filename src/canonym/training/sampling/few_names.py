@@ -22,17 +22,17 @@ def read_groups(path: str | Path) -> dict[str, list[str]]:
     """Read lists of names by concept from JSON, in gzip or not."""
     try:
         with open_bytes(path) as source:
-            found = parse_json(source.read().decode("utf-8"))
-        if not isinstance(found, dict) or not all(
+            content = parse_json(source.read().decode("utf-8"))
+        if not isinstance(content, dict) or not all(
             isinstance(names, list) and all(isinstance(name, str) for name in names)
-            for names in found.values()
+            for names in content.values()
         ):
             raise ValueError("something else")
     except ValueError as error:
         raise ReadError(
             path, f"an object of lists of names by concept is expected, found {error}"
         ) from error
-    return found
+    return content
 
 
 class FewNames(NamedTuple):
@@ -111,15 +111,15 @@ def distance_weights(
     Wu et al. (2017), Sampling Matters in Deep Embedding Learning, section 3.2. Fivez et al. (2021),
     section 2.2, who cite it; their released code has ``"inverse"``.
     """
-    given = np.asarray(distances, dtype=np.float64)
-    allowed = ~np.isnan(given)
+    lengths = np.asarray(distances, dtype=np.float64)
+    allowed = ~np.isnan(lengths)
     if weighting == "inverse":
         # d² / 2 is the cosine distance of unit vectors.
-        logs = -np.log(np.clip(np.where(allowed, given, 1) ** 2 / 2, 1e-9, None))
+        logs = -np.log(np.clip(np.where(allowed, lengths, 1) ** 2 / 2, 1e-9, None))
     else:
-        near = allowed & (given <= farthest)
+        near = allowed & (lengths <= farthest)
         some = near.any(axis=1, keepdims=True)
-        clipped = np.clip(np.where(allowed, given, 1), nearest, 2 - 1e-6)
+        clipped = np.clip(np.where(allowed, lengths, 1), nearest, 2 - 1e-6)
         density = (width - 2) * np.log(clipped) + (width - 3) / 2 * np.log1p(-(clipped**2) / 4)
         # Where all are too far none is better than another.
         logs = np.where(some, -density, 0)

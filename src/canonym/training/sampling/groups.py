@@ -39,7 +39,7 @@ def find_hard_neighbours(
     neighbour has to share one of the bits of `sources` with the query: two sources have different
     concepts for one thing, one source has not.
     """
-    found = np.full((len(queries), k), -1, dtype=np.int64)
+    nearest = np.full((len(queries), k), -1, dtype=np.int64)
     for column, part in enumerate(np.array_split(rng.permutation(len(vectors)), k)):
         if not len(part):
             continue
@@ -61,8 +61,8 @@ def find_hard_neighbours(
                 np.copyto(scores, -np.inf, where=apart)
             best = scores.argmax(axis=1)
             good = np.isfinite(scores[np.arange(len(scores)), best])
-            found[block, column] = np.where(good, part[best], -1)
-    return found
+            nearest[block, column] = np.where(good, part[best], -1)
+    return nearest
 
 
 def hashed(encoder: Subword, texts: Sequence[str]) -> tuple[npt.NDArray[np.int64], Int32Array]:
@@ -90,9 +90,9 @@ class SynonymGroups:
             (numbers.setdefault(text, len(numbers)) for text in texts), np.int64, count=len(texts)
         )
         keys = concepts.astype(np.int64) * len(numbers) + number_of
-        given = np.flatnonzero(number_of > 0)
-        _, rows, places = np.unique(keys[given], return_index=True, return_inverse=True)
-        rows = given[rows]
+        weighted = np.flatnonzero(number_of > 0)
+        _, rows, places = np.unique(keys[weighted], return_index=True, return_inverse=True)
+        rows = weighted[rows]
         self.given = rows
         self.texts = [texts[row] for row in rows]
         self.text_numbers = number_of[rows]
@@ -116,16 +116,16 @@ class SynonymGroups:
         if weights is not None:
             shares *= np.asarray(weights, dtype=np.float64)[self.concepts]
         if name_weights is not None:
-            each = np.asarray(name_weights, dtype=np.float64)
-            if each.shape != (len(names),):
+            weight_of = np.asarray(name_weights, dtype=np.float64)
+            if weight_of.shape != (len(names),):
                 raise InvalidInput(
-                    f"{len(names):,} names were given with name_weights of shape {each.shape}; "
-                    "one number for each name is expected"
+                    f"{len(names):,} names were given with name_weights of shape "
+                    f"{weight_of.shape}; one number for each name is expected"
                 )
             # Equal names are one name, as they are without weights.
             largest = np.full(len(rows), -np.inf)
             with np.errstate(invalid="ignore"):  # checked below
-                np.maximum.at(largest, places, each[given])
+                np.maximum.at(largest, places, weight_of[weighted])
                 shares *= largest
         if not (shares.min() >= 0 and 0 < shares.sum() < np.inf):
             raise InvalidInput(
@@ -196,7 +196,7 @@ class HardPool:
         self.rows, self.draws = np.unique(groups.draw_names(POOL_SIZE, rng), return_inverse=True)
         places = np.sort(rng.permutation(len(groups.texts))[:searched])
         sources = groups.sources
-        found = find_hard_neighbours(
+        neighbours = find_hard_neighbours(
             groups.encode(table, self.rows),
             groups.concepts[self.rows],
             groups.encode(table, places),
@@ -206,7 +206,7 @@ class HardPool:
             query_sources=None if sources is None else sources[self.rows],
             sources=None if sources is None else sources[places],
         )
-        self.found = np.where(found >= 0, places[found], -1)
+        self.found = np.where(neighbours >= 0, places[neighbours], -1)
 
     def draw(
         self,

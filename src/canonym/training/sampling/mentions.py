@@ -79,16 +79,16 @@ def training_mentions(
     >>> training_mentions([document], terminology).pairs
     (('migraines', frozenset({'MESH:D1'})),)
     """
-    chosen = choose_protocol(protocol)
-    if not chosen.prepared:
+    checked_protocol = choose_protocol(protocol)
+    if not checked_protocol.prepared:
         raise InvalidInput(
-            f"the protocol {chosen.name!r} leaves strings to the linker; train with one that "
-            "prepares them, such as 'biosyn' or 'plain'"
+            f"the protocol {checked_protocol.name!r} leaves strings to the linker; train with one "
+            "that prepares them, such as 'biosyn' or 'plain'"
         )
     question_set = make_questions(
         drop_duplicates(documents),
         ConceptIds(terminology),
-        chosen,
+        checked_protocol,
         types=types,
         corrections=corrections,
         engine=engine,

@@ -175,8 +175,8 @@ class NameTable:
         for text, ids in mentions:
             if isinstance(ids, str):
                 raise InvalidInput(f"the ids of {text!r} are {ids!r}; a list of ids is expected")
-            found = {self._ordinals[id_] for id_ in ids if id_ in self._ordinals}
-            named = sorted(concept for concept in found if counts[concept])
+            concepts = {self._ordinals[id_] for id_ in ids if id_ in self._ordinals}
+            named = sorted(concept for concept in concepts if counts[concept])
             prepared = prepare(text)
             if not named or not prepared:
                 n_left_out += 1
@@ -211,22 +211,22 @@ def distinct_rows(columns: list[array[int]], sizes: Sequence[int]) -> Int32Array
         keys += np.frombuffer(columns.pop(0), np.intc)
     keys.sort()
     keys = keys[np.concatenate(([True], keys[1:] != keys[:-1]))]
-    found = np.empty((len(keys), len(sizes)), dtype=np.int32)
+    digits = np.empty((len(keys), len(sizes)), dtype=np.int32)
     for place, size in reversed(list(enumerate(sizes))):
-        found[:, place] = keys % size
+        digits[:, place] = keys % size
         keys //= size
-    return found
+    return digits
 
 
 def _alternatives(terminology: Terminology, ids: Sequence[str]) -> dict[str, int]:
     """Return the concept of each alternative id; the first that has it, as when it is resolved."""
     ordinals = {id_: i for i, id_ in enumerate(ids)}
-    found: dict[str, int] = {}
+    first: dict[str, int] = {}
     for xref in terminology.iter_xrefs():
         ordinal = ordinals.get(xref.concept_id)
         if xref.kind == "alternative" and ordinal is not None:
-            found[xref.target] = min(ordinal, found.get(xref.target, ordinal))
-    return found
+            first[xref.target] = min(ordinal, first.get(xref.target, ordinal))
+    return first
 
 
 # --- names of related concepts --------------------------------------------------------------------
@@ -273,9 +273,9 @@ class RelatedNames:
         ids = [self.table.ids[concept] for concept in own]
         near = {other for id_ in ids if id_ in self.hierarchy for other in relatives(id_)}
         ordinals = [self.table.ordinal(id_) for id_ in near - set(ids)]
-        found = np.array(sorted(o for o in ordinals if o is not None), dtype=np.int32)
+        others = np.array(sorted(o for o in ordinals if o is not None), dtype=np.int32)
         names = self.table.names
-        return np.setdiff1d(names.of_all(found), names.of_all(np.array(own, dtype=np.int32)))
+        return np.setdiff1d(names.of_all(others), names.of_all(np.array(own, dtype=np.int32)))
 
 
 def names_below(
@@ -294,20 +294,22 @@ def names_below(
     check_hierarchy(hierarchy, allow_cycles=allow_cycles)
     children = hierarchy.children(top)
     above = {parent for child in children for parent in hierarchy.parents(child)}
-    chosen = [child for child in children if child not in above]
+    below = [child for child in children if child not in above]
     rows: dict[str, Int32Array] = {}
-    for child in chosen:
+    for child in below:
         ids = [id_ for id_ in hierarchy.descendants(child) if id_ != child]
         ordinals = [o for id_ in ids if (o := table.ordinal(id_)) is not None]
         rows[child] = np.unique(table.names.of_all(np.array(ordinals, dtype=np.int32)))
     largest = sorted(rows, key=lambda child: -len(rows[child]))[:n_concepts]
     every = np.concatenate([np.empty(0, np.int32), *(rows[child] for child in largest)])
     once = np.bincount(every, minlength=table.n_names) == 1
-    kept = {child: rows[child][once[rows[child]]] for child in largest}
-    found = {child: [table.texts[i] for i in names] for child, names in kept.items() if len(names)}
-    if len(found) < 2:
+    own_rows = {child: rows[child][once[rows[child]]] for child in largest}
+    texts_of = {
+        child: [table.texts[i] for i in names] for child, names in own_rows.items() if len(names)
+    }
+    if len(texts_of) < 2:
         raise InvalidInput(
-            f"{top!r} has {len(found)} children with names of their own below them; at least two "
-            "are needed to tell one from another: choose a concept further up"
+            f"{top!r} has {len(texts_of)} children with names of their own below them; at least "
+            "two are needed to tell one from another: choose a concept further up"
         )
-    return found
+    return texts_of

@@ -51,11 +51,11 @@ class PairBatches:
         sizes = 1 + paired
         # Anchor and positive stand side by side, and the gap where there is none is closed.
         flat = np.stack([anchors, positives], axis=1).ravel()
-        kept = flat >= 0
+        filled = flat >= 0
         starts = self._cut(np.concatenate([[0], np.cumsum(sizes)]))
         return {
-            "names": flat[kept].astype(np.int32),
-            "concepts": np.repeat(concepts, 2)[kept].astype(np.int32),
+            "names": flat[filled].astype(np.int32),
+            "concepts": np.repeat(concepts, 2)[filled].astype(np.int32),
             "starts": starts,
         }
 
@@ -73,8 +73,8 @@ class PairBatches:
         place -= starts
         others = np.maximum(counts - 1, 1)
         step = 1 + (rng.random(len(anchors)) * others).astype(np.int64)
-        chosen = self.names.ends[starts + (place + step) % counts]
-        return np.where(counts > 1, chosen, -1).astype(np.int32)
+        partners = self.names.ends[starts + (place + step) % counts]
+        return np.where(counts > 1, partners, -1).astype(np.int32)
 
     def _cut(self, ends: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """Cut between anchors so that no batch is larger than allowed."""
@@ -87,7 +87,7 @@ class PairBatches:
 
 def repeat_to_share(n: int, n_others: int, share: float, rng: np.random.Generator) -> Int32Array:
     """Return the numbers of `n` items, repeated until they are a share of the others."""
-    wanted = max(round(share * n_others), n)
-    whole, rest = divmod(wanted, n)
+    n_drawn = max(round(share * n_others), n)
+    whole, rest = divmod(n_drawn, n)
     last = rng.permutation(n)[:rest]
     return np.concatenate([np.tile(np.arange(n), whole), last]).astype(np.int32)

@@ -29,8 +29,8 @@ def draw_some(
     rows: npt.NDArray[np.int32] | list[int], n: int, rng: np.random.Generator
 ) -> Int32Array:
     """Draw up to `n` of some rows, each at most once."""
-    given = np.asarray(rows, dtype=np.int32)
-    return given[rng.permutation(len(given))[:n]]
+    numbers = np.asarray(rows, dtype=np.int32)
+    return numbers[rng.permutation(len(numbers))[:n]]
 
 
 def draw_apart(
@@ -60,15 +60,15 @@ def shuffled(places: npt.NDArray[np.integer[Any]], n: int, seed: int) -> npt.NDA
     half = np.uint64(max((n - 1).bit_length() + 1, 2) // 2)  # bits
     mask = (np.uint64(1) << half) - np.uint64(1)
     keys = np.random.default_rng(seed).integers(2**64, size=6, dtype=np.uint64)
-    found = np.array(places, dtype=np.uint64)
-    beyond = np.arange(len(found))
+    values = np.array(places, dtype=np.uint64)
+    beyond = np.arange(len(values))
     while len(beyond):
-        left, right = found[beyond] >> half, found[beyond] & mask
+        left, right = values[beyond] >> half, values[beyond] & mask
         for key in keys:
             left, right = right, left ^ (_mixed(right ^ key) & mask)
-        found[beyond] = (left << half) | right
-        beyond = beyond[found[beyond] >= n]
-    return found.astype(np.int64)
+        values[beyond] = (left << half) | right
+        beyond = beyond[values[beyond] >= n]
+    return values.astype(np.int64)
 
 
 def _mixed(numbers: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:

@@ -20,7 +20,7 @@ from canonym.types import Int32Array, Relation
 
 def read_relations(path: str | Path) -> list[Relation]:
     """Read relations, ``head<tab>relation<tab>tail`` a line."""
-    found = []
+    relations = []
     with open_text(path) as lines:
         for number, line in enumerate(lines, start=1):
             cells = line.rstrip("\r\n").split("\t")
@@ -32,10 +32,10 @@ def read_relations(path: str | Path) -> list[Relation]:
                     f"head, relation and tail are expected with tabs between, found {line[:60]!r}",
                     line=number,
                 )
-            found.append(Relation(*(cell.strip() for cell in cells)))
-    if not found:
+            relations.append(Relation(*(cell.strip() for cell in cells)))
+    if not relations:
         raise ReadError(path, "holds no relation; head<tab>relation<tab>tail lines are expected")
-    return found
+    return relations
 
 
 class RelationTable:
@@ -149,8 +149,8 @@ class RelationBatches:
         """Return the triplets ``(k, 3)`` of a batch with their repetitions, and the names."""
         seed, start = int(plan["seed"][0]), number * self.n_different
         places = np.arange(start, min(start + self.n_different, self.n_drawn))
-        chosen = self.triplets[shuffled(places, len(self.triplets), seed)]
-        triplets = np.repeat(chosen, self.repeats, axis=0)
+        drawn = self.triplets[shuffled(places, len(self.triplets), seed)]
+        triplets = np.repeat(drawn, self.repeats, axis=0)
         rng = np.random.default_rng([seed, number])
         heads, tails = (self._draw_names(triplets[:, end], rng) for end in (0, 2))
         return triplets, heads, tails

@@ -95,13 +95,13 @@ class TripletSampler:
                 barred = np.union1d(right, added)
             negatives = draw_apart(self.table.n_names, barred, self.n_negatives, rng)
             choices.append(_Choice(positives, negatives))
-        found = _triplets(choices)
-        if not len(found):
+        triplets = _triplets(choices)
+        if not len(triplets):
             raise InvalidInput(
                 "every name of the terminology is a right one for every mention, and negatives are "
                 "other names: give the whole terminology"
             )
-        return found
+        return triplets
 
     def resampled(
         self, encode: Encode, rng: np.random.Generator, *, searched: str = "training"
@@ -177,9 +177,9 @@ class TripletSampler:
         ]
 
 
-def _among(found: Int32Array, sets: Int32Array) -> npt.NDArray[np.bool_]:
+def _among(rows: Int32Array, sets: Int32Array) -> npt.NDArray[np.bool_]:
     """Tell which places ``(n, k)`` hold a number of the set in the same row of `sets`."""
-    return np.stack([np.isin(row, own) for row, own in zip(found, sets, strict=True)])
+    return np.stack([np.isin(row, own) for row, own in zip(rows, sets, strict=True)])
 
 
 def _triplets(choices: list[_Choice]) -> Int32Array:

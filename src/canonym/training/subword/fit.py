@@ -87,8 +87,8 @@ def initial_table(encoder: Subword, texts: Sequence[str], rng: np.random.Generat
     n_buckets, dimensions = encoder.table.shape
     counts = np.zeros(n_buckets)
     for start in range(0, len(texts), _BLOCK):
-        found = hashed(encoder, texts[start : start + _BLOCK])
-        counts += np.bincount(found[1], minlength=n_buckets)
+        hashes = hashed(encoder, texts[start : start + _BLOCK])
+        counts += np.bincount(hashes[1], minlength=n_buckets)
     idf = np.log((len(texts) + 1) / (np.minimum(counts, len(texts)) + 1))
     table = rng.standard_normal((n_buckets, dimensions), dtype=np.float32)
     table *= (idf / max(idf.max(), 1e-12) / np.sqrt(dimensions))[:, None].astype(np.float32)
@@ -114,8 +114,8 @@ def make_step(
     n = len(indptr) - 1
     owners = np.repeat(np.arange(n), np.diff(indptr))
     least = dropout if isinstance(dropout, float) else dropout[owners]
-    kept = rng.random(len(buckets)) >= least
-    buckets, owners = buckets[kept], owners[kept]
+    survivors = rng.random(len(buckets)) >= least
+    buckets, owners = buckets[survivors], owners[survivors]
     seen = np.zeros(len(optimiser.table), dtype=bool)
     seen[buckets] = True
     touched = np.flatnonzero(seen)
@@ -259,34 +259,34 @@ def fit_subword(
     ----------
     .. [1] M. Wortsman et al., "Robust Fine-Tuning of Zero-Shot Models", CVPR 2022, eq. 1.
     """
-    given = SimpleNamespace(**locals())
-    given.names = _checked(given)
+    run = SimpleNamespace(**locals())
+    run.names = _checked(run)
     rng = np.random.default_rng(seed)
     encoder = start or Subword(
         np.zeros((1 << n_bits, dimensions), dtype=np.float32), steps=normalisation
     )
     owners = np.asarray(concepts).astype(np.int32)
-    groups = SynonymGroups(encoder, given.names, owners, weights, sources, name_weights)
+    groups = SynonymGroups(encoder, run.names, owners, weights, sources, name_weights)
     table = (
         initial_table(encoder, groups.texts, rng)
         if start is None
         else float_table(start.table, start.scale)
     )
     began_with = table.copy() if start is not None and start_share else None
-    _take_steps(_Batches(given, groups, table, rng), given)
+    _take_steps(_Batches(run, groups, table, rng), run)
     if began_with is not None:
         table += np.float32(start_share) * (began_with - table)
     fitted = Subword(table, **encoder.options())
     return fitted.quantised() if quantise else fitted
 
 
-def _checked(given: SimpleNamespace) -> list[str]:
+def _checked(run: SimpleNamespace) -> list[str]:
     """Check the options of `fit_subword`, and return the names."""
     for name, (least, most) in _RANGES.items():
-        value = getattr(given, name)
+        value = getattr(run, name)
         if not least <= value <= most:
             raise InvalidInput(f"{name}={value!r}: from {least} to {most} is expected")
-    names, concepts, teacher = checked_names(given.names), np.asarray(given.concepts), given.teacher
+    names, concepts, teacher = checked_names(run.names), np.asarray(run.concepts), run.teacher
     if concepts.shape != (len(names),) or not np.issubdtype(concepts.dtype, np.integer):
         raise InvalidInput(
             f"{len(names)} names were given with concepts of shape {concepts.shape} and type "
@@ -302,30 +302,34 @@ def _checked(given: SimpleNamespace) -> list[str]:
     return names
 
 
-def _take_steps(batches: _Batches, given: SimpleNamespace) -> None:
+def _take_steps(batches: _Batches, run: SimpleNamespace) -> None:
     """Fit the table of `batches`, as the options of `fit_subword` describe."""
-    steps, queries_of, rng = given.steps, given.mention_queries, batches.rng
-    optimiser = RowAdam(batches.table, given.learning_rate)
+    steps, queries_of, rng = run.steps, run.mention_queries, batches.rng
+    optimiser = RowAdam(batches.table, run.learning_rate)
     total = 0.0
     for step in range(steps):
         batches.refresh(step)
         rows, texts = batches.draw()
-        queries = [one.draw(rng) for one in queries_of]
-        rates = np.full(len(texts) + sum(len(one.texts) for one in queries), given.asked_dropout)
-        rates[: len(texts)] = given.dropout
+        queries = [query_set.draw(rng) for query_set in queries_of]
+        rates = np.full(
+            len(texts) + sum(len(query_set.texts) for query_set in queries), run.asked_dropout
+        )
+        rates[: len(texts)] = run.dropout
         synonyms = partial(batches.synonyms_loss, rows)
         total += make_step(
             optimiser,
-            batches.groups.hashed([*texts, *(text for one in queries for text in one.texts)]),
+            batches.groups.hashed(
+                [*texts, *(text for query_set in queries for text in query_set.texts)]
+            ),
             rate=min(1.0, 2 * (1 - step / steps)),
-            loss=partial(_loss, synonyms, len(texts), queries, given.temperature),
+            loss=partial(_loss, synonyms, len(texts), queries, run.temperature),
             dropout=rates,
             rng=rng,
         )
-        if given.progress:
-            given.progress(step + 1, steps)
-        if given.log and (step + 1) % _LOGGED == 0:
-            given.log(f"step {step + 1}: loss {total / _LOGGED:.4f}")
+        if run.progress:
+            run.progress(step + 1, steps)
+        if run.log and (step + 1) % _LOGGED == 0:
+            run.log(f"step {step + 1}: loss {total / _LOGGED:.4f}")
             total = 0.0
 
 
@@ -334,44 +338,46 @@ class _Batches:
 
     def __init__(
         self,
-        given: SimpleNamespace,
+        run: SimpleNamespace,
         groups: SynonymGroups,
         table: Float32Array,
         rng: np.random.Generator,
     ) -> None:
-        self.given, self.groups, self.table, self.rng = given, groups, table, rng
+        self.run, self.groups, self.table, self.rng = run, groups, table, rng
         # Names that are drawn again and again add nothing to a batch.
-        batch = min(given.batch, max(_LEAST_BATCH, len(given.names)))
-        self.n = max(1, batch // (1 + given.positives))
-        pair = given.related
+        batch = min(run.batch, max(_LEAST_BATCH, len(run.names)))
+        self.n = max(1, batch // (1 + run.positives))
+        pair = run.related
         self.relatives = None if pair is None else Relatives(groups, np.asarray(pair))
         self.near: HardPool | None = None
 
     def refresh(self, step: int) -> None:
         """Search hard neighbours and the candidates of mentions, in the steps to do so."""
-        given, steps = self.given, self.given.steps
-        log = given.log or (lambda _: None)
-        times = range(1, given.refresh + 1)
-        if given.hard_neighbours and step in {steps * i // (given.refresh + 1) for i in times}:
-            self.near = HardPool(self.groups, self.table, self.rng, searched=given.searched)
+        run, steps = self.run, self.run.steps
+        log = run.log or (lambda _: None)
+        times = range(1, run.refresh + 1)
+        if run.hard_neighbours and step in {steps * i // (run.refresh + 1) for i in times}:
+            self.near = HardPool(self.groups, self.table, self.rng, searched=run.searched)
             log(f"step {step}: neighbours searched for {len(self.near.rows):,} names")
-        if given.mention_queries and step in {steps * i // _SEARCHES for i in range(_SEARCHES)}:
+        if run.mention_queries and step in {steps * i // _SEARCHES for i in range(_SEARCHES)}:
             encode = partial(self.groups.encode_texts, self.table)
-            shares = [f"{100 * one.refresh(encode):.1f} %" for one in given.mention_queries]
+            shares = [
+                f"{100 * query_set.refresh(encode):.1f} %" for query_set in run.mention_queries
+            ]
             right = f"mentions with a right one first: {', '.join(shares)}"
             log(f"step {step}: candidates searched, {right}")
 
     def draw(self) -> tuple[npt.NDArray[np.int64], list[str]]:
         """Return the rows of a batch, and their texts, some of them changed by noise."""
-        given, groups, rng = self.given, self.groups, self.rng
+        run, groups, rng = self.run, self.groups, self.rng
         if self.near is None:
-            rows = groups.draw(self.n, given.positives, rng)
+            rows = groups.draw(self.n, run.positives, rng)
         else:
-            rows = self.near.draw(self.n, given.positives, given.hard_neighbours, rng)
+            rows = self.near.draw(self.n, run.positives, run.hard_neighbours, rng)
         rows = np.unique(rows if self.relatives is None else self.relatives.along(rows, rng))
         texts = [groups.texts[row] for row in rows]
-        if given.noise:
-            for at in np.flatnonzero(rng.random(len(rows)) < given.noise).tolist():
+        if run.noise:
+            for at in np.flatnonzero(rng.random(len(rows)) < run.noise).tolist():
                 texts[at] = disturb(texts[at], rng)
         return rows, texts
 
@@ -379,17 +385,17 @@ class _Batches:
         self, rows: npt.NDArray[np.int64], vectors: Float32Array
     ) -> tuple[float, npt.NDArray[Any]]:
         """Return the `multi_positive_loss` of the names of a batch, and its gradient."""
-        given, concepts = self.given, self.groups.concepts[rows]
-        teacher = None if given.teacher is None else given.teacher[self.groups.given[rows]]
+        run, concepts = self.run, self.groups.concepts[rows]
+        teacher = None if run.teacher is None else run.teacher[self.groups.given[rows]]
         return multi_positive_loss(
             vectors,
             concepts=concepts,
             texts=self.groups.text_numbers[rows],
-            temperature=given.temperature,
+            temperature=run.temperature,
             teacher=None if teacher is None else _unit(teacher),
-            teacher_share=given.teacher_share,
+            teacher_share=run.teacher_share,
             related=None if self.relatives is None else self.relatives.among(concepts),
-            related_share=given.related_share,
+            related_share=run.related_share,
         )
 
 
@@ -403,22 +409,26 @@ def _loss(
     """Return the loss of the first `n` names with that of the queries after them."""
     value, gradient = synonyms(vectors[:n])
     gradients = [gradient]
-    for one in queries:
-        of_one = vectors[n : n + len(one.texts)]
+    for query_set in queries:
+        of_one = vectors[n : n + len(query_set.texts)]
         more, gradient = marginal_loss(
-            of_one, one.mentions, one.candidates, one.right, temperature=temperature
+            of_one,
+            query_set.mentions,
+            query_set.candidates,
+            query_set.right,
+            temperature=temperature,
         )
         # The mean over all mentions, not of the means.
-        share = len(one.mentions) / sum(len(other.mentions) for other in queries)
+        share = len(query_set.mentions) / sum(len(other.mentions) for other in queries)
         value += share * more
         gradients.append(share * gradient)
-        n += len(one.texts)
+        n += len(query_set.texts)
     return value, np.concatenate(gradients) if queries else gradients[0]
 
 
 def _unit(vectors: npt.NDArray[Any]) -> Float32Array:
     """Return float32 vectors of length one, zero where they are."""
-    found = vectors.astype(np.float32)
-    lengths = np.sqrt(np.square(found).sum(axis=1, keepdims=True))
+    unscaled = vectors.astype(np.float32)
+    lengths = np.sqrt(np.square(unscaled).sum(axis=1, keepdims=True))
     lengths[lengths == 0] = 1
-    return found / lengths  # type: ignore[no-any-return]
+    return unscaled / lengths  # type: ignore[no-any-return]

@@ -52,18 +52,18 @@ def hold_out(
     The searched rows are all of the concepts concerned, and others drawn at random.
     """
     rng = np.random.default_rng(seed)
-    chosen = rows_to_ask(names, concepts, rng, n=n, least=3)
-    if not len(chosen):
+    asked = rows_to_ask(names, concepts, rng, n=n, least=3)
+    if not len(asked):
         raise InvalidInput(
             "no concept has three names, one of which could be set aside to measure the gain; "
             "fit without measuring"
         )
-    rest = np.setdiff1d(np.arange(len(names)), chosen)
+    rest = np.setdiff1d(np.arange(len(names)), asked)
     return HeldOut(
-        [names[row] for row in chosen],
-        concepts[chosen].astype(np.int32),
+        [names[row] for row in asked],
+        concepts[asked].astype(np.int32),
         rest,
-        _searched(rest, concepts, concepts[chosen], n_searched, rng),
+        _searched(rest, concepts, concepts[asked], n_searched, rng),
     )
 
 
@@ -99,10 +99,10 @@ def hold_out_mentions(
     for row in np.flatnonzero(apart).tolist():
         if forms[row] and forms[row] not in seen:
             rows.setdefault((forms[row], int(mentions.concepts[row])), row)
-    chosen = np.array(list(rows.values()), dtype=np.int64)
-    of_chosen = mentions.concepts[chosen]
+    asked = np.array(list(rows.values()), dtype=np.int64)
+    of_chosen = mentions.concepts[asked]
     held = HeldOut(
-        [mentions.names[row] for row in chosen],
+        [mentions.names[row] for row in asked],
         of_chosen,
         rest,
         _searched(rest, concepts, of_chosen, n_searched, rng),
@@ -113,12 +113,12 @@ def hold_out_mentions(
 def _searched(
     rest: npt.NDArray[np.int64],
     concepts: npt.NDArray[np.int32],
-    wanted: npt.NDArray[np.int32],
+    concepts_asked: npt.NDArray[np.int32],
     n: int,
     rng: np.random.Generator,
 ) -> npt.NDArray[np.int64]:
     """Return all rows of some concepts, and rows of others up to `n` in all."""
-    near = rest[np.isin(concepts[rest], wanted)]
+    near = rest[np.isin(concepts[rest], concepts_asked)]
     others = np.setdiff1d(rest, near)
     others = rng.permutation(others)[: max(0, n - len(near))]
     return np.sort(np.concatenate((near, others)))
@@ -138,7 +138,7 @@ def accuracy(
     """
     queries = _dense(encoder, held.names)
     best = np.full(len(queries), -np.inf, dtype=np.float32)
-    found = np.full(len(queries), -1, dtype=np.int64)
+    nearest = np.full(len(queries), -1, dtype=np.int64)
     for start in range(0, len(held.searched), _BLOCK):
         rows = held.searched[start : start + _BLOCK]
         scores = queries @ _dense(encoder, [names[row] for row in rows]).T
@@ -146,10 +146,10 @@ def accuracy(
         top = scores[np.arange(len(queries)), place]
         better = top > best + SAME
         best[better] = top[better]
-        found[better] = concepts[rows[place[better]]]
+        nearest[better] = concepts[rows[place[better]]]
         if progress is not None:
             progress(start + len(rows), len(held.searched))
-    return float(np.mean(found == held.concepts))
+    return float(np.mean(nearest == held.concepts))
 
 
 def _dense(encoder: Encoder, names: Sequence[str]) -> Float32Array:
@@ -253,20 +253,20 @@ def measure_gain(
         apart = hold_out(names, concepts, n=n, seed=seed)
     rest = np.arange(len(names)) if apart is None else apart.rest
     held: HeldOut | None = None
-    kept = None
+    learned = None
     if mentions is not None:
         held, left = hold_out_mentions(mentions, names, concepts, rest=rest, seed=seed)
-        kept = mentions.at(left)
-    if not any(one and one.names for one in (apart, held)):
+        learned = mentions.at(left)
+    if not any(part and part.names for part in (apart, held)):
         return Gain(None, None)
     fitted = fit_names(
-        [names[row] for row in rest], concepts[rest], mentions=kept, seed=seed, **options
+        [names[row] for row in rest], concepts[rest], mentions=learned, seed=seed, **options
     )
 
-    def found(part: HeldOut | None) -> Found | None:
+    def outcome(part: HeldOut | None) -> Found | None:
         if part is None or not part.names:
             return None
-        before, after = (accuracy(one, part, names, concepts) for one in (baseline, fitted))
+        before, after = (accuracy(encoder, part, names, concepts) for encoder in (baseline, fitted))
         return Found(len(part.names), len(part.searched), before, after)
 
-    return Gain(found(apart), found(held))
+    return Gain(outcome(apart), outcome(held))

@@ -68,28 +68,30 @@ def multi_positive_loss(
         targets, log_targets = _softmax(
             np.where(unknown, -np.inf, teacher @ teacher.T / temperature)
         )
-        found, log_found = _softmax(np.where(unknown, -np.inf, logits))
-        ratios = np.subtract(log_targets, log_found, out=np.zeros_like(targets), where=~unknown)
+        probabilities, log_probabilities = _softmax(np.where(unknown, -np.inf, logits))
+        ratios = np.subtract(
+            log_targets, log_probabilities, out=np.zeros_like(targets), where=~unknown
+        )
         share = teacher_share / max(1, len(vectors))
         loss += share * float((targets * ratios)[of_teacher].sum())
-        slopes = share * (found - targets)
+        slopes = share * (probabilities - targets)
         slopes[~of_teacher] = 0
     if used.any():
         shares = np.where(of_teacher, 1 - teacher_share, 1.0) / int(used.sum()) * used
         logits[hidden] = -np.inf
         masses, logs = _softmax(logits)
         # What is wanted of the softmax is the same for all positives of a name: a number a row.
-        wanted = [(positive, 1 / np.maximum(counts, 1))]
+        terms = [(positive, 1 / np.maximum(counts, 1))]
         if related is not None:
             others = related & ~positive & ~hidden
             n_others = others.sum(axis=1)
             part = np.where(n_others > 0, related_share, 0.0)
-            wanted = [(positive, (1 - part) * wanted[0][1])]
-            wanted.append((others, part / np.maximum(n_others, 1)))
-        for those, each in wanted:
-            loss -= float(shares @ (each * np.where(those, logs, 0).sum(axis=1)))
+            terms = [(positive, (1 - part) * terms[0][1])]
+            terms.append((others, part / np.maximum(n_others, 1)))
+        for those, factors in terms:
+            loss -= float(shares @ (factors * np.where(those, logs, 0).sum(axis=1)))
             # By the logits: the softmax minus what is wanted of it.
-            np.subtract(masses, each.astype(masses.dtype)[:, None], out=masses, where=those)
+            np.subtract(masses, factors.astype(masses.dtype)[:, None], out=masses, where=those)
         np.multiply(masses, shares[:, None], out=masses, casting="same_kind")
         slopes = slopes + masses if slopes.ndim else masses
     if not slopes.ndim:
@@ -131,8 +133,8 @@ def marginal_loss(
     loss = -float(np.log(np.maximum(of_right, np.finfo(masses.dtype).tiny)).mean())
     slopes = (masses - rights) / (temperature * len(mentions))
     np.add.at(gradient, mentions, np.einsum("mk,mkd->md", slopes, names))
-    each = (slopes[:, :, None] * anchors[:, None, :])[there]
-    np.add.at(gradient, candidates[there], each)
+    slope = (slopes[:, :, None] * anchors[:, None, :])[there]
+    np.add.at(gradient, candidates[there], slope)
     return loss, gradient
 
 

@@ -79,16 +79,18 @@ def mention_names(
     stamped = [
         replace(
             document,
-            mentions=tuple(replace(one, document_id=document.id) for one in document.mentions),
+            mentions=tuple(
+                replace(mention, document_id=document.id) for mention in document.mentions
+            ),
         )
         for document in documents
     ]
-    found = training_mentions(stamped, terminology, types=types, engine=engine)
-    dropped = dict(found.dropped)
+    pairs = training_mentions(stamped, terminology, types=types, engine=engine)
+    dropped = dict(pairs.dropped)
     names: list[str] = []
     ids: list[str] = []
     places: list[str] = []
-    for (text, concepts), place in zip(found.pairs, found.documents, strict=True):
+    for (text, concepts), place in zip(pairs.pairs, pairs.documents, strict=True):
         if len(concepts) > 1:
             dropped[EITHER] = dropped.get(EITHER, 0) + 1
             continue
@@ -133,11 +135,11 @@ def mention_weights(
     chances = np.where(np.bincount(owners)[owners] > 1, chances, 0.0)
     times = np.bincount(places[len(names) - n_mentions :], minlength=len(keys))
     in_all = np.bincount(forms_of, times, minlength=n_forms)[forms_of]
-    wanted = np.sqrt(times) * times / np.maximum(in_all, 1) * (chances > 0)
-    found = np.ones(len(keys))
-    if wanted.sum() and (chances * (times == 0)).sum():
+    chance = np.sqrt(times) * times / np.maximum(in_all, 1) * (chances > 0)
+    worth = np.ones(len(keys))
+    if chance.sum() and (chances * (times == 0)).sum():
         mass = share / (1 - share) * float((chances * (times == 0)).sum())
-        drawn = wanted > 0
-        found[drawn] = mass * wanted[drawn] / wanted.sum() / chances[drawn]
-    named: npt.NDArray[np.float64] = found[places]
+        drawn = chance > 0
+        worth[drawn] = mass * chance[drawn] / chance.sum() / chances[drawn]
+    named: npt.NDArray[np.float64] = worth[places]
     return named

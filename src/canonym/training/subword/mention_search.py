@@ -8,18 +8,15 @@ for it, as BioSyn does.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from canonym.encoders.inputs import check_count
-from canonym.encoders.subword import NORMAL_STEPS
 from canonym.errors import InvalidInput
 from canonym.indexes.exact import Exact
-from canonym.text.memo import MemoNormaliser
 from canonym.types import Float32Array, Int32Array
 
 Encode = Callable[[Sequence[str]], Float32Array]
@@ -47,42 +44,6 @@ class QueryBatch(NamedTuple):
     right: npt.NDArray[np.bool_]  # (n, k): names of the right concept
 
 
-def make_query_set(
-    pairs: Iterable[tuple[str, str]],
-    names: Iterable[tuple[str, str]],
-    *,
-    normalisation: Sequence[str] = NORMAL_STEPS,
-) -> QuerySet:
-    """Make queries of (mention, concept id) pairs among (name, concept id) pairs.
-
-    Mentions that are names are left out, since an exact look-up finds them; so are concepts without
-    a name. The chances are those of `mention_weights`, ``√n · n / N``.
-    """
-    normalise = MemoNormaliser(tuple(normalisation))
-    listed, annotated = list(names), list(pairs)
-    forms = normalise([text for text, _ in listed])
-    known = dict.fromkeys((form, id_) for form, (_, id_) in zip(forms, listed, strict=True) if form)
-    numbers: dict[str, int] = {}
-    concepts = [numbers.setdefault(id_, len(numbers)) for _, id_ in known]
-    there = {form for form, _ in known}
-    mentions = normalise([text for text, _ in annotated])
-    times = Counter(zip(mentions, (id_ for _, id_ in annotated), strict=True))
-    in_all = Counter(mentions)
-    wanted = {
-        (form, id_): n**0.5 * n / in_all[form]
-        for (form, id_), n in times.items()
-        if form and form not in there and id_ in numbers
-    }
-    total = sum(wanted.values())
-    return QuerySet(
-        [form for form, _ in wanted],
-        np.array([numbers[id_] for _, id_ in wanted], dtype=np.int32),
-        np.array([chance / total for chance in wanted.values()]),
-        [form for form, _ in known],
-        np.array(concepts, dtype=np.int32),
-    )
-
-
 class MentionQueries:
     """Draws `n` mentions a batch, with candidates that an encoder finds.
 
@@ -106,31 +67,33 @@ class MentionQueries:
 
     def refresh(self, encode: Encode) -> float:
         """Search the candidates; return the share of mentions with a right name nearest."""
-        one = self._set
-        vectors, queries = encode(one.names), encode(one.texts)
-        found = Exact(vectors).search(queries, min(len(one.names), self._wrong + _SPARE)).rows
+        mention_set = self._set
+        vectors, queries = encode(mention_set.names), encode(mention_set.texts)
+        nearest = (
+            Exact(vectors).search(queries, min(len(mention_set.names), self._wrong + _SPARE)).rows
+        )
         self._rows = np.full((len(queries), self._right + self._wrong), -1, dtype=np.int64)
         first = 0
-        for place, gold in enumerate(one.gold.tolist()):
+        for place, gold in enumerate(mention_set.gold.tolist()):
             own = self._order[self._starts[place] : self._ends[place]]
             own = own[np.argsort(-(vectors[own] @ queries[place]), kind="stable")][: self._right]
-            others = found[place][one.concepts[found[place]] != gold][: self._wrong]
+            others = nearest[place][mention_set.concepts[nearest[place]] != gold][: self._wrong]
             self._rows[place, : len(own)] = own
             self._rows[place, self._right : self._right + len(others)] = others
-            first += int(one.concepts[found[place, 0]] == gold)
+            first += int(mention_set.concepts[nearest[place, 0]] == gold)
         return first / len(queries)
 
     def draw(self, rng: np.random.Generator) -> QueryBatch:
         """Draw the mentions of a batch; call `refresh` first."""
-        one = self._set
-        drawn = rng.choice(len(one.texts), self._n, p=one.chances)
+        mention_set = self._set
+        drawn = rng.choice(len(mention_set.texts), self._n, p=mention_set.chances)
         rows = self._rows[drawn]
         mentions = np.arange(self._n, dtype=np.int64)
         there = rows >= 0
         places = self._n + there.ravel().cumsum().reshape(rows.shape) - 1
         candidates = np.where(there, places, -1)
-        texts = [one.texts[place] for place in drawn]
-        texts += [one.names[row] for row in rows[there]]
+        texts = [mention_set.texts[place] for place in drawn]
+        texts += [mention_set.names[row] for row in rows[there]]
         right = np.zeros(rows.shape, dtype=bool)
         right[:, : self._right] = there[:, : self._right]
         return QueryBatch(texts, mentions, candidates, right)

@@ -1,0 +1,76 @@
+"""What a preferred species does for names of genes that are no name of the index.
+
+The protein-coding genes of human and mouse are indexed without the column of other designations.
+One of these is asked for each of 1,500 genes of either species, with that species as the preference
+and without one. An ortholog is a gene of the other species with the same symbol but for its case.
+
+    python benchmarks/genes.py
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import random
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from canonym import Linker, import_terminology
+from record import data_folder, save
+
+FILES = {
+    "human": "genes/Homo_sapiens.protein-coding.gene_info.gz",
+    "mouse": "genes/Mus_musculus.protein-coding.gene_info.gz",
+}
+N = 1500
+_ID, _SYMBOL, _OTHER = 1, 2, 13
+
+
+def read(path: Path) -> tuple[list[str], list[list[str]]]:
+    """Return the header and the rows of a ``gene_info``."""
+    with gzip.open(path, "rt", encoding="utf-8") as stream:
+        header, *rows = csv.reader(stream, delimiter="\t", quoting=csv.QUOTE_NONE)
+    return header, rows
+
+
+def measure(linker: Linker, genes: Sequence[list[str]], prefer: Sequence[str]) -> dict[str, float]:
+    """Return the shares of first candidates that are right, and that are the ortholog instead."""
+    draw = random.Random(1)
+    mentions = [draw.choice(row[_OTHER].split("|")) for row in genes]
+    right = orthologs = 0
+    links = linker.link(mentions, prefer=prefer, min_confidence=0, k=1)
+    for row, link in zip(genes, links, strict=True):
+        if link.candidates:
+            first = link.candidates[0]
+            is_right = first.id == f"NCBIGene:{row[_ID]}"
+            right += is_right
+            orthologs += not is_right and first.label.lower() == row[_SYMBOL].lower()
+    return {"right": right / len(genes), "ortholog": orthologs / len(genes)}
+
+
+def main() -> None:
+    """Measure both species, and write ``benchmarks/results/genes.json``."""
+    paths = {species: data_folder() / file for species, file in FILES.items()}
+    tables = {species: read(path) for species, path in paths.items()}
+    with tempfile.TemporaryDirectory() as scratch:
+        source = Path(scratch) / "genes.gene_info"
+        with source.open("w", encoding="utf-8") as stream:
+            for at, (header, rows) in enumerate(tables.values()):
+                bare = [[*row[:_OTHER], "-", *row[_OTHER + 1 :]] for row in rows]
+                for row in [*([header] if at == 0 else []), *bare]:
+                    stream.write("\t".join(row) + "\n")
+        linker = Linker.build(import_terminology(source, Path(scratch) / "genes.db"))
+        results: list[dict[str, Any]] = []
+        for species, (_, rows) in tables.items():
+            genes = random.Random(1).sample([row for row in rows if row[_OTHER] != "-"], N)
+            results.extend(
+                {"genes of": species, "prefer": one, **measure(linker, genes, [one] if one else [])}
+                for one in ("", species)
+            )
+    save("genes", {"rows": results}, packages=("numpy",), data=list(paths.values()))
+
+
+if __name__ == "__main__":
+    main()

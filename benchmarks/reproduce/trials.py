@@ -1,0 +1,65 @@
+"""The choice of clinical trials that published tables have."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+
+from canonym.corpora.trials import PHASES, Trial
+from canonym.errors import InvalidInput
+
+
+def select_trials(
+    trials: Iterable[Trial],
+    *,
+    study_types: Collection[str] = (),
+    phases: Collection[str] = (),
+    interventions: Collection[str] = (),
+    conditions: Collection[str] = (),
+) -> Iterator[Trial]:
+    """Yield the trials that meet every condition given, whole and in order.
+
+    Parameters
+    ----------
+    trials : iterable of Trial
+        Of any reader.
+    study_types : collection of str
+        ``"Interventional"``, …
+    phases : collection of str
+        Some of `PHASES`; one of them is enough for a trial in two phases.
+    interventions : collection of str
+        Types, one of which some intervention has: ``"Drug"``, ``"Biological"``, …
+    conditions : collection of str
+        Parts of the text of some condition, or of one of NLM's terms for the conditions.
+
+    Raises
+    ------
+    InvalidInput
+        If a phase is none of `PHASES`, or the study type of a trial is unknown and `study_types`
+        or `phases` are given. No letter case matters anywhere.
+
+    Notes
+    -----
+    Miftahutdinov et al. (2021), section 3, select ``study_types=["Interventional"]``, all `PHASES`
+    and ``interventions=["Biological", "Combination Product", "Drug"]``.
+    """
+    known = {phase.casefold() for phase in PHASES}
+    types_of_study, in_phases, kinds, parts = (
+        {value.casefold() for value in some}
+        for some in (study_types, phases, interventions, conditions)
+    )
+    if strange := sorted(in_phases - known):
+        raise InvalidInput(f"{strange[0]!r} is no phase: give one of {', '.join(PHASES)}")
+    for trial in trials:
+        if (types_of_study or in_phases) and not trial.study_type:
+            raise InvalidInput(
+                f"the source of the trial {trial.document.id!r} does not say its study type and "
+                "phase: select by interventions and conditions, or read XML, JSON or AACT"
+            )
+        names = [*(m.text for m in trial.conditions), *trial.condition_names]
+        if (
+            (not types_of_study or trial.study_type.casefold() in types_of_study)
+            and (not in_phases or not in_phases.isdisjoint(map(str.casefold, trial.phases)))
+            and (not kinds or any(m.type.casefold() in kinds for m in trial.interventions))
+            and (not parts or any(part in name.casefold() for name in names for part in parts))
+        ):
+            yield trial

@@ -1,0 +1,199 @@
+"""Hits of strings, kept as numbers until links are made of them."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from typing import NamedTuple, TypeVar
+
+from canonym.linking.names import Names
+from canonym.mentions.contrasts import NOTHING
+from canonym.ranking.letters import gain, most_gain
+from canonym.terminology import Terminology
+from canonym.terminology.hierarchy import Hierarchy
+from canonym.text.memo import strong_forms
+from canonym.types import Against, Concept, Mention, Name, Step
+
+_NEAR = 0.9  # from this score on a hit of a search is a rival of the first
+_REMEMBERED = 200_000  # concepts, and as many names
+_Record = TypeVar("_Record", Concept, Name)
+
+
+PREFERRED = "preferred"
+"""The name among the evidence of what a caller prefers, which counts before all else."""
+
+
+class ConceptHit(NamedTuple):
+    """A concept found for a string, as numbers.
+
+    `concept` is its ordinal and `row` its best row, −1 where the mean of its names was found.
+    `scores` holds what each scorer gave that row; `found_by` is a sieve, ``"search"`` or a target.
+    The choice between homonyms adds `evidence`. `against` is what speaks against the name of the
+    row.
+    """
+
+    concept: int
+    row: int
+    score: float
+    scores: dict[str, float]
+    found_by: str
+    evidence: dict[str, float] = {}  # noqa: RUF012  # never changed
+    against: Against = NOTHING
+
+
+class StringHits(NamedTuple):
+    """The hits of a string, best first, and the sieve that decided, or ``"search"``.
+
+    `reason` says why there are none, or none that may be taken. `tied` are all concepts of the best
+    hit's name, if several. `steps` lead from the string to what the sieve knows.
+    """
+
+    hits: tuple[ConceptHit, ...]
+    sieve: str
+    reason: str = ""
+    tied: tuple[ConceptHit, ...] = ()
+    steps: tuple[Step, ...] = ()
+
+    @property
+    def score(self) -> float:
+        """Score of the best hit, −inf without one."""
+        return self.hits[0].score if self.hits else float("-inf")
+
+
+class Draft(NamedTuple):
+    """A link before homonyms and the judge: hits are numbers still.
+
+    `string` is what was looked up in the end, `forbidden` are concepts that the mention does not
+    stand for. A composite mention has `parts`, and no hits itself.
+    """
+
+    mention: Mention
+    string: str
+    hits: tuple[ConceptHit, ...] = ()
+    nil: bool = False
+    reason: str = ""
+    steps: tuple[Step, ...] = ()
+    parts: tuple[Draft, ...] = ()
+    tied: tuple[ConceptHit, ...] = ()
+    forbidden: frozenset[int] = frozenset()
+    status: tuple[str, ...] = ()
+
+    @property
+    def score(self) -> float:
+        """Score of the best hit, −inf without one."""
+        return self.hits[0].score if self.hits else float("-inf")
+
+    @property
+    def whole_or_parts(self) -> tuple[Draft, ...]:
+        """The parts of a composite mention, or the draft itself."""
+        return self.parts or (self,)
+
+
+class ConceptTable:
+    """Concepts and names of a terminology by number, remembered; and its hierarchy."""
+
+    def __init__(self, terminology: Terminology) -> None:
+        self.terminology = terminology
+        self._known: dict[int, Concept] = {}
+        self._names: dict[int, Name] = {}
+
+    def __getitem__(self, ordinal: int) -> Concept:
+        known = self._known.get(ordinal)
+        return known or _read(self._known, ordinal, self.terminology.concepts_at)
+
+    def name(self, row: int) -> Name:
+        """Return the name of a row of the terminology."""
+        return self._names.get(row) or _read(self._names, row, self.terminology.names_at)
+
+    def read_names(self, rows: Iterable[int]) -> None:
+        """Read the names of rows of the terminology in one query."""
+        new = [row for row in dict.fromkeys(rows) if row not in self._names]
+        if new:
+            _remember(self._names, dict(zip(new, self.terminology.names_at(new), strict=True)))
+
+    def read_ahead(self, hits: Sequence[ConceptHit]) -> None:
+        """Read the concepts of hits, and their names in the terminology, in one query each."""
+        concepts = {hit.concept for hit in hits if hit.concept not in self._known}
+        n = self.terminology.n_names
+        if concepts:
+            described = self.terminology.concepts_at([*concepts])
+            _remember(self._known, dict(zip(concepts, described, strict=True)))
+        self.read_names(hit.row for hit in hits if 0 <= hit.row < n)
+
+    @functools.cached_property
+    def hierarchy(self) -> Hierarchy | None:
+        """The hierarchy, read once; None where the terminology has none."""
+        if not self.terminology.n_relations:
+            return None
+        hierarchy = Hierarchy.from_terminology(self.terminology)
+        return hierarchy if hierarchy.n_edges else None
+
+
+def _read(
+    known: dict[int, _Record], number: int, read: Callable[[Sequence[int]], list[_Record]]
+) -> _Record:
+    (record,) = read([number])
+    _remember(known, {number: record})
+    return record
+
+
+def _remember(known: dict[int, _Record], records: Mapping[int, _Record]) -> None:
+    if len(known) + len(records) > _REMEMBERED:
+        known.clear()
+    known.update(itertools.islice(records.items(), _REMEMBERED))
+
+
+def near_rivals(hits: Sequence[ConceptHit]) -> Sequence[ConceptHit]:
+    """Return the first of the hits of a search and those of nearly its score."""
+    return hits[: max(sum(hit.score >= _NEAR for hit in hits), 1)]
+
+
+def at_most(hit: ConceptHit, score: float) -> ConceptHit:
+    """Return a hit that scores no more than that."""
+    return hit if hit.score <= score else hit._replace(score=score)
+
+
+# --- close hits -----------------------------------------------------------------------------------
+
+LOOKED_AT = 8
+"""Nearest concepts that are found at least and looked at most, so that k changes no order."""
+
+
+def by_letters(
+    nearest: dict[str, list[ConceptHit]],
+    known: Container[str],
+    names: Names,
+    concepts: ConceptTable,
+) -> None:
+    """Put the hits of strings that no sieve knows in order by their letters too.
+
+    Only hits nearly as near as the first are looked at; see `canonym.ranking.letters`. Scores fall:
+    a hit that goes behind another gets at most its score.
+    """
+    strings = [text for text, hits in nearest.items() if len(hits) > 1 and text not in known]
+    near: list[tuple[str, str, list[ConceptHit]]] = []
+    for string, form in zip(strings, strong_forms(strings), strict=True):
+        hits = nearest[string]
+        least = hits[0].score - most_gain(form)
+        close = [hit for hit in hits[:LOOKED_AT] if hit.score > least]
+        if len(close) > 1 and all(hit.row >= 0 for hit in close):  # no means of names
+            near.append((string, form, close))
+    for string, form, close in near:
+        texts = [
+            (concepts if hit.row < names.n_base else names).name(hit.row).text for hit in close
+        ]
+        gains = [gain(form, text) for text in strong_forms(texts)]
+        if any(gains):
+            rest = nearest[string][len(close) :]
+            nearest[string] = _ordered(close, gains, rest)
+
+
+def _ordered(
+    close: list[ConceptHit], gains: list[float], rest: list[ConceptHit]
+) -> list[ConceptHit]:
+    order = sorted(range(len(close)), key=lambda at: -(close[at].score + gains[at]))
+    ordered: list[ConceptHit] = []
+    for hit in (*(close[at] for at in order), *rest):
+        ordered.append(at_most(hit, ordered[-1].score) if ordered else hit)
+    return ordered

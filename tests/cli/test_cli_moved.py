@@ -1,0 +1,139 @@
+"""Commands and options of before: they work, and a note says what to type instead."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from canonym import Linker
+from canonym.cli import _MOVED, _with_flags, main
+from canonym.cli.key_options import KeyOption
+from canonym.cli.link import link
+
+from .running import run
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize("word", _MOVED)
+def test_a_word_of_before_leads_to_the_new_one(word: str) -> None:
+    done = CliRunner().invoke(main, [word, "--help"])
+    words = [part for part in _MOVED[word] if not part.startswith("--")]
+    assert done.exit_code == 0, done.output
+    assert f"Usage: canonym {' '.join(words).removesuffix(' local')}" in done.output
+
+
+def test_the_note_about_a_word_of_before_can_be_hidden(tmp_path: Path) -> None:
+    arguments = ("keys", "list", "--keys", str(tmp_path / "none.db"))
+    assert "`canonym keys` is `canonym serve keys` now." in run(*arguments, code=2).stderr
+    assert "is `canonym serve keys` now" not in run("-q", *arguments, code=2).stderr
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ["a.csv", "out", "--column", "dx", "--resume"],
+        ["--column", "dx", "a.csv", "--resume", "out"],
+        ["-c", "dx", "--workers", "2", "a.csv", "--overwrite", "-v", "out"],
+        ["--column=dx", "a.csv", "out"],
+    ],
+)
+def test_the_places_of_bulk_get_their_options(args: list[str]) -> None:
+    named = _with_flags(args, link)
+    assert named[named.index("--file") + 1] == "a.csv"
+    assert named[named.index("--output") + 1] == "out"
+    assert [word for word in named if word not in ("--file", "--output")] == args
+
+
+def test_what_a_person_has_to_hold_in_the_head_stays_small() -> None:
+    shown = [p for p in link.params if isinstance(p, click.Option) and not p.hidden]
+    names = {option.name for option in shown} - {"quiet", "verbose"}
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert len(main.list_commands(click.Context(main))) <= 14  # type: ignore[attr-defined]
+    assert len(names) <= 28, sorted(map(str, names))
+    assert len([name for name in dir(Linker) if not name.startswith("_")]) <= 16
+    assert len(extras["optional-dependencies"]) <= 12
+
+
+def test_pairs_do_what_their_flags_did(tmp_path: Path) -> None:
+    table = tmp_path / "v.csv"
+    table.write_text("dx;n\nheart attack;1\n;2\n", encoding="utf-8")
+    given = ("link", "--file", str(table), "--column", "dx", "-o")
+    pairs = [
+        *("--input-option", "delimiter=;", "--format-option", "encoding=utf-16"),
+        *("--format-option", "skip_empty=yes", "--format-option", "formula-guard=no"),
+    ]
+    flags = (
+        "--delimiter",
+        ";",
+        "--output-encoding",
+        "utf-16",
+        "--skip-empty",
+        "--no-formula-guard",
+    )
+    quiet = run(*given, str(tmp_path / "a.csv"), *pairs)
+    loud = run(*given, str(tmp_path / "b.csv"), *flags)
+    assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()
+    assert "now." not in quiet.stderr
+    assert "--output-encoding is --format-option encoding=NAME now." in loud.stderr
+    assert "--delimiter is --input-option delimiter=CHAR now." in loud.stderr
+    assert "--skip-empty is --format-option skip-empty=yes now." in loud.stderr
+    assert "--formula-guard is --format-option formula-guard=no now." in loud.stderr
+
+
+@pytest.mark.parametrize(
+    ("pair", "says"),
+    [
+        ("licence=x", "--format-option licence: did you mean license? There are mapping-set-id, "),
+        ("colour=x", "--format-option colour: there are mapping-set-id, license, date"),
+        ("license", "--format-option license: KEY=VALUE is expected"),
+        ("=x", "--format-option =x: KEY=VALUE is expected"),
+        ("date=tomorrow", "'tomorrow' does not match the format"),
+        ("fhir-version=R6", "'R6' is not one of 'R4', 'R5'"),
+        ("license=x", "--format-option license goes with --format sssom, not tsv"),
+    ],
+)
+def test_pairs_that_cannot_be_used(pair: str, says: str) -> None:
+    assert says in run("link", "gout", "--format-option", pair, "--format", "tsv", code=2).stderr
+
+
+def test_the_help_lists_the_keys() -> None:
+    shown = run("link", "--help").stdout
+    keyed = [option for option in link.params if isinstance(option, KeyOption)]
+    assert len(keyed) > 10
+    for option in keyed:
+        assert f"  {option.key}=" in shown.partition("Keys of --input-option")[2]
+        assert option.opts[0] not in shown.partition("Keys of")[0].split()
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (("gout", "-o", "x/"), "-o x/ is a folder of parts, which does not go with NAMES"),
+        (("--file", "x.csv", "-o", "x/"), "give --file, --column and -o FOLDER/"),
+        (("--file", "-", "--column", "c", "-o", "x/"), "give --file, --column and -o FOLDER/"),
+        (
+            (
+                "--file",
+                "x",
+                "--column",
+                "c",
+                "-o",
+                "x/",
+                "--explain",
+                "--format-option",
+                "date=2024-01-01",
+            ),
+            "does not go with --explain, --format-option date",
+        ),
+        (("--file", "x", "--column", "c", "--engine", "local"), "-o FOLDER/"),
+        (("--file", "x", "--column", "c", "-o", "y", "--engine", "dask"), "--engine dask: local, "),
+        (("--file", "x", "--column", "c", "-o", "y", "--engine", "ray://"), "--engine ray://: "),
+    ],
+)
+def test_a_folder_of_parts_says_what_it_needs(options: tuple[str, ...], says: str) -> None:
+    assert says in run("link", *options, code=2).stderr

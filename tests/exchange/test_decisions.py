@@ -1,0 +1,78 @@
+"""Files of reviewed mappings, read."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from canonym.errors import ReadError
+from canonym.exchange.decisions import Review, read_reviews
+from canonym.exchange.mappings import Origin
+from canonym.exchange.omop import UsagiWriter
+from canonym.exchange.sssom import SssomWriter
+from canonym.types import Candidate, Link, Mention
+from tests.io.making import make_xlsx
+
+ORIGIN = Origin("1", "f00d", ("OMOP",))
+HEAD = "subject_label\tpredicate_id\tobject_id\tmapping_justification\treviewer_label\n"
+texts = st.text(st.characters(exclude_categories=("Cs", "Cc")), min_size=1).map(str.strip)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("reviews")
+
+
+@given(st.lists(texts.filter(bool), min_size=1, unique=True))
+def test_every_text_that_is_written_is_read(folder: Path, names: list[str]) -> None:
+    names = [*names, "#5", 'a "b', "x|y", "a, b", "=1", "two\nlines"]
+    for writer_class, suffix in ((SssomWriter, "tsv"), (UsagiWriter, "csv")):
+        stream = io.StringIO(newline="")
+        writer = writer_class(stream, ORIGIN)
+        for name in names:
+            writer.write(Link(Mention(name), (Candidate("OMOP:1", "A", 1.0, "a"),)))
+        writer.close()
+        file = folder / f"a.{suffix}"
+        file.write_text(stream.getvalue(), encoding="utf-8", newline="")
+        found = read_reviews(file)
+        assert [review.text for review in found.reviews] == list(dict.fromkeys(names))
+        assert {review.reason for review in found.reviews} == {"not reviewed"}
+        assert {review.id for review in found.reviews} == {"OMOP:1"}
+
+
+def test_a_reviewer_is_kept_in_the_note(folder: Path) -> None:
+    file = folder / "b.tsv"
+    file.write_text(HEAD + "hip\tskos:exactMatch\tX:1\tsemapv:LexicalMatching\tAnn\n")
+    found = read_reviews(file)
+    assert found.reviews == (Review(2, "hip", "X:1", True, "", "reviewed in SSSOM, Ann"),)
+
+
+def test_a_table_saved_with_commas_is_read(folder: Path) -> None:
+    file = folder / "c.csv"
+    row = "hip,skos:exactMatch,X:1,semapv:LexicalMatching,Ann\n"
+    file.write_text('"#license: x",,,,\n' + HEAD.replace("\t", ",") + row + ",,,,\n")
+    assert [review.text for review in read_reviews(file).reviews] == ["hip"]
+
+
+@pytest.mark.parametrize(
+    ("line", "delimiter"), [("sep=;", ";"), ("sep=,", ","), ("sep=\\t", "\t"), ('"sep=|"', "|")]
+)
+def test_a_first_line_names_the_delimiter(folder: Path, line: str, delimiter: str) -> None:
+    head = HEAD.replace("\t", delimiter)
+    row = delimiter.join(["hip", "skos:exactMatch", "X:1", "semapv:LexicalMatching", "Ann"])
+    file = folder / "s.csv"
+    file.write_text(f"\ufeff{line}\r\n#license: x\n{head}{row}\n", encoding="utf-8")
+    (review,) = read_reviews(file).reviews
+    assert (review.line, review.text, review.id, review.accepted) == (4, "hip", "X:1", True)
+
+
+def test_a_decided_id_that_lost_digits_is_refused(folder: Path) -> None:
+    names = [f"canonym_{name}" for name in ("mention", "state", "id", "relation", "proposed_id")]
+    rows = [names, ["hip", "linked", 9.99001261e17, "equal", ""]]
+    book = make_xlsx(folder / "d.xlsx", {"S": rows})
+    with pytest.raises(ReadError, match="row 2: the id in C2 is a number"):
+        read_reviews(book)

@@ -1,0 +1,138 @@
+"""Findings in plain words get the names that clinicians have for them, and nothing else does."""
+
+from __future__ import annotations
+
+import pytest
+
+from canonym import Concept, Linker, Name, Terminology
+from canonym.mentions.measurements import measurement_name
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("low potassium", "hypokalemia"),
+        ("Decreased calcium levels", "hypocalcemia"),
+        ("reduced levels of serum albumin", "hypoalbuminemia"),
+        ("too high blood sugar", "hyperglycemia"),
+        ("rise in blood glucose", "hyperglycemia"),
+        ("increased concentrations of triglycerides in the blood", "hypertriglyceridemia"),
+        ("low potassium in blood", "hypokalemia"),
+        ("increased number of platelets", "thrombocytosis"),
+        ("low  white-blood-cell count", "leukopenia"),
+        ("elevated WBC", "leukocytosis"),
+        ("high blood pressure", "hypertension"),
+        ("drop in blood pressure", "hypotension"),
+        ("raised intracranial pressure", "intracranial hypertension"),
+        ("low blood volume", "hypovolemia"),
+        ("increased heart rate", "tachycardia"),
+        ("excessive sweating", "hyperhidrosis"),
+        ("low hemoglobin", "anemia"),
+        ("protein in urine", "proteinuria"),
+        ("elevated protein levels in the urine", "proteinuria"),
+        ("blood in the urine", "hematuria"),
+        ("high glucose, urine", "glycosuria"),
+        ("high urine glucose", "glycosuria"),
+        ("elevated urinary protein", "proteinuria"),
+        ("increased protein levels urine", "proteinuria"),
+        ("abnormally high albumin, urine", "albuminuria"),
+        ("excess ketones in urine", "ketonuria"),
+        ("high red cells, urine", "hematuria"),
+        ("excessive bacteria in the urine", "bacteriuria"),
+        ("low potassium, serum", "hypokalemia"),
+        ("high glucose, plasma", "hyperglycemia"),
+        ("decreased sodium level, blood", "hyponatremia"),
+    ],
+)
+def test_what_clinicians_call_it(text: str, name: str) -> None:
+    assert measurement_name(text) == name
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "hypokalemia",
+        "potassium",
+        "low",
+        "low pressure",  # of what?
+        "high sugar",
+        "high fat diet",
+        "low back pain",
+        "high hemoglobin",
+        "low potassium diet",
+        "decreased urinary potassium",
+        "low potassium in urine",
+        "low protein in urine",
+        "no blood in urine",
+        "low sodium urine",
+        "low sodium, urine",
+        "low urine sodium",
+        "low potassium level urine",
+        "high potassium, urine",
+        "high calcium in urine",  # there is some in any urine
+        "high sodium, csf",
+        "low glucose in CSF",
+        "high protein in cerebrospinal fluid",
+        "high chloride in sweat",
+        "low potassium in stool",
+        "high glucose in saliva",
+        "high serum glucose, urine",
+        "high blood glucose and urine glucose",
+        "glucose, urine",  # a test, and no finding
+        "urine glucose",
+        "urinary protein",
+        "urine protein level",
+        "low calcium and sodium",
+        "lowpotassium",
+    ],
+)
+def test_what_is_no_such_finding(text: str) -> None:
+    assert measurement_name(text) == ""
+
+
+@pytest.fixture(scope="module")
+def linker() -> Linker:
+    records = [
+        Concept("F:1", "Hypokalemia"),
+        Name("Low serum kalium", "F:1"),
+        Concept("F:2", "Decreased urinary potassium"),
+        Concept("F:3", "Hypertensive disease"),
+        Name("hypertension", "F:3"),
+        Concept("F:4", "High blood pressure in pregnancy"),
+        Concept("F:5", "Abnormal potassium"),
+        Concept("F:6", "Tachycardias"),
+        Concept("F:7", "Increased heart rates"),
+        Concept("F:8", "Finding of increased serum sodium"),
+        Concept("F:9", "Hypernatremia"),
+    ]
+    return Linker.build(Terminology.build(records))
+
+
+def test_a_finding_is_looked_up_by_its_name(linker: Linker) -> None:
+    (link,) = linker.link(["low potassium level"], k=3)
+    assert link.id == "F:1"
+    assert [step.after for step in link.steps if step.name == "finding"] == ["hypokalemia"]
+    assert len(link.candidates) == 3  # what the words are near to comes behind
+    assert link.candidates[1].id in {"F:2", "F:5"}
+    scores = [one.score for one in link.candidates]
+    assert scores == sorted(scores, reverse=True)
+    assert linker.link(["low potassium level"], k=1)[0].id == "F:1"
+
+
+def test_the_words_of_the_terminology_go_first(linker: Linker) -> None:
+    assert linker.link(["increased heart rate"])[0].id == "F:7"
+    assert linker.link(["elevation of serum sodium"])[0].id == "F:8"
+    assert linker.link(["Hypernatraemia"])[0].id == "F:9"
+
+
+def test_a_finding_without_a_name_there_is_searched_as_it_stands(linker: Linker) -> None:
+    (link,) = linker.link(["low sodium"])
+    assert link.candidates
+    assert not [step for step in link.steps if step.name == "finding"]
+
+
+def test_without_sieves_nothing_is_known_by_its_name(linker: Linker) -> None:
+    searching = Linker.build(linker.terminology, sieves=[])
+    (link,) = searching.link(["low potassium level"])
+    assert not [step for step in link.steps if step.name == "finding"]

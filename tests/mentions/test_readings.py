@@ -1,0 +1,64 @@
+"""Readings of clinical abbreviations, chosen by the other words of a text."""
+
+from __future__ import annotations
+
+import pytest
+
+from canonym.mentions.clinical import text_readings
+from canonym.mentions.readings import _several, clinical_readings, has_several
+
+CHOSEN = [
+    ("Known MS with optic neuritis and relapses.", "MS", "multiple sclerosis"),
+    ("Severe MS after rheumatic fever, diastolic murmur.", "MS", "mitral stenosis"),
+    ("MS 4 mg for pain.", "MS", "morphine sulfate"),
+    ("CTA shows PE, started heparin for the embolism.", "PE", "pulmonary embolism"),
+    ("Possible PE. He has chest pain and SOB.", "PE", "pulmonary embolism"),
+    ("PE with a deformity of the sternum.", "PE", "pectus excavatum"),
+    ("PE: lungs clear, abdomen soft, vital signs stable.", "PE", "physical examination"),
+    ("RA of both hands on methotrexate.", "RA", "rheumatoid arthritis"),
+    ("Saturation 97 % on RA.", "RA", "room air"),
+    ("SOB on exertion with leg edema.", "SOB", "shortness of breath"),
+    ("PNA on chest film, treated with antibiotics.", "PNA", "pneumonia"),
+    ("SAH from a ruptured aneurysm.", "SAH", "subarachnoid hemorrhage"),
+    ("SBO with vomiting and distension.", "SBO", "small bowel obstruction"),
+    ("SBO of S1 on the film of the spine.", "SBO", "spina bifida occulta"),
+    ("CAP, cough and sputum, on azithromycin.", "CAP", "community-acquired pneumonia"),
+    ("One CAP oral, daily.", "CAP", "capsule"),
+    ("The trial follows ICH and GCP.", "ICH", "International Council for Harmonisation"),
+    ("ICH of the left hemisphere, CT of the brain.", "ICH", "intracerebral hemorrhage"),
+]
+
+
+@pytest.mark.parametrize(("text", "short", "reading"), CHOSEN)
+def test_the_text_chooses_between_readings(text: str, short: str, reading: str) -> None:
+    assert clinical_readings(text)[short] == reading
+
+
+@pytest.mark.parametrize("text", ["MS.", "He has PE", "RA or not", "PSC 833"])
+def test_an_unclear_abbreviation_is_left_alone(text: str) -> None:
+    assert clinical_readings(text) == {}
+
+
+def test_one_usual_reading_needs_no_context() -> None:
+    found = clinical_readings("HTN, afib and COPDs")
+    assert found == {
+        "HTN": "hypertension",
+        "afib": "atrial fibrillation",
+        "COPDs": "chronic obstructive pulmonary diseases",
+    }
+
+
+def test_words_of_lists_and_words_of_english_are_not_read() -> None:
+    assert clinical_readings("a pad, his wt, add to the lac, sob") == {}
+
+
+def test_there_are_at_least_six_hundred() -> None:
+    alone = {short for short in text_readings() if short.isupper() and not has_several(short)}
+    assert len(alone) + len(_several()) >= 600
+
+
+def test_every_reading_has_words_that_speak_for_it() -> None:
+    for short, readings in _several().items():
+        assert len(readings) > 1 or readings[0].beside, short
+        assert len({reading.text for reading in readings}) == len(readings), short
+        assert all(reading.beside for reading in readings), short
