@@ -32,7 +32,7 @@ from canonym.linking.calibration import misspelt
 from canonym.linking.evidence import EVIDENCE, evidence_of
 from canonym.linking.fitting import annotated_documents, judged
 from canonym.linking.judge import ANY, COMES_ALONG, SHIPPED, Judge, fit_judge
-from canonym.linking.strangers import OTHER_LANGUAGES, noise, strangers
+from canonym.linking.unrelated import OTHER_LANGUAGES, noise, unrelated_phrases
 from canonym.mentions.contrasts import sibling_of
 from canonym.ranking.additive_model import AdditiveModel, Curve
 from canonym.terminology import read_records
@@ -214,7 +214,7 @@ def questions_of(
 
 def nothing(others: Sequence[str], known: set[str], rng: random.Random) -> list[Question]:
     """Return strings that name nothing in a terminology of `known` names, in normal form."""
-    strings = rng.sample(strangers(400, seed=1), _MOST_STRANGERS)
+    strings = rng.sample(unrelated_phrases(400, seed=1), _MOST_STRANGERS)
     questions = [Question(text, "", "stranger") for text in strings]
     for kind, of_kind in unrelated(_UNSEEN, seed=3).items():
         questions += [Question(text, "", kind) for text in of_kind]

@@ -161,7 +161,7 @@ def test_a_word_of_many_names_is_found_only_as_a_part_of_them() -> None:
 def test_documents_come_back_with_the_mentions_that_were_found(linker: Linker) -> None:
     given = Document("7", "aspirin", (Mention("old", 0, 3),))
     ((document, links),) = linker.annotate_documents([given])
-    assert document.mentions == (Mention("aspirin", 0, 7, "drug", document_id="7"),)
+    assert document.mentions == (Mention("aspirin", 0, 7, "drug", document_id="7", flags=()),)
     assert links[0].mention is document.mentions[0]
     assert linker.annotate(given) == links
 

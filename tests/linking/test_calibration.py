@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from canonym import Linker
 from canonym.cli import main
 from canonym.errors import InvalidInput
-from canonym.linking import calibration, strangers
+from canonym.linking import calibration, unrelated
 from canonym.linking.calibration import observe_terminology
 from canonym.linking.evidence import EVIDENCE
 from canonym.linking.fitting import fit_confidence
@@ -109,10 +109,10 @@ def test_words_that_the_terminology_lacks_count_against_a_link(linker: Linker) -
     assert known.confidence is not None
     assert unknown.confidence is not None
     assert known.confidence > unknown.confidence
-    share = linker.pipeline.preparation.known_share
+    share = linker.pipeline.preparation.vocabulary_coverage
     assert (share("left knees"), share("qwzx bvtr"), share("12")) == (1.0, 0.0, 1.0)
     assert share("left quasar") == pytest.approx(0.4)
-    assert Preparation().known_share("quasar") == 1.0  # nothing is known of its words
+    assert Preparation().vocabulary_coverage("quasar") == 1.0  # nothing is known of its words
 
 
 def test_names_are_asked_misspelt_too(linker: Linker) -> None:
@@ -162,7 +162,7 @@ def test_it_is_kept_and_makes_nonsense_nil(ngrams: Linker) -> None:
 
 
 def test_too_few_names_are_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(calibration, "strangers", lambda *_, **__: ["asdf"])
+    monkeypatch.setattr(calibration, "unrelated_phrases", lambda *_, **__: ["asdf"])
     one = Terminology.build([Concept("X:1", "hip")])
     small = Linker.build(one, encoders=["chargrams"], folder=tmp_path / "index")
     with pytest.raises(InvalidInput, match="1 concepts have a name that can be taken out"):
@@ -171,12 +171,12 @@ def test_too_few_names_are_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_strangers_are_the_same_every_time_and_not_repeated() -> None:
-    one = strangers.strangers(5, seed=1)
-    assert one == strangers.strangers(5, seed=1) != strangers.strangers(5, seed=2)
-    phrases = [*strangers.EVERYDAY, *strangers.OTHER_LANGUAGES]
+    one = unrelated.unrelated_phrases(5, seed=1)
+    assert one == unrelated.unrelated_phrases(5, seed=1) != unrelated.unrelated_phrases(5, seed=2)
+    phrases = [*unrelated.EVERYDAY, *unrelated.OTHER_LANGUAGES]
     assert len({phrase.strip() for phrase in phrases}) == len(phrases)
     assert all(text == text.strip() and text for text in one)
-    assert all(len(word) >= 4 for pair in strangers.pairs(50) for word in pair.split())
+    assert all(len(word) >= 4 for pair in unrelated.pairs(50) for word in pair.split())
 
 
 def test_the_command_needs_no_corpus(linker: Linker, ngrams: Linker) -> None:

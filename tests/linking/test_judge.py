@@ -132,7 +132,7 @@ def test_words_that_the_terminology_lacks_are_shown() -> None:
 def test_what_is_corrected_does_not_look_known() -> None:
     asked: list[str] = []
 
-    def known_share(text: str) -> float:
+    def vocabulary_coverage(text: str) -> float:
         asked.append(text)
         return 1.0
 
@@ -143,7 +143,7 @@ def test_what_is_corrected_does_not_look_known() -> None:
             searched="swelling",
             steps=(Step(step, "swellling", "swelling"),),
         )
-        shown = evidence(link, Vocabulary(known_share, 0.0))
+        shown = evidence(link, Vocabulary(vocabulary_coverage, 0.0))
         assert shown["corrected"] == (step == "correction")
     assert asked == ["swellling", "swelling"]
 

@@ -8,7 +8,7 @@ import pytest
 
 from canonym import Linker
 from canonym.encoders.universal import Universal
-from canonym.linking.languages import choice_of_encoders, reads
+from canonym.linking.languages import choose_encoders, reads
 from canonym.terminology import Terminology
 from canonym.types import Concept, Name
 
@@ -37,7 +37,7 @@ def asked(linker: Linker, *strings: str) -> list[set[str]]:
     """Return the encoders that are asked for each string."""
     pipeline = linker.pipeline
     names = [one.name for one in pipeline.search.encoders]
-    choice = choice_of_encoders(names, linker.terminology, pipeline.preparation.speller)
+    choice = choose_encoders(names, linker.terminology, pipeline.preparation.speller)
     assert choice is not None
     columns = choice(strings).T.tolist()
     return [{n for n, weight in zip(names, each, strict=True) if weight} for each in columns]
@@ -158,7 +158,7 @@ def test_other_encoders_are_summed(encoders: tuple[str, ...]) -> None:
 
 def test_without_words_nothing_tells_english(linker: Linker) -> None:
     assert not build(spelling=False).pipeline.search.is_scaled
-    assert choice_of_encoders(BOTH, linker.terminology, None) is None
+    assert choose_encoders(BOTH, linker.terminology, None) is None
 
 
 @pytest.mark.parametrize("fixture", ["linker", "three"])

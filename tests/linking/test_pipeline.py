@@ -286,6 +286,26 @@ def test_strings_are_looked_up_once_until_the_names_change(
     assert [set(mentions) <= set(strings) for strings in looked_up[2:4]] == [True, True]
 
 
+def test_strings_are_remembered_by_what_is_forbidden_for_them(
+    linker: Linker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    linker.synonyms.forbid("HA", "X:5")
+    looked_up: list[list[str]] = []
+    find = Pipeline._find
+
+    def watched(pipeline: Pipeline, strings: list[str], *more: Any) -> Any:
+        looked_up.append(list(strings))
+        return find(pipeline, strings, *more)
+
+    monkeypatch.setattr(Pipeline, "_find", watched)
+    mentions, short = ["HA", "heart attack", "HA"], {"HA": "heart attack"}
+    for mention_list in (mentions, mentions[::-1], mentions):
+        links = linker.link(mention_list, abbreviations=short)
+        assert [link.id == "X:5" for link in links] == [False, True, False]
+    asked = [strings for strings in looked_up if "heart attack" in strings]
+    assert len(asked) == 2  # once with the concept forbidden, and once without
+
+
 def test_a_batch_reads_its_concepts_and_names_at_once(
     linker: Linker, monkeypatch: pytest.MonkeyPatch
 ) -> None:

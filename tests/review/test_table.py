@@ -14,7 +14,8 @@ from canonym.corpora.tables import parse_table
 from canonym.errors import InvalidInput, ReadError
 from canonym.exchange.mappings import Codes
 from canonym.io.streams import open_text
-from canonym.review.table import as_table, clean, read_upload
+from canonym.io.workbooks import sheet_names
+from canonym.review.table import Layout, as_table, clean, read_upload
 
 
 def read_given(content: bytes, name: str) -> tuple[tuple[str, ...], list[list[str]]]:
@@ -239,3 +240,44 @@ def test_an_upload_is_no_larger_than_a_review(
     monkeypatch.setattr(f"canonym.review.table.MOST_{limit}", most)
     with pytest.raises(ReadError, match=rf"^t\.csv: has more than {most} {what}"):
         read_given(content + b"xxx,y\n", "t.csv")
+
+
+@pytest.mark.parametrize(
+    ("text", "layout", "rows"),
+    [
+        ("a;b\n1,5;x\n", Layout(separator="semicolon"), [["a", "b"], ["1,5", "x"]]),
+        ("a|b\n1|x\n", Layout(separator="bar"), [["a", "b"], ["1", "x"]]),
+        ("cough, dry\nfever\n", Layout(separator="line"), [["mention"], ["cough, dry"], ["fever"]]),
+        ("Ward 7\n2019\na,b\n1,x\n", Layout(header_row=3), [["a", "b"], ["1", "x"]]),
+        ("x\na\tb\n1\tx\n", Layout(None, 2, "tab"), [["a", "b"], ["1", "x"]]),
+    ],
+)
+def test_a_text_is_read_as_somebody_says(
+    text: str, layout: Layout, rows: list[list[str]], tmp_path: Path
+) -> None:
+    path = tmp_path / "given"
+    path.write_text(text, encoding="utf-8")
+    assert [*read_upload(path, "t.csv", layout)] == rows
+
+
+def test_a_header_below_the_end_is_no_table(tmp_path: Path) -> None:
+    path = tmp_path / "given"
+    path.write_text("a,b\n1,2\n", encoding="utf-8")
+    with pytest.raises(ReadError):
+        [*read_upload(path, "t.csv", Layout(header_row=9))]
+
+
+def test_a_sheet_and_its_header_are_chosen(tmp_path: Path) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    book.active.append(["other"])
+    sheet = book.create_sheet("Ward 7")
+    for row in (["Report of 2019"], [], ["term", "n"], ["cough", 2]):
+        sheet.append(row)
+    path = tmp_path / "given"
+    book.save(path)
+    assert sheet_names(path) == ["Sheet", "Ward 7"]
+    layout = Layout("Ward 7", 3)
+    assert [*read_upload(path, "t.xlsx", layout)] == [["term", "n"], ["cough", "2"]]
+    with pytest.raises(ReadError, match="no sheet 'Ward 8'; it has 'Sheet', 'Ward 7'"):
+        [*read_upload(path, "t.xlsx", Layout("Ward 8"))]

@@ -274,7 +274,7 @@ def test_a_full_queue_refuses_whole_batches(
 def test_links_are_counted_by_what_became_of_them(serving: Serving, index: Path) -> None:
     client = serving(index=(f"mine={index}",))
     _link(client, mentions=["heart attack", "cold", ""])
-    _annotate(client, texts=["A cold after a heart attack.", "no"])
+    _annotate(client, texts=["A common cold after a heart attack.", "no"])
     counted = client.get("/metrics").text
     assert 'canonym_mentions_total{outcome="linked",terminology="mine"} 4.0' in counted
     assert 'canonym_mentions_total{outcome="nil",terminology="mine"} 1.0' in counted
@@ -324,18 +324,18 @@ def test_offsets_of_annotations_count_code_points(client: TestClient) -> None:
 def test_filters_and_thresholds_hold_for_annotations(
     client: TestClient, serving: Serving, sure_index: Path
 ) -> None:
-    text = "A cold, a broken hip and HIPFX."
+    text = "A common cold, cold temperature, a broken hip and HIPFX."
 
     def ids(client: TestClient, **options: Any) -> list[str]:
         return [link["id"] for link in _annotate(client, texts=[text], **options)[0]["links"]]
 
-    assert ids(client) == ["X:4", "X:6"]
+    assert ids(client) == ["X:4", "X:5", "X:6"]
     assert ids(client, types=["Phenomenon"]) == ["X:5"]
     assert ids(client, ids=["X:6"]) == ["X:6"]
-    assert ids(client, abbreviations={"HIPFX": "hip fracture"}) == ["X:4", "X:6", "X:6"]
+    assert ids(client, abbreviations={"HIPFX": "hip fracture"}) == ["X:4", "X:5", "X:6", "X:6"]
     assert len(_annotate(client, texts=[text], k=3)[0]["links"][0]["candidates"]) == 3
     sure = serving(index=(str(sure_index),))
-    assert ids(sure, min_confidence=0.0) == ["X:4", "X:6"]
+    assert ids(sure, min_confidence=0.0) == ["X:4", "X:5", "X:6"]
     assert ids(sure, min_confidence=1.0) == []
     unknown = client.post("/v1/annotate", json={"texts": [text], "min_confidence": 0.5})
     assert "does not know how sure its links are" in _refused(unknown, 409)
@@ -442,6 +442,19 @@ def test_names_are_completed(client: TestClient) -> None:
         ],
     }
     assert _refused(client.get("/v1/search", params={"prefix": "x", "limit": 0}), 422)
+
+
+def test_names_are_found_by_words_in_any_order(client: TestClient) -> None:
+    def found(prefix: str, **more: object) -> list[str]:
+        answer = client.get("/v1/search", params={"prefix": prefix, **more}).json()
+        return [one["id"] for one in answer["concepts"]]
+
+    assert found("diabetes type") == []
+    assert found("diabetes type", anywhere=True) == ["X:3"]
+    assert found("diabetes", anywhere=True) == ["X:2", "X:3"]  # what begins so comes first
+    assert found("diabetes", anywhere=True, limit=1) == ["X:2"]
+    assert found("fracture of the hip", anywhere=True) == ["X:6"]
+    assert found("nothing such", anywhere=True) == []
 
 
 @pytest.mark.parametrize("spelling", ["X:1", "x:1", "X_1", "x 1 ", "https://bioregistry.io/X:1"])

@@ -381,7 +381,7 @@ def read_annotated_table(
 def recognise_columns(
     header: list[str], further: Mapping[str, str] | None = None
 ) -> dict[str, int]:
-    """Return the position of the column of each role; `given` names columns by role."""
+    """Return the position of the column of each role; `further` names columns by role."""
     columns = [squeezed(name) for name in header]
     known = ROLES | {role: (name,) for role, name in (further or {}).items()}
     places: dict[str, int] = {}

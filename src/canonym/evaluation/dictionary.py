@@ -49,8 +49,8 @@ def equal_first(
 ) -> tuple[FoundConcept, ...]:
     """Put concepts that have a string as a name before others of the best score.
 
-    `found` are the `k` best concepts, and `ids` the concepts with that name. If all `k` tie, every
-    one of `ids` ties too, for nothing is more similar to a string than the string.
+    `concepts` are the `k` best, and `ids` those with that name. If all `k` tie, every one of `ids`
+    ties too, for nothing is more similar to a string than the string.
     """
     near = list(concepts)
     tied = [concept.id for concept in near if concept.score == near[0].score]

@@ -262,6 +262,15 @@ def open_sheet(
         yield Sheet(path, shown or path, suffix, name, read(name), choice.header_row)
 
 
+def sheet_names(path: Path) -> list[str]:
+    """Return the names of the visible sheets of a workbook, none of another file."""
+    suffix = workbook_suffix(path)
+    if suffix is None:
+        return []
+    with (ods if suffix == ".ods" else xlsx).open_workbook(path) as (sheets, _):
+        return [name for name, visible in sheets if visible]
+
+
 def _choose(path: Path, sheets: Sequence[tuple[str, bool]], named: str | None) -> str:
     names = [name for name, _ in sheets]
     visible = [name for name, shown in sheets if shown]

@@ -126,7 +126,9 @@ def build_index(
     index = _chosen_kind(kind, terminology.n_names)
     # Two processes may sort at the same time.
     allowed = max(parse_size(memory, "memory") // 2, 1)
-    made = [make_encoder(given) if isinstance(given, str) else _own(given) for given in encoders]
+    made = [
+        make_encoder(encoder) if isinstance(encoder, str) else _own(encoder) for encoder in encoders
+    ]
     made, weights = _with_grams(made, weights)
     if kind != "auto":
         for encoder in made:
@@ -178,7 +180,7 @@ def _write(
     training: TrainingNames | None,
 ) -> None:
     """Write everything a linker needs to an existing, empty folder."""
-    chosen, terminology = complete(settings), work.terminology
+    whole, terminology = complete(settings), work.terminology
     _log.info("index %s concepts, %s names", terminology.n_concepts, terminology.n_names)
     _copy(terminology.path, folder / "terminology.db")
     rows = _made(folder / "rows")
@@ -191,7 +193,7 @@ def _write(
     with contextlib.ExitStack() as stack:
         stored = _add_encoders(work, folder, encoders, stack)
         process = _started(work, folder, encoders, stored, stack)
-        _add_normal_forms(work, folder, chosen_sieves(chosen["sieves"]), chosen["spelling"])
+        _add_normal_forms(work, folder, chosen_sieves(whole["sieves"]), whole["spelling"])
         described: list[dict[str, Any]] = []
         for number, name in enumerate(_names_of(encoders)):
             place = folder / f"index-{number}"
@@ -210,7 +212,7 @@ def _write(
             )
     saved = load_encoders(folder, described) if training else []
     encode = [encoder.encode for encoder in saved]
-    write_targets(terminology, folder, training, chosen, described, encode)
+    write_targets(terminology, folder, training, whole, described, encode)
     content = {
         **({} if training is None else {"mentions": training.counts}),
         "terminology": {
@@ -219,7 +221,7 @@ def _write(
             "n_names": terminology.n_names,
         },
         "encoders": described,
-        "settings": chosen,
+        "settings": whole,
         **({"fusion": "exact"} if _is_exact(encoders) else {}),
     }
     write_manifest(folder, kind="linker", format_number=FORMAT, content=content)
@@ -243,8 +245,8 @@ def _described_index(place: Path, similarity: str) -> dict[str, Any]:
         return {"index": "exact"}
     index = Ivf.load(place)
     probes, at_1, at_10 = index.recall
-    found = {"lists": index.n_lists, "probes": probes, "recall@1": at_1, "recall@10": at_10}
-    return {"index": "ivf", **found}
+    facts = {"lists": index.n_lists, "probes": probes, "recall@1": at_1, "recall@10": at_10}
+    return {"index": "ivf", **facts}
 
 
 def _described_rarity(encoder: Encoder) -> dict[str, float]:
@@ -259,9 +261,9 @@ def _checked_weights(weights: Sequence[float], n: int) -> list[float]:
         )
     numbers = all(isinstance(w, Real) and not isinstance(w, bool) for w in weights)
     if n and not (numbers and min(weights) >= 0 and 0 < sum(weights) <= sys.float_info.max):
-        given = ", ".join(f"{w!r:.40}" for w in weights)
+        listed = ", ".join(f"{w!r:.40}" for w in weights)
         raise InvalidInput(
-            f"the weights are {given}; expected numbers of at least 0, not all of them 0"
+            f"the weights are {listed}; expected numbers of at least 0, not all of them 0"
         )
     return list(weights)
 
@@ -351,13 +353,13 @@ def _started(
 
 def _names_of(encoders: Sequence[Encoder]) -> list[str]:
     """Name encoders after what is shipped, or after their kind; equal names are numbered."""
-    found: list[str] = []
+    distinct: list[str] = []
     for encoder in encoders:
         # A path would make the same index differ from place to place: the kind is name enough.
         name = getattr(encoder, "shipped", None) or kind_of(encoder)
-        same = sum(one.partition(" ")[0] == name for one in found)
-        found.append(f"{name} {same + 1}" if same else name)
-    return found
+        same = sum(other.partition(" ")[0] == name for other in distinct)
+        distinct.append(f"{name} {same + 1}" if same else name)
+    return distinct
 
 
 def _add_normal_forms(work: Work, folder: Path, sieves: Sequence[Sieve], spelling: bool) -> None:
@@ -549,10 +551,16 @@ class EncodingProcess:
 
     def __init__(self, work: Work, place: Path, encoder: Path) -> None:
         self._place = place
-        given = [str(work.terminology.path), str(place), str(encoder), work.index, str(work.memory)]
+        arguments = [
+            str(work.terminology.path),
+            str(place),
+            str(encoder),
+            work.index,
+            str(work.memory),
+        ]
         self._process = subprocess.Popen(
             # -P: nothing is imported from the current folder.
-            [sys.executable, "-P", "-m", "canonym.linking.build", *given],
+            [sys.executable, "-P", "-m", "canonym.linking.build", *arguments],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

@@ -4,7 +4,7 @@ Five kinds of questions have known answers in every terminology. A name that is 
 where its concept is found by its other names. A concept that is taken out cannot be found, whatever
 comes first. Names are asked as they stand, some of them misspelt. A name with another number, side
 or opposite word, which the terminology does not have, is no name of its neighbour. Strangers
-(`canonym.linking.strangers`) are names of nothing.
+(`canonym.linking.unrelated`) are names of nothing.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import numpy.typing as npt
 from canonym.errors import InvalidInput
 from canonym.linking.evidence import evidence_of
 from canonym.linking.filters import Filter
-from canonym.linking.strangers import strangers
+from canonym.linking.unrelated import unrelated_phrases
 from canonym.mentions.contrasts import sibling_of
 from canonym.terminology import Terminology
 from canonym.text import normalise, normalise_all
@@ -110,7 +110,7 @@ def _questions(pipeline: Pipeline, rng: np.random.Generator, seed: int) -> Itera
     yield _Questions([misspelt(text, edits) for text, _ in long], [id_ for _, id_ in long], whole)
     siblings = _absent_siblings(pipeline, texts, int(n * _SIBLINGS), edits)
     yield _Questions(siblings, [""] * len(siblings), whole)
-    unknown = strangers(int(n * _PAIRS), seed=seed)
+    unknown = unrelated_phrases(int(n * _PAIRS), seed=seed)
     yield _Questions(unknown, [""] * len(unknown), whole)
 
 

@@ -63,11 +63,11 @@ _REWRITTEN = (
 class Vocabulary(NamedTuple):
     """What a judge knows of a terminology.
 
-    `known_share` gives the share of a text in words that the terminology has, `density` is the
+    `coverage` gives the share of a text in words that the terminology has, `density` is the
     logarithm of the number of names that a concept has on average.
     """
 
-    known_share: Callable[[str], float]
+    coverage: Callable[[str], float]
     density: float
 
 
@@ -120,7 +120,7 @@ def evidence_of(link: Link, vocabulary: Vocabulary) -> FloatArray:
     words, name_words = set(form.split()), set(name.split())
     grams, name_grams = _grams(form), _grams(name)
     both = len(words & name_words)
-    known = vocabulary.known_share(_as_written(link))
+    known = vocabulary.coverage(_as_written(link))
     steps = {step.name for step in link.steps}
     lead = best.score - others[0].score if others else 1.0
     if best.sieve in _KNOWING:  # nothing else was looked for

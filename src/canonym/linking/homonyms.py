@@ -51,7 +51,6 @@ ANYWAY = 0.05
 AHEAD = ("scope", "first anyway")
 """The names of these two leads among the evidence of a candidate."""
 
-
 N_CANDIDATES = 20
 """Nearest concepts among which a preferred one is looked for."""
 
@@ -316,9 +315,9 @@ class _Page:
             for place in range(1, len(hits))
             if ranks[place] < ranks[0] and self._are_namesakes(hits[0], hits[place])
         ]
-        chosen = min(better, key=ranks.__getitem__, default=0)
-        first, rank = hits.pop(chosen), ranks.pop(chosen)
-        if chosen:
+        best = min(better, key=ranks.__getitem__, default=0)
+        first, rank = hits.pop(best), ranks.pop(best)
+        if best:
             hits, part = [at_most(hit, first.score) for hit in hits], part._replace(tied=())
         for place, hit in enumerate(hits):
             if ranks[place] <= rank or not self._are_namesakes(first, hit):
@@ -331,8 +330,8 @@ class _Page:
     def _are_namesakes(self, hit: ConceptHit, other: ConceptHit) -> bool:
         """Tell whether the label of one concept is a name of the other."""
         labels, names = [], []
-        for each in (hit, other):
-            concept = self._found.concepts[each.concept]
+        for candidate in (hit, other):
+            concept = self._found.concepts[candidate.concept]
             texts = [name.text for name in self._terminology.names(concept.id)[:_NAMES]]
             labels += strong_forms([concept.label])
             names.append(set(strong_forms(texts)))

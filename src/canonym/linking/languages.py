@@ -22,7 +22,7 @@ from canonym.terminology import Terminology
 MULTILINGUAL, UNIVERSAL = "multilingual", "universal"
 """Encoders that read several languages, by name."""
 
-Asked = Callable[[Sequence[str]], npt.NDArray[np.float64]]
+EncoderMask = Callable[[Sequence[str]], npt.NDArray[np.float64]]
 """Takes n strings, and returns 1 for each that an encoder is asked for, ``(encoders, n)``."""
 
 _LATIN = frozenset(("LATIN",))
@@ -48,16 +48,16 @@ _FUNCTION_WORDS = re.compile(
 )
 
 
-def choice_of_encoders(
+def choose_encoders(
     names: Sequence[str], terminology: Terminology, speller: Speller | None
-) -> Asked | None:
+) -> EncoderMask | None:
     """Return what chooses between the encoders of these names, or None where all are summed.
 
     The words of a terminology tell whether a string is English, if all its names are.
     """
     ranks = np.array([_RANKS.get(name, 0) for name in names])
     kinds = set(ranks.tolist())
-    share = speller.known_share if speller and _is_english(terminology) else None
+    share = speller.vocabulary_coverage if speller and _is_english(terminology) else None
     if len(kinds) < 2 or not (share or {1, 2} <= kinds):
         return None
     english = ranks == ranks.min()

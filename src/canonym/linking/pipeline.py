@@ -38,7 +38,7 @@ from canonym.linking.hits import (
 )
 from canonym.linking.homonyms import MOST_TIED, N_CANDIDATES, Homonyms, find_homonyms
 from canonym.linking.judge import Judge, check_confidence
-from canonym.linking.languages import choice_of_encoders
+from canonym.linking.languages import choose_encoders
 from canonym.linking.links import (
     KnownLinks,
     LinkOptions,
@@ -143,9 +143,7 @@ class Pipeline:
                 steps,
                 float(settings.get("search_threshold", 0.95)),
                 exactly=manifest.get("fusion") == "exact",
-                asked=choice_of_encoders(
-                    [encoder.name for encoder in encoders], terminology, speller
-                ),
+                asked=choose_encoders([encoder.name for encoder in encoders], terminology, speller),
             ),
             ConceptTable(terminology),
             Homonyms(terminology),
@@ -515,7 +513,7 @@ class Pipeline:
         """What the judge knows of the terminology."""
         n_names, n_concepts = self.terminology.n_names, self.terminology.n_concepts
         return Vocabulary(
-            self.preparation.known_share, math.log(max(n_names, 1) / max(n_concepts, 1))
+            self.preparation.vocabulary_coverage, math.log(max(n_names, 1) / max(n_concepts, 1))
         )
 
 

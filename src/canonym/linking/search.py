@@ -15,7 +15,7 @@ from canonym.indexes import BoolArray, Searchable
 from canonym.indexes.vectors import Vectors, join_vectors, scaled_for, take_vectors
 from canonym.linking.filters import Filter
 from canonym.linking.hits import ConceptHit, ConceptTable, StringHits, at_most, near_rivals
-from canonym.linking.languages import Asked
+from canonym.linking.languages import EncoderMask
 from canonym.linking.names import Names
 from canonym.linking.settings import Sieve
 from canonym.linking.targets import TARGETS, Target
@@ -115,7 +115,7 @@ class Search:
         threshold: float,
         *,
         exactly: bool = False,
-        asked: Asked | None = None,
+        asked: EncoderMask | None = None,
     ) -> None:
         self.encoders = tuple(encoders)
         self._asked = asked  # which encoders are asked for a string, if not all for each

@@ -11,6 +11,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -30,7 +31,6 @@ from canonym.mentions.false_names import beside, is_out_of_order, looks_alike
 from canonym.mentions.ordinary import is_ordinary, qualifying_forms
 from canonym.mentions.readings import has_several
 from canonym.mentions.shorthand import diabetes_phrases
-from canonym.terminology.readers.everyday import SOURCE as EVERYDAY
 from canonym.text import PLAIN, STRONG, UNORDERED, normalise, normalise_all
 from canonym.text.running import BREAK, NO_BREAK, PARAGRAPH, TextReader, Words, with_brackets
 from canonym.text.short_forms import SHORT, is_short_form
@@ -409,7 +409,14 @@ class _Known:
 
 def _is_for_lists(name: Name) -> bool:
     """Tell whether a name stands for something else than its concept, which a list lets pass."""
-    return name.scope == "related" and name.source == EVERYDAY
+    return name.scope == "related" and name.source == _everyday()
+
+
+@functools.cache
+def _everyday() -> str:
+    from canonym.terminology.readers.everyday import SOURCE  # with all that reads files
+
+    return SOURCE
 
 
 def _stretch(

@@ -285,9 +285,9 @@ class Preparation:
         }
         return prepared._replace(listing=listing, names=names)
 
-    def known_share(self, text: str) -> float:
+    def vocabulary_coverage(self, text: str) -> float:
         """Return the share of a text in words of the terminology; 1 where they are not known."""
-        return 1.0 if self.speller is None else self.speller.known_share(text)
+        return 1.0 if self.speller is None else self.speller.vocabulary_coverage(text)
 
     def _part(
         self,

@@ -262,14 +262,14 @@ class Speller:
             return True
         return any(form in self for form in normalise(written, STRONG).split() if form != word)
 
-    def known_share(self, text: str) -> float:
+    def vocabulary_coverage(self, text: str) -> float:
         """Return the share of the letters of a text in words that at least two names have.
 
         A name that is taken out of a terminology has its words in others; a text without a word
         has nothing unknown.
 
         >>> speller = Speller.build(["Heart attack", "Heart failure", "Panic attack"])
-        >>> speller.known_share("heart attacks"), speller.known_share("heart race")
+        >>> speller.vocabulary_coverage("heart attacks"), speller.vocabulary_coverage("heart race")
         (1.0, 0.5555555555555556)
         """
         words = [form for form in _WORD.findall(text) if len(form) > 1]

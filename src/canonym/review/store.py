@@ -9,7 +9,7 @@ from difflib import SequenceMatcher
 from itertools import islice
 from typing import Any, NamedTuple, Self, TypeVar
 
-from sqlalchemy import Select, event, func, insert, select
+from sqlalchemy import ColumnElement, Select, event, func, insert, select
 from sqlalchemy.orm import Session
 
 from canonym.errors import InvalidInput
@@ -267,9 +267,7 @@ class Store:
 
         Of equal doubt, the most frequent come first.
         """
-        filtered = select(Item.id).where(Item.review_id == id, Item.state.in_(FILTERS[part]))
-        if text:
-            filtered = filtered.where(Item.mention.icontains(text, autoescape=True))
+        filtered = select(Item.id).where(*_in_part(id, part, text))
         # Ids alone are sorted: whole items are large, and there may be many.
         page = filtered.order_by(*ORDERS[order], Item.id).offset(offset).limit(limit)
         with self._reading() as session:
@@ -397,6 +395,32 @@ class Store:
                 decision = Given(UNSEEN, tuple(item.proposal["concepts"]), comment)
                 _add(session, item, decision, who)
             return len(items)
+
+    def decide_none(self, id: int, part: str, text: str, *, expected: int, who: str) -> int:
+        """Decide of all items of a part of the queue that they have no concept; all or none.
+
+        Raises
+        ------
+        Changed
+            If they are not as many as `expected` any more.
+        """
+        with self._writing() as session:
+            wanted = select(Item).where(*_in_part(id, part, text)).order_by(Item.id)
+            items = list(session.scalars(wanted.with_for_update()))
+            if len(items) != expected:
+                raise Changed(
+                    f"{len(items):,} items are here now, and not {expected:,}: look again"
+                )
+            for item in items:
+                item.version += 1
+                _add(session, item, Given("nil", (), f"decided with all of {text!r}"), who)
+            return len(items)
+
+
+def _in_part(id: int, part: str, text: str) -> list[ColumnElement[bool]]:
+    """Return the conditions of items in a part of a queue whose mention has a text."""
+    found = [Item.review_id == id, Item.state.in_(FILTERS[part])]
+    return [*found, Item.mention.icontains(text, autoescape=True)] if text else found
 
 
 def _add(session: Session, item: Item, given: Given, who: str) -> None:

@@ -13,11 +13,14 @@ from canonym.errors import InvalidInput, ReadError
 from canonym.exchange.mappings import whole_count
 from canonym.io.streams import detect_encoding, open_text
 from canonym.io.tables import announced_delimiter, shown
-from canonym.io.workbooks import open_sheet, workbook_suffix
+from canonym.io.workbooks import SheetChoice, open_sheet, workbook_suffix
 from canonym.io.xml import is_markup
 
 Key = tuple[str, str]
 """A mention and its context: what is decided once."""
+
+SEPARATORS = {"comma": ",", "semicolon": ";", "tab": "\t", "bar": "|", "line": ""}
+"""What may stand between the cells of a line; ``line`` has one cell a line."""
 
 MOST_ROWS = 200_000
 MOST_CELLS = 2_000_000
@@ -25,6 +28,18 @@ MOST_CHARACTERS = 50_000_000
 _COMPRESSED = (".gz", ".xz", ".bz2", ".zip")
 _TABLES = (".csv", ".tsv", ".tab")
 _JSON = (".json", ".jsonl", ".ndjson")
+
+
+class Layout(NamedTuple):
+    """How a person says that an upload is to be read; what is None is found out.
+
+    `sheet` is one of a workbook, `header_row` counts rows of a sheet or lines of a text from 1, and
+    `separator` is one of `SEPARATORS`.
+    """
+
+    sheet: str | None = None
+    header_row: int | None = None
+    separator: str | None = None
 
 
 class GivenTable(NamedTuple):
@@ -37,7 +52,7 @@ class GivenTable(NamedTuple):
     frequencies: dict[Key, int]
 
 
-def read_upload(path: Path, name: str) -> Iterator[list[str]]:
+def read_upload(path: Path, name: str, layout: Layout = Layout()) -> Iterator[list[str]]:  # noqa: B008 - it cannot be changed
     """Yield the header of a file that was uploaded as `name`, and its rows, as ``canonym link``.
 
     JSON lines and a JSON list of objects are a table whose columns are the keys. What is neither is
@@ -51,7 +66,7 @@ def read_upload(path: Path, name: str) -> Iterator[list[str]]:
     shown_as = Path(name or "the text")
     cells = characters = 0
     try:
-        for n, row in enumerate(_rows(path, shown_as)):
+        for n, row in enumerate(_rows(path, shown_as, layout)):
             yield [clean(cell) for cell in row]
             cells += len(row)
             characters += sum(map(len, row))
@@ -67,22 +82,27 @@ def read_upload(path: Path, name: str) -> Iterator[list[str]]:
         raise ReadError(shown_as, error.problem, line=error.line) from error
 
 
-def _rows(path: Path, shown_as: Path) -> Iterator[Sequence[str]]:
+def _rows(path: Path, shown_as: Path, layout: Layout) -> Iterator[Sequence[str]]:
     if workbook_suffix(path):
-        with open_sheet(path, shown=shown_as) as sheet:
+        choice = SheetChoice(layout.sheet, layout.header_row)
+        with open_sheet(path, choice, shown=shown_as) as sheet:
             yield sheet.header
             yield from sheet.rows
         return
+    separator = None if layout.separator is None else SEPARATORS[layout.separator]
     with open_text(path, encoding=detect_encoding(path), keep_ends=True) as lines:
+        for _ in itertools.islice(lines, (layout.header_row or 1) - 1):
+            pass
+        if separator:
+            yield from _cells(lines, shown_as, separator)
+            return
         beginning = _beginning(lines)
         every = itertools.chain(beginning, lines)
-        if _is_json(beginning, shown_as):
+        if separator is None and _is_json(beginning, shown_as):
             yield from parse_jsonl_rows(every, shown_as)
             return
-        if _is_table(beginning, shown_as):
-            table = parse_cells(every, shown_as)
-            yield [cell.strip() for cell in table.header]
-            yield from table.rows
+        if separator is None and _is_table(beginning, shown_as):
+            yield from _cells(every, shown_as, None)
             return
         if is_markup(first := "".join(beginning[-1:])):
             raise ReadError(
@@ -94,6 +114,12 @@ def _rows(path: Path, shown_as: Path) -> Iterator[Sequence[str]]:
         for n, line in enumerate(every):
             if (text := line.strip()) and not (n == 0 and announced_delimiter(line)):
                 yield [text]
+
+
+def _cells(lines: Iterator[str], shown_as: Path, separator: str | None) -> Iterator[Sequence[str]]:
+    table = parse_cells(lines, shown_as, delimiter=separator)
+    yield [cell.strip() for cell in table.header]
+    yield from table.rows
 
 
 def _beginning(lines: Iterator[str]) -> list[str]:

@@ -1,8 +1,9 @@
 """Reading an upload in a process that may take no more than its share of memory and time.
 
-``python -m canonym.review.upload FOLDER NAME`` reads ``FOLDER/upload`` and writes its rows into
-``FOLDER/rows``, a JSON list a line, the header first. What is wrong with it goes to standard
-output. Standard input stays open for as long as somebody waits.
+``python -m canonym.review.upload FOLDER NAME LAYOUT`` reads ``FOLDER/upload`` and writes its rows
+into ``FOLDER/rows``, a JSON list a line, the header first, and the names of its sheets into
+``FOLDER/sheets``. The layout is a JSON list, of `canonym.review.table.Layout`. What is wrong with
+it goes to standard output. Standard input stays open for as long as somebody waits.
 """
 
 from __future__ import annotations
@@ -15,21 +16,24 @@ import threading
 from pathlib import Path
 
 from canonym.errors import CanonymError
-from canonym.review.table import read_upload
+from canonym.io.workbooks import sheet_names
+from canonym.review.table import Layout, read_upload
 
-UPLOAD, ROWS = "upload", "rows"
+UPLOAD, ROWS, SHEETS = "upload", "rows", "sheets"
 SECONDS = 120
 _MEMORY = 1 << 30
 _NICE = 5  # requests that somebody waits for go first
 
 
-def main(folder: Path, name: str) -> None:
+def main(folder: Path, name: str, layout: Layout) -> None:
     """Read an upload; end early where whoever asked for it has ended."""
     threading.Thread(target=_end_with_input, daemon=True).start()
     _limit()
     try:
+        sheets = sheet_names(folder / UPLOAD)
+        (folder / SHEETS).write_text(json.dumps(sheets), encoding="utf-8")
         with (folder / ROWS).open("w", encoding="utf-8") as stream:
-            for row in read_upload(folder / UPLOAD, name):
+            for row in read_upload(folder / UPLOAD, name, layout):
                 stream.write(json.dumps(row) + "\n")
     except CanonymError as error:
         problem = str(error)
@@ -57,4 +61,4 @@ def _limit() -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2])
+    main(Path(sys.argv[1]), sys.argv[2], Layout(*json.loads(sys.argv[3])))

@@ -38,7 +38,7 @@ class Access:
     async def check(self, request: Request, scope: str, token: str = "") -> Key | None:
         """Refuse a request that came too early, or without a key of a scope; return the key.
 
-        `given` is a key that came in a form; one in a header goes before it.
+        `token` is a key that came in a form; one in a header goes before it.
         """
         token = given_key(request) or token
         key = await self._find(token) if token else None

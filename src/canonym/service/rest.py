@@ -18,7 +18,7 @@ from canonym.service.problems import Problem, too_large, too_slow
 from canonym.service.routing import Route, needs
 from canonym.service.served import Opened
 from canonym.service.state import Shared, State
-from canonym.types import Document, Link, Mention, Name
+from canonym.types import Concept, Document, Link, Mention, Name
 
 router = APIRouter(
     prefix="/v1",
@@ -277,10 +277,19 @@ def search(
     prefix: Annotated[str, Query(max_length=1000, examples=["heart att"])],
     terminology: Terminology = None,
     limit: Annotated[int, Query(ge=1, le=100)] = 10,
+    anywhere: Annotated[
+        bool, Query(description="Also names with all words, in any order.")
+    ] = False,
 ) -> dict[str, Any]:
     """Complete a name: concepts with names that begin with a prefix."""
     served = state.find(terminology)
-    concepts = served.use(lambda opened: opened.search(prefix, limit))
+
+    def work(opened: Opened) -> list[tuple[Concept, str]]:
+        if not anywhere:
+            return opened.search(prefix, limit)
+        return [*islice(opened.matching(prefix, limit), limit)]
+
+    concepts = served.use(work)
     return {
         "terminology": served.name,
         "concepts": [

@@ -8,7 +8,7 @@ import logging
 import re
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from http import HTTPStatus
 from pathlib import Path
 from typing import TypeVar
@@ -111,6 +111,18 @@ class Opened:
                     texts.setdefault(name.concept_id, name.text)
             self._add_names(form, limit, texts)
         return [(self.terminology.concept(id_), text) for id_, text in texts.items()][:limit]
+
+    def matching(self, words: str, n: int) -> Iterator[tuple[Concept, str]]:
+        """Yield concepts that `search` finds, then those with a name of all words, in any order."""
+        seen = set()
+        for concept, name in self.search(words, n):
+            seen.add(concept.id)
+            yield concept, name
+        for row in self.words.find(words):
+            (found,) = self.terminology.names_at([row])
+            if found.concept_id not in seen:
+                seen.add(found.concept_id)
+                yield self.terminology.concept(found.concept_id), found.text
 
     @functools.cached_property
     def systems(self) -> dict[str, str]:

@@ -119,7 +119,7 @@ def options_of(
 def check_options(
     source: Callable[..., Any], described: Mapping[str, Option] | None, values: Mapping[str, Any]
 ) -> None:
-    """Raise `InvalidInput` unless the options of a function or class take the values `given`."""
+    """Raise `InvalidInput` unless the options of a function or class take these `values`."""
     for name, option in options_of(source, described).items():
         option.check(values[name], called=name)
 

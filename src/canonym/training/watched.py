@@ -42,8 +42,8 @@ def nearest_entries(
 def shown_epochs(n: int, kept_epoch: int | None) -> list[int]:
     """Return which of `n` measured epochs are shown: 0, 1, 5, 10, 50, 100, … and the saved one.
 
-    Their numbers count epochs trained; `kept` is the epoch, from 0, whose weights were kept, None
-    for the last.
+    Their numbers count epochs trained; `kept_epoch` is the one, from 0, whose weights were kept,
+    None for the last.
     """
     epochs = {0, n - 1 if kept_epoch is None else kept_epoch + 1}
     epochs |= {first * 10**power for power in range(6) for first in (1, 5)}

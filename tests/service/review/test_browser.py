@@ -294,3 +294,68 @@ def test_the_pages_are_accessible_and_fit(
     page.click(".candidates button:text-is('Choose …') >> nth=0")
     page.wait_for_selector(".basket")
     check_page(page)
+
+
+@pytest.mark.parametrize("size", [WIDE, NARROW], ids=["wide", "narrow"])
+def test_sheet_header_and_separator_are_chosen(
+    visit: Callable[..., Any], tmp_path: Path, size: dict[str, int]
+) -> None:
+    path = tmp_path / "ward.txt"
+    path.write_text("Report of ward 7\nterm;n\ncold;3\n", encoding="utf-8")
+    page = visit("/reviews", "Ann", size)
+    page.set_input_files("#file", str(path))
+    page.wait_for_selector("#preview th:text-is('mention')")
+    assert not page.is_visible("#sheet")
+    page.select_option("#separator", "semicolon")
+    page.fill("#header_row", "2")
+    page.keyboard.press("Tab")
+    page.wait_for_selector("#preview th:text-is('term')")
+    assert page.input_value("#column") == "term"
+    assert page.input_value("#frequency_column") == "n"
+    check_page(page)
+    page.fill("#header_row", "99")
+    page.keyboard.press("Tab")
+    page.wait_for_selector("#choices", state="hidden")
+    page.fill("#header_row", "2")
+    page.keyboard.press("Tab")
+    page.click("button:text-is('Begin')")
+    page.wait_for_url("**/reviews/*")
+    page.wait_for_selector("#about:has-text('1 mention, of 3 occurrences')")
+
+
+def test_a_concept_is_searched_by_words_and_the_hierarchy_is_browsed(
+    visit: Callable[..., Any], tmp_path: Path
+) -> None:
+    page = visit("/reviews", "Ann")
+    _begin(page, "mention\nbad sugar\n", tmp_path)
+    page.fill("#another", "mellitus 2 type")
+    page.wait_for_selector("#found li:has-text('X:3')")
+    page.focus("#another")
+    page.keyboard.press("Enter")
+    page.click(".basket summary:text-is('Above and below')")
+    page.click(".around button:has-text('Diabetes mellitus')")
+    page.wait_for_selector(".around:has-text('Below') button:has-text('X:3')")
+    page.wait_for_selector(".around:has-text('Above') button:has-text('X:0')")
+    assert "X:2" in page.inner_text(".basket li")
+    check_page(page)
+    page.click("#save")
+    page.select_option("#part", "decided")
+    page.wait_for_selector("#items code:text-is('X:2')")
+
+
+def test_all_that_were_found_by_their_text_are_nothing(
+    visit: Callable[..., Any], tmp_path: Path
+) -> None:
+    page = visit("/reviews", "Ann")
+    _begin(page, "mention\ntest 1\ntest 2\ncold\n", tmp_path)
+    assert not page.is_visible("#none")
+    page.fill("#text", "test")
+    page.wait_for_selector("#none:text-is('All 2 of these are nothing')")
+    page.once("dialog", lambda dialog: dialog.dismiss())
+    page.click("#none")
+    assert page.inner_text("#list-title") == "Queue (2)"
+    page.once("dialog", lambda dialog: dialog.accept())
+    page.click("#none")
+    page.wait_for_selector("#list-title:text-is('Queue (1)')")
+    assert page.input_value("#text") == ""
+    check_page(page)

@@ -83,6 +83,33 @@ def test_a_table_is_shown_before_anything_is_kept(start: Callable[..., TestClien
     assert wrong.json()["detail"].startswith("t.csv")
 
 
+def test_how_a_table_is_read_is_chosen(start: Callable[..., TestClient]) -> None:
+    client = start()
+    table = b"From ward 7\nterm;n\nheart attack;3\n"
+    how = {"filename": "t.csv", "separator": "semicolon", "header_row": 2}
+    shown = client.post("/v1/tables", params=how, content=table).json()
+    assert (shown["columns"], shown["rows"]) == (["term", "n"], [["heart attack", "3"]])
+    assert shown["sheets"] == []
+    made = {**how, "name": "ward", "column": "term", "frequency_column": "n"}
+    review = client.post("/v1/reviews", params=made, content=table)
+    assert (review.status_code, review.json()["columns"]) == (201, ["term", "n"])
+    for wrong in ({"separator": "x"}, {"header_row": 0}, {"header_row": "a"}):
+        answer = client.post("/v1/tables", params={**how, **wrong}, content=table)
+        assert answer.status_code == 422
+
+
+def test_the_sheets_of_a_workbook_are_told(start: Callable[..., TestClient]) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    book, stream = openpyxl.Workbook(), io.BytesIO()
+    book.active.append(["nothing"])
+    for row in (["term"], ["cold"]):
+        (book["Ward"] if "Ward" in book.sheetnames else book.create_sheet("Ward")).append(row)
+    book.save(stream)
+    how = {"filename": "t.xlsx", "sheet": "Ward"}
+    shown = start().post("/v1/tables", params=how, content=stream.getvalue()).json()
+    assert (shown["sheets"], shown["columns"], shown["n_rows"]) == (["Sheet", "Ward"], ["term"], 1)
+
+
 def test_a_workbook_without_its_extra_is_a_message(
     start: Callable[..., TestClient], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -472,3 +499,26 @@ def test_what_may_mean_the_same_is_decided_along(start: Callable[..., TestClient
     assert "somebody else changed 'Heart-Attacks' meanwhile" in late.json()["detail"]
     missing = _decide(client, review, again, **{**given, "also": [{"id": 999, "version": 2}]})
     assert missing.status_code == 404
+
+
+def test_all_with_a_text_are_nothing_at_once(start: Callable[..., TestClient]) -> None:
+    client = start()
+    table = b"term\ntest 1\nTEST 2\n50% test\ncold\n"
+    made = client.post("/v1/reviews", params={"name": "w", "filename": "t.csv"}, content=table)
+    review = _linked(client, made.json()["id"])["id"]
+    given = {"text": "test", "expected": 2}
+    changed = client.post(f"/v1/reviews/{review}/none", json=given)
+    assert (changed.status_code, "look again" in changed.json()["detail"]) == (409, True)
+    assert {one["state"] for one in _items(client, review).values()} == {"open"}
+    answer = client.post(f"/v1/reviews/{review}/none", json={**given, "expected": 3})
+    assert answer.json() == {"decided": 3}
+    found = _items(client, review)
+    assert {mention: one["state"] for mention, one in found.items()} == {
+        **{"test 1": "nil", "TEST 2": "nil", "50% test": "nil"},
+        "cold": "open",
+    }
+    assert found["test 1"]["decision"]["comment"] == "decided with all of 'test'"
+    assert client.post(f"/v1/reviews/{review}/none", json={**given, "text": ""}).status_code == 422
+    wrong = {**given, "part": "decided"}
+    assert client.post(f"/v1/reviews/{review}/none", json=wrong).status_code == 422
+    assert client.post("/v1/reviews/99/none", json=given).status_code == 404

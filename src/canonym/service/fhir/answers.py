@@ -192,7 +192,7 @@ def expand(indexes: Indexes, question: Question, *, r5: bool) -> Resource:  # no
     active = question.flag("activeOnly")
 
     def work(opened: Opened) -> list[Concept]:
-        concepts = _matching(opened, filter_, offset + paged) if filter_ else _all(opened, system)
+        concepts = _found(opened, filter_, offset + paged) if filter_ else _all(opened, system)
         passing = (
             concept
             for concept in concepts
@@ -231,24 +231,15 @@ def expand(indexes: Indexes, question: Question, *, r5: bool) -> Resource:  # no
     }
 
 
+def _found(opened: Opened, words: str, n: int) -> Iterator[Concept]:
+    return (concept for concept, _ in opened.matching(words, n))
+
+
 def _all(opened: Opened, system: System) -> Iterator[Concept]:
     terminology = opened.terminology
     mask = terminology.with_prefix(f"{system.prefix}:" if system.prefix else "")
     for ordinal in np.flatnonzero(mask):
         yield from terminology.concepts_at([int(ordinal)])
-
-
-def _matching(opened: Opened, words: str, n: int) -> Iterator[Concept]:
-    """Yield concepts with a name that begins so, then those with all words in any order."""
-    seen = set()
-    for concept, _ in opened.search(words, n):
-        seen.add(concept.id)
-        yield concept
-    for row in opened.words.find(words):
-        (name,) = opened.terminology.names_at([row])
-        if name.concept_id not in seen:
-            seen.add(name.concept_id)
-            yield opened.terminology.concept(name.concept_id)
 
 
 # --- translating ----------------------------------------------------------------------------------

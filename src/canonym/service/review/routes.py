@@ -26,7 +26,7 @@ from canonym.review.store import (
     Given,
     same_words,
 )
-from canonym.review.table import as_table, clean
+from canonym.review.table import Layout, as_table, clean
 from canonym.service.problems import Problem
 from canonym.service.review import schemas
 from canonym.service.review.reviewer import NEEDS_REVIEWER, Reviewer
@@ -57,6 +57,10 @@ _TABLE = {
 
 Filename = Annotated[str, Query(max_length=300, description="Empty for pasted text.")]
 Name = Annotated[str, Query(max_length=300)]
+Separator = Literal["", "comma", "semicolon", "tab", "bar", "line"]
+HeaderRow = Annotated[
+    int | None, Query(ge=1, le=10_000, description="Row that names the columns, from 1.")
+]
 Id = Annotated[int, Path(ge=1, le=schemas.MOST)]
 
 
@@ -64,14 +68,26 @@ Id = Annotated[int, Path(ge=1, le=schemas.MOST)]
 
 
 @router.post("/tables", response_model=schemas.TableAnswer, openapi_extra=_TABLE)
-async def table(request: Request, state: Shared, filename: Filename = "") -> dict[str, Any]:
-    """Show the columns and the first rows of a table; nothing is kept."""
+async def table(
+    request: Request,
+    state: Shared,
+    filename: Filename = "",
+    sheet: Name = "",
+    header_row: HeaderRow = None,
+    separator: Separator = "",
+) -> dict[str, Any]:
+    """Show the columns and the first rows of a table; nothing is kept.
+
+    Which sheet, header and separator it has is found out where nothing says so.
+    """
+    layout = _layout(sheet, header_row, separator)
 
     def show(upload: Upload) -> dict[str, Any]:
         columns, *rows = islice(upload, 1 + _SHOWN_ROWS)
-        return {"columns": columns, "rows": rows, "n_rows": sum(1 for _ in upload) - 1}
+        n_rows = sum(1 for _ in upload) - 1
+        return {"columns": columns, "rows": rows, "n_rows": n_rows, "sheets": upload.sheets}
 
-    async with state.uploads.read(request, filename) as upload:
+    async with state.uploads.read(request, filename, layout) as upload:
         return await run_in_threadpool(show, upload)
 
 
@@ -91,9 +107,12 @@ async def create(
     column: Name = "",
     context_column: Name = "",
     frequency_column: Name = "",
+    sheet: Name = "",
+    header_row: HeaderRow = None,
+    separator: Separator = "",
 ) -> dict[str, Any]:
     """Begin a review of a table; it is linked in the background."""
-    served = state.find(terminology)
+    served, layout = state.find(terminology), _layout(sheet, header_row, separator)
 
     def make(upload: Upload) -> dict[str, Any]:
         columns, *rows = upload
@@ -109,8 +128,12 @@ async def create(
         state.reviews.link(review_id)
         return _review(state, state.reviews.store.review(review_id))
 
-    async with state.uploads.read(request, filename) as upload:
+    async with state.uploads.read(request, filename, layout) as upload:
         return await run_in_threadpool(make, upload)
+
+
+def _layout(sheet: str, header_row: int | None, separator: Separator) -> Layout:
+    return Layout(clean(sheet) or None, header_row, separator or None)
 
 
 @router.get("/reviews", response_model=schemas.ReviewsAnswer)
@@ -330,6 +353,21 @@ def accept(
     except Changed as error:
         raise Problem(HTTPStatus.CONFLICT, str(error)) from error
     return {"accepted": accepted}
+
+
+@router.post("/reviews/{review_id}/none", response_model=schemas.DecidedAnswer)
+def decide_none(
+    review_id: Id, given: schemas.GivenNone, state: Shared, who: Reviewer
+) -> dict[str, int]:
+    """Decide that no mention to decide with a text in it has a concept, all or none."""
+    _found(state, review_id)
+    try:
+        decided = state.reviews.store.decide_none(
+            review_id, given.part, clean(given.text), expected=given.expected, who=who
+        )
+    except Changed as error:
+        raise Problem(HTTPStatus.CONFLICT, str(error)) from error
+    return {"decided": decided}
 
 
 # --- afterwards -----------------------------------------------------------------------------------

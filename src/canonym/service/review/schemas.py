@@ -51,6 +51,14 @@ class GivenAcceptance(Given):
     expected: int = Field(ge=0)
 
 
+class GivenNone(Given):
+    """Mentions of a part of the queue that have a text in them, and how many those were."""
+
+    part: Literal["todo", "reopened", "flagged"] = "todo"
+    text: str = Field(min_length=1, max_length=200)
+    expected: int = Field(ge=1)
+
+
 class ExportChoices(Given):
     """A format, and what the formats for other programs need beside the decisions."""
 
@@ -65,11 +73,15 @@ class ExportChoices(Given):
 
 
 class TableAnswer(BaseModel):
-    """A table as it was understood: its columns and the first rows."""
+    """A table as it was understood: its columns and the first rows.
+
+    `sheets` are the visible sheets of a workbook.
+    """
 
     columns: list[str]
     rows: list[list[str]]
     n_rows: int
+    sheets: list[str]
 
 
 class ReviewAnswer(BaseModel):
@@ -171,6 +183,12 @@ class CountAnswer(BaseModel):
     """How many items were accepted."""
 
     accepted: int
+
+
+class DecidedAnswer(BaseModel):
+    """How many items were decided."""
+
+    decided: int
 
 
 class LessonsAnswer(BaseModel):

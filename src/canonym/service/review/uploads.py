@@ -17,8 +17,8 @@ from fastapi import Request
 from fastapi.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect
 
-from canonym.review.table import clean
-from canonym.review.upload import ROWS, SECONDS, UPLOAD
+from canonym.review.table import Layout, clean
+from canonym.review.upload import ROWS, SECONDS, SHEETS, UPLOAD
 from canonym.service.problems import Problem, busy
 
 _log = logging.getLogger(__name__)
@@ -27,10 +27,11 @@ _AT_ONCE = 2
 
 
 class Upload:
-    """A table that was read; its rows wait in a file."""
+    """A table that was read; its rows wait in a file. `sheets` are those of a workbook."""
 
-    def __init__(self, rows: Path) -> None:
-        self._file = rows
+    def __init__(self, folder: Path) -> None:
+        self._file = folder / ROWS
+        self.sheets: list[str] = json.loads((folder / SHEETS).read_text(encoding="utf-8"))
 
     def __iter__(self) -> Iterator[list[str]]:
         """Yield the header, and the rows."""
@@ -45,22 +46,22 @@ class Uploads:
         self._room = asyncio.Semaphore(_AT_ONCE)
 
     @contextlib.asynccontextmanager
-    async def read(self, request: Request, name: str) -> AsyncIterator[Upload]:
+    async def read(self, request: Request, name: str, layout: Layout) -> AsyncIterator[Upload]:
         """Read the body of a request as a table; the rows are gone when the block ends."""
         content = await request.body()
         with tempfile.TemporaryDirectory(prefix="canonym-") as folder:
             await run_in_threadpool((Path(folder) / UPLOAD).write_bytes, content)
-            await self._read(request, Path(folder), clean(name).replace("\0", ""))
-            yield Upload(Path(folder) / ROWS)
+            await self._read(request, Path(folder), clean(name).replace("\0", ""), layout)
+            yield Upload(Path(folder))
 
-    async def _read(self, request: Request, folder: Path, name: str) -> None:
+    async def _read(self, request: Request, folder: Path, name: str, layout: Layout) -> None:
         try:
             async with asyncio.timeout(_PATIENCE):
                 await self._room.acquire()
         except TimeoutError as error:
             raise busy("too many uploads are being read") from error
         try:
-            code, problem = await _run(request, folder, name)
+            code, problem = await _run(request, folder, name, layout)
         finally:
             self._room.release()
         if problem:
@@ -71,11 +72,14 @@ class Uploads:
             raise Problem(HTTPStatus.UNPROCESSABLE_ENTITY, detail)
 
 
-async def _run(request: Request, folder: Path, name: str) -> tuple[int | None, bytes]:
+async def _run(
+    request: Request, folder: Path, name: str, layout: Layout
+) -> tuple[int | None, bytes]:
     """Run the process that reads, and return its exit code and what is wrong with the upload."""
     process = await asyncio.create_subprocess_exec(
         # Without the folder in which the service was started: what lies there is no module of ours.
         *(sys.executable, "-P", "-m", "canonym.review.upload", str(folder), name),
+        json.dumps(layout),
         stdin=asyncio.subprocess.PIPE,  # whose end tells it that this process has ended
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.DEVNULL,

@@ -102,9 +102,7 @@ def rrf_relations(
     suppress: Collection[str],
     relations: bool | Collection[str],
 ) -> Iterator[Relation]:
-    """Yield the `wanted` relations between concepts that are `kept`, from the rows of MRREL or
-    RXNREL.
-    """
+    """Yield `relations` between concepts that are kept, from the rows of MRREL or RXNREL."""
     for row in rrf_rows(files, 16):
         first, second = row[0], row[4]
         if first == second or row[14] in suppress:

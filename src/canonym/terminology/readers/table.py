@@ -220,7 +220,7 @@ def _require(roles: dict[str, int], table: Table, needed: dict[str, tuple[str, s
 def find_columns(table: Table, columns: Mapping[str, str | None]) -> dict[str, int]:
     """Find the columns of a table by the roles they play: role to position in the header.
 
-    `chosen` maps a role to the name of its column, to None (recognise it by `RECOGNISED`) or to
+    `columns` maps a role to the name of its column, to None (recognise it by `RECOGNISED`) or to
     ``""`` (no column). A named column that is missing or there twice is a `ReadError`.
     """
     spellings: dict[str, list[int]] = {}

@@ -6,7 +6,6 @@ import itertools
 import operator
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from canonym.errors import ReadError
 from canonym.io.streams import open_text
@@ -146,8 +145,10 @@ def read_umls(
     version = version or _version(release)
     lats = None if languages is None else [lat_of(language) for language in languages]
     places = {"ENG": 0} if lats is None else {lat: n for n, lat in enumerate(lats)}
-    concepts = _Kept()
-    seen_languages, seen_sources, seen_types = set[str](), set[str](), set[str]()
+    cuis = _Kept()
+    seen_languages: set[str] = set()
+    seen_sources: set[str] = set()
+    seen_types: set[str] = set()
     for cui, rows in _groups(files, 18):
         semantic = sty.take(cui)
         for row in semantic:
@@ -165,7 +166,7 @@ def read_umls(
             continue
         if not atoms:
             continue
-        concepts.add(cui)
+        cuis.add(cui)
         definition = _definition(described.take(cui), atoms, suppress) if described else ""
         own = tuple([row[3] for row in semantic])
         label = min(atoms, key=lambda row: _rank(row, places))
@@ -176,8 +177,9 @@ def read_umls(
     check_known(files[0], "languages", lats, seen_languages)
     check_known(files[0], "sources", sources, seen_sources)
     check_known(files[0], "types", types, seen_types)
-    filters: dict[str, Any] = {"sources": sources, "suppress": suppress, "relations": relations}
-    yield from rrf_relations(edges, "UMLS", concepts.__contains__, **filters)
+    yield from rrf_relations(
+        edges, "UMLS", cuis.__contains__, sources=sources, suppress=suppress, relations=relations
+    )
 
 
 def _rank(row: list[str], places: dict[str, int]) -> int:

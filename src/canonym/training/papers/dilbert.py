@@ -161,7 +161,7 @@ class Dilbert:
         )
         self.strategy, self.random_epochs, self.searched = strategy, random_epochs, searched
         concepts_of = map(self.mentions.concepts.of, range(self.mentions.n_mentions))
-        self._mention_ids = [tuple(map(table.ids.__getitem__, of_one)) for of_one in concepts_of]
+        self._mention_ids = [tuple(table.ids[n] for n in concepts) for concepts in concepts_of]
         self.settings: Mapping[str, object] = {
             "strategy": strategy,
             "n_positives": n_positives,

@@ -139,7 +139,7 @@ function search(item, { chosen, redraw, terminology }) {
   const results = make("ul", { id: "found", role: "listbox", "aria-label": "Concepts found", hidden: true });
   const input = make("input", {
     id: "another", role: "combobox", autocomplete: "off", "aria-expanded": "false", "aria-controls": "found", "aria-autocomplete": "list",
-    placeholder: "a name or an id",
+    placeholder: "words of a name, or an id",
   });
   let found = [];
   let at = -1;
@@ -166,7 +166,7 @@ function search(item, { chosen, redraw, terminology }) {
     clearTimeout(waiting);
     waiting = setTimeout(() => attempt(async () => {
       const prefix = input.value.trim();
-      const query = new URLSearchParams({ prefix, terminology });
+      const query = new URLSearchParams({ prefix, terminology, anywhere: true });
       found = prefix ? (await ask(`/v1/search?${query}`)).concepts : [];
       at = -1;
       draw();
@@ -187,7 +187,34 @@ function search(item, { chosen, redraw, terminology }) {
   return make("div", { class: "search" }, make("label", { for: "another" }, "Another concept"), input, results);
 }
 
-function basket(item, { chosen, redraw, decide }) {
+// What stands above and below a chosen concept, each to be chosen in its place.
+function around(one, at, { chosen, redraw, terminology }) {
+  const place = make("div", {});
+  const draw = async () => {
+    const query = new URLSearchParams({ terminology });
+    const { parents, children, n_children } = await ask(`/v1/concepts/${encodeURIComponent(one.id)}?${query}`);
+    const line = (text, concepts) => concepts.length ? make(
+      "p", { class: "around" }, make("span", { class: "hint" }, text),
+      ...concepts.map((other) => make("button", { type: "button", click: () => {
+        if (chosen.some((already) => already.id === other.id)) return;
+        chosen[at] = { id: other.id, label: other.label, relation: "equal", around: true };
+        redraw();
+      } }, `${other.label} `, make("code", {}, other.id))),
+    ) : null;
+    const more = n_children > children.length ? ` (the first ${number(children.length)} of ${number(n_children)})` : "";
+    const lines = [line("Above", parents), line(`Below${more}`, children)].filter(Boolean);
+    place.replaceChildren(...(lines.length ? lines : [make("p", { class: "hint" }, "Nothing is above or below it.")]));
+  };
+  if (one.around) attempt(draw);
+  const details = make("details", { open: Boolean(one.around), toggle: () => {
+    if (details.open && !one.around) attempt(draw);
+    one.around = details.open;
+  } }, make("summary", { class: "hint" }, "Above and below"), place);
+  return details;
+}
+
+function basket(item, tools) {
+  const { chosen, redraw, decide } = tools;
   if (!chosen.length) return null;
   const rows = chosen.map((one, at) => make(
     "li", {},
@@ -196,6 +223,7 @@ function basket(item, { chosen, redraw, decide }) {
     make("select", { id: `relation-${at}`, change: (event) => { one.relation = event.target.value; } },
       ...Object.entries(RELATIONS).map(([value, text]) => make("option", { value, selected: value === one.relation }, text))),
     make("button", { type: "button", "aria-label": `Remove ${one.label}`, click: () => { chosen.splice(at, 1); redraw(); } }, "Remove"),
+    around(one, at, tools),
   ));
   const save = () => decide("link", chosen.map(({ id, relation }) => ({ id, relation })));
   return make("div", { class: "basket" }, make("h3", {}, "Chosen"), make("ul", {}, ...rows), make("button", { id: "save", type: "button", class: "main", click: save }, chosen.length > 1 ? `Save these ${chosen.length}` : "Save this"));

@@ -94,6 +94,9 @@ function list() {
     ),
   );
   get("more").hidden = items.length >= total;
+  const left = total - gone();
+  get("none").hidden = !get("text").value.trim() || !["todo", "reopened", "flagged"].includes(get("part").value) || left < 1;
+  get("none").textContent = left === 1 ? "This is nothing" : `All ${number(left)} of these are nothing`;
 }
 
 // Where nothing is proposed, or the mention says "no" or "perhaps", there is nothing to be sure of.
@@ -248,6 +251,22 @@ async function acceptMany(event) {
   });
 }
 
+// Decide that no mention that was found by its text has a concept.
+async function decideNone() {
+  if (busy || !canWrite()) return;
+  busy = true;
+  await attempt(async () => {
+    const given = { part: get("part").value, text: get("text").value.trim(), expected: total - gone() };
+    if (!window.confirm(`Decide that “${given.text}” has no concept in ${counted(given.expected, "mention")}?`)) return;
+    const { decided } = await ask(`${base}/none`, { method: "POST", json: given });
+    get("text").value = "";
+    await readReview();
+    await readItems({ keep: false });
+    tell(`${counted(decided, "mention")}: ${STATES.nil}`);
+  });
+  busy = false;
+}
+
 async function countLessons() {
   const found = await ask(`${base}/lessons`);
   get("lessons-text").textContent = `The decisions hold ${counted(found.names, "name")} that the index lacks, and ${counted(found.forbidden, "proposal")} that it should not make.`;
@@ -326,6 +345,7 @@ get("text").addEventListener("input", () => {
   clearTimeout(typing);
   typing = setTimeout(() => attempt(() => readItems({ keep: false })), 250);
 });
+get("none").addEventListener("click", decideNone);
 get("more").addEventListener("click", () => attempt(() => readItems({ more: true })));
 get("least").addEventListener("input", () => attempt(countAcceptable));
 get("bulk").closest("details").addEventListener("toggle", () => attempt(countAcceptable));

@@ -8,13 +8,38 @@ const guesses = {
   frequency_column: /^(n|count|freq.*|number|occurrences|patients|visits|cases)$/i,
 };
 
+const LAYOUT = ["sheet", "header_row", "separator"];
+const isWorkbook = () => /\.(xlsx|xlsm|ods)$/i.test(filename());
+
+// How the table is to be read, as far as somebody says it.
+function layout() {
+  const parts = LAYOUT.map((id) => [id, get(id).value.trim()]).filter(([, value]) => value);
+  return { filename: filename(), ...Object.fromEntries(parts) };
+}
+
+// What was said of another table does not hold for this one.
+function change() {
+  get("sheet").replaceChildren();
+  for (const id of LAYOUT) get(id).value = "";
+  preview();
+}
+
+function drawSheets(sheets) {
+  get("of-workbook").hidden = sheets.length < 2;
+  if (get("sheet").length === sheets.length) return;
+  get("sheet").replaceChildren(...sheets.map((one) => make("option", { value: one }, one)));
+}
+
 async function preview() {
   get("choices").hidden = true;
+  get("layout").hidden = given() === null;
+  get("of-text").hidden = isWorkbook();
   if (given() === null) return;
   await attempt(async () => {
-    const query = new URLSearchParams({ filename: filename() });
     if (!canWrite()) return;
+    const query = new URLSearchParams(layout());
     const table = await ask(`/v1/tables?${query}`, { method: "POST", body: given() });
+    drawSheets(table.sheets);
     const head = make("tr", {}, ...table.columns.map((one) => make("th", { scope: "col" }, one)));
     const rows = table.rows.map((row) => make("tr", {}, ...row.map((cell) => make("td", {}, cell))));
     get("preview").replaceChildren(
@@ -40,7 +65,7 @@ async function begin(event) {
   event.preventDefault();
   if (given() === null || !canWrite()) return;
   await attempt(async () => {
-    const query = new URLSearchParams({ filename: filename() });
+    const query = new URLSearchParams(layout());
     for (const id of ["name", "terminology", ...Object.keys(guesses)]) query.set(id, get(id).value);
     const review = await ask(`/v1/reviews?${query}`, { method: "POST", body: given() });
     location.assign(`/reviews/${review.id}`);
@@ -65,8 +90,8 @@ async function list() {
   });
 }
 
-get("file").addEventListener("change", preview);
-get("pasted").addEventListener("change", preview);
+for (const id of ["file", "pasted"]) get(id).addEventListener("change", change);
+for (const id of LAYOUT) get(id).addEventListener("change", preview);
 get("new").addEventListener("submit", begin);
 document.addEventListener("who", () => {
   list();

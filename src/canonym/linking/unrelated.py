@@ -89,7 +89,7 @@ def pairs(n: int, *, seed: int = 0) -> list[str]:
     return [f"{rng.choice(words)} {rng.choice(words)}" for _ in range(n)]
 
 
-def strangers(n_pairs: int, *, seed: int = 0) -> list[str]:
+def unrelated_phrases(n_pairs: int, *, seed: int = 0) -> list[str]:
     """Return all phrases, as much noise as there are everyday ones, and pairs of words."""
     phrases = [phrase.strip() for phrase in (*EVERYDAY, *OTHER_LANGUAGES)]
     return [*phrases, *noise(len(EVERYDAY), seed=seed), *pairs(n_pairs, seed=seed)]
