@@ -47,11 +47,24 @@ def stamps(packages: Sequence[str] = ()) -> dict[str, Any]:
         "commit": commit or "unknown",
         "machine": {
             "processor": f"{platform.machine()}, {os.cpu_count()} cores",
+            **_kernels(),
             "system": platform.system(),
             "python": platform.python_version(),
         },
         "versions": {package: version(package) for package in ("canonym", *packages)},
     }
+
+
+def _kernels() -> dict[str, str]:
+    """Return the model of the processor and what decides which kernels it runs, as lscpu does."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return {}
+    facts = {name.strip(): value for name, _, value in (line.partition(":") for line in lines)}
+    flags = facts.get("flags", "").split()
+    wide = [flag for flag in ("avx2", "avx512f", "avx512_vnni", "amx_int8") if flag in flags]
+    return {"model": facts.get("model name", "").strip(), "vectors": " ".join(wide)}
 
 
 def result_text(header: Mapping[str, Any], content: Mapping[str, Any]) -> str:

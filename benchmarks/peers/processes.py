@@ -91,6 +91,7 @@ class PeerProcess:
         self._log.parent.mkdir(parents=True, exist_ok=True)
         python = environment(adaptor, cache)
         settings = {"OMP_NUM_THREADS": str(threads), "TOKENIZERS_PARALLELISM": "false"}
+        settings["OPENBLAS_THREAD_TIMEOUT"] = "4"  # as the command of canonym has it
         settings["CANONYM_CACHE"] = str(cache)
         if python == sys.executable:
             settings["PYTHONPATH"] = str(ROOT / "src")

@@ -43,6 +43,9 @@ PEERS: dict[str, tuple[str, dict[str, str]]] = {
     "scispaCy, candidate generator": ("scispacy", {}),
     "MedCAT, untrained": ("medcat", {}),
     "sentence-transformers, FAISS flat": ("faiss_minilm", {}),
+    "sentence-transformers, FAISS HNSW": ("faiss_minilm", {"index": "hnsw"}),
+    "all-MiniLM-L6-v2 in ONNX, int8, FAISS flat": ("faiss_minilm", {"precision": "int8"}),
+    "canonym, base install": ("linker", {"without": "onnxruntime"}),
     "canonym": ("linker", {}),
     "canonym with MiniLM": ("linker", {"encoder": "MiniLM"}),
 }
@@ -186,7 +189,8 @@ def row_of(name: str, found: Mapping[str, Any]) -> dict[str, Any]:
 
 def with_saved_accuracy(rows: Sequence[dict[str, Any]], result: str) -> list[dict[str, Any]]:
     """Return rows with the accuracy of the result that is saved."""
-    saved = json.loads((RESULTS / f"{result}.json").read_text(encoding="utf-8"))["rows"]
+    path = RESULTS / f"{result}.json"
+    saved = json.loads(path.read_text(encoding="utf-8"))["rows"] if path.exists() else []
     accuracy = {row["peer"]: row["accuracy"] for row in saved}
     return [{**row, "accuracy": accuracy.get(row["peer"], {})} for row in rows]
 

@@ -223,3 +223,17 @@ def test_values_that_the_reader_does_not_take_are_refused(pair: str, problem: st
 )
 def test_a_command_that_is_none_gets_advice(typed: str, said: str) -> None:
     assert said in run(*typed.split(), code=2).stderr
+
+
+@pytest.mark.parametrize(("given", "expected"), [(None, "4"), ("20", "20")])
+def test_threads_of_products_sleep_while_they_wait(given: str | None, expected: str) -> None:
+    environment = {k: v for k, v in os.environ.items() if k != "OPENBLAS_THREAD_TIMEOUT"}
+    if given is not None:
+        environment["OPENBLAS_THREAD_TIMEOUT"] = given
+    asked = "import os, sys, canonym.cli; print(os.environ['OPENBLAS_THREAD_TIMEOUT'])"
+    # It has no effect once NumPy is there.
+    asked += "; print('numpy' in sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", asked], capture_output=True, text=True, check=True, env=environment
+    )
+    assert done.stdout.split() == [expected, "False"]

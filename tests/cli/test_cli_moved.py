@@ -9,7 +9,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from canonym import Linker
+from canonym import Concept, Linker, Terminology
 from canonym.cli import _MOVED, _with_flags, main
 from canonym.cli.key_options import KeyOption
 from canonym.cli.link import link
@@ -137,3 +137,15 @@ def test_the_help_lists_the_keys() -> None:
 )
 def test_a_folder_of_parts_says_what_it_needs(options: tuple[str, ...], says: str) -> None:
     assert says in run("link", *options, code=2).stderr
+
+
+def test_annotate_takes_the_option_that_is_always_so(tmp_path: Path) -> None:
+    terminology = Terminology.build([Concept("X:1", "Fever")])
+    linker = Linker.build(terminology, encoders=["chargrams"], folder=tmp_path / "index")
+    (tmp_path / "note.txt").write_text("No fever.", encoding="utf-8")
+    told = run("annotate", str(tmp_path / "note.txt"), "-i", str(tmp_path / "index"), "--flags")
+    assert '"status": ["negated"]' in told.stdout
+    assert "--flags has no effect any more: every mention has its status." in told.stderr
+    with pytest.warns(DeprecationWarning, match="every mention has its status"):
+        (link,) = linker.annotate("No fever.", flags=True)  # type: ignore[call-arg]
+    assert link.status == ("negated",)

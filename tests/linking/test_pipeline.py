@@ -13,7 +13,7 @@ import pytest
 
 from canonym import Concept, Document, InvalidInput, Link, Linker, Mention, Name, Terminology
 from canonym.linking.hits import ConceptTable
-from canonym.linking.links import LinkOptions, check_options
+from canonym.linking.links import KnownLinks, LinkOptions, check_options
 from canonym.linking.pipeline import Pipeline, batches_of
 from canonym.types import Step
 
@@ -257,7 +257,7 @@ def test_many_concepts_are_remembered_but_not_all(
     wanted = linker.link(["tumour kind"], k=30)
     monkeypatch.setattr("canonym.linking.hits._REMEMBERED", 3)
     table = ConceptTable(linker.terminology)
-    linker.pipeline.concepts = table
+    linker.pipeline.concepts, linker.pipeline.known_links = table, KnownLinks()
     assert linker.link(["tumour kind"], k=30) == wanted
     assert 1 <= len(table._known) <= 3
 
@@ -276,6 +276,8 @@ def test_strings_are_looked_up_once_until_the_names_change(
     mentions = ["hart attak", "cold", "tumour kind"]
     first = linker.link(mentions, k=2)
     assert linker.link(mentions, k=2) == first
+    assert not looked_up[1:]
+    linker.link([Mention(text, document_id="2") for text in mentions], k=2)
     assert set(looked_up[1]).isdisjoint(mentions)
     linker.link(mentions, k=3)  # more of them are another question
     linker.link(mentions, k=3, types=["feeling"])

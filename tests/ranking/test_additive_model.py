@@ -25,6 +25,23 @@ def test_the_score_is_the_sum_of_the_curves() -> None:
     assert model.names == ("lead", "label")
 
 
+def test_curves_are_straight_between_knots_and_level_beyond() -> None:
+    rng = np.random.default_rng(0)
+    curves = [
+        Curve(str(n), tuple(np.sort(rng.normal(size=n)).tolist()), tuple(rng.normal(size=n)), 7.0)
+        for n in (1, 2, 6, 4)
+    ]
+    features = rng.normal(size=(500, 4))
+    for column, curve in enumerate(curves):
+        features[::5, column] = rng.choice(curve.knots, size=100)
+    features[:3] = [[np.inf], [-np.inf], [np.nan]]
+    expected = np.stack(
+        [np.interp(features[:, n], c.knots, c.values) for n, c in enumerate(curves)], axis=1
+    )
+    expected[2] = 7
+    assert AdditiveModel(curves).worth(features).tobytes() == expected.tobytes()
+
+
 def test_shares_come_with_the_largest_first() -> None:
     model = AdditiveModel([LABEL, LEAD])
     named = model.named(model.worth(np.array([[1.0, np.nan], [0.0, 0.0]])))
@@ -94,10 +111,10 @@ def accuracy(model: AdditiveModel, features: np.ndarray, gold: np.ndarray) -> fl
 def test_a_curve_learns_what_no_weight_could() -> None:
     model = fit_additive_model(*sample(0), ["near the middle", "noise"])
     assert accuracy(model, *sample(1)) > 0.75  # chance is 0.17
-    middle, noise = model.curves
-    assert middle(0.5) > middle(0.0) + 2
-    assert middle(0.5) > middle(1.0) + 2
-    assert np.ptp(noise(np.linspace(0, 1, 5))) < np.ptp(middle(np.linspace(0, 1, 5))) / 4
+    middle, noise = model.worth(np.linspace([0, 0], [1, 1], 5)).T
+    assert middle[2] > middle[0] + 2
+    assert middle[2] > middle[4] + 2
+    assert np.ptp(noise) < np.ptp(middle) / 4
 
 
 def test_the_same_input_gives_the_same_model() -> None:
@@ -120,7 +137,8 @@ def test_missing_values_and_missing_candidates() -> None:
     there = np.array([[True, True, False]] * 2)
     model = fit_additive_model(features, gold, ["a"], there=there)
     (curve,) = model.curves
-    assert curve.missing > curve(0.3)
+    (known,) = model.worth(np.array([0.3]))
+    assert curve.missing > known
     assert max(curve.knots) < 9  # what is not there plays no role
     never = fit_additive_model(np.full((1, 2, 1), np.nan), np.array([[True, False]]), ["a"])
     assert never.curves[0].knots == (0.0,)

@@ -1,11 +1,17 @@
-"""rapidfuzz: the name with the best ratio, by the scorer that its documentation starts with."""
+"""rapidfuzz: the name with the best ratio, by the scorer that its documentation starts with.
+
+Several mentions are compared at once on all cores, with `process.cdist`.
+"""
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
-REQUIREMENTS = ["rapidfuzz==3.14.6"]
+REQUIREMENTS = ["rapidfuzz==3.14.6", "numpy==2.4.6"]
 PACKAGES = ["rapidfuzz"]
+
+_AT_ONCE = 64  # mentions: their scores are 19 MB
 
 
 def build(names: list[tuple[str, str]]) -> list[str]:
@@ -15,7 +21,17 @@ def build(names: list[tuple[str, str]]) -> list[str]:
 
 def candidates(index: list[str], mentions: list[str]) -> list[Any]:
     """Return the best name of each mention: finding one is faster than ranking five."""
+    import numpy as np
     from rapidfuzz import fuzz, process
 
-    found = (process.extractOne(mention, index, scorer=fuzz.ratio) for mention in mentions)
-    return [[(one[0], None)] if one else [] for one in found]
+    if len(mentions) == 1:
+        found = process.extractOne(mentions[0], index, scorer=fuzz.ratio)
+        return [[(found[0], None)] if found else []]
+    best: list[Any] = []
+    for first in range(0, len(mentions), _AT_ONCE):
+        scores = process.cdist(
+            mentions[first : first + _AT_ONCE], index, scorer=fuzz.ratio, dtype=np.float32,
+            workers=int(os.environ["OMP_NUM_THREADS"]),
+        )  # fmt: skip
+        best += [[(index[place], None)] for place in scores.argmax(axis=1).tolist()]
+    return best

@@ -7,6 +7,7 @@ A command is imported when it is called, and imports what it needs when it runs,
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 from difflib import get_close_matches
 from typing import Any
@@ -19,6 +20,10 @@ from canonym.cli.streams import usable_streams
 from canonym.cli.verbosity import with_verbosity
 
 __all__ = ["main"]
+
+# NumPy's BLAS reads it when it is loaded. Its threads wait for the next product in a loop, and take
+# the processor from all that runs beside them; with the least of waiting they sleep at once.
+os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")
 
 _COMMANDS = {
     "link": "canonym.cli.link:link",

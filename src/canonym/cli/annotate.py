@@ -16,6 +16,7 @@ from canonym.cli.options import (
     everyday_option,
     index_option,
     overwrite_option,
+    retired_option,
     ties_option,
     workers_option,
 )
@@ -69,6 +70,7 @@ class Options(Filters, Machine):
     show_default=True,
     help="Candidates of a mention.",
 )
+@retired_option("--flags", "every mention has its status", flag=True)
 @choice_options
 @ties_option
 @click.option("-o", "--output", type=click.Path(), help="Write to this file.")

@@ -13,13 +13,15 @@ import numpy.typing as npt
 from canonym.errors import InvalidInput
 from canonym.indexes import BoolArray, check_allowed, check_k, load_array
 from canonym.indexes.codes import FEWEST, Codes, multiplier, worth_it
+from canonym.indexes.distinct import Distinct
 from canonym.indexes.moved import Moved
 from canonym.indexes.selection import LOWEST, SLACK, Pairs, Promising, empty_hits, ranked_hits
 from canonym.io.devices import named_device
 from canonym.io.files import asked_threads, n_cores
 from canonym.types import Float32Array, Hits, Int32Array
 
-_ROW_BLOCK = 1 << 16
+_ROW_BLOCK = 1 << 14
+_PRODUCTS = 1 << 21  # of few queries at once
 _PAIR_BLOCK = 1 << 9  # their vectors stay in the cache
 _NARROW = 0.1
 
@@ -38,13 +40,19 @@ class Exact:
 
     _at_once = 128  # queries: their products stay in the cache
 
-    def __init__(self, vectors: Float32Array, codes: Codes | None = None) -> None:
+    def __init__(
+        self,
+        vectors: Float32Array,
+        codes: Codes | None = None,
+        distinct: Distinct | None = None,
+    ) -> None:
         if vectors.ndim != 2:
             raise InvalidInput(
                 f"vectors have shape {vectors.shape}; expected two dimensions, (rows, width)"
             )
         self.vectors = vectors
-        self._codes = codes
+        self._codes = codes  # of the distinct vectors, or else of all
+        self._distinct = distinct
         self._moved: dict[str, Moved] = {}  # by device, once it is used
 
     @classmethod
@@ -129,12 +137,21 @@ class Exact:
                 self._moved[device] = Moved(self.vectors, device)
             moved = self._moved[device]
             return lambda block: moved.promising(block, k, allowed, self._slack(block)), False
-        codes = self._codes
+        codes, distinct = self._codes, self._distinct
+        places = allowed
+        if distinct is not None and allowed is not None:
+            places = distinct.allowed(allowed)
+
+        def rows_of(pairs: Pairs) -> Pairs:
+            return pairs if distinct is None else distinct.rows_of(pairs, allowed)
+
         if codes is None or not worth_it(n_queries, *self.vectors.shape):
-            return self._plain_plan(k, allowed), False
+            return lambda block: rows_of(self._promising(block, k, places, None, distinct)), False
         multiply = multiplier(True)
         return (
-            lambda block: self._nearer(block, k, *codes.promising(block, k, allowed, multiply)),
+            lambda block: self._nearer(
+                block, k, *rows_of(codes.promising(block, k, places, multiply))
+            ),
             True,
         )
 
@@ -151,14 +168,24 @@ class Exact:
         k: int,
         allowed: BoolArray | None,
         chosen: npt.NDArray[np.intp] | None,
+        distinct: Distinct | None = None,
     ) -> Pairs:
-        """Return every (query, row) that may be among the `k` best of a query, ties included."""
+        """Return every (query, row) that may be among the `k` best of a query, ties included.
+
+        Of distinct vectors their columns come back in place of rows.
+        """
         n = self.n_rows if chosen is None else len(chosen)
+        n = n if distinct is None else distinct.columns.shape[1]
         found = Promising(k, n, self._slack(queries), np.float32)
-        for first in range(0, n, _ROW_BLOCK):
-            last = min(first + _ROW_BLOCK, n)
+        step = _ROW_BLOCK if distinct is None else max(_PRODUCTS // len(queries), _ROW_BLOCK)
+        for first in range(0, n, step):
+            last = min(first + step, n)
             picked = slice(first, last) if chosen is None else chosen[first:last]
-            scores = self._products(queries, picked)
+            scores = (
+                self._products(queries, picked)
+                if distinct is None
+                else queries @ np.asarray(distinct.columns[:, first:last], dtype=np.float32)
+            )
             if allowed is not None and chosen is None:
                 scores[:, ~allowed[first:last]] = LOWEST
             found.add(scores, first)
@@ -204,7 +231,7 @@ class Exact:
         return scores
 
     def save(self, folder: Path) -> None:
-        """Write ``vectors.npy``, and the codes of many rows, to an existing folder."""
+        """Write ``vectors.npy``, and what finds the best of many rows, to an existing folder."""
         np.save(folder / "vectors.npy", np.asarray(self.vectors))
         write_codes(self.vectors, folder)
 
@@ -212,8 +239,13 @@ class Exact:
     def load(cls, folder: Path, *, n_rows: int | None = None) -> Exact:
         """Open a saved index, memory-mapped; it has to have `n_rows`."""
         vectors = load_array(folder / "vectors.npy", (n_rows, None), np.float32, np.float16)
-        coded = (folder / "codes.npy").exists()
-        return cls(vectors, Codes.load(folder, *vectors.shape) if coded else None)
+        distinct = codes = None
+        if (folder / "columns.npy").exists():  # not those of an earlier canonym
+            distinct = Distinct.load(folder, vectors)
+        if (folder / "codes.npy").exists():
+            n_coded = len(vectors) if distinct is None else distinct.columns.shape[1]
+            codes = Codes.load(folder, n_coded, vectors.shape[1])
+        return cls(vectors, codes, distinct)
 
 
 def is_narrow(allowed: BoolArray) -> bool:
@@ -232,9 +264,10 @@ def in_threads(
 
 
 def write_codes(vectors: Float32Array, folder: Path) -> None:
-    """Write the codes of vectors of length one or zero, if there are enough of them."""
+    """Write the distinct ones of vectors, and their codes, if there are enough vectors."""
     if len(vectors) >= FEWEST:
-        Codes.write(vectors, folder)
+        columns = Distinct.write(vectors, folder)
+        Codes.write(columns.T, folder)
 
 
 def unit(vectors: Float32Array) -> Float32Array:

@@ -43,15 +43,15 @@ class Promising:
     def add(self, scores: npt.NDArray[Any], first: int) -> None:
         """Take the scores of the rows from `first` on, ``(n_queries, rows)``."""
         n, rows = scores.shape
-        missing = -rows % self._width
-        if missing:
-            scores = np.pad(scores, ((0, 0), (0, missing)), constant_values=self._lowest)
+        whole = rows - rows % self._width
         # Rows a fixed distance apart are a group: the maximum of whole lines is fast.
-        maxima = scores.reshape(n, self._width, -1).max(axis=1)
-        best = np.concatenate([self._best, maxima], axis=1)
+        maxima = [scores[:, :whole].reshape(n, self._width, -1).max(axis=1)]
+        if whole < rows:
+            maxima.append(scores[:, whole:].max(axis=1, keepdims=True))
+        best = np.concatenate([self._best, *maxima], axis=1)
         self._best = np.partition(best, best.shape[1] - self._k, axis=1)[:, -self._k :]
         flat = np.flatnonzero(scores >= self._floor()[:, None])
-        queries, columns = np.divmod(flat, scores.shape[1])
+        queries, columns = np.divmod(flat, rows)
         self._found.append((queries, columns + first, scores.ravel()[flat]))
 
     def pairs(self) -> Pairs:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from numbers import Integral, Real
 from typing import Any, TypedDict, TypeVar, overload
 
 from canonym.errors import InvalidInput
 from canonym.io.processes import check_workers
 from canonym.linking.filters import MOST, SPECIES
-from canonym.types import Link
+from canonym.types import Document, Link, Mention
 from canonym.types.links import links_html
 
 _SHOWN = 20  # rows in a notebook
+_MOST_KNOWN = 10_000  # mentions; some 4 kB each
 
 BATCH = 1024
 """Mentions handled at once, unless a call says otherwise."""
@@ -274,3 +275,65 @@ class Links(Sequence[Link]):
 
         require("pandas", "a pandas table")
         return self.to_arrow().to_pandas()
+
+
+class KnownLinks:
+    """Links of mentions that are a text and nothing else, for mentions that come again.
+
+    They hold for the names of one moment and one request; with others they are forgotten.
+    """
+
+    def __init__(self) -> None:
+        self._known: tuple[object, Any, dict[str, Links]] = (None, None, {})
+
+    def of(self, names: object, request: Any) -> dict[str, Links]:
+        """Return the links by text, to be added to; see `canonym.linking.pipeline.Request`."""
+        before, other, links = self._known
+        # Other threads may be reading: a table that is full is left, and not emptied.
+        if before is not names or not _are_alike(request, other) or len(links) > _MOST_KNOWN:
+            links = {}
+            self._known = names, request, links
+        return links
+
+
+def _are_alike(request: Any, other: Any) -> bool:
+    """Tell whether two calls ask for the same, with the same filter and judge."""
+    if other is None or request.filter is not other.filter or request.judge is not other.judge:
+        return False
+    return bool(request._replace(filter=other.filter, judge=other.judge) == other)
+
+
+class Repeats:
+    """The documents of a batch, with the links that are known; `new` are the others, each once."""
+
+    def __init__(self, documents: Sequence[Document], known: dict[str, Links]) -> None:
+        self._documents, self._known = documents, known
+        self._texts = [_only_text(document) for document in documents]
+        self._links: dict[str, Links | None] = {}
+        self.new: list[Document] = []
+        for document, text in zip(documents, self._texts, strict=True):
+            if text is None:
+                self.new.append(document)
+            elif text not in self._links:
+                self._links[text] = links = known.get(text)
+                if links is None:
+                    self.new.append(document)
+
+    def links(self, of_new: Iterable[Links]) -> Iterator[tuple[Document, Links]]:
+        """Yield all documents with their links, from those of the new ones."""
+        following = iter(of_new)
+        for document, text in zip(self._documents, self._texts, strict=True):
+            links = None if text is None else self._links[text]
+            if links is None:
+                links = next(following)
+                if text is not None:
+                    self._links[text] = self._known[text] = links
+            yield document, links
+
+
+def _only_text(document: Document) -> str | None:
+    """Return the text of a mention that is alone and has nothing else; None of any other."""
+    if document.text or len(document.mentions) != 1:
+        return None
+    mention = document.mentions[0]
+    return mention.text if mention == Mention(mention.text) else None

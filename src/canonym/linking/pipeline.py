@@ -39,8 +39,15 @@ from canonym.linking.hits import (
 from canonym.linking.homonyms import MOST_TIED, N_CANDIDATES, Homonyms, find_homonyms
 from canonym.linking.judge import Judge, check_confidence
 from canonym.linking.languages import choose_encoders
-from canonym.linking.links import LinkOptions, Links, check_abbreviations, check_options
-from canonym.linking.names import CurrentNames, open_rows
+from canonym.linking.links import (
+    KnownLinks,
+    LinkOptions,
+    Links,
+    Repeats,
+    check_abbreviations,
+    check_options,
+)
+from canonym.linking.names import CurrentNames, Names, open_rows
 from canonym.linking.search import BatchHits, KnownHits, Search, load_encoders
 from canonym.linking.settings import Sieve, chosen_sieves
 from canonym.linking.sieves import Sifted, sift
@@ -108,6 +115,7 @@ class Pipeline:
     concepts: ConceptTable
     homonyms: Homonyms
     known: KnownHits
+    known_links: KnownLinks
     judge: Judge | None = None
 
     @classmethod
@@ -140,6 +148,7 @@ class Pipeline:
             ConceptTable(terminology),
             Homonyms(terminology),
             KnownHits(),
+            KnownLinks(),
         )
 
     def link_documents(
@@ -162,13 +171,17 @@ class Pipeline:
     ) -> Iterator[tuple[Document, Links]]:
         """Link whole documents, all of them against the names of one moment.
 
-        `defined` are the abbreviations that each document defines, where they are known.
+        `defined` are the abbreviations that each document defines, where they are known: all of
+        them have a text then.
         """
-        drafts, batch = self.draft(documents, request, abbreviations, defined)
+        names = self.names.snapshot()
+        known = {} if abbreviations else self.known_links.of(names, request)
+        repeats = Repeats(documents, known)
+        drafts, batch = self.draft(repeats.new, request, abbreviations, defined, names)
         links = [link_of(draft, batch) for of_document in drafts for draft in of_document]
         graded = iter(self.grade(links, request))
-        for document in documents:
-            yield document, Links(islice(graded, len(document.mentions)))
+        of_new = [Links(islice(graded, len(document.mentions))) for document in repeats.new]
+        return repeats.links(of_new)
 
     def draft(
         self,
@@ -176,9 +189,10 @@ class Pipeline:
         request: Request,
         abbreviations: Mapping[str, str],
         defined: Sequence[Mapping[str, str] | None] = (),
+        names: Names | None = None,
     ) -> tuple[list[list[Draft]], BatchHits]:
         """Link documents up to their homonyms: the drafts of each, and all that was found."""
-        batch = self.batch(request.filter)
+        batch = self.batch(request.filter, names)
         own = defined or [None] * len(documents)
         prepared = [
             self.prepare(document, abbreviations, known, request.separator)
@@ -219,9 +233,10 @@ class Pipeline:
             checked["keep_negated"],
         )
 
-    def batch(self, row_filter: Filter) -> BatchHits:
+    def batch(self, row_filter: Filter, names: Names | None = None) -> BatchHits:
         """Begin a batch: no hits yet, and the names of this moment."""
-        return BatchHits(self.search, self.names.snapshot(), row_filter, self.concepts, self.sieves)
+        names = names or self.names.snapshot()
+        return BatchHits(self.search, names, row_filter, self.concepts, self.sieves)
 
     def prepare(
         self,
@@ -287,7 +302,10 @@ class Pipeline:
                     divided[at][place] = divide(prepared[at][place], hits, batch)
                     listed += listed_of(divided[at][place])
             if listed:
-                hits |= self._hits_of(listed, (), batch, forbidden, request)
+                searched = {text for part in parts for text in part.texts}
+                further = self._hits_of(listed, (), batch, forbidden, request)
+                # What sieves alone were asked for now may have been searched for before.
+                hits |= {text: own for text, own in further.items() if text not in searched}
         self.concepts.read_ahead(
             [
                 hit

@@ -8,6 +8,7 @@ is the sum of the curves at its features.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -35,12 +36,6 @@ class Curve(NamedTuple):
     values: tuple[float, ...]
     missing: float
 
-    def __call__(self, feature: npt.ArrayLike) -> _Float64Array:
-        """Return the worth of values of the feature, of the same shape."""
-        values = np.asarray(feature, dtype=np.float64)
-        worth = np.interp(values, self.knots, self.values)
-        return np.where(np.isnan(values), self.missing, worth)
-
     @classmethod
     def from_dict(cls, fields: dict[str, Any]) -> Curve:
         """Return a curve from what `_asdict` returned."""
@@ -50,6 +45,19 @@ class Curve(NamedTuple):
             tuple(map(float, fields["values"])),
             float(fields["missing"]),
         )
+
+
+class _Grid(NamedTuple):
+    """Curves as arrays ``(f, m)``, one a line: knots, inf where a curve has fewer, and the rest.
+
+    `slopes` are those of the lines on the right of each knot; `missing` and `n_knots` are ``(f,)``.
+    """
+
+    knots: _Float64Array
+    values: _Float64Array
+    slopes: _Float64Array
+    missing: _Float64Array
+    n_knots: npt.NDArray[np.intp]
 
 
 class AdditiveModel:
@@ -90,16 +98,33 @@ class AdditiveModel:
 
         Features are (..., f), NaN where unknown.
         """
-        features = np.asarray(features)
+        features = np.asarray(features, dtype=np.float64)
         if features.shape[-1:] != (len(self.curves),):
             raise InvalidInput(
                 f"features of shape {features.shape} were given; expected {len(self.curves)} "
                 "in the last dimension"
             )
-        worths = np.empty(features.shape)
+        grid = self._grid
+        right = np.minimum((grid.knots <= features[..., None]).sum(axis=-1), grid.n_knots)
+        column, left = np.arange(len(self.curves)), np.maximum(right - 1, 0)
+        on_line = (right > 0) & (right < grid.n_knots)  # level ends have no slope
+        with np.errstate(invalid="ignore"):
+            away = np.where(on_line, features - grid.knots[column, left], 0)
+        worth = grid.slopes[column, left] * away + grid.values[column, left]
+        return np.where(np.isnan(features), grid.missing, worth)
+
+    @functools.cached_property
+    def _grid(self) -> _Grid:
+        """All curves in arrays, for few candidates are done sooner in all columns at once."""
+        n = max((len(curve.knots) for curve in self.curves), default=0)
+        knots = np.full((len(self.curves), n), np.inf)
+        values, slopes = np.zeros(knots.shape), np.zeros(knots.shape)
         for column, curve in enumerate(self.curves):
-            worths[..., column] = curve(features[..., column])
-        return worths
+            m = len(curve.knots)
+            knots[column, :m], values[column, :m] = curve.knots, curve.values
+            slopes[column, : m - 1] = np.diff(curve.values) / np.diff(curve.knots)
+        missing = np.array([curve.missing for curve in self.curves])
+        return _Grid(knots, values, slopes, missing, np.isfinite(knots).sum(axis=1))
 
     def score(self, features: npt.NDArray[Any]) -> Float32Array:
         """Score candidates: the sums of `worth`, (...) float32.
