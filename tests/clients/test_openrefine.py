@@ -54,18 +54,21 @@ def test_openrefine_matches_what_is_sure_and_leaves_the_rest_open(
     assert [len(cell["c"]) for cell in cells[2:4]] == [2, 2]
     assert cells[3]["c"][0]["id"] == "X:1"
 
-    project.extend("name", manifest, service, ["xref", "parent", "id", "definition"])
+    wanted = ["xref", "parent", "id", "alternative_id", "definition"]
+    project.extend("name", manifest, service, wanted)
     exported = project.export()
     first = {
         "name": "Myocardial infarction",
         "cross-reference": "ICD10:I21",
         "parent": "Disease",
-        "id": "",
+        "id": "X:1",
+        "alternative id": "",
         "definition": "Death of heart muscle <by> lack of blood.",
         "code": "",
     }
     assert exported[0] == first
-    assert (exported[1]["parent"], exported[1]["id"]) == ("Diabetes mellitus", "D434")
+    assert (exported[1]["parent"], exported[1]["id"]) == ("Diabetes mellitus", "X:3")
+    assert exported[1]["alternative id"] == "D434"
     assert [row["name"] for row in exported[2:4]] == ["cold", "hart attack"]
     assert server.stop() == 0
 

@@ -75,6 +75,7 @@ def test_a_damaged_start_is_told_before_the_work(mixed: Path, start: Path) -> No
     assert not said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stopped", [("names and mentions", 5), ("mentions", 1)])
 def test_it_is_taken_up_where_it_was_stopped(
     mixed: Path, start: Path, tmp_path: Path, stopped: tuple[str, int]

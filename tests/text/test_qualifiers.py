@@ -168,6 +168,7 @@ BARE = [
     ("Edema, not elsewhere classified", "Edema", True),
     ("Viral hepatitis, unspecified, without hepatic coma", "Viral hepatitis", True),
     ("Type 2 diabetes mellitus without complications", "Type 2 diabetes mellitus", True),
+    ("Syncope and collapse", "Syncope", True),
 ]
 
 WHOLE = [
@@ -176,11 +177,12 @@ WHOLE = [
     "Asthma",
     "Insulin (porcine)",
     "Interstitial cystitis (chronic)",
-    "Syncope and collapse",
     "Erectile dysfunction due to diseases classified elsewhere",
     "Pneumonia in diseases classified elsewhere",
     "Hepatitis without jaundice",
     "Abrasion, unspecified elbow",
+    "Ear and nose",
+    "Pain and swelling of knee",
     "NOS",
     "Disorder",
     "Unspecified",
