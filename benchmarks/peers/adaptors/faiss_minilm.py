@@ -68,13 +68,24 @@ def _in_onnx(model: Any) -> Any:
     from onnxruntime.quantization import QuantType, quantize_dynamic
 
     tokenizer, transformer = model.tokenizer, model[0].auto_model
+
+    class Traced(torch.nn.Module):
+        """Takes inputs by place, as the export gives them; the model takes them by name."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.transformer = transformer
+
+        def forward(self, *tensors: Any) -> Any:
+            return self.transformer(**dict(zip(inputs, tensors, strict=True))).last_hidden_state
+
     inputs = ["input_ids", "attention_mask", "token_type_ids"]
     example = tokenizer(["heart attack"], return_tensors="pt")
     axes = {name: {0: "texts", 1: "tokens"} for name in inputs}
     with tempfile.TemporaryDirectory() as folder:
         whole, small = Path(folder) / "whole.onnx", Path(folder) / "small.onnx"
         torch.onnx.export(
-            transformer, tuple(example[name] for name in inputs), str(whole), dynamo=False,
+            Traced().eval(), tuple(example[name] for name in inputs), str(whole), dynamo=False,
             input_names=inputs, output_names=["last_hidden_state"], opset_version=17,
             dynamic_axes={**axes, "last_hidden_state": axes["input_ids"]},
         )  # fmt: skip
