@@ -78,7 +78,9 @@ def recipe(name: str) -> Callable[[Callable[[], None]], click.Command]:
             return [*map(click_option, spec_options(name).values()), _config_option(name), *gone]
 
         command.__doc__ = documented.__doc__
-        made = click.command(name, cls=TrainingCommand, make=options)(command)
+        # Of itself, click ends the line of a list of commands at "et al.".
+        line = (documented.__doc__ or "").partition("\n")[0]
+        made = click.command(name, cls=TrainingCommand, make=options, short_help=line)(command)
         train.add_command(made)
         return made
 
