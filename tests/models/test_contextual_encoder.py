@@ -36,6 +36,7 @@ def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(make_contextual, "SETTINGS", small)
 
 
+@pytest.mark.slow
 def test_it_is_taught_in_two_stages_and_averaged(
     mixed: Path, start: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

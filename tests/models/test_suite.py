@@ -10,6 +10,8 @@ from canonym.text import UNORDERED, normalise
 from models.sources import read_pool
 from models.suite import DOMAINS, held_out_ids, read_suite
 
+pytestmark = pytest.mark.slow  # who makes an encoder again runs them
+
 
 @pytest.fixture(scope="module")
 def domains(data: Path) -> dict[str, tuple[list[tuple[str, str]], list[tuple[str, str]]]]:
