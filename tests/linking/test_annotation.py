@@ -11,6 +11,7 @@ import pytest
 
 from canonym import Concept, Document, Linker, Mention, Name, Terminology
 from canonym.errors import InvalidInput
+from canonym.exchange.auto_accept import is_certain
 from canonym.linking.build import BAGS
 from canonym.terminology.readers.medic import read_medic
 from canonym.text.short_forms import is_short_form
@@ -318,3 +319,28 @@ def test_an_added_synonym_counts_though_it_is_an_ordinary_word() -> None:
     assert _found(linker, "a chart") == []
     linker.add_synonym("chart", "Y:3")
     assert _found(linker, "a chart") == [("chart", "Y:3")]
+
+
+def test_what_a_text_does_not_define_is_read_and_never_sure() -> None:
+    records = [
+        Concept("X:1", "Hypertension"),
+        Concept("X:2", "Aortic stenosis"),
+        Concept("X:3", "Fever"),
+        Concept("X:4", "Heart failure"),
+    ]
+    linker = Linker.build(Terminology.build(records))
+    text = "HTN, no fever. AS with a loud murmur. Heart failure (HF) since May. HF is worse."
+    links = {link.mention.text: link for link in linker.annotate(text)}
+    for short, id_, step in (
+        ("HTN", "X:1", "usual reading"),
+        ("AS", "X:2", "usual reading"),
+        ("HF", "X:4", "abbreviation"),
+    ):
+        assert links[short].id == id_
+        assert links[short].steps[0].name == step
+        assert links[short].confidence is not None
+    assert not is_certain(links["HTN"])
+    assert not is_certain(links["AS"])
+    assert is_certain(links["HF"])
+    (stated,) = linker.annotate("AS was seen.", abbreviations={"AS": "aortic stenosis"})
+    assert stated.steps[0].name == "abbreviation"

@@ -14,9 +14,9 @@ from canonym.linking.build import BAGS, Progress, bags_of, silent
 from canonym.linking.links import LinkOptions, Links, check_abbreviations
 from canonym.linking.pipeline import Pipeline, Request, text_batches
 from canonym.linking.spans import TextNames
-from canonym.mentions.abbreviations import find_abbreviations
+from canonym.mentions.abbreviations import expand, find_abbreviations
 from canonym.mentions.readings import clinical_readings
-from canonym.types import Document, Link
+from canonym.types import USUAL_READING, Document, Link
 
 _log = logging.getLogger(__name__)
 
@@ -72,10 +72,10 @@ class Annotator:
             replace(document, mentions=of.mentions)
             for document, of in zip(documents, marks, strict=True)
         ]
-        defined = [{**one.readings, **of} for one, of in zip(marks, own, strict=True)]
+        defined = [{**of_text.readings, **of} for of_text, of in zip(marks, own, strict=True)]
         linked = self._pipeline.link_batch(marked, request, abbreviations, defined)
-        for document, links in linked:
-            typed = Links(_typed(link) for link in links if not link.nil)
+        for (document, links), stated in zip(linked, forms, strict=True):
+            typed = Links(_typed(_guessed(link, stated)) for link in links if not link.nil)
             yield replace(document, mentions=tuple(link.mention for link in typed)), typed
 
     def _readings(self, text: str, *, defined: Mapping[str, str]) -> Mapping[str, str]:
@@ -87,6 +87,17 @@ class Annotator:
             return {}
         readings = clinical_readings(text).items()
         return {short: reading for short, reading in readings if short not in defined}
+
+
+def _guessed(link: Link, stated: Mapping[str, str]) -> Link:
+    """Tell what canonym reads an abbreviation as from what the text or the caller says it is."""
+    steps = tuple(
+        step._replace(name=USUAL_READING)
+        if step.name == "abbreviation" and expand(step.before, stated) != step.after
+        else step
+        for step in link.steps
+    )
+    return replace(link, steps=steps, parts=tuple(_guessed(part, stated) for part in link.parts))
 
 
 def _typed(link: Link) -> Link:
