@@ -65,10 +65,9 @@ def main() -> None:
         results: list[dict[str, Any]] = []
         for species, (_, rows) in tables.items():
             genes = random.Random(1).sample([row for row in rows if row[_OTHER] != "-"], N)
-            results.extend(
-                {"genes of": species, "prefer": one, **measure(linker, genes, [one] if one else [])}
-                for one in ("", species)
-            )
+            for prefer in ((), (species,)):
+                shares = measure(linker, genes, prefer)
+                results.append({"genes of": species, "prefer": "".join(prefer), **shares})
     save("genes", {"rows": results}, packages=("numpy",), data=list(paths.values()))
 
 

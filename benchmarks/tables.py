@@ -490,8 +490,8 @@ def _tools_speed(result: str = "peers") -> str:
         "| | build, s | together, a second: all, unknown | × | one, ms: p50, p99 | memory, MB |",
         "|---|--:|--:|--:|--:|--:|",
     ]
-    found = _result(result)
-    rows = {row["peer"]: row for row in found["rows"] if "single" in row}
+    run = _result(result)
+    rows = {row["peer"]: row for row in run["rows"] if "single" in row}
     base = rows.get("sentence-transformers, FAISS flat")
     for name, row in rows.items():
         rates = [row[kind]["per_second"] for kind in ("distinct", "unknown")]
@@ -504,9 +504,9 @@ def _tools_speed(result: str = "peers") -> str:
             _short(row["peak_megabytes"]),
         ]
         lines.append(f"| {name} | {' | '.join(cells)} |")
-    size = f"of about {found['limit']} mentions" if found["limit"] else "of all mentions"
-    threads = f"{found['threads']} thread{'s' * (found['threads'] > 1)}"
-    ran = f"{found['turns']} turns with batches {size}, {threads}, {found['names']:,} names."
+    size = f"of about {run['limit']} mentions" if run["limit"] else "of all mentions"
+    threads = f"{run['threads']} thread{'s' * (run['threads'] > 1)}"
+    ran = f"{run['turns']} turns with batches {size}, {threads}, {run['names']:,} names."
     return "\n".join(lines) + f"\n\n{ran}\n"
 
 

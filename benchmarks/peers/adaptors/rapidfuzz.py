@@ -25,8 +25,8 @@ def candidates(index: list[str], mentions: list[str]) -> list[Any]:
     from rapidfuzz import fuzz, process
 
     if len(mentions) == 1:
-        found = process.extractOne(mentions[0], index, scorer=fuzz.ratio)
-        return [[(found[0], None)] if found else []]
+        best_match = process.extractOne(mentions[0], index, scorer=fuzz.ratio)
+        return [[(best_match[0], None)] if best_match else []]
     best: list[Any] = []
     for first in range(0, len(mentions), _AT_ONCE):
         scores = process.cdist(

@@ -159,8 +159,12 @@ class Commands(click.Group):
 
 def _with_flags(args: list[str], command: click.Command) -> list[str]:
     """Name the two arguments of ``bulk``: the source and the folder."""
-    options = [option for option in command.params if isinstance(option, click.Option)]
-    takes = {flag for one in options if not (one.is_flag or one.count) for flag in one.opts}
+    takes = {
+        flag
+        for option in command.params
+        if isinstance(option, click.Option) and not (option.is_flag or option.count)
+        for flag in option.opts
+    }
     named, names, value = list[str](), iter(("--file", "--output")), False
     for arg in args:
         if not value and not arg.startswith("-"):

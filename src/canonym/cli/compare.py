@@ -71,13 +71,13 @@ def encoders(
     from canonym.cli.sources import open_terminology
     from canonym.evaluation.own_names import compare_by_names
 
-    chosen = [_parts(spec) for spec in specs or _USUAL]
+    alternatives = [_parts(spec) for spec in specs or _USUAL]
     with (
         open_terminology(terminology) as opened,
-        counter("Comparing", unit="alternatives", total=len(chosen)) as report,
+        counter("Comparing", unit="alternatives", total=len(alternatives)) as report,
     ):
         compared = compare_by_names(
-            opened, chosen, n=names, seed=seed, progress=lambda n, _: report(n)
+            opened, alternatives, n=names, seed=seed, progress=lambda n, _: report(n)
         )
     if format_ == "json":
         click.echo(json.dumps([_facts(one) for one in compared], indent=2))

@@ -49,7 +49,8 @@ class KeyCommand(click.Command):
         super().format_options(ctx, formatter)
         for flag, keyed in self._keyed().items():
             with formatter.section(f"Keys of {flag}"):
-                formatter.write_dl([(f"{key}=", one.help or "") for key, one in keyed.items()])
+                rows = [(f"{key}=", option.help or "") for key, option in keyed.items()]
+                formatter.write_dl(rows)
 
     def _keyed(self) -> dict[str, dict[str, KeyOption]]:
         keyed: dict[str, dict[str, KeyOption]] = {}

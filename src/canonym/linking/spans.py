@@ -95,28 +95,28 @@ class TextNames:
         documents: Sequence[Document],
         abbreviations: Sequence[Mapping[str, str]],
         readings: Sequence[Mapping[str, str]],
-        found: BatchHits,
+        batch: BatchHits,
     ) -> list[Marks]:
         """Return the mentions of each document.
 
         Its `abbreviations` always stand for their long forms, those of `readings` for themselves
         as well.
         """
-        stretches = self._look(documents, abbreviations, readings, found.names)
-        known = self._known_of(found)
-        self._confirm({one.string for of in stretches for one in of}, known, found)
+        stretches = self._look(documents, abbreviations, readings, batch.names)
+        known = self._known_of(batch)
+        self._confirm({stretch.string for of in stretches for stretch in of}, known, batch)
         composites = [
             [*_composites(document.text, of, forms, known)]
             for document, of, forms in zip(documents, stretches, abbreviations, strict=True)
         ]
-        self._confirm_composites([one for of in composites for one in of], known, found)
-        chosen = [
-            self._choose(document, [*_as_read(of, read), *more], known, found)
+        self._confirm_composites([stretch for of in composites for stretch in of], known, batch)
+        marked = [
+            self._choose(document, [*_as_read(of, read), *more], known, batch)
             for document, of, more, read in zip(
                 documents, stretches, composites, readings, strict=True
             )
         ]
-        return [_marks(*row) for row in zip(documents, chosen, readings, strict=True)]
+        return [_marks(*row) for row in zip(documents, marked, readings, strict=True)]
 
     # --- look -----------------------------------------------------------------------------------
 
@@ -129,23 +129,27 @@ class TextNames:
     ) -> list[list[Stretch]]:
         """Return the stretches of each document that may be names."""
         every = [*self._readings(documents, abbreviations, readings)]
-        turns = [turn for one in every for turn in _turns(documents[one.document].text, one.words)]
-        read = [one.words for one in every]
+        turns = [
+            turn
+            for reading in every
+            for turn in _turns(documents[reading.document].text, reading.words)
+        ]
+        read = [reading.words for reading in every]
         firsts, lasts, halves = self._stretches(read, turns, self._all_bags(names))
-        found = [[*_diabetes(document.text)] for document in documents]
+        stretches = [[*_diabetes(document.text)] for document in documents]
         begin = 0
         for place, words, cut, forms in every:
             stop = begin + len(words.starts)
             here = slice(*np.searchsorted(firsts, (begin, stop)).tolist())
             text = documents[place].text
             columns = (firsts[here].tolist(), lasts[here].tolist(), halves[here].tolist())
-            found[place].extend(
+            stretches[place].extend(
                 _stretch(text, words, first - begin, last - begin, forms)._replace(half=half)
                 for first, last, half in zip(*columns, strict=True)
                 if not cut or first - begin < cut <= last - begin
             )
             begin = stop
-        return found
+        return stretches
 
     def _readings(
         self,
@@ -181,24 +185,24 @@ class TextNames:
         ends = np.append(breaks == PARAGRAPH, True)
         firsts = np.flatnonzero((limits > 0) & (lengths > 0))
         lasts, most = firsts, limits[firsts]
-        found: list[tuple[Places, Places]] = []
+        ranges: list[tuple[Places, Places]] = []
         while len(firsts):
             whole = lengths[lasts] > 0  # a name does not end with "of"
             asked = sums[lasts[whole] + 1] - sums[firsts[whole]]
             named = bags[0].has(asked)
             if lasts is firsts:
                 named &= ~bags[0].too_general(asked)
-            for each in bags[1:]:
-                named |= each.has(asked)
-            found.append((firsts[whole][named], lasts[whole][named]))
+            for bag in bags[1:]:
+                named |= bag.has(asked)
+            ranges.append((firsts[whole][named], lasts[whole][named]))
             going = ~ends[lasts + 1]
             firsts, lasts, most = firsts[going], lasts[going] + 1, most[going]
             most = np.minimum(most, limits[lasts])
             going = length[lasts + 1] - length[firsts] <= most
             firsts, lasts, most = firsts[going], lasts[going], most[going]
-        if not found:
+        if not ranges:
             return firsts, firsts, np.zeros(0, dtype=np.bool_)
-        firsts, lasts = (np.concatenate(column) for column in zip(*found, strict=True))
+        firsts, lasts = (np.concatenate(column) for column in zip(*ranges, strict=True))
         order = np.argsort(firsts, kind="stable")
         firsts, lasts = firsts[order], lasts[order]
         joined = self._joined(numbers, lengths, (breaks != NO_BREAK) | np.array(turns), bags[0])
@@ -228,14 +232,14 @@ class TextNames:
         """
         places = {form: place for place, form in enumerate(dict.fromkeys(forms))}
         words = [form.split() for form in places]
-        lengths = np.array([len(each) for each in words], dtype=np.intp)
+        lengths = np.array([len(of_form) for of_form in words], dtype=np.intp)
         owners = np.repeat(np.arange(len(words)), lengths)
-        each = self._numbers.of([word for of_form in words for word in of_form])
-        longest = np.zeros(len(each), dtype=np.uint8)
-        for one in bags:
-            longest = np.maximum(longest, one.limits(each))
+        of_word = self._numbers.of([word for of_form in words for word in of_form])
+        longest = np.zeros(len(of_word), dtype=np.uint8)
+        for bag in bags:
+            longest = np.maximum(longest, bag.limits(of_word))
         numbers = np.zeros(len(words), dtype=np.uint64)
-        np.add.at(numbers, owners, each)
+        np.add.at(numbers, owners, of_word)
         limits = np.full(len(words), _NO_LIMIT, dtype=np.intp)
         np.minimum.at(limits, owners, longest)
         at = np.fromiter(map(places.__getitem__, forms), dtype=np.intp, count=len(forms))
@@ -251,40 +255,40 @@ class TextNames:
 
     # --- confirm --------------------------------------------------------------------------------
 
-    def _known_of(self, found: BatchHits) -> dict[str, _Known | None]:
+    def _known_of(self, batch: BatchHits) -> dict[str, _Known | None]:
         """Return the strings that were looked up among the names of one moment with a filter."""
-        names, chosen, known = self._known
-        if names is not found.names or chosen is not found.filter or len(known) > _REMEMBERED:
+        names, row_filter, known = self._known
+        if names is not batch.names or row_filter is not batch.filter or len(known) > _REMEMBERED:
             known = {}
-            self._known = (found.names, found.filter, known)
+            self._known = (batch.names, batch.filter, known)
         return known
 
     def _confirm(
-        self, strings: set[str], known: dict[str, _Known | None], found: BatchHits
+        self, strings: set[str], known: dict[str, _Known | None], batch: BatchHits
     ) -> None:
         """Look strings up in the sieves, each once."""
         filters = [
-            found.names.filter(found.filter, step, by_name=True) for step in found.search.steps
+            batch.names.filter(batch.filter, step, by_name=True) for step in batch.search.steps
         ]
         new = sorted(strings - known.keys())
         plain = dict(zip(new, normalise_all(new, PLAIN), strict=True))
-        sifted = sift(plain, found.sieves, found.names, filters, found.concepts)
+        sifted = sift(plain, batch.sieves, batch.names, filters, batch.concepts)
         scopes = filters[0].ties.scope_of_row
         for string in new:
             sieve, pairs = sifted.get(string, (None, []))
             of = None
             if sieve is not None:
                 concepts = tuple(concept for concept, _ in pairs)
-                of = _Known(concepts, int(scopes[pairs[0][1]]), found.sieves.index(sieve))
+                of = _Known(concepts, int(scopes[pairs[0][1]]), batch.sieves.index(sieve))
             known[string] = of  # at once: other threads may be reading
 
     def _confirm_composites(
-        self, stretches: Sequence[Stretch], known: dict[str, _Known | None], found: BatchHits
+        self, stretches: Sequence[Stretch], known: dict[str, _Known | None], batch: BatchHits
     ) -> None:
         """Know those composite mentions whose parts are all names."""
-        split = {one.string: split_composite(one.string) for one in stretches}
+        split = {stretch.string: split_composite(stretch.string) for stretch in stretches}
         split = {string: parts for string, parts in split.items() if len(parts) > 1}
-        self._confirm({part for parts in split.values() for part in parts}, known, found)
+        self._confirm({part for parts in split.values() for part in parts}, known, batch)
         for string, parts in split.items():
             whole = [of for part in parts if (of := known[part]) is not None]
             shared = not any(part in string for part in parts[:-1])
@@ -299,100 +303,128 @@ class TextNames:
         document: Document,
         stretches: Sequence[Stretch],
         known: Mapping[str, _Known | None],
-        found: BatchHits,
+        batch: BatchHits,
     ) -> list[Stretch]:
         """Return the names among stretches that overlap, from left to right.
 
         A short form that the text does not define counts where another name of its concept does.
         """
         ranked = sorted(
-            (-(one.end - one.start), _is_unlikely(one), of.scope, one.start, one)
-            for one in stretches
-            if (of := known.get(one.string)) is not None
+            (
+                -(stretch.end - stretch.start),
+                _is_unlikely(stretch),
+                of.scope,
+                stretch.start,
+                stretch,
+            )
+            for stretch in stretches
+            if (of := known.get(stretch.string)) is not None
         )
         taken = bytearray(len(document.text) if ranked else 0)
-        chosen: list[Stretch] = []
+        marked: list[Stretch] = []
         alone: list[Stretch] = []
-        for *_, one in ranked:
-            if not any(taken[one.start : one.end]) and self._is_name(one, document, known, found):
-                taken[one.start : one.end] = b"\1" * (one.end - one.start)
-                (alone if self._is_undefined(one, known, found) else chosen).append(one)
+        for *_, stretch in ranked:
+            if not any(taken[stretch.start : stretch.end]) and self._is_name(
+                stretch, document, known, batch
+            ):
+                taken[stretch.start : stretch.end] = b"\1" * (stretch.end - stretch.start)
+                (alone if self._is_undefined(stretch, known, batch) else marked).append(stretch)
         if alone:
-            said = {concept for one in chosen for concept in _concepts(known, one.string)}
-            chosen += [one for one in alone if not said.isdisjoint(_concepts(known, one.string))]
-        return sorted(chosen)
+            said = {concept for stretch in marked for concept in _concepts(known, stretch.string)}
+            marked += [
+                stretch
+                for stretch in alone
+                if not said.isdisjoint(_concepts(known, stretch.string))
+            ]
+        return sorted(marked)
 
     def _is_name(
         self,
-        one: Stretch,
+        stretch: Stretch,
         document: Document,
         known: Mapping[str, _Known | None],
-        found: BatchHits,
+        batch: BatchHits,
     ) -> bool:
-        of = known[one.string]
+        of = known[stretch.string]
         assert of is not None
-        forbidden = found.names.forbidden_for(one.text) | found.names.forbidden_for(one.string)
+        forbidden = batch.names.forbidden_for(stretch.text) | batch.names.forbidden_for(
+            stretch.string
+        )
         if forbidden.issuperset(of.concepts):
             return False
         if of.sieve == _COMPOSITE:
             return True
-        if all(map(_is_for_lists, self._names_of(one.string, of, found))):
+        if all(map(_is_for_lists, self._names_of(stretch.string, of, batch))):
             return False
-        if _PREFIX.search(document.text, max(one.start - 5, 0), one.start):
+        if _PREFIX.search(document.text, max(stretch.start - 5, 0), stretch.start):
             return False
-        if self._is_ordinary(one, of, found) or (one.half and not self._is_taught(one, of, found)):
+        if self._is_ordinary(stretch, of, batch) or (
+            stretch.half and not self._is_taught(stretch, of, batch)
+        ):
             return False
-        if one.breaks and not self._has_breaks(one.string, self._texts(one.string, of, found)):
+        if stretch.breaks and not self._has_breaks(
+            stretch.string, self._texts(stretch.string, of, batch)
+        ):
             return False
-        if found.sieves[of.sieve].steps == UNORDERED and is_out_of_order(one.text):
+        if batch.sieves[of.sieve].steps == UNORDERED and is_out_of_order(stretch.text):
             return False
-        if len(one.text) > SHORT + 1 or one.string != one.text or self._is_taught(one, of, found):
+        if (
+            len(stretch.text) > SHORT + 1
+            or stretch.string != stretch.text
+            or self._is_taught(stretch, of, batch)
+        ):
             return True
-        if len(one.text) < 2 or not any(map(str.isalpha, one.text)):
+        if len(stretch.text) < 2 or not any(map(str.isalpha, stretch.text)):
             return False
-        around = beside(document.text, one.start, one.end)
-        return not looks_alike(one.text, self._texts(one.string, of, found), around)
+        around = beside(document.text, stretch.start, stretch.end)
+        return not looks_alike(stretch.text, self._texts(stretch.string, of, batch), around)
 
     def _is_undefined(
-        self, one: Stretch, known: Mapping[str, _Known | None], found: BatchHits
+        self, stretch: Stretch, known: Mapping[str, _Known | None], batch: BatchHits
     ) -> bool:
-        of = known[one.string]
-        short = one.string == one.text and is_short_form(one.text)
-        return short and of is not None and not self._is_taught(one, of, found)
+        of = known[stretch.string]
+        short = stretch.string == stretch.text and is_short_form(stretch.text)
+        return short and of is not None and not self._is_taught(stretch, of, batch)
 
-    def _is_ordinary(self, one: Stretch, of: _Known, found: BatchHits) -> bool:
+    def _is_ordinary(self, stretch: Stretch, of: _Known, batch: BatchHits) -> bool:
         """Tell whether a word means something else in most texts, and is no label."""
-        if one.string != one.text or not is_ordinary(one.text) or self._is_taught(one, of, found):
+        if (
+            stretch.string != stretch.text
+            or not is_ordinary(stretch.text)
+            or self._is_taught(stretch, of, batch)
+        ):
             return False
-        form = normalise(one.text, STRONG)
+        form = normalise(stretch.text, STRONG)
         return not any(
             name.scope == "label" and normalise(name.text, STRONG) == form
-            for name in self._names_of(one.string, of, found)
+            for name in self._names_of(stretch.string, of, batch)
         )
 
-    def _is_taught(self, one: Stretch, of: _Known, found: BatchHits) -> bool:
+    def _is_taught(self, stretch: Stretch, of: _Known, batch: BatchHits) -> bool:
         """Tell whether a name was added, or learned from a training mention: it always counts."""
-        n = found.names.n_base
-        return found.names.n_rows > n and any(row >= n for row in self._rows(one.string, of, found))
+        n = batch.names.n_base
+        return batch.names.n_rows > n and any(
+            row >= n for row in self._rows(stretch.string, of, batch)
+        )
 
     def _has_breaks(self, string: str, names: Sequence[str]) -> bool:
         """Tell whether a name has its words in the order of a string, and its commas there."""
         words = _said(self._reader.read(string))
         return any(words == _said(read) for read in map(self._reader.read, names))
 
-    def _texts(self, string: str, of: _Known, found: BatchHits) -> list[str]:
-        return [name.text for name in self._names_of(string, of, found)]
+    def _texts(self, string: str, of: _Known, batch: BatchHits) -> list[str]:
+        return [name.text for name in self._names_of(string, of, batch)]
 
-    def _names_of(self, string: str, of: _Known, found: BatchHits) -> list[Name]:
+    def _names_of(self, string: str, of: _Known, batch: BatchHits) -> list[Name]:
         """Return the names that the sieve found for a string."""
         if of.names is None:
-            of.names = [found.names.name(row) for row in self._rows(string, of, found)]
+            of.names = [batch.names.name(row) for row in self._rows(string, of, batch)]
         return of.names
 
-    def _rows(self, string: str, of: _Known, found: BatchHits) -> list[int]:
+    def _rows(self, string: str, of: _Known, batch: BatchHits) -> list[int]:
         if of.rows is None:
-            form = next(normalise_all([string], found.sieves[of.sieve].steps))
-            of.rows = found.names.find(of.sieve, [form])[0].tolist()
+            form = next(normalise_all([string], batch.sieves[of.sieve].steps))
+            of.rows = batch.names.find(of.sieve, [form])[0].tolist()
         return of.rows
 
 
@@ -428,23 +460,30 @@ def _stretch(
     return Stretch(start, end, written, string, BREAK in words.breaks[first + 1 : last + 1])
 
 
-def _marks(document: Document, chosen: Sequence[Stretch], readings: Mapping[str, str]) -> Marks:
-    mentions = (Mention(one.text, one.start, one.end, document_id=document.id) for one in chosen)
-    long_forms = [one.string for one in chosen if one.string != one.text]
-    used = (short for short, text in readings.items() if any(text in one for one in long_forms))
+def _marks(document: Document, marked: Sequence[Stretch], readings: Mapping[str, str]) -> Marks:
+    mentions = (
+        Mention(stretch.text, stretch.start, stretch.end, document_id=document.id)
+        for stretch in marked
+    )
+    long_forms = [stretch.string for stretch in marked if stretch.string != stretch.text]
+    used = (short for short, text in readings.items() if any(text in form for form in long_forms))
     return Marks(tuple(mentions), {short: readings[short] for short in used})
 
 
 def _as_read(stretches: Iterable[Stretch], readings: Mapping[str, str]) -> Iterator[Stretch]:
     """Leave out abbreviations of several readings for which the text has chosen one."""
-    for one in stretches:
-        if not (one.string == one.text and one.text in readings and has_several(one.text)):
-            yield one
+    for stretch in stretches:
+        if not (
+            stretch.string == stretch.text
+            and stretch.text in readings
+            and has_several(stretch.text)
+        ):
+            yield stretch
 
 
-def _is_unlikely(one: Stretch) -> bool:
+def _is_unlikely(stretch: Stretch) -> bool:
     """Tell whether a short form is left as it is, or something longer is not."""
-    return (one.string == one.text) == is_short_form(one.text)
+    return (stretch.string == stretch.text) == is_short_form(stretch.text)
 
 
 def _diabetes(text: str) -> Iterator[Stretch]:
@@ -476,12 +515,12 @@ def _composites(
     known: Mapping[str, _Known | None],
 ) -> Iterator[Stretch]:
     """Yield stretches that may be composite mentions, as "breast and ovarian cancer"."""
-    for one in stretches:
-        if known[one.string] is not None and " " in one.text:
-            for start in composites_ending(text, one.start):
-                written = text[start : one.end]
+    for stretch in stretches:
+        if known[stretch.string] is not None and " " in stretch.text:
+            for start in composites_ending(text, stretch.start):
+                written = text[start : stretch.end]
                 string = expand(written, abbreviations) if abbreviations else written
-                yield Stretch(start, one.end, written, string, False)
+                yield Stretch(start, stretch.end, written, string, False)
 
 
 def _concepts(known: Mapping[str, _Known | None], string: str) -> tuple[int, ...]:

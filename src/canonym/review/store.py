@@ -405,8 +405,8 @@ class Store:
             If they are not as many as `expected` any more.
         """
         with self._writing() as session:
-            wanted = select(Item).where(*_in_part(id, part, text)).order_by(Item.id)
-            items = list(session.scalars(wanted.with_for_update()))
+            matching = select(Item).where(*_in_part(id, part, text)).order_by(Item.id)
+            items = list(session.scalars(matching.with_for_update()))
             if len(items) != expected:
                 raise Changed(
                     f"{len(items):,} items are here now, and not {expected:,}: look again"
@@ -419,8 +419,8 @@ class Store:
 
 def _in_part(id: int, part: str, text: str) -> list[ColumnElement[bool]]:
     """Return the conditions of items in a part of a queue whose mention has a text."""
-    found = [Item.review_id == id, Item.state.in_(FILTERS[part])]
-    return [*found, Item.mention.icontains(text, autoescape=True)] if text else found
+    conditions = [Item.review_id == id, Item.state.in_(FILTERS[part])]
+    return [*conditions, Item.mention.icontains(text, autoescape=True)] if text else conditions
 
 
 def _add(session: Session, item: Item, given: Given, who: str) -> None:
