@@ -278,7 +278,7 @@ def test_parquet_needs_an_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     import sys
 
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(MissingExtra, match=r"canonym\[arrow\]"):
+    with pytest.raises(MissingExtra, match=r"canonym\[tables\]"):
         links_to_arrow([FOUND])
 
 

@@ -284,7 +284,7 @@ def test_a_bomb_is_refused_before_it_is_read(tmp_path: Path) -> None:
 def test_a_missing_package_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     book = make_xlsx(tmp_path / "a.xlsx", {"S": [["dx"]]})
     monkeypatch.setitem(__import__("sys").modules, "openpyxl", None)
-    with pytest.raises(MissingExtra, match=r"openpyxl.*pip install 'canonym\[excel\]'"):
+    with pytest.raises(MissingExtra, match=r"openpyxl.*pip install 'canonym\[tables\]'"):
         read(book)
 
 

@@ -128,7 +128,7 @@ def test_engine_is_part_of_the_answer(monkeypatch):
 
 def test_missing_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "pyab3p", None)
-    with pytest.raises(MissingExtra, match=r"canonym\[abbreviations\]"):
+    with pytest.raises(MissingExtra, match=r"canonym\[text\]"):
         find_abbreviations("Wilson disease (WD)", engine="ab3p")
 
 

@@ -484,7 +484,7 @@ def test_parquet_without_pyarrow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     path = tmp_path / "t.parquet"
     path.write_bytes(b"PAR1")
     monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
-    with pytest.raises(MissingExtra, match=r"canonym\[arrow\]"):
+    with pytest.raises(MissingExtra, match=r"canonym\[tables\]"):
         list(read_table(path))
 
 
