@@ -92,7 +92,7 @@ def test_pairs_do_what_their_flags_did(tmp_path: Path) -> None:
         ("colour=x", "--format-option colour: there are mapping-set-id, license, date"),
         ("license", "--format-option license: KEY=VALUE is expected"),
         ("=x", "--format-option =x: KEY=VALUE is expected"),
-        ("date=tomorrow", "'tomorrow' does not match the format"),
+        ("date=tomorrow", "--format-option date: 'tomorrow' does not match the format"),
         ("fhir-version=R6", "'R6' is not one of 'R4', 'R5'"),
         ("license=x", "--format-option license goes with --format sssom, not tsv"),
     ],

@@ -39,7 +39,11 @@ class KeyCommand(click.Command):
                 texts.setdefault(key, []).append(text)
             for key, values in texts.items():
                 option = keyed[key]
-                value = option.process_value(ctx, values if option.multiple else values[-1])
+                try:
+                    value = option.process_value(ctx, values if option.multiple else values[-1])
+                except click.BadParameter as error:
+                    error.param_hint = f"{flag} {key}"
+                    raise
                 ctx.params[str(option.name)] = value
                 ctx.set_parameter_source(str(option.name), click.core.ParameterSource.COMMANDLINE)
         return rest
