@@ -35,6 +35,7 @@ async function readReview() {
   get("linked-text").textContent = `${number(review.total - review.waiting)} of ${number(review.total)}`;
   get("outdated").hidden = review.current && !review.problem;
   get("outdated-text").textContent = review.problem ? "Linking stopped." : "The index has changed since this list was linked.";
+  for (const option of [...get("format").options]) if (!review.formats.includes(option.value)) option.remove(); // they cannot hold its concepts
   get("least-label").textContent = review.sure ? "At least this confidence" : "At least this score";
   draw();
   if (review.waiting && !review.problem) {
@@ -286,7 +287,6 @@ async function teach() {
 // Show what a format needs beside the decisions.
 function drawExport() {
   for (const one of document.querySelectorAll("#export [data-for]")) one.hidden = !one.dataset.for.split(" ").includes(get("format").value);
-  for (const one of [...get("format").options]) if (!review.formats.includes(one.value)) one.remove(); // they cannot hold its concepts
   const columns = [make("option", { value: "" }, "none"), ...review.columns.map((one) => make("option", { value: one }, one))];
   if (get("code_column").length !== columns.length) get("code_column").replaceChildren(...columns);
 }
