@@ -374,6 +374,14 @@ def test_texts_that_take_too_long_are_given_up(
     assert "send several requests" in _refused(answer, 413)
 
 
+def test_the_switch_of_before_has_no_effect(client: TestClient) -> None:
+    body = {"texts": ["He denies a heart attack."]}
+    now = client.post("/v1/annotate", json=body)
+    assert now.json()["documents"][0]["links"][0]["status"] == ["negated"]
+    for flags in (True, False):
+        assert client.post("/v1/annotate", json={**body, "flags": flags}).json() == now.json()
+
+
 def test_texts_that_are_no_utf_8_are_refused(client: TestClient) -> None:
     answer = client.post("/v1/annotate", content=b'{"texts": ["caf\xe9"]}', headers=JSON)
     assert "no JSON in UTF-8" in _refused(answer, 400)

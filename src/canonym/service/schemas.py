@@ -115,6 +115,9 @@ class AnnotateRequest(_Options):
 
     texts: Batch[Sound | GivenText] = Field(description="Strings or objects, as many as fit.")
     k: int = Field(1, ge=1, le=100, description="Most candidates of a mention.")
+    flags: bool = Field(
+        True, deprecated=True, description="Of no effect: every mention has its status."
+    )
 
     model_config = ConfigDict(
         json_schema_extra={
