@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from canonym.exchange import auto_accept
-from canonym.exchange.auto_accept import LEAST_CONFIDENCE, LEAST_MARGIN, is_certain
+from canonym.exchange.auto_accept import LEAST_CONFIDENCE, LEAST_MARGIN, can_auto_accept
 from canonym.text import short_forms
 from canonym.text.short_forms import is_short_form
 from canonym.types import CORRECTION, USUAL_READING, Against, Candidate, Link, Mention, Step
@@ -49,14 +49,14 @@ def test_examples_run(module: object) -> None:
     ],
 )
 def test_without_a_confidence_the_name_has_to_be_verbatim(link: Link, expected: bool) -> None:
-    assert is_certain(link) is expected
+    assert can_auto_accept(link) is expected
 
 
 def test_a_corrected_spelling_is_not_verbatim() -> None:
     given = _with("hart attack", "Heart attack", "heart attack")
     steps = (Step("correction", "hart attack", "heart attack"),)
-    assert not is_certain(replace(given, steps=steps))
-    assert is_certain(replace(given, steps=(Step("abbreviation", "HA", "heart attack"),)))
+    assert not can_auto_accept(replace(given, steps=steps))
+    assert can_auto_accept(replace(given, steps=(Step("abbreviation", "HA", "heart attack"),)))
 
 
 def test_a_second_concept_that_nearly_has_the_name_makes_it_uncertain() -> None:
@@ -65,7 +65,7 @@ def test_a_second_concept_that_nearly_has_the_name_makes_it_uncertain() -> None:
         for others in ((second,), (FAR, second)):
             for confidence in (None, 0.99):
                 link = replace(LINK, candidates=(BEST, *others), confidence=confidence)
-                assert is_certain(link) is expected
+                assert can_auto_accept(link) is expected
 
 
 def test_a_confidence_decides_where_there_is_one() -> None:
@@ -73,19 +73,19 @@ def test_a_confidence_decides_where_there_is_one() -> None:
         expected = confidence >= LEAST_CONFIDENCE
         by_search = replace(LINK, candidates=(replace(BEST, sieve="search", score=0.7), FAR))
         for link in (LINK, by_search):
-            assert is_certain(replace(link, confidence=confidence)) is expected
+            assert can_auto_accept(replace(link, confidence=confidence)) is expected
     for relation in ("broader", "narrower", "close"):
         against = Against(("severe",), (), (), relation)
         other = replace(LINK, candidates=(replace(BEST, sieve="search", against=against), FAR))
-        assert not is_certain(replace(other, confidence=0.99))
+        assert not can_auto_accept(replace(other, confidence=0.99))
     for step in (CORRECTION, USUAL_READING):
         guessed = replace(LINK, steps=(Step(step, "hart attack", "heart attack"),), confidence=0.99)
-        assert not is_certain(guessed)
-    assert is_certain(replace(LINK, confidence=0.5), 0.5)
-    assert not is_certain(replace(LINK, confidence=0.99), 0.995)
+        assert not can_auto_accept(guessed)
+    assert can_auto_accept(replace(LINK, confidence=0.5), 0.5)
+    assert not can_auto_accept(replace(LINK, confidence=0.99), 0.995)
     # What an index taught itself makes nothing certain, and nothing uncertain.
-    assert is_certain(replace(LINK, confidence=0.1), annotated=False)
-    assert not is_certain(replace(by_search, confidence=0.99), annotated=False)
+    assert can_auto_accept(replace(LINK, confidence=0.1), annotated=False)
+    assert not can_auto_accept(replace(by_search, confidence=0.99), annotated=False)
 
 
 def test_a_narrower_concept_is_a_rival_only_with_the_name_itself() -> None:
@@ -98,27 +98,27 @@ def test_a_narrower_concept_is_a_rival_only_with_the_name_itself() -> None:
         name = "Heart attack, unspecified"
         child = Candidate("T:2", name, similarity, name, sieve=sieve)
         link = replace(LINK, candidates=(*LINK.candidates[:1], child))
-        assert is_certain(link, is_below=lambda *ids: ids in below) is expected
-        assert not is_certain(link)
-        assert not is_certain(link, is_below=lambda *ids: ids[::-1] in below)
+        assert can_auto_accept(link, is_below=lambda *ids: ids in below) is expected
+        assert not can_auto_accept(link)
+        assert not can_auto_accept(link, is_below=lambda *ids: ids[::-1] in below)
 
 
 def test_a_short_form_is_certain_only_where_its_text_explains_it() -> None:
     for confidence in (None, 0.99):
-        assert not is_certain(_with("DM", "DM", confidence=confidence))
-        assert not is_certain(_with("dm", "DM", confidence=confidence))
+        assert not can_auto_accept(_with("DM", "DM", confidence=confidence))
+        assert not can_auto_accept(_with("dm", "DM", confidence=confidence))
         steps = (Step("abbreviation", "DM", "heart attack"),)
         explained = _with("DM", "Heart attack", "heart attack", confidence=confidence)
-        assert is_certain(replace(explained, steps=steps))
+        assert can_auto_accept(replace(explained, steps=steps))
 
 
 def test_a_name_that_a_person_added_is_certain_but_for_a_homonym() -> None:
     link = _with("DM", "DM", confidence=0.3)
-    assert is_certain(link, added={("DM", "T:1")})
-    assert not is_certain(link, added={("DM", "T:2")})
+    assert can_auto_accept(link, added={("DM", "T:1")})
+    assert not can_auto_accept(link, added={("DM", "T:2")})
     homonym = replace(FAR, sieve="verbatim")
     shared = replace(link, candidates=(link.candidates[0], homonym))
-    assert not is_certain(shared, added={("DM", "T:1")})
+    assert not can_auto_accept(shared, added={("DM", "T:1")})
 
 
 def test_short_forms_have_few_capitals_or_a_figure() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from canonym import Concept, Document, Linker, Mention, Name, Terminology
 from canonym.errors import InvalidInput
-from canonym.exchange.auto_accept import is_certain
+from canonym.exchange.auto_accept import can_auto_accept
 from canonym.linking.build import BAGS
 from canonym.terminology.readers.medic import read_medic
 from canonym.text.short_forms import is_short_form
@@ -339,8 +339,8 @@ def test_what_a_text_does_not_define_is_read_and_never_sure() -> None:
         assert links[short].id == id_
         assert links[short].steps[0].name == step
         assert links[short].confidence is not None
-    assert not is_certain(links["HTN"])
-    assert not is_certain(links["AS"])
-    assert is_certain(links["HF"])
+    assert not can_auto_accept(links["HTN"])
+    assert not can_auto_accept(links["AS"])
+    assert can_auto_accept(links["HF"])
     (stated,) = linker.annotate("AS was seen.", abbreviations={"AS": "aortic stenosis"})
     assert stated.steps[0].name == "abbreviation"

@@ -10,7 +10,7 @@ import pytest
 from canonym import Concept, Document, Linker, Mention, Name, Terminology, Xref
 from canonym.cli.explanation import explain
 from canonym.errors import InvalidInput
-from canonym.exchange.auto_accept import is_certain
+from canonym.exchange.auto_accept import can_auto_accept
 from canonym.exchange.mappings import mappings_of
 from canonym.linking.codes import AGREED, DOUBTED, UNCONFIRMED, agreement_of
 from canonym.linking.evidence import EVIDENCE
@@ -398,7 +398,7 @@ def test_an_id_is_the_concept(name: str, mention: str, expected: str) -> None:
     link = _link(name, mention)
     assert (link.id, link.score) == (expected, AGREED)
     assert (link.candidates[0].sieve, link.candidates[0].name) == ("id", link.label)
-    assert is_certain(link)
+    assert can_auto_accept(link)
     assert len(link.candidates) == 1  # nothing is similar to an id
 
 
@@ -406,14 +406,14 @@ def test_an_id_is_the_concept(name: str, mention: str, expected: str) -> None:
 def test_a_code_beside_other_words_is_not_certain(name: str, mention: str, expected: str) -> None:
     link = _link(name, mention)
     assert (link.id, link.score, link.candidates[0].sieve) == (expected, UNCONFIRMED, "id")
-    assert not is_certain(link)
+    assert not can_auto_accept(link)
 
 
 @pytest.mark.parametrize(("name", "mention"), DISAGREEING)
 def test_a_code_and_a_label_that_disagree_are_nothing(name: str, mention: str) -> None:
     link = _link(name, mention)
     assert link.nil
-    assert not is_certain(link)
+    assert not can_auto_accept(link)
     assert link.reason.startswith("the code ")
     assert {one.score for one in link.candidates} == {DOUBTED}
 
@@ -471,7 +471,7 @@ def test_a_bare_code_of_two_concepts_is_tied() -> None:
     terminology = Terminology.build([Concept("A:0001816", "one"), Concept("B:0001816", "other")])
     link = Linker.build(terminology, encoders=[]).link(["0001816"])[0]
     assert [one.id for one in link.candidates] == ["A:0001816", "B:0001816"]
-    assert not is_certain(link)
+    assert not can_auto_accept(link)
     with pytest.raises(InvalidInput, match="may be A:0001816 or B:0001816"):
         terminology.meant("0001816")
 
@@ -481,7 +481,7 @@ def test_an_alternative_id_of_two_concepts_is_tied() -> None:
     xrefs = [Xref(f"A:{n}", "UMLS:C0000001", "alternative") for n in (1, 2)]
     link = Linker.build(Terminology.build([*records, *xrefs]), encoders=[]).link(["C0000001"])[0]
     assert [one.id for one in link.candidates] == ["A:1", "A:2"]
-    assert not is_certain(link)
+    assert not can_auto_accept(link)
 
 
 def test_a_cross_reference_is_no_id() -> None:
@@ -628,7 +628,7 @@ def test_an_id_comes_first() -> None:
     linker = Linker.build(Terminology.build(TERMINOLOGIES["icd"]), encoders=["chargrams"])
     link = linker.link(["M10.9 - gout"])[0]
     assert (link.id, link.score) == ("ICD10CM:M10.9", 1.0)
-    assert is_certain(link)
+    assert can_auto_accept(link)
 
 
 def test_a_mapping_by_an_id_is_exact_and_not_lexical() -> None:

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from canonym import Concept, Linker, Mention, Name, Terminology
-from canonym.exchange.auto_accept import is_certain
+from canonym.exchange.auto_accept import can_auto_accept
 from canonym.exchange.mappings import Origin, mappings_of
 from canonym.exchange.sssom import SssomWriter
 from canonym.export import links_to_rows
@@ -64,7 +64,7 @@ def test_the_other_sign_alone_is_no_exact_match(one: str, other: str) -> None:
         assert best.against.contradictions, (asked, best)
         (claim,) = mappings_of(link)
         assert claim.supported != "equal"
-        assert not is_certain(link)
+        assert not can_auto_accept(link)
 
 
 def test_a_row_says_what_the_name_contradicts() -> None:

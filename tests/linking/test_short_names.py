@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from canonym import Concept, Document, Linker, Mention, Name, Terminology
-from canonym.exchange.auto_accept import is_certain
+from canonym.exchange.auto_accept import can_auto_accept
 from canonym.types import Link
 
 
@@ -151,7 +151,7 @@ def test_several_genera_are_homonyms(
 ) -> None:
     link = organisms.link([mention], k=3)[0]
     assert [one.id for one in link.candidates[:2]] == [first, other]
-    assert not is_certain(link)
+    assert not can_auto_accept(link)
     (only,) = organisms.link([mention], k=1)[0].candidates
     assert only.id == first
 
@@ -253,7 +253,7 @@ def test_the_step_is_recorded(organisms: Linker) -> None:
         "Staph. aureus",
         "Staphylococcus aureus",
     )
-    assert not is_certain(organisms.link(["C. elegans"], k=2)[0])
+    assert not can_auto_accept(organisms.link(["C. elegans"], k=2)[0])
 
 
 def test_names_of_an_index_taken_over_are_read_again(tmp_path: Path) -> None:
@@ -543,4 +543,4 @@ def test_what_is_undone_is_recorded(written: Linker) -> None:
     link = written.link(["<i>MÃ©ni&egrave;re</i> disease"])[0]
     assert [step.name for step in link.steps[:3]] == ["entities", "markup", "encoding"]
     assert link.searched == "Ménière disease"
-    assert is_certain(written.link(["SjÃ¶gren syndrome"], k=2)[0])
+    assert can_auto_accept(written.link(["SjÃ¶gren syndrome"], k=2)[0])

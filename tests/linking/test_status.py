@@ -10,7 +10,7 @@ import pytest
 
 from canonym import Concept, Linker, Name, Terminology
 from canonym.errors import InvalidInput
-from canonym.exchange.auto_accept import is_certain
+from canonym.exchange.auto_accept import can_auto_accept
 from canonym.exchange.mappings import mappings_of
 from canonym.export import links_to_rows, write_links
 from canonym.types import Mention
@@ -129,7 +129,7 @@ def test_flags_that_a_mention_comes_with_are_its_status(linker: Linker) -> None:
 
 def test_a_mention_with_a_status_is_never_the_same_as_its_concept(linker: Linker) -> None:
     plain, past = linker.link(["asthma", "h/o asthma"])
-    assert (is_certain(plain), is_certain(past)) == (True, False)
+    assert (can_auto_accept(plain), can_auto_accept(past)) == (True, False)
     assert [one.relation for link in (plain, past) for one in mappings_of(link)] == [
         "equal",
         "related",

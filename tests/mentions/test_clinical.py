@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from canonym import Concept, Linker, Mention, Name, Terminology
-from canonym.exchange.auto_accept import is_certain
+from canonym.exchange.auto_accept import can_auto_accept
 from canonym.mentions.clinical import usual_reading
 from canonym.types import Record
 
@@ -82,4 +82,4 @@ def test_a_reading_is_a_guess(linker: Linker) -> None:
     (link,) = linker.link(["HTN"])
     assert [step.name for step in link.steps if step.name != "case"] == ["usual reading"]
     assert link.id == "X:1"
-    assert not is_certain(link)
+    assert not can_auto_accept(link)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from canonym import Linker, Terminology
-from canonym.exchange.auto_accept import is_certain
+from canonym.exchange.auto_accept import can_auto_accept
 from canonym.exchange.mappings import mappings_of
 from canonym.mentions import shorthand
 from canonym.mentions.composites import split_composite
@@ -119,6 +119,6 @@ def test_a_name_of_a_terminology_goes_before_the_diabetes() -> None:
     linker = Linker.build(Terminology.build(records))
     (link,) = linker.link(["DM2"])
     (mapping,) = mappings_of(link)
-    assert (link.id, mapping.supported, is_certain(link)) == ("D:1", "close", False)
+    assert (link.id, mapping.supported, can_auto_accept(link)) == ("D:1", "close", False)
     named = Terminology.build([*records, Name("DM2", "D:2")])
     assert Linker.build(named).link(["DM2"])[0].id == "D:2"

@@ -21,7 +21,7 @@ _HARMLESS = {"abbreviation", "encoding", "markup", QUALIFIERS, *PLAIN}
 _HARMLESS_FOR_IDS = {*_HARMLESS, "code", "replaced"}
 
 
-def is_certain(
+def can_auto_accept(
     link: Link,
     least: float = LEAST_CONFIDENCE,
     *,
@@ -65,7 +65,7 @@ def is_certain(
     >>> from canonym.types import Mention
     >>> found = Candidate("T:1", "Myocardial infarction", 1.0, "Heart attack", sieve="verbatim")
     >>> link = Link(Mention("heart attack"), (found,), searched="heart attack")
-    >>> is_certain(link)
+    >>> can_auto_accept(link)
     True
     """
     if link.id is None or link.parts or link.status:

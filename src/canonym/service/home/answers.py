@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
-from canonym.exchange.auto_accept import is_certain
+from canonym.exchange.auto_accept import can_auto_accept
 from canonym.exchange.mappings import mappings_of
 from canonym.service.served import Opened
 from canonym.terminology.readers.everyday import SOURCE as EVERYDAY
@@ -98,7 +98,7 @@ class Views:
         if link.id is None:
             return "none"
         best, judge = link.candidates[0], self._opened.linker.judge
-        likely = not self._is_everyday(best) and is_certain(
+        likely = not self._is_everyday(best) and can_auto_accept(
             link,
             self._least,
             annotated=judge is None or judge.annotated,

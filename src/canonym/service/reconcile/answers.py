@@ -8,7 +8,7 @@ from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from canonym.exchange.auto_accept import is_by_id, is_certain, is_verbatim
+from canonym.exchange.auto_accept import can_auto_accept, is_by_id, is_verbatim
 from canonym.service.reconcile.properties import concepts_with
 from canonym.service.reconcile.queries import Condition, Query
 from canonym.service.served import Opened
@@ -83,7 +83,7 @@ def answer(
     added = {(name.text, name.concept_id) for name in opened.linker.synonyms}
     learned = opened.linker.judge
     certain = functools.partial(
-        is_certain,
+        can_auto_accept,
         least=match_confidence,
         annotated=learned is None or learned.annotated,
         added=added,
