@@ -18,12 +18,16 @@ OA of the knee | osteoarthritis of the knee
 recurrent UTIs | recurrent urinary tract infections
 DVTs | deep vein thrombosis
 breast ca | breast cancer
+elevated LFTs | elevated liver function tests
+low Hb, raised CRP | low hemoglobin, raised C-reactive protein
+CXR abnormal | chest x-ray abnormal
 AKI on CKD | acute kidney injury on chronic kidney disease
 COPD with exac | chronic obstructive pulmonary disease with exacerbation
 """
 UNREAD = (
     *("OA", "MI", "MS", "Ca channel blocker", "CA 125", "sob", "doe", "pad", "HTN-related"),
     *("anti-HBV", "CHF2", "hypertension", "", "fever", "CHF/COPD", "all", "Dr. Fx-Smith"),
+    *("AST", "AST gene", "ALT 40", "PTH receptor", "high-ALT", "low alt"),
 )
 RECORDS: list[Record] = [
     Concept("X:1", "Hypertension"),

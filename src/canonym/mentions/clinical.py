@@ -159,6 +159,30 @@ _WITHIN = _read(
     UC: ulcerative colitis
     """
 )
+# Tests, which are read beside a result: *elevated LFTs*. Alone many are genes or other things.
+_TESTS = _read(
+    """
+    ALP: alkaline phosphatase; ALT: alanine aminotransferase; ANA: antinuclear antibody;
+    AST: aspartate aminotransferase; BMI: body mass index; BNP: brain natriuretic peptide;
+    BUN: blood urea nitrogen; CK: creatine kinase; CRP: C-reactive protein;
+    CPK: creatine phosphokinase; CXR: chest x-ray; ECG: electrocardiogram;
+    EEG: electroencephalogram; EKG: electrocardiogram; EMG: electromyogram;
+    ESR: erythrocyte sedimentation rate; FSH: follicle stimulating hormone;
+    GFR: glomerular filtration rate; GGT: gamma glutamyl transferase; Hb: hemoglobin;
+    Hct: hematocrit; Hgb: hemoglobin; HR: heart rate; INR: international normalized ratio;
+    LDH: lactate dehydrogenase; LFT: liver function test; LFTs: liver function tests;
+    PFT: pulmonary function test; PFTs: pulmonary function tests; plt: platelets;
+    plts: platelets; PSA: prostate specific antigen; PTH: parathyroid hormone;
+    PTT: partial thromboplastin time; TFT: thyroid function test; TFTs: thyroid function tests;
+    trop: troponin; trops: troponins; TSH: thyroid stimulating hormone;
+    WBC: white blood cell count
+    """
+)
+_RESULT = re.compile(
+    r"\b(?:abnormal|abn|borderline|decreased?|deranged|elevated|elevation|high|increased?|low|"
+    r"positive|prolonged|raised|reduced|rising)\b",
+    re.IGNORECASE,
+)
 # These are read in running text alone, in capitals: in a list many are words or fields.
 _IN_TEXTS = _read(
     """
@@ -293,6 +317,8 @@ def usual_reading(text: str) -> str:
     readings = {word: _READINGS[word] for word in words if word in _READINGS}
     if len(text.split()) > 1:
         readings.update((word, _WITHIN[word]) for word in words if word in _WITHIN)
+        if _RESULT.search(text):
+            readings.update((word, _TESTS[word]) for word in words if word in _TESTS)
     if not readings:
         return ""
     return _WORD.sub(lambda match: readings.get(match[0], match[0]), text)
