@@ -68,8 +68,15 @@ class Route(APIRoute):
             for need in needed[-1:]:
                 await need.check(request, state)
             request = ParsedRequest(request.scope, request.receive)
-            if request.method != "POST" or is_file or len(await request.body()) <= LARGE:
+            if request.method != "POST" or len(await request.body()) <= LARGE:
                 return await handle(request)
+            try:
+                return await (handle(request) if is_file else alone(request, state))
+            finally:
+                loop = asyncio.get_running_loop()
+                loop.call_later(_REST, loop.run_in_executor, None, give_memory_back)
+
+        async def alone(request: Request, state: State) -> Response:
             try:
                 async with asyncio.timeout(_PATIENCE):
                     await state.large.acquire()
@@ -79,7 +86,5 @@ class Route(APIRoute):
                 return await handle(request)
             finally:
                 state.large.release()
-                loop = asyncio.get_running_loop()
-                loop.call_later(_REST, loop.run_in_executor, None, give_memory_back)
 
         return answer
