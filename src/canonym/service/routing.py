@@ -71,12 +71,12 @@ class Route(APIRoute):
             if request.method != "POST" or len(await request.body()) <= LARGE:
                 return await handle(request)
             try:
-                return await (handle(request) if is_file else alone(request, state))
+                return await (handle(request) if is_file else in_turn(request, state))
             finally:
                 loop = asyncio.get_running_loop()
                 loop.call_later(_REST, loop.run_in_executor, None, give_memory_back)
 
-        async def alone(request: Request, state: State) -> Response:
+        async def in_turn(request: Request, state: State) -> Response:
             try:
                 async with asyncio.timeout(_PATIENCE):
                     await state.large.acquire()

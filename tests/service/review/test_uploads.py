@@ -7,6 +7,7 @@ import io
 import os
 import subprocess
 import sys
+import threading
 import time
 import zipfile
 from collections.abc import Callable
@@ -174,6 +175,21 @@ def test_reading_imports_nothing_from_where_the_service_was_started(
     monkeypatch.chdir(tmp_path)
     answer = client.post("/v1/tables", params={"filename": "t.csv"}, content=b"a,b\n1,2\n")
     assert (answer.status_code, answer.json()["n_rows"]) == (200, 1)
+
+
+def test_memory_of_large_uploads_is_given_back(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given_back = threading.Event()
+    monkeypatch.setattr("canonym.service.routing.give_memory_back", given_back.set)
+    monkeypatch.setattr("canonym.service.routing._REST", 0.0)
+    table = b"term\n" + b"cold\n" * 300
+    ask = {"url": "/v1/tables", "params": {"filename": "t.csv"}}
+    assert client.post(**ask, content=table).status_code == 200
+    assert not given_back.wait(0.2)
+    monkeypatch.setattr("canonym.service.routing.LARGE", 1000)
+    assert client.post(**ask, content=table).status_code == 200
+    assert given_back.wait(10)
 
 
 def test_few_uploads_are_read_at_a_time(
