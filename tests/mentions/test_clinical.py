@@ -28,6 +28,7 @@ UNREAD = (
     *("OA", "MI", "MS", "Ca channel blocker", "CA 125", "sob", "doe", "pad", "HTN-related"),
     *("anti-HBV", "CHF2", "hypertension", "", "fever", "CHF/COPD", "all", "Dr. Fx-Smith"),
     *("AST", "AST gene", "ALT 40", "PTH receptor", "high-ALT", "low alt"),
+    *("high-risk ALT", "low back pain HR", "high grade CK", "LFTs not elevated", "normal LFTs"),
 )
 RECORDS: list[Record] = [
     Concept("X:1", "Hypertension"),

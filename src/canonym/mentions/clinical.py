@@ -7,6 +7,7 @@ own way, such as *MS*, *CP* or *CHD*, is in `canonym.mentions.readings`, where a
 from __future__ import annotations
 
 import functools
+import itertools
 import re
 from collections.abc import Mapping
 
@@ -178,10 +179,16 @@ _TESTS = _read(
     WBC: white blood cell count
     """
 )
-_RESULT = re.compile(
-    r"\b(?:abnormal|abn|borderline|decreased?|deranged|elevated|elevation|high|increased?|low|"
-    r"positive|prolonged|raised|reduced|rising)\b",
-    re.IGNORECASE,
+RESULTS = (
+    "abnormal|abn|borderline|decreased?|deranged|elevated|elevation|high|increased?|low|positive|"
+    "prolonged|raised|reduced|rising"
+)
+"""What a test may be, as part of a regular expression."""
+
+# Next to each other: the result in *high-risk ALT* and *low back pain, HR* is of something else.
+_TESTED = re.compile(
+    rf"(?<![\w-])(?i:{RESULTS})\s+([^\W\d_]{{2,4}})(?![\w/+-])"
+    rf"|(?<![\w/+-])([^\W\d_]{{2,4}})\s+(?i:{RESULTS})(?![\w-])"
 )
 # These are read in running text alone, in capitals: in a list many are words or fields.
 _IN_TEXTS = _read(
@@ -317,8 +324,8 @@ def usual_reading(text: str) -> str:
     readings = {word: _READINGS[word] for word in words if word in _READINGS}
     if len(text.split()) > 1:
         readings.update((word, _WITHIN[word]) for word in words if word in _WITHIN)
-        if _RESULT.search(text):
-            readings.update((word, _TESTS[word]) for word in words if word in _TESTS)
+        tests = itertools.chain.from_iterable(_TESTED.findall(text))
+        readings.update((test, _TESTS[test]) for test in tests if test in _TESTS)
     if not readings:
         return ""
     return _WORD.sub(lambda match: readings.get(match[0], match[0]), text)

@@ -17,6 +17,7 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from canonym.mentions.clinical import RESULTS
 from canonym.mentions.cues import Cue, find_cues, first_words, last_words
 from canonym.mentions.flags import consistent
 from canonym.text.codes import read_codes
@@ -44,6 +45,12 @@ _SIGNS_BEHIND = re.compile(
 _NOT_FREE = re.compile(
     r"(?:\b(?:not|never|no longer|rarely|seldom|hardly)|n't)\s.*[\s-]free[\s.)\]!,;]*\Z",
     re.IGNORECASE | re.DOTALL,
+)
+# *LFTs not elevated* says what *no elevated LFTs* says.
+_NOT_RESULT = re.compile(
+    r"(?P<test>\w[^.;\n]*?),?\s+(?:(?:is|are|was|were)(?:n't|\s+not|\s+never)|not|never)\s+(?:\w+ly\s+)?"
+    rf"(?P<result>{RESULTS})[\s.]*",
+    re.IGNORECASE,
 )
 _SUBJECTS = ("he", "patient", "pt", "she")
 _HEADINGS = ("assessment", "diagnosis", "dx", "impression", "indication", "problem")
@@ -130,6 +137,8 @@ def read_status(text: str) -> Status:
     """
     if not may_have_status(text) or _NOT_FREE.search(text):
         return Status(text)
+    if turned := _NOT_RESULT.fullmatch(text):
+        return Status(f"{turned['result']} {turned['test']}", ("negated",))
     cues = find_cues(text)
     start, flags = _from_start(text, cues)
     end, more = _from_end(text, [cue for cue in cues if cue.start >= start], start)
@@ -213,7 +222,8 @@ def may_have_status(text: str) -> bool:
     if last.endswith(("?", "-", "\u2212", "-free", "-FREE")):
         return True
     word = last[max(last.rfind(" "), last.rfind("/")) + 1 :].lstrip("([:-").lower()
-    return word in ends or (len(word) == 4 and word.isdecimal())
+    is_year = len(word) == 4 and word.isdecimal()
+    return is_year or word in ends or _NOT_RESULT.fullmatch(text) is not None
 
 
 @functools.cache
