@@ -40,8 +40,10 @@ from canonym.mentions.status import (
     Stated,
     Status,
     may_have_status,
+    positive,
     read_status,
     split_statuses,
+    without_plus,
     wordings,
 )
 from canonym.text import normalise
@@ -299,7 +301,11 @@ class Preparation:
         """Prepare a piece of a mention; `status` is that of the whole, if it says none itself."""
         own = read_status(text) if may_have_status(text) else Status(text)
         if not own.flags:
-            return self._qualified(text, steps, context, status)
+            there = without_plus(text)
+            if not there:
+                return self._qualified(text, steps, context, status)
+            part = self._part(there, steps, context, status)
+            return part if part.stated else part._replace(stated=positive(text, there))
         stated, core = wordings(text, own), own
         if inner := read_status(own.core).flags:  # "r/o absence of the thumb"
             core = Status(read_status(own.core).core, consistent((*own.flags, *inner)))
