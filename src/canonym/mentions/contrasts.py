@@ -187,6 +187,7 @@ def against(mention: str, name: str, *, case_counts: bool = False) -> Against:
         contradictions += _of_order(words, others)
         left += [word for word in _lettered(left_words, words) if word not in _FILLERS]
         missing += [word for word in _lettered(missing_words, others) if word not in _FILLERS]
+    contradictions += _of_last_capital(mention, name)
     if not (left or missing or contradictions or is_inflected):
         return NOTHING
     relation = "related" if contradictions else _relation(left, missing)
@@ -487,6 +488,22 @@ def _of_case(mention: str, name: str, case_counts: bool) -> list[Contradiction]:
     return [Contradiction("case", mention, name)] if counts else []
 
 
+def _of_last_capital(mention: str, name: str) -> Iterator[Contradiction]:
+    """Yield short forms whose last letter is a capital S, which is no plural: *HLH* and "HLHS".
+
+    Capitals that read as a word may be one: what *ulcer* is to "ULCERS".
+    """
+    if "S" not in name:
+        return
+    words = {word.casefold(): word for word in _SYMBOL.findall(mention)}
+    for short in _SYMBOL.findall(name):
+        word = words.get(short[:-1].casefold())
+        if short[-1] != "S" or not short.isupper() or word is None or short.casefold() in words:
+            continue
+        if not _READS_AS_WORD.fullmatch(short) or (word.isupper() and len(short) <= _SHORT_FORM):
+            yield Contradiction("letter", word, short)
+
+
 def _is_plain_case(word: str) -> bool:
     """Tell whether a word is in small letters, in capitals, or has a capital in front."""
     return word.islower() or word.isupper() or word[1:].islower()
@@ -507,6 +524,7 @@ def sentence_case(text: str) -> str:
 
 _SYMBOL = re.compile(r"[A-Za-z0-9]{1,12}")
 _UNIT = 2  # letters of units and of symbols of elements
+_SHORT_FORM = 4  # letters of short forms that read as words, such as SARS
 # Four letters or more with a vowel among them are read as a word, which may stand in capitals.
 _READS_AS_WORD = re.compile(r"(?=.*[aeiouyAEIOUY])[A-Za-z]{4,}")
 

@@ -34,6 +34,7 @@ from canonym.mentions.lists import (
     without_number,
 )
 from canonym.mentions.measurements import measurement_name
+from canonym.mentions.readings import several_readings
 from canonym.mentions.shorthand import diabetes_name, write_out
 from canonym.mentions.spelling import Apart, Speller, ends_in_sign
 from canonym.mentions.status import (
@@ -75,7 +76,8 @@ class Part(NamedTuple):
 
     `status` is what words said that `text` no longer has. `stated` is then the text with them, and
     other wordings of it. Where one of these is a name that says the same, it is meant, and what it
-    says is no status.
+    says is no status. `readings` are what `text` may stand for, if it is an abbreviation of several
+    meanings.
     """
 
     text: str
@@ -86,6 +88,7 @@ class Part(NamedTuple):
     rewrites: tuple[Step, ...] = ()
     status: tuple[str, ...] = ()
     stated: tuple[Stated, ...] = ()
+    readings: tuple[str, ...] = ()
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -97,7 +100,8 @@ class Part(NamedTuple):
     def looked_up(self) -> tuple[str, ...]:
         """Every string that is looked up and not searched."""
         after = (step.after for step in self.rewrites)
-        return (*after, *self.guesses, *(stated.text for stated in self.stated[1:]))
+        stated = (stated.text for stated in self.stated[1:])
+        return (*after, *self.guesses, *stated, *self.readings)
 
 
 class Prepared(NamedTuple):
@@ -362,7 +366,8 @@ class Preparation:
         if line is not None:
             further, rewritten = self._of_line(text, line)
             alternatives, rewrites = (*alternatives, *further), (*rewrites, *rewritten)
-        return Part(text, alternatives, steps, guesses=guesses, rewrites=rewrites, status=status)
+        part = Part(text, alternatives, steps, guesses=guesses, rewrites=rewrites, status=status)
+        return part if self.speller is None else part._replace(readings=several_readings(text))
 
     def _of_line(self, text: str, line: DrugLine) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
         """Return the names in a drug line to search with, and those that only a sieve may know."""

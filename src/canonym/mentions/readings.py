@@ -3,7 +3,8 @@
 The other words of a text choose. Each reading has words that stand beside it, given by how they
 begin. The reading with most of them is meant; without any, or where two have as many, the
 abbreviation is left alone. Some readings are no concept of medicine, such as the guidelines of
-the *ICH*: they are here so that nothing else is read.
+the *ICH*: they are here so that nothing else is read. Where a list has an abbreviation alone, its
+readings are what it may stand for.
 
 The table was written for canonym, from general knowledge. `canonym.mentions.clinical` has the
 abbreviations of one usual reading.
@@ -521,6 +522,19 @@ def clinical_readings(text: str) -> dict[str, str]:
         if reading:
             readings[short] = reading
     return readings
+
+
+def several_readings(text: str) -> tuple[str, ...]:
+    """Return what an abbreviation that is all of a text may stand for, in the order of the table.
+
+    Empty for one of a single reading, and for all else.
+
+    >>> several_readings("PVC"), several_readings("RLS"), several_readings("CP on exertion")
+    (('premature ventricular contraction', 'polyvinyl chloride'), (), ())
+    """
+    short = text.upper() if text.islower() else text
+    readings = _several().get(_singular(short), ())
+    return tuple(reading.text for reading in readings) if len(readings) > 1 else ()
 
 
 def has_several(short: str) -> bool:

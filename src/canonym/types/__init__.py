@@ -13,11 +13,19 @@ from canonym.types.arrays import (
     SparseVectors,
 )
 from canonym.types.links import Against, Candidate, ConceptMapping, Contradiction, Link
-from canonym.types.mentions import CORRECTION, USUAL_READING, Document, Mention, Step
+from canonym.types.mentions import (
+    CORRECTION,
+    OTHER_READINGS,
+    USUAL_READING,
+    Document,
+    Mention,
+    Step,
+)
 from canonym.types.records import SCOPES, Concept, Name, Record, Relation, Xref
 
 __all__ = [
     "CORRECTION",
+    "OTHER_READINGS",
     "SCOPES",
     "SIMILARITIES",
     "USUAL_READING",
