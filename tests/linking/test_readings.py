@@ -23,6 +23,13 @@ RECORDS = [
     *(Concept("T:10", "Netherton syndrome"), Name("NS", "T:10")),
     *(Concept("T:11", "Complex regional pain syndrome"), Name("CRPS", "T:11")),
     *(Concept("T:12", "Premature complexes"), Name("PVCs", "T:12")),
+    *(Concept("T:15", "Mild cognitive impairment of unknown cause"), Name("MCI", "T:15")),
+    *(
+        Concept("T:16", "Myocardial infarction"),
+        Concept("T:17", "Ondine curse"),
+        Name("HLH", "T:17"),
+    ),
+    *(Concept("T:18", "Hemophagocytic lymphohistiocytosis"),),
     *(Concept("T:13", "Turner syndrome"), Concept("T:14", "Tourette syndrome")),
 ]
 
@@ -49,6 +56,12 @@ def test_what_an_abbreviation_usually_stands_for_is_laid_beside_it(linker: Linke
         assert said(linker.link([written])[0])
 
 
+def test_the_only_reading_of_an_abbreviation_counts_as_well(linker: Linker) -> None:
+    (link,) = linker.link(["HLH"], k=2)
+    assert [candidate.id for candidate in link.candidates] == ["T:17", "T:18"]
+    assert link.confidence == UNUSUAL
+
+
 def test_a_reading_that_no_name_has_counts_as_well(linker: Linker) -> None:
     (drug,) = linker.link(["PCP"])
     assert (drug.candidates[0].id, drug.confidence) == ("T:8", UNUSUAL)
@@ -60,6 +73,7 @@ def test_a_reading_that_no_name_has_counts_as_well(linker: Linker) -> None:
     [
         ("PD", "T:6"),  # below the usual reading
         ("RLS", "T:9"),  # of one reading
+        ("MCI", "T:15"),  # the label says more than the reading
         ("NS", "T:10"),  # no reading is known
         ("CP (cerebral palsy)", "T:1"),
         ("cerebral palsy", "T:1"),

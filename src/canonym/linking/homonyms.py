@@ -24,7 +24,7 @@ from canonym.linking.search import BatchHits
 from canonym.linking.settings import IDS, SIEVES
 from canonym.linking.sieves import concepts_of
 from canonym.linking.targets import Target
-from canonym.mentions.readings import several_readings
+from canonym.mentions.readings import readings_of
 from canonym.mentions.sentences import phrases, sentence_of, without
 from canonym.mentions.species import species_in, species_of
 from canonym.ranking.pooling import TieRule
@@ -221,7 +221,7 @@ def beside_readings(draft: Draft, batch: BatchHits) -> Draft:
     if draft.parts:
         parts = tuple(beside_readings(part, batch) for part in draft.parts)
         return draft._replace(parts=parts)
-    readings = several_readings(draft.string)
+    readings = readings_of(draft.string)
     if not readings or not draft.hits or draft.hits[0].found_by not in _SIEVES:
         return draft
     if draft.hits[0].row >= batch.names.n_base:  # somebody added the name
@@ -235,7 +235,9 @@ def beside_readings(draft: Draft, batch: BatchHits) -> Draft:
     concepts = [hit.concept for hit in draft.hits if hit.found_by in _SIEVES]
     kin = {reading for reading, hit in known.items() if _are_kin(hit.concept, concepts, batch)}
     others = {reading: hit for reading, hit in known.items() if reading not in kin}
-    if not known or readings[0] in kin:
+    label = batch.concepts[draft.hits[0].concept].label
+    usual, words = (set(form.split()) for form in strong_forms([readings[0], label]))
+    if not known or readings[0] in kin or usual <= words:
         return draft
     best, *rest = draft.hits
     beside = [at_most(hit, best.score) for hit in others.values()]

@@ -46,7 +46,7 @@ CONTRADICTED = 0.5
 
 UNUSUAL = 0.25
 """An abbreviation that usually stands for something else is never more likely to be right than
-this: of 19 in two corpora, 4 meant the concept that has it as a name."""
+this: of 19 in two corpora, 5 meant the concept that has it as a name."""
 
 LETTERED = 0.5
 """A name that letters chose (`canonym.ranking.letters`) is never less likely than this: encoders

@@ -34,7 +34,7 @@ from canonym.mentions.lists import (
     without_number,
 )
 from canonym.mentions.measurements import measurement_name
-from canonym.mentions.readings import several_readings
+from canonym.mentions.readings import readings_of
 from canonym.mentions.shorthand import diabetes_name, write_out
 from canonym.mentions.spelling import Apart, Speller, ends_in_sign
 from canonym.mentions.status import (
@@ -367,7 +367,7 @@ class Preparation:
             further, rewritten = self._of_line(text, line)
             alternatives, rewrites = (*alternatives, *further), (*rewrites, *rewritten)
         part = Part(text, alternatives, steps, guesses=guesses, rewrites=rewrites, status=status)
-        return part if self.speller is None else part._replace(readings=several_readings(text))
+        return part if self.speller is None else part._replace(readings=readings_of(text))
 
     def _of_line(self, text: str, line: DrugLine) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
         """Return the names in a drug line to search with, and those that only a sieve may know."""
