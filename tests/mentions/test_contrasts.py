@@ -257,3 +257,12 @@ def test_a_capital_s_at_the_end_of_a_short_form_is_one_of_its_letters(
 ) -> None:
     kinds = [contradiction.kind for contradiction in against(mention, name).contradictions]
     assert kinds == (["letter"] if contradicts else [])
+
+
+@pytest.mark.parametrize("mention", ["mild ID", "mild xyz", "headache, mild"])
+def test_qualifiers_alone_are_no_name_of_what_they_qualify(mention: str) -> None:
+    (contradiction,) = against(mention, "Mild").contradictions
+    assert (contradiction.kind, contradiction.name) == ("head", "mild")
+    for same in ("mild severity", "mildly", "of mild degree", "Mild"):
+        assert not against(same, "Mild").contradictions
+    assert not against("mild asthma", "Asthma, mild").contradictions

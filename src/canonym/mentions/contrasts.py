@@ -185,6 +185,7 @@ def against(mention: str, name: str, *, case_counts: bool = False) -> Against:
         contradictions += _of_negation(words, others)
         contradictions += _of_specimens(mention, name)
         contradictions += _of_order(words, others)
+        contradictions += _of_head(left_words, others)
         left += [word for word in _lettered(left_words, words) if word not in _FILLERS]
         missing += [word for word in _lettered(missing_words, others) if word not in _FILLERS]
     contradictions += _of_last_capital(mention, name)
@@ -333,6 +334,7 @@ _SIDES = frozenset({"left", "right", "bilateral", "unilateral"})
 _SIGN_SENSES = frozenset({"positive", "pos", "negative", "neg"})
 _LOW = frozenset({"low", "lower", "lowered", "decreased", "decrease", "reduced", "reduction"})
 _LEVELS = ("hyper", "hypo")
+_DEGREES = frozenset({"course", "degree", "extent", "intensity", "severity", "side"})
 _HIGH = frozenset({"high", "higher", "elevated", "elevation", "increased", "increase", "raised"})
 
 
@@ -443,6 +445,14 @@ def _of_order(words: Sequence[str], others: Sequence[str]) -> Iterator[Contradic
         moves = bool(gone and come)
     if moves:
         yield Contradiction("order", " ".join(words), " ".join(others))
+
+
+def _of_head(left: Sequence[str], others: Sequence[str]) -> Iterator[Contradiction]:
+    """Yield a name of qualifiers alone, beside what a mention qualifies: *mild ID* and "Mild"."""
+    known = QUALIFIERS | SMALL | KINDS | _DEGREES
+    rest = [word for word in left if word not in known and not word.startswith(tuple(others))]
+    if rest and known.issuperset(others):
+        yield Contradiction("head", " ".join(rest), " ".join(others))
 
 
 def _of_specimens(mention: str, name: str) -> Iterator[Contradiction]:
