@@ -32,6 +32,7 @@ from canonym.mentions.opposites import (
 from canonym.mentions.specimens import specimen_of
 from canonym.text.characters import dashes, entities, ions, quotes, signs, width
 from canonym.text.memo import strong_forms
+from canonym.text.short_forms import as_meant
 from canonym.types import Against, Contradiction
 
 NOTHING = Against()
@@ -133,6 +134,9 @@ def differs_in_meaning(mention: str, name: str) -> bool:
     >>> differs_in_meaning("absence of seizures", "Absence seizures")
     True
     """
+    if (meant := as_meant(name, mention)) != name:
+        # In small letters it may be another word: "all" is no leukemia.
+        return mention != meant and _VOWEL.search(meant) is not None
     if marks(mention) != marks(name):
         return True
     if mention.casefold() == name.casefold():
@@ -166,6 +170,7 @@ def against(mention: str, name: str, *, case_counts: bool = False) -> Against:
     >>> against("severe asthma", "Asthma").left_over, against("severe asthma", "Asthma").relation
     (('severe',), 'broader')
     """
+    name = as_meant(name, mention)
     if mention == name:
         return NOTHING
     left, missing, contradictions = _of_marks(mention, name)
@@ -536,6 +541,7 @@ _SYMBOL = re.compile(r"[A-Za-z0-9]{1,12}")
 _UNIT = 2  # letters of units and of symbols of elements
 _SHORT_FORM = 4  # letters of short forms that read as words, such as SARS
 # Four letters or more with a vowel among them are read as a word, which may stand in capitals.
+_VOWEL = re.compile(r"[aeiouy]", re.IGNORECASE)
 _READS_AS_WORD = re.compile(r"(?=.*[aeiouyAEIOUY])[A-Za-z]{4,}")
 
 
