@@ -120,14 +120,20 @@ _finder: Any = None
 def _find_with_ab3p(text: str) -> list[tuple[str, str]]:
     global _finder
     module = require("pyab3p", "finding abbreviations with Ab3P", "text")
+    best: dict[str, tuple[float, str]] = {}  # of each short form, in the order of the text
     # The C++ object keeps state while it works.
     with _lock:
         if _finder is None:
             _finder = module.Ab3p()
-        definitions = [out for block in _blocks(text) for out in _finder.get_abbrs(block)]
+        # Some bytes of each definition are never freed. The memory around them is, unless a long
+        # text keeps all definitions until its end: then each of those bytes holds a page.
+        for out in (out for block in _blocks(text) for out in _finder.get_abbrs(block)):
+            if out.short_form not in best or out.prec > best[out.short_form][0]:
+                best.pop(out.short_form, None)  # it takes its place among those of equal certainty
+                best[out.short_form] = out.prec, out.long_form
     # Of several definitions the one that Ab3P is surest of comes first.
-    definitions.sort(key=lambda out: -out.prec)
-    return [(out.short_form, out.long_form) for out in definitions]
+    surest = sorted(best.items(), key=lambda item: -item[1][0])
+    return [(short, long) for short, (_, long) in surest]
 
 
 def _blocks(text: str) -> Iterator[str]:
