@@ -13,6 +13,7 @@ from canonym.cli.device import device_option
 from canonym.cli.exchange import LINK_FORMATS, ExchangeOptions, exchange_options, row_options
 from canonym.cli.key_options import KeyCommand, superseded_option
 from canonym.cli.options import (
+    CorpusFormat,
     choice_options,
     everyday_option,
     index_option,
@@ -96,7 +97,7 @@ class Options(RowOptions, ColumnOptions, Filters, Machine, ExchangeOptions):
 )
 @click.option(
     "--input-format",
-    type=click.Choice(KINDS),
+    type=CorpusFormat(KINDS),
     help="Kind of the file; recognised by its beginning when left out, but for columns (a mention "
     "a row, as `canonym evaluate` takes it) and cadec (id<tab>mention).",
 )
@@ -190,8 +191,8 @@ def link(
     The input is NAMES; or a file with one name a line; or, with --column, a sheet of a workbook
     (.xlsx, .ods), or a CSV or TSV table, whose columns, delimiter, encoding, line ends and quotes
     are kept; or a corpus that `canonym evaluate` reads (PubTator, BioC, brat, JSON lines and
-    others) or clinical trials. The annotated mentions of documents are linked, with the
-    abbreviations of their document written out. Order is kept.
+    others). The annotated mentions of documents are linked, with the abbreviations of their
+    document written out. Order is kept.
 
     Each mention gets its candidates, best first, or NIL with the reason. A composite mention
     ("breast and ovarian cancer") and a list ("HTN; DM2; CAD") get one concept for each of their
