@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from canonym.review.models import Review
     from canonym.review.store import Store
 
-FORMATS = ("csv", "tsv", "xlsx", "ods", "sssom", "usagi", "omop", "fhir", "corpus")
+FORMATS = ("csv", "tsv", "xlsx", "sssom", "usagi", "omop", "fhir", "corpus")
 """Formats of `canonym.review.export`, which needs its extra to be imported."""
 
 
@@ -28,7 +28,7 @@ FORMATS = ("csv", "tsv", "xlsx", "ods", "sssom", "usagi", "omop", "fhir", "corpu
     "--format",
     "format_",
     type=click.Choice(FORMATS),
-    help="Format of the file.  [default: by its suffix: .csv, .tsv, .xlsx, .ods, .sssom.tsv, "
+    help="Format of the file.  [default: by its suffix: .csv, .tsv, .xlsx, .sssom.tsv, "
     ".usagi.csv, .omop.csv, .corpus.tsv, .json for FHIR]",
 )
 @click.option(
@@ -112,7 +112,7 @@ def _format_of(output: str) -> str:
     last = name.rpartition(".")[2]
     if last == "json":
         return "fhir"
-    if last not in ("csv", "tsv", "xlsx", "ods"):
+    if last not in ("csv", "tsv", "xlsx"):
         raise InvalidInput(
             f"-o {output} does not say in which format: add --format {' | '.join(FORMATS)}"
         )

@@ -33,8 +33,7 @@ if TYPE_CHECKING:
 _BLOCK = 100  # mentions in one table, whose columns are as wide as its cells
 _WIDTH = 120  # characters in a line where the output is no terminal
 _LONGEST = 200  # characters of a cell
-WORKBOOKS = ("xlsx", "ods")
-_BINARY = ("parquet", *WORKBOOKS)
+_BINARY = ("parquet", "xlsx")
 _OF_ROWS = ("tsv", "csv", "parquet")
 _DELIMITED = {"tsv": "\t", "csv": ","}
 _RESUMABLE = ("tsv", "csv", "jsonl", "pubtator")
@@ -114,8 +113,13 @@ def choose_format(named: str | None, output: str | None) -> str:
     if named is None:
         if output is not None:
             suffix = Path(output).suffix.lower()
+            if suffix == ".ods":
+                raise InvalidInput(
+                    f"{output}: .ods is read and not written; name a file *.xlsx, which "
+                    "LibreOffice opens as well"
+                )
             if suffix in SUFFIXES:
-                return "ods" if suffix == ".ods" else "xlsx"
+                return "xlsx"
             if output.lower().endswith(".sssom.tsv"):
                 return "sssom"
             return "pubtator" if suffix == ".pubtator" else format_of(output)
@@ -127,7 +131,7 @@ def choose_format(named: str | None, output: str | None) -> str:
 
 def check_workbook(format: str, output: str | None, sheet: Sheet | None) -> None:
     """Refuse a workbook whose suffix is not that of the workbook that is copied."""
-    if format not in WORKBOOKS:
+    if format != "xlsx":
         return
     written = f".{format}" if output is None else Path(output).suffix.lower()
     suffix = sheet.suffix if sheet else f".{format}"
@@ -364,9 +368,9 @@ def _writer(layout: Layout, stream: IO[Any], *, done: int) -> ItemWriter:
         writer = _TableWriter(stream, places=layout.places, **options)
         return _EachLink(writer, explain=layout.explain, separator="\n")
     options["columns"] = layout.columns
-    if layout.format in WORKBOOKS:
+    if layout.format == "xlsx":
         del options["k"]
-        writer = WorkbookWriter(stream, format=layout.format, sheet=layout.sheet, **options)
+        writer = WorkbookWriter(stream, sheet=layout.sheet, **options)
         return _EachLink(writer, explain=layout.explain, separator="; ")
     if layout.format == "parquet":
         writer = ParquetWriter(stream, one_row=layout.one_row, **options)

@@ -1,4 +1,4 @@
-"""Links in workbooks: in a copy of the workbook that was read, or in a new one.
+"""Links in workbooks of Excel: in a copy of the workbook that was read, or in a new one.
 
 A row of a sheet stays one row. Text is stored as text, whatever it begins with: never as a formula.
 """
@@ -18,9 +18,8 @@ from typing import IO, Any
 from canonym.errors import InvalidInput, ReadError
 from canonym.export.rows import COLUMNS, JOINED_BY, RESULT_COLUMNS, link_to_rows, result_columns
 from canonym.io.cells import MAX_COLUMNS, MAX_ROWS, column_letters, column_number
-from canonym.io.ods import CONTENT
 from canonym.io.parts import read_part
-from canonym.io.spans import EXCEL, ODF, CellSpan, RowSpan, SpanReader, replaced, start_tag
+from canonym.io.spans import RowSpan, SpanReader, replaced, start_tag
 from canonym.io.streams import ZIP_DAMAGE
 from canonym.io.workbooks import Sheet, SheetRow
 from canonym.io.xlsx import sheet_parts
@@ -37,12 +36,10 @@ _LONGEST = 32_767  # characters of a cell in Excel
 _FORBIDDEN = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _ESCAPE = re.compile(r"_(?=x[0-9A-Fa-f]{4}_)")  # Excel reads _x0041_ as A
 _SPANS = re.compile(rb"\sspans=(?:\"[^\"]*\"|'[^']*')")
-_SPACES = re.compile(r"^ +| {2,}| +$")
-_STYLE = re.compile(rb"\s(?:s|table:style-name)=\"[^\"]*\"")
-_REPEATED = re.compile(rb"\stable:number-(?:rows|columns)-repeated=\"[^\"]*\"")
+_STYLE = re.compile(rb"\ss=\"[^\"]*\"")
 _DIMENSION = re.compile(rb"(<(?:\w+:)?dimension\s[^>]*?ref=\")([A-Z]+\d+)(?::([A-Z]+)(\d+))?\"")
 _MERGED = re.compile(rb"<(?:\w+:)?mergeCell\s[^>]*?ref=\"[A-Z]+\d+:([A-Z]+)(\d+)\"")
-_SIGNATURES = ("_xmlsignatures/", "META-INF/documentsignatures.xml")
+_SIGNATURES = "_xmlsignatures/"
 
 
 class WorkbookWriter:
@@ -52,11 +49,9 @@ class WorkbookWriter:
     ----------
     stream : binary stream
         Target.
-    format : str
-        ``"xlsx"`` or ``"ods"``, for a new workbook.
     sheet : Sheet, optional
-        The sheet whose rows were linked. Its workbook is copied, with the result in the first
-        columns to the right that are free.
+        The sheet of Excel whose rows were linked. Its workbook is copied, with the result in the
+        first columns to the right that are free.
     columns : sequence of str, optional
         As for `DelimitedWriter`.
     explain : bool
@@ -67,13 +62,11 @@ class WorkbookWriter:
         self,
         stream: IO[bytes],
         *,
-        format: str = "xlsx",
         sheet: Sheet | None = None,
         columns: Sequence[str] | None = None,
         explain: bool = False,
     ) -> None:
         self._stream = stream
-        self._format = format
         self._sheet = sheet
         self._explain = explain
         self._keys = COLUMNS if columns is None else ("row", *RESULT_COLUMNS)
@@ -103,15 +96,15 @@ class WorkbookWriter:
             **self._rows,
         }
         if self._sheet is None:
-            parts = _new_parts(self._format, rows)
+            parts = _new_parts(rows)
         else:
             parts = _copied_parts(self._sheet, rows)
         _write_parts(self._stream, parts)
 
 
-def write_workbook(stream: IO[bytes], rows: Iterable[Sequence[Value]], *, format: str) -> None:
-    """Write a new workbook, ``xlsx`` or ``ods``; the first of the rows is a bold header."""
-    _write_parts(stream, _new_parts(format, dict(enumerate(rows, start=1))))
+def write_workbook(stream: IO[bytes], rows: Iterable[Sequence[Value]]) -> None:
+    """Write a new workbook; the first of the rows is a bold header."""
+    _write_parts(stream, _new_parts(dict(enumerate(rows, start=1))))
 
 
 def _write_parts(stream: IO[bytes], parts: Iterable[_Part]) -> None:
@@ -137,12 +130,8 @@ def _clean(text: str) -> str:
 
 def _copied_parts(sheet: Sheet, rows: Mapping[int, Sequence[Value]]) -> Iterator[_Part]:
     """Yield the files of a workbook; the sheet has the cells of the rows beside its table."""
-    if sheet.suffix == ".ods":
-        name, extended = CONTENT, _extended_ods
-    else:
-        name = next(part for title, _, part in sheet_parts(sheet.file) if title == sheet.name)
-        extended = _extended_excel
-    content = extended(sheet, read_part(sheet.file, name), rows)
+    name = next(part for title, _, part in sheet_parts(sheet.file) if title == sheet.name)
+    content = _extended(sheet, read_part(sheet.file, name), rows)
     try:
         with zipfile.ZipFile(sheet.file) as archive:
             for info in archive.infolist():
@@ -172,15 +161,15 @@ def _first_free(sheet: Sheet, spans: SpanReader, taken: int, width: int) -> int:
 def _style(xml: bytes, row: RowSpan, column: int) -> bytes:
     """Return the attribute with the style of a cell."""
     for cell in row.cells:
-        if cell.column <= column < cell.column + cell.repeats:
+        if cell.column == column:
             match = _STYLE.search(start_tag(xml, cell.start))
             return match[0] if match else b""
     return b""
 
 
-def _extended_excel(sheet: Sheet, xml: bytes, rows: Mapping[int, Sequence[Value]]) -> bytes:
+def _extended(sheet: Sheet, xml: bytes, rows: Mapping[int, Sequence[Value]]) -> bytes:
     table = {"beyond": len(sheet.header), "whole": sheet.header_row}
-    spans = SpanReader(sheet.file, xml, EXCEL, sheet.name, **table)
+    spans = SpanReader(sheet.file, xml, sheet.name, **table)
     width = len(rows[sheet.header_row])
     merged = (
         column_number(column.decode()) + 1
@@ -196,7 +185,7 @@ def _extended_excel(sheet: Sheet, xml: bytes, rows: Mapping[int, Sequence[Value]
         prefix = tag[1 : tag.index(b"row")].decode()
         header = row.number == sheet.header_row
         style = _style(xml, row, len(sheet.header)) if header else b""
-        new = _excel_cells(rows[row.number], row.number, first, style, prefix)
+        new = _cells(rows[row.number], row.number, first, style, prefix)
         right = [cell for cell in row.cells if cell.column >= first]
         at = right[0].start if right else row.end_tag
         edits.append((row.start, row.start + len(tag), _SPANS.sub(b"", tag)))
@@ -211,7 +200,7 @@ def _extended_excel(sheet: Sheet, xml: bytes, rows: Mapping[int, Sequence[Value]
     return replaced(xml, edits)
 
 
-def _excel_cells(
+def _cells(
     values: Iterable[Value], row: int, first: int, style: bytes = b"", prefix: str = ""
 ) -> bytes:
     cells = []
@@ -230,82 +219,6 @@ def _excel_cells(
     return "".join(cells).encode()
 
 
-def _extended_ods(sheet: Sheet, xml: bytes, rows: Mapping[int, Sequence[Value]]) -> bytes:
-    spans = SpanReader(sheet.file, xml, ODF, sheet.name)
-    width = len(rows[sheet.header_row])
-    first = _first_free(sheet, spans, 1, width)
-    none: Sequence[Value] = [None] * width
-    edits = []
-    for row in spans.rows:
-        numbers = range(row.number, row.number + row.repeats)
-        if not any(number in rows for number in numbers):
-            continue
-        style = _style(xml, row, len(sheet.header)) if sheet.header_row in numbers else b""
-        copies = []
-        for number in numbers:
-            own = style if number == sheet.header_row else b""
-            new = _ods_cells(rows.get(number, none), own)
-            copies.append(_extended_row(xml, row, new, first, first + width))
-        edits.append((row.start, row.end, b"".join(copies)))
-    return replaced(xml, edits)
-
-
-def _extended_row(xml: bytes, row: RowSpan, new: bytes, first: int, after: int) -> bytes:
-    """Return a row with new cells from the column `first` until `after`, where none is filled."""
-    pieces = [_repeated(start_tag(xml, row.start), 1)]
-    column = 1
-    for cell in row.cells:
-        if cell.column < first:
-            pieces.append(_copied_cell(xml, cell, min(cell.repeats, first - cell.column)))
-            column = cell.column + cell.repeats
-    if column < first:
-        pieces.append(_repeated(b"<table:table-cell/>", first - column))
-    pieces.append(new)
-    for cell in row.cells:
-        beyond = cell.column + cell.repeats - max(cell.column, after)
-        if beyond > 0:
-            pieces.append(_copied_cell(xml, cell, beyond))
-    return b"".join([*pieces, xml[row.cells[-1].end : row.end]])
-
-
-def _copied_cell(xml: bytes, cell: CellSpan, repeats: int) -> bytes:
-    tag = start_tag(xml, cell.start)
-    return _repeated(tag, repeats) + xml[cell.start + len(tag) : cell.end]
-
-
-def _repeated(tag: bytes, repeats: int) -> bytes:
-    """Return the start tag of an ODF cell or row that stands for so many."""
-    tag = _REPEATED.sub(b"", tag)
-    if repeats == 1:
-        return tag
-    head, end = (tag[:-2], b"/>") if tag.endswith(b"/>") else (tag[:-1], b">")
-    return b'%s table:number-columns-repeated="%d"%s' % (head, repeats, end)
-
-
-def _ods_cells(values: Iterable[Value], style: bytes = b"") -> bytes:
-    cells = []
-    for value in values:
-        head = f"<table:table-cell{style.decode()}"
-        if value is None or value == "":
-            cells.append(f"{head}/>")
-            continue
-        if isinstance(value, bool):
-            kind, shown = f'boolean" office:boolean-value="{str(value).lower()}', str(value).upper()
-        elif isinstance(value, str):
-            kind, shown = "string", _clean(value)
-        else:
-            kind, shown = f'float" office:value="{value!r}', repr(value)
-        paragraphs = "".join(f"<text:p>{_spaced(line)}</text:p>" for line in shown.split("\n"))
-        cells.append(f'{head} office:value-type="{kind}">{paragraphs}</table:table-cell>')
-    return "".join(cells).encode()
-
-
-def _spaced(text: str) -> str:
-    """Write spaces that XML would fold, and tabs, as elements."""
-    text = escape(text, quote=False).replace("\t", "<text:tab/>")
-    return _SPACES.sub(lambda match: f'<text:s text:c="{len(match[0])}"/>', text)
-
-
 # --- a new workbook -------------------------------------------------------------------------------
 
 _XML = b'<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
@@ -314,33 +227,24 @@ _MAIN = b'xmlns="%s/spreadsheetml/2006/main"' % _OOXML
 _RELATION = b"%s/officeDocument/2006/relationships" % _OOXML
 _TYPE = b"application/vnd.openxmlformats-officedocument.spreadsheetml"
 _FONT = b'<font>%s<sz val="11"/><name val="Calibri"/></font>'
-_ODS_TYPE = b"application/vnd.oasis.opendocument.spreadsheet"
-_ODS_NAMES = b" ".join(
-    b'xmlns:%s="urn:oasis:names:tc:opendocument:xmlns:%s:1.0"' % (prefix, name)
-    for prefix, name in (
-        (b"office", b"office"), (b"table", b"table"), (b"text", b"text"), (b"style", b"style"),
-        (b"fo", b"xsl-fo-compatible"),
-    )
-)  # fmt: skip
 
 
-def _new_parts(format: str, rows: Mapping[int, Sequence[Value]]) -> Iterator[_Part]:
+def _new_parts(rows: Mapping[int, Sequence[Value]]) -> Iterator[_Part]:
     """Yield the files of a workbook with one sheet, whose first row is a bold header."""
     if len(rows) > MAX_ROWS:
         raise InvalidInput(
             f"a sheet has at most {MAX_ROWS:,} rows, and {len(rows):,} are to be written: write "
             "TSV, CSV or Parquet"
         )
-    parts = (_new_ods if format == "ods" else _new_xlsx)(rows)
-    for name, content in parts.items():
+    for name, content in _new_xlsx(rows).items():
         info = zipfile.ZipInfo(name)  # of 1980, so that equal links give equal files
-        info.compress_type = zipfile.ZIP_STORED if name == "mimetype" else zipfile.ZIP_DEFLATED
+        info.compress_type = zipfile.ZIP_DEFLATED
         yield info, content
 
 
 def _new_xlsx(rows: Mapping[int, Sequence[Value]]) -> dict[str, bytes]:
     filled = (
-        b'<row r="%d">%s</row>' % (n, _excel_cells(row, n, 1, b' s="1"' if n == 1 else b""))
+        b'<row r="%d">%s</row>' % (n, _cells(row, n, 1, b' s="1"' if n == 1 else b""))
         for n, row in rows.items()
     )
     relation = b'<Relationship Id="%s" Type="%s/%s" Target="%s"/>'
@@ -374,26 +278,4 @@ def _new_xlsx(rows: Mapping[int, Sequence[Value]]) -> dict[str, bytes]:
         b"</styleSheet>" % (_XML, _MAIN, _FONT % b"", _FONT % b"<b/>"),
         "xl/sheet1.xml": b"%s<worksheet %s><sheetData>%s</sheetData></worksheet>"
         % (_XML, _MAIN, b"".join(filled)),
-    }
-
-
-def _new_ods(rows: Mapping[int, Sequence[Value]]) -> dict[str, bytes]:
-    bold = b' table:style-name="header"'
-    filled = (
-        b"<table:table-row>%s</table:table-row>" % _ods_cells(row, bold if n == 1 else b"")
-        for n, row in rows.items()
-    )
-    entry = b'<manifest:file-entry manifest:full-path="%s" manifest:media-type="%s"/>'
-    return {
-        "mimetype": _ODS_TYPE,
-        "META-INF/manifest.xml": b'%s<manifest:manifest manifest:version="1.2" '
-        b'xmlns:manifest="urn:oasis:names:tc:opendocument:xmlns:manifest:1.0">%s%s'
-        b"</manifest:manifest>"
-        % (_XML, entry % (b"/", _ODS_TYPE), entry % (CONTENT.encode(), b"text/xml")),
-        CONTENT: b'%s<office:document-content %s office:version="1.2"><office:automatic-styles>'
-        b'<style:style style:name="header" style:family="table-cell">'
-        b'<style:text-properties fo:font-weight="bold"/></style:style></office:automatic-styles>'
-        b'<office:body><office:spreadsheet><table:table table:name="links">%s</table:table>'
-        b"</office:spreadsheet></office:body></office:document-content>"
-        % (_XML, _ODS_NAMES, b"".join(filled)),
     }

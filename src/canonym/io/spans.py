@@ -1,4 +1,4 @@
-"""Where rows and cells stand in the XML of a sheet, so that cells can be put in between.
+"""Where rows and cells stand in the XML of a sheet of Excel, so that cells can be put in between.
 
 All other bytes stay as they are: formats, formulas and their values, charts, macros.
 """
@@ -20,42 +20,21 @@ _ENCODING = re.compile(rb"(?:\xef\xbb\xbf)?<\?xml[^>]*encoding=[\"']([\w-]+)")
 
 
 class CellSpan(NamedTuple):
-    """A cell: its column from 1, how many it takes, its bytes, and whether there is content."""
+    """A cell: its column from 1, its bytes, and whether there is content."""
 
     column: int
-    repeats: int
     start: int
     end: int
     filled: bool
 
 
 class RowSpan(NamedTuple):
-    """A row: its number from 1, the rows that it stands for, its bytes up to its end tag, cells."""
+    """A row: its number from 1, where it starts, where its end tag does, and its cells."""
 
     number: int
-    repeats: int
     start: int
     end_tag: int
-    end: int
     cells: list[CellSpan]
-
-
-class Dialect(NamedTuple):
-    """Names of elements: what holds the rows, a row, cells; and the prefix of repeats or empty."""
-
-    holder: str
-    row: str
-    cells: tuple[str, ...]
-    repeats: str = ""
-
-
-EXCEL = Dialect("sheetData", "row", ("c",))
-ODF = Dialect(
-    "table:table",
-    "table:table-row",
-    ("table:table-cell", "table:covered-table-cell"),
-    "table:number-{}-repeated",
-)
 
 
 def start_tag(xml: bytes, at: int) -> bytes:
@@ -65,24 +44,21 @@ def start_tag(xml: bytes, at: int) -> bytes:
 
 
 class SpanReader:
-    """Notes the rows of one sheet; for ODF the one called `name`.
+    """Notes the rows of the sheet `name`.
 
     Of rows other than `whole` the cells up to the column `beyond` are left out, for a sheet has
     millions.
     """
 
     def __init__(
-        self, path: Path, xml: bytes, dialect: Dialect, name: str, *, beyond: int = 0,
-        whole: int = 0,
-    ) -> None:  # fmt: skip
+        self, path: Path, xml: bytes, name: str, *, beyond: int = 0, whole: int = 0
+    ) -> None:
         self.rows: list[RowSpan] = []
         self._beyond, self._whole = beyond, whole
         self._xml = xml
-        self._dialect = dialect
-        self._name = name
-        self._inside = 0  # how deep in holders of rows
+        self._inside = False  # of the element that holds the rows
         self._number = self._column = 0  # rows and columns before
-        self._row = self._cell = (0, 0)  # number and repeats, start
+        self._row = self._cell = 0  # where they start
         self._cells: list[CellSpan] = []
         self._depth: int | None = None  # of elements in a cell
         self._filled = False
@@ -103,47 +79,38 @@ class SpanReader:
             self._depth += 1
             self._filled = True
             return
-        dialect = self._dialect
-        tag = tag if dialect.repeats else tag.rpartition(":")[2]
-        if tag == dialect.holder:
-            own_sheet = not dialect.repeats or attributes.get("table:name") == self._name
-            self._inside += bool(own_sheet or self._inside)
-        elif self._inside != 1:
+        tag = tag.rpartition(":")[2]
+        if tag == "sheetData":
+            self._inside = True
+        elif not self._inside:
             return
-        elif tag == dialect.row:
+        elif tag == "row":
             self._number = int(attributes.get("r", self._number + 1))
-            self._row = (self._count("rows", attributes), self._parser.CurrentByteIndex)
+            self._row = self._parser.CurrentByteIndex
             self._column, self._cells = 0, []
-        elif tag in dialect.cells:
+        elif tag == "c":
             here = column_number(attributes["r"]) if "r" in attributes else self._column + 1
             self._column = here
-            self._cell = (self._count("columns", attributes), self._parser.CurrentByteIndex)
+            self._cell = self._parser.CurrentByteIndex
             self._depth = 0
-            self._filled = tag == "table:covered-table-cell" or (
-                "office:value-type" in attributes or "table:formula" in attributes
-            )
+            self._filled = False
 
     def _end(self, tag: str) -> None:
         if self._depth:
             self._depth -= 1
             return
-        dialect = self._dialect
-        tag = tag if dialect.repeats else tag.rpartition(":")[2]
-        if tag == dialect.holder and self._inside:
-            self._inside -= 1
-        elif self._inside != 1:
+        tag = tag.rpartition(":")[2]
+        if tag == "sheetData":
+            self._inside = False
+        elif not self._inside:
             return
-        elif tag == dialect.row:
-            repeats, start = self._row
-            end_tag, end = self._element_end(start)
-            self.rows.append(RowSpan(self._number, repeats, start, end_tag, end, self._cells))
-            self._number += repeats - 1
-        elif tag in dialect.cells:
-            repeats, start = self._cell
-            if self._column + repeats - 1 > self._beyond or self._number == self._whole:
-                _, end = self._element_end(start)
-                self._cells.append(CellSpan(self._column, repeats, start, end, self._filled))
-            self._column += repeats - 1
+        elif tag == "row":
+            end_tag, _ = self._element_end(self._row)
+            self.rows.append(RowSpan(self._number, self._row, end_tag, self._cells))
+        elif tag == "c":
+            if self._column > self._beyond or self._number == self._whole:
+                _, end = self._element_end(self._cell)
+                self._cells.append(CellSpan(self._column, self._cell, end, self._filled))
             self._depth = None
 
     def _element_end(self, start: int) -> tuple[int, int]:
@@ -154,16 +121,12 @@ class SpanReader:
         at = self._parser.CurrentByteIndex
         return at, at + len(start_tag(self._xml, at))
 
-    def _count(self, what: str, attributes: dict[str, str]) -> int:
-        name = self._dialect.repeats.format(what)
-        return int(attributes.get(name, "1")) if name else 1
-
     def free_column(self, header_row: int) -> int:
         """Return the first column with nothing in it or to its right, from the header on."""
         taken = [
-            cell.column + cell.repeats
+            cell.column + 1
             for row in self.rows
-            if row.number + row.repeats > header_row
+            if row.number >= header_row
             for cell in row.cells
             if cell.filled
         ]

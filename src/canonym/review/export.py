@@ -43,7 +43,6 @@ FORMATS: dict[str, Format] = {
     "csv": Format(".csv", _COMMAS),
     "tsv": Format(".tsv", _TABS),
     "xlsx": Format(".xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
-    "ods": Format(".ods", "application/vnd.oasis.opendocument.spreadsheet"),
     "sssom": Format(".sssom.tsv", _TABS),
     "usagi": Format(".usagi.csv", _COMMAS),
     "omop": Format(".omop.csv", _COMMAS),
@@ -78,8 +77,8 @@ def export_review(
     """
     if format in ("csv", "tsv"):
         return (line.encode() for line in lines(store, review_id, format))
-    if format in ("xlsx", "ods"):
-        return iter([_workbook(store, review_id, format)])
+    if format == "xlsx":
+        return iter([_workbook(store, review_id)])
     stream = io.StringIO()
     if format == "corpus":
         _write_corpus(stream, store, review_id)
@@ -105,11 +104,11 @@ def lines(store: Store, review_id: int, format: str) -> Iterator[str]:
         buffer.truncate()
 
 
-def _workbook(store: Store, review_id: int, format: str) -> bytes:
+def _workbook(store: Store, review_id: int) -> bytes:
     from canonym.export.workbooks import write_workbook
 
     stream = io.BytesIO()
-    write_workbook(stream, _rows(store, review_id), format=format)
+    write_workbook(stream, _rows(store, review_id))
     return stream.getvalue()
 
 

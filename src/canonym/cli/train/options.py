@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from canonym.cli.annotated import FORMATS
-from canonym.cli.options import Number
+from canonym.cli.options import CorpusFormat, Number
 from canonym.training.options import Option
 
 
@@ -54,9 +54,10 @@ def click_option(option: Option) -> click.Option:
 
 
 def _click_type(option: Option) -> Any:
-    choices = tuple(FORMATS) if option.name == "format" else option.choices
-    if choices:
-        return click.Choice(choices)
+    if option.name == "format":
+        return CorpusFormat(FORMATS)
+    if option.choices:
+        return click.Choice(option.choices)
     if option.metavar in {"FILE", "FOLDER", "PATH"}:
         return click.Path()
     if option.kind is str:

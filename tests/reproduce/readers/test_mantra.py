@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from canonym import Concept, Terminology
-from canonym.corpora.mantra import read_mantra
 from canonym.errors import ReadError
 from canonym.evaluation.protocols import choose_protocol
 from canonym.evaluation.run import evaluate_corpus
 from canonym.types import Mention
+from reproduce.readers.mantra import read_mantra
 
 XML = """\
 <?xml version="1.0" encoding="UTF-8"?>

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 
 from canonym.errors import InvalidInput
-from canonym.ranking.probability import fit_logistic
+from reproduce.measures.logistic import fit_logistic, solve_definite
 
 
 @given(st.integers(0, 1000), st.sampled_from([0.01, 1.0, 30.0]))
@@ -51,3 +51,13 @@ def test_what_cannot_be_fitted_is_refused() -> None:
             fit_logistic(x, t)
     with pytest.raises(InvalidInput, match="ridge is 0"):
         fit_logistic([[1.0]], [1], ridge=0)
+
+
+@given(st.integers(0, 1000), st.integers(1, 20))
+def test_a_definite_system_is_solved(seed: int, width: int) -> None:
+    rng = np.random.default_rng(seed)
+    table = rng.normal(size=(2 * width, width))
+    matrix, right = table.T @ table + np.eye(width), rng.normal(size=width)
+    np.testing.assert_allclose(
+        solve_definite(matrix, right), np.linalg.solve(matrix, right), rtol=1e-6, atol=1e-9
+    )

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from canonym.corpora.clinical_notes import read_mcn, read_share
 from canonym.errors import InvalidInput, ReadError
 from canonym.types import Document, Mention
+from reproduce.readers.clinical_notes import read_mcn, read_share
 
 NOTE = "Pain in the left arm and leg.\r\nNo häm. Fell.\n"
 SECOND = "Rash\n"

@@ -9,8 +9,10 @@ from typing import Any
 
 import pytest
 
-from canonym.corpora.aact import read_aact
-from canonym.corpora.trials import (
+from canonym.errors import InvalidInput, ReadError
+from canonym.types import Document, Mention
+from reproduce.readers.aact import read_aact
+from reproduce.readers.trials import (
     COLUMNS,
     PHASES,
     Trial,
@@ -19,8 +21,6 @@ from canonym.corpora.trials import (
     read_trials_table,
     read_trials_xml,
 )
-from canonym.errors import InvalidInput, ReadError
-from canonym.types import Document, Mention
 from reproduce.trials import select_trials
 
 TEXT = "Two drugs\nHip Fracture\nPain\nAspirin 100 mg\nBrace"

@@ -10,7 +10,7 @@ import pytest
 from canonym import Concept, InvalidInput, Mention, Name, Terminology
 from canonym.corpora import Fold, read_folds
 from canonym.encoders.chargrams import CharGrams
-from canonym.evaluation.folds import evaluate_folds
+from reproduce.folds import evaluate_folds
 from reproduce.run import reproduce
 
 TARGETS = "1\tmyalgia\n2\tasthenia\n3\tpins & needles\n"

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from canonym.corpora.aact import is_aact, read_aact
-from canonym.corpora.trials import Trial, read_trials_json, read_trials_table, read_trials_xml
 from canonym.errors import ReadError
 from canonym.io.streams import open_bytes
+from canonym.types import Document
+
+from .aact import is_aact, read_aact
+from .trials import Trial, read_trials_json, read_trials_table, read_trials_xml
 
 
 def read_trials(path: str | Path) -> Iterator[Trial]:
@@ -38,3 +40,8 @@ def read_trials(path: str | Path) -> Iterator[Trial]:
     if first == b"<":
         return read_trials_xml(path)
     return read_trials_json(path) if first in (b"{", b"[") else read_trials_table(path)
+
+
+def read_trial_documents(path: str | Path) -> Iterator[Document]:
+    """Read the documents of trials of any source, as `read_trials` does."""
+    return (trial.document for trial in read_trials(path))

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from canonym.corpora.tac import read_tac
 from canonym.errors import InvalidInput, ReadError
 from canonym.types import Document, Mention
+from reproduce.readers.tac import read_tac
 
 XML = """\
 <?xml version="1.0" encoding="UTF-8"?>

@@ -25,9 +25,9 @@ from canonym.corpora.cadec import Fold
 from canonym.errors import InvalidInput
 from canonym.evaluation.protocols import Protocol
 from canonym.evaluation.run import EvaluationOptions, Run, evaluate_corpus
-from canonym.evaluation.statistics import Spread, aggregate
 from canonym.terminology import Terminology, read_terminology
 from canonym.types import Document, Encoder
+from reproduce.measures.spread import Spread, aggregate
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class FoldRuns:
         Parameters
         ----------
         metric, reading, slice
-            See `Run.figure`.
+            See `canonym.evaluation.Run.figure`.
         level : float
             Confidence in (0, 1).
 
@@ -74,7 +74,7 @@ class FoldRuns:
 
         Notes
         -----
-        The interval of `canonym.evaluation.statistics.aggregate` shows the influence of the fold.
+        The interval of `reproduce.measures.spread.aggregate` shows the influence of the fold.
         Folds of one corpus repeat its mentions, and say less than as many corpora would.
         """
         values = [run.value(metric, reading=reading, slice=slice) for run in self.runs]
@@ -114,13 +114,14 @@ def evaluate_folds(
     terminology : Terminology, optional
         The target of linking; by default the list of targets of each fold.
     encoders : sequence of str or Encoder
-        See `evaluate_corpus`. Encoders that are fitted to names are fitted again for each fold.
+        See `canonym.evaluation.evaluate_corpus`. Encoders that are fitted to names are fitted
+        again for each fold.
     protocol : str or Protocol
         A key of `canonym.evaluation.protocols.PROTOCOLS`, ``"plain"`` by default.
     part : str
         ``"test"``, with train and dev as training data, or ``"dev"``, with train.
     **options
-        Further options of `evaluate_corpus`.
+        Further options of `canonym.evaluation.evaluate_corpus`.
 
     Returns
     -------
@@ -131,7 +132,7 @@ def evaluate_folds(
     ------
     InvalidInput
         If there are fewer than two folds, one has no mentions in the part, or there is no
-        terminology; and as `evaluate_corpus` does.
+        terminology; and as `canonym.evaluation.evaluate_corpus` does.
 
     References
     ----------

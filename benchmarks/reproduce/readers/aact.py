@@ -11,9 +11,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from canonym.corpora.tables import parse_table
-from canonym.corpora.trials import Trial, make_trial
 from canonym.errors import ReadError
 from canonym.io.streams import members, open_text
+
+from .trials import Trial, make_trial
 
 _Lists = dict[str, list[list[str]]]
 
