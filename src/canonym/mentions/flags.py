@@ -36,6 +36,11 @@ _QUESTION = re.compile(
 )
 _BREAK = re.compile(r"[,:]|\bwith\b|\band\b(?=[^,]*\b(?:is|was|has)\b)", re.IGNORECASE)
 _COMMA = re.compile(r",")
+_LISTED = re.compile(
+    r"\s*,(?:(?!\b(?:are|had|has|have|is|was|were|who|with)\b)[^.;:()])*\b(?:and|or)\b"
+    r"(?:(?!\b(?:are|had|has|have|is|was|were|who|with)\b)[^,.;:()])*",
+    re.IGNORECASE,
+)
 _SIGN = re.compile(r"(?:^|[\s,(])\+(?=\w)|\(\+\)")
 _BESIDE = re.compile(r"[\s,:(\u2013\u2014-]*\Z")
 _FEW_WORDS = re.compile(r"\s*(?:[\w'-]+\s+){0,2}\Z")
@@ -122,6 +127,11 @@ class _Sentence(NamedTuple):
         elif cue.start >= end and cue.rule.after:
             between, reaches = self.text[end : cue.start], self._reaches_back(cue, start, end)
             first, last = end, cue.start
+        elif cue.start < start < cue.end:
+            # Of "no history of cancer" the name says all but the denial.
+            own = {flag for inner in find_cues(self.text[start:end]) for flag in inner.rule.flags}
+            yield from (flag for flag in cue.rule.flags if flag not in own)
+            return
         else:
             return
         if not reaches or (cue.rule.flags[0] in _CLAUSE_FLAGS and _SIGN.search(between)):
@@ -161,7 +171,10 @@ class _Sentence(NamedTuple):
             return False
         if cue.rule.after == "next":
             return _NO_BEHIND.match(self.text, end) is not None
-        return _COMMA.search(between) is None or _BESIDE.match(between) is not None
+        if _COMMA.search(between) is None or _BESIDE.match(between):
+            return True
+        # "Asthma, pregnancy or cancer were excluded": all of them.
+        return cue.words.endswith("excluded") and _LISTED.fullmatch(between) is not None
 
     def _signs(self, start: int, end: int) -> Iterator[str]:
         """Yield what is written in signs beside a mention."""
