@@ -98,6 +98,7 @@ def test_words_around_a_mention_say_what_it_is(text: str, expected: list[Any]) -
         ("[Gout] was suspected.", ["uncertain"]),
         # Lists that are excluded as a whole.
         ("Those with [asthma], [COPD], or [cancer] were excluded.", [["negated"]] * 3),
+        ("[Asthma], [COPD] and [cancer] will be excluded.", [["negated"]] * 3),
         ("Exclusion criteria: [pregnancy], [asthma].", [["negated"]] * 2),
         ("He had [asthma], and [cancer] was excluded.", [[], ["negated"]]),
         # Others.

@@ -135,7 +135,7 @@ def _negated() -> Iterator[tuple[Rule, str]]:
         denies; (was |were |is |has been |have been |)ruled out; not ({_SEEN}); denied; unlikely;
         (is|are|was|were) no longer (present|seen);
         never; (is |was |considered |seems |thought |)unlikely; (was|were|is|are) not ({_SEEN});
-        (was |were |is |has been |)excluded
+        (was |were |is |are |will be |has been |have been |)excluded
     """,
     )
     yield Rule(negated, after="next"), "no"

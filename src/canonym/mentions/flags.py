@@ -36,6 +36,7 @@ _QUESTION = re.compile(
 )
 _BREAK = re.compile(r"[,:]|\bwith\b|\band\b(?=[^,]*\b(?:is|was|has)\b)", re.IGNORECASE)
 _COMMA = re.compile(r",")
+_OF_SEVERAL = frozenset(f"{verb} excluded" for verb in ("are", "have been", "were", "will be"))
 _LISTED = re.compile(
     r"\s*,(?:(?!\b(?:are|had|has|have|is|was|were|who|with)\b)[^.;:()])*\b(?:and|or)\b"
     r"(?:(?!\b(?:are|had|has|have|is|was|were|who|with)\b)[^,.;:()])*",
@@ -174,7 +175,7 @@ class _Sentence(NamedTuple):
         if _COMMA.search(between) is None or _BESIDE.match(between):
             return True
         # "Asthma, pregnancy or cancer were excluded": all of them.
-        return cue.words.endswith("excluded") and _LISTED.fullmatch(between) is not None
+        return cue.words in _OF_SEVERAL and _LISTED.fullmatch(between) is not None
 
     def _signs(self, start: int, end: int) -> Iterator[str]:
         """Yield what is written in signs beside a mention."""
