@@ -47,8 +47,8 @@ _SPEAKS = (
     "notices|observed|reported|reports|said|saw|says|stated|states|thinks|thought|tried|wants"
 )
 _SEEN = (
-    "appreciated|confirmed|demonstrated|detected|evident|found|identified|noted|observed|present|"
-    "reported|seen|visualized"
+    "appreciated|confirmed|demonstrated|detected|evident|found|heard|identified|noted|observed|"
+    "palpable|palpated|present|reported|seen|visualized"
 )
 _NOT = "cannot|can not|can't|could not|couldn't"
 _DAY = "day|days|few|month|several|two|three|24|48|week|weekend|hour|hours"
@@ -135,6 +135,7 @@ def _negated() -> Iterator[tuple[Rule, str]]:
         denies; (was |were |is |has been |have been |)ruled out; not ({_SEEN}); denied; unlikely;
         (is|are|was|were) no longer (present|seen);
         never; (is |was |considered |seems |thought |)unlikely; (was|were|is|are) not ({_SEEN});
+        (has|have|had) not been ({_SEEN});
         (was |were |is |are |will be |has been |have been |)excluded
     """,
     )
@@ -223,7 +224,8 @@ def _hypothetical() -> Iterator[tuple[Rule, str]]:
     yield (
         Rule(hypothetical, "sentence"),
         """
-        (at |)(increased |high |)risk (for|of); (watch|monitor) for; screening for; screen for;
+        (at |)(increased |high |)risk (for|of); (watch|monitor|precautions) for;
+        screening for; screen for;
         prevention of; to prevent; to avoid; prophylaxis (against|for);
         in (the |)(case|event) of
     """,
@@ -276,14 +278,14 @@ def _family() -> Iterator[tuple[Rule, str]]:
         Rule(("negated", "family"), "sentence"),
         f"""
         (negative|no|denies|denied|without|no known|denies any|no significant) {history}( of| for|);
-        (no|denies|negative|neg) (fhx|fh)( of| for|)
+        (no|denies|negative|neg) (fhx|fh)( of| for|); (no one|nobody) in (the|her|his) family
     """,
     )
     yield Rule(family, after="sentence"), f"{history};fhx"
     yield (
         Rule(family, after="sentence"),
         f"""
-        (runs |run |)in (the|his|her) family; in ({_WHOSE}) ({RELATIVE}); in ({RELATIVE});
+        (runs |run |)in (the|his|her) family; (runs|run) in family; in ({_WHOSE}) ({RELATIVE}); in ({RELATIVE});
         on (the|his|her) (maternal|paternal|mother's|father's) side
     """,
     )
@@ -324,7 +326,9 @@ def _uncertain() -> Iterator[tuple[Rule, str]]:
         f"""
         r/o; rule out; rule-out; s/o; c/f; not (excluded|ruled out); ruling out;
         (to|need to|trying to) (rule out|exclude);
-        (high |low |clinical |)suspicion (for|of); suspicious for; question of; questionable for;
+        (high |low |clinical |)suspicion (for|of); low (likelihood|probability) of;
+        (appear|appears|appeared|felt|thought) to (be|have|represent);
+        suspicious for; question of; questionable for;
         ({_NOT}|unable to) (exclude|rule out|completely exclude|entirely exclude|r/o);
         (concern|concerns|concerning) (for|about); worrisome for; worry for;
         (may|might|could) (be|have|represent|indicate|reflect|suggest); consistent with; c/w;

@@ -24,7 +24,7 @@ _DASH = "[-\u2010-\u2014\u2212]"
 _MINUS = re.compile(rf"(?:(?P<start>^|\n)\s*|[\s,(/])({_DASH})\Z")
 _MINUS_IN_BRACKETS = re.compile(rf"\(\s*{_DASH}\s*\)\s*\Z")
 _MINUS_BEHIND = re.compile(rf"\s*\(\s*{_DASH}\s*\)|\s*{_DASH}\s*(?:$|[,;])")
-_NO_BEHIND = re.compile(rf"\s*(?::|\s{_DASH})\s*no\b(?!\s+\w)", re.IGNORECASE)
+_NO_BEHIND = re.compile(rf"\s*(?:(?::|\s{_DASH})\s*no\b(?!\s+\w)|\(no\))", re.IGNORECASE)
 _TIGHT_DASH = re.compile(rf"^\s*{_DASH}(?=\w)", re.MULTILINE)
 _PLUS = re.compile(r"(?:^|[\s,(])\+(?=\w)|\(\+\)")
 _DOUBT_BEFORE = re.compile(r"(?:^|[\s,;:(])\?+\s*\Z|\(\?\)\s*\Z")
