@@ -285,7 +285,8 @@ def _family() -> Iterator[tuple[Rule, str]]:
     yield (
         Rule(family, after="sentence"),
         f"""
-        (runs |run |)in (the|his|her) family; (runs|run) in family; in ({_WHOSE}) ({RELATIVE}); in ({RELATIVE});
+        (runs |run |)in (the|his|her) family; (runs|run) in family;
+        in ({_WHOSE}) ({RELATIVE}); in ({RELATIVE});
         on (the|his|her) (maternal|paternal|mother's|father's) side
     """,
     )
