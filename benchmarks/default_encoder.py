@@ -29,7 +29,7 @@ from canonym.encoders.subword import Subword
 from canonym.terminology import Terminology
 from canonym.training.sampling.mentions import training_mentions
 from canonym.training.sampling.noise import NOISE
-from canonym.training.subword.fit import fit_subword
+from canonym.training.subword.fit_subword import fit_subword
 from models.asking import ASKING, asking
 from models.make_default import (
     ASKED,

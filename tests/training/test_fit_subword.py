@@ -13,8 +13,8 @@ from canonym.encoders.subword import Subword
 from canonym.errors import InvalidInput
 from canonym.training.sampling.groups import SynonymGroups
 from canonym.training.sampling.noise import NOISE
-from canonym.training.subword import fit as subword
-from canonym.training.subword.fit import fit_subword, initial_table
+from canonym.training.subword import fit_subword as subword
+from canonym.training.subword.fit_subword import fit_subword, initial_table
 
 # A made-up language in which every stem has a second, unrelated form.
 STEMS = [
