@@ -169,9 +169,14 @@ BARE = [
     ("Viral hepatitis, unspecified, without hepatic coma", "Viral hepatitis", True),
     ("Type 2 diabetes mellitus without complications", "Type 2 diabetes mellitus", True),
     ("Syncope and collapse", "Syncope", True),
+    ("Latent tuberculosis infection (LTBI)", "LTBI", False),
+    ("Immune thrombocytopenic purpura [ITP]", "ITP", False),
 ]
 
 WHOLE = [
+    "Elevated C-reactive protein (CRP)",
+    "Estrogen receptor negative status [ER-]",
+    "Apparent life threatening event in infant (ALTE), of some kind",
     "Other sepsis",
     "Sepsis of newborn",
     "Asthma",

@@ -146,9 +146,10 @@ def serve(ctx: click.Context, host: str, port: int, workers: int, **settings: An
     from canonym.cli.progress import note
     from canonym.errors import require
     from canonym.service import Settings
-    from canonym.service.server import check_host, run_server
+    from canonym.service.server import check_host, run_server, share_one_heap
 
     require("fastapi", "the service", "service")
+    share_one_heap()  # before opening an index starts a thread that tells how far that is
     chosen = Settings(**settings)
     check_host(host, chosen.keys)
     # What cannot be opened is refused before anything is bound; ICD-10-CM is built here.

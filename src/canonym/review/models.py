@@ -43,12 +43,13 @@ class Item(Base):
     """A mention to decide on, and what the index proposes.
 
     ``confidence`` is the chance that the proposal is right, or the score where the index has no
-    confidence. ``decision_id`` is the decision that counts. ``state`` is one of `STATES`.
+    confidence. ``decision_id`` is the decision that counts. ``concept`` has the ids of the concepts
+    of that decision, or else of the proposal, a line each. ``state`` is one of `STATES`.
     """
 
     __tablename__ = "items"
     __table_args__ = (
-        Index("items_by_doubt", "review_id", "state", "confidence", "frequency"),
+        Index("items_by_doubt", "review_id", "state", "confidence", "frequency", "concept"),
         Index("items_by_index", "review_id", "fingerprint"),
         Index("items_by_concept", "review_id", "concept"),
     )

@@ -333,6 +333,14 @@ class Terminology:
         sql = "SELECT ordinal FROM concepts WHERE substr(id, 1, ?) = ?"
         return _flags(self._database, sql, (len(prefix), prefix), self.n_concepts)
 
+    def with_children(self) -> npt.NDArray[np.bool_]:
+        """Mark the concepts that others stand below, ``(n_concepts,)`` bool."""
+        sql = (
+            "SELECT ordinal FROM concepts WHERE EXISTS ("
+            "SELECT 1 FROM relations WHERE tail = id AND relation = 'is_a')"
+        )
+        return _flags(self._database, sql, (), self.n_concepts)
+
     def rows_where(
         self,
         *,

@@ -15,6 +15,7 @@ import functools
 import re
 from typing import NamedTuple
 
+from canonym.text.short_forms import own_short_form
 from canonym.types import Step
 
 QUALIFIERS = "qualifiers"
@@ -209,7 +210,7 @@ _WITHOUT = re.compile(r"(?<=unspecified),? without .+$", re.IGNORECASE)
 
 
 class Bare(NamedTuple):
-    """A name without its qualifiers, and whether some of them narrow it."""
+    """A name without its qualifiers, and whether some of them narrow it; or its short form."""
 
     text: str
     is_narrower: bool = False
@@ -224,10 +225,14 @@ def bare_name(name: str) -> Bare | None:
     'hypercholesterolemia'
     >>> bare_name("Syncope and collapse").text
     'Syncope'
+    >>> bare_name("Latent tuberculosis infection (LTBI)").text
+    'LTBI'
     >>> bare_name("Other sepsis")
     """
     if couple := _COUPLE.fullmatch(name):
         return Bare(couple[1], is_narrower=True)
+    if short := own_short_form(name):
+        return Bare(short)
     if len(name) > _LONGEST or not (
         _may_have(name) or "without" in name or "unspecified e" in name
     ):

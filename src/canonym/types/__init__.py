@@ -4,7 +4,14 @@ Inside the library names and concepts are rows of arrays; the objects of this pa
 edges, in what a reader yields and in what a caller receives.
 """
 
-from canonym.types.annotations import CORRECTION, USUAL_READING, Document, Mention, Step
+from canonym.types.annotations import (
+    CORRECTION,
+    OTHER_READINGS,
+    USUAL_READING,
+    Document,
+    Mention,
+    Step,
+)
 from canonym.types.links import Against, Candidate, ConceptMapping, Contradiction, Link
 from canonym.types.records import SCOPES, Concept, Name, Record, Relation, Xref
 from canonym.types.search_arrays import (
@@ -18,6 +25,7 @@ from canonym.types.search_arrays import (
 
 __all__ = [
     "CORRECTION",
+    "OTHER_READINGS",
     "SCOPES",
     "SIMILARITIES",
     "USUAL_READING",

@@ -61,6 +61,9 @@ CORRECTION = "correction"
 USUAL_READING = "usual reading"
 """Name of the step from a short form of several meanings to the usual one."""
 
+OTHER_READINGS = "other readings"
+"""Name of the step that tells what else a short form may stand for, where it is no name of that."""
+
 
 class Step(NamedTuple):
     """One thing that preparation did to a mention: which step, what it saw, what it left."""

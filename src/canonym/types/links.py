@@ -29,7 +29,7 @@ class Contradiction(NamedTuple):
     kind : str
         ``"number"``, ``"letter"``, ``"side"``, ``"opposite"``, ``"prefix"``, ``"sign"``,
         ``"comparison"``, ``"prime"``, ``"percent"``, ``"ratio"``, ``"negation"``, ``"order"``,
-        ``"species"``, ``"specimen"``, ``"karyotype"`` or ``"case"``.
+        ``"species"``, ``"specimen"``, ``"karyotype"``, ``"case"`` or ``"head"``.
     mention, name : str
         The words or signs of both; empty where one says nothing.
     """

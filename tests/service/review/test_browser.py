@@ -44,6 +44,16 @@ def address(folder: Path) -> Iterator[str]:
 
 
 @pytest.fixture
+def flat_address(tmp_path: Path) -> Iterator[str]:
+    """The address of a server of a terminology without types and hierarchy."""
+    build(tmp_path / "flat", [Concept("X:0", "Heart attack"), Concept("X:1", "Fever")])
+    server = Server("--index", str(tmp_path / "flat"), "--reviews", str(tmp_path / "reviews.db"))
+    yield server.address
+    server.stop()
+    server.join()
+
+
+@pytest.fixture
 def visit(browser: Any, address: str) -> Iterator[Callable[..., Any]]:
     """Open pages for people; an error in a script fails the test."""
     errors: list[str] = []
@@ -359,3 +369,47 @@ def test_all_that_were_found_by_their_text_are_nothing(
     page.wait_for_selector("#list-title:text-is('Queue (1)')")
     assert page.input_value("#text") == ""
     check_page(page)
+
+
+@pytest.mark.parametrize("size", [WIDE, NARROW], ids=["wide", "narrow"])
+def test_the_queue_is_filtered_by_type_and_detail(
+    visit: Callable[..., Any], tmp_path: Path, size: dict[str, int]
+) -> None:
+    page = visit("/reviews", "Ann", size)
+    _begin(
+        page, "mention\nheart attack\nbroken hip\ndiabetes mellitus\ntype 2 diabetes\n", tmp_path
+    )
+    page.focus("#type")
+    page.keyboard.type("Fin")  # as in any list of choices
+    page.wait_for_selector("#list-title:text-is('Queue (2)')")
+    assert {*page.locator("#items .term").all_inner_texts()} == {"broken hip", "type 2 diabetes"}
+    page.wait_for_selector("#none:text-is('All 2 of these are nothing')")
+    page.select_option("#leaf", "false")
+    page.wait_for_selector("#list-title:text-is('Queue (0)')")
+    page.select_option("#type", "")
+    page.wait_for_selector("#none:text-is('This is nothing')")
+    assert page.locator("#items .term").all_inner_texts() == ["diabetes mellitus"]
+    check_page(page)
+    page.once("dialog", lambda dialog: dialog.accept())
+    page.click("#none")
+    page.wait_for_selector("#list-title:text-is('Queue (3)')")
+    assert page.input_value("#leaf") == ""
+    _find(page, "diabetes mellitus", "decided")
+    assert "all of nothing below" not in page.inner_text("#detail")
+    assert "all of something below" in page.inner_text("#detail")
+
+
+def test_filters_that_a_terminology_lacks_are_not_offered(
+    browser: Any, tmp_path: Path, flat_address: str
+) -> None:
+    page = browser.new_page()
+    page.goto(f"{flat_address}/reviews")
+    page.fill("#reviewer", "Ann")
+    page.keyboard.press("Tab")
+    _begin(page, "mention\nheart attack\nfever\n", tmp_path)
+    page.wait_for_selector("#list-title:text-is('Queue (2)')")
+    page.wait_for_load_state("networkidle")
+    assert page.is_visible("#order")
+    assert not page.is_visible("#type")
+    assert not page.is_visible("#leaf")
+    page.close()

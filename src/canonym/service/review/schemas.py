@@ -52,10 +52,12 @@ class GivenAcceptance(Given):
 
 
 class GivenNone(Given):
-    """Mentions of a part of the queue that have a text in them, and how many those were."""
+    """Mentions of a part of the queue, as it was filtered, and how many those were."""
 
     part: Literal["todo", "reopened", "flagged"] = "todo"
-    text: str = Field(min_length=1, max_length=200)
+    text: str = Field("", max_length=200)
+    type: str = Field("", max_length=300)
+    leaf: bool | None = None
     expected: int = Field(ge=1)
 
 

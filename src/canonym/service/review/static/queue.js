@@ -5,6 +5,7 @@ const id = get("review").dataset.id;
 const base = `/v1/reviews/${id}`;
 const STATES = { linked: "linked", nil: "no concept", flagged: "flagged", reopened: "opened again", open: "to do" };
 const PARTS = { todo: ["open", "reopened"], reopened: ["reopened"], flagged: ["flagged"], decided: ["linked", "nil"], all: Object.keys(STATES) };
+const FILTERS = ["text", "type", "leaf"];
 const PAGE = 50;
 let review = null;
 let items = [];
@@ -66,13 +67,27 @@ function draw() {
 
 async function readItems({ more = false, keep = true } = {}) {
   const query = new URLSearchParams({
-    part: get("part").value, order: get("order").value, text: get("text").value.trim(), offset: more ? items.length - gone() : 0, limit: PAGE,
+    ...filters(), part: get("part").value, order: get("order").value, offset: more ? items.length - gone() : 0, limit: PAGE,
   });
   const found = await ask(`${base}/items?${query}`);
   total = found.total + (more ? gone() : 0);
   items = more ? [...items, ...found.items] : found.items;
   list();
   if (!more && !(keep && shown)) await show(items[0]?.id);
+}
+
+// What narrows the part of the queue that is shown.
+const filters = () => Object.fromEntries(FILTERS.map((one) => [one, get(one).value.trim()]).filter(([, value]) => value));
+
+// Offer the filters that the terminology knows.
+async function readTerminology() {
+  if (get("type").length) return; // as when somebody gives a name
+  const { terminologies } = await ask("/v1/terminologies");
+  const { types = {}, hierarchy = false } = terminologies.find((one) => one.name === review.terminology) || {};
+  const options = Object.keys(types).map((type) => make("option", {}, type));
+  get("type").replaceChildren(make("option", { value: "" }, "all"), ...options);
+  get("type").parentElement.hidden = !options.length;
+  get("leaf").parentElement.hidden = !hierarchy;
 }
 
 // Count the items in the list that left this part of the queue since it was read.
@@ -96,7 +111,7 @@ function list() {
   );
   get("more").hidden = items.length >= total;
   const left = total - gone();
-  get("none").hidden = !get("text").value.trim() || !["todo", "reopened", "flagged"].includes(get("part").value) || left < 1;
+  get("none").hidden = !Object.keys(filters()).length || !["todo", "reopened", "flagged"].includes(get("part").value) || left < 1;
   get("none").textContent = left === 1 ? "This is nothing" : `All ${number(left)} of these are nothing`;
 }
 
@@ -252,15 +267,17 @@ async function acceptMany(event) {
   });
 }
 
-// Decide that no mention that was found by its text has a concept.
+// Decide that no mention that the filters leave has a concept.
 async function decideNone() {
   if (busy || !canWrite()) return;
   busy = true;
   await attempt(async () => {
-    const given = { part: get("part").value, text: get("text").value.trim(), expected: total - gone() };
-    if (!window.confirm(`Decide that “${given.text}” has no concept in ${counted(given.expected, "mention")}?`)) return;
+    const given = { ...filters(), part: get("part").value, expected: total - gone() };
+    if (given.leaf) given.leaf = given.leaf === "true";
+    const named = FILTERS.map((one) => get(one)).filter((one) => one.value.trim()).map((one) => `“${(one.selectedOptions?.[0].text || one.value).trim()}”`);
+    if (!window.confirm(`Decide of ${counted(given.expected, "mention")}, all with ${named.join(" and ")}, that there is no concept?`)) return;
     const { decided } = await ask(`${base}/none`, { method: "POST", json: given });
-    get("text").value = "";
+    for (const one of FILTERS) get(one).value = "";
     await readReview();
     await readItems({ keep: false });
     tell(`${counted(decided, "mention")}: ${STATES.nil}`);
@@ -339,7 +356,7 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
-for (const one of ["part", "order"]) get(one).addEventListener("change", () => attempt(() => readItems({ keep: false })));
+for (const one of ["part", "order", "type", "leaf"]) get(one).addEventListener("change", () => attempt(() => readItems({ keep: false })));
 let typing = 0;
 get("text").addEventListener("input", () => {
   clearTimeout(typing);
@@ -358,6 +375,7 @@ get("export").closest("details").addEventListener("toggle", drawExport);
 get("format").addEventListener("change", drawExport);
 const begin = () => attempt(async () => {
   await readReview();
+  await readTerminology();
   if (!items.length) await readItems();
 });
 document.addEventListener("who", begin);
