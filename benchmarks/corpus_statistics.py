@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from canonym.corpora.concepts import read_concepts
+from canonym.corpora.concept_files import read_concepts
 from canonym.corpora.pubtator import read_pubtator
 from canonym.corpora.splits import read_official
 from canonym.types import Document, Mention

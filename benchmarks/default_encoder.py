@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 import checkout  # noqa: F401
-from canonym.corpora.concepts import mention_parts, read_concepts
+from canonym.corpora.concept_files import mention_parts, read_concepts
 from canonym.corpora.pubtator import read_pubtator
 from canonym.encoders.subword import Subword
 from canonym.terminology import Terminology

@@ -19,7 +19,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from canonym.corpora.concepts import read_concepts
+from canonym.corpora.concept_files import read_concepts
 from canonym.corpora.pubtator import read_pubtator
 from canonym.corpora.splits import Parts, read_official
 from canonym.encoders import make_encoder, path_of

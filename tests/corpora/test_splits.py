@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from canonym.corpora.census import Duplicate, drop_duplicates, duplicates, take_census
-from canonym.corpora.concepts import read_concepts
+from canonym.corpora.concept_files import read_concepts
 from canonym.corpora.pubtator import read_pubtator
 from canonym.corpora.splits import hold_out, read_official, refined
 from canonym.errors import InvalidInput, ReadError

@@ -6,7 +6,7 @@ from canonym.corpora.bioc import read_bioc, write_bioc
 from canonym.corpora.brat import brat_annotations, read_brat
 from canonym.corpora.cadec import Fold, read_folds, read_mention_table
 from canonym.corpora.census import Census, drop_duplicates, duplicates, take_census
-from canonym.corpora.concepts import mention_parts, read_concepts
+from canonym.corpora.concept_files import mention_parts, read_concepts
 from canonym.corpora.jsonl import (
     read_jsonl_documents,
     read_jsonl_mentions,
