@@ -59,7 +59,7 @@ from tests.contracts.test_reader_contract import SOURCES
 from tests.corpora import test_annotated_tables as annotated
 from tests.corpora import test_bioc as bioc
 from tests.corpora import test_brat as brat
-from tests.corpora import test_concepts as concepts
+from tests.corpora import test_concept_files as concepts
 from tests.corpora import test_pubtator as pubtator
 from tests.encoders import test_word_vectors as vectors
 from tests.io.making import make_ods, make_xlsx, ods_row, with_shared_texts

@@ -87,7 +87,7 @@ def linker(monkeypatch: pytest.MonkeyPatch) -> Linker:
         return fake
 
     fake.opened = opened  # type: ignore[attr-defined]
-    monkeypatch.setattr("canonym.cli.sources.open_linker", open_linker)
+    monkeypatch.setattr("canonym.cli.named_indexes.open_linker", open_linker)
     return fake
 
 

@@ -24,7 +24,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from canonym.corpora.gold import parse_ids
-from canonym.corpora.spans import PIECES, Piece, join_pieces, pieces_problem, whole_number
+from canonym.corpora.offsets import PIECES, Piece, join_pieces, pieces_problem, whole_number
 from canonym.errors import InvalidInput, ReadError
 from canonym.io.streams import open_text, read_text
 from canonym.types import Document, Mention
@@ -46,7 +46,7 @@ def read_mcn(
         A folder that holds notes and ``.norm`` files, in sub-folders or beside each other, such as
         ``train``; or one ``.norm`` file with its note beside it.
     pieces : str
-        Treatment of mentions in several pieces, one of `canonym.corpora.spans.PIECES`.
+        Treatment of mentions in several pieces, one of `canonym.corpora.offsets.PIECES`.
     encoding : str
         Encoding of notes and annotations.
 
@@ -91,7 +91,7 @@ def read_share(
         A folder that holds reports and ``.pipe`` or ``.pipe.txt`` files, in sub-folders or beside
         each other; or one such file with its reports beside it.
     pieces : str
-        Treatment of mentions in several pieces, one of `canonym.corpora.spans.PIECES`.
+        Treatment of mentions in several pieces, one of `canonym.corpora.offsets.PIECES`.
     encoding : str
         Encoding of reports and annotations.
 

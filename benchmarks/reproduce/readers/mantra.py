@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from canonym.corpora.spans import span_problem, whole_number
+from canonym.corpora.offsets import span_problem, whole_number
 from canonym.errors import ReadError
 from canonym.io.xml import Element, read_numbered_elements
 from canonym.types import Document, Mention

@@ -33,7 +33,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from canonym.corpora.gold import parse_ids
-from canonym.corpora.spans import PIECES, Piece, join_pieces, pieces_problem, whole_number
+from canonym.corpora.offsets import PIECES, Piece, join_pieces, pieces_problem, whole_number
 from canonym.errors import InvalidInput, ReadError
 from canonym.io.xml import Element, read_numbered_elements
 from canonym.types import Document, Mention
@@ -59,7 +59,7 @@ def read_tac(path: str | Path, *, terms: str = "pt", pieces: str = "join") -> It
     terms : str
         One of `TERMS`.
     pieces : str
-        Treatment of mentions in several pieces, one of `canonym.corpora.spans.PIECES`.
+        Treatment of mentions in several pieces, one of `canonym.corpora.offsets.PIECES`.
 
     Yields
     ------

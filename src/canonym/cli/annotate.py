@@ -121,10 +121,10 @@ def annotate(
     """
     from canonym import __version__
     from canonym.cli.input import read_ids, source_of
+    from canonym.cli.named_indexes import open_chosen
     from canonym.cli.output import Layout, check_output, open_output
     from canonym.cli.place import check_outputs
     from canonym.cli.progress import counter, stages
-    from canonym.cli.sources import open_chosen
     from canonym.cli.texts import open_texts
     from canonym.errors import InvalidInput
 

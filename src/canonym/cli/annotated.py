@@ -207,7 +207,7 @@ def encoding_of(format: str, path: Path, *, shown: Path | None = None) -> str:
 
     Folders are UTF-8. What is found is named where it is not UTF-8; messages say `shown`.
     """
-    from canonym.cli.encodings import found_encoding
+    from canonym.cli.input_encoding import found_encoding
     from canonym.io.tables import is_binary
 
     if format in _OF_LINES and path.is_file() and not is_binary(path):

@@ -27,7 +27,7 @@ from canonym.cli.annotated import (
     look_at,
     read_items,
 )
-from canonym.cli.encodings import tell_encoding
+from canonym.cli.input_encoding import tell_encoding
 from canonym.errors import InvalidInput, ReadError
 from canonym.io.encodings import check_encoding
 from canonym.io.streams import MAX_LINE, TextStream, detect_encoding, open_text

@@ -241,10 +241,10 @@ def link(
     docs/formats/links.md.
     """
     from canonym.cli.input import Blanks, TableOptions, of_types, open_input, read_ids, source_of
+    from canonym.cli.named_indexes import open_chosen
     from canonym.cli.output import check_output, choose_format, open_output
     from canonym.cli.progress import counter, note
     from canonym.cli.resume import is_finished
-    from canonym.cli.sources import open_chosen
 
     if engine is not None or _is_folder(output):
         _link_in_parts(ctx)
@@ -284,7 +284,7 @@ def link(
 
 
 def _link_in_parts(ctx: click.Context) -> None:
-    from canonym.cli.parts import link_in_parts
+    from canonym.cli.link_parts import link_in_parts
 
     link_in_parts(ctx)
 

@@ -17,7 +17,7 @@ from canonym.cli.place import check_outputs, check_standard_output
 from canonym.cli.resume import Journal, open_journal, working_files
 from canonym.errors import InvalidInput
 from canonym.export import DelimitedWriter, JsonLinesWriter, LinkWriter, ParquetWriter, format_of
-from canonym.export.workbooks import WorkbookWriter
+from canonym.export.excel import WorkbookWriter
 from canonym.io.encodings import without_mark
 from canonym.io.files import write_file, write_folder
 from canonym.io.tables import TableStyle
@@ -46,7 +46,7 @@ class Layout(NamedTuple):
     """How links are written: at most `k` candidates, `columns` of the input table.
 
     `style`, `one_row` and `formula_guard` are those of `canonym.export.DelimitedWriter`, `sheet`
-    that of `canonym.export.workbooks.WorkbookWriter`. `mappings` is for formats of mappings,
+    that of `canonym.export.excel.WorkbookWriter`. `mappings` is for formats of mappings,
     `syntax` and `source` are for BioC. With `places` a table to read tells where mentions stand.
     """
 

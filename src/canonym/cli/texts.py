@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from canonym.cli.annotated import ELSEWHERE, find_folder_format, folder_format, look_at
-from canonym.cli.encodings import found_encoding
 from canonym.cli.input import (
     STANDARD_INPUT,
     STDIN,
@@ -18,6 +17,7 @@ from canonym.cli.input import (
     errors_named,
     open_input,
 )
+from canonym.cli.input_encoding import found_encoding
 from canonym.errors import InvalidInput, ReadError
 from canonym.io.encodings import check_encoding
 from canonym.io.streams import detect_encoding, open_text

@@ -6,7 +6,7 @@ from canonym.corpora.bioc import read_bioc, write_bioc
 from canonym.corpora.brat import brat_annotations, read_brat
 from canonym.corpora.cadec import Fold, read_folds, read_mention_table
 from canonym.corpora.census import Census, drop_duplicates, duplicates, take_census
-from canonym.corpora.concepts import mention_parts, read_concepts
+from canonym.corpora.concept_files import mention_parts, read_concepts
 from canonym.corpora.jsonl import (
     read_jsonl_documents,
     read_jsonl_mentions,
@@ -14,7 +14,6 @@ from canonym.corpora.jsonl import (
     write_jsonl_mentions,
 )
 from canonym.corpora.pubtator import read_pubtator, write_pubtator
-from canonym.corpora.splits import Parts, hold_out, read_official, refined
 from canonym.corpora.tables import (
     MentionTable,
     TableRow,
@@ -27,12 +26,10 @@ __all__ = [
     "Census",
     "Fold",
     "MentionTable",
-    "Parts",
     "TableRow",
     "brat_annotations",
     "drop_duplicates",
     "duplicates",
-    "hold_out",
     "mention_parts",
     "parse_table",
     "read_annotated_table",
@@ -43,10 +40,8 @@ __all__ = [
     "read_jsonl_documents",
     "read_jsonl_mentions",
     "read_mention_table",
-    "read_official",
     "read_pubtator",
     "read_table",
-    "refined",
     "take_census",
     "write_bioc",
     "write_jsonl_documents",

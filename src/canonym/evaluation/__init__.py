@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from canonym.evaluation.calibration import (
+from canonym.evaluation.certainty import (
     Reliability,
     RiskCoverage,
     ece,

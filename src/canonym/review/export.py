@@ -105,7 +105,7 @@ def lines(store: Store, review_id: int, format: str) -> Iterator[str]:
 
 
 def _workbook(store: Store, review_id: int) -> bytes:
-    from canonym.export.workbooks import write_workbook
+    from canonym.export.excel import write_workbook
 
     stream = io.BytesIO()
     write_workbook(stream, _rows(store, review_id))

@@ -4,16 +4,7 @@ Inside the library names and concepts are rows of arrays; the objects of this pa
 edges, in what a reader yields and in what a caller receives.
 """
 
-from canonym.types.arrays import (
-    SIMILARITIES,
-    Encoder,
-    Float32Array,
-    Hits,
-    Int32Array,
-    SparseVectors,
-)
-from canonym.types.links import Against, Candidate, ConceptMapping, Contradiction, Link
-from canonym.types.mentions import (
+from canonym.types.annotations import (
     CORRECTION,
     OTHER_READINGS,
     USUAL_READING,
@@ -21,7 +12,16 @@ from canonym.types.mentions import (
     Mention,
     Step,
 )
+from canonym.types.links import Against, Candidate, ConceptMapping, Contradiction, Link
 from canonym.types.records import SCOPES, Concept, Name, Record, Relation, Xref
+from canonym.types.search_arrays import (
+    SIMILARITIES,
+    Encoder,
+    Float32Array,
+    Hits,
+    Int32Array,
+    SparseVectors,
+)
 
 __all__ = [
     "CORRECTION",

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from canonym.types.annotations import Mention, Step
 from canonym.types.html import html_table
-from canonym.types.mentions import Mention, Step
 
 __all__ = [
     "Against",

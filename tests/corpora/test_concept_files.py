@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from canonym.corpora.concepts import mention_parts, read_concepts
+from canonym.corpora.concept_files import mention_parts, read_concepts
 from canonym.errors import ReadError
 from canonym.types import Mention
 

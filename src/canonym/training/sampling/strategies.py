@@ -11,7 +11,7 @@ from canonym.errors import InvalidInput
 from canonym.indexes.exact import Exact
 from canonym.indexes.vectors import dense_index
 from canonym.training.objective import Encode, comparable
-from canonym.training.sampling.names import LinkedMentions, NameTable, RelatedNames
+from canonym.training.sampling.name_table import LinkedMentions, NameTable, RelatedNames
 from canonym.training.sampling.random import check_sizes, draw_apart, draw_some
 from canonym.types import Float32Array, Int32Array
 

@@ -44,7 +44,6 @@ _RANGES = {
     "searched": (1, np.inf),
     "positives": (1, np.inf),
     "noise": (0, 1),
-    "teacher_share": (0, 1),
     "related_share": (0, 1),
     "asked_dropout": (0, 0.99),
     "start_share": (0, 1),
@@ -157,8 +156,6 @@ def fit_subword(
     name_weights: npt.NDArray[Any] | None = None,
     sources: npt.NDArray[Any] | None = None,
     noise: float = 0.0,
-    teacher: npt.NDArray[Any] | None = None,
-    teacher_share: float = 0.5,
     related: npt.NDArray[Any] | None = None,
     related_share: float = 0.1,
     mention_queries: Sequence[MentionQueries] = (),
@@ -219,12 +216,9 @@ def fit_subword(
     noise : float
         Share of the names of a batch that are changed as people write them, in [0, 1]; see
         `canonym.training.sampling.noise`.
-    teacher : (n, m) float, optional
-        Vectors of the names by another encoder, of any lengths, whose similarities are learned.
-        Zero for names that the other has no vector of.
     related : (m, 2) int, optional
         Concepts that a relation joins: their names should be nearer than those of others.
-    teacher_share, related_share : float
+    related_share : float
         See `multi_positive_loss`.
     mention_queries : sequence of MentionQueries
         Draw mentions for every batch, whose `marginal_loss` is added. Their candidates are searched
@@ -286,7 +280,7 @@ def _checked(run: SimpleNamespace) -> list[str]:
         value = getattr(run, name)
         if not least <= value <= most:
             raise InvalidInput(f"{name}={value!r}: from {least} to {most} is expected")
-    names, concepts, teacher = checked_names(run.names), np.asarray(run.concepts), run.teacher
+    names, concepts = checked_names(run.names), np.asarray(run.concepts)
     if concepts.shape != (len(names),) or not np.issubdtype(concepts.dtype, np.integer):
         raise InvalidInput(
             f"{len(names)} names were given with concepts of shape {concepts.shape} and type "
@@ -294,11 +288,6 @@ def _checked(run: SimpleNamespace) -> list[str]:
         )
     if len(names) and (concepts.min() < 0 or concepts.max() >= 1 << 31):
         raise InvalidInput("concepts have to be whole numbers from 0 to 2**31 - 1")
-    if teacher is not None and (teacher.ndim != 2 or len(teacher) != len(names)):
-        raise InvalidInput(
-            f"{len(names):,} names were given with a teacher's vectors of shape {teacher.shape}; "
-            "a row for each name is expected"
-        )
     return names
 
 
@@ -386,14 +375,11 @@ class _Batches:
     ) -> tuple[float, npt.NDArray[Any]]:
         """Return the `multi_positive_loss` of the names of a batch, and its gradient."""
         run, concepts = self.run, self.groups.concepts[rows]
-        teacher = None if run.teacher is None else run.teacher[self.groups.given[rows]]
         return multi_positive_loss(
             vectors,
             concepts=concepts,
             texts=self.groups.text_numbers[rows],
             temperature=run.temperature,
-            teacher=None if teacher is None else _unit(teacher),
-            teacher_share=run.teacher_share,
             related=None if self.relatives is None else self.relatives.among(concepts),
             related_share=run.related_share,
         )
@@ -424,11 +410,3 @@ def _loss(
         gradients.append(share * gradient)
         n += len(query_set.texts)
     return value, np.concatenate(gradients) if queries else gradients[0]
-
-
-def _unit(vectors: npt.NDArray[Any]) -> Float32Array:
-    """Return float32 vectors of length one, zero where they are."""
-    unscaled = vectors.astype(np.float32)
-    lengths = np.sqrt(np.square(unscaled).sum(axis=1, keepdims=True))
-    lengths[lengths == 0] = 1
-    return unscaled / lengths  # type: ignore[no-any-return]

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from canonym.corpora.gold import parse_ids
-from canonym.corpora.spans import whole_number
+from canonym.corpora.offsets import whole_number
 from canonym.errors import ReadError
 from canonym.io.streams import open_text
 from canonym.types import Mention

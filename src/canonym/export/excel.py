@@ -19,7 +19,7 @@ from canonym.errors import InvalidInput, ReadError
 from canonym.export.rows import COLUMNS, JOINED_BY, RESULT_COLUMNS, link_to_rows, result_columns
 from canonym.io.cells import MAX_COLUMNS, MAX_ROWS, column_letters, column_number
 from canonym.io.parts import read_part
-from canonym.io.spans import RowSpan, SpanReader, replaced, start_tag
+from canonym.io.sheet_spans import RowSpan, SpanReader, replaced, start_tag
 from canonym.io.streams import ZIP_DAMAGE
 from canonym.io.workbooks import Sheet, SheetRow
 from canonym.io.xlsx import sheet_parts

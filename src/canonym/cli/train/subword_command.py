@@ -197,7 +197,7 @@ class _Data(NamedTuple):
 
 
 def _read_names(terminology: str, documents: Sequence[Document], types: Sequence[str]) -> _Data:
-    from canonym.cli.sources import open_terminology
+    from canonym.cli.named_indexes import open_terminology
     from canonym.training.subword.mention_names import mention_names
 
     with open_terminology(terminology) as opened:

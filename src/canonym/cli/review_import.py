@@ -49,9 +49,9 @@ def import_decisions(
     """
     from pathlib import Path
 
-    from canonym.cli.encodings import found_encoding
+    from canonym.cli.input_encoding import found_encoding
+    from canonym.cli.named_indexes import open_index
     from canonym.cli.progress import note
-    from canonym.cli.sources import open_index
     from canonym.exchange.decisions import read_reviews, take_reviews
 
     linker = open_index(index)

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from canonym.errors import InvalidInput
-from canonym.evaluation.calibration import ece, reliability, risk_coverage
+from canonym.evaluation.certainty import ece, reliability, risk_coverage
 
 RELAXED = settings(deadline=None, max_examples=60)
 

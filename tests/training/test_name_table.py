@@ -9,7 +9,7 @@ import pytest
 
 from canonym import Concept, Document, InvalidInput, Mention, Name, Terminology, Xref
 from canonym.training.sampling.mentions import SEVERAL, training_mentions
-from canonym.training.sampling.names import NameTable
+from canonym.training.sampling.name_table import NameTable
 
 
 @pytest.fixture(scope="module")

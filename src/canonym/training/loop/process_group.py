@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from canonym.encoders.devices import bf16_pays
+from canonym.encoders.token_vectors import bf16_pays
 from canonym.errors import InvalidInput, require
 from canonym.io.devices import torch_device
 from canonym.training.loop.settings import FitSettings

@@ -11,8 +11,13 @@ import pytest
 
 from canonym import InvalidInput
 from canonym.terminology.hierarchy import Hierarchy
-from canonym.training.sampling.names import NameTable, RelatedNames, check_hierarchy, names_below
-from canonym.training.sampling.triplets import TripletSampler
+from canonym.training.sampling.name_table import (
+    NameTable,
+    RelatedNames,
+    check_hierarchy,
+    names_below,
+)
+from canonym.training.sampling.strategies import TripletSampler
 
 PAIRS = [
     ("disease", "top"),
@@ -160,7 +165,7 @@ def test_wrong_names_stand_behind_the_last_positive_nearest_or_above(
 def test_a_mention_without_a_right_name_among_its_neighbours_has_nothing_behind(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from canonym.training.sampling import triplets
+    from canonym.training.sampling import strategies as triplets
 
     monkeypatch.setattr(triplets, "_NEIGHBOURS", 2)  # "asthma 0" and "vessel 0" for "my valve"
     for hard, expected in (("behind", False), ("nearest", True), ("above", True)):
@@ -195,7 +200,7 @@ def test_siblings_are_further_negatives() -> None:
 
 
 def test_mentions_are_ranked_in_blocks_of_any_size(monkeypatch: pytest.MonkeyPatch) -> None:
-    from canonym.training.sampling import triplets
+    from canonym.training.sampling import strategies as triplets
 
     whole = sampler().resampled(encoder(PLACES), np.random.default_rng(0))
     monkeypatch.setattr(triplets, "_MENTIONS", 1)

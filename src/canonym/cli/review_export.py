@@ -71,9 +71,9 @@ def export(
           --format-option source-vocabulary=WARDS
     """
     from canonym.cli.exchange import day_of
+    from canonym.cli.named_indexes import open_index
     from canonym.cli.place import check_outputs
     from canonym.cli.progress import note
-    from canonym.cli.sources import open_index
     from canonym.errors import require
     from canonym.io.files import write_file
 

@@ -14,7 +14,7 @@ import torch
 
 from canonym.errors import InvalidInput
 from canonym.training.loop.checkpoints import Checkpoint, Keeper
-from canonym.training.loop.processes import Processes, open_processes, usual_precision
+from canonym.training.loop.process_group import Processes, open_processes, usual_precision
 from canonym.training.loop.settings import FitSettings
 
 

@@ -39,8 +39,8 @@ def link_in_parts(ctx: click.Context) -> None:
     """
     from canonym.bulk import link_files
     from canonym.cli.input import read_ids
+    from canonym.cli.named_indexes import open_linker
     from canonym.cli.progress import stages
-    from canonym.cli.sources import open_linker
 
     typed = ctx.params
     _check(ctx)

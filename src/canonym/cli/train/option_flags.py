@@ -9,7 +9,7 @@ import click
 
 from canonym.cli.annotated import FORMATS
 from canonym.cli.options import CorpusFormat, Number
-from canonym.training.options import Option
+from canonym.training.option_notes import Option
 
 
 class TrainingCommand(click.Command):

@@ -15,9 +15,10 @@ import pytest
 
 from canonym import Concept, InvalidInput, Linker, Terminology
 from canonym.bulk import job as job_module
-from canonym.bulk import link_files, link_schema, link_table, spark
+from canonym.bulk import link_files, link_schema, link_table
+from canonym.bulk import spark_engine as spark
 from canonym.bulk.sources import find_files, plan
-from canonym.bulk.spark import check_spark
+from canonym.bulk.spark_engine import check_spark
 from canonym.integrations.spark import link_column
 
 pyspark = pytest.importorskip("pyspark", reason="needs pyspark: pip install 'canonym[spark]'")

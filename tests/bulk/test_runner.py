@@ -100,7 +100,7 @@ def test_several_processes_write_the_same_bytes_as_one_and_one_that_is_killed_is
 def test_a_shard_whose_process_ends_every_time_is_set_aside(
     visits: Path, tmp_path: Path, index: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from canonym.bulk import local
+    from canonym.bulk import local_engine as local
 
     class Mortal(local._Process):
         """A process that ends at the third part."""

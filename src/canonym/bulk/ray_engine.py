@@ -1,6 +1,6 @@
 """The engine ``ray``: each shard is a task of a Ray cluster, or of this machine.
 
-A task whose process or machine is lost is tried again by `canonym.bulk.run`, wherever there is
+A task whose process or machine is lost is tried again by `canonym.bulk.runner`, wherever there is
 room. Ray keeps its processes, so that each opens the index once.
 """
 

@@ -16,7 +16,7 @@ from canonym.encoders.saved import write_tensors
 from canonym.encoders.static import StaticVectors
 from canonym.encoders.subword import Subword
 from canonym.errors import InvalidInput, Mismatch, ReadError
-from canonym.training.modules.residual import ResidualModule
+from canonym.training.modules.residual_head import ResidualModule
 from canonym.training.objective import Trainable
 
 
@@ -101,7 +101,7 @@ def test_frozen_vectors_are_kept_but_not_without_end(
     whole = base.encode
     module = ResidualModule(base, hidden=8)
     monkeypatch.setattr(base, "encode", lambda names: (asked.append(len(names)), whole(names))[1])
-    monkeypatch.setattr("canonym.training.modules.residual._MOST_KEPT", 3)
+    monkeypatch.setattr("canonym.training.modules.residual_head._MOST_KEPT", 3)
     expected = whole(["a", "b", "a", "c"])
     np.testing.assert_array_equal(module.inputs(["a", "b"]), expected[:2])
     np.testing.assert_array_equal(module.inputs(["a", "b", "a", "c"]), expected)

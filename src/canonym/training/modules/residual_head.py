@@ -10,7 +10,7 @@ import numpy as np
 from canonym.encoders.inputs import checked_names
 from canonym.encoders.residual import HEADS, Residual, random_projection
 from canonym.errors import InvalidInput, require
-from canonym.training.options import Option, check_options
+from canonym.training.option_notes import Option, check_options
 from canonym.types import Encoder, Float32Array
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from canonym import Concept, Name, Terminology, Xref
 from canonym.errors import InvalidInput
-from canonym.terminology.export import COLUMNS, export_format, export_terminology
+from canonym.terminology.export_formats import COLUMNS, export_format, export_terminology
 from canonym.terminology.formats import read_terminology
 from canonym.types import Relation
 from tests.cli.running import run

@@ -15,11 +15,9 @@ from typing import Generic, NamedTuple, TypeVar
 import numpy as np
 
 from canonym.errors import InvalidInput, ReadError
+from canonym.evaluation.protocols import SAME
 from canonym.text import normalise
 from canonym.types import Mention
-
-SAME: tuple[str, ...] = ("text", "pair")
-"""Ways in which `refined` compares two mentions: by text, or by text and ids."""
 
 Item = TypeVar("Item")
 
@@ -97,8 +95,8 @@ def refined(
     known : iterable of Mention
         The training parts: train and dev.
     same : str
-        One of `SAME`. ``"pair"`` keeps a text that stands for another concept than in training; the
-        published sizes count so.
+        One of `canonym.evaluation.protocols.SAME`. ``"pair"`` keeps a text that stands for another
+        concept than in training; the published sizes count so.
     key : callable
         Function from the text of a mention to the text that is compared.
 

@@ -280,7 +280,7 @@ def read_documents(paths: Sequence[str], *, format: str | None) -> list[Document
 def _fit(spec: TrainingSpec, parts: Parts) -> Any:
     from canonym.cli.progress import note, stages
     from canonym.training.loop.fit import fit
-    from canonym.training.loop.progress import FitProgress
+    from canonym.training.loop.reports import FitProgress
 
     def each_epoch(entry: Mapping[str, Any]) -> None:
         dev = "" if entry["dev"] is None else f", {parts.dev_name} {entry['dev']:.4f}"
@@ -326,7 +326,7 @@ def _show_plan(spec: TrainingSpec, parts: Parts) -> None:
 
     from canonym.cli.output import print_table
     from canonym.cli.progress import stages
-    from canonym.cli.train.examples import COLUMNS, examples
+    from canonym.cli.train.plan_examples import COLUMNS, examples
     from canonym.io.devices import torch_device
     from canonym.training.loop.fit import make_step
 
