@@ -9,7 +9,7 @@ import pytest
 from canonym import Concept, Linker, Name, Relation, Terminology
 from canonym.cli.explanation import explain
 from canonym.exchange.mappings import mappings_of
-from canonym.linking.judge import CONTRADICTED, UNUSUAL
+from canonym.linking.judge import CONTRADICTED, SAME_WORDS, UNUSUAL
 from canonym.types import OTHER_READINGS, Link
 
 RECORDS = [
@@ -101,3 +101,14 @@ def test_a_capital_s_at_the_end_is_no_plural(linker: Linker) -> None:
     assert protein.confidence <= CONTRADICTED
     assert (syndrome.id, syndrome.candidates[0].against.contradictions) == ("T:11", ())
     assert (plural.id, plural.candidates[0].against.contradictions) == ("T:12", ())
+
+
+def test_a_name_with_the_same_words_is_likely_beside_one_with_fewer(tmp_path: Path) -> None:
+    pain = [Concept("P:1", "Pain in right knee"), Concept("P:2", "Pain in knee")]
+    pain += [Concept("P:3", "Pain in left knee"), Name("knee pain", "P:2")]
+    linker = Linker.build(Terminology.build(pain), folder=tmp_path / "index")
+    for mention in ("right knee pain", "R knee pain", "knee pain (R)"):
+        (link,) = linker.link([mention])
+        assert link.id == "P:1"
+        assert link.confidence is not None
+        assert link.confidence >= SAME_WORDS
