@@ -23,7 +23,7 @@ from canonym import Linker
 from canonym.errors import InvalidInput, ReadError
 from canonym.review.database import Unreachable
 from canonym.review.export import export_review
-from canonym.review.models import Base
+from canonym.review.models import Base, Workbook
 from canonym.review.store import Absent, Conflict, Given, Store, same_words
 from canonym.review.table import as_table
 from tests.review.conftest import decide, item_of, review_of
@@ -314,7 +314,7 @@ def test_one_of_another_release_that_may_only_be_read_is_refused(powerless: Path
         connection.execute("UPDATE alembic_version SET version_num = '0000'")
     connection.close()
     _read_only(powerless)
-    with pytest.raises(ReadError, match="it has the tables 0000, and 0003 are expected"):
+    with pytest.raises(ReadError, match="it has the tables 0000, and 0004 are expected"):
         Store(str(place))
 
 
@@ -330,15 +330,28 @@ def test_a_database_of_before_is_brought_up_to_date(tmp_path: Path, linker: Link
         connection.execute("CREATE INDEX items_by_doubt ON items (review_id, state, confidence)")
         connection.execute("DROP INDEX items_by_concept")
         connection.execute("ALTER TABLE items DROP COLUMN concept")
+        connection.execute("DROP TABLE workbooks")
         connection.execute("UPDATE alembic_version SET version_num = '0001'")
         connection.commit()
     with Store(str(place)) as store:
         store.check()
         assert store.concepts(1) == {"X:2", "X:5"}
+        assert store.workbook(1) is None
         assert len(store.queue(1, "decided", concepts={"X:2"})[0]) == 1
     with contextlib.closing(sqlite3.connect(place)) as connection:
         columns = [row[2] for row in connection.execute("PRAGMA index_info(items_by_doubt)")]
     assert columns == ["review_id", "state", "confidence", "frequency", "concept"]
+
+
+def test_a_workbook_is_kept_as_it_was(store: Store) -> None:
+    table = as_table(["mention"], [["cold"]])
+    content = bytes(range(256))
+    workbook = Workbook(content=content, sheet="a", header_row=None)
+    review = store.create("a list", "small", table, who="ann", workbook=workbook)
+    kept = store.workbook(review)
+    assert kept is not None
+    assert (kept.content, kept.sheet, kept.header_row) == (content, "a", None)
+    assert store.workbook(review_of(store, ["cold"])) is None
 
 
 # --- what may mean the same -----------------------------------------------------------------------

@@ -73,7 +73,6 @@ class WorkbookWriter:
         self._header = result_columns(columns, explain=explain)
         if sheet is not None:
             self._header = self._header[len(sheet.header) :]
-            _check_signature(sheet.file)
         self._rows: dict[int, list[Value]] = {}
         self._number = 0
 
@@ -91,20 +90,27 @@ class WorkbookWriter:
 
     def close(self) -> None:
         """Write the workbook."""
-        rows: dict[int, Sequence[Value]] = {
-            1 if self._sheet is None else self._sheet.header_row: self._header,
-            **self._rows,
-        }
+        header_row = 1 if self._sheet is None else self._sheet.header_row
+        rows: dict[int, Sequence[Value]] = {header_row: self._header, **self._rows}
         if self._sheet is None:
-            parts = _new_parts(rows)
+            _write_parts(self._stream, _new_parts(rows))
         else:
-            parts = _copied_parts(self._sheet, rows)
-        _write_parts(self._stream, parts)
+            extend_workbook(self._stream, self._sheet, rows)
 
 
 def write_workbook(stream: IO[bytes], rows: Iterable[Sequence[Value]]) -> None:
     """Write a new workbook; the first of the rows is a bold header."""
     _write_parts(stream, _new_parts(dict(enumerate(rows, start=1))))
+
+
+def extend_workbook(stream: IO[bytes], sheet: Sheet, rows: Mapping[int, Sequence[Value]]) -> None:
+    """Write a copy of the workbook of a sheet, with more cells in some rows, by their numbers.
+
+    They stand in the first columns to the right of the table that are free. One of the rows is the
+    header; all have as many cells. Whatever else is in the workbook stays as it is.
+    """
+    _check_signature(sheet.file)
+    _write_parts(stream, _copied_parts(sheet, rows))
 
 
 def _write_parts(stream: IO[bytes], parts: Iterable[_Part]) -> None:

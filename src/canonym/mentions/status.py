@@ -94,7 +94,7 @@ _HEALTHY = re.compile(
     r"pigment|prenatal care|pulse|reflex(?:es)?|saliva|sensation|sense|sex(?:ual)? (?:desire|"
     r"drive|interest)|sight|sleep|smell|speech|sperm|strength|sweat|sweating|taste|tears|"
     r"urination|urine|urine output|vision|voice)"
-    r"(?: (?:at|during|for|from|in|of|on|to) .*)?"
+    r"(?: (?:at|during|for|from|in|of|on|since|to|x) .*)?"
     r"|(?!.*\b(?:abnormal\w*|decreased|defici\w*|disease|elevated|high|impaired|increased|loss|low|"
     r"reduced)\b)(?:functional .*|.* component of complement|.*\b(?:activity|expression)|"
     r".*\w{4}ase)"

@@ -39,6 +39,17 @@ class Review(Base):
     problem: Mapped[str] = mapped_column(default="")
 
 
+class Workbook(Base):
+    """The workbook that a review was begun from, and which sheet and header were chosen."""
+
+    __tablename__ = "workbooks"
+
+    review_id: Mapped[int] = mapped_column(ForeignKey("reviews.id"), primary_key=True)
+    content: Mapped[bytes]
+    sheet: Mapped[str | None]
+    header_row: Mapped[int | None]
+
+
 class Item(Base):
     """A mention to decide on, and what the index proposes.
 

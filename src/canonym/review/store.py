@@ -17,7 +17,7 @@ from sqlalchemy.orm import Session
 from canonym.errors import InvalidInput
 from canonym.exchange.mappings import UNSEEN
 from canonym.review.database import check_database, open_database, reachable
-from canonym.review.models import STATES, Decision, Item, Review, Row
+from canonym.review.models import STATES, Decision, Item, Review, Row, Workbook
 from canonym.review.table import GivenTable, Key
 from canonym.text import UNORDERED, normalise
 
@@ -157,8 +157,16 @@ class Store:
 
     # --- reviews ----------------------------------------------------------------------------------
 
-    def create(self, name: str, terminology: str, table: GivenTable, *, who: str) -> int:
-        """Add a review of a table; its items wait to be linked."""
+    def create(
+        self,
+        name: str,
+        terminology: str,
+        table: GivenTable,
+        *,
+        who: str,
+        workbook: Workbook | None = None,
+    ) -> int:
+        """Add a review of a table; its items wait to be linked. `workbook` has the table in it."""
         with self._writing() as session:
             review = Review(
                 name=name,
@@ -172,6 +180,9 @@ class Store:
             )
             session.add(review)
             session.flush()
+            if workbook is not None:
+                workbook.review_id = review.id
+                session.add(workbook)
             # Rows and not objects, and a batch at a time: there may be hundreds of thousands.
             ids: dict[Key, int] = {}
             items: Iterator[dict[str, Any]] = (
@@ -199,6 +210,11 @@ class Store:
         """Return one review."""
         with self._reading() as session:
             return _found(session.get(Review, id), "review", id)
+
+    def workbook(self, id: int) -> Workbook | None:
+        """Return the workbook that a review was begun from, if it was."""
+        with self._reading() as session:
+            return session.get(Workbook, id)
 
     def progress(self, id: int) -> dict[str, Any]:
         """Count items and their rows by state, and the items that are not linked yet."""

@@ -125,7 +125,9 @@ async def create(
             frequency_column=frequency_column,
         )
         title = clean(name).strip() or "without a name"
-        review_id = state.reviews.store.create(title, served.name, given, who=who)
+        review_id = state.reviews.store.create(
+            title, served.name, given, who=who, workbook=upload.workbook()
+        )
         state.reviews.link(review_id)
         return _review(state, state.reviews.store.review(review_id))
 
