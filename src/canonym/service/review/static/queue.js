@@ -11,6 +11,7 @@ let review = null;
 let items = [];
 let total = 0;
 let shown = null; // the item on the right, as it was read
+let byHand = false; // whether somebody went to it
 let asked = 0;
 let readings = 0;
 let chosen = []; // concepts that are chosen for it, not saved yet
@@ -46,7 +47,14 @@ async function readReview() {
   if (review.waiting && !review.problem) {
     setTimeout(() => attempt(readReview), 700);
     if (!before || !items.length) await readItems();
-  } else if (before && before.waiting) await readItems({ keep: chosen.length > 0 || Boolean(get("comment")?.value) });
+  } else if (before && before.waiting) await readLinked();
+}
+
+// All is linked now: who went to a mention stays there, and what was written stays.
+async function readLinked() {
+  const begun = chosen.length > 0 || ["comment", "another"].some((one) => get(one)?.value);
+  await readItems({ keep: byHand || begun });
+  if (byHand && shown && !begun) await show(shown.id, { focus: true }); // with its candidates
 }
 
 function draw() {
@@ -146,6 +154,7 @@ async function show(itemId, { focus = false } = {}) {
   const found = await ask(`${base}/items/${itemId}`);
   if (wanted !== asked) return; // another was asked for meanwhile
   shown = found;
+  byHand = focus;
   chosen = [];
   picked = new Map();
   drawItem();
