@@ -172,6 +172,32 @@ def test_many_are_accepted_at_once(visit: Callable[..., Any], tmp_path: Path) ->
     assert "2 of 3 decided" in page.inner_text("#chart-text")
 
 
+def test_who_went_to_a_mention_stays_there_when_all_is_linked(
+    visit: Callable[..., Any], tmp_path: Path
+) -> None:
+    page = visit("/reviews", "Ann")
+    _begin(page, "mention\nheart attack\nbroken hip\n", tmp_path)
+    waiting = [1]
+
+    def answer(route: Any) -> None:
+        response = route.fetch()
+        route.fulfill(response=response, json={**response.json(), "waiting": waiting[0]})
+
+    page.route(re.compile(r"/v1/reviews/\d+$"), answer)
+    page.reload()
+    page.wait_for_selector("#linking:visible")
+    page.wait_for_selector("#items [aria-current]")
+    other = page.locator("#items button:not([aria-current]) .term").inner_text()
+    page.click(f"[data-item]:has(.term:text-is('{other}'))")
+    page.wait_for_selector(f"h2:text-is('{other}')")
+    waiting[0] = 0
+    with page.expect_response("**/items?*"):
+        pass
+    page.wait_for_selector("#linking", state="hidden")
+    page.wait_for_load_state("networkidle")
+    assert page.inner_text("#mention") == other
+
+
 def test_five_candidates_the_search_and_the_comment_fit_one_screen(
     visit: Callable[..., Any], tmp_path: Path
 ) -> None:
@@ -212,8 +238,7 @@ def test_what_means_the_same_is_decided_at_once(visit: Callable[..., Any], tmp_p
     page.click("#alike label:has-text('again')")
     page.wait_for_selector("#with:text-is('and 2 more, below')")
     check_page(page)
-    page.focus("#mention")
-    page.keyboard.press("a")
+    page.keyboard.press("a")  # which the box that was ticked leaves to the page
     _wait_for(page, "heart attack and 2 more: linked")
     assert "3 of 8 decided" in page.inner_text("#chart-text")
     page.click("[data-item]:has(.term:text-is('??'))")
