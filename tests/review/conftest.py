@@ -10,7 +10,7 @@ import pytest
 
 from canonym import Concept, Linker, Name, Relation, Terminology
 from canonym.review.proposals import link_waiting
-from canonym.review.store import Entry, Store
+from canonym.review.store import Entry, Given, Store
 from canonym.review.table import as_table
 from tests.postgresql import Cluster, cluster
 
@@ -50,6 +50,12 @@ def item_of(store: Store, review: int, mention: str) -> Entry:
     """Return the item of a mention, with its history."""
     found = [one for one in store.entries(review).values() if one.item.mention == mention]
     return store.item(found[0].item.id)
+
+
+def decide(store: Store, review: int, mention: str, decision: Given) -> None:
+    """Decide about a mention as it is now."""
+    item = item_of(store, review, mention).item
+    store.decide(item.id, decision, version=item.version, who="ann")
 
 
 @pytest.fixture(scope="session")

@@ -23,10 +23,10 @@ from canonym import Linker
 from canonym.errors import InvalidInput, ReadError
 from canonym.review.database import Unreachable
 from canonym.review.export import export_review
-from canonym.review.models import Base
+from canonym.review.models import Base, Workbook
 from canonym.review.store import Absent, Conflict, Given, Store, same_words
 from canonym.review.table import as_table
-from tests.review.conftest import item_of, review_of
+from tests.review.conftest import decide, item_of, review_of
 
 MI = {"id": "X:1", "label": "Myocardial infarction", "relation": "equal", "parents": []}
 
@@ -314,27 +314,44 @@ def test_one_of_another_release_that_may_only_be_read_is_refused(powerless: Path
         connection.execute("UPDATE alembic_version SET version_num = '0000'")
     connection.close()
     _read_only(powerless)
-    with pytest.raises(ReadError, match="it has the tables 0000, and 0002 are expected"):
+    with pytest.raises(ReadError, match="it has the tables 0000, and 0004 are expected"):
         Store(str(place))
 
 
 def test_a_database_of_before_is_brought_up_to_date(tmp_path: Path, linker: Linker) -> None:
     place = tmp_path / "reviews.db"
     with Store(str(place)) as store:
-        review_of(store, ["heart attack", "broken hip"], linker)
+        review = review_of(store, ["heart attack", "broken hip", "common cold"], linker)
+        decide(store, review, "heart attack", Given("link", ({**MI, "id": "X:2"},)))
+        decide(store, review, "broken hip", Given("nil"))
+        decide(store, review, "common cold", Given("flag"))
     with contextlib.closing(sqlite3.connect(place)) as connection:
         connection.execute("DROP INDEX items_by_doubt")
         connection.execute("CREATE INDEX items_by_doubt ON items (review_id, state, confidence)")
         connection.execute("DROP INDEX items_by_concept")
         connection.execute("ALTER TABLE items DROP COLUMN concept")
+        connection.execute("DROP TABLE workbooks")
         connection.execute("UPDATE alembic_version SET version_num = '0001'")
         connection.commit()
     with Store(str(place)) as store:
         store.check()
-        assert len(store.queue(1)[0]) == 2
+        assert store.concepts(1) == {"X:2", "X:5"}
+        assert store.workbook(1) is None
+        assert len(store.queue(1, "decided", concepts={"X:2"})[0]) == 1
     with contextlib.closing(sqlite3.connect(place)) as connection:
         columns = [row[2] for row in connection.execute("PRAGMA index_info(items_by_doubt)")]
-    assert columns == ["review_id", "state", "confidence", "frequency"]
+    assert columns == ["review_id", "state", "confidence", "frequency", "concept"]
+
+
+def test_a_workbook_is_kept_as_it_was(store: Store) -> None:
+    table = as_table(["mention"], [["cold"]])
+    content = bytes(range(256))
+    workbook = Workbook(content=content, sheet="a", header_row=None)
+    review = store.create("a list", "small", table, who="ann", workbook=workbook)
+    kept = store.workbook(review)
+    assert kept is not None
+    assert (kept.content, kept.sheet, kept.header_row) == (content, "a", None)
+    assert store.workbook(review_of(store, ["cold"])) is None
 
 
 # --- what may mean the same -----------------------------------------------------------------------

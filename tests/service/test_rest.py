@@ -515,6 +515,7 @@ def test_terminologies_are_described(client: TestClient, linker: Linker) -> None
         "names": 16,
         "sources": ["Tests 1"],
         "types": {"Disease": 5, "Finding": 2, "Phenomenon": 1},
+        "hierarchy": True,
         "languages": {"de": 1, "en": 15},
         "encoders": ["chargrams"],
         "confidence": False,

@@ -128,12 +128,12 @@ def _index(name: str, folder: Path) -> dict[str, Any]:
 
 def _describe(path: str) -> dict[str, Any]:
     from canonym.cli.description import counts
-    from canonym.cli.sources import folder_of
+    from canonym.cli.named_indexes import folder_of
     from canonym.encoders.saved import ENCODER_MANIFEST, read_encoder_manifest
     from canonym.errors import ReadError
     from canonym.linker import Linker
     from canonym.terminology import Terminology
-    from canonym.terminology.database import is_sqlite
+    from canonym.terminology.sqlite_file import is_sqlite
 
     folder = folder_of(path)
     if not folder.exists():

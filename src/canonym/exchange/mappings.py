@@ -18,7 +18,7 @@ from canonym.linking.settings import IDS, SIEVES
 from canonym.terminology import Terminology
 from canonym.text import STEPS
 from canonym.text.qualifiers import BROADER
-from canonym.types import CORRECTION, USUAL_READING, Candidate, Link, Step
+from canonym.types import CORRECTION, OTHER_READINGS, USUAL_READING, Candidate, Link, Step
 
 UNSEEN = "accept"
 """The kind of a verdict on a text that nobody looked at: it was accepted along with others."""
@@ -182,7 +182,9 @@ class Mapping(NamedTuple):
         *polyamine*.
         """
         sure = self.confidence or 0.0
-        guessed = any(step.name in (CORRECTION, USUAL_READING) for step in self.steps)
+        guessed = any(
+            step.name in (CORRECTION, USUAL_READING, OTHER_READINGS) for step in self.steps
+        )
         seen = self.verdict is not None and not self.verdict.is_unseen
         known = seen or self.candidate is None
         known = known or (self.by_string and not guessed)

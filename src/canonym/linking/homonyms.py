@@ -19,11 +19,13 @@ import numpy.typing as npt
 from canonym.encoders import make_encoder
 from canonym.errors import InvalidInput
 from canonym.io.numbers import largest_product
+from canonym.linking.decision import NEGATED
 from canonym.linking.hits import PREFERRED, ConceptHit, Draft, at_most
 from canonym.linking.search import BatchHits
 from canonym.linking.settings import IDS, SIEVES
 from canonym.linking.sieves import concepts_of
 from canonym.linking.targets import Target
+from canonym.mentions.readings import readings_of
 from canonym.mentions.sentences import phrases, sentence_of, without
 from canonym.mentions.species import species_in, species_of
 from canonym.ranking.pooling import TieRule
@@ -31,7 +33,17 @@ from canonym.terminology import Terminology
 from canonym.text import UNORDERED, normalise_all
 from canonym.text.memo import KnownForms, strong_forms
 from canonym.text.type_names import type_words
-from canonym.types import SCOPES, Document, Encoder, Float32Array, Int32Array, Mention
+from canonym.types import (
+    OTHER_READINGS,
+    SCOPES,
+    USUAL_READING,
+    Document,
+    Encoder,
+    Float32Array,
+    Int32Array,
+    Mention,
+    Step,
+)
 
 MOST_TIED = 50
 """Most concepts of one name that are compared; those first without a context are taken."""
@@ -196,6 +208,89 @@ def _with_tied(
     if draft.parts:
         return draft._replace(parts=tuple(_with_tied(part, tied) for part in draft.parts))
     return draft._replace(tied=tied.get((draft.string, draft.forbidden), draft.tied))
+
+
+# --- abbreviations --------------------------------------------------------------------------------
+
+
+def beside_readings(draft: Draft, batch: BatchHits) -> Draft:
+    """Give an abbreviation that is all of a mention what else it may stand for.
+
+    A terminology has *PCP* for the drug alone, and a list may mean the pneumonia: the other
+    readings of the table that sieves know are laid beside. Nothing changes where the concept, or
+    one above or below it, is the first reading, or where no reading is known. Of an abbreviation of
+    several readings that is no name, the first reading counts if it is known.
+    """
+    if draft.parts:
+        parts = tuple(beside_readings(part, batch) for part in draft.parts)
+        return draft._replace(parts=parts)
+    readings, hits_of = readings_of(draft.string), batch.by_forbidden[draft.forbidden]
+    known = {
+        reading: hits.hits[0]
+        for reading in readings
+        if (hits := hits_of.get(reading)) is not None and hits.sieve in _SIEVES and hits.hits
+    }
+    if not known:
+        return draft
+    if not draft.hits or draft.hits[0].found_by not in _SIEVES:
+        return _read(draft, readings, known)
+    if draft.hits[0].row >= batch.names.n_base:  # somebody added the name
+        return draft
+    concepts = [hit.concept for hit in draft.hits if hit.found_by in _SIEVES]
+    kin = {reading for reading, hit in known.items() if _are_kin(hit.concept, concepts, batch)}
+    label = batch.concepts[draft.hits[0].concept].label
+    usual, words = (set(form.split()) for form in strong_forms([readings[0], label]))
+    if readings[0] in kin or usual <= words:
+        return draft
+    others = {reading: hit for reading, hit in known.items() if reading not in kin}
+    step = Step(OTHER_READINGS, draft.string, " | ".join(others or readings[:1]))
+    return draft._replace(
+        hits=_ahead(draft.hits[0], others.values(), draft.hits), steps=(*draft.steps, step)
+    )
+
+
+def _read(draft: Draft, readings: Sequence[str], known: Mapping[str, ConceptHit]) -> Draft:
+    """Return the first reading of an abbreviation in capitals, the others beside it."""
+    if len(readings) < 2 or readings[0] not in known or draft.string.islower():
+        return draft
+    usual = Step(USUAL_READING, draft.string, readings[0])
+    others = Step(OTHER_READINGS, draft.string, " | ".join(readings[1:]))
+    best, *beside = known.values()
+    return draft._replace(
+        string=readings[0],
+        hits=_ahead(best, beside, draft.hits),
+        nil=draft.reason == NEGATED,
+        reason=draft.reason if draft.reason == NEGATED else "",
+        steps=(*draft.steps, usual, others),
+    )
+
+
+def _ahead(
+    best: ConceptHit, beside: Iterable[ConceptHit], hits: Iterable[ConceptHit]
+) -> tuple[ConceptHit, ...]:
+    """Return the best hit, those beside it, and the others; each concept once, scores falling."""
+    by_concept: dict[int, ConceptHit] = {}
+    for hit in (best, *beside, *hits):
+        by_concept.setdefault(hit.concept, at_most(hit, best.score))
+    return tuple(by_concept.values())
+
+
+def _are_kin(concept: int, others: Iterable[int], batch: BatchHits) -> bool:
+    """Tell whether a concept is one of others, or above or below one of them."""
+    terminology, id = batch.concepts.terminology, batch.concepts[concept].id
+    above = _above(id, terminology)
+    ids = [batch.concepts[other].id for other in others]
+    return any(other in above or id in _above(other, terminology) for other in ids)
+
+
+def _above(id: str, terminology: Terminology) -> set[str]:
+    """Return a concept and the concepts above it."""
+    above, new = {id}, [id]
+    while new:
+        new = [parent for each in new for parent in terminology.parents(each)]
+        new = [parent for parent in dict.fromkeys(new) if parent not in above]
+        above.update(new)
+    return above
 
 
 # --- choosing -------------------------------------------------------------------------------------

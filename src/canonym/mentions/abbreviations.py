@@ -15,6 +15,7 @@ from typing import Any
 from canonym.errors import InvalidInput, require
 from canonym.io.forks import Lock
 from canonym.text import STRONG, tokens
+from canonym.text.short_forms import spelt_by
 
 ENGINES = ("auto", "ab3p", "schwartz-hearst")
 """Names of the engines; ``auto`` is Ab3P where it is installed and Schwartz–Hearst elsewhere."""
@@ -203,37 +204,15 @@ def _is_short(text: str) -> bool:
 
 def _long_form(short: str, text: str) -> str | None:
     """Find the shortest end of `text` that spells `short`, its first letter at a word's start."""
-    long_form = _match_letters(short, text)
+    long_form = spelt_by(short, text)
     if long_form is None and _PLURAL_SHORT.fullmatch(short):
-        long_form = _match_letters(short[:-1], text)
+        long_form = spelt_by(short[:-1], text)
     if long_form is None:
         return None
     too_long = len(_WORD.findall(long_form)) > min(len(short) + 5, 2 * len(short))
     if too_long or len(long_form) <= len(short) or short in long_form.split():
         return None
     return None if long_form.count("(") != long_form.count(")") else long_form
-
-
-def _match_letters(short: str, text: str) -> str | None:
-    # Words whose initials spell the short form beat the shortest match, which for HH would be
-    # "hemochromatosis" of "hereditary hemochromatosis".
-    letters = [character.lower() for character in short if character.isalnum()]
-    starts = [match.start() for match in _WORD.finditer(text)][-len(letters) :]
-    if [text[start].lower() for start in starts] == letters:
-        return text[starts[0] :].strip()
-    place = len(text)
-    for i in range(len(short) - 1, -1, -1):
-        letter = short[i].lower()
-        if not letter.isalnum():
-            continue
-        place -= 1
-        while place >= 0 and (
-            text[place].lower() != letter or (i == 0 and place > 0 and text[place - 1].isalnum())
-        ):
-            place -= 1
-        if place < 0:
-            return None
-    return text[place:].strip()
 
 
 def expand(mention: str, abbreviations: Mapping[str, str]) -> str:

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import csv
 import io
+import tempfile
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 from canonym import __version__
 from canonym.corpora.gold import written_ids
+from canonym.errors import InvalidInput, ReadError
 from canonym.exchange.mappings import UNSEEN, Verdict, tool
 from canonym.exchange.omop import is_omop
 from canonym.export.rows import JOINED_BY, guarded, number, prefixed
+from canonym.io.workbooks import SheetChoice, open_sheet, workbook_suffix
 from canonym.review.mappings import Choices, claims_of, comment_of, write_mappings
 from canonym.review.models import Decision
 from canonym.review.store import SEEN, Entry, Store, decided_ids
@@ -43,7 +47,6 @@ FORMATS: dict[str, Format] = {
     "csv": Format(".csv", _COMMAS),
     "tsv": Format(".tsv", _TABS),
     "xlsx": Format(".xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
-    "ods": Format(".ods", "application/vnd.oasis.opendocument.spreadsheet"),
     "sssom": Format(".sssom.tsv", _TABS),
     "usagi": Format(".usagi.csv", _COMMAS),
     "omop": Format(".omop.csv", _COMMAS),
@@ -78,8 +81,8 @@ def export_review(
     """
     if format in ("csv", "tsv"):
         return (line.encode() for line in lines(store, review_id, format))
-    if format in ("xlsx", "ods"):
-        return iter([_workbook(store, review_id, format)])
+    if format == "xlsx":
+        return iter([_workbook(store, review_id)])
     stream = io.StringIO()
     if format == "corpus":
         _write_corpus(stream, store, review_id)
@@ -98,31 +101,49 @@ def lines(store: Store, review_id: int, format: str) -> Iterator[str]:
     """
     buffer = io.StringIO()
     writer = csv.writer(buffer, delimiter="," if format == "csv" else "\t", lineterminator="\n")
-    for row in _rows(store, review_id):
-        writer.writerow([guarded(cell) for cell in row])
+    for cells, added in _rows(store, review_id):
+        writer.writerow([guarded(cell) for cell in (*cells, *added)])
         yield buffer.getvalue()
         buffer.seek(0)
         buffer.truncate()
 
 
-def _workbook(store: Store, review_id: int, format: str) -> bytes:
-    from canonym.export.workbooks import write_workbook
+def _workbook(store: Store, review_id: int) -> bytes:
+    """Return the workbook that the review was begun from, with more columns, or a new one."""
+    from canonym.export.excel import extend_workbook, write_workbook
 
     stream = io.BytesIO()
-    write_workbook(stream, _rows(store, review_id), format=format)
+    kept, rows = store.workbook(review_id), _rows(store, review_id)
+    with tempfile.TemporaryDirectory(prefix="canonym-") as folder:
+        path = Path(folder) / "workbook"
+        if kept is not None:
+            path.write_bytes(kept.content)
+        if kept is None or workbook_suffix(path) != ".xlsx":
+            write_workbook(stream, ([*cells, *added] for cells, added in rows))
+            return stream.getvalue()
+        header, *decided = (added for _, added in rows)
+        shown = Path(store.review(review_id).name)
+        choice = SheetChoice(kept.sheet, kept.header_row)
+        try:
+            with open_sheet(path, choice, shown=shown) as sheet:
+                beside = zip((row.number for row in sheet.rows), decided, strict=True)
+                extend_workbook(stream, sheet, {sheet.header_row: header, **dict(beside)})
+        except ReadError as error:
+            problem = f"the workbook cannot be given back: {error.problem}"
+            raise InvalidInput(f"{problem}; export the table as CSV") from error
     return stream.getvalue()
 
 
-def _rows(store: Store, review_id: int) -> Iterator[list[str]]:
-    """Yield the header and the rows that were given, each with what was decided."""
+def _rows(store: Store, review_id: int) -> Iterator[tuple[list[str], list[str]]]:
+    """Yield the header and the rows that were given, and beside each what was decided."""
     entries, comments = store.entries(review_id), store.comments(review_id)
-    yield [*store.review(review_id).columns, *map(prefixed, COLUMNS)]
+    yield store.review(review_id).columns, [*map(prefixed, COLUMNS)]
     for row in store.rows(review_id):
         entry = entries.get(row.item_id or 0)
         if entry is None:
-            yield [*row.cells, *[""] * len(COLUMNS)]
+            yield row.cells, [""] * len(COLUMNS)
         else:
-            yield [*row.cells, *_cells(entry, comments.get(entry.item.id, ()))]
+            yield row.cells, _cells(entry, comments.get(entry.item.id, ()))
 
 
 def _cells(entry: Entry, comments: Sequence[Decision]) -> list[str]:

@@ -39,16 +39,28 @@ class Review(Base):
     problem: Mapped[str] = mapped_column(default="")
 
 
+class Workbook(Base):
+    """The workbook that a review was begun from, and which sheet and header were chosen."""
+
+    __tablename__ = "workbooks"
+
+    review_id: Mapped[int] = mapped_column(ForeignKey("reviews.id"), primary_key=True)
+    content: Mapped[bytes]
+    sheet: Mapped[str | None]
+    header_row: Mapped[int | None]
+
+
 class Item(Base):
     """A mention to decide on, and what the index proposes.
 
     ``confidence`` is the chance that the proposal is right, or the score where the index has no
-    confidence. ``decision_id`` is the decision that counts. ``state`` is one of `STATES`.
+    confidence. ``decision_id`` is the decision that counts. ``concept`` has the ids of the concepts
+    of that decision, or else of the proposal, a line each. ``state`` is one of `STATES`.
     """
 
     __tablename__ = "items"
     __table_args__ = (
-        Index("items_by_doubt", "review_id", "state", "confidence", "frequency"),
+        Index("items_by_doubt", "review_id", "state", "confidence", "frequency", "concept"),
         Index("items_by_index", "review_id", "fingerprint"),
         Index("items_by_concept", "review_id", "concept"),
     )

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from difflib import SequenceMatcher
 from itertools import islice
 from typing import Any, NamedTuple, Self, TypeVar
 
-from sqlalchemy import ColumnElement, Select, event, func, insert, select
+from sqlalchemy import JSON, ColumnElement, Select, Text, cast, event, func, insert, literal, select
 from sqlalchemy.orm import Session
 
 from canonym.errors import InvalidInput
 from canonym.exchange.mappings import UNSEEN
 from canonym.review.database import check_database, open_database, reachable
-from canonym.review.models import STATES, Decision, Item, Review, Row
+from canonym.review.models import STATES, Decision, Item, Review, Row, Workbook
 from canonym.review.table import GivenTable, Key
 from canonym.text import UNORDERED, normalise
 
@@ -61,6 +63,7 @@ ORDERS: dict[str, tuple[Any, ...]] = {
 
 _BATCH = 1000
 _LONGEST_KEY = 500  # characters; longer ones no index of a database takes
+_BETWEEN = "\n"  # ids of a key, which may have a space in them
 _MOST_ALIKE = 200
 _LONGEST_COMPARED = 100  # characters
 _T = TypeVar("_T")
@@ -154,8 +157,16 @@ class Store:
 
     # --- reviews ----------------------------------------------------------------------------------
 
-    def create(self, name: str, terminology: str, table: GivenTable, *, who: str) -> int:
-        """Add a review of a table; its items wait to be linked."""
+    def create(
+        self,
+        name: str,
+        terminology: str,
+        table: GivenTable,
+        *,
+        who: str,
+        workbook: Workbook | None = None,
+    ) -> int:
+        """Add a review of a table; its items wait to be linked. `workbook` has the table in it."""
         with self._writing() as session:
             review = Review(
                 name=name,
@@ -169,6 +180,9 @@ class Store:
             )
             session.add(review)
             session.flush()
+            if workbook is not None:
+                workbook.review_id = review.id
+                session.add(workbook)
             # Rows and not objects, and a batch at a time: there may be hundreds of thousands.
             ids: dict[Key, int] = {}
             items: Iterator[dict[str, Any]] = (
@@ -196,6 +210,11 @@ class Store:
         """Return one review."""
         with self._reading() as session:
             return _found(session.get(Review, id), "review", id)
+
+    def workbook(self, id: int) -> Workbook | None:
+        """Return the workbook that a review was begun from, if it was."""
+        with self._reading() as session:
+            return session.get(Workbook, id)
 
     def progress(self, id: int) -> dict[str, Any]:
         """Count items and their rows by state, and the items that are not linked yet."""
@@ -245,9 +264,8 @@ class Store:
                     continue
                 item.fingerprint = fingerprint
                 item.proposal, item.confidence = new.proposal, new.confidence
-                ids = (concept["id"] for concept in new.proposal.get("concepts", ()))
-                item.concept = " ".join(ids)[:_LONGEST_KEY]
                 item.version += 1
+                _name_concepts(item, _current(session, item))
                 if new.reopened:
                     _add(session, item, Given("reopen", comment=new.reopened), SYSTEM)
 
@@ -259,22 +277,29 @@ class Store:
         part: str = "todo",
         *,
         text: str = "",
+        concepts: AbstractSet[str] | None = None,
         order: str = "doubt",
         offset: int = 0,
         limit: int = 50,
     ) -> tuple[list[Entry], int]:
         """Return items of a part of the queue in an order of `ORDERS`, and how many there are.
 
-        Of equal doubt, the most frequent come first.
+        Of equal doubt, the most frequent come first. `concepts` are ids, of which one counts for
+        each item.
         """
-        filtered = select(Item.id).where(*_in_part(id, part, text))
-        # Ids alone are sorted: whole items are large, and there may be many.
-        page = filtered.order_by(*ORDERS[order], Item.id).offset(offset).limit(limit)
         with self._reading() as session:
+            filtered = select(Item.id).where(*_in_part(session, id, part, text, concepts))
+            # Ids alone are sorted: whole items are large, and there may be many.
+            page = filtered.order_by(*ORDERS[order], Item.id).offset(offset).limit(limit)
             total = session.scalar(_count(filtered)) or 0
             ids = list(session.scalars(page))
             items = {entry.item.id: entry for entry in _entries(session, _with_ids(ids))}
             return [items[id_] for id_ in ids], total
+
+    def concepts(self, id: int) -> set[str]:
+        """Return the ids of all concepts that count for an item of a review."""
+        with self._reading() as session:
+            return {id_ for key in _keys(session, id) for id_ in key.split(_BETWEEN)}
 
     def item(self, id: int) -> Entry:
         """Return an item with its whole history."""
@@ -396,8 +421,18 @@ class Store:
                 _add(session, item, decision, who)
             return len(items)
 
-    def decide_none(self, id: int, part: str, text: str, *, expected: int, who: str) -> int:
-        """Decide of all items of a part of the queue that they have no concept; all or none.
+    def decide_none(
+        self,
+        id: int,
+        part: str,
+        text: str,
+        *,
+        concepts: AbstractSet[str] | None = None,
+        comment: str,
+        expected: int,
+        who: str,
+    ) -> int:
+        """Decide of all items that `queue` would return that they have no concept; all or none.
 
         Raises
         ------
@@ -405,7 +440,8 @@ class Store:
             If they are not as many as `expected` any more.
         """
         with self._writing() as session:
-            matching = select(Item).where(*_in_part(id, part, text)).order_by(Item.id)
+            conditions = _in_part(session, id, part, text, concepts)
+            matching = select(Item).where(*conditions).order_by(Item.id)
             items = list(session.scalars(matching.with_for_update()))
             if len(items) != expected:
                 raise Changed(
@@ -413,19 +449,64 @@ class Store:
                 )
             for item in items:
                 item.version += 1
-                _add(session, item, Given("nil", (), f"decided with all of {text!r}"), who)
+                _add(session, item, Given("nil", (), comment), who)
             return len(items)
 
 
-def _in_part(id: int, part: str, text: str) -> list[ColumnElement[bool]]:
-    """Return the conditions of items in a part of a queue whose mention has a text."""
+# --- the concepts that count ----------------------------------------------------------------------
+
+
+def _in_part(
+    session: Session, id: int, part: str, text: str, concepts: AbstractSet[str] | None
+) -> list[ColumnElement[bool]]:
+    """Return the conditions of items in a part of a queue, with a text in their mention.
+
+    One of some concepts counts for each, if they are not None.
+    """
     conditions = [Item.review_id == id, Item.state.in_(FILTERS[part])]
-    return [*conditions, Item.mention.icontains(text, autoescape=True)] if text else conditions
+    if text:
+        conditions.append(Item.mention.icontains(text, autoescape=True))
+    if concepts is not None:
+        keys = (key for key in _keys(session, id) if not concepts.isdisjoint(key.split(_BETWEEN)))
+        conditions.append(Item.concept.in_(_listed(session, [*keys])))
+    return conditions
+
+
+def _keys(session: Session, id: int) -> Iterable[str]:
+    """Return what the items of a review have in `Item.concept`, each once; an index has it."""
+    keys = select(Item.concept).where(Item.review_id == id, Item.concept != "").distinct()
+    return session.scalars(keys)
+
+
+def _listed(session: Session, values: Sequence[str]) -> Select[str]:
+    """Select some values, which are one parameter: a database takes only so many."""
+    listed = json.dumps(values)
+    if session.get_bind().dialect.name == "sqlite":
+        return select(func.json_each(listed).table_valued("value").c.value)
+    elements = func.json_array_elements_text(cast(literal(listed, Text), JSON))
+    return select(elements.column_valued())
+
+
+def _name_concepts(item: Item, decision: Decision | None) -> None:
+    """Write into an item which concepts count: those of a decision, or else of the proposal.
+
+    What a key has no room for is left out.
+    """
+    concepts = decision.concepts if decision else []
+    if not concepts and item.state != "nil":
+        concepts = item.proposal.get("concepts", [])
+    ids = [concept["id"] for concept in concepts]
+    while len(ids) > 1 and len(_BETWEEN.join(ids)) > _LONGEST_KEY:
+        ids.pop()
+    item.concept = _BETWEEN.join(ids)[:_LONGEST_KEY]
+
+
+# --- adding decisions -----------------------------------------------------------------------------
 
 
 def _add(session: Session, item: Item, given: Given, who: str) -> None:
     """Add a decision to an item that is locked, and has its new version already."""
-    current = session.get(Decision, item.decision_id) if item.decision_id else None
+    current = _current(session, item)
     if given.kind == "undo" and current is None:
         raise InvalidInput("nothing was decided here, so there is nothing to undo")
     decision = Decision(
@@ -450,6 +531,11 @@ def _add(session: Session, item: Item, given: Given, who: str) -> None:
         item.decision_id, counts = decision.id, decision
     kinds = {**KINDS, "reopen": "reopened"}
     item.state = "open" if counts is None else kinds[counts.kind]
+    _name_concepts(item, counts)
+
+
+def _current(session: Session, item: Item) -> Decision | None:
+    return session.get(Decision, item.decision_id) if item.decision_id else None
 
 
 def same_words(item: Item, other: Item) -> bool:

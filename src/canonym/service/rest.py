@@ -224,6 +224,7 @@ def terminologies(request: Request, state: Shared) -> dict[str, Any]:
             "names": terminology.n_names,
             "sources": [" ".join(pair).strip() for pair in terminology.sources() if any(pair)],
             "types": opened.types,
+            "hierarchy": bool(opened.inner.any()),
             "languages": opened.languages,
             "encoders": list(linker.encoder_names),
             "confidence": linker.judge is not None,

@@ -257,7 +257,7 @@ class SearchResponse(BaseModel):
 
 
 class TerminologyAnswer(BaseModel):
-    """A terminology that is served."""
+    """A terminology that is served; `hierarchy` tells whether concepts stand below others."""
 
     name: str
     fingerprint: str
@@ -265,6 +265,7 @@ class TerminologyAnswer(BaseModel):
     names: int
     sources: list[str]
     types: dict[str, int]
+    hierarchy: bool
     languages: dict[str, int]
     encoders: list[str]
     confidence: bool

@@ -13,6 +13,9 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import TypeVar
 
+import numpy as np
+import numpy.typing as npt
+
 from canonym.errors import CanonymError, InvalidInput, Mismatch, ReadError
 from canonym.exchange.fhir import code_system
 from canonym.indexes.prefixes import Prefixes
@@ -50,6 +53,11 @@ class Opened:
     def types(self) -> dict[str, int]:
         """Numbers of concepts by type."""
         return self.terminology.types()
+
+    @functools.cached_property
+    def inner(self) -> npt.NDArray[np.bool_]:
+        """Which concepts others stand below, ``(n_concepts,)`` bool."""
+        return self.terminology.with_children()
 
     @functools.cached_property
     def examples(self) -> list[str]:

@@ -30,7 +30,7 @@ from canonym.terminology.codes import (
     known_ids,
     short_words,
 )
-from canonym.terminology.database import BATCH, CONCEPTS, NAMES, Database, objects, objects_at
+from canonym.terminology.sqlite_file import BATCH, CONCEPTS, NAMES, Database, objects, objects_at
 from canonym.terminology.writer import write_terminology
 from canonym.text.codes import may_hold_code
 from canonym.types import Concept, Int32Array, Name, Record, Relation, Xref
@@ -332,6 +332,14 @@ class Terminology:
         """Mark the concepts whose ids begin like this, ``(n_concepts,)`` bool."""
         sql = "SELECT ordinal FROM concepts WHERE substr(id, 1, ?) = ?"
         return _flags(self._database, sql, (len(prefix), prefix), self.n_concepts)
+
+    def with_children(self) -> npt.NDArray[np.bool_]:
+        """Mark the concepts that others stand below, ``(n_concepts,)`` bool."""
+        sql = (
+            "SELECT ordinal FROM concepts WHERE EXISTS ("
+            "SELECT 1 FROM relations WHERE tail = id AND relation = 'is_a')"
+        )
+        return _flags(self._database, sql, (), self.n_concepts)
 
     def rows_where(
         self,

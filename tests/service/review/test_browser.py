@@ -44,6 +44,16 @@ def address(folder: Path) -> Iterator[str]:
 
 
 @pytest.fixture
+def flat_address(tmp_path: Path) -> Iterator[str]:
+    """The address of a server of a terminology without types and hierarchy."""
+    build(tmp_path / "flat", [Concept("X:0", "Heart attack"), Concept("X:1", "Fever")])
+    server = Server("--index", str(tmp_path / "flat"), "--reviews", str(tmp_path / "reviews.db"))
+    yield server.address
+    server.stop()
+    server.join()
+
+
+@pytest.fixture
 def visit(browser: Any, address: str) -> Iterator[Callable[..., Any]]:
     """Open pages for people; an error in a script fails the test."""
     errors: list[str] = []
@@ -162,6 +172,32 @@ def test_many_are_accepted_at_once(visit: Callable[..., Any], tmp_path: Path) ->
     assert "2 of 3 decided" in page.inner_text("#chart-text")
 
 
+def test_who_went_to_a_mention_stays_there_when_all_is_linked(
+    visit: Callable[..., Any], tmp_path: Path
+) -> None:
+    page = visit("/reviews", "Ann")
+    _begin(page, "mention\nheart attack\nbroken hip\n", tmp_path)
+    waiting = [1]
+
+    def answer(route: Any) -> None:
+        response = route.fetch()
+        route.fulfill(response=response, json={**response.json(), "waiting": waiting[0]})
+
+    page.route(re.compile(r"/v1/reviews/\d+$"), answer)
+    page.reload()
+    page.wait_for_selector("#linking:visible")
+    page.wait_for_selector("#items [aria-current]")
+    other = page.locator("#items button:not([aria-current]) .term").inner_text()
+    page.click(f"[data-item]:has(.term:text-is('{other}'))")
+    page.wait_for_selector(f"h2:text-is('{other}')")
+    waiting[0] = 0
+    with page.expect_response("**/items?*"):
+        pass
+    page.wait_for_selector("#linking", state="hidden")
+    page.wait_for_load_state("networkidle")
+    assert page.inner_text("#mention") == other
+
+
 def test_five_candidates_the_search_and_the_comment_fit_one_screen(
     visit: Callable[..., Any], tmp_path: Path
 ) -> None:
@@ -202,8 +238,7 @@ def test_what_means_the_same_is_decided_at_once(visit: Callable[..., Any], tmp_p
     page.click("#alike label:has-text('again')")
     page.wait_for_selector("#with:text-is('and 2 more, below')")
     check_page(page)
-    page.focus("#mention")
-    page.keyboard.press("a")
+    page.keyboard.press("a")  # which the box that was ticked leaves to the page
     _wait_for(page, "heart attack and 2 more: linked")
     assert "3 of 8 decided" in page.inner_text("#chart-text")
     page.click("[data-item]:has(.term:text-is('??'))")
@@ -359,3 +394,47 @@ def test_all_that_were_found_by_their_text_are_nothing(
     page.wait_for_selector("#list-title:text-is('Queue (1)')")
     assert page.input_value("#text") == ""
     check_page(page)
+
+
+@pytest.mark.parametrize("size", [WIDE, NARROW], ids=["wide", "narrow"])
+def test_the_queue_is_filtered_by_type_and_detail(
+    visit: Callable[..., Any], tmp_path: Path, size: dict[str, int]
+) -> None:
+    page = visit("/reviews", "Ann", size)
+    _begin(
+        page, "mention\nheart attack\nbroken hip\ndiabetes mellitus\ntype 2 diabetes\n", tmp_path
+    )
+    page.focus("#type")
+    page.keyboard.type("Fin")  # as in any list of choices
+    page.wait_for_selector("#list-title:text-is('Queue (2)')")
+    assert {*page.locator("#items .term").all_inner_texts()} == {"broken hip", "type 2 diabetes"}
+    page.wait_for_selector("#none:text-is('All 2 of these are nothing')")
+    page.select_option("#leaf", "false")
+    page.wait_for_selector("#list-title:text-is('Queue (0)')")
+    page.select_option("#type", "")
+    page.wait_for_selector("#none:text-is('This is nothing')")
+    assert page.locator("#items .term").all_inner_texts() == ["diabetes mellitus"]
+    check_page(page)
+    page.once("dialog", lambda dialog: dialog.accept())
+    page.click("#none")
+    page.wait_for_selector("#list-title:text-is('Queue (3)')")
+    assert page.input_value("#leaf") == ""
+    _find(page, "diabetes mellitus", "decided")
+    assert "all of nothing below" not in page.inner_text("#detail")
+    assert "all of something below" in page.inner_text("#detail")
+
+
+def test_filters_that_a_terminology_lacks_are_not_offered(
+    browser: Any, tmp_path: Path, flat_address: str
+) -> None:
+    page = browser.new_page()
+    page.goto(f"{flat_address}/reviews")
+    page.fill("#reviewer", "Ann")
+    page.keyboard.press("Tab")
+    _begin(page, "mention\nheart attack\nfever\n", tmp_path)
+    page.wait_for_selector("#list-title:text-is('Queue (2)')")
+    page.wait_for_load_state("networkidle")
+    assert page.is_visible("#order")
+    assert not page.is_visible("#type")
+    assert not page.is_visible("#leaf")
+    page.close()

@@ -12,6 +12,7 @@ from fastapi.responses import StreamingResponse
 
 from canonym.errors import InvalidInput
 from canonym.review.export import FORMATS, export_review, formats_of
+from canonym.review.kinds import Kind, ids_of_kind
 from canonym.review.lessons import Lessons, lessons_of
 from canonym.review.mappings import Choices
 from canonym.review.models import Decision, Review
@@ -124,7 +125,9 @@ async def create(
             frequency_column=frequency_column,
         )
         title = clean(name).strip() or "without a name"
-        review_id = state.reviews.store.create(title, served.name, given, who=who)
+        review_id = state.reviews.store.create(
+            title, served.name, given, who=who, workbook=upload.workbook()
+        )
         state.reviews.link(review_id)
         return _review(state, state.reviews.store.review(review_id))
 
@@ -198,18 +201,41 @@ def items(
     state: Shared,
     part: Literal["todo", "reopened", "flagged", "decided", "all"] = "todo",
     text: Annotated[str, Query(max_length=200)] = "",
+    type: Annotated[str, Query(max_length=300, description="A semantic type.")] = "",
+    leaf: Annotated[
+        bool | None, Query(description="Whether nothing stands below the concept.")
+    ] = None,
     order: Literal["doubt", "frequency", "row", "text"] = "doubt",
     offset: Annotated[int, Query(ge=0, le=schemas.MOST)] = 0,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
 ) -> dict[str, Any]:
-    """Return part of the queue: the most doubtful first, those without a proposal last."""
+    """Return part of the queue: the most doubtful first, those without a proposal last.
+
+    `type` and `leaf` are those of the concept that a decision links to, or else of the proposed
+    one; of several concepts, one of them has to pass.
+    """
     _found(state, review_id)
     assert part in FILTERS
     assert order in ORDERS
     found, total = state.reviews.store.queue(
-        review_id, part, text=clean(text), order=order, offset=offset, limit=limit
+        review_id,
+        part,
+        text=clean(text),
+        concepts=_concepts(state, review_id, Kind(type, leaf)),
+        order=order,
+        offset=offset,
+        limit=limit,
     )
     return {"total": total, "items": [_item(entry) for entry in found]}
+
+
+def _concepts(state: State, review_id: int, kind: Kind) -> set[str] | None:
+    """Return the ids of a kind that count in a review; None where every kind will do."""
+    if kind == Kind():
+        return None
+    _, served = _served(state, review_id)
+    ids = state.reviews.store.concepts(review_id)
+    return served.use(lambda opened: ids_of_kind(opened.terminology, ids, kind, opened.inner))
 
 
 def _item(entry: Entry) -> dict[str, Any]:
@@ -359,11 +385,24 @@ def accept(
 def decide_none(
     review_id: Id, given: schemas.GivenNone, state: Shared, who: Reviewer
 ) -> dict[str, int]:
-    """Decide that no mention to decide with a text in it has a concept, all or none."""
+    """Decide that no mention of a part of the queue, as it is filtered, has a concept; all or none.
+
+    A text, a type or a leaf is expected, so that nobody decides a whole part by accident.
+    """
     _found(state, review_id)
+    text, kind = clean(given.text), Kind(given.type, given.leaf)
+    if not text and kind == Kind():
+        raise InvalidInput("a text, a type or a leaf is expected: which mentions are nothing?")
+    filters = ", ".join(filter(None, (text and repr(text), str(kind))))
     try:
         decided = state.reviews.store.decide_none(
-            review_id, given.part, clean(given.text), expected=given.expected, who=who
+            review_id,
+            given.part,
+            text,
+            concepts=_concepts(state, review_id, kind),
+            comment=f"decided with all of {filters}",
+            expected=given.expected,
+            who=who,
         )
     except Changed as error:
         raise Problem(HTTPStatus.CONFLICT, str(error)) from error

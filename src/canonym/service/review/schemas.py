@@ -52,17 +52,19 @@ class GivenAcceptance(Given):
 
 
 class GivenNone(Given):
-    """Mentions of a part of the queue that have a text in them, and how many those were."""
+    """Mentions of a part of the queue, as it was filtered, and how many those were."""
 
     part: Literal["todo", "reopened", "flagged"] = "todo"
-    text: str = Field(min_length=1, max_length=200)
+    text: str = Field("", max_length=200)
+    type: str = Field("", max_length=300)
+    leaf: bool | None = None
     expected: int = Field(ge=1)
 
 
 class ExportChoices(Given):
     """A format, and what the formats for other programs need beside the decisions."""
 
-    format: Literal["csv", "tsv", "xlsx", "ods", "sssom", "usagi", "omop", "fhir", "corpus"] = "csv"
+    format: Literal["csv", "tsv", "xlsx", "sssom", "usagi", "omop", "fhir", "corpus"] = "csv"
     code_column: str = Field("", max_length=300)
     frequency_column: str = Field("", max_length=300)
     source_vocabulary: str = Field("", max_length=300)

@@ -17,6 +17,7 @@ from fastapi import Request
 from fastapi.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect
 
+from canonym.review.models import Workbook
 from canonym.review.table import Layout, clean
 from canonym.review.upload import ROWS, SECONDS, SHEETS, UPLOAD
 from canonym.service.problems import Problem, busy
@@ -29,9 +30,18 @@ _AT_ONCE = 2
 class Upload:
     """A table that was read; its rows wait in a file. `sheets` are those of a workbook."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, content: bytes, layout: Layout) -> None:
         self._file = folder / ROWS
+        self._content = content
+        self._layout = layout
         self.sheets: list[str] = json.loads((folder / SHEETS).read_text(encoding="utf-8"))
+
+    def workbook(self) -> Workbook | None:
+        """Return the upload as a review keeps it, if it is a workbook."""
+        if not self.sheets:
+            return None
+        sheet, header_row = self._layout.sheet, self._layout.header_row
+        return Workbook(content=self._content, sheet=sheet, header_row=header_row)
 
     def __iter__(self) -> Iterator[list[str]]:
         """Yield the header, and the rows."""
@@ -52,7 +62,7 @@ class Uploads:
         with tempfile.TemporaryDirectory(prefix="canonym-") as folder:
             await run_in_threadpool((Path(folder) / UPLOAD).write_bytes, content)
             await self._read(request, Path(folder), clean(name).replace("\0", ""), layout)
-            yield Upload(Path(folder))
+            yield Upload(Path(folder), content, layout)
 
     async def _read(self, request: Request, folder: Path, name: str, layout: Layout) -> None:
         try:

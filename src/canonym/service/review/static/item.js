@@ -129,7 +129,7 @@ export function renderAlike({ alike }, picked, choose) {
     make("button", { id: "all-alike", type: "button", title: "g", click: () => choose(new Set(all ? alike.map((one) => one.id) : [])) }, all ? `Take all ${number(alike.length)}` : "Take none"),
     make("ul", {}, ...boxes),
   );
-  if (picked.size) place.open = true;
+  place.open = true;
   if (focused) document.getElementById(focused)?.focus();
 }
 

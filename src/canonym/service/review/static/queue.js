@@ -5,12 +5,15 @@ const id = get("review").dataset.id;
 const base = `/v1/reviews/${id}`;
 const STATES = { linked: "linked", nil: "no concept", flagged: "flagged", reopened: "opened again", open: "to do" };
 const PARTS = { todo: ["open", "reopened"], reopened: ["reopened"], flagged: ["flagged"], decided: ["linked", "nil"], all: Object.keys(STATES) };
+const FILTERS = ["text", "type", "leaf"];
 const PAGE = 50;
 let review = null;
 let items = [];
 let total = 0;
 let shown = null; // the item on the right, as it was read
+let byHand = false; // whether somebody went to it
 let asked = 0;
+let readings = 0;
 let chosen = []; // concepts that are chosen for it, not saved yet
 let picked = new Map(); // versions of the mentions that are decided with it, by id
 
@@ -18,8 +21,11 @@ let picked = new Map(); // versions of the mentions that are decided with it, by
 
 async function readReview() {
   const before = review;
+  const turn = ++readings;
   try {
-    review = await ask(base);
+    const now = await ask(base);
+    if (turn !== readings) return; // it was asked for again meanwhile
+    review = now;
   } catch (error) {
     // The service or its database is away, and may be back soon.
     if (error.status === 0 || error.status === 503) setTimeout(() => attempt(readReview), 3000);
@@ -41,7 +47,14 @@ async function readReview() {
   if (review.waiting && !review.problem) {
     setTimeout(() => attempt(readReview), 700);
     if (!before || !items.length) await readItems();
-  } else if (before && before.waiting) await readItems({ keep: chosen.length > 0 || Boolean(get("comment")?.value) });
+  } else if (before && before.waiting) await readLinked();
+}
+
+// All is linked now: who went to a mention stays there, and what was written stays.
+async function readLinked() {
+  const begun = chosen.length > 0 || ["comment", "another"].some((one) => get(one)?.value);
+  await readItems({ keep: byHand || begun });
+  if (byHand && shown && !begun) await show(shown.id, { focus: true }); // with its candidates
 }
 
 function draw() {
@@ -66,7 +79,7 @@ function draw() {
 
 async function readItems({ more = false, keep = true } = {}) {
   const query = new URLSearchParams({
-    part: get("part").value, order: get("order").value, text: get("text").value.trim(), offset: more ? items.length - gone() : 0, limit: PAGE,
+    ...filters(), part: get("part").value, order: get("order").value, offset: more ? items.length - gone() : 0, limit: PAGE,
   });
   const found = await ask(`${base}/items?${query}`);
   total = found.total + (more ? gone() : 0);
@@ -75,8 +88,23 @@ async function readItems({ more = false, keep = true } = {}) {
   if (!more && !(keep && shown)) await show(items[0]?.id);
 }
 
-// Count the items in the list that left this part of the queue since it was read.
-const gone = () => items.filter((one) => !PARTS[get("part").value].includes(one.state)).length;
+// What narrows the part of the queue that is shown.
+const filters = () => Object.fromEntries(FILTERS.map((one) => [one, get(one).value.trim()]).filter(([, value]) => value));
+
+// Offer the filters that the terminology knows.
+async function readTerminology() {
+  if (get("type").length) return; // as when somebody gives a name
+  const { terminologies } = await ask("/v1/terminologies");
+  const { types = {}, hierarchy = false } = terminologies.find((one) => one.name === review.terminology) || {};
+  const options = Object.keys(types).map((type) => make("option", {}, type));
+  get("type").replaceChildren(make("option", { value: "" }, "all"), ...options);
+  get("type").parentElement.hidden = !options.length;
+  get("leaf").parentElement.hidden = !hierarchy;
+}
+
+// Which items in the list left this part of the queue since it was read, and how many.
+const left = (one) => !PARTS[get("part").value].includes(one.state);
+const gone = () => items.filter(left).length;
 
 function list() {
   get("list-title").textContent = `Queue (${number(total - gone())})`;
@@ -95,9 +123,9 @@ function list() {
     ),
   );
   get("more").hidden = items.length >= total;
-  const left = total - gone();
-  get("none").hidden = !get("text").value.trim() || !["todo", "reopened", "flagged"].includes(get("part").value) || left < 1;
-  get("none").textContent = left === 1 ? "This is nothing" : `All ${number(left)} of these are nothing`;
+  const n = total - gone();
+  get("none").hidden = !Object.keys(filters()).length || !["todo", "reopened", "flagged"].includes(get("part").value) || n < 1;
+  get("none").textContent = n === 1 ? "This is nothing" : `All ${number(n)} of these are nothing`;
 }
 
 // Where nothing is proposed, or the mention says "no" or "perhaps", there is nothing to be sure of.
@@ -126,6 +154,7 @@ async function show(itemId, { focus = false } = {}) {
   const found = await ask(`${base}/items/${itemId}`);
   if (wanted !== asked) return; // another was asked for meanwhile
   shown = found;
+  byHand = focus;
   chosen = [];
   picked = new Map();
   drawItem();
@@ -171,10 +200,10 @@ function go(step) {
   if (to !== undefined) attempt(() => show(to, { focus: true }));
 }
 
-function neighbour(step, passed = new Map()) {
+function neighbour(step, passed = () => false) {
   const at = items.findIndex((one) => one.id === shown?.id);
   let to = at < 0 ? 0 : at + step;
-  while (passed.has(items[to]?.id)) to += step;
+  while (items[to] && passed(items[to])) to += step;
   return items[to]?.id;
 }
 
@@ -188,7 +217,7 @@ async function decide(kind, concepts = []) {
   const given = { version: shown.version, kind, concepts, comment: get("comment")?.value.trim() || "" };
   const together = kind === "comment" || kind === "undo" ? new Map() : picked;
   given.also = [...together].map(([other, version]) => ({ id: other, version }));
-  const next = neighbour(1, together);
+  const next = neighbour(1, (one) => together.has(one.id) || left(one));
   try {
     complain("");
     const now = await ask(`${base}/items/${shown.id}/decisions`, { method: "POST", json: given });
@@ -199,14 +228,19 @@ async function decide(kind, concepts = []) {
     if (kind === "comment" || kind === "undo") await show(now.id, { focus: true });
     else if (next !== undefined) await show(next, { focus: true });
     else await readItems({ keep: false }); // what is left, from the top
-    await readReview();
-    tell(`${now.mention}${together.size ? ` and ${number(together.size)} more` : ""}: ${STATES[now.state]}`);
+    readAfter(`${now.mention}${together.size ? ` and ${number(together.size)} more` : ""}: ${STATES[now.state]}`);
   } catch (error) {
     if (error.status === 409 && error.body.item) collide(error.body.item, given.comment);
     else complain(error.message);
   } finally {
-    busy = false;
+    busy = false; // the next one may be decided while this one is counted
   }
+}
+
+// Count what was decided, and say so.
+async function readAfter(text) {
+  await readReview().catch((error) => complain(error.message));
+  tell(text);
 }
 
 // Somebody else was quicker: show what they did; what was chosen and written here stays.
@@ -252,15 +286,17 @@ async function acceptMany(event) {
   });
 }
 
-// Decide that no mention that was found by its text has a concept.
+// Decide that no mention that the filters leave has a concept.
 async function decideNone() {
   if (busy || !canWrite()) return;
   busy = true;
   await attempt(async () => {
-    const given = { part: get("part").value, text: get("text").value.trim(), expected: total - gone() };
-    if (!window.confirm(`Decide that “${given.text}” has no concept in ${counted(given.expected, "mention")}?`)) return;
+    const given = { ...filters(), part: get("part").value, expected: total - gone() };
+    if (given.leaf) given.leaf = given.leaf === "true";
+    const named = FILTERS.map((one) => get(one)).filter((one) => one.value.trim()).map((one) => `“${(one.selectedOptions?.[0].text || one.value).trim()}”`);
+    if (!window.confirm(`Decide of ${counted(given.expected, "mention")}, all with ${named.join(" and ")}, that there is no concept?`)) return;
     const { decided } = await ask(`${base}/none`, { method: "POST", json: given });
-    get("text").value = "";
+    for (const one of FILTERS) get(one).value = "";
     await readReview();
     await readItems({ keep: false });
     tell(`${counted(decided, "mention")}: ${STATES.nil}`);
@@ -327,8 +363,9 @@ const KEYS = {
 };
 
 document.addEventListener("keydown", (event) => {
-  if (event.key === "Escape" && event.target.matches("input, textarea, select")) get("mention").focus();
-  if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input, textarea, select")) return;
+  const writing = event.target.matches("input:not([type=checkbox]), textarea, select");
+  if (event.key === "Escape" && writing) get("mention").focus();
+  if (event.ctrlKey || event.metaKey || event.altKey || writing) return;
   const at = Number(event.key);
   if (at >= 1 && shown?.candidates[at - 1]) {
     event.preventDefault();
@@ -339,7 +376,7 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
-for (const one of ["part", "order"]) get(one).addEventListener("change", () => attempt(() => readItems({ keep: false })));
+for (const one of ["part", "order", "type", "leaf"]) get(one).addEventListener("change", () => attempt(() => readItems({ keep: false })));
 let typing = 0;
 get("text").addEventListener("input", () => {
   clearTimeout(typing);
@@ -358,6 +395,8 @@ get("export").closest("details").addEventListener("toggle", drawExport);
 get("format").addEventListener("change", drawExport);
 const begin = () => attempt(async () => {
   await readReview();
+  if (!review) return; // somebody gave a name meanwhile, and it is read again
+  await readTerminology();
   if (!items.length) await readItems();
 });
 document.addEventListener("who", begin);

@@ -1,0 +1,120 @@
+"""Terminologies and linkers named on the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from canonym.cli.device import check_device, encoders_of
+from canonym.cli.progress import activity, counter, note, stages
+from canonym.errors import InvalidInput, ReadError
+from canonym.io.files import restored
+
+if TYPE_CHECKING:
+    from canonym.linker import Linker
+    from canonym.terminology import Terminology
+
+
+def open_index(index: str | Path) -> Linker:
+    """Open an index by its folder or name; a packaged one is built at first use, with progress."""
+    from canonym.linker import Linker
+
+    with stages(unit="") as report:
+        return Linker.load(index, progress=report)
+
+
+def folder_of(index: str | Path) -> Path:
+    """Return the folder of an index, for its path or its name, see `open_index`."""
+    from canonym.linking.named import PACKAGED, index_folder, is_index_name
+
+    if str(index) in PACKAGED and is_index_name(index):
+        return open_index(index).folder
+    return index_folder(index)
+
+
+def open_terminology(path: str) -> Terminology:
+    """Open a terminology file or that of an index, or import any other source temporarily."""
+    from canonym.linking.named import is_index_name
+    from canonym.terminology import Terminology
+    from canonym.terminology.formats import import_terminology, is_packaged
+    from canonym.terminology.sqlite_file import is_sqlite
+
+    word = Path(path).name == path and not Path(path).suffix and not Path(path).exists()
+    if is_index_name(path) or (word and not is_packaged(path)):  # an unknown name is refused
+        path = str(folder_of(path))
+    of_index = Path(path) / "terminology.db"
+    if of_index.with_name("canonym.json").is_file() and of_index.is_file():
+        return Terminology(of_index)
+    if is_sqlite(Path(path)) or Path(path).suffix == ".db":
+        return Terminology(path)
+    import tempfile
+    import weakref
+
+    scratch = tempfile.TemporaryDirectory(prefix="canonym-")
+    try:
+        with counter("Reading", unit="records") as report:
+            terminology = import_terminology(
+                path, Path(scratch.name) / "terminology.db", progress=report
+            )
+    except BaseException:
+        scratch.cleanup()
+        raise
+    weakref.finalize(terminology, scratch.cleanup)
+    return terminology
+
+
+def open_linker(
+    index: str | None,
+    *,
+    everyday: bool = True,
+    device: str | None = None,
+    min_confidence: float | None = None,
+) -> Linker:
+    """Open the linker that ``--index`` names, and check that ``--device`` goes with it.
+
+    `index` is a folder made by ``canonym index``, a name, a terminology, for which an index is
+    built, or None for the linker of ICD-10-CM, with `everyday` names or without. For a
+    `min_confidence` the linker learns how sure its links are, unless it has.
+    """
+    linker = _open_linker(index, everyday=everyday)
+    check_device(device, encoders_of(linker), linker)
+    if min_confidence and linker.judge is None:
+        with activity("Learning how sure links are"):
+            n = int(linker.fit_confidence()["links"])
+        note(
+            f"The index learned how sure its links are, from {n:,} questions about its own names; "
+            "`canonym train confidence CORPUS` learns it from annotated mentions."
+        )
+    return linker
+
+
+def open_chosen(index: str | None, options: Mapping[str, Any], *, everyday: bool) -> Linker:
+    """Open a linker as the options of a command say, see `open_linker`."""
+    chosen = {name: options[name] for name in ("device", "min_confidence")}
+    return open_linker(index, everyday=everyday, **chosen)
+
+
+def _open_linker(index: str | None, *, everyday: bool) -> Linker:
+    from canonym.linker import Linker
+    from canonym.linking.named import DEFAULT, is_index_name
+
+    if index is None or (not everyday and index == DEFAULT and is_index_name(index)):
+        with stages(unit="") as report:
+            return Linker.default(everyday=everyday, progress=report)
+    if not everyday:
+        raise InvalidInput(
+            "--no-everyday is about the names that come with ICD-10-CM; leave it out where --index "
+            "names something else"
+        )
+    path = restored(Path(index))
+    if not path.exists() and path.name != index:
+        raise ReadError(index, "no such index; `canonym index TERMINOLOGY -o FOLDER` makes one")
+    if not path.exists() or (path.is_dir() and (path / "canonym.json").is_file()):
+        return open_index(index)
+    content = open_terminology(index)
+    note(
+        f"Indexing {path.name} for this run; `canonym index {index} -o FOLDER` keeps the index.",
+    )
+    with stages() as report:
+        return Linker.build(content, progress=report)

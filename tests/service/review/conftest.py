@@ -1,0 +1,58 @@
+"""Services with reviews, and their clients."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+
+BASE = "http://127.0.0.1:8000"
+TABLE = """term,near,n
+heart attack,had a heart attack,5
+broken hip,,2
+heart attack,had a heart attack,1
+"""
+
+
+@pytest.fixture
+def start(tmp_path: Path, index: Path, serving: Callable[..., TestClient]) -> Any:
+    """Start services with a database of their own; clients are on the same machine."""
+
+    def start_(**settings: Any) -> TestClient:
+        given = {"index": (str(index),), "reviews": str(tmp_path / "reviews.db"), **settings}
+        client = serving(**given)
+        client.base_url = BASE  # type: ignore[assignment]
+        client.headers["X-Reviewer"] = "ann"
+        return client
+
+    return start_
+
+
+def make(client: TestClient, table: str = TABLE, **query: str) -> dict[str, Any]:
+    query = {"name": "Mine", "filename": "t.csv", "column": "term", **query}
+    answer = client.post("/v1/reviews", params=query, content=table.encode())
+    assert answer.status_code == 201, answer.text
+    return linked(client, answer.json()["id"])
+
+
+def linked(client: TestClient, review: int) -> dict[str, Any]:
+    for _ in range(200):
+        found: dict[str, Any] = client.get(f"/v1/reviews/{review}").json()
+        if not found["waiting"]:
+            return found
+        time.sleep(0.02)
+    raise AssertionError(f"not linked: {found}")
+
+
+def items_of(client: TestClient, review: int, part: str = "all") -> dict[str, dict[str, Any]]:
+    found = client.get(f"/v1/reviews/{review}/items", params={"part": part}).json()["items"]
+    return {one["mention"]: one for one in found}
+
+
+def decide(client: TestClient, review: int, item: dict[str, Any], **given: Any) -> Any:
+    given = {"version": item["version"], **given}
+    return client.post(f"/v1/reviews/{review}/items/{item['id']}/decisions", json=given)
