@@ -25,7 +25,7 @@ from canonym.io.files import file_digest
 from canonym.terminology.readers.medic import read_medic
 from canonym.training.sampling.candidates import CandidateSearch
 from canonym.training.sampling.mentions import training_mentions
-from canonym.training.sampling.names import NameTable
+from canonym.training.sampling.name_table import NameTable
 from record import data_folder, save
 
 K = 20

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from canonym.corpora.concepts import read_concepts
+from canonym.corpora.concept_files import read_concepts
 from canonym.corpora.pubtator import read_pubtator
-from canonym.corpora.splits import read_official
 from canonym.types import Document, Mention
 from record import data_folder, save
 from reproduce.measures.corpus_statistics import describe_corpus
+from reproduce.splits import read_official
 
 
 def main() -> None:

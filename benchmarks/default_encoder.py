@@ -23,13 +23,13 @@ from typing import Any
 import numpy as np
 
 import checkout  # noqa: F401
-from canonym.corpora.concepts import mention_parts, read_concepts
+from canonym.corpora.concept_files import mention_parts, read_concepts
 from canonym.corpora.pubtator import read_pubtator
 from canonym.encoders.subword import Subword
 from canonym.terminology import Terminology
 from canonym.training.sampling.mentions import training_mentions
 from canonym.training.sampling.noise import NOISE
-from canonym.training.subword.fit import fit_subword
+from canonym.training.subword.fit_subword import fit_subword
 from models.asking import ASKING, asking
 from models.make_default import (
     ASKED,

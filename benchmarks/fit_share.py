@@ -29,7 +29,7 @@ from canonym.encoders.subword import Subword
 from canonym.terminology import read_records
 from canonym.terminology.ids import ConceptIds
 from canonym.text import PLAIN, normalise, normalise_all
-from canonym.training.subword.fit import fit_subword
+from canonym.training.subword.fit_subword import fit_subword
 from canonym.types import Float32Array
 from models.suite import read_suite
 from record import data_folder, save

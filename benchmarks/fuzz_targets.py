@@ -49,20 +49,25 @@ from fuzz_mutation import (
     mutate_sqlite,
 )
 from reproduce.measures.relatedness import read_relatedness
+from reproduce.readers.aact import read_aact
+from reproduce.readers.clinical_notes import read_mcn, read_share
+from reproduce.readers.mantra import read_mantra
+from reproduce.readers.tac import read_tac
+from reproduce.readers.trials import read_trials_json, read_trials_table, read_trials_xml
 from tests.contracts import test_encoder_contract as encoders
 from tests.contracts.test_reader_contract import SOURCES
 from tests.corpora import test_annotated_tables as annotated
 from tests.corpora import test_bioc as bioc
 from tests.corpora import test_brat as brat
-from tests.corpora import test_clinical_notes as notes
-from tests.corpora import test_concepts as concepts
-from tests.corpora import test_mantra as mantra
+from tests.corpora import test_concept_files as concepts
 from tests.corpora import test_pubtator as pubtator
-from tests.corpora import test_tac as tac
-from tests.corpora import test_trials as trials
 from tests.encoders import test_word_vectors as vectors
 from tests.io.making import make_ods, make_xlsx, ods_row, with_shared_texts
 from tests.linking.test_verify import ASKED, MENTIONS, RECORDS
+from tests.reproduce.readers import test_clinical_notes as notes
+from tests.reproduce.readers import test_mantra as mantra
+from tests.reproduce.readers import test_tac as tac
+from tests.reproduce.readers import test_trials as trials
 from tests.terminology.readers import test_babelon as babelon
 from tests.terminology.readers import test_mesh as mesh
 from tests.terminology.readers import test_obo as obo
@@ -318,13 +323,13 @@ CORPORA: dict[str, Make] = {
         one_file(all_of(corpora.read_bioc, composites="both", pieces="cover"), bioc.XML),
         one_file(all_of(corpora.read_bioc), BIOC_JSON, changes=JSON),
     ),
-    "mantra": one_file(all_of(corpora.read_mantra), mantra.XML),
+    "mantra": one_file(all_of(read_mantra), mantra.XML),
     "brat": one_folder(all_of(corpora.read_brat), {"7.txt": brat.TEXT, "7.ann": brat.ANN}),
-    "mcn": one_folder(all_of(corpora.read_mcn), notes.MCN),
-    "share": one_folder(all_of(corpora.read_share), notes.SHARE),
+    "mcn": one_folder(all_of(read_mcn), notes.MCN),
+    "share": one_folder(all_of(read_share), notes.SHARE),
     "tac": several(
-        one_file(all_of(corpora.read_tac), tac.XML),
-        one_file(all_of(corpora.read_tac, terms="llt", pieces="cover"), tac.XML),
+        one_file(all_of(read_tac), tac.XML),
+        one_file(all_of(read_tac, terms="llt", pieces="cover"), tac.XML),
     ),
     "concepts": one_file(all_of(corpora.read_concepts), concepts.LINES),
     "mention-table": one_file(all_of(corpora.read_mention_table), MENTION_TABLE),
@@ -336,12 +341,12 @@ CORPORA: dict[str, Make] = {
     "column": one_file(read_column, CONTEXT, 'mention\tcontext\nhip\tmy "hip"\n'),
     "annotated-table": one_file(all_of(corpora.read_annotated_table), annotated.CSV),
     "trials": several(
-        one_file(all_of(corpora.read_trials_xml), trials.XML),
-        one_file(all_of(corpora.read_trials_json), STUDIES, changes=JSON),
-        one_file(all_of(corpora.read_trials_table), TRIAL_TABLE),
+        one_file(all_of(read_trials_xml), trials.XML),
+        one_file(all_of(read_trials_json), STUDIES, changes=JSON),
+        one_file(all_of(read_trials_table), TRIAL_TABLE),
     ),
     "aact": one_folder(
-        all_of(corpora.read_aact), {f"{name}.txt": text for name, text in trials.AACT.items()}
+        all_of(read_aact), {f"{name}.txt": text for name, text in trials.AACT.items()}
     ),
 }
 PLAIN_LINES = "7\t0\t10\tD006620\n7\t12\t30\tD001943|D010051\n8\t0\t16\t-1\n"

@@ -24,7 +24,7 @@ MEASURE = """
 import ctypes, gc, json, random, sys
 import numpy as np
 from canonym import Terminology
-from canonym.training.sampling.names import NameTable
+from canonym.training.sampling.name_table import NameTable
 from canonym.training.sampling.relations import RelationTable
 from canonym.types import Relation
 

@@ -25,11 +25,11 @@ from typing import Any
 
 import numpy as np
 
-from canonym.corpora.concepts import mention_parts, read_concepts
+from canonym.corpora.concept_files import mention_parts, read_concepts
 from canonym.encoders import load_encoder, make_encoder
 from canonym.encoders.subword import Subword
 from canonym.terminology.readers.icd10cm import read_icd10cm
-from canonym.training.subword.fit import fit_subword
+from canonym.training.subword.fit_subword import fit_subword
 from canonym.types import Concept, Name
 from record import data_folder, save
 

@@ -2,7 +2,7 @@
 
 A transformer knows words that no terminology has, and how words of one meaning are near each other.
 The subword encoder learns its vectors of words and short phrases, and goes on from there with
-`canonym.training.subword.fit.fit_subword`.
+`canonym.training.subword.fit_subword.fit_subword`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from canonym.encoders.inputs import checked_names
 from canonym.encoders.subword import NORMAL_STEPS, Subword
 from canonym.errors import InvalidInput
 from canonym.training.sampling.groups import hashed
-from canonym.training.subword.fit import RowAdam, initial_table, make_step
+from canonym.training.subword.fit_subword import RowAdam, initial_table, make_step
 from canonym.types import Float32Array
 
 _SAMPLE = 20_000  # vectors whose main axes are found
@@ -68,7 +68,7 @@ def distil_subword(
     steps, batch : int
         Number of batches, and texts drawn for each.
     dimensions, n_bits, dropout, learning_rate, normalisation, seed, progress, log
-        As for `canonym.training.subword.fit.fit_subword`.
+        As for `canonym.training.subword.fit_subword.fit_subword`.
 
     Returns
     -------

@@ -16,11 +16,11 @@ from canonym.encoders import make_encoder
 from canonym.encoders.subword import Subword
 from canonym.errors import InvalidInput, Mismatch, require
 from canonym.io.files import MANIFEST, check_folder, read_manifest
-from canonym.training.loop.processes import usual_precision
+from canonym.training.loop.process_group import usual_precision
 from canonym.training.loop.settings import FitSettings
 from canonym.training.modules.transformer import NameModule
 from canonym.training.papers.biosyn import BioSyn
-from canonym.training.sampling.names import NameTable
+from canonym.training.sampling.name_table import NameTable
 from models.mixture import PARTS, check_data, digests, read_annotated, read_mixture
 from models.objectives import Contrastive
 from models.run import (

@@ -17,7 +17,7 @@ from canonym.encoders.subword import NORMAL_STEPS, Subword
 from canonym.errors import InvalidInput
 from canonym.io.files import check_folder, file_digest
 from canonym.training.loop.checkpoints import encoder_digest
-from canonym.training.subword.fit import fit_subword
+from canonym.training.subword.fit_subword import fit_subword
 from canonym.types import Encoder
 from models.asking import ASKING, asking
 from models.distil import distil_subword
@@ -38,7 +38,7 @@ OPTIONS: Mapping[str, Any] = {
     "refresh": 5,
     "positives": 3,
 }
-"""Options of `canonym.training.subword.fit.fit_subword` for the first stage, on names alone."""
+"""Options of `fit_subword` for the first stage, on names alone."""
 
 WORDS: Mapping[str, Any] = {"steps": 2000, "batch": 1024, "dropout": 0.3, "learning_rate": 4e-3}
 """Options of `models.distil.distil_subword`, with which a taught encoder

@@ -12,12 +12,12 @@ from canonym.encoders.hashing import float_table
 from canonym.encoders.inputs import check_count
 from canonym.encoders.subword import Subword
 from canonym.errors import InvalidInput
-from canonym.training import losses
 from canonym.training.modules.transformer import NameModule
 from canonym.training.objective import Embed, Encode, Plan
 from canonym.training.sampling.groups import HardPool, Relatives, SynonymGroups
 from canonym.training.sampling.random import check_sizes
 from models.mixture import Mixture
+from models.softmax import multi_positive_softmax
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
@@ -31,7 +31,7 @@ class Contrastive:
     drawn beside them, each with a name of its concept. With `related_share` above 0 a quarter of
     the names bring one of a related concept, which has that share in the loss. The miner is a
     subword encoder: it searches all names in seconds. Names are embedded in lower case. The loss
-    is `canonym.training.losses.multi_positive_softmax`.
+    is `models.softmax.multi_positive_softmax`.
     """
 
     name: str = "contrastive"
@@ -132,7 +132,7 @@ class Contrastive:
             torch.from_numpy(numbers.astype(np.int64)).to(vectors.device)
             for numbers in (concepts, self._text_numbers[rows])
         )
-        return losses.multi_positive_softmax(
+        return multi_positive_softmax(
             vectors,
             labels,
             texts,

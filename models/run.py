@@ -15,7 +15,7 @@ from canonym.errors import InvalidInput
 from canonym.io import files
 from canonym.training.loop.checkpoints import list_checkpoints, remove_checkpoints
 from canonym.training.loop.fit import fit
-from canonym.training.loop.progress import FitProgress
+from canonym.training.loop.reports import FitProgress
 from canonym.training.loop.settings import FitSettings
 from canonym.training.objective import Objective, Trainable
 

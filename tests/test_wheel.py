@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -79,3 +80,26 @@ def test_it_runs_without_the_source_tree(wheel: Path, tmp_path: Path, packaged: 
     )
     for family, line in zip(("I21", "E11", "S72"), linked.splitlines()[1:], strict=True):
         assert f"ICD10CM:{family}" in line
+
+
+def test_readers_beside_the_wheel_join_it(wheel: Path, tmp_path: Path, packaged: Path) -> None:
+    source = shutil.copytree(ROOT / "benchmarks" / "reproduce" / "readers", tmp_path / "readers")
+    target = tmp_path / "installed"
+    _run(
+        *(sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index"),
+        *("--no-build-isolation", "--target", target, wheel, source),
+        cwd=tmp_path,
+    )
+    trial = tmp_path / "trial.xml"
+    trial.write_text(
+        "<clinical_study><id_info><nct_id>NCT1</nct_id></id_info><brief_title>A</brief_title>"
+        "<condition>heart attack</condition></clinical_study>"
+    )
+    linked = _run(
+        *(sys.executable, "-m", "canonym", "link", "--file", trial, "--format", "tsv"),
+        cwd=tmp_path,
+        PYTHONPATH=str(target),
+        CANONYM_DATA_HOME=str(packaged),
+    )
+    assert "NCT1" in linked
+    assert "ICD10CM:I21" in linked

@@ -19,17 +19,12 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from canonym.corpora.clinical_notes import read_mcn, read_share
-from canonym.corpora.concepts import read_concepts
-from canonym.corpora.mantra import read_mantra
+from canonym.corpora.concept_files import read_concepts
 from canonym.corpora.pubtator import read_pubtator
-from canonym.corpora.splits import Parts, read_official
-from canonym.corpora.tac import read_tac
-from canonym.corpora.trials import Trial, read_trials_table
 from canonym.encoders import make_encoder, path_of
-from canonym.encoders.devices import bf16_pays
 from canonym.encoders.hub import Comparison
 from canonym.encoders.inputs import check_option
+from canonym.encoders.token_vectors import bf16_pays
 from canonym.errors import InvalidInput, MissingExtra, NotTrained
 from canonym.evaluation.dictionary import Dictionary, build_dictionary
 from canonym.terminology import Terminology, read_records
@@ -47,6 +42,11 @@ from canonym.types import (
 )
 from models.sources import read_relation_table
 from reproduce.dictionaries import build_target_dictionary, reweighed
+from reproduce.readers.clinical_notes import read_mcn, read_share
+from reproduce.readers.mantra import read_mantra
+from reproduce.readers.tac import read_tac
+from reproduce.readers.trials import Trial, read_trials_table
+from reproduce.splits import Parts, read_official
 
 DRUG_TYPES: frozenset[str] = frozenset({"Biological", "Combination Product", "Drug"})
 """Types of interventions that are drugs."""

@@ -10,15 +10,14 @@ import numpy as np
 import numpy.typing as npt
 
 from canonym.errors import InvalidInput
-from canonym.evaluation.folds import FoldRuns
 from canonym.evaluation.metrics import columns
 from canonym.evaluation.outcomes import RankedAnswer
 from canonym.evaluation.run import Run
 from canonym.evaluation.slices import Figure
-from canonym.evaluation.statistics import Spread, aggregate
 from canonym.terminology import Terminology
 from canonym.terminology.ids import ConceptIds
 from canonym.types import Document, Name, Record, Xref
+from reproduce.folds import FoldRuns
 from reproduce.measures.nil import (
     LEARNED,
     MOST_RIGHT,
@@ -26,6 +25,7 @@ from reproduce.measures.nil import (
     draw_thresholds,
     draw_with_features,
 )
+from reproduce.measures.spread import Spread, aggregate
 
 
 @dataclass(frozen=True, slots=True)

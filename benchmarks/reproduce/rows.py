@@ -11,7 +11,6 @@ import numpy as np
 
 from canonym.corpora.cadec import read_folds
 from canonym.errors import InvalidInput
-from canonym.evaluation.folds import FoldRuns, evaluate_folds
 from canonym.evaluation.protocols import Protocol, choose_protocol
 from canonym.evaluation.questions import read_corrections
 from canonym.evaluation.run import Run, evaluate_corpus
@@ -20,6 +19,7 @@ from canonym.linking.build import similarity_of
 from canonym.terminology import Terminology
 from canonym.types import Encoder
 from reproduce.data import Shelf
+from reproduce.folds import FoldRuns, evaluate_folds
 from reproduce.measures.mcsm import mcsm
 from reproduce.measures.relatedness import read_relatedness, relatedness
 from reproduce.measures.relations import (

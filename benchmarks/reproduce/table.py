@@ -10,19 +10,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from canonym.errors import InvalidInput
-from canonym.evaluation.folds import FoldRuns
 from canonym.evaluation.metrics import columns
 from canonym.evaluation.run import Run
 from canonym.evaluation.slices import DRAWS, slices
 from canonym.evaluation.statistics import (
     Difference,
     McNemar,
-    average_ranks,
     bootstrap_test,
     mcnemar,
     paired_bootstrap,
 )
 from reproduce.files import Experiment
+from reproduce.folds import FoldRuns
+from reproduce.measures.spread import average_ranks
 from reproduce.results import Measured, Outcome, SampleRuns
 
 _DIGITS = 16  # of a fingerprint

@@ -26,7 +26,7 @@ from canonym.terminology import Terminology
 from canonym.terminology.hierarchy import Hierarchy
 from canonym.training.dev_score import DevAccuracy
 from canonym.training.loop.fit import Fitted, fit
-from canonym.training.loop.progress import FitProgress
+from canonym.training.loop.reports import FitProgress
 from canonym.training.loop.save import inference_of, save_trained
 from canonym.training.papers.coder import Weighing
 from canonym.training.recipes import (

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 
-from canonym.corpora.trials import PHASES, Trial
 from canonym.errors import InvalidInput
+from reproduce.readers.trials import PHASES, Trial
 
 
 def select_trials(

@@ -13,7 +13,7 @@ from canonym.encoders.static import StaticVectors
 from canonym.errors import InvalidInput
 from canonym.io import files
 from canonym.io.streams import open_text
-from canonym.training.options import Option, check_options
+from canonym.training.option_notes import Option, check_options
 from reproduce.packages import load
 
 KINDS: tuple[str, ...] = ("fasttext", "word2vec")

@@ -12,8 +12,6 @@ from click.testing import CliRunner, Result
 from canonym.cli import main
 from canonym.cli.annotated import open_corpus
 from canonym.errors import ReadError
-from tests.corpora import test_clinical_notes as clinical_notes
-from tests.corpora import test_tac as tac
 
 OBO = """\
 format-version: 1.2
@@ -264,11 +262,6 @@ XML = """\
 <location offset="0" length="13"/><text>breast cancer</text></annotation></passage></document>
 </collection>
 """
-MANTRA = """\
-<?xml version="1.0"?>
-<Corpus><document id="1"><unit id="1.u1"><text>breast cancer</text>
-<e cui="D000001" grp="DISO" offset="0" len="13">breast cancer</e></unit></document></Corpus>
-"""
 SPAN = {"start": 0, "end": 13, "ids": ["D000001"]}
 
 
@@ -281,7 +274,6 @@ SPAN = {"start": 0, "end": 13, "ids": ["D000001"]}
         ("bioc", json.dumps(BIOC, indent=1)),
         ("bioc", json.dumps(BIOC)),
         ("bioc", XML),
-        ("mantra", MANTRA),
         ("jsonl", json.dumps({"id": "1", "text": "breast cancer", "mentions": [SPAN]})),
         ("jsonl", json.dumps({"mention": "breast cancer", "ids": ["D000001"]})),
     ],
@@ -314,29 +306,6 @@ def test_folders_are_recognised(tmp_path: Path) -> None:
     assert found.documents[0].mentions[0].ids == ("MESH:D000001",)
     with pytest.raises(ReadError, match="no such file"):
         open_corpus(str(tmp_path / "none"))
-
-
-@pytest.mark.parametrize(
-    ("format", "file", "files"),
-    [
-        ("mcn", "7.norm", clinical_notes.MCN),
-        ("share", "7.pipe.txt", clinical_notes.SHARE),
-        ("tac", "ABC.xml", {"ABC.xml": tac.XML}),
-    ],
-)
-def test_notes_and_labels_are_recognised(
-    tmp_path: Path, format: str, file: str, files: dict[str, str]
-) -> None:
-    clinical_notes.written(tmp_path, {"release/" + name: text for name, text in files.items()})
-    found = open_corpus(str(tmp_path / "release"))
-    assert found.format == format
-    assert any(mention.ids for document in found.documents for mention in document.mentions)
-    (name,) = (n for n in files if n.endswith(file))
-    alone = tmp_path / "alone"
-    clinical_notes.written(alone, {"7.txt": clinical_notes.NOTE, file: files[name]})
-    one = open_corpus(str(alone / file))
-    assert one.format == format
-    assert one.documents[0] in found.documents
 
 
 def test_oddities_of_the_corpus_are_told_and_what_has_no_text_is_not_odd(corpus: Path) -> None:

@@ -168,7 +168,7 @@ def test_fit_starts_from_a_folder(source: Path, tmp_path: Path) -> None:
 def test_random_vectors_take_more_steps(
     source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    command = sys.modules["canonym.cli.train.subword"]
+    command = sys.modules["canonym.cli.train.subword_command"]
     assert command._STEPS < command._STEPS_FROM_NONE
     monkeypatch.setattr(command, "_STEPS", 3)
     monkeypatch.setattr(command, "_STEPS_FROM_NONE", 5)

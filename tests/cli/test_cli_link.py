@@ -87,7 +87,7 @@ def linker(monkeypatch: pytest.MonkeyPatch) -> Linker:
         return fake
 
     fake.opened = opened  # type: ignore[attr-defined]
-    monkeypatch.setattr("canonym.cli.sources.open_linker", open_linker)
+    monkeypatch.setattr("canonym.cli.named_indexes.open_linker", open_linker)
     return fake
 
 
@@ -548,12 +548,8 @@ BIOC = """<?xml version="1.0"?>
 <annotation id="a"><infon key="type">Disease</infon><location offset="2" length="10"/>
 <text>broken hip</text></annotation></passage></document></collection>
 """
-TRIAL = """<clinical_study><id_info><nct_id>NCT1</nct_id></id_info>
-<brief_title>A trial</brief_title><condition>broken hip</condition></clinical_study>
-"""
 CORPORA = {
     "x.xml": BIOC,
-    "trial.xml": TRIAL,
     "x.json": json.dumps(
         {
             "documents": [
@@ -578,14 +574,6 @@ CORPORA = {
         },
         indent=1,
     ),
-    "trial.json": json.dumps(
-        {
-            "protocolSection": {
-                "identificationModule": {"nctId": "NCT1", "briefTitle": "A trial"},
-                "conditionsModule": {"conditions": ["broken hip"]},
-            }
-        }
-    ),
     "x.concept": "7||2||12||Disease||broken hip||D1\n",
 }
 
@@ -597,9 +585,8 @@ def test_corpora_are_recognised_and_linked(tmp_path: Path, name: str, piped: boo
     file = tmp_path / name
     file.write_text(CORPORA[name])
     done = run(input=CORPORA[name]) if piped else run("--file", str(file))
-    start, document = ("8", "NCT1") if name.startswith("trial") else ("2", "7")
     assert [(r["document"], r["start"], r["mention"], r["id"]) for r in rows(done.stdout)] == [
-        (document, start, "broken hip", "S72")
+        ("7", "2", "broken hip", "S72")
     ]
 
 
@@ -619,19 +606,6 @@ def test_a_brat_folder_and_one_of_its_files_are_linked(tmp_path: Path) -> None:
         assert [r["id"] for r in rows(run("--file", str(place)).stdout)] == ["S72"]
     written = run("--file", str(tmp_path), "--format", "pubtator").stdout
     assert written.splitlines()[1] == "7\t0\t15\tbroken left hip\tDisease\tS72"
-
-
-@pytest.mark.usefixtures("linker")
-def test_a_release_of_notes_is_linked(tmp_path: Path) -> None:
-    for name, content in (
-        ("train_note/7.txt", "A broken left hip."),
-        ("train_norm/7.norm", "N000||C0019557||2||8||14||17"),
-        ("train_file_list.txt", "7"),
-    ):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text(content + "\n")
-    (found,) = rows(run("--file", str(tmp_path)).stdout)
-    assert (found["document"], found["mention"], found["id"]) == ("7", "broken hip", "S72")
 
 
 @pytest.mark.usefixtures("linker")

@@ -100,7 +100,7 @@ def test_failures_are_messages_and_codes(
     def fail(*_: Any, **__: Any) -> None:
         raise error
 
-    monkeypatch.setattr("canonym.cli.sources.open_linker", fail)
+    monkeypatch.setattr("canonym.cli.named_indexes.open_linker", fail)
     result = CliRunner().invoke(main, ["link", "x"])
     assert result.exit_code == code
     assert message in result.stderr
@@ -111,7 +111,7 @@ def test_a_bug_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: Any, **__: Any) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr("canonym.cli.sources.open_linker", fail)
+    monkeypatch.setattr("canonym.cli.named_indexes.open_linker", fail)
     assert isinstance(CliRunner().invoke(main, ["link", "x"]).exception, ZeroDivisionError)
 
 

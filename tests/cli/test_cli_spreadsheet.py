@@ -48,7 +48,7 @@ class Linker:
 @pytest.fixture
 def linker(monkeypatch: pytest.MonkeyPatch) -> Linker:
     fake = Linker()
-    monkeypatch.setattr("canonym.cli.sources.open_linker", lambda *_, **__: fake)
+    monkeypatch.setattr("canonym.cli.named_indexes.open_linker", lambda *_, **__: fake)
     return fake
 
 

@@ -120,7 +120,8 @@ def test_threads_that_wait_sleep_unless_the_environment_says_otherwise(
         monkeypatch.delenv("OMP_WAIT_POLICY")
     met: list[str] = []
     monkeypatch.setattr(
-        "canonym.cli.train.run.run_training", lambda _: met.append(os.environ["OMP_WAIT_POLICY"])
+        "canonym.cli.train.training_run.run_training",
+        lambda _: met.append(os.environ["OMP_WAIT_POLICY"]),
     )
     run("train", "triplet", "-e", "scratch", "-t", "x.db", "-o", "out")
     assert met == [expected]
@@ -300,7 +301,7 @@ def test_a_dry_run_shows_what_would_be_sampled(recipe: str, place: Path) -> None
 
 def test_as_many_examples_as_there_are(place: Path) -> None:
     from canonym import Terminology
-    from canonym.cli.train.examples import COLUMNS, examples
+    from canonym.cli.train.plan_examples import COLUMNS, examples
     from canonym.training.recipes import build_objective, group_names, open_head
 
     def encode(names: Any, **_: bool) -> np.ndarray:
@@ -339,7 +340,7 @@ def test_a_run_is_resumed(recipe: str, place: Path, monkeypatch: pytest.MonkeyPa
     run(*whole, "-o", "whole", "--quiet")
     assert not (place / "elsewhere").exists()
     assert not (place / "whole.checkpoints").exists()
-    from canonym.training.loop.progress import Journal
+    from canonym.training.loop.reports import Journal
 
     plain = Journal.add_step
 
@@ -376,7 +377,7 @@ def test_a_run_that_replaces_is_not_finished_before_its_first_checkpoint(
     run(*arguments("biosyn"), "-o", "out", "--max-steps", "1")
     old = (place / "out" / "model.safetensors").read_bytes()
     again = (*arguments("biosyn"), "-o", "out", "--max-steps", "2", *keep)
-    monkeypatch.setattr("canonym.cli.train.run.prepare", interrupted)
+    monkeypatch.setattr("canonym.cli.train.training_run.prepare", interrupted)
     CliRunner().invoke(main, [*again, "--overwrite"])
     monkeypatch.undo()
     monkeypatch.chdir(place)

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from canonym.corpora.gold import parse_ids, written_ids
+from canonym.corpora.offsets import join_pieces, mention_pieces, pieces_problem
 from canonym.corpora.pubtator import parse_pubtator, read_pubtator
-from canonym.corpora.spans import join_pieces, mention_pieces, pieces_problem
 from canonym.errors import InvalidInput
 from canonym.types import Mention
 

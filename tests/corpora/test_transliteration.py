@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from canonym.corpora.bioc import read_bioc
+from canonym.corpora.offsets import pieces_problem, span_problem
 from canonym.corpora.pubtator import parse_pubtator
-from canonym.corpora.spans import pieces_problem, span_problem
 from canonym.corpora.transliteration import is_transliteration
 from canonym.errors import ReadError
 

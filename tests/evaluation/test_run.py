@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from canonym import Concept, Document, InvalidInput, Linker, Mention, Name, Terminology
-from canonym.corpora.concepts import read_concepts
+from canonym.corpora.concept_files import read_concepts
 from canonym.corpora.pubtator import read_pubtator
 from canonym.evaluation.protocols import choose_protocol
 from canonym.evaluation.questions import make_questions, read_corrections

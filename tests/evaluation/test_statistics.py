@@ -20,8 +20,6 @@ from canonym.evaluation import statistics as resampling
 from canonym.evaluation.slices import figures
 from canonym.evaluation.statistics import (
     SMALL,
-    aggregate,
-    average_ranks,
     bootstrap,
     bootstrap_test,
     bound,
@@ -273,25 +271,6 @@ def test_wilson_refuses(n_right: int, n: int) -> None:
         wilson(n_right, n)
 
 
-def test_runs_are_aggregated_by_t() -> None:
-    from scipy.stats import t
-
-    folds = [58.1, 59.0, 57.2, 60.3, 58.8]
-    found = aggregate(folds, level=0.9)
-    low, high = t.interval(0.9, 4, np.mean(folds), np.std(folds, ddof=1) / math.sqrt(5))
-    assert found == pytest.approx((np.mean(folds), np.std(folds, ddof=1), low, high, 5))
-    assert aggregate([1, 1]) == (1, 0, 1, 1, 2)
-
-
-@pytest.mark.parametrize(
-    ("values", "said"),
-    [([1.0], "1 values have no spread"), ([], "0 values"), ([1, math.inf], "not all finite")],
-)
-def test_aggregate_refuses(values: list[float], said: str) -> None:
-    with pytest.raises(InvalidInput, match=said):
-        aggregate(values)
-
-
 # --- the interval of a figure ---------------------------------------------------------------------
 
 
@@ -358,52 +337,6 @@ def test_the_figures_of_a_report_are_bounded_so() -> None:
     assert columns([right, nil], "nil-recall").tolist() == [[0, 0], [1, 1]]
 
 
-# --- average ranks --------------------------------------------------------------------------------
-
-
-@given(
-    st.integers(1, 6).flatmap(
-        lambda corpora: st.lists(
-            st.lists(st.integers(0, 4), min_size=corpora, max_size=corpora), min_size=1, max_size=9
-        )
-    )
-)
-def test_average_ranks_are_the_mean_places_of_sorted_lists(table: list[list[int]]) -> None:
-    places = [[Fraction(0)] * len(column) for column in zip(*table, strict=True)]
-    for corpus, column in enumerate(zip(*table, strict=True)):
-        ordered = sorted(column, reverse=True)
-        for system, value in enumerate(column):
-            taken = [place for place, one in enumerate(ordered, start=1) if one == value]
-            places[corpus][system] = Fraction(sum(taken), len(taken))
-    means = [sum(one) / len(places) for one in zip(*places, strict=True)]
-    assert average_ranks(table) == pytest.approx([float(mean) for mean in means])
-
-
-def test_the_published_rank_of_a_search_comes_out() -> None:
-    # Xu and Bethard, section 5: last of 14 on four corpora and 12th on one is 13.6.
-    table = [[float(system)] * 5 for system in range(14)]
-    table[0][4] = 2.5  # better than two others there
-    assert average_ranks(table)[0] == pytest.approx(13.6)
-
-
-def test_average_ranks_sum_to_those_of_all_places() -> None:
-    assert average_ranks(np.zeros((14, 3))).tolist() == [7.5] * 14
-
-
-@pytest.mark.parametrize(
-    ("table", "message"),
-    [
-        ([], r"shape \(0,\)"),
-        ([1.0, 2.0], r"shape \(2,\)"),
-        ([[], []], r"shape \(2, 0\)"),
-        ([[1, 2], [3, math.nan]], "system 1 has no figure on corpus 1"),
-    ],
-)
-def test_average_ranks_need_a_figure_for_each_pair(table: list[object], message: str) -> None:
-    with pytest.raises(InvalidInput, match=message):
-        average_ranks(table)
-
-
 # --- what is imported -----------------------------------------------------------------------------
 
 
@@ -423,7 +356,7 @@ WITHOUT_STATS = """
 import sys
 sys.modules["scipy.stats"] = None  # an import of it fails
 import numpy as np
-from canonym.evaluation.statistics import aggregate, mcnemar, wilson
-aggregate([0.1, 0.2]), mcnemar([1], [0]), mcnemar([1], [0], method="chi2")
+from canonym.evaluation.statistics import mcnemar, wilson
+mcnemar([1], [0]), mcnemar([1], [0], method="chi2")
 sys.stdout.buffer.write(np.array([wilson(k, 40)[1:] for k in range(41)]).tobytes())
 """

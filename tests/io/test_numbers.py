@@ -15,7 +15,6 @@ from canonym.io.numbers import (
     largest_product,
     log,
     rounded,
-    solve_definite,
     weighted_sum,
 )
 
@@ -63,16 +62,6 @@ def test_a_weighted_sum_is_the_product_row_by_row(seed: int, width: int) -> None
     np.testing.assert_allclose(whole, table @ weights, atol=1e-12)
     assert [weighted_sum(row[None], weights)[0] for row in table] == whole.tolist()
     assert weighted_sum(np.asfortranarray(table), weights).tolist() == whole.tolist()
-
-
-@given(st.integers(0, 1000), st.integers(1, 20))
-def test_a_definite_system_is_solved(seed: int, width: int) -> None:
-    rng = np.random.default_rng(seed)
-    table = rng.normal(size=(2 * width, width))
-    matrix, right = table.T @ table + np.eye(width), rng.normal(size=width)
-    np.testing.assert_allclose(
-        solve_definite(matrix, right), np.linalg.solve(matrix, right), rtol=1e-6, atol=1e-9
-    )
 
 
 def test_the_largest_product() -> None:

@@ -39,6 +39,11 @@ CLASSES = {
     "K27": ["Peptic ulcer, site unspecified"],
     "E11": ["Type 2 diabetes mellitus"],
     "N17": ["Acute kidney failure"],
+    "I50.3": ["Diastolic heart failure", "Heart failure with preserved ejection fraction [HFpEF]"],
+    "Z22.7": ["Latent tuberculosis", "Latent tuberculosis infection (LTBI)"],
+    "C91.0": ["Acute lymphoblastic leukemia [ALL]"],
+    "I82.4": ["Deep vein thrombosis (DVT)"],
+    "R79.82": ["Elevated C-reactive protein (CRP)"],
 }
 
 
@@ -83,6 +88,11 @@ FOUND = [
     ("failure, acute kidney (disorder)", "N17", "reordered", ["qualifiers"]),
     ("syncope", "R55", "bare", []),
     ("hypernatremia", "E87.0", "search", []),
+    ("HFpEF", "I50.3", "bare", []),
+    ("HFpEF NOS", "I50.3", "bare", ["qualifiers"]),
+    ("LTBI", "Z22.7", "bare", []),
+    ("dvt", "I82.4", "bare", []),
+    ("ALL", "C91.0", "bare", []),
 ]
 
 
@@ -102,6 +112,14 @@ def test_the_rest_of_a_class_is_not_the_class(linker: Linker) -> None:
     assert (link.id, link.candidates[0].sieve) == ("X:A41", "verbatim")
     (link,) = linker.link(["other gout"])
     assert link.candidates[0].sieve == "search"
+
+
+@pytest.mark.parametrize("mention", ["all", "ltbi", "CRP", "C-reactive protein"])
+def test_a_short_form_in_brackets_is_that_of_the_whole_name_as_it_is_written(
+    linker: Linker, mention: str
+) -> None:
+    (link,) = linker.link([mention], min_confidence=0)
+    assert all(candidate.sieve == "search" for candidate in link.candidates)
 
 
 def test_the_number_of_candidates_changes_no_first_one(linker: Linker) -> None:

@@ -27,7 +27,7 @@ from canonym import (
     Terminology,
 )
 from canonym.cli import main
-from canonym.evaluation.calibration import ece
+from canonym.evaluation.certainty import ece
 from canonym.linking import fitting
 from canonym.linking.calibration import Observed
 from canonym.linking.evidence import EVIDENCE, SIGNS, Vocabulary, evidence_of, signs_of

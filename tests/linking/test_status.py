@@ -26,6 +26,8 @@ RECORDS = [
     *(Concept("X:19", "Query fever"), Concept("X:20", "Graft vs host disease")),
     *(Concept("X:21", "Ovarian cancer"), Concept("X:22", "Old myocardial infarction")),
     *(Concept("X:23", "Myocardial infarction"), Concept("X:24", "Absent speech")),
+    *(Name("MI", "X:23"), Concept("X:25", "Postpartum depression"), Name("PPD", "X:25")),
+    *(Concept("X:26", "Positive tuberculin test"), Name("PPD positive", "X:26")),
 ]
 
 
@@ -61,6 +63,13 @@ def linker(tmp_path_factory: pytest.TempPathFactory) -> Linker:
         ("history of falling", "X:14", ""),
         ("h/o falling", "X:14", ""),
         ("hx of myocardial infarction", "X:22", ""),
+        ("old MI", "X:22", ""),
+        ("h/o MI", "X:22", ""),
+        ("FHx MI", "X:23", "family"),
+        ("+PPD", "X:26", ""),
+        ("+ve PPD", "X:26", ""),
+        ("PPD", "X:25", ""),
+        ("+fever", "X:12", ""),
         ("possible Duchenne", "X:17", ""),
         ("query fever", "X:19", ""),
         ("graft vs host disease", "X:20", ""),

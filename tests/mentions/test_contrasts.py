@@ -240,3 +240,29 @@ def test_a_sibling_contradicts_its_name() -> None:
         assert sibling is not None
         assert against(sibling, text).contradictions
     assert sibling_of("gout", rng) is None
+
+
+@pytest.mark.parametrize(
+    ("mention", "name", "contradicts"),
+    [
+        *(("HLH", "HLHS", True), ("hlh", "HLHS", True), ("CRP", "CRPS", True)),
+        *(("SAR", "SARS", True), ("CRP, elevated", "CRPS, elevated", True)),
+        # Plurals, and words of names in capitals.
+        *(("PVC", "PVCs", False), ("PVCs", "PVC", False), ("ulcer", "ULCERS", False)),
+        *(("tic", "TICS", False), ("CRPS", "CRPS", False), ("crps", "CRPS", False)),
+    ],
+)
+def test_a_capital_s_at_the_end_of_a_short_form_is_one_of_its_letters(
+    mention: str, name: str, contradicts: bool
+) -> None:
+    kinds = [contradiction.kind for contradiction in against(mention, name).contradictions]
+    assert kinds == (["letter"] if contradicts else [])
+
+
+@pytest.mark.parametrize("mention", ["mild ID", "mild xyz", "headache, mild"])
+def test_qualifiers_alone_are_no_name_of_what_they_qualify(mention: str) -> None:
+    (contradiction,) = against(mention, "Mild").contradictions
+    assert (contradiction.kind, contradiction.name) == ("head", "mild")
+    for same in ("mild severity", "mildly", "of mild degree", "Mild"):
+        assert not against(same, "Mild").contradictions
+    assert not against("mild asthma", "Asthma, mild").contradictions

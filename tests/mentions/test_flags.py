@@ -80,6 +80,45 @@ def test_words_around_a_mention_say_what_it_is(text: str, expected: list[Any]) -
     assert _flags(text) == [tuple(flags) for flags in several]
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        # A cue begins before a name that says the rest of it.
+        ("She has no [history of cancer].", ["negated"]),
+        ("No [family history of gout].", ["negated"]),
+        ("Negative [family history of gout].", ["negated"]),
+        ("High [risk of falls].", []),
+        # What a cue is said of stands behind it, or before it at an end.
+        ("[Bleeding], r/o [placenta previa].", [[], ["uncertain"]]),
+        ("[Chest pain] r/o [MI].", [[], ["uncertain"]]),
+        ("[PE], r/o", ["uncertain"]),
+        ("[Fever] and [cough], possible [pneumonia].", [[], [], ["uncertain"]]),
+        ("[Pneumonia], possible.", ["uncertain"]),
+        ("[MI] suspected on the ECG.", ["uncertain"]),
+        ("[Gout] was suspected.", ["uncertain"]),
+        # Lists that are excluded as a whole.
+        ("Those with [asthma], [COPD], or [cancer] were excluded.", [["negated"]] * 3),
+        ("[Asthma], [COPD] and [cancer] will be excluded.", [["negated"]] * 3),
+        ("Exclusion criteria: [pregnancy], [asthma].", [["negated"]] * 2),
+        ("He had [asthma], and [cancer] was excluded.", [[], ["negated"]]),
+        # Others.
+        ("[Seizures] have not been observed. [Murmur] not heard. [Cough] (no)", [["negated"]] * 3),
+        ("Low likelihood of [cancer]; appears to be [cellulitis].", [["uncertain"]] * 2),
+        ("No one in the family has [cancer].", ["negated", "family"]),
+        ("[Cancer] runs in family.", ["family"]),
+        ("Prior [stroke] and current [weakness].", [["historical"], []]),
+        ("She did not take her [asthma] medication.", []),
+        ("[Chest pain] is no longer present.", ["negated"]),
+        ("Doubt [PE].", ["uncertain"]),
+        ("His wife has [tuberculosis].", ["family"]),
+        ("Wife reports [snoring]. Lives with husband. [Depression].", [[], []]),
+    ],
+)
+def test_how_far_cues_reach(text: str, expected: list[Any]) -> None:
+    several = bool(expected) and isinstance(expected[0], list)
+    assert _flags(text) == ([tuple(flags) for flags in expected] if several else [tuple(expected)])
+
+
 def test_words_reach_to_the_end_of_their_sentence_or_to_a_turn() -> None:
     for text, expected in (
         ("No [fever], [cough] or [rash].", [("negated",)] * 3),

@@ -122,3 +122,17 @@ def test_a_name_of_a_terminology_goes_before_the_diabetes() -> None:
     assert (link.id, mapping.supported, can_auto_accept(link)) == ("D:1", "close", False)
     named = Terminology.build([*records, Name("DM2", "D:2")])
     assert Linker.build(named).link(["DM2"])[0].id == "D:2"
+
+
+@pytest.mark.parametrize(
+    ("text", "written_out"),
+    [
+        *(("R knee pain", "right knee pain"), ("rt. ear pain", "right ear pain")),
+        *(("hip pain (L)", "left hip pain"), ("knee pain, R", "right knee pain")),
+        ("L arm and R leg weakness", "left arm and right leg weakness"),
+        *(("burn of hand Lt", "burn of left hand"), ("L dopa", "L dopa"), ("R factor", "R factor")),
+        *(("RT breast", "RT breast"), ("H&L foot", "H&L foot"), ("T-L arm", "T-L arm")),
+    ],
+)
+def test_sides_are_written_out_beside_parts_of_the_body(text: str, written_out: str) -> None:
+    assert write_out(text) == written_out

@@ -82,6 +82,26 @@ def test_a_name_would_say_the_status_so() -> None:
         ("family history of gout", ("family",), ()),
     ]
     assert [one.text for one in wordings("x", Status("x", ("negated", "family")))] == ["x"]
+    written_out = [one.text for one in wordings("s/p MI", Status("MI", ("historical",)))]
+    assert written_out[4:] == [
+        "old MI",
+        *("history of myocardial infarction", "personal history of myocardial infarction"),
+        *("previous myocardial infarction", "old myocardial infarction"),
+    ]
+
+
+def test_a_plus_in_front_says_that_a_test_is_positive_or_a_symptom_there() -> None:
+    prepare = Preparation().prepare
+    for mention in ("+PPD", "(+) PPD", "+ PPD", "+ve PPD"):
+        whole = prepare(mention).whole
+        assert (whole.text, whole.status) == ("PPD", ())
+        said = [(one.text, one.says) for one in whole.stated]
+        assert said[1:] == [("positive PPD", ()), ("PPD positive", ())]
+        assert said[0] == (mention, ("positive",))  # which no name says
+    for other in ("+2 edema", "++ edema", "+", "PPD", "+1"):
+        assert not prepare(other).whole.stated
+    doubt = prepare("+/- fever").whole
+    assert (doubt.text, doubt.status) == ("fever", ("uncertain",))
 
 
 def test_parts_of_a_mention_have_the_status_of_the_whole_or_their_own() -> None:

@@ -11,10 +11,10 @@ import torch
 
 from canonym import InvalidInput
 from canonym.encoders import make_encoder
-from canonym.training import losses
 from canonym.training.subword.losses import multi_positive_loss
 from models.mixture import Definition, Mixture
 from models.objectives import Contrastive
+from models.softmax import multi_positive_softmax
 
 NAMES = [f"{word} {organ}" for organ in ("heart", "liver", "skin") for word in ("Sore", "Torn", "")]
 CONCEPTS = np.repeat(np.arange(3, dtype=np.int32), 3)
@@ -39,9 +39,7 @@ def test_loss_is_that_without_torch() -> None:
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     labels, texts = rng.integers(4, size=12), rng.integers(9, size=12)
     given = torch.tensor(vectors, requires_grad=True)
-    loss = losses.multi_positive_softmax(
-        given, torch.tensor(labels), torch.tensor(texts), temperature=0.2
-    )
+    loss = multi_positive_softmax(given, torch.tensor(labels), torch.tensor(texts), temperature=0.2)
     assert loss is not None
     loss.backward()
     expected, gradient = multi_positive_loss(vectors, labels, texts, temperature=0.2)
@@ -60,7 +58,7 @@ def test_loss_with_related_names_is_that_without_torch(share: float) -> None:
     labels, texts = rng.integers(5, size=14), rng.integers(12, size=14)
     related = rng.random((14, 14)) < 0.3
     given = torch.tensor(vectors)
-    loss = losses.multi_positive_softmax(
+    loss = multi_positive_softmax(
         given, torch.tensor(labels), torch.tensor(texts), temperature=0.2,
         related=torch.tensor(related), related_share=share,
     )  # fmt: skip
@@ -75,12 +73,12 @@ def test_loss_with_related_names_is_that_without_torch(share: float) -> None:
 
 def test_loss_by_hand() -> None:
     vectors = torch.tensor([[2.0, 0.0], [5.0, 0.0], [0.0, 1.0]])
-    loss = losses.multi_positive_softmax(vectors, torch.tensor([7, 7, 8]), temperature=0.5)
+    loss = multi_positive_softmax(vectors, torch.tensor([7, 7, 8]), temperature=0.5)
     assert loss is not None
     assert loss.item() == pytest.approx(math.log(1 + math.exp(-2)))
-    assert losses.multi_positive_softmax(vectors, torch.tensor([1, 2, 3])) is None
+    assert multi_positive_softmax(vectors, torch.tensor([1, 2, 3])) is None
     # The third has the text of the first: neither is compared with the other.
-    same = losses.multi_positive_softmax(vectors, torch.tensor([7, 7, 8]), torch.tensor([0, 1, 0]))
+    same = multi_positive_softmax(vectors, torch.tensor([7, 7, 8]), torch.tensor([0, 1, 0]))
     assert same is not None
     assert same.item() < math.log(2)
     assert bool(torch.isfinite(same))

@@ -14,7 +14,7 @@ from canonym.encoders import load_encoder
 from canonym.encoders.chargrams import CharGrams
 from canonym.encoders.subword import Subword
 from canonym.errors import InvalidInput
-from canonym.training.subword.fit import fit_subword
+from canonym.training.subword.fit_subword import fit_subword
 from models import make_default
 from models.make_default import main, make_default_encoder
 from models.mixture import check_data

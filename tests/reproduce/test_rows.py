@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from canonym import Concept, InvalidInput, Name, ReadError, Terminology
-from canonym.corpora.trials import Trial, make_trial
 from canonym.encoders import make_encoder
 from canonym.encoders.static import StaticVectors
 from canonym.evaluation.dictionary import build_dictionary
@@ -20,6 +19,7 @@ from reproduce.data import Shelf, silver_conditions, silver_interventions
 from reproduce.dictionaries import build_target_dictionary, reweighed
 from reproduce.files import read_experiment
 from reproduce.measures.relations import is_test_pair
+from reproduce.readers.trials import Trial, make_trial
 from reproduce.results import Measured, leave_out
 from reproduce.run import reproduce
 from reproduce.table import Table

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from canonym.corpora import read_trials
 from canonym.errors import ReadError
+from reproduce.readers.trial_sources import read_trials
 from tests.cli.running import run
-from tests.corpora.test_trials import COLUMNS, ROW, STUDY, XML, aact_folder
+from tests.reproduce.readers.test_trials import COLUMNS, ROW, STUDY, XML, aact_folder
 from tests.reproduce.running import run_tool
 
 

@@ -111,7 +111,7 @@ def _learned(path: Path) -> dict[str, set[tuple[str, str]]]:
     }
 
 
-@pytest.mark.parametrize("format", ["csv", "tsv", "xlsx", "ods", "sssom", "usagi", "fhir"])
+@pytest.mark.parametrize("format", ["csv", "tsv", "xlsx", "sssom", "usagi", "fhir"])
 def test_what_was_decided_comes_back_from_every_format(
     made: Made, tmp_path: Path, format: str
 ) -> None:

@@ -242,6 +242,13 @@ def test_an_upload_is_no_larger_than_a_review(
         read_given(content + b"xxx,y\n", "t.csv")
 
 
+def test_empty_lines_at_the_beginning_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("canonym.review.table.MOST_ROWS", 5)  # 9 million took 5 s
+    assert read_pasted("\n" * 5 + "cold\n") == (("mention",), [["cold"]])
+    with pytest.raises(ReadError, match=r"^the text: begins with more than 5 empty lines"):
+        read_pasted("\n" * 6 + "cold\n")
+
+
 @pytest.mark.parametrize(
     ("text", "layout", "rows"),
     [

@@ -366,6 +366,14 @@ def test_wrong_texts_are_explained(
     assert message in _refused(answer, status)
 
 
+def test_the_text_of_a_document_is_as_long_as_one_that_is_annotated(client: TestClient) -> None:
+    body = {"document": {"text": "cold " * 20_000}, "mentions": [{"start": 0, "end": 4}]}
+    assert client.post("/v1/link", json=body).status_code == 200
+    body["document"]["text"] += "x"
+    told = _refused(client.post("/v1/link", json=body), 413)
+    assert told.startswith("at most 100,000 characters of a text are taken at once, and 100,001")
+
+
 def test_texts_that_take_too_long_are_given_up(
     client: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:

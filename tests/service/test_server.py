@@ -111,6 +111,32 @@ def test_a_server_answers_and_logs_without_mentions(index: Path, started: list[S
     assert "heart" not in "".join(server.lines)
 
 
+def test_a_large_answer_leaves_no_memory(
+    index: Path, tmp_path: Path, started: list[Server]
+) -> None:
+    # glibc kept 36 MB for each thread that made such an answer.
+    server = Server("--index", str(index), "--reviews", str(tmp_path / "reviews.db"))
+    started.append(server)
+
+    def shown(table: bytes) -> int:
+        headers = {"Content-Type": "application/octet-stream", "X-Reviewer": "ann"}
+        request = urllib.request.Request(server.address + "/v1/tables", table, headers)
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            return len(answer.read())
+
+    def memory() -> int:
+        return int(psutil.Process(server.process.pid).memory_info().rss)
+
+    server.get("/v1/link", {"mentions": ["heart attack"]})
+    shown(b"term\ncold")
+    before = memory()
+    assert shown(b"term\n" + b"x" * 9_000_000) > 9_000_000
+    until = time.monotonic() + 15
+    while memory() - before > 15e6 and time.monotonic() < until:
+        time.sleep(0.1)
+    assert memory() - before < 15e6
+
+
 def test_a_rebuilt_index_is_followed_without_a_lost_request(
     index: Path, tmp_path: Path, started: list[Server]
 ) -> None:

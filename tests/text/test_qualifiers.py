@@ -169,9 +169,14 @@ BARE = [
     ("Viral hepatitis, unspecified, without hepatic coma", "Viral hepatitis", True),
     ("Type 2 diabetes mellitus without complications", "Type 2 diabetes mellitus", True),
     ("Syncope and collapse", "Syncope", True),
+    ("Latent tuberculosis infection (LTBI)", "LTBI", False),
+    ("Immune thrombocytopenic purpura [ITP]", "ITP", False),
 ]
 
 WHOLE = [
+    "Elevated C-reactive protein (CRP)",
+    "Estrogen receptor negative status [ER-]",
+    "Apparent life threatening event in infant (ALTE), of some kind",
     "Other sepsis",
     "Sepsis of newborn",
     "Asthma",
@@ -217,3 +222,35 @@ WORDS = ["asthma", "unspecified", "NOS", "(disorder)", "other", "and", ",", "sit
 def test_something_is_left_and_nothing_more_can_go(words: list[str]) -> None:
     step = qualified(" ".join(words))
     assert step is None or (step.after and qualified(step.after) is None)
+
+
+@pytest.mark.parametrize(
+    ("mention", "rest"),
+    [
+        *(("cough x3 days", "cough"), ("Cough X3 DAYS", "Cough"), ("seizure x 2", "seizure")),
+        *(("cough for the past few days", "cough"), ("vomiting since last week", "vomiting")),
+        *(("chest pain, 2 hours ago", "chest pain"), ("rash since 2019", "rash")),
+        *(
+            ("fever to 103 F", "fever"),
+            ("headache 8/10", "headache"),
+            ("back pain today", "back pain"),
+        ),
+    ],
+)
+def test_how_long_and_how_much_is_no_part_of_a_name(mention: str, rest: str) -> None:
+    step = qualified(mention)
+    assert step is not None
+    assert (step.name, step.after) == (BROADER, rest)
+    assert bare_name(mention) is None
+
+
+@pytest.mark.parametrize(
+    "mention",
+    [
+        *("trisomy 21", "diabetes type 2", "vitamin B12", "IL 10/10", "factor X 5", "x3 days"),
+        *("chromosome 7/10", "hepatitis C", "interleukin 10", "20 weeks gestation of pregnancy"),
+        "Loss of consciousness of 30 minutes or less",
+    ],
+)
+def test_numbers_of_names_stay(mention: str) -> None:
+    assert qualified(mention) is None

@@ -13,7 +13,7 @@ import torch
 from canonym import Concept, InvalidInput, Name, Terminology
 from canonym.training import losses
 from canonym.training.papers.triplet_search import BatchHard
-from canonym.training.sampling.names import NameTable
+from canonym.training.sampling.name_table import NameTable
 
 NAMES = [(f"{concept}{i}", concept) for concept in "ABCDE" for i in range(6)]
 MENTIONS = [("my A", ["A"]), ("A0", ["A"]), ("either", ["B", "C"]), ("gone", ["X"])]

@@ -13,7 +13,7 @@ from canonym import Concept, InvalidInput, Name, NotTrained, Terminology
 from canonym.encoders import make_encoder
 from canonym.encoders.chargrams import CharGrams
 from canonym.training.papers.biosyn import LOSSES, BioSyn
-from canonym.training.sampling.names import NameTable
+from canonym.training.sampling.name_table import NameTable
 
 NAMES = [
     *((text, "heart") for text in ("heart attack", "cardiac infarct", "mi")),

@@ -11,7 +11,7 @@ import torch
 from canonym import Concept, InvalidInput, Name, NotTrained, Terminology
 from canonym.training import losses
 from canonym.training.papers.coder import VARIANTS, Coder, Weighing
-from canonym.training.sampling.names import NameTable
+from canonym.training.sampling.name_table import NameTable
 from canonym.types import Relation
 
 TABLE = NameTable.from_pairs([(f"{c}{i}", c) for c in "ABCDEFGH" for i in range(3)])

@@ -11,7 +11,7 @@ import pytest
 from canonym import Concept, InvalidInput, Name, Terminology
 from canonym.terminology.hierarchy import Hierarchy
 from canonym.training.papers.dilbert import STRATEGIES, Dilbert
-from canonym.training.sampling.names import NameTable
+from canonym.training.sampling.name_table import NameTable
 from canonym.types import Relation
 
 NAMES = [(f"{concept}{i}", concept) for concept in "ABCDE" for i in range(4)]

@@ -123,7 +123,7 @@ def test_training_groups_names_and_keeps_them_near_their_inputs(small_table: Any
 
 def test_a_real_head_on_frozen_vectors_learns_from_groups(small_table: Any) -> None:
     from canonym.encoders.static import StaticVectors
-    from canonym.training.modules.residual import ResidualModule
+    from canonym.training.modules.residual_head import ResidualModule
 
     rng = np.random.default_rng(1)
     centres = {c: rng.normal(size=16) for c in GROUPS}

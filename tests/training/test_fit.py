@@ -14,7 +14,7 @@ import torch
 
 from canonym.errors import InvalidInput
 from canonym.training.loop.fit import Fitted, fit, make_optimizer, make_step
-from canonym.training.loop.progress import FitProgress
+from canonym.training.loop.reports import FitProgress
 from canonym.training.loop.settings import FitSettings
 
 QUICK: dict[str, Any] = {"epochs": 2, "learning_rate": 1e-3}

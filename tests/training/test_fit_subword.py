@@ -13,8 +13,8 @@ from canonym.encoders.subword import Subword
 from canonym.errors import InvalidInput
 from canonym.training.sampling.groups import SynonymGroups
 from canonym.training.sampling.noise import NOISE
-from canonym.training.subword import fit as subword
-from canonym.training.subword.fit import fit_subword, initial_table
+from canonym.training.subword import fit_subword as subword
+from canonym.training.subword.fit_subword import fit_subword, initial_table
 
 # A made-up language in which every stem has a second, unrelated form.
 STEMS = [
@@ -180,7 +180,7 @@ def test_fit_hears_name_weights(monkeypatch: pytest.MonkeyPatch) -> None:
     assert set(np.concatenate(given).tolist()) == {2, 5}
 
 
-# --- noise and a teacher --------------------------------------------------------------------------
+# --- noise ----------------------------------------------------------------------------------------
 
 
 def test_noise_makes_it_forgive_slips() -> None:
@@ -195,31 +195,6 @@ def test_noise_makes_it_forgive_slips() -> None:
         return float(np.mean(concepts[nearest] == concepts))
 
     assert found(noisy) > found(exact) + 0.05
-
-
-def test_what_a_teacher_takes_for_similar_becomes_similar() -> None:
-    names, concepts = synonyms()
-    options = SMALL | {"refresh": 0}
-    # The teacher goes by the sign alone, which no concept does.
-    signs = np.arange(len(names)) // 2 % len(SIGNS)
-    teacher = np.eye(len(SIGNS), dtype=np.float16)[signs] * 3
-    alone = fit_subword(names, concepts, **options)
-    taught = fit_subword(names, concepts, **options, teacher=teacher, teacher_share=0.9)
-    silent = fit_subword(names, concepts, **options, teacher=np.zeros((len(names), 2)))
-    same = (signs[:, None] == signs[None]) & (concepts[:, None] != concepts[None])
-
-    def between(encoder: Subword) -> float:
-        vectors = encoder.encode(names)
-        return float((vectors @ vectors.T)[same].mean())
-
-    assert between(taught) > between(alone) + 0.2
-    np.testing.assert_array_equal(silent.table, alone.table)
-
-
-def test_a_teacher_of_other_names_is_told() -> None:
-    names, concepts = synonyms()
-    with pytest.raises(InvalidInput, match=r"180 names .* teacher's vectors of shape \(3, 2\)"):
-        fit_subword(names, concepts, teacher=np.ones((3, 2)))
 
 
 def test_without_hard_neighbours_no_search_is_made(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from canonym import InvalidInput
-from canonym.training.sampling.names import NameTable
+from canonym.training.sampling.name_table import NameTable
 from canonym.training.sampling.pairs import PairBatches, repeat_to_share
 from canonym.training.sampling.random import check_sizes, draw_apart, draw_some, n_batches_of
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from canonym import InvalidInput
-from canonym.training.sampling.names import NameTable, distinct_rows
+from canonym.training.sampling.name_table import NameTable, distinct_rows
 from canonym.training.sampling.relations import RelationBatches, RelationTable
 from canonym.types import Relation
 

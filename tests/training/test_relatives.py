@@ -8,7 +8,7 @@ import pytest
 from canonym.encoders.subword import Subword
 from canonym.errors import InvalidInput
 from canonym.training.sampling.groups import Relatives, SynonymGroups
-from canonym.training.subword.fit import fit_subword
+from canonym.training.subword.fit_subword import fit_subword
 
 NAMES = ["aa", "ab", "ba", "bb", "ca", "cb", "da", "db"]
 CONCEPTS = np.array([0, 0, 1, 1, 2, 2, 4, 4], dtype=np.int32)

@@ -22,7 +22,7 @@ from canonym.errors import InvalidInput, Mismatch, ReadError
 from canonym.io.files import MANIFEST
 from canonym.training.loop.checkpoints import remove_checkpoints
 from canonym.training.loop.fit import Fitted, fit
-from canonym.training.loop.progress import FitProgress
+from canonym.training.loop.reports import FitProgress
 from canonym.training.loop.settings import FitSettings
 
 SETTINGS: dict[str, Any] = {"epochs": 3, "learning_rate": 1e-3, "warm_up": 0.2}

@@ -23,7 +23,7 @@ from canonym.training.dev_score import DevAccuracy
 from canonym.training.loop.fit import Fitted, fit
 from canonym.training.loop.save import save_trained
 from canonym.training.loop.settings import FitSettings
-from canonym.training.modules.residual import ResidualModule
+from canonym.training.modules.residual_head import ResidualModule
 
 
 @pytest.fixture(scope="module")

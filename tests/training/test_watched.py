@@ -13,11 +13,11 @@ import pytest
 from canonym import InvalidInput
 from canonym.encoders.chargrams import CharGrams
 from canonym.training.loop.fit import fit
-from canonym.training.loop.progress import FitProgress
+from canonym.training.loop.reports import FitProgress
 from canonym.training.loop.settings import FitSettings
 from canonym.training.papers.biosyn import BioSyn
 from canonym.training.papers.few_shot import FewShot
-from canonym.training.sampling.names import NameTable
+from canonym.training.sampling.name_table import NameTable
 from canonym.training.watched import kept_measures, shown_epochs, watched_tables
 
 TABLE = NameTable.from_pairs(

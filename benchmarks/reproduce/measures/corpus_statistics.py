@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 from canonym.corpora.census import take_census
 from canonym.corpora.gold import NO_CONCEPT
-from canonym.corpora.splits import Selection, refined
 from canonym.errors import InvalidInput
 from canonym.types import Document, Mention
+from reproduce.splits import Selection, refined
 
 
 class Counts(NamedTuple):

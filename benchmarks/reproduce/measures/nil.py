@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from canonym.errors import InvalidInput
 from canonym.io.numbers import rounded, weighted_sum
-from canonym.ranking.probability import Logistic, fit_logistic
+from reproduce.measures.logistic import Logistic, fit_logistic
 
 STRATEGIES: tuple[str, ...] = ("false-positive", "true-positive", "weighted")
 """DILBERT's three ways to choose a threshold."""

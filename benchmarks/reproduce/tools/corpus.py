@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from canonym.cli.annotated import FORMATS
+from canonym.cli.options import CorpusFormat
 from models.run import CONTEXT, Command
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from canonym.corpora.trials import Trial
     from canonym.errors import InvalidInput
     from canonym.types import Document
     from reproduce.measures.corpus_statistics import Counts, Lengths
+    from reproduce.readers.trials import Trial
 
 _OUTPUT = click.option(
     "--json", "as_json", is_flag=True, help="Print JSON, with shares from 0 to 1."
@@ -24,7 +25,7 @@ _OUTPUT = click.option(
 _FORMAT = click.option(
     "--format",
     "format_",
-    type=click.Choice(tuple(FORMATS)),
+    type=CorpusFormat(FORMATS),
     help="Format of the corpora; recognised when left out.",
 )
 _TYPES = click.option(
@@ -182,9 +183,10 @@ def trials(path: str, output: str | None, overwrite: bool, **criteria: tuple[str
 
     from canonym.cli.place import check_outputs
     from canonym.cli.progress import note
-    from canonym.corpora import read_trials, write_jsonl_documents
-    from canonym.corpora.trials import PHASES
+    from canonym.corpora import write_jsonl_documents
     from canonym.io.files import write_file
+    from reproduce.readers.trial_sources import read_trials
+    from reproduce.readers.trials import PHASES
     from reproduce.trials import select_trials
 
     if "any" in criteria["phases"]:

@@ -96,9 +96,9 @@ def picture(
     from pathlib import Path
 
     from canonym.cli.input import read_ids
+    from canonym.cli.named_indexes import open_linker
     from canonym.cli.place import check_outputs
     from canonym.cli.progress import activity, note
-    from canonym.cli.sources import open_linker
     from canonym.errors import InvalidInput
     from reproduce.measures.pictures import (
         FORMATS,

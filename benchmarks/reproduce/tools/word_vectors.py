@@ -6,12 +6,12 @@ from typing import Any
 
 import click
 
-from canonym.cli.train.options import TrainingCommand, click_option
+from canonym.cli.train.option_flags import TrainingCommand, click_option
 from models.run import CONTEXT, Command
 
 
 def _options() -> list[click.Option]:
-    from canonym.training.options import options_of
+    from canonym.training.option_notes import options_of
     from reproduce.word_vectors import OPTIONS, train_word_vectors
 
     return [*map(click_option, options_of(train_word_vectors, OPTIONS).values())]

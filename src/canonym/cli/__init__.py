@@ -16,7 +16,7 @@ import click
 
 from canonym import __version__
 from canonym.cli.failures import reported
-from canonym.cli.streams import usable_streams
+from canonym.cli.standard_streams import usable_streams
 from canonym.cli.verbosity import with_verbosity
 
 __all__ = ["main"]

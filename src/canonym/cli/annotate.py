@@ -11,6 +11,7 @@ import click
 from canonym.cli.device import device_option
 from canonym.cli.link import Filters, Machine
 from canonym.cli.options import (
+    CorpusFormat,
     choice_options,
     encoding_option,
     everyday_option,
@@ -42,21 +43,7 @@ class Options(Filters, Machine):
 @click.argument("file", required=False, type=click.Path(allow_dash=True))
 @click.option(
     "--input-format",
-    type=click.Choice(
-        (
-            "text",
-            "lines",
-            "pubtator",
-            "bioc",
-            "brat",
-            "mantra",
-            "mcn",
-            "share",
-            "tac",
-            "jsonl",
-            "trials",
-        )
-    ),
+    type=CorpusFormat(("text", "lines", "pubtator", "bioc", "brat", "jsonl")),
     help="Kind of the file; recognised by its beginning when left out, but for lines (a text a "
     "line).",
 )
@@ -107,8 +94,7 @@ def annotate(
     """Find the names of a terminology in FILE or standard input, and link them.
 
     The input is one text; or, with --input-format lines, a text a line; or a folder of .txt files;
-    or a corpus of documents (PubTator, BioC, brat, JSON lines), whose own mentions are left out; or
-    clinical trials.
+    or a corpus of documents (PubTator, BioC, brat, JSON lines), whose own mentions are left out.
 
     Found are the longest stretches of words that are names of the terminology, in any spelling,
     inflection and order of words, and the short forms that a text defines. The text decides between
@@ -135,10 +121,10 @@ def annotate(
     """
     from canonym import __version__
     from canonym.cli.input import read_ids, source_of
+    from canonym.cli.named_indexes import open_chosen
     from canonym.cli.output import Layout, check_output, open_output
     from canonym.cli.place import check_outputs
     from canonym.cli.progress import counter, stages
-    from canonym.cli.sources import open_chosen
     from canonym.cli.texts import open_texts
     from canonym.errors import InvalidInput
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from canonym.errors import ReadError
+from canonym.errors import InvalidInput, ReadError
 
 if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
     from canonym.io.workbooks import SheetChoice
     from canonym.types import Document, Mention
 
@@ -20,10 +23,6 @@ FORMATS: dict[str, str] = {
     "pubtator": "PubTator",
     "bioc": "BioC, XML or JSON",
     "brat": "a folder of .txt and .ann files",
-    "mcn": "MCN (n2c2 2019), a folder of notes and .norm files",
-    "share": "ShARe/CLEF 2013, a folder of reports and .pipe files",
-    "tac": "drug labels of TAC 2017, a file or a folder",
-    "mantra": "MANTRA's gold standard, XML",
     "concept": "BioSyn's .concept, a file or a folder",
     "jsonl": "JSON lines or a JSON list, a document or a mention each",
     "table": "id<tab>mention, as CADEC and PsyTar",
@@ -31,13 +30,19 @@ FORMATS: dict[str, str] = {
 }
 """Formats of annotated corpora."""
 
+GROUP = "canonym.corpora"
+"""Entry points of readers in other packages: a format, and a function from a path to documents."""
+
 TRIALS = "trials"
-"""Clinical trials, XML or JSON: their mentions have no ids, and can only be linked."""
+"""Clinical trials: their mentions have no ids, and can only be linked."""
+
+ELSEWHERE: tuple[str, ...] = ("mcn", "share", "tac", "mantra", TRIALS)
+"""Formats of documents that are recognised here, and whose readers are another package."""
 
 CADEC = "cadec"
 KINDS: tuple[str, ...] = (
     *("lines", "table", "jsonl", "pubtator"),
-    *("bioc", "brat", "mantra", "mcn", "share", "tac", "concept", "columns", CADEC, TRIALS),
+    *("bioc", "brat", "concept", "columns", CADEC),
 )
 """Kinds of input of ``canonym link``; `CADEC` is the ``table`` of `FORMATS`, without a header."""
 
@@ -163,6 +168,10 @@ def open_corpus(
     if not place.exists():
         raise ReadError(path, "there is no such file; an annotated corpus was expected")
     format = format or _recognise(place)
+    if format == TRIALS:
+        raise ReadError(
+            path, "holds clinical trials, whose mentions have no ids: `canonym link` links them"
+        )
     encoding = encoding_of(format, place)
     choice = SheetChoice(sheet, header_row)
     documents = _documents(read_items(format, place, encoding=encoding, choice=choice))
@@ -184,10 +193,6 @@ def _recognise(path: Path) -> str:
         return "columns"
     with open_text(path, encoding=detect_encoding(path)) as lines:
         format, first, _ = look_at(lines, path)
-    if format == TRIALS:
-        raise ReadError(
-            path, "holds clinical trials, whose mentions have no ids: `canonym link` links them"
-        )
     if format is None:
         raise ReadError(
             path,
@@ -202,7 +207,7 @@ def encoding_of(format: str, path: Path, *, shown: Path | None = None) -> str:
 
     Folders are UTF-8. What is found is named where it is not UTF-8; messages say `shown`.
     """
-    from canonym.cli.encodings import found_encoding
+    from canonym.cli.input_encoding import found_encoding
     from canonym.io.tables import is_binary
 
     if format in _OF_LINES and path.is_file() and not is_binary(path):
@@ -235,7 +240,9 @@ def _documents(items: Iterable[Document | Mention]) -> list[Document]:
 def read_items(
     format: str, path: Path, *, encoding: str = "utf-8", choice: SheetChoice | None = None
 ) -> Iterable[Document | Mention]:
-    """Read a corpus in a format of `FORMATS` or in `TRIALS`; XML and JSON know their encoding."""
+    """Read a corpus in a format of `FORMATS` or of another package; XML and JSON know their
+    encoding.
+    """
     from canonym import corpora
     from canonym.io.workbooks import SheetChoice, check_no_choice
 
@@ -247,21 +254,47 @@ def read_items(
     readers: dict[str, Callable[..., Iterable[Document | Mention]]] = {
         "pubtator": corpora.read_pubtator,
         "brat": corpora.read_brat,
-        "mcn": corpora.read_mcn,
-        "share": corpora.read_share,
         "concept": corpora.read_concepts,
         "jsonl": _read_jsonl,
         "table": corpora.read_mention_table,
     }
     if format == "bioc":
         return corpora.read_bioc(path)
-    if format == "tac":
-        return corpora.read_tac(path)
-    if format == "mantra":
-        return corpora.read_mantra(path)
-    if format == TRIALS:
-        return (trial.document for trial in corpora.read_trials(path))
-    return readers[format](path, encoding=encoding)
+    if format in readers:
+        return readers[format](path, encoding=encoding)
+    reader = _joined_reader(format)
+    takes = inspect.signature(reader).parameters
+    return reader(path, encoding=encoding) if "encoding" in takes else reader(path)
+
+
+def joined() -> dict[str, EntryPoint]:
+    """Return the readers that other packages bring, by their formats."""
+    from importlib.metadata import entry_points
+
+    return {point.name: point for point in entry_points(group=GROUP)}
+
+
+def no_reader(format: str, formats: Iterable[str]) -> str:
+    """Say that no reader of a format is here, which formats have one, and where others are."""
+    return (
+        f"no reader of the format {format!r} is installed; there are "
+        f"{', '.join((*formats, *sorted(joined())))}. Those of {', '.join(ELSEWHERE)} come with "
+        "`pip install benchmarks/reproduce/readers` in a checkout of canonym"
+    )
+
+
+def _joined_reader(format: str) -> Callable[..., Iterable[Document]]:
+    point = joined().get(format)
+    if point is None:
+        raise InvalidInput(no_reader(format, FORMATS))
+    try:
+        reader: Callable[..., Iterable[Document]] = point.load()
+    except (ImportError, AttributeError) as error:
+        raise InvalidInput(
+            f"the reader of the format {format!r} of another package cannot be loaded ({error}); "
+            "repair or uninstall that package"
+        ) from error
+    return reader
 
 
 def _read_jsonl(path: Path, *, encoding: str) -> Iterator[Document | Mention]:

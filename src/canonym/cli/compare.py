@@ -67,8 +67,8 @@ def encoders(
     """
     import json
 
+    from canonym.cli.named_indexes import open_terminology
     from canonym.cli.progress import counter, note
-    from canonym.cli.sources import open_terminology
     from canonym.evaluation.own_names import compare_by_names
 
     alternatives = [_parts(spec) for spec in specs or _USUAL]

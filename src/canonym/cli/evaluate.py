@@ -9,6 +9,7 @@ import click
 from canonym.cli.annotated import FORMATS
 from canonym.cli.device import device_option
 from canonym.cli.options import (
+    CorpusFormat,
     Number,
     order_retired,
     overwrite_option,
@@ -123,7 +124,7 @@ class Options(TypedDict):
 @click.option(
     "--format",
     "format_",
-    type=click.Choice(tuple(FORMATS)),
+    type=CorpusFormat(FORMATS),
     help="Format of the corpus; recognised when left out.",
 )
 @sheet_options
@@ -182,8 +183,8 @@ def evaluate(
 ) -> None:
     """Measure how well the mentions of CORPUS are linked.
 
-    CORPUS is PubTator, BioC, brat, BioSyn's .concept, MCN, ShARe/CLEF 2013, TAC 2017, JSON lines, a
-    table of ids and mentions, or CSV, TSV, Parquet or a sheet of a workbook, with named columns.
+    CORPUS is PubTator, BioC, brat, BioSyn's .concept, JSON lines, a table of ids and mentions, or
+    CSV, TSV, Parquet or a sheet of a workbook, with named columns. Other packages add formats.
     Numbers come with 95 % intervals, and beside those of all mentions stand those of mentions that
     the training data does not have. docs/evaluation/reports.md explains the report.
 

@@ -23,7 +23,7 @@ MAPPING_FORMATS = ("sssom", "usagi", "omop", "fhir")
 """Formats in which a text and its concept are a mapping."""
 
 LINK_FORMATS = (
-    *("table", "tsv", "csv", "jsonl", "parquet", "xlsx", "ods", "pubtator", "bioc"),
+    *("table", "tsv", "csv", "jsonl", "parquet", "xlsx", "pubtator", "bioc"),
     *MAPPING_FORMATS,
 )
 

@@ -116,7 +116,7 @@ def import_(
     import time
     from pathlib import Path
 
-    from canonym.cli.encodings import found_encoding
+    from canonym.cli.input_encoding import found_encoding
     from canonym.cli.options import keyword_options
     from canonym.cli.place import check_outputs
     from canonym.cli.progress import counter

@@ -226,8 +226,8 @@ def _build(terminology: str, output: str, kind: str, build: Callable[..., Linker
     import time
 
     from canonym.cli.description import print_facts
+    from canonym.cli.named_indexes import open_terminology
     from canonym.cli.progress import stages
-    from canonym.cli.sources import open_terminology
     from canonym.cli.verbosity import is_quiet
     from canonym.linking.build import FITTED, REUSED
 
@@ -279,7 +279,7 @@ def _verify(ctx: click.Context, folder: str) -> None:
     """Check an index or an encoder, and report every file that is not as it was written."""
     from pathlib import Path
 
-    from canonym.cli.sources import folder_of
+    from canonym.cli.named_indexes import folder_of
     from canonym.encoders.saved import ENCODER_MANIFEST
     from canonym.errors import InvalidInput, ReadError
     from canonym.io.files import restored

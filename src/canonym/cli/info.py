@@ -128,7 +128,7 @@ def _index(name: str, folder: Path) -> dict[str, Any]:
 
 def _describe(path: str) -> dict[str, Any]:
     from canonym.cli.description import counts
-    from canonym.cli.sources import folder_of
+    from canonym.cli.named_indexes import folder_of
     from canonym.encoders.saved import ENCODER_MANIFEST, read_encoder_manifest
     from canonym.errors import ReadError
     from canonym.linker import Linker

@@ -22,14 +22,12 @@ from typing import Any, NamedTuple
 from canonym.cli.annotated import (
     CADEC,
     FORMATS,
-    KINDS,
-    TRIALS,
     encoding_of,
     folder_format,
     look_at,
     read_items,
 )
-from canonym.cli.encodings import tell_encoding
+from canonym.cli.input_encoding import tell_encoding
 from canonym.errors import InvalidInput, ReadError
 from canonym.io.encodings import check_encoding
 from canonym.io.streams import MAX_LINE, TextStream, detect_encoding, open_text
@@ -57,7 +55,7 @@ _IS_COMPRESSED = (
 )
 _PIECE = 1 << 16
 _STREAMED = ("lines", "table", "jsonl", "pubtator")
-_OF_DOCUMENTS = ("bioc", "brat", "mantra", "mcn", "share", "tac", TRIALS)
+_OF_MENTIONS = ("concept", "columns", CADEC)
 
 
 class Entry(NamedTuple):
@@ -211,7 +209,7 @@ def _open(
         kind = kind or ("columns" if is_parquet(path) and not table.column else None)
         if path.is_dir():
             kind = kind or folder_format(path)
-        if kind in KINDS and kind not in _STREAMED:
+        if kind and kind not in _STREAMED:
             return _read_corpus(kind, path, encoding, table), None
         found = encoding or detect_encoding(path)
         lines = stack.enter_context(open_text(path, encoding=found, keep_ends=bool(table.column)))
@@ -309,7 +307,7 @@ def _recognise(found: str | None, first: str, path: Path) -> str:
     if start.startswith("{") and start != "{":
         return "jsonl"  # whose parser says what an object needs
     if is_markup(first) or _is_list(first):
-        expected = ", ".join((*(key for key in FORMATS if key != "table"), CADEC, TRIALS))
+        expected = ", ".join((*(key for key in FORMATS if key != "table"), CADEC))
         raise ReadError(
             path,
             f"begins with {first.strip()[:40]!r}, which is XML, HTML or JSON and no list of names: "
@@ -389,7 +387,7 @@ def _read_corpus(
         encoding = encoding_of(kind_of_corpus, path, shown=shown)
     found = read_items(kind_of_corpus, path, encoding=encoding, choice=table.choice)
     items = (item if isinstance(item, Document) else Entry(item) for item in found)
-    return Input(items, documents=kind in _OF_DOCUMENTS, kind=kind)
+    return Input(items, documents=kind not in _OF_MENTIONS, kind=kind)
 
 
 def _from_stdin(items: Iterator[Item], path: Path) -> Iterator[Item]:

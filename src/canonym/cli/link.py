@@ -13,6 +13,7 @@ from canonym.cli.device import device_option
 from canonym.cli.exchange import LINK_FORMATS, ExchangeOptions, exchange_options, row_options
 from canonym.cli.key_options import KeyCommand, superseded_option
 from canonym.cli.options import (
+    CorpusFormat,
     choice_options,
     everyday_option,
     index_option,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
     from canonym.cli.input import Blanks, Entry, Input, Item
     from canonym.cli.output import Layout, Output
+    from canonym.io.workbooks import Sheet
     from canonym.linker import Linker
     from canonym.types import Link, Mention
 
@@ -96,7 +98,7 @@ class Options(RowOptions, ColumnOptions, Filters, Machine, ExchangeOptions):
 )
 @click.option(
     "--input-format",
-    type=click.Choice(KINDS),
+    type=CorpusFormat(KINDS),
     help="Kind of the file; recognised by its beginning when left out, but for columns (a mention "
     "a row, as `canonym evaluate` takes it) and cadec (id<tab>mention).",
 )
@@ -190,8 +192,8 @@ def link(
     The input is NAMES; or a file with one name a line; or, with --column, a sheet of a workbook
     (.xlsx, .ods), or a CSV or TSV table, whose columns, delimiter, encoding, line ends and quotes
     are kept; or a corpus that `canonym evaluate` reads (PubTator, BioC, brat, JSON lines and
-    others) or clinical trials. The annotated mentions of documents are linked, with the
-    abbreviations of their document written out. Order is kept.
+    others). The annotated mentions of documents are linked, with the abbreviations of their
+    document written out. Order is kept.
 
     Each mention gets its candidates, best first, or NIL with the reason. A composite mention
     ("breast and ovarian cancer") and a list ("HTN; DM2; CAD") get one concept for each of their
@@ -239,10 +241,10 @@ def link(
     docs/formats/links.md.
     """
     from canonym.cli.input import Blanks, TableOptions, of_types, open_input, read_ids, source_of
+    from canonym.cli.named_indexes import open_chosen
     from canonym.cli.output import check_output, choose_format, open_output
     from canonym.cli.progress import counter, note
     from canonym.cli.resume import is_finished
-    from canonym.cli.sources import open_chosen
 
     if engine is not None or _is_folder(output):
         _link_in_parts(ctx)
@@ -282,7 +284,7 @@ def link(
 
 
 def _link_in_parts(ctx: click.Context) -> None:
-    from canonym.cli.parts import link_in_parts
+    from canonym.cli.link_parts import link_in_parts
 
     link_in_parts(ctx)
 
@@ -299,7 +301,7 @@ def _layout(
 ) -> Layout:
     """Return how to write the links; refuse options that do not go together."""
     from canonym.cli.exchange import MAPPING_FORMATS, check_mappings
-    from canonym.cli.output import WORKBOOKS, Layout, style_of
+    from canonym.cli.output import Layout, style_of
     from canonym.errors import InvalidInput
     from canonym.io.encodings import check_encoding
 
@@ -309,7 +311,7 @@ def _layout(
         raise InvalidInput(
             "--format-option skip-empty goes with names, lines and tables, not with documents"
         )
-    if one_row and format_ not in ("tsv", "csv", "parquet", *WORKBOOKS):
+    if one_row and format_ not in ("tsv", "csv", "parquet", "xlsx"):
         raise InvalidInput(
             f"--one-row goes with --format tsv, csv, parquet or a workbook, not {format_}"
         )
@@ -318,7 +320,7 @@ def _layout(
             f"--one-row writes the best candidate alone, and -k {k} asks for {k} rows: give one of "
             "the two"
         )
-    if format_ in WORKBOOKS and k not in (None, 1):
+    if format_ == "xlsx" and k not in (None, 1):
         raise InvalidInput(
             f"a workbook has one row for each mention, and -k {k} asks for {k}: write .csv, .tsv, "
             ".jsonl or .parquet"
@@ -329,7 +331,7 @@ def _layout(
             raise InvalidInput(
                 f"--format-option encoding goes with --format tsv or csv, not {format_}"
             )
-    best_alone = ("tsv", "csv", *WORKBOOKS, *MAPPING_FORMATS)
+    best_alone = ("tsv", "csv", "xlsx", *MAPPING_FORMATS)
     return Layout(
         format_,
         k or (1 if one_row or format_ in best_alone else 5),
@@ -338,8 +340,13 @@ def _layout(
         style_of(format_, given.style, encoding),
         one_row,
         options["formula_guard"],
-        given.sheet,
+        _copied_sheet(given.sheet),
     )
+
+
+def _copied_sheet(sheet: Sheet | None) -> Sheet | None:
+    """Return the sheet whose workbook is copied; one of .ods is not, and its table goes anew."""
+    return None if sheet is None or sheet.suffix == ".ods" else sheet
 
 
 def _total(file: str | None, given: Input) -> int | None:
@@ -372,7 +379,7 @@ def _check(given: Input, layout: Layout, output: str | None, mention_types: Sequ
         )
     if mention_types and given.columns is not None:
         raise InvalidInput("--mention-type goes with annotated mentions, not with tables")
-    check_workbook(layout.format, output, given.sheet)
+    check_workbook(layout.format, output, layout.sheet)
 
 
 def _warn_of_files(names: Sequence[str]) -> None:

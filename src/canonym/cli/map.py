@@ -60,9 +60,9 @@ def map_(
       canonym map doid.db mesh.db -o doid-mesh.sssom.tsv
       canonym map doid.db mesh.db -o doid-mesh.sssom.tsv --min-confidence 0.9
     """
+    from canonym.cli.named_indexes import open_terminology
     from canonym.cli.place import check_outputs
     from canonym.cli.progress import counter, note
-    from canonym.cli.sources import open_terminology
     from canonym.exchange.alignment import map_terminologies
     from canonym.io.files import write_file
 

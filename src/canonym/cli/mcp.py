@@ -33,8 +33,8 @@ def mcp(index: tuple[str, ...], port: int | None) -> None:
     link, annotate, concept, search and map_code. They look up, and change nothing. A name without a
     concept is answered with the reason.
     """
+    from canonym.cli.named_indexes import open_index, open_linker
     from canonym.cli.progress import note
-    from canonym.cli.sources import open_index, open_linker
     from canonym.errors import require
 
     require("mcp", "canonym mcp", "mcp")

@@ -49,7 +49,7 @@ def _open_system(
     weights: Sequence[float],
     protocol: str,
 ) -> System:
-    from canonym.cli.sources import open_linker
+    from canonym.cli.named_indexes import open_linker
     from canonym.errors import InvalidInput
 
     if "verbatim" in encoders and len(encoders) > 1:
@@ -85,7 +85,7 @@ def open_terminologies(paths: Sequence[str]) -> Terminology:
     """Open one terminology, or several as if they were one."""
     import itertools
 
-    from canonym.cli.sources import open_terminology
+    from canonym.cli.named_indexes import open_terminology
     from canonym.terminology import Terminology, read_records
 
     if len(paths) == 1:

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from canonym.cli.annotated import FORMATS
+from canonym.cli.annotated import FORMATS, joined, no_reader
 from canonym.cli.key_options import KeyOption, note_at_end, pairs_option, superseded_option
 from canonym.errors import InvalidInput
 from canonym.io.processes import MOST
@@ -222,10 +222,22 @@ negated_option: Decorator = click.option(
     help="Give mentions that say of themselves that they are negated (no fever, asthma - neg) "
     "their concept, with the status negated. Otherwise they are NIL.",
 )
+
+
+class CorpusFormat(click.Choice):  # type: ignore[type-arg]  # not generic in click 8.1
+    """A format of annotated text: one of those given, or one that another package reads."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the format; refuse one without a reader."""
+        if value not in self.choices and value not in joined():
+            self.fail(no_reader(value, self.choices), param, ctx)
+        return value
+
+
 corpus_format_option: Decorator = click.option(
     "--format",
     "format_",
-    type=click.Choice(tuple(FORMATS)),
+    type=CorpusFormat(FORMATS),
     help="Format of the annotated corpora; recognised when left out.",
 )
 

@@ -17,7 +17,7 @@ from canonym.cli.place import check_outputs, check_standard_output
 from canonym.cli.resume import Journal, open_journal, working_files
 from canonym.errors import InvalidInput
 from canonym.export import DelimitedWriter, JsonLinesWriter, LinkWriter, ParquetWriter, format_of
-from canonym.export.workbooks import WorkbookWriter
+from canonym.export.excel import WorkbookWriter
 from canonym.io.encodings import without_mark
 from canonym.io.files import write_file, write_folder
 from canonym.io.tables import TableStyle
@@ -33,8 +33,7 @@ if TYPE_CHECKING:
 _BLOCK = 100  # mentions in one table, whose columns are as wide as its cells
 _WIDTH = 120  # characters in a line where the output is no terminal
 _LONGEST = 200  # characters of a cell
-WORKBOOKS = ("xlsx", "ods")
-_BINARY = ("parquet", *WORKBOOKS)
+_BINARY = ("parquet", "xlsx")
 _OF_ROWS = ("tsv", "csv", "parquet")
 _DELIMITED = {"tsv": "\t", "csv": ","}
 _RESUMABLE = ("tsv", "csv", "jsonl", "pubtator")
@@ -47,7 +46,7 @@ class Layout(NamedTuple):
     """How links are written: at most `k` candidates, `columns` of the input table.
 
     `style`, `one_row` and `formula_guard` are those of `canonym.export.DelimitedWriter`, `sheet`
-    that of `canonym.export.workbooks.WorkbookWriter`. `mappings` is for formats of mappings,
+    that of `canonym.export.excel.WorkbookWriter`. `mappings` is for formats of mappings,
     `syntax` and `source` are for BioC. With `places` a table to read tells where mentions stand.
     """
 
@@ -114,8 +113,13 @@ def choose_format(named: str | None, output: str | None) -> str:
     if named is None:
         if output is not None:
             suffix = Path(output).suffix.lower()
+            if suffix == ".ods":
+                raise InvalidInput(
+                    f"{output}: .ods is read and not written; name a file *.xlsx, which "
+                    "LibreOffice opens as well"
+                )
             if suffix in SUFFIXES:
-                return "ods" if suffix == ".ods" else "xlsx"
+                return "xlsx"
             if output.lower().endswith(".sssom.tsv"):
                 return "sssom"
             return "pubtator" if suffix == ".pubtator" else format_of(output)
@@ -127,7 +131,7 @@ def choose_format(named: str | None, output: str | None) -> str:
 
 def check_workbook(format: str, output: str | None, sheet: Sheet | None) -> None:
     """Refuse a workbook whose suffix is not that of the workbook that is copied."""
-    if format not in WORKBOOKS:
+    if format != "xlsx":
         return
     written = f".{format}" if output is None else Path(output).suffix.lower()
     suffix = sheet.suffix if sheet else f".{format}"
@@ -364,9 +368,9 @@ def _writer(layout: Layout, stream: IO[Any], *, done: int) -> ItemWriter:
         writer = _TableWriter(stream, places=layout.places, **options)
         return _EachLink(writer, explain=layout.explain, separator="\n")
     options["columns"] = layout.columns
-    if layout.format in WORKBOOKS:
+    if layout.format == "xlsx":
         del options["k"]
-        writer = WorkbookWriter(stream, format=layout.format, sheet=layout.sheet, **options)
+        writer = WorkbookWriter(stream, sheet=layout.sheet, **options)
         return _EachLink(writer, explain=layout.explain, separator="; ")
     if layout.format == "parquet":
         writer = ParquetWriter(stream, one_row=layout.one_row, **options)

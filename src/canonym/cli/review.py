@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from canonym.cli.decisions import import_decisions
-from canonym.cli.export import export
+from canonym.cli.review_export import export
+from canonym.cli.review_import import import_decisions
 
 
 @click.group()

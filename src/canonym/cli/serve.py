@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 
-from canonym.cli.keys import keys
 from canonym.cli.options import Decorator, Number, with_options
+from canonym.cli.serve_keys import keys
 
 
 def _option(flag: str, **settings: Any) -> Decorator:
@@ -142,13 +142,14 @@ def serve(ctx: click.Context, host: str, port: int, workers: int, **settings: An
     """
     if ctx.invoked_subcommand is not None:
         return
+    from canonym.cli.named_indexes import open_index, open_linker
     from canonym.cli.progress import note
-    from canonym.cli.sources import open_index, open_linker
     from canonym.errors import require
     from canonym.service import Settings
-    from canonym.service.server import check_host, run_server
+    from canonym.service.server import check_host, run_server, share_one_heap
 
     require("fastapi", "the service", "service")
+    share_one_heap()  # before opening an index starts a thread that tells how far that is
     chosen = Settings(**settings)
     check_host(host, chosen.keys)
     # What cannot be opened is refused before anything is bound; ICD-10-CM is built here.

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from canonym.cli.named_indexes import open_index
 from canonym.cli.options import built_index_option
-from canonym.cli.sources import open_index
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -173,7 +173,7 @@ def _read(file: str) -> Iterator[tuple[int, str, str, str, str, str]]:
     import sys
     from pathlib import Path
 
-    from canonym.cli.encodings import found_encoding
+    from canonym.cli.input_encoding import found_encoding
     from canonym.errors import ReadError
     from canonym.io.streams import open_text
     from canonym.io.tables import announced_delimiter

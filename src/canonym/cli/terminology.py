@@ -51,7 +51,7 @@ def show(path: str, ids: tuple[str, ...], samples: int, format_: str) -> None:
       canonym terminology show icd10cm I21
     """
     from canonym.cli.description import counts, print_facts
-    from canonym.cli.sources import open_terminology
+    from canonym.cli.named_indexes import open_terminology
 
     with open_terminology(path) as opened:
         if ids:
@@ -127,7 +127,7 @@ def lint(path: str, samples: int, format_: str, strict: bool) -> None:
     from dataclasses import asdict
 
     from canonym.cli.failures import Unusable, printable
-    from canonym.cli.sources import open_terminology
+    from canonym.cli.named_indexes import open_terminology
     from canonym.terminology.lint import lint as find
 
     with open_terminology(path) as opened:
@@ -172,8 +172,8 @@ def diff(
       canonym terminology diff doid-2023.db doid-2024.db -o changes.tsv
       canonym terminology diff doid-2023.db doid-2024.db --format json --samples 1000
     """
+    from canonym.cli.named_indexes import open_terminology
     from canonym.cli.place import check_outputs
-    from canonym.cli.sources import open_terminology
     from canonym.terminology.diff import compare
 
     check_outputs({"-o": output}, (old, new), overwrite=overwrite)
@@ -220,10 +220,10 @@ def export(path: str, output: str, format_: str | None, overwrite: bool) -> None
       canonym terminology export doid.db -o doid.csv
       canonym terminology export mesh.db -o mesh.ttl
     """
+    from canonym.cli.named_indexes import open_terminology
     from canonym.cli.place import check_outputs
     from canonym.cli.progress import counter, note
-    from canonym.cli.sources import open_terminology
-    from canonym.terminology.export import export_format, export_terminology
+    from canonym.terminology.export_formats import export_format, export_terminology
 
     chosen = format_ or export_format(output)
     check_outputs({"-o": output}, (path,), overwrite=overwrite)

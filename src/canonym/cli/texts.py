@@ -7,8 +7,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from canonym.cli.annotated import TRIALS, find_folder_format, folder_format, look_at
-from canonym.cli.encodings import found_encoding
+from canonym.cli.annotated import ELSEWHERE, find_folder_format, folder_format, look_at
 from canonym.cli.input import (
     STANDARD_INPUT,
     STDIN,
@@ -18,6 +17,7 @@ from canonym.cli.input import (
     errors_named,
     open_input,
 )
+from canonym.cli.input_encoding import found_encoding
 from canonym.errors import InvalidInput, ReadError
 from canonym.io.encodings import check_encoding
 from canonym.io.streams import detect_encoding, open_text
@@ -25,9 +25,9 @@ from canonym.io.xml import is_markup
 from canonym.types import Document
 
 _OF_TEXTS = ("text", "lines")
-_OF_DOCUMENTS = ("pubtator", "bioc", "brat", "mantra", "mcn", "share", "tac", "jsonl", TRIALS)
-KINDS = (*_OF_TEXTS, *_OF_DOCUMENTS)
-"""Kinds of input; ``lines`` has a text a line, and ``text`` one text, or a folder of .txt files."""
+"""Kinds of input: one text, or a folder of .txt files; a text a line."""
+
+_OF_DOCUMENTS = ("pubtator", "bioc", "brat", "jsonl")
 
 
 @contextlib.contextmanager
@@ -68,11 +68,11 @@ def _recognise(place: Path, path: Path) -> str:
     """Return the kind of a file at a place, which messages call `path`, by how it begins."""
     if place.is_dir():
         format = find_folder_format(place)
-        corpus = format in _OF_DOCUMENTS or not _text_files(place)
+        corpus = format in (*_OF_DOCUMENTS, *ELSEWHERE) or not _text_files(place)
         return folder_format(place) if corpus else "text"
     with open_text(place, encoding=detect_encoding(place)) as lines:
         kind, first, _ = look_at(lines, place)
-    if kind in _OF_DOCUMENTS:
+    if kind in (*_OF_DOCUMENTS, *ELSEWHERE):
         return str(kind)
     if is_markup(first):
         raise ReadError(

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from canonym.corpora.aact import read_aact
 from canonym.corpora.bioc import read_bioc, write_bioc
 from canonym.corpora.brat import brat_annotations, read_brat
 from canonym.corpora.cadec import Fold, read_folds, read_mention_table
 from canonym.corpora.census import Census, drop_duplicates, duplicates, take_census
-from canonym.corpora.clinical_notes import read_mcn, read_share
-from canonym.corpora.concepts import mention_parts, read_concepts
+from canonym.corpora.concept_files import mention_parts, read_concepts
 from canonym.corpora.jsonl import (
     read_jsonl_documents,
     read_jsonl_mentions,
     write_jsonl_documents,
     write_jsonl_mentions,
 )
-from canonym.corpora.mantra import read_mantra
 from canonym.corpora.pubtator import read_pubtator, write_pubtator
-from canonym.corpora.splits import Parts, hold_out, read_official, refined
 from canonym.corpora.tables import (
     MentionTable,
     TableRow,
@@ -25,29 +21,17 @@ from canonym.corpora.tables import (
     read_annotated_table,
     read_table,
 )
-from canonym.corpora.tac import read_tac
-from canonym.corpora.trial_sources import read_trials
-from canonym.corpora.trials import (
-    Trial,
-    read_trials_json,
-    read_trials_table,
-    read_trials_xml,
-)
 
 __all__ = [
     "Census",
     "Fold",
     "MentionTable",
-    "Parts",
     "TableRow",
-    "Trial",
     "brat_annotations",
     "drop_duplicates",
     "duplicates",
-    "hold_out",
     "mention_parts",
     "parse_table",
-    "read_aact",
     "read_annotated_table",
     "read_bioc",
     "read_brat",
@@ -55,19 +39,9 @@ __all__ = [
     "read_folds",
     "read_jsonl_documents",
     "read_jsonl_mentions",
-    "read_mantra",
-    "read_mcn",
     "read_mention_table",
-    "read_official",
     "read_pubtator",
-    "read_share",
     "read_table",
-    "read_tac",
-    "read_trials",
-    "read_trials_json",
-    "read_trials_table",
-    "read_trials_xml",
-    "refined",
     "take_census",
     "write_bioc",
     "write_jsonl_documents",

@@ -24,7 +24,7 @@ from typing import IO, Any, NamedTuple
 from xml.sax.saxutils import escape, quoteattr
 
 from canonym.corpora.gold import parse_ids, written_ids
-from canonym.corpora.spans import (
+from canonym.corpora.offsets import (
     PIECES,
     Piece,
     join_pieces,
@@ -78,7 +78,7 @@ def read_bioc(
     composites : str
         One of `COMPOSITES`.
     pieces : str
-        Treatment of mentions in several pieces, one of `canonym.corpora.spans.PIECES`.
+        Treatment of mentions in several pieces, one of `canonym.corpora.offsets.PIECES`.
 
     Yields
     ------

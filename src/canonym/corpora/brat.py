@@ -19,7 +19,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from canonym.corpora.gold import NO_CONCEPT, parse_ids, written_ids
-from canonym.corpora.spans import PIECES, Piece, join_pieces, mention_pieces, pieces_problem
+from canonym.corpora.offsets import PIECES, Piece, join_pieces, mention_pieces, pieces_problem
 from canonym.errors import InvalidInput, ReadError
 from canonym.io.streams import open_text, read_text
 from canonym.types import Document, Mention
@@ -57,7 +57,7 @@ def read_brat(
     path : str or Path
         The folder, or one ``.ann`` or ``.txt`` file of a pair.
     pieces : str
-        Treatment of mentions in several pieces, one of `canonym.corpora.spans.PIECES`.
+        Treatment of mentions in several pieces, one of `canonym.corpora.offsets.PIECES`.
     references : str
         One of `REFERENCES`.
     note_ids : str, optional

@@ -42,7 +42,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from canonym.corpora.gold import RULES
-from canonym.corpora.spans import span_problem
+from canonym.corpora.offsets import span_problem
 from canonym.corpora.tables import NO_VALUE
 from canonym.errors import InvalidInput, ReadError
 from canonym.io.cells import cell_text

@@ -33,7 +33,7 @@ from pathlib import Path
 from typing import IO
 
 from canonym.corpora.gold import parse_ids, written_ids
-from canonym.corpora.spans import span_problem
+from canonym.corpora.offsets import span_problem
 from canonym.errors import InvalidInput, ReadError
 from canonym.io.streams import open_text
 from canonym.types import Document, Mention

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from canonym.corpora.gold import RULES, parse_ids
-from canonym.corpora.spans import whole_number
+from canonym.corpora.offsets import whole_number
 from canonym.errors import InvalidInput, ReadError
 from canonym.io.streams import open_text
 from canonym.io.tables import (

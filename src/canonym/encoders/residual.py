@@ -8,7 +8,7 @@ matrix where the head wants more::
     enc(u) = W₂ max(W₁ u + b₁, 0) + b₂
     f(n)   = (enc(u) + u) / 2
 
-divided by its L2 norm. Torch trains the network (`canonym.training.modules.residual`); here it
+divided by its L2 norm. Torch trains the network (`canonym.training.modules.residual_head`); here it
 needs NumPy alone. The encoder underneath may have such a head itself: so the paper goes on learning
 from a second hierarchy. A zero vector of the encoder underneath stays zero.
 

@@ -19,7 +19,6 @@ from typing import Any, Self
 import numpy as np
 
 from canonym.encoders.batches import encode_in_batches
-from canonym.encoders.devices import out_of_memory, pool
 from canonym.encoders.hub import (
     POOLINGS,
     Comparison,
@@ -34,6 +33,7 @@ from canonym.encoders.hub import (
 )
 from canonym.encoders.inputs import check_count, check_option
 from canonym.encoders.saved import reopen, write_encoder_manifest
+from canonym.encoders.token_vectors import out_of_memory, pool
 from canonym.errors import InvalidInput, require
 from canonym.io.devices import torch_device
 from canonym.io.forks import Lock, on_fork

@@ -1,13 +1,13 @@
 """Evaluation of linking, with intervals and tests.
 
-`evaluate_corpus` and `evaluate_folds` evaluate a system on annotated mentions under a `Protocol`.
+`evaluate_corpus` evaluates a system on annotated mentions under a `Protocol`.
 `compare` sets another tool beside it. The functions below need ids and arrays only: a
 `ScoredMention` has the right and the predicted concepts of a mention, and `evaluate` scores many.
 """
 
 from __future__ import annotations
 
-from canonym.evaluation.calibration import (
+from canonym.evaluation.certainty import (
     Reliability,
     RiskCoverage,
     ece,
@@ -15,7 +15,6 @@ from canonym.evaluation.calibration import (
     risk_coverage,
 )
 from canonym.evaluation.comparison import Comparison, compare
-from canonym.evaluation.folds import FoldRuns, evaluate_folds
 from canonym.evaluation.hierarchy_distance import (
     HierarchyError,
     HierarchySummary,
@@ -32,9 +31,6 @@ from canonym.evaluation.statistics import (
     Difference,
     Interval,
     McNemar,
-    Spread,
-    aggregate,
-    average_ranks,
     bootstrap,
     bootstrap_test,
     bound,
@@ -51,7 +47,6 @@ __all__ = [
     "RULES",
     "Comparison",
     "Difference",
-    "FoldRuns",
     "HierarchyError",
     "HierarchySummary",
     "Interval",
@@ -63,10 +58,7 @@ __all__ = [
     "ScoredMention",
     "Slice",
     "SliceScores",
-    "Spread",
     "Tally",
-    "aggregate",
-    "average_ranks",
     "bootstrap",
     "bootstrap_test",
     "bound",
@@ -76,7 +68,6 @@ __all__ = [
     "ece",
     "evaluate",
     "evaluate_corpus",
-    "evaluate_folds",
     "evaluate_slices",
     "hierarchy_errors",
     "match_parts",

@@ -32,8 +32,8 @@ from typing import NamedTuple
 
 from canonym.corpora.gold import parse_ids
 from canonym.corpora.jsonl import parse_jsonl_mentions
+from canonym.corpora.offsets import whole_number
 from canonym.corpora.pubtator import parse_pubtator
-from canonym.corpora.spans import whole_number
 from canonym.errors import ReadError
 from canonym.export.rows import JOINED_BY, unguarded
 from canonym.io.streams import open_text

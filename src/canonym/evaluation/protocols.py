@@ -39,11 +39,13 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from canonym.corpora.splits import SAME
 from canonym.errors import InvalidInput
 
 READINGS: tuple[str, ...] = ("lenient", "strict", "complete")
 """Readings of the answers, from the most forgiving to the least."""
+
+SAME: tuple[str, ...] = ("text", "pair")
+"""Ways in which two mentions are compared: by text, or by text and ids."""
 
 SPLITS: dict[str, str] = {
     "gold": "a mention is split only if the gold has several ids for it, and then by its text: "
@@ -89,7 +91,7 @@ class Protocol:
     readings : tuple of str
         Of `READINGS`. Published numbers compare with the first.
     same : str
-        The rule of ``"refined"`` for equal mentions, one of `canonym.corpora.splits.SAME`.
+        The rule of ``"refined"`` for equal mentions, one of `SAME`.
     glosses : bool
         Whether a mention may be looked up by its explanation in the document, as a linker does. The
         published protocols do not. See `canonym.mentions.aliases`.

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from canonym.corpora.census import drop_duplicates
-from canonym.corpora.concepts import mention_parts
+from canonym.corpora.concept_files import mention_parts
 from canonym.corpora.gold import NO_CONCEPT
 from canonym.errors import InvalidInput, ReadError
 from canonym.evaluation.protocols import Protocol

@@ -6,7 +6,6 @@ A composite mention is several mappings, one for each of its parts.
 from __future__ import annotations
 
 import datetime
-import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -14,11 +13,12 @@ from canonym import __version__
 from canonym.errors import InvalidInput
 from canonym.exchange.auto_accept import LEAST_CONFIDENCE
 from canonym.io.curies import split_id
+from canonym.io.tables import whole_count
 from canonym.linking.settings import IDS, SIEVES
 from canonym.terminology import Terminology
 from canonym.text import STEPS
 from canonym.text.qualifiers import BROADER
-from canonym.types import CORRECTION, USUAL_READING, Candidate, Link, Step
+from canonym.types import CORRECTION, OTHER_READINGS, USUAL_READING, Candidate, Link, Step
 
 UNSEEN = "accept"
 """The kind of a verdict on a text that nobody looked at: it was accepted along with others."""
@@ -29,9 +29,6 @@ RELATIONS: tuple[str, ...] = ("equal", "equivalent", "broader", "narrower", "clo
 LIKELY = 0.5
 """From this confidence on a link is more likely right than wrong."""
 
-# As sheets and data frames write whole numbers; "1.000" is a thousand in half of the world.
-_COUNT = re.compile(r"([0-9]+|[0-9]{1,3}(?:,[0-9]{3})+)(?:\.00?)?")
-_LONGEST_COUNT = 15
 _WHOLE_NAMES = frozenset(sieve.name for sieve in SIEVES if not sieve.bare)
 _RELATIONS = {"narrow": "broader", "broad": "narrower", "related": "related"}
 
@@ -185,7 +182,9 @@ class Mapping(NamedTuple):
         *polyamine*.
         """
         sure = self.confidence or 0.0
-        guessed = any(step.name in (CORRECTION, USUAL_READING) for step in self.steps)
+        guessed = any(
+            step.name in (CORRECTION, USUAL_READING, OTHER_READINGS) for step in self.steps
+        )
         seen = self.verdict is not None and not self.verdict.is_unseen
         known = seen or self.candidate is None
         known = known or (self.by_string and not guessed)
@@ -278,13 +277,3 @@ class Codes(NamedTuple):
                 f"the frequency of a row is {cell[:40]!r}; a whole number is expected"
             )
         return frequency
-
-
-def whole_count(cell: str) -> int | None:
-    """Return the count that a cell holds; None for no number, or one that may be read in two ways.
-
-    >>> whole_count("1,200"), whole_count("2.0"), whole_count("1,5"), whole_count("1.000")
-    (1200, 2, None, None)
-    """
-    match = _COUNT.fullmatch(cell.strip())
-    return int(match[1].replace(",", "")) if match and len(match[1]) <= _LONGEST_COUNT else None

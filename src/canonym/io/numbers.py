@@ -100,23 +100,6 @@ def first_largest(products: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
     return np.asarray((products >= least).argmax(axis=1))
 
 
-def solve_definite(matrix: _Floats, right: _Floats) -> _Floats:
-    """Return ``x`` with ``matrix @ x = right``, for a symmetric matrix with a positive curvature.
-
-    >>> solve_definite(np.array([[2.0, 1.0], [1.0, 2.0]]), np.array([4.0, 5.0])).tolist()
-    [1.0, 2.0]
-    """
-    table = np.column_stack([matrix, right])
-    for place in range(len(table)):
-        below = table[place + 1 :]
-        below -= (below[:, place] / table[place, place])[:, None] * table[place]
-    solved = np.zeros(len(table))
-    for place in reversed(range(len(table))):
-        known = (table[place, :-1] * solved).sum()
-        solved[place] = (table[place, -1] - known) / table[place, place]
-    return solved
-
-
 def rounded(values: npt.ArrayLike, decimals: int) -> _Floats:
     """Round to so many decimals; there is no −0.
 

@@ -22,6 +22,9 @@ _NEAR = 0.8  # similarity of a column that may be meant
 _QUOTED = re.compile(r'"[^"]*"')
 _ANNOUNCED = re.compile(r"sep=(\\t|\t|[^\w\s\\])\1*", re.IGNORECASE)
 _LINE_ENDS = ("\r", "\n")
+# As sheets and data frames write whole numbers; "1.000" is a thousand in half of the world.
+_COUNT = re.compile(r"([0-9]+|[0-9]{1,3}(?:,[0-9]{3})+)(?:\.00?)?")
+_LONGEST_COUNT = 15
 
 
 class TableStyle(NamedTuple):
@@ -290,6 +293,16 @@ def unquoted(cell: str) -> str:
         if '"' not in inner.replace('""', ""):
             return inner.replace('""', '"')
     return cell
+
+
+def whole_count(cell: str) -> int | None:
+    """Return the count that a cell holds; None for no number, or one that may be read in two ways.
+
+    >>> whole_count("1,200"), whole_count("2.0"), whole_count("1,5"), whole_count("1.000")
+    (1200, 2, None, None)
+    """
+    match = _COUNT.fullmatch(cell.strip())
+    return int(match[1].replace(",", "")) if match and len(match[1]) <= _LONGEST_COUNT else None
 
 
 def _checked(

@@ -394,7 +394,8 @@ def _add_normal_forms(work: Work, folder: Path, sieves: Sequence[Sieve], spellin
                 zip(sieves, onwards, strict=True)
             ):
                 if sieve.bare:
-                    forms = bare = sieve.of_names(batch, normalise)
+                    forms = sieve.of_names(batch, normalise)
+                    bare = sieve.of_names(batch, normalise, for_texts=True)
                 else:
                     forms = unordered = normalise(forms) if follows else normalise(batch, plain)
                     strong = forms if sieve.steps == STRONG else strong
@@ -428,7 +429,7 @@ def bags_of(terminology: Terminology, sieves: Sequence[Sieve], report: Progress)
         builder.add_pairs(strong(batch))
         for sieve in sieves:
             if sieve.bare:
-                builder.add(sieve.of_names(batch, normalise))
+                builder.add(sieve.of_names(batch, normalise, for_texts=True))
     return builder.finish()
 
 

@@ -17,7 +17,7 @@ from canonym.ranking.letters import gain
 from canonym.text import normalise
 from canonym.text.memo import strong_forms
 from canonym.text.qualifiers import BROADER, QUALIFIERS
-from canonym.text.short_forms import is_short_form
+from canonym.text.short_forms import as_meant, is_short_form
 from canonym.types import SCOPES, Candidate, Link
 
 FloatArray = npt.NDArray[np.float64]
@@ -116,7 +116,7 @@ def evidence_of(link: Link, vocabulary: Vocabulary) -> FloatArray:
     best, others = link.candidates[0], rivals(link)
     signs = signs_of(link)
     text = link.searched or link.mention.text
-    form, name = normalise(text), normalise(best.name)
+    form, name = normalise(text), normalise(as_meant(best.name, text))
     words, name_words = set(form.split()), set(name.split())
     grams, name_grams = _grams(form), _grams(name)
     both = len(words & name_words)

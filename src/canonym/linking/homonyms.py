@@ -24,6 +24,7 @@ from canonym.linking.search import BatchHits
 from canonym.linking.settings import IDS, SIEVES
 from canonym.linking.sieves import concepts_of
 from canonym.linking.targets import Target
+from canonym.mentions.readings import readings_of
 from canonym.mentions.sentences import phrases, sentence_of, without
 from canonym.mentions.species import species_in, species_of
 from canonym.ranking.pooling import TieRule
@@ -31,7 +32,16 @@ from canonym.terminology import Terminology
 from canonym.text import UNORDERED, normalise_all
 from canonym.text.memo import KnownForms, strong_forms
 from canonym.text.type_names import type_words
-from canonym.types import SCOPES, Document, Encoder, Float32Array, Int32Array, Mention
+from canonym.types import (
+    OTHER_READINGS,
+    SCOPES,
+    Document,
+    Encoder,
+    Float32Array,
+    Int32Array,
+    Mention,
+    Step,
+)
 
 MOST_TIED = 50
 """Most concepts of one name that are compared; those first without a context are taken."""
@@ -196,6 +206,63 @@ def _with_tied(
     if draft.parts:
         return draft._replace(parts=tuple(_with_tied(part, tied) for part in draft.parts))
     return draft._replace(tied=tied.get((draft.string, draft.forbidden), draft.tied))
+
+
+# --- abbreviations --------------------------------------------------------------------------------
+
+
+def beside_readings(draft: Draft, batch: BatchHits) -> Draft:
+    """Lay the other readings of an abbreviation beside the concept that has it as a name.
+
+    A terminology has *PCP* for the drug alone, and a list may mean the pneumonia. Nothing changes
+    where the concept, or one above or below it, is the first reading of the table, or where the
+    sieves know no reading.
+    """
+    if draft.parts:
+        parts = tuple(beside_readings(part, batch) for part in draft.parts)
+        return draft._replace(parts=parts)
+    readings = readings_of(draft.string)
+    if not readings or not draft.hits or draft.hits[0].found_by not in _SIEVES:
+        return draft
+    if draft.hits[0].row >= batch.names.n_base:  # somebody added the name
+        return draft
+    hits_of = batch.by_forbidden[draft.forbidden]
+    known = {
+        reading: hits.hits[0]
+        for reading in readings
+        if (hits := hits_of.get(reading)) is not None and hits.sieve in _SIEVES and hits.hits
+    }
+    concepts = [hit.concept for hit in draft.hits if hit.found_by in _SIEVES]
+    kin = {reading for reading, hit in known.items() if _are_kin(hit.concept, concepts, batch)}
+    others = {reading: hit for reading, hit in known.items() if reading not in kin}
+    label = batch.concepts[draft.hits[0].concept].label
+    usual, words = (set(form.split()) for form in strong_forms([readings[0], label]))
+    if not known or readings[0] in kin or usual <= words:
+        return draft
+    best, *rest = draft.hits
+    beside = [at_most(hit, best.score) for hit in others.values()]
+    taken = {hit.concept for hit in beside}
+    rest = [hit for hit in rest if hit.concept not in taken]
+    step = Step(OTHER_READINGS, draft.string, " | ".join(others or readings[:1]))
+    return draft._replace(hits=(best, *beside, *rest), steps=(*draft.steps, step))
+
+
+def _are_kin(concept: int, others: Iterable[int], batch: BatchHits) -> bool:
+    """Tell whether a concept is one of others, or above or below one of them."""
+    terminology, id = batch.concepts.terminology, batch.concepts[concept].id
+    above = _above(id, terminology)
+    ids = [batch.concepts[other].id for other in others]
+    return any(other in above or id in _above(other, terminology) for other in ids)
+
+
+def _above(id: str, terminology: Terminology) -> set[str]:
+    """Return a concept and the concepts above it."""
+    above, new = {id}, [id]
+    while new:
+        new = [parent for each in new for parent in terminology.parents(each)]
+        new = [parent for parent in dict.fromkeys(new) if parent not in above]
+        above.update(new)
+    return above
 
 
 # --- choosing -------------------------------------------------------------------------------------

@@ -22,9 +22,11 @@ from canonym.io.files import open_sealed, sealed, write_file
 from canonym.io.numbers import rounded
 from canonym.linking.evidence import EVIDENCE, FloatArray, Vocabulary, evidence_of
 from canonym.linking.settings import IDS
+from canonym.mentions.opposites import SMALL
 from canonym.ranking.additive_model import AdditiveModel, Curve, fit_additive_model
 from canonym.ranking.probability import sigmoid
-from canonym.types import Link
+from canonym.text.short_forms import is_short_form
+from canonym.types import CORRECTION, OTHER_READINGS, Candidate, Link
 
 ANY = "any"
 """The feature that every link has and NIL lacks."""
@@ -44,6 +46,14 @@ nonsense that it catches is worth."""
 CONTRADICTED = 0.5
 """A candidate whose name contradicts the mention is never more likely than this."""
 
+UNUSUAL = 0.25
+"""An abbreviation that usually stands for something else is never more likely to be right than
+this: of 19 in two corpora, 5 meant the concept that has it as a name."""
+
+SAME_WORDS = 0.8
+"""A name that has the words of the mention and small ones beside them is never less likely than
+this, however near a name with fewer is: of 17 such names in two corpora, 14 were right."""
+
 LETTERED = 0.5
 """A name that letters chose (`canonym.ranking.letters`) is never less likely than this: encoders
 find the rejected names as near. Of 503 such names, 487 were right, of the rarer kinds 13 of 19."""
@@ -58,6 +68,7 @@ _ENCODERS = (("default",), ("multilingual",), ("default", "multilingual"))  # th
 _FORMAT = 1
 _FEATURE_DECIMALS = 5  # similarities are good to the sixth, and differ by processor beyond it
 _LOGIT_DECIMALS = 6
+_NEARLY = 0.9
 _KNOTS, _SMOOTHNESS = 6, 1.0
 _RIDGE, _RIDGE_TO_START = 0.1, 1.0  # the price of leaving nothing, or a judge that knows much
 _FEWEST = 20
@@ -293,8 +304,28 @@ def _is_id(link: Link) -> bool:
 
 
 def _bounded(link: Link, probability: float) -> float:
-    contradicted = bool(link.candidates[0].against.contradictions)
-    return min(probability, CONTRADICTED) if contradicted else probability
+    best = link.candidates[0]
+    if best.against.contradictions:
+        probability = min(probability, CONTRADICTED)
+    elif _has_same_words(link, best):
+        probability = max(probability, SAME_WORDS)
+    if any(step.name == OTHER_READINGS for step in link.steps):
+        probability = min(probability, UNUSUAL)
+    return probability
+
+
+def _has_same_words(link: Link, best: Candidate) -> bool:
+    """Tell whether a search found a name with other small words: *right knee pain*, "Pain in …"."""
+    against, text = best.against, link.searched or link.mention.text
+    return (
+        best.sieve == "search"
+        and best.score >= _NEARLY
+        and against.relation == "equal"
+        and not against.left_over
+        and SMALL.issuperset(against.missing)
+        and not is_short_form(text)
+        and all(step.name != CORRECTION for step in link.steps)
+    )
 
 
 def _graded(link: Link, confidence: float | None, least: float, k: int) -> Link:

@@ -24,7 +24,7 @@ from canonym.errors import InvalidInput, Mismatch, ReadError
 from canonym.io.files import read_manifest
 from canonym.io.forks import Lock
 from canonym.terminology import Terminology
-from canonym.terminology.languages import check_language
+from canonym.terminology.language_tags import check_language
 from canonym.text import STRONG, normalise
 from canonym.types import Name, Record
 

@@ -36,7 +36,13 @@ from canonym.linking.hits import (
     by_letters,
     near_rivals,
 )
-from canonym.linking.homonyms import MOST_TIED, N_CANDIDATES, Homonyms, find_homonyms
+from canonym.linking.homonyms import (
+    MOST_TIED,
+    N_CANDIDATES,
+    Homonyms,
+    beside_readings,
+    find_homonyms,
+)
 from canonym.linking.judge import Judge, check_confidence
 from canonym.linking.languages import choose_encoders
 from canonym.linking.links import (
@@ -471,17 +477,16 @@ class Pipeline:
         for mention, strings in zip(document.mentions, prepared, strict=True):
             forbidden = batch.names.forbidden_for(mention.text)
             hits = batch.by_forbidden[forbidden]
-            drafts.append(
-                decide(
-                    mention,
-                    strings,
-                    hits,
-                    request.min_score,
-                    forbidden,
-                    batch,
-                    keep_negated=request.keep_negated,
-                )
+            draft = decide(
+                mention,
+                strings,
+                hits,
+                request.min_score,
+                forbidden,
+                batch,
+                keep_negated=request.keep_negated,
             )
+            drafts.append(beside_readings(draft, batch))
         return drafts
 
     def choose_homonyms(

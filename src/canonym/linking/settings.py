@@ -11,6 +11,7 @@ from canonym.linking.targets import parse_search
 from canonym.mentions.abbreviations import ENGINES
 from canonym.text import PLAIN, STRONG, UNORDERED
 from canonym.text.qualifiers import bare_name
+from canonym.text.short_forms import own_short_form
 
 
 class Sieve(NamedTuple):
@@ -26,12 +27,23 @@ class Sieve(NamedTuple):
     bare: bool = False
 
     def of_names(
-        self, names: Sequence[str], normalise: Callable[[list[str]], Iterable[str]]
+        self,
+        names: Sequence[str],
+        normalise: Callable[[list[str]], Iterable[str]],
+        *,
+        for_texts: bool = False,
     ) -> list[str]:
-        """Return the forms of names, by what normalises their text; "" leaves a name out."""
+        """Return the forms of names, by what normalises their text; "" leaves a name out.
+
+        Texts explain short forms themselves, so a bare sieve has none `for_texts`.
+        """
         if not self.bare:
             return list(normalise(list(names)))
         bare = [bare_name(name) for name in names]
+        if for_texts:
+            bare = [
+                None if own_short_form(name) else own for name, own in zip(names, bare, strict=True)
+            ]
         forms = iter(normalise([name.text for name in bare if name is not None]))
         return ["" if name is None else next(forms) for name in bare]
 

@@ -15,6 +15,7 @@ from typing import Any
 from canonym.errors import InvalidInput, require
 from canonym.io.forks import Lock
 from canonym.text import STRONG, tokens
+from canonym.text.short_forms import spelt_by
 
 ENGINES = ("auto", "ab3p", "schwartz-hearst")
 """Names of the engines; ``auto`` is Ab3P where it is installed and Schwartz–Hearst elsewhere."""
@@ -119,14 +120,20 @@ _finder: Any = None
 def _find_with_ab3p(text: str) -> list[tuple[str, str]]:
     global _finder
     module = require("pyab3p", "finding abbreviations with Ab3P", "text")
+    best: dict[str, tuple[float, str]] = {}  # of each short form, in the order of the text
     # The C++ object keeps state while it works.
     with _lock:
         if _finder is None:
             _finder = module.Ab3p()
-        definitions = [out for block in _blocks(text) for out in _finder.get_abbrs(block)]
+        # Some bytes of each definition are never freed. The memory around them is, unless a long
+        # text keeps all definitions until its end: then each of those bytes holds a page.
+        for out in (out for block in _blocks(text) for out in _finder.get_abbrs(block)):
+            if out.short_form not in best or out.prec > best[out.short_form][0]:
+                best.pop(out.short_form, None)  # it takes its place among those of equal certainty
+                best[out.short_form] = out.prec, out.long_form
     # Of several definitions the one that Ab3P is surest of comes first.
-    definitions.sort(key=lambda out: -out.prec)
-    return [(out.short_form, out.long_form) for out in definitions]
+    surest = sorted(best.items(), key=lambda item: -item[1][0])
+    return [(short, long) for short, (_, long) in surest]
 
 
 def _blocks(text: str) -> Iterator[str]:
@@ -197,37 +204,15 @@ def _is_short(text: str) -> bool:
 
 def _long_form(short: str, text: str) -> str | None:
     """Find the shortest end of `text` that spells `short`, its first letter at a word's start."""
-    long_form = _match_letters(short, text)
+    long_form = spelt_by(short, text)
     if long_form is None and _PLURAL_SHORT.fullmatch(short):
-        long_form = _match_letters(short[:-1], text)
+        long_form = spelt_by(short[:-1], text)
     if long_form is None:
         return None
     too_long = len(_WORD.findall(long_form)) > min(len(short) + 5, 2 * len(short))
     if too_long or len(long_form) <= len(short) or short in long_form.split():
         return None
     return None if long_form.count("(") != long_form.count(")") else long_form
-
-
-def _match_letters(short: str, text: str) -> str | None:
-    # Words whose initials spell the short form beat the shortest match, which for HH would be
-    # "hemochromatosis" of "hereditary hemochromatosis".
-    letters = [character.lower() for character in short if character.isalnum()]
-    starts = [match.start() for match in _WORD.finditer(text)][-len(letters) :]
-    if [text[start].lower() for start in starts] == letters:
-        return text[starts[0] :].strip()
-    place = len(text)
-    for i in range(len(short) - 1, -1, -1):
-        letter = short[i].lower()
-        if not letter.isalnum():
-            continue
-        place -= 1
-        while place >= 0 and (
-            text[place].lower() != letter or (i == 0 and place > 0 and text[place - 1].isalnum())
-        ):
-            place -= 1
-        if place < 0:
-            return None
-    return text[place:].strip()
 
 
 def expand(mention: str, abbreviations: Mapping[str, str]) -> str:

@@ -156,8 +156,12 @@ _ANY_CASE = _read(
 _WITHIN = _read(
     """
     AF: atrial fibrillation; ca: cancer; DM: diabetes mellitus; GI: gastrointestinal;
-    HF: heart failure; MI: myocardial infarction; OA: osteoarthritis; TB: tuberculosis;
-    UC: ulcerative colitis
+    HF: heart failure; LLE: left lower extremity; LLL: left lower lobe; LLQ: left lower quadrant;
+    LUE: left upper extremity; LUL: left upper lobe; LUQ: left upper quadrant;
+    MI: myocardial infarction; OA: osteoarthritis; RLE: right lower extremity;
+    RLL: right lower lobe; RLQ: right lower quadrant; RML: right middle lobe;
+    RUE: right upper extremity; RUL: right upper lobe; RUQ: right upper quadrant;
+    TB: tuberculosis; UC: ulcerative colitis
     """
 )
 # Tests, which are read beside a result: *elevated LFTs*. Alone many are genes or other things.

@@ -32,6 +32,7 @@ from canonym.mentions.opposites import (
 from canonym.mentions.specimens import specimen_of
 from canonym.text.characters import dashes, entities, ions, quotes, signs, width
 from canonym.text.memo import strong_forms
+from canonym.text.short_forms import as_meant
 from canonym.types import Against, Contradiction
 
 NOTHING = Against()
@@ -133,6 +134,9 @@ def differs_in_meaning(mention: str, name: str) -> bool:
     >>> differs_in_meaning("absence of seizures", "Absence seizures")
     True
     """
+    if (meant := as_meant(name, mention)) != name:
+        # In small letters it may be another word: "all" is no leukemia.
+        return mention != meant and _VOWEL.search(meant) is not None
     if marks(mention) != marks(name):
         return True
     if mention.casefold() == name.casefold():
@@ -166,6 +170,7 @@ def against(mention: str, name: str, *, case_counts: bool = False) -> Against:
     >>> against("severe asthma", "Asthma").left_over, against("severe asthma", "Asthma").relation
     (('severe',), 'broader')
     """
+    name = as_meant(name, mention)
     if mention == name:
         return NOTHING
     left, missing, contradictions = _of_marks(mention, name)
@@ -185,8 +190,10 @@ def against(mention: str, name: str, *, case_counts: bool = False) -> Against:
         contradictions += _of_negation(words, others)
         contradictions += _of_specimens(mention, name)
         contradictions += _of_order(words, others)
+        contradictions += _of_head(left_words, others)
         left += [word for word in _lettered(left_words, words) if word not in _FILLERS]
         missing += [word for word in _lettered(missing_words, others) if word not in _FILLERS]
+    contradictions += _of_last_capital(mention, name)
     if not (left or missing or contradictions or is_inflected):
         return NOTHING
     relation = "related" if contradictions else _relation(left, missing)
@@ -332,6 +339,7 @@ _SIDES = frozenset({"left", "right", "bilateral", "unilateral"})
 _SIGN_SENSES = frozenset({"positive", "pos", "negative", "neg"})
 _LOW = frozenset({"low", "lower", "lowered", "decreased", "decrease", "reduced", "reduction"})
 _LEVELS = ("hyper", "hypo")
+_DEGREES = frozenset({"course", "degree", "extent", "intensity", "severity", "side"})
 _HIGH = frozenset({"high", "higher", "elevated", "elevation", "increased", "increase", "raised"})
 
 
@@ -444,6 +452,14 @@ def _of_order(words: Sequence[str], others: Sequence[str]) -> Iterator[Contradic
         yield Contradiction("order", " ".join(words), " ".join(others))
 
 
+def _of_head(left: Sequence[str], others: Sequence[str]) -> Iterator[Contradiction]:
+    """Yield a name of qualifiers alone, beside what a mention qualifies: *mild ID* and "Mild"."""
+    known = QUALIFIERS | SMALL | KINDS | _DEGREES
+    rest = [word for word in left if word not in known and not word.startswith(tuple(others))]
+    if rest and known.issuperset(others):
+        yield Contradiction("head", " ".join(rest), " ".join(others))
+
+
 def _of_specimens(mention: str, name: str) -> Iterator[Contradiction]:
     """Yield the specimens of two laboratory tests, if both have one and they differ."""
     specimen = specimen_of(mention)
@@ -487,6 +503,22 @@ def _of_case(mention: str, name: str, case_counts: bool) -> list[Contradiction]:
     return [Contradiction("case", mention, name)] if counts else []
 
 
+def _of_last_capital(mention: str, name: str) -> Iterator[Contradiction]:
+    """Yield short forms whose last letter is a capital S, which is no plural: *HLH* and "HLHS".
+
+    Capitals that read as a word may be one: what *ulcer* is to "ULCERS".
+    """
+    if "S" not in name:
+        return
+    words = {word.casefold(): word for word in _SYMBOL.findall(mention)}
+    for short in _SYMBOL.findall(name):
+        word = words.get(short[:-1].casefold())
+        if short[-1] != "S" or not short.isupper() or word is None or short.casefold() in words:
+            continue
+        if not _READS_AS_WORD.fullmatch(short) or (word.isupper() and len(short) <= _SHORT_FORM):
+            yield Contradiction("letter", word, short)
+
+
 def _is_plain_case(word: str) -> bool:
     """Tell whether a word is in small letters, in capitals, or has a capital in front."""
     return word.islower() or word.isupper() or word[1:].islower()
@@ -507,7 +539,9 @@ def sentence_case(text: str) -> str:
 
 _SYMBOL = re.compile(r"[A-Za-z0-9]{1,12}")
 _UNIT = 2  # letters of units and of symbols of elements
+_SHORT_FORM = 4  # letters of short forms that read as words, such as SARS
 # Four letters or more with a vowel among them are read as a word, which may stand in capitals.
+_VOWEL = re.compile(r"[aeiouy]", re.IGNORECASE)
 _READS_AS_WORD = re.compile(r"(?=.*[aeiouyAEIOUY])[A-Za-z]{4,}")
 
 

@@ -32,10 +32,13 @@ SIDES: tuple[str, ...] = ("before", "after")
 RELATIVE = (
     "(half-|step|)(brother|brothers|sister|sisters)|aunt|aunts|cousin|cousins|dad|"
     "daughter|daughters|father|(grand|great-grand)(father|mother|parent|parents)|grandma|grandpa|"
-    "mom|mother|mum|nephew|niece|parent|parents|relative|relatives|sibling|siblings|son|sons|twin|"
-    "uncle|uncles"
+    "husband|mom|mother|mum|nephew|niece|parent|parents|partner|relative|relatives|sibling|siblings|"
+    "son|sons|spouse|twin|uncle|uncles|wife"
 )
-_INFORMANT = "mom|mum|mother|dad|father|parent|parents|son|daughter|grandma|grandmother|sister"
+_INFORMANT = (
+    "mom|mum|mother|dad|father|parent|parents|son|daughter|grandma|grandmother|sister|husband|"
+    "partner|spouse|wife"
+)
 _WHOSE = "her|his|the|their|the patient's|patient's|pt's|both|one|a|my"
 _AGE = "teens|twenties|thirties|forties|fifties|sixties"
 _SPEAKS = (
@@ -44,8 +47,8 @@ _SPEAKS = (
     "notices|observed|reported|reports|said|saw|says|stated|states|thinks|thought|tried|wants"
 )
 _SEEN = (
-    "appreciated|confirmed|demonstrated|detected|evident|found|identified|noted|observed|present|"
-    "reported|seen|visualized"
+    "appreciated|confirmed|demonstrated|detected|evident|found|heard|identified|noted|observed|"
+    "palpable|palpated|present|reported|seen|visualized"
 )
 _NOT = "cannot|can not|can't|could not|couldn't"
 _DAY = "day|days|few|month|several|two|three|24|48|week|weekend|hour|hours"
@@ -91,8 +94,9 @@ def _rules() -> Iterator[tuple[Rule, str]]:
     yield Rule(ends=FLAGS), f"{turns};other than;whereas;while"
     yield Rule(ends=("negated", "uncertain", "hypothetical")), "because;because of;due to;since"
     yield Rule(ends=("negated", "uncertain")), "secondary to;complains of;c/o;presents with;p/w"
-    now = "admitted;complains of;c/o;currently;now;presented;presenting;presents;presents with;p/w"
-    yield Rule(ends=("historical",)), f"{now};today;tonight;here (for|with)"
+    now = "admitted;complains of;c/o;current;currently;now;today;tonight"
+    presents = "presented;presenting;presents;presents with;p/w;here (for|with)"
+    yield Rule(ends=("historical",)), f"{now};{presents}"
     yield Rule(ends=("family",)), "he;she;(the |)(patient|pt)"
     yield Rule(ends=("family", "historical")), "who (presents|presented|is presenting)"
 
@@ -119,7 +123,8 @@ def _negated() -> Iterator[tuple[Rule, str]]:
         unlikely; nothing (suggests|to suggest);
         (does|do|did|is|was|were|are|has|have|had|would)n't;
         (fails|failed|fail) to (reveal|show|demonstrate); unremarkable for; absent; cannot see;
-        negative (history|exam|workup|work-up|study|imaging|screen|test) (of|for)
+        negative (history|exam|workup|work-up|study|imaging|screen|test) (of|for);
+        exclusion criteria( include| included| are| were|)
     """,
     )
     yield Rule(negated, "sentence", "sentence"), "excluded;ruled out"
@@ -128,8 +133,10 @@ def _negated() -> Iterator[tuple[Rule, str]]:
         f"""
         absent; neg; negative; none; is negative; (was|were|are|came back|comes back) negative;
         denies; (was |were |is |has been |have been |)ruled out; not ({_SEEN}); denied; unlikely;
+        (is|are|was|were) no longer (present|seen);
         never; (is |was |considered |seems |thought |)unlikely; (was|were|is|are) not ({_SEEN});
-        (was |were |is |has been |)excluded
+        (has|have|had) not been ({_SEEN});
+        (was |were |is |are |will be |has been |have been |)excluded
     """,
     )
     yield Rule(negated, after="next"), "no"
@@ -148,6 +155,7 @@ def _negated() -> Iterator[tuple[Rule, str]]:
         no (doubt|one|difference|contraindication|acute distress);
         without (change|treatment|help);
         not (stop|improve|improving|improved|resolve|resolved|respond|itch|smoke|smoked|help);
+        not (take|taken|taking|use|using);
         not (controlled|well controlled|tolerate|better|otherwise specified|elsewhere classified);
         not (limited|due) to; would not have; no longer; without (radiation|medication);
         (a|b|ab|o) (negative|neg); no. 0; no. 00; rh neg; coombs negative
@@ -216,7 +224,8 @@ def _hypothetical() -> Iterator[tuple[Rule, str]]:
     yield (
         Rule(hypothetical, "sentence"),
         """
-        (at |)(increased |high |)risk (for|of); (watch|monitor) for; screening for; screen for;
+        (at |)(increased |high |)risk (for|of); (watch|monitor|precautions) for;
+        screening for; screen for;
         prevention of; to prevent; to avoid; prophylaxis (against|for);
         in (the |)(case|event) of
     """,
@@ -269,14 +278,15 @@ def _family() -> Iterator[tuple[Rule, str]]:
         Rule(("negated", "family"), "sentence"),
         f"""
         (negative|no|denies|denied|without|no known|denies any|no significant) {history}( of| for|);
-        (no|denies|negative|neg) (fhx|fh)( of| for|)
+        (no|denies|negative|neg) (fhx|fh)( of| for|); (no one|nobody) in (the|her|his) family
     """,
     )
     yield Rule(family, after="sentence"), f"{history};fhx"
     yield (
         Rule(family, after="sentence"),
         f"""
-        (runs |run |)in (the|his|her) family; in ({_WHOSE}) ({RELATIVE}); in ({RELATIVE});
+        (runs |run |)in (the|his|her) family; (runs|run) in family;
+        in ({_WHOSE}) ({RELATIVE}); in ({RELATIVE});
         on (the|his|her) (maternal|paternal|mother's|father's) side
     """,
     )
@@ -309,7 +319,7 @@ def _uncertain() -> Iterator[tuple[Rule, str]]:
         """
         poss; poss.; prob; prob.; susp; susp.; possible/probable; possible; possibly; probable;
         probably; suspected; suspect; suspects; questionable; query; (most |very |)likely;
-        presumed; presumably; doubtful; maybe; perhaps
+        presumed; presumably; doubt; doubtful; maybe; perhaps
     """,
     )
     yield (
@@ -317,7 +327,9 @@ def _uncertain() -> Iterator[tuple[Rule, str]]:
         f"""
         r/o; rule out; rule-out; s/o; c/f; not (excluded|ruled out); ruling out;
         (to|need to|trying to) (rule out|exclude);
-        (high |low |clinical |)suspicion (for|of); suspicious for; question of; questionable for;
+        (high |low |clinical |)suspicion (for|of); low (likelihood|probability) of;
+        (appear|appears|appeared|felt|thought) to (be|have|represent);
+        suspicious for; question of; questionable for;
         ({_NOT}|unable to) (exclude|rule out|completely exclude|entirely exclude|r/o);
         (concern|concerns|concerning) (for|about); worrisome for; worry for;
         (may|might|could) (be|have|represent|indicate|reflect|suggest); consistent with; c/w;
@@ -332,15 +344,17 @@ def _uncertain() -> Iterator[tuple[Rule, str]]:
     yield (
         Rule(uncertain, after="sentence"),
         f"""
-        suspected; (is |was |)(suspected|possible|probable|questionable);
+        (is|are|was|were) (suspected|possible|probable|questionable); suspected (by|clinically|on);
         ({_NOT}) be (|completely |entirely |definitely )(excluded|ruled out);
         (has |have |is |was |were |)not (been |yet been |yet |)(excluded|ruled out);
         to be (ruled out|excluded);
-        r/o;
         (is|are|remains) (in the differential|a possibility|a consideration|being considered)
     """,
     )
-    yield Rule(uncertain, after="last"), "likely;is likely;presumed"
+    yield (
+        Rule(uncertain, after="last"),
+        "likely;is likely;presumed;suspected;possible;probable;questionable;r/o",
+    )
     yield Rule(uncertain, before="clause", after="clause"), "vs;vs.;versus"
     yield Rule(), "graft (versus|vs|vs.) host;host (versus|vs|vs.) graft;more likely than"
 

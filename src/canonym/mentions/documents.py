@@ -12,7 +12,7 @@ def check_document(document: object) -> Document:
     """Return a document that can be linked.
 
     Where there is a text, offsets lie in it. The text at the offsets may differ from the mention:
-    that of a mention in pieces does, see `canonym.corpora.spans`.
+    that of a mention in pieces does, see `canonym.corpora.offsets`.
 
     Raises
     ------

@@ -24,7 +24,7 @@ _DASH = "[-\u2010-\u2014\u2212]"
 _MINUS = re.compile(rf"(?:(?P<start>^|\n)\s*|[\s,(/])({_DASH})\Z")
 _MINUS_IN_BRACKETS = re.compile(rf"\(\s*{_DASH}\s*\)\s*\Z")
 _MINUS_BEHIND = re.compile(rf"\s*\(\s*{_DASH}\s*\)|\s*{_DASH}\s*(?:$|[,;])")
-_NO_BEHIND = re.compile(rf"\s*(?::|\s{_DASH})\s*no\b(?!\s+\w)", re.IGNORECASE)
+_NO_BEHIND = re.compile(rf"\s*(?:(?::|\s{_DASH})\s*no\b(?!\s+\w)|\(no\))", re.IGNORECASE)
 _TIGHT_DASH = re.compile(rf"^\s*{_DASH}(?=\w)", re.MULTILINE)
 _PLUS = re.compile(r"(?:^|[\s,(])\+(?=\w)|\(\+\)")
 _DOUBT_BEFORE = re.compile(r"(?:^|[\s,;:(])\?+\s*\Z|\(\?\)\s*\Z")
@@ -36,6 +36,12 @@ _QUESTION = re.compile(
 )
 _BREAK = re.compile(r"[,:]|\bwith\b|\band\b(?=[^,]*\b(?:is|was|has)\b)", re.IGNORECASE)
 _COMMA = re.compile(r",")
+_OF_SEVERAL = frozenset(f"{verb} excluded" for verb in ("are", "have been", "were", "will be"))
+_LISTED = re.compile(
+    r"\s*,(?:(?!\b(?:are|had|has|have|is|was|were|who|with)\b)[^.;:()])*\b(?:and|or)\b"
+    r"(?:(?!\b(?:are|had|has|have|is|was|were|who|with)\b)[^,.;:()])*",
+    re.IGNORECASE,
+)
 _SIGN = re.compile(r"(?:^|[\s,(])\+(?=\w)|\(\+\)")
 _BESIDE = re.compile(r"[\s,:(\u2013\u2014-]*\Z")
 _FEW_WORDS = re.compile(r"\s*(?:[\w'-]+\s+){0,2}\Z")
@@ -122,6 +128,11 @@ class _Sentence(NamedTuple):
         elif cue.start >= end and cue.rule.after:
             between, reaches = self.text[end : cue.start], self._reaches_back(cue, start, end)
             first, last = end, cue.start
+        elif cue.start < start < cue.end:
+            # Of "no history of cancer" the name says all but the denial.
+            own = {flag for inner in find_cues(self.text[start:end]) for flag in inner.rule.flags}
+            yield from (flag for flag in cue.rule.flags if flag not in own)
+            return
         else:
             return
         if not reaches or (cue.rule.flags[0] in _CLAUSE_FLAGS and _SIGN.search(between)):
@@ -161,7 +172,10 @@ class _Sentence(NamedTuple):
             return False
         if cue.rule.after == "next":
             return _NO_BEHIND.match(self.text, end) is not None
-        return _COMMA.search(between) is None or _BESIDE.match(between) is not None
+        if _COMMA.search(between) is None or _BESIDE.match(between):
+            return True
+        # "Asthma, pregnancy or cancer were excluded": all of them.
+        return cue.words in _OF_SEVERAL and _LISTED.fullmatch(between) is not None
 
     def _signs(self, start: int, end: int) -> Iterator[str]:
         """Yield what is written in signs beside a mention."""

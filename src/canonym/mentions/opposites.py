@@ -20,7 +20,7 @@ dorsal ventral
 male/men/man/boy/masculine female/women/woman/girl/feminine
 congenital/inborn acquired
 primary secondary tertiary
-early late
+early/premature/precocious late/delayed
 infantile/infant juvenile adult neonatal/newborn
 open closed
 superficial deep
@@ -49,7 +49,7 @@ stable unstable
 gain loss
 hot cold
 tall short
-large small giant
+large/big small/little giant
 long short
 fast slow
 inspiratory/inspiration expiratory/expiration

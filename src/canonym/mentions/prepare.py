@@ -34,14 +34,17 @@ from canonym.mentions.lists import (
     without_number,
 )
 from canonym.mentions.measurements import measurement_name
+from canonym.mentions.readings import readings_of
 from canonym.mentions.shorthand import diabetes_name, write_out
 from canonym.mentions.spelling import Apart, Speller, ends_in_sign
 from canonym.mentions.status import (
     Stated,
     Status,
     may_have_status,
+    positive,
     read_status,
     split_statuses,
+    without_plus,
     wordings,
 )
 from canonym.text import normalise
@@ -73,7 +76,8 @@ class Part(NamedTuple):
 
     `status` is what words said that `text` no longer has. `stated` is then the text with them, and
     other wordings of it. Where one of these is a name that says the same, it is meant, and what it
-    says is no status.
+    says is no status. `readings` are what `text` may stand for, if it is an abbreviation of several
+    meanings.
     """
 
     text: str
@@ -84,6 +88,7 @@ class Part(NamedTuple):
     rewrites: tuple[Step, ...] = ()
     status: tuple[str, ...] = ()
     stated: tuple[Stated, ...] = ()
+    readings: tuple[str, ...] = ()
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -95,7 +100,8 @@ class Part(NamedTuple):
     def looked_up(self) -> tuple[str, ...]:
         """Every string that is looked up and not searched."""
         after = (step.after for step in self.rewrites)
-        return (*after, *self.guesses, *(stated.text for stated in self.stated[1:]))
+        stated = (stated.text for stated in self.stated[1:])
+        return (*after, *self.guesses, *stated, *self.readings)
 
 
 class Prepared(NamedTuple):
@@ -299,7 +305,11 @@ class Preparation:
         """Prepare a piece of a mention; `status` is that of the whole, if it says none itself."""
         own = read_status(text) if may_have_status(text) else Status(text)
         if not own.flags:
-            return self._qualified(text, steps, context, status)
+            there = without_plus(text)
+            if not there:
+                return self._qualified(text, steps, context, status)
+            part = self._part(there, steps, context, status)
+            return part if part.stated else part._replace(stated=positive(text, there))
         stated, core = wordings(text, own), own
         if inner := read_status(own.core).flags:  # "r/o absence of the thumb"
             core = Status(read_status(own.core).core, consistent((*own.flags, *inner)))
@@ -356,7 +366,8 @@ class Preparation:
         if line is not None:
             further, rewritten = self._of_line(text, line)
             alternatives, rewrites = (*alternatives, *further), (*rewrites, *rewritten)
-        return Part(text, alternatives, steps, guesses=guesses, rewrites=rewrites, status=status)
+        part = Part(text, alternatives, steps, guesses=guesses, rewrites=rewrites, status=status)
+        return part if self.speller is None else part._replace(readings=readings_of(text))
 
     def _of_line(self, text: str, line: DrugLine) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
         """Return the names in a drug line to search with, and those that only a sieve may know."""

@@ -3,7 +3,8 @@
 The other words of a text choose. Each reading has words that stand beside it, given by how they
 begin. The reading with most of them is meant; without any, or where two have as many, the
 abbreviation is left alone. Some readings are no concept of medicine, such as the guidelines of
-the *ICH*: they are here so that nothing else is read.
+the *ICH*: they are here so that nothing else is read. Where a list has an abbreviation alone, its
+readings are what it may stand for.
 
 The table was written for canonym, from general knowledge. `canonym.mentions.clinical` has the
 abbreviations of one usual reading.
@@ -203,12 +204,15 @@ _TABLE = """
     HL: Hodgkin lymphoma = lymphom node brentux; hearing loss = hear audiogr ear; hyperlipidemia
       = statin ldl lipid htn cholester
     HPT: hyperparathyroidism = pth parathyr calcium; hypertension = blood pressure
+    HRT: hormone replacement therapy = menopaus estrogen hormon; heart rate = rate pulse bpm
     HS: hidradenitis suppurativa = abscess axill adalim; hereditary spherocytosis = hemolys
       spleen; heart sounds = murmur lung; at bedtime = mg po
     HT: hypertension = blood pressure mmhg; Hashimoto thyroiditis = thyroid tsh tpo; hormone
       therapy = estrog menopaus; hypertriglyceridemia = triglycerid
     IC: interstitial cystitis = bladder pelvic urin; informed consent = consent sign;
       inspiratory capacity = lung
+    ICD: implantable cardioverter defibrillator = shock lead heart device pacemak; international
+      classification of diseases = code classif
     ICH: intracerebral hemorrhage = brain hemorrh stroke intracran neuro ct headache hematoma;
       International Council for Harmonisation = gcp guideline good practice harmoni
     ICP: intracranial pressure = intracran brain csf papilled; intrahepatic cholestasis of
@@ -224,6 +228,8 @@ _TABLE = """
       computer system
     ITP: immune thrombocytopenic purpura = platelet bleed ivig romipl; intent to treat
       population = analys
+    IVF: intravenous fluids = bolus saline hydrat liter; in vitro fertilization = embryo oocyt
+      fertil
     JRA: juvenile rheumatoid arthritis = joint arthr child
     KD: Kawasaki disease = coronary aneurysm ivig fever; ketogenic diet = seizure ketosis;
       Kennedy disease = androgen
@@ -320,11 +326,13 @@ _TABLE = """
       penil curvat; periodontal disease = dental teeth gum
     PDA: patent ductus arteriosus = ductus preterm indometh neonat murmur; posterior descending
       artery = coronary stent
-    PE: pulmonary embolism = chest sob dvt thromb embol angiogr d-dimer dimer heparin anticoag dyspn
-      ct wells pleurit; physical examination = vital heent exam lungs abdom; pleural effusion =
-      effus pleural thoracent; preeclampsia = pregnan gestation protein magnes; pulmonary edema
-      = edema furosem; pectus excavatum = stern deform wall thorac; phenytoin equivalents = mg
-      fosphen
+    PE: pulmonary embolism = chest sob dvt thromb embol angiogr d-dimer dimer heparin anticoag
+      dyspn ct wells pleurit; physical examination = vital heent exam lungs abdom; pleural
+      effusion = effus pleural thoracent; preeclampsia = pregnan gestation protein magnes;
+      pulmonary edema = edema furosem; pectus excavatum = stern deform wall thorac; phenytoin
+      equivalents = mg fosphen
+    PEG: percutaneous endoscopic gastrostomy = tube feed stomach; polyethylene glycol = laxat
+      bowel constip pegyl
     PF: plantar fasciitis = heel foot; pulmonary fibrosis = lung fibros; pemphigus foliaceus =
       blister
     PH: pulmonary hypertension = pulmon pressur right sildenaf bosent; primary hyperoxaluria =
@@ -340,8 +348,12 @@ _TABLE = """
       treat respirat; peptide nucleic acid = probe hybrid
     PP: pulsus paradoxus = tampon; pulse pressure = systol; postpartum = deliver; psychosis =
       psych; per protocol = analys population; pityriasis = rash
+    PPD: purified protein derivative = tubercul skin indurat quantiferon isoniaz; packs per day
+      = smok cigar tobacco pack; postpartum depression = partum mother baby deliver mood
     PR: partial response = complet progress tumor; per rectum = rect bleed exam; pityriasis
       rosea = rash; progesterone receptor = estrog breast her2; pulse rate = bp
+    PROM: premature rupture of membranes = membran labor pregnan gestat; passive range of motion
+      = shoulder knee therap exercis flexion
     PS: pulmonary stenosis = valve murmur pulmon; performance status = ecog karnof; pyloric
       stenosis = vomit infant olive; postscript = letter
     PSC: primary sclerosing cholangitis = bile duct cholang liver ursodiol colit; valspodar =
@@ -373,6 +385,8 @@ _TABLE = """
     RS: Reye syndrome = aspirin; Rett syndrome = mecp; Reiter syndrome = urethr; Richter
       syndrome = lymphom
     RSD: reflex sympathetic dystrophy = pain limb; relative standard deviation = assay
+    RSI: repetitive strain injury = wrist typing keyboard; rapid sequence intubation = intubat
+      etomid rocuron
     RT: reverse transcriptase = hiv viral nucleosid inhibitor virion; radiation therapy = gy
       tumor cancer dose fraction; respiratory therapy = ventil; renal transplant = graft; right
       = side
@@ -521,6 +535,18 @@ def clinical_readings(text: str) -> dict[str, str]:
         if reading:
             readings[short] = reading
     return readings
+
+
+def readings_of(text: str) -> tuple[str, ...]:
+    """Return what an abbreviation that is all of a text may stand for, in the order of the table.
+
+    >>> readings_of("PVC"), readings_of("RLS"), readings_of("CP on exertion")
+    (('premature ventricular contraction', 'polyvinyl chloride'), ('restless legs syndrome',), ())
+    """
+    short = _singular(text.upper() if text.islower() else text)
+    if several := _several().get(short):
+        return tuple(reading.text for reading in several)
+    return tuple(filter(None, [text_readings().get(short)]))
 
 
 def has_several(short: str) -> bool:

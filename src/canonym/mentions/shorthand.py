@@ -51,11 +51,18 @@ _UNDERSTOOD = frozenset(
 _SPELT = "|".join(re.escape(form) for form in sorted(_WRITTEN_OUT, key=len, reverse=True))
 # "w/" may touch the next word. Nothing else may: "c/ope" is no "c/o".
 _SHORTHAND = re.compile(rf"(?i)(?<![\w/&.-])(?:(?:{_SPELT})(?![\w/&])|w/(?=[a-z]{{2}}))")
-# Shorthand that is not in the table, such as "t/t" and "o/e".
-_TYPE_OF_DIABETES = re.compile(
-    r"\b(type [12]|type II?|juvenile|gestational) diabetes\b(?! (?:mellitus|insipidus))",
-    re.IGNORECASE,
+_SIDES = {"l": "left", "r": "right"}
+_BODY = (
+    "abdomen|abdominal|ankle|arm|axilla|breast|buttock|calf|carotid|cheek|chest|clavicle|ear|elbow|"
+    "eye|eyelid|face|facial|femur|fibula|finger|flank|foot|forearm|groin|hand|heel|hip|humerus|"
+    "inguinal|jaw|kidney|knee|leg|limb|lobe|lower|lung|neck|ovarian|ovary|radius|rib|shoulder|sided|"
+    "testicle|testicular|thigh|thumb|tibia|toe|ulna|upper|wrist"
 )
+# A letter alone is a side beside a part of the body; RT in capitals is a therapy.
+_SIDE = r"(?P<side>[RL]|[RrLl]t)"
+_SIDE_BEFORE = re.compile(rf"(?<![\w/+&.-]){_SIDE}\.?\s+(?=(?i:{_BODY})\b)")
+_SIDE_BEHIND = re.compile(rf"\b(?P<part>(?i:{_BODY})(?: [a-z]+)?)(?:\s*,\s*|\s+)\(?{_SIDE}\)?\.?$")
+# Shorthand that is not in the table, such as "t/t" and "o/e".
 _LONE_LETTERS = re.compile(r"(?<![\w/])[a-z](?:/[a-z])+(?![\w/])")
 _SLASH = re.compile(r"[/&]")
 _DIABETES = re.compile(r"DM[ -]?(?:[Tt]ype ?)?([12]|II?)|T([12])DM|[Tt]ype ([12]|II?) DM")
@@ -68,7 +75,7 @@ _MANY = 8  # letters of a text that is written in capitals
 
 
 def write_out(text: str) -> str:
-    """Write out shorthand such as *w/o*, *r/t* and *N/V*.
+    """Write out shorthand such as *w/o*, *r/t* and *N/V*, and sides beside parts of the body.
 
     Of shorthand in capitals only what can mean nothing else is written out, unless all of the text
     is in capitals.
@@ -77,10 +84,15 @@ def write_out(text: str) -> str:
     ('diabetes without complications', 'ulcer related to diabetes')
     >>> write_out("N/V"), write_out("hepatitis B/C")
     ('nausea and vomiting', 'hepatitis B/C')
+    >>> write_out("R knee pain"), write_out("hip pain (L)"), write_out("L dopa")
+    ('right knee pain', 'left hip pain', 'L dopa')
     """
-    if _SLASH.search(text) is None:
-        return text
-    return _SHORTHAND.sub(_written_out, text)
+    if _SLASH.search(text) is not None:
+        text = _SHORTHAND.sub(_written_out, text)
+    text = _SIDE_BEFORE.sub(lambda match: f"{_SIDES[match['side'][0].lower()]} ", text)
+    return _SIDE_BEHIND.sub(
+        lambda match: f"{_SIDES[match['side'][0].lower()]} {match['part']}", text
+    )
 
 
 def diabetes_name(text: str) -> str:

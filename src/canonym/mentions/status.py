@@ -17,12 +17,15 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from canonym.mentions.clinical import RESULTS
+from canonym.mentions.clinical import RESULTS, usual_reading
 from canonym.mentions.cues import Cue, find_cues, first_words, last_words
 from canonym.mentions.flags import consistent
 from canonym.text.codes import read_codes
 
-__all__ = ["Status", "read_status", "said_by", "split_statuses", "wordings"]
+__all__ = [
+    *("Status", "positive", "read_status", "said_by", "split_statuses", "without_plus"),
+    "wordings",
+]
 
 _WORDINGS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("negated",): ("absence of {}", "absent {}", "no {}", "{} absent"),
@@ -37,6 +40,7 @@ _SIGNS = re.compile(
     rf"\s*(?:(?P<uncertain>\(?\?+\)?|\+/-)\s*(?=\w)|(?P<negated>\(\s*{_MINUS}\s*\)\s+(?=\w)"
     rf"|{_MINUS}(?=[^\W\d_]{{2}})))"
 )
+_PLUS = re.compile(r"\s*(?:\+(?:ve\b)?|\(\+\))\s*(?=[^\W\d_]{2})", re.IGNORECASE)
 _SIGNS_BEHIND = re.compile(
     rf"(?:\s*(?P<uncertain>\(\s*\?+\s*\)|\?+)|\s+(?P<negated>\(\s*{_MINUS}\s*\))"
     rf"|\s*:\s*{_MINUS}|\s+(?P<historical>\((?:19|20)\d\d\)))[\s.]*\Z"
@@ -90,7 +94,7 @@ _HEALTHY = re.compile(
     r"pigment|prenatal care|pulse|reflex(?:es)?|saliva|sensation|sense|sex(?:ual)? (?:desire|"
     r"drive|interest)|sight|sleep|smell|speech|sperm|strength|sweat|sweating|taste|tears|"
     r"urination|urine|urine output|vision|voice)"
-    r"(?: (?:at|during|for|from|in|of|on|to) .*)?"
+    r"(?: (?:at|during|for|from|in|of|on|since|to|x) .*)?"
     r"|(?!.*\b(?:abnormal\w*|decreased|defici\w*|disease|elevated|high|impaired|increased|loss|low|"
     r"reduced)\b)(?:functional .*|.* component of complement|.*\b(?:activity|expression)|"
     r".*\w{4}ase)"
@@ -198,8 +202,29 @@ def wordings(text: str, status: Status) -> tuple[Stated, ...]:
     >>> [one.text for one in wordings("FHx: gout", Status("gout", ("family",)))]
     ['FHx: gout', 'family history of gout']
     """
-    others = (words.format(status.core) for words in _WORDINGS.get(status.flags, ()))
-    return tuple(Stated(wording, status.flags) for wording in (text, *others))
+    others = [words.format(status.core) for words in _WORDINGS.get(status.flags, ())]
+    # No name says "old MI".
+    written_out = [reading for words in others if (reading := usual_reading(words))]
+    return tuple(Stated(wording, status.flags) for wording in (text, *others, *written_out))
+
+
+def without_plus(text: str) -> str:
+    """Return what a plus in front says is there, "" where no mention has one.
+
+    >>> without_plus("+PPD"), without_plus("(+) fever"), without_plus("+2 edema")
+    ('PPD', 'fever', '')
+    """
+    plus = _PLUS.match(text)
+    return text[plus.end() :] if plus else ""
+
+
+def positive(text: str, core: str) -> tuple[Stated, ...]:
+    """Return the names of a positive test that has a plus in front, the mention itself first.
+
+    That a symptom is there no name says, so the mention itself is none.
+    """
+    others = (Stated(f"positive {core}", ()), Stated(f"{core} positive", ()))
+    return (Stated(text, ("positive",)), *others)
 
 
 def said_by(name: str) -> tuple[str, ...]:

@@ -47,7 +47,6 @@ FORMATS: dict[str, Format] = {
     "csv": Format(".csv", _COMMAS),
     "tsv": Format(".tsv", _TABS),
     "xlsx": Format(".xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
-    "ods": Format(".ods", "application/vnd.oasis.opendocument.spreadsheet"),
     "sssom": Format(".sssom.tsv", _TABS),
     "usagi": Format(".usagi.csv", _COMMAS),
     "omop": Format(".omop.csv", _COMMAS),
@@ -82,8 +81,8 @@ def export_review(
     """
     if format in ("csv", "tsv"):
         return (line.encode() for line in lines(store, review_id, format))
-    if format in ("xlsx", "ods"):
-        return iter([_workbook(store, review_id, format)])
+    if format == "xlsx":
+        return iter([_workbook(store, review_id)])
     stream = io.StringIO()
     if format == "corpus":
         _write_corpus(stream, store, review_id)
@@ -109,9 +108,9 @@ def lines(store: Store, review_id: int, format: str) -> Iterator[str]:
         buffer.truncate()
 
 
-def _workbook(store: Store, review_id: int, format: str) -> bytes:
+def _workbook(store: Store, review_id: int) -> bytes:
     """Return the workbook that the review was begun from, with more columns, or a new one."""
-    from canonym.export.workbooks import extend_workbook, write_workbook
+    from canonym.export.excel import extend_workbook, write_workbook
 
     stream = io.BytesIO()
     kept, rows = store.workbook(review_id), _rows(store, review_id)
@@ -119,8 +118,8 @@ def _workbook(store: Store, review_id: int, format: str) -> bytes:
         path = Path(folder) / "workbook"
         if kept is not None:
             path.write_bytes(kept.content)
-        if kept is None or workbook_suffix(path) != f".{format}":
-            write_workbook(stream, ([*cells, *added] for cells, added in rows), format=format)
+        if kept is None or workbook_suffix(path) != ".xlsx":
+            write_workbook(stream, ([*cells, *added] for cells, added in rows))
             return stream.getvalue()
         header, *decided = (added for _, added in rows)
         shown = Path(store.review(review_id).name)

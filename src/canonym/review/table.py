@@ -10,9 +10,8 @@ from typing import NamedTuple
 from canonym.corpora.jsonl import is_json, parse_jsonl_rows
 from canonym.corpora.tables import mention_of, parse_cells
 from canonym.errors import InvalidInput, ReadError
-from canonym.exchange.mappings import whole_count
 from canonym.io.streams import detect_encoding, open_text
-from canonym.io.tables import announced_delimiter, shown
+from canonym.io.tables import announced_delimiter, shown, whole_count
 from canonym.io.workbooks import SheetChoice, open_sheet, workbook_suffix
 from canonym.io.xml import is_markup
 
@@ -96,7 +95,7 @@ def _rows(path: Path, shown_as: Path, layout: Layout) -> Iterator[Sequence[str]]
         if separator:
             yield from _cells(lines, shown_as, separator)
             return
-        beginning = _beginning(lines)
+        beginning = _beginning(lines, shown_as)
         every = itertools.chain(beginning, lines)
         if separator is None and _is_json(beginning, shown_as):
             yield from parse_jsonl_rows(every, shown_as)
@@ -122,13 +121,15 @@ def _cells(lines: Iterator[str], shown_as: Path, separator: str | None) -> Itera
     yield from table.rows
 
 
-def _beginning(lines: Iterator[str]) -> list[str]:
+def _beginning(lines: Iterator[str], shown_as: Path) -> list[str]:
     """Return the lines up to the first that shows what they are."""
     beginning: list[str] = []
     for line in lines:
         beginning.append(line)
         if line.strip("\ufeff \t\r\n") not in ("", "[") and not announced_delimiter(line):
             break
+        if len(beginning) > MOST_ROWS:  # 9 million take 5 seconds
+            raise ReadError(shown_as, f"begins with more than {MOST_ROWS:,} empty lines")
     return beginning
 
 

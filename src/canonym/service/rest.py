@@ -38,7 +38,7 @@ _OF_CANDIDATES = ("id", "label", "score", "name", "types", "against")  # without
 _MOST_CHILDREN = 100
 _FEW = 10  # mentions of a request that is linked together with others
 LONGEST_TEXT = 100_000
-"""Characters of a text that is annotated."""
+"""Characters of a text that is annotated, or has mentions."""
 _SECONDS = 30  # for texts; what takes longer is full of homonyms
 _AT_A_TIME = 64  # mentions, or text for about as many
 _CHARACTERS = 1000  # of a text, on average; all have as many candidates as a batch of mentions
@@ -53,10 +53,15 @@ Terminology = Annotated[
 
 @router.post("/link", response_model=schemas.LinkResponse)
 async def link(request: schemas.LinkRequest, state: Shared) -> Response:
-    """Link mentions to concepts, one link for each, in order."""
+    """Link mentions to concepts, one link for each, in order.
+
+    The text of a document may have 100,000 characters.
+    """
     served = state.find(request.terminology)
     if len(request.mentions) > state.settings.max_batch:
         raise too_large("mentions", state.settings.max_batch, len(request.mentions))
+    if request.document is not None:
+        _check_length(request.document.text)
     asked = _Asked(_documents(request), request.explain)
     options = {name: getattr(request, name) for name in (*_LINK_OPTIONS, "separator")}
 
@@ -69,6 +74,12 @@ async def link(request: schemas.LinkRequest, state: Shared) -> Response:
         return (await state.work.run(lambda: work([asked])))[0]
     kind = (served.name, str(options), str(request.abbreviations))
     return await state.work.together(kind, asked, work)
+
+
+def _check_length(text: str) -> None:
+    """Refuse a text whose abbreviations would make others wait, and take memory for good."""
+    if len(text) > LONGEST_TEXT:
+        raise too_large("characters of a text", LONGEST_TEXT, len(text))
 
 
 class _Asked(NamedTuple):
@@ -146,9 +157,8 @@ async def annotate(request: schemas.AnnotateRequest, state: Shared) -> Response:
     length = sum(len(document.text) for document in documents)
     if length > most:
         raise too_large(f"characters with k = {request.k}", most, length)
-    longest = max((len(document.text) for document in documents), default=0)
-    if longest > LONGEST_TEXT:
-        raise too_large("characters of a text", LONGEST_TEXT, longest)
+    for document in documents:
+        _check_length(document.text)
     options: Any = {name: getattr(request, name) for name in _OPTIONS}
     options["batch"] = _AT_A_TIME
 

@@ -6,7 +6,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from canonym.terminology.export import EXPORTS, export_terminology
+    from canonym.terminology.export_formats import EXPORTS, export_terminology
     from canonym.terminology.formats import (
         FORMATS,
         ReaderOptions,
@@ -32,10 +32,10 @@ __all__ = [
 ]
 
 _PLACES = {
-    "EXPORTS": "export",
+    "EXPORTS": "export_formats",
     "Hierarchy": "hierarchy",
     "Terminology": "store",
-    "export_terminology": "export",
+    "export_terminology": "export_formats",
 }
 
 

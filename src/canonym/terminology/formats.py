@@ -19,7 +19,7 @@ from canonym.io.tables import open_table
 from canonym.io.workbooks import workbook_suffix
 from canonym.io.xml import read_prolog
 from canonym.terminology.database import is_sqlite
-from canonym.terminology.languages import check_language
+from canonym.terminology.language_tags import check_language
 from canonym.terminology.readers.table import find_columns
 from canonym.terminology.replaced import read_replaced, with_replaced
 from canonym.terminology.store import Terminology

@@ -15,6 +15,7 @@ import functools
 import re
 from typing import NamedTuple
 
+from canonym.text.short_forms import own_short_form
 from canonym.types import Step
 
 QUALIFIERS = "qualifiers"
@@ -84,6 +85,29 @@ _OWN = re.compile(r"^[Mm]y (?=[a-z])")  # MY 42445 is a substance
 _NOTED = "without mention of "
 _TAIL = 90  # letters; no end is longer
 
+# How long or how often, since when, and how much: a chief complaint says it, and no name does.
+_UNITS = r"(?:h|hrs?|hours?|d|days?|w|wks?|weeks?|mos?|months?|y|yrs?|years?|times?|episodes?)"
+_AMOUNT = (
+    r"(?:(?:about |approximately |~|> ?|< ?)?\d{1,3}(?: ?[-\u2013] ?\d{1,3})?\+?|an?|one|two|three"
+    r"|four|five|six|seven|eight|nine|ten|several|many"
+    r"|(?:a |the )?(?:past |last )?(?:few|couple(?: of)?))"
+)
+_DAYS = "(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+_MEASURED = re.compile(
+    rf"(?:[ ,]+(?:(?-i:x)|x(?=\d)|\u00d7) ?{_AMOUNT}(?: ?{_UNITS})?"
+    rf"|[ ,]+(?:for|over|during) (?:the )?(?:past |last )?{_AMOUNT} ?{_UNITS}"
+    rf"|[ ,]+{_AMOUNT} ?(?:hours?|hrs?|days?|wks?|weeks?) ago"
+    rf"|[ ,]+(?:since (?:yesterday|(?:last|this) \w+|\d{{4}}|{_DAYS})|yesterday|today"
+    r"|this (?:morning|week)|last night)"
+    r"|(?:(?<=pain)|(?<=ache))[ ,]+\d{1,2} ?/ ?10"
+    r"|(?<=fever)[ ,]+(?:at |of |to |up to )?\d{2,3}(?:\.\d+)? ?\u00b0?[fc]?)$",
+    re.IGNORECASE,
+)
+_MEASURES = re.compile(
+    rf"(?:\d|[ \d]{_UNITS}|ago|yesterday|today|morning|week|night|day|couple|few|[\d\u00b0 ][fc])$",
+    re.IGNORECASE,
+)
+
 # *NOS* and *NEC* are an enzyme and two diseases too.
 _ISOFORM = re.compile(
     r"(?:\b(?:brain|constitutive|endothelial|inducible|macrophage|mitochondrial|neuronal|synthase|"
@@ -116,6 +140,8 @@ def qualified(text: str) -> Step | None:
     Step(name='qualifiers', before='Asthma, unspecified (disorder)', after='Asthma')
     >>> qualified("diabetes mellitus without mention of complication").name
     'broader'
+    >>> qualified("cough x3 days").after, qualified("fever 39.2").after
+    ('cough', 'fever')
     >>> qualified("Other asthma")
     """
     if not _may_have(text):
@@ -131,7 +157,8 @@ def _may_have(text: str) -> bool:
     """Tell in a microsecond whether it is worth looking for qualifiers."""
     start = text.lstrip()[:6].lower()
     begins = start in _BEGINNINGS or start.startswith("my ")
-    return begins or _may_end(text) or _NOTED in text.lower()
+    ends = _may_end(text) or _MEASURES.search(text.rstrip()) is not None
+    return begins or ends or _NOTED in text.lower()
 
 
 def _may_end(text: str) -> bool:
@@ -173,6 +200,8 @@ def _once(text: str, is_name: bool) -> _Stripped:
         narrow = _NOT_ELSEWHERE if is_name else _ELSEWHERE
         if match := narrow.search(tail) or _nec(tail):
             return _Stripped(_trimmed(text[: length + match.start()]), True)
+    if not is_name and (match := _MEASURED.search(text[-_TAIL:])):
+        return _Stripped(_trimmed(text[: len(text) - len(match[0])]), True)
     if not is_name and (match := _OWN.search(text)):
         return _Stripped(text[match.end() :])
     if begins in _BEGINNINGS and (match := _FRONT.search(text)):
@@ -209,7 +238,7 @@ _WITHOUT = re.compile(r"(?<=unspecified),? without .+$", re.IGNORECASE)
 
 
 class Bare(NamedTuple):
-    """A name without its qualifiers, and whether some of them narrow it."""
+    """A name without its qualifiers, and whether some of them narrow it; or its short form."""
 
     text: str
     is_narrower: bool = False
@@ -224,10 +253,14 @@ def bare_name(name: str) -> Bare | None:
     'hypercholesterolemia'
     >>> bare_name("Syncope and collapse").text
     'Syncope'
+    >>> bare_name("Latent tuberculosis infection (LTBI)").text
+    'LTBI'
     >>> bare_name("Other sepsis")
     """
     if couple := _COUPLE.fullmatch(name):
         return Bare(couple[1], is_narrower=True)
+    if short := own_short_form(name):
+        return Bare(short)
     if len(name) > _LONGEST or not (
         _may_have(name) or "without" in name or "unspecified e" in name
     ):

@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
+from canonym.text import PLAIN, normalise
+
 SHORT = 5
 """Characters of the longest word whose case counts."""
+
+_WORD = re.compile(r"[^\W_]+")
+# Two capitals at least, and no sign at the end: "(ER-)" is a state.
+_OWN = re.compile(r"(?P<whole>.*\w) ?[(\[](?P<short>(?=[\w-]*[A-Z][\w-]*[A-Z])[\w-]{1,9}\w)[)\]]")
 
 
 def is_short_form(text: str) -> bool:
@@ -16,3 +24,57 @@ def is_short_form(text: str) -> bool:
     if not bare.isupper() or len(bare) > SHORT + 1:
         return False
     return len(bare) < 4 or not bare.isalpha()
+
+
+def own_short_form(name: str) -> str:
+    """Return the short form by which a name explains itself at its end, "" without one.
+
+    >>> own_short_form("Heart failure with preserved ejection fraction [HFpEF]")
+    'HFpEF'
+    >>> own_short_form("Elevated C-reactive protein (CRP)")
+    ''
+    """
+    if name[-1:] not in (")", "]"):
+        return ""
+    match = _OWN.fullmatch(name)
+    is_own = match is not None and spelt_by(match["short"], match["whole"]) == match["whole"]
+    return match["short"] if match is not None and is_own else ""
+
+
+def as_meant(name: str, text: str) -> str:
+    """Return the short form of a name where a text is that, and else the name.
+
+    >>> as_meant("Heart failure with preserved ejection fraction [HFpEF]", "hfpef")
+    'HFpEF'
+    """
+    short = own_short_form(name)
+    return short if short and normalise(short, PLAIN) == normalise(text, PLAIN) else name
+
+
+def spelt_by(short: str, text: str) -> str | None:
+    """Return the shortest end of a text whose letters spell a short form; None without one.
+
+    Its first letter begins a word (Schwartz and Hearst 2003).
+
+    >>> spelt_by("CRP", "elevated C-reactive protein")
+    'C-reactive protein'
+    """
+    # Words whose initials spell the short form beat the shortest match, which for HH would be
+    # "hemochromatosis" of "hereditary hemochromatosis".
+    letters = [character.lower() for character in short if character.isalnum()]
+    starts = [match.start() for match in _WORD.finditer(text)][-len(letters) :]
+    if [text[start].lower() for start in starts] == letters:
+        return text[starts[0] :].strip()
+    place = len(text)
+    for i in range(len(short) - 1, -1, -1):
+        letter = short[i].lower()
+        if not letter.isalnum():
+            continue
+        place -= 1
+        while place >= 0 and (
+            text[place].lower() != letter or (i == 0 and place > 0 and text[place - 1].isalnum())
+        ):
+            place -= 1
+        if place < 0:
+            return None
+    return text[place:].strip()

@@ -20,15 +20,15 @@ from canonym.evaluation.run import corpus_digest
 from canonym.terminology import Terminology
 from canonym.terminology.hierarchy import Hierarchy
 from canonym.training.loop.settings import FitSettings
-from canonym.training.modules.residual import ResidualModule
+from canonym.training.modules.residual_head import ResidualModule
 from canonym.training.modules.scratch import OPTIONS as SCRATCH_OPTIONS
 from canonym.training.modules.scratch import new_module
 from canonym.training.modules.transformer import NameModule
 from canonym.training.objective import Trainable
-from canonym.training.options import Option, options_of
+from canonym.training.option_notes import Option, options_of
 from canonym.training.papers import BatchHard, BioSyn, Coder, Dilbert, FewShot
 from canonym.training.sampling.mentions import training_mentions
-from canonym.training.sampling.names import PREPARATIONS, NameTable, names_below
+from canonym.training.sampling.name_table import PREPARATIONS, NameTable, names_below
 from canonym.types import SIMILARITIES, Document, Relation
 
 RECIPES: dict[str, type[Any]] = {

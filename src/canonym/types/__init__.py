@@ -4,7 +4,17 @@ Inside the library names and concepts are rows of arrays; the objects of this pa
 edges, in what a reader yields and in what a caller receives.
 """
 
-from canonym.types.arrays import (
+from canonym.types.annotations import (
+    CORRECTION,
+    OTHER_READINGS,
+    USUAL_READING,
+    Document,
+    Mention,
+    Step,
+)
+from canonym.types.links import Against, Candidate, ConceptMapping, Contradiction, Link
+from canonym.types.records import SCOPES, Concept, Name, Record, Relation, Xref
+from canonym.types.search_arrays import (
     SIMILARITIES,
     Encoder,
     Float32Array,
@@ -12,12 +22,10 @@ from canonym.types.arrays import (
     Int32Array,
     SparseVectors,
 )
-from canonym.types.links import Against, Candidate, ConceptMapping, Contradiction, Link
-from canonym.types.mentions import CORRECTION, USUAL_READING, Document, Mention, Step
-from canonym.types.records import SCOPES, Concept, Name, Record, Relation, Xref
 
 __all__ = [
     "CORRECTION",
+    "OTHER_READINGS",
     "SCOPES",
     "SIMILARITIES",
     "USUAL_READING",

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from canonym.types.annotations import Mention, Step
 from canonym.types.html import html_table
-from canonym.types.mentions import Mention, Step
 
 __all__ = [
     "Against",
@@ -29,7 +29,7 @@ class Contradiction(NamedTuple):
     kind : str
         ``"number"``, ``"letter"``, ``"side"``, ``"opposite"``, ``"prefix"``, ``"sign"``,
         ``"comparison"``, ``"prime"``, ``"percent"``, ``"ratio"``, ``"negation"``, ``"order"``,
-        ``"species"``, ``"specimen"``, ``"karyotype"`` or ``"case"``.
+        ``"species"``, ``"specimen"``, ``"karyotype"``, ``"case"`` or ``"head"``.
     mention, name : str
         The words or signs of both; empty where one says nothing.
     """

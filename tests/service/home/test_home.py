@@ -70,6 +70,16 @@ def test_a_negated_name_is_not_linked(client: TestClient) -> None:
     assert "likely right" not in found
 
 
+def test_an_abbreviation_says_what_else_it_may_stand_for(
+    serving: Callable[..., TestClient], tmp_path: Path
+) -> None:
+    palsy = [Concept("X:1", "Cerebral palsy"), Name("CP", "X:1"), Concept("X:2", "Chest pain")]
+    build(tmp_path / "short", palsy)
+    found = _ask(serving(index=(str(tmp_path / "short"),)), "CP")
+    assert "“CP” may also stand for: chest pain" in found
+    assert "likely right" not in found
+
+
 def test_what_contradicts_is_said(client: TestClient) -> None:
     found = _ask(client, "type 1 diabetes")
     assert "contradiction of number: asked is “1”, the name has “2”" in found

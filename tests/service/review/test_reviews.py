@@ -277,7 +277,6 @@ def test_the_export_has_every_row_as_it_was_given(start: Callable[..., TestClien
     [
         ("tsv", ".tsv", b"term\tnear"),
         ("xlsx", ".xlsx", b"PK"),
-        ("ods", ".ods", b"PK"),
         ("sssom", ".sssom.tsv", b"#curie_map"),
         ("fhir", ".fhir.json", b"{"),
         ("corpus", ".corpus.tsv", b"document\tmention"),

@@ -11,8 +11,8 @@ from typing import Any
 import click
 
 from canonym.cli.train.confidence import confidence
-from canonym.cli.train.options import TrainingCommand, click_option
-from canonym.cli.train.subword import subword
+from canonym.cli.train.option_flags import TrainingCommand, click_option
+from canonym.cli.train.subword_command import subword
 from canonym.errors import InvalidInput
 
 
@@ -66,7 +66,7 @@ def recipe(name: str) -> Callable[[Callable[[], None]], click.Command]:
             # Threads of torch that wait by spinning take the processors from each other. It is
             # read once, when torch is loaded.
             os.environ.setdefault("OMP_WAIT_POLICY", "passive")
-            from canonym.cli.train.run import run_training
+            from canonym.cli.train.training_run import run_training
             from canonym.training.recipes import TrainingSpec
 
             run_training(TrainingSpec.from_values(name, given))

@@ -43,8 +43,8 @@ def confidence(corpus: str | None, index: str, types: tuple[str, ...], format_: 
 
     from canonym.cli.annotated import open_corpus
     from canonym.cli.description import print_facts
+    from canonym.cli.named_indexes import open_index
     from canonym.cli.progress import activity, note
-    from canonym.cli.sources import open_index
     from canonym.cli.verbosity import is_quiet
 
     documents = None if corpus is None else open_corpus(corpus, format=format_).documents

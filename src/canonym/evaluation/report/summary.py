@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from canonym.evaluation.calibration import ece, reliability, risk_coverage
+from canonym.evaluation.certainty import ece, reliability, risk_coverage
 from canonym.evaluation.comparison import Comparison
 from canonym.evaluation.error_kinds import (
     ERROR_KINDS,

@@ -64,7 +64,7 @@ class GivenNone(Given):
 class ExportChoices(Given):
     """A format, and what the formats for other programs need beside the decisions."""
 
-    format: Literal["csv", "tsv", "xlsx", "ods", "sssom", "usagi", "omop", "fhir", "corpus"] = "csv"
+    format: Literal["csv", "tsv", "xlsx", "sssom", "usagi", "omop", "fhir", "corpus"] = "csv"
     code_column: str = Field("", max_length=300)
     frequency_column: str = Field("", max_length=300)
     source_vocabulary: str = Field("", max_length=300)

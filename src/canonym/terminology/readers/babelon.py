@@ -24,7 +24,7 @@ from pathlib import Path
 
 from canonym.errors import InvalidInput
 from canonym.io.tables import Table, open_table, shown
-from canonym.terminology.languages import check_language
+from canonym.terminology.language_tags import check_language
 from canonym.types import Concept, Name, Record
 
 _log = logging.getLogger(__name__)

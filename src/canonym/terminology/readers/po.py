@@ -19,7 +19,7 @@ from typing import Any
 
 from canonym.errors import InvalidInput, ReadError, require
 from canonym.io.streams import open_text
-from canonym.terminology.languages import check_language
+from canonym.terminology.language_tags import check_language
 from canonym.types import Concept, Name, Record
 
 _log = logging.getLogger(__name__)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from canonym.errors import InvalidInput, ReadError
 from canonym.io.tables import Table, TableForm, no_column, open_table, shown, squeezed
 from canonym.io.workbooks import check_ids
-from canonym.terminology.languages import check_language
+from canonym.terminology.language_tags import check_language
 from canonym.types import SCOPES, Concept, Name, Record, Relation
 
 _log = logging.getLogger(__name__)

@@ -19,8 +19,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from canonym.encoders.devices import bf16_pays
 from canonym.encoders.inputs import check_count
+from canonym.encoders.token_vectors import bf16_pays
 from canonym.errors import InvalidInput, ReadError, require
 from canonym.training.loop.checkpoints import (
     Checkpoint,
@@ -36,8 +36,8 @@ from canonym.training.loop.checkpoints import (
     restore_module,
     restore_optimizer,
 )
-from canonym.training.loop.processes import Processes, open_processes
-from canonym.training.loop.progress import FitProgress, Journal
+from canonym.training.loop.process_group import Processes, open_processes
+from canonym.training.loop.reports import FitProgress, Journal
 from canonym.training.loop.settings import FitSettings, rate_factor
 from canonym.training.objective import Encode, Objective, Plan, Trainable
 from canonym.types import Float32Array

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Annotated
 
 from canonym.errors import InvalidInput
-from canonym.training.options import Option, check_options
+from canonym.training.option_notes import Option, check_options
 
 OPTIMIZERS: tuple[str, ...] = ("adamw", "adam")
 """Decoupled weight decay on matrices only; weight decay as part of the gradient, on everything."""

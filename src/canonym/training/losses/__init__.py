@@ -19,7 +19,6 @@ from canonym.training.losses.multi_similarity import (
     relation_similarities,
     translation_similarities,
 )
-from canonym.training.losses.softmax import multi_positive_softmax
 from canonym.training.losses.synonyms import (
     hard_em,
     marginal_likelihood,
@@ -36,7 +35,6 @@ __all__ = [
     "grounding",
     "hard_em",
     "marginal_likelihood",
-    "multi_positive_softmax",
     "multi_similarity",
     "pair_wise_cross_entropy",
     "relation_similarities",

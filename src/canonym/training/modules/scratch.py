@@ -10,7 +10,7 @@ from canonym.encoders.hub import POOLINGS
 from canonym.encoders.inputs import check_count, checked_names, without_surrogates
 from canonym.errors import InvalidInput, require
 from canonym.training.modules.transformer import NameModule
-from canonym.training.options import Option
+from canonym.training.option_notes import Option
 
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 OPTIONS: Mapping[str, Option] = {

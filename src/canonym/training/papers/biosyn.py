@@ -13,9 +13,9 @@ from canonym.terminology import Terminology
 from canonym.training import losses
 from canonym.training.loop.checkpoints import encoder_digest
 from canonym.training.objective import Embed, Encode, Plan
-from canonym.training.options import Option, check_options
+from canonym.training.option_notes import Option, check_options
 from canonym.training.sampling.candidates import CandidateSearch
-from canonym.training.sampling.names import PREPARATIONS, LinkedMentions, NameTable
+from canonym.training.sampling.name_table import PREPARATIONS, LinkedMentions, NameTable
 from canonym.training.sampling.random import n_batches_of
 from canonym.training.watched import N_NAMES, nearest_entries
 from canonym.types import Int32Array

@@ -13,10 +13,10 @@ from canonym.terminology.hierarchy import Hierarchy
 from canonym.training import losses
 from canonym.training.losses.triplets import DISTANCES
 from canonym.training.objective import Embed, Encode, Plan
-from canonym.training.options import Option, check_options
-from canonym.training.sampling.names import NameTable, RelatedNames
+from canonym.training.option_notes import Option, check_options
+from canonym.training.sampling.name_table import NameTable, RelatedNames
 from canonym.training.sampling.random import n_batches_of
-from canonym.training.sampling.triplets import HARD, SEARCHED, Triplet, TripletSampler
+from canonym.training.sampling.strategies import HARD, SEARCHED, Triplet, TripletSampler
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
@@ -53,9 +53,9 @@ class Dilbert:
         Epochs of random sampling before re-sampling: 0 for an encoder that was trained with random
         sampling before.
     searched : str
-        Names that re-sampling searches, one of `canonym.training.sampling.triplets.SEARCHED`.
+        Names that re-sampling searches, one of `canonym.training.sampling.strategies.SEARCHED`.
     hard : str
-        Wrong names that re-sampling takes, one of `canonym.training.sampling.triplets.HARD`.
+        Wrong names that re-sampling takes, one of `canonym.training.sampling.strategies.HARD`.
     allow_cycles : bool
         Whether the hierarchy may have cycles.
 

@@ -12,7 +12,7 @@ from canonym.errors import InvalidInput
 from canonym.indexes.exact import Exact
 from canonym.training import losses
 from canonym.training.objective import Embed, Encode, Plan
-from canonym.training.options import Option, check_options
+from canonym.training.option_notes import Option, check_options
 from canonym.training.sampling.few_names import (
     WEIGHTINGS,
     FewNames,
@@ -37,7 +37,7 @@ class FewShot:
         Of `canonym.training.sampling.few_names.sample_few_names`.
     inputs : callable
         Names to the frozen vectors ``u``, ``(n, d)`` float32, below the head, projected if the head
-        is wider: `canonym.training.modules.residual.ResidualModule.inputs`.
+        is wider: `canonym.training.modules.residual_head.ResidualModule.inputs`.
     margin : float
         Of the hinge, on cosine distances.
     alpha, beta : float

@@ -11,8 +11,8 @@ import numpy as np
 from canonym.terminology import Terminology
 from canonym.training import losses
 from canonym.training.objective import Embed, Encode, Plan
-from canonym.training.options import Option, check_options
-from canonym.training.sampling.names import NameTable
+from canonym.training.option_notes import Option, check_options
+from canonym.training.sampling.name_table import NameTable
 from canonym.training.sampling.pairs import PairBatches, repeat_to_share
 
 if TYPE_CHECKING:

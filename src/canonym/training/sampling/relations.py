@@ -13,7 +13,7 @@ import numpy.typing as npt
 from canonym.errors import InvalidInput, ReadError
 from canonym.io.streams import open_text
 from canonym.terminology.hierarchy import Adjacency
-from canonym.training.sampling.names import NameTable, distinct_rows
+from canonym.training.sampling.name_table import NameTable, distinct_rows
 from canonym.training.sampling.random import check_sizes, n_batches_of, shuffled
 from canonym.types import Int32Array, Relation
 

@@ -20,7 +20,7 @@ from canonym.errors import InvalidInput
 from canonym.evaluation.own_names import rows_to_ask
 from canonym.io.numbers import SAME, first_largest
 from canonym.text import PLAIN, normalise_all
-from canonym.training.subword.fit import fit_subword
+from canonym.training.subword.fit_subword import fit_subword
 from canonym.training.subword.mention_names import MentionNames, mention_weights
 from canonym.types import Encoder, Float32Array, Int32Array, SparseVectors
 
@@ -197,7 +197,7 @@ def fit_names(
     share : float
         Share of mentions among the names drawn, in (0, 1).
     **options
-        Those of `canonym.training.subword.fit.fit_subword`.
+        Those of `canonym.training.subword.fit_subword.fit_subword`.
 
     Raises
     ------

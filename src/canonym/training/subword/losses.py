@@ -1,7 +1,7 @@
 """Losses of the subword encoder with their gradients.
 
-`multi_positive_loss` is a softmax over the names of a batch, in which names of related concepts and
-a teacher can have a share; `marginal_loss` is BioSyn's marginalization.
+`multi_positive_loss` is a softmax over the names of a batch, in which names of related concepts can
+have a share; `marginal_loss` is BioSyn's marginalization.
 """
 
 from __future__ import annotations
@@ -18,15 +18,13 @@ def multi_positive_loss(
     texts: npt.NDArray[Any] | None = None,
     *,
     temperature: float = 0.05,
-    teacher: npt.NDArray[Any] | None = None,
-    teacher_share: float = 0.5,
     related: npt.NDArray[np.bool_] | None = None,
     related_share: float = 0.1,
 ) -> tuple[float, npt.NDArray[Any]]:
     """Return the multi-positive softmax loss of a batch of names, and its gradient by `vectors`.
 
     Names of equal `texts` and different concepts are left out of each other's sums. Names without a
-    positive do not count; rows of `teacher` are zero for names that it does not know.
+    positive do not count.
 
     Notes
     -----
@@ -37,16 +35,12 @@ def multi_positive_loss(
 
     This is the supervised contrastive loss with the sum outside of the logarithm [1]_. Names
     ``R(i)`` of related concepts make it ``(1 − r) L_i − r/|R(i)| Σ_{j ∈ R(i)} log q_ij``: nearer
-    than others, less near than synonyms; CODER [3]_ has a loss for each relation instead. With a
-    teacher's vectors ``u`` and ``p_i`` the softmax of ``u_i · u_j / τ``, a name that the teacher
-    knows has ``(1 − a) L_i + a KL(p_i ‖ q_i)``, both over the names that it knows [2]_.
+    than others, less near than synonyms; CODER [2]_ has a loss for each relation instead.
 
     References
     ----------
     .. [1] P. Khosla et al., "Supervised Contrastive Learning", NeurIPS 2020, eq. 2.
-    .. [2] Z. Fang et al., "SEED: Self-supervised Distillation for Visual Representation",
-       ICLR 2021, eq. 5; here over the batch instead of a queue.
-    .. [3] Yuan et al. (2020), CODER, section 3.3.
+    .. [2] Yuan et al. (2020), CODER, section 3.3.
     """
     positive = concepts[:, None] == concepts[None]
     hidden = np.zeros_like(positive)
@@ -56,48 +50,29 @@ def multi_positive_loss(
     np.fill_diagonal(positive, False)
     counts = positive.sum(axis=1)
     used = counts > 0
+    if not used.any():
+        return 0.0, np.zeros_like(vectors)
     logits = vectors @ vectors.T
     logits /= temperature
-    of_teacher = np.zeros(len(vectors), dtype=bool)
-    loss, slopes = 0.0, np.zeros(())
-    if teacher is not None and teacher_share:
-        known = np.square(teacher).sum(axis=1) > 0
-        unknown = hidden | ~known
-        # A name that has nothing to be compared with has no distribution.
-        of_teacher = known & (~unknown).any(axis=1)
-        targets, log_targets = _softmax(
-            np.where(unknown, -np.inf, teacher @ teacher.T / temperature)
-        )
-        probabilities, log_probabilities = _softmax(np.where(unknown, -np.inf, logits))
-        ratios = np.subtract(
-            log_targets, log_probabilities, out=np.zeros_like(targets), where=~unknown
-        )
-        share = teacher_share / max(1, len(vectors))
-        loss += share * float((targets * ratios)[of_teacher].sum())
-        slopes = share * (probabilities - targets)
-        slopes[~of_teacher] = 0
-    if used.any():
-        shares = np.where(of_teacher, 1 - teacher_share, 1.0) / int(used.sum()) * used
-        logits[hidden] = -np.inf
-        masses, logs = _softmax(logits)
-        # What is wanted of the softmax is the same for all positives of a name: a number a row.
-        terms = [(positive, 1 / np.maximum(counts, 1))]
-        if related is not None:
-            others = related & ~positive & ~hidden
-            n_others = others.sum(axis=1)
-            part = np.where(n_others > 0, related_share, 0.0)
-            terms = [(positive, (1 - part) * terms[0][1])]
-            terms.append((others, part / np.maximum(n_others, 1)))
-        for those, factors in terms:
-            loss -= float(shares @ (factors * np.where(those, logs, 0).sum(axis=1)))
-            # By the logits: the softmax minus what is wanted of it.
-            np.subtract(masses, factors.astype(masses.dtype)[:, None], out=masses, where=those)
-        np.multiply(masses, shares[:, None], out=masses, casting="same_kind")
-        slopes = slopes + masses if slopes.ndim else masses
-    if not slopes.ndim:
-        return 0.0, np.zeros_like(vectors)
-    slopes /= temperature
-    return loss, (slopes + slopes.T) @ vectors
+    logits[hidden] = -np.inf
+    masses, logs = _softmax(logits)
+    shares = used / int(used.sum())
+    # What is wanted of the softmax is the same for all positives of a name: a number a row.
+    terms = [(positive, 1 / np.maximum(counts, 1))]
+    if related is not None:
+        others = related & ~positive & ~hidden
+        n_others = others.sum(axis=1)
+        part = np.where(n_others > 0, related_share, 0.0)
+        terms = [(positive, (1 - part) * terms[0][1])]
+        terms.append((others, part / np.maximum(n_others, 1)))
+    loss = 0.0
+    for those, factors in terms:
+        loss -= float(shares @ (factors * np.where(those, logs, 0).sum(axis=1)))
+        # By the logits: the softmax minus what is wanted of it.
+        np.subtract(masses, factors.astype(masses.dtype)[:, None], out=masses, where=those)
+    np.multiply(masses, shares[:, None], out=masses, casting="same_kind")
+    masses /= temperature
+    return loss, (masses + masses.T) @ vectors
 
 
 def marginal_loss(

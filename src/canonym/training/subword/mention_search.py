@@ -2,8 +2,8 @@
 
 A batch of synonyms teaches an encoder which names are alike. A linker needs one thing more: of all
 names, one of the right concept has to come first. `MentionQueries` draws mentions for the batches
-of `canonym.training.subword.fit.fit_subword`, each with the names that the current encoder finds
-for it, as BioSyn does.
+of `canonym.training.subword.fit_subword.fit_subword`, each with the names that the current encoder
+finds for it, as BioSyn does.
 """
 
 from __future__ import annotations

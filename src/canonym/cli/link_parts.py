@@ -1,0 +1,140 @@
+"""``canonym link -o FOLDER/``: tables of any size, linked in parts by processes, Ray or Spark."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from canonym.cli.key_options import is_typed, typed_as
+from canonym.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from canonym.bulk import Summary
+    from canonym.cli.progress import Stages
+
+_INCOMPLETE = 3
+_SHOWN = 10
+_OPTIONS = (
+    *("context_column", "separator", "types", "sources", "languages", "ids", "prefer"),
+    *("min_score", "min_confidence", "context", "keep_negated", "seed"),
+    *("workers", "resume", "overwrite", "shard_rows", "retries"),
+)
+_TAKEN = {*_OPTIONS, "file", "column", "index", "output", "engine", "address"}
+
+
+def link_in_parts(ctx: click.Context) -> None:
+    """Link a column of a file, a folder, a pattern of files or a URL; write a folder of Parquet.
+
+    Text files are read as text: "007" stays "007". The parts have all columns of the input and
+    those of the link, in order, and are the same for every engine and any number of workers.
+
+    A part that fails again and again is set aside with its error in ``_canonym/failed``, and the
+    others are written: the exit code is 3 then. ``_canonym/manifest.json`` is there when all parts
+    are.
+    """
+    from canonym.bulk import link_files
+    from canonym.cli.input import read_ids
+    from canonym.cli.named_indexes import open_linker
+    from canonym.cli.progress import stages
+
+    typed = ctx.params
+    _check(ctx)
+    engine, address = _engine(typed["engine"] or "local")
+    options: dict[str, Any] = {name: typed[name] for name in _OPTIONS}
+    options["ids"] = read_ids(typed["ids"]) if typed["ids"] else ()
+    if not is_typed("workers", ctx):
+        options["workers"] = 0  # as many as there are cores
+    target = str(Path(typed["output"]))
+    linker = open_linker(typed["index"], min_confidence=options["min_confidence"])
+    with stages(unit="rows") as report, _kept(target, report) as progress:
+        summary = link_files(
+            typed["file"],
+            target,
+            typed["column"],
+            linker,
+            engine=engine,
+            address=typed["address"] or address,
+            progress=progress,
+            **options,
+        )
+    _sum_up(summary, target)
+    if summary.failures:
+        sys.exit(_INCOMPLETE)
+
+
+def _check(ctx: click.Context) -> None:
+    """Refuse what does not go with a folder of parts, and what is missing."""
+    wrong = [
+        typed_as(option).strip(" =")
+        for option in ctx.command.params
+        if option.name in ctx.params.keys() - _TAKEN and is_typed(option.name, ctx)
+    ]
+    if wrong:
+        raise InvalidInput(
+            f"-o {ctx.params['output']} is a folder of parts, which does not go with "
+            f"{', '.join(wrong)}: name a file"
+        )
+    for name in ("file", "column", "output"):
+        if ctx.params[name] in (None, "-"):
+            raise InvalidInput(
+                "a folder of parts is made from a table: give --file, --column and -o FOLDER/"
+            )
+
+
+def _engine(engine: str) -> tuple[str, str | None]:
+    """Return the engine, and the address of a cluster."""
+    kind, separator, host = engine.partition("://")
+    if kind not in ("local", "ray", "spark") or (separator and (kind == "local" or not host)):
+        raise InvalidInput(
+            f"--engine {engine}: local, ray, spark, ray://HOST:PORT or spark://HOST:PORT is "
+            "expected"
+        )
+    if not separator:
+        return kind, None
+    return kind, host if kind == "ray" else engine
+
+
+@contextlib.contextmanager
+def _kept(target: str, report: Stages) -> Iterator[Stages]:
+    """Yield `report`; if the run is stopped after that was called, remark that its work is kept."""
+    begun = False
+
+    def told(stage: str, done: int, total: int | None) -> None:
+        nonlocal begun
+        begun = True
+        report(stage, done, total)
+
+    try:
+        yield told
+    except BaseException:
+        if begun:
+            click.echo(
+                f"What is done is kept in {target}; the same command with --resume goes on.",
+                err=True,
+            )
+        raise
+
+
+def _sum_up(summary: Summary, target: str) -> None:
+    """Tell how much is written, and what is missing."""
+    from canonym.cli.progress import note
+
+    kept = f", {summary.kept:,} of them from before" if summary.kept else ""
+    there = summary.parts - len(summary.failures)
+    note(
+        f"{there:,} of {summary.parts:,} parts are in {target}{kept}; {summary.rows:,} rows in all."
+    )
+    for failure in summary.failures[:_SHOWN]:
+        click.echo(f"{failure.part}: {failure.problem}", err=True)
+    if summary.failures:
+        n = len(summary.failures)
+        click.echo(
+            f"{n:,} {'part is' if n == 1 else 'parts are'} missing, see {target}/_canonym/failed. "
+            "Mend the cause; the same command with --resume makes what is missing.",
+            err=True,
+        )

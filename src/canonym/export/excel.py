@@ -1,0 +1,287 @@
+"""Links in workbooks of Excel: in a copy of the workbook that was read, or in a new one.
+
+A row of a sheet stays one row. Text is stored as text, whatever it begins with: never as a formula.
+"""
+
+from __future__ import annotations
+
+import copy
+import io
+import logging
+import re
+import zipfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from html import escape
+from pathlib import Path
+from typing import IO, Any
+
+from canonym.errors import InvalidInput, ReadError
+from canonym.export.rows import COLUMNS, JOINED_BY, RESULT_COLUMNS, link_to_rows, result_columns
+from canonym.io.cells import MAX_COLUMNS, MAX_ROWS, column_letters, column_number
+from canonym.io.parts import read_part
+from canonym.io.sheet_spans import RowSpan, SpanReader, replaced, start_tag
+from canonym.io.streams import ZIP_DAMAGE
+from canonym.io.workbooks import Sheet, SheetRow
+from canonym.io.xlsx import sheet_parts
+from canonym.types import Link
+
+_log = logging.getLogger(__name__)
+
+Value = str | float | bool | None
+"""Content of a cell."""
+
+_Part = tuple[zipfile.ZipInfo, bytes]
+
+_LONGEST = 32_767  # characters of a cell in Excel
+_FORBIDDEN = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+_ESCAPE = re.compile(r"_(?=x[0-9A-Fa-f]{4}_)")  # Excel reads _x0041_ as A
+_SPANS = re.compile(rb"\sspans=(?:\"[^\"]*\"|'[^']*')")
+_STYLE = re.compile(rb"\ss=\"[^\"]*\"")
+_DIMENSION = re.compile(rb"(<(?:\w+:)?dimension\s[^>]*?ref=\")([A-Z]+\d+)(?::([A-Z]+)(\d+))?\"")
+_MERGED = re.compile(rb"<(?:\w+:)?mergeCell\s[^>]*?ref=\"[A-Z]+\d+:([A-Z]+)(\d+)\"")
+_SIGNATURES = "_xmlsignatures/"
+
+
+class WorkbookWriter:
+    """Writes a workbook when it is closed: one row a mention, its best candidate.
+
+    Parameters
+    ----------
+    stream : binary stream
+        Target.
+    sheet : Sheet, optional
+        The sheet of Excel whose rows were linked. Its workbook is copied, with the result in the
+        first columns to the right that are free.
+    columns : sequence of str, optional
+        As for `DelimitedWriter`.
+    explain : bool
+        Whether there is a last column with the explanation.
+    """
+
+    def __init__(
+        self,
+        stream: IO[bytes],
+        *,
+        sheet: Sheet | None = None,
+        columns: Sequence[str] | None = None,
+        explain: bool = False,
+    ) -> None:
+        self._stream = stream
+        self._sheet = sheet
+        self._explain = explain
+        self._keys = COLUMNS if columns is None else ("row", *RESULT_COLUMNS)
+        self._header = result_columns(columns, explain=explain)
+        if sheet is not None:
+            self._header = self._header[len(sheet.header) :]
+        self._rows: dict[int, list[Value]] = {}
+        self._number = 0
+
+    def write(self, link: Link, cells: Sequence[str] = (), *, explanation: str = "") -> None:
+        """Take one link."""
+        self._number += 1
+        row = next(link_to_rows(link, self._number, k=1, one_row=True))
+        values = [_value(row[key]) for key in self._keys]
+        if self._explain:
+            values.append(explanation)
+        if isinstance(cells, SheetRow) and self._sheet is not None:
+            self._rows[cells.number] = values
+        else:
+            self._rows[self._number + 1] = [*cells, *values]
+
+    def close(self) -> None:
+        """Write the workbook."""
+        header_row = 1 if self._sheet is None else self._sheet.header_row
+        rows: dict[int, Sequence[Value]] = {header_row: self._header, **self._rows}
+        if self._sheet is None:
+            _write_parts(self._stream, _new_parts(rows))
+        else:
+            extend_workbook(self._stream, self._sheet, rows)
+
+
+def write_workbook(stream: IO[bytes], rows: Iterable[Sequence[Value]]) -> None:
+    """Write a new workbook; the first of the rows is a bold header."""
+    _write_parts(stream, _new_parts(dict(enumerate(rows, start=1))))
+
+
+def extend_workbook(stream: IO[bytes], sheet: Sheet, rows: Mapping[int, Sequence[Value]]) -> None:
+    """Write a copy of the workbook of a sheet, with more cells in some rows, by their numbers.
+
+    They stand in the first columns to the right of the table that are free. One of the rows is the
+    header; all have as many cells. Whatever else is in the workbook stays as it is.
+    """
+    _check_signature(sheet.file)
+    _write_parts(stream, _copied_parts(sheet, rows))
+
+
+def _write_parts(stream: IO[bytes], parts: Iterable[_Part]) -> None:
+    whole = io.BytesIO()
+    with zipfile.ZipFile(whole, "w") as archive:
+        for info, content in parts:
+            archive.writestr(info, content)
+    stream.write(whole.getbuffer())
+
+
+def _value(value: Any) -> Value:
+    return JOINED_BY.join(value) if isinstance(value, list) else value
+
+
+def _clean(text: str) -> str:
+    """Return what XML and a cell can hold of a text."""
+    text = _FORBIDDEN.sub("\ufffd", text)
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+
+
+# --- a copy of a workbook -------------------------------------------------------------------------
+
+
+def _copied_parts(sheet: Sheet, rows: Mapping[int, Sequence[Value]]) -> Iterator[_Part]:
+    """Yield the files of a workbook; the sheet has the cells of the rows beside its table."""
+    name = next(part for title, _, part in sheet_parts(sheet.file) if title == sheet.name)
+    content = _extended(sheet, read_part(sheet.file, name), rows)
+    try:
+        with zipfile.ZipFile(sheet.file) as archive:
+            for info in archive.infolist():
+                old = b"" if info.filename == name else archive.read(info)
+                yield copy.copy(info), content if info.filename == name else old
+    except ZIP_DAMAGE as error:
+        raise ReadError(
+            sheet.file, f"cannot be copied ({error}): save the workbook anew"
+        ) from error
+
+
+def _check_signature(path: Path) -> None:
+    with zipfile.ZipFile(path) as archive:
+        if any(name.startswith(_SIGNATURES) for name in archive.namelist()):
+            _log.warning("%s is signed; the signature does not hold for the copy", path)
+
+
+def _first_free(sheet: Sheet, spans: SpanReader, taken: int, width: int) -> int:
+    first = max(spans.free_column(sheet.header_row), taken, len(sheet.header) + 1)
+    if first + width - 1 > MAX_COLUMNS:
+        raise sheet.error(
+            f"{width} columns are needed on the right, and {MAX_COLUMNS - first + 1} are free"
+        )
+    return first
+
+
+def _style(xml: bytes, row: RowSpan, column: int) -> bytes:
+    """Return the attribute with the style of a cell."""
+    for cell in row.cells:
+        if cell.column == column:
+            match = _STYLE.search(start_tag(xml, cell.start))
+            return match[0] if match else b""
+    return b""
+
+
+def _extended(sheet: Sheet, xml: bytes, rows: Mapping[int, Sequence[Value]]) -> bytes:
+    table = {"beyond": len(sheet.header), "whole": sheet.header_row}
+    spans = SpanReader(sheet.file, xml, sheet.name, **table)
+    width = len(rows[sheet.header_row])
+    merged = (
+        column_number(column.decode()) + 1
+        for column, last in _MERGED.findall(xml)
+        if int(last) >= sheet.header_row
+    )
+    first = _first_free(sheet, spans, max(merged, default=1), width)
+    edits: list[tuple[int, int, bytes]] = []
+    for row in spans.rows:
+        if row.number not in rows:
+            continue
+        tag = start_tag(xml, row.start)
+        prefix = tag[1 : tag.index(b"row")].decode()
+        header = row.number == sheet.header_row
+        style = _style(xml, row, len(sheet.header)) if header else b""
+        new = _cells(rows[row.number], row.number, first, style, prefix)
+        right = [cell for cell in row.cells if cell.column >= first]
+        at = right[0].start if right else row.end_tag
+        edits.append((row.start, row.start + len(tag), _SPANS.sub(b"", tag)))
+        edits.append((at, at, new))
+        edits += [(cell.start, cell.end, b"") for cell in right if cell.column < first + width]
+    if match := _DIMENSION.search(xml):
+        start, before, end_column, end_row = match.group(2), match[1], match[3], match[4]
+        last = max(column_number((end_column or start).decode()), first + width - 1)
+        bottom = end_row or start.lstrip(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+        corner = column_letters(last).encode() + bottom
+        edits.append((*match.span(), before + start + b":" + corner + b'"'))
+    return replaced(xml, edits)
+
+
+def _cells(
+    values: Iterable[Value], row: int, first: int, style: bytes = b"", prefix: str = ""
+) -> bytes:
+    cells = []
+    for column, value in enumerate(values, first):
+        if value is None or value == "":
+            continue
+        head = f'<{prefix}c r="{column_letters(column)}{row}"{style.decode()}'
+        if isinstance(value, str):
+            text = escape(_ESCAPE.sub("_x005F_", _clean(value)), quote=False)
+            inner = f'<{prefix}t xml:space="preserve">{text}</{prefix}t>'
+            cells.append(f'{head} t="inlineStr"><{prefix}is>{inner}</{prefix}is></{prefix}c>')
+        elif isinstance(value, bool):
+            cells.append(f'{head} t="b"><{prefix}v>{value:d}</{prefix}v></{prefix}c>')
+        else:
+            cells.append(f"{head}><{prefix}v>{value!r}</{prefix}v></{prefix}c>")
+    return "".join(cells).encode()
+
+
+# --- a new workbook -------------------------------------------------------------------------------
+
+_XML = b'<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
+_OOXML = b"http://schemas.openxmlformats.org"
+_MAIN = b'xmlns="%s/spreadsheetml/2006/main"' % _OOXML
+_RELATION = b"%s/officeDocument/2006/relationships" % _OOXML
+_TYPE = b"application/vnd.openxmlformats-officedocument.spreadsheetml"
+_FONT = b'<font>%s<sz val="11"/><name val="Calibri"/></font>'
+
+
+def _new_parts(rows: Mapping[int, Sequence[Value]]) -> Iterator[_Part]:
+    """Yield the files of a workbook with one sheet, whose first row is a bold header."""
+    if len(rows) > MAX_ROWS:
+        raise InvalidInput(
+            f"a sheet has at most {MAX_ROWS:,} rows, and {len(rows):,} are to be written: write "
+            "TSV, CSV or Parquet"
+        )
+    for name, content in _new_xlsx(rows).items():
+        info = zipfile.ZipInfo(name)  # of 1980, so that equal links give equal files
+        info.compress_type = zipfile.ZIP_DEFLATED
+        yield info, content
+
+
+def _new_xlsx(rows: Mapping[int, Sequence[Value]]) -> dict[str, bytes]:
+    filled = (
+        b'<row r="%d">%s</row>' % (n, _cells(row, n, 1, b' s="1"' if n == 1 else b""))
+        for n, row in rows.items()
+    )
+    relation = b'<Relationship Id="%s" Type="%s/%s" Target="%s"/>'
+    relations = b'%s<Relationships xmlns="%s/package/2006/relationships">%s</Relationships>'
+    override = b'<Override PartName="/xl/%s.xml" ContentType="%s.%s+xml"/>'
+    to_workbook = relation % (b"r1", _RELATION, b"officeDocument", b"xl/workbook.xml")
+    two = relation % (b"r1", _RELATION, b"worksheet", b"sheet1.xml")
+    two += relation % (b"r2", _RELATION, b"styles", b"styles.xml")
+    return {
+        "[Content_Types].xml": b'%s<Types xmlns="%s/package/2006/content-types">'
+        b'<Default Extension="rels" '
+        b'ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
+        b"%s%s%s</Types>"
+        % (
+            _XML,
+            _OOXML,
+            override % (b"workbook", _TYPE, b"sheet.main"),
+            override % (b"sheet1", _TYPE, b"worksheet"),
+            override % (b"styles", _TYPE, b"styles"),
+        ),
+        "_rels/.rels": relations % (_XML, _OOXML, to_workbook),
+        "xl/workbook.xml": b'%s<workbook %s xmlns:r="%s"><sheets>'
+        b'<sheet name="links" sheetId="1" r:id="r1"/></sheets></workbook>'
+        % (_XML, _MAIN, _RELATION),
+        "xl/_rels/workbook.xml.rels": relations % (_XML, _OOXML, two),
+        "xl/styles.xml": b'%s<styleSheet %s><fonts count="2">%s%s</fonts><fills count="2"><fill>'
+        b'<patternFill patternType="none"/></fill><fill><patternFill patternType="gray125"/></fill>'
+        b'</fills><borders count="1"><border/></borders><cellStyleXfs count="1"><xf/>'
+        b'</cellStyleXfs><cellXfs count="2"><xf/><xf fontId="1" applyFont="1"/></cellXfs>'
+        b'<cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles>'
+        b"</styleSheet>" % (_XML, _MAIN, _FONT % b"", _FONT % b"<b/>"),
+        "xl/sheet1.xml": b"%s<worksheet %s><sheetData>%s</sheetData></worksheet>"
+        % (_XML, _MAIN, b"".join(filled)),
+    }

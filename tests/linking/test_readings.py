@@ -1,0 +1,114 @@
+"""An abbreviation alone in a list: what else it may stand for, and how sure a link is then."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from canonym import Concept, Linker, Name, Relation, Terminology
+from canonym.cli.explanation import explain
+from canonym.exchange.mappings import mappings_of
+from canonym.linking.judge import CONTRADICTED, SAME_WORDS, UNUSUAL
+from canonym.types import OTHER_READINGS, Link
+
+RECORDS = [
+    *(Concept("T:1", "Cerebral palsy"), Name("CP", "T:1"), Concept("T:2", "Chest pain")),
+    *(Concept("T:3", "Cleft palate"), Concept("T:4", "Hip pain")),
+    *(Concept("T:5", "Parkinson disease"), Name("Paralysis agitans", "T:5")),
+    *(Concept("T:6", "Parkinson disease, late onset"), Name("PD", "T:6")),
+    *(Relation("T:6", "is_a", "T:5"), Concept("T:7", "Panic disorder")),
+    *(Concept("T:8", "Hallucinogen disorders"), Name("PCP", "T:8"), Name("phencyclidine", "T:8")),
+    *(Concept("T:9", "Restless legs syndrome"), Name("RLS", "T:9")),
+    *(Concept("T:10", "Netherton syndrome"), Name("NS", "T:10")),
+    *(Concept("T:11", "Complex regional pain syndrome"), Name("CRPS", "T:11")),
+    *(Concept("T:12", "Premature complexes"), Name("PVCs", "T:12")),
+    *(Concept("T:15", "Mild cognitive impairment of unknown cause"), Name("MCI", "T:15")),
+    *(
+        Concept("T:16", "Myocardial infarction"),
+        Concept("T:17", "Ondine curse"),
+        Name("HLH", "T:17"),
+    ),
+    *(Concept("T:18", "Hemophagocytic lymphohistiocytosis"),),
+    *(Concept("T:13", "Turner syndrome"), Concept("T:14", "Tourette syndrome")),
+]
+
+
+@pytest.fixture(scope="module")
+def linker(tmp_path_factory: pytest.TempPathFactory) -> Linker:
+    folder = tmp_path_factory.mktemp("readings") / "index"
+    return Linker.build(Terminology.build(RECORDS), folder=folder)
+
+
+def said(link: Link) -> list[str]:
+    return [step.after for step in link.steps if step.name == OTHER_READINGS]
+
+
+def test_what_an_abbreviation_usually_stands_for_is_laid_beside_it(linker: Linker) -> None:
+    (link,) = linker.link(["CP"], k=3)
+    assert [candidate.id for candidate in link.candidates] == ["T:1", "T:2", "T:3"]
+    assert said(link) == ["chest pain | cleft palate"]
+    assert link.confidence == UNUSUAL
+    assert "'CP' may also stand for: chest pain | cleft palate" in list(explain(link))
+    (mapping,) = mappings_of(link)
+    assert mapping.supported == "related"  # though the name is the same, letter by letter
+    for written in ("cp", "h/o CP"):
+        assert said(linker.link([written])[0])
+
+
+def test_the_only_reading_of_an_abbreviation_counts_as_well(linker: Linker) -> None:
+    (link,) = linker.link(["HLH"], k=2)
+    assert [candidate.id for candidate in link.candidates] == ["T:17", "T:18"]
+    assert link.confidence == UNUSUAL
+
+
+def test_a_reading_that_no_name_has_counts_as_well(linker: Linker) -> None:
+    (drug,) = linker.link(["PCP"])
+    assert (drug.candidates[0].id, drug.confidence) == ("T:8", UNUSUAL)
+    assert said(drug) == ["Pneumocystis pneumonia"]
+
+
+@pytest.mark.parametrize(
+    ("mention", "id"),
+    [
+        ("PD", "T:6"),  # below the usual reading
+        ("RLS", "T:9"),  # of one reading
+        ("MCI", "T:15"),  # the label says more than the reading
+        ("NS", "T:10"),  # no reading is known
+        ("CP (cerebral palsy)", "T:1"),
+        ("cerebral palsy", "T:1"),
+    ],
+)
+def test_other_short_forms_stay_as_they_are(linker: Linker, mention: str, id: str) -> None:
+    (link,) = linker.link([mention], min_confidence=0)
+    assert link.candidates[0].id == id
+    assert not said(link)
+    assert link.confidence is not None
+    assert link.confidence > UNUSUAL
+
+
+def test_a_name_that_somebody_added_is_meant(tmp_path: Path) -> None:
+    linker = Linker.build(Terminology.build(RECORDS), folder=tmp_path / "index")
+    linker.synonyms.add("TS", "T:13")
+    (link,) = linker.link(["TS"])
+    assert (link.id, said(link)) == ("T:13", [])
+
+
+def test_a_capital_s_at_the_end_is_no_plural(linker: Linker) -> None:
+    protein, syndrome, plural = linker.link(["CRP", "CRPS", "PVC"])
+    assert protein.candidates[0].against.contradictions[0].kind == "letter"
+    assert protein.confidence is not None
+    assert protein.confidence <= CONTRADICTED
+    assert (syndrome.id, syndrome.candidates[0].against.contradictions) == ("T:11", ())
+    assert (plural.id, plural.candidates[0].against.contradictions) == ("T:12", ())
+
+
+def test_a_name_with_the_same_words_is_likely_beside_one_with_fewer(tmp_path: Path) -> None:
+    pain = [Concept("P:1", "Pain in right knee"), Concept("P:2", "Pain in knee")]
+    pain += [Concept("P:3", "Pain in left knee"), Name("knee pain", "P:2")]
+    linker = Linker.build(Terminology.build(pain), folder=tmp_path / "index")
+    for mention in ("right knee pain", "R knee pain", "knee pain (R)"):
+        (link,) = linker.link([mention])
+        assert link.id == "P:1"
+        assert link.confidence is not None
+        assert link.confidence >= SAME_WORDS
