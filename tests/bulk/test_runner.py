@@ -7,6 +7,7 @@ import errno
 import json
 import multiprocessing
 import os
+import shutil
 import signal
 from pathlib import Path
 from typing import Any
@@ -346,6 +347,29 @@ def test_an_index_that_is_deleted_meanwhile_ends_the_run(visits: Path, tmp_path:
         link(visits, tmp_path / "out", folder, progress=delete)
     (tmp_path / "elsewhere").rename(folder)
     assert link(visits, tmp_path / "out", folder, resume=True).kept == 1
+
+
+@pytest.mark.parametrize(
+    ("gone", "message"), [(True, "the index is gone"), (False, "build the index again")]
+)
+def test_an_index_that_vanishes_while_it_is_opened_is_gone_and_not_damaged(
+    visits: Path,
+    tmp_path: Path,
+    index: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    gone: bool,
+    message: str,
+) -> None:
+    folder = shutil.copytree(index, tmp_path / "index")
+
+    def reopened(_: Any) -> Linker:
+        if gone:
+            folder.rename(tmp_path / "elsewhere")
+        raise ReadError(folder / "speller", "cannot be opened; build the index again")
+
+    monkeypatch.setattr(job_module, "reopened", reopened)
+    with pytest.raises(ReadError, match=message):
+        link(visits, tmp_path / "out", folder)
 
 
 def test_an_index_that_changes_meanwhile_ends_the_run(visits: Path, tmp_path: Path) -> None:

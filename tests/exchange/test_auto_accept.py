@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import doctest
 from dataclasses import replace
 
 import pytest
 
-from canonym.exchange import auto_accept
 from canonym.exchange.auto_accept import LEAST_CONFIDENCE, LEAST_MARGIN, can_auto_accept
-from canonym.text import short_forms
 from canonym.text.short_forms import is_short_form
 from canonym.types import CORRECTION, USUAL_READING, Against, Candidate, Link, Mention, Step
 
@@ -27,11 +24,6 @@ def _with(mention: str, name: str, searched: str = "", **changes: object) -> Lin
         candidates=(best, FAR),
         **changes,  # type: ignore[arg-type]
     )
-
-
-@pytest.mark.parametrize("module", [auto_accept, short_forms])
-def test_examples_run(module: object) -> None:
-    assert doctest.testmod(module).failed == 0  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from canonym.exchange.mappings import mappings_of
 from canonym.linking.codes import AGREED, DOUBTED, UNCONFIRMED, agreement_of
 from canonym.linking.evidence import EVIDENCE
 from canonym.linking.judge import MENTIONS, fit_judge
-from canonym.terminology.database import Database
+from canonym.terminology.sqlite_file import Database
 from canonym.types import Link, Record, Step
 
 TERMINOLOGIES: dict[str, list[Record]] = {

@@ -9,7 +9,7 @@ import pytest
 from canonym import Concept, Linker, Name, Relation, Terminology
 from canonym.cli.explanation import explain
 from canonym.exchange.mappings import mappings_of
-from canonym.linking.judge import CONTRADICTED, SAME_WORDS, UNUSUAL
+from canonym.linking.judge import CONTRADICTED, SAME_WORDS, UNUSUAL, USUAL
 from canonym.types import OTHER_READINGS, Link
 
 RECORDS = [
@@ -85,6 +85,17 @@ def test_other_short_forms_stay_as_they_are(linker: Linker, mention: str, id: st
     assert not said(link)
     assert link.confidence is not None
     assert link.confidence > UNUSUAL
+
+
+def test_the_usual_reading_counts_where_the_abbreviation_is_no_name(linker: Linker) -> None:
+    usual, negated, small, other = linker.link(["MI", "no MI", "mi", "SD"])
+    assert usual.id == "T:16"
+    assert usual.searched == "myocardial infarction"
+    assert usual.confidence == USUAL
+    assert "mitral insufficiency" in said(usual)[0]
+    assert (negated.nil, negated.status) == (True, ("negated",))
+    assert small.nil  # in small letters it may be a word
+    assert other.nil  # no reading is known
 
 
 def test_a_name_that_somebody_added_is_meant(tmp_path: Path) -> None:

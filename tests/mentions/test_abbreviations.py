@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
 import sys
 import time
 import weakref
@@ -22,10 +21,6 @@ from canonym.mentions.abbreviations import (
 )
 
 OWN = "schwartz-hearst"
-
-
-def test_examples_in_docstrings():
-    assert doctest.testmod(abbreviations).failed == 0
 
 
 def found(text: str, engine: str = OWN) -> dict[str, str]:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import doctest
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from canonym.mentions import binomials
 from canonym.mentions.binomials import (
     Binomials,
     BinomialsWriter,
@@ -36,10 +34,6 @@ NAMES = [
 @pytest.fixture(scope="module")
 def known() -> Binomials:
     return Binomials.build(NAMES)
-
-
-def test_examples_in_docstrings() -> None:
-    assert doctest.testmod(binomials).failed == 0
 
 
 def test_genera_of_an_epithet(known: Binomials) -> None:

@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-import doctest
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from canonym.mentions import composites
 from canonym.mentions.composites import split_composite
-
-
-def test_examples_in_docstrings():
-    assert doctest.testmod(composites).failed == 0
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import doctest
 import gzip
 import time
 
@@ -11,12 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from canonym.mentions import drug_lines
 from canonym.mentions.drug_lines import drug_line, is_drug_line, is_same_line
-
-
-def test_examples_in_docstrings() -> None:
-    assert doctest.testmod(drug_lines).failed == 0
 
 
 @pytest.mark.parametrize(

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import doctest
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from canonym import Concept, Linker, Name, Terminology
-from canonym.mentions import glued
 from canonym.mentions.glued import MOST_READINGS, Reading, readings
 from canonym.mentions.spelling import Apart, Speller
 
@@ -213,10 +210,6 @@ def pieces_of(word: str, names: dict[str, int], least: int = 1) -> list[str]:
         return [(len(known), n) for known, n in names.items() if text.startswith(known)]
 
     return [" ".join(one.pieces) for one in readings(word, beginnings, least=least)]
-
-
-def test_examples_in_docstrings() -> None:
-    assert doctest.testmod(glued).failed == 0
 
 
 def test_two_readings_that_are_as_good_are_not_clear() -> None:

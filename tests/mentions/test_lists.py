@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import doctest
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from canonym.mentions import lists
 from canonym.mentions.lists import items_of, listing_of, without_number
-
-
-def test_examples_in_docstrings():
-    assert doctest.testmod(lists).failed == 0
 
 
 @pytest.mark.parametrize(

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import doctest
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from canonym.mentions import prepare
 from canonym.mentions.prepare import LONGEST, Part, Preparation
 from canonym.mentions.spelling import Speller
 from canonym.types import Step
@@ -19,10 +16,6 @@ FORMS = {"HPT": "hyperparathyroidism", "BC": "breast and ovarian cancer"}
 @pytest.fixture(scope="module")
 def speller():
     return Speller.build(["Ovarian cancer", "Ovarian cyst", "Breast cancer", "Breast cyst"])
-
-
-def test_examples_in_docstrings():
-    assert doctest.testmod(prepare).failed == 0
 
 
 def test_nothing_to_do():

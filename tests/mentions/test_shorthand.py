@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,15 +9,9 @@ from hypothesis import strategies as st
 from canonym import Linker, Terminology
 from canonym.exchange.auto_accept import can_auto_accept
 from canonym.exchange.mappings import mappings_of
-from canonym.mentions import shorthand
 from canonym.mentions.composites import split_composite
 from canonym.mentions.shorthand import diabetes_name, write_out
 from canonym.types import Concept, Name
-
-
-def test_examples_in_docstrings():
-    assert doctest.testmod(shorthand).failed == 0
-
 
 WRITTEN_OUT = [
     ("diabetes w/o complications", "diabetes without complications"),

@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-import doctest
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from canonym.mentions import specimens
 from canonym.mentions.specimens import specimen_of
-
-
-def test_examples_in_docstrings() -> None:
-    assert doctest.testmod(specimens).failed == 0
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
 import functools
 import itertools
 import mmap
@@ -42,10 +41,6 @@ NAMES = [
 @pytest.fixture(scope="module")
 def speller():
     return Speller.build(NAMES)
-
-
-def test_examples_in_docstrings():
-    assert doctest.testmod(spelling).failed == 0
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
 import gzip
 import time
 
@@ -10,12 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from canonym.mentions import trial_fields as trials
 from canonym.mentions.trial_fields import clean_trial_field
-
-
-def test_examples_in_docstrings():
-    assert doctest.testmod(trials).failed == 0
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from canonym.terminology import (
     read_terminology,
     recognise,
 )
-from canonym.terminology.database import is_sqlite
+from canonym.terminology.sqlite_file import is_sqlite
 from canonym.types import Concept, Name
 
 TABLE = "id\tname\nX:1\tflu\nX:1\tgrippe\nX:2\tcold\n"

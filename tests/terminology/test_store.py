@@ -14,7 +14,7 @@ import pytest
 
 from canonym.errors import InvalidInput, Mismatch, ReadError
 from canonym.terminology import Terminology
-from canonym.terminology.database import FORMAT
+from canonym.terminology.sqlite_file import FORMAT
 from canonym.types import Concept, Name, Record, Relation, Xref
 
 RECORDS: list[Record] = [

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from canonym.errors import InvalidInput
 from canonym.terminology import Terminology, writer
-from canonym.terminology.database import BATCH
+from canonym.terminology.sqlite_file import BATCH
 from canonym.types import SCOPES, Concept, Name, Record, Relation, Xref
 
 HEART = [

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import doctest
 import itertools
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from canonym.text import PLAIN, STRONG, markup, normalise
+from canonym.text import PLAIN, STRONG, normalise
 from canonym.text.markup import named_characters, repairs, untagged, well_read, without_markup
 from canonym.text.memo import MemoNormaliser
 
@@ -19,10 +18,6 @@ SAMPLES = (
     "é β x Ã© â€™ ÃƒÂ©"
 )
 PIECES = st.lists(st.sampled_from([*SAMPLES.split(), " ", "\xa0"]), max_size=12).map("".join)
-
-
-def test_examples_in_docstrings() -> None:
-    assert doctest.testmod(markup).failed == 0
 
 
 @pytest.mark.parametrize(

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import doctest
-
 import pytest
 
-from canonym import text
-from canonym.text import STEPS, characters, words
+from canonym.text import STEPS, words
 
 NO_NUMERALS = (
     "i|v|x|hepatitis c|type c|type d|fragile x|46 xx|xxx syndrome|via|iva|vib|mix|civil|"
@@ -51,11 +48,6 @@ AMERICAN = (
     "phrase lyses disease analyses extraembryonic praecox hour sour leucine leucovorin "
     "four acre genre wise noise coenzyme aerobic Tumour tumour1"
 )
-
-
-@pytest.mark.parametrize("module", [text, characters, words])
-def test_examples_in_docstrings(module):
-    assert doctest.testmod(module).failed == 0
 
 
 @pytest.mark.parametrize(

@@ -80,10 +80,12 @@ def attempt(job: Job, shard: Shard) -> Outcome:
 def _linker(job: Job) -> Linker:
     """Return the linker of this process, if its index is still the one of the job."""
     folder = job.opening[1][1]
-    linker = reopened(job.opening)
     try:
+        linker = reopened(job.opening)
         same = linker.fingerprint == job.fingerprint
-    except FileNotFoundError as error:
+    except (FileNotFoundError, ReadError) as error:
+        if Path(folder).exists() and isinstance(error, ReadError):
+            raise
         raise ReadError(folder, "the index is gone, or this machine cannot see it") from error
     if not same:
         raise Mismatch(f"{folder} holds another index than when the job began")

@@ -133,7 +133,7 @@ def _describe(path: str) -> dict[str, Any]:
     from canonym.errors import ReadError
     from canonym.linker import Linker
     from canonym.terminology import Terminology
-    from canonym.terminology.database import is_sqlite
+    from canonym.terminology.sqlite_file import is_sqlite
 
     folder = folder_of(path)
     if not folder.exists():

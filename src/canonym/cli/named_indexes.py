@@ -37,8 +37,8 @@ def open_terminology(path: str) -> Terminology:
     """Open a terminology file or that of an index, or import any other source temporarily."""
     from canonym.linking.named import is_index_name
     from canonym.terminology import Terminology
-    from canonym.terminology.database import is_sqlite
     from canonym.terminology.formats import import_terminology, is_packaged
+    from canonym.terminology.sqlite_file import is_sqlite
 
     word = Path(path).name == path and not Path(path).suffix and not Path(path).exists()
     if is_index_name(path) or (word and not is_packaged(path)):  # an unknown name is refused

@@ -1,8 +1,9 @@
 """Hashed subwords: a name is the sum of the vectors of its words, word pairs and n-grams.
 
-This is the default encoder; `canonym.training.fit_subword` fits one to any terminology in minutes.
-It needs NumPy only and encodes tens of thousands of names a second on a CPU. An unseen word still
-has n-grams, as in fastText [1]_. Unlike fastText, training lets the names of a concept meet.
+This is the default encoder; `canonym.training.subword.fit_subword` fits one to any terminology in
+minutes. It needs NumPy only and encodes tens of thousands of names a second on a CPU. An unseen
+word still has n-grams, as in fastText [1]_. Unlike fastText, training lets the names of a concept
+meet.
 
 Notes
 -----

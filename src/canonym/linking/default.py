@@ -23,7 +23,7 @@ from canonym.linking.named import DEFAULT, PACKAGED, indexes_folder
 from canonym.linking.overlay import OVERLAY, Overlay, OverlayContent
 from canonym.linking.settings import SIEVES
 from canonym.terminology import Terminology
-from canonym.terminology.database import FORMAT as TERMINOLOGY_FORMAT
+from canonym.terminology.sqlite_file import FORMAT as TERMINOLOGY_FORMAT
 
 _log = logging.getLogger(__name__)
 _T = TypeVar("_T")

@@ -35,8 +35,8 @@ from canonym.linking.build import FORMAT, build_index
 from canonym.linking.default import MADE_FROM, carry_over
 from canonym.linking.named import PACKAGED, indexes_folder
 from canonym.terminology.catalogue import Entry
-from canonym.terminology.database import FORMAT as TERMINOLOGY_FORMAT
 from canonym.terminology.formats import import_terminology
+from canonym.terminology.sqlite_file import FORMAT as TERMINOLOGY_FORMAT
 
 _log = logging.getLogger(__name__)
 

@@ -19,6 +19,7 @@ import numpy.typing as npt
 from canonym.encoders import make_encoder
 from canonym.errors import InvalidInput
 from canonym.io.numbers import largest_product
+from canonym.linking.decision import NEGATED
 from canonym.linking.hits import PREFERRED, ConceptHit, Draft, at_most
 from canonym.linking.search import BatchHits
 from canonym.linking.settings import IDS, SIEVES
@@ -35,6 +36,7 @@ from canonym.text.type_names import type_words
 from canonym.types import (
     OTHER_READINGS,
     SCOPES,
+    USUAL_READING,
     Document,
     Encoder,
     Float32Array,
@@ -212,39 +214,65 @@ def _with_tied(
 
 
 def beside_readings(draft: Draft, batch: BatchHits) -> Draft:
-    """Lay the other readings of an abbreviation beside the concept that has it as a name.
+    """Give an abbreviation that is all of a mention what else it may stand for.
 
-    A terminology has *PCP* for the drug alone, and a list may mean the pneumonia. Nothing changes
-    where the concept, or one above or below it, is the first reading of the table, or where the
-    sieves know no reading.
+    A terminology has *PCP* for the drug alone, and a list may mean the pneumonia: the other
+    readings of the table that sieves know are laid beside. Nothing changes where the concept, or
+    one above or below it, is the first reading, or where no reading is known. Of an abbreviation of
+    several readings that is no name, the first reading counts if it is known.
     """
     if draft.parts:
         parts = tuple(beside_readings(part, batch) for part in draft.parts)
         return draft._replace(parts=parts)
-    readings = readings_of(draft.string)
-    if not readings or not draft.hits or draft.hits[0].found_by not in _SIEVES:
-        return draft
-    if draft.hits[0].row >= batch.names.n_base:  # somebody added the name
-        return draft
-    hits_of = batch.by_forbidden[draft.forbidden]
+    readings, hits_of = readings_of(draft.string), batch.by_forbidden[draft.forbidden]
     known = {
         reading: hits.hits[0]
         for reading in readings
         if (hits := hits_of.get(reading)) is not None and hits.sieve in _SIEVES and hits.hits
     }
+    if not known:
+        return draft
+    if not draft.hits or draft.hits[0].found_by not in _SIEVES:
+        return _read(draft, readings, known)
+    if draft.hits[0].row >= batch.names.n_base:  # somebody added the name
+        return draft
     concepts = [hit.concept for hit in draft.hits if hit.found_by in _SIEVES]
     kin = {reading for reading, hit in known.items() if _are_kin(hit.concept, concepts, batch)}
-    others = {reading: hit for reading, hit in known.items() if reading not in kin}
     label = batch.concepts[draft.hits[0].concept].label
     usual, words = (set(form.split()) for form in strong_forms([readings[0], label]))
-    if not known or readings[0] in kin or usual <= words:
+    if readings[0] in kin or usual <= words:
         return draft
-    best, *rest = draft.hits
-    beside = [at_most(hit, best.score) for hit in others.values()]
-    taken = {hit.concept for hit in beside}
-    rest = [hit for hit in rest if hit.concept not in taken]
+    others = {reading: hit for reading, hit in known.items() if reading not in kin}
     step = Step(OTHER_READINGS, draft.string, " | ".join(others or readings[:1]))
-    return draft._replace(hits=(best, *beside, *rest), steps=(*draft.steps, step))
+    return draft._replace(
+        hits=_ahead(draft.hits[0], others.values(), draft.hits), steps=(*draft.steps, step)
+    )
+
+
+def _read(draft: Draft, readings: Sequence[str], known: Mapping[str, ConceptHit]) -> Draft:
+    """Return the first reading of an abbreviation in capitals, the others beside it."""
+    if len(readings) < 2 or readings[0] not in known or draft.string.islower():
+        return draft
+    usual = Step(USUAL_READING, draft.string, readings[0])
+    others = Step(OTHER_READINGS, draft.string, " | ".join(readings[1:]))
+    best, *beside = known.values()
+    return draft._replace(
+        string=readings[0],
+        hits=_ahead(best, beside, draft.hits),
+        nil=draft.reason == NEGATED,
+        reason=draft.reason if draft.reason == NEGATED else "",
+        steps=(*draft.steps, usual, others),
+    )
+
+
+def _ahead(
+    best: ConceptHit, beside: Iterable[ConceptHit], hits: Iterable[ConceptHit]
+) -> tuple[ConceptHit, ...]:
+    """Return the best hit, those beside it, and the others; each concept once, scores falling."""
+    by_concept: dict[int, ConceptHit] = {}
+    for hit in (best, *beside, *hits):
+        by_concept.setdefault(hit.concept, at_most(hit, best.score))
+    return tuple(by_concept.values())
 
 
 def _are_kin(concept: int, others: Iterable[int], batch: BatchHits) -> bool:

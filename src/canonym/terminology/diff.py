@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from canonym.errors import InvalidInput, ReadError
 from canonym.io.files import write_file
-from canonym.terminology.database import BATCH
+from canonym.terminology.sqlite_file import BATCH
 
 if TYPE_CHECKING:
     from canonym.terminology.store import Terminology

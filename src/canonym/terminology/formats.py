@@ -18,10 +18,10 @@ from canonym.io.streams import members, open_bytes, open_text
 from canonym.io.tables import open_table
 from canonym.io.workbooks import workbook_suffix
 from canonym.io.xml import read_prolog
-from canonym.terminology.database import is_sqlite
 from canonym.terminology.language_tags import check_language
 from canonym.terminology.readers.table import find_columns
 from canonym.terminology.replaced import read_replaced, with_replaced
+from canonym.terminology.sqlite_file import is_sqlite
 from canonym.terminology.store import Terminology
 from canonym.types import Concept, Name, Record, Xref
 

@@ -30,7 +30,7 @@ from canonym.terminology.codes import (
     known_ids,
     short_words,
 )
-from canonym.terminology.database import BATCH, CONCEPTS, NAMES, Database, objects, objects_at
+from canonym.terminology.sqlite_file import BATCH, CONCEPTS, NAMES, Database, objects, objects_at
 from canonym.terminology.writer import write_terminology
 from canonym.text.codes import may_hold_code
 from canonym.types import Concept, Int32Array, Name, Record, Relation, Xref

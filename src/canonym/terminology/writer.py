@@ -14,8 +14,15 @@ from typing import Any
 
 from canonym.errors import InvalidInput
 from canonym.io.files import write_file
-from canonym.terminology.database import APPLICATION_ID, BATCH, FORMAT, INDEXES, SCHEMA, concept_row
 from canonym.terminology.language_tags import check_language
+from canonym.terminology.sqlite_file import (
+    APPLICATION_ID,
+    BATCH,
+    FORMAT,
+    INDEXES,
+    SCHEMA,
+    concept_row,
+)
 from canonym.types import SCOPES, Concept, Name, Record, Relation, Xref
 
 _LABEL = SCOPES.index("label")
