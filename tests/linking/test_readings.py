@@ -29,6 +29,8 @@ RECORDS = [
         Concept("T:17", "Ondine curse"),
         Name("HLH", "T:17"),
     ),
+    *(Concept("T:19", "Myotonic dystrophy 2"), Name("DM2", "T:19")),
+    Concept("T:20", "Type 2 diabetes mellitus"),
     *(Concept("T:18", "Hemophagocytic lymphohistiocytosis"),),
     *(Concept("T:13", "Turner syndrome"), Concept("T:14", "Tourette syndrome")),
 ]
@@ -59,6 +61,12 @@ def test_what_an_abbreviation_usually_stands_for_is_laid_beside_it(linker: Linke
 def test_the_only_reading_of_an_abbreviation_counts_as_well(linker: Linker) -> None:
     (link,) = linker.link(["HLH"], k=2)
     assert [candidate.id for candidate in link.candidates] == ["T:17", "T:18"]
+    assert link.confidence == UNUSUAL
+
+
+def test_a_type_of_diabetes_is_a_reading(linker: Linker) -> None:
+    (link,) = linker.link(["DM2"], k=2)
+    assert [candidate.id for candidate in link.candidates] == ["T:19", "T:20"]
     assert link.confidence == UNUSUAL
 
 

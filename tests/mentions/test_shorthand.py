@@ -101,7 +101,7 @@ def test_dm_and_a_type_are_a_diabetes(text: str, number: int) -> None:
     assert diabetes_name(text) == f"type {number} diabetes mellitus"
 
 
-@pytest.mark.parametrize("text", ["DM", "dm2", "DM3", "DMD", "ADM2", "DM2 locus", "MDM2", "T2D M"])
+@pytest.mark.parametrize("text", ["DM", "DM3", "DMD", "ADM2", "DM2 locus", "MDM2", "T2D M"])
 def test_other_short_forms_are_none(text: str) -> None:
     assert diabetes_name(text) == ""
 
@@ -127,4 +127,16 @@ def test_a_name_of_a_terminology_goes_before_the_diabetes() -> None:
     ],
 )
 def test_sides_are_written_out_beside_parts_of_the_body(text: str, written_out: str) -> None:
+    assert write_out(text) == written_out
+
+
+@pytest.mark.parametrize(
+    ("text", "written_out"),
+    [
+        *(("H.T.N.", "HTN"), ("recurrent u.t.i.", "recurrent UTI"), ("T.I.A", "TIA")),
+        *(("e.g. fever", "e.g. fever"), ("i.v. drug", "i.v. drug"), ("E. coli", "E. coli")),
+        *(("St. J. Smith", "St. J. Smith"), ("v1.2.3", "v1.2.3")),
+    ],
+)
+def test_dots_between_letters_go(text: str, written_out: str) -> None:
     assert write_out(text) == written_out

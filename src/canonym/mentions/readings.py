@@ -19,6 +19,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from canonym.mentions.clinical import text_readings
+from canonym.mentions.shorthand import diabetes_name
 
 # --- the table ------------------------------------------------------------------------------------
 
@@ -546,7 +547,7 @@ def readings_of(text: str) -> tuple[str, ...]:
     short = _singular(text.upper() if text.islower() else text)
     if several := _several().get(short):
         return tuple(reading.text for reading in several)
-    return tuple(filter(None, [text_readings().get(short)]))
+    return tuple(filter(None, [text_readings().get(short) or diabetes_name(text)]))
 
 
 def has_several(short: str) -> bool:

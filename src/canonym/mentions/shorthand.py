@@ -65,7 +65,9 @@ _SIDE_BEHIND = re.compile(rf"\b(?P<part>(?i:{_BODY})(?: [a-z]+)?)(?:\s*,\s*|\s+)
 # Shorthand that is not in the table, such as "t/t" and "o/e".
 _LONE_LETTERS = re.compile(r"(?<![\w/])[a-z](?:/[a-z])+(?![\w/])")
 _SLASH = re.compile(r"[/&]")
-_DIABETES = re.compile(r"DM[ -]?(?:[Tt]ype ?)?([12]|II?)|T([12])DM|[Tt]ype ([12]|II?) DM")
+_DIABETES = re.compile(r"DM[ -]?(?:type ?)?([12]|II?)|T([12])DM|type ([12]|II?) DM", re.IGNORECASE)
+# "H.T.N.", but not the "e.g." of a sentence: three letters at least.
+_DOTTED = re.compile(r"(?<![\w.])[^\W\d_](?:\.[^\W\d_]){2,}\.?(?!\w)")
 _TYPE_OF_DIABETES = re.compile(
     r"\b(?:type (?:[12]|II?)|juvenile|gestational) diabetes\b(?! (?:mellitus|insipidus))",
     re.IGNORECASE,
@@ -86,7 +88,10 @@ def write_out(text: str) -> str:
     ('nausea and vomiting', 'hepatitis B/C')
     >>> write_out("R knee pain"), write_out("hip pain (L)"), write_out("L dopa")
     ('right knee pain', 'left hip pain', 'L dopa')
+    >>> write_out("recurrent U.T.I."), write_out("s.o.b."), write_out("e.g. fever")
+    ('recurrent UTI', 'SOB', 'e.g. fever')
     """
+    text = _DOTTED.sub(lambda match: match[0].replace(".", "").upper(), text)
     if _SLASH.search(text) is not None:
         text = _SHORTHAND.sub(_written_out, text)
     text = _SIDE_BEFORE.sub(lambda match: f"{_SIDES[match['side'][0].lower()]} ", text)
@@ -100,14 +105,14 @@ def diabetes_name(text: str) -> str:
 
     *DM2* is a myotonic dystrophy too, so this counts only where nothing has that name.
 
-    >>> diabetes_name("DM2"), diabetes_name("DM type I"), diabetes_name("dm2")
-    ('type 2 diabetes mellitus', 'type 1 diabetes mellitus', '')
+    >>> diabetes_name("DM type I"), diabetes_name("dm2"), diabetes_name("DM")
+    ('type 1 diabetes mellitus', 'type 2 diabetes mellitus', '')
     """
     match = _DIABETES.fullmatch(text)
     if match is None:
         return ""
     number = next(filter(None, match.groups()))
-    return f"type {len(number) if number[0] == 'I' else number} diabetes mellitus"
+    return f"type {len(number) if number[0] in 'Ii' else number} diabetes mellitus"
 
 
 def diabetes_phrases(text: str) -> Iterator[tuple[int, int, str]]:
