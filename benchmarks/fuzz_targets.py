@@ -360,7 +360,6 @@ ANY = (
         pubtator.TWO,
         bioc.XML,
         BIOC_JSON,
-        mantra.XML,
         concepts.LINES,
         DOCUMENTS,
         JSON_MENTIONS,
