@@ -632,7 +632,7 @@ TARGETS: dict[str, Make] = {
         changes=JSON,
     ),
     "reviews": one_file(read_reviews, REVIEWED, USAGI),
-    "link-input": one_file(read_input, *ANY, trials.XML, STUDIES, NAMES),
+    "link-input": one_file(read_input, *ANY, NAMES),
     "corpus": one_file(read_corpus, *ANY, MENTION_TABLE),
     "resume": resumed,
     "spelling-list": several(
