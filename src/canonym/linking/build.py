@@ -48,7 +48,7 @@ from canonym.linking.extra_names import (
 from canonym.linking.overlay import MergedTerminology, merge_into
 from canonym.linking.reuse import EarlierIndex, completed, completed_keys
 from canonym.linking.search import load_encoders
-from canonym.linking.settings import Settings, Sieve, chosen_sieves, complete
+from canonym.linking.settings import Settings, Sieve, chosen_sieves, complete, for_texts
 from canonym.mentions.binomials import BINOMIALS, BinomialsWriter
 from canonym.mentions.spelling import SpellerWriter
 from canonym.terminology import Terminology
@@ -395,7 +395,7 @@ def _add_normal_forms(work: Work, folder: Path, sieves: Sequence[Sieve], spellin
             ):
                 if sieve.bare:
                     forms = sieve.of_names(batch, normalise)
-                    bare = sieve.of_names(batch, normalise, for_texts=True)
+                    bare = for_texts(batch, forms)
                 else:
                     forms = unordered = normalise(forms) if follows else normalise(batch, plain)
                     strong = forms if sieve.steps == STRONG else strong
@@ -429,7 +429,7 @@ def bags_of(terminology: Terminology, sieves: Sequence[Sieve], report: Progress)
         builder.add_pairs(strong(batch))
         for sieve in sieves:
             if sieve.bare:
-                builder.add(sieve.of_names(batch, normalise, for_texts=True))
+                builder.add(for_texts(batch, sieve.of_names(batch, normalise)))
     return builder.finish()
 
 

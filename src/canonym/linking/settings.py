@@ -27,25 +27,22 @@ class Sieve(NamedTuple):
     bare: bool = False
 
     def of_names(
-        self,
-        names: Sequence[str],
-        normalise: Callable[[list[str]], Iterable[str]],
-        *,
-        for_texts: bool = False,
+        self, names: Sequence[str], normalise: Callable[[list[str]], Iterable[str]]
     ) -> list[str]:
-        """Return the forms of names, by what normalises their text; "" leaves a name out.
-
-        Texts explain short forms themselves, so a bare sieve has none `for_texts`.
-        """
+        """Return the forms of names, by what normalises their text; "" leaves a name out."""
         if not self.bare:
             return list(normalise(list(names)))
         bare = [bare_name(name) for name in names]
-        if for_texts:
-            bare = [
-                None if own_short_form(name) else own for name, own in zip(names, bare, strict=True)
-            ]
         forms = iter(normalise([name.text for name in bare if name is not None]))
         return ["" if name is None else next(forms) for name in bare]
+
+
+def for_texts(names: Sequence[str], bare: Sequence[str]) -> list[str]:
+    """Return the bare forms of names without short forms, which texts explain themselves."""
+    return [
+        "" if form and own_short_form(name) else form
+        for name, form in zip(names, bare, strict=True)
+    ]
 
 
 IDS = "id"
