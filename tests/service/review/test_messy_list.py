@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from canonym import Linker
 from tests.chromium import check_page, chromium
+from tests.conftest import own_folders
 from tests.service.review.messy import MessyRow, rows
 from tests.service.test_server import Server
 
@@ -31,9 +31,10 @@ MOST_UNTICKED = 3
 
 
 @pytest.fixture
-def address(tmp_path: Path) -> Iterator[str]:
+def address(packaged: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """The address of a server of the terminology that comes along."""
-    Linker.default()  # is built where it was not yet
+    for name, folder in own_folders(packaged).items():
+        monkeypatch.setenv(name, folder)
     server = Server("--reviews", str(tmp_path / "reviews.db"))
     yield server.address
     server.stop()
