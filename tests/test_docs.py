@@ -186,7 +186,11 @@ def _pages_to_run() -> list[Path]:
 
 
 # They train, or read much: `make slow` runs them.
-_SLOW = ("docs/methods/triplet-search.md", "docs/models/multilingual.md")
+_SLOW = (
+    "docs/guides/homonyms-and-nil.md",
+    "docs/methods/triplet-search.md",
+    "docs/models/multilingual.md",
+)
 
 
 def _marked(page: Path) -> Any:

@@ -181,6 +181,7 @@ def test_groups_of_the_optimizer(small: ModuleType) -> None:
             assert all(p.ndim > 1 for p in optimizer.param_groups[0]["params"])
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:this processor computes in bf16")
 def test_every_setting_changes_something(train: Callable[..., Any]) -> None:
     plain, _ = train()

@@ -157,6 +157,7 @@ def test_tables_of_watched_mentions() -> None:
     assert watched_tables([], None) == watched_tables([{}], None) == ()
 
 
+@pytest.mark.slow
 def test_a_resumed_run_has_measured_what_a_whole_one_has(small: ModuleType, tmp_path: Any) -> None:
     class Measuring(small.Synonyms):  # type: ignore[misc,name-defined]
         def measure(self, plan: Any, epoch: int) -> dict[str, Any]:
