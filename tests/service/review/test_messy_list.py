@@ -114,7 +114,7 @@ class Hand:
         self.page.wait_for_selector("#bulk-do:enabled")
         told = self.page.inner_text("#bulk-text")
         self.click("#bulk-do")
-        self.page.wait_for_selector("text=accepted")
+        self.page.wait_for_selector("#told:has-text('accepted')")
         match = re.search(r"of (\d+) occurrences. About ([\d.]+) of them", told)
         assert match is not None, told
         return int(match[1]), float(match[2])
@@ -208,6 +208,7 @@ def _fits(id: str, code: str) -> bool:
     return id.removeprefix("ICD10CM:").startswith(code)
 
 
+@pytest.mark.slow
 def test_a_messy_list_is_reviewed_with_few_clicks(
     browser: Any, address: str, tmp_path: Path
 ) -> None:
