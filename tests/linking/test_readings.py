@@ -58,6 +58,14 @@ def test_what_an_abbreviation_usually_stands_for_is_laid_beside_it(linker: Linke
         assert said(linker.link([written])[0])
 
 
+def test_a_short_form_beside_other_words_is_no_surer(linker: Linker) -> None:
+    side, severe = linker.link(["R CP", "severe PD"], min_confidence=0)
+    assert (side.candidates[0].id, said(side)) == ("T:1", ["chest pain"])
+    assert side.confidence is not None
+    assert side.confidence <= UNUSUAL
+    assert not said(severe)  # its label says the usual reading
+
+
 def test_the_only_reading_of_an_abbreviation_counts_as_well(linker: Linker) -> None:
     (link,) = linker.link(["HLH"], k=2)
     assert [candidate.id for candidate in link.candidates] == ["T:17", "T:18"]

@@ -266,3 +266,4 @@ def test_qualifiers_alone_are_no_name_of_what_they_qualify(mention: str) -> None
     for same in ("mild severity", "mildly", "of mild degree", "Mild"):
         assert not against(same, "Mild").contradictions
     assert not against("mild asthma", "Asthma, mild").contradictions
+    assert not against(mention, "...").contradictions  # a name without words

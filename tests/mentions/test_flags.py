@@ -102,6 +102,7 @@ def test_words_around_a_mention_say_what_it_is(text: str, expected: list[Any]) -
         ("Exclusion criteria: [pregnancy], [asthma].", [["negated"]] * 2),
         ("He had [asthma], and [cancer] was excluded.", [[], ["negated"]]),
         # Others.
+        ("[Fever] resolved 2 days ago.", ["historical"]),
         ("[Seizures] have not been observed. [Murmur] not heard. [Cough] (no)", [["negated"]] * 3),
         ("Low likelihood of [cancer]; appears to be [cellulitis].", [["uncertain"]] * 2),
         ("No one in the family has [cancer].", ["negated", "family"]),

@@ -95,13 +95,16 @@ def test_it_is_written_out_once(text):
     [
         *((text, 1) for text in ("DM1", "DM 1", "DM-1", "DM I", "DMI", "T1DM", "DM type 1")),
         *((text, 2) for text in ("DM2", "DM II", "DMII", "T2DM", "DM type II", "type 2 DM")),
+        *((text, 2) for text in ("dm2", "dm type ii", "type ii dm", "t2dm")),
     ],
 )
 def test_dm_and_a_type_are_a_diabetes(text: str, number: int) -> None:
     assert diabetes_name(text) == f"type {number} diabetes mellitus"
 
 
-@pytest.mark.parametrize("text", ["DM", "DM3", "DMD", "ADM2", "DM2 locus", "MDM2", "T2D M"])
+@pytest.mark.parametrize(
+    "text", ["DM", "DM3", "DMD", "dm i", "dmii", "ADM2", "DM2 locus", "MDM2", "T2D M"]
+)
 def test_other_short_forms_are_none(text: str) -> None:
     assert diabetes_name(text) == ""
 

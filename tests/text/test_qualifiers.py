@@ -248,7 +248,16 @@ def test_how_long_and_how_much_is_no_part_of_a_name(mention: str, rest: str) -> 
     "mention",
     [
         *("trisomy 21", "diabetes type 2", "vitamin B12", "IL 10/10", "factor X 5", "x3 days"),
-        *("chromosome 7/10", "hepatitis C", "interleukin 10", "20 weeks gestation of pregnancy"),
+        *(
+            "fever 36.5",
+            "fever 98.6 F",
+            "factor x a",
+            "cross x an",
+            "chromosome 7/10",
+            "hepatitis C",
+            "interleukin 10",
+            "20 weeks gestation of pregnancy",
+        ),
         "Loss of consciousness of 30 minutes or less",
     ],
 )

@@ -225,6 +225,8 @@ def beside_readings(draft: Draft, batch: BatchHits) -> Draft:
         parts = tuple(beside_readings(part, batch) for part in draft.parts)
         return draft._replace(parts=parts)
     readings, hits_of = readings_of(draft.string), batch.by_forbidden[draft.forbidden]
+    if not readings:
+        return _found_by_short_form(draft, batch)
     known = {
         reading: hits.hits[0]
         for reading in readings
@@ -265,6 +267,27 @@ def _read(draft: Draft, readings: Sequence[str], known: Mapping[str, ConceptHit]
     )
 
 
+def _found_by_short_form(draft: Draft, batch: BatchHits) -> Draft:
+    """Tell what a short form in a mention usually stands for, if a search found another meaning.
+
+    *Right CP* is near the name "CP" of cerebral palsy.
+    """
+    if not draft.hits or draft.hits[0].found_by in _SIEVES or draft.hits[0].row < 0:
+        return draft
+    name = batch.name(draft.hits[0]).text
+    readings = readings_of(name)
+    if (
+        len(readings) < 2
+        or name.islower()
+        or name.casefold() not in draft.string.casefold().split()
+    ):
+        return draft
+    usual, *forms = strong_forms([readings[0], *batch.texts(draft.hits[0])])
+    if any(set(usual.split()) <= set(form.split()) for form in forms):
+        return draft
+    return draft._replace(steps=(*draft.steps, Step(OTHER_READINGS, name, readings[0])))
+
+
 def _ahead(
     best: ConceptHit, beside: Iterable[ConceptHit], hits: Iterable[ConceptHit]
 ) -> tuple[ConceptHit, ...]:
@@ -287,8 +310,8 @@ def _above(id: str, terminology: Terminology) -> set[str]:
     """Return a concept and the concepts above it."""
     above, new = {id}, [id]
     while new:
-        new = [parent for each in new for parent in terminology.parents(each)]
-        new = [parent for parent in dict.fromkeys(new) if parent not in above]
+        parents = (parent for child in new for parent in terminology.parents(child))
+        new = [parent for parent in dict.fromkeys(parents) if parent not in above]
         above.update(new)
     return above
 

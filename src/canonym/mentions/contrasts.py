@@ -454,6 +454,8 @@ def _of_order(words: Sequence[str], others: Sequence[str]) -> Iterator[Contradic
 
 def _of_head(left: Sequence[str], others: Sequence[str]) -> Iterator[Contradiction]:
     """Yield a name of qualifiers alone, beside what a mention qualifies: *mild ID* and "Mild"."""
+    if not others:
+        return
     known = QUALIFIERS | SMALL | KINDS | _DEGREES
     rest = [word for word in left if word not in known and not word.startswith(tuple(others))]
     if rest and known.issuperset(others):

@@ -188,7 +188,8 @@ def _past() -> Iterator[tuple[Rule, str]]:
     yield (
         Rule(past, after="sentence"),
         """
-        resolved; (is |has |have |had |now |)resolved; history of; by history; hx; h/o;
+        (is |has |have |had |now |)resolved( last (week|month)| (a|0|00) (day|days|week|weeks) ago|);
+        resolved; history of; by history; hx; h/o;
         in the past; previously;
         as (a|an) (child|teenager|adolescent|boy|girl|infant|baby|kid|toddler|newborn|student);
         long ago; in 0000;

@@ -65,7 +65,10 @@ _SIDE_BEHIND = re.compile(rf"\b(?P<part>(?i:{_BODY})(?: [a-z]+)?)(?:\s*,\s*|\s+)
 # Shorthand that is not in the table, such as "t/t" and "o/e".
 _LONE_LETTERS = re.compile(r"(?<![\w/])[a-z](?:/[a-z])+(?![\w/])")
 _SLASH = re.compile(r"[/&]")
-_DIABETES = re.compile(r"DM[ -]?(?:type ?)?([12]|II?)|T([12])DM|type ([12]|II?) DM", re.IGNORECASE)
+# Without "type", small letters are no number: "dm i" is two words of other languages.
+_DIABETES = re.compile(
+    r"DM[ -]?(?:([12]|(?-i:II?))|type ?([12]|II?))|T([12])DM|type ([12]|II?) DM", re.IGNORECASE
+)
 # "H.T.N.", but not the "e.g." of a sentence: three letters at least.
 _DOTTED = re.compile(r"(?<![\w.])[^\W\d_](?:\.[^\W\d_]){2,}\.?(?!\w)")
 _TYPE_OF_DIABETES = re.compile(

@@ -94,13 +94,15 @@ _AMOUNT = (
 )
 _DAYS = "(?:mon|tues|wednes|thurs|fri|satur|sun)day"
 _MEASURED = re.compile(
-    rf"(?:[ ,]+(?:(?-i:x)|x(?=\d)|\u00d7) ?{_AMOUNT}(?: ?{_UNITS})?"
+    rf"(?:[ ,]+(?:(?-i:x)|x(?=\d)|\u00d7) ?(?:\d{{1,3}}|{_AMOUNT} ?{_UNITS})"
     rf"|[ ,]+(?:for|over|during) (?:the )?(?:past |last )?{_AMOUNT} ?{_UNITS}"
     rf"|[ ,]+{_AMOUNT} ?(?:hours?|hrs?|days?|wks?|weeks?) ago"
     rf"|[ ,]+(?:since (?:yesterday|(?:last|this) \w+|\d{{4}}|{_DAYS})|yesterday|today"
     r"|this (?:morning|week)|last night)"
     r"|(?:(?<=pain)|(?<=ache))[ ,]+\d{1,2} ?/ ?10"
-    r"|(?<=fever)[ ,]+(?:at |of |to |up to )?\d{2,3}(?:\.\d+)? ?\u00b0?[fc]?)$",
+    # 36.5 is no fever, in Celsius or Fahrenheit.
+    r"|(?<=fever)[ ,]+(?:at |of |to |up to )?"
+    r"(?:37\.[5-9]\d?|(?:3[89]|4[0-3]|99|10\d)(?:\.\d+)?) ?\u00b0?[fc]?)$",
     re.IGNORECASE,
 )
 _MEASURES = re.compile(
