@@ -188,7 +188,7 @@ def _past() -> Iterator[tuple[Rule, str]]:
     yield (
         Rule(past, after="sentence"),
         """
-        (is |has |have |had |now |)resolved( last (week|month)| (a|0|00) (day|days|week|weeks) ago|);
+        (is |has |have |had |now |)resolved( last (week|month)| (0|00) (day|days|week|weeks) ago|);
         resolved; history of; by history; hx; h/o;
         in the past; previously;
         as (a|an) (child|teenager|adolescent|boy|girl|infant|baby|kid|toddler|newborn|student);
