@@ -8,7 +8,7 @@ from numbers import Integral
 from pathlib import Path
 from typing import Any, NamedTuple, Unpack
 
-from canonym.bulk.batch import as_linker, link_table
+from canonym.bulk.batch import link_table
 from canonym.bulk.job import Attempts, Job, Outcome
 from canonym.bulk.local_engine import open_local
 from canonym.bulk.ray_engine import check_ray, open_ray
@@ -16,7 +16,7 @@ from canonym.bulk.sources import Shard, find_files, no_rows, plan
 from canonym.bulk.spark_engine import check_spark, open_spark
 from canonym.bulk.target import Target, open_target
 from canonym.errors import InvalidInput, require
-from canonym.linker import Linker, LinkOptions
+from canonym.linker import Linker, LinkOptions, as_linker
 from canonym.linking.links import check_options
 
 ENGINES = ("local", "ray", "spark")

@@ -1,10 +1,10 @@
-"""Output files that survive being stopped, for ``canonym link --resume``.
+"""Output files that survive being stopped.
 
 While ``OUT`` is written it is called ``OUT.partial``. ``OUT.partial.json`` records, every few
 seconds, how many items are done, how many bytes they took, a hash of them, and the options of the
 run. At the end ``OUT.partial`` becomes ``OUT`` and the record goes: ``OUT`` is whole or absent.
-``--resume`` cuts ``OUT.partial`` to the recorded length, checks that options and input are the
-same, and continues behind them.
+A run that resumes cuts ``OUT.partial`` to the recorded length, checks that options and input are
+the same, and continues behind them.
 """
 
 from __future__ import annotations
@@ -16,14 +16,10 @@ import json
 import logging
 import os
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import click
-
-from canonym.cli.input import Item
-from canonym.cli.progress import note
 from canonym.errors import InvalidInput, Mismatch, ReadError
 from canonym.io.files import check_file, failures_name, parse_json, put_file, write_file
 from canonym.io.locks import lock
@@ -31,7 +27,7 @@ from canonym.io.locks import lock
 _LOG = logging.getLogger(__name__)
 _FORMAT = 1
 _INTERVAL = 2.0  # seconds between two records
-_AGAIN = "pass --overwrite instead of --resume to start over"
+_AGAIN = "pass overwrite=True instead of resume=True to start over"
 
 
 @contextlib.contextmanager
@@ -42,26 +38,30 @@ def open_journal(
     overwrite: bool = False,
     resume: bool,
     encoding: str = "utf-8",
+    tell: Callable[[str], None] = _LOG.info,
 ) -> Iterator[Journal]:
-    """Open a journal; finish it at the end, or keep what is done if the run fails."""
+    """Open a journal; finish it at the end, or keep what is done if the run fails.
+
+    `tell` gets remarks on what an earlier run has left. The error of a run that fails has a note on
+    what is kept.
+    """
     with failures_name(target, working_files(target)[0]):
         journal = Journal(target, settings, overwrite=overwrite, resume=resume, encoding=encoding)
     if journal.discarded:
-        note(f"What an earlier run left in {journal.partial} is discarded.")
+        tell(f"What an earlier run left in {journal.partial} is discarded.")
     if journal.n_items:
-        note(f"Continuing after {journal.n_links:,} mentions.")
+        tell(f"Continuing after {journal.n_links:,} mentions.")
     try:
         with failures_name(target, journal.partial):
             yield journal
             journal.check_skipped()
             journal.finish()
-    except BaseException:
+    except BaseException as error:
         n_done = journal.stop()
         if n_done:
-            click.echo(
-                f"What is done, {n_done:,} mentions, is kept in {journal.partial}; the same "
-                "command with --resume continues from there.",
-                err=True,
+            error.add_note(
+                f"What is done, {n_done:,} mentions, is kept in {journal.partial}; the same call "
+                "with resume=True continues from there."
             )
         raise
 
@@ -72,7 +72,7 @@ def working_files(target: Path) -> tuple[Path, Path]:
     return partial, partial.with_name(partial.name + ".json")
 
 
-def is_finished(output: str) -> bool:
+def is_finished(output: str | Path) -> bool:
     """Tell whether an output is written, and no other run of it was interrupted."""
     target = Path(output)
     _end_last_step(target)
@@ -151,8 +151,8 @@ class Journal:
         used = opened.st_size or self._record.exists()
         if used and not resume and not self._overwrite:
             raise InvalidInput(
-                f"{self.partial} holds what an interrupted run has done: pass --resume to go on, "
-                "or --overwrite to start over"
+                f"{self.partial} holds what an interrupted run has done: pass resume=True to go "
+                "on, or overwrite=True to start over"
             )
 
     def _load(self) -> int:
@@ -185,7 +185,7 @@ class Journal:
             )
         return length
 
-    def skip(self, item: Item) -> bool:
+    def skip(self, item: object) -> bool:
         """Take the next item of the input; tell whether the earlier run has done it.
 
         Raises `Mismatch` if the items that it has done were others.
@@ -213,7 +213,7 @@ class Journal:
         """Mark the output as unsound: an item is about to be written."""
         self._sound = False
 
-    def done(self, item: Item, n_links: int) -> None:
+    def done(self, item: object, n_links: int) -> None:
         """Count an item that is written, with that many links."""
         self._add(item)
         self._done = (self._done[0] + 1, self._done[1] + n_links)
@@ -222,7 +222,7 @@ class Journal:
             self.save()
             self._next = time.monotonic() + _INTERVAL
 
-    def _add(self, item: Item) -> None:
+    def _add(self, item: object) -> None:
         self._hash.update(repr(item).encode("utf-8", "surrogatepass"))
 
     def save(self) -> None:
