@@ -1,4 +1,4 @@
-"""What a job links: entries, each a mention and the cells of its row, or documents."""
+"""The input of a job: entries, each a mention and the cells of its row, or documents."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import NamedTuple
 
-from canonym.corpora.tables import parse_table, sheet_table
 from canonym.errors import InvalidInput, ReadError
 from canonym.io.encodings import WINDOWS, check_encoding
 from canonym.io.streams import TextStream, detect_encoding, open_text
@@ -114,6 +113,8 @@ def open_table(path: Path, table: TableOptions, encoding: str | None) -> Iterato
 
 def read_sheet(sheet: Sheet, table: TableOptions) -> Input:
     """Return the entries of a sheet."""
+    from canonym.corpora.tables import sheet_table
+
     if table.delimiter:
         raise InvalidInput("delimiter=... goes with delimited text, not with a workbook")
     rows = sheet_table(sheet, column=str(table.column), context_column=table.context_column)
@@ -125,6 +126,8 @@ def read_delimited(
     lines: Iterable[str], stream: TextStream, path: Path, table: TableOptions
 ) -> Input:
     """Return the entries of delimited text: of lines of a stream, which errors call `path`."""
+    from canonym.corpora.tables import parse_table
+
     rows = parse_table(
         lines,
         path,
