@@ -134,7 +134,14 @@ def link_files(
             if not resumed:
                 output.clear()
                 output.begin(settings, files, layout, shards)
-            failures = _link(attempts, output, shards, missing, retries, progress)
+            try:
+                failures = _link(attempts, output, shards, missing, retries, progress)
+            except BaseException as error:
+                if any(output.record(shard).exists() for shard in missing):
+                    error.add_note(
+                        f"What is done is kept in {target}; the same call with resume=True goes on."
+                    )
+                raise
         if not failures and (missing or not output.manifest.exists()):
             output.finish(settings, shards)
     rows = sum(shard.rows for shard in shards)

@@ -323,14 +323,11 @@ def _total(file: str | None, given: Input) -> int | None:
 
 def _with_origin(layout: Layout, linker: Linker, options: Options, output: str | None) -> Layout:
     """Add what formats for other programs say about the index."""
-    from functools import partial
-
     from canonym import __version__
-    from canonym.cli.exchange import mapping_target, mapping_writer
+    from canonym.cli.exchange import mapping_opener
 
-    target = mapping_target(linker, layout.format, options, layout.columns, options["column"])
     return layout._replace(
-        opener=target and partial(mapping_writer, layout.format, target=target),
+        opener=mapping_opener(linker, layout.format, options, layout.columns, options["column"]),
         syntax="json" if output and output.lower().endswith(".json") else "xml",
         source=f"canonym {__version__}, index {linker.fingerprint}",
     )

@@ -1,10 +1,11 @@
-"""Output files that survive being stopped.
+"""Outputs that survive being stopped: what is written down about a job, and when it may go on.
 
-While ``OUT`` is written it is called ``OUT.partial``. ``OUT.partial.json`` records, every few
-seconds, how many items are done, how many bytes they took, a hash of them, and the options of the
-run. At the end ``OUT.partial`` becomes ``OUT`` and the record goes: ``OUT`` is whole or absent.
-A run that resumes cuts ``OUT.partial`` to the recorded length, checks that options and input are
-the same, and continues behind them.
+A job that writes a folder has a record for each part, see `canonym.bulk.target`. One that writes a
+file has a `Journal`. While ``OUT`` is written it is called ``OUT.partial``. ``OUT.partial.json``
+records, every few seconds, how many items are done, how many bytes they took, a hash of them, and
+the options of the run. At the end ``OUT.partial`` becomes ``OUT`` and the record goes: ``OUT`` is
+whole or absent. A run that resumes cuts ``OUT.partial`` to the recorded length, checks that options
+and input are the same, and continues behind them.
 """
 
 from __future__ import annotations
@@ -18,16 +19,82 @@ import os
 import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from canonym.errors import InvalidInput, Mismatch, ReadError
-from canonym.io.files import check_file, failures_name, parse_json, put_file, write_file
+from canonym.io.files import (
+    check_file,
+    failures_name,
+    open_sealed,
+    put_file,
+    sealed,
+    write_file,
+)
 from canonym.io.locks import lock
 
 _LOG = logging.getLogger(__name__)
 _FORMAT = 1
 _INTERVAL = 2.0  # seconds between two records
-_AGAIN = "pass overwrite=True instead of resume=True to start over"
+
+AGAIN = "pass overwrite=True instead of resume=True to start over"
+"""The advice where an earlier run cannot be resumed."""
+
+INTERRUPTED = (
+    "holds what an interrupted run has done: pass resume=True to go on, or overwrite=True to start "
+    "over"
+)
+"""What is said of an output that would be lost."""
+
+
+# --- what all jobs write down ---------------------------------------------------------------------
+
+
+def write_record(path: Path, content: Mapping[str, Any]) -> None:
+    """Write JSON with its checksum, whole or not at all."""
+    with write_file(path) as partial:
+        text = json.dumps(sealed(content), indent=1, ensure_ascii=False, sort_keys=True) + "\n"
+        partial.write_text(text, encoding="utf-8")
+
+
+def read_record(path: Path) -> Any:
+    """Read what `write_record` has written; damage is a `ReadError`."""
+    with damage_told(path):
+        return open_sealed(path.read_text(encoding="utf-8"))
+
+
+@contextlib.contextmanager
+def damage_told(path: Path) -> Iterator[None]:
+    """Raise a `ReadError` where a record does not hold what is looked for in it."""
+    try:
+        yield
+    except (ValueError, KeyError, TypeError) as error:
+        problem = error if isinstance(error, ValueError) else repr(error)
+        raise ReadError(path, f"is damaged ({problem}): {AGAIN}") from error
+
+
+def check_settings(
+    place: Path, earlier: Mapping[str, Any], now: Mapping[str, Any], *, same: str
+) -> None:
+    """Refuse to go on with other settings than those that the output at `place` was begun with."""
+    if changed := [key for key in {**earlier, **now} if earlier.get(key) != now.get(key)]:
+        raise Mismatch(
+            f"{place} was begun with another {', another '.join(changed)}: use {same}, or {AGAIN}"
+        )
+
+
+def lock_output(stream: IO[bytes], path: Path, *, shown: Path, output: Path) -> os.stat_result:
+    """Lock the open file at `path`; refuse an output that is being written, or just was.
+
+    Messages call it `shown` while it is written. Return the state of the file.
+    """
+    lock(stream, shown)
+    opened = os.fstat(stream.fileno())
+    if not path.exists() or not os.path.samestat(opened, path.stat()):
+        raise InvalidInput(f"another process has just written {output}")
+    return opened
+
+
+# --- one file -------------------------------------------------------------------------------------
 
 
 @contextlib.contextmanager
@@ -125,8 +192,10 @@ class Journal:
         self.discarded = not resume and self.partial.exists() and self._record.exists()
         self._file = self.partial.open("r+b" if length else "ab")
         try:
-            lock(self._file, self.partial)
-            self._check_partial(resume=resume)
+            opened = lock_output(self._file, self.partial, shown=self.partial, output=target)
+            used = opened.st_size or self._record.exists()
+            if used and not resume and not overwrite:
+                raise InvalidInput(f"{self.partial} {INTERRUPTED}")
         except InvalidInput:
             self._file.close()
             raise
@@ -143,45 +212,22 @@ class Journal:
         self._sound = True
         self._next = time.monotonic() + _INTERVAL
 
-    def _check_partial(self, *, resume: bool) -> None:
-        """Refuse, when nobody else writes it, to lose what is in the file."""
-        opened = os.fstat(self._file.fileno())
-        if not self.partial.exists() or not os.path.samestat(opened, self.partial.stat()):
-            raise InvalidInput(f"another process has just written {self.target}")
-        used = opened.st_size or self._record.exists()
-        if used and not resume and not self._overwrite:
-            raise InvalidInput(
-                f"{self.partial} holds what an interrupted run has done: pass resume=True to go "
-                "on, or overwrite=True to start over"
-            )
-
     def _load(self) -> int:
         """Read the record of the earlier run; return the length of its output."""
         if not self._record.exists():
             return 0
-        try:
-            record = parse_json(self._record.read_text(encoding="utf-8"))
+        record = read_record(self._record)
+        with damage_told(self._record):
             settings, self._expected = dict(record["settings"]), str(record["input"])
             counts: list[int] = [record[key] for key in ("bytes", "items", "links")]
             if not all(type(count) is int and count >= 0 for count in counts):
                 raise ValueError("a count is no whole number")
             length, self.n_items, self.n_links = counts
-        except (ValueError, KeyError, TypeError) as error:
-            raise ReadError(self._record, f"is damaged ({error!r}): {_AGAIN}") from error
-        changed = [
-            key
-            for key in sorted({*settings, *self._settings})
-            if settings.get(key) != self._settings.get(key)
-        ]
-        if changed:
-            raise Mismatch(
-                f"{self.partial} was begun with another {', another '.join(changed)}: use the same "
-                f"options, or {_AGAIN}"
-            )
+        check_settings(self.partial, settings, self._settings, same="the same options")
         size = self.partial.stat().st_size if self.partial.exists() else 0
         if size < length:
             raise ReadError(
-                self.partial, f"has {size:,} bytes where {length:,} were recorded: {_AGAIN}"
+                self.partial, f"has {size:,} bytes where {length:,} were recorded: {AGAIN}"
             )
         return length
 
@@ -197,7 +243,7 @@ class Journal:
         if self._skipped == self.n_items and self._hash.hexdigest() != self._expected:
             raise Mismatch(
                 f"the input has changed within the {self.n_items:,} rows or documents that are "
-                f"already in {self.partial}: {_AGAIN}"
+                f"already in {self.partial}: {AGAIN}"
             )
         return True
 
@@ -206,7 +252,7 @@ class Journal:
         if self._skipped < self.n_items:
             raise Mismatch(
                 f"{self.partial} holds {self.n_items:,} rows or documents, and the input has only "
-                f"{self._skipped:,}: {_AGAIN}"
+                f"{self._skipped:,}: {AGAIN}"
             )
 
     def begin(self) -> None:
@@ -237,8 +283,7 @@ class Journal:
             "links": self._done[1],
             "settings": self._settings,
         }
-        with write_file(self._record) as partial:
-            partial.write_text(json.dumps(record, indent=1, sort_keys=True), encoding="utf-8")
+        write_record(self._record, record)
         _LOG.debug("%s holds %d links, %d bytes", self.partial, record["links"], record["bytes"])
 
     def finish(self) -> None:
@@ -261,7 +306,7 @@ class Journal:
         with contextlib.suppress(OSError):
             self.stream.close()
         if self._record.exists():
-            n_done = int(json.loads(self._record.read_text(encoding="utf-8"))["links"])
+            n_done = int(read_record(self._record)["links"])
         else:
             self.partial.unlink(missing_ok=True)
         return n_done

@@ -7,7 +7,7 @@ import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, NamedTuple, Protocol, cast
+from typing import IO, Any, NamedTuple, cast
 
 from canonym.errors import InvalidInput
 from canonym.export import DelimitedWriter, JsonLinesWriter, LinkWriter, ParquetWriter, format_of
@@ -22,10 +22,8 @@ from canonym.io.workbooks import SUFFIXES, Sheet
 from canonym.jobs.input import Entry, Input, Item
 from canonym.types import Document, Link, Mention
 
-if TYPE_CHECKING:
-    from canonym.corpora.bioc import BioCWriter
-
 _LOG = logging.getLogger(__name__)
+_Write = Callable[[Item, Sequence[Link]], object]
 _OF_ROWS = ("tsv", "csv", "parquet")
 _DELIMITED = {"tsv": "\t", "csv": ","}
 _RESUMABLE = ("tsv", "csv", "jsonl", "pubtator")
@@ -110,7 +108,7 @@ class Output:
         self.n_composite = 0  # in this run
         self.has_rows_of_parts = layout.format in _OF_ROWS and not layout.one_row
         self._encoding = layout.style.encoding
-        self._writer = _writer(layout, stream, done=self.n_links)
+        self._write, self._end = _writer(layout, stream, done=self.n_links)
         self._journal = journal
 
     def remaining(self, items: Iterable[Item]) -> Iterator[Item]:
@@ -123,7 +121,7 @@ class Output:
         if self._journal is not None:
             self._journal.begin()
         try:
-            self._writer.write(item, links)
+            self._write(item, links)
         except UnicodeEncodeError as error:
             raise self._not_encoded(error) from error
         if self._journal is not None:
@@ -134,7 +132,7 @@ class Output:
     def close(self) -> None:
         """Write what is pending."""
         try:
-            self._writer.close()
+            self._end()
         except UnicodeEncodeError as error:
             raise self._not_encoded(error) from error
 
@@ -224,102 +222,29 @@ def open_output(
     `settings` holds everything the links depend on beside the input: a run is only resumed with
     the same. `tell` is that of `canonym.io.journal.open_journal`.
     """
-    encoding = None if layout.format in BINARY else layout.style.encoding
-    if layout.format in _RESUMABLE:
-        with open_journal(
-            Path(path),
-            settings,
-            overwrite=overwrite,
-            resume=resume,
-            encoding=layout.style.encoding,
-            tell=tell,
-        ) as journal:
-            output = Output(journal.stream, layout, journal)
-            yield output
-            output.close()
-    elif layout.format == "brat":
-        with write_folder(path, overwrite=overwrite) as folder:
-            yield Output(cast(Any, folder), layout)
-    else:
-        with (
-            write_file(path, overwrite=overwrite) as partial,
-            partial.open("w" if encoding else "wb", encoding=encoding) as stream,
-        ):
-            output = Output(stream, layout)
-            yield output
-            output.close()
+    encoding = layout.style.encoding
+    how = {"overwrite": overwrite}
+    journal, stream = None, cast(Any, None)
+    with contextlib.ExitStack() as stack:
+        if layout.format in _RESUMABLE:
+            opened = open_journal(
+                Path(path), settings, **how, resume=resume, encoding=encoding, tell=tell
+            )
+            journal = stack.enter_context(opened)
+            stream = journal.stream
+        elif layout.format == "brat":
+            stream = stack.enter_context(write_folder(path, **how))
+        else:
+            partial = stack.enter_context(write_file(path, **how))
+            binary = layout.format in BINARY
+            opened_file = partial.open("wb") if binary else partial.open("w", encoding=encoding)
+            stream = stack.enter_context(opened_file)
+        output = Output(stream, layout, journal)
+        yield output
+        output.close()
 
 
 # --- how items are written ------------------------------------------------------------------------
-
-
-class ItemWriter(Protocol):
-    """Writes items with their links."""
-
-    def write(self, item: Item, links: Sequence[Link]) -> None:
-        """Write the links of an item."""
-        ...
-
-    def close(self) -> None:
-        """Write what is pending."""
-        ...
-
-
-class _EachLink:
-    """Writes the links of an item one by one, with a writer of `canonym.export`."""
-
-    def __init__(self, writer: LinkWriter, *, explain: bool, separator: str) -> None:
-        self._writer = writer
-        self._explain = explain
-        self._separator = separator
-        self.close = writer.close
-
-    def write(self, item: Item, links: Sequence[Link]) -> None:
-        cells = item.cells if isinstance(item, Entry) else ()
-        for link in links:
-            explanation = self._separator.join(explain(link)) if self._explain else ""
-            self._writer.write(link, cells, explanation=explanation)
-
-
-class _PubTator:
-    """Writes documents with the ids of the links in place of the annotated ones."""
-
-    def __init__(self, stream: IO[str]) -> None:
-        self._stream = stream
-
-    def write(self, item: Item, links: Sequence[Link]) -> None:
-        from canonym.corpora.pubtator import pubtator_text
-
-        self._stream.write(pubtator_text(_linked(item, links)))
-
-    def close(self) -> None:
-        """Do nothing: every document is written at once."""
-
-
-class _BioC:
-    """Writes documents with the links, each with its score and confidence."""
-
-    def __init__(self, writer: BioCWriter) -> None:
-        self._writer = writer
-        self.close = writer.close
-
-    def write(self, item: Item, links: Sequence[Link]) -> None:
-        self._writer.write(_linked(item, links, in_text=False), [_infons(link) for link in links])
-
-
-class _Brat:
-    """Writes documents into a folder."""
-
-    def __init__(self, folder: Path) -> None:
-        from canonym.corpora.brat import BratWriter
-
-        self._writer = BratWriter(folder)
-
-    def write(self, item: Item, links: Sequence[Link]) -> None:
-        self._writer.write(_linked(item, links))
-
-    def close(self) -> None:
-        """Do nothing: every document is written at once."""
 
 
 def _infons(link: Link) -> dict[str, str]:
@@ -358,38 +283,64 @@ def _in_text(mention: Mention, text: str) -> Mention:
     return mention if there.split() == mention.text.split() else replace(mention, text=there)
 
 
-def _writer(layout: Layout, stream: IO[Any], *, done: int) -> ItemWriter:
-    if layout.format in ("pubtator", "bioc"):
-        if layout.explain:
-            raise InvalidInput(
-                f"format={layout.format} has no place for explanations: leave out explain=True"
-            )
-        if layout.format == "pubtator":
-            return _PubTator(stream)
+def _writer(layout: Layout, stream: Any, *, done: int) -> tuple[_Write, Callable[[], object]]:
+    """Return what writes the links of an item, and what writes in the end what is pending."""
+    if layout.format in ("pubtator", "bioc") and layout.explain:
+        raise InvalidInput(
+            f"format={layout.format} has no place for explanations: leave out explain=True"
+        )
+    if layout.format == "pubtator":
+        from canonym.corpora.pubtator import pubtator_text
+
+        return lambda item, links: stream.write(pubtator_text(_linked(item, links))), _nothing
+    if layout.format == "bioc":
         from canonym.corpora.bioc import BioCWriter
 
-        return _BioC(BioCWriter(stream, syntax=layout.syntax, source=layout.source))
+        bioc = BioCWriter(stream, syntax=layout.syntax, source=layout.source)
+        return (
+            lambda item, links: bioc.write(
+                _linked(item, links, in_text=False), [*map(_infons, links)]
+            )
+        ), bioc.close
     if layout.format == "brat":
-        return _Brat(cast(Path, stream))
-    writer: LinkWriter
+        from canonym.corpora.brat import BratWriter
+
+        brat = BratWriter(stream)
+        return lambda item, links: brat.write(_linked(item, links)), _nothing
+    separator = "; " if layout.opener is None else "\n"
+    writer = _link_writer(layout, stream, done=done)
+
+    def write(item: Item, links: Sequence[Link]) -> None:
+        cells = item.cells if isinstance(item, Entry) else ()
+        for link in links:
+            explanation = separator.join(explain(link)) if layout.explain else ""
+            writer.write(link, cells, explanation=explanation)
+
+    return write, writer.close
+
+
+def _nothing() -> None:
+    """Do nothing: every document is written at once."""
+
+
+def _link_writer(layout: Layout, stream: IO[Any], *, done: int) -> LinkWriter:
+    """Return a writer of links one by one, of which so many are `done`."""
     if layout.opener is not None:
-        return _EachLink(layout.opener(stream), explain=layout.explain, separator="\n")
+        return layout.opener(stream)
     options: dict[str, Any] = {"columns": layout.columns, "explain": layout.explain}
     if layout.format == "xlsx":
-        writer = WorkbookWriter(stream, sheet=layout.sheet, **options)
-    elif layout.format == "parquet":
-        writer = ParquetWriter(stream, k=layout.k, one_row=layout.one_row, **options)
-    elif layout.format == "jsonl":
-        writer = JsonLinesWriter(stream, k=layout.k, **options)
-    else:
-        writer = DelimitedWriter(
-            stream,
-            k=layout.k,
-            style=layout.style,
-            first_row=done + 1,
-            header=not done,
-            formula_guard=layout.formula_guard,
-            one_row=layout.one_row,
-            **options,
-        )
-    return _EachLink(writer, explain=layout.explain, separator="; ")
+        return WorkbookWriter(stream, sheet=layout.sheet, **options)
+    options["k"] = layout.k
+    if layout.format == "jsonl":
+        return JsonLinesWriter(stream, **options)
+    options["one_row"] = layout.one_row
+    if layout.format == "parquet":
+        return ParquetWriter(stream, **options)
+    return DelimitedWriter(
+        stream,
+        style=layout.style,
+        first_row=done + 1,
+        header=not done,
+        formula_guard=layout.formula_guard,
+        **options,
+    )
