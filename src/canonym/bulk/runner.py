@@ -17,7 +17,7 @@ from canonym.bulk.spark_engine import check_spark, open_spark
 from canonym.bulk.target import Target, open_target
 from canonym.errors import InvalidInput, require
 from canonym.linker import Linker, LinkOptions, as_linker
-from canonym.linking.links import check_options
+from canonym.linking.links import check_options, recorded
 
 ENGINES = ("local", "ray", "spark")
 SHARD_ROWS = 50_000
@@ -215,21 +215,13 @@ def _settings(
     options: Mapping[str, Any],
 ) -> dict[str, Any]:
     """Return everything that the bytes of the output depend on beside the input, JSON-able."""
-    from canonym import __version__
-
-    settings = {
-        name.replace("_", "-"): list(value) if isinstance(value, tuple | list) else value
-        for name, value in options.items()
-        if name not in ("batch", "workers")
-    }
+    settings = recorded(linker.fingerprint, options)
     return {
-        "canonym": __version__,
+        **{name.replace("_", "-"): value for name, value in settings.items()},
         "pyarrow": arrow.__version__,
-        "index": linker.fingerprint,
         "column": column,
         "context-column": context_column,
         "shard-rows": shard_rows,
-        **settings,
     }
 
 

@@ -243,7 +243,9 @@ def link(
     from canonym.jobs.link import ItemOptions, link_items, runner_up, settings_of
 
     if engine is not None or _is_folder(output):
-        _link_in_parts(ctx)
+        from canonym.cli.link_parts import link_in_parts
+
+        link_in_parts(ctx)
         return
     chosen = choose_format(format_, output)
     inputs = (source_of(names, file), index, ids)
@@ -274,12 +276,6 @@ def link(
         ):
             summary = link_items(linker, given, out, how, of_items, report)
     _sum_up(summary, out, given, output, skipped=options["skip_empty"])
-
-
-def _link_in_parts(ctx: click.Context) -> None:
-    from canonym.cli.link_parts import link_in_parts
-
-    link_in_parts(ctx)
 
 
 def _is_folder(output: str | None) -> bool:

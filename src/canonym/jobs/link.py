@@ -25,14 +25,13 @@ from canonym.jobs.output import (
 )
 from canonym.linker import Linker, LinkOptions, as_linker
 from canonym.linking.languages import reads
-from canonym.linking.links import check_options
+from canonym.linking.links import check_options, recorded
 from canonym.types import Link, Mention
 
 __all__ = ["Summary", "link_table"]
 
 _LOG = logging.getLogger(__name__)
 _NEAR = 0.9  # what is so near is no guess: гастрит is read as gastritis
-_NOT_LINKS = ("k", "batch", "workers")  # options that change no link, or are in the layout
 
 
 class Summary(NamedTuple):
@@ -92,10 +91,9 @@ def link_table(
 ) -> Summary:
     """Link a column of a table file; write the table with the links in new columns.
 
-    Does what ``canonym link --file SOURCE --column COLUMN -o OUT`` does, to the same bytes: the
-    delimiter, the encoding, the line ends and the quotes of delimited text are kept, and a workbook
-    is copied with everything in it. Rows are read, linked and written one after the other, in
-    constant memory; a workbook is written at the end.
+    Does what ``canonym link --file SOURCE --column COLUMN -o OUT`` does, to the same bytes:
+    delimiter, encoding, line ends and quotes of text are kept, and a workbook is copied with
+    everything in it. Memory is constant, but for workbooks, which are written at the end.
 
     Parameters
     ----------
@@ -133,8 +131,8 @@ def link_table(
     overwrite : bool
         Whether a file that exists may be replaced.
     resume : bool
-        Whether to go on where an interrupted call with the same arguments has stopped. Workbooks
-        and Parquet cannot be resumed. Where `out` is finished, nothing is done.
+        Whether to go on where a call with the same arguments was interrupted; what it has done is
+        in ``OUT.partial``. Workbooks and Parquet cannot be resumed, and a finished `out` is left.
     progress : function of a str, an int and an int or None, optional
         Called with the stage, the rows done, and the lines of the source where they can be counted.
     **options
@@ -152,11 +150,6 @@ def link_table(
         neither replaced nor resumed.
     Mismatch
         If the interrupted call had other arguments, another index or another source.
-
-    Notes
-    -----
-    What is done is kept in ``OUT.partial`` and recorded in ``OUT.partial.json`` when a call is
-    stopped; a note of the error says so.
 
     Examples
     --------
@@ -221,7 +214,7 @@ def link_items(
 
     `options` are those of `canonym.LinkOptions`, and `report` gets the number of items done.
     """
-    encoders = linker.encoder_names
+    encoders, detailed = linker.encoder_names, _LOG.isEnabledFor(logging.DEBUG)
     empty = composite = unread = 0
     first = ""
 
@@ -236,6 +229,9 @@ def link_items(
     with contextlib.closing(_link(linker, given, out.remaining(to_link()), options)) as linked:
         for n, (item, links) in enumerate(linked, start=1):
             for link in links:
+                if detailed:
+                    says = ", ".join(link.ids) or f"NIL, {link.reason}"
+                    _LOG.debug("%r: %s", link.mention.text, says)
                 composite += bool(link.parts)
                 if is_unread(link, encoders):
                     unread += 1
@@ -260,11 +256,8 @@ def settings_of(
     of_items: ItemOptions,
 ) -> dict[str, Any]:
     """Return everything the output depends on beside the input, JSON-able."""
-    from canonym import __version__
-
     settings = {
-        "canonym": __version__,
-        "index": linker.fingerprint,
+        **recorded(linker.fingerprint, options),
         "columns": layout.columns,
         "mention types": list(of_items.mention_types),
         "format": layout.format,
@@ -276,9 +269,6 @@ def settings_of(
     }
     for name, value in layout.style._asdict().items():
         settings[f"{name.replace('_', ' ')} of the output"] = value
-    for name, value in options.items():
-        if name not in _NOT_LINKS:
-            settings[name] = list(value) if isinstance(value, tuple) else value
     _LOG.debug("Settings: %s", settings)
     return settings
 
@@ -287,25 +277,13 @@ def _link(
     linker: Linker, given: Input, items: Iterable[Any], options: Mapping[str, Any]
 ) -> Generator[tuple[Item, Sequence[Link]]]:
     """Yield each item with its links, in order."""
-    linked: Iterable[tuple[Item, Sequence[Link]]]
     if given.documents:
-        linked = linker.link_documents(items, **options)
-    else:
-        linked = _link_entries(linker, items, options)
-    detailed = _LOG.isEnabledFor(logging.DEBUG)
-    for item, links in linked:
-        for link in links if detailed else ():
-            _LOG.debug("%r: %s", link.mention.text, ", ".join(link.ids) or f"NIL, {link.reason}")
-        yield item, links
-
-
-def _link_entries(
-    linker: Linker, entries: Iterable[Entry], options: Mapping[str, Any]
-) -> Iterator[tuple[Item, Sequence[Link]]]:
+        yield from linker.link_documents(items, **options)
+        return
     waiting: deque[Entry] = deque()  # as many as the linker takes at once
 
     def mentions() -> Iterator[Mention]:
-        for entry in entries:
+        for entry in items:
             waiting.append(entry)
             yield entry.mention
 
