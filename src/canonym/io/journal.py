@@ -53,7 +53,8 @@ def write_record(path: Path, content: Mapping[str, Any]) -> None:
     """Write JSON with its checksum, whole or not at all."""
     with write_file(path) as partial:
         text = json.dumps(sealed(content), indent=1, ensure_ascii=False, sort_keys=True) + "\n"
-        partial.write_text(text, encoding="utf-8")
+        # As an escape, which JSON reads, even half a character that came from a shell is kept.
+        partial.write_text(text, encoding="utf-8", errors="backslashreplace")
 
 
 def read_record(path: Path) -> Any:

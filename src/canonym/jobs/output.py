@@ -105,7 +105,6 @@ class Output:
 
     def __init__(self, stream: IO[Any], layout: Layout, journal: Journal | None = None) -> None:
         self.n_links = journal.n_links if journal else 0
-        self.n_composite = 0  # in this run
         self.has_rows_of_parts = layout.format in _OF_ROWS and not layout.one_row
         self._encoding = layout.style.encoding
         self._write, self._end = _writer(layout, stream, done=self.n_links)
@@ -127,7 +126,6 @@ class Output:
         if self._journal is not None:
             self._journal.done(item, len(links))
         self.n_links += len(links)
-        self.n_composite += sum(1 for link in links if link.parts)
 
     def close(self) -> None:
         """Write what is pending."""
@@ -223,22 +221,26 @@ def open_output(
     the same. `tell` is that of `canonym.io.journal.open_journal`.
     """
     encoding = layout.style.encoding
-    how = {"overwrite": overwrite}
     journal, stream = None, cast(Any, None)
     with contextlib.ExitStack() as stack:
         if layout.format in _RESUMABLE:
             opened = open_journal(
-                Path(path), settings, **how, resume=resume, encoding=encoding, tell=tell
+                Path(path),
+                settings,
+                overwrite=overwrite,
+                resume=resume,
+                encoding=encoding,
+                tell=tell,
             )
             journal = stack.enter_context(opened)
             stream = journal.stream
         elif layout.format == "brat":
-            stream = stack.enter_context(write_folder(path, **how))
+            stream = stack.enter_context(write_folder(path, overwrite=overwrite))
         else:
-            partial = stack.enter_context(write_file(path, **how))
+            partial = stack.enter_context(write_file(path, overwrite=overwrite))
             binary = layout.format in BINARY
-            opened_file = partial.open("wb") if binary else partial.open("w", encoding=encoding)
-            stream = stack.enter_context(opened_file)
+            file = partial.open("wb") if binary else partial.open("w", encoding=encoding)
+            stream = stack.enter_context(file)
         output = Output(stream, layout, journal)
         yield output
         output.close()
