@@ -97,8 +97,9 @@ def test_the_help_lists_the_keys() -> None:
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        (("gout", "-o", "x/"), "give --file, --column and -o FOLDER/"),
+        (("gout", "-o", "x/"), "-o x/ is a folder of parts, which does not go with NAMES"),
         (("--file", "x.csv", "-o", "x/"), "give --file, --column and -o FOLDER/"),
+        (("x.csv", "x", "--engine", "local"), "give --file, --column and -o FOLDER/"),
         (("--file", "-", "--column", "c", "-o", "x/"), "give --file, --column and -o FOLDER/"),
         (
             (

@@ -21,7 +21,7 @@ _OPTIONS = (
     *("min_score", "min_confidence", "context", "keep_negated", "seed"),
     *("workers", "resume", "overwrite", "shard_rows", "retries"),
 )
-_TAKEN = {*_OPTIONS, "names", "file", "column", "index", "output", "engine", "address"}
+_TAKEN = {*_OPTIONS, "file", "column", "index", "output", "engine", "address"}
 
 
 def link_in_parts(ctx: click.Context) -> None:
@@ -66,16 +66,12 @@ def link_in_parts(ctx: click.Context) -> None:
 
 
 def _name_places(typed: dict[str, Any]) -> None:
-    """Take NAMES for the source and the folder, as far as options do not name them."""
-    names = list(typed["names"])
+    """Take NAMES for the source of a column and the folder, as far as options do not name them."""
+    names, of_table = list(typed["names"]), typed["column"] or typed["output"] is None
     for option in ("file", "output"):
-        if typed[option] is None and names:
+        if of_table and typed[option] is None and names:
             typed[option] = names.pop(0)
-    if names:
-        raise InvalidInput(
-            f"{names[0]} is neither the source nor the folder of parts: give --file, --column and "
-            "-o FOLDER/"
-        )
+    typed["names"] = names
 
 
 def _check(ctx: click.Context) -> None:
@@ -84,6 +80,7 @@ def _check(ctx: click.Context) -> None:
         typed_as(option).strip(" =")
         for option in ctx.command.params
         if option.name in ctx.params.keys() - _TAKEN and is_typed(option.name, ctx)
+        if ctx.params[option.name] != []  # NAMES that all were places
     ]
     if wrong:
         raise InvalidInput(

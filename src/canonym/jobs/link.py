@@ -167,7 +167,7 @@ def link_table(
     format = format or format_for(out)
     if format not in (*FORMATS, "xlsx"):
         raise InvalidInput(f"format={format!r} is unknown; use one of {', '.join(FORMATS)}, xlsx")
-    inputs = (str(source), linker if isinstance(linker, str) else None)
+    inputs = (str(source), str(linker) if isinstance(linker, str | Path) else None)
     check_output(out, format, inputs, overwrite=overwrite, resume=resume)
     if resume and is_finished(out):
         return Summary()
