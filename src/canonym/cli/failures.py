@@ -37,7 +37,10 @@ _ARGUMENT = re.compile(
     r"(?:'(?P<text>[^']*)'|(?P<word>True|False|\.\.\.|\d+))(?: \(--fold [^)]*\))?"
 )
 _FORMAT = re.compile(r"\bformat=(?=[a-z])")
-_SETTING = re.compile(r"\banother (k|explain|one_row|skip_empty|formula_guard)\b")
+_SETTING = re.compile(
+    r"\banother (k|explain|one_row|skip_empty|formula_guard|(?:context_)?column|delimiter(?! of)"
+    r"|sheet|header_row)\b"
+)
 _ANSWERS = {"True": "yes", "False": "no"}
 _OTHER_WORDS = {
     "resume=True needs a file in": "resume=True needs a file (-o) in",
@@ -100,7 +103,9 @@ def as_options(message: str, flags: Mapping[str, str]) -> str:
         message = _NO_ENCODING.sub("save the file as UTF-8", message)
     if "--format" in flags:
         message = _FORMAT.sub(flags["--format"], message)
-    message = _SETTING.sub(lambda match: f"another {flag(match[1])}", message)
+    message = _SETTING.sub(
+        lambda match: f"another {flags.get(flag(match[1]), flag(match[1])).strip(' =')}", message
+    )
     return _ARGUMENT.sub(option, message)
 
 

@@ -187,6 +187,10 @@ class Journal:
         self.partial, self._record = working_files(target)
         _end_last_step(target)
         check_file(target, overwrite=overwrite)
+        for path in (self.partial, self._record):
+            check_file(path, overwrite=True)
+            if path.is_symlink():
+                raise InvalidInput(f"{path} is a link, and is written meanwhile: remove it")
         self.n_items = self.n_links = 0
         self._expected = ""
         length = self._load() if resume else 0
