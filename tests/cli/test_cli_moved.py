@@ -102,6 +102,7 @@ def test_the_help_lists_the_keys() -> None:
         (("--file", "x.csv", "-o", "x/"), "give --column NAME;"),
         (("x.csv", "--engine", "local"), "give --column NAME and -o FOLDER/;"),
         (("--file", "-", "--column", "c", "-o", "x/"), "give --file SOURCE;"),
+        (("a.csv", "-o", "-", "-c", "c"), "-o - names no file: links go to standard output"),
         (("a.csv", "b.csv", "-o", "x/", "-c", "c"), "b.csv is one place too many"),
         (("a.csv", "-o", "x.csv", "-c", "c", "--engine", "local"), "such as x/, or leave out"),
         (("a.csv", "b.csv", "-c", "c", "--engine", "local"), "b.csv is called like a file"),

@@ -182,7 +182,7 @@ def test_a_stopped_call_goes_on_to_the_same_bytes(
         link_table(linker, many, out, column="dx")
     for options, name in (({"one_row": True}, "one_row"), ({"k": 3}, "k"), ({"seed": 1}, "seed")):
         if suffix == ".csv" or name != "one_row":
-            with pytest.raises(Mismatch, match=f"another {name}: use the same options, or pass"):
+            with pytest.raises(Mismatch, match=f"another {name}: use the same, or pass"):
                 link_table(linker, many, out, column="dx", resume=True, **options)
     kept = [shutil.copy(path, f"{path}.kept") for path in (partial, f"{partial}.json")]
     calls: list[int] = []
@@ -361,7 +361,7 @@ def test_another_column_is_not_gone_on_with(linker: Linker, tmp_path: Path) -> N
         ("column", {"column": "dy"}),
         ("context_column", {"column": "dx", "context_column": "dy"}),
     ):
-        with pytest.raises(Mismatch, match=f"begun with another {changed}: use the same options"):
+        with pytest.raises(Mismatch, match=f"begun with another {changed}: use the same"):
             link_table(linker, source, out, resume=True, **options)
     assert link_table(linker, source, out, column="dx", resume=True).mentions == 40
 

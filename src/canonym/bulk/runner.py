@@ -221,13 +221,12 @@ def _settings(
     options: Mapping[str, Any],
 ) -> dict[str, Any]:
     """Return everything that the bytes of the output depend on beside the input, JSON-able."""
-    settings = recorded(linker.fingerprint, options)
     return {
-        **{name.replace("_", "-"): value for name, value in settings.items()},
+        **recorded(linker.fingerprint, options),
         "pyarrow": arrow.__version__,
         "column": column,
-        "context-column": context_column,
-        "shard-rows": shard_rows,
+        "context_column": context_column,
+        "shard_rows": shard_rows,
     }
 
 

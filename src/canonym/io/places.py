@@ -21,9 +21,8 @@ from canonym.io.files import MANIFEST, check_file, check_folder, restored
 
 def check_paths(source: object, **outputs: object) -> None:
     """Refuse arguments that are no paths."""
-    paths = str | os.PathLike
-    check_types(paths, "a path; canonym.integrations links data frames", source=source)
-    check_types(paths, "a path", **outputs)
+    check_types(str | Path, "a path; canonym.integrations links data frames", source=source)
+    check_types(str | Path, "a path", **outputs)
     for name, path in {"source": source, **outputs}.items():
         if not str(path) or "\0" in str(path):
             raise InvalidInput(f"{name} is {str(path)!r}; expected a path")
