@@ -195,7 +195,7 @@ def test_a_stopped_call_goes_on_to_the_same_bytes(
         progress=lambda _stage, done, total: calls.append(done) or calls.append(int(total or 0)),
     )
     assert summary.mentions == 40
-    assert calls[:2] == [1, 41]
+    assert calls[:2] == [16, 41]
     assert len(calls) == 2 * 25
     assert out.read_bytes() == by_command(index, many, tmp_path / f"whole{suffix}")
     assert link_table(linker, many, out, column="dx", resume=True) == Summary()
@@ -262,7 +262,7 @@ def test_a_file_that_exists_is_replaced_only_when_that_is_said(
         ({"delimiter": "::"}, "the delimiter is '::'; one character is expected"),
         ({"overwrite": "no"}, "overwrite is 'no'; expected True or False"),
         ({"one_row": 1}, "one_row is 1; expected True or False"),
-        ({"context_column": 3}, "context_column is 3; expected a string"),
+        ({"context_column": 3}, "context_column is 3; expected the name of a column"),
         ({"encoding": 3}, "encoding is 3; expected a string"),
         ({"header_row": "2"}, "header_row is '2'; expected a whole number"),
         ({"header_row": True}, "header_row is True; expected a whole number"),

@@ -167,10 +167,11 @@ def link_table(
     """
     check_paths(source, out=out)
     table = TableOptions(column, context_column, delimiter, sheet, header_row)
-    texts = {**table._asdict(), "encoding": encoding, "output_encoding": output_encoding}
-    check_types(Integral | None, "a whole number", header_row=texts.pop("header_row"))
-    check_types(str, "the name of a column", column=texts.pop("column"))
-    check_types(str | None, "a string", **texts)
+    check_types(str, "the name of a column", column=column)
+    check_types(str | None, "the name of a column", context_column=context_column)
+    texts = {"delimiter": delimiter, "sheet": sheet, "encoding": encoding}
+    check_types(str | None, "a string", **texts, output_encoding=output_encoding)
+    check_types(Integral | None, "a whole number", header_row=header_row)
     flags = {"explain": explain, "one_row": one_row, "formula_guard": formula_guard}
     others = {"skip_empty": skip_empty, "overwrite": overwrite, "resume": resume}
     check_types(bool, "True or False", **flags, **others)
@@ -232,7 +233,7 @@ def link_items(
                 yield item
 
     with contextlib.closing(_link(linker, given, out.remaining(to_link()), options)) as linked:
-        for n, (item, links) in enumerate(linked, start=1):
+        for n, (item, links) in enumerate(linked, start=out.n_items + 1):
             for link in links:
                 if detailed:
                     says = ", ".join(link.ids) or f"NIL, {link.reason}"
