@@ -111,6 +111,17 @@ def test_a_server_answers_and_logs_without_mentions(index: Path, started: list[S
     assert "heart" not in "".join(server.lines)
 
 
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_a_stop_as_soon_as_it_serves_is_no_failure(
+    index: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, started: list[Server], workers: str
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    server = Server("--index", str(index), "--workers", workers)
+    started.append(server)
+    assert server.stop() == 0
+    assert [*tmp_path.iterdir()] == []
+
+
 def test_a_large_answer_leaves_no_memory(
     index: Path, tmp_path: Path, started: list[Server]
 ) -> None:
