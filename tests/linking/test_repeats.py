@@ -99,7 +99,9 @@ def test_a_full_table_is_left(linker: Linker, monkeypatch: pytest.MonkeyPatch) -
 def test_long_mentions_are_not_remembered(linker: Linker) -> None:
     # They left 17 kB each, of which 65,536 were kept.
     rng = random.Random(0)
-    words = [f"{rng.choice('bcdfg')}{rng.choice('aeiou')}{rng.choice('klmnr')}ia" for _ in range(40)]
+    words = [
+        f"{rng.choice('bcdfg')}{rng.choice('aeiou')}{rng.choice('klmnr')}ia" for _ in range(40)
+    ]
 
     def several(n: int) -> list[str]:
         return [" ".join(rng.choices(words, k=300)) for _ in range(n)]
