@@ -18,8 +18,7 @@ import numpy as np
 import checkout  # noqa: F401
 from canonym import Linker, Terminology, corpora
 from canonym.cli.annotated import open_corpus
-from canonym.cli.input import Entry, open_input
-from canonym.cli.resume import Journal
+from canonym.cli.input import open_input
 from canonym.encoders import load_encoder, save_encoder
 from canonym.encoders.hub import read_checkpoint
 from canonym.encoders.word_vectors import read_word_vectors
@@ -27,8 +26,10 @@ from canonym.evaluation.predictions import read_predictions
 from canonym.evaluation.questions import read_corrections
 from canonym.exchange.decisions import read_reviews
 from canonym.io.files import CHECKSUMS, MANIFEST
+from canonym.io.journal import Journal
 from canonym.io.streams import open_text
 from canonym.io.tables import open_table
+from canonym.jobs.input import Entry
 from canonym.linking.judge import SHIPPED, Judge
 from canonym.linking.overlay import OVERLAY
 from canonym.linking.verify import verify_index

@@ -53,7 +53,7 @@ CANONYM = ("-m", "canonym")
 # Links are recorded every two seconds: the input would have to be long.
 OFTEN = (
     "-c",
-    "import canonym.cli.resume as r, canonym.cli as c; r._INTERVAL = 0.03; c.main(None, 'canonym')",
+    "import canonym.io.journal as r, canonym.cli as c; r._INTERVAL = 0.03; c.main(None, 'canonym')",
 )
 ONE_BY_ONE = """
 import sys

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from canonym.cli.failures import reported
+from canonym.cli.key_options import typed_as
 from canonym.cli.options import Decorator, with_options
 from canonym.errors import InvalidInput
 from canonym.io import files
@@ -28,7 +29,8 @@ class Command(click.Command):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command."""
-        with reported():
+        flags = {flag: typed_as(option) for option in self.params for flag in option.opts}
+        with reported(lambda: flags):
             return super().invoke(ctx)
 
 

@@ -16,7 +16,7 @@ LAYERS = {
     0: {"types", "errors", "text", "io"},
     1: {"mentions", "encoders", "indexes", "ranking", "terminology", "corpora", "export"},
     2: {"linking", "linker"},
-    3: {"bulk", "training", "evaluation", "exchange", "review"},
+    3: {"jobs", "bulk", "training", "evaluation", "exchange", "review"},
     4: {"cli", "service", "integrations"},
 }
 LAYER = {part: layer for layer, parts in LAYERS.items() for part in parts}

@@ -21,12 +21,14 @@ options: LinkOptions = {"k": 3, "types": ["drug"], "min_score": None}
 reveal_type(linker.link(["x"], **options))
 linker.link(["x"], abbreviations={"x": "y"}, k=3, context=False)
 Linker.build(linker.terminology, kind="exact", min_length=2)
+canonym.link_table(linker, "a.csv", "b.csv", column="dx", one_row=True, workers=2)
 """
 UNSOUND = {
     'linker.link(["x"], kk=3)': "kk",
     "linker.link_document(document, min_scor=0.5)": "min_scor",
     'list(linker.link_documents([document], k="3"))': "str",
     "list(linker.link_stream([1]))": "int",
+    'canonym.link_table(linker, "a.csv", "b.csv", column="dx", onerow=True)': "onerow",
     "Linker.build(linker.terminology, speling=False)": "speling",
     "Linker.build(linker.terminology, kind=3)": "int",
 }

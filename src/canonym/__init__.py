@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         NotTrained,
         ReadError,
     )
+    from canonym.jobs.link import link_table
     from canonym.linker import Linker, LinkOptions, Links, Settings
     from canonym.terminology import Terminology, import_terminology, read_terminology
     from canonym.types import (
@@ -56,6 +57,7 @@ _PUBLIC = {
     "Terminology": "canonym.terminology",
     "Xref": "canonym.types",
     "import_terminology": "canonym.terminology",
+    "link_table": "canonym.jobs.link",
     "read_terminology": "canonym.terminology",
 }
 
@@ -82,6 +84,7 @@ __all__ = [  # literal, for type checkers
     "Xref",
     "__version__",
     "import_terminology",
+    "link_table",
     "read_terminology",
 ]
 

@@ -446,6 +446,20 @@ class Linker:
         return self.pipeline.names.overlay
 
 
+def as_linker(linker_or_folder: Linker | str | Path | None) -> Linker:
+    """Return a linker for a linker, for the folder of an index, or for None: the default one."""
+    if linker_or_folder is None:
+        return Linker.default()
+    if isinstance(linker_or_folder, Linker):
+        return linker_or_folder
+    if isinstance(linker_or_folder, str | Path):
+        return Linker.load(linker_or_folder)
+    raise InvalidInput(
+        f"linker is {linker_or_folder!r:.80}; expected a Linker, or the folder of an index, such "
+        "as linker='my-index'"
+    )
+
+
 def _folder_of(index: str | Path, progress: Progress | None) -> Path:
     """Return the folder of an index, for its path or its name; a packaged one is built."""
     if str(index) in PACKAGED and is_index_name(index):

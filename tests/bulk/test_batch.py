@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from canonym import Concept, InvalidInput, Link, Linker, Mention, Name, Terminology
 from canonym.bulk import batch as batch_module
 from canonym.bulk import link_batch, link_schema, link_table
-from canonym.bulk.batch import as_linker
 from canonym.export.rows import RESULT_COLUMNS
+from canonym.linker import as_linker
 
 ONE_ROW = [name for name in RESULT_COLUMNS if name != "rank"]
 FORMATS = Path(__file__).parents[2] / "docs" / "formats" / "links.md"

@@ -19,10 +19,10 @@ import pytest
 from canonym import Concept, InvalidInput, Linker, Terminology
 from canonym.bulk import Summary, link_files, link_schema, link_table
 from canonym.bulk import job as job_module
-from canonym.bulk import target as target_module
 from canonym.bulk.sources import Shard, find_files, plan, read_shard
 from canonym.bulk.target import open_target
 from canonym.errors import Mismatch, ReadError
+from canonym.io import journal as journal_module
 
 
 def link(source: Path, target: Path, index: Path, **options: Any) -> Summary:
@@ -401,7 +401,7 @@ def test_a_target_that_is_written_is_refused_to_another_run(
 def test_a_target_that_another_run_has_just_written_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(target_module, "lock", lambda stream, _: Path(stream.name).unlink())
+    monkeypatch.setattr(journal_module, "lock", lambda stream, _: Path(stream.name).unlink())
     with (
         pytest.raises(InvalidInput, match="another process has just written"),
         open_target(tmp_path / "out", resume=False, overwrite=False),

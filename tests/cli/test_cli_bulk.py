@@ -52,6 +52,36 @@ def test_a_run_says_what_it_has_written(visits: Path, tmp_path: Path, index: Pat
     assert "40 of them from before" in again.output
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["link", "visits.csv", "-o", "out/", "--column", "dx"],
+        ["link", "visits.csv", "-o", "out", "--engine", "local", "-c", "dx"],
+        ["link", "-f", "visits.csv", "-c", "dx", "--engine", "local", "out"],
+        ["bulk", "visits.csv", "out", "--column", "dx"],
+        ["bulk", "--column=dx", "visits.csv", "--retries", "1", "out"],
+        ["bulk", "-c", "dx", "--workers", "1", "-v", "visits.csv", "--overwrite", "out"],
+    ],
+)
+def test_the_source_and_the_folder_need_no_flags(
+    visits: Path, tmp_path: Path, index: Path, monkeypatch: pytest.MonkeyPatch, words: list[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = run(*words, "--index", str(index), "--shard-rows", "60")
+    assert "2 of 2 parts are in out; 120 rows in all.\n" in result.output
+    assert ("`canonym bulk` is `canonym link --engine local` now." in result.stderr) == (
+        words[0] == "bulk"
+    )
+    assert pq.read_table(tmp_path / "out").column_names[:2] == ["id", "dx"]
+    assert visits.exists()
+
+
+def test_a_further_word_is_no_place(visits: Path, tmp_path: Path, index: Path) -> None:
+    refused = run(*arguments(visits, tmp_path / "out", index, "gout"), code=2)
+    assert "is a folder of parts, which does not go with NAMES: name a file" in refused.output
+    assert not (tmp_path / "out").exists()
+
+
 def test_options_of_the_link_change_it(visits: Path, tmp_path: Path, index: Path) -> None:
     run(*arguments(visits, tmp_path / "out", index, "--min-score", "0.99"))
     reasons = pq.read_table(tmp_path / "out").column("canonym_reason").to_pylist()

@@ -427,7 +427,7 @@ def test_a_killed_run_is_resumed(index: Path, tmp_path: Path) -> None:
     names, out = tmp_path / "names.txt", tmp_path / "out.tsv"
     names.write_text("".join(f"broken hip {i}\n" for i in range(2000)))
     arguments = ("link", "--index", str(index), "--file", str(names), "-o", str(out), "-q")
-    often = "import canonym.cli.resume as j, canonym.cli as c; j._INTERVAL = 0.2; c.main()"
+    often = "import canonym.io.journal as j, canonym.cli as c; j._INTERVAL = 0.2; c.main()"
     process = subprocess.Popen([sys.executable, "-c", often, *arguments])
     record = tmp_path / "out.tsv.partial.json"
     deadline = time.monotonic() + 60

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from canonym import Concept, Linker, Terminology
-from canonym.cli import _MOVED, _with_flags, main
+from canonym.cli import _MOVED, main
 from canonym.cli.key_options import KeyOption
 from canonym.cli.link import link
 
@@ -31,22 +31,6 @@ def test_the_note_about_a_word_of_before_can_be_hidden(tmp_path: Path) -> None:
     arguments = ("keys", "list", "--keys", str(tmp_path / "none.db"))
     assert "`canonym keys` is `canonym serve keys` now." in run(*arguments, code=2).stderr
     assert "is `canonym serve keys` now" not in run("-q", *arguments, code=2).stderr
-
-
-@pytest.mark.parametrize(
-    "args",
-    [
-        ["a.csv", "out", "--column", "dx", "--resume"],
-        ["--column", "dx", "a.csv", "--resume", "out"],
-        ["-c", "dx", "--workers", "2", "a.csv", "--overwrite", "-v", "out"],
-        ["--column=dx", "a.csv", "out"],
-    ],
-)
-def test_the_places_of_bulk_get_their_options(args: list[str]) -> None:
-    named = _with_flags(args, link)
-    assert named[named.index("--file") + 1] == "a.csv"
-    assert named[named.index("--output") + 1] == "out"
-    assert [word for word in named if word not in ("--file", "--output")] == args
 
 
 def test_what_a_person_has_to_hold_in_the_head_stays_small() -> None:
@@ -115,6 +99,7 @@ def test_the_help_lists_the_keys() -> None:
     [
         (("gout", "-o", "x/"), "-o x/ is a folder of parts, which does not go with NAMES"),
         (("--file", "x.csv", "-o", "x/"), "give --file, --column and -o FOLDER/"),
+        (("x.csv", "x", "--engine", "local"), "give --file, --column and -o FOLDER/"),
         (("--file", "-", "--column", "c", "-o", "x/"), "give --file, --column and -o FOLDER/"),
         (
             (

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from click.testing import Result
 
-from canonym.cli import resume as journal_module
-from canonym.cli.input import Entry
-from canonym.cli.resume import Journal
 from canonym.errors import InvalidInput, Mismatch, ReadError
+from canonym.io import journal as journal_module
+from canonym.io.journal import Journal
+from canonym.jobs.input import Entry
 from canonym.types import Candidate, Document, Link, Mention
 from tests.cli import running
 

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from canonym import Concept, Document, Linker, Mention, Name, Terminology, Xref
-from canonym.cli.explanation import explain
 from canonym.errors import InvalidInput
 from canonym.exchange.auto_accept import can_auto_accept
 from canonym.exchange.mappings import mappings_of
+from canonym.export.explanation import explain
 from canonym.linking.codes import AGREED, DOUBTED, UNCONFIRMED, agreement_of
 from canonym.linking.evidence import EVIDENCE
 from canonym.linking.judge import MENTIONS, fit_judge

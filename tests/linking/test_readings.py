@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from canonym import Concept, Linker, Name, Relation, Terminology
-from canonym.cli.explanation import explain
 from canonym.exchange.mappings import mappings_of
+from canonym.export.explanation import explain
 from canonym.linking.judge import CONTRADICTED, SAME_WORDS, UNUSUAL, USUAL
 from canonym.types import OTHER_READINGS, Link
 

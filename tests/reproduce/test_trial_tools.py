@@ -49,7 +49,7 @@ def test_the_command_writes_what_link_reads(
     assert "1 of 2 trials are chosen" in done.stderr
     run_tool(*chosen, "-o", "out.jsonl")
     assert Path("out.jsonl").read_text() == done.stdout
-    assert "exists already" in run_tool(*chosen, "-o", "out.jsonl", code=2).stderr
+    assert "replace it with --overwrite" in run_tool(*chosen, "-o", "out.jsonl", code=2).stderr
     run_tool(*chosen[:2], "--phase", "any", "-o", "out.jsonl", "--overwrite")
     assert len(Path("out.jsonl").read_text().splitlines()) == 2
     found = run_tool("trials", "x.xml", "--study-type", "Observational", code=2).stderr

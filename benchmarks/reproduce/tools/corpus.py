@@ -181,10 +181,10 @@ def trials(path: str, output: str | None, overwrite: bool, **criteria: tuple[str
     """
     import io
 
-    from canonym.cli.place import check_outputs
     from canonym.cli.progress import note
     from canonym.corpora import write_jsonl_documents
     from canonym.io.files import write_file
+    from canonym.io.places import check_outputs
     from reproduce.readers.trial_sources import read_trials
     from reproduce.readers.trials import PHASES
     from reproduce.trials import select_trials

@@ -97,9 +97,9 @@ def picture(
 
     from canonym.cli.input import read_ids
     from canonym.cli.named_indexes import open_linker
-    from canonym.cli.place import check_outputs
     from canonym.cli.progress import activity, note
     from canonym.errors import InvalidInput
+    from canonym.io.places import check_outputs
     from reproduce.measures.pictures import (
         FORMATS,
         choose_names,

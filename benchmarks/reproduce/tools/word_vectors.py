@@ -45,10 +45,10 @@ def word_vectors(texts: tuple[str, ...], output: str, overwrite: bool, **options
     from pathlib import Path
 
     from canonym.cli.description import print_facts
-    from canonym.cli.place import check_outputs
     from canonym.cli.progress import counter
     from canonym.cli.verbosity import is_quiet
     from canonym.encoders import save_encoder
+    from canonym.io.places import check_outputs
     from reproduce.word_vectors import train_word_vectors, write_vec
 
     place = Path(output)

@@ -7,7 +7,6 @@ columns. Rows with equal text and context are linked once.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from canonym.corpora.tables import NO_VALUE
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "EMPTY",
-    "as_linker",
     "check_columns",
     "link_batch",
     "link_fields",
@@ -195,20 +193,6 @@ def one_batch(table: pa.Table) -> pa.RecordBatch:
     arrow = require("pyarrow", "linking a column", "tables")
     columns = [column.combine_chunks() for column in table.columns]
     return arrow.RecordBatch.from_arrays(columns, schema=table.schema)
-
-
-def as_linker(linker_or_folder: Linker | str | Path | None) -> Linker:
-    """Return a linker for a linker, for the folder of an index, or for None: the default one."""
-    if linker_or_folder is None:
-        return Linker.default()
-    if isinstance(linker_or_folder, Linker):
-        return linker_or_folder
-    if isinstance(linker_or_folder, str | Path):
-        return Linker.load(linker_or_folder)
-    raise InvalidInput(
-        f"linker is {linker_or_folder!r:.80}; expected a Linker, or the folder of an index, such "
-        "as linker='my-index'"
-    )
 
 
 def check_columns(columns: Sequence[Any], needed: Iterable[Any]) -> None:

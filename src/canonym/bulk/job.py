@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from canonym.bulk.batch import EMPTY, link_table
 from canonym.bulk.sources import Layout, Shard, read_shard
-from canonym.bulk.target import Target, write_record
+from canonym.bulk.target import Target
 from canonym.errors import CanonymError, Mismatch, ReadError, require
 from canonym.io.files import file_digest, write_file
+from canonym.io.journal import write_record
 from canonym.linker import Linker
 
 if TYPE_CHECKING:

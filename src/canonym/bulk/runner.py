@@ -8,7 +8,7 @@ from numbers import Integral
 from pathlib import Path
 from typing import Any, NamedTuple, Unpack
 
-from canonym.bulk.batch import as_linker, link_table
+from canonym.bulk.batch import link_table
 from canonym.bulk.job import Attempts, Job, Outcome
 from canonym.bulk.local_engine import open_local
 from canonym.bulk.ray_engine import check_ray, open_ray
@@ -16,8 +16,8 @@ from canonym.bulk.sources import Shard, find_files, no_rows, plan
 from canonym.bulk.spark_engine import check_spark, open_spark
 from canonym.bulk.target import Target, open_target
 from canonym.errors import InvalidInput, require
-from canonym.linker import Linker, LinkOptions
-from canonym.linking.links import check_options
+from canonym.linker import Linker, LinkOptions, as_linker
+from canonym.linking.links import check_options, recorded
 
 ENGINES = ("local", "ray", "spark")
 SHARD_ROWS = 50_000
@@ -134,7 +134,14 @@ def link_files(
             if not resumed:
                 output.clear()
                 output.begin(settings, files, layout, shards)
-            failures = _link(attempts, output, shards, missing, retries, progress)
+            try:
+                failures = _link(attempts, output, shards, missing, retries, progress)
+            except BaseException as error:
+                if any(output.record(shard).exists() for shard in missing):
+                    error.add_note(
+                        f"What is done is kept in {target}; the same call with resume=True goes on."
+                    )
+                raise
         if not failures and (missing or not output.manifest.exists()):
             output.finish(settings, shards)
     rows = sum(shard.rows for shard in shards)
@@ -208,21 +215,13 @@ def _settings(
     options: Mapping[str, Any],
 ) -> dict[str, Any]:
     """Return everything that the bytes of the output depend on beside the input, JSON-able."""
-    from canonym import __version__
-
-    settings = {
-        name.replace("_", "-"): list(value) if isinstance(value, tuple | list) else value
-        for name, value in options.items()
-        if name not in ("batch", "workers")
-    }
+    settings = recorded(linker.fingerprint, options)
     return {
-        "canonym": __version__,
+        **{name.replace("_", "-"): value for name, value in settings.items()},
         "pyarrow": arrow.__version__,
-        "index": linker.fingerprint,
         "column": column,
         "context-column": context_column,
         "shard-rows": shard_rows,
-        **settings,
     }
 
 

@@ -14,7 +14,6 @@ Readers of Parquet folders pass over names that begin with ``_``.
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import shutil
 from collections.abc import Iterator, Mapping
@@ -23,11 +22,18 @@ from typing import Any
 
 from canonym.bulk.sources import InputFile, Layout, Shard
 from canonym.errors import InvalidInput, Mismatch, ReadError
-from canonym.io.files import failures_name, file_digest, open_sealed, sealed, write_file
-from canonym.io.locks import lock
+from canonym.io.files import failures_name, file_digest
+from canonym.io.journal import (
+    AGAIN,
+    INTERRUPTED,
+    check_settings,
+    damage_told,
+    lock_output,
+    read_record,
+    write_record,
+)
 
 _FORMAT = 1
-_AGAIN = "pass overwrite=True instead of resume=True to start over"
 
 
 class Target:
@@ -77,22 +83,15 @@ class Target:
         self, settings: Mapping[str, Any], files: list[InputFile]
     ) -> tuple[Layout, list[Shard]]:
         """Return the shards of an earlier run, if it did the same with the same files."""
-        content = _read(self.job)
-        try:
+        content = read_record(self.job)
+        with damage_told(self.job):
             if content["format"] > _FORMAT:
                 raise Mismatch(f"{self.folder} was begun by a newer canonym: upgrade it")
             kind, columns, delimiter, types = content["layout"]
             layout = Layout(kind, tuple(columns), delimiter, tuple(types))
             before = [InputFile(**file) for file in content["files"]]
             earlier = content["settings"]
-        except (KeyError, TypeError, ValueError) as error:
-            raise ReadError(self.job, f"is damaged ({error!r}): {_AGAIN}") from error
-        changed = [k for k in {**earlier, **settings} if earlier.get(k) != settings.get(k)]
-        if changed:
-            raise Mismatch(
-                f"{self.folder} was begun with another {', another '.join(changed)}: use the same, "
-                f"or {_AGAIN}"
-            )
+        check_settings(self.folder, earlier, settings, same="the same")
         _check_same(before, files, self.folder)
         now = {file.name: file for file in files}
         return layout, [
@@ -105,7 +104,7 @@ class Target:
     def is_done(self, shard: Shard) -> bool:
         """Tell whether a shard is written, whole, and nobody has changed it since."""
         try:
-            output, part = _read(self.record(shard))["output"], self.part(shard)
+            output, part = read_record(self.record(shard))["output"], self.part(shard)
             same = part.stat().st_size == output["bytes"]
             return bool(same and file_digest(part) == output["sha256"])
         except (OSError, ReadError, KeyError):
@@ -120,7 +119,7 @@ class Target:
 
     def finish(self, settings: Mapping[str, Any], shards: list[Shard]) -> None:
         """Write the manifest of all parts: from now on the output is whole."""
-        parts = [_read(self.record(shard)) for shard in shards]
+        parts = [read_record(self.record(shard)) for shard in shards]
         write_record(
             self.manifest,
             {
@@ -153,9 +152,7 @@ def open_target(folder: Path, *, resume: bool, overwrite: bool) -> Iterator[Targ
         target.records.mkdir(parents=True, exist_ok=True)
     path = target.records / "lock"
     with path.open("ab") as stream:
-        lock(stream, folder)
-        if not path.exists() or not os.path.samestat(os.fstat(stream.fileno()), path.stat()):
-            raise InvalidInput(f"another process has just written {folder}")
+        lock_output(stream, path, shown=folder, output=folder)
         _check_folder(target, resume=resume, overwrite=overwrite)
         try:
             yield target
@@ -167,20 +164,6 @@ def open_target(folder: Path, *, resume: bool, overwrite: bool) -> Iterator[Targ
                     folder.rmdir()
 
 
-def write_record(path: Path, content: Mapping[str, Any]) -> None:
-    """Write JSON with its checksum, whole or not at all."""
-    with write_file(path) as partial:
-        text = json.dumps(sealed(content), indent=1, ensure_ascii=False, sort_keys=True) + "\n"
-        partial.write_text(text, encoding="utf-8")
-
-
-def _read(path: Path) -> Any:
-    try:
-        return open_sealed(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise ReadError(path, f"is damaged ({error}): {_AGAIN}") from error
-
-
 def _check_folder(target: Target, *, resume: bool, overwrite: bool) -> None:
     folder = target.folder
     if not folder.parent.is_dir():
@@ -189,14 +172,8 @@ def _check_folder(target: Target, *, resume: bool, overwrite: bool) -> None:
         raise InvalidInput(f"{folder} is a file; the name of a folder is expected")
     if target.job.exists():
         if not resume and not overwrite:
-            whole = target.manifest.exists()
-            way = (
-                "pass overwrite=True to replace it"
-                if whole
-                else ("pass resume=True to go on, or overwrite=True to start over")
-            )
-            state = "a finished output" if whole else "what an interrupted run has done"
-            raise InvalidInput(f"{folder} holds {state}: {way}")
+            whole = "holds a finished output: pass overwrite=True to replace it"
+            raise InvalidInput(f"{folder} {whole if target.manifest.exists() else INTERRUPTED}")
     elif folder.exists() and any(path != target.records for path in folder.iterdir()):
         raise InvalidInput(
             f"{folder} was not written by canonym and is left alone; choose another folder"
@@ -214,6 +191,4 @@ def _check_same(before: list[InputFile], now: list[InputFile], folder: Path) -> 
             problem = "is new"
         elif not (problem := new[name].change(old[name])):
             continue
-        raise Mismatch(
-            f"the input has changed since {folder} was begun: {name} {problem}: {_AGAIN}"
-        )
+        raise Mismatch(f"the input has changed since {folder} was begun: {name} {problem}: {AGAIN}")

@@ -107,11 +107,7 @@ class Commands(click.Group):
         from canonym.cli.key_options import note_at_end
 
         old, *rest = args
-        words = list(_MOVED[old])
-        if old == "bulk":
-            from canonym.cli.link import link
-
-            rest = _with_flags(rest, link)
+        words = _MOVED[old]
         note_at_end(ctx, f"`canonym {old}` is `canonym {' '.join(words)}` now.")
         return [*words, *rest]
 
@@ -155,23 +151,6 @@ class Commands(click.Group):
                 for option in command.params:
                     flags |= dict.fromkeys(option.opts, typed_as(option))
         return flags
-
-
-def _with_flags(args: list[str], command: click.Command) -> list[str]:
-    """Name the two arguments of ``bulk``: the source and the folder."""
-    takes = {
-        flag
-        for option in command.params
-        if isinstance(option, click.Option) and not (option.is_flag or option.count)
-        for flag in option.opts
-    }
-    named, names, value = list[str](), iter(("--file", "--output")), False
-    for arg in args:
-        if not value and not arg.startswith("-"):
-            named += [name for name in (next(names, None),) if name]
-        value = not value and arg in takes
-        named.append(arg)
-    return named
 
 
 def _print_completion(ctx: click.Context, _option: click.Parameter, shell: str | None) -> None:

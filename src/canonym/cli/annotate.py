@@ -25,9 +25,9 @@ from canonym.cli.options import (
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
 
-    from canonym.cli.input import Input
-    from canonym.cli.output import Output
     from canonym.export.marked_text import TextPageWriter
+    from canonym.jobs.input import Input
+    from canonym.jobs.output import Output
     from canonym.linker import Linker, Links
     from canonym.types import Document
 
@@ -122,11 +122,12 @@ def annotate(
     from canonym import __version__
     from canonym.cli.input import read_ids, source_of
     from canonym.cli.named_indexes import open_chosen
-    from canonym.cli.output import Layout, check_output, open_output
-    from canonym.cli.place import check_outputs
+    from canonym.cli.output import check_output, open_output
     from canonym.cli.progress import counter, stages
     from canonym.cli.texts import open_texts
     from canonym.errors import InvalidInput
+    from canonym.io.places import check_outputs
+    from canonym.jobs.output import Layout
 
     chosen = _chosen_format(format_, output)
     if chosen == "brat" and output is None:
@@ -142,7 +143,6 @@ def annotate(
             k,
             syntax="json" if output and output.lower().endswith(".json") else "xml",
             source=f"canonym {__version__}, index {linker.fingerprint}",
-            places=True,
         )
         how: dict[str, Any] = {
             "k": k,
@@ -152,7 +152,7 @@ def annotate(
         with stages() as report_names:
             linker.annotator.open(report_names)
         with (
-            open_output(output, layout, {}, overwrite=overwrite, resume=False) as out,
+            open_output(output, layout, {}, overwrite=overwrite, resume=False, places=True) as out,
             _page(html, overwrite=overwrite) as page,
             counter("Annotating", unit="documents") as report,
             closing(_annotate(linker, given, how)) as annotated,

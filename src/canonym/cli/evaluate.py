@@ -274,9 +274,9 @@ def _check_files(
     overwrite: bool,
 ) -> None:
     """Refuse files that cannot be written before the evaluation takes time."""
-    from canonym.cli.place import check_outputs
     from canonym.encoders import path_of
     from canonym.errors import InvalidInput
+    from canonym.io.places import check_outputs
 
     if mentions and not json_:
         raise InvalidInput("--mentions goes with --json, which lists them")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import datetime
 import os
-from typing import IO, TYPE_CHECKING, Any, NamedTuple, TypedDict
+from functools import partial
+from typing import IO, TYPE_CHECKING, Any, TypedDict
 
 import click
 
@@ -12,7 +13,7 @@ from canonym.cli.key_options import KeyOption, pairs_option
 from canonym.cli.options import Decorator, with_options
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from canonym.exchange.mappings import Origin
     from canonym.export import LinkWriter
@@ -158,16 +159,6 @@ row_options = with_options(
 """How rows are written, and the parts of a folder."""
 
 
-class MappingTarget(NamedTuple):
-    """What a writer of mappings needs beside the links."""
-
-    terminology: Terminology
-    origin: Origin
-    columns: Sequence[str]
-    mention_column: str | None
-    options: ExchangeOptions
-
-
 def check_mappings(
     format_: str,
     options: ExchangeOptions,
@@ -208,14 +199,14 @@ def check_mappings(
         )
 
 
-def mapping_target(
+def mapping_opener(
     linker: Linker,
     format_: str,
     options: ExchangeOptions,
     columns: Sequence[str] | None,
     mention_column: str | None,
-) -> MappingTarget | None:
-    """Return what a writer of mappings needs, None where the format is another one."""
+) -> Callable[[IO[str]], LinkWriter] | None:
+    """Return what makes the writer of a format of mappings, None where the format is another."""
     if format_ not in MAPPING_FORMATS:
         return None
     from canonym.errors import InvalidInput
@@ -239,8 +230,9 @@ def mapping_target(
             raise InvalidInput(
                 f"{flag_of('domains')}: {str(error).removeprefix('types: ')}"
             ) from error
-    chosen = {key: options[key] for key in ExchangeOptions.__annotations__}  # type: ignore[literal-required]
-    return MappingTarget(terminology, origin, columns or (), mention_column, chosen)  # type: ignore[arg-type]
+    return partial(
+        _mapping_writer, format_, terminology, origin, options, list(columns or ()), mention_column
+    )
 
 
 def day_of(date: datetime.datetime | None) -> str:
@@ -262,15 +254,21 @@ def _epoch() -> str:
         ) from error
 
 
-def mapping_writer(format_: str, stream: IO[str], target: MappingTarget) -> LinkWriter:
+def _mapping_writer(
+    format_: str,
+    terminology: Terminology,
+    origin: Origin,
+    options: ExchangeOptions,
+    columns: list[str],
+    mention_column: str | None,
+    stream: IO[str],
+) -> LinkWriter:
     """Return the writer of a format of mappings."""
     from canonym.exchange.fhir import ConceptMapWriter
     from canonym.exchange.mappings import Codes
     from canonym.exchange.omop import SourceMapWriter, StandardConcepts, UsagiWriter
     from canonym.exchange.sssom import SssomWriter
     from canonym.export.rows import check_unique
-
-    options, origin, columns = target.options, target.origin, list(target.columns)
 
     def place(name: str | None) -> int | None:
         return None if name is None else columns.index(name)
@@ -288,11 +286,11 @@ def mapping_writer(format_: str, stream: IO[str], target: MappingTarget) -> Link
             stream,
             origin,
             vocabulary=options["source_vocabulary"] or "",
-            standard=StandardConcepts(target.terminology),
+            standard=StandardConcepts(terminology),
             domains=options["domains"],
             codes=codes,
         )
     check_unique(columns)
-    used = {target.mention_column, options["code_column"], options["frequency_column"]}
+    used = {mention_column, options["code_column"], options["frequency_column"]}
     further = {name: at for at, name in enumerate(columns) if name not in used}
     return UsagiWriter(stream, origin, columns=further, codes=codes)

@@ -33,11 +33,15 @@ _INTERRUPTED = 130
 _READER_GONE = 141
 _ARGUMENT = re.compile(
     r"\b(?P<name>(?:output_)?encoding|overwrite|resume|fold|header(?:_row)?|sheet|skip_incomplete|skip_unknown"
-    r"|relations|definitions|device)="
+    r"|relations|definitions|device|delimiter|one_row|explain|k)="
     r"(?:'(?P<text>[^']*)'|(?P<word>True|False|\.\.\.|\d+))(?: \(--fold [^)]*\))?"
 )
+_FORMAT = re.compile(r"\bformat=(?=[a-z])")
+_SETTING = re.compile(r"\banother (k|explain|one_row|skip_empty|formula_guard)\b")
 _ANSWERS = {"True": "yes", "False": "no"}
 _OTHER_WORDS = {
+    "resume=True needs a file in": "resume=True needs a file (-o) in",
+    "the same call with": "the same command with",
     "name one with member=...": "unpack the one to read",
     "format=... or `canonym import": "`canonym import",
 }
@@ -77,11 +81,14 @@ def as_options(message: str, flags: Mapping[str, str]) -> str:
     'x exists; replace it with --overwrite'
     """
 
+    def flag(name: str) -> str:
+        return f"{'-' if len(name) == 1 else '--'}{name.replace('_', '-')}"
+
     def option(found: re.Match[str]) -> str:
         name, text, word = found["name"].replace("_", "-"), found["text"], found["word"]
-        if f"--{name}" in flags:
-            typed = flags[f"--{name}"]
-            return typed.strip(" =") if text is None else f"{typed}{text}"
+        if typed := flags.get(flag(name)):
+            value = text if text is not None else word if word.isdigit() else None
+            return typed.strip(" =") if value is None else f"{typed}{value}"
         if word not in _ANSWERS or name == "overwrite":
             return found[0]
         of_import = "" if "--option" in flags else " of `canonym import`"
@@ -91,6 +98,9 @@ def as_options(message: str, flags: Mapping[str, str]) -> str:
         message = message.replace(words, instead)
     if "--encoding" not in flags:
         message = _NO_ENCODING.sub("save the file as UTF-8", message)
+    if "--format" in flags:
+        message = _FORMAT.sub(flags["--format"], message)
+    message = _SETTING.sub(lambda match: f"another {flag(match[1])}", message)
     return _ARGUMENT.sub(option, message)
 
 
@@ -98,7 +108,8 @@ def as_options(message: str, flags: Mapping[str, str]) -> str:
 def reported(flags: Callable[[], Mapping[str, str]] = dict) -> Iterator[None]:
     """Turn expected errors into messages and exit codes; `flags` are the options of the command."""
     try:
-        yield
+        with _noted(flags):
+            yield
     except CanonymError as error:
         hindered = isinstance(error, OSError)
         message = printable(as_options(str(error), flags()))
@@ -117,6 +128,17 @@ def reported(flags: Callable[[], Mapping[str, str]] = dict) -> Iterator[None]:
     except KeyboardInterrupt:
         click.echo("\nStopped.", err=True)
         sys.exit(_INTERRUPTED)
+
+
+@contextlib.contextmanager
+def _noted(flags: Callable[[], Mapping[str, str]]) -> Iterator[None]:
+    """Print the notes of an error, such as where the work of a stopped run is kept."""
+    try:
+        yield
+    except BaseException as error:
+        for text in getattr(error, "__notes__", ()):
+            click.echo(as_options(text, flags()), err=True)
+        raise
 
 
 def _silence_stdout() -> None:

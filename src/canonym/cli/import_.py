@@ -118,10 +118,10 @@ def import_(
 
     from canonym.cli.input_encoding import found_encoding
     from canonym.cli.options import keyword_options
-    from canonym.cli.place import check_outputs
     from canonym.cli.progress import counter
     from canonym.cli.verbosity import is_quiet
     from canonym.errors import InvalidInput
+    from canonym.io.places import check_outputs
     from canonym.io.tables import is_binary
     from canonym.terminology.formats import FORMATS, import_terminology, recognise
 

@@ -185,8 +185,8 @@ def index(
     """
     from functools import partial
 
-    from canonym.cli.place import check_outputs
     from canonym.encoders import path_of
+    from canonym.io.places import check_outputs
     from canonym.linker import Linker
 
     if verified is not None:

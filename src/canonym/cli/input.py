@@ -15,9 +15,8 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path, PurePath
-from typing import Any, NamedTuple
+from typing import Any
 
 from canonym.cli.annotated import (
     CADEC,
@@ -31,22 +30,25 @@ from canonym.cli.input_encoding import tell_encoding
 from canonym.errors import InvalidInput, ReadError
 from canonym.io.encodings import check_encoding
 from canonym.io.streams import MAX_LINE, TextStream, detect_encoding, open_text
-from canonym.io.tables import TableStyle, is_parquet, shown
-from canonym.io.workbooks import (
-    Sheet,
-    SheetChoice,
-    check_no_choice,
-    open_sheet,
-    workbook_suffix,
-)
+from canonym.io.tables import is_parquet, shown
+from canonym.io.workbooks import check_no_choice, open_sheet, workbook_suffix
 from canonym.io.xml import is_markup
+from canonym.jobs.input import (
+    COMPRESSED,
+    OF_LINES,
+    Entry,
+    Input,
+    Item,
+    TableOptions,
+    read_delimited,
+    read_sheet,
+)
 from canonym.types import Document, Mention
 
 _LOG = logging.getLogger(__name__)
 STDIN = "-"
 STANDARD_INPUT = Path("standard input")
 _TABLE_SUFFIXES = (".csv", ".tsv", ".tab")
-_COMPRESSED = (".gz", ".xz", ".bz2", ".zip")
 _PACKED = (b"\x1f\x8b", b"PK\x03\x04", b"\xfd7zXZ\0", b"BZh91AY")
 _OFFICE = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
 _IS_COMPRESSED = (
@@ -54,58 +56,7 @@ _IS_COMPRESSED = (
     "file with --file"
 )
 _PIECE = 1 << 16
-_STREAMED = ("lines", "table", "jsonl", "pubtator")
 _OF_MENTIONS = ("concept", "columns", CADEC)
-
-
-class Entry(NamedTuple):
-    """One mention, and the cells of its row if it is from a table."""
-
-    mention: Mention
-    cells: Sequence[str] = ()
-
-
-Item = Entry | Document
-
-
-class Input(NamedTuple):
-    """Entries or documents to link, read one at a time, and their kind.
-
-    A table has `columns`, and a `style` if it is delimited text or a `sheet`.
-    """
-
-    items: Iterator[Item]
-    documents: bool = False
-    columns: list[str] | None = None
-    kind: str = "lines"
-    style: TableStyle | None = None
-    encoding: str = "utf-8"
-    sheet: Sheet | None = None
-
-    @property
-    def unit(self) -> str:
-        """What the items are called."""
-        return "documents" if self.documents else "mentions"
-
-    @property
-    def delimited_format(self) -> str:
-        """The format of delimited text nearest to the input: csv, or tsv where there is none."""
-        return "tsv" if self.style is None or self.style.delimiter == "\t" else "csv"
-
-
-class TableOptions(NamedTuple):
-    """Options of tables, as `canonym.corpora.tables.parse_table` takes them, and of sheets."""
-
-    column: str | None = None
-    context_column: str | None = None
-    delimiter: str | None = None
-    sheet: str | None = None
-    header_row: int | None = None
-
-    @property
-    def choice(self) -> SheetChoice:
-        """Which sheet of a workbook is meant."""
-        return SheetChoice(self.sheet, self.header_row)
 
 
 class Arriving(io.RawIOBase):
@@ -209,7 +160,7 @@ def _open(
         kind = kind or ("columns" if is_parquet(path) and not table.column else None)
         if path.is_dir():
             kind = kind or folder_format(path)
-        if kind and kind not in _STREAMED:
+        if kind and kind not in OF_LINES:
             return _read_corpus(kind, path, encoding, table), None
         found = encoding or detect_encoding(path)
         lines = stack.enter_context(open_text(path, encoding=found, keep_ends=bool(table.column)))
@@ -217,17 +168,14 @@ def _open(
     if kind is None:
         kind = "table" if table.column else _recognise(format_, first, path)
     _LOG.info("Reading %s as %s", path, kind)
-    if kind in _STREAMED:
+    if kind in OF_LINES:
         if arriving is not None:
             arriving.forget()
         if table.column and kind != "table":
             raise InvalidInput(f"--column goes with tables, and {path} is read as {kind}")
         if encoding is None:
             tell_encoding(path, lines.encoding)
-        given = _parse(kind, itertools.chain(held, lines), first, path, table)
-        if given.style is not None:
-            style = given.style._replace(encoding=lines.encoding, mark=lines.marked)
-            given = given._replace(style=style)
+        given = _parse(kind, itertools.chain(held, lines), lines, first, path, table)
         return given._replace(encoding=lines.encoding), lines
     if arriving is None:
         return _read_corpus(kind, path, encoding, table), None
@@ -252,8 +200,6 @@ def _open_workbook(
     stack: contextlib.ExitStack, file: Path, path: Path, kind: str | None, table: TableOptions
 ) -> Input:
     """Open the workbook in a file, which messages call `path`."""
-    from canonym.corpora.tables import sheet_table
-
     if kind == "columns":
         given = _read_corpus(kind, file, None, table)
         return given._replace(items=_from_stdin(given.items, path))
@@ -266,12 +212,9 @@ def _open_workbook(
             f"{path} is a workbook: name the column to link with --column; the sheet "
             f"{sheet.name!r} has {shown(sheet.header)} (or give --input-format columns)"
         )
-    if table.delimiter:
-        raise InvalidInput("--input-option delimiter goes with delimited text, not with a workbook")
     with errors_named(path):
-        rows = sheet_table(sheet, column=table.column, context_column=table.context_column)
-    items = _from_stdin((Entry(mention, cells) for cells, mention in rows), path)
-    return Input(items, columns=list(sheet.header), kind="sheet", sheet=sheet)
+        given = read_sheet(sheet, table)
+    return given._replace(items=_from_stdin(given.items, path))
 
 
 def _open_stdin(
@@ -315,7 +258,7 @@ def _recognise(found: str | None, first: str, path: Path) -> str:
             "each line is a name",
         )
     suffixes = [suffix.lower() for suffix in PurePath(path).suffixes]
-    if suffixes and suffixes[-1] in _COMPRESSED:
+    if suffixes and suffixes[-1] in COMPRESSED:
         suffixes.pop()
     if (suffixes and suffixes[-1] in _TABLE_SUFFIXES) or "\t" in first:
         other = {"table": CADEC, "columns": "columns"}.get(found or "", "lines")
@@ -339,10 +282,16 @@ def _columns(header: str) -> str:
     return ", ".join(repr(column[:40]) for column in split_header(header)[:30])
 
 
-def _parse(kind: str, lines: Iterable[str], first: str, path: Path, table: TableOptions) -> Input:
+def _parse(
+    kind: str,
+    lines: Iterable[str],
+    stream: TextStream,
+    first: str,
+    path: Path,
+    table: TableOptions,
+) -> Input:
     from canonym.corpora.jsonl import open_jsonl
     from canonym.corpora.pubtator import parse_pubtator
-    from canonym.corpora.tables import parse_table
 
     if kind == "pubtator":
         return Input(parse_pubtator(lines, path), documents=True, kind=kind)
@@ -353,18 +302,7 @@ def _parse(kind: str, lines: Iterable[str], first: str, path: Path, table: Table
     if kind == "table":
         if not table.column:
             raise InvalidInput(f"--input-format table needs --column; {path} has {_columns(first)}")
-        rows = parse_table(
-            lines,
-            path,
-            column=table.column,
-            context_column=table.context_column,
-            delimiter=table.delimiter,
-        )
-        items = (Entry(row.mention, row.cells) for row in rows)
-        header = rows.columns
-        style = TableStyle(rows.delimiter, header.end or "\n", header.quoted)
-        style = style._replace(announced=rows.announced)
-        return Input(items, columns=header, kind=kind, style=style)
+        return read_delimited(lines, stream, path, table)
     if not first:
         raise ReadError(path, "holds nothing but blank lines: one name a line is expected")
     return Input(Entry(Mention(line.rstrip("\n"))) for line in lines)
@@ -403,69 +341,6 @@ def errors_named(path: Path) -> Iterator[None]:
         yield
     except ReadError as error:
         raise ReadError(path, error.problem, line=error.line) from error
-
-
-def count_items(file: str | None, given: Input) -> int | None:
-    """Count the lines or documents of a file, to show the time left.
-
-    Compressed files, standard input and corpora without an item a line are not counted: that would
-    take reading them twice.
-    """
-    if file in (None, STDIN) or PurePath(str(file)).suffix.lower() in _COMPRESSED:
-        return None
-    if given.kind not in _STREAMED:
-        return None
-    with Path(str(file)).open("rb") as stream:
-        if given.kind == "jsonl" and stream.read(1000).lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"[":
-            return None  # one list
-        stream.seek(0)
-        if given.documents:
-            return sum(1 for line in stream if b"|t|" in line or line.startswith(b"{"))
-        return sum(block.count(b"\n") for block in iter(lambda: stream.read(1 << 20), b""))
-
-
-class Blanks:
-    """Entries without a mention: `n` counts them, and they are left out if they are `skipped`."""
-
-    def __init__(self, *, skipped: bool) -> None:
-        self.n = 0
-        self.skipped = skipped
-
-    def among(self, items: Iterable[Item]) -> Iterator[Item]:
-        """Count the entries without a mention among items, and yield what is to be linked."""
-        for item in items:
-            blank = is_blank(item)
-            self.n += blank
-            if not (blank and self.skipped):
-                yield item
-
-
-def is_blank(item: Item) -> bool:
-    """Tell whether an item is an entry without a mention."""
-    return isinstance(item, Entry) and not item.mention.text.strip()
-
-
-def of_types(items: Iterator[Item], wanted: Sequence[str]) -> Iterator[Item]:
-    """Keep the annotated mentions of some types, or all if no type is wanted.
-
-    Raises `InvalidInput` at the end if the whole input had no mention of one of the types.
-    """
-    if not wanted:
-        yield from items
-        return
-    seen: set[str] = set()
-    for item in items:
-        if isinstance(item, Document):
-            seen.update(mention.type for mention in item.mentions)
-            yield replace(item, mentions=tuple(m for m in item.mentions if m.type in wanted))
-        else:
-            seen.add(item.mention.type)
-            if item.mention.type in wanted:
-                yield item
-    missing = [type_ for type_ in wanted if type_ not in seen]
-    if missing:
-        found = ", ".join(sorted(filter(None, seen))) or "none"
-        raise InvalidInput(f"no mention has the type {missing[0]!r}; the input has {found}")
 
 
 def read_ids(path: str) -> tuple[str, ...]:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import logging
-from contextlib import closing
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+from typing import TYPE_CHECKING, TypedDict, Unpack
 
 import click
 
@@ -25,18 +23,14 @@ from canonym.cli.options import (
     ties_option,
     workers_option,
 )
-from canonym.cli.unread import Unread
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator, Sequence
+    from collections.abc import Sequence
 
-    from canonym.cli.input import Blanks, Entry, Input, Item
-    from canonym.cli.output import Layout, Output
-    from canonym.io.workbooks import Sheet
+    from canonym.jobs.input import Input
+    from canonym.jobs.link import Summary
+    from canonym.jobs.output import Layout, Output
     from canonym.linker import Linker
-    from canonym.types import Link, Mention
-
-_LOG = logging.getLogger(__name__)
 
 
 class RowOptions(TypedDict):
@@ -64,7 +58,7 @@ class Filters(TypedDict):
 
 
 class ColumnOptions(TypedDict):
-    """Which column of a table is read, see `canonym.cli.input.TableOptions`."""
+    """Which column of a table is read, see `canonym.jobs.input.TableOptions`."""
 
     column: str | None
     context_column: str | None
@@ -240,14 +234,18 @@ def link(
     The columns of TSV, CSV and Parquet and the objects of JSON lines are described in
     docs/formats/links.md.
     """
-    from canonym.cli.input import Blanks, TableOptions, of_types, open_input, read_ids, source_of
+    from canonym.cli.input import open_input, read_ids, source_of
     from canonym.cli.named_indexes import open_chosen
     from canonym.cli.output import check_output, choose_format, open_output
     from canonym.cli.progress import counter, note
-    from canonym.cli.resume import is_finished
+    from canonym.io.journal import is_finished
+    from canonym.jobs.input import TableOptions
+    from canonym.jobs.link import ItemOptions, link_items, runner_up, settings_of
 
     if engine is not None or _is_folder(output):
-        _link_in_parts(ctx)
+        from canonym.cli.link_parts import link_in_parts
+
+        link_in_parts(ctx)
         return
     chosen = choose_format(format_, output)
     inputs = (source_of(names, file), index, ids)
@@ -265,28 +263,19 @@ def link(
         linker = open_chosen(index, options, everyday=not no_everyday)
         layout = _with_origin(layout, linker, options, output)
         how = {
-            "k": max(layout.k, 2),  # the margin needs a runner-up
+            "k": runner_up(layout.k),
             "ids": read_ids(ids) if ids else (),
             **{name: value for name, value in options.items() if name in Filters.__annotations__},
+            "workers": options["workers"],
         }
-        blanks, unread = Blanks(skipped=options["skip_empty"]), Unread(linker.encoder_names)
-        settings = _settings(linker, layout, mention_types, how, skip_empty=blanks.skipped)
-        wanted = blanks.among(of_types(given.items, mention_types))
+        of_items = ItemOptions(mention_types, options["skip_empty"])
+        settings = settings_of(linker, layout, how, of_items)
         with (
             open_output(output, layout, settings, overwrite=overwrite, resume=resume) as out,
             counter("Linking", unit=given.unit, total=_total(file, given)) as report,
-            closing(_link(linker, out.remaining(wanted), how, given, options["workers"])) as linked,
         ):
-            for n, (item, links) in enumerate(unread.among(linked), start=1):
-                out.write(item, links)
-                report(n)
-    _sum_up(out, given, output, blanks, unread)
-
-
-def _link_in_parts(ctx: click.Context) -> None:
-    from canonym.cli.link_parts import link_in_parts
-
-    link_in_parts(ctx)
+            summary = link_items(linker, given, out, how, of_items, report)
+    _sum_up(summary, out, given, output, skipped=options["skip_empty"])
 
 
 def _is_folder(output: str | None) -> bool:
@@ -301,77 +290,48 @@ def _layout(
 ) -> Layout:
     """Return how to write the links; refuse options that do not go together."""
     from canonym.cli.exchange import MAPPING_FORMATS, check_mappings
-    from canonym.cli.output import Layout, style_of
     from canonym.errors import InvalidInput
-    from canonym.io.encodings import check_encoding
+    from canonym.jobs.output import layout_of
 
-    one_row, encoding = options["one_row"], options["output_encoding"]
     check_mappings(format_, options, given.columns, k=k, explain=explain)
     if options["skip_empty"] and given.documents:
         raise InvalidInput(
             "--format-option skip-empty goes with names, lines and tables, not with documents"
         )
-    if one_row and format_ not in ("tsv", "csv", "parquet", "xlsx"):
-        raise InvalidInput(
-            f"--one-row goes with --format tsv, csv, parquet or a workbook, not {format_}"
-        )
-    if one_row and k not in (None, 1):
-        raise InvalidInput(
-            f"--one-row writes the best candidate alone, and -k {k} asks for {k} rows: give one of "
-            "the two"
-        )
-    if format_ == "xlsx" and k not in (None, 1):
-        raise InvalidInput(
-            f"a workbook has one row for each mention, and -k {k} asks for {k}: write .csv, .tsv, "
-            ".jsonl or .parquet"
-        )
-    if encoding is not None:
-        check_encoding(encoding, argument="output_encoding")
-        if format_ not in ("tsv", "csv"):
-            raise InvalidInput(
-                f"--format-option encoding goes with --format tsv or csv, not {format_}"
-            )
-    best_alone = ("tsv", "csv", "xlsx", *MAPPING_FORMATS)
-    return Layout(
+    return layout_of(
+        given,
         format_,
-        k or (1 if one_row or format_ in best_alone else 5),
-        given.columns,
-        explain,
-        style_of(format_, given.style, encoding),
-        one_row,
-        options["formula_guard"],
-        _copied_sheet(given.sheet),
+        1 if format_ in MAPPING_FORMATS else k,
+        explain=explain,
+        one_row=options["one_row"],
+        formula_guard=options["formula_guard"],
+        output_encoding=options["output_encoding"],
     )
-
-
-def _copied_sheet(sheet: Sheet | None) -> Sheet | None:
-    """Return the sheet whose workbook is copied; one of .ods is not, and its table goes anew."""
-    return None if sheet is None or sheet.suffix == ".ods" else sheet
 
 
 def _total(file: str | None, given: Input) -> int | None:
     """Return the number of items, for a progress bar that somebody watches."""
-    from canonym.cli.input import count_items
     from canonym.cli.progress import watched
+    from canonym.jobs.input import count_items
 
-    return count_items(file, given) if watched() else None
+    return count_items(file, given) if watched() and file not in (None, "-") else None
 
 
 def _with_origin(layout: Layout, linker: Linker, options: Options, output: str | None) -> Layout:
     """Add what formats for other programs say about the index."""
     from canonym import __version__
-    from canonym.cli.exchange import mapping_target
+    from canonym.cli.exchange import mapping_opener
 
     return layout._replace(
-        mappings=mapping_target(linker, layout.format, options, layout.columns, options["column"]),
+        opener=mapping_opener(linker, layout.format, options, layout.columns, options["column"]),
         syntax="json" if output and output.lower().endswith(".json") else "xml",
         source=f"canonym {__version__}, index {linker.fingerprint}",
     )
 
 
 def _check(given: Input, layout: Layout, output: str | None, mention_types: Sequence[str]) -> None:
-    from canonym.cli.output import check_workbook
     from canonym.errors import InvalidInput
+    from canonym.jobs.output import check_workbook
 
     if layout.format in ("pubtator", "bioc") and not given.documents:
         raise InvalidInput(
@@ -396,80 +356,13 @@ def _warn_of_files(names: Sequence[str]) -> None:
             )
 
 
-def _settings(
-    linker: Linker,
-    layout: Layout,
-    mention_types: Sequence[str],
-    options: dict[str, Any],
-    *,
-    skip_empty: bool,
-) -> dict[str, Any]:
-    """Return everything the links depend on beside the input, JSON-able."""
-    from canonym import __version__
-
-    settings = {
-        "canonym": __version__,
-        "index": linker.fingerprint,
-        "columns": layout.columns,
-        "mention types": list(mention_types),
-        "format": layout.format,
-        "-k": layout.k,
-        "--explain": layout.explain,
-        "--one-row": layout.one_row,
-        "--skip-empty": skip_empty,
-        "--formula-guard": layout.formula_guard,
-    }
-    for name, value in layout.style._asdict().items():
-        settings[f"{name.replace('_', ' ')} of the output"] = value
-    for name, value in options.items():
-        if name != "k":
-            settings[name] = list(value) if isinstance(value, tuple) else value
-    _LOG.debug("Settings: %s", settings)
-    return settings
-
-
-def _link(
-    linker: Linker, items: Iterator[Any], options: dict[str, Any], given: Input, workers: int
-) -> Generator[tuple[Item, Sequence[Link]]]:
-    """Yield each item with its links, in order."""
-    found: Iterator[tuple[Item, Sequence[Link]]]
-    options = {**options, "workers": workers}
-    if given.documents:
-        found = linker.link_documents(items, **options)
-    else:
-        found = _link_entries(linker, items, options)
-    detailed = _LOG.isEnabledFor(logging.DEBUG)
-    for item, links in found:
-        for link in links if detailed else ():
-            _LOG.debug("%r: %s", link.mention.text, ", ".join(link.ids) or f"NIL, {link.reason}")
-        yield item, links
-
-
-def _link_entries(
-    linker: Linker, entries: Iterator[Entry], options: dict[str, Any]
-) -> Iterator[tuple[Item, Sequence[Link]]]:
-    from collections import deque
-    from dataclasses import replace
-
-    from canonym.cli.input import is_blank
-
-    waiting: deque[Entry] = deque()  # as many as the linker takes at once
-
-    def mentions() -> Iterator[Mention]:
-        for entry in entries:
-            waiting.append(entry)
-            yield entry.mention
-
-    for link in linker.link_stream(mentions(), **options):
-        entry = waiting.popleft()
-        yield entry, (replace(link, nil=True, reason="empty") if is_blank(entry) else link,)
-
-
-def _sum_up(out: Output, given: Input, output: str | None, blanks: Blanks, unread: Unread) -> None:
+def _sum_up(
+    summary: Summary, out: Output, given: Input, output: str | None, *, skipped: bool
+) -> None:
     """Remark how many mentions were linked, where the links are, and what the rows are."""
     from canonym.cli.progress import note
 
-    n = out.n_links
+    n, empty = summary.mentions, summary.empty
     if not n and given.documents:
         note(
             "The documents have no annotated mentions. `canonym annotate` finds the names of the "
@@ -477,17 +370,17 @@ def _sum_up(out: Output, given: Input, output: str | None, blanks: Blanks, unrea
         )
     if output is not None:
         note(f"{n:,} {'mention is' if n == 1 else 'mentions are'} in {output}.")
-    if blanks.n:
+    if empty:
         note(
-            f"{blanks.n:,} {'row' if blanks.n == 1 else 'rows'} without a mention"
-            f"{', left out' if blanks.skipped else ''}."
+            f"{empty:,} {'row' if empty == 1 else 'rows'} without a mention"
+            f"{', left out' if skipped else ''}."
         )
-    if out.n_composite and out.has_rows_of_parts:
+    if summary.composite and out.has_rows_of_parts:
         note("Composite mentions have a row for each part: --one-row writes one row for each.")
-    if unread.n:
+    if summary.unread:
         note(
-            f"{unread.n:,} {'mention is' if unread.n == 1 else 'mentions are'} in a script that "
-            f"the encoder of the index hardly knows, such as {unread.first[:40]!r}: their links "
-            "are guesses. `canonym index --encoder multilingual --encoder universal` makes an "
-            "index that reads more."
+            f"{summary.unread:,} {'mention is' if summary.unread == 1 else 'mentions are'} in a "
+            "script that the encoder of the index hardly knows, such as "
+            f"{summary.first_unread[:40]!r}: their links are guesses. `canonym index --encoder "
+            "multilingual --encoder universal` makes an index that reads more."
         )

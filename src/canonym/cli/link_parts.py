@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +13,6 @@ from canonym.errors import InvalidInput
 
 if TYPE_CHECKING:
     from canonym.bulk import Summary
-    from canonym.cli.progress import Stages
 
 _INCOMPLETE = 3
 _SHOWN = 10
@@ -43,6 +40,7 @@ def link_in_parts(ctx: click.Context) -> None:
     from canonym.cli.progress import stages
 
     typed = ctx.params
+    _name_places(typed)
     _check(ctx)
     engine, address = _engine(typed["engine"] or "local")
     options: dict[str, Any] = {name: typed[name] for name in _OPTIONS}
@@ -51,7 +49,7 @@ def link_in_parts(ctx: click.Context) -> None:
         options["workers"] = 0  # as many as there are cores
     target = str(Path(typed["output"]))
     linker = open_linker(typed["index"], min_confidence=options["min_confidence"])
-    with stages(unit="rows") as report, _kept(target, report) as progress:
+    with stages(unit="rows") as progress:
         summary = link_files(
             typed["file"],
             target,
@@ -67,12 +65,22 @@ def link_in_parts(ctx: click.Context) -> None:
         sys.exit(_INCOMPLETE)
 
 
+def _name_places(typed: dict[str, Any]) -> None:
+    """Take NAMES for the source of a column and the folder, as far as options do not name them."""
+    names, of_table = list(typed["names"]), typed["column"] or typed["output"] is None
+    for option in ("file", "output"):
+        if of_table and typed[option] is None and names:
+            typed[option] = names.pop(0)
+    typed["names"] = names
+
+
 def _check(ctx: click.Context) -> None:
     """Refuse what does not go with a folder of parts, and what is missing."""
     wrong = [
         typed_as(option).strip(" =")
         for option in ctx.command.params
         if option.name in ctx.params.keys() - _TAKEN and is_typed(option.name, ctx)
+        if ctx.params[option.name] != []  # NAMES that all were places
     ]
     if wrong:
         raise InvalidInput(
@@ -97,27 +105,6 @@ def _engine(engine: str) -> tuple[str, str | None]:
     if not separator:
         return kind, None
     return kind, host if kind == "ray" else engine
-
-
-@contextlib.contextmanager
-def _kept(target: str, report: Stages) -> Iterator[Stages]:
-    """Yield `report`; if the run is stopped after that was called, remark that its work is kept."""
-    begun = False
-
-    def told(stage: str, done: int, total: int | None) -> None:
-        nonlocal begun
-        begun = True
-        report(stage, done, total)
-
-    try:
-        yield told
-    except BaseException:
-        if begun:
-            click.echo(
-                f"What is done is kept in {target}; the same command with --resume goes on.",
-                err=True,
-            )
-        raise
 
 
 def _sum_up(summary: Summary, target: str) -> None:

@@ -61,10 +61,10 @@ def map_(
       canonym map doid.db mesh.db -o doid-mesh.sssom.tsv --min-confidence 0.9
     """
     from canonym.cli.named_indexes import open_terminology
-    from canonym.cli.place import check_outputs
     from canonym.cli.progress import counter, note
     from canonym.exchange.alignment import map_terminologies
     from canonym.io.files import write_file
+    from canonym.io.places import check_outputs
 
     check_outputs({"-o": output}, (left, right), overwrite=overwrite)
     with open_terminology(left) as one, open_terminology(right) as other:

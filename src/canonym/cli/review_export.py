@@ -72,10 +72,10 @@ def export(
     """
     from canonym.cli.exchange import day_of
     from canonym.cli.named_indexes import open_index
-    from canonym.cli.place import check_outputs
     from canonym.cli.progress import note
     from canonym.errors import require
     from canonym.io.files import write_file
+    from canonym.io.places import check_outputs
 
     require("sqlalchemy", "reviews", "service")
     from canonym.review.export import export_review

@@ -173,7 +173,7 @@ def diff(
       canonym terminology diff doid-2023.db doid-2024.db --format json --samples 1000
     """
     from canonym.cli.named_indexes import open_terminology
-    from canonym.cli.place import check_outputs
+    from canonym.io.places import check_outputs
     from canonym.terminology.diff import compare
 
     check_outputs({"-o": output}, (old, new), overwrite=overwrite)
@@ -221,8 +221,8 @@ def export(path: str, output: str, format_: str | None, overwrite: bool) -> None
       canonym terminology export mesh.db -o mesh.ttl
     """
     from canonym.cli.named_indexes import open_terminology
-    from canonym.cli.place import check_outputs
     from canonym.cli.progress import counter, note
+    from canonym.io.places import check_outputs
     from canonym.terminology.export_formats import export_format, export_terminology
 
     chosen = format_ or export_format(output)

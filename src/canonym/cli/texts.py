@@ -12,7 +12,6 @@ from canonym.cli.input import (
     STANDARD_INPUT,
     STDIN,
     Arriving,
-    Input,
     copied,
     errors_named,
     open_input,
@@ -22,6 +21,7 @@ from canonym.errors import InvalidInput, ReadError
 from canonym.io.encodings import check_encoding
 from canonym.io.streams import detect_encoding, open_text
 from canonym.io.xml import is_markup
+from canonym.jobs.input import Input
 from canonym.types import Document
 
 _OF_TEXTS = ("text", "lines")

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from canonym.bulk.batch import as_linker, link_batch, link_fields, link_schema, one_batch
+from canonym.bulk.batch import link_batch, link_fields, link_schema, one_batch
 from canonym.errors import InvalidInput, require
-from canonym.linker import Linker, LinkOptions
+from canonym.linker import Linker, LinkOptions, as_linker
 from canonym.linking.links import check_options
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ from collections.abc import Hashable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from canonym.bulk.batch import as_linker, check_columns, link_schema, link_table
+from canonym.bulk.batch import check_columns, link_schema, link_table
 from canonym.errors import InvalidInput, require
-from canonym.linker import Linker, LinkOptions
+from canonym.linker import Linker, LinkOptions, as_linker
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
-from canonym.bulk.batch import as_linker, link_fields, link_schema, link_table
+from canonym.bulk.batch import link_fields, link_schema, link_table
 from canonym.errors import InvalidInput, require
-from canonym.linker import Linker, LinkOptions
+from canonym.linker import Linker, LinkOptions, as_linker
 from canonym.linking.links import check_options
 
 if TYPE_CHECKING:

@@ -7,10 +7,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from canonym.bulk.batch import as_linker, link_batch, link_schema, link_table
+from canonym.bulk.batch import link_batch, link_schema, link_table
 from canonym.bulk.job import reopened
 from canonym.errors import InvalidInput, require
-from canonym.linker import Linker, LinkOptions
+from canonym.linker import Linker, LinkOptions, as_linker
 
 if TYPE_CHECKING:
     import pyspark.sql

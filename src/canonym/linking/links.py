@@ -167,6 +167,18 @@ def check_options(options: LinkOptions) -> dict[str, Any]:
     return whole
 
 
+def recorded(fingerprint: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what links depend on, JSON-able: the version, an index, and options that matter."""
+    from canonym import __version__
+
+    settings = {
+        name: list(value) if isinstance(value, tuple) else value
+        for name, value in options.items()
+        if name not in ("batch", "workers")
+    }
+    return {"canonym": __version__, "index": fingerprint, **settings}
+
+
 def _check_separator(separator: object) -> None:
     """Refuse what parts nothing, or everything."""
     if separator is None:

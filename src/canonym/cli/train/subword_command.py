@@ -121,11 +121,11 @@ def subword(
     import time
 
     from canonym.cli.description import print_facts
-    from canonym.cli.place import check_outputs
     from canonym.cli.progress import stages
     from canonym.cli.verbosity import is_quiet
     from canonym.encoders import save_encoder
     from canonym.io.numbers import BY_BLAS
+    from canonym.io.places import check_outputs
     from canonym.training.subword.held_out import SHARE, fit_names
 
     inputs = (terminology, start, *corpora)

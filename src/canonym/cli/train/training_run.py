@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from canonym.cli.annotated import open_corpus
 from canonym.cli.description import print_facts
-from canonym.cli.place import check_distinct, check_outputs
 from canonym.cli.progress import note
 from canonym.cli.verbosity import is_quiet
 from canonym.errors import InvalidInput
 from canonym.io.files import MANIFEST
+from canonym.io.places import check_distinct, check_outputs
 
 if TYPE_CHECKING:
     from canonym.terminology import Terminology

@@ -1,10 +1,11 @@
-"""Output files that survive being stopped, for ``canonym link --resume``.
+"""Outputs that survive being stopped: what is written down about a job, and when it may go on.
 
-While ``OUT`` is written it is called ``OUT.partial``. ``OUT.partial.json`` records, every few
-seconds, how many items are done, how many bytes they took, a hash of them, and the options of the
-run. At the end ``OUT.partial`` becomes ``OUT`` and the record goes: ``OUT`` is whole or absent.
-``--resume`` cuts ``OUT.partial`` to the recorded length, checks that options and input are the
-same, and continues behind them.
+A job that writes a folder has a record for each part, see `canonym.bulk.target`. One that writes a
+file has a `Journal`. While ``OUT`` is written it is called ``OUT.partial``. ``OUT.partial.json``
+records, every few seconds, how many items are done, how many bytes they took, a hash of them, and
+the options of the run. At the end ``OUT.partial`` becomes ``OUT`` and the record goes: ``OUT`` is
+whole or absent. A run that resumes cuts ``OUT.partial`` to the recorded length, checks that options
+and input are the same, and continues behind them.
 """
 
 from __future__ import annotations
@@ -16,22 +17,85 @@ import json
 import logging
 import os
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
-import click
-
-from canonym.cli.input import Item
-from canonym.cli.progress import note
 from canonym.errors import InvalidInput, Mismatch, ReadError
-from canonym.io.files import check_file, failures_name, parse_json, put_file, write_file
+from canonym.io.files import (
+    check_file,
+    failures_name,
+    open_sealed,
+    put_file,
+    sealed,
+    write_file,
+)
 from canonym.io.locks import lock
 
 _LOG = logging.getLogger(__name__)
 _FORMAT = 1
 _INTERVAL = 2.0  # seconds between two records
-_AGAIN = "pass --overwrite instead of --resume to start over"
+
+AGAIN = "pass overwrite=True instead of resume=True to start over"
+"""The advice where an earlier run cannot be resumed."""
+
+INTERRUPTED = (
+    "holds what an interrupted run has done: pass resume=True to go on, or overwrite=True to start "
+    "over"
+)
+"""What is said of an output that would be lost."""
+
+
+# --- what all jobs write down ---------------------------------------------------------------------
+
+
+def write_record(path: Path, content: Mapping[str, Any]) -> None:
+    """Write JSON with its checksum, whole or not at all."""
+    with write_file(path) as partial:
+        text = json.dumps(sealed(content), indent=1, ensure_ascii=False, sort_keys=True) + "\n"
+        # As an escape, which JSON reads, even half a character that came from a shell is kept.
+        partial.write_text(text, encoding="utf-8", errors="backslashreplace")
+
+
+def read_record(path: Path) -> Any:
+    """Read what `write_record` has written; damage is a `ReadError`."""
+    with damage_told(path):
+        return open_sealed(path.read_text(encoding="utf-8"))
+
+
+@contextlib.contextmanager
+def damage_told(path: Path) -> Iterator[None]:
+    """Raise a `ReadError` where a record does not hold what is looked for in it."""
+    try:
+        yield
+    except (ValueError, KeyError, TypeError) as error:
+        problem = error if isinstance(error, ValueError) else repr(error)
+        raise ReadError(path, f"is damaged ({problem}): {AGAIN}") from error
+
+
+def check_settings(
+    place: Path, earlier: Mapping[str, Any], now: Mapping[str, Any], *, same: str
+) -> None:
+    """Refuse to go on with other settings than those that the output at `place` was begun with."""
+    if changed := [key for key in {**earlier, **now} if earlier.get(key) != now.get(key)]:
+        raise Mismatch(
+            f"{place} was begun with another {', another '.join(changed)}: use {same}, or {AGAIN}"
+        )
+
+
+def lock_output(stream: IO[bytes], path: Path, *, shown: Path, output: Path) -> os.stat_result:
+    """Lock the open file at `path`; refuse an output that is being written, or just was.
+
+    Messages call it `shown` while it is written. Return the state of the file.
+    """
+    lock(stream, shown)
+    opened = os.fstat(stream.fileno())
+    if not path.exists() or not os.path.samestat(opened, path.stat()):
+        raise InvalidInput(f"another process has just written {output}")
+    return opened
+
+
+# --- one file -------------------------------------------------------------------------------------
 
 
 @contextlib.contextmanager
@@ -42,26 +106,30 @@ def open_journal(
     overwrite: bool = False,
     resume: bool,
     encoding: str = "utf-8",
+    tell: Callable[[str], None] = _LOG.info,
 ) -> Iterator[Journal]:
-    """Open a journal; finish it at the end, or keep what is done if the run fails."""
+    """Open a journal; finish it at the end, or keep what is done if the run fails.
+
+    `tell` gets remarks on what an earlier run has left. The error of a run that fails has a note on
+    what is kept.
+    """
     with failures_name(target, working_files(target)[0]):
         journal = Journal(target, settings, overwrite=overwrite, resume=resume, encoding=encoding)
     if journal.discarded:
-        note(f"What an earlier run left in {journal.partial} is discarded.")
+        tell(f"What an earlier run left in {journal.partial} is discarded.")
     if journal.n_items:
-        note(f"Continuing after {journal.n_links:,} mentions.")
+        tell(f"Continuing after {journal.n_links:,} mentions.")
     try:
         with failures_name(target, journal.partial):
             yield journal
             journal.check_skipped()
             journal.finish()
-    except BaseException:
+    except BaseException as error:
         n_done = journal.stop()
         if n_done:
-            click.echo(
-                f"What is done, {n_done:,} mentions, is kept in {journal.partial}; the same "
-                "command with --resume continues from there.",
-                err=True,
+            error.add_note(
+                f"What is done, {n_done:,} mentions, is kept in {journal.partial}; the same call "
+                "with resume=True continues from there."
             )
         raise
 
@@ -72,7 +140,7 @@ def working_files(target: Path) -> tuple[Path, Path]:
     return partial, partial.with_name(partial.name + ".json")
 
 
-def is_finished(output: str) -> bool:
+def is_finished(output: str | Path) -> bool:
     """Tell whether an output is written, and no other run of it was interrupted."""
     target = Path(output)
     _end_last_step(target)
@@ -125,8 +193,10 @@ class Journal:
         self.discarded = not resume and self.partial.exists() and self._record.exists()
         self._file = self.partial.open("r+b" if length else "ab")
         try:
-            lock(self._file, self.partial)
-            self._check_partial(resume=resume)
+            opened = lock_output(self._file, self.partial, shown=self.partial, output=target)
+            used = opened.st_size or self._record.exists()
+            if used and not resume and not overwrite:
+                raise InvalidInput(f"{self.partial} {INTERRUPTED}")
         except InvalidInput:
             self._file.close()
             raise
@@ -143,49 +213,26 @@ class Journal:
         self._sound = True
         self._next = time.monotonic() + _INTERVAL
 
-    def _check_partial(self, *, resume: bool) -> None:
-        """Refuse, when nobody else writes it, to lose what is in the file."""
-        opened = os.fstat(self._file.fileno())
-        if not self.partial.exists() or not os.path.samestat(opened, self.partial.stat()):
-            raise InvalidInput(f"another process has just written {self.target}")
-        used = opened.st_size or self._record.exists()
-        if used and not resume and not self._overwrite:
-            raise InvalidInput(
-                f"{self.partial} holds what an interrupted run has done: pass --resume to go on, "
-                "or --overwrite to start over"
-            )
-
     def _load(self) -> int:
         """Read the record of the earlier run; return the length of its output."""
         if not self._record.exists():
             return 0
-        try:
-            record = parse_json(self._record.read_text(encoding="utf-8"))
+        record = read_record(self._record)
+        with damage_told(self._record):
             settings, self._expected = dict(record["settings"]), str(record["input"])
             counts: list[int] = [record[key] for key in ("bytes", "items", "links")]
             if not all(type(count) is int and count >= 0 for count in counts):
                 raise ValueError("a count is no whole number")
             length, self.n_items, self.n_links = counts
-        except (ValueError, KeyError, TypeError) as error:
-            raise ReadError(self._record, f"is damaged ({error!r}): {_AGAIN}") from error
-        changed = [
-            key
-            for key in sorted({*settings, *self._settings})
-            if settings.get(key) != self._settings.get(key)
-        ]
-        if changed:
-            raise Mismatch(
-                f"{self.partial} was begun with another {', another '.join(changed)}: use the same "
-                f"options, or {_AGAIN}"
-            )
+        check_settings(self.partial, settings, self._settings, same="the same options")
         size = self.partial.stat().st_size if self.partial.exists() else 0
         if size < length:
             raise ReadError(
-                self.partial, f"has {size:,} bytes where {length:,} were recorded: {_AGAIN}"
+                self.partial, f"has {size:,} bytes where {length:,} were recorded: {AGAIN}"
             )
         return length
 
-    def skip(self, item: Item) -> bool:
+    def skip(self, item: object) -> bool:
         """Take the next item of the input; tell whether the earlier run has done it.
 
         Raises `Mismatch` if the items that it has done were others.
@@ -197,7 +244,7 @@ class Journal:
         if self._skipped == self.n_items and self._hash.hexdigest() != self._expected:
             raise Mismatch(
                 f"the input has changed within the {self.n_items:,} rows or documents that are "
-                f"already in {self.partial}: {_AGAIN}"
+                f"already in {self.partial}: {AGAIN}"
             )
         return True
 
@@ -206,14 +253,14 @@ class Journal:
         if self._skipped < self.n_items:
             raise Mismatch(
                 f"{self.partial} holds {self.n_items:,} rows or documents, and the input has only "
-                f"{self._skipped:,}: {_AGAIN}"
+                f"{self._skipped:,}: {AGAIN}"
             )
 
     def begin(self) -> None:
         """Mark the output as unsound: an item is about to be written."""
         self._sound = False
 
-    def done(self, item: Item, n_links: int) -> None:
+    def done(self, item: object, n_links: int) -> None:
         """Count an item that is written, with that many links."""
         self._add(item)
         self._done = (self._done[0] + 1, self._done[1] + n_links)
@@ -222,7 +269,7 @@ class Journal:
             self.save()
             self._next = time.monotonic() + _INTERVAL
 
-    def _add(self, item: Item) -> None:
+    def _add(self, item: object) -> None:
         self._hash.update(repr(item).encode("utf-8", "surrogatepass"))
 
     def save(self) -> None:
@@ -237,8 +284,7 @@ class Journal:
             "links": self._done[1],
             "settings": self._settings,
         }
-        with write_file(self._record) as partial:
-            partial.write_text(json.dumps(record, indent=1, sort_keys=True), encoding="utf-8")
+        write_record(self._record, record)
         _LOG.debug("%s holds %d links, %d bytes", self.partial, record["links"], record["bytes"])
 
     def finish(self) -> None:
@@ -261,7 +307,7 @@ class Journal:
         with contextlib.suppress(OSError):
             self.stream.close()
         if self._record.exists():
-            n_done = int(json.loads(self._record.read_text(encoding="utf-8"))["links"])
+            n_done = int(read_record(self._record)["links"])
         else:
             self.partial.unlink(missing_ok=True)
         return n_done

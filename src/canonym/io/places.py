@@ -1,6 +1,6 @@
-"""Places that commands write to, checked before anything takes time.
+"""Places that are written to, checked before anything takes time.
 
-No output is an input, lies in a folder of canonym, or replaces anything without ``--overwrite``.
+No output is an input, lies in a folder of canonym, or replaces anything unless that is allowed.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def check_outputs(
     folder: bool = False,
     touched: Iterable[Path] = (),
 ) -> None:
-    """Refuse outputs, by option, that would destroy something or cannot be written.
+    """Refuse outputs, by what they are called, that would destroy something or cannot be written.
 
     `touched` holds files that are written beside the outputs. An input that does not exist is
     none: it is the name of an encoder, say. Raises `InvalidInput`, and `OSError` where the machine
@@ -106,7 +106,8 @@ def _parents(place: Path) -> Iterator[Path]:
 def _check_free(option: str, place: Path, *, overwrite: bool, folder: bool) -> None:
     if os.path.lexists(place) and not overwrite and (folder or place.is_file()):
         raise InvalidInput(
-            f"{option} {place} exists already; choose another name, or replace it with --overwrite"
+            f"{option} {place} exists already; choose another name, or replace it with "
+            "overwrite=True"
         )
     check = check_folder if folder else check_file
     check(place, overwrite=overwrite)
