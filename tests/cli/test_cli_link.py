@@ -473,6 +473,7 @@ def test_an_explanation_of_parts_and_of_preparation(corpus: Path) -> None:
         (("x", "--context-column", "y"), None, "go with --column"),
         (("--delimiter", ";"), "x\n", "go with --column"),
         (("--delimiter", ";;", "--column", "x"), "x\n", "one character"),
+        (("--column", "y"), '{"x": "hip"}\n', "has the keys 'x'; call the key"),
         (("--column", "y", "--input-format", "jsonl"), "{}\n", "--column goes with tables"),
         (("--input-format", "table"), "a,b\n", "needs --column; standard input has 'a', 'b'"),
         ((), "a\tb\n1\t2\n", "is a table: name the column to link with --column"),

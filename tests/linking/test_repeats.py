@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import gc
+import random
+import tracemalloc
+
 import pytest
 
 from canonym import Concept, Document, Linker, Mention, Terminology
@@ -90,3 +94,22 @@ def test_a_full_table_is_left(linker: Linker, monkeypatch: pytest.MonkeyPatch) -
     for _ in range(3):
         links = linker.link(texts, batch=2)
         assert [link.label for link in links] == texts
+
+
+def test_long_mentions_are_not_remembered(linker: Linker) -> None:
+    # They left 24 kB each, in tables of 65,536 and more.
+    rng = random.Random(0)
+    words = [f"{first}{second}mia" for first in "bcdfgklm" for second in "aeiou"]
+
+    def several(n: int) -> list[str]:
+        return [" ".join(rng.choices(words, k=300)) for _ in range(n)]
+
+    linker.link(several(10))  # knows all words, and pairs of words, from here on
+    tracemalloc.start()
+    try:
+        linker.link(several(40))
+        gc.collect()
+        kept, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert kept < 40 * 10_000

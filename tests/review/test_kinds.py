@@ -102,10 +102,10 @@ def test_exactly_what_a_filtered_queue_shows_is_nothing(store: Store, linker: Li
     assert _mentions(store, review, {"X:4"}, "todo") == ["broken hip"]
 
 
-def test_fifty_thousand_items_are_filtered_about_as_quickly_as_they_are_read(
+def test_ten_thousand_items_are_filtered_about_as_quickly_as_they_are_read(
     tmp_path: Path, opened: Callable[[str], Store]
 ) -> None:
-    n_items, n_concepts = 50_000, 3_000
+    n_items, n_concepts = 10_000, 600
     place = tmp_path / "reviews.db"
     store = opened(str(place))
     table = as_table(["mention"], [[f"mention {n}"] for n in range(n_items)])
@@ -133,4 +133,5 @@ def test_fifty_thousand_items_are_filtered_about_as_quickly_as_they_are_read(
         return min(times)
 
     assert filtered() == n_items / 2
-    assert quickest(filtered) < 10 * quickest(lambda: store.queue(review))
+    # About 3.4; where each proposal were read, 14.
+    assert quickest(filtered) < 7 * quickest(lambda: store.queue(review))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import json
 import re
 import shutil
@@ -17,7 +18,7 @@ import urllib.request
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import psutil
 import pytest
@@ -34,6 +35,19 @@ from tests.conftest import clean_environment
 from tests.service.conftest import RECORDS, build
 
 
+def announced(stderr: IO[str], pattern: str) -> tuple[str, ...]:
+    """Return what the line says that a server is there.
+
+    Lines before it tell every 30 seconds how far the packaged index is, where that is built.
+    """
+    before: list[str] = []
+    for line in stderr:
+        if match := re.match(pattern, line):
+            return match.groups()
+        before.append(line)
+    raise AssertionError(f"the server did not start: {''.join(before)}")
+
+
 class Server:
     """``canonym serve`` in a process."""
 
@@ -45,9 +59,7 @@ class Server:
             env=clean_environment(),
         )
         assert self.process.stderr is not None
-        found = re.search(r"Serving (.+) on (http://\S+);", self.process.stderr.readline())
-        assert found is not None
-        self.names, self.address = found.groups()
+        self.names, self.address = announced(self.process.stderr, r"Serving (.+) on (http://\S+);")
         self.lines: list[str] = []
         self._reader = threading.Thread(target=self._read)
         self._reader.start()
@@ -88,6 +100,14 @@ def started() -> Iterator[list[Server]]:
         server.join()
 
 
+def test_lines_of_progress_go_before_the_address() -> None:
+    came = io.StringIO("Encoding names: 31 s\nServing small on http://127.0.0.1:1; Ctrl-C\n{}\n")
+    assert announced(came, r"Serving (.+) on (http://\S+);") == ("small", "http://127.0.0.1:1")
+    assert came.read() == "{}\n"
+    with pytest.raises(AssertionError, match="did not start: Error: no such file"):
+        announced(io.StringIO("Error: no such file\n"), "Serving")
+
+
 def test_a_server_answers_and_logs_without_mentions(index: Path, started: list[Server]) -> None:
     server = Server("--index", str(index), "--index", f"other={index}")
     started.append(server)
@@ -109,6 +129,21 @@ def test_a_server_answers_and_logs_without_mentions(index: Path, started: list[S
     ]
     assert all(re.fullmatch(r"[0-9a-f]{16}", line["request_id"]) for line in requests)
     assert "heart" not in "".join(server.lines)
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_a_stop_as_soon_as_it_serves_is_no_failure(
+    index: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    started: list[Server],
+    workers: str,
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    server = Server("--index", str(index), "--workers", workers)
+    started.append(server)
+    assert server.stop() == 0
+    assert [*tmp_path.iterdir()] == []
 
 
 def test_a_large_answer_leaves_no_memory(

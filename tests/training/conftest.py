@@ -28,7 +28,7 @@ def _load(name: str) -> ModuleType:
 _SMALL = _load("small_run")
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def small() -> ModuleType:
     """The module `small_run`: an objective, a module and a dev score."""
     return _SMALL

@@ -42,7 +42,7 @@ class Stopped(Exception):
     """What a test stops a run with."""
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def train(small: ModuleType) -> Callable[..., Any]:
     """A function that trains until it is stopped after some step."""
 
@@ -82,11 +82,14 @@ def weights(module: Any) -> list[bytes]:
     return [tensor.numpy().tobytes() for tensor in module.network.state_dict().values()]
 
 
-@pytest.fixture
-def whole(train: Callable[..., Any], tmp_path: Path) -> tuple[Any, Fitted, Any]:
+@pytest.fixture(scope="module")
+def whole(
+    train: Callable[..., Any], tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Any, Fitted, Any]:
     """A run that nobody stopped."""
-    module, fitted = train(loop={"log": tmp_path / "whole.jsonl"})
-    return weights(module), fitted, curve(tmp_path / "whole.jsonl")
+    log = tmp_path_factory.mktemp("whole") / "whole.jsonl"
+    module, fitted = train(loop={"log": log})
+    return weights(module), fitted, curve(log)
 
 
 @pytest.mark.parametrize("stops", [(1,), (4,), (5,), (8,), (15,), (2, 7, 13)])

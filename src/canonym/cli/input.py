@@ -24,6 +24,7 @@ from canonym.cli.annotated import (
     encoding_of,
     folder_format,
     look_at,
+    object_of,
     read_items,
 )
 from canonym.cli.input_encoding import tell_encoding
@@ -166,7 +167,7 @@ def _open(
         lines = stack.enter_context(open_text(path, encoding=found, keep_ends=bool(table.column)))
     format_, first, held = look_at(lines, path)
     if kind is None:
-        kind = "table" if table.column else _recognise(format_, first, path)
+        kind = _table(first, path) if table.column else _recognise(format_, first, path)
     _LOG.info("Reading %s as %s", path, kind)
     if kind in OF_LINES:
         if arriving is not None:
@@ -245,6 +246,17 @@ def copied(stack: contextlib.ExitStack, arriving: Arriving) -> Path:
     copy = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="canonym-"))) / "in"
     arriving.copy(copy)
     return copy
+
+
+def _table(first: str, path: Path) -> str:
+    """Refuse a file of JSON lines, which has keys and no columns."""
+    if keys := object_of(first):
+        raise InvalidInput(
+            f"{path} holds JSON lines, and --column is of tables: the first object has the keys "
+            f"{shown([*keys])}; call the key of the mention 'mention' and leave out --column, or "
+            "name a folder with -o FOLDER/: there --column may be a key"
+        )
+    return "table"
 
 
 def _recognise(found: str | None, first: str, path: Path) -> str:

@@ -10,6 +10,7 @@ from typing import Any, TypedDict, TypeVar, overload
 from canonym.errors import InvalidInput, check_types
 from canonym.io.processes import check_workers
 from canonym.linking.filters import MOST, SPECIES
+from canonym.text.memo import LONGEST_STRING
 from canonym.types import Document, Link, Mention
 from canonym.types.links import links_html
 
@@ -338,7 +339,9 @@ class Repeats:
             if links is None:
                 links = next(following)
                 if text is not None:
-                    self._links[text] = self._known[text] = links
+                    self._links[text] = links
+                    if len(text) <= LONGEST_STRING:
+                        self._known[text] = links
             yield document, links
 
 

@@ -67,7 +67,7 @@ from canonym.mentions.spelling import Speller
 from canonym.terminology import Terminology
 from canonym.text import PLAIN, normalise_all
 from canonym.text.characters import n_letters
-from canonym.text.memo import strong_forms
+from canonym.text.memo import LONGEST_STRING, strong_forms
 from canonym.types import Candidate, Document, Link
 
 _log = logging.getLogger(__name__)
@@ -371,8 +371,9 @@ class Pipeline:
             known = self.known.of(batch.names, batch.filter, (k, enough), barred)
             new = [string for string in group if string in unsearched or string not in known]
             fresh = self._find(new, k, batch, barred, unsearched, enough)
-            known.update((string, fresh[string]) for string in new if string not in unsearched)
-            hits.update((string, fresh.get(string) or known[string]) for string in group)
+            hits.update((s, fresh[s] if s in fresh else known[s]) for s in group)
+            kept = (s for s in new if s not in unsearched and len(s) <= LONGEST_STRING)
+            known.update((s, fresh[s]) for s in kept)
         return hits
 
     def _find(

@@ -31,7 +31,7 @@ from canonym.mentions.opposites import (
 )
 from canonym.mentions.specimens import specimen_of
 from canonym.text.characters import dashes, entities, ions, quotes, signs, width
-from canonym.text.memo import strong_forms
+from canonym.text.memo import LONGEST_STRING, strong_forms
 from canonym.text.short_forms import as_meant
 from canonym.types import Against, Contradiction
 
@@ -96,7 +96,6 @@ _SIGN_WORDS = re.compile(r"\b(positive|negative)\b", re.I)
 # --- marks ----------------------------------------------------------------------------------------
 
 
-@functools.lru_cache(maxsize=1 << 16)
 def marks(text: str) -> tuple[tuple[str, str], ...]:
     """Return the signs, comparisons, primes and percentages of a text, which its normal form loses.
 
@@ -105,6 +104,11 @@ def marks(text: str) -> tuple[tuple[str, str], ...]:
     >>> marks("(+)-menthol"), marks("5'-nucleotidase"), marks("HER2+") == marks("HER2 positive")
     ((('sign', 'positive'),), (('prime', "5'"),), True)
     """
+    return _marks_of(text) if len(text) <= LONGEST_STRING else _marks_of.__wrapped__(text)
+
+
+@functools.lru_cache(maxsize=1 << 16)
+def _marks_of(text: str) -> tuple[tuple[str, str], ...]:
     if _MARKED.search(text) is None:
         return ()
     values = [("sign", _ARROWS[arrow].strip()) for arrow in _ARROW.findall(text)]

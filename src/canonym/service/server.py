@@ -71,6 +71,9 @@ def run_server(
 
     check_host(host, settings.keys)
     shown = f"[{host}]" if ":" in host else host
+    # A wanted end is no failure, from the first moment on: until uvicorn listens to signals, and
+    # when it has ended its work and raises the signal again.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     with bind(host, port) as bound, tempfile.TemporaryDirectory(prefix="canonym-") as scratch:
         started(f"http://{shown}:{bound.getsockname()[1]}")
         # Workers are new processes: the environment tells them everything.
@@ -97,8 +100,6 @@ def run_server(
 
             Multiprocess(config, sockets=[bound]).run()
         else:
-            # uvicorn ends its work, then raises the signal again: a wanted end is no failure.
-            signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
             uvicorn.Server(config).run(sockets=[bound])
 
 

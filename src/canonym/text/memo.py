@@ -13,6 +13,9 @@ from canonym.text.words import ROMAN
 # Steps that look at one word at a time; a name has few words, and a terminology few of them.
 _WORDWISE = frozenset({"spelling", "plural"})
 _KEPT, _LONGEST = 1 << 17, 32
+LONGEST_STRING = 200
+"""Characters of a string that is remembered: thousands of longer ones would take gigabytes."""
+
 # `STRONG` down to its single spaces: `PLAIN` but for Greek letters and possessives, and few ASCII
 # names have a glued "beta2" or a lone s.
 _STRONG_HEAD = STRONG[: STRONG.index("whitespace") + 1]
@@ -81,13 +84,13 @@ class KnownForms:
         """Return the normal forms of `texts`, in order."""
         known = self._known
         new = [text for text in dict.fromkeys(texts) if text not in known]
-        if len(known) + len(new) > _KEPT:
-            # Another thread may still read the old ones.
-            known, new = {}, list(dict.fromkeys(texts))
-            self._known = known
-        if new:
-            known.update(zip(new, self._normalise(new), strict=True))
-        return [known[text] for text in texts]
+        forms = dict(zip(new, self._normalise(new), strict=True)) if new else {}
+        short = {text: form for text, form in forms.items() if len(text) <= LONGEST_STRING}
+        if len(known) + len(short) > _KEPT:
+            self._known = short  # another thread may still read the old ones
+        else:
+            known.update(short)
+        return [forms[text] if text in forms else known[text] for text in texts]
 
 
 def _kind(step: str, plain: bool) -> str:

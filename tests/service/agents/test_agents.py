@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-import re
 import signal
 import subprocess
 from collections.abc import Callable, Coroutine, Iterator
@@ -21,6 +20,7 @@ from canonym.service.work import Work
 from tests.cli.running import command, run
 from tests.conftest import clean_environment
 from tests.service.conftest import RECORDS, build
+from tests.service.test_server import announced
 
 pytest.importorskip("mcp", reason="the SDK of MCP is not installed (extra mcp)")
 
@@ -287,10 +287,8 @@ def address(index: Path) -> Iterator[str]:
     )
     try:
         assert process.stderr is not None
-        line = process.stderr.readline()
-        found = re.search(r"Serving tools on (http://127\.0\.0\.1:\d+/mcp);", line)
-        assert found is not None, line
-        yield found[1]
+        (url,) = announced(process.stderr, r"Serving tools on (http://127\.0\.0\.1:\d+/mcp);")
+        yield url
         process.send_signal(signal.SIGTERM)
         output, errors = process.communicate(timeout=60)
         assert (process.returncode, output) == (0, "")
