@@ -80,8 +80,9 @@ def _check(ctx: click.Context) -> None:
     places = {"file": "--file SOURCE", "column": "--column NAME", "output": "-o FOLDER/"}
     missing = [words for name, words in places.items() if ctx.params[name] in (None, "", "-")]
     if missing:
+        place = f"-o {ctx.params['output']} is a folder: " if is_typed("output", ctx) else ""
         raise InvalidInput(
-            f"a folder of parts is made from a column of a table: give {' and '.join(missing)}; or "
+            f"{place}a folder of parts is made from a column of a table: give {' and '.join(missing)}; or "
             "link names to a file, without --engine"
         )
     if names := ctx.params["names"]:
