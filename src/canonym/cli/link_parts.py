@@ -82,8 +82,8 @@ def _check(ctx: click.Context) -> None:
     if missing:
         place = f"-o {ctx.params['output']} is a folder: " if is_typed("output", ctx) else ""
         raise InvalidInput(
-            f"{place}a folder of parts is made from a column of a table: give {' and '.join(missing)}; or "
-            "link names to a file, without --engine"
+            f"{place}a folder of parts is made from a column of a table: give "
+            f"{' and '.join(missing)}; or link names to a file, without --engine"
         )
     if names := ctx.params["names"]:
         raise InvalidInput(
