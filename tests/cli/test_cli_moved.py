@@ -97,10 +97,15 @@ def test_the_help_lists_the_keys() -> None:
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        (("gout", "-o", "x/"), "-o x/ is a folder of parts, which does not go with NAMES"),
-        (("--file", "x.csv", "-o", "x/"), "give --file, --column and -o FOLDER/"),
-        (("x.csv", "x", "--engine", "local"), "give --file, --column and -o FOLDER/"),
-        (("--file", "-", "--column", "c", "-o", "x/"), "give --file, --column and -o FOLDER/"),
+        (("gout", "-o", "x/"), "column of a table: give --column NAME; or link names to a file"),
+        (("gout", "hip", "--engine", "local"), "give --column NAME; or link names to a file"),
+        (("--file", "x.csv", "-o", "x/"), "give --column NAME;"),
+        (("x.csv", "--engine", "local"), "give --column NAME and -o FOLDER/;"),
+        (("--file", "-", "--column", "c", "-o", "x/"), "give --file SOURCE;"),
+        (("a.csv", "-o", "-", "-c", "c"), "-o - names no file: links go to standard output"),
+        (("a.csv", "b.csv", "-o", "x/", "-c", "c"), "b.csv is one place too many"),
+        (("a.csv", "-o", "x.csv", "-c", "c", "--engine", "local"), "such as x/, or leave out"),
+        (("a.csv", "b.csv", "-c", "c", "--engine", "local"), "b.csv is called like a file"),
         (
             (
                 "--file",

@@ -174,9 +174,9 @@ def test_a_run_that_fails_at_once_leaves_nothing(
     ("change", "problem"),
     [
         (("-k", "2"), "another -k"),
-        (("--min-score", "0.5"), "another min_score"),
-        (("--type", "A"), "another types"),
-        (("--format", "csv"), "another format"),
+        (("--min-score", "0.5"), "another --min-score"),
+        (("--type", "A"), "another --type:"),
+        (("--format", "csv"), "another --format"),
         (("--explain",), "another --explain"),
     ],
 )

@@ -421,8 +421,10 @@ def test_a_stopped_run_goes_on_to_the_same_bytes(
     ("change", "problem"),
     [
         (("--one-row",), "another --one-row"),
-        (("--skip-empty",), "another --skip-empty"),
-        (("--no-formula-guard",), "another --formula-guard"),
+        (("--skip-empty",), "another --format-option skip-empty:"),
+        (("--no-formula-guard",), "another --format-option formula-guard:"),
+        (("--context-column", "dx"), "another --context-column"),
+        (("--input-option", "delimiter=;"), "another --input-option delimiter"),
         (("--output-encoding", "utf-16"), "another encoding of the output"),
         (("--encoding", "latin-1"), "another encoding of the output"),
     ],

@@ -117,6 +117,9 @@ def test_an_error_names_the_file_that_it_is_about(tmp_path: Path) -> None:
 
     path = str(tmp_path / "a.txt")
     assert failed(OSError(errno.ENOSPC, "full")).filename == path
+    assert (
+        str(failed(OSError(errno.ENOSPC, "full"))) == f"[Errno {errno.ENOSPC}] full: {str(path)!r}"
+    )
     assert failed(OSError("12 requested and 0 written")).filename == path
     assert failed(OSError(errno.EACCES, "no", "input.txt")).filename == "input.txt"
     assert failed(BrokenPipeError(errno.EPIPE, "gone")).filename is None

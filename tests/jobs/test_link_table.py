@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import logging
+import os
 import shutil
 from pathlib import Path
+from typing import Any
 
 import openpyxl
+import pandas
 import pyarrow
 import pyarrow.parquet
 import pytest
@@ -21,6 +24,7 @@ from canonym import (
     Terminology,
     link_table,
 )
+from canonym.bulk import link_files
 from canonym.jobs.link import Summary
 from tests.cli.running import run
 from tests.io.making import part_of
@@ -178,7 +182,7 @@ def test_a_stopped_call_goes_on_to_the_same_bytes(
         link_table(linker, many, out, column="dx")
     for options, name in (({"one_row": True}, "one_row"), ({"k": 3}, "k"), ({"seed": 1}, "seed")):
         if suffix == ".csv" or name != "one_row":
-            with pytest.raises(Mismatch, match=f"another {name}: use the same options, or pass"):
+            with pytest.raises(Mismatch, match=f"another {name}: use the same, or pass"):
                 link_table(linker, many, out, column="dx", resume=True, **options)
     kept = [shutil.copy(path, f"{path}.kept") for path in (partial, f"{partial}.json")]
     calls: list[int] = []
@@ -191,7 +195,7 @@ def test_a_stopped_call_goes_on_to_the_same_bytes(
         progress=lambda _stage, done, total: calls.append(done) or calls.append(int(total or 0)),
     )
     assert summary.mentions == 40
-    assert calls[:2] == [1, 41]
+    assert calls[:2] == [16, 41]
     assert len(calls) == 2 * 25
     assert out.read_bytes() == by_command(index, many, tmp_path / f"whole{suffix}")
     assert link_table(linker, many, out, column="dx", resume=True) == Summary()
@@ -256,6 +260,14 @@ def test_a_file_that_exists_is_replaced_only_when_that_is_said(
         ({"encoding": "klingon"}, "encoding='klingon' is not known"),
         ({"sheet": "Visits"}, "go with workbooks, and .* is none"),
         ({"delimiter": "::"}, "the delimiter is '::'; one character is expected"),
+        ({"overwrite": "no"}, "overwrite is 'no'; expected True or False"),
+        ({"one_row": 1}, "one_row is 1; expected True or False"),
+        ({"context_column": 3}, "context_column is 3; expected the name of a column"),
+        ({"encoding": 3}, "encoding is 3; expected a string"),
+        ({"header_row": "2"}, "header_row is '2'; expected a whole number"),
+        ({"header_row": True}, "header_row is True; expected a whole number"),
+        ({"progress": True}, "progress is True; expected a function"),
+        ({"format": ""}, "format='' is unknown"),
         ({"threshold": 3}, "there is no option 'threshold'; there are k, types"),
         ({"types": ["drug"]}, "drug"),
     ],
@@ -272,13 +284,17 @@ def test_what_cannot_be_used_is_told_in_the_words_of_python(
 def test_what_is_no_table_is_told(linker: Linker, visits: Path, tmp_path: Path) -> None:
     table = pyarrow.table({"dx": ["heart attack"]})
     pyarrow.parquet.write_table(table, tmp_path / "t.parquet")
+    (tmp_path / "lines.jsonl").write_text('{"dx": "heart attack"}')
     for source, message in (
         ("t.parquet", "is a Parquet file; .* canonym.bulk.link_files links"),
         ("", "is a folder; .* canonym.bulk.link_files links"),
         ("none.csv", "no such file"),
+        ("lines.jsonl", "is JSON lines; .* canonym.bulk.link_files links"),
     ):
         with pytest.raises(ReadError, match=message):
             link_table(linker, tmp_path / source, tmp_path.parent / "out.csv", column="dx")
+    with pytest.raises(ReadError, match="is a URL: save it as a file first"):
+        link_table(linker, "https://example.org/visits.csv", tmp_path / "o.csv", column="dx")
     with pytest.raises(InvalidInput, match="expected a Linker, or the folder of an index"):
         link_table(3, visits, tmp_path / "o.csv", column="dx")  # type: ignore[arg-type]
 
@@ -291,3 +307,79 @@ def test_an_encoding_that_is_found_is_logged_and_kept(
         link_table(linker, tmp_path / "latin.csv", tmp_path / "out.csv", column="dx")
     assert "is read as Windows-1252; if letters look wrong" in caplog.text
     assert (tmp_path / "out.csv").read_bytes().splitlines()[1].startswith(b"Sj\xf6gren;heart")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            (pandas.DataFrame({"dx": [""]}), "o.csv", "dx"),
+            "source is of type DataFrame; expected a ",
+        ),
+        ((None, "o.csv", "dx"), "source is None; expected a path; canonym.integrations links data"),
+        (("", "o.csv", "dx"), "source is ''; expected a path"),
+        (("v.csv", 3, "dx"), "out is 3; expected a path$|target is 3; expected a path$"),
+        (("v.csv", "o\0.csv", "dx"), r"(out|target) is 'o\\x00.csv'; expected a path"),
+        (("v.csv", "o.csv", None), "column is None; expected the name of a column"),
+    ],
+)
+def test_places_of_other_types_are_told(
+    linker: Linker, arguments: tuple[Any, Any, Any], message: str
+) -> None:
+    source, out, column = arguments
+    with pytest.raises(InvalidInput, match=message):
+        link_table(linker, source, out, column=column)
+    with pytest.raises(InvalidInput, match=message):
+        link_files(source, out, column, linker)
+
+
+@pytest.mark.parametrize("switch", ["overwrite", "resume"])
+def test_no_is_no_leave_to_write_a_folder_over(
+    index: Path, visits: Path, tmp_path: Path, switch: str
+) -> None:
+    link_files(visits, tmp_path / "parts", "dx", index, workers=1)
+    with pytest.raises(InvalidInput, match=f"{switch} is 'no'; expected True or False"):
+        link_files(visits, tmp_path / "parts", "dx", index, workers=1, **{switch: "no"})  # type: ignore[arg-type]
+
+
+def test_an_encoding_does_not_go_with_a_workbook(linker: Linker, tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    book.active.append(["dx"])
+    book.save(tmp_path / "v.xlsx")
+    with pytest.raises(InvalidInput, match=r"encoding=\.\.\. goes with delimited text"):
+        link_table(linker, tmp_path / "v.xlsx", tmp_path / "o.csv", column="dx", encoding="cp1252")
+
+
+def test_another_column_is_not_gone_on_with(linker: Linker, tmp_path: Path) -> None:
+    """Even where both have the same text in all rows that are done."""
+    source, out = tmp_path / "v.csv", tmp_path / "o.csv"
+    rows = (f"asthma,{'asthma' if n < 20 else 'heart attack'}\n" for n in range(40))
+    source.write_text("dx,dy\n" + "".join(rows))
+    with pytest.raises(KeyboardInterrupt):
+        link_table(linker, source, out, column="dx", progress=stop_after(15))
+    for changed, options in (
+        ("column", {"column": "dy"}),
+        ("context_column", {"column": "dx", "context_column": "dy"}),
+    ):
+        with pytest.raises(Mismatch, match=f"begun with another {changed}: use the same"):
+            link_table(linker, source, out, resume=True, **options)
+    assert link_table(linker, source, out, column="dx", resume=True).mentions == 40
+
+
+@pytest.mark.parametrize("name", ["o.csv.partial", "o.csv.partial.json"])
+def test_what_is_in_the_way_of_the_journal_is_left_alone(
+    linker: Linker, visits: Path, tmp_path: Path, name: str
+) -> None:
+    place, mine = tmp_path / name, tmp_path / "mine"
+    mine.write_text("mine")
+    for put, message in (
+        (place.mkdir, "is a folder; a file name is expected"),
+        (lambda: os.mkfifo(place), "is a device or a pipe"),
+        (lambda: place.symlink_to(mine), f"{name} is a link, and is written meanwhile: remove it"),
+    ):
+        put()
+        for options in ({"overwrite": True}, {"resume": True}):
+            with pytest.raises(InvalidInput, match=message):
+                link_table(linker, visits, tmp_path / "o.csv", column="dx", **options)
+        place.rmdir() if place.is_dir() else place.unlink()
+    assert mine.read_text() == "mine"

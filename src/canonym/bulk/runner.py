@@ -15,7 +15,8 @@ from canonym.bulk.ray_engine import check_ray, open_ray
 from canonym.bulk.sources import Shard, find_files, no_rows, plan
 from canonym.bulk.spark_engine import check_spark, open_spark
 from canonym.bulk.target import Target, open_target
-from canonym.errors import InvalidInput, require
+from canonym.errors import InvalidInput, check_types, require
+from canonym.io.places import check_paths
 from canonym.linker import Linker, LinkOptions, as_linker
 from canonym.linking.links import check_options, recorded
 
@@ -109,6 +110,11 @@ def link_files(
     Mismatch
         If the earlier run had other settings, or the index changes meanwhile.
     """
+    check_paths(source, target=target)
+    check_types(str, "the name of a column", column=column)
+    check_types(str | None, "the name of a column", context_column=context_column)
+    check_types(bool, "True or False", resume=resume, overwrite=overwrite)
+    check_types(Callable | None, "a function", progress=progress)
     checked = check_options(options)
     checked["ids"] = tuple(checked["ids"])  # read more than once
     workers = options.get("workers", 0)
@@ -215,13 +221,12 @@ def _settings(
     options: Mapping[str, Any],
 ) -> dict[str, Any]:
     """Return everything that the bytes of the output depend on beside the input, JSON-able."""
-    settings = recorded(linker.fingerprint, options)
     return {
-        **{name.replace("_", "-"): value for name, value in settings.items()},
+        **recorded(linker.fingerprint, options),
         "pyarrow": arrow.__version__,
         "column": column,
-        "context-column": context_column,
-        "shard-rows": shard_rows,
+        "context_column": context_column,
+        "shard_rows": shard_rows,
     }
 
 

@@ -91,7 +91,7 @@ class Target:
             layout = Layout(kind, tuple(columns), delimiter, tuple(types))
             before = [InputFile(**file) for file in content["files"]]
             earlier = content["settings"]
-        check_settings(self.folder, earlier, settings, same="the same")
+        check_settings(self.folder, earlier, settings)
         _check_same(before, files, self.folder)
         now = {file.name: file for file in files}
         return layout, [

@@ -37,7 +37,8 @@ _ARGUMENT = re.compile(
     r"(?:'(?P<text>[^']*)'|(?P<word>True|False|\.\.\.|\d+))(?: \(--fold [^)]*\))?"
 )
 _FORMAT = re.compile(r"\bformat=(?=[a-z])")
-_SETTING = re.compile(r"\banother (k|explain|one_row|skip_empty|formula_guard)\b")
+_BEGUN = re.compile(r"(?<= was begun with )another [^:]+")
+_SETTING = re.compile(r"\banother (?!index)(\w+)(?=, |$)")
 _ANSWERS = {"True": "yes", "False": "no"}
 _OTHER_WORDS = {
     "resume=True needs a file in": "resume=True needs a file (-o) in",
@@ -94,13 +95,18 @@ def as_options(message: str, flags: Mapping[str, str]) -> str:
         of_import = "" if "--option" in flags else " of `canonym import`"
         return f"--option {name}={_ANSWERS[word]}{of_import}"
 
+    def setting(found: re.Match[str]) -> str:
+        name = flag(found[1])
+        typed = flags.get(name) or flags.get(name.removesuffix("s")) or found[1]
+        return f"another {typed.strip(' =')}"
+
     for words, instead in _OTHER_WORDS.items():
         message = message.replace(words, instead)
     if "--encoding" not in flags:
         message = _NO_ENCODING.sub("save the file as UTF-8", message)
     if "--format" in flags:
         message = _FORMAT.sub(flags["--format"], message)
-    message = _SETTING.sub(lambda match: f"another {flag(match[1])}", message)
+    message = _BEGUN.sub(lambda settings: _SETTING.sub(setting, settings[0]), message)
     return _ARGUMENT.sub(option, message)
 
 

@@ -153,7 +153,7 @@ def _open(
     arriving = Arriving(sys.stdin.buffer) if file in (None, STDIN) else None
     path = STANDARD_INPUT if arriving else Path(str(file))
     if workbook := _workbook(stack, path, arriving):
-        return _open_workbook(stack, workbook, path, kind, table), None
+        return _open_workbook(stack, workbook, path, kind, table, encoding), None
     check_no_choice(path, table.choice)
     if arriving is not None:
         lines, arriving = _open_stdin(stack, arriving, encoding, is_table=bool(table.column))
@@ -198,7 +198,12 @@ def _workbook(stack: contextlib.ExitStack, path: Path, arriving: Arriving | None
 
 
 def _open_workbook(
-    stack: contextlib.ExitStack, file: Path, path: Path, kind: str | None, table: TableOptions
+    stack: contextlib.ExitStack,
+    file: Path,
+    path: Path,
+    kind: str | None,
+    table: TableOptions,
+    encoding: str | None,
 ) -> Input:
     """Open the workbook in a file, which messages call `path`."""
     if kind == "columns":
@@ -214,7 +219,7 @@ def _open_workbook(
             f"{sheet.name!r} has {shown(sheet.header)} (or give --input-format columns)"
         )
     with errors_named(path):
-        given = read_sheet(sheet, table)
+        given = read_sheet(sheet, table, encoding)
     return given._replace(items=_from_stdin(given.items, path))
 
 

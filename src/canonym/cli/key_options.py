@@ -86,7 +86,8 @@ def typed_as(option: click.Parameter) -> str:
         return f"{option.of} {option.key}="
     if isinstance(option, click.Argument):
         return option.human_readable_name
-    return f"{max(option.opts, key=len)} "
+    names = [name for name in option.opts if name.startswith("--")] or option.opts
+    return f"{names[0]} "
 
 
 def is_typed(parameter: str | None, ctx: click.Context) -> bool:

@@ -269,7 +269,7 @@ def link(
             "workers": options["workers"],
         }
         of_items = ItemOptions(mention_types, options["skip_empty"])
-        settings = settings_of(linker, layout, how, of_items)
+        settings = settings_of(linker, layout, how, of_items, table)
         with (
             open_output(output, layout, settings, overwrite=overwrite, resume=resume) as out,
             counter("Linking", unit=given.unit, total=_total(file, given)) as report,

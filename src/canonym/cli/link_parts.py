@@ -21,7 +21,7 @@ _OPTIONS = (
     *("min_score", "min_confidence", "context", "keep_negated", "seed"),
     *("workers", "resume", "overwrite", "shard_rows", "retries"),
 )
-_TAKEN = {*_OPTIONS, "file", "column", "index", "output", "engine", "address"}
+_TAKEN = {*_OPTIONS, "names", "file", "column", "index", "output", "engine", "address"}
 
 
 def link_in_parts(ctx: click.Context) -> None:
@@ -42,6 +42,7 @@ def link_in_parts(ctx: click.Context) -> None:
     typed = ctx.params
     _name_places(typed)
     _check(ctx)
+    _check_name(typed["output"])
     engine, address = _engine(typed["engine"] or "local")
     options: dict[str, Any] = {name: typed[name] for name in _OPTIONS}
     options["ids"] = read_ids(typed["ids"]) if typed["ids"] else ()
@@ -67,31 +68,50 @@ def link_in_parts(ctx: click.Context) -> None:
 
 def _name_places(typed: dict[str, Any]) -> None:
     """Take NAMES for the source of a column and the folder, as far as options do not name them."""
-    names, of_table = list(typed["names"]), typed["column"] or typed["output"] is None
+    names = list(typed["names"])
     for option in ("file", "output"):
-        if of_table and typed[option] is None and names:
+        if typed[option] is None and names:
             typed[option] = names.pop(0)
     typed["names"] = names
 
 
 def _check(ctx: click.Context) -> None:
-    """Refuse what does not go with a folder of parts, and what is missing."""
+    """Refuse what is missing, and what does not go with a folder of parts."""
+    places = {"file": "--file SOURCE", "column": "--column NAME", "output": "-o FOLDER/"}
+    missing = [words for name, words in places.items() if ctx.params[name] in (None, "", "-")]
+    if missing:
+        place = f"-o {ctx.params['output']} is a folder: " if is_typed("output", ctx) else ""
+        raise InvalidInput(
+            f"{place}a folder of parts is made from a column of a table: give "
+            f"{' and '.join(missing)}; or link names to a file, without --engine"
+        )
+    if names := ctx.params["names"]:
+        raise InvalidInput(
+            f"{names[0]} is one place too many for a source and a folder: files are named by a "
+            'pattern in quotes, as "visits/*.csv", or by their folder'
+        )
     wrong = [
         typed_as(option).strip(" =")
         for option in ctx.command.params
         if option.name in ctx.params.keys() - _TAKEN and is_typed(option.name, ctx)
-        if ctx.params[option.name] != []  # NAMES that all were places
     ]
     if wrong:
         raise InvalidInput(
             f"-o {ctx.params['output']} is a folder of parts, which does not go with "
             f"{', '.join(wrong)}: name a file"
         )
-    for name in ("file", "column", "output"):
-        if ctx.params[name] in (None, "-"):
-            raise InvalidInput(
-                "a folder of parts is made from a table: give --file, --column and -o FOLDER/"
-            )
+
+
+def _check_name(output: str) -> None:
+    """Refuse a new folder that is called like a file."""
+    from canonym.bulk.sources import KINDS
+
+    called_file = Path(output).suffix.lower() in {*KINDS, ".xlsx"}
+    if called_file and not output.endswith(("/", "\\")) and not Path(output).is_dir():
+        raise InvalidInput(
+            f"--engine writes a folder of parts, and {output} is called like a file: name a "
+            f"folder, such as {Path(output).stem}/, or leave out --engine"
+        )
 
 
 def _engine(engine: str) -> tuple[str, str | None]:

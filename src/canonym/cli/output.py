@@ -30,6 +30,8 @@ _LONGEST = 200  # characters of a cell
 
 def choose_format(named: str | None, output: str | None) -> str:
     """Return the format: as named, by the suffix of the file, or as suits standard output."""
+    if output == "-":
+        raise InvalidInput("-o - names no file: links go to standard output without -o")
     if named is None:
         if output is None:
             return "table" if sys.stdout.isatty() else "tsv"

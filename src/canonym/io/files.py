@@ -164,7 +164,8 @@ def failures_name(path: Path, partial: Path) -> Iterator[None]:
     except OSError as error:
         named = error.filename
         if error.errno in _HINDERED if named is None else str(named).startswith(str(partial)):
-            error.filename, error.filename2 = str(path), None
+            error.filename = str(path)
+            del error.filename2  # set to None it would be shown
         raise
     except sqlite3.OperationalError as error:
         number = _SQLITE_HINDERED.get(getattr(error, "sqlite_errorcode", 0) & 0xFF)

@@ -73,13 +73,11 @@ def damage_told(path: Path) -> Iterator[None]:
         raise ReadError(path, f"is damaged ({problem}): {AGAIN}") from error
 
 
-def check_settings(
-    place: Path, earlier: Mapping[str, Any], now: Mapping[str, Any], *, same: str
-) -> None:
+def check_settings(place: Path, earlier: Mapping[str, Any], now: Mapping[str, Any]) -> None:
     """Refuse to go on with other settings than those that the output at `place` was begun with."""
     if changed := [key for key in {**earlier, **now} if earlier.get(key) != now.get(key)]:
         raise Mismatch(
-            f"{place} was begun with another {', another '.join(changed)}: use {same}, or {AGAIN}"
+            f"{place} was begun with another {', another '.join(changed)}: use the same, or {AGAIN}"
         )
 
 
@@ -187,6 +185,10 @@ class Journal:
         self.partial, self._record = working_files(target)
         _end_last_step(target)
         check_file(target, overwrite=overwrite)
+        for path in (self.partial, self._record):
+            check_file(path, overwrite=True)
+            if path.is_symlink():
+                raise InvalidInput(f"{path} is a link, and is written meanwhile: remove it")
         self.n_items = self.n_links = 0
         self._expected = ""
         length = self._load() if resume else 0
@@ -224,7 +226,7 @@ class Journal:
             if not all(type(count) is int and count >= 0 for count in counts):
                 raise ValueError("a count is no whole number")
             length, self.n_items, self.n_links = counts
-        check_settings(self.partial, settings, self._settings, same="the same options")
+        check_settings(self.partial, settings, self._settings)
         size = self.partial.stat().st_size if self.partial.exists() else 0
         if size < length:
             raise ReadError(

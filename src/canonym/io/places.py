@@ -15,8 +15,17 @@ from itertools import combinations
 from pathlib import Path
 from typing import IO
 
-from canonym.errors import InvalidInput
+from canonym.errors import InvalidInput, check_types
 from canonym.io.files import MANIFEST, check_file, check_folder, restored
+
+
+def check_paths(source: object, **outputs: object) -> None:
+    """Refuse arguments that are no paths."""
+    check_types(str | Path, "a path; canonym.integrations links data frames", source=source)
+    check_types(str | Path, "a path", **outputs)
+    for name, path in {"source": source, **outputs}.items():
+        if not str(path) or "\0" in str(path):
+            raise InvalidInput(f"{name} is {str(path)!r}; expected a path")
 
 
 def check_outputs(

@@ -40,6 +40,7 @@ ZIP_DAMAGE = (
     *(RuntimeError, ValueError),  # a method that Python does not know; a name that is not UTF-8
 )
 """What is raised about a damaged zip archive, beside an OSError."""
+_URL = re.compile(r"[A-Za-z][\w+.-]+://?(?=[^/])")
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 _FOREIGN = {
     b"\x28\xb5\x2f\xfd": "a Zstandard file",
@@ -144,7 +145,11 @@ def _open_file(path: Path) -> io.BufferedReader:
             raise ReadError(path, "is empty (0 bytes)")
         return path.open("rb")
     except FileNotFoundError as error:
-        raise ReadError(path, "there is no such file: check the path") from error
+        url = _URL.match(str(path))
+        problem = (
+            "is a URL: save it as a file first" if url else "there is no such file: check the path"
+        )
+        raise ReadError(path, problem) from error
     except OSError as error:
         raise ReadError(path, f"cannot be opened ({error.strerror})") from error
     except ValueError as error:  # a NUL in the path

@@ -87,16 +87,17 @@ def open_table(path: Path, table: TableOptions, encoding: str | None) -> Iterato
     """
     if encoding is not None:
         check_encoding(encoding)
-    if path.is_dir() or is_parquet(path):
-        what = "a folder" if path.is_dir() else "a Parquet file"
+    what = "a folder" if path.is_dir() else "a Parquet file" if is_parquet(path) else ""
+    what = what or ("JSON lines" if path.suffix.lower() in (".jsonl", ".ndjson") else "")
+    if what:
         raise ReadError(
             path,
             f"is {what}; a workbook, or delimited text such as CSV, is expected: "
-            "canonym.bulk.link_files links Parquet files and folders of tables",
+            "canonym.bulk.link_files links Parquet, JSON lines and folders of tables",
         )
     if workbook_suffix(path):
         with open_sheet(path, table.choice) as sheet:
-            yield read_sheet(sheet, table)
+            yield read_sheet(sheet, table, encoding)
         return
     check_no_choice(path, table.choice)
     if encoding is None:
@@ -111,12 +112,13 @@ def open_table(path: Path, table: TableOptions, encoding: str | None) -> Iterato
         yield read_delimited(lines, lines, path, table)
 
 
-def read_sheet(sheet: Sheet, table: TableOptions) -> Input:
+def read_sheet(sheet: Sheet, table: TableOptions, encoding: str | None = None) -> Input:
     """Return the entries of a sheet."""
     from canonym.corpora.tables import sheet_table
 
-    if table.delimiter:
-        raise InvalidInput("delimiter=... goes with delimited text, not with a workbook")
+    for name, value in (("delimiter", table.delimiter), ("encoding", encoding)):
+        if value:
+            raise InvalidInput(f"{name}=... goes with delimited text, not with a workbook")
     rows = sheet_table(sheet, column=str(table.column), context_column=table.context_column)
     entries = (Entry(mention, cells) for cells, mention in rows)
     return Input(entries, columns=list(sheet.header), kind="sheet", sheet=sheet)

@@ -7,12 +7,14 @@ import logging
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from numbers import Integral
 from pathlib import Path
 from typing import Any, NamedTuple, Unpack
 
-from canonym.errors import InvalidInput
+from canonym.errors import InvalidInput, check_types
 from canonym.export.writers import FORMATS
 from canonym.io.journal import is_finished
+from canonym.io.places import check_paths
 from canonym.jobs.input import Entry, Input, Item, TableOptions, count_items, of_types, open_table
 from canonym.jobs.output import (
     Layout,
@@ -163,30 +165,34 @@ def link_table(
     >>> print((folder / "linked.csv").read_text()[:61])
     "visit";"dx";"canonym_row";"canonym_part";"canonym_rank";"can
     """
+    check_paths(source, out=out)
+    table = TableOptions(column, context_column, delimiter, sheet, header_row)
+    check_types(str, "the name of a column", column=column)
+    check_types(str | None, "the name of a column", context_column=context_column)
+    texts = {"delimiter": delimiter, "sheet": sheet, "encoding": encoding}
+    check_types(str | None, "a string", **texts, output_encoding=output_encoding)
+    check_types(Integral | None, "a whole number", header_row=header_row)
+    flags = {"explain": explain, "one_row": one_row, "formula_guard": formula_guard}
+    others = {"skip_empty": skip_empty, "overwrite": overwrite, "resume": resume}
+    check_types(bool, "True or False", **flags, **others)
+    check_types(Callable | None, "a function", progress=progress)
     checked = check_options(options)
-    format = format or format_for(out)
+    format = format_for(out) if format is None else format
     if format not in (*FORMATS, "xlsx"):
         raise InvalidInput(f"format={format!r} is unknown; use one of {', '.join(FORMATS)}, xlsx")
     inputs = (str(source), str(linker) if isinstance(linker, str | Path) else None)
     check_output(out, format, inputs, overwrite=overwrite, resume=resume)
     if resume and is_finished(out):
+        _LOG.info("%s is finished: there is nothing to do", out)
         return Summary()
-    table = TableOptions(column, context_column, delimiter, sheet, header_row)
     with open_table(Path(source), table, encoding) as given:
-        layout = layout_of(
-            given,
-            format,
-            options.get("k"),
-            explain=explain,
-            one_row=one_row,
-            formula_guard=formula_guard,
-            output_encoding=output_encoding,
-        )
+        k = options.get("k")
+        layout = layout_of(given, format, k, output_encoding=output_encoding, **flags)
         check_workbook(format, str(out), layout.sheet)
         opened = as_linker(linker)
         checked["k"] = runner_up(layout.k)
         of_items = ItemOptions(skip_empty=skip_empty)
-        settings = settings_of(opened, layout, checked, of_items)
+        settings = settings_of(opened, layout, checked, of_items, table)
         total = count_items(source, given) if progress else None
 
         def report(done: int) -> None:
@@ -227,7 +233,7 @@ def link_items(
                 yield item
 
     with contextlib.closing(_link(linker, given, out.remaining(to_link()), options)) as linked:
-        for n, (item, links) in enumerate(linked, start=1):
+        for n, (item, links) in enumerate(linked, start=out.n_items + 1):
             for link in links:
                 if detailed:
                     says = ", ".join(link.ids) or f"NIL, {link.reason}"
@@ -254,11 +260,13 @@ def settings_of(
     layout: Layout,
     options: Mapping[str, Any],
     of_items: ItemOptions,
+    table: TableOptions,
 ) -> dict[str, Any]:
     """Return everything the output depends on beside the input, JSON-able."""
     settings = {
         **recorded(linker.fingerprint, options),
-        "columns": layout.columns,
+        "header": layout.columns,
+        **table._asdict(),
         "mention types": list(of_items.mention_types),
         "format": layout.format,
         "k": layout.k,

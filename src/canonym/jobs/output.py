@@ -101,10 +101,13 @@ def layout_of(
 
 
 class Output:
-    """Where links go; `n_links` counts them, with those of the run that is resumed."""
+    """Where links go; `n_links` counts them, with those of the run that is resumed.
+
+    `n_items` is the number of items that it had done.
+    """
 
     def __init__(self, stream: IO[Any], layout: Layout, journal: Journal | None = None) -> None:
-        self.n_links = journal.n_links if journal else 0
+        self.n_items, self.n_links = (journal.n_items, journal.n_links) if journal else (0, 0)
         self.has_rows_of_parts = layout.format in _OF_ROWS and not layout.one_row
         self._encoding = layout.style.encoding
         self._write, self._end = _writer(layout, stream, done=self.n_links)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from numbers import Integral, Real
 from typing import Any, TypedDict, TypeVar, overload
 
-from canonym.errors import InvalidInput
+from canonym.errors import InvalidInput, check_types
 from canonym.io.processes import check_workers
 from canonym.linking.filters import MOST, SPECIES
 from canonym.text.memo import LONGEST_STRING
@@ -153,9 +153,8 @@ def check_options(options: LinkOptions) -> dict[str, Any]:
     least = whole["min_score"]
     if least is not None and not -1 <= least <= 1:
         raise InvalidInput(f"min_score is {least}; a score is expected, a number from -1 to 1")
-    for name in ("context", "keep_negated"):
-        if not isinstance(whole[name], bool):
-            raise InvalidInput(f"{name} is {whole[name]!r:.80}; expected True or False")
+    flags = {name: whole[name] for name in ("context", "keep_negated")}
+    check_types(bool, "True or False", **flags)
     _check_separator(whole["separator"])
     for name in ("types", "sources", "languages", "ids", "prefer"):
         if isinstance(whole[name], str) or not isinstance(whole[name], Iterable):
