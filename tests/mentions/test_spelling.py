@@ -182,7 +182,8 @@ class NaiveSpeller(Speller):
         for known in self.counts.keys() & single_edits(word, self.letters):
             one, other = (spelling._signature(text.encode()) for text in (known, word))
             # A letter of another script in place of an ASCII one is no slip.
-            if (one ^ other).bit_count() <= (2 if word.isascii() else 8):
+            is_slip = (one ^ other).bit_count() <= (2 if word.isascii() else 8)
+            if is_slip and (word[0] == known[0] or word[:2] == known[1::-1]):
                 found.append((self.counts[known], known))
         return sorted(found, key=lambda pair: (-pair[0], pair[1]))
 

@@ -307,11 +307,7 @@ class Speller:
         least = self._least(word) if alone else _RAREST
         stem = word[:-1]
         ends = {stem, *(known for _, known in near if known[:-1] == stem)} if stem in self else ()
-        return [
-            (count, known)
-            for count, known in near
-            if count >= least and known not in ends and _begin_alike(word, known)
-        ]
+        return [(count, known) for count, known in near if count >= least and known not in ends]
 
     def _least(self, word: str) -> int:
         """Return the names that a word must have to be what an unknown one alone stands for."""
@@ -321,37 +317,44 @@ class Speller:
 
     @functools.cached_property
     def _frequent(self) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any]]:
-        """Places of the words that a correction may choose, their lengths and signatures.
+        """Places of the words that a correction may choose, their keys (`_key`) and signatures.
 
-        The words are in the order of their lengths in characters, so that those of near length lie
+        The words are in the order of their keys: those of one first letter and near length lie
         together.
         """
         letters, starts, counts, signatures = (self._arrays[name] for name in _ARRAYS)
         # Bytes of the form 10xxxxxx continue a character of UTF-8.
-        lengths = np.add.reduceat(letters & 0xC0 != 0x80, starts[:-1], dtype=np.int32)
+        lengths = np.add.reduceat(letters & 0xC0 != 0x80, starts[:-1], dtype=np.int64)
+        keys = _key(letters[starts[:-1]].astype(np.int64), lengths)
         places = np.flatnonzero(counts >= _RAREST)
-        places = places[np.argsort(lengths[places], kind="stable")]
-        return places, lengths[places], signatures[places]
+        places = places[np.argsort(keys[places], kind="stable")]
+        return places, keys[places], signatures[places]
 
     def _nearest(self, word: str) -> list[tuple[int, str]]:
-        """Return known words one edit away with their counts, the most frequent first."""
-        places, lengths, signatures = self._frequent
-        low, high = lengths.searchsorted((len(word) - 1, len(word) + 2))
+        """Return known words one edit away that begin alike, with their counts, frequent first."""
+        places, keys, signatures = self._frequent
         # An edit changes one character, of at most four bytes; each byte may set one bit of the
         # signature and clear another.
-        other = signatures[low:high] ^ np.uint32(_signature(word.encode()))
-        for _ in range(2 if word.isascii() else 8):
-            other &= other - np.uint32(1)  # the lowest bit goes
+        n_bits, signature = (2 if word.isascii() else 8), np.uint32(_signature(word.encode()))
         candidates = []
-        for place in places[low:high][other == 0].tolist():
-            try:
-                known = self._word(place).decode()
-            except UnicodeDecodeError as error:
-                problem = f"holds a word that is no text ({error}); build the index again"
-                raise ReadError(self._folder / "letters.npy", problem) from error
-            if is_one_edit(word, known):
-                candidates.append((int(self._arrays["counts"][place]), known))
+        for first in {letter.encode()[0] for letter in word[:2]}:
+            key = _key(first, len(word))
+            low, high = keys.searchsorted((key - 1, key + 2))
+            other = signatures[low:high] ^ signature
+            for _ in range(n_bits):
+                other &= other - np.uint32(1)  # the lowest bit goes
+            for place in places[low:high][other == 0].tolist():
+                known = self._decoded(place)
+                if _begin_alike(word, known) and is_one_edit(word, known):
+                    candidates.append((int(self._arrays["counts"][place]), known))
         return sorted(candidates, key=lambda pair: (-pair[0], pair[1]))
+
+    def _decoded(self, place: int) -> str:
+        try:
+            return self._word(place).decode()
+        except UnicodeDecodeError as error:
+            problem = f"holds a word that is no text ({error}); build the index again"
+            raise ReadError(self._folder / "letters.npy", problem) from error
 
     def words(self) -> Iterator[tuple[bytes, int]]:
         """Yield every word in UTF-8, sorted, with the number of names that have it."""
@@ -462,6 +465,11 @@ def _arrays_of(words: Sequence[tuple[bytes, int]]) -> dict[str, npt.NDArray[Any]
         "counts": np.array([count for _, count in words], dtype=np.int32),
         "signatures": np.array([_signature(word) for word, _ in words], dtype=np.uint32),
     }
+
+
+def _key(first: Any, length: Any) -> Any:
+    """Return a number that rises with the first byte of a word, and then with its letters."""
+    return (first << 32) + length
 
 
 def _begin_alike(first: str, second: str) -> bool:
