@@ -162,3 +162,10 @@ def test_numbers_are_finite(arguments: tuple[str, ...], value: str) -> None:
 @pytest.mark.parametrize("arguments", [("link", "x"), ("evaluate", "x", "-t", "x")])
 def test_the_number_of_candidates_is_limited(arguments: tuple[str, ...]) -> None:
     assert "1<=x<=1000" in run(*arguments, "-k", "1000000000", code=2).stderr
+
+
+@pytest.mark.parametrize("typed", ["k=3", "a resume=True b", "format=tsv", "one_row=True"])
+def test_what_a_user_has_written_is_repeated_as_it_is(typed: str) -> None:
+    flags = {"-k": "-k ", "--resume": "--resume ", "--format": "--format ", "--one-row": ""}
+    message = f"k=3.csv, line 1: no column '{typed}'; the columns are \"{typed}\""
+    assert as_options(message, flags) == message

@@ -32,10 +32,11 @@ _OF_STREAMS = {
 _INTERRUPTED = 130
 _READER_GONE = 141
 _ARGUMENT = re.compile(
-    r"\b(?P<name>(?:output_)?encoding|overwrite|resume|fold|header(?:_row)?|sheet|skip_incomplete|skip_unknown"
+    r"(?<![\w./\\-])(?P<name>(?:output_)?encoding|overwrite|resume|fold|header(?:_row)?|sheet|skip_incomplete|skip_unknown"
     r"|relations|definitions|device|delimiter|one_row|explain|k)="
-    r"(?:'(?P<text>[^']*)'|(?P<word>True|False|\.\.\.|\d+))(?: \(--fold [^)]*\))?"
+    r"(?:'(?P<text>[^']*)'|(?P<word>True|False|\.\.\.|\d+)(?!\.?\w))(?: \(--fold [^)]*\))?"
 )
+_QUOTED = re.compile(r"""((?<![\w=])(?:'[^']*'|"[^"]*")(?!\w))""")  # what the user has written
 _FORMAT = re.compile(r"\bformat=(?=[a-z])")
 _BEGUN = re.compile(r"(?<= was begun with )another [^:]+")
 _SETTING = re.compile(r"\banother (?!index)(\w+)(?=, |$)")
@@ -95,19 +96,22 @@ def as_options(message: str, flags: Mapping[str, str]) -> str:
         of_import = "" if "--option" in flags else " of `canonym import`"
         return f"--option {name}={_ANSWERS[word]}{of_import}"
 
-    def setting(found: re.Match[str]) -> str:
-        name = flag(found[1])
-        typed = flags.get(name) or flags.get(name.removesuffix("s")) or found[1]
+    def setting(match: re.Match[str]) -> str:
+        name = flag(match[1])
+        typed = flags.get(name) or flags.get(name.removesuffix("s")) or match[1]
         return f"another {typed.strip(' =')}"
 
     for words, instead in _OTHER_WORDS.items():
         message = message.replace(words, instead)
     if "--encoding" not in flags:
         message = _NO_ENCODING.sub("save the file as UTF-8", message)
-    if "--format" in flags:
-        message = _FORMAT.sub(flags["--format"], message)
     message = _BEGUN.sub(lambda settings: _SETTING.sub(setting, settings[0]), message)
-    return _ARGUMENT.sub(option, message)
+    pieces = _QUOTED.split(message)
+    for place in range(0, len(pieces), 2):
+        piece = pieces[place]
+        piece = _FORMAT.sub(flags["--format"], piece) if "--format" in flags else piece
+        pieces[place] = _ARGUMENT.sub(option, piece)
+    return "".join(pieces)
 
 
 @contextlib.contextmanager
