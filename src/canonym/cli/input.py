@@ -135,9 +135,9 @@ def open_input(
             "(`canonym link --help` has examples)"
         )
     with contextlib.ExitStack() as stack:
-        given, lines = _open(stack, file, kind, table, encoding)
-        known = given.encoding
-        yield given
+        content, lines = _open(stack, file, kind, table, encoding)
+        known = content.encoding
+        yield content
         if lines is not None and lines.encoding != known:  # only now is it sure
             tell_encoding(lines.path, lines.encoding)
 
@@ -176,12 +176,12 @@ def _open(
             raise InvalidInput(f"--column goes with tables, and {path} is read as {kind}")
         if encoding is None:
             tell_encoding(path, lines.encoding)
-        given = _parse(kind, itertools.chain(held, lines), lines, first, path, table)
-        return given._replace(encoding=lines.encoding), lines
+        content = _parse(kind, itertools.chain(held, lines), lines, first, path, table)
+        return content._replace(encoding=lines.encoding), lines
     if arriving is None:
         return _read_corpus(kind, path, encoding, table), None
-    given = _read_corpus(kind, copied(stack, arriving), encoding, table, shown=path)
-    return given._replace(items=_from_stdin(given.items, path)), None
+    content = _read_corpus(kind, copied(stack, arriving), encoding, table, shown=path)
+    return content._replace(items=_from_stdin(content.items, path)), None
 
 
 def _workbook(stack: contextlib.ExitStack, path: Path, arriving: Arriving | None) -> Path | None:
@@ -207,8 +207,8 @@ def _open_workbook(
 ) -> Input:
     """Open the workbook in a file, which messages call `path`."""
     if kind == "columns":
-        given = _read_corpus(kind, file, None, table)
-        return given._replace(items=_from_stdin(given.items, path))
+        content = _read_corpus(kind, file, None, table)
+        return content._replace(items=_from_stdin(content.items, path))
     if kind not in (None, "table"):
         raise InvalidInput(f"{path} is a workbook: --input-format {kind} does not go with it")
     with errors_named(path):
@@ -219,8 +219,8 @@ def _open_workbook(
             f"{sheet.name!r} has {shown(sheet.header)} (or give --input-format columns)"
         )
     with errors_named(path):
-        given = read_sheet(sheet, table, encoding)
-    return given._replace(items=_from_stdin(given.items, path))
+        content = read_sheet(sheet, table, encoding)
+    return content._replace(items=_from_stdin(content.items, path))
 
 
 def _open_stdin(

@@ -254,11 +254,11 @@ def link(
         note(f"{output} is finished: there is nothing to do.")
         return
     table = TableOptions(**{name: options[name] for name in ColumnOptions.__annotations__})  # type: ignore[literal-required]
-    with open_input(names, file, kind=input_format, table=table, encoding=encoding) as given:
+    with open_input(names, file, kind=input_format, table=table, encoding=encoding) as content:
         if format_ is output is None and chosen == "tsv":
-            chosen = given.delimited_format
-        layout = _layout(given, chosen, k, options, explain=explain)
-        _check(given, layout, output, mention_types)
+            chosen = content.delimited_format
+        layout = _layout(content, chosen, k, options, explain=explain)
+        _check(content, layout, output, mention_types)
         _warn_of_files(names)
         linker = open_chosen(index, options, everyday=not no_everyday)
         layout = _with_origin(layout, linker, options, output)
@@ -272,10 +272,10 @@ def link(
         settings = settings_of(linker, layout, how, of_items, table)
         with (
             open_output(output, layout, settings, overwrite=overwrite, resume=resume) as out,
-            counter("Linking", unit=given.unit, total=_total(file, given)) as report,
+            counter("Linking", unit=content.unit, total=_total(file, content)) as report,
         ):
-            summary = link_items(linker, given, out, how, of_items, report)
-    _sum_up(summary, out, given, output, skipped=options["skip_empty"])
+            summary = link_items(linker, content, out, how, of_items, report)
+    _sum_up(summary, out, content, output, skipped=options["skip_empty"])
 
 
 def _is_folder(output: str | None) -> bool:
@@ -286,20 +286,20 @@ def _is_folder(output: str | None) -> bool:
 
 
 def _layout(
-    given: Input, format_: str, k: int | None, options: Options, *, explain: bool
+    content: Input, format_: str, k: int | None, options: Options, *, explain: bool
 ) -> Layout:
     """Return how to write the links; refuse options that do not go together."""
     from canonym.cli.exchange import MAPPING_FORMATS, check_mappings
     from canonym.errors import InvalidInput
     from canonym.jobs.output import layout_of
 
-    check_mappings(format_, options, given.columns, k=k, explain=explain)
-    if options["skip_empty"] and given.documents:
+    check_mappings(format_, options, content.columns, k=k, explain=explain)
+    if options["skip_empty"] and content.documents:
         raise InvalidInput(
             "--format-option skip-empty goes with names, lines and tables, not with documents"
         )
     return layout_of(
-        given,
+        content,
         format_,
         1 if format_ in MAPPING_FORMATS else k,
         explain=explain,
@@ -309,12 +309,12 @@ def _layout(
     )
 
 
-def _total(file: str | None, given: Input) -> int | None:
+def _total(file: str | None, content: Input) -> int | None:
     """Return the number of items, for a progress bar that somebody watches."""
     from canonym.cli.progress import watched
     from canonym.jobs.input import count_items
 
-    return count_items(file, given) if watched() and file not in (None, "-") else None
+    return count_items(file, content) if watched() and file not in (None, "-") else None
 
 
 def _with_origin(layout: Layout, linker: Linker, options: Options, output: str | None) -> Layout:
@@ -329,15 +329,17 @@ def _with_origin(layout: Layout, linker: Linker, options: Options, output: str |
     )
 
 
-def _check(given: Input, layout: Layout, output: str | None, mention_types: Sequence[str]) -> None:
+def _check(
+    content: Input, layout: Layout, output: str | None, mention_types: Sequence[str]
+) -> None:
     from canonym.errors import InvalidInput
     from canonym.jobs.output import check_workbook
 
-    if layout.format in ("pubtator", "bioc") and not given.documents:
+    if layout.format in ("pubtator", "bioc") and not content.documents:
         raise InvalidInput(
             f"--format {layout.format} goes with documents; write tsv, csv or jsonl instead"
         )
-    if mention_types and given.columns is not None:
+    if mention_types and content.columns is not None:
         raise InvalidInput("--mention-type goes with annotated mentions, not with tables")
     check_workbook(layout.format, output, layout.sheet)
 
@@ -357,13 +359,13 @@ def _warn_of_files(names: Sequence[str]) -> None:
 
 
 def _sum_up(
-    summary: Summary, out: Output, given: Input, output: str | None, *, skipped: bool
+    summary: Summary, out: Output, content: Input, output: str | None, *, skipped: bool
 ) -> None:
     """Remark how many mentions were linked, where the links are, and what the rows are."""
     from canonym.cli.progress import note
 
     n, empty = summary.mentions, summary.empty
-    if not n and given.documents:
+    if not n and content.documents:
         note(
             "The documents have no annotated mentions. `canonym annotate` finds the names of the "
             "terminology in their texts."

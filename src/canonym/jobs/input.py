@@ -150,19 +150,19 @@ def read_delimited(
     return Input(entries, columns=header, kind="table", style=style, encoding=stream.encoding)
 
 
-def count_items(path: str | Path, given: Input) -> int | None:
+def count_items(path: str | Path, content: Input) -> int | None:
     """Count the lines or documents of a file, to show the time left.
 
     Compressed files and corpora without an item a line are not counted: that would take reading
     them twice.
     """
-    if PurePath(path).suffix.lower() in COMPRESSED or given.kind not in OF_LINES:
+    if PurePath(path).suffix.lower() in COMPRESSED or content.kind not in OF_LINES:
         return None
     with Path(path).open("rb") as stream:
-        if given.kind == "jsonl" and stream.read(1000).lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"[":
+        if content.kind == "jsonl" and stream.read(1000).lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"[":
             return None  # one list
         stream.seek(0)
-        if given.documents:
+        if content.documents:
             return sum(1 for line in stream if b"|t|" in line or line.startswith(b"{"))
         return sum(block.count(b"\n") for block in iter(lambda: stream.read(1 << 20), b""))
 

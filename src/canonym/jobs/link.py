@@ -185,22 +185,22 @@ def link_table(
     if resume and is_finished(out):
         _LOG.info("%s is finished: there is nothing to do", out)
         return Summary()
-    with open_table(Path(source), table, encoding) as given:
+    with open_table(Path(source), table, encoding) as content:
         k = options.get("k")
-        layout = layout_of(given, format, k, output_encoding=output_encoding, **flags)
+        layout = layout_of(content, format, k, output_encoding=output_encoding, **flags)
         check_workbook(format, str(out), layout.sheet)
         opened = as_linker(linker)
         checked["k"] = runner_up(layout.k)
         of_items = ItemOptions(skip_empty=skip_empty)
         settings = settings_of(opened, layout, checked, of_items, table)
-        total = count_items(source, given) if progress else None
+        total = count_items(source, content) if progress else None
 
         def report(done: int) -> None:
             if progress:
                 progress("Linking", done, total)
 
         with open_output(out, layout, settings, overwrite=overwrite, resume=resume) as output:
-            return link_items(opened, given, output, checked, of_items, report)
+            return link_items(opened, content, output, checked, of_items, report)
 
 
 def runner_up(k: int) -> int:
@@ -210,7 +210,7 @@ def runner_up(k: int) -> int:
 
 def link_items(
     linker: Linker,
-    given: Input,
+    content: Input,
     out: Output,
     options: Mapping[str, Any],
     of_items: ItemOptions,
@@ -226,13 +226,13 @@ def link_items(
 
     def to_link() -> Iterator[Item]:
         nonlocal empty
-        for item in of_types(given.items, of_items.mention_types):
+        for item in of_types(content.items, of_items.mention_types):
             blank = isinstance(item, Entry) and item.is_blank
             empty += blank
             if not (blank and of_items.skip_empty):
                 yield item
 
-    with contextlib.closing(_link(linker, given, out.remaining(to_link()), options)) as linked:
+    with contextlib.closing(_link(linker, content, out.remaining(to_link()), options)) as linked:
         for n, (item, links) in enumerate(linked, start=out.n_items + 1):
             for link in links:
                 if detailed:
@@ -282,10 +282,10 @@ def settings_of(
 
 
 def _link(
-    linker: Linker, given: Input, items: Iterable[Any], options: Mapping[str, Any]
+    linker: Linker, content: Input, items: Iterable[Any], options: Mapping[str, Any]
 ) -> Generator[tuple[Item, Sequence[Link]]]:
     """Yield each item with its links, in order."""
-    if given.documents:
+    if content.documents:
         yield from linker.link_documents(items, **options)
         return
     waiting: deque[Entry] = deque()  # as many as the linker takes at once

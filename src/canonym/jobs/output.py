@@ -58,7 +58,7 @@ class Layout(NamedTuple):
 
 
 def layout_of(
-    given: Input,
+    content: Input,
     format: str,
     k: int | None,
     *,
@@ -87,13 +87,13 @@ def layout_of(
         if format not in _DELIMITED:
             raise InvalidInput(f"output_encoding=... goes with format=tsv or csv, not {format}")
     # A sheet of .ods is not copied: its table goes into a new workbook.
-    sheet = None if given.sheet is None or given.sheet.suffix == ".ods" else given.sheet
+    sheet = None if content.sheet is None or content.sheet.suffix == ".ods" else content.sheet
     return Layout(
         format,
         k or (1 if one_row or format in (*_DELIMITED, "xlsx") else 5),
-        given.columns,
+        content.columns,
         explain,
-        _style_of(format, given.style, output_encoding),
+        _style_of(format, content.style, output_encoding),
         one_row,
         formula_guard,
         sheet,
@@ -172,9 +172,9 @@ def check_workbook(format: str, output: str | None, sheet: Sheet | None) -> None
     )
 
 
-def _style_of(format: str, given: TableStyle | None, encoding: str | None) -> TableStyle:
-    """Return how to write a format: as the input table `given`, but for what was asked for."""
-    style = given or TableStyle()
+def _style_of(format: str, of_input: TableStyle | None, encoding: str | None) -> TableStyle:
+    """Return how to write a format: as the input table, `of_input`, but for what was asked for."""
+    style = of_input or TableStyle()
     if format not in _DELIMITED:
         return TableStyle()
     if (format == "tsv") != (style.delimiter == "\t"):
@@ -253,15 +253,15 @@ def open_output(
 
 
 def _infons(link: Link) -> dict[str, str]:
-    found = link.parts or (link,)
-    best = [one.candidates[0] for one in found if one.id is not None]
+    parts = link.parts or (link,)
+    best = [part.candidates[0] for part in parts if part.id is not None]
     facts = {
-        "label": "|".join(one.label for one in best),
-        "score": "|".join(f"{one.score:.6g}" for one in best),
+        "label": "|".join(candidate.label for candidate in best),
+        "score": "|".join(f"{candidate.score:.6g}" for candidate in best),
         "confidence": "" if link.confidence is None else f"{link.confidence:.6g}",
-        "sieve": "|".join(one.sieve for one in best),
+        "sieve": "|".join(candidate.sieve for candidate in best),
         "status": "|".join(link.status),
-        "nil": "; ".join(dict.fromkeys(one.reason for one in found if one.nil)),
+        "nil": "; ".join(dict.fromkeys(part.reason for part in parts if part.nil)),
     }
     return {key: value for key, value in facts.items() if value}
 

@@ -372,8 +372,8 @@ class Pipeline:
             new = [string for string in group if string in unsearched or string not in known]
             fresh = self._find(new, k, batch, barred, unsearched, enough)
             hits.update((s, fresh[s] if s in fresh else known[s]) for s in group)
-            kept = (s for s in new if s not in unsearched and len(s) <= LONGEST_STRING)
-            known.update((s, fresh[s]) for s in kept)
+            short = (s for s in new if s not in unsearched and len(s) <= LONGEST_STRING)
+            known.update((s, fresh[s]) for s in short)
         return hits
 
     def _find(
