@@ -16,12 +16,13 @@ from canonym.mentions.aliases import LEAST_GAIN, is_code_for
 from canonym.mentions.binomials import GENUS, organism_of
 from canonym.mentions.drug_lines import is_same_line
 from canonym.mentions.flags import FLAGS, consistent
-from canonym.mentions.lists import is_code, items_of, may_hold_joints
+from canonym.mentions.lists import Listing, is_code, items_of, may_hold_joints
 from canonym.mentions.measurements import measurement_name
 from canonym.mentions.prepare import DRUG_LINE, SHORT_FORM, Part, Prepared
 from canonym.mentions.status import Stated, said_by, status_beside_code
 from canonym.text import UNORDERED, explain, normalise
 from canonym.text.characters import greek
+from canonym.text.memo import strong_forms
 from canonym.text.qualifiers import BROADER, QUALIFIERS
 from canonym.types import CORRECTION, USUAL_READING, Document, Mention, Name, Step
 
@@ -165,7 +166,7 @@ def divide(prepared: Prepared, hits_of: Mapping[str, StringHits], names: Names) 
         return prepared._replace(items=(), listing=None, names={})
     if items and (prepared.is_sure or _are_mostly_names(items, hits_of)):
         return prepared._replace(items=items)
-    return _with_listed(prepared, hits_of)
+    return _with_listed(prepared, hits_of, names.name)
 
 
 def _only_reads_alike(prepared: Prepared, hits_of: Mapping[str, StringHits], names: Names) -> bool:
@@ -185,7 +186,7 @@ def _are_mostly_names(items: Sequence[Prepared], hits_of: Mapping[str, StringHit
     return 2 * known > len(items) or (capital and known > 0) or all(is_code(i.text) for i in items)
 
 
-def _with_listed(prepared: Prepared, hits_of: Mapping[str, StringHits]) -> Prepared:
+def _with_listed(prepared: Prepared, hits_of: Mapping[str, StringHits], name: NameOf) -> Prepared:
     """Add the names that a mention lists, none where it does not."""
     whole = prepared.whole
     listing, names = prepared.listing, prepared.names
@@ -195,11 +196,20 @@ def _with_listed(prepared: Prepared, hits_of: Mapping[str, StringHits]) -> Prepa
     if len(prepared.parts) > 1 and all(_is_name(part, hits_of) for part in prepared.parts):
         return prepared
     cut = listing.cut(lambda text: _is_name(names[text], hits_of))
-    if cut is None:
+    if cut is None or (listing.is_pair and _is_one_name(listing, hits_of[whole.text], name)):
         return prepared
     steps = (*whole.steps, Step("list", whole.text, " | ".join(cut.names)))
     listed = tuple(names[name]._replace(steps=steps) for name in cut.names)
     return prepared._replace(listed=listed, is_near=cut.is_near)
+
+
+def _is_one_name(listing: Listing, hits: StringHits, name: NameOf) -> bool:
+    """Tell whether the nearest name has the words of both pieces: *encephalitis, herpes*."""
+    pieces = [set(form.split()) for form in strong_forms(listing.pieces)]
+    for hit in hits.hits[:1]:
+        words = set(strong_forms([name(hit).text])[0].split())
+        return all(words.issuperset(piece) for piece in pieces)
+    return False
 
 
 def _is_name(part: Part, hits_of: Mapping[str, StringHits]) -> bool:
@@ -448,7 +458,7 @@ def _best(part: Part, hits_of: Mapping[str, StringHits], names: Names) -> _Best:
     if not written.is_known and (organism := _organism(part, hits_of)):
         return organism
     # A sieve that knows the text as it is decides: "Unspecified asthma" may be a name.
-    apart = None if best.is_known else _known_apart(part, hits_of)
+    apart = None if best.is_known else _known_apart(part, hits_of, name)
     for step in () if apart or best.is_known else part.alternatives:
         other = _Best(step.after, hits_of[step.after], _way_to(step, part))
         if _may_replace(other.steps, written, name) and _is_better(other, best, name):
@@ -469,6 +479,8 @@ def _best(part: Part, hits_of: Mapping[str, StringHits], names: Names) -> _Best:
 def _is_better(other: _Best, best: _Best, name: NameOf) -> bool:
     """Tell whether an alternative counts rather than what is best so far."""
     step = other.steps[-1].name
+    if step == "space" and other.is_known:
+        return False  # it is a name in another order, see `_known_apart`
     if step in _LEFT_OUT and other.is_known and not best.is_known:
         return True
     if step == USUAL_READING and not best.is_known and not _has_short_form(best, other, name):
@@ -561,11 +573,20 @@ def _has_greek(text: str) -> bool:
     return not text.isascii() and greek(text) != text
 
 
-def _known_apart(part: Part, hits_of: Mapping[str, StringHits]) -> _Best | None:
+def _known_apart(part: Part, hits_of: Mapping[str, StringHits], name: NameOf) -> _Best | None:
     """Return the text with spaces put in, if a sieve knows it so: a slip is less likely."""
     spaced = (step for step in (*part.alternatives, *part.rewrites) if step.name == "space")
     known = (_Best(step.after, hits_of[step.after], _way_to(step, part)) for step in spaced)
-    return next((best for best in known if best.is_known), None)
+    return next((best for best in known if best.is_known and _keeps_order(best, name)), None)
+
+
+def _keeps_order(apart: _Best, name: NameOf) -> bool:
+    """Tell whether a name has the pieces of a word as they stood: *eyeglasses*, no "glass eye"."""
+    step = apart.steps[-1]
+    written = set(step.before.split())
+    pieces = " ".join(word for word in step.after.split() if word not in written)
+    form, *names = strong_forms([pieces, *(name(hit).text for hit in apart.hits.hits[:1])])
+    return all(form in of_name for of_name in names)
 
 
 def _rewritten(part: Part, best: _Best, hits_of: Mapping[str, StringHits], names: Names) -> _Best:
@@ -576,7 +597,7 @@ def _rewritten(part: Part, best: _Best, hits_of: Mapping[str, StringHits], names
     """
     for step in part.rewrites:
         known = _Best(step.after, hits_of[step.after], _way_to(step, part))
-        if not known.is_known:
+        if not known.is_known or step.name == "space":
             continue
         if step.name == SHORT_FORM:
             counts = _stands(step, known.hits, names)

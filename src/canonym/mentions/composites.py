@@ -40,7 +40,7 @@ _ADJECTIVES = re.compile(
     r"closed|initial|subsequent|encounter|sequela|controlled|uncontrolled|stable|unstable|"
     r"intermittent|persistent|transient|resolved|active|inactive|new|old|onset|site|sites|side|"
     r"primarily|not|elsewhere|classified|childhood|infantile|neonatal|maternal|paternal|profound|"
-    r"spastic|included|formerly|regular|[ivx]+"
+    r"spastic|included|formerly|regular|multiple|single|premature|[ivx]+"
 )
 """Words that say how, when or where something is, and name nothing alone."""
 

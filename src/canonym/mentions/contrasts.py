@@ -14,6 +14,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
+from canonym.mentions.inflection import are_inflected
 from canonym.mentions.opposites import (
     GREEK,
     KINDS,
@@ -28,6 +29,7 @@ from canonym.mentions.opposites import (
     SMALL,
     SPECIES,
     TAGS,
+    UNSPECIFIED,
 )
 from canonym.mentions.specimens import specimen_of
 from canonym.text.characters import dashes, entities, ions, quotes, signs, width
@@ -200,7 +202,7 @@ def against(mention: str, name: str, *, case_counts: bool = False) -> Against:
     contradictions += _of_last_capital(mention, name)
     if not (left or missing or contradictions or is_inflected):
         return NOTHING
-    relation = "related" if contradictions else _relation(left, missing)
+    relation = "related" if contradictions else _relation(left, missing, name)
     if is_inflected and relation == "equal":
         relation = "close"  # a prednisone is no prednisolone
     return Against(tuple(left), tuple(missing), tuple(dict.fromkeys(contradictions)), relation)
@@ -270,12 +272,8 @@ def _without(words: Sequence[str], others: Sequence[str]) -> list[str]:
 
 
 def _is_inflected(word: str, other: str) -> bool:
-    """Tell whether two words are likely to be forms of one: *diabetic*, *diabetes*."""
-    shorter = min(len(word), len(other))
-    least = max(_LEAST_REST, shorter - 3)
-    if shorter <= _LEAST_REST or word[:least] != other[:least]:
-        return False
-    if not (word.isalpha() and other.isalpha()):
+    """Tell whether two words are likely to be forms of one that do not exclude each other."""
+    if not are_inflected(word, other):
         return False
     return _group_contrast(word, other) is None and _affix_contrast(word, other) is None
 
@@ -543,6 +541,12 @@ def sentence_case(text: str) -> str:
     return " ".join(words)
 
 
+# What is said of something is no word that any name may have: "Diseases of inner ear".
+_OF_A_KIND = re.compile(
+    r"\b(?:abnormalit(?:y|ies)|finding|procedure|structure|disease|disorder|syndrome|condition)s?"
+    r"\s+(?:affecting|in|of)\b",
+    re.IGNORECASE,
+)
 _SYMBOL = re.compile(r"[A-Za-z0-9]{1,12}")
 _UNIT = 2  # letters of units and of symbols of elements
 _SHORT_FORM = 4  # letters of short forms that read as words, such as SARS
@@ -587,12 +591,13 @@ def _others_of(word: str) -> list[str]:
 # --- what the concept is to the mention -----------------------------------------------------------
 
 
-def _relation(left: Sequence[str], missing: Sequence[str]) -> str:
+def _relation(left: Sequence[str], missing: Sequence[str], name: str) -> str:
     """Return what a concept is to a mention by the words that only one of them has."""
     more = [word for word in left if word not in SMALL and word not in TAGS]
-    fewer = [word for word in missing if word not in SMALL | TAGS and word not in KINDS]
+    tags = TAGS if name.endswith((")", "]")) else UNSPECIFIED
+    fewer = [word for word in missing if word not in SMALL | tags | KINDS]
     if not more and not fewer:
-        return "equal"
+        return "narrower" if missing and not left and _OF_A_KIND.search(name) else "equal"
     if not more:
         return "broader" if {"and", "or"} & set(missing) else "narrower"
     if not fewer:

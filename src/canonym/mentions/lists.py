@@ -217,6 +217,13 @@ _MAY_LIST = re.compile(r"(?i)[,，、/&+]|\s(?:and|or|plus|as well as)\s")
 _CONJUNCTION = re.compile(r"(?i)\b(?:and|or|plus|as well as)\b|&")
 _COMMAS = " ,，、"
 _TOKEN = re.compile(r"[^\s-]+[\s-]+")
+# Endings of adjectives, but for nouns that end so; and a phrase that something has to follow.
+_ADJECTIVE = re.compile(
+    r"(?i)(?!(?:animal|arsenic|clinic|colic|hospital|olive|ovary|panic|plastic|refusal|removal|"
+    r"tonic|withdrawal)$|.*(?:barbit|chlor|pent|th)al$|.*(?:cept|rvat|dat|xat)ive$|.*eed$)"
+    r"[a-z]{2,}(?:al|ic|ous|ive|ary|ed)"
+)
+_HANGING = re.compile(r"(?i).*\s(?:by|due to|for|from|in|of|to|with|without)")
 _COUNT = re.compile(r"(?:[A-Za-z]|\d{1,2}[A-Za-z]?|[A-Za-z]\d{1,2}|[IVX]{1,4})$")
 _COUNTED = re.compile(r"(.*[^\W\d_])\d+[a-z]?")
 
@@ -268,11 +275,18 @@ class Listing:
         """Whether a comma and nothing else parts two pieces, as it does in an inverted name."""
         return len(self.pieces) == 2 and self.joints[0] in _COMMAS
 
+    @property
+    def is_inverted(self) -> bool:
+        """Whether the second of two pieces only qualifies the first: *abortion, septic*."""
+        return self.is_pair and _qualifies(self.pieces[1])
+
     def cut(self, is_name: IsName) -> Cut | None:
         """Return the names that the cell lists, None where it is no list.
 
         Short forms in capitals may be unknown, as long as names or other such forms stand beside.
         """
+        if self.is_inverted:
+            return None
         known = cache(lambda text: _may_be_a_name(text) and is_name(text))
         ends = self._shared(self._shared_ends, known)
         if ends is not None and len(ends) == 2:
@@ -404,6 +418,14 @@ def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
     while start < end and text[end - 1] in _TRIMMED:
         end -= 1
     return start, end
+
+
+def _qualifies(text: str) -> bool:
+    """Tell whether a piece behind a comma says how, when or of what the one before it is."""
+    if _HANGING.fullmatch(text):
+        return True
+    words = text.split()
+    return all(_ADJECTIVE.fullmatch(word) or is_quality(word) for word in words)
 
 
 def _may_be_a_name(text: str) -> bool:

@@ -34,6 +34,7 @@ excitatory inhibitory
 agonist antagonist
 positive/pos negative/neg
 present absent
+normal abnormal
 mild moderate severe profound
 single multiple
 complete/total partial/incomplete/subtotal
@@ -153,15 +154,18 @@ _SMALL = "a an the of in on at to for by from and or with due"
 SMALL = frozenset(_SMALL.split(" "))
 """Words that join others and say nothing themselves."""
 
-_TAGS = (
-    "unspecified nos nec finding procedure situation qualifier value morphologic abnormality "
-    "organism substance structure disorder"
-)
-TAGS = frozenset(_TAGS.split(" "))
-"""What a terminology adds to a name: tags of SNOMED CT, and that nothing more is known."""
+UNSPECIFIED = frozenset({"unspecified", "nos", "nec"})
+"""Words by which a terminology says that nothing more is known."""
 
-KINDS = frozenset({"disease", "disorder", "syndrome", "condition"})
-"""Words that a name may have more than a mention: *Crohn* is *Crohn disease*."""
+_TAGS = (
+    "finding procedure situation qualifier value morphologic abnormality organism substance "
+    "structure disorder"
+)
+TAGS = UNSPECIFIED | frozenset(_TAGS.split(" "))
+"""What a terminology adds to a name: these, and tags of SNOMED CT, which stand in brackets."""
+
+KINDS = frozenset({"disease", "disorder", "syndrome", "condition", "mellitus", "pectoris"})
+"""Words that a name may have more: *Crohn* is *Crohn disease*, and *diabetes* is its *mellitus*."""
 
 _QUALIFIERS = (
     "mild moderate severe profound slight marked extreme borderline acute chronic subacute "

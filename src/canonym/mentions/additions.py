@@ -1,0 +1,132 @@
+"""What a name says beyond a mention, where that makes it the name of something else.
+
+*Fibrinogen* is no "Fibrinogen deficiency", an *ECG* no "Abnormal ECG", a *snake* no "snake bite",
+and a *hypotonia* need not be a "Congenital hypotonia". No word of the mention is against such a
+name, so that an encoder finds it near. The other way round, *ketamine* is more than *S-ketamine*.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from canonym.mentions.opposites import KINDS, PRIVATION, QUALIFIERS, SMALL, UNSPECIFIED
+from canonym.text.memo import strong_forms
+from canonym.text.short_forms import spelt_by
+from canonym.text.words import inversion
+from canonym.types import Against
+
+_FINDINGS: Final = frozenset(
+    """
+    abnormal abnormality borderline decreased deficient deranged elevated elevation excess excessive
+    high impaired impairment incomplete increased infected low patent prolonged raised reduced
+    """.split()  # noqa: SIM905
+)
+_SAYS_MORE = (QUALIFIERS | PRIVATION | _FINDINGS) - {"negative"}  # a sign of many molecules
+# What the name of a molecule may have more, or a catalogue of genes.
+_SAYS_NOTHING = frozenset({"acid", "anhydrous", "complex", "human", "included", "salt"})
+_MALIGNANT = frozenset({"cancer", "carcinoma", "malignancy", "malignant", "sarcoma"})
+_MALIGNANT_ENDS = (
+    "blastoma",
+    "carcinoma",
+    "leukemia",
+    "lymphoma",
+    "melanoma",
+    "myeloma",
+    "sarcoma",
+)
+_GROWTHS = frozenset({"growth", "lesion", "mass", "neoplasm", "tumor"})
+# An ending that makes a disease or an act of a thing; a pair of them may mean the same.
+_OF_DISEASE = re.compile(
+    r"(?:a?emia|algia|ectomy|graphy|iasis|itis|oma|osis|opathy|oscopy|ostomy|otomy|plasty|uria)\Z"
+)
+_SAME = frozenset({"iasis", "osis"})
+_ADJECTIVE = re.compile(r"(?:al|ar|ary|ic|oid|ous)\Z")
+_DESIGNATOR = re.compile(r"\d+[a-z]?|[a-z]\d*|\d+[a-z]\d+", re.IGNORECASE)
+_COUNTED = frozenset({"class", "factor", "grade", "group", "level", "phase", "stage", "type"})
+_JOINT = re.compile(
+    r"\b(?:after|as|associated|by|caused|due|during|following|for|from|in|of|on|or|to|with|without)\b",
+    re.IGNORECASE,
+)
+_BRACKET = re.compile(r"[(\[]([^)\]]+)[)\]]")
+_LEAST = 4  # letters before an ending
+
+
+def names_another(against: Against, name: str) -> bool:
+    """Tell whether a name says more or less than a mention, and so much that it means another.
+
+    >>> from canonym.mentions.contrasts import against
+    >>> pairs = ("ECG", "Abnormal ECG"), ("snake", "snake bite"), ("wrist pain", "Pain in wrist")
+    >>> [names_another(against(mention, name), name) for mention, name in pairs]
+    [True, True, False]
+    """
+    if against.relation == "equal":
+        return False
+    left = [word for word in against.left_over if word not in SMALL]
+    numbers = [word for word in left if _DESIGNATOR.fullmatch(word)]
+    own = [word for word in left if word not in numbers and not (numbers and word in _COUNTED)]
+    missing = [word for word in against.missing if word not in SMALL]
+    if not own and not missing:
+        return bool(numbers)
+    if not missing:
+        return False
+    if own:
+        return _is_malignant(own, missing) or _is_of_disease(own, missing)
+    return _says_more(missing, name)
+
+
+def _says_more(missing: Sequence[str], name: str) -> bool:
+    """Tell whether a name that has all words of a mention has others that make it another one."""
+    words = strong_forms([name])[0].split()
+    shared = {*words}.difference(missing)
+    for bracket in _BRACKET.finditer(name):
+        if shared and shared.issubset(strong_forms([bracket[1]])[0].split()):
+            return False  # "Familial dysautonomia [Riley-Day]" is Riley-Day
+        before = spelt_by(bracket[1], name[: bracket.start()]) if bracket[1].isupper() else None
+        if before:  # "Multiple endocrine neoplasia [MEN]"
+            spelt = strong_forms([before])[0].split()
+            missing = [word for word in missing if word not in spelt]
+    if any(word in _SAYS_MORE for word in missing):
+        return True
+    if "malignant" in missing and not any(word.endswith(_MALIGNANT_ENDS) for word in shared):
+        return True
+    head = _head(name)
+    return head in missing and head not in _SAYS_NOTHING
+
+
+def _head(name: str) -> str:
+    """Return the word that a name is about, "" for a kind of thing that any name may have more.
+
+    >>> _head("Deficiency of factor X"), _head("Fracture, Ankle"), _head("Crohn disease")
+    ('deficiency', 'fracture', '')
+    """
+    phrase = inversion(_BRACKET.sub(" ", name))
+    joint = next(
+        (joint for joint in _JOINT.finditer(phrase) if phrase[: joint.start()].strip()), None
+    )
+    words = strong_forms([phrase[: joint.start()] if joint else phrase])[0].split()
+    head = words[-1] if words else ""
+    return "" if head in KINDS | UNSPECIFIED and joint is None else head
+
+
+def _is_malignant(left: Sequence[str], missing: Sequence[str]) -> bool:
+    """Tell whether a name says *cancer* where a mention says *tumor*."""
+    return _GROWTHS.issuperset(left) and not _MALIGNANT.isdisjoint(missing)
+
+
+def _is_of_disease(left: Sequence[str], missing: Sequence[str]) -> bool:
+    """Tell whether a name has the disease of what a mention has: *dysferlin*, "Dysferlinopathy"."""
+    if len(left) > 1:
+        return False
+    (word,) = left
+    own = _OF_DISEASE.search(word)
+    for other in missing:
+        end = _OF_DISEASE.search(other)
+        if end is None or end.start() < _LEAST or _ADJECTIVE.search(word):
+            continue
+        stem, rest = word[: end.start()], word[end.start() :]
+        # Where the ending itself begins alike, it may be misspelt.
+        if other.startswith(stem) and len(rest) <= len(end[0]) + 1 and rest[:2] != end[0][:2]:
+            return own is None or not _SAME.issuperset((own[0], end[0]))
+    return False

@@ -1,0 +1,40 @@
+"""Whether two words are likely to be forms of one: *diabetic* and *diabetes*.
+
+Beginning alike is not enough: *perioral* is not *periocular*, and *protein* no *proteinuria*. What
+is left of both without an ending has to be the same. The endings are those of English and Latin, and
+the most frequent ones of German, French and Spanish.
+"""
+
+from __future__ import annotations
+
+import functools
+
+_LEAST = 4  # letters of what forms of a word share
+_ENDINGS = tuple(
+    """
+    a ac ada ado ae al ale an ance ancy ant ar ary ate ated atic ation atous aux cion e eal ed em en
+    ence ency ened ening ent er es esis ful ia iac ial ian ic ica ical ically icate ication ico ie
+    ied ile ing ion ional ique is isch ische ischer isches ism ist ity ive le ly ment ness o on or
+    ory otic ous s sia sis tic tous ular um ung us y
+    """.split()  # noqa: SIM905
+)
+
+
+def are_inflected(word: str, other: str) -> bool:
+    """Tell whether two words are likely to be forms of one.
+
+    >>> are_inflected("diabetic", "diabetes"), are_inflected("occlusion", "occlusive")
+    (True, True)
+    >>> are_inflected("perioral", "periocular"), are_inflected("malleus", "malleolus")
+    (False, False)
+    """
+    if word[:_LEAST] != other[:_LEAST] or not (word.isalpha() and other.isalpha()):
+        return False
+    return not _stems(word).isdisjoint(_stems(other))
+
+
+@functools.lru_cache(maxsize=1 << 14)
+def _stems(word: str) -> frozenset[str]:
+    """Return a word without each ending that it may have, and as it is."""
+    stems = (word[: -len(end)] for end in _ENDINGS if word.endswith(end))
+    return frozenset((word, *(stem for stem in stems if len(stem) >= _LEAST)))
