@@ -9,6 +9,7 @@ English and of the signs of all languages.
 from __future__ import annotations
 
 import functools
+import itertools
 import random
 import re
 from collections import Counter
@@ -184,6 +185,7 @@ def against(mention: str, name: str, *, case_counts: bool = False) -> Against:
     form, other = ("", "") if is_one_form else strong_forms([_spelt(mention), _spelt(name)])
     is_inflected = False
     words, others = form.split(), other.split()
+    words, others = _glued(words, others), _glued(others, words)
     left = [sign for sign in left if sign not in words]  # those in words come with the words
     missing = [sign for sign in missing if sign not in others]
     if form == other or form.replace(" ", "") == other.replace(" ", ""):
@@ -206,6 +208,16 @@ def against(mention: str, name: str, *, case_counts: bool = False) -> Against:
     if is_inflected and relation == "equal":
         relation = "close"  # a prednisone is no prednisolone
     return Against(tuple(left), tuple(missing), tuple(dict.fromkeys(contradictions)), relation)
+
+
+def _glued(words: list[str], others: Sequence[str]) -> list[str]:
+    """Return words as the other side writes them: *non toxic* as "Nontoxic goiter" does."""
+    known, glued = set(others), words
+    for word, following in itertools.pairwise(words):
+        if word + following in known:
+            place = glued.index(word)
+            glued = [*glued[:place], word + following, *glued[place + 2 :]]
+    return glued
 
 
 def _spelt(text: str) -> str:

@@ -30,12 +30,33 @@ _PREFIX = re.compile(
     r"\w+o|ante|anti|de|di|endo|extra|hyper|inter|intra|meta|multi|non|para|peri|poly|post|pre|semi|"
     r"sub|super|supra|trans|tri|ultra|\w+yl"
 )
+_PARTED = re.compile(
+    r"\b(?:ante|anti|extra|hyper|hypo|inter|intra|micro|non|over|peri|poly|post|pre|semi|sub|supra|"
+    r"ultra|un|under)[- ](?=[^\W\d_]{4})([^\W\d_]+)",
+    re.IGNORECASE,
+)
 _SMALL = ("of", "in", "and", "the", "with", "due", "for")  # words beside others
 # No word, but what stands beside one: the B of hepatitis, the IIb of a stage, B12, H1N1, CD4.
 _SIGN = re.compile(r"[A-Z]|[IVX]{1,4}[abc]?|(?:(?:[A-Z]{0,3}|[a-z])\d+){1,2}[A-Za-z]?")
 # In small letters only what is no ending of a word: not the e of vitamine, the a of vitamina.
 _SMALL_SIGN = re.compile(r"ii|iii|iv|vi|vii|viii|ix|[bcdfghjkpqvxz]\d{0,3}")
 _LONGEST_SMALL_SIGN = 4
+
+
+def without_gaps(text: str, knows: Callable[[str], bool]) -> str:
+    """Return a text with the prefixes of known words written to them, or the same text.
+
+    >>> without_gaps("non-toxic goiter, non-linear", {"nontoxic"}.__contains__)
+    'nontoxic goiter, non-linear'
+    """
+    if "-" not in text and " " not in text:
+        return text
+    return _PARTED.sub(lambda match: _together(match, knows), text)
+
+
+def _together(match: re.Match[str], knows: Callable[[str], bool]) -> str:
+    word = re.sub("[- ]", "", match[0])
+    return word if knows(word.lower()) else match[0]
 
 
 class Reading(NamedTuple):

@@ -1,8 +1,8 @@
 """Whether two words are likely to be forms of one: *diabetic* and *diabetes*.
 
 Beginning alike is not enough: *perioral* is not *periocular*, and *protein* no *proteinuria*. What
-is left of both without an ending has to be the same. The endings are those of English and Latin, and
-the most frequent ones of German, French and Spanish.
+is left of both without an ending has to be the same. The endings are those of English and Latin,
+and the most frequent ones of German, French and Spanish.
 """
 
 from __future__ import annotations

@@ -356,6 +356,8 @@ class Preparation:
         if diabetes := diabetes_name(text):
             rewrites = (*rewrites, Step(USUAL_READING, text, diabetes))
         alternatives, guesses = _spelled(text, apart, speller)
+        if self.speller is not None and (together := self.speller.without_gaps(text)) != text:
+            alternatives = (*alternatives, Step("space", text, together))
         # A search without any help is what a paper describes.
         if self.speller is not None and (reading := usual_reading(text)):
             alternatives = (*alternatives, Step(USUAL_READING, text, reading))

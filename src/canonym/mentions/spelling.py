@@ -24,7 +24,7 @@ import numpy.typing as npt
 from canonym.errors import ReadError
 from canonym.io.arrays import ArrayWriter, open_array
 from canonym.io.streams import open_text
-from canonym.mentions.glued import MOST_READINGS, Reading, readings
+from canonym.mentions.glued import MOST_READINGS, Reading, readings, without_gaps
 from canonym.text import PLAIN, STRONG, normalise, normalise_all
 
 _PER_SHORT_WORD = 2_000  # words of a terminology for each name that a word of three letters needs
@@ -167,6 +167,14 @@ class Speller:
         if not any(self._corrected(word, alone) for word in words):
             return text
         return _WORD.sub(lambda match: self._corrected(match[0], alone) or match[0], text)
+
+    def without_gaps(self, text: str) -> str:
+        """Return a text with prefixes written to the words behind them, as the terminology does.
+
+        >>> Speller.build(["Nontoxic goiter"]).without_gaps("non-toxic goitre")
+        'nontoxic goitre'
+        """
+        return without_gaps(text, self.__contains__)
 
     def take_apart(self, text: str) -> Apart:
         """Return the text with words apart that a space should part, see `canonym.mentions.glued`.
