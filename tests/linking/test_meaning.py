@@ -173,3 +173,45 @@ def test_a_link_depends_on_its_mention_alone(
 @pytest.fixture(scope="module")
 def alone(linker: Linker) -> dict[str, object]:
     return {text: Linker.load(linker.folder).link([text])[0].to_dict() for text in MENTIONS}
+
+
+# Mentions, and names of other things that are all that there is.
+ANOTHER = [
+    ("fibrinogen", "Fibrinogen deficiency"),
+    ("electroencephalogram", "Abnormal electroencephalogram [EEG]"),
+    ("congenital hypotonia", "Neonatal congenital hypotonia"),
+    ("Escherichia coli", "Escherichia coli infection"),
+    ("coumadin", "Coumarin"),
+    ("Digitonin", "Digitoxin"),
+    ("R-ibuprofen", "Ibuprofen"),
+    ("anal neoplasm", "Anal cancer"),
+]
+
+
+@pytest.mark.parametrize(("mention", "name"), ANOTHER)
+def test_the_name_of_another_thing_never_looks_certain(mention: str, name: str) -> None:
+    others = ["Eye pain", "Coumarin derivative", "Digitoxin level", "Asthma"]
+    link = linker_of([name, *others]).link([mention])[0]
+    assert link.confidence is not None
+    assert link.confidence < 0.8
+    assert not can_auto_accept(link)
+
+
+@pytest.mark.parametrize(
+    ("mention", "name"),
+    [
+        ("type 2 diabetes", "Type 2 diabetes mellitus"),
+        ("angina", "Angina pectoris"),
+        ("pre-term labour", "Preterm labor"),
+        ("non toxic goitre", "Nontoxic goiter"),
+        ("amoxicilin", "Amoxicillin"),
+        ("pnuemonia", "Pneumonia"),
+        ("kidneystones", "Kidney stone"),
+    ],
+)
+def test_an_ordinary_name_in_another_writing_is_certain(mention: str, name: str) -> None:
+    others = ["Labor pain", "Goiter", "Pneumonia of newborn", "Amoxicillin allergy", "Gall stone"]
+    link = linker_of([name, *others]).link([mention])[0]
+    assert (link.id, link.nil) == ("T:1", False)
+    assert link.confidence is not None
+    assert link.confidence >= 0.8

@@ -124,6 +124,7 @@ species     | mouse hemoglobin              | human hemoglobin
 species     | bovine insulin                | porcine insulin
 karyotype   | 46,XX gonadal dysgenesis      | 46,XY gonadal dysgenesis
 karyotype   | XXY male                      | XYY male
+opposite    | normal ECG                    | Abnormal ECG
 case        | MG                            | Mg
 case        | Shh                           | SHH
 case        | can                           | CAN
@@ -150,6 +151,8 @@ low potassium                  | hypokalemia
 vitaminD                       | vitamin D
 asthma + eczema                | asthma and eczema
 NAD+ kinase                    | NAD kinase
+non-toxic goiter               | Nontoxic goiter
+pre-term labor                 | Preterm labor, unspecified
 """
 
 RELATIONS = """
@@ -164,6 +167,8 @@ narrower | asthma                        | Severe asthma
 narrower | type 2 diabetes               | Type 2 diabetes mellitus without complications
 narrower | menthol                       | (-)-menthol
 narrower | hepatitis                     | Hepatitis A
+narrower | inner ear                     | Diseases of inner ear
+narrower | inner ear                     | Inner ear abnormality
 equal    | a fever                       | Fever
 equal    | sepsis                        | Sepsis, unspecified organism
 equal    | my finger was cut             | was cut my finger
@@ -171,6 +176,9 @@ equal    | pain in my back               | Pain in my back
 equal    | His bundle                    | Bundle of His
 equal    | gout                          | Gout (disorder)
 equal    | Crohn                         | Crohn disease
+equal    | angina                        | Angina pectoris
+equal    | type 2 diabetes               | Type 2 diabetes mellitus
+equal    | post-partum depression        | Postpartum depression
 equal    | n,n'-dimethylurea             | N,N'-dimethylurea
 equal    | factor deficiency due to liver deficiency | Factor deficiency due to liver deficiency
 equal    | fracture of neck of femur     | neck of femur fracture
@@ -178,6 +186,8 @@ equal    | right > left asymmetry        | Right>left asymmetry
 equal    | 10,000 units                  | 10000 units
 broader  | hyperkalemia -                | Hyperkalemia
 close    | prednisone                    | Prednisolone
+close    | periocular dermatitis         | Perioral dermatitis
+close    | malleus fracture              | Malleolus fracture
 close    | selenate                      | Selenite
 close    | plasminogen                   | Plasmin
 close    | lipomatosis                   | Lipoma

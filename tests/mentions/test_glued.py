@@ -255,3 +255,29 @@ def test_any_string(text: str) -> None:
 @given(st.text("aB1iIvVx of", max_size=60))
 def test_many_ways_take_no_time(text: str) -> None:
     Speller.build([*NAMES, "ai", "aii", "iv a", "a i v x", "vix iax"]).take_apart(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "whole"),
+    [
+        ("Non-Toxic goiter", "NonToxic goiter"),
+        ("pre term labor", "preterm labor"),
+        ("non-linear pre-term", "non-linear preterm"),
+        ("over the counter", "over the counter"),
+        ("preterm", "preterm"),
+        ("non-1 toxic", "non-1 toxic"),
+    ],
+)
+def test_a_prefix_is_written_to_a_known_word_alone(text: str, whole: str) -> None:
+    speller = Speller.build(["Nontoxic goiter", "Preterm labor", "Overthe"])
+    assert speller.without_gaps(text) == whole
+
+
+def test_two_words_of_one_are_no_name_of_the_other_order() -> None:
+    names = ["Glass eye", "Glass syndrome", "Eye pain", "Car sickness", "Sickness, morning"]
+    linker = Linker.build(
+        Terminology.build(Concept(f"G:{number}", name) for number, name in enumerate(names))
+    )
+    glasses, sick = linker.link(["eyeglass", "carsickness"])
+    assert glasses.candidates[0].sieve == "search"
+    assert sick.label == "Car sickness"

@@ -135,3 +135,28 @@ def test_many_pieces_take_no_time():
     listing = listing_of(", ".join(f"name {i}" for i in range(24)))
     assert listing is not None
     assert len(listing.candidates) < 400
+
+
+@pytest.mark.parametrize(
+    ("cell", "is_inverted"),
+    [
+        ("abortion, septic", True),
+        ("neuralgia, diabetic", True),
+        ("brain abscess, multiple", True),
+        ("disability, children with", True),
+        ("death, premature", True),
+        ("asthma, eczema", False),
+        ("pneumonia, colic", False),
+        ("ulcer, bleed", False),
+        ("phenytoin, phenobarbital", False),
+        ("alcohol, withdrawal", False),
+        ("asthma, eczema, diabetic", False),
+        ("asthma and diabetic", False),
+    ],
+)
+def test_a_pair_whose_second_piece_qualifies_the_first_is_no_list(
+    cell: str, is_inverted: bool
+) -> None:
+    listing = listing_of(cell)
+    assert listing is not None
+    assert (listing.cut(lambda _: True) is None) == is_inverted

@@ -16,7 +16,7 @@ from canonym.mentions.aliases import LEAST_GAIN, is_code_for
 from canonym.mentions.binomials import GENUS, organism_of
 from canonym.mentions.drug_lines import is_same_line
 from canonym.mentions.flags import FLAGS, consistent
-from canonym.mentions.lists import Listing, is_code, items_of, may_hold_joints
+from canonym.mentions.lists import is_code, items_of, may_hold_joints
 from canonym.mentions.measurements import measurement_name
 from canonym.mentions.prepare import DRUG_LINE, SHORT_FORM, Part, Prepared
 from canonym.mentions.status import Stated, said_by, status_beside_code
@@ -166,7 +166,7 @@ def divide(prepared: Prepared, hits_of: Mapping[str, StringHits], names: Names) 
         return prepared._replace(items=(), listing=None, names={})
     if items and (prepared.is_sure or _are_mostly_names(items, hits_of)):
         return prepared._replace(items=items)
-    return _with_listed(prepared, hits_of, names.name)
+    return _with_listed(prepared, hits_of)
 
 
 def _only_reads_alike(prepared: Prepared, hits_of: Mapping[str, StringHits], names: Names) -> bool:
@@ -186,7 +186,7 @@ def _are_mostly_names(items: Sequence[Prepared], hits_of: Mapping[str, StringHit
     return 2 * known > len(items) or (capital and known > 0) or all(is_code(i.text) for i in items)
 
 
-def _with_listed(prepared: Prepared, hits_of: Mapping[str, StringHits], name: NameOf) -> Prepared:
+def _with_listed(prepared: Prepared, hits_of: Mapping[str, StringHits]) -> Prepared:
     """Add the names that a mention lists, none where it does not."""
     whole = prepared.whole
     listing, names = prepared.listing, prepared.names
@@ -196,20 +196,11 @@ def _with_listed(prepared: Prepared, hits_of: Mapping[str, StringHits], name: Na
     if len(prepared.parts) > 1 and all(_is_name(part, hits_of) for part in prepared.parts):
         return prepared
     cut = listing.cut(lambda text: _is_name(names[text], hits_of))
-    if cut is None or (listing.is_pair and _is_one_name(listing, hits_of[whole.text], name)):
+    if cut is None:
         return prepared
     steps = (*whole.steps, Step("list", whole.text, " | ".join(cut.names)))
     listed = tuple(names[name]._replace(steps=steps) for name in cut.names)
     return prepared._replace(listed=listed, is_near=cut.is_near)
-
-
-def _is_one_name(listing: Listing, hits: StringHits, name: NameOf) -> bool:
-    """Tell whether the nearest name has the words of both pieces: *encephalitis, herpes*."""
-    pieces = [set(form.split()) for form in strong_forms(listing.pieces)]
-    for hit in hits.hits[:1]:
-        words = set(strong_forms([name(hit).text])[0].split())
-        return all(words.issuperset(piece) for piece in pieces)
-    return False
 
 
 def _is_name(part: Part, hits_of: Mapping[str, StringHits]) -> bool:
@@ -581,11 +572,14 @@ def _known_apart(part: Part, hits_of: Mapping[str, StringHits], name: NameOf) ->
 
 
 def _keeps_order(apart: _Best, name: NameOf) -> bool:
-    """Tell whether a name has the pieces of a word as they stood: *eyeglasses*, no "glass eye"."""
+    """Tell whether a name has the two words of one as they stood: *eyeglasses*, no "glass eye"."""
     step = apart.steps[-1]
-    written = set(step.before.split())
-    pieces = " ".join(word for word in step.after.split() if word not in written)
-    form, *names = strong_forms([pieces, *(name(hit).text for hit in apart.hits.hits[:1])])
+    pieces = [word for word in step.after.split() if word not in step.before.split()]
+    if len(pieces) != 2:
+        return True
+    form, *names = strong_forms(
+        [" ".join(pieces), *(name(hit).text for hit in apart.hits.hits[:1])]
+    )
     return all(form in of_name for of_name in names)
 
 

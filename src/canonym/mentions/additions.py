@@ -27,21 +27,24 @@ _SAYS_MORE = (QUALIFIERS | PRIVATION | _FINDINGS) - {"negative"}  # a sign of ma
 # What the name of a molecule may have more, or a catalogue of genes.
 _SAYS_NOTHING = frozenset({"acid", "anhydrous", "complex", "human", "included", "salt"})
 _MALIGNANT = frozenset({"cancer", "carcinoma", "malignancy", "malignant", "sarcoma"})
-_MALIGNANT_ENDS = (
-    "blastoma",
-    "carcinoma",
-    "leukemia",
-    "lymphoma",
-    "melanoma",
-    "myeloma",
-    "sarcoma",
-)
+_ENDS = "blastoma carcinoma leukemia lymphoma melanoma myeloma sarcoma"
+_MALIGNANT_ENDS = tuple(_ENDS.split(" "))
 _GROWTHS = frozenset({"growth", "lesion", "mass", "neoplasm", "tumor"})
+_NAMED = frozenset(
+    """
+    anomaly bite cyst damage deformity disease dislocation disorder dysfunction fracture infection
+    injury malformation poisoning problem sting syndrome trouble ulcer
+    """.split()  # noqa: SIM905
+)
+_ILLS = PRIVATION | _FINDINGS | _MALIGNANT | _GROWTHS | _NAMED
 # An ending that makes a disease or an act of a thing; a pair of them may mean the same.
 _OF_DISEASE = re.compile(
     r"(?:a?emia|algia|ectomy|graphy|iasis|itis|oma|osis|opathy|oscopy|ostomy|otomy|plasty|uria)\Z"
 )
 _SAME = frozenset({"iasis", "osis"})
+_WRONG = frozenset({"abnormality", "anomaly", "disease", "disorder", "malformation"})
+_SICK = ("algia", "emia", "iasis", "itis", "oma", "osis", "opathy", "uria")
+_BAD = ("dys", "hyper", "hypo", "mal")
 _ADJECTIVE = re.compile(r"(?:al|ar|ary|ic|oid|ous)\Z")
 _DESIGNATOR = re.compile(r"\d+[a-z]?|[a-z]\d*|\d+[a-z]\d+", re.IGNORECASE)
 _COUNTED = frozenset({"class", "factor", "grade", "group", "level", "phase", "stage", "type"})
@@ -71,9 +74,11 @@ def names_another(against: Against, name: str) -> bool:
         return bool(numbers)
     if not missing:
         return False
-    if own:
-        return _is_malignant(own, missing) or _is_of_disease(own, missing)
-    return _says_more(missing, name)
+    if not own:
+        return _says_more(missing, name)
+    return (
+        _is_malignant(own, missing) or _is_of_disease(own, missing) or _is_ill(own, missing, name)
+    )
 
 
 def _says_more(missing: Sequence[str], name: str) -> bool:
@@ -81,12 +86,15 @@ def _says_more(missing: Sequence[str], name: str) -> bool:
     words = strong_forms([name])[0].split()
     shared = {*words}.difference(missing)
     for bracket in _BRACKET.finditer(name):
-        if shared and shared.issubset(strong_forms([bracket[1]])[0].split()):
+        inside, before = strong_forms([bracket[1]])[0].split(), name[: bracket.start()]
+        if bracket[1].isupper():  # "Multiple endocrine neoplasia [MEN]"
+            inside = strong_forms([spelt_by(bracket[1], before) or ""])[0].split()
+        elif shared and shared.issubset(inside):
             return False  # "Familial dysautonomia [Riley-Day]" is Riley-Day
-        before = spelt_by(bracket[1], name[: bracket.start()]) if bracket[1].isupper() else None
-        if before:  # "Multiple endocrine neoplasia [MEN]"
-            spelt = strong_forms([before])[0].split()
-            missing = [word for word in missing if word not in spelt]
+        elif bracket[0][0] == "[":
+            continue
+        # What a short form stands for is said by it, and what is in round brackets is optional.
+        missing = [word for word in missing if word not in inside]
     if any(word in _SAYS_MORE for word in missing):
         return True
     if "malignant" in missing and not any(word.endswith(_MALIGNANT_ENDS) for word in shared):
@@ -102,12 +110,21 @@ def _head(name: str) -> str:
     ('deficiency', 'fracture', '')
     """
     phrase = inversion(_BRACKET.sub(" ", name))
-    joint = next(
-        (joint for joint in _JOINT.finditer(phrase) if phrase[: joint.start()].strip()), None
-    )
+    joint = _JOINT.search(phrase, 1)
     words = strong_forms([phrase[: joint.start()] if joint else phrase])[0].split()
-    head = words[-1] if words else ""
-    return "" if head in KINDS | UNSPECIFIED and joint is None else head
+    head = next((word for word in reversed(words) if word not in UNSPECIFIED), "")
+    return "" if head in KINDS and joint is None else head
+
+
+def _is_ill(left: Sequence[str], missing: Sequence[str], name: str) -> bool:
+    """Tell whether a name says that something is wrong, and no word of a mention does.
+
+    *Surface electromyography* is no "Abnormal electromyogram".
+    """
+    wrong = _WRONG.intersection(missing)
+    if "abnormal" not in missing and not (wrong and _head(name) in wrong):
+        return False
+    return not any(word in _ILLS or word.endswith(_SICK) or word.startswith(_BAD) for word in left)
 
 
 def _is_malignant(left: Sequence[str], missing: Sequence[str]) -> bool:

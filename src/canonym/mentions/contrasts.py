@@ -212,11 +212,15 @@ def against(mention: str, name: str, *, case_counts: bool = False) -> Against:
 
 def _glued(words: list[str], others: Sequence[str]) -> list[str]:
     """Return words as the other side writes them: *non toxic* as "Nontoxic goiter" does."""
-    known, glued = set(others), words
-    for word, following in itertools.pairwise(words):
-        if word + following in known:
-            place = glued.index(word)
-            glued = [*glued[:place], word + following, *glued[place + 2 :]]
+    known = set(others)
+    if not any(a + b in known for a, b in itertools.pairwise(words)):
+        return words
+    glued: list[str] = []
+    for word in words:
+        if glued and glued[-1] + word in known and glued[-1].isalpha() and word.isalpha():
+            glued[-1] += word
+        else:
+            glued.append(word)
     return glued
 
 
@@ -606,7 +610,9 @@ def _others_of(word: str) -> list[str]:
 def _relation(left: Sequence[str], missing: Sequence[str], name: str) -> str:
     """Return what a concept is to a mention by the words that only one of them has."""
     more = [word for word in left if word not in SMALL and word not in TAGS]
-    tags = TAGS if name.endswith((")", "]")) else UNSPECIFIED
+    # "(organism)" and "unspecified organism" say nothing, as no word in the middle does.
+    has_tag = name.endswith((")", "]")) or not UNSPECIFIED.isdisjoint(missing)
+    tags = TAGS if has_tag else UNSPECIFIED
     fewer = [word for word in missing if word not in SMALL | tags | KINDS]
     if not more and not fewer:
         return "narrower" if missing and not left and _OF_A_KIND.search(name) else "equal"

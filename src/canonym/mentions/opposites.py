@@ -164,8 +164,11 @@ _TAGS = (
 TAGS = UNSPECIFIED | frozenset(_TAGS.split(" "))
 """What a terminology adds to a name: these, and tags of SNOMED CT, which stand in brackets."""
 
-KINDS = frozenset({"disease", "disorder", "syndrome", "condition", "mellitus", "pectoris"})
-"""Words that a name may have more: *Crohn* is *Crohn disease*, and *diabetes* is its *mellitus*."""
+IMPLIED = frozenset({"mellitus", "pectoris"})
+"""Words that nobody says: *type 2 diabetes* is *type 2 diabetes mellitus*."""
+
+KINDS = IMPLIED | {"disease", "disorder", "syndrome", "condition"}
+"""Words that a name may have more than a mention: *Crohn* is *Crohn disease*."""
 
 _QUALIFIERS = (
     "mild moderate severe profound slight marked extreme borderline acute chronic subacute "

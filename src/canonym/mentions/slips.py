@@ -12,7 +12,7 @@ import re
 from canonym.text import PLAIN, normalise
 
 _VOWELS = frozenset("aeiouy")
-_SOUND_ALIKE = ("ckqsx", "sz", "gj", "dt", "bp", "fv", "mn", "vw", "hw")
+_SOUND_ALIKE = ("ckq", "cs", "kx", "sz", "gj", "dt", "bp", "fv", "mn", "vw", "hw")
 _WORD = re.compile(r"[^\W\d_]+")
 
 

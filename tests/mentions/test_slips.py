@@ -1,0 +1,49 @@
+"""Slips that people make, and words that a terminology lacks."""
+
+from __future__ import annotations
+
+import pytest
+
+from canonym.mentions.slips import is_likely_slip
+
+SLIPS = """
+amoxicilin | amoxicillin
+tonsilitis | tonsillitis
+pnuemonia | pneumonia
+diabetus | diabetes
+disitis | discitis
+warfrin | warfarin
+gastritus | gastritis
+ibuprofin | ibuprofen
+hypertensoin | hypertension
+diskitis | discitis
+myofacial pain | myofascial pain
+abducens nerve injury | abducent nerve injury
+"""
+WORDS = """
+lanoxin | lanolin
+coumadin | coumarin
+digitonin | digitoxin
+enema | edema
+fusaric acid | fumaric acid
+dystonin | dystonia
+epistasis | epistaxis
+elevator | levator
+shale | scale
+"""
+
+
+def _pairs(table: str) -> list[list[str]]:
+    return [line.split(" | ") for line in table.strip().splitlines()]
+
+
+@pytest.mark.parametrize(("written", "meant"), _pairs(SLIPS))
+def test_what_is_left_out_doubled_swapped_or_sounds_alike_is_a_slip(
+    written: str, meant: str
+) -> None:
+    assert is_likely_slip(written, meant)
+
+
+@pytest.mark.parametrize(("written", "meant"), _pairs(WORDS))
+def test_another_consonant_or_beginning_makes_another_word(written: str, meant: str) -> None:
+    assert not is_likely_slip(written, meant)
