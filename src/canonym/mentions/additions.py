@@ -1,4 +1,4 @@
-"""What a name says beyond a mention, where that makes it the name of something else.
+"""Names that say so much beyond a mention that they are names of something else.
 
 *Fibrinogen* is no "Fibrinogen deficiency", an *ECG* no "Abnormal ECG", a *snake* no "snake bite",
 and a *hypotonia* need not be a "Congenital hypotonia". No word of the mention is against such a

@@ -1,4 +1,4 @@
-"""Whether two words are likely to be forms of one: *diabetic* and *diabetes*.
+"""Forms of one word: *diabetic* and *diabetes*.
 
 Beginning alike is not enough: *perioral* is not *periocular*, and *protein* no *proteinuria*. What
 is left of both without an ending has to be the same. The endings are those of English and Latin,

@@ -1,4 +1,4 @@
-"""Whether a word is likely to be a slip of another: *diabetis* is, and *coumadin* is no *coumarin*.
+"""Likely slips: *diabetis* is meant to be *diabetes*, and *coumadin* is no *coumarin*.
 
 A word that a terminology lacks may be a word of its own. People leave a letter out, double one,
 swap two, or write what sounds alike. Another consonant makes another word more often, unless words
