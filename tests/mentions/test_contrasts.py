@@ -169,6 +169,9 @@ narrower | menthol                       | (-)-menthol
 narrower | hepatitis                     | Hepatitis A
 narrower | inner ear                     | Diseases of inner ear
 narrower | inner ear                     | Inner ear abnormality
+narrower | heart                         | Heart Diseases
+narrower | insulin                       | on insulin
+narrower | child                         | with child
 equal    | a fever                       | Fever
 equal    | sepsis                        | Sepsis, unspecified organism
 equal    | my finger was cut             | was cut my finger

@@ -557,10 +557,11 @@ def sentence_case(text: str) -> str:
     return " ".join(words)
 
 
+_LED = re.compile(r"(?:by|due|for|from|in|on|to|with)\s", re.IGNORECASE)  # "on insulin"
 # What is said of something is no word that any name may have: "Diseases of inner ear".
 _OF_A_KIND = re.compile(
     r"\b(?:abnormalit(?:y|ies)|finding|procedure|structure|disease|disorder|syndrome|condition)s?"
-    r"\s+(?:affecting|in|of)\b",
+    r"\s+(?:affecting|in|of)\b|\b(?:conditions|diseases|disorders)$",
     re.IGNORECASE,
 )
 _SYMBOL = re.compile(r"[A-Za-z0-9]{1,12}")
@@ -615,7 +616,8 @@ def _relation(left: Sequence[str], missing: Sequence[str], name: str) -> str:
     tags = TAGS if has_tag else UNSPECIFIED
     fewer = [word for word in missing if word not in SMALL | tags | KINDS]
     if not more and not fewer:
-        return "narrower" if missing and not left and _OF_A_KIND.search(name) else "equal"
+        is_more = missing and not left and (_OF_A_KIND.search(name) or _LED.match(name))
+        return "narrower" if is_more else "equal"
     if not more:
         return "broader" if {"and", "or"} & set(missing) else "narrower"
     if not fewer:
