@@ -17,7 +17,7 @@ LONGEST_FUNCTION = 60
 LONGEST_FILE = 650
 MOST_FLOORS = 10
 MOST_FILES_AT_THE_TOP = 5
-MOST_FILES_OF_A_LINK = 13
+MOST_FILES_OF_A_LINK = 9
 VAGUE = {"found", "one", "each", "given", "chosen", "wanted", "kept"}
 MOST_VAGUE_NAMES = 200
 

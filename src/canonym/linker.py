@@ -14,19 +14,18 @@ from canonym.errors import InvalidInput, Mismatch
 from canonym.io.files import write_folder
 from canonym.linking.annotation import Annotator
 from canonym.linking.build import FORMAT, MEMORY, Progress, build_index
-from canonym.linking.decision import as_documents, as_text
 from canonym.linking.display import describe, index_facts, index_fingerprint
 from canonym.linking.extra_names import TrainingMention
 from canonym.linking.judge import COMES_ALONG, JUDGE, Judge, open_judge
-from canonym.linking.links import LinkOptions, Links, shows_options
+from canonym.linking.links import LinkOptions, Links, as_documents, as_text, shows_options
 from canonym.linking.manifest import read_index_manifest
 from canonym.linking.named import DEFAULT, OFFICIAL, PACKAGED, index_folder, is_index_name
-from canonym.linking.overlay import OVERLAY, Overlay, check_overlay
 from canonym.linking.parallel import annotate_texts, link_in_processes
 from canonym.linking.pipeline import Pipeline
 from canonym.linking.settings import Settings
 from canonym.linking.synonyms import Synonyms
 from canonym.terminology import Terminology
+from canonym.terminology.overlay import OVERLAY, Overlay, check_overlay
 from canonym.types import Document, Encoder, Link, Mention
 from canonym.types.html import html_table
 

@@ -15,9 +15,8 @@ from canonym.cli import main
 from canonym.errors import InvalidInput
 from canonym.linking import calibration, unrelated
 from canonym.linking.calibration import observe_terminology
-from canonym.linking.evidence import EVIDENCE
 from canonym.linking.fitting import fit_confidence
-from canonym.linking.judge import JUDGE, MENTIONS, OWN_NAMES, Judge
+from canonym.linking.judge import EVIDENCE, JUDGE, MENTIONS, OWN_NAMES, Judge
 from canonym.mentions.prepare import Preparation
 from canonym.terminology import Terminology
 from canonym.text import normalise

@@ -30,18 +30,22 @@ from canonym.cli import main
 from canonym.evaluation.certainty import ece
 from canonym.linking import fitting
 from canonym.linking.calibration import Observed
-from canonym.linking.evidence import EVIDENCE, SIGNS, Vocabulary, evidence_of, signs_of
 from canonym.linking.fitting import cross_fitted, judged, observe
 from canonym.linking.judge import (
     ANY,
     CONTRADICTED,
+    EVIDENCE,
     JUDGE,
     MENTIONS,
     NONSENSE,
+    SIGNS,
     Judge,
+    Vocabulary,
+    evidence_of,
     fit_judge,
     knows,
     shipped_judge,
+    signs_of,
 )
 from canonym.ranking.additive_model import AdditiveModel, Curve
 from canonym.types import Against, Contradiction, Step

@@ -132,7 +132,7 @@ def import_(file: str, index: str, language: str) -> None:
     """
     from canonym.cli.progress import note
     from canonym.errors import CanonymError, ReadError
-    from canonym.linking.overlay import checked_name
+    from canonym.terminology.overlay import checked_name
 
     linker = open_index(index)
     names, pairs = [], []

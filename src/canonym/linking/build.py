@@ -45,13 +45,13 @@ from canonym.linking.extra_names import (
     with_search,
     write_targets,
 )
-from canonym.linking.overlay import MergedTerminology, merge_into
 from canonym.linking.reuse import EarlierIndex, completed, completed_keys
 from canonym.linking.search import load_encoders
 from canonym.linking.settings import Settings, Sieve, chosen_sieves, complete, for_texts
 from canonym.mentions.binomials import BINOMIALS, BinomialsWriter
 from canonym.mentions.spelling import SpellerWriter
 from canonym.terminology import Terminology
+from canonym.terminology.overlay import MergedTerminology, merge_into
 from canonym.terminology.replaced import current_owners
 from canonym.text import PLAIN, STRONG, UNORDERED, normalise_all
 from canonym.text.memo import MemoNormaliser

@@ -18,8 +18,8 @@ import numpy as np
 import numpy.typing as npt
 
 from canonym.errors import InvalidInput
-from canonym.linking.evidence import evidence_of
-from canonym.linking.filters import Filter
+from canonym.linking.judge import evidence_of
+from canonym.linking.names import Filter
 from canonym.linking.unrelated import unrelated_phrases
 from canonym.mentions.contrasts import sibling_of
 from canonym.terminology import Terminology

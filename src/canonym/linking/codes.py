@@ -9,9 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from canonym.linking.hits import ConceptHit, StringHits
-from canonym.linking.search import BatchHits
+from canonym.linking.search import BatchHits, Sifted, sift
 from canonym.linking.settings import IDS
-from canonym.linking.sieves import Sifted, sift
 from canonym.terminology.codes import CodeHit
 from canonym.text import PLAIN, UNORDERED, normalise_all
 from canonym.types import Int32Array, Step

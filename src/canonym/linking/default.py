@@ -20,9 +20,9 @@ from canonym.io.files import MANIFEST, cache_folder, file_digest, n_cores, resto
 from canonym.linking.build import BAGS, FORMAT, Progress, build_index, silent
 from canonym.linking.manifest import read_index_manifest
 from canonym.linking.named import DEFAULT, PACKAGED, indexes_folder
-from canonym.linking.overlay import OVERLAY, Overlay, OverlayContent
 from canonym.linking.settings import SIEVES
 from canonym.terminology import Terminology
+from canonym.terminology.overlay import OVERLAY, Overlay, OverlayContent
 from canonym.terminology.sqlite_file import FORMAT as TERMINOLOGY_FORMAT
 
 _log = logging.getLogger(__name__)

@@ -10,8 +10,8 @@ from typing import Any
 
 from canonym.io.files import MANIFEST, file_digest
 from canonym.linking.judge import Judge
-from canonym.linking.overlay import OverlayContent
 from canonym.terminology import Terminology
+from canonym.terminology.overlay import OverlayContent
 
 
 def describe(

@@ -21,10 +21,8 @@ import numpy.typing as npt
 
 from canonym.indexes import BoolArray
 from canonym.indexes.bags import Bags, WordNumbers
-from canonym.linking.filters import Filter
-from canonym.linking.names import Names
-from canonym.linking.search import BatchHits
-from canonym.linking.sieves import sift
+from canonym.linking.names import Filter, Names
+from canonym.linking.search import BatchHits, sift
 from canonym.mentions.abbreviations import expand
 from canonym.mentions.composites import composites_ending, split_composite
 from canonym.mentions.false_names import beside, is_out_of_order, looks_alike
