@@ -20,8 +20,8 @@ import numpy.typing as npt
 
 from canonym import indexes
 from canonym.indexes import BoolArray, check_numbers, check_starts, load_array
-from canonym.indexes.codes import Codes, Multiply, multiplier, worth_it
 from canonym.indexes.exact import Exact, Propose, is_narrow, unit
+from canonym.indexes.int8 import DenseInt8, Multiply, multiplier, worth_it
 from canonym.indexes.kmeans import centres_of, nearest_centres
 from canonym.indexes.recall import Recall, measure_recall
 from canonym.indexes.selection import GROUP, LOWEST, Pairs, Promising
@@ -48,7 +48,7 @@ class Ivf(Exact):
 
     _at_once = 512  # queries: those that look at one list share its product
 
-    def __init__(self, vectors: Float32Array, lists: Lists, codes: Codes) -> None:
+    def __init__(self, vectors: Float32Array, lists: Lists, codes: DenseInt8) -> None:
         super().__init__(vectors)
         self.recall = lists.recall
         self._centres = Exact(lists.centres)
@@ -63,7 +63,7 @@ class Ivf(Exact):
         """Make an index of finite vectors of any length; each is scaled to length one."""
         vectors = unit(vectors)
         lists = make_lists(vectors, _silent)
-        return cls(vectors, lists, Codes.of(vectors, lists.starts, lists.rows))
+        return cls(vectors, lists, DenseInt8.of(vectors, lists.starts, lists.rows))
 
     @property
     def n_lists(self) -> int:
@@ -183,7 +183,7 @@ class Ivf(Exact):
         vectors = load_array(folder / "vectors.npy", (n_rows, None), np.float32, np.float16)
         n, width = vectors.shape
         lists = Lists.load(folder, n, width)
-        codes = Codes.load(folder, len(lists.rows), width, lists.starts)
+        codes = DenseInt8.load(folder, len(lists.rows), width, lists.starts)
         index = cls(vectors, lists, codes)
         if len(lists.rows) > indexes.LOOKED_AT:
             index._unchecked = folder / "rows.npy"
@@ -197,7 +197,7 @@ def write_lists(vectors: Float32Array, folder: Path, report: Report) -> None:
     with scratch_arrays(folder) as empty:
         lists = make_lists(vectors, report, empty)
         lists.save(folder)
-        Codes.write(vectors, folder, lists.starts, lists.rows, empty)
+        DenseInt8.write(vectors, folder, lists.starts, lists.rows, empty)
 
 
 class Lists(NamedTuple):

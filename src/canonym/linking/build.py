@@ -28,11 +28,11 @@ import numpy as np
 
 from canonym.encoders import kind_of, load_encoder, make_encoder, save_encoder
 from canonym.errors import CanonymError, InvalidInput, NotTrained
-from canonym.indexes.bags import Bags, BagsBuilder
 from canonym.indexes.exact import write_codes
 from canonym.indexes.inverted import write_inverted
 from canonym.indexes.ivf import Ivf, write_lists
-from canonym.indexes.unscaled import check_kind
+from canonym.indexes.phrase_filter import PhraseFilter, PhraseFilterBuilder
+from canonym.indexes.unnormalised import check_kind
 from canonym.indexes.vectors import KIND_OF, Vectors, scaled_for
 from canonym.indexes.verbatim import VerbatimWriter, keys_of
 from canonym.io.arrays import ArrayWriter, open_array, scratch_arrays
@@ -65,7 +65,7 @@ FORMAT = 1
 KINDS = ("auto", "exact", "ivf")
 """Kinds of index over dense vectors: ``"ivf"`` is approximate, ``"auto"`` takes it for many."""
 
-BAGS = "bags"
+PHRASES = "bags"
 """Folder of what finds names in texts, where the index has the sieve of unordered words."""
 
 IVF_FROM = 1_000_000
@@ -383,7 +383,7 @@ def _add_normal_forms(work: Work, folder: Path, sieves: Sequence[Sieve], spellin
             known = work.earlier.normal_forms(sieves, speller, empty)
         binomials = BinomialsWriter(_made(folder / BINOMIALS), work.memory // 8)
         counted = list(filter(None, (speller, binomials if known is None else None)))
-        bags = BagsBuilder() if before == UNORDERED and known is None else None
+        phrases = PhraseFilterBuilder() if before == UNORDERED and known is None else None
         unordered: Sequence[str] = ()
         bare: Sequence[str] = ()
         strong: Sequence[str] = ()
@@ -401,10 +401,10 @@ def _add_normal_forms(work: Work, folder: Path, sieves: Sequence[Sieve], spellin
                     strong = forms if sieve.steps == STRONG else strong
                 keys = keys_of(forms)
                 writer.add(keys if known is None else completed_keys(known[number], rows, keys))
-            if bags is not None:
-                bags.add(unordered)
-                bags.add(bare)
-                bags.add_pairs(strong)
+            if phrases is not None:
+                phrases.add(unordered)
+                phrases.add(bare)
+                phrases.add_pairs(strong)
             for words in counted:
                 words.add(plain)
         if speller is not None:
@@ -415,14 +415,16 @@ def _add_normal_forms(work: Work, folder: Path, sieves: Sequence[Sieve], spellin
         for _, _, writer in onwards:
             writer.finish(work.memory)
         if before == UNORDERED:
-            made = bags.finish() if bags else bags_of(work.terminology, sieves, work.report)
-            made.save(_made(folder / BAGS))
+            made = (
+                phrases.finish() if phrases else phrases_of(work.terminology, sieves, work.report)
+            )
+            made.save(_made(folder / PHRASES))
         del known  # the files below are about to go
 
 
-def bags_of(terminology: Terminology, sieves: Sequence[Sieve], report: Progress) -> Bags:
+def phrases_of(terminology: Terminology, sieves: Sequence[Sieve], report: Progress) -> PhraseFilter:
     """Return what finds the names of a terminology in texts, bare ones where a sieve has them."""
-    normalise, builder = MemoNormaliser(UNORDERED), BagsBuilder()
+    normalise, builder = MemoNormaliser(UNORDERED), PhraseFilterBuilder()
     strong = MemoNormaliser(STRONG)
     for batch in reported(terminology, "names for texts", report):
         builder.add(normalise(batch))

@@ -17,7 +17,7 @@ from typing import TypeVar
 
 from canonym.errors import CanonymError, InvalidInput
 from canonym.io.files import MANIFEST, cache_folder, file_digest, n_cores, restored
-from canonym.linking.build import BAGS, FORMAT, Progress, build_index, silent
+from canonym.linking.build import FORMAT, PHRASES, Progress, build_index, silent
 from canonym.linking.manifest import read_index_manifest
 from canonym.linking.named import DEFAULT, PACKAGED, indexes_folder
 from canonym.linking.settings import SIEVES
@@ -211,7 +211,7 @@ def _fingerprint(everyday: bool) -> str:
     whole.update(f"{version('simple-icd-10-cm')} {FORMAT} {TERMINOLOGY_FORMAT}\n".encode())
     whole.update(f"{' '.join(sieve.name for sieve in SIEVES)}\n".encode())
     whole.update(
-        f"{BAGS} of names, bare names and pairs; bare names of couples, short forms\n".encode()
+        f"{PHRASES} of names, bare names and pairs; bare names of couples, short forms\n".encode()
     )
     for name in ("default", *(("everyday",) if everyday else ())):
         for file in sorted((_MODELS / name).rglob("*")):

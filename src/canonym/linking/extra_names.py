@@ -18,7 +18,7 @@ from canonym.indexes import check_numbers, load_array
 from canonym.indexes.exact import Exact
 from canonym.indexes.inverted import Inverted
 from canonym.indexes.ivf import Ivf
-from canonym.indexes.unscaled import Euclidean, Inner
+from canonym.indexes.unnormalised import Euclidean, Inner
 from canonym.indexes.vectors import Vectors, index_of, join_vectors, mean_vectors, take_vectors
 from canonym.indexes.verbatim import Verbatim, keys_of
 from canonym.io.files import parse_json

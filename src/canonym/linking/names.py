@@ -22,9 +22,9 @@ import numpy.typing as npt
 
 from canonym.errors import InvalidInput
 from canonym.indexes import BoolArray, Searchable, check_numbers, load_array
+from canonym.indexes.concatenated import Concatenated
 from canonym.indexes.exact import Exact
 from canonym.indexes.inverted import Inverted
-from canonym.indexes.stacked import Stacked
 from canonym.indexes.verbatim import Verbatim
 from canonym.io.forks import Lock
 from canonym.linking.extra_names import (
@@ -348,7 +348,7 @@ class Names:
                     [base.ties.scope_of_row, *(n.scopes for n in self._extra)]
                 ),
             )
-            self._indexes = tuple(Stacked(parts) for parts in self._parts())
+            self._indexes = tuple(Concatenated(parts) for parts in self._parts())
         self._targets: dict[str, TargetRows] = {}
         self._filters: dict[tuple[int, str, bool, frozenset[int]], tuple[Filter, Filter]] = {}
 
@@ -443,7 +443,7 @@ class Names:
         whole = np.concatenate([owners, renewed.owners])
         stale = np.concatenate([np.isin(owners, touched), np.zeros(len(renewed.owners), bool)])
         stacked = tuple(
-            Stacked([old, new]) for old, new in zip(indexes, renewed.indexes, strict=True)
+            Concatenated([old, new]) for old, new in zip(indexes, renewed.indexes, strict=True)
         )
         return TargetRows(whole, np.zeros(len(whole), dtype=np.int8), stacked, stale)
 
