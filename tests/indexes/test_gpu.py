@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from canonym.errors import InvalidInput, MissingExtra
-from canonym.indexes import exact, moved
+from canonym.indexes import exact, gpu
 from canonym.indexes.exact import Exact
 from canonym.indexes.gpu import GpuVectors
 from canonym.indexes.unnormalised import Inner
@@ -23,7 +23,7 @@ torch = pytest.importorskip("torch")
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(moved, "_BLOCK", 100)
+    monkeypatch.setattr(gpu, "_BLOCK", 100)
     monkeypatch.setattr(exact, "FEWEST", 1)
     monkeypatch.setattr(Exact, "_at_once", 5)
     before = torch.get_float32_matmul_precision()

@@ -12,7 +12,7 @@ import pytest
 
 from canonym import indexes
 from canonym.errors import ReadError
-from canonym.indexes import int8, ivf, kmeans, recall
+from canonym.indexes import int8, ivf, kmeans
 from canonym.indexes.concatenated import Concatenated
 from canonym.indexes.exact import Exact, unit
 from canonym.indexes.ivf import Ivf, make_lists, write_lists
@@ -252,5 +252,5 @@ def test_of_many_rows_those_in_the_lists_looked_at_are_looked_at(
 def test_where_no_other_row_is_known_all_lists_are_looked_at() -> None:
     rows = np.tile(VECTORS[:1], (30, 1))
     centres = Exact(VECTORS[:4])
-    nowhere = recall.measure_recall(rows, centres, np.zeros((30, 2), np.int32), lambda *_: None)
+    nowhere = ivf.measure_recall(rows, centres, np.zeros((30, 2), np.int32), lambda *_: None)
     assert nowhere == (4, 1.0, 1.0)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from canonym.cli.options import retired_option
+from canonym.cli.options import report_option, retired_option
 
 if TYPE_CHECKING:
     from canonym.evaluation.own_names import Compared
@@ -37,14 +37,7 @@ _USUAL = ("default", "default,rarity=0.5", "chargrams", "default+chargrams")
     help="The most names to ask for.",
 )
 @click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True)
-@click.option(
-    "--format",
-    "format_",
-    type=click.Choice(["table", "json"]),
-    default="table",
-    show_default=True,
-    help="Format of the report.",
-)
+@report_option("table")
 def encoders(
     terminology: str,
     specs: tuple[str, ...],

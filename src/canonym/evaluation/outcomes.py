@@ -305,7 +305,7 @@ def answers_of_link(link: Link) -> tuple[RankedAnswer, ...]:
 
 
 def signs_of(link: Link) -> tuple[float, ...]:
-    """Return `judge.SIGNS` of an undivided link; none without candidates."""
+    """Return the signs of an undivided link as numbers; none without candidates."""
     return tuple(judge.signs_of(link).values()) if link.candidates else ()
 
 

@@ -11,9 +11,6 @@ from canonym.export.rows import number, without_surrogates
 from canonym.io.curies import namespace, split_id
 from canonym.types import Link
 
-VERSIONS: tuple[str, ...] = ("R4", "R5")
-"""Versions of FHIR."""
-
 _SYSTEMS = {
     "SNOMEDCT": "http://snomed.info/sct",
     "LOINC": "http://loinc.org",
@@ -77,7 +74,7 @@ class ConceptMapWriter:
     origin : Origin
         Tool, index and day.
     version : str
-        One of `VERSIONS`.
+        ``"R4"`` or ``"R5"``.
     url : str
         Address of the map; by default one with the fingerprint of the index.
     title : str

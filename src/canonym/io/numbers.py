@@ -116,3 +116,13 @@ def _polynomial(terms: tuple[float, ...], x: _Floats) -> _Floats:
         values *= x
         values += term
     return values
+
+
+FloatArray = npt.NDArray[np.float64]
+
+
+def sigmoid(logit: FloatArray) -> FloatArray:
+    """Return ``1 / (1 + exp(−logit))`` of each number."""
+    # Never the exponential of a large number.
+    small = exp(-np.abs(logit))
+    return np.asarray(np.where(logit >= 0, 1, small) / (1 + small))

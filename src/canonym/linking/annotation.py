@@ -9,8 +9,9 @@ from itertools import chain
 from pathlib import Path
 
 from canonym.errors import InvalidInput
+from canonym.indexes.ivf import silent
 from canonym.indexes.phrase_filter import PhraseFilter
-from canonym.linking.build import PHRASES, Progress, phrases_of, silent
+from canonym.linking.build import PHRASES, Progress, phrases_of
 from canonym.linking.links import LinkOptions, Links, check_abbreviations
 from canonym.linking.pipeline import Pipeline, Request, text_batches
 from canonym.linking.spans import TextNames

@@ -30,7 +30,7 @@ from canonym.encoders import kind_of, load_encoder, make_encoder, save_encoder
 from canonym.errors import CanonymError, InvalidInput, NotTrained
 from canonym.indexes.exact import write_codes
 from canonym.indexes.inverted import write_inverted
-from canonym.indexes.ivf import Ivf, write_lists
+from canonym.indexes.ivf import Ivf, silent, write_lists
 from canonym.indexes.phrase_filter import PhraseFilter, PhraseFilterBuilder
 from canonym.indexes.unnormalised import check_kind
 from canonym.indexes.vectors import KIND_OF, Vectors, scaled_for
@@ -198,14 +198,17 @@ def _write(
         for number, name in enumerate(_names_of(encoders)):
             place = folder / f"index-{number}"
             if work.earlier is not None:
-                _report_reuse(work, kind_of(encoders[number]), fitted=stored[number] is None)
+                fitted = stored[number] is None
+                what, n_reused = (FITTED, 0) if fitted else (REUSED, work.earlier.n_reused)
+                work.report(f"{kind_of(encoders[number])} {what}", n_reused, terminology.n_names)
             if not (number in process and process[number].finished(work.report)):
                 write_index(work, _made(place), encoders[number], stored[number])
+            rarity = getattr(encoders[number], "rarity", 0.0)
             described.append(
                 {
                     "name": name,
                     "weight": weights[number],
-                    **_described_rarity(encoders[number]),
+                    **({"rarity": rarity} if rarity else {}),
                     **_described_index(place, similarity_of(encoders[number])),
                     "steps": list(encoder_steps(encoders[number])),
                 }
@@ -247,11 +250,6 @@ def _described_index(place: Path, similarity: str) -> dict[str, Any]:
     probes, at_1, at_10 = index.recall
     facts = {"lists": index.n_lists, "probes": probes, "recall@1": at_1, "recall@10": at_10}
     return {"index": "ivf", **facts}
-
-
-def _described_rarity(encoder: Encoder) -> dict[str, float]:
-    rarity = getattr(encoder, "rarity", 0.0)
-    return {"rarity": rarity} if rarity else {}
 
 
 def _checked_weights(weights: Sequence[float], n: int) -> list[float]:
@@ -326,12 +324,6 @@ def _add_encoders(
     stack.callback(work.earlier.close)
     work.earlier.match(work.terminology, folder, empty, work.memory)
     return stored
-
-
-def _report_reuse(work: Work, kind: str, *, fitted: bool) -> None:
-    assert work.earlier is not None
-    what, n_reused = (FITTED, 0) if fitted else (REUSED, work.earlier.n_reused)
-    work.report(f"{kind} {what}", n_reused, work.terminology.n_names)
 
 
 def _started(
@@ -440,10 +432,6 @@ def _made(folder: Path) -> Path:
     return folder
 
 
-def silent(stage: str, done: int, total: int) -> None:
-    """Take a report of progress and do nothing with it."""
-
-
 def _copy(source: Path, target: Path) -> None:
     # A terminology file is replaced, never changed: a hard link costs nothing and stays right.
     try:
@@ -515,12 +503,16 @@ def _new_names(work: Work, stage: str, taken_over: bool) -> Iterator[tuple[list[
 
 def write_index(work: Work, place: Path, encoder: Any, stored: Vectors | None = None) -> None:
     """Write the index of all names, in an existing folder; `stored` vectors are not made anew."""
-    steps, kind = encoder_steps(encoder), kind_of(encoder)
+    steps, kind, similarity = encoder_steps(encoder), kind_of(encoder), similarity_of(encoder)
 
     def vectors_of_batches() -> Iterator[Vectors]:
         for batch, rows in _new_names(work, f"{kind} vectors", stored is not None):
-            encode = functools.partial(_encoded, encoder, list(normalise_all(batch, steps)))
+            texts = list(normalise_all(batch, steps))
+            encode = functools.partial(encoded, texts)
             yield encode() if stored is None else completed(stored, rows, encode)
+
+    def encoded(texts: list[str]) -> Vectors:
+        return scaled_for(similarity, encoder.encode(texts), encoder)
 
     batches = vectors_of_batches()
     first: Any = next(batches)
@@ -532,17 +524,12 @@ def write_index(work: Work, place: Path, encoder: Any, stored: Vectors | None = 
         for vectors in every:
             writer.add(vectors)
     written = open_array(place / "vectors.npy")
-    similarity = similarity_of(encoder)
     if similarity == "euclidean":
         return  # its search has no use for codes
     if work.index == "ivf" and similarity == "cosine":
         write_lists(written, place, work.report)
     else:
         write_codes(written, place)
-
-
-def _encoded(encoder: Any, texts: list[str]) -> Vectors:
-    return scaled_for(similarity_of(encoder), encoder.encode(texts), encoder)
 
 
 class EncodingProcess:
@@ -554,16 +541,10 @@ class EncodingProcess:
 
     def __init__(self, work: Work, place: Path, encoder: Path) -> None:
         self._place = place
-        arguments = [
-            str(work.terminology.path),
-            str(place),
-            str(encoder),
-            work.index,
-            str(work.memory),
-        ]
+        arguments = (work.terminology.path, place, encoder, work.index, work.memory)
         self._process = subprocess.Popen(
             # -P: nothing is imported from the current folder.
-            [sys.executable, "-P", "-m", "canonym.linking.build", *arguments],
+            [sys.executable, "-P", "-m", "canonym.linking.build", *map(str, arguments)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -573,12 +554,8 @@ class EncodingProcess:
     @staticmethod
     def is_worth_it(terminology: Terminology, kind: str) -> bool:
         """Return whether a second process would make an index ready sooner."""
-        return (
-            kind in _ONE_CORE
-            and terminology.n_names >= _MANY
-            and n_cores() > 1
-            and bool(sys.executable)
-        )
+        big = kind in _ONE_CORE and terminology.n_names >= _MANY
+        return big and n_cores() > 1 and bool(sys.executable)
 
     def __enter__(self) -> Self:
         return self

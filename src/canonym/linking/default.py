@@ -16,8 +16,9 @@ from pathlib import Path
 from typing import TypeVar
 
 from canonym.errors import CanonymError, InvalidInput
+from canonym.indexes.ivf import silent
 from canonym.io.files import MANIFEST, cache_folder, file_digest, n_cores, restored
-from canonym.linking.build import FORMAT, PHRASES, Progress, build_index, silent
+from canonym.linking.build import FORMAT, PHRASES, Progress, build_index
 from canonym.linking.manifest import read_index_manifest
 from canonym.linking.named import DEFAULT, PACKAGED, indexes_folder
 from canonym.linking.settings import SIEVES

@@ -21,14 +21,13 @@ import numpy.typing as npt
 
 from canonym.errors import InvalidInput, Mismatch, NotTrained, ReadError
 from canonym.io.files import open_sealed, sealed, write_file
-from canonym.io.numbers import rounded
+from canonym.io.numbers import rounded, sigmoid
 from canonym.linking.hits import PREFERRED
 from canonym.linking.languages import SEVERAL
 from canonym.linking.settings import IDS, SIEVES
 from canonym.mentions.opposites import SMALL
 from canonym.ranking.additive_model import AdditiveModel, Curve, fit_additive_model
 from canonym.ranking.letters import gain
-from canonym.ranking.probability import sigmoid
 from canonym.text import normalise
 from canonym.text.memo import strong_forms
 from canonym.text.qualifiers import BROADER, QUALIFIERS
@@ -94,12 +93,6 @@ _SIEVES = ("verbatim", "normalised", "reordered")
 _BARE = "reordered"  # what a name without its qualifiers counts as: all its words are there
 _KNOWING = frozenset(sieve.name for sieve in SIEVES)
 
-SIGNS: tuple[str, ...] = (
-    *("score", "margin", "agreement", *_SIEVES),
-    *("shared", "alone", "contradicts"),
-)
-"""What scores and sieves show, see `signs_of`."""
-
 EVIDENCE: tuple[str, ...] = (
     *("similarity", "lead", "agreement", *_SIEVES, "shared", "alone", "contradicts"),
     *("words of the mention in the name", "words of the name in the mention", "letters"),
@@ -147,7 +140,7 @@ def rivals(link: Link) -> list[Candidate]:
 
 
 def signs_of(link: Link) -> dict[str, float]:
-    """Return `SIGNS` of an undivided link, with two candidates if there are so many.
+    """Return what scores and sieves show of an undivided link with up to two candidates.
 
     The score of the best candidate; its margin to the second concept (the score, without one); the
     share of scorers that prefer it to the second (1 for a sieve, or without a second); one number
