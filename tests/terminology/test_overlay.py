@@ -17,7 +17,7 @@ import pytest
 from canonym import Concept, Linker, Mention, Name, Terminology, Xref
 from canonym.encoders.static import StaticVectors
 from canonym.errors import InvalidInput, Mismatch, ReadError
-from canonym.linking.targets import SEARCHES
+from canonym.linking.settings import SEARCHES
 from canonym.terminology.overlay import ADDED, MARK, OVERLAY, Overlay, OverlayContent, merge_into
 
 # --- the file ------------------------------------------------------------------------------------

@@ -36,8 +36,7 @@ from canonym.linking.extra_names import (
     concept_means,
     load_targets,
 )
-from canonym.linking.settings import Sieve
-from canonym.linking.targets import Target
+from canonym.linking.settings import Sieve, Target
 from canonym.mentions.species import species_of, taxon_of
 from canonym.ranking.pooling import RowsByConcept, TieRule
 from canonym.terminology import Terminology
@@ -244,7 +243,7 @@ def _no_concept(terminology: Terminology, preference: str) -> str:
     )
     return (
         f"prefer: no concept of {terminology.path.name} is of {preference!r}; expected a type, a "
-        f"source, a prefix of ids or a species. It has the {there}"
+        f"source, a prefix of ids or a species. It has {f'the {there}' if there else 'none'}"
     )
 
 

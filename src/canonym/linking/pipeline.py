@@ -54,8 +54,7 @@ from canonym.linking.links import (
 )
 from canonym.linking.names import CurrentNames, Filter, Filters, Names, open_rows
 from canonym.linking.search import BatchHits, Search, Sifted, load_encoders, sift
-from canonym.linking.settings import Sieve, chosen_sieves
-from canonym.linking.targets import TARGETS, parse_search
+from canonym.linking.settings import TARGETS, Sieve, chosen_sieves, parse_search
 from canonym.mentions.abbreviations import find_abbreviations
 from canonym.mentions.aliases import find_aliases
 from canonym.mentions.binomials import BINOMIALS, Binomials

@@ -17,8 +17,7 @@ from canonym.indexes.vectors import Vectors, join_vectors, scaled_for, take_vect
 from canonym.linking.hits import ConceptHit, ConceptTable, StringHits, at_most, near_rivals
 from canonym.linking.languages import EncoderMask
 from canonym.linking.names import Filter, Names
-from canonym.linking.settings import Sieve
-from canonym.linking.targets import TARGETS, Target
+from canonym.linking.settings import TARGETS, Sieve, Target
 from canonym.mentions.contrasts import NOTHING, against, differs_in_meaning, sentence_case
 from canonym.mentions.species import species_of
 from canonym.ranking.fusion import FusedHits, Scorer, Share, fuse, fuse_exactly, mean_shares
