@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from typing import IO, Any
 
 from canonym.exchange.mappings import Codes, Mapping, Origin, local_id, mappings_of
-from canonym.export.rows import number, without_surrogates
+from canonym.export.rows import number
 from canonym.io.curies import namespace, split_id
+from canonym.io.encodings import without_surrogates
 from canonym.types import Link
 
 _SYSTEMS = {
