@@ -23,7 +23,7 @@ from canonym.linking.names import Filter
 from canonym.mentions.contrasts import sibling_of
 from canonym.terminology import Terminology
 from canonym.text import normalise, normalise_all
-from canonym.types import Document, Link, Mention, Name
+from canonym.types import Document, Link, Mention
 
 if TYPE_CHECKING:
     from canonym.linking.pipeline import Pipeline
@@ -142,7 +142,8 @@ def _held_out(terminology: Terminology, whole: Filter, rng: np.random.Generator)
     of_concept: dict[int, list[int]] = {}
     for row in rows.tolist():
         of_concept.setdefault(int(owners[row]), []).append(row)
-    forms = dict(zip(rows.tolist(), map(_form, terminology.names_at(rows)), strict=True))
+    names = zip(rows.tolist(), terminology.names_at(rows), strict=True)
+    forms = {row: normalise(name.text) for row, name in names}
     allowed = np.zeros(len(owners), dtype=np.bool_)
     allowed[searched] = True
     asked: list[int] = []
@@ -173,10 +174,6 @@ def misspelt(text: str, rng: random.Random) -> str:
     place, kind = rng.randrange(1, len(text) - 1), rng.randrange(3)
     new = ("", rng.choice(string.ascii_lowercase), text[place + 1] + text[place])[kind]
     return text[:place] + new + text[place + (2 if kind == 2 else 1) :]
-
-
-def _form(name: Name) -> str:
-    return normalise(name.text)
 
 
 def _linked(pipeline: Pipeline, questions: _Questions) -> Iterator[Link]:

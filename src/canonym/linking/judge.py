@@ -294,7 +294,9 @@ class Judge:
 
         There is nothing to learn about an id: its score is shared by the concepts that have it.
         """
-        judged = [n for n, link in enumerate(links) if link.candidates and not _is_id(link)]
+        judged = [
+            n for n, link in enumerate(links) if link.candidates and link.candidates[0].sieve != IDS
+        ]
         probabilities: list[float | None] = [
             self._of_id(link) if link.candidates else None for link in links
         ]
@@ -477,10 +479,6 @@ def check_confidence(judge: Judge | None, least: float | None) -> float:
     return least
 
 
-def _is_id(link: Link) -> bool:
-    return link.candidates[0].sieve == IDS
-
-
 def _bounded(link: Link, probability: float) -> float:
     best = link.candidates[0]
     if best.against.contradictions:
@@ -523,10 +521,7 @@ def _whole(link: Link, parts: Sequence[Link]) -> Link:
     """Return a composite link with its graded parts."""
     known = [part.confidence for part in parts if part.confidence is not None]
     nil = all(part.nil for part in parts)
-    reason = (link.reason or _reasons(parts)) if nil else ""
+    reasons = "; ".join(dict.fromkeys(part.reason for part in parts))
+    reason = (link.reason or reasons) if nil else ""
     confidence = min(known) if known else None
     return replace(link, parts=tuple(parts), nil=nil, reason=reason, confidence=confidence)
-
-
-def _reasons(parts: Sequence[Link]) -> str:
-    return "; ".join(dict.fromkeys(part.reason for part in parts))

@@ -217,13 +217,10 @@ class TextNames:
 
         One more is at the end. Words that say how, when or in whom make no other name.
         """
-        counts = (lengths > 0) & ~np.isin(numbers, self._qualifying())
+        counts = (lengths > 0) & ~np.isin(numbers, self._numbers.of(qualifying_forms()))
         joined = phrases.has_pair(numbers[:-1] + numbers[1:])
         joined &= ~ends[1:] & counts[:-1] & counts[1:]
         return np.concatenate([[False], joined, [False]])
-
-    def _qualifying(self) -> npt.NDArray[np.uint64]:
-        return self._numbers.of(qualifying_forms())
 
     def _columns(
         self, forms: Sequence[str], filters: Sequence[PhraseFilter]
