@@ -223,23 +223,7 @@ class Tally(NamedTuple):
 
 
 def tally(mentions: Iterable[ScoredMention]) -> Tally:
-    """Find the right ids in the rankings of every mention, once for all metrics.
-
-    Parameters
-    ----------
-    mentions : iterable of ScoredMention
-        In any order.
-
-    Returns
-    -------
-    Tally
-        The counts.
-
-    Raises
-    ------
-    InvalidInput
-        If there are no mentions.
-    """
+    """Find the right ids in the rankings of every mention, once for all metrics."""
     n_gold, n_predicted = [], []
     ranked: list[tuple[int, int]] = []
     candidates: list[tuple[int, int]] = []
