@@ -12,17 +12,20 @@ from typing import Any
 
 import pytest
 
+# The shell has no window to draw, and takes a third less of the processor.
+_NAMES = ("chromium-headless-shell", "chromium", "chromium-browser")
+
 
 @contextlib.contextmanager
 def chromium() -> Iterator[Any]:
     """Start the browser; a test without playwright or Chromium is skipped."""
     sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    found = shutil.which("chromium") or shutil.which("chromium-browser")
-    if found is None:
+    executable = next(filter(None, map(shutil.which, _NAMES)), None)
+    if executable is None:
         pytest.skip("no Chromium is installed")
     root = ["--no-sandbox"] if hasattr(os, "getuid") and os.getuid() == 0 else []
     with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=found, args=root)
+        browser = playwright.chromium.launch(executable_path=executable, args=root)
         yield browser
         browser.close()
 

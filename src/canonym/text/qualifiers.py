@@ -84,6 +84,7 @@ _BEGINNINGS = ("unspec", "other ")
 _OWN = re.compile(r"^[Mm]y (?=[a-z])")  # MY 42445 is a substance
 _NOTED = "without mention of "
 _TAIL = 90  # letters; no end is longer
+_UNIT = 12  # letters; no unit is longer, with what stands before it
 
 # How long or how often, since when, and how much: a chief complaint says it, and no name does.
 _UNITS = r"(?:h|hrs?|hours?|d|days?|w|wks?|weeks?|mos?|months?|y|yrs?|years?|times?|episodes?)"
@@ -159,7 +160,7 @@ def _may_have(text: str) -> bool:
     """Tell in a microsecond whether it is worth looking for qualifiers."""
     start = text.lstrip()[:6].lower()
     begins = start in _BEGINNINGS or start.startswith("my ")
-    ends = _may_end(text) or _MEASURES.search(text.rstrip()) is not None
+    ends = _may_end(text) or _MEASURES.search(text.rstrip()[-_UNIT:]) is not None
     return begins or ends or _NOTED in text.lower()
 
 
