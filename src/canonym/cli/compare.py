@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from canonym.cli.options import report_option, retired_option
+from canonym.cli.description import report_option
+from canonym.cli.options import retired_option
 
 if TYPE_CHECKING:
     from canonym.evaluation.own_names import Compared

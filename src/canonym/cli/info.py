@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from canonym.cli.options import report_option
+from canonym.cli.description import report_option
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -242,18 +242,6 @@ corpus_format_option: Decorator = click.option(
 )
 
 
-def report_option(usual: str) -> Decorator:
-    """Return the option for the format of a report: for people by default, or JSON."""
-    return click.option(
-        "--format",
-        "format_",
-        type=click.Choice([usual, "json"]),
-        default=usual,
-        show_default=True,
-        help="Format of the report.",
-    )
-
-
 def mention_type_option(name: str = "types") -> Decorator:
     """Return the option that chooses annotated mentions by type."""
     return click.option(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from canonym.cli.compare import encoders
-from canonym.cli.options import report_option
+from canonym.cli.description import report_option
 
 if TYPE_CHECKING:
     from canonym.terminology import Terminology
