@@ -38,7 +38,6 @@ from canonym.linking.judge import (
     JUDGE,
     MENTIONS,
     NONSENSE,
-    SIGNS,
     Judge,
     Vocabulary,
     evidence_of,
@@ -63,7 +62,9 @@ def graded(link: Link, min_confidence: float, k: int) -> Link:
 
 
 def signs(link: Link) -> dict[str, float]:
-    assert tuple(signs_of(link)) == SIGNS
+    sieves = ("verbatim", "normalised", "reordered")
+    of_candidates = ("shared", "alone", "contradicts")
+    assert tuple(signs_of(link)) == ("score", "margin", "agreement", *sieves, *of_candidates)
     return signs_of(link)
 
 
