@@ -1,4 +1,4 @@
-"""What a caller gives, options and mentions, and the links it receives, which turn into tables."""
+"""Options and mentions that a caller gives, and the links it receives, which turn into tables."""
 
 from __future__ import annotations
 
