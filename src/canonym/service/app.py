@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 from collections.abc import AsyncIterator
 
 from fastapi import FastAPI
 from fastapi.middleware.cors import CORSMiddleware
+from starlette.routing import BaseRoute
 
 from canonym import __version__
 from canonym.service import health, problems, rest
@@ -64,10 +66,29 @@ def make_app(settings: Settings) -> FastAPI:
         redoc_url=None,
         # A redirect would be to the host that the client names.
         redirect_slashes=False,
+        routes=_routes(),
     )
     app.state.canonym = state
     problems.add_handlers(app)
-    for router in (
+    app.add_middleware(Surroundings, metrics=metrics, max_body=settings.max_body)
+    app.add_middleware(
+        CORSMiddleware,
+        allow_origins=["*"],
+        allow_methods=["GET", "POST", "DELETE"],
+        allow_headers=["*"],
+        expose_headers=["X-Request-ID", "Retry-After", "Content-Language"],
+    )
+    return app
+
+
+@functools.cache
+def _routes() -> list[BaseRoute]:
+    """Return all routes, which hold no state.
+
+    They are handed over as they are: a router that is included is read once more by each
+    application, with its first request, which takes longer than all the rest of its start.
+    """
+    routers = (
         health.router,
         rest.router,
         routes.router,
@@ -78,14 +99,5 @@ def make_app(settings: Settings) -> FastAPI:
         home.router,
         make_router("/reconcile", described=False),
         make_router("/reconcile/{terminology}", described=True),
-    ):
-        app.include_router(router)
-    app.add_middleware(Surroundings, metrics=metrics, max_body=settings.max_body)
-    app.add_middleware(
-        CORSMiddleware,
-        allow_origins=["*"],
-        allow_methods=["GET", "POST", "DELETE"],
-        allow_headers=["*"],
-        expose_headers=["X-Request-ID", "Retry-After", "Content-Language"],
     )
-    return app
+    return [route for router in routers for route in router.routes]
