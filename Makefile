@@ -44,7 +44,7 @@ format: $(VENV)/installed
 docs: $(VENV)/installed
 	$(BIN)/python -m canonym.cli.reference docs/cli
 	$(BIN)/python benchmarks/tables.py
-	$(BIN)/python tests/test_docs.py README.md docs/index.md docs/quickstart.md docs/linking.md docs/guides/*.md
+	$(BIN)/python -m tests.test_docs README.md docs/index.md docs/quickstart.md docs/linking.md docs/guides/*.md
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 # pip knows dependency groups from 25.1 on; the one that a new environment brings may be older.
