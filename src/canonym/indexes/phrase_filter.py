@@ -7,7 +7,8 @@ difference of two running sums. A stretch whose sum is a name's is one of its na
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import ChainMap
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -187,10 +188,12 @@ class WordNumbers:
         known = self._known
         new = [word for word in dict.fromkeys(words) if word not in known]
         fresh = dict(zip(new, keys_of(new).tolist(), strict=True))
+        number_of: Callable[[str], int] = known.__getitem__
         if len(known) + len(fresh) <= _KEPT:  # never cleared: other threads may be reading
             known.update(fresh)
-        numbers = (fresh[word] if word in fresh else known[word] for word in words)
-        return np.fromiter(numbers, dtype=np.uint64, count=len(words))
+        elif fresh:
+            number_of = ChainMap(fresh, known).__getitem__
+        return np.fromiter(map(number_of, words), dtype=np.uint64, count=len(words))
 
 
 def _found(rising: Numbers, numbers: Numbers) -> tuple[BoolArray, npt.NDArray[np.intp]]:
