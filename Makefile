@@ -1,7 +1,7 @@
 # make test    what has to pass before a change goes in (needs a Python of 3.11 or newer, nothing else)
 # make coverage    the same, twice as slow: says which lines and branches nothing runs
 # make slow    the few tests that take long
-# make clients OpenRefine, Chromium, Ray, Spark and others; installs them, a gigabyte, where there is apt-get
+# make clients install OpenRefine, Chromium, Ray, Spark and sssom, a gigabyte, whose tests then run too
 # make check   formatting, lint and types
 # make docs    write docs/cli, results and printed outputs into the pages, and build the site
 
@@ -16,9 +16,9 @@ PYTEST := $(BIN)/python -m pytest -q -n 2 --dist worksteal
 .PHONY: test coverage slow clients check format docs clean
 
 # Two workers on two cores: more threads would only get in each other's way.
-test coverage slow clients: export OMP_NUM_THREADS = 1
+test coverage slow: export OMP_NUM_THREADS = 1
 # Hundreds of the tests start Python: none of them shall compile its modules anew.
-test coverage slow clients: export PYTHONDONTWRITEBYTECODE =
+test coverage slow: export PYTHONDONTWRITEBYTECODE =
 test: $(VENV)/installed
 	$(PYTEST) -m 'not slow'
 
@@ -31,7 +31,6 @@ slow: $(VENV)/installed
 clients: $(VENV)/installed
 	tests/clients/install
 	$(BIN)/python -m pip install --quiet --no-compile -c constraints.txt -e '.[ray,spark]' sssom
-	$(BIN)/python -m pytest tests/clients tests/service tests/bulk tests/exchange/test_sssom.py tests/review/test_export.py
 
 check: $(VENV)/installed
 	$(BIN)/ruff format --check .
@@ -45,7 +44,7 @@ format: $(VENV)/installed
 docs: $(VENV)/installed
 	$(BIN)/python -m canonym.cli.reference docs/cli
 	$(BIN)/python benchmarks/tables.py
-	$(BIN)/python tests/test_docs.py README.md docs/index.md docs/quickstart.md docs/linking.md docs/guides/*.md
+	$(BIN)/python -m tests.test_docs README.md docs/index.md docs/quickstart.md docs/linking.md docs/guides/*.md
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 # pip knows dependency groups from 25.1 on; the one that a new environment brings may be older.

@@ -31,10 +31,10 @@ from canonym.io.streams import open_text
 from canonym.io.tables import open_table
 from canonym.jobs.input import Entry
 from canonym.linking.judge import SHIPPED, Judge
-from canonym.linking.overlay import OVERLAY
 from canonym.linking.verify import verify_index
 from canonym.mentions.spelling import read_spelling_list
 from canonym.terminology import read_records
+from canonym.terminology.overlay import OVERLAY
 from canonym.terminology.readers.everyday import read_everyday
 from canonym.terminology.replaced import read_replaced
 from canonym.training.loop.checkpoints import Checkpoint, read_newest, write_checkpoint

@@ -25,7 +25,7 @@ import numpy as np
 
 from canonym.corpora.pubtator import read_pubtator
 from canonym.encoders import make_encoder
-from canonym.indexes import codes, exact
+from canonym.indexes import exact, int8
 from canonym.indexes.exact import Exact, write_codes
 from canonym.indexes.ivf import Ivf, write_lists
 from canonym.types import Encoder
@@ -119,7 +119,7 @@ def main() -> None:
     if os.environ.get("OMP_NUM_THREADS") != "1":
         parser.error("times of one thread need OMP_NUM_THREADS=1")
     exact.n_cores = lambda: 1
-    codes._WARM = 0  # the import of ONNX Runtime is no part of a search
+    int8._WARM = 0  # the import of ONNX Runtime is no part of a search
     data = data_folder()
     real = real_names(data)
     corpora = [data / corpus for corpus in CORPORA]

@@ -42,8 +42,8 @@ from canonym import Linker, Name, Terminology
 from canonym.encoders import load_encoder
 from canonym.errors import ReadError
 from canonym.io.files import file_digest
-from canonym.linking.overlay import OVERLAY
 from canonym.linking.verify import verify_index
+from canonym.terminology.overlay import OVERLAY
 from canonym.training.loop.checkpoints import list_checkpoints, read_newest
 from record import RESULTS, save
 

@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from canonym.indexes.codes import multiplier
+from canonym.indexes.int8 import multiplier
 from record import save
 
 WIDTH, REPEATS, TOGETHER = 128, 7, 256

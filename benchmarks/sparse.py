@@ -98,11 +98,11 @@ def part_of(vectors: SparseVectors, first: int, last: int) -> SparseVectors:
 
 def canonym_(names: SparseVectors) -> Search:
     """The index of the installed canonym."""
-    from canonym.indexes import codes, exact
+    from canonym.indexes import exact, int8
     from canonym.indexes.inverted import Inverted
 
     exact.n_cores = lambda: 1
-    codes._WARM = 0  # the import of ONNX Runtime is no part of a search
+    int8._WARM = 0  # the import of ONNX Runtime is no part of a search
     index = Inverted.build(names)
 
     def search(queries: SparseVectors) -> Found:
@@ -114,9 +114,9 @@ def canonym_(names: SparseVectors) -> Search:
 
 def canonym_numpy(names: SparseVectors) -> Search:
     """The same without ONNX Runtime."""
-    from canonym.indexes import codes
+    from canonym.indexes import int8
 
-    codes._is_installed = lambda: False
+    int8._is_installed = lambda: False
     return canonym_(names)
 
 

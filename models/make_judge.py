@@ -28,11 +28,9 @@ import numpy.typing as npt
 from canonym import Linker, Terminology
 from canonym.corpora import read_pubtator
 from canonym.corpora.cadec import read_folds, read_mention_table
-from canonym.linking.calibration import misspelt
-from canonym.linking.evidence import EVIDENCE, evidence_of
+from canonym.linking.calibration import OTHER_LANGUAGES, misspelt, noise, unrelated_phrases
 from canonym.linking.fitting import annotated_documents, judged
-from canonym.linking.judge import ANY, COMES_ALONG, SHIPPED, Judge, fit_judge
-from canonym.linking.unrelated import OTHER_LANGUAGES, noise, unrelated_phrases
+from canonym.linking.judge import ANY, COMES_ALONG, EVIDENCE, SHIPPED, Judge, evidence_of, fit_judge
 from canonym.mentions.contrasts import sibling_of
 from canonym.ranking.additive_model import AdditiveModel, Curve
 from canonym.terminology import read_records

@@ -22,6 +22,9 @@ from tests.test_layers import PACKAGES, THIRD_PARTY
 hypothesis.settings.register_profile("canonym", deadline=None, derandomize=True, max_examples=50)
 hypothesis.settings.load_profile("canonym")
 
+# No test takes the power away, so none needs to wait for the disk: there are thousands of files.
+os.fsync = lambda _: None
+
 
 def _data_folder() -> Path | None:
     named = os.environ.get("CANONYM_DATA")

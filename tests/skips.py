@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 ALLOWED: dict[str, str] = {
-    # What `make clients` installs: too large for each run of all tests.
+    # What `make clients` installs: a gigabyte.
     r"needs OpenRefine": "OpenRefine",
     r"no Chromium is installed": "Chromium",
     r"needs ray": "Ray, of 190 MB",
@@ -27,7 +27,6 @@ ALLOWED: dict[str, str] = {
     r"could not import '(resource|fcntl)'": "a POSIX system",
     r"not a git checkout": "a checkout",
     # Cases of a contract that do not apply.
-    r"its vectors may differ in their last bits": "encoders that do not promise it",
     r"the front door may name any part": "two modules without a layer",
 }
 """Reasons, as regular expressions, and what is missing."""

@@ -14,7 +14,7 @@ A comment right before a block changes what is done with it::
     <!-- terminal -->       run it as if at a terminal
     <!-- not run: WHY -->   leave it alone
 
-``python tests/test_docs.py PAGE...`` writes real outputs into the pages wherever they differ.
+``python -m tests.test_docs PAGE...`` writes real outputs into the pages wherever they differ.
 """
 
 from __future__ import annotations

@@ -123,7 +123,9 @@ def _required(tree: ast.AST) -> Iterator[tuple[int, str, str]]:
 
 
 @functools.cache
-def _tree(path: Path) -> ast.Module:
+@functools.cache
+def tree_of(path: Path) -> ast.Module:
+    """Return the syntax tree of a module; tests of all modules share it."""
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
@@ -136,7 +138,7 @@ def _upward(path: Path) -> Iterator[str]:
     part = _part(path)
     if part in {"__init__", "__main__"}:
         return  # the front door may name any part; nothing below it imports it for that
-    for line, name in _imports(_tree(path), at_import=False):
+    for line, name in _imports(tree_of(path), at_import=False):
         if not name.startswith("canonym."):
             continue
         target = name.split(".")[1]
@@ -164,7 +166,7 @@ def test_no_import_is_relative() -> None:
     assert not [
         _place(path, node.lineno)
         for path in _modules()
-        for node in ast.walk(_tree(path))
+        for node in ast.walk(tree_of(path))
         if isinstance(node, ast.ImportFrom) and node.level
     ]
 
@@ -172,7 +174,7 @@ def test_no_import_is_relative() -> None:
 def _early(path: Path) -> Iterator[str]:
     """Yield the heavy imports that a module makes when it is imported itself."""
     own = "" if path.name == "__init__.py" else WHOLE.get(_part(path), "")
-    for line, name in _imports(_tree(path), at_import=True):
+    for line, name in _imports(tree_of(path), at_import=True):
         root = name.split(".")[0]
         if root in THIRD_PARTY and root not in LIGHT and not (own and THIRD_PARTY[root] == own):
             yield f"{_place(path, line)} imports {root} at module level"
@@ -184,11 +186,11 @@ def test_heavy_modules_are_imported_where_they_are_used() -> None:
 
 def _undeclared(path: Path) -> Iterator[str]:
     """Yield third-party imports that no dependency declares, and extras that do not bring them."""
-    for line, name in _imports(_tree(path), at_import=False):
+    for line, name in _imports(tree_of(path), at_import=False):
         root = name.split(".")[0]
         if root not in {"canonym", *THIRD_PARTY} and root not in sys.stdlib_module_names:
             yield f"{_place(path, line)}: {root} is not declared"
-    for line, name, extra in _required(_tree(path)):
+    for line, name, extra in _required(tree_of(path)):
         where = f"{_place(path, line)}: {name}"
         root = name.split(".")[0]
         if root not in THIRD_PARTY:

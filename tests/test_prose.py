@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.test_layers import tree_of
+
 ROOT = Path(__file__).parents[1]
 LONGEST = 40  # words of a sentence
 MEDIAN = 18
@@ -83,7 +85,7 @@ def test_no_module_docstring_begins_with_a_question_word() -> None:
         for path in sorted((ROOT / "src").rglob("*.py"))
         if re.match(
             r"(What|How|Whether|Which)\b",
-            ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or "",
+            ast.get_docstring(tree_of(path)) or "",
         )
     ]
     assert not begins

@@ -16,14 +16,14 @@ from canonym.evaluation.dictionary import (
 )
 from canonym.linker import Linker
 from canonym.linking.pipeline import Pipeline
-from canonym.linking.targets import parse_search
+from canonym.linking.settings import parse_search
 from canonym.terminology import Terminology
 from canonym.text import biosyn_normal
 from canonym.types import Encoder
 
 
 class TargetDictionary(Dictionary):
-    """Finds concepts by a search of `canonym.linking.targets`, but no names.
+    """Finds concepts by a search of `canonym.linking.settings`, but no names.
 
     Training mentions stand beside the terminology here, not among its names. The mean of the names
     of a concept is no name, so only concepts are ranked.
@@ -60,7 +60,7 @@ def build_target_dictionary(
     weights: Sequence[float] | None = None,
     as_written: bool = False,
 ) -> TargetDictionary:
-    """Index the terminology of an evaluation for a search of `canonym.linking.targets`.
+    """Index the terminology of an evaluation for a search of `canonym.linking.settings`.
 
     References
     ----------

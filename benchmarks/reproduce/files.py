@@ -26,7 +26,7 @@ part            ``"test"`` (default), or ``"dev"``
 terminology     its files, read one after the other; folds may bring lists of targets instead
 protocol        a key of `canonym.evaluation.protocols.PROTOCOLS`; ``split``, ``same`` and
                 ``glosses`` vary it
-search          one of `canonym.linking.targets.SEARCHES`: training mentions are separate names
+search          one of `canonym.linking.settings.SEARCHES`: training mentions are separate names
                 and concepts are ranked (the strict reading); ``{ dev = ["O-T", "OD-T"] }``:
                 the best of these on the dev part
 encoders        as `canonym.linker.Linker.build` takes them; none is verbatim look-up. A model

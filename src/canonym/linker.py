@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import shutil
 import warnings
 import weakref
@@ -11,22 +13,20 @@ from pathlib import Path
 from typing import Any, Self, Unpack
 
 from canonym.errors import InvalidInput, Mismatch
-from canonym.io.files import write_folder
+from canonym.io.files import MANIFEST, file_digest, write_folder
 from canonym.linking.annotation import Annotator
 from canonym.linking.build import FORMAT, MEMORY, Progress, build_index
-from canonym.linking.decision import as_documents, as_text
-from canonym.linking.display import describe, index_facts, index_fingerprint
 from canonym.linking.extra_names import TrainingMention
 from canonym.linking.judge import COMES_ALONG, JUDGE, Judge, open_judge
-from canonym.linking.links import LinkOptions, Links, shows_options
+from canonym.linking.links import LinkOptions, Links, as_documents, as_text, shows_options
 from canonym.linking.manifest import read_index_manifest
 from canonym.linking.named import DEFAULT, OFFICIAL, PACKAGED, index_folder, is_index_name
-from canonym.linking.overlay import OVERLAY, Overlay, check_overlay
 from canonym.linking.parallel import annotate_texts, link_in_processes
 from canonym.linking.pipeline import Pipeline
 from canonym.linking.settings import Settings
 from canonym.linking.synonyms import Synonyms
 from canonym.terminology import Terminology
+from canonym.terminology.overlay import OVERLAY, Overlay, OverlayContent, check_overlay
 from canonym.types import Document, Encoder, Link, Mention
 from canonym.types.html import html_table
 
@@ -413,19 +413,52 @@ class Linker:
     def info(self) -> dict[str, Any]:
         """Describe the linker: its terminology, encoders, settings and judge."""
         content = self._overlay.read()
-        return describe(self.folder, self.manifest, self.terminology, content, self.judge)
+        added = {"synonyms": len(content.synonyms), "forbidden pairs": len(content.forbidden)}
+        sources = [" ".join(filter(None, pair)) for pair in self.terminology.sources()]
+        return {
+            "folder": str(self.folder),
+            "fingerprint": self._fingerprint(content),
+            **{key: self.manifest[key] for key in ("format", "encoders", "settings")},
+            **({"fusion": self.manifest["fusion"]} if "fusion" in self.manifest else {}),
+            **({"added": added} if any(added.values()) else {}),
+            **({"confidence": self.judge.facts()} if self.judge else {}),
+            "terminology": {
+                **self.manifest["terminology"],
+                "sources": [source for source in sources if source],
+            },
+        }
+
+    def _facts(self) -> dict[str, str]:
+        """Return terminology, concepts, names and encoders, in a few words for consoles."""
+        info = self.info()
+        terminology = info["terminology"]
+        return {
+            "terminology": " + ".join(terminology["sources"]) or info["folder"],
+            "concepts": f"{terminology['n_concepts']:,}",
+            "names": f"{terminology['n_names']:,}",
+            "encoders": " + ".join(self.encoder_names) or "none",
+        }
 
     def __repr__(self) -> str:
-        facts = (f"{name}: {value}" for name, value in index_facts(self.info()).items())
+        facts = (f"{name}: {value}" for name, value in self._facts().items())
         return f"<{type(self).__name__}, {', '.join(facts)}>"
 
     def _repr_html_(self) -> str:
-        return html_table(index_facts(self.info()).items())
+        return html_table(self._facts().items())
 
     @property
     def fingerprint(self) -> str:
         """SHA-256 of the manifest and of what was added: changes with all that links depend on."""
-        return index_fingerprint(self.folder, self._overlay.read(), self.judge)
+        return self._fingerprint(self._overlay.read())
+
+    def _fingerprint(self, content: OverlayContent) -> str:
+        digest = file_digest(self.folder / MANIFEST)
+        if content == OverlayContent() and self.judge is None:
+            return digest
+        names = [[name.text, name.concept_id, name.language] for name in content.synonyms]
+        fitted = self.judge and self.judge.to_dict()
+        whole = json.dumps([digest, names, content.forbidden, fitted])
+        return hashlib.sha256(whole.encode("ascii")).hexdigest()
 
     @property
     def encoder_names(self) -> tuple[str, ...]:

@@ -98,7 +98,7 @@ def test_an_exact_index_is_searched_on_the_device(
     files: Path, moved: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr("canonym.indexes.exact.FEWEST", 1)
-    monkeypatch.setattr("canonym.indexes.moved.torch_device", devices.torch_device)
+    monkeypatch.setattr("canonym.indexes.gpu.torch_device", devices.torch_device)
     index = str(tmp_path / "index")
     run("index", "-q", str(files / "names.obo"), "-o", index, "-e", "default")
     expected = run("link", "--index", index, "flus").stdout

@@ -14,7 +14,7 @@ from canonym.indexes import ivf
 from canonym.indexes.exact import Exact
 from canonym.indexes.inverted import Inverted
 from canonym.indexes.ivf import Ivf
-from canonym.indexes.unscaled import Inner
+from canonym.indexes.unnormalised import Inner
 from canonym.types import Hits, SparseVectors
 
 

@@ -11,9 +11,9 @@ from canonym.encoders.inputs import (
     check_option,
     checked_names,
     distinct_names,
-    without_surrogates,
 )
 from canonym.errors import InvalidInput
+from canonym.io.encodings import without_surrogates
 
 
 class Marked(str):

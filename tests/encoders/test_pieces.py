@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 import canonym
-from canonym.encoders.inputs import without_surrogates
 from canonym.encoders.pieces import WordPieces, words_of
 from canonym.errors import InvalidInput, ReadError
+from canonym.io.encodings import without_surrogates
 
 TOKENIZER = Path(canonym.__file__).parent / "models" / "contextual" / "tokenizer.json"
 HOSTILE = [

@@ -10,17 +10,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from canonym.errors import ReadError
-from canonym.indexes import codes, distinct, exact
+from canonym.indexes import distinct, exact, int8
 from canonym.indexes.distinct import Distinct
 from canonym.indexes.exact import Exact
-from canonym.indexes.unscaled import Inner
+from canonym.indexes.unnormalised import Inner
 from canonym.types import Hits
 
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(exact, "FEWEST", 1)
-    monkeypatch.setattr(codes, "_is_installed", lambda: False)
+    monkeypatch.setattr(int8, "_is_installed", lambda: False)
     monkeypatch.setattr(distinct, "_SPAN", 300)
     monkeypatch.setattr(exact, "_ROW_BLOCK", 256)
     monkeypatch.setattr(exact, "_PRODUCTS", 256)
@@ -107,7 +107,7 @@ def test_an_index_without_columns_opens(tmp_path: Path) -> None:
     before = saved(np.repeat(rows, 2, axis=0), tmp_path).search(rows[:20], 5)
     for name in ("columns.npy", "equal_rows.npy", "equal_starts.npy"):
         (tmp_path / name).unlink()
-    codes.Codes.write(np.load(tmp_path / "vectors.npy"), tmp_path)
+    int8.DenseInt8.write(np.load(tmp_path / "vectors.npy"), tmp_path)
     assert same(Exact.load(tmp_path).search(rows[:20], 5), before)
 
 

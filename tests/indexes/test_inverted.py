@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from canonym.errors import InvalidInput, ReadError
-from canonym.indexes import codes, folded, inverted
-from canonym.indexes.folded import Folded
+from canonym.indexes import int8, inverted
+from canonym.indexes.int8 import SparseInt8
 from canonym.indexes.inverted import Inverted, write_inverted
 from canonym.indexes.selection import ranked_hits
 from canonym.indexes.vectors import take_vectors
@@ -22,10 +22,10 @@ N_COLUMNS = 40
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(folded, "_BLOCK", 64)
-    monkeypatch.setattr(folded, "_RUN", 4)
-    monkeypatch.setattr(folded, "_WIDTH", 12)
-    monkeypatch.setattr(folded, "_AT_ONCE", 256)
+    monkeypatch.setattr(int8, "_SPARSE_BLOCK", 64)
+    monkeypatch.setattr(int8, "_RUN", 4)
+    monkeypatch.setattr(int8, "_WIDTH", 12)
+    monkeypatch.setattr(int8, "_AT_ONCE", 256)
     monkeypatch.setattr(inverted, "_AT_ONCE", 5)
     monkeypatch.setattr(inverted, "_PAIR_BLOCK", 50)
 
@@ -104,7 +104,7 @@ def scored(patch: pytest.MonkeyPatch) -> list[int]:
 
 
 def test_few_rows_are_scored(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(folded, "_WIDTH", N_COLUMNS)
+    monkeypatch.setattr(int8, "_WIDTH", N_COLUMNS)
     rng = np.random.default_rng(0)
     index, queries = Inverted.build(sparse(made(20_000, rng))), sparse(made(10, rng))
     counts = scored(monkeypatch)
@@ -128,11 +128,11 @@ def test_rows_that_share_no_column_are_not_all_scored(monkeypatch: pytest.Monkey
 def test_no_score_exceeds_its_bound(signed: bool) -> None:
     rng = np.random.default_rng(1)
     rows, queries = made(500, rng, signed=signed), made(6, rng, signed=signed)
-    index = Folded.of(sparse(rows))
+    index = SparseInt8.of(sparse(rows))
     asked = index.folded(sparse(queries))
     scores = queries.astype(np.float64) @ rows.T
     seen = []
-    for chosen, bounds in index.bounds(asked, codes.multiplier(False)):
+    for chosen, bounds in index.bounds(asked, int8.multiplier(False)):
         limits = bounds * asked.unit[:, None]
         assert (scores[:, chosen] <= limits * (1 + 1e-12)).all()
         assert bounds.min() == 0  # the row of zeros, or rows without a common place
@@ -141,20 +141,20 @@ def test_no_score_exceeds_its_bound(signed: bool) -> None:
 
 
 def test_columns_of_their_own_have_tight_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(folded, "_WIDTH", N_COLUMNS)
+    monkeypatch.setattr(int8, "_WIDTH", N_COLUMNS)
     rng = np.random.default_rng(2)
     rows, queries = made(60, rng), made(4, rng)
-    index = Folded.of(sparse(rows))
+    index = SparseInt8.of(sparse(rows))
     asked = index.folded(sparse(queries))
-    ((chosen, bounds),) = index.bounds(asked, codes.multiplier(False))
+    ((chosen, bounds),) = index.bounds(asked, int8.multiplier(False))
     np.testing.assert_allclose(bounds * asked.unit[:, None], queries @ rows[chosen].T, atol=0.04)
 
 
 def test_a_column_that_no_row_has_loosens_no_bound() -> None:
     rows = np.eye(3, 4, dtype=np.float32)
     query = np.array([[0.6, 0, 0, 0.8]], np.float32)
-    index = Folded.of(sparse(rows))
-    ((chosen, bounds),) = index.bounds(index.folded(sparse(query)), codes.multiplier(False))
+    index = SparseInt8.of(sparse(rows))
+    ((chosen, bounds),) = index.bounds(index.folded(sparse(query)), int8.multiplier(False))
     assert chosen.tolist() == [0, 1, 2]
     assert bounds.tolist() == [[126 * 127, 0, 0]]
 

@@ -12,10 +12,10 @@ import pytest
 
 from canonym import indexes
 from canonym.errors import ReadError
-from canonym.indexes import codes, ivf, kmeans, recall
+from canonym.indexes import int8, ivf, kmeans
+from canonym.indexes.concatenated import Concatenated
 from canonym.indexes.exact import Exact, unit
 from canonym.indexes.ivf import Ivf, make_lists, write_lists
-from canonym.indexes.stacked import Stacked
 from canonym.types import Float32Array, Hits
 
 WIDTH = 16
@@ -76,11 +76,11 @@ def test_without_onnx_runtime_lists_and_answers_are_the_same(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     pytest.importorskip("onnxruntime")
-    monkeypatch.setattr(codes, "_WARM", 0)
+    monkeypatch.setattr(int8, "_WARM", 0)
     with_it = Ivf.build(VECTORS)
     found = with_it.search(QUERIES, 10)
-    monkeypatch.setattr(codes, "_is_installed", lambda: False)
-    monkeypatch.setattr(codes, "_with_onnx", None)
+    monkeypatch.setattr(int8, "_is_installed", lambda: False)
+    monkeypatch.setattr(int8, "_with_onnx", None)
     without = Ivf.build(VECTORS)
     assert without._rows.tobytes() == with_it._rows.tobytes()
     assert without._centres.vectors.tobytes() == with_it._centres.vectors.tobytes()
@@ -192,7 +192,7 @@ def test_the_measured_recall_is_that_of_searching_without_the_own_row(index: Ivf
 
 def test_names_beside_it_are_found_as_in_one_index(index: Ivf) -> None:
     more = clustered(50, 5)
-    stacked = Stacked([index, Exact(more)])
+    stacked = Concatenated([index, Exact(more)])
     found = stacked.search(QUERIES, 5)
     whole = Exact(np.concatenate([VECTORS, more])).search(QUERIES, 5)
     assert (found.rows[:, 0] == whole.rows[:, 0]).mean() > 0.97
@@ -252,5 +252,5 @@ def test_of_many_rows_those_in_the_lists_looked_at_are_looked_at(
 def test_where_no_other_row_is_known_all_lists_are_looked_at() -> None:
     rows = np.tile(VECTORS[:1], (30, 1))
     centres = Exact(VECTORS[:4])
-    nowhere = recall.measure_recall(rows, centres, np.zeros((30, 2), np.int32), lambda *_: None)
+    nowhere = ivf.measure_recall(rows, centres, np.zeros((30, 2), np.int32), lambda *_: None)
     assert nowhere == (4, 1.0, 1.0)

@@ -12,7 +12,7 @@ import pytest
 from canonym import Concept, Document, Linker, Mention, Name, Terminology
 from canonym.errors import InvalidInput
 from canonym.exchange.auto_accept import can_auto_accept
-from canonym.linking.build import BAGS
+from canonym.linking.build import PHRASES
 from canonym.terminology.readers.medic import read_medic
 from canonym.text.short_forms import is_short_form
 
@@ -191,7 +191,7 @@ def test_an_index_without_bags_has_its_names_read(tmp_path: Path) -> None:
     folder, seen = tmp_path / "index", []
     terminology = Terminology.build(RECORDS)
     linker = Linker.build(terminology, encoders=[], sieves=["verbatim"], folder=folder)
-    assert not (folder / BAGS).exists()
+    assert not (folder / PHRASES).exists()
     found = linker.annotate_documents(["An aspirin"], progress=lambda *stage: seen.append(stage))
     assert next(found)[1][0].id == "X:8"
     assert seen[-1] == ("names for texts", 13, 13)

@@ -13,11 +13,10 @@ from click.testing import CliRunner
 from canonym import Linker
 from canonym.cli import main
 from canonym.errors import InvalidInput
-from canonym.linking import calibration, unrelated
+from canonym.linking import calibration
 from canonym.linking.calibration import observe_terminology
-from canonym.linking.evidence import EVIDENCE
 from canonym.linking.fitting import fit_confidence
-from canonym.linking.judge import JUDGE, MENTIONS, OWN_NAMES, Judge
+from canonym.linking.judge import EVIDENCE, JUDGE, MENTIONS, OWN_NAMES, Judge
 from canonym.mentions.prepare import Preparation
 from canonym.terminology import Terminology
 from canonym.text import normalise
@@ -171,12 +170,14 @@ def test_too_few_names_are_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_strangers_are_the_same_every_time_and_not_repeated() -> None:
-    one = unrelated.unrelated_phrases(5, seed=1)
-    assert one == unrelated.unrelated_phrases(5, seed=1) != unrelated.unrelated_phrases(5, seed=2)
-    phrases = [*unrelated.EVERYDAY, *unrelated.OTHER_LANGUAGES]
+    one = calibration.unrelated_phrases(5, seed=1)
+    assert (
+        one == calibration.unrelated_phrases(5, seed=1) != calibration.unrelated_phrases(5, seed=2)
+    )
+    phrases = [*calibration.EVERYDAY, *calibration.OTHER_LANGUAGES]
     assert len({phrase.strip() for phrase in phrases}) == len(phrases)
     assert all(text == text.strip() and text for text in one)
-    assert all(len(word) >= 4 for pair in unrelated.pairs(50) for word in pair.split())
+    assert all(len(word) >= 4 for pair in calibration.word_pairs(50) for word in pair.split())
 
 
 def test_the_command_needs_no_corpus(linker: Linker, ngrams: Linker) -> None:

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from canonym import Concept, InvalidInput, Linker, Name, ReadError, Terminology
 from canonym.cli import main
 from canonym.linking import default
-from canonym.linking.overlay import OVERLAY
+from canonym.terminology.overlay import OVERLAY
 from canonym.terminology.readers import icd10cm
 from canonym.terminology.readers.everyday import SOURCE, read_everyday
 from canonym.types import Record

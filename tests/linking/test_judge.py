@@ -30,18 +30,21 @@ from canonym.cli import main
 from canonym.evaluation.certainty import ece
 from canonym.linking import fitting
 from canonym.linking.calibration import Observed
-from canonym.linking.evidence import EVIDENCE, SIGNS, Vocabulary, evidence_of, signs_of
 from canonym.linking.fitting import cross_fitted, judged, observe
 from canonym.linking.judge import (
     ANY,
     CONTRADICTED,
+    EVIDENCE,
     JUDGE,
     MENTIONS,
     NONSENSE,
     Judge,
+    Vocabulary,
+    evidence_of,
     fit_judge,
     knows,
     shipped_judge,
+    signs_of,
 )
 from canonym.ranking.additive_model import AdditiveModel, Curve
 from canonym.types import Against, Contradiction, Step
@@ -59,7 +62,9 @@ def graded(link: Link, min_confidence: float, k: int) -> Link:
 
 
 def signs(link: Link) -> dict[str, float]:
-    assert tuple(signs_of(link)) == SIGNS
+    sieves = ("verbatim", "normalised", "reordered")
+    of_candidates = ("shared", "alone", "contradicts")
+    assert tuple(signs_of(link)) == ("score", "margin", "agreement", *sieves, *of_candidates)
     return signs_of(link)
 
 

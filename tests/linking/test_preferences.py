@@ -133,6 +133,9 @@ def test_what_no_concept_is_of(linker: Linker) -> None:
     for wanted in ("Z:", "rat", ""):
         with pytest.raises(InvalidInput, match="no concept of"):
             ids(linker, "p53", prefer=[wanted])
+    bare = Linker.build(Terminology.build([Concept("1", "cold")]), encoders=[])
+    with pytest.raises(InvalidInput, match=r"or a species. It has none$"):
+        bare.link(["cold"], prefer=["MESH:"])
     with pytest.raises(InvalidInput, match="at most 30"):
         ids(linker, "p53", prefer=["gene"] * 31)
 

@@ -13,7 +13,7 @@ import pytest
 from canonym import Concept, InvalidInput, Link, Linker, Mention, Name, ReadError, Terminology, Xref
 from canonym.encoders import load_encoder
 from canonym.encoders.static import StaticVectors
-from canonym.linking.targets import SEARCHES, TARGETS, parse_search
+from canonym.linking.settings import SEARCHES, TARGETS, parse_search
 
 # Words that do not contradict each other, as those with numbers do.
 WORDS = [f"w{chr(ord('a') + number)}" for number in range(24)]

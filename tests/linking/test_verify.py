@@ -19,8 +19,8 @@ from canonym.cli.failures import Unusable, reported
 from canonym.errors import CanonymError, Mismatch, ReadError
 from canonym.io.files import CHECKSUMS, MANIFEST
 from canonym.linking.judge import JUDGE
-from canonym.linking.overlay import MARK, OVERLAY
 from canonym.linking.verify import verify_index
+from canonym.terminology.overlay import MARK, OVERLAY
 
 RECORDS = [
     Concept("X:1", "Myocardial infarction"),

@@ -349,7 +349,7 @@ def measured(
     return table, watched, {**given, **trained}
 
 
-_ALSO_QUICK = ("biosyn-published", "few-shot-published")  # `make slow` runs the others
+_ALSO_QUICK = ("biosyn-published",)  # `make slow` runs the others
 
 
 @pytest.mark.parametrize(

@@ -625,7 +625,7 @@ def test_an_index_that_cannot_be_written_to_says_so(
     def fail(*_: object) -> None:
         raise PermissionError(13, "Permission denied", "/somewhere")
 
-    monkeypatch.setattr("canonym.linking.overlay.Overlay._write", fail)
+    monkeypatch.setattr("canonym.terminology.overlay.Overlay._write", fail)
     body = {"synonyms": [{"name": "the big one", "id": "X:1"}]}
     detail = _refused(reviewing.post("/v1/synonyms", json=body), 409)
     assert detail == "the folder of index cannot be written to: nothing was changed"

@@ -8,8 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from canonym.errors import InvalidInput
-from canonym.io.numbers import exp, log, weighted_sum
-from canonym.ranking.probability import FloatArray, sigmoid
+from canonym.io.numbers import FloatArray, exp, log, sigmoid, weighted_sum
 
 _STEPS = 100
 _PRECISION = 1e-10

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from canonym.cli.train.option_flags import TrainingCommand, click_option
+from canonym.cli.train.command import TrainingCommand, click_option
 from models.run import CONTEXT, Command
 
 

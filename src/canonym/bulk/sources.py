@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from canonym.errors import InvalidInput, Mismatch, ReadError, require
-from canonym.export.rows import without_surrogates
+from canonym.io.encodings import without_surrogates
 from canonym.io.tables import announced_delimiter, quoted_rows, unquoted
 
 if TYPE_CHECKING:

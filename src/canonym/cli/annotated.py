@@ -162,7 +162,9 @@ def open_corpus(
     `canonym.io.workbooks.SheetChoice`. Mentions without a text are grouped by
     the document that they name. A corpus without a mention is a `ReadError`.
     """
+    from canonym.corpora.census import by_document
     from canonym.io.workbooks import SheetChoice
+    from canonym.types import Document
 
     place = Path(path)
     if not place.exists():
@@ -174,7 +176,8 @@ def open_corpus(
         )
     encoding = encoding_of(format, place)
     choice = SheetChoice(sheet, header_row)
-    documents = _documents(read_items(format, place, encoding=encoding, choice=choice))
+    documents, loose = by_document(read_items(format, place, encoding=encoding, choice=choice))
+    documents += [Document(id_, "", tuple(mentions)) for id_, mentions in loose.items()]
     if not any(document.mentions for document in documents):
         raise ReadError(
             path, f"holds no annotated mention (read as {format}): there is nothing to evaluate"
@@ -222,19 +225,6 @@ def object_of(line: str) -> dict[str, Any]:
     except (ValueError, RecursionError):
         return {}
     return content if isinstance(content, dict) else {}
-
-
-def _documents(items: Iterable[Document | Mention]) -> list[Document]:
-    from canonym.types import Document
-
-    documents: list[Document] = []
-    loose: dict[str, list[Mention]] = {}
-    for item in items:
-        if isinstance(item, Document):
-            documents.append(item)
-        else:
-            loose.setdefault(item.document_id, []).append(item)
-    return documents + [Document(id_, "", tuple(mentions)) for id_, mentions in loose.items()]
 
 
 def read_items(

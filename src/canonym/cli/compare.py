@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from canonym.cli.description import report_option
 from canonym.cli.options import retired_option
 
 if TYPE_CHECKING:
@@ -37,14 +38,7 @@ _USUAL = ("default", "default,rarity=0.5", "chargrams", "default+chargrams")
     help="The most names to ask for.",
 )
 @click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True)
-@click.option(
-    "--format",
-    "format_",
-    type=click.Choice(["table", "json"]),
-    default="table",
-    show_default=True,
-    help="Format of the report.",
-)
+@report_option("table")
 def encoders(
     terminology: str,
     specs: tuple[str, ...],

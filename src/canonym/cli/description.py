@@ -1,9 +1,9 @@
-"""Counts and samples of a terminology, for reports."""
+"""Counts and samples of a terminology, for reports, and the formats of these."""
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -90,3 +90,15 @@ def _shown(value: Any) -> str:
     if isinstance(value, list):
         return " ".join(map(str, value))
     return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def report_option(usual: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Return the option for the format of a report: for people by default, or JSON."""
+    return click.option(
+        "--format",
+        "format_",
+        type=click.Choice([usual, "json"]),
+        default=usual,
+        show_default=True,
+        help="Format of the report.",
+    )

@@ -211,7 +211,7 @@ def mapping_opener(
         return None
     from canonym.errors import InvalidInput
     from canonym.exchange.mappings import origin_of
-    from canonym.linking.overlay import added_names
+    from canonym.terminology.overlay import added_names
 
     terminology = linker.terminology
     names = (*linker.synonyms, *added_names(terminology))

@@ -7,20 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from canonym.cli.description import report_option
+
 if TYPE_CHECKING:
     from pathlib import Path
 
 
 @click.command()
 @click.argument("path", required=False, type=click.Path())
-@click.option(
-    "--format",
-    "format_",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="Format of the report.",
-)
+@report_option("text")
 def info(path: str | None, format_: str) -> None:
     """Describe PATH (a terminology, an index, an encoder), or canonym itself.
 

@@ -114,7 +114,7 @@ def list_(index: str) -> None:
         known = linker.terminology.resolve(id_)
         label = linker.terminology.concept(known).label if known else ""
         cells = (kind, name, id_, language, label, notes.get((name, id_), ""))
-        click.echo("\t".join(printable(_one_line(cell)) for cell in cells))
+        click.echo("\t".join(printable(" ".join(cell.split())) for cell in cells))
 
 
 @synonyms.command("import")
@@ -132,7 +132,7 @@ def import_(file: str, index: str, language: str) -> None:
     """
     from canonym.cli.progress import note
     from canonym.errors import CanonymError, ReadError
-    from canonym.linking.overlay import checked_name
+    from canonym.terminology.overlay import checked_name
 
     linker = open_index(index)
     names, pairs = [], []
@@ -161,10 +161,6 @@ def _listed(linker: Linker) -> Iterator[tuple[str, str, str, str]]:
         yield "synonym", name.text, name.concept_id, name.language
     for mention, id_ in linker.synonyms.forbidden:
         yield "forbidden", mention, id_, ""
-
-
-def _one_line(cell: str) -> str:
-    return " ".join(cell.split())
 
 
 def _read(file: str) -> Iterator[tuple[int, str, str, str, str, str]]:

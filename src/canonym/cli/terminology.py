@@ -8,20 +8,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from canonym.cli.compare import encoders
+from canonym.cli.description import report_option
 
 if TYPE_CHECKING:
     from canonym.terminology import Terminology
     from canonym.terminology.diff import Difference
 
 
-_FORMAT = click.option(
-    "--format",
-    "format_",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="Format of the report.",
-)
+_FORMAT = report_option("text")
 _SAMPLES = click.option(
     "--samples", type=click.IntRange(min=0), default=5, show_default=True, help="Samples shown."
 )

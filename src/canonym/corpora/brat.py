@@ -14,7 +14,7 @@ file, line ends included: a carriage return counts.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -219,9 +219,9 @@ def brat_annotations(document: Document) -> str:
                 f"the type {mention.type!r} is empty or holds a space; brat has none"
             )
         spans = ";".join(f"{start} {end}" for start, end in pieces)
-        lines.append(f"T{i}\t{mention.type} {spans}\t{_one_line(mention.text)}\n")
+        lines.append(f"T{i}\t{mention.type} {spans}\t{' '.join(mention.text.split())}\n")
         ids = written_ids(mention)
-        if not all(re.fullmatch(f"(?i:{NOTE_IDS})", id_) for id_ in _split(ids)):
+        if not all(re.fullmatch(f"(?i:{NOTE_IDS})", id_) for id_ in re.split(r"[|,]", ids) if id_):
             raise InvalidInput(f"the ids {ids[:60]!r} would be read back as an ordinary note")
         if ids:
             lines.append(f"#{i}\tAnnotatorNotes T{i}\t{ids}\n")
@@ -229,14 +229,6 @@ def brat_annotations(document: Document) -> str:
             n_attributes += 1
             lines.append(f"A{n_attributes}\t{flag.capitalize()} T{i}\n")
     return "".join(lines)
-
-
-def _split(ids: str) -> Iterable[str]:
-    return filter(None, re.split(r"[|,]", ids))
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
 
 
 class BratWriter:

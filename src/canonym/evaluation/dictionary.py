@@ -15,7 +15,7 @@ from canonym.encoders import make_encoder
 from canonym.errors import InvalidInput
 from canonym.evaluation.questions import QuestionSet
 from canonym.linker import Linker
-from canonym.linking.filters import Filter
+from canonym.linking.names import Filter
 from canonym.mentions.aliases import LEAST_GAIN
 from canonym.ranking.pooling import TieRule
 from canonym.terminology import Terminology

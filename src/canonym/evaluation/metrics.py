@@ -224,26 +224,12 @@ DEFAULT_METRICS: tuple[str, ...] = (
 def columns(
     mentions: Iterable[ScoredMention] | Tally, metric: str, *, rule: str = "all"
 ) -> Columns:
-    """Return numerator and denominator of a metric for every mention.
+    """Return numerator and denominator of a metric for every mention, ``(n, 2)`` float64.
 
-    Parameters
-    ----------
-    mentions : iterable of ScoredMention, or Tally
-        A tally saves the search for the ids when another metric follows.
-    metric : str
-        A name of `METRICS`, with its cut-off where it has one (``"accuracy@5"``).
-    rule : str
-        One of `RULES`.
-
-    Returns
-    -------
-    ndarray, shape (n, 2), float64
-        The metric is the sum of the first column over that of the second.
-
-    Raises
-    ------
-    InvalidInput
-        If the name, its cut-off or the rule is unknown, or there are no mentions.
+    The metric is the sum of the first column over that of the second. `metric` is a name of
+    `METRICS`, with its cut-off where it has one (``"accuracy@5"``), `rule` one of `RULES`. A tally
+    saves the search for the ids when another metric follows. Raises `InvalidInput` if the name, its
+    cut-off or the rule is unknown, or there are no mentions.
     """
     name, at, digits = metric.partition("@")
     if name not in METRICS:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from canonym.errors import InvalidInput
 from canonym.evaluation.dictionary import FoundConcept, FoundName
 from canonym.evaluation.questions import Question
-from canonym.linking import evidence
+from canonym.linking import judge
 from canonym.types import Link
 
 IntArray = npt.NDArray[np.int64]
@@ -223,23 +223,7 @@ class Tally(NamedTuple):
 
 
 def tally(mentions: Iterable[ScoredMention]) -> Tally:
-    """Find the right ids in the rankings of every mention, once for all metrics.
-
-    Parameters
-    ----------
-    mentions : iterable of ScoredMention
-        In any order.
-
-    Returns
-    -------
-    Tally
-        The counts.
-
-    Raises
-    ------
-    InvalidInput
-        If there are no mentions.
-    """
+    """Find the right ids in the rankings of every mention, once for all metrics."""
     n_gold, n_predicted = [], []
     ranked: list[tuple[int, int]] = []
     candidates: list[tuple[int, int]] = []
@@ -305,8 +289,8 @@ def answers_of_link(link: Link) -> tuple[RankedAnswer, ...]:
 
 
 def signs_of(link: Link) -> tuple[float, ...]:
-    """Return `evidence.SIGNS` of an undivided link; none without candidates."""
-    return tuple(evidence.signs_of(link).values()) if link.candidates else ()
+    """Return the signs of an undivided link as numbers; none without candidates."""
+    return tuple(judge.signs_of(link).values()) if link.candidates else ()
 
 
 def read_answers(

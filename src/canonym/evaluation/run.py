@@ -23,11 +23,16 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple, TypedDict, Unpack
+from typing import Any, NamedTuple, TypeAlias, TypedDict, Unpack
 
 from canonym.errors import InvalidInput
-from canonym.evaluation.answering import answer_questions
-from canonym.evaluation.dictionary import Dictionary, as_explained, build_dictionary
+from canonym.evaluation.dictionary import (
+    Dictionary,
+    FoundConcept,
+    FoundName,
+    as_explained,
+    build_dictionary,
+)
 from canonym.evaluation.metrics import columns
 from canonym.evaluation.outcomes import (
     RankedAnswer,
@@ -46,7 +51,7 @@ from canonym.evaluation.slices import (
 )
 from canonym.evaluation.software import software_of
 from canonym.io.files import file_digest
-from canonym.io.processes import check_workers
+from canonym.io.processes import Reopened, check_workers, ordered_map
 from canonym.linker import Linker
 from canonym.linking.links import check_options
 from canonym.mentions.abbreviations import find_abbreviations
@@ -57,6 +62,8 @@ from canonym.text import biosyn_normal
 from canonym.types import Document, Encoder
 
 _log = logging.getLogger(__name__)
+_SHARES = 4  # parts of the strings for each process, which take different times
+_Hits: TypeAlias = dict[str, tuple[tuple[FoundName, ...], tuple[FoundConcept, ...]]]
 
 
 class EvaluationOptions(TypedDict, total=False):
@@ -404,10 +411,37 @@ def _search(dictionary: Dictionary, question_set: QuestionSet, settings: _Settin
     """Look the strings of questions up in a dictionary."""
     question_set = as_explained(question_set, dictionary)
     questions = question_set.questions
-    answers = answer_questions(dictionary, questions, settings.k, workers=settings.workers)
+    answers = _answers(dictionary, questions, settings.k, workers=settings.workers)
     texts = {text for question in questions for text in (*question.parts, question.text)}
     named = {text: len(dictionary.concepts_named(text)) for text in texts}
     return _Answered(question_set, answers, named, dictionary.linker)
+
+
+def _answers(
+    dictionary: Dictionary, questions: Sequence[Question], k: int, *, workers: int
+) -> tuple[tuple[RankedAnswer, ...], ...]:
+    """Rank names and concepts of every part of each question, in that many processes."""
+    strings = list(dict.fromkeys(text for question in questions for text in question.parts))
+    n = _SHARES * workers if workers > 1 else 1
+    hits: _Hits = {}
+    for of_share in ordered_map(
+        _Find(dictionary, k), (strings[number::n] for number in range(n)), workers=workers
+    ):
+        hits |= of_share
+    return tuple(
+        tuple(RankedAnswer(text, *hits[text]) for text in question.parts) for question in questions
+    )
+
+
+class _Find:
+    """Looks strings up in a dictionary, in whatever process it is called."""
+
+    def __init__(self, dictionary: Dictionary, k: int) -> None:
+        self._dictionary = Reopened(dictionary)
+        self._k = k
+
+    def __call__(self, strings: Sequence[str]) -> _Hits:
+        return self._dictionary.value.find(strings, self._k)
 
 
 def _link(

@@ -180,7 +180,7 @@ def propose(
     gaps = _gaps(base, 0), _gaps(base, 1)
     agree = _Neighbours(left_side, right_side, dict(settled))
     share = _share(len(settled), min(len(left_side.ids), len(right_side.ids)))
-    shared = {**{pair: names[1:] for pair, names in reordered.items()}, **_texts(equal)}
+    shared = {pair: names[1:] for pair, names in {**reordered, **equal}.items()}
     opposed = [against(*shared.get(pair, nearest[pair].texts)) for pair in pairs]
     rows = []
     for pair, opposition in zip(pairs, opposed, strict=True):
@@ -215,10 +215,6 @@ def _share(n_settled: int, n: int) -> float:
     Two with one and two without are added: a few concepts say little about it.
     """
     return math.log10((n_settled + 2) / (n + 4))
-
-
-def _texts(equal: Mapping[Pair, Equal]) -> dict[Pair, tuple[str, str]]:
-    return {pair: names[1:] for pair, names in equal.items()}
 
 
 def _labels_contradict(left: _Side, right: _Side, pair: Pair) -> bool:

@@ -23,8 +23,8 @@ from canonym.io.streams import open_text
 from canonym.io.tables import Table, announced_delimiter, open_table, quoted_rows, shown
 from canonym.io.workbooks import check_ids, workbook_suffix
 from canonym.linker import Linker
-from canonym.linking.overlay import checked_name
 from canonym.terminology.ids import ConceptIds
+from canonym.terminology.overlay import checked_name
 from canonym.text import STRONG, normalise
 from canonym.types import Name
 

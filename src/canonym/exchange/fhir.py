@@ -7,12 +7,10 @@ from collections.abc import Sequence
 from typing import IO, Any
 
 from canonym.exchange.mappings import Codes, Mapping, Origin, local_id, mappings_of
-from canonym.export.rows import number, without_surrogates
+from canonym.export.rows import number
 from canonym.io.curies import namespace, split_id
+from canonym.io.encodings import without_surrogates
 from canonym.types import Link
-
-VERSIONS: tuple[str, ...] = ("R4", "R5")
-"""Versions of FHIR."""
 
 _SYSTEMS = {
     "SNOMEDCT": "http://snomed.info/sct",
@@ -77,7 +75,7 @@ class ConceptMapWriter:
     origin : Origin
         Tool, index and day.
     version : str
-        One of `VERSIONS`.
+        ``"R4"`` or ``"R5"``.
     url : str
         Address of the map; by default one with the fingerprint of the index.
     title : str

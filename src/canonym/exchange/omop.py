@@ -9,8 +9,9 @@ from typing import IO, NamedTuple
 
 from canonym.errors import InvalidInput
 from canonym.exchange.mappings import Codes, Mapping, Origin, mappings_of, tool
-from canonym.export.rows import number, without_surrogates
+from canonym.export.rows import number
 from canonym.io.curies import split_id
+from canonym.io.encodings import without_surrogates
 from canonym.terminology import Terminology
 from canonym.types import Link
 

@@ -14,8 +14,9 @@ from typing import IO
 
 from canonym.exchange.mappings import Mapping as Claim
 from canonym.exchange.mappings import Origin, Verdict, mappings_of
-from canonym.export.rows import number, without_surrogates
+from canonym.export.rows import number
 from canonym.io.curies import LOCAL, namespaces, split_id, with_prefix
+from canonym.io.encodings import without_surrogates
 from canonym.text import PLAIN, STEPS, STRONG, UNORDERED, explain
 from canonym.types import ConceptMapping, Link
 

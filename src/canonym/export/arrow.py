@@ -14,8 +14,8 @@ from canonym.export.rows import (
     links_to_rows,
     prefixed,
     result_columns,
-    without_surrogates,
 )
+from canonym.io.encodings import without_surrogates
 from canonym.types import Link
 
 _ROW_GROUP = 50_000

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -31,12 +30,6 @@ STATUSES_JOINED_BY = ","
 """What joins the statuses of a mention, since those of parts in one row are joined otherwise."""
 
 _PREFIX = "canonym_"
-_SURROGATE = re.compile(r"[\ud800-\udfff]")
-
-
-def without_surrogates(text: str) -> str:
-    """Replace lone surrogates, which no encoding can write, by U+FFFD."""
-    return _SURROGATE.sub("\ufffd", text)
 
 
 def number(value: float | None) -> str:

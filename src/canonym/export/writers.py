@@ -24,8 +24,8 @@ from canonym.export.rows import (
     link_to_json,
     link_to_rows,
     result_columns,
-    without_surrogates,
 )
+from canonym.io.encodings import without_surrogates
 from canonym.io.files import write_file
 from canonym.io.tables import Row, TableStyle
 from canonym.types import Link

@@ -7,14 +7,14 @@ An index knows row numbers, not names. `search` answers with `Hits`, scores fall
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from canonym.errors import InvalidInput, ReadError
 from canonym.io.arrays import open_array
-from canonym.types import Float32Array, Hits, Int32Array
+from canonym.types import BoolArray, Searchable
 
 __all__ = [
     "LOOKED_AT",
@@ -27,24 +27,8 @@ __all__ = [
     "load_array",
 ]
 
-BoolArray = npt.NDArray[np.bool_]
-
 LOOKED_AT = 1 << 22
 """Numbers of rows that opening looks at, one and all; of more it looks at those that are used."""
-
-
-class Searchable(Protocol):
-    """Something to be searched; ``queries`` are vectors of the matching encoder."""
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows."""
-
-    def search(self, queries: Any, k: int, *, allowed: BoolArray | None = None) -> Hits:
-        """Return the `k` nearest allowed rows of every query."""
-
-    def score(self, queries: Any, rows: Int32Array) -> Float32Array:
-        """Score chosen rows, ``(n, m)`` int32 with −1 where empty, for every query."""
 
 
 def check_k(k: int) -> None:

@@ -12,9 +12,9 @@ import numpy.typing as npt
 
 from canonym.errors import InvalidInput
 from canonym.indexes import BoolArray, check_allowed, check_k, load_array
-from canonym.indexes.codes import FEWEST, Codes, multiplier, worth_it
 from canonym.indexes.distinct import Distinct
-from canonym.indexes.moved import Moved
+from canonym.indexes.gpu import GpuVectors
+from canonym.indexes.int8 import FEWEST, DenseInt8, multiplier, worth_it
 from canonym.indexes.selection import LOWEST, SLACK, Pairs, Promising, empty_hits, ranked_hits
 from canonym.io.devices import named_device
 from canonym.io.files import asked_threads, n_cores
@@ -43,7 +43,7 @@ class Exact:
     def __init__(
         self,
         vectors: Float32Array,
-        codes: Codes | None = None,
+        codes: DenseInt8 | None = None,
         distinct: Distinct | None = None,
     ) -> None:
         if vectors.ndim != 2:
@@ -53,7 +53,7 @@ class Exact:
         self.vectors = vectors
         self._codes = codes  # of the distinct vectors, or else of all
         self._distinct = distinct
-        self._moved: dict[str, Moved] = {}  # by device, once it is used
+        self._moved: dict[str, GpuVectors] = {}  # by device, once it is used
 
     @classmethod
     def build(cls, vectors: Float32Array) -> Exact:
@@ -134,7 +134,7 @@ class Exact:
         device = named_device() if self.n_rows >= FEWEST else None
         if device is not None:
             if device not in self._moved:
-                self._moved[device] = Moved(self.vectors, device)
+                self._moved[device] = GpuVectors(self.vectors, device)
             moved = self._moved[device]
             return lambda block: moved.promising(block, k, allowed, self._slack(block)), False
         codes, distinct = self._codes, self._distinct
@@ -244,7 +244,7 @@ class Exact:
             distinct = Distinct.load(folder, vectors)
         if (folder / "codes.npy").exists():
             n_coded = len(vectors) if distinct is None else distinct.columns.shape[1]
-            codes = Codes.load(folder, n_coded, vectors.shape[1])
+            codes = DenseInt8.load(folder, n_coded, vectors.shape[1])
         return cls(vectors, codes, distinct)
 
 
@@ -267,7 +267,7 @@ def write_codes(vectors: Float32Array, folder: Path) -> None:
     """Write the distinct ones of vectors, and their codes, if there are enough vectors."""
     if len(vectors) >= FEWEST:
         columns = Distinct.write(vectors, folder)
-        Codes.write(columns.T, folder)
+        DenseInt8.write(columns.T, folder)
 
 
 def unit(vectors: Float32Array) -> Float32Array:

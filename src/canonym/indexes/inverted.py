@@ -17,9 +17,8 @@ from canonym.indexes import (
     check_starts,
     load_array,
 )
-from canonym.indexes.codes import Multiply, multiplier, worth_it
 from canonym.indexes.exact import in_threads
-from canonym.indexes.folded import Folded, values_of
+from canonym.indexes.int8 import Multiply, SparseInt8, multiplier, values_of, worth_it
 from canonym.indexes.selection import LOWEST, Pairs, Promising, empty_hits, ranked_hits
 from canonym.io.arrays import ArrayWriter, open_array
 from canonym.types import Float32Array, Hits, Int32Array, SparseVectors
@@ -37,7 +36,7 @@ class Inverted:
     and rounded to float32. So a score depends on nothing else, and equal vectors get equal scores.
     """
 
-    def __init__(self, vectors: SparseVectors, folded: Folded | None = None) -> None:
+    def __init__(self, vectors: SparseVectors, folded: SparseInt8 | None = None) -> None:
         self._vectors = vectors
         self._folded = folded
         self._unchecked: Path | None = None  # a folder whose numbers nobody has looked at yet
@@ -90,7 +89,7 @@ class Inverted:
         check_allowed(allowed, self.n_rows)
         self._check(queries)
         if self._folded is None:
-            self._folded = Folded.of(self._vectors)
+            self._folded = SparseInt8.of(self._vectors)
         folded = self._folded
         # Products of whole numbers take one thread each; others share theirs among threads.
         several = worth_it(queries.n_rows, self.n_rows, folded.width)
@@ -112,7 +111,7 @@ class Inverted:
         queries: SparseVectors,
         k: int,
         allowed: BoolArray | None,
-        folded: Folded,
+        folded: SparseInt8,
         multiply: Multiply,
     ) -> Hits:
         """Search block after block; the k-th best score so far is the floor of what is next.
@@ -160,7 +159,7 @@ class Inverted:
         indices = load_array(folder / "indices.npy", (None,), np.int32)
         data = load_array(folder / "data.npy", indices.shape, np.float32)
         vectors = SparseVectors(indptr, indices, data, n_columns)
-        index = cls(vectors, Folded.load(folder, vectors.n_rows, n_columns))
+        index = cls(vectors, SparseInt8.load(folder, vectors.n_rows, n_columns))
         index._unchecked = folder
         return index
 
@@ -186,7 +185,7 @@ def write_inverted(batches: Iterable[SparseVectors], folder: Path) -> None:
             data.add(batch.data)
             n_values, n_columns = n_values + len(batch.data), batch.n_columns
     written = (open_array(folder / f"{name}.npy") for name in ("indptr", "indices", "data"))
-    Folded.write(SparseVectors._make((*written, n_columns)), folder)
+    SparseInt8.write(SparseVectors._make((*written, n_columns)), folder)
     np.save(folder / "n_columns.npy", np.int64(n_columns))
 
 

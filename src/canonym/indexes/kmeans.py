@@ -1,6 +1,6 @@
 """Groups of vectors of similar direction: spherical k-means, in whole numbers.
 
-Vectors and centres are compared as `canonym.indexes.codes` codes them. So the groups are the same
+Vectors and centres are compared as `canonym.indexes.int8` codes them. So the groups are the same
 on every machine, whatever multiplies and on however many threads.
 """
 
@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import numpy.typing as npt
 
-from canonym.indexes.codes import Codes, multiplier, worth_it
+from canonym.indexes.int8 import DenseInt8, multiplier, worth_it
 from canonym.io.arrays import Empty
 from canonym.types import Float32Array, Int32Array
 
@@ -82,7 +82,7 @@ def _nearest(
     n_nearest: int,
 ) -> Iterator[tuple[int, Float32Array, npt.NDArray[np.intp]]]:
     """Yield the place of each block of rows, their vectors, and the centres nearest to these."""
-    codes = Codes.of(centres, np.array([0, len(centres)]))
+    codes = DenseInt8.of(centres, np.array([0, len(centres)]))
     multiply = multiplier(worth_it(len(rows), *centres.shape))
     for first in range(0, len(rows), _BLOCK):
         some = rows[first : first + _BLOCK]

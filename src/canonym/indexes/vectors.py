@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from canonym.indexes.exact import Exact, unit
-from canonym.indexes.folded import values_of
+from canonym.indexes.int8 import values_of
 from canonym.indexes.inverted import Inverted
-from canonym.indexes.unscaled import Euclidean, Inner
+from canonym.indexes.unnormalised import Euclidean, Inner
 from canonym.types import Float32Array, Int32Array, SparseVectors
 
 Vectors = Float32Array | SparseVectors

@@ -78,20 +78,10 @@ def download(
 ) -> None:
     """Fetch a file, from where an earlier attempt stopped, as long as it is the same file.
 
-    Parameters
-    ----------
-    address : str
-        ``https://…`` or ``http://…``. It may lead elsewhere, but never from HTTPS to HTTP, and to
-        nothing else.
-    path : Path
-        Where it goes. Its folder exists, and no other process fetches to it: the caller has a lock.
-    limit : int
-        Most bytes that are taken.
-    checksums : mapping of str to str, optional
-        Where a checksum is from, and its hexadecimal digits, whose number tells the kind. Those
-        that the server sends in its headers are compared in any case.
-    progress : callable, optional
-        Called after each block.
+    The `address` is ``https://…`` or ``http://…``, and may lead elsewhere, but never from HTTPS to
+    HTTP. The folder of `path` exists, and no other process fetches to it: the caller has a lock. At
+    most `limit` bytes are taken. `checksums` have the hexadecimal digits, whose number tells the
+    kind, by where they are from; those in the headers of the server are compared in any case.
 
     Raises
     ------

@@ -27,6 +27,7 @@ BOMS: tuple[tuple[bytes, str], ...] = (  # UTF-32 first: its mark begins with th
 """Byte order marks, and the encodings they announce."""
 
 _MARKED = {"utf-8-sig": "utf-8", "utf-16": "utf-16-le", "utf-32": "utf-32-le"}
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
 _NOT_UTF8 = re.compile("[\udc80-\udcff]")  # bytes that were escaped
 _LEAST_SHARE = 4  # broken bytes for each character in UTF-8, so that a text is Windows-1252
 _CHOOSE = "repair the file, or pass encoding=... (often 'utf-8' or 'cp1252')"
@@ -127,3 +128,8 @@ class GuessingDecoder(codecs.IncrementalDecoder):
     def check(self, path: str | Path) -> None:
         """Raise a `ReadError` where most of the text was UTF-8 after all."""
         self._evidence.encoding(path)
+
+
+def without_surrogates(text: str) -> str:
+    """Replace lone surrogates, which neither UTF-8 nor a tokenizer takes, by U+FFFD."""
+    return _SURROGATE.sub("\ufffd", text)

@@ -116,3 +116,20 @@ def _polynomial(terms: tuple[float, ...], x: _Floats) -> _Floats:
         values *= x
         values += term
     return values
+
+
+FloatArray = npt.NDArray[np.float64]
+
+
+def sigmoid(logit: FloatArray) -> FloatArray:
+    """Return ``1 / (1 + exp(−logit))`` of each number."""
+    # Never the exponential of a large number.
+    small = exp(-np.abs(logit))
+    return np.asarray(np.where(logit >= 0, 1, small) / (1 + small))
+
+
+def scattered(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+    """Scatter 64-bit values, so that near ones come apart: the end of SplitMix64, a bijection."""
+    values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.asarray(values ^ (values >> np.uint64(31)))

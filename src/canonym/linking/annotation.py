@@ -9,8 +9,9 @@ from itertools import chain
 from pathlib import Path
 
 from canonym.errors import InvalidInput
-from canonym.indexes.bags import Bags
-from canonym.linking.build import BAGS, Progress, bags_of, silent
+from canonym.indexes.ivf import silent
+from canonym.indexes.phrase_filter import PhraseFilter
+from canonym.linking.build import PHRASES, Progress, phrases_of
 from canonym.linking.links import LinkOptions, Links, check_abbreviations
 from canonym.linking.pipeline import Pipeline, Request, text_batches
 from canonym.linking.spans import TextNames
@@ -26,8 +27,8 @@ class Annotator:
 
     def __init__(self, pipeline: Pipeline, folder: Path) -> None:
         self._pipeline = pipeline
-        bags = folder / BAGS
-        self._names = TextNames(Bags.load(bags)) if bags.is_dir() else None
+        phrases = folder / PHRASES
+        self._names = TextNames(PhraseFilter.load(phrases)) if phrases.is_dir() else None
 
     def open(self, progress: Progress | None = None) -> None:
         """Make texts readable; an index of an earlier version has its names read for it."""
@@ -37,9 +38,9 @@ class Annotator:
                     "the index was built without sieves, which find names in texts: build it "
                     "again with one, such as 'reordered'"
                 )
-            _log.info("the index has no bags of words: they are made now, and not kept")
+            _log.info("the index has no filter of phrases: it is made now, and not kept")
             self._names = TextNames(
-                bags_of(self._pipeline.terminology, self._pipeline.sieves, progress or silent)
+                phrases_of(self._pipeline.terminology, self._pipeline.sieves, progress or silent)
             )
 
     def link(

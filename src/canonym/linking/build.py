@@ -28,11 +28,11 @@ import numpy as np
 
 from canonym.encoders import kind_of, load_encoder, make_encoder, save_encoder
 from canonym.errors import CanonymError, InvalidInput, NotTrained
-from canonym.indexes.bags import Bags, BagsBuilder
 from canonym.indexes.exact import write_codes
 from canonym.indexes.inverted import write_inverted
-from canonym.indexes.ivf import Ivf, write_lists
-from canonym.indexes.unscaled import check_kind
+from canonym.indexes.ivf import Ivf, silent, write_lists
+from canonym.indexes.phrase_filter import PhraseFilter, PhraseFilterBuilder
+from canonym.indexes.unnormalised import check_kind
 from canonym.indexes.vectors import KIND_OF, Vectors, scaled_for
 from canonym.indexes.verbatim import VerbatimWriter, keys_of
 from canonym.io.arrays import ArrayWriter, open_array, scratch_arrays
@@ -45,13 +45,13 @@ from canonym.linking.extra_names import (
     with_search,
     write_targets,
 )
-from canonym.linking.overlay import MergedTerminology, merge_into
 from canonym.linking.reuse import EarlierIndex, completed, completed_keys
 from canonym.linking.search import load_encoders
 from canonym.linking.settings import Settings, Sieve, chosen_sieves, complete, for_texts
 from canonym.mentions.binomials import BINOMIALS, BinomialsWriter
 from canonym.mentions.spelling import SpellerWriter
 from canonym.terminology import Terminology
+from canonym.terminology.overlay import MergedTerminology, merge_into
 from canonym.terminology.replaced import current_owners
 from canonym.text import PLAIN, STRONG, UNORDERED, normalise_all
 from canonym.text.memo import MemoNormaliser
@@ -65,7 +65,7 @@ FORMAT = 1
 KINDS = ("auto", "exact", "ivf")
 """Kinds of index over dense vectors: ``"ivf"`` is approximate, ``"auto"`` takes it for many."""
 
-BAGS = "bags"
+PHRASES = "bags"
 """Folder of what finds names in texts, where the index has the sieve of unordered words."""
 
 IVF_FROM = 1_000_000
@@ -198,14 +198,17 @@ def _write(
         for number, name in enumerate(_names_of(encoders)):
             place = folder / f"index-{number}"
             if work.earlier is not None:
-                _report_reuse(work, kind_of(encoders[number]), fitted=stored[number] is None)
+                fitted = stored[number] is None
+                what, n_reused = (FITTED, 0) if fitted else (REUSED, work.earlier.n_reused)
+                work.report(f"{kind_of(encoders[number])} {what}", n_reused, terminology.n_names)
             if not (number in process and process[number].finished(work.report)):
                 write_index(work, _made(place), encoders[number], stored[number])
+            rarity = getattr(encoders[number], "rarity", 0.0)
             described.append(
                 {
                     "name": name,
                     "weight": weights[number],
-                    **_described_rarity(encoders[number]),
+                    **({"rarity": rarity} if rarity else {}),
                     **_described_index(place, similarity_of(encoders[number])),
                     "steps": list(encoder_steps(encoders[number])),
                 }
@@ -247,11 +250,6 @@ def _described_index(place: Path, similarity: str) -> dict[str, Any]:
     probes, at_1, at_10 = index.recall
     facts = {"lists": index.n_lists, "probes": probes, "recall@1": at_1, "recall@10": at_10}
     return {"index": "ivf", **facts}
-
-
-def _described_rarity(encoder: Encoder) -> dict[str, float]:
-    rarity = getattr(encoder, "rarity", 0.0)
-    return {"rarity": rarity} if rarity else {}
 
 
 def _checked_weights(weights: Sequence[float], n: int) -> list[float]:
@@ -328,12 +326,6 @@ def _add_encoders(
     return stored
 
 
-def _report_reuse(work: Work, kind: str, *, fitted: bool) -> None:
-    assert work.earlier is not None
-    what, n_reused = (FITTED, 0) if fitted else (REUSED, work.earlier.n_reused)
-    work.report(f"{kind} {what}", n_reused, work.terminology.n_names)
-
-
 def _started(
     work: Work,
     folder: Path,
@@ -383,7 +375,7 @@ def _add_normal_forms(work: Work, folder: Path, sieves: Sequence[Sieve], spellin
             known = work.earlier.normal_forms(sieves, speller, empty)
         binomials = BinomialsWriter(_made(folder / BINOMIALS), work.memory // 8)
         counted = list(filter(None, (speller, binomials if known is None else None)))
-        bags = BagsBuilder() if before == UNORDERED and known is None else None
+        phrases = PhraseFilterBuilder() if before == UNORDERED and known is None else None
         unordered: Sequence[str] = ()
         bare: Sequence[str] = ()
         strong: Sequence[str] = ()
@@ -401,10 +393,10 @@ def _add_normal_forms(work: Work, folder: Path, sieves: Sequence[Sieve], spellin
                     strong = forms if sieve.steps == STRONG else strong
                 keys = keys_of(forms)
                 writer.add(keys if known is None else completed_keys(known[number], rows, keys))
-            if bags is not None:
-                bags.add(unordered)
-                bags.add(bare)
-                bags.add_pairs(strong)
+            if phrases is not None:
+                phrases.add(unordered)
+                phrases.add(bare)
+                phrases.add_pairs(strong)
             for words in counted:
                 words.add(plain)
         if speller is not None:
@@ -415,14 +407,16 @@ def _add_normal_forms(work: Work, folder: Path, sieves: Sequence[Sieve], spellin
         for _, _, writer in onwards:
             writer.finish(work.memory)
         if before == UNORDERED:
-            made = bags.finish() if bags else bags_of(work.terminology, sieves, work.report)
-            made.save(_made(folder / BAGS))
+            made = (
+                phrases.finish() if phrases else phrases_of(work.terminology, sieves, work.report)
+            )
+            made.save(_made(folder / PHRASES))
         del known  # the files below are about to go
 
 
-def bags_of(terminology: Terminology, sieves: Sequence[Sieve], report: Progress) -> Bags:
+def phrases_of(terminology: Terminology, sieves: Sequence[Sieve], report: Progress) -> PhraseFilter:
     """Return what finds the names of a terminology in texts, bare ones where a sieve has them."""
-    normalise, builder = MemoNormaliser(UNORDERED), BagsBuilder()
+    normalise, builder = MemoNormaliser(UNORDERED), PhraseFilterBuilder()
     strong = MemoNormaliser(STRONG)
     for batch in reported(terminology, "names for texts", report):
         builder.add(normalise(batch))
@@ -436,10 +430,6 @@ def bags_of(terminology: Terminology, sieves: Sequence[Sieve], report: Progress)
 def _made(folder: Path) -> Path:
     folder.mkdir()
     return folder
-
-
-def silent(stage: str, done: int, total: int) -> None:
-    """Take a report of progress and do nothing with it."""
 
 
 def _copy(source: Path, target: Path) -> None:
@@ -513,12 +503,16 @@ def _new_names(work: Work, stage: str, taken_over: bool) -> Iterator[tuple[list[
 
 def write_index(work: Work, place: Path, encoder: Any, stored: Vectors | None = None) -> None:
     """Write the index of all names, in an existing folder; `stored` vectors are not made anew."""
-    steps, kind = encoder_steps(encoder), kind_of(encoder)
+    steps, kind, similarity = encoder_steps(encoder), kind_of(encoder), similarity_of(encoder)
 
     def vectors_of_batches() -> Iterator[Vectors]:
         for batch, rows in _new_names(work, f"{kind} vectors", stored is not None):
-            encode = functools.partial(_encoded, encoder, list(normalise_all(batch, steps)))
+            texts = list(normalise_all(batch, steps))
+            encode = functools.partial(encoded, texts)
             yield encode() if stored is None else completed(stored, rows, encode)
+
+    def encoded(texts: list[str]) -> Vectors:
+        return scaled_for(similarity, encoder.encode(texts), encoder)
 
     batches = vectors_of_batches()
     first: Any = next(batches)
@@ -530,17 +524,12 @@ def write_index(work: Work, place: Path, encoder: Any, stored: Vectors | None = 
         for vectors in every:
             writer.add(vectors)
     written = open_array(place / "vectors.npy")
-    similarity = similarity_of(encoder)
     if similarity == "euclidean":
         return  # its search has no use for codes
     if work.index == "ivf" and similarity == "cosine":
         write_lists(written, place, work.report)
     else:
         write_codes(written, place)
-
-
-def _encoded(encoder: Any, texts: list[str]) -> Vectors:
-    return scaled_for(similarity_of(encoder), encoder.encode(texts), encoder)
 
 
 class EncodingProcess:
@@ -552,16 +541,10 @@ class EncodingProcess:
 
     def __init__(self, work: Work, place: Path, encoder: Path) -> None:
         self._place = place
-        arguments = [
-            str(work.terminology.path),
-            str(place),
-            str(encoder),
-            work.index,
-            str(work.memory),
-        ]
+        arguments = (work.terminology.path, place, encoder, work.index, work.memory)
         self._process = subprocess.Popen(
             # -P: nothing is imported from the current folder.
-            [sys.executable, "-P", "-m", "canonym.linking.build", *arguments],
+            [sys.executable, "-P", "-m", "canonym.linking.build", *map(str, arguments)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -571,12 +554,8 @@ class EncodingProcess:
     @staticmethod
     def is_worth_it(terminology: Terminology, kind: str) -> bool:
         """Return whether a second process would make an index ready sooner."""
-        return (
-            kind in _ONE_CORE
-            and terminology.n_names >= _MANY
-            and n_cores() > 1
-            and bool(sys.executable)
-        )
+        big = kind in _ONE_CORE and terminology.n_names >= _MANY
+        return big and n_cores() > 1 and bool(sys.executable)
 
     def __enter__(self) -> Self:
         return self

@@ -4,7 +4,7 @@ Five kinds of questions have known answers in every terminology. A name that is 
 where its concept is found by its other names. A concept that is taken out cannot be found, whatever
 comes first. Names are asked as they stand, some of them misspelt. A name with another number, side
 or opposite word, which the terminology does not have, is no name of its neighbour. Strangers
-(`canonym.linking.unrelated`) are names of nothing.
+(`unrelated_phrases`) are names of nothing.
 """
 
 from __future__ import annotations
@@ -18,13 +18,12 @@ import numpy as np
 import numpy.typing as npt
 
 from canonym.errors import InvalidInput
-from canonym.linking.evidence import evidence_of
-from canonym.linking.filters import Filter
-from canonym.linking.unrelated import unrelated_phrases
+from canonym.linking.judge import evidence_of
+from canonym.linking.names import Filter
 from canonym.mentions.contrasts import sibling_of
 from canonym.terminology import Terminology
 from canonym.text import normalise, normalise_all
-from canonym.types import Document, Link, Mention, Name
+from canonym.types import Document, Link, Mention
 
 if TYPE_CHECKING:
     from canonym.linking.pipeline import Pipeline
@@ -143,7 +142,8 @@ def _held_out(terminology: Terminology, whole: Filter, rng: np.random.Generator)
     of_concept: dict[int, list[int]] = {}
     for row in rows.tolist():
         of_concept.setdefault(int(owners[row]), []).append(row)
-    forms = dict(zip(rows.tolist(), map(_form, terminology.names_at(rows)), strict=True))
+    names = zip(rows.tolist(), terminology.names_at(rows), strict=True)
+    forms = {row: normalise(name.text) for row, name in names}
     allowed = np.zeros(len(owners), dtype=np.bool_)
     allowed[searched] = True
     asked: list[int] = []
@@ -176,10 +176,6 @@ def misspelt(text: str, rng: random.Random) -> str:
     return text[:place] + new + text[place + (2 if kind == 2 else 1) :]
 
 
-def _form(name: Name) -> str:
-    return normalise(name.text)
-
-
 def _linked(pipeline: Pipeline, questions: _Questions) -> Iterator[Link]:
     request = pipeline.request(k=2, context=False)._replace(filter=questions.filter, judge=None)
     for first in range(0, len(questions.texts), request.batch):
@@ -187,3 +183,111 @@ def _linked(pipeline: Pipeline, questions: _Questions) -> Iterator[Link]:
         documents = [Document(str(n), "", (Mention(text),)) for n, text in enumerate(some)]
         for _, links in pipeline.link_batch(documents, request, {}):
             yield from links
+
+
+# --- phrases that name nothing --------------------------------------------------------------------
+
+EVERYDAY: tuple[str, ...] = tuple(
+    """
+    quantum chromodynamics, stock market crash, tax return, chocolate cake, car insurance,
+    supreme court ruling, medieval castle, jazz saxophone solo, violin concerto, football match,
+    olympic games, solar panel, steam engine, railway station, hotel reservation, wedding dress,
+    birthday party, income statement, board of directors, software licence, operating system,
+    web browser, keyboard shortcut, programming language, linear algebra, differential equation,
+    prime numbers, roman empire, french revolution, presidential election, prime minister,
+    parliament building, city council, garden furniture, kitchen table, washing machine,
+    vacuum cleaner, leather shoes, winter jacket, mountain bike, rental contract, mortgage rate,
+    bank account, credit card debt, exchange rate, gold price, oil pipeline, wind turbine,
+    electric car, bus ticket, airport security, boarding pass, passport control, beach holiday,
+    camping site, chess tournament, video game console, science fiction novel, poetry reading,
+    oil painting, marble statue, film festival, theatre play, opera house, rock band,
+    guitar chord, drum kit, apple pie, tomato soup, roast chicken, pasta salad, bread recipe,
+    cheese sandwich, rice cooker, pizza delivery, shopping list, customer service, delivery time,
+    return policy, gift voucher, discount code, office chair, meeting room, annual report,
+    project manager, job interview, salary increase, labour union, retirement plan,
+    primary school, university degree, homework assignment, final exam, library card,
+    history lesson, spelling mistake, foreign language, dictionary entry, newspaper article,
+    radio station, television series, weather forecast, heavy rain, sunny afternoon, ocean current,
+    river bank, mountain peak, forest path, rose garden, dog leash, cat food, horse race,
+    bird cage, space station, moon landing, black hole, galaxy cluster, asteroid belt,
+    telescope lens, magnetic field, copper wire, steel bridge, concrete wall, wooden floor,
+    glass window, roof tile, front door key, police station, fire truck, court hearing,
+    prison sentence, speeding ticket, copyright claim, patent office, trade agreement,
+    customs duty, shipping container, cargo ship, fuel price, parking lot, traffic jam,
+    highway exit, bicycle lane, train delay, best regards, see you tomorrow, thank you very much,
+    please call back, not applicable, none of the above, to be confirmed, see attached file
+    """.replace("\n", " ").split(",")
+)  # fmt: skip
+"""Phrases of everyday English."""
+
+OTHER_LANGUAGES: tuple[str, ...] = tuple(
+    """
+    el perro duerme en la casa, me gusta bailar salsa, la casa blanca, buenos días señor,
+    el coche rojo, una cerveza fría, je ne sais pas, le chat noir, bonjour tout le monde,
+    une tasse de café, le train est en retard, guten morgen, der schnelle zug,
+    ich habe keine zeit, das alte haus, ein bier bitte, die katze schläft, wo ist der bahnhof,
+    buongiorno a tutti, la macchina nuova, il gatto nero, non lo so, vorrei una pizza, bom dia,
+    o gato preto, uma casa grande, dobrý den, černá kočka, nový dům, kde je nádraží, iyi günler,
+    kara kedi, yeni araba, доброе утро, чёрная кошка, новый дом, где вокзал, 你好世界, 黑色的猫,
+    新房子, 火车站在哪里, こんにちは, 黒い猫, 新しい家, 駅はどこですか, goede morgen,
+    de zwarte kat, het nieuwe huis, den svarta katten, hyvää huomenta, musta kissa,
+    dzień dobry, czarny kot, nowy dom
+    """.replace("\n", " ").split(",")
+)  # fmt: skip
+"""Everyday phrases of other languages."""
+
+_LEAST = 4  # letters of a word of a pair
+_ROWS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
+_SYLLABLES = tuple(
+    """
+    ba be bi bo bu ca ce da de di do fa fe ga go ha he ja ka la le li lo ma me mi mo na ne no pa pe
+    po ra re ri ro sa se si so ta te ti to va ve wa we xo zu ton ster mund lark plo gri snof quen
+    dral
+    """.split()  # noqa: SIM905
+)
+
+
+def noise(n: int, *, seed: int = 0) -> list[str]:
+    """Return `n` strings that nobody means: slips on a keyboard, letters, invented words.
+
+    >>> noise(2, seed=1) == noise(2, seed=1)
+    True
+    """
+    rng = random.Random(seed)
+    kinds = (_slip, _letters, _invented)
+    return [kinds[i % len(kinds)](rng) for i in range(n)]
+
+
+def word_pairs(n: int, *, seed: int = 0) -> list[str]:
+    """Return `n` pairs of everyday words that do not belong together, such as *kitchen lease*.
+
+    >>> len(word_pairs(3)), all(" " in pair for pair in word_pairs(3))
+    (3, True)
+    """
+    rng = random.Random(seed)
+    words = sorted({word for phrase in EVERYDAY for word in phrase.split() if len(word) >= _LEAST})
+    return [f"{rng.choice(words)} {rng.choice(words)}" for _ in range(n)]
+
+
+def unrelated_phrases(n_pairs: int, *, seed: int = 0) -> list[str]:
+    """Return all phrases, as much noise as there are everyday ones, and pairs of words."""
+    phrases = [phrase.strip() for phrase in (*EVERYDAY, *OTHER_LANGUAGES)]
+    return [*phrases, *noise(len(EVERYDAY), seed=seed), *word_pairs(n_pairs, seed=seed)]
+
+
+def _slip(rng: random.Random) -> str:
+    row = rng.choice(_ROWS)
+    first = rng.randrange(len(row) - 3)
+    return row[first : first + rng.randint(4, 9)]
+
+
+def _letters(rng: random.Random) -> str:
+    words = range(rng.randint(1, 3))
+    return " ".join(
+        "".join(rng.choices("abcdefghijklmnopqrstuvwxyz", k=rng.randint(3, 9))) for _ in words
+    )
+
+
+def _invented(rng: random.Random) -> str:
+    words = range(rng.randint(1, 2))
+    return " ".join("".join(rng.choices(_SYLLABLES, k=rng.randint(2, 4))) for _ in words)

@@ -9,12 +9,11 @@ from typing import NamedTuple
 import numpy as np
 
 from canonym.linking.hits import ConceptHit, StringHits
-from canonym.linking.search import BatchHits
+from canonym.linking.search import BatchHits, Sifted, sift
 from canonym.linking.settings import IDS
-from canonym.linking.sieves import Sifted, sift
 from canonym.terminology.codes import CodeHit
 from canonym.text import PLAIN, UNORDERED, normalise_all
-from canonym.types import Int32Array, Step
+from canonym.types import Step
 
 AGREED = 1.0
 """Score of a concept whose id a mention is, or has beside one of its names."""
@@ -175,16 +174,15 @@ def _names_of(concepts: Sequence[int], batch: BatchHits) -> list[list[str]]:
     """Return the names of each concept, read together."""
     distinct = list(dict.fromkeys(concepts))
     rows, places = batch.names.rows_of(np.array(distinct, dtype=np.int32), _MOST_NAMES)
-    hits = [ConceptHit(distinct[place], row, 0.0, {}, "") for row, place in _pairs(rows, places)]
+    hits = [
+        ConceptHit(distinct[place], row, 0.0, {}, "")
+        for row, place in zip(rows.tolist(), places.tolist(), strict=True)
+    ]
     batch.concepts.read_ahead(hits)
     texts: dict[int, list[str]] = {concept: [batch.concepts[concept].label] for concept in distinct}
     for hit in hits:
         texts[hit.concept].append(batch.name(hit).text)
     return [texts[concept] for concept in concepts]
-
-
-def _pairs(rows: Int32Array, places: np.ndarray) -> list[tuple[int, int]]:
-    return list(zip(rows.tolist(), places.tolist(), strict=True))
 
 
 def _known_labels(

@@ -5,10 +5,8 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from numbers import Real
 from typing import NamedTuple, Protocol
 
-from canonym.errors import InvalidInput
 from canonym.linking.hits import ConceptHit, Draft, StringHits, at_most
 from canonym.linking.settings import IDS, SIEVES
 from canonym.mentions.abbreviations import stands_for_itself
@@ -24,7 +22,7 @@ from canonym.text import UNORDERED, explain, normalise
 from canonym.text.characters import greek
 from canonym.text.memo import strong_forms
 from canonym.text.qualifiers import BROADER, QUALIFIERS
-from canonym.types import CORRECTION, USUAL_READING, Document, Mention, Name, Step
+from canonym.types import CORRECTION, USUAL_READING, Mention, Name, Step
 
 NameOf = Callable[[ConceptHit], Name]
 """Gives the name that matched."""
@@ -68,58 +66,6 @@ _COMBINED = frozenset(
 _LEFT_OUT = (QUALIFIERS, BROADER)
 _SIEVE_STEPS: dict[str, tuple[str, ...]] = {IDS: ()}
 _SIEVE_STEPS.update((sieve.name, sieve.steps) for sieve in SIEVES)
-
-
-def as_mention(value: str | Mention | None) -> Mention:
-    """Take a string for a mention of that text, and a missing value of pandas for an empty one.
-
-    Anything else but a mention is refused.
-    """
-    if isinstance(value, Mention):
-        return value
-    if isinstance(value, str):
-        return Mention(value)
-    if is_missing(value):
-        return Mention("")
-    raise InvalidInput(
-        f"a mention is a string or a Mention, not {type(value).__name__} ({value!r:.80})"
-    )
-
-
-def is_missing(value: object) -> bool:
-    """Tell whether something is None, NaN, or the NA or NaT of pandas."""
-    if value is None or (isinstance(value, Real) and value != value):
-        return True
-    return type(value).__name__ in {"NAType", "NaTType"}
-
-
-def as_documents(mentions: Iterable[str | Mention | None]) -> Iterator[Document]:
-    """Return a document without a text for each mention; refuse what is no list."""
-    if isinstance(mentions, str) or not isinstance(mentions, Iterable):
-        what = "one string" if isinstance(mentions, str) else type(mentions).__name__
-        raise InvalidInput(
-            f"{what} was given ({mentions!r:.80}); expected a list of mentions: link([name])"
-        )
-    return (Document("", "", (as_mention(mention),)) for mention in mentions)
-
-
-def as_texts(value: Iterable[str | Document]) -> Iterator[Document]:
-    """Return a document for each text; refuse what is no list of texts or documents."""
-    if isinstance(value, str | Document) or not isinstance(value, Iterable):
-        raise InvalidInput(
-            f"{value!r:.80} is no list: annotate_documents takes a list of texts or documents, "
-            "and annotate takes one"
-        )
-    return map(as_text, value)
-
-
-def as_text(value: str | Document) -> Document:
-    """Return a text as a document without mentions; those that a document has are left out."""
-    if isinstance(value, Document) and isinstance(value.text, str):
-        return replace(value, mentions=())
-    if isinstance(value, str):
-        return Document("", value)
-    raise InvalidInput(f"a text is a string or a Document, not {type(value).__name__}")
 
 
 def parts_of(prepared: Prepared) -> Iterator[Part]:

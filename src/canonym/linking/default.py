@@ -16,13 +16,14 @@ from pathlib import Path
 from typing import TypeVar
 
 from canonym.errors import CanonymError, InvalidInput
+from canonym.indexes.ivf import silent
 from canonym.io.files import MANIFEST, cache_folder, file_digest, n_cores, restored
-from canonym.linking.build import BAGS, FORMAT, Progress, build_index, silent
+from canonym.linking.build import FORMAT, PHRASES, Progress, build_index
 from canonym.linking.manifest import read_index_manifest
 from canonym.linking.named import DEFAULT, PACKAGED, indexes_folder
-from canonym.linking.overlay import OVERLAY, Overlay, OverlayContent
 from canonym.linking.settings import SIEVES
 from canonym.terminology import Terminology
+from canonym.terminology.overlay import OVERLAY, Overlay, OverlayContent
 from canonym.terminology.sqlite_file import FORMAT as TERMINOLOGY_FORMAT
 
 _log = logging.getLogger(__name__)
@@ -211,7 +212,7 @@ def _fingerprint(everyday: bool) -> str:
     whole.update(f"{version('simple-icd-10-cm')} {FORMAT} {TERMINOLOGY_FORMAT}\n".encode())
     whole.update(f"{' '.join(sieve.name for sieve in SIEVES)}\n".encode())
     whole.update(
-        f"{BAGS} of names, bare names and pairs; bare names of couples, short forms\n".encode()
+        f"{PHRASES} of names, bare names and pairs; bare names of couples, short forms\n".encode()
     )
     for name in ("default", *(("everyday",) if everyday else ())):
         for file in sorted((_MODELS / name).rglob("*")):

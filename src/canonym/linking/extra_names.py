@@ -18,12 +18,11 @@ from canonym.indexes import check_numbers, load_array
 from canonym.indexes.exact import Exact
 from canonym.indexes.inverted import Inverted
 from canonym.indexes.ivf import Ivf
-from canonym.indexes.unscaled import Euclidean, Inner
+from canonym.indexes.unnormalised import Euclidean, Inner
 from canonym.indexes.vectors import Vectors, index_of, join_vectors, mean_vectors, take_vectors
 from canonym.indexes.verbatim import Verbatim, keys_of
 from canonym.io.files import parse_json
-from canonym.linking.settings import Settings, Sieve, chosen_sieves
-from canonym.linking.targets import Target, parse_search
+from canonym.linking.settings import Settings, Sieve, Target, chosen_sieves, parse_search
 from canonym.ranking.pooling import RowsByConcept
 from canonym.terminology import Terminology
 from canonym.terminology.ids import ConceptIds

@@ -94,26 +94,11 @@ def named_index(
     accepted: bool = False,
     progress: Progress = lambda _stage, _done, _total: None,
 ) -> Path:
-    """Fetch, import and index a terminology, as far as that is not done, and return the index.
+    """Fetch, import and index a terminology, as far as that is not done, and return the folder.
 
-    Parameters
-    ----------
-    entry : Entry
-        Of the catalogue.
-    source : str or Path, optional
-        A file, or the folder of a release, to take instead of fetching one.
-    update : bool
-        Whether to fetch again what is there.
-    accepted : bool
-        Whether the licence is accepted; some have to be before anything is fetched.
-    progress : callable, optional
-        As `Progress`.
-
-    Returns
-    -------
-    Path
-        The folder of the index, which has the name of the entry. Synonyms and forbidden pairs that
-        were added to an earlier one are kept.
+    It has the name of the entry. Synonyms and forbidden pairs that were added to an earlier index
+    are kept. `source` is a file, or the folder of a release, to take instead of fetching one. With
+    `update` it is fetched again. Some licences have to be `accepted` before anything is fetched.
 
     Raises
     ------

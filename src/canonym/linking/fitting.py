@@ -12,8 +12,16 @@ import numpy.typing as npt
 from canonym.errors import InvalidInput
 from canonym.io.numbers import log
 from canonym.linking.calibration import Observed, observe_terminology
-from canonym.linking.evidence import FloatArray, evidence_of
-from canonym.linking.judge import MENTIONS, OWN_NAMES, Judge, fit_judge, knows, shipped_judge
+from canonym.linking.judge import (
+    MENTIONS,
+    OWN_NAMES,
+    FloatArray,
+    Judge,
+    evidence_of,
+    fit_judge,
+    knows,
+    shipped_judge,
+)
 from canonym.linking.pipeline import Pipeline
 from canonym.mentions.documents import check_document
 from canonym.ranking.reliability import ece

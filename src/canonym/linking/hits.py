@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
-from canonym.linking.names import Names
+from canonym.linking.names import Filter, Names
 from canonym.mentions.contrasts import NOTHING
 from canonym.ranking.letters import gain, most_gain
 from canonym.terminology import Terminology
@@ -17,6 +17,7 @@ from canonym.types import Against, Concept, Mention, Name, Step
 
 _NEAR = 0.9  # from this score on a hit of a search is a rival of the first
 _REMEMBERED = 200_000  # concepts, and as many names
+_MOST_KNOWN = 50_000  # strings with hits; some 2 kB each
 _Record = TypeVar("_Record", Concept, Name)
 
 
@@ -142,6 +143,37 @@ def _remember(known: dict[int, _Record], records: Mapping[int, _Record]) -> None
     if len(known) + len(records) > _REMEMBERED:
         known.clear()
     known.update(itertools.islice(records.items(), _REMEMBERED))
+
+
+class KnownHits:
+    """Hits of strings that were looked up before: real streams repeat.
+
+    They hold for the names of one moment, a filter and numbers of hits; with others they are
+    forgotten.
+    """
+
+    def __init__(self) -> None:
+        self._known: tuple[
+            Names | None,
+            Filter | None,
+            tuple[int, int],
+            dict[frozenset[int], dict[str, StringHits]],
+        ]
+        self._known = (None, None, (0, 0), {})
+
+    def of(
+        self, names: Names, row_filter: Filter, k: tuple[int, int], forbidden: frozenset[int]
+    ) -> dict[str, StringHits]:
+        """Return the hits by string, to be added to; `k` are the hits to find, and enough of them.
+
+        None of `forbidden` is among them. See `canonym.linking.pipeline.Pipeline.find`.
+        """
+        before, also, numbers, hits = self._known
+        n_known = sum(len(of_group) for of_group in [*hits.values()])
+        if before is not names or also is not row_filter or numbers != k or n_known > _MOST_KNOWN:
+            hits = {}
+            self._known = (names, row_filter, k, hits)
+        return hits.setdefault(forbidden, {})
 
 
 def near_rivals(hits: Sequence[ConceptHit]) -> Sequence[ConceptHit]:

@@ -21,10 +21,8 @@ from canonym.errors import InvalidInput
 from canonym.io.numbers import largest_product
 from canonym.linking.decision import NEGATED
 from canonym.linking.hits import PREFERRED, ConceptHit, Draft, at_most
-from canonym.linking.search import BatchHits
-from canonym.linking.settings import IDS, SIEVES
-from canonym.linking.sieves import concepts_of
-from canonym.linking.targets import Target
+from canonym.linking.search import BatchHits, concepts_of
+from canonym.linking.settings import IDS, SIEVES, Target
 from canonym.mentions.readings import readings_of
 from canonym.mentions.sentences import phrases, sentence_of, without
 from canonym.mentions.species import species_in, species_of

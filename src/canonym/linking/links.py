@@ -1,15 +1,16 @@
-"""The options that a caller gives, and the links it receives, which turn into tables."""
+"""Options and mentions that a caller gives, and the links it receives, which turn into tables."""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, TypedDict, TypeVar, overload
 
 from canonym.errors import InvalidInput, check_types
 from canonym.io.processes import check_workers
-from canonym.linking.filters import MOST, SPECIES
+from canonym.linking.names import MOST, SPECIES
 from canonym.text.memo import LONGEST_STRING
 from canonym.types import Document, Link, Mention
 from canonym.types.links import links_html
@@ -217,6 +218,64 @@ def check_abbreviations(abbreviations: Mapping[str, str] | None) -> Mapping[str,
             "forms, such as {'HA': 'heart attack'}"
         )
     return abbreviations
+
+
+# --- what is linked ------------------------------------------------------------------------------
+
+
+def as_mention(value: str | Mention | None) -> Mention:
+    """Take a string for a mention of that text, and a missing value of pandas for an empty one.
+
+    Anything else but a mention is refused.
+    """
+    if isinstance(value, Mention):
+        return value
+    if isinstance(value, str):
+        return Mention(value)
+    if is_missing(value):
+        return Mention("")
+    raise InvalidInput(
+        f"a mention is a string or a Mention, not {type(value).__name__} ({value!r:.80})"
+    )
+
+
+def is_missing(value: object) -> bool:
+    """Tell whether something is None, NaN, or the NA or NaT of pandas."""
+    if value is None or (isinstance(value, Real) and value != value):
+        return True
+    return type(value).__name__ in {"NAType", "NaTType"}
+
+
+def as_documents(mentions: Iterable[str | Mention | None]) -> Iterator[Document]:
+    """Return a document without a text for each mention; refuse what is no list."""
+    if isinstance(mentions, str) or not isinstance(mentions, Iterable):
+        what = "one string" if isinstance(mentions, str) else type(mentions).__name__
+        raise InvalidInput(
+            f"{what} was given ({mentions!r:.80}); expected a list of mentions: link([name])"
+        )
+    return (Document("", "", (as_mention(mention),)) for mention in mentions)
+
+
+def as_texts(value: Iterable[str | Document]) -> Iterator[Document]:
+    """Return a document for each text; refuse what is no list of texts or documents."""
+    if isinstance(value, str | Document) or not isinstance(value, Iterable):
+        raise InvalidInput(
+            f"{value!r:.80} is no list: annotate_documents takes a list of texts or documents, "
+            "and annotate takes one"
+        )
+    return map(as_text, value)
+
+
+def as_text(value: str | Document) -> Document:
+    """Return a text as a document without mentions; those that a document has are left out."""
+    if isinstance(value, Document) and isinstance(value.text, str):
+        return replace(value, mentions=())
+    if isinstance(value, str):
+        return Document("", value)
+    raise InvalidInput(f"a text is a string or a Document, not {type(value).__name__}")
+
+
+# --- links ---------------------------------------------------------------------------------------
 
 
 class Links(Sequence[Link]):

@@ -3,21 +3,28 @@
 Rows are numbered through: the terminology's, those of training mentions, those of added synonyms.
 A target that goes by names searches some of these rows. A target that goes by concepts has one row
 per concept, the mean of its names.
+
+A filter leaves rows, and says which concepts of one name go first. A preference is a type of
+concepts, a source, a prefix of ids or a species. Of two concepts that are equal otherwise, one that
+meets the first preference goes first, then one that meets the second.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import contextlib
+import functools
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
+from canonym.errors import InvalidInput
 from canonym.indexes import BoolArray, Searchable, check_numbers, load_array
+from canonym.indexes.concatenated import Concatenated
 from canonym.indexes.exact import Exact
 from canonym.indexes.inverted import Inverted
-from canonym.indexes.stacked import Stacked
 from canonym.indexes.verbatim import Verbatim
 from canonym.io.forks import Lock
 from canonym.linking.extra_names import (
@@ -29,16 +36,218 @@ from canonym.linking.extra_names import (
     concept_means,
     load_targets,
 )
-from canonym.linking.filters import Filter, remember
-from canonym.linking.overlay import OVERLAY, Overlay, OverlayContent
-from canonym.linking.settings import Sieve
-from canonym.linking.targets import Target
+from canonym.linking.settings import Sieve, Target
+from canonym.mentions.species import species_of, taxon_of
 from canonym.ranking.pooling import RowsByConcept, TieRule
 from canonym.terminology import Terminology
+from canonym.terminology.overlay import OVERLAY, Overlay, OverlayContent
 from canonym.text import STRONG, normalise
 from canonym.types import SCOPES, Concept, Int32Array, Name
 
-_Number = TypeVar("_Number", bound=np.generic)
+SPECIES = "species"
+"""The preference for concepts of the species that the text names."""
+
+MOST = 30
+"""Most preferences of a call."""
+
+_LISTED = 12
+_CACHED = 16
+_Key = TypeVar("_Key")
+_Value = TypeVar("_Value")
+
+
+# --- filters -------------------------------------------------------------------------------------
+
+
+class Criteria:
+    """The filters of a caller, for names that the terminology's file does not have."""
+
+    def __init__(
+        self,
+        terminology: Terminology,
+        types: Sequence[str],
+        sources: Sequence[str],
+        languages: Sequence[str],
+        ids: Sequence[str],
+    ) -> None:
+        self._terminology = terminology
+        self._types, self._sources, self._languages = (
+            {value.casefold() for value in values} for values in (types, sources, languages)
+        )
+        self._given = ids
+
+    @functools.cached_property
+    def _ids(self) -> set[str | None]:
+        return {id_ for spelling in self._given for id_ in self._terminology.find_ids(spelling)}
+
+    def passes(self, name: Name, concept: Concept) -> bool:
+        """Whether a name of a concept passes, by the rules of `Terminology.rows_where`."""
+        sources = {concept.source.casefold(), name.source.casefold() or concept.source.casefold()}
+        return (
+            (not self._types or any(type_.casefold() in self._types for type_ in concept.types))
+            and (not self._sources or bool(sources & self._sources))
+            and (not self._languages or name.language.casefold() in self._languages)
+            and (not self._given or concept.id in self._ids)
+        )
+
+
+class Filter(NamedTuple):
+    """Rows that may be found, and how ties among them are broken.
+
+    `allowed` is None where all rows are. `n_rows` and `n_concepts` are left by the filter.
+    `criteria` decide for names beside the terminology; None allows all of them. With `species` the
+    text says of which species concepts are preferred.
+    """
+
+    allowed: BoolArray | None
+    n_rows: int
+    n_concepts: int
+    ties: TieRule
+    criteria: Criteria | None = None
+    species: bool = False
+
+    @property
+    def prefers(self) -> bool:
+        """Whether some concepts of a name are preferred to others."""
+        return self.ties.preference is not None
+
+
+class Filters:
+    """Makes filters over the rows of a terminology and remembers the last few.
+
+    `ties` says how ties are broken unless a seed is given. `retired` marks rows that no filter
+    passes.
+    """
+
+    def __init__(
+        self, terminology: Terminology, ties: TieRule, retired: BoolArray | None = None
+    ) -> None:
+        self._terminology = terminology
+        self._ties = ties
+        self._retired = retired
+        self._known: dict[Any, Filter] = {}
+
+    def choose(
+        self,
+        *,
+        types: Sequence[str] = (),
+        sources: Sequence[str] = (),
+        languages: Sequence[str] = (),
+        ids: Iterable[str] = (),
+        prefer: Sequence[str] = (),
+        seed: int | None = None,
+    ) -> Filter:
+        """Turn the filters of a caller into a mask over rows; see `LinkOptions`.
+
+        Raises
+        ------
+        InvalidInput
+            If a filter or a preference names something that the terminology does not have.
+        """
+        filters = (tuple(types), tuple(sources), tuple(languages), tuple(ids))
+        key = (filters, tuple(prefer), seed)
+        known = self._known.get(key)
+        if known is None:
+            known = self._make_filter(*key)
+            remember(self._known, key, known)
+        return known
+
+    def _make_filter(
+        self, filters: tuple[tuple[str, ...], ...], prefer: tuple[str, ...], seed: int | None
+    ) -> Filter:
+        ties = self._ties
+        if seed is not None:
+            rank = np.random.default_rng(seed).permutation(self._terminology.n_concepts)
+            ties = ties._replace(concept_rank=rank.astype(np.int32), by_scope=False)
+        if prefer:
+            ties = ties._replace(preference=unmet_preferences(self._terminology, prefer))
+        types, sources, languages, ids = filters
+        filtered = any(filters)
+        species = SPECIES in prefer
+        if not filtered and self._retired is None:
+            n, n_concepts = self._terminology.n_names, self._terminology.n_concepts
+            return Filter(None, n, n_concepts, ties, species=species)
+        allowed = self._terminology.rows_where(
+            types=types, sources=sources, languages=languages, ids=ids
+        )
+        if self._retired is not None:
+            allowed &= ~self._retired
+        concepts = np.unique(ties.concept_of_row[allowed])
+        criteria = Criteria(self._terminology, *filters) if filtered else None
+        return Filter(allowed, int(allowed.sum()), len(concepts), ties, criteria, species)
+
+
+def remember(known: dict[_Key, _Value], key: _Key, value: _Value) -> None:
+    """Keep a value, and the last few of before; other threads may do the same meanwhile."""
+    if len(known) >= _CACHED:
+        with contextlib.suppress(KeyError, StopIteration, RuntimeError):
+            known.pop(next(iter(known)))
+    known[key] = value
+
+
+def unmet_preferences(terminology: Terminology, prefer: Sequence[str]) -> npt.NDArray[np.int32]:
+    """Say which preferences each concept does not meet: ``(n_concepts,)``, smaller goes first.
+
+    Each is one binary digit, the first preference the highest. Concepts of any species meet
+    `SPECIES`: which one it is depends on the text.
+
+    Raises
+    ------
+    InvalidInput
+        If the terminology has no concept that meets a preference.
+    """
+    unmet = np.zeros(terminology.n_concepts, dtype=np.int32)
+    for preference in prefer:
+        unmet = 2 * unmet + ~_that_meet(terminology, preference)
+    return unmet
+
+
+def _that_meet(terminology: Terminology, preference: str) -> BoolArray:
+    """Mark the concepts of a type, source, prefix or species of that name."""
+    rows = np.zeros(terminology.n_names, dtype=np.bool_)
+    folded = preference.casefold()
+    if folded in map(str.casefold, terminology.types()):
+        rows |= terminology.rows_where(types=[preference])
+    if folded in map(str.casefold, _sources(terminology)):
+        rows |= terminology.rows_where(sources=[preference])
+    meeting = np.zeros(terminology.n_concepts, dtype=np.bool_)
+    meeting[terminology.concept_of_row()[rows]] = True
+    if preference.endswith(":"):
+        meeting |= terminology.with_prefix(preference)
+    taxon = taxon_of(preference)
+    if taxon or preference == SPECIES:
+        species = (
+            species_of(concept.types, concept.label) for concept in terminology.iter_concepts()
+        )
+        meeting |= np.fromiter((bool(own) and own == (taxon or own) for own in species), np.bool_)
+    if not meeting.any():
+        raise InvalidInput(_no_concept(terminology, preference))
+    return meeting
+
+
+def _sources(terminology: Terminology) -> list[str]:
+    return [source for source, _ in terminology.sources() if source]
+
+
+def _no_concept(terminology: Terminology, preference: str) -> str:
+    kinds = {
+        "types": list(terminology.types()),
+        "sources": _sources(terminology),
+        "prefixes": [f"{prefix}:" for prefix in terminology.prefixes() if prefix],
+    }
+    there = "; ".join(
+        f"{kind} {', '.join(map(repr, values[:_LISTED]))}"
+        + (f" and {len(values) - _LISTED} more" if len(values) > _LISTED else "")
+        for kind, values in kinds.items()
+        if values
+    )
+    return (
+        f"prefer: no concept of {terminology.path.name} is of {preference!r}; expected a type, a "
+        f"source, a prefix of ids or a species. It has {f'the {there}' if there else 'none'}"
+    )
+
+
+# --- names ---------------------------------------------------------------------------------------
 
 
 class TerminologyRows(NamedTuple):
@@ -131,14 +340,14 @@ class Names:
         self._indexes: tuple[Searchable, ...] = base.indexes
         if self._extra:
             self._ties = base.ties._replace(
-                concept_of_row=_joined(
-                    base.ties.concept_of_row, [names.concepts for names in self._extra]
+                concept_of_row=np.concatenate(
+                    [base.ties.concept_of_row, *(n.concepts for n in self._extra)]
                 ),
-                scope_of_row=_joined(
-                    base.ties.scope_of_row, [names.scopes for names in self._extra]
+                scope_of_row=np.concatenate(
+                    [base.ties.scope_of_row, *(n.scopes for n in self._extra)]
                 ),
             )
-            self._indexes = tuple(Stacked(parts) for parts in self._parts())
+            self._indexes = tuple(Concatenated(parts) for parts in self._parts())
         self._targets: dict[str, TargetRows] = {}
         self._filters: dict[tuple[int, str, bool, frozenset[int]], tuple[Filter, Filter]] = {}
 
@@ -164,8 +373,8 @@ class Names:
             for names, start in zip(self._extra, self._starts, strict=False)
             for more, place in [names.rows.of(concepts, most)]
         ]
-        rows = _joined(rows, [more for more, _ in further])
-        places = _joined(places, [place for _, place in further])
+        rows = np.concatenate([rows, *(more for more, _ in further)])
+        places = np.concatenate([places, *(place for _, place in further)])
         order = np.argsort(places, kind="stable")
         rows, places = rows[order], places[order]
         first = np.arange(len(places)) - np.searchsorted(places, places) < most
@@ -206,14 +415,13 @@ class Names:
 
     def rows_of_target(self, target: Target) -> TargetRows:
         """Return the rows that a target searches."""
-        known = self._targets.get(target.name)
-        if known is None:
-            known = self._concept_rows(target) if target.by_concept else self._name_rows()
-            self._targets[target.name] = known
-        return known
-
-    def _name_rows(self) -> TargetRows:
-        return TargetRows(self._ties.concept_of_row, self._ties.scope_of_row, self._indexes)
+        if target.name not in self._targets:
+            self._targets[target.name] = (
+                self._concept_rows(target)
+                if target.by_concept
+                else TargetRows(self._ties.concept_of_row, self._ties.scope_of_row, self._indexes)
+            )
+        return self._targets[target.name]
 
     def _concept_rows(self, target: Target) -> TargetRows:
         owners, indexes = self._means[target.part]
@@ -234,7 +442,7 @@ class Names:
         whole = np.concatenate([owners, renewed.owners])
         stale = np.concatenate([np.isin(owners, touched), np.zeros(len(renewed.owners), bool)])
         stacked = tuple(
-            Stacked([old, new]) for old, new in zip(indexes, renewed.indexes, strict=True)
+            Concatenated([old, new]) for old, new in zip(indexes, renewed.indexes, strict=True)
         )
         return TargetRows(whole, np.zeros(len(whole), dtype=np.int8), stacked, stale)
 
@@ -312,18 +520,10 @@ class Names:
         passing = np.ones(len(names.names), dtype=np.bool_)
         if row_filter.criteria is None:
             return passing
-        described: dict[int, Concept] = {}
+        described = functools.cache(lambda concept: self.base.terminology.concepts_at([concept])[0])
         for row, concept in enumerate(names.concepts.tolist()):
-            if concept not in described:
-                described[concept] = self.base.terminology.concepts_at([concept])[0]
-            passing[row] = row_filter.criteria.passes(names.names[row], described[concept])
+            passing[row] = row_filter.criteria.passes(names.names[row], described(concept))
         return passing
-
-
-def _joined(
-    first: npt.NDArray[_Number], further: Sequence[npt.NDArray[_Number]]
-) -> npt.NDArray[_Number]:
-    return np.concatenate([first, *further])
 
 
 class CurrentNames:

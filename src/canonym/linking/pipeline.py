@@ -24,13 +24,12 @@ from typing import Any, NamedTuple, Self, Unpack
 from canonym.errors import InvalidInput
 from canonym.linking.codes import find_coded
 from canonym.linking.decision import decide, divide, listed_of, names_of, parts_of
-from canonym.linking.evidence import Vocabulary
-from canonym.linking.filters import Filter, Filters
 from canonym.linking.hits import (
     LOOKED_AT,
     ConceptHit,
     ConceptTable,
     Draft,
+    KnownHits,
     StringHits,
     at_most,
     by_letters,
@@ -43,7 +42,7 @@ from canonym.linking.homonyms import (
     beside_readings,
     find_homonyms,
 )
-from canonym.linking.judge import Judge, check_confidence
+from canonym.linking.judge import Judge, Vocabulary, check_confidence
 from canonym.linking.languages import choose_encoders
 from canonym.linking.links import (
     KnownLinks,
@@ -53,11 +52,9 @@ from canonym.linking.links import (
     check_abbreviations,
     check_options,
 )
-from canonym.linking.names import CurrentNames, Names, open_rows
-from canonym.linking.search import BatchHits, KnownHits, Search, load_encoders
-from canonym.linking.settings import Sieve, chosen_sieves
-from canonym.linking.sieves import Sifted, sift
-from canonym.linking.targets import TARGETS, parse_search
+from canonym.linking.names import CurrentNames, Filter, Filters, Names, open_rows
+from canonym.linking.search import BatchHits, Search, Sifted, load_encoders, sift
+from canonym.linking.settings import TARGETS, Sieve, chosen_sieves, parse_search
 from canonym.mentions.abbreviations import find_abbreviations
 from canonym.mentions.aliases import find_aliases
 from canonym.mentions.binomials import BINOMIALS, Binomials

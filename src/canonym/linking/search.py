@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -13,26 +14,169 @@ import numpy.typing as npt
 from canonym.encoders import load_encoder
 from canonym.indexes import BoolArray, Searchable
 from canonym.indexes.vectors import Vectors, join_vectors, scaled_for, take_vectors
-from canonym.linking.filters import Filter
 from canonym.linking.hits import ConceptHit, ConceptTable, StringHits, at_most, near_rivals
 from canonym.linking.languages import EncoderMask
-from canonym.linking.names import Names
-from canonym.linking.settings import Sieve
-from canonym.linking.targets import TARGETS, Target
-from canonym.mentions.contrasts import NOTHING, against
+from canonym.linking.names import Filter, Names
+from canonym.linking.settings import TARGETS, Sieve, Target
+from canonym.mentions.contrasts import NOTHING, against, differs_in_meaning, sentence_case
 from canonym.mentions.species import species_of
 from canonym.ranking.fusion import FusedHits, Scorer, Share, fuse, fuse_exactly, mean_shares
-from canonym.ranking.pooling import search_concepts
-from canonym.text import normalise_all
-from canonym.types import Against, Float32Array, Int32Array, Name
+from canonym.ranking.pooling import TieRule, search_concepts
+from canonym.text import PLAIN, normalise, normalise_all
+from canonym.text.memo import MemoNormaliser
+from canonym.text.qualifiers import bare_name
+from canonym.types import SCOPES, Against, Float32Array, Int32Array, Name
 
 CONTRADICTED = 0.05
 """By so much a hit of a search scores less whose name contradicts the mention.
 
 On the development parts of two corpora, nothing from 0 to 0.1 changes how many links are right."""
 
-_MOST_KNOWN = 50_000  # strings with hits; some 2 kB each
 _HitsByForbidden = dict[frozenset[int], dict[str, StringHits]]
+
+Sifted = Mapping[str, tuple[Sieve, list[tuple[int, int]]]]
+"""The sieve and the (concept, row) pairs of each string that a sieve knows."""
+
+_LABEL = SCOPES.index("label")
+
+
+# --- sieves --------------------------------------------------------------------------------------
+
+
+def sift(
+    plain: Mapping[str, str],
+    sieves: Sequence[Sieve],
+    names: Names,
+    filters: Sequence[Filter],
+    concepts: ConceptTable,
+) -> dict[str, tuple[Sieve, list[tuple[int, int]]]]:
+    """Look strings up in one sieve after the other; the first that knows a string decides.
+
+    Strings come with their `PLAIN` forms. Returns the sieve and the (concept, row) pairs of each
+    string that a sieve knows. Of several filters, one per step of the search, the first that leaves
+    any row is used. A name that differs by a sign or a negation is another name. Of names that are
+    equal in normal form, those written with the same capitals go first; those of the first letter
+    of a word count for less than scopes: *cold* is "Cold" as well.
+
+    A synonym yields to a label of the next sieve, unless the labels of its concepts are plurals.
+    UBERON has *lungs* for *pair of lungs*, and the lung is meant. Where labels are plurals, as in
+    MeSH, *acetic acids* are a class.
+    """
+    sifted: dict[str, tuple[Sieve, list[tuple[int, int]]]] = {}
+    odd: set[str] = set()
+    known: dict[str, str] = {}  # forms of the strings that the sieve before was asked for
+    for number, sieve in enumerate(sieves):
+        left = [string for string in plain if string not in sifted or string in odd]
+        if number and sieve.steps == sieves[number - 1].steps:
+            forms = [known[string] for string in left]
+        else:
+            forms = _normaliser(sieve.steps)(left, [plain[string] for string in left])
+            known = dict(zip(left, forms, strict=True))
+        rows_of = names.find(number, forms)
+        texts = _Texts(names, concepts, rows_of)
+        for string, form, rows in zip(left, forms, rows_of, strict=True):
+            if string in odd and form == plain[string]:
+                continue
+            for step_filter in filters if len(rows) else ():
+                allowed = rows if step_filter.allowed is None else rows[step_filter.allowed[rows]]
+                if string in odd:
+                    allowed = allowed[step_filter.ties.scope_of_row[allowed] == _LABEL]
+                allowed, writing = texts.of_one_meaning(string, allowed)
+                if len(allowed) and (
+                    string not in odd or _are_singular(sifted[string][1], concepts)
+                ):
+                    pairs = concepts_of(allowed, step_filter.ties, writing)
+                    if sieve.bare and len(pairs) > 1:
+                        pairs = _barest(pairs, step_filter.ties, names, concepts)
+                    sifted[string] = (sieve, pairs)
+                    break
+        odd = set()
+        if number == 0:
+            scopes = filters[0].ties.scope_of_row
+            odd = {
+                string for string, (_, pairs) in sifted.items() if _are_odd(pairs, names, scopes)
+            }
+    return sifted
+
+
+class _Texts:
+    """The names of rows that a sieve returned for strings, read in one query."""
+
+    def __init__(self, names: Names, concepts: ConceptTable, rows_of: Sequence[Int32Array]) -> None:
+        self._names, self._concepts = names, concepts
+        rows = np.concatenate(rows_of) if rows_of else np.empty(0, dtype=np.int32)
+        concepts.read_names(rows[rows < names.n_base].tolist())
+
+    def of_one_meaning(
+        self, string: str, rows: Int32Array
+    ) -> tuple[Int32Array, npt.NDArray[np.int8]]:
+        """Return the rows whose names mean what a string does, and how they are written.
+
+        ``(n, 2)``: whether case differs by more than the first letter of words, and whether the
+        name is not equal as it is written; see `TieRule.order`.
+        """
+        texts = [self._text(row) for row in rows.tolist()]
+        meant = np.array(
+            [text == string or not differs_in_meaning(string, text) for text in texts], np.bool_
+        )
+        plain = sentence_case(string)
+        writing = [
+            (text != string and sentence_case(text) != plain, text != string) for text in texts
+        ]
+        return rows[meant], np.array(writing, dtype=np.int8).reshape(-1, 2)[meant]
+
+    def _text(self, row: int) -> str:
+        whole = self._concepts if row < self._names.n_base else self._names
+        return whole.name(row).text
+
+
+def _barest(
+    pairs: Sequence[tuple[int, int]], ties: TieRule, names: Names, concepts: ConceptTable
+) -> list[tuple[int, int]]:
+    """Order the concepts of one bare name.
+
+    "X, unspecified" goes before "X, not elsewhere classified", a label before other names, and the
+    shorter name before the longer. Equal names are in the order of ties.
+    """
+
+    def key(pair: tuple[int, int]) -> tuple[bool, int, int, int]:
+        row = pair[1]
+        text = (concepts.name(row) if row < names.n_base else names.name(row)).text
+        bare = bare_name(text)
+        narrower = bare is not None and bare.is_narrower
+        return narrower, int(ties.scope_of_row[row]), len(text.split()), len(text)
+
+    return sorted(pairs, key=key)
+
+
+def _are_odd(pairs: Sequence[tuple[int, int]], names: Names, scopes: npt.NDArray[np.int8]) -> bool:
+    """Tell whether rows are mere synonyms in the terminology, which another label may overrule."""
+    return all(row < names.n_base and scopes[row] != _LABEL for _, row in pairs)
+
+
+def _are_singular(pairs: Sequence[tuple[int, int]], concepts: ConceptTable) -> bool:
+    """Tell whether the labels of all concepts are in the singular, as *pair of lungs* is."""
+    labels = [normalise(concepts[concept].label).split(" of ")[0] for concept, _ in pairs]
+    return list(_normaliser((*PLAIN, "plural"))(labels)) == labels
+
+
+_normaliser = functools.cache(MemoNormaliser)
+
+
+def concepts_of(
+    rows: Int32Array, ties: TieRule, writing: npt.NDArray[np.int8] | None = None
+) -> list[tuple[int, int]]:
+    """Return the concepts of equal rows in the order of ties, with the best row of each.
+
+    `writing` is how near each name is to a string as it is written, see `TieRule.order`.
+    """
+    best: dict[int, int] = {}
+    for row in rows[ties.order(rows, writing=writing)].tolist():
+        best.setdefault(int(ties.concept_of_row[row]), row)
+    return list(best.items())
+
+
+# --- search --------------------------------------------------------------------------------------
 
 
 class WeightedEncoder(NamedTuple):
@@ -293,37 +437,6 @@ def _encode_some(
     if asked.any():
         whole[asked] = encoder.encode([strings[at] for at in np.flatnonzero(asked).tolist()])
     return whole
-
-
-class KnownHits:
-    """Hits of strings that were looked up before: real streams repeat.
-
-    They hold for the names of one moment, a filter and numbers of hits; with others they are
-    forgotten.
-    """
-
-    def __init__(self) -> None:
-        self._known: tuple[
-            Names | None,
-            Filter | None,
-            tuple[int, int],
-            dict[frozenset[int], dict[str, StringHits]],
-        ]
-        self._known = (None, None, (0, 0), {})
-
-    def of(
-        self, names: Names, row_filter: Filter, k: tuple[int, int], forbidden: frozenset[int]
-    ) -> dict[str, StringHits]:
-        """Return the hits by string, to be added to; `k` are the hits to find, and enough of them.
-
-        None of `forbidden` is among them. See `canonym.linking.pipeline.Pipeline.find`.
-        """
-        before, also, numbers, hits = self._known
-        n_known = sum(len(of_group) for of_group in [*hits.values()])
-        if before is not names or also is not row_filter or numbers != k or n_known > _MOST_KNOWN:
-            hits = {}
-            self._known = (names, row_filter, k, hits)
-        return hits.setdefault(forbidden, {})
 
 
 class BatchHits:

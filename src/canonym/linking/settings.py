@@ -1,13 +1,36 @@
-"""Settings of an index, and options of a call."""
+"""Settings of an index: its sieves, what a search looks at, and all others.
+
+The targets of a search are names of the terminology or of training mentions, or means of concepts.
+
+======  ==============================================  ======================================
+target  whose names                                     compared with the mention
+======  ==============================================  ======================================
+O-T     the terminology's (the ontology's)              each name
+O-C     the terminology's                               each concept: the mean of its names
+D-T     those of training mentions (annotated data)     each name
+D-C     those of training mentions                      each concept
+OD-T    both                                            each name
+OD-C    both                                            each concept
+======  ==============================================  ======================================
+
+A search may have two steps, such as ``D-T + OD-T``. Concepts of the first step count where they
+are similar enough; otherwise the second step decides. The first step is D-T or D-C, the second
+O-T, O-C, OD-T or OD-C.
+
+References
+----------
+Xu and Bethard (2021), Triplet-Trained Vector Space and Sieve-Based Search Improve Biomedical
+Concept Normalization, tables 1 and 2.
+"""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Sequence
 from numbers import Integral
 from typing import Any, NamedTuple, TypedDict
 
 from canonym.errors import InvalidInput
-from canonym.linking.targets import parse_search
 from canonym.mentions.abbreviations import ENGINES
 from canonym.text import PLAIN, STRONG, UNORDERED
 from canonym.text.qualifiers import bare_name
@@ -57,6 +80,54 @@ SIEVES = (
 """Tried in this order, after `IDS`; the first that finds anything decides."""
 
 
+# --- targets --------------------------------------------------------------------------------------
+
+
+class Target(NamedTuple):
+    """One of `TARGETS`: the names of a `part`, O, D or OD; averaged if `by_concept`."""
+
+    name: str
+    part: str
+    by_concept: bool
+
+
+TARGETS: dict[str, Target] = {
+    f"{part}-{kind}": Target(f"{part}-{kind}", part, kind == "C")
+    for part in ("O", "D", "OD")
+    for kind in ("T", "C")
+}
+"""Every target by its name."""
+
+SEARCHES: tuple[str, ...] = (
+    *TARGETS,
+    *(
+        f"{first} + {second}"
+        for first, second in itertools.product(("D-T", "D-C"), ("O-T", "O-C", "OD-T", "OD-C"))
+    ),
+)
+"""Every search: the six targets, and the eight searches of two steps."""
+
+
+def parse_search(written: str) -> tuple[Target, ...]:
+    """Read one of `SEARCHES`, in any case and with any spaces: the targets of its steps.
+
+    Raises
+    ------
+    InvalidInput
+        If there is no such search.
+    """
+    names = [name.strip().upper() for name in str(written).split("+")]
+    if " + ".join(names) not in SEARCHES:
+        raise InvalidInput(
+            f"there is no search {written!r}; there are {', '.join(TARGETS)}, and sieves of a D "
+            "and an O or OD target, such as 'D-T + OD-T'"
+        )
+    return tuple(TARGETS[name] for name in names)
+
+
+# --- settings -------------------------------------------------------------------------------------
+
+
 class Settings(TypedDict, total=False):
     """How a linker prepares and looks up mentions; stored with its index.
 
@@ -78,7 +149,7 @@ class Settings(TypedDict, total=False):
     sieves : sequence of str
         Which of `SIEVES` go before the search; all by default. Ids are looked up with any of them.
     search : str
-        What is searched, one of `canonym.linking.targets.SEARCHES`: ``"O-T"``, the names of the
+        What is searched, one of `canonym.linking.settings.SEARCHES`: ``"O-T"``, the names of the
         terminology, by default, and ``"D-T + OD-T"`` where training mentions are given.
     search_threshold : float
         In a search of two steps, the least score that the first step decides with; 0.95 by default.

@@ -1,8 +1,8 @@
 """Names in running text: the longest stretches of words that are names of the terminology.
 
 1. **Read** (`canonym.text.running`): every word of a text once, in normal form.
-2. **Look**: stretches of words whose sum is that of a name (`canonym.indexes.bags`), in many texts
-   at once.
+2. **Look**: stretches of words whose sum is that of a name (`canonym.indexes.phrase_filter`), in
+   many texts at once.
 3. **Confirm**: the sieves know the stretch, under the filters of the call; so what is found is
    found by `canonym.Linker.link` too.
 4. **Judge**: words that only look like names, commas and brackets inside a stretch.
@@ -20,11 +20,9 @@ import numpy as np
 import numpy.typing as npt
 
 from canonym.indexes import BoolArray
-from canonym.indexes.bags import Bags, WordNumbers
-from canonym.linking.filters import Filter
-from canonym.linking.names import Names
-from canonym.linking.search import BatchHits
-from canonym.linking.sieves import sift
+from canonym.indexes.phrase_filter import PhraseFilter, WordNumbers
+from canonym.linking.names import Filter, Names
+from canonym.linking.search import BatchHits, sift
 from canonym.mentions.abbreviations import expand
 from canonym.mentions.composites import composites_ending, split_composite
 from canonym.mentions.false_names import beside, is_out_of_order, looks_alike
@@ -82,11 +80,11 @@ class _Reading(NamedTuple):
 class TextNames:
     """Finds the names of an index in texts; `find` is the whole way."""
 
-    def __init__(self, bags: Bags) -> None:
-        self._bags = bags
+    def __init__(self, phrases: PhraseFilter) -> None:
+        self._phrases = phrases
         self._reader = TextReader()
         self._numbers = WordNumbers()
-        self._extra: tuple[Names | None, list[Bags]] = (None, [])
+        self._extra: tuple[Names | None, list[PhraseFilter]] = (None, [])
         self._known: tuple[Names | None, Filter | None, dict[str, _Known | None]]
         self._known = (None, None, {})
 
@@ -135,7 +133,7 @@ class TextNames:
             for turn in _turns(documents[reading.document].text, reading.words)
         ]
         read = [reading.words for reading in every]
-        firsts, lasts, halves = self._stretches(read, turns, self._all_bags(names))
+        firsts, lasts, halves = self._stretches(read, turns, self._all_filters(names))
         stretches = [[*_diabetes(document.text)] for document in documents]
         begin = 0
         for place, words, cut, forms in every:
@@ -170,7 +168,7 @@ class TextNames:
                 yield _Reading(place, self._reader.read(text, forms), 0, forms)
 
     def _stretches(
-        self, read: Sequence[Words], turns: Sequence[bool], bags: Sequence[Bags]
+        self, read: Sequence[Words], turns: Sequence[bool], filters: Sequence[PhraseFilter]
     ) -> tuple[Places, Places, BoolArray]:
         """Return the first and last words of all stretches whose sum is a name's, and the halves.
 
@@ -178,7 +176,7 @@ class TextNames:
         in some name that is long enough.
         """
         forms = [form for words in read for form in words.forms]
-        numbers, lengths, limits = self._columns(forms, bags)
+        numbers, lengths, limits = self._columns(forms, filters)
         sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(numbers, dtype=np.uint64)])
         length = np.concatenate([[0], np.cumsum(lengths)])
         breaks = np.array([kind for words in read for kind in words.breaks], dtype=np.intp)
@@ -189,11 +187,11 @@ class TextNames:
         while len(firsts):
             whole = lengths[lasts] > 0  # a name does not end with "of"
             asked = sums[lasts[whole] + 1] - sums[firsts[whole]]
-            named = bags[0].has(asked)
+            named = filters[0].has(asked)
             if lasts is firsts:
-                named &= ~bags[0].too_general(asked)
-            for bag in bags[1:]:
-                named |= bag.has(asked)
+                named &= ~filters[0].too_general(asked)
+            for phrases in filters[1:]:
+                named |= phrases.has(asked)
             ranges.append((firsts[whole][named], lasts[whole][named]))
             going = ~ends[lasts + 1]
             firsts, lasts, most = firsts[going], lasts[going] + 1, most[going]
@@ -205,26 +203,27 @@ class TextNames:
         firsts, lasts = (np.concatenate(column) for column in zip(*ranges, strict=True))
         order = np.argsort(firsts, kind="stable")
         firsts, lasts = firsts[order], lasts[order]
-        joined = self._joined(numbers, lengths, (breaks != NO_BREAK) | np.array(turns), bags[0])
+        joined = self._joined(numbers, lengths, (breaks != NO_BREAK) | np.array(turns), filters[0])
         return firsts, lasts, joined[firsts] | joined[lasts + 1]
 
     def _joined(
-        self, numbers: npt.NDArray[np.uint64], lengths: Places, ends: BoolArray, bags: Bags
+        self,
+        numbers: npt.NDArray[np.uint64],
+        lengths: Places,
+        ends: BoolArray,
+        phrases: PhraseFilter,
     ) -> BoolArray:
         """Tell which words stand behind one with which they stand in some name.
 
         One more is at the end. Words that say how, when or in whom make no other name.
         """
-        counts = (lengths > 0) & ~np.isin(numbers, self._qualifying())
-        joined = bags.has_pair(numbers[:-1] + numbers[1:])
+        counts = (lengths > 0) & ~np.isin(numbers, self._numbers.of(qualifying_forms()))
+        joined = phrases.has_pair(numbers[:-1] + numbers[1:])
         joined &= ~ends[1:] & counts[:-1] & counts[1:]
         return np.concatenate([[False], joined, [False]])
 
-    def _qualifying(self) -> npt.NDArray[np.uint64]:
-        return self._numbers.of(qualifying_forms())
-
     def _columns(
-        self, forms: Sequence[str], bags: Sequence[Bags]
+        self, forms: Sequence[str], filters: Sequence[PhraseFilter]
     ) -> tuple[npt.NDArray[np.uint64], Places, Places]:
         """Return the number, the length and the limit of every word of the texts.
 
@@ -236,8 +235,8 @@ class TextNames:
         owners = np.repeat(np.arange(len(words)), lengths)
         of_word = self._numbers.of([word for of_form in words for word in of_form])
         longest = np.zeros(len(of_word), dtype=np.uint8)
-        for bag in bags:
-            longest = np.maximum(longest, bag.limits(of_word))
+        for phrases in filters:
+            longest = np.maximum(longest, phrases.limits(of_word))
         numbers = np.zeros(len(words), dtype=np.uint64)
         np.add.at(numbers, owners, of_word)
         limits = np.full(len(words), _NO_LIMIT, dtype=np.intp)
@@ -245,13 +244,13 @@ class TextNames:
         at = np.fromiter(map(places.__getitem__, forms), dtype=np.intp, count=len(forms))
         return numbers[at], lengths[at], limits[at]
 
-    def _all_bags(self, names: Names) -> list[Bags]:
-        """Return the bags of the terminology, and of names beside it as they are now."""
+    def _all_filters(self, names: Names) -> list[PhraseFilter]:
+        """Return the filter of the terminology, and that of names beside it as they are now."""
         if self._extra[0] is not names:
             texts = names.extra_texts()
-            bags = [Bags.build([list(normalise_all(texts, UNORDERED))])] if texts else []
-            self._extra = (names, bags)
-        return [self._bags, *self._extra[1]]
+            forms = list(normalise_all(texts, UNORDERED))
+            self._extra = (names, [PhraseFilter.build([forms])] if texts else [])
+        return [self._phrases, *self._extra[1]]
 
     # --- confirm --------------------------------------------------------------------------------
 

@@ -7,13 +7,8 @@ from collections.abc import Iterable, Iterator
 
 from canonym.errors import InvalidInput
 from canonym.linking.names import CurrentNames
-from canonym.linking.overlay import (
-    OverlayContent,
-    checked_name,
-    checked_pair,
-    checked_synonym,
-)
 from canonym.terminology import Terminology
+from canonym.terminology.overlay import OverlayContent, checked_name, checked_pair, checked_synonym
 from canonym.types import Name
 
 

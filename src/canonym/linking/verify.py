@@ -22,8 +22,8 @@ from canonym.linking.build import FORMAT
 from canonym.linking.default import MADE_FROM
 from canonym.linking.judge import JUDGE, OF_EARLIER_VERSIONS, Judge
 from canonym.linking.manifest import check_index_manifest
-from canonym.linking.overlay import MARK, OVERLAY, Overlay
 from canonym.terminology import Terminology
+from canonym.terminology.overlay import MARK, OVERLAY, Overlay
 from canonym.terminology.writer import content_digest
 
 _log = logging.getLogger(__name__)

@@ -411,9 +411,8 @@ def _symbol_contrast(word: str, other: str, shared: bool) -> str | None:
         return "karyotype"
     value, value_too = _designated(word), _designated(other)
     if value and value_too:
-        if value == value_too or not shared or _ROMAN.get(value) == value_too:
-            return None
-        if _ROMAN.get(value_too) == value:
+        same = value == value_too or _ROMAN.get(value) == value_too
+        if same or not shared or _ROMAN.get(value_too) == value:
             return None
         return "number" if value[0].isdigit() or value_too[0].isdigit() else "letter"
     if word[:-1] == other[:-1] and word[-2:-1].isdigit() and (word[-1] + other[-1]).isalpha():
@@ -450,9 +449,7 @@ def _of_negation(words: Sequence[str], others: Sequence[str]) -> Iterator[Contra
 def _of_order(words: Sequence[str], others: Sequence[str]) -> Iterator[Contradiction]:
     """Yield what stands on the other side of a relation: *A due to B* and *B due to A*."""
     relation = next((word for word in words if word in _RELATING and word in others), None)
-    if relation is None:
-        return
-    if words.count(relation) > 1 or others.count(relation) > 1:
+    if relation is None or words.count(relation) > 1 or others.count(relation) > 1:
         return
     place, place_too = words.index(relation), others.index(relation)
     before, before_too = words[:place], others[:place_too]

@@ -42,7 +42,6 @@ _LISTED = re.compile(
     r"(?:(?!\b(?:are|had|has|have|is|was|were|who|with)\b)[^,.;:()])*",
     re.IGNORECASE,
 )
-_SIGN = re.compile(r"(?:^|[\s,(])\+(?=\w)|\(\+\)")
 _BESIDE = re.compile(r"[\s,:(\u2013\u2014-]*\Z")
 _FEW_WORDS = re.compile(r"\s*(?:[\w'-]+\s+){0,2}\Z")
 _LAST = re.compile(r"\s*(?:$|[.,;:)])")
@@ -135,7 +134,7 @@ class _Sentence(NamedTuple):
             return
         else:
             return
-        if not reaches or (cue.rule.flags[0] in _CLAUSE_FLAGS and _SIGN.search(between)):
+        if not reaches or (cue.rule.flags[0] in _CLAUSE_FLAGS and _PLUS.search(between)):
             return
         stopped = {
             flag

@@ -4,30 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from canonym.errors import InvalidInput
-from canonym.types import Float32Array, Hits, Int32Array
-
-BoolArray = npt.NDArray[np.bool_]
+from canonym.types import BoolArray, Float32Array, Hits, Int32Array, Searchable
 
 Share = float | npt.NDArray[np.float64]
 """The share of a scorer in a weighted mean: of all queries, or ``(n, 1)``."""
 
 _PAIRS = 1 << 21  # queries and rows that are scored at once
-
-
-class Searched(Protocol):
-    """An index whose rows are searched and scored; queries are vectors of its encoder."""
-
-    def search(self, queries: Any, k: int, *, allowed: BoolArray | None = None) -> Hits:
-        """Return the `k` nearest allowed rows of every query."""
-
-    def score(self, queries: Any, rows: Int32Array) -> Float32Array:
-        """Score chosen rows, ``(n, m)`` with −1 where empty, for every query."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +28,7 @@ class Scorer:
     """
 
     name: str
-    index: Searched
+    index: Searchable
     queries: Any
     weight: float = 1.0
     scale: npt.NDArray[np.float64] | None = None

@@ -92,7 +92,9 @@ def write_mappings(
     if format == "usagi":
         _write_usagi(stream, review, cases, origin, choices)
         return
-    decided = [case for case in cases if _is_decided(case.entry)]
+    decided = [
+        case for case in cases if (decision := case.entry.decision) and decision.kind in DECIDED
+    ]
     if format == "omop":
         _write_omop(stream, decided, origin, terminology, choices)
         return
@@ -232,10 +234,6 @@ def _origin(
     )
     known = tuple(prefix for prefix, _ in prefixes.most_common()) or ("",)
     return Origin(__version__, review.fingerprint, known, date=date)
-
-
-def _is_decided(entry: Entry) -> bool:
-    return entry.decision is not None and entry.decision.kind in DECIDED
 
 
 def _concepts(entry: Entry) -> Sequence[Mapping[str, Any]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from canonym.linker import Linker
@@ -81,7 +81,7 @@ def proposal_of(link: Link, terminology: Terminology) -> dict[str, Any]:
         "reason": "; ".join(dict.fromkeys(part.reason for part in parts if part.reason)),
         "confidence": link.confidence,
         "by_hand": bool(link.status)
-        or any(candidate.against.contradictions for candidate in _first(parts)),
+        or any(part.candidates[0].against.contradictions for part in parts if part.id is not None),
         **({"status": list(link.status)} if link.status else {}),
         "steps": [f"{step.name}: {step.before} → {step.after}" for step in link.steps],
         "candidates": [
@@ -90,10 +90,6 @@ def proposal_of(link: Link, terminology: Terminology) -> dict[str, Any]:
             for candidate in part.candidates
         ],
     }
-
-
-def _first(parts: Sequence[Link]) -> list[Candidate]:
-    return [part.candidates[0] for part in parts if part.id is not None]
 
 
 def _candidate(candidate: Candidate, part: str, searched: str) -> dict[str, Any]:
@@ -152,13 +148,9 @@ def _changed(concept: dict[str, Any], terminology: Terminology) -> str:
         )
     parents = sorted(terminology.parents(id_))
     if parents != concept["parents"]:
-        names = ", ".join(_labels(terminology, parents)) or "nothing"
+        names = ", ".join(terminology.concept(id_).label for id_ in parents) or "nothing"
         return f"moved: {named} stands below {names} now"
     return ""
-
-
-def _labels(terminology: Terminology, ids: Iterable[str]) -> list[str]:
-    return [terminology.concept(id_).label for id_ in ids]
 
 
 def _better(old: dict[str, Any], new: dict[str, Any], decision: Decision) -> str:

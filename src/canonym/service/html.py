@@ -19,7 +19,7 @@ _POLICY = (
     "img-src 'self' data:; base-uri 'none'; form-action {forms}; frame-ancestors 'none'"
 )
 _KINDS = {"js": "text/javascript", "css": "text/css"}
-_ROOMS = ("canonym.service.review", "canonym.service.home")
+_ROOMS = ("canonym.service", "canonym.service.review", "canonym.service.home")
 
 
 def page(template: str, *, status: int = 200, forms: str = "'none'", **values: object) -> Response:

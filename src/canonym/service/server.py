@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import ipaddress
 import multiprocessing
 import os
 import signal
@@ -17,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from canonym.errors import InvalidInput, require
 from canonym.service.keys import Keys
-from canonym.service.settings import Settings
+from canonym.service.settings import Settings, is_local
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -39,19 +38,12 @@ def share_one_heap() -> None:
 def check_host(host: str, keys: str) -> None:
     """Refuse to be open to other machines without a key in use, and a file that holds none."""
     used = any(key.revoked is None for key in Keys(keys).list()) if keys else False
-    if not used and not _is_local(host):
+    if not used and not is_local(host):
         raise InvalidInput(
             f"--host {host} opens the service to other machines, and there is no key: make one "
             "with `canonym serve keys add NAME --keys FILE` and pass --keys FILE, or stay with "
             "--host 127.0.0.1"
         )
-
-
-def _is_local(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def run_server(

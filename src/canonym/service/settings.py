@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import os
 import re
 from collections.abc import Callable, Mapping
@@ -152,3 +153,11 @@ def _converted(name: str, text: str, kind: str) -> Any:
         return numbers.get(kind, str)(text)
     except ValueError as error:
         raise InvalidInput(f"{_variable(name)} is {text!r}; a number is expected") from error
+
+
+def is_local(host: str) -> bool:
+    """Tell whether a name or address of a host is that of this machine."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

@@ -349,17 +349,14 @@ def import_terminology(
     InvalidInput
         If the source cannot be read (`ReadError`), or the output not be written.
     """
-    if source is not None and _same(Path(source), Path(output)):
+    places = [] if source is None else [Path(source), Path(output)]
+    if places and all(place.exists() for place in places) and places[0].samefile(places[1]):
         raise InvalidInput(f"{output} is the source itself; choose another file to write")
     records = read_records(
         source, format=format, replaced=replaced, translations=translations, **options
     )
     _log.info("import %s into %s", source, output)
     return Terminology.build(records, output, overwrite=overwrite, progress=progress)
-
-
-def _same(first: Path, second: Path) -> bool:
-    return first.exists() and second.exists() and first.samefile(second)
 
 
 def read_terminology(

@@ -16,10 +16,12 @@ from canonym.types.links import Against, Candidate, ConceptMapping, Contradictio
 from canonym.types.records import SCOPES, Concept, Name, Record, Relation, Xref
 from canonym.types.search_arrays import (
     SIMILARITIES,
+    BoolArray,
     Encoder,
     Float32Array,
     Hits,
     Int32Array,
+    Searchable,
     SparseVectors,
 )
 
@@ -30,6 +32,7 @@ __all__ = [
     "SIMILARITIES",
     "USUAL_READING",
     "Against",
+    "BoolArray",
     "Candidate",
     "Concept",
     "ConceptMapping",
@@ -44,6 +47,7 @@ __all__ = [
     "Name",
     "Record",
     "Relation",
+    "Searchable",
     "SparseVectors",
     "Step",
     "Xref",

@@ -112,7 +112,7 @@ class Candidate:
         What found it: ``"id"`` where the mention is an id of the concept, a sieve (``"verbatim"``,
         ``"normalised"``, ``"reordered"``, ``"bare"``), ``"search"``, or the step of a search that
         looks at something else than the terminology's names (``"D-T"``, see
-        `canonym.linking.targets`).
+        `canonym.linking.settings`).
     parts : dict of str to float
         What each scorer gave this concept's best name, by encoder.
     context : dict of str to float

@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["SIMILARITIES", "Encoder", "Float32Array", "Hits", "Int32Array", "SparseVectors"]
+__all__ = [
+    "SIMILARITIES",
+    "BoolArray",
+    "Encoder",
+    "Float32Array",
+    "Hits",
+    "Int32Array",
+    "Searchable",
+    "SparseVectors",
+]
 
+BoolArray = npt.NDArray[np.bool_]
 Int32Array = npt.NDArray[np.int32]
 Float32Array = npt.NDArray[np.float32]
 
@@ -44,6 +54,20 @@ class SparseVectors(NamedTuple):
     def n_rows(self) -> int:
         """Number of vectors."""
         return len(self.indptr) - 1
+
+
+class Searchable(Protocol):
+    """Something to be searched; ``queries`` are vectors of the matching encoder."""
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+
+    def search(self, queries: Any, k: int, *, allowed: BoolArray | None = None) -> Hits:
+        """Return the `k` nearest allowed rows of every query."""
+
+    def score(self, queries: Any, rows: Int32Array) -> Float32Array:
+        """Score chosen rows, ``(n, m)`` int32 with −1 where empty, for every query."""
 
 
 @runtime_checkable

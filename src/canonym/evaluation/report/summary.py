@@ -181,27 +181,12 @@ def summarise(
     caveats: Sequence[str] = (),
     worst: int = _WORST,
 ) -> Summary:
-    """Gather the content of a report about a run.
+    """Gather the content of a report about a run: the same for the same run, seed and version.
 
-    Parameters
-    ----------
-    run : Run
-        The evaluation.
-    title : str
-        The name of what was evaluated; the part of the corpus by default.
-    comparisons : sequence of Comparison
-        Other tools.
-    oddities : sequence of str
-        Oddities of the corpus, see `canonym.corpora.census.Census.oddities`.
-    caveats : sequence of str
-        Reasons against a strict comparison with other numbers.
-    worst : int
-        Number of wrong answers to show.
-
-    Returns
-    -------
-    Summary
-        The same for the same run, seed and version; without times.
+    `title` names what was evaluated, the part of the corpus by default. `comparisons` are with
+    other tools, `oddities` those of the corpus (`canonym.corpora.census.Census.oddities`),
+    `caveats` what speaks against a strict comparison with other numbers. At most `worst` wrong
+    answers are shown.
     """
     readings = run.protocol.readings
     sliced = figures(

@@ -192,7 +192,11 @@ def expand(indexes: Indexes, question: Question, *, r5: bool) -> Resource:  # no
     active = question.flag("activeOnly")
 
     def work(opened: Opened) -> list[Concept]:
-        concepts = _found(opened, filter_, offset + paged) if filter_ else _all(opened, system)
+        concepts = (
+            (concept for concept, _ in opened.matching(filter_, offset + paged))
+            if filter_
+            else _all(opened, system)
+        )
         passing = (
             concept
             for concept in concepts
@@ -229,10 +233,6 @@ def expand(indexes: Indexes, question: Question, *, r5: bool) -> Resource:  # no
             ],
         },
     }
-
-
-def _found(opened: Opened, words: str, n: int) -> Iterator[Concept]:
-    return (concept for concept, _ in opened.matching(words, n))
 
 
 def _all(opened: Opened, system: System) -> Iterator[Concept]:

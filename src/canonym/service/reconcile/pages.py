@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import functools
 import secrets
-from typing import TYPE_CHECKING
 
 from fastapi.responses import HTMLResponse
 
+from canonym.service.html import environment
 from canonym.service.served import Opened
-
-if TYPE_CHECKING:
-    from jinja2 import Environment
 
 _FEW = 8
 
@@ -50,17 +46,5 @@ def as_page(inner: str, *, framed: bool = False) -> HTMLResponse:
     )
 
 
-@functools.cache
-def _environment() -> Environment:
-    from jinja2 import Environment, PackageLoader
-
-    return Environment(
-        loader=PackageLoader("canonym.service"),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-
-
 def _render(template: str, **values: object) -> str:
-    return _environment().get_template(template).render(**values)
+    return environment().get_template(template).render(**values)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 from http import HTTPStatus
 from typing import Annotated
 from urllib.parse import unquote, urlsplit
@@ -12,6 +11,7 @@ from fastapi import Depends, Request
 from canonym.review.table import clean
 from canonym.service.problems import Problem
 from canonym.service.routing import Need
+from canonym.service.settings import is_local
 from canonym.service.state import State
 
 _LONGEST = 100
@@ -43,19 +43,12 @@ def _named(request: Request, state: State) -> str:
 def _check_same_place(request: Request, state: State) -> None:
     allowed = urlsplit(state.settings.public_url).netloc
     host = request.headers.get("host", "")
-    if host != allowed and not _is_local(urlsplit(f"//{host}").hostname or ""):
+    if host != allowed and not is_local(urlsplit(f"//{host}").hostname or ""):
         detail = "without keys, reviews are for the machine of the service: call it localhost"
         raise Problem(HTTPStatus.FORBIDDEN, detail)
     origin = request.headers.get("origin")
     if origin is not None and urlsplit(origin).netloc not in {host, allowed} - {""}:
         raise Problem(HTTPStatus.FORBIDDEN, "reviews are not for pages of other addresses")
-
-
-def _is_local(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 async def _reviewer(request: Request) -> str:

@@ -21,38 +21,13 @@ _MOST_KEPT = 100_000
 
 
 class ResidualModule:
-    """A head on frozen vectors, to be trained.
+    """A head on the vectors of `base`, which is frozen, to be trained.
 
-    Parameters
-    ----------
-    base : Encoder
-        Gives the vectors, and is not trained. Training a second head on an encoder with a head is
-        the paper's continual learning.
-    hidden : int
-        Columns of the hidden layer; the paper settled on 9,600.
-    dropout : float
-        Share of the hidden layer that is dropped in training, in [0, 1).
-    width : int, optional
-        Columns of a vector; more than `base` has are reached by a fixed random projection. Those of
-        `base` by default.
-    seed : int
-        Of the projection and of the first weights.
-    head : str
-        ``"residual"``, or ``"dan"``: a deep averaging network, which keeps nothing of ``u``.
-
-    Attributes
-    ----------
-    network : torch.nn.Module
-        The head, ``hidden`` and ``output`` layers.
-    width : int
-        Columns of a vector.
-
-    Raises
-    ------
-    MissingExtra
-        If torch is not installed (extra ``torch``).
-    InvalidInput
-        If an option is out of range, or `base` gives sparse vectors.
+    A second head on an encoder with a head is the paper's continual learning. `hidden` columns are
+    9,600 in the paper; `dropout` is the share of them that is dropped in training. A `width` above
+    that of `base` is reached by a fixed random projection; `seed` is that of the projection and of
+    the first weights. The `head` is ``"residual"``, or ``"dan"``: a deep averaging network, which
+    keeps nothing of ``u``.
 
     Notes
     -----

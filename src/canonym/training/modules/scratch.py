@@ -7,8 +7,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from canonym.encoders.hub import POOLINGS
-from canonym.encoders.inputs import check_count, checked_names, without_surrogates
+from canonym.encoders.inputs import check_count, checked_names
 from canonym.errors import InvalidInput, require
+from canonym.io.encodings import without_surrogates
 from canonym.training.modules.transformer import NameModule
 from canonym.training.option_notes import Option
 

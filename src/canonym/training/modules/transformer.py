@@ -17,9 +17,10 @@ import numpy as np
 
 from canonym.encoders.batches import encode_in_batches
 from canonym.encoders.hub import POOLINGS, check_model, find_model, read_checkpoint, read_model
-from canonym.encoders.inputs import check_count, check_option, checked_names, without_surrogates
+from canonym.encoders.inputs import check_count, check_option, checked_names
 from canonym.encoders.token_vectors import pool
 from canonym.errors import InvalidInput, require
+from canonym.io.encodings import without_surrogates
 from canonym.types import Encoder, Float32Array
 
 if TYPE_CHECKING:
@@ -72,37 +73,11 @@ _CHUNK = 84
 class NameModule:
     """A Hugging Face encoder and its tokenizer, to be trained.
 
-    Parameters
-    ----------
-    network : torch.nn.Module
-        The Hugging Face model.
-    tokenizer : PreTrainedTokenizerFast
-        Its tokenizer.
-    pooling : str
-        ``"cls"``, ``"mean"`` or ``"max"``.
-    max_length : int
-        Most tokens of a name, special tokens included, at least 3; longer names are cut.
-    batch_size : int
-        Names that `encode` takes at once. It changes speed and memory, not vectors.
-    lowercase : bool
-        Whether names are lower-cased before they reach the tokenizer.
-    longest : int, optional
-        Most tokens the model takes, where the folder says so.
+    Names of more than `max_length` tokens, special ones included, are cut; at least 3 are expected,
+    and at most `longest`, if the folder of the model says so. `encode` takes `batch_size` names at
+    once, which changes speed and memory, not vectors. A pooler that comes with the model is frozen,
+    since no vector passes through it. `width` is the number of columns of a vector.
 
-    Attributes
-    ----------
-    network : torch.nn.Module
-        The model; a pooler that comes with it is frozen, since no vector passes through it.
-    width : int
-        Columns of a vector.
-
-    Raises
-    ------
-    InvalidInput
-        If an option is out of range, or the model is not an encoder.
-
-    Notes
-    -----
     On a CPU the names of a batch go through the model in chunks of similar length, so that little
     of the time is spent on padding. Vectors do not depend on that, up to rounding.
     """

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from canonym.errors import InvalidInput
+from canonym.io.numbers import scattered
 from canonym.types import Int32Array
 
 _SHORT = 4096
@@ -65,14 +66,7 @@ def shuffled(places: npt.NDArray[np.integer[Any]], n: int, seed: int) -> npt.NDA
     while len(beyond):
         left, right = values[beyond] >> half, values[beyond] & mask
         for key in keys:
-            left, right = right, left ^ (_mixed(right ^ key) & mask)
+            left, right = right, left ^ (scattered(right ^ key) & mask)
         values[beyond] = (left << half) | right
         beyond = beyond[values[beyond] >= n]
     return values.astype(np.int64)
-
-
-def _mixed(numbers: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
-    """Scatter numbers over 64 bits, so that near ones come apart (the end of SplitMix64)."""
-    numbers = (numbers ^ (numbers >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    numbers = (numbers ^ (numbers >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return np.asarray(numbers ^ (numbers >> np.uint64(31)))

@@ -186,23 +186,9 @@ def fit_names(
 ) -> Subword:
     """Fit an encoder to the names of a terminology and, if there are any, mentions.
 
-    Parameters
-    ----------
-    names : sequence of str
-        All names of the terminology.
-    concepts : (len(names),) int32
-        The concept of each.
-    mentions : MentionNames, optional
-        Those of a corpus.
-    share : float
-        Share of mentions among the names drawn, in (0, 1).
-    **options
-        Those of `canonym.training.subword.fit_subword.fit_subword`.
-
-    Raises
-    ------
-    InvalidInput
-        If there is nothing to learn from, or an option is out of range.
+    `concepts` ``(len(names),)`` is the concept of each name, `share` that of mentions among the
+    names drawn, in (0, 1). `options` are those of `fit_subword`. Raises `InvalidInput` if there is
+    nothing to learn from, or an option is out of range.
     """
     if mentions is None or not mentions.names:
         return fit_subword(names, concepts, **options)
@@ -224,29 +210,10 @@ def measure_gain(
 ) -> Gain:
     """Fit without some names and documents, look these up, and compare with another encoder.
 
-    Parameters
-    ----------
-    names, concepts, mentions
-        As for `fit_names`.
-    baseline : Encoder
-        The one to compare with, of dense vectors.
-    n : int
-        Most names to set aside; a fifth of the documents is.
-    seed : int
-        Of all draws.
-    **options
-        Further ones of `fit_names`.
-
-    Raises
-    ------
-    InvalidInput
-        If there is nothing to learn from, or an option is out of range.
-
-    Notes
-    -----
-    `baseline`, and an encoder that starts from it, know names that `baseline` was trained on. If it
-    has read the terminology or the corpus, its share is higher than on new names, and the gain is
-    smaller.
+    At most `n` names are set aside, and a fifth of the documents; `seed` is that of all draws.
+    Everything else is as for `fit_names`. `baseline` makes dense vectors. It, and an encoder that
+    starts from it, know names that it was trained on. If it has read the terminology or the corpus,
+    its share is higher than on new names, and the gain is smaller.
     """
     apart: HeldOut | None = None
     with contextlib.suppress(InvalidInput):

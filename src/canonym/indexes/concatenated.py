@@ -12,7 +12,7 @@ from canonym.indexes.selection import empty_hits
 from canonym.types import Float32Array, Hits, Int32Array
 
 
-class Stacked:
+class Concatenated:
     """Rows of several indexes of one encoder, numbered through; parts without rows are left out.
 
     Names can come and go beside an index that stays unchanged: only the small index is rebuilt.

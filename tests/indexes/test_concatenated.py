@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from canonym.encoders.chargrams import CharGrams
 from canonym.errors import InvalidInput
+from canonym.indexes.concatenated import Concatenated
 from canonym.indexes.exact import Exact
 from canonym.indexes.inverted import Inverted
-from canonym.indexes.stacked import Stacked
 from canonym.indexes.vectors import index_of, take_vectors
 from canonym.types import Hits
 
@@ -31,7 +31,7 @@ def test_dense_parts_answer_as_one_index(seed: int, k: int, sizes: list[int]) ->
     queries = rng.integers(-1, 2, (4, 3)).astype(np.float32)
     whole = Exact.build(vectors)
     bounds = np.cumsum([0, *sizes, 3])
-    stacked = Stacked([Exact(whole.vectors[a:b]) for a, b in itertools.pairwise(bounds)])
+    stacked = Concatenated([Exact(whole.vectors[a:b]) for a, b in itertools.pairwise(bounds)])
     assert stacked.n_rows == whole.n_rows
     same(stacked.search(queries, k), whole.search(queries, k))
     allowed = rng.random(len(vectors)) < 0.5
@@ -46,22 +46,22 @@ def test_sparse_parts_answer_as_one_index() -> None:
     whole = Inverted.build(vectors)
     parts = [index_of(take_vectors(vectors, np.arange(a, b))) for a, b in ((0, 5), (5, 5), (5, 12))]
     queries = encoder.encode(["heart b", "", "liver"])
-    same(Stacked(parts).search(queries, 12), whole.search(queries, 12))
+    same(Concatenated(parts).search(queries, 12), whole.search(queries, 12))
     nothing = np.zeros(12, dtype=bool)
     same(
-        Stacked(parts).search(queries, 2, allowed=nothing),
+        Concatenated(parts).search(queries, 2, allowed=nothing),
         whole.search(queries, 2, allowed=nothing),
     )
-    assert Stacked(parts).search(queries, 2, allowed=nothing).rows.shape == (3, 2)
+    assert Concatenated(parts).search(queries, 2, allowed=nothing).rows.shape == (3, 2)
 
 
 def test_without_rows_nothing_is_found() -> None:
-    none = Stacked([Exact(np.zeros((0, 2), dtype=np.float32))])
+    none = Concatenated([Exact(np.zeros((0, 2), dtype=np.float32))])
     assert none.search(np.ones((3, 2), dtype=np.float32), 2).rows.tolist() == [[-1, -1]] * 3
 
 
 def test_what_cannot_be_searched_is_refused() -> None:
-    stacked = Stacked([Exact(np.eye(2, dtype=np.float32))])
+    stacked = Concatenated([Exact(np.eye(2, dtype=np.float32))])
     with pytest.raises(InvalidInput, match="k is 0"):
         stacked.search(np.eye(2, dtype=np.float32), 0)
     with pytest.raises(InvalidInput, match="a mask of 2 booleans"):

@@ -16,7 +16,7 @@ from canonym.types import Float32Array
 _BLOCK = 1 << 18  # rows
 
 
-class Moved:
+class GpuVectors:
     """Vectors on a device, block by block, as float32."""
 
     def __init__(self, vectors: Float32Array, device: str) -> None:

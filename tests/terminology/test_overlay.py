@@ -17,8 +17,8 @@ import pytest
 from canonym import Concept, Linker, Mention, Name, Terminology, Xref
 from canonym.encoders.static import StaticVectors
 from canonym.errors import InvalidInput, Mismatch, ReadError
-from canonym.linking.overlay import ADDED, MARK, OVERLAY, Overlay, OverlayContent, merge_into
-from canonym.linking.targets import SEARCHES
+from canonym.linking.settings import SEARCHES
+from canonym.terminology.overlay import ADDED, MARK, OVERLAY, Overlay, OverlayContent, merge_into
 
 # --- the file ------------------------------------------------------------------------------------
 
@@ -134,7 +134,8 @@ def test_a_file_of_an_earlier_version_gets_its_mark_with_the_next_change(overlay
 
 def test_a_writer_killed_between_mark_and_change_blocks_nobody(overlay: Overlay) -> None:
     code = (
-        "import os, signal, sys; from pathlib import Path; from canonym.linking.overlay import *; "
+        "import os, signal, sys; from pathlib import Path; "
+        "from canonym.terminology.overlay import *; "
         "from canonym.types import Name; touch = Path.touch; "
         "Path.touch = lambda path: (touch(path), os.kill(os.getpid(), signal.SIGKILL)); "
         "Overlay(Path(sys.argv[1])).write(OverlayContent((Name('a', 'X:1'),)))"
@@ -154,7 +155,7 @@ def test_writers_do_not_lose_what_others_write(overlay: Overlay) -> None:
 
     threads = [threading.Thread(target=write, args=(number,)) for number in range(3)]
     code = (
-        "import sys; from pathlib import Path; from canonym.linking.overlay import *; "
+        "import sys; from pathlib import Path; from canonym.terminology.overlay import *; "
         "from canonym.types import Name; overlay = Overlay(Path(sys.argv[1])); "
         "[overlay.write(OverlayContent((Name(f'p {n}', 'X:1'),))) for n in range(5)]"
     )
@@ -268,7 +269,7 @@ def test_a_file_without_a_digest_gets_one_with_the_next_change(
 
 def test_a_writer_waits_so_long(overlay: Overlay, monkeypatch: pytest.MonkeyPatch) -> None:
     overlay.write(added("a"))
-    monkeypatch.setattr("canonym.linking.overlay._PATIENCE", 0.05)
+    monkeypatch.setattr("canonym.terminology.overlay._PATIENCE", 0.05)
     other = sqlite3.connect(overlay.path, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     with pytest.raises(InvalidInput, match="written to by another process"):

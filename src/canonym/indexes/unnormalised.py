@@ -21,11 +21,11 @@ from canonym.types import Float32Array
 _BLOCK = 1 << 14
 
 
-class _Unscaled(Exact):
+class _Unnormalised(Exact):
     """What both have in common: vectors keep their lengths."""
 
     @classmethod
-    def build(cls, vectors: Float32Array) -> _Unscaled:
+    def build(cls, vectors: Float32Array) -> _Unnormalised:
         """Make an index of finite vectors, which stay as they are."""
         return cls(finite(vectors))
 
@@ -47,7 +47,7 @@ class _Unscaled(Exact):
         return float(np.sqrt(2 * self._halves.max(initial=0)) * (1 + SLACK))
 
 
-class Inner(_Unscaled):
+class Inner(_Unnormalised):
     """Inner product with every row, as a share of the query's product with itself.
 
     Notes
@@ -67,7 +67,7 @@ class Inner(_Unscaled):
         return np.asarray(SLACK * np.maximum(lengths * self._longest, 1), dtype=np.float32)
 
 
-class Euclidean(_Unscaled):
+class Euclidean(_Unnormalised):
     """Nearness by Euclidean distance to every row.
 
     Codes of whole numbers are not used: the products are those of the vectors.

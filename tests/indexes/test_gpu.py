@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from canonym.errors import InvalidInput, MissingExtra
-from canonym.indexes import exact, moved
+from canonym.indexes import exact, gpu
 from canonym.indexes.exact import Exact
-from canonym.indexes.moved import Moved
-from canonym.indexes.unscaled import Inner
+from canonym.indexes.gpu import GpuVectors
+from canonym.indexes.unnormalised import Inner
 from canonym.io.devices import DEVICE
 from canonym.types import Hits
 
@@ -23,7 +23,7 @@ torch = pytest.importorskip("torch")
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(moved, "_BLOCK", 100)
+    monkeypatch.setattr(gpu, "_BLOCK", 100)
     monkeypatch.setattr(exact, "FEWEST", 1)
     monkeypatch.setattr(Exact, "_at_once", 5)
     before = torch.get_float32_matmul_precision()
@@ -116,12 +116,12 @@ def test_vectors_are_moved_once(monkeypatch: pytest.MonkeyPatch) -> None:
     index = Exact.build(np.eye(30, dtype=np.float32))
     made: list[str] = []
 
-    class Counted(Moved):
+    class Counted(GpuVectors):
         def __init__(self, vectors: np.ndarray, device: str) -> None:
             made.append(device)
             super().__init__(vectors, device)
 
-    monkeypatch.setattr(exact, "Moved", Counted)
+    monkeypatch.setattr(exact, "GpuVectors", Counted)
     for _ in range(3):
         assert on_device("cpu", index, np.eye(30, dtype=np.float32), 1).rows.ravel().tolist() == (
             list(range(30))
@@ -141,7 +141,7 @@ def test_without_a_named_device_torch_is_not_used(
     monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     monkeypatch.setenv(DEVICE, name)
-    monkeypatch.setattr(exact, "Moved", None)
+    monkeypatch.setattr(exact, "GpuVectors", None)
     hits = Exact.build(np.eye(3, dtype=np.float32)).search(np.eye(3, dtype=np.float32), 1)
     assert hits.rows.ravel().tolist() == [0, 1, 2]
 
@@ -152,10 +152,10 @@ def test_memory_that_does_not_suffice_is_said(monkeypatch: pytest.MonkeyPatch) -
 
     monkeypatch.setattr(torch.Tensor, "to", full)
     with pytest.raises(InvalidInput, match="7 vectors of width 7 do not fit into the memory"):
-        Moved(np.eye(7, dtype=np.float32), "cpu")
+        GpuVectors(np.eye(7, dtype=np.float32), "cpu")
 
 
 def test_a_device_without_torch_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(MissingExtra, match="torch"):
-        Moved(np.eye(7, dtype=np.float32), "cuda")
+        GpuVectors(np.eye(7, dtype=np.float32), "cuda")

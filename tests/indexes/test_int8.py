@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from canonym.errors import ReadError
-from canonym.indexes import codes, exact
-from canonym.indexes.codes import Codes
+from canonym.indexes import exact, int8
 from canonym.indexes.exact import Exact
+from canonym.indexes.int8 import DenseInt8
 from canonym.types import Hits
 
 pytest.importorskip("onnxruntime")
@@ -20,10 +20,10 @@ pytest.importorskip("onnxruntime")
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(codes, "_BLOCK", 256)
-    monkeypatch.setattr(codes, "FEWEST", 1)
+    monkeypatch.setattr(int8, "_BLOCK", 256)
+    monkeypatch.setattr(int8, "FEWEST", 1)
     monkeypatch.setattr(exact, "FEWEST", 1)
-    monkeypatch.setattr(codes, "_WARM", 0)
+    monkeypatch.setattr(int8, "_WARM", 0)
     monkeypatch.setattr(Exact, "_at_once", 5)
 
 
@@ -76,14 +76,14 @@ def test_codes_are_used_and_leave_few_rows(tmp_path: Path, monkeypatch: pytest.M
     rng = np.random.default_rng(0)
     index = saved(rng.standard_normal((5000, 64)).astype(np.float32), tmp_path)
     counts = []
-    promising = Codes.promising
+    promising = DenseInt8.promising
 
     def counted(*arguments: object) -> tuple[np.ndarray, np.ndarray]:
         found = promising(*arguments)  # type: ignore[arg-type]
         counts.append(len(found[0]))
         return found
 
-    monkeypatch.setattr(Codes, "promising", counted)
+    monkeypatch.setattr(DenseInt8, "promising", counted)
     index.search(rng.standard_normal((20, 64)).astype(np.float32), 10)
     assert len(counts) == 4  # of five queries each
     assert 20 * 10 <= sum(counts) < 20 * 200
@@ -93,20 +93,20 @@ def test_the_error_of_a_coded_product_stays_within_its_bound(tmp_path: Path) -> 
     rng = np.random.default_rng(1)
     index = saved(rng.standard_normal((300, 32)).astype(np.float32), tmp_path)
     queries = exact.unit(rng.standard_normal((50, 32)).astype(np.float32))
-    coded = Codes.load(tmp_path, *index.vectors.shape)
+    coded = DenseInt8.load(tmp_path, *index.vectors.shape)
     numbers, slack = coded.coded(queries)
     step = np.abs(queries.astype(np.float64)).max(axis=1) / 63 * coded.bounds[0]
     products = np.concatenate(
-        [coded.products(codes.multiplier(True), numbers, block) for block in range(2)], axis=1
+        [coded.products(int8.multiplier(True), numbers, block) for block in range(2)], axis=1
     )
     errors = np.abs(products - (queries.astype(np.float64) @ index.vectors.T) / step[:, None])
     assert (2 * errors <= slack[:, None]).all()
     assert errors.max() > 0.05 * slack.min()  # and the bound says something
 
 
-@pytest.mark.parametrize("multiply", [codes.multiplier(True), codes.multiplier(False)])
+@pytest.mark.parametrize("multiply", [int8.multiplier(True), int8.multiplier(False)])
 @pytest.mark.parametrize("width", [384, 3000])
-def test_products_are_whole_numbers_without_overflow(multiply: codes.Multiply, width: int) -> None:
+def test_products_are_whole_numbers_without_overflow(multiply: int8.Multiply, width: int) -> None:
     most = np.full((2, width), 126, dtype=np.uint8)
     rows = np.full((width, 3), 127, dtype=np.int8)
     rows[:, 1] = -127
@@ -117,16 +117,16 @@ def test_products_are_whole_numbers_without_overflow(multiply: codes.Multiply, w
 
 def test_the_model_is_what_onnx_would_write() -> None:
     onnx = pytest.importorskip("onnx")
-    model = onnx.load_from_string(codes._MODEL)
+    model = onnx.load_from_string(int8._MODEL)
     onnx.checker.check_model(model)
     assert [node.op_type for node in model.graph.node] == ["MatMulInteger"]
     assert model.opset_import[0].version == 10
 
 
 def test_an_import_waits_until_there_is_work_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(codes, "_WARM", 1000)
-    monkeypatch.setattr(codes._Work, "done", 0)
-    assert [codes.worth_it(1, 40, 10) for _ in range(4)] == [False, False, True, True]
+    monkeypatch.setattr(int8, "_WARM", 1000)
+    monkeypatch.setattr(int8._Work, "done", 0)
+    assert [int8.worth_it(1, 40, 10) for _ in range(4)] == [False, False, True, True]
 
 
 def test_without_onnx_runtime_vectors_are_multiplied(
@@ -136,8 +136,8 @@ def test_without_onnx_runtime_vectors_are_multiplied(
     index = saved(rng.standard_normal((600, 16)).astype(np.float32), tmp_path)
     queries = rng.standard_normal((7, 16)).astype(np.float32)
     with_it = index.search(queries, 5)
-    monkeypatch.setattr(codes, "_is_installed", lambda: False)
-    monkeypatch.setattr(Codes, "promising", None)
+    monkeypatch.setattr(int8, "_is_installed", lambda: False)
+    monkeypatch.setattr(DenseInt8, "promising", None)
     assert same(index.search(queries, 5), with_it)
 
 
@@ -153,12 +153,12 @@ def test_codes_that_do_not_say_their_blocks_have_those_of_earlier_versions(
 ) -> None:
     rows = np.random.default_rng(3).standard_normal((600, 16)).astype(np.float32)
     expected = saved(rows, tmp_path / "now").search(rows[:5], 5)
-    monkeypatch.setattr(codes, "_BLOCK", 100)
-    monkeypatch.setattr(codes, "_BLOCK_BEFORE", 100)
+    monkeypatch.setattr(int8, "_BLOCK", 100)
+    monkeypatch.setattr(int8, "_BLOCK_BEFORE", 100)
     before = tmp_path / "before"
     saved(rows, before)
     (before / "blocks.npy").unlink()
-    monkeypatch.setattr(codes, "_BLOCK", 256)
+    monkeypatch.setattr(int8, "_BLOCK", 256)
     assert same(Exact.load(before).search(rows[:5], 5), expected)
     np.save(before / "blocks.npy", np.array([0, 256, 512, 599]))
     with pytest.raises(ReadError, match="does not rise from 0 to 600"):

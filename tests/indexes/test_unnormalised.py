@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from canonym.errors import InvalidInput
-from canonym.indexes import codes, exact
-from canonym.indexes.codes import Codes
-from canonym.indexes.stacked import Stacked
-from canonym.indexes.unscaled import Euclidean, Inner
+from canonym.indexes import exact, int8
+from canonym.indexes.concatenated import Concatenated
+from canonym.indexes.int8 import DenseInt8
+from canonym.indexes.unnormalised import Euclidean, Inner
 from canonym.indexes.vectors import index_of, mean_vectors
 
 KINDS = {"inner": Inner, "euclidean": Euclidean}
@@ -109,7 +109,7 @@ def test_saved_and_beside_others(kind: str, tmp_path: Path) -> None:
     hits = index.search(queries, 6)
     opened = KINDS[kind].load(tmp_path, n_rows=700).search(queries, 6)
     assert opened.scores.tobytes() == hits.scores.tobytes()
-    parts = Stacked([index_of(vectors[:500], kind), index_of(vectors[500:], kind)])
+    parts = Concatenated([index_of(vectors[:500], kind), index_of(vectors[500:], kind)])
     assert parts.search(queries, 6).scores.tobytes() == hits.scores.tobytes()
     assert parts.search(queries, 6).rows.tobytes() == hits.rows.tobytes()
 
@@ -117,10 +117,10 @@ def test_saved_and_beside_others(kind: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("shift", [0.0, 30.0])
 def test_codes_of_long_vectors_miss_nothing(shift: float, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(exact, "worth_it", lambda *_: True)
-    monkeypatch.setattr(codes, "_is_installed", lambda: True)
-    monkeypatch.setattr(exact, "multiplier", lambda _: codes._without_onnx)
+    monkeypatch.setattr(int8, "_is_installed", lambda: True)
+    monkeypatch.setattr(exact, "multiplier", lambda _: int8._without_onnx)
     vectors, queries = raw(3000, seed=12, shift=shift), raw(60, seed=13, shift=shift)
-    plain, coded = Inner(vectors), Inner(vectors, Codes.of(vectors))
+    plain, coded = Inner(vectors), Inner(vectors, DenseInt8.of(vectors))
     hits, same = plain.search(queries, 9), coded.search(queries, 9)
     assert same.rows.tobytes() == hits.rows.tobytes()
     assert same.scores.tobytes() == hits.scores.tobytes()

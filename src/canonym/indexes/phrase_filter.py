@@ -1,4 +1,4 @@
-"""Names as bags of words, by one number each: which stretches of a text can be names.
+"""A filter of phrases: which stretches of a text can be names, by one number for each bag of words.
 
 Every word has a number, and a bag of words the sum of them, so that the sum of any stretch is the
 difference of two running sums. A stretch whose sum is a name's is one of its names, or, once in
@@ -7,7 +7,8 @@ difference of two running sums. A stretch whose sum is a name's is one of its na
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import ChainMap
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -31,7 +32,7 @@ _SMALL = frozenset({"of", "the"})
 _LEAST = 100  # names with a word that is too general
 
 
-class Bags:
+class PhraseFilter:
     """The bags of many names, in arrays that open memory-mapped.
 
     `sums` of the names and numbers of their `words` rise, uint64; `longest` has the words of the
@@ -50,9 +51,9 @@ class Bags:
         self.pairs = pairs
 
     @classmethod
-    def build(cls, batches: Iterable[Sequence[str]]) -> Bags:
+    def build(cls, batches: Iterable[Sequence[str]]) -> PhraseFilter:
         """Take names as strings of words, in batches of any size."""
-        collected = BagsBuilder()
+        collected = PhraseFilterBuilder()
         for batch in batches:
             collected.add(batch)
         return collected.finish()
@@ -82,7 +83,7 @@ class Bags:
             np.save(folder / f"{name}.npy", getattr(self, name))
 
     @classmethod
-    def load(cls, folder: Path) -> Bags:
+    def load(cls, folder: Path) -> PhraseFilter:
         """Open saved bags, memory-mapped."""
         sums = load_array(folder / "sums.npy", (None,), np.uint64)
         words = load_array(folder / "words.npy", (None,), np.uint64)
@@ -98,7 +99,7 @@ class Bags:
         return cls(sums, words, longest, common, pairs)
 
 
-class BagsBuilder:
+class PhraseFilterBuilder:
     """Collects names, so that one pass over them can build several indexes."""
 
     def __init__(self) -> None:
@@ -137,13 +138,13 @@ class BagsBuilder:
         if sum(map(len, self._pairs[1:])) > len(self._pairs[0]):
             self._pairs = [np.unique(np.concatenate(self._pairs))]
 
-    def finish(self) -> Bags:
+    def finish(self) -> PhraseFilter:
         """Return the bags of all names that were taken."""
         self._merge()
         words = self._words[0]
         common = words.numbers[words.counts >= max(GENERAL * self._n, _LEAST)]
         pairs = np.unique(np.concatenate(self._pairs))
-        return Bags(self._sums[0], words.numbers, words.longest, common, pairs)
+        return PhraseFilter(self._sums[0], words.numbers, words.longest, common, pairs)
 
     def _merge(self) -> None:
         self._sums = [np.unique(np.concatenate(self._sums))]
@@ -187,10 +188,12 @@ class WordNumbers:
         known = self._known
         new = [word for word in dict.fromkeys(words) if word not in known]
         fresh = dict(zip(new, keys_of(new).tolist(), strict=True))
+        number_of: Callable[[str], int] = known.__getitem__
         if len(known) + len(fresh) <= _KEPT:  # never cleared: other threads may be reading
             known.update(fresh)
-        numbers = (fresh[word] if word in fresh else known[word] for word in words)
-        return np.fromiter(numbers, dtype=np.uint64, count=len(words))
+        elif fresh:
+            number_of = ChainMap(fresh, known).__getitem__
+        return np.fromiter(map(number_of, words), dtype=np.uint64, count=len(words))
 
 
 def _found(rising: Numbers, numbers: Numbers) -> tuple[BoolArray, npt.NDArray[np.intp]]:
