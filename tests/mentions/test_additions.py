@@ -39,6 +39,7 @@ mesenteric artery           | Mesenteric artery dissection
 # A mention, and a name that may well be meant.
 SAME = """
 wrist pain                  | Pain in wrist
+Helicobacter pylori         | Helicobacter pylori [H. pylori] as the cause of diseases
 weakness                    | Muscular weakness
 type 2 diabetes             | Type 2 diabetes mellitus
 Crohn                       | Crohn disease

@@ -84,7 +84,9 @@ def names_another(against: Against, name: str) -> bool:
 def _says_more(missing: Sequence[str], name: str) -> bool:
     """Tell whether a name that has all words of a mention has others that make it another one."""
     words = strong_forms([name])[0].split()
-    shared = {*words}.difference(missing)
+    # "Helicobacter pylori [H. pylori]" has a word twice, and lacks it once.
+    shared = {word for word in words if words.count(word) > missing.count(word)}
+    missing = [word for word in missing if word not in shared]
     for bracket in _BRACKET.finditer(name):
         inside, before = strong_forms([bracket[1]])[0].split(), name[: bracket.start()]
         if bracket[1].isupper():  # "Multiple endocrine neoplasia [MEN]"
