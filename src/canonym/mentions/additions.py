@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from canonym.mentions.opposites import KINDS, PRIVATION, QUALIFIERS, SMALL, UNSPECIFIED
+from canonym.mentions.opposites import KINDS, PRIVATION, QUALIFIERS, SMALL, TAGS, UNSPECIFIED
 from canonym.text.memo import strong_forms
 from canonym.text.short_forms import spelt_by
 from canonym.text.words import inversion
@@ -53,7 +53,34 @@ _JOINT = re.compile(
     re.IGNORECASE,
 )
 _BRACKET = re.compile(r"[(\[]([^)\]]+)[)\]]")
+_LED = re.compile(r"(?:by|due|for|from|in|on|to|with)\s", re.IGNORECASE)  # "on insulin"
+# What is said of something is no word that any name may have: "Diseases of inner ear".
+_OF_A_KIND = re.compile(
+    r"\b(?:abnormalit(?:y|ies)|finding|procedure|structure|disease|disorder|syndrome|condition)s?"
+    r"\s+(?:affecting|in|of)\b|\b(?:conditions|diseases|disorders)$",
+    re.IGNORECASE,
+)
 _LEAST = 4  # letters before an ending
+
+
+def relation_of(left: Sequence[str], missing: Sequence[str], name: str) -> str:
+    """Return what a concept is to a mention by the words that only one of them has."""
+    more = [word for word in left if word not in SMALL and word not in TAGS]
+    # "(organism)" and "unspecified organism" say nothing, as no word in the middle does.
+    has_tag = name.endswith((")", "]")) or not UNSPECIFIED.isdisjoint(missing)
+    tags = TAGS if has_tag else UNSPECIFIED
+    fewer = [word for word in missing if word not in SMALL | tags | KINDS]
+    if not more and not fewer:
+        is_more = missing and not left and (_OF_A_KIND.search(name) or _LED.match(name))
+        return "narrower" if is_more else "equal"
+    if not more:
+        return "broader" if {"and", "or"} & set(missing) else "narrower"
+    if not fewer:
+        return "broader"
+    qualified, qualifying = (not QUALIFIERS.isdisjoint(words) for words in (more, fewer))
+    if qualified == qualifying:
+        return "close"
+    return "broader" if qualified else "narrower"
 
 
 def names_another(against: Against, name: str) -> bool:

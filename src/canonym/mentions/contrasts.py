@@ -15,6 +15,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
+from canonym.mentions.additions import relation_of
 from canonym.mentions.inflection import are_inflected
 from canonym.mentions.opposites import (
     GREEK,
@@ -29,8 +30,6 @@ from canonym.mentions.opposites import (
     QUALIFIERS,
     SMALL,
     SPECIES,
-    TAGS,
-    UNSPECIFIED,
 )
 from canonym.mentions.specimens import specimen_of
 from canonym.text.characters import dashes, entities, ions, quotes, signs, width
@@ -204,7 +203,7 @@ def against(mention: str, name: str, *, case_counts: bool = False) -> Against:
     contradictions += _of_last_capital(mention, name)
     if not (left or missing or contradictions or is_inflected):
         return NOTHING
-    relation = "related" if contradictions else _relation(left, missing, name)
+    relation = "related" if contradictions else relation_of(left, missing, name)
     if is_inflected and relation == "equal":
         relation = "close"  # a prednisone is no prednisolone
     return Against(tuple(left), tuple(missing), tuple(dict.fromkeys(contradictions)), relation)
@@ -554,13 +553,6 @@ def sentence_case(text: str) -> str:
     return " ".join(words)
 
 
-_LED = re.compile(r"(?:by|due|for|from|in|on|to|with)\s", re.IGNORECASE)  # "on insulin"
-# What is said of something is no word that any name may have: "Diseases of inner ear".
-_OF_A_KIND = re.compile(
-    r"\b(?:abnormalit(?:y|ies)|finding|procedure|structure|disease|disorder|syndrome|condition)s?"
-    r"\s+(?:affecting|in|of)\b|\b(?:conditions|diseases|disorders)$",
-    re.IGNORECASE,
-)
 _SYMBOL = re.compile(r"[A-Za-z0-9]{1,12}")
 _UNIT = 2  # letters of units and of symbols of elements
 _SHORT_FORM = 4  # letters of short forms that read as words, such as SARS
@@ -600,26 +592,3 @@ def _others_of(word: str) -> list[str]:
         if any((kind, line) == (of, at) and sense != place for of, at, place in senses)
     ]
     return [other.capitalize() for other in others] if word.istitle() else others
-
-
-# --- what the concept is to the mention -----------------------------------------------------------
-
-
-def _relation(left: Sequence[str], missing: Sequence[str], name: str) -> str:
-    """Return what a concept is to a mention by the words that only one of them has."""
-    more = [word for word in left if word not in SMALL and word not in TAGS]
-    # "(organism)" and "unspecified organism" say nothing, as no word in the middle does.
-    has_tag = name.endswith((")", "]")) or not UNSPECIFIED.isdisjoint(missing)
-    tags = TAGS if has_tag else UNSPECIFIED
-    fewer = [word for word in missing if word not in SMALL | tags | KINDS]
-    if not more and not fewer:
-        is_more = missing and not left and (_OF_A_KIND.search(name) or _LED.match(name))
-        return "narrower" if is_more else "equal"
-    if not more:
-        return "broader" if {"and", "or"} & set(missing) else "narrower"
-    if not fewer:
-        return "broader"
-    qualified, qualifying = (not QUALIFIERS.isdisjoint(words) for words in (more, fewer))
-    if qualified == qualifying:
-        return "close"
-    return "broader" if qualified else "narrower"
