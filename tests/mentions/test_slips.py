@@ -17,6 +17,13 @@ gastritus | gastritis
 ibuprofin | ibuprofen
 hypertensoin | hypertension
 diskitis | discitis
+diabitis | diabetes
+hypertention | hypertension
+concution | concussion
+hemmorhage | hemorrhage
+hemmorhoids | hemorrhoids
+neumonia | pneumonia
+soriasis | psoriasis
 myofacial pain | myofascial pain
 abducens nerve injury | abducent nerve injury
 """
@@ -30,6 +37,8 @@ dystonin | dystonia
 epistasis | epistaxis
 elevator | levator
 shale | scale
+fibrosis | fibroids
+malaria | malacia
 """
 
 
