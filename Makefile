@@ -11,11 +11,12 @@ BIN := $(VENV)/bin
 PYTHON ?= $(shell for each in python3 python3.13 python3.12 python3.11 python3.14 python; do \
 	$$each -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && echo $$each && break; done)
 
-PYTEST := $(BIN)/python -m pytest -q -n 2 --dist worksteal
+# A third worker uses the two cores while others wait for a server, a browser or the disk.
+PYTEST := $(BIN)/python -m pytest -q -n 3 --dist worksteal
 
 .PHONY: test coverage slow clients check format docs clean
 
-# Two workers on two cores: more threads would only get in each other's way.
+# More threads would only get in each other's way.
 test coverage slow: export OMP_NUM_THREADS = 1
 # Hundreds of the tests start Python: none of them shall compile its modules anew.
 test coverage slow: export PYTHONDONTWRITEBYTECODE =

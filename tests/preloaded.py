@@ -5,6 +5,7 @@ A new Python takes half a second to import canonym, which is most of what a smal
 
 from __future__ import annotations
 
+import atexit
 import functools
 import importlib
 import json
@@ -32,14 +33,15 @@ def run(arguments: list[str], folder: Path, environment: dict[str, str]) -> str:
 
 @functools.cache
 def _started() -> subprocess.Popen[str]:
-    root = Path(__file__).parents[1]
-    return subprocess.Popen(
+    process = subprocess.Popen(
         [sys.executable, "-m", "tests.preloaded"],
-        cwd=root,
+        cwd=Path(__file__).parents[1],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
     )
+    atexit.register(process.communicate)  # it ends with its input
+    return process
 
 
 def _serve() -> None:

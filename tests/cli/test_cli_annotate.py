@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from canonym import Concept, Linker, Name, Terminology
-from canonym.cli.annotate import open_texts
+from canonym.cli.texts import open_texts
 from canonym.corpora import read_bioc, read_brat, read_pubtator
 from canonym.errors import InvalidInput
 from tests.cli.running import command, in_terminal, rows, run
@@ -158,7 +158,7 @@ def test_a_text_without_names_is_remarked_on(index: str) -> None:
 
 def test_a_terminal_without_a_file_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = SimpleNamespace(isatty=lambda: True)
-    monkeypatch.setattr("canonym.cli.annotate.sys", SimpleNamespace(stdin=terminal))
+    monkeypatch.setattr("canonym.cli.texts.sys", SimpleNamespace(stdin=terminal))
     with pytest.raises(InvalidInput, match="name a file, or pipe something in"), open_texts(None):
         pass
 

@@ -2,25 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
-import sys
-from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
 import click
 
-from canonym.cli.annotated import ELSEWHERE, find_folder_format, folder_format, look_at
 from canonym.cli.device import device_option
-from canonym.cli.input import (
-    STANDARD_INPUT,
-    STDIN,
-    Arriving,
-    copied,
-    errors_named,
-    open_input,
-)
-from canonym.cli.input_encoding import found_encoding
 from canonym.cli.link import Filters, Machine
 from canonym.cli.options import (
     CorpusFormat,
@@ -33,12 +21,6 @@ from canonym.cli.options import (
     ties_option,
     workers_option,
 )
-from canonym.errors import InvalidInput, ReadError
-from canonym.io.encodings import check_encoding
-from canonym.io.streams import detect_encoding, open_text
-from canonym.io.xml import is_markup
-from canonym.jobs.input import Input
-from canonym.types import Document
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
@@ -138,11 +120,11 @@ def annotate(
     The objects of JSON lines, a mention each, are described in docs/formats/links.md.
     """
     from canonym import __version__
-    from canonym.cli.annotate import open_texts
     from canonym.cli.input import read_ids, source_of
     from canonym.cli.named_indexes import open_chosen
     from canonym.cli.output import check_output, open_output
     from canonym.cli.progress import counter, stages
+    from canonym.cli.texts import open_texts
     from canonym.errors import InvalidInput
     from canonym.io.places import check_outputs
     from canonym.jobs.output import Layout
@@ -173,7 +155,7 @@ def annotate(
             open_output(output, layout, {}, overwrite=overwrite, resume=False, places=True) as out,
             _page(html, overwrite=overwrite) as page,
             counter("Annotating", unit="documents") as report,
-            contextlib.closing(_annotate(linker, given, how)) as annotated,
+            closing(_annotate(linker, given, how)) as annotated,
         ):
             n = 0
             for n, (document, links) in enumerate(annotated, start=1):
@@ -184,7 +166,7 @@ def annotate(
     _sum_up(out, n, output)
 
 
-@contextlib.contextmanager
+@contextmanager
 def _page(path: str | None, *, overwrite: bool) -> Iterator[TextPageWriter | None]:
     """Open the page of marked texts, which is whole or absent afterwards."""
     if path is None:
@@ -211,6 +193,8 @@ def _annotate(
 
 def _chosen_format(named: str | None, output: str | None) -> str:
     """Return the format as named, by the suffix of the file, or as suits standard output."""
+    import sys
+
     from canonym.cli.output import choose_format
 
     if named is None and output is None:
@@ -233,80 +217,3 @@ def _sum_up(out: Output, n_documents: int, output: str | None) -> None:
     texts = f"{n_documents:,} {'text' if n_documents == 1 else 'texts'}"
     if output is not None or not out.n_links:
         note(f"{found} in {texts}{f', written to {output}' if output else ''}.")
-
-
-_OF_TEXTS = ("text", "lines")
-"""Kinds of input: one text, or a folder of .txt files; a text a line."""
-
-_OF_DOCUMENTS = ("pubtator", "bioc", "brat", "jsonl")
-
-
-@contextlib.contextmanager
-def open_texts(
-    file: str | None, *, kind: str | None = None, encoding: str | None = None
-) -> Iterator[Input]:
-    """Open a file, a folder, or, for ``-`` or nothing, standard input, as documents.
-
-    Raises `InvalidInput` if there is nothing to read, and `ReadError` if it cannot be read.
-    """
-    if encoding is not None:
-        check_encoding(encoding)
-    if file is None and sys.stdin.isatty():
-        raise InvalidInput(
-            "there is no text: name a file, or pipe something in (`canonym annotate --help` has "
-            "examples)"
-        )
-    with contextlib.ExitStack() as stack:
-        path = STANDARD_INPUT if file in (None, STDIN) else Path(str(file))
-        place = copied(stack, Arriving(sys.stdin.buffer)) if file in (None, STDIN) else path
-        stack.enter_context(errors_named(path))
-        kind = kind or _recognise(place, path)
-        if kind in _OF_TEXTS:
-            texts = _read_texts(place, path, kind, encoding)
-            texts_input = Input(texts, documents=True, kind=kind)
-        else:
-            texts_input = stack.enter_context(
-                open_input((), str(place), kind=kind, encoding=encoding)
-            )
-            if not texts_input.documents:
-                raise InvalidInput(
-                    f"{path} holds mentions without a text around them: `canonym link` links those"
-                )
-        yield texts_input
-
-
-def _recognise(place: Path, path: Path) -> str:
-    """Return the kind of a file at a place, which messages call `path`, by how it begins."""
-    if place.is_dir():
-        format = find_folder_format(place)
-        corpus = format in (*_OF_DOCUMENTS, *ELSEWHERE) or not _text_files(place)
-        return folder_format(place) if corpus else "text"
-    with open_text(place, encoding=detect_encoding(place)) as lines:
-        kind, first, _ = look_at(lines, place)
-    if kind in (*_OF_DOCUMENTS, *ELSEWHERE):
-        return str(kind)
-    if is_markup(first):
-        raise ReadError(
-            path,
-            f"begins with {first.strip()[:40]!r}, which is XML, HTML or JSON: text is expected, or "
-            f"{', '.join(_OF_DOCUMENTS)}; give --input-format text if it is text",
-        )
-    return "text"
-
-
-def _text_files(folder: Path) -> list[Path]:
-    return sorted(folder.glob("*.txt"))
-
-
-def _read_texts(place: Path, path: Path, kind: str, encoding: str | None) -> Iterator[Document]:
-    """Yield a document for each text; its id is the name of the file, or the number of the line."""
-    for file in _text_files(place) if place.is_dir() else [place]:
-        shown = file if place.is_dir() else path
-        used = encoding or found_encoding(file, shown=shown)
-        with open_text(file, encoding=used, keep_ends=True) as lines:
-            if kind == "text":
-                name = shown.stem if shown != STANDARD_INPUT else "text"
-                yield Document(name, "".join(lines))
-                continue
-            for number, line in enumerate(lines, start=1):
-                yield Document(str(number), line.rstrip("\r\n"))

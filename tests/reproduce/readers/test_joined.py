@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from canonym.cli.annotate import open_texts
 from canonym.cli.annotated import GROUP, open_corpus
 from canonym.cli.input import open_input
+from canonym.cli.texts import open_texts
 from canonym.errors import InvalidInput, ReadError
 from canonym.types import Document
 from reproduce import readers
