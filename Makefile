@@ -30,8 +30,8 @@ slow: $(VENV)/installed
 	$(PYTEST) -m slow
 
 clients: $(VENV)/installed
-	tests/clients/install
 	$(BIN)/python -m pip install --quiet --no-compile -c constraints.txt -e '.[ray,spark]' sssom
+	tests/clients/install
 
 check: $(VENV)/installed
 	$(BIN)/ruff format --check .

