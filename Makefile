@@ -11,8 +11,7 @@ BIN := $(VENV)/bin
 PYTHON ?= $(shell for each in python3 python3.13 python3.12 python3.11 python3.14 python; do \
 	$$each -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && echo $$each && break; done)
 
-# A third worker uses the two cores while others wait for a server, a browser or the disk.
-PYTEST := $(BIN)/python -m pytest -q -n 3 --dist worksteal
+PYTEST := $(BIN)/python -m pytest -q -n 2 --dist worksteal
 
 .PHONY: test coverage slow clients check format docs clean
 

@@ -265,6 +265,7 @@ def test_pages_quote_the_results() -> None:
     assert not stale, "run: python benchmarks/tables.py"
 
 
+@pytest.mark.slow
 def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
     pytest.importorskip("mkdocs", reason="needs the extra docs")
     pytest.importorskip("mkdocstrings", reason="needs the extra docs")

@@ -191,6 +191,7 @@ def test_without_torch_it_is_the_same(exported_bert: Path, tmp_path: Path) -> No
     assert of(make_encoder(f"{tmp_path / 'saved'},similarity=euclidean"))[0] == "euclidean"
 
 
+@pytest.mark.slow
 def test_an_export_keeps_it(folder: Path, tmp_path: Path) -> None:
     from models.onnx_export import export_onnx
 

@@ -127,6 +127,7 @@ def test_nothing_to_go_on_with_is_told(tmp_path: Path) -> None:
     assert line.endswith("x.checkpoints holds no checkpoint: training starts at the beginning")
 
 
+@pytest.mark.slow
 def test_command(mixed: Path, start: Path, tmp_path: Path) -> None:
     place = tmp_path / "taught"
     arguments = ["--encoder", str(start), "--data", str(mixed)]

@@ -349,16 +349,8 @@ def measured(
     return table, watched, {**given, **trained}
 
 
-_ALSO_QUICK = ("biosyn-published",)  # `make slow` runs the others
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=[] if name in _ALSO_QUICK else [pytest.mark.slow])
-        for name in PUBLISHED
-    ],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PUBLISHED)
 def test_a_published_table_is_run_whole(
     name: str, shelf: Shelf, checkpoint: Path, tmp_path: Path
 ) -> None:
