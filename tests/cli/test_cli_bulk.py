@@ -57,10 +57,18 @@ def test_a_run_says_what_it_has_written(visits: Path, tmp_path: Path, index: Pat
     [
         ["link", "visits.csv", "-o", "out/", "--column", "dx"],
         ["link", "visits.csv", "-o", "out", "--engine", "local", "-c", "dx"],
-        ["link", "-f", "visits.csv", "-c", "dx", "--engine", "local", "out"],
+        pytest.param(
+            ["link", "-f", "visits.csv", "-c", "dx", "--engine", "local", "out"],
+            marks=pytest.mark.slow,
+        ),
         ["bulk", "visits.csv", "out", "--column", "dx"],
-        ["bulk", "--column=dx", "visits.csv", "--retries", "1", "out"],
-        ["bulk", "-c", "dx", "--workers", "1", "-v", "visits.csv", "--overwrite", "out"],
+        pytest.param(
+            ["bulk", "--column=dx", "visits.csv", "--retries", "1", "out"], marks=pytest.mark.slow
+        ),
+        pytest.param(
+            ["bulk", "-c", "dx", "--workers", "1", "-v", "visits.csv", "--overwrite", "out"],
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_the_source_and_the_folder_need_no_flags(

@@ -229,7 +229,13 @@ def together(*arguments: str) -> list[tuple[int, str]]:
     return sorted(zip((process.returncode for process in both), errors, strict=True))
 
 
-@pytest.mark.parametrize("output", ["import.db", "index", "fit", "report.json"])
+_LONG = ("fit", "report.json")
+
+
+@pytest.mark.parametrize(
+    "output",
+    ["import.db", "index", *(pytest.param(name, marks=pytest.mark.slow) for name in _LONG)],
+)
 @pytest.mark.usefixtures("here")
 def test_of_two_processes_one_writes_the_output(output: str, tmp_path: Path) -> None:
     arguments = (*writer(output), output)

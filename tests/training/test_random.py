@@ -20,7 +20,7 @@ def test_a_part_is_a_part_of_the_whole_order() -> None:
     assert shuffled(np.arange(0), 9000, 7).tolist() == []
 
 
-@pytest.mark.parametrize("n", [5000, 100_000])
+@pytest.mark.parametrize("n", [5000, pytest.param(100_000, marks=pytest.mark.slow)])
 def test_every_order_is_about_as_frequent(n: int) -> None:
     """By chi-squared over 50 parts, of the number at the first place and of the way to the next."""
     orders = np.array([shuffled(np.arange(2), n, seed) for seed in range(5000)])
