@@ -35,10 +35,14 @@ R-ibuprofen                 | Ibuprofen
 Gaucher disease type 3      | Gaucher disease
 MODY 3                      | MODY
 mesenteric artery           | Mesenteric artery dissection
+coumadin                    | on Coumadin
+strangulation               | by strangulation
 """
 # A mention, and a name that may well be meant.
 SAME = """
 wrist pain                  | Pain in wrist
+on coumadin                 | on Coumadin
+liver disease               | Disease of liver
 Helicobacter pylori         | Helicobacter pylori [H. pylori] as the cause of diseases
 weakness                    | Muscular weakness
 type 2 diabetes             | Type 2 diabetes mellitus

@@ -98,7 +98,8 @@ def names_another(against: Against, name: str) -> bool:
     own = [word for word in left if word not in numbers and not (numbers and word in _COUNTED)]
     missing = [word for word in against.missing if word not in SMALL]
     if not own and not missing:
-        return bool(numbers)
+        led = _LED.match(name)  # *coumadin* is no "on Coumadin"
+        return bool(numbers) or (led is not None and led[0].strip().lower() in against.missing)
     if not missing:
         return False
     if not own:
