@@ -12,6 +12,7 @@ import json
 import os
 import subprocess
 import sys
+import traceback
 from pathlib import Path
 
 _MODULES = ["cli", "linker", "linking.pipeline"]
@@ -54,6 +55,8 @@ def _serve() -> None:
             try:
                 _take_place(**job)
                 commands[0].main(job["arguments"], prog_name="canonym")
+            except Exception:
+                traceback.print_exc()
             finally:
                 for stream in (sys.stdout, sys.stderr):
                     stream.flush()

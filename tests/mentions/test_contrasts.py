@@ -9,6 +9,7 @@ import pytest
 from canonym.mentions.contrasts import NOTHING, against, differs_in_meaning, marks, sibling_of
 
 CONTRADICTIONS = """
+opposite   | off coumadin                  | on Coumadin
 sign       | K ↓                           | K ↑
 sign       | ↓ bilirubin                   | ↑ bilirubin
 sign       | WBC ⇩                         | WBC ⇧

@@ -35,6 +35,7 @@ agonist antagonist
 positive/pos negative/neg
 present absent
 normal abnormal
+on off
 mild moderate severe profound
 single multiple
 complete/total partial/incomplete/subtotal

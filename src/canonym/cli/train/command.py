@@ -24,9 +24,13 @@ class TrainingCommand(click.Command):
     """
 
     def __init__(
-        self, *given: Any, make: Callable[[], Iterable[click.Option]], at: int = 0, **settings: Any
+        self,
+        *arguments: Any,
+        make: Callable[[], Iterable[click.Option]],
+        at: int = 0,
+        **settings: Any,
     ) -> None:
-        super().__init__(*given, **settings)
+        super().__init__(*arguments, **settings)
         self._make: Callable[[], Iterable[click.Option]] | None = make
         self._at = at
 
