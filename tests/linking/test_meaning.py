@@ -185,12 +185,18 @@ ANOTHER = [
     ("Digitonin", "Digitoxin"),
     ("R-ibuprofen", "Ibuprofen"),
     ("anal neoplasm", "Anal cancer"),
+    ("unclear cataract", "Nuclear cataract"),
+    ("serious otitis media", "Serous otitis media"),
+    ("injection of the eye", "Infection of the eye"),
+    ("microgyria", "Macrogyria"),
+    ("sucrase", "Sucrose"),
 ]
 
 
 @pytest.mark.parametrize(("mention", "name"), ANOTHER)
 def test_the_name_of_another_thing_never_looks_certain(mention: str, name: str) -> None:
     others = ["Eye pain", "Coumarin derivative", "Digitoxin level", "Asthma"]
+    others += ["Nuclear palsy", "Serous fluid", "Infection of the ear", "Sucrose level"]
     link = linker_of([name, *others]).link([mention])[0]
     assert link.confidence is not None
     assert link.confidence < 0.8
@@ -207,10 +213,14 @@ def test_the_name_of_another_thing_never_looks_certain(mention: str, name: str) 
         ("amoxicilin", "Amoxicillin"),
         ("pnuemonia", "Pneumonia"),
         ("kidneystones", "Kidney stone"),
+        ("diahrea", "Diarrhea"),
+        ("schizofrenia", "Schizophrenia"),
+        ("kloramfenikol", "Chloramphenicol"),
     ],
 )
 def test_an_ordinary_name_in_another_writing_is_certain(mention: str, name: str) -> None:
     others = ["Labor pain", "Goiter", "Pneumonia of newborn", "Amoxicillin allergy", "Gall stone"]
+    others += ["Diarrhea of travellers", "Childhood schizophrenia", "Chloramphenicol allergy"]
     link = linker_of([name, *others]).link([mention])[0]
     assert (link.id, link.nil) == ("T:1", False)
     assert link.confidence is not None

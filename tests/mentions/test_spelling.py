@@ -359,9 +359,42 @@ def test_frequent_words_are_guessed_first_and_not_all():
     assert "fact one" not in found  # two edits
 
 
-def test_a_long_word_is_corrected_and_not_guessed(speller):
-    assert speller.guesses("infarctoin") == ()
-    assert speller.guesses("myocardial infarctoin") == ()
+@pytest.mark.parametrize(
+    ("text", "guesses"),
+    [
+        ("myocardial infartkion", ()),
+        ("hemmorhage", ("hemorrhage",)),  # two doubled letters, one of them the wrong one
+        ("neumonia", ("pneumonia",)),
+        ("schizofrenia", ("schizophrenia",)),
+        ("bronkitis", ("bronchitis",)),
+        ("carbamezipyne", ("carbamazepine",)),
+        ("macrogyria", ()),  # microgyria sounds otherwise
+        ("hemorrhages", ()),
+        ("diahrea2", ()),
+        ("DIARRHEIA", ()),
+    ],
+)
+def test_what_sounds_alike_is_guessed(text, guesses):
+    words = "hemorrhage", "pneumonia", "schizophrenia", "bronchitis", "carbamazepine", "microgyria"
+    speller = Speller.build([f"{word}{more}" for word in words for more in ("", " of kind")])
+    assert speller.guesses(text) == guesses
+
+
+@pytest.mark.parametrize(
+    ("text", "guesses"),
+    [
+        ("unclear cataract", ("nuclear cataract",)),
+        ("serious otitis", ("serous otitis",)),
+        ("injections of the eye", ("infections of the eye",)),
+        ("military fever", ("miliary fever",)),
+        ("whether", ()),  # sounds like weather, and is a word
+    ],
+)
+def test_a_word_of_everyday_english_is_not_corrected(text, guesses):
+    words = "nuclear cataract", "serous otitis", "infections of the eye", "miliary fever", "weather"
+    speller = Speller.build([f"{word}{more}" for word in words for more in ("", " of kind")])
+    assert speller.correct(text) == text
+    assert speller.guesses(text) == guesses
 
 
 @pytest.mark.parametrize("memory", [1, 3000, 10**8])

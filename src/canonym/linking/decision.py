@@ -154,7 +154,14 @@ def _is_name(part: Part, hits_of: Mapping[str, StringHits]) -> bool:
     texts = (*part.texts, *(step.after for step in part.rewrites))
     if any(hits_of[text].sieve in _SIEVE_STEPS for text in texts):
         return True
-    return sum(hits_of[text].sieve in _SIEVE_STEPS for text in part.guesses) == 1
+    return _meant_guess(part, hits_of) is not None
+
+
+def _meant_guess(part: Part, hits_of: Mapping[str, StringHits]) -> str | None:
+    """Return the first guess that a sieve knows, None where such guesses name other concepts."""
+    known = [text for text in part.guesses if hits_of[text].sieve in _SIEVE_STEPS]
+    concepts = {hit.concept for text in known for hit in hits_of[text].hits[:1]}
+    return known[0] if len(concepts) == 1 else None
 
 
 def decide(
@@ -530,7 +537,7 @@ def _keeps_order(apart: _Best, name: NameOf) -> bool:
 
 
 def _rewritten(part: Part, best: _Best, hits_of: Mapping[str, StringHits], names: Names) -> _Best:
-    """Return the first rewrite that a sieve knows, or the only such guess, or else the same.
+    """Return the first rewrite that a sieve knows, or such a guess, or else the same.
 
     The name of a finding does not count where the name that a search finds says the same in plain
     words: a terminology may have "increased blood pressure" beside "hypertension".
@@ -545,10 +552,10 @@ def _rewritten(part: Part, best: _Best, hits_of: Mapping[str, StringHits], names
             counts = step.name != "finding" or not _says_the_same(best, step, names.name)
         if counts:
             return known._replace(hits=_before(known.hits, best.hits))
-    guesses = [text for text in part.guesses if hits_of[text].sieve in _SIEVE_STEPS]
-    if len(guesses) == 1 and hits_of[guesses[0]].score > best.hits.score:
-        step = Step(CORRECTION, part.text, guesses[0])
-        return _Best(guesses[0], _before(hits_of[guesses[0]], best.hits), (step,))
+    guess = _meant_guess(part, hits_of)
+    if guess is not None and hits_of[guess].score > best.hits.score:
+        step = Step(CORRECTION, part.text, guess)
+        return _Best(guess, _before(hits_of[guess], best.hits), (step,))
     return best
 
 

@@ -290,7 +290,7 @@ def _is_inflected(word: str, other: str) -> bool:
     """Tell whether two words are likely to be forms of one that do not exclude each other."""
     if not are_inflected(word, other):
         return False
-    return _group_contrast(word, other) is None and _affix_contrast(word, other) is None
+    return _group_contrast(word, other) is None and affix_contrast(word, other) is None
 
 
 # --- contradictions of words ----------------------------------------------------------------------
@@ -337,7 +337,7 @@ def _contrast(word: str, other: str, shared: bool) -> str | None:
     """Return by what a word of a mention excludes a word of a name, None where it does not."""
     return (
         _group_contrast(word, other)
-        or _affix_contrast(word, other)
+        or affix_contrast(word, other)
         or _symbol_contrast(word, other, shared)
     )
 
@@ -382,7 +382,7 @@ for _line, _prefixes in enumerate(PREFIXES.strip().splitlines()):
         _PREFIX_LINES.setdefault(_prefix, set()).add(_line)
 
 
-def _affix_contrast(word: str, other: str) -> str | None:
+def affix_contrast(word: str, other: str) -> str | None:
     """Return ``"prefix"`` where words differ by prefixes or endings that exclude each other."""
     if word[-_LEAST_REST:] != other[-_LEAST_REST:] and word[:_LEAST_REST] != other[:_LEAST_REST]:
         return None

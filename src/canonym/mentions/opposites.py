@@ -96,6 +96,8 @@ SPECIES = (
 PREFIXES = """
 hyper hypo normo eu
 pre post peri
+per peri para pre
+hemi hemo
 ante post
 micro macro normo
 intra extra inter

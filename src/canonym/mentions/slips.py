@@ -10,19 +10,87 @@ from __future__ import annotations
 import re
 from itertools import groupby
 
+from canonym.mentions.contrasts import affix_contrast
+from canonym.mentions.english import is_english
+from canonym.mentions.inflection import are_inflected
 from canonym.text import PLAIN, normalise
 
 _VOWELS = frozenset("aeiouy")
 _SOUND_ALIKE = ("ckq", "cs", "kx", "sz", "gj", "dt", "bp", "fv", "mn", "vw", "hw")
 _SILENT = ("gn", "mn", "pn", "ps", "pt")  # "neumonia"
+_FIRST = {"n": "gkmp", "s": "cp", "t": "p", "f": "p", "c": "ks", "k": "cq", "z": "x"}
+_SOUNDS = (
+    *((re.compile("^(?:p(?=[nst])|[gkm](?=n))"), ""), (re.compile("[ao]e"), "e")),
+    *((re.compile("ch|ck|q|c(?![eiy])"), "k"), (re.compile("ph"), "f")),
+    *((re.compile("(?<!^)h"), ""), (re.compile("[cz]"), "s")),
+    *((re.compile("x"), "ks"), (re.compile("y"), "i")),
+)
+_METHYL = re.compile("m(?=eth)")
+_CLASS = re.compile("(?:ase|ose|ol|al|one|ane|ene|ate|ite|ide)(?=s?$)")
+_SUBSTANCE = re.compile("(?:ase|ide|(?<!o)in|ose|yl)s?$")
+_DISORDER = re.compile("(?:[cst]ion|[oiy]s[ei]s|[ai]s[ei]s|ia|itis|oma)s?$")
+_BEGINNING = 3  # letters whose vowels tell words apart: hyper- and hypo-, macro- and micro-
+_LONG, _CLEAR = 7, 8
+_AUDIBLE = 5  # sounds of a word that may be known by them
 _ION = re.compile("[cst]ion(?=s?$)")  # as -tion sounds
 _WORD = re.compile(r"[^\W\d_]+")
+
+
+def is_one_edit(a: str, b: str) -> bool:
+    """Tell whether one insertion, deletion, substitution or swap of neighbours turns a into b.
+
+    >>> is_one_edit("infarctoin", "infarction"), is_one_edit("fever", "fever")
+    (True, False)
+    """
+    # An edit leaves the first half or the last as it was, which is quick to see.
+    half = (len(a) - 1) // 2
+    if a == b or (a[:half] != b[:half] and a[len(a) - half :] != b[len(b) - half :]):
+        return False
+    place = next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), None)
+    if place is None:
+        return abs(len(a) - len(b)) == 1
+    # What follows the first difference: one of two letters is gone, or both are, or they swap.
+    a, b = a[place:], b[place:]
+    return a[1:] in (b, b[1:]) or a == b[1:] or (a[1::-1] == b[:2] and a[2:] == b[2:])
+
+
+def first_letters(word: str) -> str:
+    """Return the letters that a word which sounds so may begin with.
+
+    >>> first_letters("neumonia"), first_letters("arthritis")
+    ('ngkmp', 'a')
+    """
+    return word[0] + _FIRST.get(word[0], "")
+
+
+def sounds_like(word: str, other: str) -> bool:
+    """Tell whether words sound alike, long ones nearly: one edit, or two other vowels, apart.
+
+    >>> sounds_like("schizofrenia", "schizophrenia"), sounds_like("diahrea", "diarrhea")
+    (True, True)
+    >>> sounds_like("carbamezipine", "carbamazepine"), sounds_like("macrogyria", "microgyria")
+    (True, False)
+    """
+    a, b = _sound(word), _sound(other)
+    if a == b or len(word) < _LONG:
+        return a == b and len(a) >= _AUDIBLE
+    if a[:_BEGINNING] != b[:_BEGINNING] and len(a) == len(b) and sorted(a) != sorted(b):
+        return False
+    return is_one_edit(a, b) or _have_other_vowels(a, b)
+
+
+def _sound(word: str) -> str:
+    """Return about how a word sounds."""
+    for pattern, sound in _SOUNDS:
+        word = pattern.sub(sound, word)
+    return _undoubled(word)
 
 
 def is_likely_slip(written: str, meant: str) -> bool:
     """Tell whether what was written is likely to be meant so.
 
-    Words that are no likely slips do not count where they are less than half of the letters.
+    Words that are no likely slips do not count where they are less than half of the letters, but
+    for those of everyday English, long ones or alone, which may be meant.
 
     >>> is_likely_slip("diabitis", "diabetes"), is_likely_slip("pnuemonia", "pneumonia")
     (True, True)
@@ -30,39 +98,76 @@ def is_likely_slip(written: str, meant: str) -> bool:
     (False, False)
     >>> is_likely_slip("acute myocardiag infarction", "acute myocardial infarction")
     True
+    >>> is_likely_slip("serious otitis media", "serous otitis media")
+    False
     """
     words, others = (_WORD.findall(normalise(text, PLAIN)) for text in (written, meant))
     if len(words) != len(others):
         return True
-    pairs = zip(words, others, strict=True)
-    unlikely = sum(len(word) for word, other in pairs if not _is_likely(word, other))
+    pairs = [pair for pair in zip(words, others, strict=True) if pair[0] != pair[1]]
+    alone = len(words) == 1
+    if any((alone or len(word) >= _LONG) and _is_meant(word, other) for word, other in pairs):
+        return False
+    unlikely = sum(len(word) for word, other in pairs if not _is_likely(word, other, alone))
     return 2 * unlikely < sum(map(len, words))
 
 
-def _is_likely(word: str, other: str) -> bool:
-    """Tell whether one word is likely to be a slip of another, a letter or two away."""
-    if _undoubled(word) == _undoubled(other):
-        return True  # "hemmorhage"
+def _is_meant(word: str, other: str) -> bool:
+    """Tell whether a word is one of everyday English, and no form of the other."""
+    return is_english(word) and not are_inflected(word, other)
+
+
+def _is_likely(word: str, other: str, alone: bool) -> bool:
+    """Tell whether one word is likely to be a slip of another that is near to it."""
+    if affix_contrast(word, other) is not None:
+        return False
+    if _undoubled(word) == _undoubled(other) or _sound(word) == _sound(other):
+        return True  # "schizofrenia"
     if word[0] != other[0]:
         return other.startswith(_SILENT) and other[1:] == word
+    if _is_other_chemical(word, other):
+        return False
+    if _SUBSTANCE.search(word) and _DISORDER.search(other) and not other.startswith(word):
+        return False
+    if are_inflected(word, other):
+        return True
     if _ION.search(word) and _ION.search(other):
         word, other = _ION.sub("tion", word), _ION.sub("tion", other)
-    start = next((n for n, (a, b) in enumerate(zip(word, other, strict=False)) if a != b), None)
-    if start is None or len(word) != len(other):
-        return True  # a letter more or less
-    letters, others = word[start:], other[start:]
-    while len(letters) > 1 and letters[-1] == others[-1]:
-        letters, others = letters[:-1], others[:-1]
-    if sorted(letters) == sorted(others):
+    if is_one_edit(word, other):
+        return _is_likely_edit(word, other, alone and len(word) < _LONG)
+    return word == other or (
+        min(len(word), len(other)) >= _CLEAR and _have_other_vowels(word, other)
+    )
+
+
+def _is_other_chemical(word: str, other: str) -> bool:
+    """Tell whether words are of other classes of chemicals, as an enzyme and a sugar."""
+    kind, other_kind = _CLASS.search(word), _CLASS.search(other)
+    if kind and other_kind and kind[0] != other_kind[0]:
+        return True
+    return _METHYL.sub("", word) == _METHYL.sub("", other)
+
+
+def _is_likely_edit(word: str, other: str, is_short: bool) -> bool:
+    """Tell whether a single edit is one that people make.
+
+    Short words that stand alone are near to many others.
+    """
+    start = next((n for n, (a, b) in enumerate(zip(word, other, strict=False)) if a != b), -1)
+    if len(word) != len(other):
+        letter = max(word, other, key=len)[start]
+        return not is_short or letter in _VOWELS or letter == "h"
+    letters = {word[start], other[start]}
+    if word[start + 1 :] != other[start + 1 :]:
         return True  # two letters that changed places
-    return all(_sound_alike(*pair) for pair in zip(letters, others, strict=True))
+    return letters <= _VOWELS or any(letters <= set(alike) for alike in _SOUND_ALIKE)
+
+
+def _have_other_vowels(word: str, other: str) -> bool:
+    """Tell whether words differ in two vowels only."""
+    apart = [pair for pair in zip(word, other, strict=False) if pair[0] != pair[1]]
+    return len(word) == len(other) and len(apart) == 2 and all(map(_VOWELS.issuperset, apart))
 
 
 def _undoubled(word: str) -> str:
     return "".join(letter for letter, _ in groupby(word))
-
-
-def _sound_alike(letter: str, other: str) -> bool:
-    if letter in _VOWELS or other in _VOWELS:
-        return letter in _VOWELS and other in _VOWELS
-    return letter == other or any(letter in alike and other in alike for alike in _SOUND_ALIKE)

@@ -24,7 +24,10 @@ import numpy.typing as npt
 from canonym.errors import ReadError
 from canonym.io.arrays import ArrayWriter, open_array
 from canonym.io.streams import open_text
+from canonym.mentions.contrasts import affix_contrast
+from canonym.mentions.english import is_english
 from canonym.mentions.glued import MOST_READINGS, Reading, readings, without_gaps
+from canonym.mentions.slips import first_letters, is_one_edit, sounds_like
 from canonym.text import PLAIN, STRONG, normalise, normalise_all
 
 _PER_SHORT_WORD = 2_000  # words of a terminology for each name that a word of three letters needs
@@ -40,9 +43,11 @@ _CLEARLY = 3
 _SUPPORT = ((7, 2), (0, 3))
 _FEW_WORDS = 1_000
 _COUNTING = 250  # bytes a word while words are counted
+_REACH = 3  # letters that what sounds alike is longer or shorter
 _BLOCK = 1 << 16  # words written at once
 _WORD = re.compile(r"[^\W\d_]+")
 _TOKEN = re.compile(r"[^\W_]+")
+_VOWELS, _PER_VOWEL = re.compile("[aeiouy]"), 4
 _WHOLE = re.compile(r"[\W_]?[^\W\d_]+[\W_]?")
 _CAPITAL_S = re.compile(r"(?<=[a-z])S(?![^\W_])")
 _ARRAYS = {
@@ -51,24 +56,6 @@ _ARRAYS = {
     "counts": np.int32,
     "signatures": np.uint32,
 }
-
-
-def is_one_edit(a: str, b: str) -> bool:
-    """Tell whether one insertion, deletion, substitution or swap of neighbours turns a into b.
-
-    >>> is_one_edit("infarctoin", "infarction"), is_one_edit("fever", "fever")
-    (True, False)
-    """
-    # An edit leaves the first half or the last as it was, which is quick to see.
-    half = (len(a) - 1) // 2
-    if a == b or (a[:half] != b[:half] and a[len(a) - half :] != b[len(b) - half :]):
-        return False
-    place = next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), None)
-    if place is None:
-        return abs(len(a) - len(b)) == 1
-    # What follows the first difference: one of two letters is gone, or both are, or they swap.
-    a, b = a[place:], b[place:]
-    return a[1:] in (b, b[1:]) or a == b[1:] or (a[1::-1] == b[:2] and a[2:] == b[2:])
 
 
 class Apart(NamedTuple):
@@ -89,11 +76,12 @@ class Speller:
     (int32) how many names have the word; ``signatures`` (uint32) which letters it has.
 
     A word is corrected when all of this holds: the terminology has neither it nor its singular; it
-    has at least seven letters, no digit, and is not in capitals; one known word that at least two
-    names have is a single edit away, or the most frequent of several is three times as frequent as
-    the next. Two edits turned *tolerance* into *torrance* and *nephrotoxicity* into *neurotoxicity*
-    in real mentions, and five letters *areas* into *arias*. D'Souza & Ng (2015) correct from a
-    fixed list instead; see `read_spelling_list`.
+    has at least seven letters, no digit, and is not in capitals; it is no word of everyday English
+    (`canonym.mentions.english`); one known word that at least two names have is a single edit away,
+    or the most frequent of several is three times as frequent as the next. Two edits turned
+    *tolerance* into *torrance* and *nephrotoxicity* into *neurotoxicity* in real mentions, and five
+    letters *areas* into *arias*. D'Souza & Ng (2015) correct from a fixed list instead; see
+    `read_spelling_list`.
     """
 
     def __init__(self, arrays: dict[str, npt.NDArray[Any]], folder: Path = Path()) -> None:
@@ -103,6 +91,8 @@ class Speller:
         self._glued = functools.lru_cache(maxsize=100_000)(self._taken_apart)
         self._corrected = functools.lru_cache(maxsize=100_000)(self._correct_word)
         self._known = functools.lru_cache(maxsize=100_000)(self._knows)
+        self._near = functools.lru_cache(maxsize=100_000)(self._likely)
+        self._alike = functools.lru_cache(maxsize=100_000)(self._sounding_alike)
         self._sound = functools.lru_cache(maxsize=100_000)(self._is_sound)
         self._prefixed = functools.lru_cache(maxsize=100_000)(self._with_prefix)
         self._common = functools.lru_cache(maxsize=100_000)(self._is_common)
@@ -236,17 +226,21 @@ class Speller:
         return low, high, self._arrays["counts"].item(low) if is_word else 0
 
     def guesses(self, text: str) -> tuple[str, ...]:
-        """Return possible meanings of a text with one unknown short word, its long words corrected.
+        """Return possible meanings of a text with one unknown word, its long words corrected.
 
-        A guess counts only where it is, as a whole, a name. The word has four to six letters, at
-        least five where it stands alone; it is replaced by known ones that are a single edit away
-        and begin alike, frequent ones first. No guesses if all words are known or several are not.
+        A guess counts only where it is, as a whole, a name. The word has at least four letters,
+        five where it stands alone. It is replaced by known ones that are a single edit away and
+        begin alike, or else by those that sound alike, frequent ones first. No guesses if all words
+        are known or several are not.
 
-        >>> speller = Speller.build(["Heart attack", "Heart failure", "Panic attack"])
+        >>> names = ["Heart attack", "Heart failure", "Panic attack", "Hemorrhage", "No hemorrhage"]
+        >>> speller = Speller.build(names)
         >>> speller.guesses("hart attack")
         ('heart attack',)
         >>> speller.guesses("hart atack")
         ()
+        >>> speller.guesses("hemmorhage")
+        ('hemorrhage',)
         """
         words = _WORD.findall(text)
         unknown = [place for place, word in enumerate(words) if not self._known(word)]
@@ -258,9 +252,12 @@ class Speller:
         # A part of a code is no word: "hb" of "hb123" is followed by a digit.
         whole = _WHOLE.fullmatch(text[max(0, start - 1) : end + 1])
         least = _GUESSED_ALONE if alone else _GUESSED
-        if not whole or _is_code(text[start:end]) or not least <= len(word) < _SHORTEST:
+        if not whole or len(word) < least or _is_code(text[start:end]):
             return ()
-        likely = [known for _, known in self._likely(word, alone)]
+        vowels = len(_VOWELS.findall(word)) if word.isascii() else len(word)
+        if alone and vowels * _PER_VOWEL < len(word) < _SHORTEST:
+            return ()  # "hbcag" is no word
+        likely = [known for _, known in self._near(word, alone)] or self._alike(word)
         return tuple(text[:start] + known + text[end:] for known in likely[:_MOST_GUESSES])
 
     def _knows(self, written: str) -> bool:
@@ -294,9 +291,9 @@ class Speller:
         word = normalise(written, PLAIN)
         if len(word) < _SHORTEST or _is_code(written) or not _WORD.fullmatch(word):
             return None
-        if self._known(written):
+        if self._known(written) or is_english(word):
             return None
-        ranked = self._likely(word, alone)
+        ranked = self._near(word, alone)
         if not ranked or (len(ranked) > 1 and ranked[0][0] < _CLEARLY * ranked[1][0]):
             return None
         return ranked[0][1]
@@ -309,13 +306,19 @@ class Speller:
         letter is neither taken away nor another one. Where nothing stands beside the word, only a
         word of more names is likelier than one that the terminology does not have.
         """
-        near = self._nearest(word)
-        if not near:
-            return []
         least = self._least(word) if alone else _RAREST
+        return [pair for pair in self._of_same_sense(word, self._nearest(word)) if pair[0] >= least]
+
+    def _of_same_sense(
+        self, word: str, near: Sequence[tuple[int, str]]
+    ) -> Iterator[tuple[int, str]]:
+        """Leave out the words with a contrary prefix, and what a word with an ending is without."""
         stem = word[:-1]
-        ends = {stem, *(known for _, known in near if known[:-1] == stem)} if stem in self else ()
-        return [(count, known) for count, known in near if count >= least and known not in ends]
+        ends = bool(near) and stem in self
+        for count, known in near:
+            has_other_end = ends and (known == stem or known[:-1] == stem)
+            if not has_other_end and affix_contrast(word, known) is None:
+                yield count, known
 
     def _least(self, word: str) -> int:
         """Return the names that a word must have to be what an unknown one alone stands for."""
@@ -355,7 +358,28 @@ class Speller:
                 known = self._decoded(place)
                 if _begin_alike(word, known) and is_one_edit(word, known):
                     candidates.append((int(self._arrays["counts"][place]), known))
-        return sorted(candidates, key=lambda pair: (-pair[0], pair[1]))
+        return sorted(candidates, key=_frequent_first)
+
+    def _sounding_alike(self, word: str) -> tuple[str, ...]:
+        """Return the known words that sound like one of no everyday English, frequent ones first.
+
+        Their consonants are the same, but for those that sound alike or are silent.
+        """
+        if is_english(word):
+            return ()
+        places, keys, signatures = self._frequent
+        consonants = _consonants(np.uint32(_signature(word.encode())))
+        candidates = []
+        for first in first_letters(word):
+            key = _key(ord(first), len(word))
+            low, high = keys.searchsorted((key - _REACH, key + _REACH + 1))
+            alike = _consonants(signatures[low:high]) == consonants
+            for place in places[low:high][alike].tolist():
+                known = self._decoded(place)
+                if sounds_like(word, known):
+                    candidates.append((int(self._arrays["counts"][place]), known))
+        likely = self._of_same_sense(word, candidates)
+        return tuple(known for _, known in sorted(likely, key=_frequent_first))
 
     def _decoded(self, place: int) -> str:
         try:
@@ -480,6 +504,10 @@ def _key(first: Any, length: Any) -> Any:
     return (first << 32) + length
 
 
+def _frequent_first(word: tuple[int, str]) -> tuple[int, str]:
+    return -word[0], word[1]
+
+
 def _begin_alike(first: str, second: str) -> bool:
     """Tell whether words begin with the same letter, or with the same two the other way round."""
     return first[0] == second[0] or first[:2] == second[1::-1]
@@ -515,11 +543,20 @@ def _replaced(text: str, matches: Sequence[re.Match[str]], words: Sequence[str])
     return "".join((*pieces, text[end:]))
 
 
+def _consonants(signatures: Any) -> Any:
+    """Return signatures without vowels and what may be silent, those that sound alike as one."""
+    sibilant = (signatures & _SIBILANT != 0).astype(np.uint32)
+    return (signatures & ~(_SIBILANT | _SILENT)) | sibilant
+
+
 def _signature(word: bytes) -> int:
     signature = 0
     for letter in word:
         signature |= 1 << (letter & 31)
     return signature
+
+
+_SIBILANT, _SILENT = (np.uint32(_signature(letters)) for letters in (b"ckqsxz", b"aeiouyhwpf"))
 
 
 def read_spelling_list(path: str | Path) -> dict[str, str]:
