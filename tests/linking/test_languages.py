@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,6 +11,7 @@ from canonym import Linker
 from canonym.encoders.universal import Universal
 from canonym.linking.languages import choose_encoders, reads
 from canonym.terminology import Terminology
+from canonym.terminology.sqlite_file import Database
 from canonym.types import Concept, Name
 
 NAMES = ("Knee pain", "Hip pain", "Hip fracture", "Fracture of the knee", "Heart attack")
@@ -169,3 +171,21 @@ def test_it_holds_after_loading(
     linker.save(tmp_path / "index")
     strings = ["sore knees", "fractura de cadera", "перелом бедра"]
     assert list(Linker.load(tmp_path / "index").link(strings)) == list(linker.link(strings))
+
+
+@pytest.mark.parametrize("encoders", [("default",), BOTH])
+def test_an_index_opens_without_reading_its_names(
+    encoders: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    linker = build(encoders=encoders)
+    statements: list[str] = []
+    run = Database.batches
+
+    def noted(self: Database, sql: str, *rest: Any) -> Any:
+        statements.append(sql)
+        return run(self, sql, *rest)
+
+    monkeypatch.setattr(Database, "batches", noted)
+    Linker.load(linker.folder)
+    assert statements
+    assert not any("FROM names" in statement for statement in statements)

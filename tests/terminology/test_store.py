@@ -289,7 +289,7 @@ def test_a_closed_terminology_says_so(path: Path) -> None:
     with Terminology(path) as terminology:
         names = terminology.iter_texts(1)
         next(names)
-    for use in (lambda: terminology.concept("X:1"), lambda: next(names), terminology.languages):
+    for use in (lambda: terminology.concept("X:1"), lambda: next(names), terminology.types):
         with pytest.raises(InvalidInput, match="was closed; open it again"):
             use()
     assert terminology.n_names == 6
@@ -374,6 +374,7 @@ def test_a_newer_format_is_refused(path: Path) -> None:
         "DELETE FROM meta WHERE key = 'digest'",
         "UPDATE meta SET value = '{' WHERE key = 'remarks'",
         "UPDATE meta SET value = '[1]' WHERE key = 'remarks'",
+        "UPDATE meta SET value = '[1]' WHERE key = 'languages'",
         "UPDATE meta SET value = 'null' WHERE key = 'n_names'",
         "UPDATE meta SET value = '\"one\"' WHERE key = 'format'",
     ],
@@ -382,6 +383,15 @@ def test_damaged_meta_data(path: Path, statement: str) -> None:
     change(path, statement)
     with pytest.raises(ReadError, match="the terminology is damaged"):
         Terminology(path)
+
+
+def test_languages_are_counted_where_the_file_has_not(path: Path) -> None:
+    with Terminology(path) as terminology:
+        languages = terminology.languages()
+    assert sum(languages.values()) == terminology.n_names
+    change(path, "DELETE FROM meta WHERE key = 'languages'")
+    with Terminology(path) as terminology:
+        assert terminology.languages() == languages
 
 
 def test_a_truncated_file_is_refused_at_once(path: Path) -> None:

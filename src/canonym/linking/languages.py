@@ -57,8 +57,10 @@ def choose_encoders(
     """
     ranks = np.array([_RANKS.get(name, 0) for name in names])
     kinds = set(ranks.tolist())
+    if len(kinds) < 2:
+        return None
     share = speller.vocabulary_coverage if speller and _is_english(terminology) else None
-    if len(kinds) < 2 or not (share or {1, 2} <= kinds):
+    if not share and not {1, 2} <= kinds:
         return None
     english = ranks == ranks.min()
     others = ranks >= (1 if share else 0)

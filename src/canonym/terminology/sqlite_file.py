@@ -45,6 +45,7 @@ CREATE TABLE xrefs (
 CREATE TABLE types (
     type TEXT NOT NULL, concept INTEGER NOT NULL, PRIMARY KEY (type, concept)) WITHOUT ROWID;
 """
+LANGUAGES = "SELECT language, COUNT(*) FROM names GROUP BY 1 ORDER BY 1"
 INDEXES = (
     "CREATE INDEX relations_by_tail ON relations (tail, relation)",
     "CREATE INDEX xrefs_by_target ON xrefs (target, kind)",
@@ -141,6 +142,7 @@ class Database:
                     meta[key] = int(meta[key])
                 self._check_counts(meta)
                 meta = {**meta, "digest": str(meta["digest"]), "remarks": dict(meta["remarks"])}
+                meta["languages"] = dict(meta.get("languages", {}))
         except (KeyError, ValueError, TypeError) as error:
             self.close()
             raise self.damage(error) from error

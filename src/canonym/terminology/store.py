@@ -30,7 +30,15 @@ from canonym.terminology.codes import (
     known_ids,
     short_words,
 )
-from canonym.terminology.sqlite_file import BATCH, CONCEPTS, NAMES, Database, objects, objects_at
+from canonym.terminology.sqlite_file import (
+    BATCH,
+    CONCEPTS,
+    LANGUAGES,
+    NAMES,
+    Database,
+    objects,
+    objects_at,
+)
 from canonym.terminology.writer import write_terminology
 from canonym.text.codes import may_hold_code
 from canonym.types import Concept, Int32Array, Name, Record, Relation, Xref
@@ -190,8 +198,8 @@ class Terminology:
 
     def languages(self) -> dict[str, int]:
         """Count name rows by language."""
-        sql = "SELECT language, COUNT(*) FROM names GROUP BY 1 ORDER BY 1"
-        return dict(self._database.rows(sql))
+        counts = self._meta["languages"]  # none in files of earlier versions
+        return dict(counts or self._database.rows(LANGUAGES))
 
     def prefixes(self) -> dict[str, int]:
         """Count concepts by the prefix of their id, ``""`` for none, the most frequent first."""

@@ -20,6 +20,7 @@ from canonym.terminology.sqlite_file import (
     BATCH,
     FORMAT,
     INDEXES,
+    LANGUAGES,
     SCHEMA,
     concept_row,
 )
@@ -297,6 +298,7 @@ class Writer:
             **counts,
             "format": FORMAT,
             "digest": content_digest(self.connection),
+            "languages": dict(run(LANGUAGES).fetchall()),
             "remarks": {kind: count for kind, count in sorted(self._remarks.items()) if count},
         }
         for key, value in sorted(meta.items()):
