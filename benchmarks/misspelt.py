@@ -5,6 +5,10 @@ four times, linked to ICD-10-CM as ``canonym link`` does it: with long words cor
 with short words guessed as well. Guessing is also tried on the mentions of the training and
 development parts of NCBI disease and BC5CDR, linked to MEDIC.
 
+``misspelt.tsv`` has names as people misspell them, written for this measurement: diseases for
+ICD-10-CM, drugs for DrugBank. Counted is how many are linked to the concept of the right spelling,
+how many of them with a confidence of at least 0.8, and how many are as sure of another concept.
+
     python benchmarks/misspelt.py
 """
 
@@ -29,7 +33,10 @@ from canonym.training.sampling.noise import NOISE
 from record import data_folder, save
 
 NAMES = Path(__file__).parent / "everyday_names.tsv"
+PEOPLE = NAMES.with_name("misspelt.tsv")
 TIMES = 4
+SURE = 0.8
+DRUGS = "drugbank-vocabulary/drugbank_vocabulary.csv.gz"
 MEDIC = "medic-2012/medic_06Jul2012.txt"
 
 
@@ -96,12 +103,47 @@ def in_abstracts(data: Path) -> dict[str, Any]:
     return counts
 
 
+def as_people_err(data: Path) -> dict[str, dict[str, int]]:
+    """Return how many misspelt names have the concept of the right spelling, by terminology."""
+    with PEOPLE.open(encoding="utf-8", newline="") as stream:
+        rows = list(csv.DictReader(stream, delimiter="\t"))
+    counts = {}
+    with TemporaryDirectory() as folder:
+        drugs = Terminology.build(read_records(data / DRUGS))
+        linkers = {
+            "ICD-10-CM": Linker.default(),
+            "DrugBank": Linker.build(drugs, folder=Path(folder) / "index"),
+        }
+        for name, linker in linkers.items():
+            pairs = [row for row in rows if row["terminology"] == name]
+            written = linker.link([row["written"] for row in pairs])
+            meant = linker.link([row["meant"] for row in pairs])
+            same = [link.id == right.id for link, right in zip(written, meant, strict=True)]
+            sure = [not link.nil and (link.confidence or 0) >= SURE for link in written]
+            counts[name] = {
+                "names": len(pairs),
+                "same concept": sum(same),
+                "surely": sum(a and b for a, b in zip(same, sure, strict=True)),
+                "surely another": sum(b and not a for a, b in zip(same, sure, strict=True)),
+            }
+    return counts
+
+
 def main() -> None:
     """Link, count, print and save."""
     data = data_folder()
-    result = {"everyday names with a slip": in_icd(), "mentions": in_abstracts(data)}
+    result = {
+        "everyday names with a slip": in_icd(),
+        "as people err": as_people_err(data),
+        "mentions": in_abstracts(data),
+    }
     print(result)
-    path = save("misspelt", result, packages=["simple-icd-10-cm", "numpy"], data=[data / MEDIC])
+    path = save(
+        "misspelt",
+        result,
+        packages=["simple-icd-10-cm", "numpy"],
+        data=[data / MEDIC, data / DRUGS],
+    )
     print(f"saved {path.name}")
 
 

@@ -13,7 +13,8 @@ before it, all with the same chance. Everything runs in processes of its own.
 
     python benchmarks/scaling.py [names mentions workers] [--most-names N] [--most-mentions N]
 
-A part that is not named keeps its figures. The pictures go to ``docs/guides``.
+A part that is not named keeps its figures. The pictures go to ``docs/guides``. How fast the machine
+is at the start, a loop tells.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ import os
 import subprocess
 import sys
 import time
+import timeit
 from itertools import cycle, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -84,6 +86,17 @@ print(json.dumps({
     "linking_mapped_megabytes": memory()[1],
 }))
 """
+
+
+LOOP = """
+for i in range(10**7):
+    s += i
+"""
+
+
+def loop_seconds() -> float:
+    """Return the seconds in which Python adds up ten million numbers, the least of three."""
+    return round(min(timeit.repeat(LOOP, "s = 0", number=1, repeat=3)), 2)
 
 
 # --- one run --------------------------------------------------------------------------------------
@@ -322,6 +335,7 @@ def main() -> None:
     result: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}
     kept = ("names", "mentions", "projected", "different_mentions", "workers")
     result = {key: result[key] for key in kept if key in result}
+    result["loop_seconds"] = loop_seconds()
     with TemporaryDirectory() as scratch:
         folder = options.folder or Path(scratch)
         if "names" in parts:

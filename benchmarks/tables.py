@@ -719,6 +719,12 @@ def _scaling_names() -> str:
     return "\n".join(lines) + "\n"
 
 
+def _scaling_machine() -> str:
+    """Return how fast the machine of the measurement was."""
+    seconds = _result("scaling")["loop_seconds"]
+    return f"This machine adds up ten million numbers in {seconds:.1f} s (`s += i` in Python).\n"
+
+
 def _scaling_mentions() -> str:
     """Return times of bulk runs, and those that follow from them."""
     result = _result("scaling")
@@ -963,6 +969,7 @@ _TABLES = {
     "mapping-nobody": _mapping_nobody,
     "match": _match,
     "products": _products,
+    "scaling-machine": _scaling_machine,
     "scaling-mentions": _scaling_mentions,
     "scaling-names": _scaling_names,
     "scaling-workers": _scaling_workers,

@@ -60,6 +60,7 @@ strike | stroke
 anura | aura
 ketose | ketosis
 hypertensin | hypertension
+hypertension | hypertensin
 hemolysins | hemolysis
 myocytes | myositis
 exocytosis | exostosis

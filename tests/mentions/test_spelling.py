@@ -174,12 +174,17 @@ class NaiveSpeller(Speller):
         super().__init__(arrays)
         self.letters = letters
         counts = enumerate(arrays["counts"].tolist())
-        self.counts = {self._word(place).decode(): count for place, count in counts if count >= 2}
+        self.counts = {self._word(place).decode(): count for place, count in counts}
+
+    def _nearest(self, word, among):
+        return self._near_ones(word, among is self._rare)
 
     @functools.cache  # noqa: B019
-    def _nearest(self, word):
+    def _near_ones(self, word, is_rare):
         found = []
         for known in self.counts.keys() & single_edits(word, self.letters):
+            if (self.counts[known] < 2) != is_rare:
+                continue
             one, other = (spelling._signature(text.encode()) for text in (known, word))
             # A letter of another script in place of an ASCII one is no slip.
             is_slip = (one ^ other).bit_count() <= (2 if word.isascii() else 8)
@@ -202,10 +207,10 @@ def test_thousands_of_random_mistakes_have_the_corrections_of_a_naive_speller(le
     mistakes += [slip(mistake) for mistake in mistakes]
     quick = Speller.build(f"{word} {n}" for word in words for n in range(chance.randint(1, 5)))
     naive = NaiveSpeller(quick._arrays, letters)
-    ranked = [quick._nearest(word) for word in mistakes]
+    ranked = [quick._nearest(word, quick._frequent) for word in mistakes]
     corrected = [quick.correct(word) for word in mistakes]
     guessed = [quick.guesses(word) for word in mistakes]
-    assert ranked == [naive._nearest(word) for word in mistakes]
+    assert ranked == [naive._nearest(word, naive._frequent) for word in mistakes]
     assert corrected == [naive.correct(word) for word in mistakes]
     assert guessed == [naive.guesses(word) for word in mistakes]
     assert sum(len(found) > 1 for found in ranked) > 80
@@ -368,6 +373,8 @@ def test_frequent_words_are_guessed_first_and_not_all():
         ("schizofrenia", ("schizophrenia",)),
         ("bronkitis", ("bronchitis",)),
         ("carbamezipyne", ("carbamazepine",)),
+        ("chron of kind", ("crohn of kind",)),
+        ("chron", ()),  # too short alone
         ("macrogyria", ()),  # microgyria sounds otherwise
         ("hemorrhages", ()),
         ("diahrea2", ()),
@@ -375,7 +382,9 @@ def test_frequent_words_are_guessed_first_and_not_all():
     ],
 )
 def test_what_sounds_alike_is_guessed(text, guesses):
-    words = "hemorrhage", "pneumonia", "schizophrenia", "bronchitis", "carbamazepine", "microgyria"
+    words: tuple[str, ...]
+    words = "hemorrhage", "pneumonia", "schizophrenia", "bronchitis", "carbamazepine", "crohn"
+    words += ("microgyria",)
     speller = Speller.build([f"{word}{more}" for word in words for more in ("", " of kind")])
     assert speller.guesses(text) == guesses
 

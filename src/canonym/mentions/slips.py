@@ -31,7 +31,6 @@ _SUBSTANCE = re.compile("(?:ase|ide|(?<!o)in|ose|yl)s?$")
 _DISORDER = re.compile("(?:[cst]ion|[oiy]s[ei]s|[ai]s[ei]s|ia|itis|oma)s?$")
 _BEGINNING = 3  # letters whose vowels tell words apart: hyper- and hypo-, macro- and micro-
 _LONG, _CLEAR = 7, 8
-_AUDIBLE = 5  # sounds of a word that may be known by them
 _ION = re.compile("[cst]ion(?=s?$)")  # as -tion sounds
 _WORD = re.compile(r"[^\W\d_]+")
 
@@ -71,18 +70,22 @@ def sounds_like(word: str, other: str) -> bool:
     >>> sounds_like("carbamezipine", "carbamazepine"), sounds_like("macrogyria", "microgyria")
     (True, False)
     """
-    a, b = _sound(word), _sound(other)
+    a, b = sound(word), sound(other)
     if a == b or len(word) < _LONG:
-        return a == b and len(a) >= _AUDIBLE
+        return a == b
     if a[:_BEGINNING] != b[:_BEGINNING] and len(a) == len(b) and sorted(a) != sorted(b):
         return False
     return is_one_edit(a, b) or _have_other_vowels(a, b)
 
 
-def _sound(word: str) -> str:
-    """Return about how a word sounds."""
-    for pattern, sound in _SOUNDS:
-        word = pattern.sub(sound, word)
+def sound(word: str) -> str:
+    """Return about how a word sounds.
+
+    >>> sound("chron"), sound("crohn"), sound("schizophrenia")
+    ('kron', 'kron', 'skisofrenia')
+    """
+    for pattern, letters in _SOUNDS:
+        word = pattern.sub(letters, word)
     return _undoubled(word)
 
 
@@ -121,13 +124,13 @@ def _is_likely(word: str, other: str, alone: bool) -> bool:
     """Tell whether one word is likely to be a slip of another that is near to it."""
     if affix_contrast(word, other) is not None:
         return False
-    if _undoubled(word) == _undoubled(other) or _sound(word) == _sound(other):
+    if _undoubled(word) == _undoubled(other) or sound(word) == sound(other):
         return True  # "schizofrenia"
     if word[0] != other[0]:
         return other.startswith(_SILENT) and other[1:] == word
     if _is_other_chemical(word, other):
         return False
-    if _SUBSTANCE.search(word) and _DISORDER.search(other) and not other.startswith(word):
+    if _is_other_kind(word, other) or _is_other_kind(other, word):
         return False
     if are_inflected(word, other):
         return True
@@ -138,6 +141,12 @@ def _is_likely(word: str, other: str, alone: bool) -> bool:
     return word == other or (
         min(len(word), len(other)) >= _CLEAR and _have_other_vowels(word, other)
     )
+
+
+def _is_other_kind(substance: str, disorder: str) -> bool:
+    """Tell whether one word ends as a substance, and the other as what ails someone."""
+    ends = _SUBSTANCE.search(substance) and _DISORDER.search(disorder)
+    return bool(ends) and not disorder.startswith(substance)
 
 
 def _is_other_chemical(word: str, other: str) -> bool:

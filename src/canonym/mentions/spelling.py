@@ -27,7 +27,7 @@ from canonym.io.streams import open_text
 from canonym.mentions.contrasts import affix_contrast
 from canonym.mentions.english import is_english
 from canonym.mentions.glued import MOST_READINGS, Reading, readings, without_gaps
-from canonym.mentions.slips import first_letters, is_one_edit, sounds_like
+from canonym.mentions.slips import first_letters, is_one_edit, sound, sounds_like
 from canonym.text import PLAIN, STRONG, normalise, normalise_all
 
 _PER_SHORT_WORD = 2_000  # words of a terminology for each name that a word of three letters needs
@@ -43,6 +43,8 @@ _CLEARLY = 3
 _SUPPORT = ((7, 2), (0, 3))
 _FEW_WORDS = 1_000
 _COUNTING = 250  # bytes a word while words are counted
+_CLEAR = 9  # letters of a word that may mean one of a single name
+_AUDIBLE = 5  # sounds of a word that stands alone
 _REACH = 3  # letters that what sounds alike is longer or shorter
 _BLOCK = 1 << 16  # words written at once
 _WORD = re.compile(r"[^\W\d_]+")
@@ -68,6 +70,15 @@ class Apart(NamedTuple):
     texts: tuple[str, ...] = ()
 
 
+class _Places(NamedTuple):
+    """Places of words, in the order of their keys (`_key`): those of one first letter and near
+    length lie together."""
+
+    places: npt.NDArray[np.intp]
+    keys: npt.NDArray[np.int64]
+    signatures: npt.NDArray[np.uint32]
+
+
 class Speller:
     """Words of a terminology, and the nearest of them to a word it does not have.
 
@@ -91,8 +102,8 @@ class Speller:
         self._glued = functools.lru_cache(maxsize=100_000)(self._taken_apart)
         self._corrected = functools.lru_cache(maxsize=100_000)(self._correct_word)
         self._known = functools.lru_cache(maxsize=100_000)(self._knows)
-        self._near = functools.lru_cache(maxsize=100_000)(self._likely)
-        self._alike = functools.lru_cache(maxsize=100_000)(self._sounding_alike)
+        self._near = functools.lru_cache(maxsize=10_000)(self._likely)
+        self._alike = functools.lru_cache(maxsize=10_000)(self._sounding_alike)
         self._sound = functools.lru_cache(maxsize=100_000)(self._is_sound)
         self._prefixed = functools.lru_cache(maxsize=100_000)(self._with_prefix)
         self._common = functools.lru_cache(maxsize=100_000)(self._is_common)
@@ -230,8 +241,9 @@ class Speller:
 
         A guess counts only where it is, as a whole, a name. The word has at least four letters,
         five where it stands alone. It is replaced by known ones that are a single edit away and
-        begin alike, or else by those that sound alike, frequent ones first. No guesses if all words
-        are known or several are not.
+        begin alike, or else by those that sound alike, frequent ones first; or by those of a single
+        name, if it has nine letters or they sound alike. No guesses if all words are known or
+        several are not.
 
         >>> names = ["Heart attack", "Heart failure", "Panic attack", "Hemorrhage", "No hemorrhage"]
         >>> speller = Speller.build(names)
@@ -257,7 +269,8 @@ class Speller:
         vowels = len(_VOWELS.findall(word)) if word.isascii() else len(word)
         if alone and vowels * _PER_VOWEL < len(word) < _SHORTEST:
             return ()  # "hbcag" is no word
-        likely = [known for _, known in self._near(word, alone)] or self._alike(word)
+        likely = [known for _, known in self._near(word, alone)] or self._alike(word, alone)
+        likely = likely or self._rarely(word)
         return tuple(text[:start] + known + text[end:] for known in likely[:_MOST_GUESSES])
 
     def _knows(self, written: str) -> bool:
@@ -307,7 +320,11 @@ class Speller:
         word of more names is likelier than one that the terminology does not have.
         """
         least = self._least(word) if alone else _RAREST
-        return [pair for pair in self._of_same_sense(word, self._nearest(word)) if pair[0] >= least]
+        return [
+            pair
+            for pair in self._of_same_sense(word, self._nearest(word, self._frequent))
+            if pair[0] >= least
+        ]
 
     def _of_same_sense(
         self, word: str, near: Sequence[tuple[int, str]]
@@ -327,23 +344,27 @@ class Speller:
         return next(names for letters, names in _SUPPORT if len(word) >= letters)
 
     @functools.cached_property
-    def _frequent(self) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any]]:
-        """Places of the words that a correction may choose, their keys (`_key`) and signatures.
+    def _frequent(self) -> _Places:
+        """The words that a correction may choose."""
+        return self._places_of(self._arrays["counts"] >= _RAREST)
 
-        The words are in the order of their keys: those of one first letter and near length lie
-        together.
-        """
-        letters, starts, counts, signatures = (self._arrays[name] for name in _ARRAYS)
+    @functools.cached_property
+    def _rare(self) -> _Places:
+        """The words of one name, which may be misspelt there."""
+        return self._places_of(self._arrays["counts"] < _RAREST)
+
+    def _places_of(self, words: npt.NDArray[np.bool_]) -> _Places:
+        letters, starts, _, signatures = (self._arrays[name] for name in _ARRAYS)
         # Bytes of the form 10xxxxxx continue a character of UTF-8.
         lengths = np.add.reduceat(letters & 0xC0 != 0x80, starts[:-1], dtype=np.int64)
         keys = _key(letters[starts[:-1]].astype(np.int64), lengths)
-        places = np.flatnonzero(counts >= _RAREST)
+        places = np.flatnonzero(words)
         places = places[np.argsort(keys[places], kind="stable")]
-        return places, keys[places], signatures[places]
+        return _Places(places, keys[places], signatures[places])
 
-    def _nearest(self, word: str) -> list[tuple[int, str]]:
+    def _nearest(self, word: str, among: _Places) -> list[tuple[int, str]]:
         """Return known words one edit away that begin alike, with their counts, frequent first."""
-        places, keys, signatures = self._frequent
+        places, keys, signatures = among
         # An edit changes one character, of at most four bytes; each byte may set one bit of the
         # signature and clear another.
         n_bits, signature = (2 if word.isascii() else 8), np.uint32(_signature(word.encode()))
@@ -360,12 +381,12 @@ class Speller:
                     candidates.append((int(self._arrays["counts"][place]), known))
         return sorted(candidates, key=_frequent_first)
 
-    def _sounding_alike(self, word: str) -> tuple[str, ...]:
+    def _sounding_alike(self, word: str, alone: bool) -> tuple[str, ...]:
         """Return the known words that sound like one of no everyday English, frequent ones first.
 
         Their consonants are the same, but for those that sound alike or are silent.
         """
-        if is_english(word):
+        if len(sound(word)) < (_AUDIBLE if alone else _AUDIBLE - 1) or is_english(word):
             return ()
         places, keys, signatures = self._frequent
         consonants = _consonants(np.uint32(_signature(word.encode())))
@@ -380,6 +401,18 @@ class Speller:
                     candidates.append((int(self._arrays["counts"][place]), known))
         likely = self._of_same_sense(word, candidates)
         return tuple(known for _, known in sorted(likely, key=_frequent_first))
+
+    def _rarely(self, word: str) -> tuple[str, ...]:
+        """Return what a word may mean among those of one name, which are near to many others.
+
+        It is long, or they sound alike.
+        """
+        if len(word) < _SHORTEST or is_english(word):
+            return ()
+        near = self._of_same_sense(word, self._nearest(word, self._rare))
+        return tuple(
+            known for _, known in near if len(word) >= _CLEAR or sound(word) == sound(known)
+        )
 
     def _decoded(self, place: int) -> str:
         try:
