@@ -7,6 +7,7 @@ beside it say what is meant.
 
 from __future__ import annotations
 
+import functools
 import re
 from itertools import groupby
 
@@ -78,6 +79,7 @@ def sounds_like(word: str, other: str) -> bool:
     return is_one_edit(a, b) or _have_other_vowels(a, b)
 
 
+@functools.lru_cache(maxsize=1 << 14)
 def sound(word: str) -> str:
     """Return about how a word sounds.
 
