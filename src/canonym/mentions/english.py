@@ -9,33 +9,39 @@ from __future__ import annotations
 
 import functools
 import json
+import re
 from pathlib import Path
 
 _VOCABULARY = Path(__file__).parents[1] / "models" / "contextual" / "tokenizer.json"
 _LEAST = 4  # letters of a word without its ending
-_ENDINGS = ("s", "es", "ed", "d", "ing", "er", "ers", "ly")
-_VERBAL = ("ed", "ing", "er", "ers")  # before them a final e goes, or a consonant is doubled
+_ENDINGS = ("s", "es", "d", "ed", "ing", "er", "ers", "ly")
+_HISSING = re.compile("(?:[sxzo]|[cs]h)$")  # es comes behind these
+_DOUBLES = re.compile("[^aeiouy]*[aeiouy][^aeiouywx]")  # a syllable whose last letter is doubled
 
 
 def is_english(word: str) -> bool:
     """Tell whether a word, in small letters, is one of everyday English.
 
-    >>> [is_english(word) for word in ("serious", "injections", "printed", "diarrea")]
-    [True, True, True, False]
+    >>> [is_english(word) for word in ("serious", "injections", "printed", "trapping")]
+    [True, True, True, True]
+    >>> [is_english(word) for word in ("diarrea", "vomitting", "stoping", "attackes")]
+    [False, False, False, False]
     """
-    words = _words()
-    if word in words or (word.startswith("un") and word[2:] in words):
-        return True
     stems = ((word[: -len(end)], end) for end in _ENDINGS if word.endswith(end))
-    return any(
-        stem in words
-        or (
-            end in _VERBAL
-            and (f"{stem}e" in words or (stem[-1] == stem[-2] and stem[:-1] in words))
-        )
-        for stem, end in stems
-        if len(stem) >= _LEAST
-    )
+    bases = (base for stem, end in stems if len(stem) >= _LEAST for base in _bases(stem, end))
+    return not _words().isdisjoint((word, word.removeprefix("un"), *bases))
+
+
+def _bases(stem: str, end: str) -> tuple[str, ...]:
+    """Return the words that may have a stem before an ending, by the rules of spelling."""
+    if end in ("s", "es"):
+        return (stem,) if (end == "es") == bool(_HISSING.search(stem)) else ()
+    if end == "ly" or end == "d":
+        return (stem,) if end == "ly" or stem.endswith("e") else ()
+    silent = f"{stem}e"
+    if stem[-1] == stem[-2] and _DOUBLES.fullmatch(stem[:-1]):
+        return stem, stem[:-1], silent
+    return (silent,) if stem.endswith("e") or _DOUBLES.fullmatch(stem) else (stem, silent)
 
 
 @functools.cache
