@@ -2,7 +2,7 @@
 
 Each name of ``everyday_names.tsv`` with one slip of a letter (`canonym.training.sampling.noise`),
 four times, linked to ICD-10-CM as ``canonym link`` does it: with long words corrected alone, and
-with short words guessed as well. Guessing is also tried on the mentions of the training and
+with guesses as well. Guessing is also tried on the mentions of the training and
 development parts of NCBI disease and BC5CDR, linked to MEDIC.
 
 ``misspelt.tsv`` has names as people misspell them, written for this measurement: diseases for
@@ -61,18 +61,19 @@ def in_icd() -> dict[str, Any]:
         for _ in range(TIMES)
         for row in rows
     ]
-    linker = Linker.default()
+    folder = Linker.default().folder
 
     def share() -> list[float]:
+        linker = Linker.load(folder)  # one that remembers nothing
         links = linker.link([text for text, _ in asked])
         codes = [(link.id or "").removeprefix("ICD10CM:") for link in links]
         right = sum(code.startswith(fam) for code, (_, fam) in zip(codes, asked, strict=True))
         return [round(100 * bound, 1) for bound in wilson(right, len(asked))]
 
-    found = {"names": len(asked), "short words guessed": share()}
+    shares = {"names": len(asked), "with guesses": share()}
     with no_guesses():
-        found["long words corrected"] = share()
-    return found
+        shares["long words corrected"] = share()
+    return shares
 
 
 def in_abstracts(data: Path) -> dict[str, Any]:
@@ -91,7 +92,8 @@ def in_abstracts(data: Path) -> dict[str, Any]:
             given = list(asked)
             guessed = [links for _, links in linker.link_documents(given)]
             with no_guesses():
-                plain = [links for _, links in linker.link_documents(given)]
+                other = Linker.load(linker.folder)
+                plain = [links for _, links in other.link_documents(given)]
             for document, ones, others in zip(given, guessed, plain, strict=True):
                 for mention, one, other in zip(document.mentions, ones, others, strict=True):
                     gold = {find(id_) for id_ in mention.ids} - {None}

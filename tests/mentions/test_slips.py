@@ -56,6 +56,7 @@ sucrase | sucrose
 ethanal | ethanol
 dimethylamine | diethylamine
 costs | cysts
+hbcag | hbsag
 strike | stroke
 anura | aura
 ketose | ketosis

@@ -171,6 +171,8 @@ def _is_likely_edit(word: str, other: str, is_short: bool) -> bool:
     letters = {word[start], other[start]}
     if word[start + 1 :] != other[start + 1 :]:
         return True  # two letters that changed places
+    if letters == {"c", "s"} and word[start + 1 : start + 2] not in tuple("eiy"):
+        return False  # "hbcag" and "hbsag"
     return letters <= _VOWELS or any(letters <= set(alike) for alike in _SOUND_ALIKE)
 
 

@@ -49,7 +49,6 @@ _REACH = 3  # letters that what sounds alike is longer or shorter
 _BLOCK = 1 << 16  # words written at once
 _WORD = re.compile(r"[^\W\d_]+")
 _TOKEN = re.compile(r"[^\W_]+")
-_VOWELS, _PER_VOWEL = re.compile("[aeiouy]"), 4
 _WHOLE = re.compile(r"[\W_]?[^\W\d_]+[\W_]?")
 _CAPITAL_S = re.compile(r"(?<=[a-z])S(?![^\W_])")
 _ARRAYS = {
@@ -266,9 +265,6 @@ class Speller:
         least = _GUESSED_ALONE if alone else _GUESSED
         if not whole or len(word) < least or _is_code(text[start:end]):
             return ()
-        vowels = len(_VOWELS.findall(word)) if word.isascii() else len(word)
-        if alone and vowels * _PER_VOWEL < len(word) < _SHORTEST:
-            return ()  # "hbcag" is no word
         likely = [known for _, known in self._near(word, alone)] or self._alike(word, alone)
         likely = likely or self._rarely(word)
         return tuple(text[:start] + known + text[end:] for known in likely[:_MOST_GUESSES])
