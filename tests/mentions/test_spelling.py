@@ -17,7 +17,9 @@ from hypothesis import strategies as st
 
 from canonym.errors import ReadError
 from canonym.mentions import spelling
-from canonym.mentions.spelling import Speller, SpellerWriter, is_one_edit, read_spelling_list
+from canonym.mentions.near_words import signature
+from canonym.mentions.slips import first_letters, is_one_edit, sounds_like
+from canonym.mentions.spelling import Speller, SpellerWriter, read_spelling_list
 from canonym.text import PLAIN, normalise_all
 
 NAMES = [
@@ -167,30 +169,52 @@ def single_edits(word: str, letters: str) -> set[str]:
     return edits - {word}
 
 
-class NaiveSpeller(Speller):
+def consonants(word):
+    letters = {byte & 31 for byte in word.encode()}  # a is 1
+    sibilants, silent = ({ord(letter) & 31 for letter in text} for text in ("ckqsxz", "aeiouyhwpf"))
+    return letters - sibilants - silent, bool(letters & sibilants)
+
+
+class NaiveWords:
     """Looks up every single edit of a word; `letters` are all there are."""
 
-    def __init__(self, arrays, letters):
-        super().__init__(arrays)
-        self.letters = letters
-        counts = enumerate(arrays["counts"].tolist())
-        self.counts = {self._word(place).decode(): count for place, count in counts}
-
-    def _nearest(self, word, among):
-        return self._near_ones(word, among is self._rare)
+    def __init__(self, counts, letters):
+        self.counts, self.letters = counts, letters
 
     @functools.cache  # noqa: B019
-    def _near_ones(self, word, is_rare):
-        found = []
+    def one_edit_from(self, word):
+        near = []
         for known in self.counts.keys() & single_edits(word, self.letters):
-            if (self.counts[known] < 2) != is_rare:
-                continue
-            one, other = (spelling._signature(text.encode()) for text in (known, word))
+            own, other = (signature(text.encode()) for text in (known, word))
             # A letter of another script in place of an ASCII one is no slip.
-            is_slip = (one ^ other).bit_count() <= (2 if word.isascii() else 8)
+            is_slip = (own ^ other).bit_count() <= (2 if word.isascii() else 8)
             if is_slip and (word[0] == known[0] or word[:2] == known[1::-1]):
-                found.append((self.counts[known], known))
-        return sorted(found, key=lambda pair: (-pair[0], pair[1]))
+                near.append((self.counts[known], known))
+        return sorted(near, key=lambda pair: (-pair[0], pair[1]))
+
+    def sounding_like(self, word):
+        near = [
+            (count, known)
+            for known, count in self.counts.items()
+            if known[0] in first_letters(word)
+            and abs(len(known) - len(word)) <= 3
+            and consonants(known) == consonants(word)
+            and sounds_like(word, known)
+        ]
+        return sorted(near, key=lambda pair: (-pair[0], pair[1]))
+
+
+class NaiveSpeller(Speller):
+    def __init__(self, arrays, letters):
+        super().__init__(arrays)
+        counts = {
+            self._word(place).decode(): count
+            for place, count in enumerate(arrays["counts"].tolist())
+        }
+        self._frequent, self._rare = (
+            NaiveWords({word: n for word, n in counts.items() if (n >= 2) is frequent}, letters)
+            for frequent in (True, False)
+        )
 
 
 @pytest.mark.parametrize("letters", ["abcdefgh", "abcdжβ心𐐨"])
@@ -207,10 +231,10 @@ def test_thousands_of_random_mistakes_have_the_corrections_of_a_naive_speller(le
     mistakes += [slip(mistake) for mistake in mistakes]
     quick = Speller.build(f"{word} {n}" for word in words for n in range(chance.randint(1, 5)))
     naive = NaiveSpeller(quick._arrays, letters)
-    ranked = [quick._nearest(word, quick._frequent) for word in mistakes]
+    ranked = [quick._frequent.one_edit_from(word) for word in mistakes]
     corrected = [quick.correct(word) for word in mistakes]
     guessed = [quick.guesses(word) for word in mistakes]
-    assert ranked == [naive._nearest(word, naive._frequent) for word in mistakes]
+    assert ranked == [naive._frequent.one_edit_from(word) for word in mistakes]
     assert corrected == [naive.correct(word) for word in mistakes]
     assert guessed == [naive.guesses(word) for word in mistakes]
     assert sum(len(found) > 1 for found in ranked) > 80

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from canonym.mentions.spelling import is_one_edit
+from canonym.mentions.slips import is_one_edit
 from canonym.training.sampling.noise import NOISE, disturb
 
 

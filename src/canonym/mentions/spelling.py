@@ -27,7 +27,8 @@ from canonym.io.streams import open_text
 from canonym.mentions.contrasts import affix_contrast
 from canonym.mentions.english import is_english
 from canonym.mentions.glued import MOST_READINGS, Reading, readings, without_gaps
-from canonym.mentions.slips import first_letters, is_one_edit, sound, sounds_like
+from canonym.mentions.near_words import NearWords, signature
+from canonym.mentions.slips import sound
 from canonym.text import PLAIN, STRONG, normalise, normalise_all
 
 _PER_SHORT_WORD = 2_000  # words of a terminology for each name that a word of three letters needs
@@ -45,7 +46,6 @@ _FEW_WORDS = 1_000
 _COUNTING = 250  # bytes a word while words are counted
 _CLEAR = 9  # letters of a word that may mean one of a single name
 _AUDIBLE = 5  # sounds of a word that stands alone
-_REACH = 3  # letters that what sounds alike is longer or shorter
 _BLOCK = 1 << 16  # words written at once
 _WORD = re.compile(r"[^\W\d_]+")
 _TOKEN = re.compile(r"[^\W_]+")
@@ -67,15 +67,6 @@ class Apart(NamedTuple):
 
     clear: str = ""
     texts: tuple[str, ...] = ()
-
-
-class _Places(NamedTuple):
-    """Places of words, in the order of their keys (`_key`): those of one first letter and near
-    length lie together."""
-
-    places: npt.NDArray[np.intp]
-    keys: npt.NDArray[np.int64]
-    signatures: npt.NDArray[np.uint32]
 
 
 class Speller:
@@ -318,7 +309,7 @@ class Speller:
         least = self._least(word) if alone else _RAREST
         return [
             pair
-            for pair in self._of_same_sense(word, self._nearest(word, self._frequent))
+            for pair in self._of_same_sense(word, self._frequent.one_edit_from(word))
             if pair[0] >= least
         ]
 
@@ -340,63 +331,23 @@ class Speller:
         return next(names for letters, names in _SUPPORT if len(word) >= letters)
 
     @functools.cached_property
-    def _frequent(self) -> _Places:
+    def _frequent(self) -> NearWords:
         """The words that a correction may choose."""
-        return self._places_of(self._arrays["counts"] >= _RAREST)
+        frequent = np.flatnonzero(self._arrays["counts"] >= _RAREST)
+        return NearWords(self._arrays, frequent, self._decoded)
 
     @functools.cached_property
-    def _rare(self) -> _Places:
+    def _rare(self) -> NearWords:
         """The words of one name, which may be misspelt there."""
-        return self._places_of(self._arrays["counts"] < _RAREST)
-
-    def _places_of(self, words: npt.NDArray[np.bool_]) -> _Places:
-        letters, starts, _, signatures = (self._arrays[name] for name in _ARRAYS)
-        # Bytes of the form 10xxxxxx continue a character of UTF-8.
-        lengths = np.add.reduceat(letters & 0xC0 != 0x80, starts[:-1], dtype=np.int64)
-        keys = _key(letters[starts[:-1]].astype(np.int64), lengths)
-        places = np.flatnonzero(words)
-        places = places[np.argsort(keys[places], kind="stable")]
-        return _Places(places, keys[places], signatures[places])
-
-    def _nearest(self, word: str, among: _Places) -> list[tuple[int, str]]:
-        """Return known words one edit away that begin alike, with their counts, frequent first."""
-        places, keys, signatures = among
-        # An edit changes one character, of at most four bytes; each byte may set one bit of the
-        # signature and clear another.
-        n_bits, signature = (2 if word.isascii() else 8), np.uint32(_signature(word.encode()))
-        candidates = []
-        for first in {letter.encode()[0] for letter in word[:2]}:
-            key = _key(first, len(word))
-            low, high = keys.searchsorted((key - 1, key + 2))
-            other = signatures[low:high] ^ signature
-            for _ in range(n_bits):
-                other &= other - np.uint32(1)  # the lowest bit goes
-            for place in places[low:high][other == 0].tolist():
-                known = self._decoded(place)
-                if _begin_alike(word, known) and is_one_edit(word, known):
-                    candidates.append((int(self._arrays["counts"][place]), known))
-        return sorted(candidates, key=_frequent_first)
+        rare = np.flatnonzero(self._arrays["counts"] < _RAREST)
+        return NearWords(self._arrays, rare, self._decoded)
 
     def _sounding_alike(self, word: str, alone: bool) -> tuple[str, ...]:
-        """Return the known words that sound like one of no everyday English, frequent ones first.
-
-        Their consonants are the same, but for those that sound alike or are silent.
-        """
+        """Return the words that sound like one that is not English, frequent ones first."""
         if len(sound(word)) < (_AUDIBLE if alone else _AUDIBLE - 1) or is_english(word):
             return ()
-        places, keys, signatures = self._frequent
-        consonants = _consonants(np.uint32(_signature(word.encode())))
-        candidates = []
-        for first in first_letters(word):
-            key = _key(ord(first), len(word))
-            low, high = keys.searchsorted((key - _REACH, key + _REACH + 1))
-            alike = _consonants(signatures[low:high]) == consonants
-            for place in places[low:high][alike].tolist():
-                known = self._decoded(place)
-                if sounds_like(word, known):
-                    candidates.append((int(self._arrays["counts"][place]), known))
-        likely = self._of_same_sense(word, candidates)
-        return tuple(known for _, known in sorted(likely, key=_frequent_first))
+        near = self._of_same_sense(word, self._frequent.sounding_like(word))
+        return tuple(known for _, known in near)
 
     def _rarely(self, word: str) -> tuple[str, ...]:
         """Return what a word may mean among those of one name, which are near to many others.
@@ -405,7 +356,7 @@ class Speller:
         """
         if len(word) < _SHORTEST or is_english(word):
             return ()
-        near = self._of_same_sense(word, self._nearest(word, self._rare))
+        near = self._of_same_sense(word, self._rare.one_edit_from(word))
         return tuple(
             known for _, known in near if len(word) >= _CLEAR or sound(word) == sound(known)
         )
@@ -524,22 +475,8 @@ def _arrays_of(words: Sequence[tuple[bytes, int]]) -> dict[str, npt.NDArray[Any]
         "letters": np.frombuffer(b"".join(word for word, _ in words), dtype=np.uint8),
         "starts": np.cumsum([len(word) for word, _ in words], dtype=np.int64),
         "counts": np.array([count for _, count in words], dtype=np.int32),
-        "signatures": np.array([_signature(word) for word, _ in words], dtype=np.uint32),
+        "signatures": np.array([signature(word) for word, _ in words], dtype=np.uint32),
     }
-
-
-def _key(first: Any, length: Any) -> Any:
-    """Return a number that rises with the first byte of a word, and then with its letters."""
-    return (first << 32) + length
-
-
-def _frequent_first(word: tuple[int, str]) -> tuple[int, str]:
-    return -word[0], word[1]
-
-
-def _begin_alike(first: str, second: str) -> bool:
-    """Tell whether words begin with the same letter, or with the same two the other way round."""
-    return first[0] == second[0] or first[:2] == second[1::-1]
 
 
 def ends_in_sign(text: str) -> bool:
@@ -570,22 +507,6 @@ def _replaced(text: str, matches: Sequence[re.Match[str]], words: Sequence[str])
         pieces += [text[end : match.start()], word]
         end = match.end()
     return "".join((*pieces, text[end:]))
-
-
-def _consonants(signatures: Any) -> Any:
-    """Return signatures without vowels and what may be silent, those that sound alike as one."""
-    sibilant = (signatures & _SIBILANT != 0).astype(np.uint32)
-    return (signatures & ~(_SIBILANT | _SILENT)) | sibilant
-
-
-def _signature(word: bytes) -> int:
-    signature = 0
-    for letter in word:
-        signature |= 1 << (letter & 31)
-    return signature
-
-
-_SIBILANT, _SILENT = (np.uint32(_signature(letters)) for letters in (b"ckqsxz", b"aeiouyhwpf"))
 
 
 def read_spelling_list(path: str | Path) -> dict[str, str]:
