@@ -19,6 +19,7 @@ from canonym.text import PLAIN, normalise
 _VOWELS = frozenset("aeiouy")
 _SOUND_ALIKE = ("ckq", "cs", "kx", "sz", "gj", "dt", "bp", "fv", "mn", "vw", "hw")
 _SILENT = ("gn", "mn", "pn", "ps", "pt")  # "neumonia"
+# Letters with which a word may begin that begins to the ear with another.
 _FIRST = {"n": "gkmp", "s": "cp", "t": "p", "f": "p", "c": "ks", "k": "cq", "z": "x"}
 _SOUNDS = (
     *((re.compile("^(?:p(?=[nst])|[gkm](?=n))"), ""), (re.compile("[ao]e"), "e")),
@@ -26,12 +27,14 @@ _SOUNDS = (
     *((re.compile("(?<!^)h"), ""), (re.compile("[cz]"), "s")),
     *((re.compile("x"), "ks"), (re.compile("y"), "i")),
 )
+# Endings of chemicals, of which each class has its own; of substances; of what ails someone.
 _METHYL = re.compile("m(?=eth)")
 _CLASS = re.compile("(?:ase|ose|ol|al|one|ane|ene|ate|ite|ide)(?=s?$)")
 _SUBSTANCE = re.compile("(?:ase|ide|(?<!o)in|ose|yl)s?$")
 _DISORDER = re.compile("(?:[cst]ion|[oiy]s[ei]s|[ai]s[ei]s|ia|itis|oma)s?$")
 _BEGINNING = 3  # letters whose vowels tell words apart: hyper- and hypo-, macro- and micro-
-_LONG, _CLEAR = 7, 8
+_LONG = 7  # letters of a word that few others are near to
+_CLEAR = 8  # letters of a word that two vowels may be wrong in
 _ION = re.compile("[cst]ion(?=s?$)")  # as -tion sounds
 _WORD = re.compile(r"[^\W\d_]+")
 
