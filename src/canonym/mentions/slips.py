@@ -135,7 +135,7 @@ def _is_likely(word: str, other: str, alone: bool) -> bool:
         return other.startswith(_SILENT) and other[1:] == word
     if _is_other_chemical(word, other):
         return False
-    if _is_other_kind(word, other) or _is_other_kind(other, word):
+    if alone and (_is_other_kind(word, other) or _is_other_kind(other, word)):
         return False
     if are_inflected(word, other):
         return True
