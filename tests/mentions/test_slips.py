@@ -36,6 +36,7 @@ metastase | metastases
 migrane | migraine
 oedama | oedema
 weight increased | weight increase
+alzhiemers disease | alzheimer disease
 angiotension ii | angiotensin ii
 """
 WORDS = """

@@ -127,6 +127,8 @@ def _is_meant(word: str, other: str) -> bool:
 
 def _is_likely(word: str, other: str, alone: bool) -> bool:
     """Tell whether one word is likely to be a slip of another that is near to it."""
+    if not alone and word.endswith("s") and not other.endswith("s"):
+        word = word[:-1]  # "alzhiemers disease"
     if affix_contrast(word, other) is not None:
         return False
     if _undoubled(word) == _undoubled(other) or sound(word) == sound(other):

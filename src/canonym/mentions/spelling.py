@@ -256,9 +256,15 @@ class Speller:
         least = _GUESSED_ALONE if alone else _GUESSED
         if not whole or len(word) < least or _is_code(text[start:end]):
             return ()
-        likely = [known for _, known in self._near(word, alone)] or self._alike(word, alone)
-        likely = likely or self._rarely(word)
+        likely = self._meant(word, alone)
+        if not (likely or alone) and word.endswith("s"):  # "alzhiemers disease"
+            likely = self._meant(word[:-1], alone)
         return tuple(text[:start] + known + text[end:] for known in likely[:_MOST_GUESSES])
+
+    def _meant(self, word: str, alone: bool) -> Sequence[str]:
+        """Return the known words that an unknown one may mean, the likeliest first."""
+        near = [known for _, known in self._near(word, alone)]
+        return near or self._alike(word, alone) or self._rarely(word)
 
     def _knows(self, written: str) -> bool:
         """Tell whether the terminology has a word or its singular; true where it is no word."""
