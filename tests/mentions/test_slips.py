@@ -34,6 +34,8 @@ rhuematoid | rheumatoid
 carbamezipine | carbamazepine
 metastase | metastases
 migrane | migraine
+hipertension | hypertension
+abductoin | abduction
 oedama | oedema
 weight increased | weight increase
 alzhiemers disease | alzheimer disease
@@ -70,6 +72,8 @@ exocytosis | exostosis
 ureteritis | urethritis
 microgyria | macrogyria
 hemithorax | hemothorax
+aduction of the upper arm | abduction of the upper arm
+hypkalemia | hypokalemia
 peroral | perioral
 """
 

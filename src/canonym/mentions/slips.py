@@ -32,6 +32,7 @@ _METHYL = re.compile("m(?=eth)")
 _CLASS = re.compile("(?:ase|ose|ol|al|one|ane|ene|ate|ite|ide)(?=s?$)")
 _SUBSTANCE = re.compile("(?:ase|ide|(?<!o)in|ose|yl)s?$")
 _DISORDER = re.compile("(?:[cst]ion|[oiy]s[ei]s|[ai]s[ei]s|ia|itis|oma)s?$")
+_CONTRARY = ("abdu", "addu", "hyper", "hypo")  # one letter away from one another, or two
 _BEGINNING = 3  # letters whose vowels tell words apart: hyper- and hypo-, macro- and micro-
 _LONG = 7  # letters of a word that few others are near to
 _CLEAR = 8  # letters of a word that two vowels may be wrong in
@@ -77,6 +78,7 @@ def sounds_like(word: str, other: str) -> bool:
     a, b = sound(word), sound(other)
     if a == b or len(word) < _LONG:
         return a == b
+    # A letter left out, doubled or swapped may be the first; another vowel there is another prefix.
     if a[:_BEGINNING] != b[:_BEGINNING] and len(a) == len(b) and sorted(a) != sorted(b):
         return False
     return is_one_edit(a, b) or _have_other_vowels(a, b)
@@ -113,6 +115,8 @@ def is_likely_slip(written: str, meant: str) -> bool:
     if len(words) != len(others):
         return True
     pairs = [pair for pair in zip(words, others, strict=True) if pair[0] != pair[1]]
+    if any(_may_be_contrary(word, other) for word, other in pairs):
+        return False
     alone = len(words) == 1
     if any((alone or len(word) >= _LONG) and _is_meant(word, other) for word, other in pairs):
         return False
@@ -125,12 +129,21 @@ def _is_meant(word: str, other: str) -> bool:
     return is_english(word) and not are_inflected(word, other)
 
 
+def _may_be_contrary(word: str, other: str) -> bool:
+    """Tell whether prefixes exclude each other, or a slip in one leaves open which was meant.
+
+    *Aduction* is adduction as well as abduction.
+    """
+    if affix_contrast(word, other) is not None:
+        return True
+    prefix = next(filter(other.startswith, _CONTRARY), "")
+    return not sound(word).startswith(sound(prefix))
+
+
 def _is_likely(word: str, other: str, alone: bool) -> bool:
     """Tell whether one word is likely to be a slip of another that is near to it."""
     if not alone and word.endswith("s") and not other.endswith("s"):
         word = word[:-1]  # "alzhiemers disease"
-    if affix_contrast(word, other) is not None:
-        return False
     if _undoubled(word) == _undoubled(other) or sound(word) == sound(other):
         return True  # "schizofrenia"
     if word[0] != other[0]:

@@ -93,7 +93,7 @@ class Speller:
         self._corrected = functools.lru_cache(maxsize=100_000)(self._correct_word)
         self._known = functools.lru_cache(maxsize=100_000)(self._knows)
         self._near = functools.lru_cache(maxsize=10_000)(self._likely)
-        self._alike = functools.lru_cache(maxsize=10_000)(self._sounding_alike)
+        self._meant = functools.lru_cache(maxsize=10_000)(self._meanings)
         self._sound = functools.lru_cache(maxsize=100_000)(self._is_sound)
         self._prefixed = functools.lru_cache(maxsize=100_000)(self._with_prefix)
         self._common = functools.lru_cache(maxsize=100_000)(self._is_common)
@@ -261,10 +261,10 @@ class Speller:
             likely = self._meant(word[:-1], alone)
         return tuple(text[:start] + known + text[end:] for known in likely[:_MOST_GUESSES])
 
-    def _meant(self, word: str, alone: bool) -> Sequence[str]:
+    def _meanings(self, word: str, alone: bool) -> tuple[str, ...]:
         """Return the known words that an unknown one may mean, the likeliest first."""
-        near = [known for _, known in self._near(word, alone)]
-        return near or self._alike(word, alone) or self._rarely(word)
+        near = tuple(known for _, known in self._near(word, alone))
+        return near or self._sounding_alike(word, alone) or self._rarely(word)
 
     def _knows(self, written: str) -> bool:
         """Tell whether the terminology has a word or its singular; true where it is no word."""
