@@ -18,7 +18,8 @@ from canonym.linking.hits import ConceptHit, ConceptTable, StringHits, at_most, 
 from canonym.linking.languages import EncoderMask
 from canonym.linking.names import Filter, Names
 from canonym.linking.settings import TARGETS, Sieve, Target
-from canonym.mentions.contrasts import NOTHING, against, differs_in_meaning, sentence_case
+from canonym.mentions.contrasts import NOTHING, against, differs_in_meaning
+from canonym.mentions.letter_case import sentence_case
 from canonym.mentions.species import species_of
 from canonym.ranking.fusion import FusedHits, Scorer, Share, fuse, fuse_exactly, mean_shares
 from canonym.ranking.pooling import TieRule, search_concepts
@@ -520,11 +521,11 @@ class BatchHits:
         name = self.name(hit).text
         if name == string:
             return NOTHING
-        case_counts = False
-        if len(name) == len(string) and name.casefold() == string.casefold():
-            concept = self.concepts[hit.concept]
-            case_counts = species_of(concept.types, concept.label) is not None
-        return against(string, name, case_counts=case_counts)
+        if name.casefold() != string.casefold() and not name.isupper():
+            return against(string, name)
+        concept = self.concepts[hit.concept]
+        case_counts = species_of(concept.types, concept.label) is not None
+        return against(string, name, label=concept.label, case_counts=case_counts)
 
     def name(self, hit: ConceptHit) -> Name:
         """Return the name that matched; the label where the mean of a concept's names did."""

@@ -17,13 +17,13 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from canonym.mentions.additions import relation_of
 from canonym.mentions.inflection import are_inflected
+from canonym.mentions.letter_case import VOWEL, case_contrasts, last_capital_contrasts
 from canonym.mentions.opposites import (
     GREEK,
     KINDS,
     NEGATIONS,
     NUMBER_WORDS,
     OPPOSITES,
-    ORDINARY,
     PREFIXES,
     PRIVATION,
     PRIVATIVE,
@@ -142,7 +142,7 @@ def differs_in_meaning(mention: str, name: str) -> bool:
     """
     if (meant := as_meant(name, mention)) != name:
         # In small letters it may be another word: "all" is no leukemia.
-        return mention != meant and _VOWEL.search(meant) is not None
+        return mention != meant and VOWEL.search(meant) is not None
     if marks(mention) != marks(name):
         return True
     if mention.casefold() == name.casefold():
@@ -165,11 +165,12 @@ _TURNING = re.compile(
 # --- a mention beside a name ----------------------------------------------------------------------
 
 
-def against(mention: str, name: str, *, case_counts: bool = False) -> Against:
+def against(mention: str, name: str, *, label: str = "", case_counts: bool = False) -> Against:
     """Return what speaks against a name as the meaning of a mention.
 
     With `case_counts` the case of a symbol says what it stands for, as for genes of several
-    species; else only that of very short symbols does.
+    species; else only that of very short symbols does, and of acronyms that are spelt like words
+    of everyday English: names in capitals, if the `label` of the concept is not.
 
     >>> against("mild hypokalemia", "Hyperkalemia").contradictions
     (Contradiction(kind='prefix', mention='hypokalemia', name='hyperkalemia'),)
@@ -188,7 +189,7 @@ def against(mention: str, name: str, *, case_counts: bool = False) -> Against:
     left = [sign for sign in left if sign not in words]  # those in words come with the words
     missing = [sign for sign in missing if sign not in others]
     if form == other or form.replace(" ", "") == other.replace(" ", ""):
-        contradictions += _of_case(mention, name, case_counts)
+        contradictions += case_contrasts(mention, name, label, case_counts=case_counts)
     else:
         left_words, missing_words = _unshared(words, others)
         is_inflected = len(left_words) < len(_without(words, others))
@@ -198,9 +199,10 @@ def against(mention: str, name: str, *, case_counts: bool = False) -> Against:
         contradictions += _of_specimens(mention, name)
         contradictions += _of_order(words, others)
         contradictions += _of_head(left_words, others)
+        contradictions += case_contrasts(mention, name, label)
         left += [word for word in _lettered(left_words, words) if word not in _FILLERS]
         missing += [word for word in _lettered(missing_words, others) if word not in _FILLERS]
-    contradictions += _of_last_capital(mention, name)
+    contradictions += last_capital_contrasts(mention, name)
     if not (left or missing or contradictions or is_inflected):
         return NOTHING
     relation = "related" if contradictions else relation_of(left, missing, name)
@@ -504,61 +506,6 @@ def _up_to_end(words: Sequence[str]) -> Iterator[str]:
         if word in _NEGATION_ENDS:
             return
         yield word
-
-
-def _of_case(mention: str, name: str, case_counts: bool) -> list[Contradiction]:
-    """Return the contradiction of symbols that differ by case: "mg" and "Mg", "SHH" and "Shh"."""
-    if mention.casefold() != name.casefold() or not _SYMBOL.fullmatch(mention):
-        return []
-    if mention.islower():
-        counts = len(mention) <= _UNIT or (mention in ORDINARY and not name.istitle())
-    else:
-        is_mixed = not (_is_plain_case(mention) and _is_plain_case(name))
-        reads_as_word = _READS_AS_WORD.fullmatch(mention) is not None
-        counts = case_counts or is_mixed or not reads_as_word
-    return [Contradiction("case", mention, name)] if counts else []
-
-
-def _of_last_capital(mention: str, name: str) -> Iterator[Contradiction]:
-    """Yield short forms whose last letter is a capital S, which is no plural: *HLH* and "HLHS".
-
-    Capitals that read as a word may be one: what *ulcer* is to "ULCERS".
-    """
-    if "S" not in name:
-        return
-    words = {word.casefold(): word for word in _SYMBOL.findall(mention)}
-    for short in _SYMBOL.findall(name):
-        word = words.get(short[:-1].casefold())
-        if short[-1] != "S" or not short.isupper() or word is None or short.casefold() in words:
-            continue
-        if not _READS_AS_WORD.fullmatch(short) or (word.isupper() and len(short) <= _SHORT_FORM):
-            yield Contradiction("letter", word, short)
-
-
-def _is_plain_case(word: str) -> bool:
-    """Tell whether a word is in small letters, in capitals, or has a capital in front."""
-    return word.islower() or word.isupper() or word[1:].islower()
-
-
-def sentence_case(text: str) -> str:
-    """Return a text with small first letters of all that reads as a word, and single spaces.
-
-    >>> sentence_case("Common  Cold"), sentence_case("AIDS"), sentence_case("Shh protein")
-    ('common cold', 'AIDS', 'Shh protein')
-    """
-    words = (
-        word.lower() if word[1:].islower() and _READS_AS_WORD.match(word) else word
-        for word in text.split()
-    )
-    return " ".join(words)
-
-
-_SYMBOL = re.compile(r"[A-Za-z0-9]{1,12}")
-_UNIT = 2  # letters of units and of symbols of elements
-_SHORT_FORM = 4  # letters of short forms that read as words, such as SARS
-# Four letters or more with a vowel among them are read as a word, which may stand in capitals.
-_VOWEL = re.compile(r"[aeiouy]", re.IGNORECASE)
-_READS_AS_WORD = re.compile(r"(?=.*[aeiouyAEIOUY])[A-Za-z]{4,}")
 
 
 # --- siblings -------------------------------------------------------------------------------------

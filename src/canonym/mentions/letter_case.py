@@ -1,0 +1,98 @@
+"""Case that says what a word stands for: *mg* and "Mg", *mass* and "MASS syndrome"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from canonym.mentions.english import is_english
+from canonym.mentions.opposites import ORDINARY
+from canonym.mentions.ordinary import is_ordinary
+from canonym.types import Contradiction
+
+_SYMBOL = re.compile(r"[A-Za-z0-9]{1,12}")
+_UNIT = 2  # letters of units and of symbols of elements
+_SHORT_FORM = 4  # letters of short forms that read as words, such as SARS
+_LEAST_ACRONYM = 3
+_MOST_ACRONYM = 8
+# Four letters or more with a vowel among them are read as a word, which may stand in capitals.
+VOWEL = re.compile(r"[aeiouy]", re.IGNORECASE)
+_READS_AS_WORD = re.compile(r"(?=.*[aeiouyAEIOUY])[A-Za-z]{4,}")
+_BETTER_KNOWN = frozenset({"aids"})  # an acronym that is better known than the word
+
+
+def case_contrasts(
+    mention: str, name: str, label: str = "", *, case_counts: bool = False
+) -> Iterator[Contradiction]:
+    """Yield what contradicts by case alone, where a word of a name is an acronym or a symbol.
+
+    `label` is that of the concept: where it has small letters, a name in capitals is an acronym.
+    With `case_counts` any other case of a symbol contradicts.
+
+    >>> list(case_contrasts("Mass", "MASS syndrome"))
+    [Contradiction(kind='case', mention='Mass', name='MASS')]
+    >>> list(case_contrasts("copd", "COPD")), list(case_contrasts("leopard syndrome", "LEOPARD"))
+    ([], [])
+    """
+    if not _SYMBOL.fullmatch(mention):
+        return
+    if mention.casefold() == name.casefold() and _is_other_symbol(mention, name, case_counts):
+        yield Contradiction("case", mention, name)
+        return
+    is_acronym = not name.isupper() or any(map(str.islower, label))
+    capitals = mention.upper()
+    acronyms = {capitals, capitals.removesuffix("S")}.intersection(_SYMBOL.findall(name))
+    if acronyms and is_acronym and _is_word(mention):
+        yield Contradiction("case", mention, max(acronyms))
+
+
+def _is_word(mention: str) -> bool:
+    """Tell whether a mention is one word of everyday English that is not in capitals."""
+    word = mention.lower()
+    if not _LEAST_ACRONYM <= len(word) <= _MOST_ACRONYM or mention not in (word, word.title()):
+        return False
+    return word not in _BETTER_KNOWN and (is_ordinary(word) or is_english(word))
+
+
+def _is_other_symbol(mention: str, name: str, case_counts: bool) -> bool:
+    """Tell whether symbols differ by case: "mg" and "Mg", "SHH" and "Shh"."""
+    if mention == name:
+        return False
+    if mention.islower():
+        return len(mention) <= _UNIT or (mention in ORDINARY and not name.istitle())
+    is_mixed = not (_is_plain_case(mention) and _is_plain_case(name))
+    return case_counts or is_mixed or not _READS_AS_WORD.fullmatch(mention)
+
+
+def last_capital_contrasts(mention: str, name: str) -> Iterator[Contradiction]:
+    """Yield short forms whose last letter is a capital S, which is no plural: *HLH* and "HLHS".
+
+    Capitals that read as a word may be one: what *ulcer* is to "ULCERS".
+    """
+    if "S" not in name:
+        return
+    words = {word.casefold(): word for word in _SYMBOL.findall(mention)}
+    for short in _SYMBOL.findall(name):
+        word = words.get(short[:-1].casefold())
+        if short[-1] != "S" or not short.isupper() or word is None or short.casefold() in words:
+            continue
+        if not _READS_AS_WORD.fullmatch(short) or (word.isupper() and len(short) <= _SHORT_FORM):
+            yield Contradiction("letter", word, short)
+
+
+def _is_plain_case(word: str) -> bool:
+    """Tell whether a word is in small letters, in capitals, or has a capital in front."""
+    return word.islower() or word.isupper() or word[1:].islower()
+
+
+def sentence_case(text: str) -> str:
+    """Return a text with small first letters of all that reads as a word, and single spaces.
+
+    >>> sentence_case("Common  Cold"), sentence_case("AIDS"), sentence_case("Shh protein")
+    ('common cold', 'AIDS', 'Shh protein')
+    """
+    words = (
+        word.lower() if word[1:].islower() and _READS_AS_WORD.match(word) else word
+        for word in text.split()
+    )
+    return " ".join(words)
