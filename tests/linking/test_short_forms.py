@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from canonym import Concept, Document, Linker, Mention, Name, Terminology
+from canonym.mentions.abbreviations import without_own_short_forms
+
+SURE = 0.8
 
 # Symbol, and further names of the gene.
 GENES = [
@@ -142,3 +147,47 @@ def test_what_the_caller_defines_is_looked_up(linker: Linker) -> None:
     linked = linker.pipeline.link_documents(given, {}, {"LKB1": "liver kinase B1"})
     ((_, links),) = linked
     assert (links[0].searched, links[0].steps[0].name) == ("liver kinase B1", "abbreviation")
+
+EXPLAINED = [
+    Concept("D:1", "Chronic kidney disease, stage 3"),
+    *(Concept("D:2", "Kidney disorder, lasting"), Name("Chronic kidney disease", "D:2")),
+    *(Concept("D:3", "Gastrointestinal hemorrhage"), Concept("D:4", "Atrioventricular block")),
+    *(Concept("D:5", "STK11"), Name("LKB1", "D:5"), Concept("D:6", "Deficiency of G6PD (DOG)")),
+    *(Concept("D:7", "G6PD"), Concept("D:8", "Glucose-6-phosphate dehydrogenase deficiency")),
+]
+
+
+@pytest.mark.parametrize(
+    ("mention", "id"),
+    [
+        ("chronic kidney disease (CKD) stage 3", "D:1"),
+        ("chronic kidney disease [CKD]", "D:2"),
+        ("chronic kidney disease (ckd)", "D:2"),
+        ("CKD (chronic kidney disease)", "D:2"),
+        ("CKD - chronic kidney disease", "D:2"),
+        ("chronic kidney disease: CKD", "D:2"),
+        ("chronic kidney disease/CKD", "D:2"),
+        ("gastrointestinal (GI) hemorrhage", "D:3"),
+        ("atrioventricular (AV) block", "D:4"),
+        ("liver kinase B1 (LKB1)", "D:5"),  # known by its short form alone
+        ("deficiency of G6PD (DOG)", "D:6"),  # as it is written
+        ("glucose-6-phosphate dehydrogenase (G6PD) deficiency", "D:8"),
+    ],
+)
+def test_a_short_form_that_a_mention_explains_says_nothing_more(
+    tmp_path: Path, mention: str, id: str
+) -> None:
+    linker = Linker.build(Terminology.build(EXPLAINED), folder=tmp_path / "index")
+    (link,) = linker.link([mention])
+    assert link.id == id
+    assert link.candidates[0].sieve in ("verbatim", "normalised", "reordered")
+    assert link.confidence is not None
+    assert link.confidence > SURE
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["hepatitis (HBV)", "TB - meningitis", "fracture (femur)", "A/B", "left - LE", "DM: foot ulcer"],
+)
+def test_what_no_words_spell_stays(text: str) -> None:
+    assert without_own_short_forms(text) == (text, "")

@@ -4,42 +4,47 @@ import pytest
 
 from canonym.mentions.contrasts import against
 
-CHRONIC = "A disease of the chest"
+LABEL = "Some Acquired Disorder"
 
 
 @pytest.mark.parametrize(
-    ("mention", "name"),
+    ("mention", "name", "label"),
     [
-        ("Mass", "MASS syndrome"),
-        ("mass", "MASS syndrome"),
-        ("Long", "LONG syndrome"),
-        ("charge", "CHARGE association"),
-        ("hair", "HAIR-AN syndrome"),
-        ("Sad", "SAD"),
-        ("rings", "RING"),
-        ("Coach", "COACH"),
-        ("all", "ALL"),
+        ("Mass", "MASS syndrome", "MASS syndrome"),
+        ("mass", "MASS syndrome", LABEL),
+        ("Long", "LONG syndrome", LABEL),
+        ("charge", "CHARGE association", LABEL),
+        ("hair", "HAIR-AN syndrome", LABEL),
+        ("Sad", "SAD", "Seasonal affective disorder"),
+        ("rings", "RING", "RING domain"),
+        ("Coach", "COACH", "COACH syndrome"),
+        ("all", "ALL", LABEL),
     ],
 )
-def test_a_word_is_no_acronym_that_is_spelt_like_it(mention: str, name: str) -> None:
-    contrasts = against(mention, name, label=CHRONIC).contradictions
+def test_a_word_is_no_acronym_that_is_spelt_like_it(
+    mention: str, name: str, label: str
+) -> None:
+    contrasts = against(mention, name, label=label).contradictions
     assert [contrast.kind for contrast in contrasts] == ["case"]
 
 
 @pytest.mark.parametrize(
     ("mention", "name", "label"),
     [
-        ("MASS", "MASS syndrome", CHRONIC),  # in capitals it may be the acronym
-        ("mass syndrome", "MASS syndrome", CHRONIC),  # it says that it is one
-        ("Leopard syndrome", "LEOPARD", CHRONIC),
-        ("copd", "COPD", CHRONIC),  # no word
-        ("adhd", "ADHD", CHRONIC),
-        ("aids", "AIDS", CHRONIC),
-        ("Aids", "AIDS", CHRONIC),
+        ("MASS", "MASS syndrome", LABEL),  # in capitals it may be the acronym
+        ("mass syndrome", "MASS syndrome", LABEL),  # it says that it is one
+        ("Leopard syndrome", "LEOPARD", LABEL),
+        ("copd", "COPD", LABEL),  # no word
+        ("adhd", "ADHD", LABEL),
+        ("aids", "AIDS", LABEL),
+        ("Aids", "AIDS", LABEL),
+        ("anxiety", "ANXIETY", "Anxiety Disorders"),  # some names are in capitals
+        ("wheezing", "WHEEZING", "Asthma"),
+        ("serum", "ZINC, ELEVATED SERUM", "Zinc in blood"),
         ("pain", "PAIN", "PAIN"),  # all names of the terminology are in capitals
         ("Mass", "MASS OF BREAST", "MASS OF BREAST"),
-        ("Mass", "Mass of breast", CHRONIC),
-        ("mass", "Mass", CHRONIC),
+        ("Mass", "Mass of breast", LABEL),
+        ("mass", "Mass", LABEL),
     ],
 )
 def test_what_may_mean_an_acronym_does_not_contradict(mention: str, name: str, label: str) -> None:

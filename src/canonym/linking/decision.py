@@ -16,7 +16,7 @@ from canonym.mentions.drug_lines import is_same_line
 from canonym.mentions.flags import FLAGS, consistent
 from canonym.mentions.lists import is_code, items_of, may_hold_joints
 from canonym.mentions.measurements import measurement_name
-from canonym.mentions.prepare import DRUG_LINE, SHORT_FORM, Part, Prepared
+from canonym.mentions.prepare import ABBREVIATION, DRUG_LINE, SHORT_FORM, Part, Prepared
 from canonym.mentions.status import Stated, said_by, status_beside_code
 from canonym.text import UNORDERED, explain, normalise
 from canonym.text.characters import greek
@@ -310,9 +310,9 @@ def _one(
     # How the string got the form in which a sieve knows it.
     forms = _SIEVE_STEPS.get(hits.sieve, ())
     before = _stated_steps(part) if best.left is None else part.steps
-    if any(step.name == SHORT_FORM for step in best.steps):  # it stands as it was written
-        before = tuple(step for step in part.steps if step.name != "abbreviation")
-        best = best._replace(steps=())
+    as_written = tuple(step for step in part.steps if step.name != ABBREVIATION)
+    if as_written != part.steps and any(step.name == SHORT_FORM for step in best.steps):
+        before, best = as_written, best._replace(steps=())
     forms_of = explain(string, forms) if forms else ()
     steps = (*before, *best.steps, *hits.steps, *forms_of)
     tied = hits.tied if hits.hits else ()
@@ -425,6 +425,8 @@ def _is_better(other: _Best, best: _Best, name: NameOf) -> bool:
     step = other.steps[-1].name
     if step == "space" and other.is_known:
         return False  # it is a name in another order, see `_known_apart`
+    if step == ABBREVIATION and not best.is_known:
+        return True  # "gastrointestinal (GI) bleeding" says a word twice
     if step in _LEFT_OUT and other.is_known and not best.is_known:
         return True
     if step == USUAL_READING and not best.is_known and not _has_short_form(best, other, name):

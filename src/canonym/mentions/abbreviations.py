@@ -42,6 +42,9 @@ _GENERAL = frozenset(
     ("disease", "disorder", "syndrome", "symptom", "condition", "familial", "chronic", "acute")
 )
 _WORD = re.compile(r"[^\W_]+")
+# Capitals on one side of a dash, an equals sign, a colon or a slash, words on the other.
+_SEPARATOR = re.compile(r"\s+[-–—=:|/]\s+|[=:/]\s*")
+_SHORT = re.compile(r"(?=.*[A-Z].*[A-Z])[A-Za-z0-9]{2,10}")
 # A short form in the plural: "APCs" of "APC".
 _PLURAL_SHORT = re.compile(r".*[A-Z0-9]s")
 
@@ -234,6 +237,35 @@ def expand(mention: str, abbreviations: Mapping[str, str]) -> str:
         else:
             mention = _substitute(mention, short, long)
     return mention
+
+
+def without_own_short_forms(text: str) -> tuple[str, str]:
+    """Return a text without the short forms that it explains itself, and that of all of it.
+
+    >>> without_own_short_forms("chronic kidney disease (CKD) stage 3")
+    ('chronic kidney disease stage 3', '')
+    >>> without_own_short_forms("COPD - chronic obstructive pulmonary disease")
+    ('chronic obstructive pulmonary disease', 'COPD')
+    >>> without_own_short_forms("hepatitis (HBV)"), without_own_short_forms("TB - meningitis")
+    (('hepatitis (HBV)', ''), ('TB - meningitis', ''))
+    """
+    if "(" in text or "[" in text:
+        forms = find_abbreviations(text, engine="schwartz-hearst")
+        plain = expand(text, forms)
+        return plain, next((short for short, long in forms.items() if long == plain), "")
+    for short, long in _beside(text):
+        is_spelt = len(short) >= _LEAST_SHORT or len(_WORD.findall(long)) == len(short)
+        if is_spelt and _SHORT.fullmatch(short) and _long_form(short, long) == long:
+            return long, short
+    return text, ""
+
+
+def _beside(text: str) -> Iterator[tuple[str, str]]:
+    """Yield what stands on both sides of the only separator of a text, either side first."""
+    sides = _SEPARATOR.split(text.strip())
+    if len(sides) == 2:
+        yield sides[0], sides[1]
+        yield sides[1], sides[0]
 
 
 def _without_gloss(mention: str, short: str, long: str) -> str:

@@ -170,7 +170,7 @@ def against(mention: str, name: str, *, label: str = "", case_counts: bool = Fal
 
     With `case_counts` the case of a symbol says what it stands for, as for genes of several
     species; else only that of very short symbols does, and of acronyms that are spelt like words
-    of everyday English: names in capitals, if the `label` of the concept is not.
+    of everyday English; the `label` of the concept tells them from words in capitals.
 
     >>> against("mild hypokalemia", "Hyperkalemia").contradictions
     (Contradiction(kind='prefix', mention='hypokalemia', name='hyperkalemia'),)

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from canonym.mentions.english import is_english
 from canonym.mentions.opposites import ORDINARY
 from canonym.mentions.ordinary import is_ordinary
+from canonym.text.short_forms import spelt_by
 from canonym.types import Contradiction
 
 _SYMBOL = re.compile(r"[A-Za-z0-9]{1,12}")
@@ -26,7 +27,7 @@ def case_contrasts(
 ) -> Iterator[Contradiction]:
     """Yield what contradicts by case alone, where a word of a name is an acronym or a symbol.
 
-    `label` is that of the concept: where it has small letters, a name in capitals is an acronym.
+    `label` is that of the concept, which tells whether a name in capitals is an acronym.
     With `case_counts` any other case of a symbol contradicts.
 
     >>> list(case_contrasts("Mass", "MASS syndrome"))
@@ -39,11 +40,21 @@ def case_contrasts(
     if mention.casefold() == name.casefold() and _is_other_symbol(mention, name, case_counts):
         yield Contradiction("case", mention, name)
         return
-    is_acronym = not name.isupper() or any(map(str.islower, label))
     capitals = mention.upper()
-    acronyms = {capitals, capitals.removesuffix("S")}.intersection(_SYMBOL.findall(name))
-    if acronyms and is_acronym and _is_word(mention):
+    words = {capitals, capitals.removesuffix("S")}.intersection(_SYMBOL.findall(name))
+    acronyms = [word for word in words if not name.isupper() or _is_acronym(word, label)]
+    if acronyms and _is_word(mention):
         yield Contradiction("case", mention, max(acronyms))
+
+
+def _is_acronym(word: str, label: str) -> bool:
+    """Tell whether a label has a word in capitals beside others, or spells it.
+
+    Some terminologies write a part of their names in capitals.
+    """
+    if word in _SYMBOL.findall(label):
+        return any(map(str.islower, label))
+    return word.casefold() not in label.casefold() and spelt_by(word, label) is not None
 
 
 def _is_word(mention: str) -> bool:

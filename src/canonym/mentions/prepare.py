@@ -18,7 +18,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from canonym.mentions.abbreviations import expand
+from canonym.mentions.abbreviations import expand, without_own_short_forms
 from canonym.mentions.binomials import Binomials, organism_steps, organisms_in
 from canonym.mentions.clinical import usual_reading
 from canonym.mentions.composites import split_composite
@@ -55,6 +55,9 @@ from canonym.types import CORRECTION, USUAL_READING, Step
 
 LONGEST = 1_000
 """Characters of a mention that are read; a `Step` records that a longer one was cut."""
+
+ABBREVIATION = "abbreviation"
+"""Name of the step that writes an abbreviation out, or takes off one that a mention explains."""
 
 DRUG_LINE = "drug line"
 """Name of the step from a drug line to the names in it."""
@@ -227,7 +230,7 @@ class Preparation:
         short = ""
         if text != written:
             short = written if expand(written, context.ordered) == written else ""
-            steps = (*steps, Step("abbreviation", written, text))
+            steps = (*steps, Step(ABBREVIATION, written, text))
             may_list = may_list and may_hold_joints(written)  # a long form is one thing
         pieces = self._trial_pieces(text)
         if pieces != (text,):
@@ -346,6 +349,14 @@ class Preparation:
         status: tuple[str, ...],
     ) -> Part:
         """Return a string to look up, with all that it may be written as instead."""
+        plain, short = (text, "") if self.speller is None else without_own_short_forms(text)
+        if plain != text:
+            part = self._rewritten(plain, steps, context, status)
+            return part._replace(
+                text=text,
+                alternatives=(Step(ABBREVIATION, text, plain), *part.alternatives),
+                rewrites=(*part.rewrites, *([Step(SHORT_FORM, plain, short)] if short else ())),
+            )
         speller = None if self.speller is None or self.speller.knows_all(text) else self.speller
         apart = Apart() if speller is None else speller.take_apart(text)
         if apart.clear and ends_in_sign(text):  # it is no plural, which sieves would know
