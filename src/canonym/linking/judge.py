@@ -32,7 +32,7 @@ from canonym.ranking.additive_model import AdditiveModel, Curve, fit_additive_mo
 from canonym.ranking.letters import gain
 from canonym.text import normalise
 from canonym.text.memo import strong_forms
-from canonym.text.qualifiers import BROADER, QUALIFIERS
+from canonym.text.qualifiers import BROADER, QUALIFIERS, bare_name
 from canonym.text.short_forms import as_meant, is_short_form
 from canonym.types import (
     CORRECTION,
@@ -205,6 +205,9 @@ def evidence_of(link: Link, vocabulary: Vocabulary) -> FloatArray:
     lead = best.score - others[0].score if others else 1.0
     if best.sieve in _KNOWING:  # nothing else was looked for
         lead, signs["alone"] = math.nan, 0.0
+    elif others and _bare_form(best.name) == _bare_form(others[0].name):
+        lead, signs["agreement"] = math.nan, 1.0  # "Asthma NOS" is no rival of "Asthma"
+        signs["shared"] = float(_same_words(best.name, others[0].name))
     values = {
         **signs,
         "similarity": best.score,
@@ -246,7 +249,17 @@ def _same_name(best: Candidate, second: Candidate) -> bool:
         return False
     if best.sieve == "bare":  # the qualifiers differ
         return True
-    words, others = (sorted(form.split()) for form in strong_forms([best.name, second.name]))
+    return _same_words(best.name, second.name)
+
+
+def _bare_form(name: str) -> str:
+    """Return the normal form of a name without its qualifiers."""
+    bare = bare_name(name)
+    return strong_forms([name if bare is None else bare.text])[0]
+
+
+def _same_words(name: str, other: str) -> bool:
+    words, others = (sorted(form.split()) for form in strong_forms([name, other]))
     return words == others
 
 
