@@ -21,7 +21,7 @@ from canonym.mentions.status import Stated, said_by, status_beside_code
 from canonym.text import UNORDERED, explain, normalise
 from canonym.text.characters import greek
 from canonym.text.memo import strong_forms
-from canonym.text.qualifiers import BROADER, QUALIFIERS
+from canonym.text.qualifiers import BROADER, QUALIFIERS, has_lead_in
 from canonym.types import CORRECTION, USUAL_READING, Mention, Name, Step
 
 NameOf = Callable[[ConceptHit], Name]
@@ -425,8 +425,11 @@ def _is_better(other: _Best, best: _Best, name: NameOf) -> bool:
     step = other.steps[-1].name
     if step == "space" and other.is_known:
         return False  # it is a name in another order, see `_known_apart`
-    if step == ABBREVIATION and not best.is_known:
-        return True  # "gastrointestinal (GI) bleeding" says a word twice
+    # "gastrointestinal (GI) bleeding" says a word twice, "patient with gout" is about a gout.
+    if not best.is_known and (
+        step == ABBREVIATION or (step == QUALIFIERS and has_lead_in(best.string))
+    ):
+        return True
     if step in _LEFT_OUT and other.is_known and not best.is_known:
         return True
     if step == USUAL_READING and not best.is_known and not _has_short_form(best, other, name):

@@ -28,6 +28,7 @@ _WRITTEN_OUT = {
     "e/o": "evidence of",
     "f/u": "follow-up",
     "b/l": "bilateral",
+    "d/o": "disorder",
     "y/o": "year old",
     "h/a": "headache",
     "f/c": "fever and chills",
@@ -43,7 +44,7 @@ _WRITTEN_OUT = {
 
 _UNDERSTOOD = frozenset(
     """
-    w/o w/ w/wo r/t s/p h/o c/o r/o b/l y/o n/v n&v n/v/d n/v/d/c
+    w/o w/ w/wo r/t s/p h/o c/o r/o b/l d/o y/o n/v n&v n/v/d n/v/d/c
     """.split()  # noqa: SIM905
 )
 """These mean nothing else in capitals; *B/C* may be two types, and *D/T* two vaccines."""

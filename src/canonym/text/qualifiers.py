@@ -3,7 +3,7 @@
 *Asthma (disorder)*, *asthma NOS* and *unspecified asthma* mean asthma. *Asthma without mention of
 status asthmaticus* means asthma too, but less than all of it: the concept *asthma* is broader.
 *Other asthma* is the rest of a classification, and stays as it is. What patients call *my asthma*
-is asthma.
+is asthma, and so is what a note has as *diagnosis: asthma* or *patient with asthma*.
 
 Names of a terminology have the same words. There a bare *sepsis* stands for what is called "Sepsis,
 unspecified organism". Brackets of optional words go as well: "(Pure) hypercholesterolemia NOS".
@@ -82,6 +82,33 @@ _LAST_WORDS = frozenset(
 )
 _BEGINNINGS = ("unspec", "other ")
 _OWN = re.compile(r"^[Mm]y (?=[a-z])")  # MY 42445 is a substance
+# What a note says before it says what somebody has.
+_HAS = (
+    "(?:complain(?:s|ed|ing) of|(?:was |is )?diagnosed with|(?:is )?known (?:for|to have|with)|has"
+    "|having|present(?:s|ed|ing) with|(?:is )?suffer(?:s|ing) from|with|w/)"
+)
+_HEADING = (
+    "(?:(?:admission|admitting|associated|current|discharge|final|main|presenting|primary|principal"
+    "|secondary) )?(?:assessment|cc|(?:chief )?complaints?|comorbidit(?:y|ies)|conditions?"
+    "|diagnos[ei]s|disease|disorder|dx|findings?|impression|indication|problems?"
+    "|reason for (?:admission|consultation|encounter|referral|visit)|symptoms?)"
+)
+_LEAD_IN = re.compile(
+    rf"^(?:(?:(?:the )?(?:patient|pt\.?)|he|she) {_HAS}(?: an?)? "
+    r"|(?:(?:known )?case of|complain(?:s|ed|ing) of|diagnosed with|diagnosis of|evidence of"
+    r"|present(?:s|ed|ing) with|suffer(?:s|ing) from|i (?:have|suffer from))(?: an?)? "
+    rf"|{_HEADING} ?(?:#? ?\d\d?)?(?: ?[:=] ?| [-\u2013] ))(?=\w)",
+    re.IGNORECASE,
+)
+# The first six letters of these, at most, with _ for a space.
+_LEADS = tuple(
+    lead.replace("_", " ")
+    for lead in """
+    admiss admitt assess associ case_o cc chief_ comorb compla condit curren diagno discha diseas
+    disord dx eviden final_ findin he_ i_have i_suff impres indica known_ main_ patien presen primar
+    princi proble pt_ pt._ reason second she_ suffer sympto the_pa the_pt
+    """.split()  # noqa: SIM905
+)
 _NOTED = "without mention of "
 _TAIL = 90  # letters; no end is longer
 _UNIT = 12  # letters; no unit is longer, with what stands before it
@@ -145,6 +172,8 @@ def qualified(text: str) -> Step | None:
     'broader'
     >>> qualified("cough x3 days").after, qualified("fever 39.2").after
     ('cough', 'fever')
+    >>> qualified("Diagnosis: asthma").after, qualified("patient with gout").after
+    ('asthma', 'gout')
     >>> qualified("Other asthma")
     """
     if not _may_have(text):
@@ -156,10 +185,15 @@ def qualified(text: str) -> Step | None:
     return Step(BROADER if stripped.is_broader else QUALIFIERS, text, stripped.text)
 
 
+def has_lead_in(text: str) -> bool:
+    """Tell whether a text begins with what a note says before a name: *patient with gout*."""
+    return text.lower().startswith(_LEADS) and _LEAD_IN.search(text) is not None
+
+
 def _may_have(text: str) -> bool:
     """Tell in a microsecond whether it is worth looking for qualifiers."""
     start = text.lstrip()[:6].lower()
-    begins = start in _BEGINNINGS or start.startswith("my ")
+    begins = start in _BEGINNINGS or start.startswith(("my ", *_LEADS))
     ends = _may_end(text) or _MEASURES.search(text.rstrip()[-_UNIT:]) is not None
     return begins or ends or _NOTED in text.lower()
 
@@ -205,7 +239,7 @@ def _once(text: str, is_name: bool) -> _Stripped:
             return _Stripped(_trimmed(text[: length + match.start()]), True)
     if not is_name and (match := _MEASURED.search(text[-_TAIL:])):
         return _Stripped(_trimmed(text[: len(text) - len(match[0])]), True)
-    if not is_name and (match := _OWN.search(text)):
+    if not is_name and (match := _OWN.search(text) or _LEAD_IN.search(text)):
         return _Stripped(text[match.end() :])
     if begins in _BEGINNINGS and (match := _FRONT.search(text)):
         return _Stripped(text[match.end() :], begins == "other ")
