@@ -502,7 +502,7 @@ def _is_line(written: _Best, name: NameOf) -> bool:
 def _way_to(step: Step, part: Part) -> tuple[Step, ...]:
     """Return the steps from the text of a part to an alternative or a rewrite."""
     way = [step]
-    for before in reversed(part.alternatives):
+    for before in reversed((*part.alternatives, *part.rewrites)):
         if way[0].before != part.text and before.after == way[0].before:
             way.insert(0, before)
     return tuple(way)
@@ -553,6 +553,8 @@ def _rewritten(part: Part, best: _Best, hits_of: Mapping[str, StringHits], names
             continue
         if step.name == SHORT_FORM:
             counts = _stands(step, known.hits, names)
+        elif known.steps[0].name == BROADER:
+            counts = not _says_what_is_left_out(known.steps[0], best, names.name)
         else:
             counts = step.name != "finding" or not _says_the_same(best, step, names.name)
         if counts:
@@ -571,6 +573,12 @@ def _stands(short_form: Step, hits: StringHits, names: Names) -> bool:
         for hit in hits.hits
         if hit.found_by == hits.sieve
     )
+
+
+def _says_what_is_left_out(broader: Step, best: _Best, name: NameOf) -> bool:
+    """Tell whether the nearest name says how bad it is too, as the mention does."""
+    words = _words(broader.before) - _words(broader.after)
+    return any(not words.isdisjoint(_words(name(hit).text)) for hit in best.hits.hits[:1])
 
 
 def _says_the_same(best: _Best, finding: Step, name: NameOf) -> bool:

@@ -50,7 +50,7 @@ from canonym.mentions.status import (
 from canonym.text import normalise
 from canonym.text.characters import greek
 from canonym.text.markup import repairs
-from canonym.text.qualifiers import qualified
+from canonym.text.qualifiers import BROADER, qualified, without_intensity
 from canonym.types import CORRECTION, USUAL_READING, Step
 
 LONGEST = 1_000
@@ -380,7 +380,12 @@ class Preparation:
             further, rewritten = self._of_line(text, line)
             alternatives, rewrites = (*alternatives, *further), (*rewrites, *rewritten)
         part = Part(text, alternatives, steps, guesses=guesses, rewrites=rewrites, status=status)
-        return part if self.speller is None else part._replace(readings=readings_of(text))
+        if self.speller is None:
+            return part
+        if (plain := without_intensity(text)) != text:
+            of_plain = self._rewritten(plain, (), context, ()).alternatives
+            part = part._replace(rewrites=(*rewrites, Step(BROADER, text, plain), *of_plain))
+        return part._replace(readings=readings_of(text))
 
     def _of_line(self, text: str, line: DrugLine) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
         """Return the names in a drug line to search with, and those that only a sieve may know."""

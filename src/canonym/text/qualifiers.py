@@ -109,6 +109,15 @@ _LEADS = tuple(
     princi proble pt_ pt._ reason second she_ suffer sympto the_pa the_pt
     """.split()  # noqa: SIM905
 )
+# How bad it is, which names say of a few diseases; "bad" alone is of a kind: *bad cholesterol*.
+_INTENSITY = re.compile(
+    r"^(?:a lot of|lots of|so much|(?:extremely|quite|really|so|very) bad"
+    r"|extremely|mildly|moderately|quite|really|severely|slightly|so|very"
+    r"|awful|constant|debilitating|excruciating|extreme|frequent|horrible|incredible|intense|mild"
+    r"|moderate|occasional|serious|severe|significant|slight|some|terrible|tremendous|unbearable)"
+    r"(?: ?, ?| (?:and )?)(?=[a-z]{3})",
+    re.IGNORECASE,
+)
 _NOTED = "without mention of "
 _TAIL = 90  # letters; no end is longer
 _UNIT = 12  # letters; no unit is longer, with what stands before it
@@ -183,6 +192,17 @@ def qualified(text: str) -> Step | None:
     if stripped.text == whole:
         return None
     return Step(BROADER if stripped.is_broader else QUALIFIERS, text, stripped.text)
+
+
+def without_intensity(text: str) -> str:
+    """Return a text without the words in front that say how bad something is.
+
+    >>> without_intensity("severe headache"), without_intensity("really bad, constant leg cramps")
+    ('headache', 'leg cramps')
+    """
+    while (match := _INTENSITY.match(text)) and not _is_empty(text[match.end() :]):
+        text = text[match.end() :]
+    return text
 
 
 def has_lead_in(text: str) -> bool:

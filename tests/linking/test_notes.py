@@ -1,0 +1,94 @@
+"""What notes write around a name: who has it, how bad it is, and shorthand for its words."""
+
+from __future__ import annotations
+
+import pytest
+
+from canonym import Concept, Linker, Name, Terminology
+from canonym.exchange.mappings import mappings_of
+
+SURE = 0.8
+RECORDS = [
+    *(Concept("N:1", "Headache"), Concept("N:2", "Knee pain"), Concept("N:3", "Hypertension")),
+    *(Concept("N:4", "Severe asthma attack"), Concept("N:5", "Asthma attack")),
+    *(Concept("N:6", "Mild depression"), Concept("N:7", "Depression")),
+    *(Concept("N:9", "Gout"), Concept("N:10", "Panic disorder")),
+    *(Concept("N:11", "Dyspnea"), Concept("N:12", "Dyspnea, unspecified"), Name("Panic", "N:10")),
+    *(Concept("N:13", "Diabetes mellitus"), Concept("N:14", "Cerebral palsy"), Name("CP", "N:14")),
+]
+
+
+@pytest.fixture(scope="module")
+def linker() -> Linker:
+    return Linker.build(Terminology.build(RECORDS))
+
+
+@pytest.mark.parametrize(
+    "mention",
+    [
+        *("Dx: gout", "Diagnosis: gout", "Dx 1: gout", "Secondary diagnosis - gout"),
+        *("c/o gout", "complains of gout", "pt has gout", "patient with gout", "He has a gout"),
+        *("The patient is suffering from gout", "known case of gout", "k/c/o gout"),
+        *("Chief complaint: gout", "presents with gout", "I have gout", "evidence of gout"),
+    ],
+)
+def test_who_has_it_is_no_part_of_a_name(linker: Linker, mention: str) -> None:
+    (link,) = linker.link([mention])
+    assert link.id == "N:9"
+    assert link.confidence is not None
+    assert link.confidence > SURE
+    assert link.status == ()
+    assert next(mappings_of(link)).relation == "equal"
+
+
+@pytest.mark.parametrize("mention", ["known case of DM", "patient with CP"])
+def test_an_abbreviation_is_read_alike_in_a_note(linker: Linker, mention: str) -> None:
+    noted, alone = linker.link([mention, mention.split()[-1]])
+    assert (noted.id, noted.confidence) == (alone.id, alone.confidence)
+
+
+@pytest.mark.parametrize("mention", ["patient has no gout", "pt denies gout", "no evidence of gout"])
+def test_a_note_may_say_that_it_is_not_so(linker: Linker, mention: str) -> None:
+    (link,) = linker.link([mention])
+    assert link.nil
+    assert "negated" in link.status
+
+
+@pytest.mark.parametrize(
+    ("mention", "id"),
+    [
+        ("severe headache", "N:1"),
+        ("really bad, constant headaches", "N:1"),
+        ("moderately severe knee pain", "N:2"),
+        ("severe HTN", "N:3"),
+        ("mild gout", "N:9"),
+    ],
+)
+def test_how_bad_it_is_makes_a_known_name_broader(linker: Linker, mention: str, id: str) -> None:
+    (link,) = linker.link([mention])
+    assert link.id == id
+    assert link.confidence is not None
+    assert link.confidence > SURE
+    assert next(mappings_of(link)).relation == "broader"
+
+
+@pytest.mark.parametrize(
+    ("mention", "id"),
+    [
+        ("severe asthma attack", "N:4"),  # a name as it is written
+        ("asthma attack, severe", "N:4"),
+        ("mild depressions", "N:6"),
+    ],
+)
+def test_a_name_may_say_how_bad_it_is(linker: Linker, mention: str, id: str) -> None:
+    assert linker.link([mention])[0].id == id
+
+
+def test_a_name_without_its_qualifiers_is_no_rival(linker: Linker) -> None:
+    (link,) = linker.link(["dyspnea on exertion"])
+    assert link.id in ("N:11", "N:12")
+
+
+@pytest.mark.parametrize("mention", ["panic d/o", "panic D/O"])
+def test_a_slash_stands_for_a_disorder(linker: Linker, mention: str) -> None:
+    assert linker.link([mention])[0].id == "N:10"
