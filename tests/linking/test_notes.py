@@ -92,3 +92,49 @@ def test_a_name_without_its_qualifiers_is_no_rival(linker: Linker) -> None:
 @pytest.mark.parametrize("mention", ["panic d/o", "panic D/O"])
 def test_a_slash_stands_for_a_disorder(linker: Linker, mention: str) -> None:
     assert linker.link([mention])[0].id == "N:10"
+
+
+TERSE = [
+    *(Concept("T:1", "Chronic kidney disease, stage 3"), Concept("T:2", "Chronic kidney disease")),
+    *(Concept("T:3", "Type 2 diabetes mellitus"), Concept("T:4", "Tension headache")),
+    *(Concept("T:5", "Penicillin allergy"), Concept("T:6", "Fracture of neck of femur")),
+    *(Concept("T:7", "Heart failure"), Concept("T:8", "Obesity"), Concept("T:9", "Headache")),
+    *(Concept("T:10", "Hemophilia A"), Concept("T:11", "Glioma, grade 2")),
+    *(Concept("T:12", "Glioma, stage 2"), Concept("T:13", "Glioma"), Concept("T:14", "Asthma")),
+]
+
+
+@pytest.fixture(scope="module")
+def terse() -> Linker:
+    return Linker.build(Terminology.build(TERSE))
+
+
+@pytest.mark.parametrize(
+    ("mention", "id"),
+    [
+        ("CKD 3", "T:1"),
+        ("CKD III", "T:1"),
+        ("severe CKD 3", "T:1"),
+        ("diabetes mellitus 2", "T:3"),
+        ("tension HA", "T:4"),
+        ("severe tension HA", "T:4"),
+        ("PCN allergy", "T:5"),
+        ("# NOF", "T:6"),
+        ("#NOF", "T:6"),
+        ("heart failure, EF 30%", "T:7"),
+        ("heart failure (NYHA class III)", "T:7"),
+        ("obesity BMI 42", "T:8"),
+        ("obesity (BMI >40)", "T:8"),
+    ],
+)
+def test_words_that_a_note_leaves_out_are_read(terse: Linker, mention: str, id: str) -> None:
+    (link,) = terse.link([mention])
+    assert link.id == id
+    assert link.confidence is not None
+    assert link.confidence > SURE
+
+
+@pytest.mark.parametrize("mention", ["glioma 2", "HA", "#1 asthma", "left HA"])
+def test_of_several_readings_none_is_certain(terse: Linker, mention: str) -> None:
+    (link,) = terse.link([mention])
+    assert link.confidence is None or link.confidence < SURE

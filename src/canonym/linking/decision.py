@@ -423,22 +423,21 @@ def _best(part: Part, hits_of: Mapping[str, StringHits], names: Names) -> _Best:
 def _is_better(other: _Best, best: _Best, name: NameOf) -> bool:
     """Tell whether an alternative counts rather than what is best so far."""
     step = other.steps[-1].name
-    if step == "space" and other.is_known:
-        return False  # it is a name in another order, see `_known_apart`
-    # "gastrointestinal (GI) bleeding" says a word twice, "patient with gout" is about a gout.
-    if not best.is_known and (
-        step == ABBREVIATION or (step == QUALIFIERS and has_lead_in(best.string))
-    ):
-        return True
-    if step in _LEFT_OUT and other.is_known and not best.is_known:
-        return True
-    if step == USUAL_READING and not best.is_known and not _has_short_form(best, other, name):
-        return True
+    is_nearer = other.hits.score > best.hits.score
     if step == "greek":
         # An encoder passes over a letter that no name is written with.
-        has_greek = any(_has_greek(name(hit).text) for hit in best.hits.hits[:1])
-        return other.hits.score > best.hits.score or not has_greek
-    return other.hits.score > best.hits.score
+        nearest = _nearest(best, name)
+        return is_nearer or nearest.isascii() or greek(nearest) == nearest
+    if best.is_known:
+        return is_nearer
+    if step == "space":  # a name in another order is none, see `_known_apart`
+        return is_nearer and not other.is_known
+    # "gastrointestinal (GI) bleeding" says a word twice, "patient with gout" is about a gout.
+    if step == ABBREVIATION or (step == QUALIFIERS and has_lead_in(best.string)):
+        return True
+    if step == USUAL_READING and not _has_short_form(best, other, name):
+        return True
+    return is_nearer or (step in _LEFT_OUT and other.is_known)
 
 
 def _organism(part: Part, hits_of: Mapping[str, StringHits]) -> _Best | None:
@@ -515,11 +514,7 @@ def _has_short_form(best: _Best, read: _Best, name: NameOf) -> bool:
     """
     step = read.steps[-1]
     short = _words(step.before) - _words(step.after)
-    return any(not short.isdisjoint(_words(name(hit).text)) for hit in best.hits.hits[:1])
-
-
-def _has_greek(text: str) -> bool:
-    return not text.isascii() and greek(text) != text
+    return not short.isdisjoint(_words(_nearest(best, name)))
 
 
 def _known_apart(part: Part, hits_of: Mapping[str, StringHits], name: NameOf) -> _Best | None:
@@ -553,10 +548,14 @@ def _rewritten(part: Part, best: _Best, hits_of: Mapping[str, StringHits], names
             continue
         if step.name == SHORT_FORM:
             counts = _stands(step, known.hits, names)
-        elif known.steps[0].name == BROADER:
-            counts = not _says_what_is_left_out(known.steps[0], best, names.name)
+        elif step.name == USUAL_READING:
+            counts = _has_one_reading(part, hits_of)
+        elif known.steps[0].name == BROADER:  # the nearest name may say how bad it is too
+            left_out = _words(part.text) - _words(known.steps[0].after)
+            counts = left_out.isdisjoint(_words(_nearest(best, names.name)))
         else:
-            counts = step.name != "finding" or not _says_the_same(best, step, names.name)
+            said = measurement_name(_nearest(best, names.name))
+            counts = step.name != "finding" or said != step.after
         if counts:
             return known._replace(hits=_before(known.hits, best.hits))
     guess = _meant_guess(part, hits_of)
@@ -564,6 +563,12 @@ def _rewritten(part: Part, best: _Best, hits_of: Mapping[str, StringHits], names
         step = Step(CORRECTION, part.text, guess)
         return _Best(guess, _before(hits_of[guess], best.hits), (step,))
     return best
+
+
+def _has_one_reading(part: Part, hits_of: Mapping[str, StringHits]) -> bool:
+    """Tell whether all readings that sieves know name one concept."""
+    read = (hits_of[step.after] for step in part.rewrites if step.name == USUAL_READING)
+    return len({hits.hits[0].concept for hits in read if hits.sieve in _SIEVE_STEPS}) == 1
 
 
 def _stands(short_form: Step, hits: StringHits, names: Names) -> bool:
@@ -575,15 +580,9 @@ def _stands(short_form: Step, hits: StringHits, names: Names) -> bool:
     )
 
 
-def _says_what_is_left_out(broader: Step, best: _Best, name: NameOf) -> bool:
-    """Tell whether the nearest name says how bad it is too, as the mention does."""
-    words = _words(broader.before) - _words(broader.after)
-    return any(not words.isdisjoint(_words(name(hit).text)) for hit in best.hits.hits[:1])
-
-
-def _says_the_same(best: _Best, finding: Step, name: NameOf) -> bool:
-    """Tell whether the nearest name is the finding in plain words."""
-    return any(measurement_name(name(hit).text) == finding.after for hit in best.hits.hits[:1])
+def _nearest(best: _Best, name: NameOf) -> str:
+    """Return the name that is nearest to a string, "" without one."""
+    return name(best.hits.hits[0]).text if best.hits.hits else ""
 
 
 def _before(known: StringHits, searched: StringHits) -> StringHits:

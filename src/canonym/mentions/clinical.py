@@ -158,7 +158,7 @@ _WITHIN = _read(
     AF: atrial fibrillation; ca: cancer; DM: diabetes mellitus; GI: gastrointestinal;
     HF: heart failure; LLE: left lower extremity; LLL: left lower lobe; LLQ: left lower quadrant;
     LUE: left upper extremity; LUL: left upper lobe; LUQ: left upper quadrant;
-    MI: myocardial infarction; OA: osteoarthritis; RLE: right lower extremity;
+    MI: myocardial infarction; NOF: neck of femur; OA: osteoarthritis; RLE: right lower extremity;
     RLL: right lower lobe; RLQ: right lower quadrant; RML: right middle lobe;
     RUE: right upper extremity; RUL: right upper lobe; RUQ: right upper quadrant;
     TB: tuberculosis; UC: ulcerative colitis

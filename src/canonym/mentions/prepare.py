@@ -47,6 +47,7 @@ from canonym.mentions.status import (
     without_plus,
     wordings,
 )
+from canonym.mentions.terse import in_full
 from canonym.text import normalise
 from canonym.text.characters import greek
 from canonym.text.markup import repairs
@@ -373,6 +374,8 @@ class Preparation:
         if self.speller is not None and (reading := usual_reading(text)):
             alternatives = (*alternatives, Step(USUAL_READING, text, reading))
         rewrites = (*rewrites, *(Step("space", text, other) for other in apart.texts))
+        if self.speller is not None:
+            rewrites = (*rewrites, *(Step(USUAL_READING, text, full) for full in in_full(text)))
         genera, initials = organism_steps(text, self.binomials, context.around)
         alternatives, rewrites = (*alternatives, *genera), (*rewrites, *initials)
         line = drug_line(text)
@@ -383,8 +386,10 @@ class Preparation:
         if self.speller is None:
             return part
         if (plain := without_intensity(text)) != text:
-            of_plain = self._rewritten(plain, (), context, ()).alternatives
-            part = part._replace(rewrites=(*rewrites, Step(BROADER, text, plain), *of_plain))
+            of_plain = self._rewritten(plain, (), context, ())
+            rewrites = (*rewrites, Step(BROADER, text, plain))
+            rewrites = (*rewrites, *of_plain.alternatives, *of_plain.rewrites)
+            part = part._replace(rewrites=rewrites)
         return part._replace(readings=readings_of(text))
 
     def _of_line(self, text: str, line: DrugLine) -> tuple[tuple[Step, ...], tuple[Step, ...]]:

@@ -318,6 +318,8 @@ _TABLE = """
     PAN: polyarteritis nodosa = vasculit aneurysm
     PC: prostate cancer = psa prostat androg; pancreatic cancer = pancrea gemcit; palliative
       care = hospic palliat; pheochromocytoma = catechol
+    PCN: penicillin = allerg rash anaphyl hives; percutaneous nephrostomy = tube kidney urolog
+      hydroneph
     PCP: Pneumocystis pneumonia = hiv pneumocyst trimeth cd4 aids; primary care physician =
       follow visit refer appoint; phencyclidine = drug abuse urine screen
     PCT: porphyria cutanea tarda = porphyr blister; procalcitonin = sepsis level

@@ -63,6 +63,11 @@ _BODY = (
 _SIDE = r"(?P<side>[RL]|[RrLl]t)"
 _SIDE_BEFORE = re.compile(rf"(?<![\w/+&.-]){_SIDE}\.?\s+(?=(?i:{_BODY})\b)")
 _SIDE_BEHIND = re.compile(rf"\b(?P<part>(?i:{_BODY})(?: [a-z]+)?)(?:\s*,\s*|\s+)\(?{_SIDE}\)?\.?$")
+# "#" is a fracture beside a bone, else a number.
+_FRACTURE = re.compile(
+    rf"(?<![\w#])# ?(?=(?:(?:(?i:left|right|closed|open|distal|proximal|[lr]t?)\.? )*"
+    rf"(?i:{_BODY}|humeral|femoral|tibial|pelvis|rib|ribs|skull|nasal|nose|spine|vertebra|nof)\b))"
+)
 # Shorthand that is not in the table, such as "t/t" and "o/e".
 _LONE_LETTERS = re.compile(r"(?<![\w/])[a-z](?:/[a-z])+(?![\w/])")
 _SLASH = re.compile(r"[/&]")
@@ -92,12 +97,15 @@ def write_out(text: str) -> str:
     ('nausea and vomiting', 'hepatitis B/C')
     >>> write_out("R knee pain"), write_out("hip pain (L)"), write_out("L dopa")
     ('right knee pain', 'left hip pain', 'L dopa')
+    >>> write_out("#left femur"), write_out("# 2 asthma")
+    ('fracture left femur', '# 2 asthma')
     >>> write_out("recurrent U.T.I."), write_out("s.o.b."), write_out("e.g. fever")
     ('recurrent UTI', 'SOB', 'e.g. fever')
     """
     text = _DOTTED.sub(lambda match: match[0].replace(".", "").upper(), text)
     if _SLASH.search(text) is not None:
         text = _SHORTHAND.sub(_written_out, text)
+    text = _FRACTURE.sub("fracture ", text)
     text = _SIDE_BEFORE.sub(lambda match: f"{_SIDES[match['side'][0].lower()]} ", text)
     return _SIDE_BEHIND.sub(
         lambda match: f"{_SIDES[match['side'][0].lower()]} {match['part']}", text

@@ -136,6 +136,9 @@ _MEASURED = re.compile(
     rf"|[ ,]+{_AMOUNT} ?(?:hours?|hrs?|days?|wks?|weeks?) ago"
     rf"|[ ,]+(?:since (?:yesterday|(?:last|this) \w+|\d{{4}}|{_DAYS})|yesterday|today"
     r"|this (?:morning|week)|last night)"
+    r"|[ ,]+(?:with )?\(?(?:LV)?EF ?(?:of |[:=<>~])? ?\d\d(?: ?[-\u2013] ?\d\d)? ?%?\)?"
+    r"|[ ,]+(?:with )?\(?BMI ?(?:of |[:=<>\u2265]+)? ?\d\d(?:\.\d+)?\+?\)?"
+    r"|[ ,]+\(?NYHA ?(?:class |functional class |FC )?(?:I{1,3}|IV|[1-4])\)?"
     r"|(?:(?<=pain)|(?<=ache))[ ,]+\d{1,2} ?/ ?10"
     # 36.5 is no fever, in Celsius or Fahrenheit.
     r"|(?<=fever)[ ,]+(?:at |of |to |up to )?"
@@ -143,7 +146,7 @@ _MEASURED = re.compile(
     re.IGNORECASE,
 )
 _MEASURES = re.compile(
-    rf"(?:\d|[ \d]{_UNITS}|ago|yesterday|today|morning|week|night|day|couple|few|[\d\u00b0 ][fc])$",
+    rf"(?:[\d%)]|\b[iv]+|[ \d]{_UNITS}|ago|yesterday|today|morning|week|night|day|couple|few|[\d\u00b0 ][fc])$",
     re.IGNORECASE,
 )
 

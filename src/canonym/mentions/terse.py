@@ -1,0 +1,47 @@
+"""What a note says in too few words: *CKD 3* is a stage, and *tension HA* a headache.
+
+Alone a number or an abbreviation of several readings says nothing certain. With the words beside it
+one of the readings may be a name, which a sieve has to know.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from canonym.mentions.clinical import usual_reading
+from canonym.mentions.readings import has_several, readings_of
+
+_NUMBERED = re.compile(r"(?P<name>[^\W\d_].+?)[ ,]+(?P<number>[1-9][a-c]?|I{1,3}[abc]?|I?V|VI)")
+_KINDS = ("{} stage {}", "{} type {}", "{} grade {}", "{} class {}", "{} {} disorder")
+_SAYS_KIND = re.compile(r"\b(?:class|degree|factor|grade|group|level|phase|stage|type)$", re.I)
+_SHORT = re.compile(r"(?<![\w/+&.-])[A-Z]{2,5}(?![\w/+&-])")
+_MOST = 2  # abbreviations of several readings in one mention
+
+
+def in_full(text: str) -> Iterator[str]:
+    """Yield what a terse mention may mean in full, none where it is not terse.
+
+    >>> list(in_full("CKD 3"))[:2]
+    ['chronic kidney disease stage 3', 'chronic kidney disease type 3']
+    >>> list(in_full("tension HA"))
+    ['tension headache', 'tension hemophilia A', 'tension hyaluronic acid', 'tension hepatitis A']
+    >>> list(in_full("tension headache")), list(in_full("HA"))
+    ([], [])
+    """
+    if (numbered := _NUMBERED.fullmatch(text)) and not _SAYS_KIND.search(numbered["name"]):
+        name = usual_reading(numbered["name"]) or numbered["name"]
+        yield from (kind.format(name, numbered["number"]) for kind in _KINDS)
+    shorts = [short for short in _SHORT.findall(text) if has_several(short)]
+    if len(text.split()) > 1 and 0 < len(shorts) <= _MOST:
+        for phrase in _read(text, shorts):
+            yield usual_reading(phrase) or phrase
+
+
+def _read(text: str, shorts: list[str]) -> Iterator[str]:
+    """Yield a text with each combination of the readings of its abbreviations."""
+    if not shorts:
+        yield text
+        return
+    for reading in readings_of(shorts[0]):
+        yield from _read(re.sub(rf"\b{shorts[0]}\b", reading, text), shorts[1:])
