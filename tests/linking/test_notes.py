@@ -138,3 +138,18 @@ def test_words_that_a_note_leaves_out_are_read(terse: Linker, mention: str, id: 
 def test_of_several_readings_none_is_certain(terse: Linker, mention: str) -> None:
     (link,) = terse.link([mention])
     assert link.confidence is None or link.confidence < SURE
+
+
+def test_a_short_form_that_a_name_lacks_may_say_anything(linker: Linker) -> None:
+    (link,) = linker.link(["TE knee pain"])
+    assert link.id == "N:2"
+    assert link.confidence is not None
+    assert link.confidence < SURE
+
+
+@pytest.mark.parametrize("mention", ["knee%20pain", "#2 knee pain", "#1: knee pain"])
+def test_what_another_program_writes_around_a_name_is_undone(linker: Linker, mention: str) -> None:
+    (link,) = linker.link([mention])
+    assert link.id == "N:2"
+    assert link.confidence is not None
+    assert link.confidence > SURE

@@ -11,6 +11,7 @@ import functools
 import itertools
 import json
 import math
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -99,6 +100,8 @@ _FORMAT = 1
 _FEATURE_DECIMALS = 5  # similarities are good to the sixth, and differ by processor beyond it
 _LOGIT_DECIMALS = 6
 _NEARLY = 0.9
+_SHORT = re.compile(r"(?<![^\W_])[A-Z]{2,5}(?![^\W_])")
+_ROMAN = re.compile("[IVX]+")
 _UNSAID = SMALL | IMPLIED
 _KNOTS, _SMOOTHNESS = 6, 1.0
 _RIDGE, _RIDGE_TO_START = 0.1, 1.0  # the price of leaving nothing, or a judge that knows much
@@ -531,17 +534,26 @@ def _is_another(link: Link, best: Candidate) -> bool:
     """Tell whether the best name may mean another thing than the mention.
 
     A short form does that was not asked for, where the label says nothing that the mention does:
-    *kidney failure, chronic* is no corticorelin, though "CRF" is a name of both.
+    *kidney failure, chronic* is no corticorelin, though "CRF" is a name of both. A short form of
+    the mention that the name lacks may say anything: *TE fistula* is more than "Fistula".
     """
-    if names_another(best.against, best.name):
-        return True
     text = link.searched or link.mention.text
+    if names_another(best.against, best.name) or _leaves_short_form(best, text):
+        return True
     if not is_short_form(best.name) or is_short_form(text):
         return False
     words, others = (
         {word[:4] for word in form.split()} for form in strong_forms([text, best.label])
     )
     return words.isdisjoint(others)
+
+
+def _leaves_short_form(best: Candidate, text: str) -> bool:
+    if best.against.relation != "broader" or text.isupper():
+        return False
+    left = set(best.against.left_over)
+    words = (word for word in _SHORT.findall(text) if not _ROMAN.fullmatch(word))
+    return any(word.lower() in left for word in words)
 
 
 def _is_likely(step: Step) -> bool:

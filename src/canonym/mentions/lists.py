@@ -91,14 +91,18 @@ def divided(text: str, separator: str) -> tuple[str, ...]:
 def without_number(text: str) -> str:
     """Drop the number or bullet in front of a text: "1. pneumonia".
 
-    >>> without_number("1. pneumonia"), without_number("5-HT"), without_number("• fever")
-    ('pneumonia', '5-HT', 'fever')
+    >>> without_number("1. pneumonia"), without_number("#2 gout"), without_number("• fever")
+    ('pneumonia', 'gout', 'fever')
+    >>> without_number("5-HT")
+    '5-HT'
     """
     marker = _ALONE.match(text)
     return text[marker.end() :] if marker else text
 
 
-_ALONE = re.compile(rf"\s*(?:[(\[#]?\d{{1,2}}[.)\]](?=\s)|[{_CIRCLED}•◦‣▪▫●○■□►➢✓])\s*(?=[^\W\d_])")
+_ALONE = re.compile(
+    rf"\s*(?:[(\[#]?\d{{1,2}}[.)\]](?=\s)|# ?\d{{1,2}}:?(?=\s)|[{_CIRCLED}•◦‣▪▫●○■□►➢✓])\s*(?=[^\W\d_])"
+)
 
 _Pieces = tuple[Sequence[str], bool]
 

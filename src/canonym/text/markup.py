@@ -11,9 +11,12 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from html.entities import html5, name2codepoint
+from urllib.parse import unquote
 
 from canonym.types import Step
 
+_SIGNS = frozenset("&<%")
+_QUOTED = re.compile(r"%(?:2[0-9A-Fa-f]|C[2-9A-Fa-f]%[89ABab][0-9A-Fa-f])")
 _ROUNDS = 3  # what was exported twice is written twice
 
 # --- entities -------------------------------------------------------------------------------------
@@ -122,6 +125,17 @@ _MADE = re.compile("[ÃÂ]|â€|â‚¬")
 _TELLTALE = re.compile("[ÂÃÄÅÌÎÏÐÑâïáã-é]")
 
 
+def unquoted(text: str) -> str:
+    """Decode the signs of an address, where a text without spaces has such.
+
+    >>> unquoted("heart%20attack"), unquoted("5%20mg of 40%"), unquoted("95%CI")
+    ('heart attack', '5%20mg of 40%', '95%CI')
+    """
+    if _QUOTED.search(text) is None or any(map(str.isspace, text)):
+        return text
+    return unquote(text, errors="ignore")
+
+
 def well_read(text: str) -> str:
     """Decode what is UTF-8 that was read as Windows-1252 or Latin-1, once or several times.
 
@@ -166,7 +180,10 @@ def _decoded(match: re.Match[str]) -> str:
 
 # --- all of them ----------------------------------------------------------------------------------
 
-_REPAIRS = (("entities", named_characters), ("markup", untagged), ("encoding", well_read))
+_REPAIRS = (
+    *(("entities", named_characters), ("markup", untagged)),
+    *(("encoding", unquoted), ("encoding", well_read)),
+)
 
 
 def without_markup(text: str) -> str:
@@ -182,7 +199,7 @@ def without_markup(text: str) -> str:
 
 def repairs(text: str) -> Iterator[Step]:
     """Yield the steps that undo entities, tags and misread UTF-8, where they change the text."""
-    if text.isascii() and "&" not in text and "<" not in text:
+    if text.isascii() and _SIGNS.isdisjoint(text):
         return
     for name, undo in _REPAIRS:
         after = undo(text)
