@@ -47,7 +47,9 @@ def test_an_abbreviation_is_read_alike_in_a_note(linker: Linker, mention: str) -
     assert (noted.id, noted.confidence) == (alone.id, alone.confidence)
 
 
-@pytest.mark.parametrize("mention", ["patient has no gout", "pt denies gout", "no evidence of gout"])
+@pytest.mark.parametrize(
+    "mention", ["patient has no gout", "pt denies gout", "no evidence of gout"]
+)
 def test_a_note_may_say_that_it_is_not_so(linker: Linker, mention: str) -> None:
     (link,) = linker.link([mention])
     assert link.nil
@@ -134,7 +136,7 @@ def test_words_that_a_note_leaves_out_are_read(terse: Linker, mention: str, id: 
     assert link.confidence > SURE
 
 
-@pytest.mark.parametrize("mention", ["glioma 2", "HA", "#1 asthma", "left HA"])
+@pytest.mark.parametrize("mention", ["glioma 2", "HA", "left HA"])
 def test_of_several_readings_none_is_certain(terse: Linker, mention: str) -> None:
     (link,) = terse.link([mention])
     assert link.confidence is None or link.confidence < SURE

@@ -148,6 +148,7 @@ def test_what_the_caller_defines_is_looked_up(linker: Linker) -> None:
     ((_, links),) = linked
     assert (links[0].searched, links[0].steps[0].name) == ("liver kinase B1", "abbreviation")
 
+
 EXPLAINED = [
     Concept("D:1", "Chronic kidney disease, stage 3"),
     *(Concept("D:2", "Kidney disorder, lasting"), Name("Chronic kidney disease", "D:2")),
@@ -187,7 +188,14 @@ def test_a_short_form_that_a_mention_explains_says_nothing_more(
 
 @pytest.mark.parametrize(
     "text",
-    ["hepatitis (HBV)", "TB - meningitis", "fracture (femur)", "A/B", "left - LE", "DM: foot ulcer"],
+    [
+        "hepatitis (HBV)",
+        "TB - meningitis",
+        "fracture (femur)",
+        "A/B",
+        "left - LE",
+        "DM: foot ulcer",
+    ],
 )
 def test_what_no_words_spell_stays(text: str) -> None:
     assert without_own_short_forms(text) == (text, "")

@@ -21,9 +21,7 @@ LABEL = "Some Acquired Disorder"
         ("all", "ALL", LABEL),
     ],
 )
-def test_a_word_is_no_acronym_that_is_spelt_like_it(
-    mention: str, name: str, label: str
-) -> None:
+def test_a_word_is_no_acronym_that_is_spelt_like_it(mention: str, name: str, label: str) -> None:
     contrasts = against(mention, name, label=label).contradictions
     assert [contrast.kind for contrast in contrasts] == ["case"]
 

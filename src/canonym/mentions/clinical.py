@@ -26,17 +26,18 @@ _CAPITALS = _read(
     ADHD: attention deficit hyperactivity disorder;
     ADPKD: autosomal dominant polycystic kidney disease;
     AECOPD: acute exacerbation of chronic obstructive pulmonary disease;
-    AIHA: autoimmune hemolytic anemia; AKI: acute kidney injury;
-    AMD: age-related macular degeneration; AML: acute myeloid leukemia; AMS: altered mental status;
-    AOM: acute otitis media; ARDS: acute respiratory distress syndrome;
+    AIHA: autoimmune hemolytic anemia; AION: anterior ischemic optic neuropathy;
+    AKI: acute kidney injury; AMD: age-related macular degeneration; AML: acute myeloid leukemia;
+    AMS: altered mental status; AOM: acute otitis media; ARDS: acute respiratory distress syndrome;
     ARMD: age-related macular degeneration; ARVC: arrhythmogenic right ventricular cardiomyopathy;
     ASCVD: atherosclerotic cardiovascular disease; ASD: atrial septal defect;
     ATN: acute tubular necrosis; AVB: atrioventricular block; AVF: arteriovenous fistula;
     AVM: arteriovenous malformation; AVN: avascular necrosis;
-    AVNRT: atrioventricular nodal reentrant tachycardia; BCC: basal cell carcinoma;
-    BKA: below knee amputation; BPD: bronchopulmonary dysplasia; BPH: benign prostatic hyperplasia;
-    BPPV: benign paroxysmal positional vertigo; BRAO: branch retinal artery occlusion;
-    BRBPR: bright red blood per rectum; BRVO: branch retinal vein occlusion;
+    AVNRT: atrioventricular nodal reentrant tachycardia; AVSD: atrioventricular septal defect;
+    BCC: basal cell carcinoma; BKA: below knee amputation; BPD: bronchopulmonary dysplasia;
+    BPH: benign prostatic hyperplasia; BPPV: benign paroxysmal positional vertigo;
+    BRAO: branch retinal artery occlusion; BRBPR: bright red blood per rectum;
+    BRVO: branch retinal vein occlusion; BV: bacterial vaginosis;
     CABG: coronary artery bypass graft; CAD: coronary artery disease;
     CAH: congenital adrenal hyperplasia; CAUTI: catheter-associated urinary tract infection;
     CCF: congestive cardiac failure; CHB: complete heart block; CHF: congestive heart failure;
@@ -45,74 +46,86 @@ _CAPITALS = _read(
     CLD: chronic liver disease; CLI: critical limb ischemia; CLL: chronic lymphocytic leukemia;
     CLTI: chronic limb-threatening ischemia; CML: chronic myeloid leukemia;
     CMML: chronic myelomonocytic leukemia; CMV: cytomegalovirus;
-    COPD: chronic obstructive pulmonary disease; CRAO: central retinal artery occlusion;
-    CRC: colorectal cancer; CRPC: castration-resistant prostate cancer;
-    CRPS: complex regional pain syndrome; CRS: chronic rhinosinusitis;
-    CRVO: central retinal vein occlusion; CTEPH: chronic thromboembolic pulmonary hypertension;
-    CVA: cerebrovascular accident; CVD: cardiovascular disease;
-    CVST: cerebral venous sinus thrombosis; DCIS: ductal carcinoma in situ;
-    DCM: dilated cardiomyopathy; DDD: degenerative disc disease;
+    COPD: chronic obstructive pulmonary disease; CPPD: calcium pyrophosphate deposition disease;
+    CRAO: central retinal artery occlusion; CRC: colorectal cancer;
+    CRPC: castration-resistant prostate cancer; CRPS: complex regional pain syndrome;
+    CRS: chronic rhinosinusitis; CRVO: central retinal vein occlusion;
+    CTEPH: chronic thromboembolic pulmonary hypertension; CVA: cerebrovascular accident;
+    CVD: cardiovascular disease; CVST: cerebral venous sinus thrombosis;
+    DCIS: ductal carcinoma in situ; DCM: dilated cardiomyopathy; DDD: degenerative disc disease;
     DDH: developmental dysplasia of the hip; DIC: disseminated intravascular coagulation;
     DJD: degenerative joint disease; DKA: diabetic ketoacidosis;
-    DLBCL: diffuse large B-cell lymphoma; DME: diabetic macular edema; DOE: dyspnea on exertion;
-    DVT: deep vein thrombosis; EBV: Epstein-Barr virus;
+    DLBCL: diffuse large B-cell lymphoma; DLE: discoid lupus erythematosus;
+    DME: diabetic macular edema; DOE: dyspnea on exertion; DPLD: diffuse parenchymal lung disease;
+    DSD: disorder of sex development; DVT: deep vein thrombosis; EBV: Epstein-Barr virus;
     EGPA: eosinophilic granulomatosis with polyangiitis; EOE: eosinophilic esophagitis;
-    ESLD: end stage liver disease; ESRD: end stage renal disease; ESRF: end stage renal failure;
-    FSGS: focal segmental glomerulosclerosis; FTD: frontotemporal dementia;
-    FUO: fever of unknown origin; GAD: generalized anxiety disorder; GBM: glioblastoma multiforme;
-    GBS: Guillain-Barre syndrome; GCA: giant cell arteritis; GDM: gestational diabetes mellitus;
+    ERM: epiretinal membrane; ESLD: end stage liver disease; ESRD: end stage renal disease;
+    ESRF: end stage renal failure; ETD: eustachian tube dysfunction;
+    FHH: familial hypocalciuric hypercalcemia; FSGS: focal segmental glomerulosclerosis;
+    FTD: frontotemporal dementia; FUO: fever of unknown origin; GAD: generalized anxiety disorder;
+    GBM: glioblastoma multiforme; GBS: Guillain-Barre syndrome; GCA: giant cell arteritis;
+    GDD: global developmental delay; GDM: gestational diabetes mellitus;
     GERD: gastroesophageal reflux disease; GIB: gastrointestinal bleeding;
-    GIST: gastrointestinal stromal tumor; GORD: gastroesophageal reflux disease;
-    GSW: gunshot wound; GTCS: generalized tonic-clonic seizure; GVHD: graft versus host disease;
-    HAP: hospital-acquired pneumonia; HBV: hepatitis B virus; HCC: hepatocellular carcinoma;
-    HCM: hypertrophic cardiomyopathy; HCV: hepatitis C virus; HFMD: hand, foot and mouth disease;
-    HFPEF: heart failure with preserved ejection fraction;
-    HFREF: heart failure with reduced ejection fraction; HHS: hyperosmolar hyperglycemic state;
+    GIST: gastrointestinal stromal tumor; GORD: gastroesophageal reflux disease; GSW: gunshot wound;
+    GTCS: generalized tonic-clonic seizure; GVHD: graft versus host disease;
+    HAP: hospital-acquired pneumonia; HBP: high blood pressure; HBV: hepatitis B virus;
+    HCC: hepatocellular carcinoma; HCM: hypertrophic cardiomyopathy; HCV: hepatitis C virus;
+    HFMD: hand, foot and mouth disease; HFPEF: heart failure with preserved ejection fraction;
+    HFREF: heart failure with reduced ejection fraction;
+    HGSIL: high-grade squamous intraepithelial lesion; HHS: hyperosmolar hyperglycemic state;
     HIE: hypoxic ischemic encephalopathy; HLD: hyperlipidemia;
-    HLH: hemophagocytic lymphohistiocytosis; HOCM: hypertrophic obstructive cardiomyopathy;
-    HPV: human papillomavirus; HSP: Henoch-Schonlein purpura; HSV: herpes simplex virus;
+    HLH: hemophagocytic lymphohistiocytosis; HNP: herniated nucleus pulposus;
+    HOCM: hypertrophic obstructive cardiomyopathy; HPV: human papillomavirus;
+    HSP: Henoch-Schonlein purpura; HSV: herpes simplex virus; HTG: hypertriglyceridemia;
     HTN: hypertension; HUS: hemolytic uremic syndrome; IBD: inflammatory bowel disease;
     IBS: irritable bowel syndrome; ICH: intracerebral hemorrhage; IDA: iron deficiency anemia;
-    IDDM: insulin-dependent diabetes mellitus; IFG: impaired fasting glucose;
-    IGT: impaired glucose tolerance; IHD: ischemic heart disease;
+    IDDM: insulin-dependent diabetes mellitus; IEM: inborn error of metabolism;
+    IFG: impaired fasting glucose; IGT: impaired glucose tolerance; IHD: ischemic heart disease;
     IIH: idiopathic intracranial hypertension; ILD: interstitial lung disease;
-    IPF: idiopathic pulmonary fibrosis; ITP: immune thrombocytopenic purpura;
-    IUGR: intrauterine growth restriction; IVDU: intravenous drug use;
-    IVH: intraventricular hemorrhage; JIA: juvenile idiopathic arthritis;
-    LADA: latent autoimmune diabetes in adults; LBBB: left bundle branch block; LBP: low back pain;
-    LCIS: lobular carcinoma in situ; LGIB: lower gastrointestinal bleeding; LQTS: long QT syndrome;
-    LUTS: lower urinary tract symptoms; LVF: left ventricular failure;
-    LVH: left ventricular hypertrophy; LVO: large vessel occlusion; MDD: major depressive disorder;
-    MDS: myelodysplastic syndrome; MGUS: monoclonal gammopathy of undetermined significance;
-    MNG: multinodular goiter; MODS: multiple organ dysfunction syndrome;
-    MPGN: membranoproliferative glomerulonephritis;
-    MRSA: methicillin-resistant Staphylococcus aureus;
+    IPF: idiopathic pulmonary fibrosis; ISH: isolated systolic hypertension;
+    ITP: immune thrombocytopenic purpura; IUGR: intrauterine growth restriction;
+    IVDA: intravenous drug abuse; IVDU: intravenous drug use; IVH: intraventricular hemorrhage;
+    JIA: juvenile idiopathic arthritis; LADA: latent autoimmune diabetes in adults;
+    LAE: left atrial enlargement; LBBB: left bundle branch block; LBP: low back pain;
+    LCIS: lobular carcinoma in situ; LGIB: lower gastrointestinal bleeding;
+    LGSIL: low-grade squamous intraepithelial lesion; LQTS: long QT syndrome;
+    LUTS: lower urinary tract symptoms; LVEF: left ventricular ejection fraction;
+    LVF: left ventricular failure; LVH: left ventricular hypertrophy; LVO: large vessel occlusion;
+    MDD: major depressive disorder; MDS: myelodysplastic syndrome;
+    MGUS: monoclonal gammopathy of undetermined significance; MNG: multinodular goiter;
+    MODS: multiple organ dysfunction syndrome; MPGN: membranoproliferative glomerulonephritis;
+    MRSA: methicillin-resistant Staphylococcus aureus; MSA: multiple system atrophy;
     MSSA: methicillin-sensitive Staphylococcus aureus; MTC: medullary thyroid carcinoma;
     MVA: motor vehicle accident; MVP: mitral valve prolapse;
-    NAFLD: nonalcoholic fatty liver disease; NAS: neonatal abstinence syndrome;
-    NASH: nonalcoholic steatohepatitis; NHL: non-Hodgkin lymphoma;
-    NIDDM: non-insulin-dependent diabetes mellitus; NMO: neuromyelitis optica;
-    NMS: neuroleptic malignant syndrome; NPDR: nonproliferative diabetic retinopathy;
-    NPH: normal pressure hydrocephalus; NSCLC: non-small cell lung cancer;
-    NSTEMI: non-ST elevation myocardial infarction; NSVT: nonsustained ventricular tachycardia;
-    NTM: nontuberculous mycobacteria; OCD: obsessive-compulsive disorder;
-    OSA: obstructive sleep apnea; OSAHS: obstructive sleep apnea hypopnea syndrome;
-    PAD: peripheral arterial disease; PAF: paroxysmal atrial fibrillation;
-    PAH: pulmonary arterial hypertension; PBC: primary biliary cholangitis;
-    PCKD: polycystic kidney disease; PCOS: polycystic ovary syndrome;
-    PDR: proliferative diabetic retinopathy; PFO: patent foramen ovale;
-    PHPT: primary hyperparathyroidism; PID: pelvic inflammatory disease; PKU: phenylketonuria;
+    NAFLD: nonalcoholic fatty liver disease; NAION: nonarteritic anterior ischemic optic neuropathy;
+    NAS: neonatal abstinence syndrome; NASH: nonalcoholic steatohepatitis;
+    NHL: non-Hodgkin lymphoma; NIDDM: non-insulin-dependent diabetes mellitus;
+    NKDA: no known drug allergies; NMO: neuromyelitis optica; NMS: neuroleptic malignant syndrome;
+    NPDR: nonproliferative diabetic retinopathy; NPH: normal pressure hydrocephalus;
+    NSCLC: non-small cell lung cancer; NSTEMI: non-ST elevation myocardial infarction;
+    NSVT: nonsustained ventricular tachycardia; NTD: neural tube defect;
+    NTM: nontuberculous mycobacteria; NVG: neovascular glaucoma; OCD: obsessive-compulsive disorder;
+    OME: otitis media with effusion; ONJ: osteonecrosis of the jaw; OSA: obstructive sleep apnea;
+    OSAHS: obstructive sleep apnea hypopnea syndrome; PAD: peripheral arterial disease;
+    PAF: paroxysmal atrial fibrillation; PAH: pulmonary arterial hypertension;
+    PBC: primary biliary cholangitis; PCKD: polycystic kidney disease;
+    PCOS: polycystic ovary syndrome; PDR: proliferative diabetic retinopathy;
+    PFO: patent foramen ovale; PHPT: primary hyperparathyroidism; PID: pelvic inflammatory disease;
+    PJS: Peutz-Jeghers syndrome; PKU: phenylketonuria; PLMD: periodic limb movement disorder;
     PMDD: premenstrual dysphoric disorder; PMR: polymyalgia rheumatica; PNA: pneumonia;
     PNES: psychogenic nonepileptic seizure; PNH: paroxysmal nocturnal hemoglobinuria;
-    POAG: primary open-angle glaucoma; PONV: postoperative nausea and vomiting;
-    POTS: postural orthostatic tachycardia syndrome; PPH: postpartum hemorrhage;
+    POAG: primary open-angle glaucoma; POF: premature ovarian failure;
+    PONV: postoperative nausea and vomiting; POTS: postural orthostatic tachycardia syndrome;
+    PPCM: peripartum cardiomyopathy; PPH: postpartum hemorrhage;
     PPROM: preterm premature rupture of membranes; PSC: primary sclerosing cholangitis;
     PSGN: poststreptococcal glomerulonephritis; PSVT: paroxysmal supraventricular tachycardia;
     PTSD: posttraumatic stress disorder; PUD: peptic ulcer disease;
     PVC: premature ventricular contraction; PVCS: premature ventricular contractions;
-    PVD: peripheral vascular disease; PVT: portal vein thrombosis; RBBB: right bundle branch block;
-    RCC: renal cell carcinoma; RDS: respiratory distress syndrome; RHD: rheumatic heart disease;
-    ROP: retinopathy of prematurity; RPGN: rapidly progressive glomerulonephritis;
+    PVD: peripheral vascular disease; PVT: portal vein thrombosis; PWS: Prader-Willi syndrome;
+    RAO: retinal artery occlusion; RBBB: right bundle branch block; RCC: renal cell carcinoma;
+    RDS: respiratory distress syndrome; RHD: rheumatic heart disease;
+    RMSF: Rocky Mountain spotted fever; ROP: retinopathy of prematurity;
+    RPGN: rapidly progressive glomerulonephritis; RRD: rhegmatogenous retinal detachment;
     RSV: respiratory syncytial virus; RVF: right ventricular failure;
     RVR: rapid ventricular response; RVT: renal vein thrombosis; SAH: subarachnoid hemorrhage;
     SBE: subacute bacterial endocarditis; SBO: small bowel obstruction;
@@ -121,24 +134,30 @@ _CAPITALS = _read(
     SIADH: syndrome of inappropriate antidiuretic hormone secretion;
     SIBO: small intestinal bacterial overgrowth; SIDS: sudden infant death syndrome;
     SIRS: systemic inflammatory response syndrome; SJS: Stevens-Johnson syndrome;
-    SLE: systemic lupus erythematosus; SOB: shortness of breath;
+    SLE: systemic lupus erythematosus; SNHL: sensorineural hearing loss; SOB: shortness of breath;
     SOBOE: shortness of breath on exertion; SSS: sick sinus syndrome;
     SSTI: skin and soft tissue infection; STD: sexually transmitted disease;
     STEMI: ST elevation myocardial infarction; STI: sexually transmitted infection;
     SUD: substance use disorder; SUI: stress urinary incontinence;
     SVT: supraventricular tachycardia; TAVR: transcatheter aortic valve replacement;
-    TBI: traumatic brain injury; TCC: transitional cell carcinoma; THR: total hip replacement;
-    TIA: transient ischemic attack; TKR: total knee replacement; TLE: temporal lobe epilepsy;
-    TLS: tumor lysis syndrome; TNBC: triple negative breast cancer; TOF: tetralogy of Fallot;
-    TSS: toxic shock syndrome; TTN: transient tachypnea of the newborn;
-    TTP: thrombotic thrombocytopenic purpura; UGIB: upper gastrointestinal bleeding;
-    URI: upper respiratory infection; URTI: upper respiratory tract infection;
-    UTI: urinary tract infection; VAP: ventilator-associated pneumonia;
+    TBI: traumatic brain injury; TCC: transitional cell carcinoma; TEF: tracheoesophageal fistula;
+    THR: total hip replacement; TIA: transient ischemic attack; TKR: total knee replacement;
+    TLE: temporal lobe epilepsy; TLS: tumor lysis syndrome; TNBC: triple negative breast cancer;
+    TOA: tubo-ovarian abscess; TOF: tetralogy of Fallot; TSS: toxic shock syndrome;
+    TTN: transient tachypnea of the newborn; TTP: thrombotic thrombocytopenic purpura;
+    UGIB: upper gastrointestinal bleeding; URI: upper respiratory infection;
+    URTI: upper respiratory tract infection; UTI: urinary tract infection;
+    VAP: ventilator-associated pneumonia; VHD: valvular heart disease;
     VRE: vancomycin-resistant enterococcus; VSD: ventricular septal defect;
     VTE: venous thromboembolism; VUR: vesicoureteral reflux; VZV: varicella zoster virus;
     WPW: Wolff-Parkinson-White syndrome
     """
 )
+_MIXED_CASE = {
+    "HFpEF": "heart failure with preserved ejection fraction",
+    "HFrEF": "heart failure with reduced ejection fraction",
+    "IgAN": "IgA nephropathy",
+}
 _ANY_CASE = _read(
     """
     abd: abdominal; afib: atrial fibrillation; aflutter: atrial flutter; bilat: bilateral;
@@ -155,13 +174,15 @@ _ANY_CASE = _read(
 # These mean this beside other words: *OA of the knee*.
 _WITHIN = _read(
     """
-    AF: atrial fibrillation; ca: cancer; DM: diabetes mellitus; GI: gastrointestinal;
-    HF: heart failure; LLE: left lower extremity; LLL: left lower lobe; LLQ: left lower quadrant;
+    AF: atrial fibrillation; ca: cancer; CBD: common bile duct; DM: diabetes mellitus;
+    FB: foreign body; GI: gastrointestinal; HF: heart failure; LLE: left lower extremity;
+    LLL: left lower lobe; LLQ: left lower quadrant;
     LUE: left upper extremity; LUL: left upper lobe; LUQ: left upper quadrant;
     MI: myocardial infarction; NOF: neck of femur; OA: osteoarthritis; RLE: right lower extremity;
     RLL: right lower lobe; RLQ: right lower quadrant; RML: right middle lobe;
     RUE: right upper extremity; RUL: right upper lobe; RUQ: right upper quadrant;
-    TB: tuberculosis; UC: ulcerative colitis
+    TB: tuberculosis; TMJ: temporomandibular joint; UC: ulcerative colitis;
+    UPJ: ureteropelvic junction
     """
 )
 # Tests, which are read beside a result: *elevated LFTs*. Alone many are genes or other things.
@@ -278,7 +299,7 @@ _ENGLISH = frozenset({"doe", "pad", "sob"})  # words, in small letters
 
 def _forms() -> dict[str, str]:
     """Return the reading of every form that is read: in small letters, in capitals, plurals."""
-    readings = dict(_CAPITALS)
+    readings = _CAPITALS | _MIXED_CASE
     for short, reading in _CAPITALS.items():
         readings[f"{short}s"] = reading if reading.endswith("s") else f"{reading}s"
         if short.lower() not in _ENGLISH:

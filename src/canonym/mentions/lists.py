@@ -101,7 +101,8 @@ def without_number(text: str) -> str:
 
 
 _ALONE = re.compile(
-    rf"\s*(?:[(\[#]?\d{{1,2}}[.)\]](?=\s)|# ?\d{{1,2}}:?(?=\s)|[{_CIRCLED}•◦‣▪▫●○■□►➢✓])\s*(?=[^\W\d_])"
+    r"\s*(?:[(\[#]?\d{1,2}[.)\]](?=\s)|# ?\d{1,2}:?(?=\s)"
+    rf"|[{_CIRCLED}•◦‣▪▫●○■□►➢✓])\s*(?=[^\W\d_])"
 )
 
 _Pieces = tuple[Sequence[str], bool]

@@ -33,6 +33,8 @@ _TABLE = """
     ABE: acute bacterial endocarditis = valve vegetation murmur staph blood cultur
     AC: acromioclavicular joint = shoulder clavic separation; doxorubicin and cyclophosphamide =
       breast cancer chemo cycle taxane; before meals = meal glucose insulin
+    ACC: adrenocortical carcinoma = adrenal mitotane; adenoid cystic carcinoma = saliv gland;
+      agenesis of the corpus callosum = brain callos mri
     ACL: anterior cruciate ligament = knee tear menisc ligament sport; anticardiolipin = lupus
       thromb antibod igg igm
     AD: Alzheimer disease = dement memory cognit amyloid tau donepezil mild; atopic dermatitis =
@@ -126,6 +128,7 @@ _TABLE = """
     CSA: central sleep apnea = apnea sleep polysomn; cyclosporine A = transplant graft
       immunosuppr mg; childhood sexual abuse = abuse sexual
     CTS: carpal tunnel syndrome = wrist median nerve numb hand; CT scans = scan imag
+    CVS: cyclic vomiting syndrome = vomit nause; cardiovascular system = exam heart
     CV: cardiovascular = heart exam regular rhythm; coefficient of variation = assay percent
     DD: differential diagnosis = includ; developmental delay = milestone child speech;
       diverticular disease = colon diverticul
@@ -218,6 +221,8 @@ _TABLE = """
       International Council for Harmonisation = gcp guideline good practice harmoni
     ICP: intracranial pressure = intracran brain csf papilled; intrahepatic cholestasis of
       pregnancy = prurit bile pregnan
+    ID: intellectual disability = delay iq cognit adapt; infectious disease = consult antibio;
+      iron deficiency = ferrit anemi
     IE: infective endocarditis = valve vegetation endocard bacter blood; that is = example
     IH: inguinal hernia = groin hernia mesh; infantile hemangioma = propran heman; intermittent
       hypoxia = apnea
@@ -340,6 +345,8 @@ _TABLE = """
       blister
     PH: pulmonary hypertension = pulmon pressur right sildenaf bosent; primary hyperoxaluria =
       oxal; past history = history; prostatic hyperplasia = prostat
+    PKD: polycystic kidney disease = renal kidney cyst; paroxysmal kinesigenic dyskinesia =
+      dyskines movement
     PI: principal investigator = investig study; protease inhibitor = hiv; primary
       immunodeficiency = immunoglob
     PJP: Pneumocystis jirovecii pneumonia = hiv pneumocyst trimeth
@@ -409,6 +416,7 @@ _TABLE = """
       pressure = mmhg dbp hypertens pressur blood systol
     SC: sickle cell = hemoglob cris; subcutaneous = inject dose; spinal cord = injur; squamous
       carcinoma = squam
+    SCA: sickle cell anemia = sickl hemoglob cris; spinocerebellar ataxia = ataxi cerebell gait
     SCC: squamous cell carcinoma = head neck skin tumor squam lung; spinal cord compression =
       cord metast weak
     SCD: sickle cell disease = sickl hydroxyur hemoglob crisis vaso; sudden cardiac death =

@@ -93,31 +93,41 @@ _HEADING = (
     "|diagnos[ei]s|disease|disorder|dx|findings?|impression|indication|problems?"
     "|reason for (?:admission|consultation|encounter|referral|visit)|symptoms?)"
 )
+_TEST = (
+    "(?:biopsy|ct|cxr|echo(?:cardiogram)?|exam(?:ination)?|imaging|mri|o/e|on exam(?:ination)?"
+    "|pathology|ultrasound|x-?ray)(?: (?:abdomen|brain|chest|head|pelvis|spine))?"
+)
 _LEAD_IN = re.compile(
     rf"^(?:(?:(?:the )?(?:patient|pt\.?)|he|she) {_HAS}(?: an?)? "
     r"|(?:(?:known )?case of|complain(?:s|ed|ing) of|diagnosed with|diagnosis of|evidence of"
     r"|present(?:s|ed|ing) with|suffer(?:s|ing) from|i (?:have|suffer from))(?: an?)? "
-    rf"|{_HEADING} ?(?:#? ?\d\d?)?(?: ?[:=] ?| [-\u2013] ))(?=\w)",
+    rf"|{_HEADING} ?(?:#? ?\d\d?)?(?: ?[:=] ?| [-\u2013] )|{_TEST}(?: ?[:=] ?| [-\u2013] )"
+    r"(?!(?:ab)?normal\b|clear\b|negative\b|positive\b|unremarkable\b))(?=\w)",
     re.IGNORECASE,
 )
 # The first six letters of these, at most, with _ for a space.
 _LEADS = tuple(
     lead.replace("_", " ")
     for lead in """
-    admiss admitt assess associ case_o cc chief_ comorb compla condit curren diagno discha diseas
-    disord dx eviden final_ findin he_ i_have i_suff impres indica known_ main_ patien presen primar
+    admiss admitt assess associ biopsy case_o cc chief_ comorb compla condit ct curren cxr diagno
+    discha diseas disord dx echo eviden exam final_ findin he_ i_have i_suff imagin impres indica
+    known_ main_ mri o/e on_exa pathol patien presen primar ultras x-ray xray
     princi proble pt_ pt._ reason second she_ suffer sympto the_pa the_pt
     """.split()  # noqa: SIM905
 )
-# How bad it is, which names say of a few diseases; "bad" alone is of a kind: *bad cholesterol*.
+# How bad or big it is, which some names say; "bad" alone is of a kind: *bad cholesterol*.
+_HOW_BAD = (
+    "awful|constant|debilitating|excruciating|extreme|frequent|horrible|incredible|intense|mild"
+    "|moderate|occasional|serious|severe|significant|slight|small|some|terrible|tremendous"
+    "|unbearable"
+)
 _INTENSITY = re.compile(
     r"^(?:a lot of|lots of|so much|(?:extremely|quite|really|so|very) bad"
     r"|extremely|mildly|moderately|quite|really|severely|slightly|so|very"
-    r"|awful|constant|debilitating|excruciating|extreme|frequent|horrible|incredible|intense|mild"
-    r"|moderate|occasional|serious|severe|significant|slight|some|terrible|tremendous|unbearable)"
-    r"(?: ?, ?| (?:and )?)(?=[a-z]{3})",
+    rf"|{_HOW_BAD})(?: ?, ?| (?:and )?)(?=[a-z]{{3}})",
     re.IGNORECASE,
 )
+_INTENSITY_BEHIND = re.compile(rf"(?:,| [-\u2013]|(?= ?\()) ?\(?(?:{_HOW_BAD})\)?$", re.IGNORECASE)
 _NOTED = "without mention of "
 _TAIL = 90  # letters; no end is longer
 _UNIT = 12  # letters; no unit is longer, with what stands before it
@@ -129,11 +139,17 @@ _AMOUNT = (
     r"|four|five|six|seven|eight|nine|ten|several|many"
     r"|(?:a |the )?(?:past |last )?(?:few|couple(?: of)?))"
 )
+_ONSET = r"[ ,]+\(?(?:with )?(?:onset )?"
 _DAYS = "(?:mon|tues|wednes|thurs|fri|satur|sun)day"
 _MEASURED = re.compile(
     rf"(?:[ ,]+(?:(?-i:x)|x(?=\d)|\u00d7) ?(?:\d{{1,3}}|{_AMOUNT} ?{_UNITS})"
     rf"|[ ,]+(?:for|over|during) (?:the )?(?:past |last )?{_AMOUNT} ?{_UNITS}"
     rf"|[ ,]+{_AMOUNT} ?(?:hours?|hrs?|days?|wks?|weeks?) ago"
+    rf"|{_ONSET}(?:at |since |from )?age (?:of )?\d{{1,2}}(?: ?{_UNITS})?\)?"
+    rf"|{_ONSET}(?:at |since |from )\d{{1,2}} ?{_UNITS}(?: of age)?\)?"
+    rf"|[ ,]+\((?:onset )?\d{{1,2}} ?{_UNITS}\)"
+    r"|[ ,]+\(?(?:of )?(?:\d+(?:\.\d+)? ?(?:[xX\u00d7] ?\d+(?:\.\d+)? ?){0,2}(?:cm|mm)"
+    r"|\d{1,3} ?(?:degrees?|\u00b0)|[-\u2212]\d(?:\.\d)? ?(?:SDS?|z))\)?"
     rf"|[ ,]+(?:since (?:yesterday|(?:last|this) \w+|\d{{4}}|{_DAYS})|yesterday|today"
     r"|this (?:morning|week)|last night)"
     r"|[ ,]+(?:with )?\(?(?:LV)?EF ?(?:of |[:=<>~])? ?\d\d(?: ?[-\u2013] ?\d\d)? ?%?\)?"
@@ -146,7 +162,8 @@ _MEASURED = re.compile(
     re.IGNORECASE,
 )
 _MEASURES = re.compile(
-    rf"(?:[\d%)]|\b[iv]+|[ \d]{_UNITS}|ago|yesterday|today|morning|week|night|day|couple|few|[\d\u00b0 ][fc])$",
+    rf"(?:[\d%)\u00b0]|\b[iv]+|[cm]m|degrees?|age|sds?|[ \d]{_UNITS}"
+    r"|ago|yesterday|today|morning|week|night|day|couple|few|[\d\u00b0 ][fc])$",
     re.IGNORECASE,
 )
 
@@ -198,11 +215,15 @@ def qualified(text: str) -> Step | None:
 
 
 def without_intensity(text: str) -> str:
-    """Return a text without the words in front that say how bad something is.
+    """Return a text without the words at its ends that say how bad something is.
 
     >>> without_intensity("severe headache"), without_intensity("really bad, constant leg cramps")
     ('headache', 'leg cramps')
+    >>> without_intensity("scoliosis (mild)"), without_intensity("asthma, moderate")
+    ('scoliosis', 'asthma')
     """
+    if behind := _INTENSITY_BEHIND.search(text):
+        text = text[: behind.start()].rstrip()
     while (match := _INTENSITY.match(text)) and not _is_empty(text[match.end() :]):
         text = text[match.end() :]
     return text
