@@ -429,7 +429,7 @@ def _is_better(other: _Best, best: _Best, name: NameOf) -> bool:
         nearest = _nearest(best, name)
         return is_nearer or nearest.isascii() or greek(nearest) == nearest
     if best.is_known:
-        return is_nearer
+        return is_nearer and other.is_known
     if step == "space":  # a name in another order is none, see `_known_apart`
         return is_nearer and not other.is_known
     # "gastrointestinal (GI) bleeding" says a word twice, "patient with gout" is about a gout.
@@ -551,8 +551,8 @@ def _rewritten(part: Part, best: _Best, hits_of: Mapping[str, StringHits], names
         elif step.name == USUAL_READING:
             counts = _has_one_reading(part, hits_of)
         elif known.steps[0].name == BROADER:  # the nearest name may say how bad it is too
-            left_out = _words(part.text) - _words(known.steps[0].after)
-            counts = left_out.isdisjoint(_words(_nearest(best, names.name)))
+            said, plain = _words(_nearest(best, names.name)), _words(known.steps[0].after)
+            counts = said.isdisjoint(plain) or said.isdisjoint(_words(part.text) - plain)
         else:
             said = measurement_name(_nearest(best, names.name))
             counts = step.name != "finding" or said != step.after

@@ -250,11 +250,17 @@ def beside_readings(draft: Draft, batch: BatchHits) -> Draft:
 
 
 def _read(draft: Draft, readings: Sequence[str], known: Mapping[str, ConceptHit]) -> Draft:
-    """Return the first reading of an abbreviation in capitals, the others beside it."""
-    if len(readings) < 2 or readings[0] not in known or draft.string.islower():
+    """Return the first reading of an abbreviation in capitals, the others beside it.
+
+    Not where a search finds the concept of the only reading too.
+    """
+    if readings[0] not in known or draft.string.islower():
+        return draft
+    concepts = {hit.concept for hit in (*draft.hits[:1], *known.values())}
+    if len(readings) < 2 and draft.hits and not draft.nil and len(concepts) < 2:
         return draft
     usual = Step(USUAL_READING, draft.string, readings[0])
-    others = Step(OTHER_READINGS, draft.string, " | ".join(readings[1:]))
+    others = Step(OTHER_READINGS, draft.string, " | ".join(readings[1:]) or "another meaning")
     best, *beside = known.values()
     return draft._replace(
         string=readings[0],

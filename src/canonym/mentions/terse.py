@@ -10,13 +10,13 @@ import re
 from collections.abc import Iterator
 
 from canonym.mentions.clinical import usual_reading
-from canonym.mentions.readings import has_several, readings_of
+from canonym.mentions.readings import readings_of
 
 _NUMBERED = re.compile(r"(?P<name>[^\W\d_].+?)[ ,]+(?P<number>[1-9][a-c]?|I{1,3}[abc]?|I?V|VI)")
 _KINDS = ("{} stage {}", "{} type {}", "{} grade {}", "{} class {}", "{} {} disorder")
 _SAYS_KIND = re.compile(r"\b(?:class|degree|factor|grade|group|level|phase|stage|type)$", re.I)
 _SHORT = re.compile(r"(?<![\w/+&.-])[A-Z]{2,5}(?![\w/+&-])")
-_MOST = 2  # abbreviations of several readings in one mention
+_MOST = 2  # abbreviations without one usual reading in a mention
 
 
 def in_full(text: str) -> Iterator[str]:
@@ -32,7 +32,8 @@ def in_full(text: str) -> Iterator[str]:
     if (numbered := _NUMBERED.fullmatch(text)) and not _SAYS_KIND.search(numbered["name"]):
         name = usual_reading(numbered["name"]) or numbered["name"]
         yield from (kind.format(name, numbered["number"]) for kind in _KINDS)
-    shorts = [short for short in _SHORT.findall(text) if has_several(short)]
+    shorts = [short for short in _SHORT.findall(text) if not usual_reading(short)]
+    shorts = [short for short in shorts if readings_of(short)]
     if len(text.split()) > 1 and 0 < len(shorts) <= _MOST:
         for phrase in _read(text, shorts):
             yield usual_reading(phrase) or phrase
