@@ -21,6 +21,11 @@ heart assist device         | Presence of heart assist device
 inner ear                   | Diseases of inner ear
 chromosome segregation      | Abnormality of chromosome segregation
 ECG                         | Abnormal electrocardiogram [ECG] [EKG]
+MRI                         | nonspecific abnormal findings on magnetic resonance imaging [MRI][NMR]
+abnormality of epiglottis   | Epiglottitis
+anomaly of the tonsil       | Tonsillitis
+pseudoscleroderma           | Pseudosclerosis
+leukoderma                  | Leukosis
 surface electromyography    | Abnormal electromyogram [EMG]
 blink reflex                | Deficient blink reflex
 hypotonia                   | Congenital hypotonia

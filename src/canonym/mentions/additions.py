@@ -119,6 +119,8 @@ def _says_more(missing: Sequence[str], name: str) -> bool:
         inside, before = strong_forms([bracket[1]])[0].split(), name[: bracket.start()]
         if bracket[1].isupper():  # "Multiple endocrine neoplasia [MEN]"
             inside = strong_forms([spelt_by(bracket[1], before) or ""])[0].split()
+            if len(inside) > 2 * len(bracket[1]):
+                continue  # so many words have these letters anyway
         elif shared and shared.issubset(inside):
             return False  # "Familial dysautonomia [Riley-Day]" is Riley-Day
         elif bracket[0][0] == "[":
@@ -164,6 +166,7 @@ def _is_malignant(left: Sequence[str], missing: Sequence[str]) -> bool:
 
 def _is_of_disease(left: Sequence[str], missing: Sequence[str]) -> bool:
     """Tell whether a name has the disease of what a mention has: *dysferlin*, "Dysferlinopathy"."""
+    left = [word for word in left if word not in _WRONG] or left
     if len(left) > 1:
         return False
     (word,) = left
@@ -174,6 +177,6 @@ def _is_of_disease(left: Sequence[str], missing: Sequence[str]) -> bool:
             continue
         stem, rest = word[: end.start()], word[end.start() :]
         # Where the ending itself begins alike, it may be misspelt.
-        if other.startswith(stem) and len(rest) <= len(end[0]) + 1 and rest[:2] != end[0][:2]:
+        if other.startswith(stem) and len(rest) <= len(end[0]) + 2 and rest[:2] != end[0][:2]:
             return own is None or not _SAME.issuperset((own[0], end[0]))
     return False

@@ -118,8 +118,8 @@ _LEADS = tuple(
 # How bad or big it is, which some names say; "bad" alone is of a kind: *bad cholesterol*.
 _HOW_BAD = (
     "awful|constant|debilitating|excruciating|extreme|frequent|horrible|incredible|intense|mild"
-    "|moderate|occasional|serious|severe|significant|slight|small|some|terrible|tremendous"
-    "|unbearable"
+    "|moderate|occasional|serious|severe|significant|slight|small(?! (?:bowel|cell|fib|gut|intestin"
+    "|vessel))|some|terrible|tremendous|unbearable"
 )
 _INTENSITY = re.compile(
     r"^(?:a lot of|lots of|so much|(?:extremely|quite|really|so|very) bad"
