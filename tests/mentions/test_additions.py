@@ -21,6 +21,8 @@ heart assist device         | Presence of heart assist device
 inner ear                   | Diseases of inner ear
 chromosome segregation      | Abnormality of chromosome segregation
 ECG                         | Abnormal electrocardiogram [ECG] [EKG]
+visceral leishmaniasis      | Tegumentary leishmaniasis susceptibility
+malaria                     | Malaria, resistance to
 MRI                         | nonspecific abnormal findings on magnetic resonance imaging [MRI][NMR]
 abnormality of epiglottis   | Epiglottitis
 anomaly of the tonsil       | Tonsillitis

@@ -36,6 +36,7 @@ _NAMED = frozenset(
     injury malformation poisoning problem sting syndrome trouble ulcer
     """.split()  # noqa: SIM905
 )
+_BEFORE_ILL = frozenset({"carrier", "predisposition", "resistance", "susceptibility"})
 _ILLS = PRIVATION | _FINDINGS | _MALIGNANT | _GROWTHS | _NAMED
 # An ending that makes a disease or an act of a thing; a pair of them may mean the same.
 _OF_DISEASE = re.compile(
@@ -102,6 +103,8 @@ def names_another(against: Against, name: str) -> bool:
         return bool(numbers) or (led is not None and led[0].strip().lower() in against.missing)
     if not missing:
         return False
+    if any(word in _BEFORE_ILL for word in missing) and _BEFORE_ILL.isdisjoint(left):
+        return True
     if not own:
         return _says_more(missing, name)
     return (
