@@ -1,4 +1,4 @@
-"""What a note says in too few words: *CKD 3* is a stage, and *tension HA* a headache.
+"""Notes in too few words: *CKD 3* is a stage, and *tension HA* a headache.
 
 Alone a number or an abbreviation of several readings says nothing certain. With the words beside it
 one of the readings may be a name, which a sieve has to know.

@@ -95,7 +95,8 @@ _HEADING = (
 )
 _TEST = (
     "(?:biopsy|ct|cxr|echo(?:cardiogram)?|exam(?:ination)?|imaging|mri|o/e|on exam(?:ination)?"
-    "|pathology|ultrasound|x-?ray)(?: (?:abdomen|brain|chest|head|pelvis|spine))?"
+    "|pathology|ultrasound|us(?= (?:abdomen|pelvis))|x-?ray)"
+    "(?: (?:abdomen|brain|chest|head|pelvis|spine))?"
 )
 _LEAD_IN = re.compile(
     rf"^(?:(?:(?:the )?(?:patient|pt\.?)|he|she) {_HAS}(?: an?)? "
@@ -111,7 +112,8 @@ _LEADS = tuple(
     for lead in """
     admiss admitt assess associ biopsy case_o cc chief_ comorb compla condit ct curren cxr diagno
     discha diseas disord dx echo eviden exam final_ findin he_ i_have i_suff imagin impres indica
-    known_ main_ mri o/e on_exa pathol patien presen primar ultras x-ray xray
+    known_ main_ mri o/e on_exa pathol patien presen primar ultras us_abd us_pel
+    x-ray xray
     princi proble pt_ pt._ reason second she_ suffer sympto the_pa the_pt
     """.split()  # noqa: SIM905
 )
@@ -147,6 +149,7 @@ _MEASURED = re.compile(
     rf"|[ ,]+{_AMOUNT} ?(?:hours?|hrs?|days?|wks?|weeks?) ago"
     rf"|{_ONSET}(?:at |since |from )?age (?:of )?\d{{1,2}}(?: ?{_UNITS})?\)?"
     rf"|{_ONSET}(?:at |since |from )\d{{1,2}} ?{_UNITS}(?: of age)?\)?"
+    rf"|[ ,]+onset \d{{1,2}} ?{_UNITS}"
     rf"|[ ,]+\((?:onset )?\d{{1,2}} ?{_UNITS}\)"
     r"|[ ,]+\(?(?:of )?(?:\d+(?:\.\d+)? ?(?:[xX\u00d7] ?\d+(?:\.\d+)? ?){0,2}(?:cm|mm)"
     r"|\d{1,3} ?(?:degrees?|\u00b0)|[-\u2212]\d(?:\.\d)? ?(?:SDS?|z))\)?"
@@ -310,6 +313,7 @@ def _trimmed(text: str) -> str:
 
 _OPTIONAL = re.compile(r" ?\((?:[a-z]{3,}[ ,\-]*)+\)", re.IGNORECASE)
 _OPTIONAL_END = re.compile(r"(?: \((?:[a-z]{3,}[ ,\-]*)+\)){2,}$")
+_SEVERITY = re.compile(r" \((?:mild|moderate|severe)\)$", re.IGNORECASE)
 _LONGEST = 80  # letters; longer names are descriptions, whose bare form nobody writes
 _PAIRED = re.compile(r" ?, ?unspecified (?:ear|eye)$", re.IGNORECASE)
 _UNCOMPLICATED = re.compile(r",? without (?:other )?(?:complications?|obstruction)$", re.IGNORECASE)
@@ -332,6 +336,8 @@ def bare_name(name: str) -> Bare | None:
     'Sepsis'
     >>> bare_name("(Pure) hypercholesterolemia NOS").text
     'hypercholesterolemia'
+    >>> bare_name("Chronic kidney disease, stage 4 (severe)").text
+    'Chronic kidney disease, stage 4'
     >>> bare_name("Syncope and collapse").text
     'Syncope'
     >>> bare_name("Latent tuberculosis infection (LTBI)").text
@@ -355,7 +361,9 @@ def bare_name(name: str) -> Bare | None:
         text = _PAIRED.sub("", text)
     stripped = _stripped(text, is_name=True)
     bare = stripped.text
-    if "(" in bare:
+    if (severity := _SEVERITY.search(bare)) and not _is_empty(bare[: severity.start()]):
+        bare, is_narrower = bare[: severity.start()], True
+    elif "(" in bare:
         bare = (_OPTIONAL_END if bare == name else _OPTIONAL).sub("", bare).strip()
     if bare == name or _is_empty(bare):
         return None
