@@ -2,9 +2,9 @@
 
 ``noted.tsv`` has phrases of notes and lists of problems with what they mean, written for this
 measurement: who has it, how bad it is, since when, short forms that the phrase explains itself,
-numbers without their kind. Counted is how many are linked to the concept of the plain name, how
-many of them with a confidence of at least 0.8, and how many are as sure of another concept. Plain
-names that are not linked surely themselves are left out.
+numbers without their kind, salts of drugs. Counted is how many are linked to the concept of the
+plain name, how many of them with a confidence of at least 0.8, and how many are as sure of another
+concept. Plain names that are not linked surely themselves are left out.
 
     python benchmarks/noted.py
 """
@@ -22,6 +22,7 @@ from record import data_folder, save
 NOTED = Path(__file__).parent / "noted.tsv"
 SURE = 0.8
 HPO = "hpo/hp-2014-11-14.obo.gz"
+DRUGS = "drugbank-vocabulary/drugbank_vocabulary.csv.gz"
 
 
 def count(linker: Linker, rows: list[dict[str, str]]) -> dict[str, int]:
@@ -49,17 +50,16 @@ def main() -> None:
     with NOTED.open(encoding="utf-8", newline="") as stream:
         rows = list(csv.DictReader(stream, delimiter="\t"))
     with TemporaryDirectory() as folder:
-        phenotypes = Terminology.build(read_records(data / HPO))
-        linkers = {
-            "ICD-10-CM": Linker.default(),
-            "HPO": Linker.build(phenotypes, folder=Path(folder) / "index"),
-        }
+        linkers = {"ICD-10-CM": Linker.default()}
+        for name, file in {"HPO": HPO, "DrugBank": DRUGS}.items():
+            terminology = Terminology.build(read_records(data / file))
+            linkers[name] = Linker.build(terminology, folder=Path(folder) / name)
         result = {
             name: count(linker, [row for row in rows if row["terminology"] == name])
             for name, linker in linkers.items()
         }
     print(result)
-    path = save("noted", result, packages=["simple-icd-10-cm"], data=[data / HPO])
+    path = save("noted", result, packages=["simple-icd-10-cm"], data=[data / HPO, data / DRUGS])
     print(f"saved {path.name}")
 
 

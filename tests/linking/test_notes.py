@@ -155,3 +155,43 @@ def test_what_another_program_writes_around_a_name_is_undone(linker: Linker, men
     assert link.id == "N:2"
     assert link.confidence is not None
     assert link.confidence > SURE
+
+
+DRUGS = [
+    *(Concept("R:1", "Metformin"), Concept("R:2", "Heparin"), Concept("R:3", "Sodium")),
+    *(Concept("R:4", "Morphine"), Concept("R:5", "Morphine sulfate"), Concept("R:6", "Estrone")),
+]
+
+
+@pytest.fixture(scope="module")
+def drugs() -> Linker:
+    return Linker.build(Terminology.build(DRUGS))
+
+
+@pytest.mark.parametrize(
+    ("mention", "id", "relation"),
+    [
+        ("metformin HCl", "R:1", "broader"),
+        ("Metformin hydrochloride 500 mg tab", "R:1", "broader"),
+        ("metformin XR", "R:1", "broader"),
+        ("Rx: metformin", "R:1", "equal"),
+        ("heparin sodium", "R:2", "broader"),
+        ("heparin drip", "R:2", "broader"),
+        ("morphine sulphate", "R:5", "equal"),  # a name as it is written
+        ("morphine hydrochloride", "R:4", "broader"),
+    ],
+)
+def test_a_salt_of_a_known_drug_is_a_narrower_one(
+    drugs: Linker, mention: str, id: str, relation: str
+) -> None:
+    (link,) = drugs.link([mention])
+    assert link.id == id
+    assert link.confidence is not None
+    assert link.confidence > SURE
+    assert next(mappings_of(link)).relation == relation
+
+
+@pytest.mark.parametrize("mention", ["sodium chloride", "estrone sulfate"])
+def test_what_is_named_by_its_salt_is_no_such_drug(drugs: Linker, mention: str) -> None:
+    (link,) = drugs.link([mention])
+    assert link.confidence is None or link.confidence < SURE

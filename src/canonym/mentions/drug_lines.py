@@ -134,6 +134,41 @@ _DIGIT = re.compile(r"\d")
 _NAME = re.compile(r"[^\W\d_]{3}")
 _LONGEST = 300
 
+# --- salts ----------------------------------------------------------------------------------------
+
+_SALT = re.compile(
+    r"\s+(?:(?:di|mono|hemi|sesqui|tri)?(?:hydrate|hydrochloride|sodium)|hcl|hydrobromide|hbr|acetate"
+    r"|anhydrous|be[sz][yi]late|bisulfate|bitartrate|bromide|calcium|chloride|citrate|decanoate"
+    r"|enanthate|fumarate|furoate|gluconate|hyclate|lactate|magnesium|malate|maleate|mes[iy]late"
+    r"|pamoate|potassium|(?:di)?propionate|succinate|sul(?:f|ph)ate|tartrate|tosylate|tromethamine"
+    r"|valerate|xinafoate|(?-i:XL|XR)|drip|gtts?|taper)$",
+    re.IGNORECASE,
+)
+# What is named by its salt: metals and simple groups, and hormones that the body bears as sulfates.
+_NO_BASE = re.compile(
+    r"(?:alumin(?:i)?um|ammonium|barium|calcium|copper|cupric|ferric|ferrous|hydrogen|iron|lead|lithium"
+    r"|magnesium|mangan\w+|mercur\w+|nickel|potassium|selen\w+|silver|sodium|stannous|zinc|\w*yl"
+    r"|acid|.*(?:one|an)(?= sul))\b",
+    re.IGNORECASE,
+)
+_LEAST_BASE = 5  # letters
+
+
+def without_salt(text: str) -> str:
+    """Return a drug without its salt, its water or the pace of its release.
+
+    >>> without_salt("metformin HCl"), without_salt("amlodipine besylate")
+    ('metformin', 'amlodipine')
+    >>> without_salt("sodium chloride"), without_salt("estrone sulfate")
+    ('sodium chloride', 'estrone sulfate')
+    """
+    while match := _SALT.search(text):
+        if match.start() < _LEAST_BASE or _NO_BASE.match(text):
+            return text
+        text = text[: match.start()]
+    return text
+
+
 # --- taking one apart -----------------------------------------------------------------------------
 
 _JOINT = re.compile(

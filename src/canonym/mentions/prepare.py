@@ -22,7 +22,7 @@ from canonym.mentions.abbreviations import expand, without_own_short_forms
 from canonym.mentions.binomials import Binomials, organism_steps, organisms_in
 from canonym.mentions.clinical import usual_reading
 from canonym.mentions.composites import split_composite
-from canonym.mentions.drug_lines import DrugLine, drug_line
+from canonym.mentions.drug_lines import DrugLine, drug_line, without_salt
 from canonym.mentions.flags import consistent
 from canonym.mentions.lists import (
     Items,
@@ -385,6 +385,10 @@ class Preparation:
         part = Part(text, alternatives, steps, guesses=guesses, rewrites=rewrites, status=status)
         if self.speller is None:
             return part
+        for name in (text, *([] if line is None else [line.whole])):
+            if (base := without_salt(name)) != name:
+                rewrites = (*rewrites, Step(BROADER, name, base))
+                part = part._replace(rewrites=rewrites)
         if (plain := without_intensity(text)) != text:
             of_plain = self._rewritten(plain, (), context, ())
             rewrites = (*rewrites, Step(BROADER, text, plain))

@@ -91,7 +91,8 @@ _HEADING = (
     "(?:(?:admission|admitting|associated|current|discharge|final|main|presenting|primary|principal"
     "|secondary) )?(?:assessment|cc|(?:chief )?complaints?|comorbidit(?:y|ies)|conditions?"
     "|diagnos[ei]s|disease|disorder|dx|findings?|impression|indication|problems?"
-    "|reason for (?:admission|consultation|encounter|referral|visit)|symptoms?)"
+    "|medications?|meds|rx|reason for (?:admission|consultation|encounter|referral|visit)"
+    "|symptoms?)"
 )
 _TEST = (
     "(?:biopsy|ct|cxr|echo(?:cardiogram)?|exam(?:ination)?|imaging|mri|o/e|on exam(?:ination)?"
@@ -112,9 +113,9 @@ _LEADS = tuple(
     for lead in """
     admiss admitt assess associ biopsy case_o cc chief_ comorb compla condit ct curren cxr diagno
     discha diseas disord dx echo eviden exam final_ findin he_ i_have i_suff imagin impres indica
-    known_ main_ mri o/e on_exa pathol patien presen primar ultras us_abd us_pel
+    known_ main_ medica meds mri o/e on_exa pathol patien presen primar ultras us_abd us_pel
     x-ray xray
-    princi proble pt_ pt._ reason second she_ suffer sympto the_pa the_pt
+    princi proble pt_ pt._ reason rx second she_ suffer sympto the_pa the_pt
     """.split()  # noqa: SIM905
 )
 # How bad or big it is, which some names say; "bad" alone is of a kind: *bad cholesterol*.
