@@ -64,6 +64,11 @@ def test_a_note_may_say_that_it_is_not_so(linker: Linker, mention: str) -> None:
         ("moderately severe knee pain", "N:2"),
         ("severe HTN", "N:3"),
         ("mild gout", "N:9"),
+        ("gout, recurrent", "N:9"),
+        ("headache L", "N:1"),
+        ("left headache", "N:1"),
+        ("poorly controlled HTN", "N:3"),
+        ("gout stage 2", "N:9"),
     ],
 )
 def test_how_bad_it_is_makes_a_known_name_broader(linker: Linker, mention: str, id: str) -> None:

@@ -550,7 +550,7 @@ def _rewritten(part: Part, best: _Best, hits_of: Mapping[str, StringHits], names
             counts = _stands(step, known.hits, names)
         elif step.name == USUAL_READING:
             counts = _has_one_reading(part, hits_of)
-        elif known.steps[0].name == BROADER:  # the nearest name may say how bad it is too
+        elif known.steps[0].name == BROADER:  # the nearest name may say it too
             said, plain = _words(_nearest(best, names.name)), _words(known.steps[0].after)
             counts = said.isdisjoint(plain) or said.isdisjoint(_words(part.text) - plain)
         else:

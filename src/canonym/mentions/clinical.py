@@ -157,18 +157,26 @@ _MIXED_CASE = {
     "HFpEF": "heart failure with preserved ejection fraction",
     "HFrEF": "heart failure with reduced ejection fraction",
     "IgAN": "IgA nephropathy",
+    "hypoK": "hypokalemia",
+    "hyperK": "hyperkalemia",
+    "hypoNa": "hyponatremia",
+    "hyperNa": "hypernatremia",
+    "hypoMg": "hypomagnesemia",
+    "hypoCa": "hypocalcemia",
+    "hyperCa": "hypercalcemia",
 }
 _ANY_CASE = _read(
     """
-    abd: abdominal; afib: atrial fibrillation; aflutter: atrial flutter; bilat: bilateral;
-    brady: bradycardia; bx: biopsy; cdiff: Clostridioides difficile; chol: cholesterol;
-    congen: congenital; displ: displaced; dysfxn: dysfunction; dz: disease; etoh: alcohol;
-    exac: exacerbation; frac: fracture; fract: fracture; fx: fracture; fxn: function;
-    fxs: fractures; hep: hepatitis; htn: hypertension; insuff: insufficiency; lac: laceration;
-    lacs: lacerations; malig: malignant; mets: metastases; neopl: neoplasm; nondispl: nondisplaced;
-    obstr: obstruction; preg: pregnancy; prox: proximal; resp: respiratory; sz: seizure;
-    szs: seizures; tachy: tachycardia; uncomp: uncomplicated; vag: vaginal;
-    vfib: ventricular fibrillation; vtach: ventricular tachycardia; wt: weight
+    abd: abdominal; afib: atrial fibrillation; aflutter: atrial flutter; appy: appendectomy;
+    bilat: bilateral; brady: bradycardia; bx: biopsy; cdiff: Clostridioides difficile;
+    chol: cholesterol; congen: congenital; def: deficiency; displ: displaced; dysfxn: dysfunction;
+    dz: disease; etoh: alcohol; exac: exacerbation; frac: fracture; fract: fracture; fx: fracture;
+    fxn: function; fxs: fractures; hep: hepatitis; htn: hypertension; infxn: infection;
+    insuff: insufficiency; lac: laceration; lacs: lacerations; malig: malignant; mets: metastases;
+    neopl: neoplasm; nondispl: nondisplaced; obstr: obstruction; preg: pregnancy; prox: proximal;
+    pyelo: pyelonephritis; resp: respiratory; sz: seizure; szs: seizures; tachy: tachycardia;
+    uncomp: uncomplicated; vag: vaginal; vfib: ventricular fibrillation;
+    vtach: ventricular tachycardia; wt: weight
     """
 )
 # These mean this beside other words: *OA of the knee*.
@@ -313,8 +321,8 @@ _READINGS = _forms()
 # In running text these are words or units, or stand for something else as well.
 _ONLY_IN_LISTS = frozenset(
     """
-    abd bilat bx chol congen displ frac fract hep insuff lac lacs malig mets neopl obstr preg prox
-    resp uncomp vag wt
+    abd appy bilat bx chol congen def displ frac fract hep insuff lac lacs malig mets neopl obstr
+    preg prox resp uncomp vag wt
     """.split()  # noqa: SIM905
 )
 

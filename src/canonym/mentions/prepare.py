@@ -51,7 +51,7 @@ from canonym.mentions.terse import in_full
 from canonym.text import normalise
 from canonym.text.characters import greek
 from canonym.text.markup import repairs
-from canonym.text.qualifiers import BROADER, qualified, without_intensity
+from canonym.text.qualifiers import BROADER, qualified, without_details
 from canonym.types import CORRECTION, USUAL_READING, Step
 
 LONGEST = 1_000
@@ -385,16 +385,24 @@ class Preparation:
         part = Part(text, alternatives, steps, guesses=guesses, rewrites=rewrites, status=status)
         if self.speller is None:
             return part
-        for name in (text, *([] if line is None else [line.whole])):
-            if (base := without_salt(name)) != name:
-                rewrites = (*rewrites, Step(BROADER, name, base))
-                part = part._replace(rewrites=rewrites)
-        if (plain := without_intensity(text)) != text:
+        rewrites = (*rewrites, *self._broader(text, alternatives, context))
+        return part._replace(rewrites=rewrites, readings=readings_of(text))
+
+    def _broader(
+        self, text: str, alternatives: Sequence[Step], context: _Context
+    ) -> tuple[Step, ...]:
+        """Return what a text is a case of, which sieves have to know: without details or salt."""
+        read = (step.after for step in alternatives if step.name in (USUAL_READING, DRUG_LINE))
+        broader = [
+            Step(BROADER, name, plain)
+            for name in dict.fromkeys((text, *read))
+            for plain in dict.fromkeys((without_salt(name), without_details(name)))
+            if plain != name
+        ]
+        if (plain := without_details(text)) != text:
             of_plain = self._rewritten(plain, (), context, ())
-            rewrites = (*rewrites, Step(BROADER, text, plain))
-            rewrites = (*rewrites, *of_plain.alternatives, *of_plain.rewrites)
-            part = part._replace(rewrites=rewrites)
-        return part._replace(readings=readings_of(text))
+            broader += [*of_plain.alternatives, *of_plain.rewrites]
+        return tuple(broader)
 
     def _of_line(self, text: str, line: DrugLine) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
         """Return the names in a drug line to search with, and those that only a sieve may know."""

@@ -118,19 +118,28 @@ _LEADS = tuple(
     princi proble pt_ pt._ reason rx second she_ suffer sympto the_pa the_pt
     """.split()  # noqa: SIM905
 )
-# How bad or big it is, which some names say; "bad" alone is of a kind: *bad cholesterol*.
-_HOW_BAD = (
-    "awful|constant|debilitating|excruciating|extreme|frequent|horrible|incredible|intense|mild"
-    "|moderate|occasional|serious|severe|significant|slight|small(?! (?:bowel|cell|fib|gut|intestin"
-    "|vessel))|some|terrible|tremendous|unbearable"
+# How bad or big it is, where, and how it goes on, which some names say. "Bad" alone is of a kind:
+# *bad cholesterol*.
+_DETAILS = (
+    "advanced|awful|bilateral|constant|debilitating|excruciating|extreme|frequent|horrible|intense"
+    "|incredible|intermittent|left(?:[- ]sided)?|mild|moderate|new(?:[- ]onset)?|occasional"
+    "|metastatic(?! (?:cancer|disease|lesion|neoplasm|tumou?r))|persistent|recurrent"
+    "|(?:poorly |un|well[- ])?controlled|right(?:[- ]sided)?|serious|severe|significant|slight"
+    "|small|some|stable|terrible|tremendous|unbearable|unilateral|worsening"
+    "|(?:clinical |pathologic )?(?:grade|stage) (?:[0-4]|I{1,3}|IV)[abc]?"
 )
-_INTENSITY = re.compile(
+_DETAIL = re.compile(
     r"^(?:a lot of|lots of|so much|(?:extremely|quite|really|so|very) bad"
     r"|extremely|mildly|moderately|quite|really|severely|slightly|so|very"
-    rf"|{_HOW_BAD})(?: ?, ?| (?:and )?)(?=[a-z]{{3}})",
+    rf"|{_DETAILS})(?: ?, ?| (?:and )?)(?=[a-z]{{3}})",
     re.IGNORECASE,
 )
-_INTENSITY_BEHIND = re.compile(rf"(?:,| [-\u2013]|(?= ?\()) ?\(?(?:{_HOW_BAD})\)?$", re.IGNORECASE)
+_DETAIL_BEHIND = re.compile(
+    rf"(?:,| [-\u2013]|(?= ?\()) ?\(?(?:{_DETAILS})\)?$"
+    r"| (?:grade|stage) (?:[0-4]|I{1,3}|IV)[abc]?$"
+    r"|(?<=[a-z]{5})(?<!group)(?<!factor)(?<!antigen)[ ,]+\(?(?-i:[RL])\)?$",
+    re.IGNORECASE,
+)
 _NOTED = "without mention of "
 _TAIL = 90  # letters; no end is longer
 _UNIT = 12  # letters; no unit is longer, with what stands before it
@@ -218,17 +227,17 @@ def qualified(text: str) -> Step | None:
     return Step(BROADER if stripped.is_broader else QUALIFIERS, text, stripped.text)
 
 
-def without_intensity(text: str) -> str:
-    """Return a text without the words at its ends that say how bad something is.
+def without_details(text: str) -> str:
+    """Return a text without the words at its ends that say how bad it is, where, and since when.
 
-    >>> without_intensity("severe headache"), without_intensity("really bad, constant leg cramps")
+    >>> without_details("severe headache"), without_details("really bad, constant leg cramps")
     ('headache', 'leg cramps')
-    >>> without_intensity("scoliosis (mild)"), without_intensity("asthma, moderate")
-    ('scoliosis', 'asthma')
+    >>> without_details("scoliosis (mild)"), without_details("recurrent pneumonia, left")
+    ('scoliosis', 'pneumonia')
     """
-    if behind := _INTENSITY_BEHIND.search(text):
+    while (behind := _DETAIL_BEHIND.search(text)) and not _is_empty(text[: behind.start()]):
         text = text[: behind.start()].rstrip()
-    while (match := _INTENSITY.match(text)) and not _is_empty(text[match.end() :]):
+    while (match := _DETAIL.match(text)) and not _is_empty(text[match.end() :]):
         text = text[match.end() :]
     return text
 
