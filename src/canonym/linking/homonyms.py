@@ -260,7 +260,7 @@ def _read(draft: Draft, readings: Sequence[str], known: Mapping[str, ConceptHit]
     if len(readings) < 2 and draft.hits and not draft.nil and len(concepts) < 2:
         return draft
     usual = Step(USUAL_READING, draft.string, readings[0])
-    others = Step(OTHER_READINGS, draft.string, " | ".join(readings[1:]) or "another meaning")
+    others = Step(OTHER_READINGS, draft.string, " | ".join(readings[1:]) or "something else")
     best, *beside = known.values()
     return draft._replace(
         string=readings[0],

@@ -250,9 +250,13 @@ def _same_name(best: Candidate, second: Candidate) -> bool:
     """Tell whether a sieve found the second by the same name, and not by a part of the mention."""
     if second.sieve != best.sieve:
         return False
-    if best.sieve == "bare":  # the qualifiers differ
-        return True
+    if best.sieve == "bare":  # "X, unspecified" is what X means rather than "X (moderate)"
+        return _is_narrower(second.name) <= _is_narrower(best.name)
     return _same_words(best.name, second.name)
+
+
+def _is_narrower(name: str) -> bool:
+    return (bare := bare_name(name)) is not None and bare.is_narrower
 
 
 def _bare_form(name: str) -> str:
@@ -551,9 +555,8 @@ def _is_another(link: Link, best: Candidate) -> bool:
 def _leaves_short_form(best: Candidate, text: str) -> bool:
     if best.against.relation != "broader" or text.isupper():
         return False
-    left = set(best.against.left_over)
-    words = (word for word in _SHORT.findall(text) if not _ROMAN.fullmatch(word))
-    return any(word.lower() in left for word in words)
+    words = (word.lower() for word in _SHORT.findall(text) if not _ROMAN.fullmatch(word))
+    return not set(best.against.left_over).isdisjoint(words)
 
 
 def _is_likely(step: Step) -> bool:
