@@ -554,8 +554,8 @@ def _rewritten(part: Part, best: _Best, hits_of: Mapping[str, StringHits], names
             said, plain = _words(_nearest(best, names.name)), _words(known.steps[0].after)
             counts = said.isdisjoint(plain) or said.isdisjoint(_words(part.text) - plain)
         else:
-            said = measurement_name(_nearest(best, names.name))
-            counts = step.name != "finding" or said != step.after
+            finding = measurement_name(_nearest(best, names.name))
+            counts = step.name != "finding" or finding != step.after
         if counts:
             return known._replace(hits=_before(known.hits, best.hits))
     guess = _meant_guess(part, hits_of)

@@ -307,7 +307,7 @@ _ENGLISH = frozenset({"doe", "pad", "sob"})  # words, in small letters
 
 def _forms() -> dict[str, str]:
     """Return the reading of every form that is read: in small letters, in capitals, plurals."""
-    readings = _CAPITALS | _MIXED_CASE
+    readings = {**_CAPITALS, **_MIXED_CASE}
     for short, reading in _CAPITALS.items():
         readings[f"{short}s"] = reading if reading.endswith("s") else f"{reading}s"
         if short.lower() not in _ENGLISH:
