@@ -69,6 +69,8 @@ def test_a_note_may_say_that_it_is_not_so(linker: Linker, mention: str) -> None:
         ("left headache", "N:1"),
         ("poorly controlled HTN", "N:3"),
         ("gout stage 2", "N:9"),
+        ("feeling depression at night", "N:7"),
+        ("knee pain in the morning", "N:2"),
     ],
 )
 def test_how_bad_it_is_makes_a_known_name_broader(linker: Linker, mention: str, id: str) -> None:

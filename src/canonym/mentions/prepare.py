@@ -396,10 +396,10 @@ class Preparation:
         broader = [
             Step(BROADER, name, plain)
             for name in dict.fromkeys((text, *read))
-            for plain in dict.fromkeys((without_salt(name), without_details(name)))
+            for plain in (*without_details(name), without_salt(name))
             if plain != name
         ]
-        if (plain := without_details(text)) != text:
+        for plain in without_details(text)[-1:]:
             of_plain = self._rewritten(plain, (), context, ())
             broader += [*of_plain.alternatives, *of_plain.rewrites]
         return tuple(broader)

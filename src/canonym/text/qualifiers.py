@@ -111,11 +111,11 @@ _LEAD_IN = re.compile(
 _LEADS = tuple(
     lead.replace("_", " ")
     for lead in """
-    admiss admitt assess associ biopsy case_o cc chief_ comorb compla condit ct curren cxr diagno
-    discha diseas disord dx echo eviden exam final_ findin he_ i_have i_suff imagin impres indica
-    known_ main_ medica meds mri o/e on_exa pathol patien presen primar ultras us_abd us_pel
-    x-ray xray
-    princi proble pt_ pt._ reason rx second she_ suffer sympto the_pa the_pt
+    admiss admitt assess associ biopsy case_o cc chief_ comorb compla condit ct curren cxr
+    diagno discha diseas disord dx echo eviden exam final_ findin he_ i_have i_suff imagin
+    impres indica known_ main_ medica meds mri o/e on_exa pathol patien presen primar princi
+    proble pt._ pt_ reason rx second she_ suffer sympto the_pa the_pt ultras us_abd us_pel x-ray
+    xray
     """.split()  # noqa: SIM905
 )
 # How bad or big it is, where, and how it goes on, which some names say. "Bad" alone is of a kind:
@@ -129,13 +129,17 @@ _DETAILS = (
     "|(?:clinical |pathologic )?(?:grade|stage) (?:[0-4]|I{1,3}|IV)[abc]?"
 )
 _DETAIL = re.compile(
-    r"^(?:a lot of|lots of|so much|(?:extremely|quite|really|so|very) bad"
+    r"^(?:feel(?:s|ing)?|i (?:am|feel|get)|i'm|a lot of|lots of|so much"
+    r"|(?:extremely|quite|really|so|very) bad"
     r"|extremely|mildly|moderately|quite|really|severely|slightly|so|very"
     rf"|{_DETAILS})(?: ?, ?| (?:and )?)(?=[a-z]{{3}})",
     re.IGNORECASE,
 )
 _DETAIL_BEHIND = re.compile(
     rf"(?:,| [-\u2013]|(?= ?\()) ?\(?(?:{_DETAILS})\)?$"
+    r"| (?:after (?:eating|exercise|exertion|meals|walking)|all (?:day|night|the time)"
+    r"|at (?:night|rest|times)|constantly|daily|every day|in the (?:evening|morning)"
+    r"|(?:on|with) exertion|sometimes)$"
     r"| (?:grade|stage) (?:[0-4]|I{1,3}|IV)[abc]?$"
     r"|(?<=[a-z]{5})(?<!group)(?<!factor)(?<!antigen)[ ,]+\(?(?-i:[RL])\)?$",
     re.IGNORECASE,
@@ -227,18 +231,29 @@ def qualified(text: str) -> Step | None:
     return Step(BROADER if stripped.is_broader else QUALIFIERS, text, stripped.text)
 
 
-def without_details(text: str) -> str:
-    """Return a text without the words at its ends that say how bad it is, where, and since when.
+def without_details(text: str) -> tuple[str, ...]:
+    """Return a text without the words at its ends that say how bad it is, where, and when.
 
-    >>> without_details("severe headache"), without_details("really bad, constant leg cramps")
-    ('headache', 'leg cramps')
-    >>> without_details("scoliosis (mild)"), without_details("recurrent pneumonia, left")
-    ('scoliosis', 'pneumonia')
+    First without those in front, then without those behind, and without both.
+
+    >>> without_details("really bad, constant leg cramps"), without_details("scoliosis (mild)")
+    (('leg cramps',), ('scoliosis',))
+    >>> without_details("recurrent pneumonia, left")
+    ('pneumonia, left', 'recurrent pneumonia', 'pneumonia')
     """
-    while (behind := _DETAIL_BEHIND.search(text)) and not _is_empty(text[: behind.start()]):
-        text = text[: behind.start()].rstrip()
+    shorter = _without_front(text), _without_back(text), _without_front(_without_back(text))
+    return tuple(dict.fromkeys(other for other in shorter if other != text))
+
+
+def _without_front(text: str) -> str:
     while (match := _DETAIL.match(text)) and not _is_empty(text[match.end() :]):
         text = text[match.end() :]
+    return text
+
+
+def _without_back(text: str) -> str:
+    while (match := _DETAIL_BEHIND.search(text)) and not _is_empty(text[: match.start()]):
+        text = text[: match.start()].rstrip()
     return text
 
 
