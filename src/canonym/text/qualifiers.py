@@ -120,23 +120,25 @@ _LEADS = tuple(
 )
 # How bad or big it is, where, and how it goes on, which some names say. "Bad" alone is of a kind:
 # *bad cholesterol*.
-_DETAILS = (
-    "advanced|awful|bilateral|constant|debilitating|excruciating|extreme|frequent|horrible|intense"
-    "|incredible|intermittent|left(?:[- ]sided)?|mild|moderate|new(?:[- ]onset)?|occasional"
+_DEGREES = (
+    "advanced|awful|constant|debilitating|excruciating|extreme|frequent|horrible|incredible|intense"
+    "|intermittent|(?:mild|moderate)(?:[- ]to[- ](?:moderate|severe))?|new(?:[- ]onset)?|occasional"
     "|metastatic(?! (?:cancer|disease|lesion|neoplasm|tumou?r))|persistent|recurrent"
-    "|(?:poorly |un|well[- ])?controlled|right(?:[- ]sided)?|serious|severe|significant|slight"
-    "|small|some|stable|terrible|tremendous|unbearable|unilateral|worsening"
+    "|(?:poorly |un|well[- ])?controlled|serious|severe|significant|slight|small|some|stable"
+    "|terrible|tremendous|unbearable|worsening"
     "|(?:clinical |pathologic )?(?:grade|stage) (?:[0-4]|I{1,3}|IV)[abc]?"
 )
+_SIDES = "bilateral|(?:left|right)(?:[- ]sided)?|unilateral"
 _DETAIL = re.compile(
-    r"^(?:feel(?:s|ing)?|i (?:am|feel|get)|i'm|a lot of|lots of|so much"
-    r"|(?:extremely|quite|really|so|very) bad"
+    r"^(?:(?:feel(?:s|ing)?|i (?:am|feel|get)|i'm|a lot of|lots of|so much"
+    rf"|{_SIDES}) (?!(?:and|or)\b)"
+    r"|(?:(?:extremely|quite|really|so|very) bad"
     r"|extremely|mildly|moderately|quite|really|severely|slightly|so|very"
-    rf"|{_DETAILS})(?: ?, ?| (?:and )?)(?=[a-z]{{3}})",
+    rf"|{_DEGREES})(?: ?, ?| (?:and )?))(?=[a-z]{{3}})",
     re.IGNORECASE,
 )
 _DETAIL_BEHIND = re.compile(
-    rf"(?:,| [-\u2013]|(?= ?\()) ?\(?(?:{_DETAILS})\)?$"
+    rf"(?:,| [-\u2013]|(?= ?\()) ?\(?(?:{_DEGREES}|{_SIDES})\)?$"
     r"| (?:after (?:eating|exercise|exertion|meals|walking)|all (?:day|night|the time)"
     r"|at (?:night|rest|times)|constantly|daily|every day|in the (?:evening|morning)"
     r"|(?:on|with) exertion|sometimes)$"
