@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from canonym import Concept, Linker, Name, Terminology
@@ -202,3 +204,48 @@ def test_a_salt_of_a_known_drug_is_a_narrower_one(
 def test_what_is_named_by_its_salt_is_no_such_drug(drugs: Linker, mention: str) -> None:
     (link,) = drugs.link([mention])
     assert link.confidence is None or link.confidence < SURE
+
+
+@pytest.mark.parametrize(
+    ("mention", "status"),
+    [
+        ("MRI brain: no headache", "negated"),
+        ("I have never had gout", "negated"),
+        ("final diagnosis: no gout", "negated"),
+        ("Dx: ?gout", "uncertain"),
+        ("CT head: r/o hypertension", "uncertain"),
+    ],
+)
+def test_a_status_behind_a_heading_is_read(linker: Linker, mention: str, status: str) -> None:
+    (link,) = linker.link([mention])
+    assert link.status == (status,)
+
+
+@pytest.mark.parametrize("mention", ["headache 0/10", "gout x 0"])
+def test_what_was_never_there_is_not_sure(linker: Linker, mention: str) -> None:
+    (link,) = linker.link([mention])
+    assert link.nil or link.confidence is None or link.confidence < SURE
+
+
+SPECIFIC = [
+    *(
+        Concept("S:1", "Dyspnea"),
+        Concept("S:2", "Exertional dyspnea"),
+        Concept("S:3", "Hypothermia"),
+    ),
+    *(Concept("S:4", "Tonsillitis"), Concept("S:5", "Recurring tonsillitis")),
+]
+
+
+@pytest.mark.parametrize(
+    ("mention", "id"), [("dyspnea on exertion", "S:2"), ("recurrent tonsillitis", "S:5")]
+)
+def test_a_nearer_name_says_the_detail_in_other_words(mention: str, id: str) -> None:
+    (link,) = Linker.build(Terminology.build(SPECIFIC)).link([mention])
+    assert link.id == id
+
+
+def test_a_gap_of_a_thousand_spaces_costs_no_time(linker: Linker) -> None:
+    begun = time.process_time()
+    linker.link([f"gout{' ' * 900}3", f"{' ' * 990}R"])
+    assert time.process_time() - begun < 3

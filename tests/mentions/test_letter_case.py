@@ -19,6 +19,8 @@ LABEL = "Some Acquired Disorder"
         ("rings", "RING", "RING domain"),
         ("Coach", "COACH", "COACH syndrome"),
         ("all", "ALL", LABEL),
+        ("sad", "SAD", LABEL),
+        ("cold", "COLD", "Chronic obstructive lung disease"),
     ],
 )
 def test_a_word_is_no_acronym_that_is_spelt_like_it(mention: str, name: str, label: str) -> None:

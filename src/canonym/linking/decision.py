@@ -21,7 +21,7 @@ from canonym.mentions.status import Stated, said_by, status_beside_code
 from canonym.text import UNORDERED, explain, normalise
 from canonym.text.characters import greek
 from canonym.text.memo import strong_forms
-from canonym.text.qualifiers import BROADER, QUALIFIERS, has_lead_in
+from canonym.text.qualifiers import BROADER, QUALIFIERS, without_lead_in
 from canonym.types import CORRECTION, USUAL_READING, Mention, Name, Step
 
 NameOf = Callable[[ConceptHit], Name]
@@ -433,7 +433,8 @@ def _is_better(other: _Best, best: _Best, name: NameOf) -> bool:
     if step == "space":  # a name in another order is none, see `_known_apart`
         return is_nearer and not other.is_known
     # "gastrointestinal (GI) bleeding" says a word twice, "patient with gout" is about a gout.
-    if step == ABBREVIATION or (step == QUALIFIERS and has_lead_in(best.string)):
+    is_noted = step == QUALIFIERS and without_lead_in(best.string) != best.string
+    if step == ABBREVIATION or is_noted:
         return True
     if step == USUAL_READING and not _has_short_form(best, other, name):
         return True
@@ -553,6 +554,8 @@ def _rewritten(part: Part, best: _Best, hits_of: Mapping[str, StringHits], names
         elif known.steps[0].name == BROADER:  # the nearest name may say it too
             said, plain = _words(_nearest(best, names.name)), _words(known.steps[0].after)
             counts = said.isdisjoint(plain) or said.isdisjoint(_words(part.text) - plain)
+            rival = best.hits.hits[0] if best.hits.score >= NEAR else known.hits.hits[0]
+            counts = counts and rival.concept == known.hits.hits[0].concept
         else:
             finding = measurement_name(_nearest(best, names.name))
             counts = step.name != "finding" or finding != step.after

@@ -100,8 +100,8 @@ _FORMAT = 1
 _FEATURE_DECIMALS = 5  # similarities are good to the sixth, and differ by processor beyond it
 _LOGIT_DECIMALS = 6
 _NEARLY = 0.9
-_SHORT = re.compile(r"(?<![^\W_])[A-Z]{2,5}(?![^\W_])")
-_ROMAN = re.compile("[IVX]+")
+_USUAL_LEAD = 0.07
+_SHORT = re.compile(r"(?<![^\W_])(?![IVX]+(?![^\W_]))[A-Z]{2,5}(?![^\W_])")
 _UNSAID = SMALL | IMPLIED
 _KNOTS, _SMOOTHNESS = 6, 1.0
 _RIDGE, _RIDGE_TO_START = 0.1, 1.0  # the price of leaving nothing, or a judge that knows much
@@ -209,8 +209,9 @@ def evidence_of(link: Link, vocabulary: Vocabulary) -> FloatArray:
     if best.sieve in _KNOWING:  # nothing else was looked for
         lead, signs["alone"] = math.nan, 0.0
     elif others and _bare_form(best.name) == _bare_form(others[0].name):
-        lead, signs["agreement"] = math.nan, 1.0  # "Asthma NOS" is no rival of "Asthma"
-        signs["shared"] = float(_same_words(best.name, others[0].name))
+        signs["agreement"], is_shared = 1.0, _same_words(best.name, others[0].name)
+        # "Asthma NOS" is no rival of "Asthma", and what comes behind is not known.
+        signs["shared"], lead = float(is_shared), math.nan if is_shared else _USUAL_LEAD
     values = {
         **signs,
         "similarity": best.score,
@@ -555,8 +556,7 @@ def _is_another(link: Link, best: Candidate) -> bool:
 def _leaves_short_form(best: Candidate, text: str) -> bool:
     if best.against.relation != "broader" or text.isupper():
         return False
-    words = (word.lower() for word in _SHORT.findall(text) if not _ROMAN.fullmatch(word))
-    return not set(best.against.left_over).isdisjoint(words)
+    return not set(best.against.left_over).isdisjoint(map(str.lower, _SHORT.findall(text)))
 
 
 def _is_likely(step: Step) -> bool:

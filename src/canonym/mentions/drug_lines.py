@@ -138,7 +138,7 @@ _LONGEST = 300
 
 _SALT = re.compile(
     r"(?<=\S)\s+(?:(?:di|mono|hemi|sesqui|tri)?(?:hydrate|hydrochloride|sodium)|hcl|hydrobromide|hbr|acetate"
-    r"|anhydrous|be[sz][yi]late|bisulfate|bitartrate|bromide|calcium|chloride|citrate|decanoate"
+    r"|anhydrous|be[sz][yi]late|bisul(?:f|ph)ate|bitartrate|bromide|calcium|chloride|citrate|decanoate"
     r"|enanthate|fumarate|furoate|gluconate|hyclate|lactate|magnesium|malate|maleate|mes[iy]late"
     r"|pamoate|potassium|(?:di)?propionate|succinate|sul(?:f|ph)ate|tartrate|tosylate|tromethamine"
     r"|valerate|xinafoate|(?-i:XL|XR)|drip|gtts?|taper)$",
@@ -146,7 +146,11 @@ _SALT = re.compile(
 )
 # What is named by its salt: metals and simple groups, and hormones that the body bears as sulfates.
 _NO_BASE = re.compile(
-    r"(?:alumin(?:i)?um|ammonium|barium|calcium|copper|cupric|ferric|ferrous|hydrogen|iron|lead|lithium"
+    r"(?:antimony|arsenic|beryllium|bismuth|boron|cadmium|carbon|cerium|c(?:a)?esium|chromium|cobalt"
+    r"|gadolinium|gallium|gold|indium|lanthanum|palladium|phosphorus|platinum|rubidium|strontium"
+    r"|sul(?:f|ph)ur|thallium|tin|titanium|tungsten|uranium|vanadium|zirconium"
+    r"|acetaminophen|chloral|cholesterol|cortisol|coumarin|dopamine|estradiol|ethanol|eugenol|glycerol"
+    r"|serotonin|\w*thyronine|thyroxine|vitamin|xylitol|\w+ose|alumin(?:i)?um|ammonium|barium|calcium|copper|cupric|ferric|ferrous|hydrogen|iron|lead|lithium"
     r"|magnesium|mangan\w+|mercur\w+|nickel|potassium|selen\w+|silver|sodium|stannous|zinc|\w*yl"
     r"|acid|.*(?:one|an)(?= sul))\b",
     re.IGNORECASE,

@@ -42,7 +42,13 @@ def case_contrasts(
         return
     capitals = mention.upper()
     words = {capitals, capitals.removesuffix("S")}.intersection(_SYMBOL.findall(name))
-    acronyms = [word for word in words if not name.isupper() or _is_acronym(word, label)]
+    # "SAD" stands for words that a label need not have, and a *sad* patient is in no such list.
+    is_short = mention.islower() and len(mention) <= _SHORT_FORM and is_ordinary(mention)
+    acronyms = [
+        word
+        for word in words
+        if not name.isupper() or _is_acronym(word, label) or (is_short and not label.isupper())
+    ]
     if acronyms and _is_word(mention):
         yield Contradiction("case", mention, max(acronyms))
 

@@ -51,7 +51,7 @@ from canonym.mentions.terse import in_full
 from canonym.text import normalise
 from canonym.text.characters import greek
 from canonym.text.markup import repairs
-from canonym.text.qualifiers import BROADER, qualified, without_details
+from canonym.text.qualifiers import BROADER, QUALIFIERS, qualified, without_details, without_lead_in
 from canonym.types import CORRECTION, USUAL_READING, Step
 
 LONGEST = 1_000
@@ -308,6 +308,10 @@ class Preparation:
     ) -> Part:
         """Prepare a piece of a mention; `status` is that of the whole, if it says none itself."""
         own = read_status(text) if may_have_status(text) else Status(text)
+        rest = text if own.flags else without_lead_in(text)
+        if rest != text and may_have_status(rest) and read_status(rest).flags:
+            # "MRI brain: no stroke"
+            return self._part(rest, (*steps, Step(QUALIFIERS, text, rest)), context, status)
         if not own.flags:
             there = without_plus(text)
             if not there:

@@ -65,7 +65,8 @@ _SIDE_BEFORE = re.compile(rf"(?<![\w/+&.-]){_SIDE}\.?\s+(?=(?i:{_BODY})\b)")
 _SIDE_BEHIND = re.compile(rf"\b(?P<part>(?i:{_BODY})(?: [a-z]+)?)(?:\s*,\s*|\s+)\(?{_SIDE}\)?\.?$")
 # "#" is a fracture beside a bone, else a number.
 _FRACTURE = re.compile(
-    rf"(?<![\w#])# ?(?=(?:(?:(?i:left|right|closed|open|distal|proximal|[lr]t?)\.? )*"
+    r"(?<![\w#])# ?(?!.*\bdisease\b)"
+    rf"(?=(?:(?:(?i:left|right|closed|open|distal|proximal|[lr]t?)\.? )*"
     rf"(?i:{_BODY}|humeral|femoral|tibial|pelvis|rib|ribs|skull|nasal|nose|spine|vertebra|nof)\b))"
 )
 # Shorthand that is not in the table, such as "t/t" and "o/e".

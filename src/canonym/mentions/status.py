@@ -166,6 +166,7 @@ def split_statuses(text: str) -> tuple[str, ...]:
     >>> split_statuses("no fever but cough"), split_statuses("PE vs pneumonia")
     (('no fever', 'cough'), ('? PE', '? pneumonia'))
     """
+    text = " ".join(text.split()) if "  " in text else text  # long gaps cost seconds
     if (" v" in text or " V" in text) and not _GRAFT.search(text):
         sides = [side for side in _VERSUS.split(text) if side.strip()]
         if len(sides) > 1:

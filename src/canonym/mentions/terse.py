@@ -16,6 +16,7 @@ _NUMBERED = re.compile(r"(?P<name>[^\W\d_].+?)[ ,]+(?P<number>[1-9][a-c]?|I{1,3}
 _KINDS = ("{} stage {}", "{} type {}", "{} grade {}", "{} class {}", "{} {} disorder")
 _SAYS_KIND = re.compile(r"\b(?:class|degree|factor|grade|group|level|phase|stage|type)$", re.I)
 _SHORT = re.compile(r"(?<![\w/+&.-])[A-Z]{2,5}(?![\w/+&-])")
+_LETTERS = re.compile(r"[^\W\d_]{3,}")  # of a word that may tell a reading
 _MOST = 2  # abbreviations without one usual reading in a mention
 
 
@@ -34,7 +35,8 @@ def in_full(text: str) -> Iterator[str]:
         yield from (kind.format(name, numbered["number"]) for kind in _KINDS)
     shorts = [short for short in _SHORT.findall(text) if not usual_reading(short)]
     shorts = [short for short in shorts if readings_of(short)]
-    if len(text.split()) > 1 and 0 < len(shorts) <= _MOST:
+    beside = [word for word in _LETTERS.findall(text) if word not in shorts]
+    if beside and 0 < len(shorts) <= _MOST:
         for phrase in _read(text, shorts):
             yield usual_reading(phrase) or phrase
 

@@ -104,7 +104,7 @@ _LEAD_IN = re.compile(
     r"|(?:(?:known )?case of|complain(?:s|ed|ing) of|diagnosed with|diagnosis of|evidence of"
     r"|present(?:s|ed|ing) with|suffer(?:s|ing) from|i (?:have|suffer from))(?: an?)? "
     rf"|{_HEADING} ?(?:#? ?\d\d?)?(?: ?[:=] ?| [-\u2013] )|{_TEST}(?: ?[:=] ?| [-\u2013] )"
-    r"(?!(?:ab)?normal\b|clear\b|negative\b|positive\b|unremarkable\b))(?=\w)",
+    r"(?!(?:ab)?normal\b|clear\b|negative\b|positive\b|unremarkable\b))(?=[\w?])",
     re.IGNORECASE,
 )
 # The first six letters of these, at most, with _ for a space.
@@ -123,9 +123,8 @@ _LEADS = tuple(
 _DEGREES = (
     "advanced|awful|constant|debilitating|excruciating|extreme|frequent|horrible|incredible|intense"
     "|intermittent|(?:mild|moderate)(?:[- ]to[- ](?:moderate|severe))?|new(?:[- ]onset)?|occasional"
-    "|metastatic(?! (?:cancer|disease|lesion|neoplasm|tumou?r))|persistent|recurrent"
-    "|(?:poorly |un|well[- ])?controlled|serious|severe|significant|slight|small|some|stable"
-    "|terrible|tremendous|unbearable|worsening"
+    "|persistent|recurrent|(?:poorly |un|well[- ])controlled|serious|severe|significant|slight"
+    "|small|some|stable|terrible|tremendous|unbearable|worsening"
     "|(?:clinical |pathologic )?(?:grade|stage) (?:[0-4]|I{1,3}|IV)[abc]?"
 )
 _SIDES = "bilateral|(?:left|right)(?:[- ]sided)?|unilateral"
@@ -143,7 +142,7 @@ _DETAIL_BEHIND = re.compile(
     r"|at (?:night|rest|times)|constantly|daily|every day|in the (?:evening|morning)"
     r"|(?:on|with) exertion|sometimes)$"
     r"| (?:grade|stage) (?:[0-4]|I{1,3}|IV)[abc]?$"
-    r"|(?<=[a-z]{5})(?<!group)(?<!factor)(?<!antigen)[ ,]+\(?(?-i:[RL])\)?$",
+    rf"| (?:{_SIDES})$|(?<=[a-z]{{5}})(?<!group)(?<!factor)(?<!antigen)[ ,]+\(?(?-i:[RL])\)?$",
     re.IGNORECASE,
 )
 _NOTED = "without mention of "
@@ -157,15 +156,14 @@ _AMOUNT = (
     r"|four|five|six|seven|eight|nine|ten|several|many"
     r"|(?:a |the )?(?:past |last )?(?:few|couple(?: of)?))"
 )
-_ONSET = r"[ ,]+\(?(?:with )?(?:onset )?"
+_ONSET = r"[ ,]+\(?(?:(?:with )?onset (?:at |since |from )?|since |from )"
 _DAYS = "(?:mon|tues|wednes|thurs|fri|satur|sun)day"
 _MEASURED = re.compile(
     rf"(?:[ ,]+(?:(?-i:x)|x(?=\d)|\u00d7) ?(?:\d{{1,3}}|{_AMOUNT} ?{_UNITS})"
     rf"|[ ,]+(?:for|over|during) (?:the )?(?:past |last )?{_AMOUNT} ?{_UNITS}"
     rf"|[ ,]+{_AMOUNT} ?(?:hours?|hrs?|days?|wks?|weeks?) ago"
-    rf"|{_ONSET}(?:at |since |from )?age (?:of )?\d{{1,2}}(?: ?{_UNITS})?\)?"
-    rf"|{_ONSET}(?:at |since |from )\d{{1,2}} ?{_UNITS}(?: of age)?\)?"
-    rf"|[ ,]+onset \d{{1,2}} ?{_UNITS}"
+    rf"|{_ONSET}age (?:of )?\d{{1,2}}(?: ?{_UNITS})?\)?"
+    rf"|{_ONSET}\d{{1,2}} ?{_UNITS}(?: of age)?\)?"
     rf"|[ ,]+\((?:onset )?\d{{1,2}} ?{_UNITS}\)"
     r"|[ ,]+\(?(?:of )?(?:\d+(?:\.\d+)? ?(?:[xX\u00d7] ?\d+(?:\.\d+)? ?){0,2}(?:cm|mm)"
     r"|\d{1,3} ?(?:degrees?|\u00b0)|[-\u2212]\d(?:\.\d)? ?(?:SDS?|z))\)?"
@@ -180,6 +178,7 @@ _MEASURED = re.compile(
     r"(?:37\.[5-9]\d?|(?:3[89]|4[0-3]|99|10\d)(?:\.\d+)?) ?\u00b0?[fc]?)$",
     re.IGNORECASE,
 )
+_NONE = re.compile(r"(?<![\d.])0(?![\d.])")  # no days of cough are no cough
 _MEASURES = re.compile(
     rf"(?:[\d%)\u00b0]|\b[iv]+|[cm]m|degrees?|age|sds?|[ \d]{_UNITS}"
     r"|ago|yesterday|today|morning|week|night|day|couple|few|[\d\u00b0 ][fc])$",
@@ -259,9 +258,9 @@ def _without_back(text: str) -> str:
     return text
 
 
-def has_lead_in(text: str) -> bool:
-    """Tell whether a text begins with what a note says before a name: *patient with gout*."""
-    return text.lower().startswith(_LEADS) and _LEAD_IN.search(text) is not None
+def without_lead_in(text: str) -> str:
+    """Return a text without what a note says before a name: *patient with gout*."""
+    return _LEAD_IN.sub("", text) if text.lower().startswith(_LEADS) else text
 
 
 def _may_have(text: str) -> bool:
@@ -311,7 +310,7 @@ def _once(text: str, is_name: bool) -> _Stripped:
         narrow = _NOT_ELSEWHERE if is_name else _ELSEWHERE
         if match := narrow.search(tail) or _nec(tail):
             return _Stripped(_trimmed(text[: length + match.start()]), True)
-    if not is_name and (match := _MEASURED.search(text[-_TAIL:])):
+    if not is_name and (match := _MEASURED.search(text[-_TAIL:])) and not _NONE.search(match[0]):
         return _Stripped(_trimmed(text[: len(text) - len(match[0])]), True)
     if not is_name and (match := _OWN.search(text) or _LEAD_IN.search(text)):
         return _Stripped(text[match.end() :])
