@@ -113,6 +113,8 @@ negation    | denies nausea                 | Nausea
 negation    | absence of menses             | Menses
 negation    | free of pain                  | Pain
 negation    | negative for malaria          | Malaria
+negation    | COPD - not in exacerbation    | COPD with exacerbation
+negation    | leukemia, not in remission    | leukemia in remission
 negation    | hydrocephalus absent          | Hydrocephalus
 negation    | sepsis ruled out              | Sepsis
 negation    | ulcer without perforation     | ulcer with perforation

@@ -494,7 +494,9 @@ def _denied(words: Sequence[str]) -> set[str]:
         if word == "non":
             denied.update(words[place + 1 : place + 2])
         elif word in NEGATIONS or pair in _NEGATING or word == "absent":
-            denied.update(_up_to_end(words[place + (2 if pair in _NEGATING else 1) :]))
+            rest = words[place + (2 if pair in _NEGATING else 1) :]
+            # "not in remission"
+            denied.update(_up_to_end(rest[1:] if rest[:1] in (["in"], ["with"]) else rest))
     for behind in _NEGATED_BEHIND:
         if tuple(words[-len(behind) :]) == behind:
             denied.update(_up_to_end(words[: -len(behind)][::-1]))
