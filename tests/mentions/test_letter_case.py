@@ -41,6 +41,7 @@ def test_a_word_is_no_acronym_that_is_spelt_like_it(mention: str, name: str, lab
         ("anxiety", "ANXIETY", "Anxiety Disorders"),  # some names are in capitals
         ("wheezing", "WHEEZING", "Asthma"),
         ("serum", "ZINC, ELEVATED SERUM", "Zinc in blood"),
+        ("cold", "COLD", ""),  # nothing tells that it is an acronym
         ("pain", "PAIN", "PAIN"),  # all names of the terminology are in capitals
         ("Mass", "MASS OF BREAST", "MASS OF BREAST"),
         ("Mass", "Mass of breast", LABEL),

@@ -42,12 +42,10 @@ def case_contrasts(
         return
     capitals = mention.upper()
     words = {capitals, capitals.removesuffix("S")}.intersection(_SYMBOL.findall(name))
-    # "SAD" stands for words that a label need not have, and a *sad* patient is in no such list.
-    is_short = mention.islower() and len(mention) <= _SHORT_FORM and is_ordinary(mention)
     acronyms = [
         word
         for word in words
-        if not name.isupper() or _is_acronym(word, label) or (is_short and not label.isupper())
+        if not name.isupper() or _is_acronym(word, label) or _is_short_word(mention, label)
     ]
     if acronyms and _is_word(mention):
         yield Contradiction("case", mention, max(acronyms))
@@ -61,6 +59,13 @@ def _is_acronym(word: str, label: str) -> bool:
     if word in _SYMBOL.findall(label):
         return any(map(str.islower, label))
     return word.casefold() not in label.casefold() and spelt_by(word, label) is not None
+
+
+def _is_short_word(mention: str, label: str) -> bool:
+    """Tell whether a mention is a short ordinary word: *sad* is no "SAD", whatever that spells."""
+    if not mention.islower() or len(mention) > _SHORT_FORM:
+        return False
+    return any(map(str.islower, label)) and is_ordinary(mention)
 
 
 def _is_word(mention: str) -> bool:

@@ -223,7 +223,7 @@ def qualified(text: str) -> Step | None:
     ('asthma', 'gout')
     >>> qualified("Other asthma")
     """
-    if not _may_have(text):
+    if not (_may_have(text) or text.lstrip()[:6].lower().startswith(_LEADS)):
         return None
     whole = " ".join(text.split())
     stripped = _stripped(whole)
@@ -266,7 +266,7 @@ def without_lead_in(text: str) -> str:
 def _may_have(text: str) -> bool:
     """Tell in a microsecond whether it is worth looking for qualifiers."""
     start = text.lstrip()[:6].lower()
-    begins = start in _BEGINNINGS or start.startswith(("my ", *_LEADS))
+    begins = start in _BEGINNINGS or start.startswith("my ")
     ends = _may_end(text) or _MEASURES.search(text.rstrip()[-_UNIT:]) is not None
     return begins or ends or _NOTED in text.lower()
 
