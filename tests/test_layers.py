@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "canonym"
 
 LAYERS = {
-    0: {"types", "errors", "text", "io"},
+    0: {"types", "errors", "regex", "text", "io"},
     1: {"mentions", "encoders", "indexes", "ranking", "terminology", "corpora", "export"},
     2: {"linking", "linker"},
     3: {"jobs", "bulk", "training", "evaluation", "exchange", "review"},
@@ -122,7 +122,6 @@ def _required(tree: ast.AST) -> Iterator[tuple[int, str, str]]:
             yield node.lineno, str(node.args[0].value), str(node.args[2].value)
 
 
-@functools.cache
 @functools.cache
 def tree_of(path: Path) -> ast.Module:
     """Return the syntax tree of a module; tests of all modules share it."""

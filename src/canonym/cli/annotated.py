@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from canonym.errors import InvalidInput, ReadError
+from canonym.regex import regex
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -46,17 +47,15 @@ KINDS: tuple[str, ...] = (
 )
 """Kinds of input of ``canonym link``; `CADEC` is the ``table`` of `FORMATS`, without a header."""
 
-_PUBTATOR = re.compile(r"[^|\t]+\|[ta]\|")
-_CONCEPT = re.compile(r"[^|]*\|\|\d+\|\|?\d+\|\|.*\|\|.*\|\|")
-_MCN = re.compile(r"[^|]+\|\|(?:C\d{7}|CUI-less|unk)(?:\|\|\d+\|\|\d+)+\s*", re.I)
-_SHARE = re.compile(r"[^|]+\|\|[A-Za-z_]+\|\|[^|]*(?:\|\|\d+\|\|\d+)+\s*")
+_PUBTATOR = regex(r"[^|\t]+\|[ta]\|")
+_CONCEPT = regex(r"[^|]*\|\|\d+\|\|?\d+\|\|.*\|\|.*\|\|")
+_MCN = regex(r"[^|]+\|\|(?:C\d{7}|CUI-less|unk)(?:\|\|\d+\|\|\d+)+\s*", re.I)
+_SHARE = regex(r"[^|]+\|\|[A-Za-z_]+\|\|[^|]*(?:\|\|\d+\|\|\d+)+\s*")
 _INSIDE = {  # what the beginning of XML and JSON holds
-    TRIALS: re.compile(r'<clinical_study\b|"(?:protocolSection|studies)"\s*:'),
-    "tac": re.compile(r"<Label\b[^>]*\bdrug="),
-    "mantra": re.compile(r"<unit\b[^>]*>\s*<text>"),
-    "bioc": re.compile(
-        r'<(?:collection|document|passage)\b|"(?:documents|passages|PubTator3)"\s*:'
-    ),
+    TRIALS: regex(r'<clinical_study\b|"(?:protocolSection|studies)"\s*:'),
+    "tac": regex(r"<Label\b[^>]*\bdrug="),
+    "mantra": regex(r"<unit\b[^>]*>\s*<text>"),
+    "bioc": regex(r'<(?:collection|document|passage)\b|"(?:documents|passages|PubTator3)"\s*:'),
 }
 _OF_LINES = ("pubtator", "concept", "jsonl", "table", "columns")
 _LOOKED_AT = 1 << 16  # characters of XML and JSON

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from canonym.regex import regex
+
 if TYPE_CHECKING:
     from canonym.linker import Linker
 
-_KNOWN = re.compile(r"auto|cpu|mps|cuda(:\d+)?")
+_KNOWN = regex(r"auto|cpu|mps|cuda(:\d+)?")
 
 
 def _use(ctx: click.Context, _option: click.Parameter, device: str | None) -> str | None:

@@ -24,6 +24,7 @@ from collections.abc import Callable, Iterator, Mapping
 import click
 
 from canonym.errors import CanonymError
+from canonym.regex import regex
 
 _OF_STREAMS = {
     errno.ENOSPC: "standard output: ",
@@ -31,15 +32,15 @@ _OF_STREAMS = {
 }
 _INTERRUPTED = 130
 _READER_GONE = 141
-_ARGUMENT = re.compile(
+_ARGUMENT = regex(
     r"(?<![\w./\\-])(?P<name>(?:output_)?encoding|overwrite|resume|fold|header(?:_row)?|sheet|skip_incomplete|skip_unknown"
     r"|relations|definitions|device|delimiter|one_row|explain|k)="
     r"(?:'(?P<text>[^']*)'|(?P<word>True|False|\.\.\.|\d+)(?!\.?\w))(?: \(--fold [^)]*\))?"
 )
-_QUOTED = re.compile(r"""((?<![\w=])(?:'[^']*'|"[^"]*")(?!\w))""")  # what the user has written
-_FORMAT = re.compile(r"\bformat=(?=[a-z])")
-_BEGUN = re.compile(r"(?<= was begun with )another [^:]+")
-_SETTING = re.compile(r"\banother (?!index)(\w+)(?=, |$)")
+_QUOTED = regex(r"""((?<![\w=])(?:'[^']*'|"[^"]*")(?!\w))""")  # what the user has written
+_FORMAT = regex(r"\bformat=(?=[a-z])")
+_BEGUN = regex(r"(?<= was begun with )another [^:]+")
+_SETTING = regex(r"\banother (?!index)(\w+)(?=, |$)")
 _ANSWERS = {"True": "yes", "False": "no"}
 _OTHER_WORDS = {
     "resume=True needs a file in": "resume=True needs a file (-o) in",
@@ -47,7 +48,7 @@ _OTHER_WORDS = {
     "name one with member=...": "unpack the one to read",
     "format=... or `canonym import": "`canonym import",
 }
-_NO_ENCODING = re.compile(
+_NO_ENCODING = regex(
     r"(?:save the file as UTF-8, or )?\bpass encoding=(?:'[^']*'|\.\.\.)(?: \(often [^)]*\))?"
 )
 

@@ -14,14 +14,13 @@ processing.
 from __future__ import annotations
 
 import contextlib
+import html
 import json
 import logging
-import re
 import xml.etree.ElementTree as ET
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any, NamedTuple
-from xml.sax.saxutils import escape, quoteattr
 
 from canonym.corpora.gold import parse_ids, written_ids
 from canonym.corpora.offsets import (
@@ -35,6 +34,7 @@ from canonym.corpora.offsets import (
 from canonym.errors import InvalidInput, ReadError
 from canonym.io.streams import open_bytes
 from canonym.io.xml import Element, read_json, read_numbered_elements
+from canonym.regex import regex
 from canonym.types import Document, Mention
 
 _log = logging.getLogger(__name__)
@@ -347,7 +347,7 @@ class _Reader:
 SYNTAXES: tuple[str, ...] = ("xml", "json")
 """The syntaxes of BioC."""
 
-_NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_NOT_IN_XML = regex("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def write_bioc(
@@ -465,7 +465,7 @@ def _xml_document(content: dict[str, Any]) -> str:
         lines.append(f"      <offset>{passage['offset']}</offset>")
         lines.append(f"      <text>{_escaped(passage['text'])}</text>")
         for annotation in passage["annotations"]:
-            lines.append(f"      <annotation id={quoteattr(annotation['id'])}>")
+            lines.append(f"      <annotation id={_quoted(annotation['id'])}>")
             lines.extend(f"        {infon}" for infon in _infons(annotation["infons"]))
             lines.extend(
                 f'        <location offset="{place["offset"]}" length="{place["length"]}"/>'
@@ -479,9 +479,7 @@ def _xml_document(content: dict[str, Any]) -> str:
 
 
 def _infons(infons: dict[str, str]) -> list[str]:
-    return [
-        f"<infon key={quoteattr(key)}>{_escaped(value)}</infon>" for key, value in infons.items()
-    ]
+    return [f"<infon key={_quoted(key)}>{_escaped(value)}</infon>" for key, value in infons.items()]
 
 
 def _escaped(text: str) -> str:
@@ -491,4 +489,10 @@ def _escaped(text: str) -> str:
             f"the character U+{ord(unfit[0]):04X} cannot stand in XML; use syntax='json'"
         )
     # A bare carriage return would come back as a line end.
-    return escape(text, {"\r": "&#13;"})
+    return html.escape(text, quote=False).replace("\r", "&#13;")
+
+
+def _quoted(text: str) -> str:
+    from xml.sax.saxutils import quoteattr  # loads an HTTP client, which no reader needs
+
+    return quoteattr(text)

@@ -22,6 +22,7 @@ from canonym.corpora.gold import NO_CONCEPT, parse_ids, written_ids
 from canonym.corpora.offsets import PIECES, Piece, join_pieces, mention_pieces, pieces_problem
 from canonym.errors import InvalidInput, ReadError
 from canonym.io.streams import open_text, read_text
+from canonym.regex import regex
 from canonym.types import Document, Mention
 
 NOTE_IDS = (
@@ -37,8 +38,8 @@ a word for "no concept"."""
 REFERENCES: tuple[str, ...] = ("any", "all")
 """Meaning of several references of one mention: each is right, or the mention stands for all."""
 
-_MENTION = re.compile(r"(\S+) (\d{1,18} \d{1,18}(?:;\d{1,18} \d{1,18})*)")
-_REFERENCE = re.compile(r"Reference (\S+) (\S+:.+)")
+_MENTION = regex(r"(\S+) (\d{1,18} \d{1,18}(?:;\d{1,18} \d{1,18})*)")
+_REFERENCE = regex(r"Reference (\S+) (\S+:.+)")
 _PASSED_OVER = tuple("REAM*")
 
 

@@ -17,10 +17,11 @@ from pathlib import Path
 from canonym.corpora.gold import parse_ids
 from canonym.errors import ReadError
 from canonym.io.streams import open_text
+from canonym.regex import regex
 from canonym.types import Mention
 
 _PARTS = {"train": "train", "test": "test"} | dict.fromkeys(("dev", "valid", "validation"), "dev")
-_FOLD_FILE = re.compile(r"(?P<fold>.*fold[-_.]?\d+)[-_.](?P<part>[a-z]+)\.(?:txt|tsv)", re.I)
+_FOLD_FILE = regex(r"(?P<fold>.*fold[-_.]?\d+)[-_.](?P<part>[a-z]+)\.(?:txt|tsv)", re.I)
 
 
 @dataclass(frozen=True, slots=True)

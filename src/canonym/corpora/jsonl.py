@@ -47,16 +47,17 @@ from canonym.corpora.tables import NO_VALUE
 from canonym.errors import InvalidInput, ReadError
 from canonym.io.cells import cell_text
 from canonym.io.streams import open_text
+from canonym.regex import regex
 from canonym.types import Document, Mention
 
 _log = logging.getLogger(__name__)
 
-_ESCAPED_HALF = re.compile(r"\\ud[89a-f]", re.IGNORECASE)
-_HALF = re.compile("[\ud800-\udfff]")
+_ESCAPED_HALF = regex(r"\\ud[89a-f]", re.IGNORECASE)
+_HALF = regex("[\ud800-\udfff]")
 # Not "[18F]FDG", which is a name.
-_BEGINS = re.compile(r'\ufeff?\s*(?:\{\s*["}]|\[\s*(?:["\]]|\{\s*["}]))')
-_GAP = re.compile(r"\s*")
-_SEPARATOR = re.compile(r"\s*([,\]])\s*")
+_BEGINS = regex(r'\ufeff?\s*(?:\{\s*["}]|\[\s*(?:["\]]|\{\s*["}]))')
+_GAP = regex(r"\s*")
+_SEPARATOR = regex(r"\s*([,\]])\s*")
 _MOST_WITHOUT = 10_000  # lines before the first with a mention; they have to be held
 
 

@@ -36,10 +36,11 @@ from canonym.corpora.gold import parse_ids, written_ids
 from canonym.corpora.offsets import span_problem
 from canonym.errors import InvalidInput, ReadError
 from canonym.io.streams import open_text
+from canonym.regex import regex
 from canonym.types import Document, Mention
 
 _LOG = logging.getLogger(__name__)
-_TEXT_LINE = re.compile(r"([^|\t]+)\|([ta])\|(.*)")
+_TEXT_LINE = regex(r"([^|\t]+)\|([ta])\|(.*)")
 
 
 def read_pubtator(path: str | Path, *, encoding: str = "utf-8") -> Iterator[Document]:

@@ -12,7 +12,6 @@ Parquet.
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -43,6 +42,7 @@ from canonym.io.workbooks import (
     open_sheet,
     workbook_suffix,
 )
+from canonym.regex import regex
 from canonym.types import Mention
 
 ROLES: dict[str, tuple[str, ...]] = {
@@ -60,7 +60,7 @@ ROLES: dict[str, tuple[str, ...]] = {
 NO_VALUE = frozenset(("nan", "NaN", "NaT", "<NA>", "None", "NULL", "#N/A"))
 """What programs write for a missing value, and nobody for a name; "NA" may be one."""
 
-_DECIMALS = re.compile(r"\.0+$")
+_DECIMALS = regex(r"\.0+$")
 _NO_HEADER = "holds no header: a first line that names the columns is expected"
 
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 import contextlib
 import importlib
 import inspect
-import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
@@ -19,6 +18,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 from canonym.encoders.saved import ENCODER_MANIFEST, read_encoder_manifest, write_encoder_manifest
 from canonym.errors import InvalidInput, Mismatch
 from canonym.io import files
+from canonym.regex import regex
 from canonym.types import Encoder
 
 if TYPE_CHECKING:
@@ -53,11 +53,11 @@ SHIPPED: tuple[str, ...] = ("default", "contextual", "multilingual")
 """Trained encoders that come with canonym, by name."""
 
 _GROUP = "canonym.encoders"
-_RANGE = re.compile(r"(\d+)-(\d+)")
-_OPTION = re.compile(r",([a-z_]+)=([^,=]*)$")
+_RANGE = regex(r"(\d+)-(\d+)")
+_OPTION = regex(r",([a-z_]+)=([^,=]*)$")
 _WORDS: dict[str, bool | None] = {"true": True, "false": False, "none": None}
 _SWITCHES = ("lowercase", "word_boundaries", "normalise", "local_files_only")
-_HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+")
+_HUB_NAME = regex(r"[A-Za-z0-9][\w.-]*/[\w.-]+")
 
 
 class EncoderOptions(TypedDict, total=False):

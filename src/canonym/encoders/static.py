@@ -19,7 +19,6 @@ References
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Self
@@ -31,11 +30,12 @@ from canonym.encoders.inputs import check_count, check_option, checked_names, di
 from canonym.encoders.saved import load_arrays, reopen, write_encoder_manifest
 from canonym.encoders.word_vectors import read_word_vectors
 from canonym.errors import InvalidInput
+from canonym.regex import regex
 from canonym.types import Float32Array
 
 __all__ = ["StaticVectors"]
 
-_RUNS = re.compile(r"\w+")
+_RUNS = regex(r"\w+")
 _MOST_SEEN = 50_000
 _LONGEST_WORD = 1_000  # characters; a longer run of letters is no word and would cost n-grams
 

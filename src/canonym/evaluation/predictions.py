@@ -25,7 +25,6 @@ Ids in one cell are joined by a bar where the tool takes the mention for several
 from __future__ import annotations
 
 import csv
-import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -38,11 +37,12 @@ from canonym.errors import ReadError
 from canonym.export.rows import JOINED_BY, unguarded
 from canonym.io.streams import open_text
 from canonym.io.tables import find_announced
+from canonym.regex import regex
 
 Key = tuple[str, int, int]
 """Document, start and end of a mention."""
 
-_PUBTATOR = re.compile(r"[^|\t]+\|[ta]\|")
+_PUBTATOR = regex(r"[^|\t]+\|[ta]\|")
 _NEEDED = ("document", "start", "end", "id", "rank")
 
 

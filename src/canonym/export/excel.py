@@ -23,6 +23,7 @@ from canonym.io.sheet_spans import RowSpan, SpanReader, replaced, start_tag
 from canonym.io.streams import ZIP_DAMAGE
 from canonym.io.workbooks import Sheet, SheetRow
 from canonym.io.xlsx import sheet_parts
+from canonym.regex import regex
 from canonym.types import Link
 
 _log = logging.getLogger(__name__)
@@ -33,8 +34,8 @@ Value = str | float | bool | None
 _Part = tuple[zipfile.ZipInfo, bytes]
 
 _LONGEST = 32_767  # characters of a cell in Excel
-_FORBIDDEN = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
-_ESCAPE = re.compile(r"_(?=x[0-9A-Fa-f]{4}_)")  # Excel reads _x0041_ as A
+_FORBIDDEN = regex("[\0-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+_ESCAPE = regex(r"_(?=x[0-9A-Fa-f]{4}_)")  # Excel reads _x0041_ as A
 _SPANS = re.compile(rb"\sspans=(?:\"[^\"]*\"|'[^']*')")
 _STYLE = re.compile(rb"\ss=\"[^\"]*\"")
 _DIMENSION = re.compile(rb"(<(?:\w+:)?dimension\s[^>]*?ref=\")([A-Z]+\d+)(?::([A-Z]+)(\d+))?\"")

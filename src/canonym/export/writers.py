@@ -7,7 +7,6 @@ import csv
 import io
 import itertools
 import json
-import re
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import IO, Any, Protocol
@@ -28,10 +27,11 @@ from canonym.export.rows import (
 from canonym.io.encodings import without_surrogates
 from canonym.io.files import write_file
 from canonym.io.tables import Row, TableStyle
+from canonym.regex import regex
 from canonym.types import Link
 
 _ESCAPES = {"\t": "\\t", "\n": "\\n", "\r": "\\r"}
-_NEEDS_ESCAPE = re.compile(r"[\t\n\r]")
+_NEEDS_ESCAPE = regex(r"[\t\n\r]")
 
 
 class LinkWriter(Protocol):

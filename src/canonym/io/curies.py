@@ -11,22 +11,22 @@ import re
 from collections.abc import Iterable, Mapping
 from urllib.parse import quote, unquote
 
+from canonym.regex import regex
+
 LOCAL = "local"
 """Prefix of ids that have none, where a format asks for one."""
 
 _OBO = "http://purl.obolibrary.org/obo/"
 _ANY = "https://bioregistry.io/"
-_OBO_IRI = re.compile(
-    r"https?://purl\.obolibrary\.org/obo/([A-Za-z][A-Za-z0-9.-]*)_([A-Za-z0-9.-]+)$"
-)
-_ANY_IRI = re.compile(r"https?://bioregistry\.io/([^/:]+):(.*)$", re.DOTALL)
-_BIOPORTAL = re.compile(r"https?://purl\.bioontology\.org/ontology/([A-Z0-9-]+)/([^/#]+)$")
-_IDENTIFIERS = re.compile(r"https?://identifiers\.org/([A-Za-z0-9._-]+)[/:]([^/#]+)$")
-_ORPHANET = re.compile(r"https?://www\.orpha\.net/(?:ORDO/)?Orphanet_(\w+)$")
-_SCHEME = re.compile(r"https?://")
-_SUFFIX = re.compile(r"\.(?:owl|obo|json|ttl|rdf)$")
-_CURIE = re.compile(r"([A-Za-z_][\w.-]*):(?!//)(.*)", re.DOTALL)
-_PLAIN = re.compile(r"[A-Za-z0-9.-]+")
+_OBO_IRI = regex(r"https?://purl\.obolibrary\.org/obo/([A-Za-z][A-Za-z0-9.-]*)_([A-Za-z0-9.-]+)$")
+_ANY_IRI = regex(r"https?://bioregistry\.io/([^/:]+):(.*)$", re.DOTALL)
+_BIOPORTAL = regex(r"https?://purl\.bioontology\.org/ontology/([A-Z0-9-]+)/([^/#]+)$")
+_IDENTIFIERS = regex(r"https?://identifiers\.org/([A-Za-z0-9._-]+)[/:]([^/#]+)$")
+_ORPHANET = regex(r"https?://www\.orpha\.net/(?:ORDO/)?Orphanet_(\w+)$")
+_SCHEME = regex(r"https?://")
+_SUFFIX = regex(r"\.(?:owl|obo|json|ttl|rdf)$")
+_CURIE = regex(r"([A-Za-z_][\w.-]*):(?!//)(.*)", re.DOTALL)
+_PLAIN = regex(r"[A-Za-z0-9.-]+")
 
 # Namespaces after the scheme, each with the prefix that canonym writes for it.
 _NAMESPACES = {
@@ -80,7 +80,7 @@ _FAMILIES = {
     }.items()
     for word in words.split()
 }
-_NO_LETTER = re.compile(r"[^a-z0-9]+")
+_NO_LETTER = regex(r"[^a-z0-9]+")
 # Namespaces to write, of prefixes that are not written as `_ANY` is.
 _WRITTEN = {
     "MESH": "http://id.nlm.nih.gov/mesh/",

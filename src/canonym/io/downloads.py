@@ -26,6 +26,7 @@ from urllib.parse import urlsplit
 from canonym.errors import CanonymError, InvalidInput, ReadError
 from canonym.io.files import file_digest, write_file
 from canonym.io.streams import ZIP_DAMAGE, decompressed, members
+from canonym.regex import regex
 
 _log = logging.getLogger(__name__)
 
@@ -37,8 +38,8 @@ DIGESTS = {32: "md5", 40: "sha1", 64: "sha256", 128: "sha512"}
 
 _BLOCK = 1 << 18
 _PAGE = re.compile(rb"\s*(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body)\b", re.I | re.S)
-_RANGE = re.compile(r"bytes (\d+)-\d+/(\d+)")
-_DIGEST_FIELD = re.compile(r"(sha-256|sha-512|md5)=:?([A-Za-z0-9+/=]+):?", re.IGNORECASE)
+_RANGE = regex(r"bytes (\d+)-\d+/(\d+)")
+_DIGEST_FIELD = regex(r"(sha-256|sha-512|md5)=:?([A-Za-z0-9+/=]+):?", re.IGNORECASE)
 _GONE = (urllib.error.URLError, http.client.HTTPException, OSError)
 
 Progress = Callable[[int, int | None], None]

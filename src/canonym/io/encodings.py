@@ -8,11 +8,11 @@ is Windows-1252, unless most of it is UTF-8. That is a damaged file or a mixture
 from __future__ import annotations
 
 import codecs
-import re
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from canonym.errors import InvalidInput, ReadError
+from canonym.regex import regex
 
 WINDOWS = "cp1252"
 """Encoding of text that is not UTF-8."""
@@ -27,8 +27,8 @@ BOMS: tuple[tuple[bytes, str], ...] = (  # UTF-32 first: its mark begins with th
 """Byte order marks, and the encodings they announce."""
 
 _MARKED = {"utf-8-sig": "utf-8", "utf-16": "utf-16-le", "utf-32": "utf-32-le"}
-_SURROGATE = re.compile(r"[\ud800-\udfff]")
-_NOT_UTF8 = re.compile("[\udc80-\udcff]")  # bytes that were escaped
+_SURROGATE = regex(r"[\ud800-\udfff]")
+_NOT_UTF8 = regex("[\udc80-\udcff]")  # bytes that were escaped
 _LEAST_SHARE = 4  # broken bytes for each character in UTF-8, so that a text is Windows-1252
 _CHOOSE = "repair the file, or pass encoding=... (often 'utf-8' or 'cp1252')"
 

@@ -14,7 +14,6 @@ import hashlib
 import json
 import logging
 import os
-import re
 import secrets
 import shutil
 import sqlite3
@@ -24,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from canonym.errors import CanonymError, InvalidInput, Mismatch, ReadError
+from canonym.regex import regex
 
 _log = logging.getLogger(__name__)
 
@@ -33,8 +33,8 @@ CHECKSUMS = "checksums.sha256"
 
 _SEAL = "sha256"  # key in a JSON file
 _SMALL = 4096  # bytes: content that is compared whenever a folder is opened
-_DIGEST = re.compile("[0-9a-f]{64}")
-_SIBLING = re.compile(r"\.(?:partial|replaced)-(\d+)-[0-9a-f]+$")
+_DIGEST = regex("[0-9a-f]{64}")
+_SIBLING = regex(r"\.(?:partial|replaced)-(\d+)-[0-9a-f]+$")
 _HINDERED = {errno.ENOSPC, errno.EROFS, errno.EDQUOT, errno.EFBIG, None}  # NumPy gives no number
 _SQLITE_HINDERED = {
     sqlite3.SQLITE_FULL: errno.ENOSPC,

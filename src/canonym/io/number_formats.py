@@ -15,13 +15,15 @@ from collections.abc import Callable, Sequence
 from decimal import Decimal
 from typing import NamedTuple
 
-_TOKEN = re.compile(
+from canonym.regex import regex
+
+_TOKEN = regex(
     r'"(?P<quoted>[^"]*)"|\\(?P<escaped>.)|\[(?P<bracket>[^\]]*)\]|(?P<blank>[_*].)'
     r"|(?P<digit>[0#?])|(?P<point>\.)|(?P<comma>,)|(?P<end>;)|(?P<literal>[-+ ():!^&'~{}<>=\xa0])"
     r"|(?P<other>.)",
     re.DOTALL,
 )
-_CONDITION = re.compile(r"(<=|>=|<>|<|>|=)\s*(-?\d+(?:\.\d+)?)")
+_CONDITION = regex(r"(<=|>=|<>|<|>|=)\s*(-?\d+(?:\.\d+)?)")
 _COMPARISONS: dict[str, Callable[[Decimal, Decimal], bool]] = {
     "<=": operator.le, ">=": operator.ge, "<>": operator.ne,
     "<": operator.lt, ">": operator.gt, "=": operator.eq,
@@ -29,10 +31,10 @@ _COMPARISONS: dict[str, Callable[[Decimal, Decimal], bool]] = {
 _GROUPING = " \xa0\u202f'"
 _PLAIN = ("General", "@", "0", "")
 # Formats as a spreadsheet shows them, where only the text that is shown is known.
-_NUMBER = re.compile(r"(\D*?)(\d+(?:[.,]\d+)?)(\D*)")
-_PARTED = re.compile(r"[^\W\d_]*\d+(?:[-/: ][^\W\d_]*\d+)+[^\W\d_]*")
-_THOUSANDS = re.compile(r"(-?\d{1,3}(?P<mark>[., \xa0\u202f'’])\d{3}(?:(?P=mark)\d{3})*)([.,]\d+)?")
-_OF_AMOUNTS = re.compile("[%‰$€£¥.,]")
+_NUMBER = regex(r"(\D*?)(\d+(?:[.,]\d+)?)(\D*)")
+_PARTED = regex(r"[^\W\d_]*\d+(?:[-/: ][^\W\d_]*\d+)+[^\W\d_]*")
+_THOUSANDS = regex(r"(-?\d{1,3}(?P<mark>[., \xa0\u202f'’])\d{3}(?:(?P=mark)\d{3})*)([.,]\d+)?")
+_OF_AMOUNTS = regex("[%‰$€£¥.,]")
 
 
 class _Section(NamedTuple):

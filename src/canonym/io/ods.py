@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,6 +18,7 @@ from canonym.io.cells import (
 )
 from canonym.io.number_formats import shown_code
 from canonym.io.parts import parse_part, parse_whole
+from canonym.regex import regex
 
 CONTENT = "content.xml"
 _DAMAGED = "is a damaged spreadsheet ({}): open it in LibreOffice or Excel, save it anew"
@@ -34,7 +34,7 @@ _MOST_SPACES = 1000
 _NUMBERS = {"float", "currency", "percentage"}
 _DIGITS = 300  # of a whole number that is read as one
 _SHORTEST_LONG = 4  # characters of a number with more than 15 digits: 1E16
-_MIDNIGHT = re.compile(r"T00:00:00(?:\.0+)?$")
+_MIDNIGHT = regex(r"T00:00:00(?:\.0+)?$")
 
 
 @contextmanager

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 
 from canonym.errors import InvalidInput
+from canonym.regex import regex
 
-_SIZE = re.compile(r"(\d+(?:\.\d+)?) ?([KMGT]?)(I?)B?", re.IGNORECASE)
+_SIZE = regex(r"(\d+(?:\.\d+)?) ?([KMGT]?)(I?)B?", re.IGNORECASE)
 
 
 def parse_size(size: int | str, what: str = "the size") -> int:

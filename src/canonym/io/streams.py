@@ -11,7 +11,6 @@ import codecs
 import gzip
 import io
 import lzma
-import re
 import stat
 import struct
 import zipfile
@@ -23,6 +22,7 @@ from typing import IO, Any
 
 from canonym.errors import ReadError
 from canonym.io.encodings import BOMS, Evidence, GuessingDecoder, check_encoding, without_mark
+from canonym.regex import regex
 
 # --- compression ----------------------------------------------------------------------------------
 
@@ -40,7 +40,7 @@ ZIP_DAMAGE = (
     *(RuntimeError, ValueError),  # a method that Python does not know; a name that is not UTF-8
 )
 """What is raised about a damaged zip archive, beside an OSError."""
-_URL = re.compile(r"[A-Za-z][\w+.-]+://?(?=[^/])")
+_URL = regex(r"[A-Za-z][\w+.-]+://?(?=[^/])")
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 _FOREIGN = {
     b"\x28\xb5\x2f\xfd": "a Zstandard file",
@@ -211,7 +211,7 @@ MAX_LINE = 10_000_000
 """Longest line, in characters, that `open_text` accepts."""
 
 _BLOCK = 1 << 20
-_LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+")
+_LINE = regex(r"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+")
 
 
 class TextStream:

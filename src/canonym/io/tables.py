@@ -13,17 +13,18 @@ from typing import Any, NamedTuple, TypedDict, Unpack
 from canonym.errors import InvalidInput, ReadError, require
 from canonym.io.streams import MAX_LINE, TextStream, open_text
 from canonym.io.workbooks import SheetChoice, check_no_choice, open_sheet, workbook_suffix
+from canonym.regex import regex
 
 DELIMITERS: tuple[str, ...] = ("\t", ",", ";", "|")
 """Delimiters that are recognised, the first one preferred."""
 
 _LONG_NAME = 100  # characters, whose comparison takes long
 _NEAR = 0.8  # similarity of a column that may be meant
-_QUOTED = re.compile(r'"[^"]*"')
-_ANNOUNCED = re.compile(r"sep=(\\t|\t|[^\w\s\\])\1*", re.IGNORECASE)
+_QUOTED = regex(r'"[^"]*"')
+_ANNOUNCED = regex(r"sep=(\\t|\t|[^\w\s\\])\1*", re.IGNORECASE)
 _LINE_ENDS = ("\r", "\n")
 # As sheets and data frames write whole numbers; "1.000" is a thousand in half of the world.
-_COUNT = re.compile(r"([0-9]+|[0-9]{1,3}(?:,[0-9]{3})+)(?:\.00?)?")
+_COUNT = regex(r"([0-9]+|[0-9]{1,3}(?:,[0-9]{3})+)(?:\.00?)?")
 _LONGEST_COUNT = 15
 
 

@@ -25,11 +25,12 @@ from canonym.io.cells import (
 )
 from canonym.io.number_formats import formatted
 from canonym.io.parts import parse_part, parse_whole
+from canonym.regex import regex
 
 _DAMAGED = "cannot be read as an Excel workbook ({}): open it in Excel or LibreOffice, save it anew"
 _MAX_STRINGS = 400 << 20  # bytes of the strings that cells share
 _MAX_FORMATS = 1 << 17  # Excel has at most 65,490
-_CHARACTER = re.compile("_x([0-9A-Fa-f]{4})_")
+_CHARACTER = regex("_x([0-9A-Fa-f]{4})_")
 _TEXTS = ("str", "s", "inlineStr")
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import re
 import xml.etree.ElementTree as ET
 from collections.abc import Collection, Iterator
 from pathlib import Path
@@ -18,13 +17,14 @@ from xml.parsers import expat
 
 from canonym.errors import ReadError
 from canonym.io.streams import open_bytes
+from canonym.regex import regex
 
 _PIECE = 1 << 16
 _TEXT_PIECE = 1 << 20  # characters, so that a long text is put together of few
 _MAX_PROLOG = 1 << 22
 _LONGEST_ENTITY = 200  # characters, so that no file grows to more than a hundred times its size
 # Names may begin with "<" or "[", as "<5 % burn" and "[18F]FDG" do.
-_MARKUP = re.compile(r"\s*(?:<[?!/A-Za-z]|[\[{]\s*(?:[\[{\"]|$))")
+_MARKUP = regex(r"\s*(?:<[?!/A-Za-z]|[\[{]\s*(?:[\[{\"]|$))")
 
 
 class Prolog(NamedTuple):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -11,6 +10,7 @@ import numpy as np
 from canonym.linking.hits import ConceptHit, StringHits
 from canonym.linking.search import BatchHits, Sifted, sift
 from canonym.linking.settings import IDS
+from canonym.regex import regex
 from canonym.terminology.codes import CodeHit
 from canonym.text import PLAIN, UNORDERED, normalise_all
 from canonym.types import Step
@@ -26,7 +26,7 @@ DOUBTED = 0.5
 
 _MOST_NAMES = 64  # of a concept, laid beside a label
 _IN_CATEGORY = 3  # characters of a code that may be a word
-_NUMBER = re.compile(r"\d+[a-z]?|[a-z]")
+_NUMBER = regex(r"\d+[a-z]?|[a-z]")
 _SMALL = frozenset(
     (
         *("a", "an", "and", "by", "for", "from", "in", "nos", "nec", "on", "or", "other", "the"),

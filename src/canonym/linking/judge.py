@@ -11,7 +11,6 @@ import functools
 import itertools
 import json
 import math
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -31,6 +30,7 @@ from canonym.mentions.opposites import IMPLIED, SMALL
 from canonym.mentions.slips import is_likely_slip
 from canonym.ranking.additive_model import AdditiveModel, Curve, fit_additive_model
 from canonym.ranking.letters import gain
+from canonym.regex import regex
 from canonym.text import normalise
 from canonym.text.memo import strong_forms
 from canonym.text.qualifiers import BROADER, QUALIFIERS, bare_name
@@ -101,7 +101,7 @@ _FEATURE_DECIMALS = 5  # similarities are good to the sixth, and differ by proce
 _LOGIT_DECIMALS = 6
 _NEARLY = 0.9
 _USUAL_LEAD = 0.07  # in the middle fifth of what the shipped judge learned from
-_SHORT = re.compile(r"(?<![^\W_])(?![IVX]+(?![^\W_]))[A-Z]{2,5}(?![^\W_])")
+_SHORT = regex(r"(?<![^\W_])(?![IVX]+(?![^\W_]))[A-Z]{2,5}(?![^\W_])")
 _UNSAID = SMALL | IMPLIED
 _KNOTS, _SMOOTHNESS = 6, 1.0
 _RIDGE, _RIDGE_TO_START = 0.1, 1.0  # the price of leaving nothing, or a judge that knows much

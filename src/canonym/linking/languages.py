@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from canonym.mentions.spelling import Speller
+from canonym.regex import regex
 from canonym.terminology import Terminology
 
 MULTILINGUAL, UNIVERSAL = "multilingual", "universal"
@@ -39,7 +40,7 @@ SEVERAL = frozenset(_RANKS)
 """Encoders that read several languages."""
 
 # Spanish, French, German, Italian and Portuguese, but for words that English names have too.
-_FUNCTION_WORDS = re.compile(
+_FUNCTION_WORDS = regex(
     r"(?<=\w)\s(?:de|del|el|las?|los|y|con|por|para|una|des|les|aux?|du|avec|chez|sans|dans|sur|une|"
     r"der|das|dem|den|und|mit|von|vom|ohne|bei|beim|durch|oder|zur|zum|eine[rs]?|"
     r"di|dell[aeo]|dei|degli|dal|dalla|ed|nel|nella|il|gli|senza|"

@@ -29,6 +29,7 @@ from canonym.mentions.false_names import beside, is_out_of_order, looks_alike
 from canonym.mentions.ordinary import is_ordinary, qualifying_forms
 from canonym.mentions.readings import has_several
 from canonym.mentions.shorthand import diabetes_phrases
+from canonym.regex import regex
 from canonym.text import PLAIN, STRONG, UNORDERED, normalise, normalise_all
 from canonym.text.running import BREAK, NO_BREAK, PARAGRAPH, TextReader, Words, with_brackets
 from canonym.text.short_forms import SHORT, is_short_form
@@ -36,7 +37,7 @@ from canonym.types import Document, Mention, Name
 
 _REMEMBERED = 100_000  # strings
 _COMPOSITE = -1  # in place of the number of a sieve
-_PREFIX = re.compile(r"\b(?:non[- ]|sub-)\Z", re.IGNORECASE)  # what follows is denied
+_PREFIX = regex(r"\b(?:non[- ]|sub-)\Z", re.IGNORECASE)  # what follows is denied
 _NO_LIMIT = 255  # of a word that may stand in every name: of, the
 
 Places = npt.NDArray[np.intp]

@@ -14,6 +14,7 @@ from typing import Any
 
 from canonym.errors import InvalidInput, require
 from canonym.io.forks import Lock
+from canonym.regex import regex
 from canonym.text import STRONG, tokens
 from canonym.text.short_forms import spelt_by
 
@@ -24,29 +25,29 @@ ENGINES = ("auto", "ab3p", "schwartz-hearst")
 _BLOCK = 8_000
 # The time that Ab3P takes for a block grows with the square of its brackets.
 _MOST_BRACKETS = 500
-_BRACKET = re.compile(r"[()\[\]]")
+_BRACKET = regex(r"[()\[\]]")
 # Ab3P writes these differently and then cannot find its own sentences again.
 _TAMED = str.maketrans({"\x00": " ", "|": " ", "_": "-"})
-_SPACE = re.compile(r"\s+")
+_SPACE = regex(r"\s+")
 # The rest after a short form in its parentheses: "(DEN: 10 mg/kg/day)", "(PCPA 100 mg/kg)".
-_DOSE = re.compile(
+_DOSE = regex(
     r"([(\[]\s*[^\W\d_][\w+'’-]{1,9})\s*[:=;,]?\s*"
     r"\d[\d.,–-]*\s*(?:[kmµμun]?g|mcg|[mµμu]?l|[mµμun]?mol|[mµμun]?M|IU|U|units?|%)(?!\w)[^()\[\]]*"
     r"(?=[)\]])"
 )
-_SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z(])")
+_SENTENCE_END = regex(r"(?<=[.!?])\s+(?=[A-Z(])")
 
 _LEAST_SHORT = 3  # letters and digits of a short form that may stand for itself
 # Words that names of quite different concepts share.
 _GENERAL = frozenset(
     ("disease", "disorder", "syndrome", "symptom", "condition", "familial", "chronic", "acute")
 )
-_WORD = re.compile(r"[^\W_]+")
+_WORD = regex(r"[^\W_]+")
 # Capitals on one side of a dash, an equals sign, a colon or a slash, words on the other.
-_SEPARATOR = re.compile(r"\s+[-–—=:|/]\s+|[=:/]\s*")
-_SHORT = re.compile(r"(?=.*[A-Z].*[A-Z])[A-Za-z0-9]{2,10}")
+_SEPARATOR = regex(r"\s+[-–—=:|/]\s+|[=:/]\s*")
+_SHORT = regex(r"(?=.*[A-Z].*[A-Z])[A-Za-z0-9]{2,10}")
 # A short form in the plural: "APCs" of "APC".
-_PLURAL_SHORT = re.compile(r".*[A-Z0-9]s")
+_PLURAL_SHORT = regex(r".*[A-Z0-9]s")
 
 
 class Abbreviations(Mapping[str, str]):

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from canonym.mentions.opposites import KINDS, PRIVATION, QUALIFIERS, SMALL, TAGS, UNSPECIFIED
+from canonym.regex import regex
 from canonym.text.memo import strong_forms
 from canonym.text.short_forms import spelt_by
 from canonym.text.words import inversion
@@ -39,24 +40,24 @@ _NAMED = frozenset(
 _BEFORE_ILL = frozenset({"carrier", "predisposition", "resistance", "susceptibility"})
 _ILLS = PRIVATION | _FINDINGS | _MALIGNANT | _GROWTHS | _NAMED
 # An ending that makes a disease or an act of a thing; a pair of them may mean the same.
-_OF_DISEASE = re.compile(
+_OF_DISEASE = regex(
     r"(?:a?emia|algia|ectomy|graphy|iasis|itis|oma|osis|opathy|oscopy|ostomy|otomy|plasty|uria)\Z"
 )
 _SAME = frozenset({"iasis", "osis"})
 _WRONG = frozenset({"abnormality", "anomaly", "disease", "disorder", "malformation"})
 _SICK = ("algia", "emia", "iasis", "itis", "oma", "osis", "opathy", "uria")
 _BAD = ("dys", "hyper", "hypo", "mal")
-_ADJECTIVE = re.compile(r"(?:al|ar|ary|ic|oid|ous)\Z")
-_DESIGNATOR = re.compile(r"\d+[a-z]?|[a-z]\d*|\d+[a-z]\d+", re.IGNORECASE)
+_ADJECTIVE = regex(r"(?:al|ar|ary|ic|oid|ous)\Z")
+_DESIGNATOR = regex(r"\d+[a-z]?|[a-z]\d*|\d+[a-z]\d+", re.IGNORECASE)
 _COUNTED = frozenset({"class", "factor", "grade", "group", "level", "phase", "stage", "type"})
-_JOINT = re.compile(
+_JOINT = regex(
     r"\b(?:after|as|associated|by|caused|due|during|following|for|from|in|of|on|or|to|with|without)\b",
     re.IGNORECASE,
 )
-_BRACKET = re.compile(r"[(\[]([^)\]]+)[)\]]")
-_LED = re.compile(r"(?:by|due|for|from|in|on|to|with)\s", re.IGNORECASE)  # "on insulin"
+_BRACKET = regex(r"[(\[]([^)\]]+)[)\]]")
+_LED = regex(r"(?:by|due|for|from|in|on|to|with)\s", re.IGNORECASE)  # "on insulin"
 # What is said of something is no word that any name may have: "Diseases of inner ear".
-_OF_A_KIND = re.compile(
+_OF_A_KIND = regex(
     r"\b(?:abnormalit(?:y|ies)|finding|procedure|structure|disease|disorder|syndrome|condition)s?"
     r"\s+(?:affecting|in|of)\b|\b(?:conditions|diseases|disorders)$",
     re.IGNORECASE,

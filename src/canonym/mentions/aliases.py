@@ -7,9 +7,9 @@ more string to look up, which counts where it is found better.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Container, Iterable
 
+from canonym.regex import regex
 from canonym.types import Mention
 
 LEAST_GAIN = 1e-4
@@ -21,11 +21,11 @@ Aliases = dict[tuple[str, str], str]
 # A string of so few characters explains nothing: three letters have many meanings.
 _SHORT = 5
 _WINDOW = 20  # characters before a mention in which a bracket opens
-_OPENS = re.compile(r"\s*[(\[]\s*\Z")
-_GOES_ON = re.compile(r"\s*[)\],;:=]")
+_OPENS = regex(r"\s*[(\[]\s*\Z")
+_GOES_ON = regex(r"\s*[)\],;:=]")
 # One word with a capital or a digit, or letters and a number: NH4Ac, SM-5887, Zyban, CP 93129. Of
 # words in brackets that look otherwise a quarter are something else ("hypertension (stroke)").
-_CODE = re.compile(r"(?=.*[A-Z0-9])\S+|[A-Za-z]{1,5} \d+")
+_CODE = regex(r"(?=.*[A-Z0-9])\S+|[A-Za-z]{1,5} \d+")
 
 
 def is_code_for(text: str, alias: str) -> bool:

@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from canonym.mentions.spelling import Speller, SpellerWriter
+from canonym.regex import regex
 from canonym.text import PLAIN, normalise, normalise_all
 from canonym.types import Step
 
@@ -27,22 +28,22 @@ BINOMIALS = "binomials"
 
 # --- what binomials look like ---------------------------------------------------------------------
 
-_EPITHET = re.compile(
+_EPITHET = regex(
     r"[a-z]{2,}(?:i|ae|is|us|um|ans|ens|a|ile|ale|ense|ax|ix|genes|gaster)|acnes|major|minor|niger"
     r"|ruber|mays|ginseng"
 )
-_GENUS = re.compile(
+_GENUS = regex(
     r"[a-z]{2,}(?:a|us|um|is|ax|ex|ix|yx|bacter|monas|oides|odes|edes|myces|phyton|zoon|odon)|[bmsp]us|bos|zea"
     r"|pan|homo|danio|vibrio|ginkgo|bufo|salmo|mucor|necator|acer|anser|gallus|aloe"
 )
 # Names of diseases, of parts of the body and of substances are Latin too: "acne vulgaris" is no
 # organism, "Artemisia vulgaris" is one.
-_NO_GENUS = re.compile(
+_NO_GENUS = regex(
     r"acne|alopecia|chorea|diabetes|erythema|herpes|ichthyosis|impetigo|lichen|lupus|molluscum"
     r"|pemphigus|placenta|serum|tinea|verruca|variola|rna|dna|[a-z]*(?:itis|osis|asis|esis|ysis|emia"
     r"|uria|virus|carcinoma|melanoma|[^os]oma|edema|pathia|plegia|algia|ectasia|rrhea|rrhagia)"
 )
-_NO_EPITHET = re.compile(
+_NO_EPITHET = regex(
     r"abortus|abscessus|alpha|beta|gamma|delta|kappa|lambda|sigma|omega|phi|chi|psi|area|axis|bias"
     r"|calcium|cataracta|cornea|data|edema|fetus|fibula|fistula|focus|fungus|genus|hernia|humerus"
     r"|ileum|iii|vii|viii|xii|xiii|lithium|locus|lupus|magnesium|media|mucosa|nucleus|nevus|pelvis"
@@ -110,15 +111,15 @@ _WELL_KNOWN_GENERA = {genus for genera in _USUAL.values() for genus in genera}
 _MOST_GENERA = 6
 _LEAST_CLIPPED = 4
 # After a full stop or a single letter any word may be an epithet, or the beginning of one.
-_SHORT_NAME = re.compile(
+_SHORT_NAME = regex(
     r"(?<![\w.])(?:(?P<initial>[a-z])(?P<stop>\. ?| )|(?P<clipped>[a-z]{2,9})\. ?"
     r"|(?P<word>[a-z]{4,9}) )(?P<epithet>[a-z]{3,})(?!\w)",
     re.IGNORECASE,
 )
-_LONG_NAME = re.compile(r"(?<![\w.-])([A-Z][a-z]{2,}) ([a-z]{3,})(?!\w)")
-_ORGANISM = re.compile(r"[A-Z]\. ?([a-z]+)")
-_LISTED = re.compile(r"(?:[A-Z]|[A-Z][a-z]{1,8})\. ?[a-z]{3,}")
-_BETWEEN = re.compile(r"\s*(?:[,;/+&]|\band\b|\bor\b)(?:\s*\b(?:and|or)\b)?\s*")
+_LONG_NAME = regex(r"(?<![\w.-])([A-Z][a-z]{2,}) ([a-z]{3,})(?!\w)")
+_ORGANISM = regex(r"[A-Z]\. ?([a-z]+)")
+_LISTED = regex(r"(?:[A-Z]|[A-Z][a-z]{1,8})\. ?[a-z]{3,}")
+_BETWEEN = regex(r"\s*(?:[,;/+&]|\band\b|\bor\b)(?:\s*\b(?:and|or)\b)?\s*")
 _KEPT = 1 << 17
 _LONGEST = 200
 
@@ -160,7 +161,7 @@ class Binomials:
         return cls(Speller.load(folder))
 
 
-_ANY = re.compile("[a-z]+ [a-z]+")
+_ANY = regex("[a-z]+ [a-z]+")
 
 
 class BinomialsWriter(SpellerWriter):

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import functools
 import itertools
-import re
 from collections.abc import Mapping
+
+from canonym.regex import regex
 
 # --- the table ------------------------------------------------------------------------------------
 
@@ -219,7 +220,7 @@ RESULTS = (
 """What a test may be, as part of a regular expression."""
 
 # Next to each other: the result in *high-risk ALT* and *low back pain, HR* is of something else.
-_TESTED = re.compile(
+_TESTED = regex(
     rf"(?<![\w-])(?i:{RESULTS})\s+([^\W\d_]{{2,4}})(?![\w/+-])"
     rf"|(?<![\w/+-])([^\W\d_]{{2,4}})\s+(?i:{RESULTS})(?![\w-])"
 )
@@ -344,7 +345,7 @@ def text_readings() -> Mapping[str, str]:
 
 # --- reading --------------------------------------------------------------------------------------
 
-_WORD = re.compile(r"(?<![\w/+-])[^\W\d_]{2,8}(?![\w/+-])")
+_WORD = regex(r"(?<![\w/+-])[^\W\d_]{2,8}(?![\w/+-])")
 
 
 def usual_reading(text: str) -> str:

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 
 from canonym.mentions.sentences import FUNCTION_WORDS
 from canonym.mentions.shorthand import hide_shorthand
+from canonym.regex import regex
 
 _ONE_THING = (
     r"head (?:and|&) neck|hand,? foot,? and mouth|foot (?:and|&) mouth"
@@ -22,8 +23,8 @@ _ONE_THING = (
     r"|ischa?emia(?:/| and |-)reperfusion|hiv/aids|brain and spinal cord|oral and maxillofacial"
     r"|glucose[/-]galactose|tremor(?:/| and )ataxia"
 )
-_ONE_THINGS = re.compile(rf"(?i)\b(?:{_ONE_THING})\b")
-_ESTABLISHED = re.compile(
+_ONE_THINGS = regex(rf"(?i)\b(?:{_ONE_THING})\b")
+_ESTABLISHED = regex(
     rf"(?i)\b(?:{_ONE_THING}|nausea (?:and|&|or) vomiting|nausea/vomiting|nausea, vomiting)\b"
 )
 """Names, or starts of names, that hold a conjunction and stand for one thing."""
@@ -33,7 +34,7 @@ _PREPOSITIONS = (
     "associated with|secondary to|among|than|between|versus"
 )
 
-_ADJECTIVES = re.compile(
+_ADJECTIVES = regex(
     r"(?i)(?:fe)?male|acute|chronic|subacute|early|late|primary|secondary|upper|lower|left|right|"
     r"anterior|posterior|benign|malignant|invasive|congenital|acquired|central|peripheral|juvenile|"
     r"adult|proximal|distal|superficial|deep|simple|unspecified|specified|nos|nec|other|both|open|"
@@ -47,7 +48,7 @@ _ADJECTIVES = re.compile(
 _GRADED = "type|subtype|stage|grade|class|group|phase|category|factor"
 """Words that are followed by a number."""
 
-_MODIFIERS = re.compile(
+_MODIFIERS = regex(
     r"(?i)(?:non-?)?(?:inherited|hereditary|familial|sporadic|human|early-onset|late-onset|progressive|"
     r"advanced|metastatic|severe|mild|moderate|partial|complete|total|sub-?total|unilateral|bilateral|"
     r"multifocal|multi-centric|multicentric|isolated|combined|syndromic|recurrent|refractory|non|"
@@ -55,7 +56,7 @@ _MODIFIERS = re.compile(
 )
 """Words of degree, extent and inheritance: they hold for every conjunct."""
 
-_QUALITIES = re.compile(
+_QUALITIES = regex(
     r"(?i)(?:fe)?male|acute|chronic|early|late|primary|secondary|upper|lower|left|right|anterior|"
     r"posterior|benign|malignant|invasive|congenital|acquired|central|peripheral|juvenile|adult|"
     r"systolic|diastolic|small-cell|proximal|distal|superficial|deep|simple|sustained|working|"
@@ -86,15 +87,15 @@ _SUFFIXES = (
     "plasms?|ysplasia|cytosis|lys[ie]s|spasms?|stasis|psychos[ie]s|chorea|phobias?|manias?|"
     "toxicity|toxicities|anopsia|opias?"
 )
-_DISEASE = re.compile(rf"(?i)(?:\S*-)?(?:{_GENERIC}|{_NEEDS_MORE}|[a-z-]*(?:{_SUFFIXES}))")
+_DISEASE = regex(rf"(?i)(?:\S*-)?(?:{_GENERIC}|{_NEEDS_MORE}|[a-z-]*(?:{_SUFFIXES}))")
 
-_TAKES_SITE = re.compile(
+_TAKES_SITE = regex(
     rf"(?i){_GENERIC}|lymphomas?|leuk(?:a)?emias?|carcinomas?|sarcomas?|hyperplasia|"
     r"stenosis|fibrosis|necrosis"
 )
 """Heads that take over the site of the conjunct before them: "pancreatic cysts and tumors"."""
 
-_TAKES_OBJECT = re.compile(
+_TAKES_OBJECT = regex(
     r"(?i)\b(?:loss|lack|absence|decreases?|increases?|reductions?|declines?|function|contractures?|"
     r"overgrowth|enlargement|weakness|swelling|rupture|agenesis|haploinsufficiency|syndactyly|"
     r"involvement|death|forms?|swelling|tightness|numbness|tingling|stiffness|calcification)$"
@@ -107,28 +108,24 @@ _LONG_HEADS = (
     "intellectual disability|sensory loss|vision loss|lipid accumulation|pain syndrome|"
     "cancer syndrome"
 )
-_ADJECTIVE = re.compile(r"(?i)[a-z-]{2,}(?:[aei]al|[^aeiou]al|ic|ous|ive|[iu]lar|[ln]ary)")
-_LAST_NUMBER = re.compile(r"(?i)\s(?:\d+[a-z]?|[ivx]+)$")
-_JOINTS = re.compile(
+_ADJECTIVE = regex(r"(?i)[a-z-]{2,}(?:[aei]al|[^aeiou]al|ic|ous|ive|[iu]lar|[ln]ary)")
+_LAST_NUMBER = regex(r"(?i)\s(?:\d+[a-z]?|[ivx]+)$")
+_JOINTS = regex(
     r"(?i)\s*,?\s(?:and/or|and|or|as well as|&)\s+|\s*(?<!\band)(?<!\bor)/(?!or\b)\s*|,\s+"
 )
-_CODE = re.compile(r"(?=\S*[A-Z0-9]\S*[A-Z0-9])[A-Z][A-Za-z0-9-]{1,9}")
+_CODE = regex(r"(?=\S*[A-Z0-9]\S*[A-Z0-9])[A-Z][A-Za-z0-9-]{1,9}")
 
 _LONGEST = 300
 _MOST_PARTS = 12
 _MOST_WORDS = 5
 
-_COORDINATED = re.compile(
-    r"(?i)\s(?:and|or|and/or|as well as|&)\s|[^\s/]/[^\s/]|\s/\s|-\s(?:and|or)"
-)
-_GLOSS = re.compile(r"\s*\([^()]*\)")
-_PREPOSITION = re.compile(rf"(?i)\s(?:{_PREPOSITIONS})\s")
-_OBJECT = re.compile(
-    r"(?i)^(?P<head>.+?)\s(?P<preposition>of|in|to)\s(?P<article>the\s)?(?P<list>.+)$"
-)
-_KIND = re.compile(rf"(?i)(?:{_GRADED})s?\s+\w{{1,4}}")
+_COORDINATED = regex(r"(?i)\s(?:and|or|and/or|as well as|&)\s|[^\s/]/[^\s/]|\s/\s|-\s(?:and|or)")
+_GLOSS = regex(r"\s*\([^()]*\)")
+_PREPOSITION = regex(rf"(?i)\s(?:{_PREPOSITIONS})\s")
+_OBJECT = regex(r"(?i)^(?P<head>.+?)\s(?P<preposition>of|in|to)\s(?P<article>the\s)?(?P<list>.+)$")
+_KIND = regex(rf"(?i)(?:{_GRADED})s?\s+\w{{1,4}}")
 _NUMBER = r"(?:\d+[a-z]?|[ivx]+[a-d]?)"
-_NUMBERED = re.compile(
+_NUMBERED = regex(
     rf"(?i)^(?P<before>.*?\b)(?P<counted>{_GRADED})(?P<s>s|es)?\s(?P<numbers>{_NUMBER}"
     rf"(?:\s*,\s*{_NUMBER})*(?:\s*,?\s(?:and/or|and|or|&)\s|\s*/\s*){_NUMBER})(?P<after>\s.*|)$"
 )
@@ -137,15 +134,15 @@ _PREFIX = (
     "infra|para|normo|neo|ortho|photo|over|under"
 )
 # A prefix without its hyphen is one where another prefix follows: "hypo/hyperkalemia".
-_HANGING = re.compile(
+_HANGING = regex(
     rf"(?i)^(?P<before>.*?)(?:(?P<first>[a-z]+)-|\b(?P<bare>{_PREFIX}))"
     r"(?:\s*,?\s*(?:and/or|and|or)\s|\s*[/&]\s*)-?"
     rf"(?P<second>{_PREFIX})-?(?P<stem>[a-z]{{4,}})(?P<after>\s.*|)$"
 )
 # What stands before the last of several coordinated words: "breast, colon and ".
-_BEFORE = re.compile(r"(?<![\w-])(?:[\w-]+ )?[\w-]+(?:(?:, [\w-]+)*,? (?:and/or|and|or|&) |/)\Z")
+_BEFORE = regex(r"(?<![\w-])(?:[\w-]+ )?[\w-]+(?:(?:, [\w-]+)*,? (?:and/or|and|or|&) |/)\Z")
 _LONGEST_START = 80
-_WORD = re.compile(r"[\w-]+")
+_WORD = regex(r"[\w-]+")
 # Characters inside an established name, hidden while the phrase is taken apart.
 _GUARD = str.maketrans(" /,", "\ue000\ue001\ue002")
 _UNGUARD = str.maketrans("\ue000\ue001\ue002", " /,")

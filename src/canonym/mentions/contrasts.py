@@ -32,6 +32,7 @@ from canonym.mentions.opposites import (
     SPECIES,
 )
 from canonym.mentions.specimens import specimen_of
+from canonym.regex import regex
 from canonym.text.characters import dashes, entities, ions, quotes, signs, width
 from canonym.text.memo import LONGEST_STRING, strong_forms
 from canonym.text.short_forms import as_meant
@@ -44,10 +45,10 @@ _FILLERS = frozenset({"of", "the"})
 _SUFFIXES = ("penia", "cytosis", "philia")
 _LEAST_REST = 4  # letters of a word behind a prefix
 _ROMAN = {"i": "1", "v": "5", "x": "10"}
-_DESIGNATOR = re.compile(r"\d+[a-z]?|[a-z]|[a-z]\d+|\d+[a-z]\d+")
+_DESIGNATOR = regex(r"\d+[a-z]?|[a-z]|[a-z]\d+|\d+[a-z]\d+")
 _ROMAN_NUMBERS = ("II", "III", "IV", "VI", "VII", "VIII", "IX", "XI")
-_KARYOTYPE = re.compile(r"x{1,5}y{0,3}|xo")
-_DIGITS = re.compile(r"\d+")
+_KARYOTYPE = regex(r"x{1,5}y{0,3}|xo")
+_DIGITS = regex(r"\d+")
 
 _NEGATING = frozenset(
     {("absence", "of"), ("lack", "of"), ("negative", "for"), ("free", "of"), ("ruled", "out")}
@@ -56,33 +57,33 @@ _CUES = NEGATIONS | {"non", "absence", "absent", "lack", "negative", "free", "ru
 _NEGATED_BEHIND = (("absent",), ("ruled", "out"), ("not", "present"), ("not", "seen"))
 _NEGATION_ENDS = frozenset({"but", "and", "with", "due", "in", "because", "although", "or"})
 
-_OPTICAL = re.compile(r"\(\s*(\+/-|\+-|±|\+|-)\s*\)")
+_OPTICAL = regex(r"\(\s*(\+/-|\+-|±|\+|-)\s*\)")
 _HEADED = frozenset({"of", "in", "by", "from"})
 # *His* is none here: the bundle of His is the His bundle.
 _POSSESSIVES = frozenset({"my", "your", "her", "our", "their"})
 _PASSIVE = frozenset({"got", "gets", "get", "was", "were", "is", "are", "been"})
 _RELATING = _HEADED | _POSSESSIVES | {"due", "secondary", "to", "than", "versus", "vs"}
-_COMPARISON = re.compile(r"<=|>=|≤|≥|[<>]")
-_PRIME = re.compile(r"(?<=\d)'+|(?<=\d)\"|(?<![^\W\d_])[A-Za-z]'(?=[-\s,)\]]|$)")
-_PERCENT = re.compile(r"(?<=\d)\s?%")
-_LOOSE_SIGN = re.compile(
+_COMPARISON = regex(r"<=|>=|≤|≥|[<>]")
+_PRIME = regex(r"(?<=\d)'+|(?<=\d)\"|(?<![^\W\d_])[A-Za-z]'(?=[-\s,)\]]|$)")
+_PERCENT = regex(r"(?<=\d)\s?%")
+_LOOSE_SIGN = regex(
     r"\+{1,4}(?=[\s,;)]|$)|\+/-|±|(?<=\d[pq])-(?!\w)|(?<=[\w)] )-$|(?<=[A-Za-z] \d)-(?=\s|$)"
 )
-_LEVEL_OF_SYMBOL = re.compile(r"(?<=[A-Z]\d)(neg|pos|lo|low|hi|high|dim|bright)\b")
-_DECIMAL = re.compile(r"\d+(?:[.,]\d+)+")
-_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
-_COMPARED = re.compile(r"([^\W\d_]+)\s*([<>])\s*([^\W\d_]+)")
-_RATIO = re.compile(r"\b\d+:\d+\b|\b[A-Z]/[A-Z](?=\sratio\b)")
+_LEVEL_OF_SYMBOL = regex(r"(?<=[A-Z]\d)(neg|pos|lo|low|hi|high|dim|bright)\b")
+_DECIMAL = regex(r"\d+(?:[.,]\d+)+")
+_THOUSANDS = regex(r"(?<=\d),(?=\d{3}(?!\d))")
+_COMPARED = regex(r"([^\W\d_]+)\s*([<>])\s*([^\W\d_]+)")
+_RATIO = regex(r"\b\d+:\d+\b|\b[A-Z]/[A-Z](?=\sratio\b)")
 _ARROWS = {
     **dict.fromkeys("↑⇧⬆▲▴", " increased "),
     **dict.fromkeys("↓⇩⬇▼▾", " decreased "),
     "♂": " male ",
     "♀": " female ",
 }
-_ARROW = re.compile(f"[{''.join(_ARROWS)}]")
+_ARROW = regex(f"[{''.join(_ARROWS)}]")
 _ARROW_WORDS = str.maketrans(_ARROWS)
-_MINUS = re.compile(r"(?<=[^\W_])\u2212(?=[^\W\d_])")
-_MARKED = re.compile(
+_MINUS = regex(r"(?<=[^\W_])\u2212(?=[^\W\d_])")
+_MARKED = regex(
     r"[+<>≤≥±%'\"&:\u2032\u2033\u207a\u207b\u2019\u02b9`↑⇧⬆▲▴↓⇩⬇▼▾♂♀\u2212]|[-–](?![\w(])|\(\s*-|-ve\b"
     r"|positive|negative|\d[.,]\d|/\w ratio|\d(?:neg|pos|lo|low|hi|high|dim|bright)\b",
     re.I,
@@ -92,7 +93,7 @@ _EQUAL_SIGNS = {
     **{"+": "positive", "-": "negative", "pos": "positive", "neg": "negative", "hi": "high"},
     "lo": "low",
 }
-_SIGN_WORDS = re.compile(r"\b(positive|negative)\b", re.I)
+_SIGN_WORDS = regex(r"\b(positive|negative)\b", re.I)
 
 
 # --- marks ----------------------------------------------------------------------------------------
@@ -155,7 +156,7 @@ def differs_in_meaning(mention: str, name: str) -> bool:
 
 
 # Words that deny something, or relate what stands on their sides.
-_TURNING = re.compile(
+_TURNING = regex(
     r"\b(?:no|not|without|non|nor|never|nil|den(?:y|ies|ied)|lacks?|absen(?:t|ce)|free|ruled|negative|"
     r"due|secondary|to|than|by|from|of|versus|vs|in|my|your|her|our|their)\b|[<>]",
     re.I,

@@ -23,6 +23,8 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
+from canonym.regex import regex
+
 FLAGS: tuple[str, ...] = ("negated", "historical", "hypothetical", "family", "uncertain")
 """All flags, in the order in which a mention has them."""
 
@@ -53,9 +55,9 @@ _SEEN = (
 _NOT = "cannot|can not|can't|could not|couldn't"
 _DAY = "day|days|few|month|several|two|three|24|48|week|weekend|hour|hours"
 _TURNED = str.maketrans("()", ")(")
-_WORD = re.compile(r"\w+")
-_GLUED_BEFORE = re.compile(r"\w-")
-_GLUED_BEHIND = re.compile(r"-\w")
+_WORD = regex(r"\w+")
+_GLUED_BEFORE = regex(r"\w-")
+_GLUED_BEHIND = regex(r"-\w")
 
 
 class Rule(NamedTuple):

@@ -12,6 +12,8 @@ import functools
 import re
 from typing import NamedTuple
 
+from canonym.regex import regex
+
 # --- what is no name ------------------------------------------------------------------------------
 
 _NUMBER = r"(?<![\d.,-])(?:\d[\d,]*(?:[.·]\d+)?|[.·]\d+)"
@@ -82,8 +84,8 @@ _ROUTE = (
     r"|topical(?:ly)?|transdermal|sublingual)\b"
 )
 _FREE = r"\b(?:sugar|preservative|cfc|alcohol|gluten|latex)[- ]free\b"
-_BRAND = re.compile(r"\s*\[\s*([^\W\d_][^\[\]]*?)\s*\]")
-_MAKER = re.compile(
+_BRAND = regex(r"\s*\[\s*([^\W\d_][^\[\]]*?)\s*\]")
+_MAKER = regex(
     r"\s*\([^()]*\b(?:ltd|limited|inc|gmbh|pharma\w*|laboratories|labs|plc|llc)\b[^()]*\)",
     re.IGNORECASE,
 )
@@ -99,17 +101,15 @@ _FORMED = (
 
 # --- what shows that it is one --------------------------------------------------------------------
 
-_DICTIONARY = re.compile(CODE)
-_SHOWN = re.compile(
+_DICTIONARY = regex(CODE)
+_SHOWN = regex(
     rf"{_AMOUNT}[\s-]*{_UNIT}\b(?!\s*(?:/|\bper\b)\s*(?:d?l|100\s*ml|g)\b)", re.IGNORECASE
 )
-_COMPARED = re.compile(
+_COMPARED = regex(
     r"(?:[<>≤≥=~]|\b(?:than|over|above|below|under|least|most|exceeding))\s*\Z", re.IGNORECASE
 )
 _TAIL = rf"(?:\s*(?:[,;]|\[[^\[\]]*\]|\([^()]*\)|{_ROUTE}))*\s*$"
-_SCHEDULED = re.compile(
-    r"(?<=[a-z] )(?:bid|tid|qid|b\.i\.d\.?|t\.i\.d\.?|q\.i\.d\.?|prn|q\d+h)\s*$"
-)
+_SCHEDULED = regex(r"(?<=[a-z] )(?:bid|tid|qid|b\.i\.d\.?|t\.i\.d\.?|q\.i\.d\.?|prn|q\d+h)\s*$")
 # Few texts have any of these words: the expressions above are long.
 _FORM_WORDS = (
     "tab tabs tablet tablets caplet caplets suppository suppositories pessary pessaries ointment "
@@ -124,19 +124,17 @@ _FORM_WORDS = (
     "h"
 )
 _HINTS = frozenset(_FORM_WORDS.split())
-_LETTERS = re.compile("[a-z]+")
-_UNIT_FOLLOWS = re.compile(r"\d[\s-]*[a-zA-Zµμ]")
-_WITH_SHARE = re.compile(rf"\d\s*%.*\b{_FORM}\b|\b{_FORM}\b.*\d\s*%", re.IGNORECASE)
-_OPEN = re.compile(
-    r"\b(?:to|of|by|from|with|after|due|in|on|and|or|for|no|the|an?)\s*$", re.IGNORECASE
-)
-_DIGIT = re.compile(r"\d")
-_NAME = re.compile(r"[^\W\d_]{3}")
+_LETTERS = regex("[a-z]+")
+_UNIT_FOLLOWS = regex(r"\d[\s-]*[a-zA-Zµμ]")
+_WITH_SHARE = regex(rf"\d\s*%.*\b{_FORM}\b|\b{_FORM}\b.*\d\s*%", re.IGNORECASE)
+_OPEN = regex(r"\b(?:to|of|by|from|with|after|due|in|on|and|or|for|no|the|an?)\s*$", re.IGNORECASE)
+_DIGIT = regex(r"\d")
+_NAME = regex(r"[^\W\d_]{3}")
 _LONGEST = 300
 
 # --- salts ----------------------------------------------------------------------------------------
 
-_SALT = re.compile(
+_SALT = regex(
     r"(?<=\S)\s+(?:(?:di|mono|hemi|sesqui|tri)?(?:hydrate|hydrochloride|sodium)|hcl|hydrobromide|hbr|acetate"
     r"|anhydrous|be[sz][yi]late|bisul(?:f|ph)ate|bitartrate|bromide|calcium|chloride|citrate|decanoate"
     r"|enanthate|fumarate|furoate|gluconate|hyclate|lactate|magnesium|malate|maleate|mes[iy]late"
@@ -145,7 +143,7 @@ _SALT = re.compile(
     re.IGNORECASE,
 )
 # What is named by its salt: metals and simple groups, and hormones that the body bears as sulfates.
-_NO_BASE = re.compile(
+_NO_BASE = regex(
     r"(?:antimony|arsenic|beryllium|bismuth|boron|cadmium|carbon|cerium|c(?:a)?esium|chromium|cobalt"
     r"|gadolinium|gallium|gold|indium|lanthanum|palladium|phosphorus|platinum|rubidium|strontium"
     r"|sul(?:f|ph)ur|thallium|tin|titanium|tungsten|uranium|vanadium|zirconium"
@@ -175,17 +173,15 @@ def without_salt(text: str) -> str:
 
 # --- taking one apart -----------------------------------------------------------------------------
 
-_JOINT = re.compile(
-    r"\s*(?:[+&,;\n|]|/(?!\s*\d)|\b(?:and|with|plus)\b)\s*(?=[^\W\d_])", re.IGNORECASE
-)
-_PAIR = re.compile(r"\s*(?:[/+&]|\band\b)\s*", re.IGNORECASE)
-_AMOUNTS = re.compile(rf"{_AMOUNT}(?=[\s-]*{_UNIT}\b)", re.IGNORECASE)
-_DIGITS = re.compile(r"\d[\d,]*(?:[.·]\d+)?|[.·]\d+")
-_IS_MEASURE = re.compile(_MEASURE, re.IGNORECASE)
-_HOLLOW = re.compile(r"[(\[]\s*[,;:/+&.-]*\s*[)\]]")
+_JOINT = regex(r"\s*(?:[+&,;\n|]|/(?!\s*\d)|\b(?:and|with|plus)\b)\s*(?=[^\W\d_])", re.IGNORECASE)
+_PAIR = regex(r"\s*(?:[/+&]|\band\b)\s*", re.IGNORECASE)
+_AMOUNTS = regex(rf"{_AMOUNT}(?=[\s-]*{_UNIT}\b)", re.IGNORECASE)
+_DIGITS = regex(r"\d[\d,]*(?:[.·]\d+)?|[.·]\d+")
+_IS_MEASURE = regex(_MEASURE, re.IGNORECASE)
+_HOLLOW = regex(r"[(\[]\s*[,;:/+&.-]*\s*[)\]]")
 _EDGES = " \t\r\n,;:/-–+&.=|#"
-_DANGLING = re.compile(r"(?:\s+(?:of|at|with|and|or|in|the|as|for|to|by|per|a))+$", re.IGNORECASE)
-_LEADING = re.compile(r"^(?:(?:of|at|with|and|or|the|by|as|in)\s+)+", re.IGNORECASE)
+_DANGLING = regex(r"(?:\s+(?:of|at|with|and|or|in|the|as|for|to|by|per|a))+$", re.IGNORECASE)
+_LEADING = regex(r"^(?:(?:of|at|with|and|or|the|by|as|in)\s+)+", re.IGNORECASE)
 _LEAST = 4  # letters of each of two names with a slash between
 _ROUNDS = 4
 

@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import functools
 import json
-import re
 from pathlib import Path
+
+from canonym.regex import regex
 
 _VOCABULARY = Path(__file__).parents[1] / "models" / "contextual" / "tokenizer.json"
 _LEAST = 4  # letters of a word without its ending
 _ENDINGS = ("s", "es", "d", "ed", "ing", "er", "ers", "ly")
-_HISSING = re.compile("(?:[sxzo]|[cs]h)$")  # es comes behind these
-_DOUBLES = re.compile("[^aeiouy]*[aeiouy][^aeiouywx]")  # a syllable whose last letter is doubled
+_HISSING = regex("(?:[sxzo]|[cs]h)$")  # es comes behind these
+_DOUBLES = regex("[^aeiouy]*[aeiouy][^aeiouywx]")  # a syllable whose last letter is doubled
 
 
 def is_english(word: str) -> bool:

@@ -6,13 +6,13 @@ capitals, a word of a few capitals is no name that is written small, and a funct
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
 from canonym.mentions.sentences import FUNCTION_WORDS
+from canonym.regex import regex
 from canonym.text.short_forms import SHORT
 
-_ADJECTIVE = re.compile(r"[a-z]{2}(?:al|ic|ous|ar|ary)$")
+_ADJECTIVE = regex(r"[a-z]{2}(?:al|ic|ous|ar|ary)$")
 _AROUND = 60  # characters on each side that tell whether a text is all in capitals
 
 

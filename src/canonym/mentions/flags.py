@@ -14,45 +14,46 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from canonym.mentions.cues import FLAGS, Cue, find_cues
+from canonym.regex import regex
 from canonym.types import Mention
 
 __all__ = ["FLAGS", "consistent", "with_flags"]
 
 # Ends of sentences, and of lines but for those that go on with a small letter.
-_END = re.compile(r"(?<=[.!?])\s+(?=[^a-z\s])|\s*\n\s*(?=[^a-z\s])|\s*\n\s*\n\s*|;\s*")
+_END = regex(r"(?<=[.!?])\s+(?=[^a-z\s])|\s*\n\s*(?=[^a-z\s])|\s*\n\s*\n\s*|;\s*")
 _DASH = "[-\u2010-\u2014\u2212]"
-_MINUS = re.compile(rf"(?:(?P<start>^|\n)\s*|[\s,(/])({_DASH})\Z")
-_MINUS_IN_BRACKETS = re.compile(rf"\(\s*{_DASH}\s*\)\s*\Z")
-_MINUS_BEHIND = re.compile(rf"\s*\(\s*{_DASH}\s*\)|\s*{_DASH}\s*(?:$|[,;])")
-_NO_BEHIND = re.compile(rf"\s*(?:(?::|\s{_DASH})\s*no\b(?!\s+\w)|\(no\))", re.IGNORECASE)
-_TIGHT_DASH = re.compile(rf"^\s*{_DASH}(?=\w)", re.MULTILINE)
-_PLUS = re.compile(r"(?:^|[\s,(])\+(?=\w)|\(\+\)")
-_DOUBT_BEFORE = re.compile(r"(?:^|[\s,;:(])\?+\s*\Z|\(\?\)\s*\Z")
-_DOUBT_BEHIND = re.compile(r"\s*(?:\?|\(\?+\))")
-_QUESTION = re.compile(
+_MINUS = regex(rf"(?:(?P<start>^|\n)\s*|[\s,(/])({_DASH})\Z")
+_MINUS_IN_BRACKETS = regex(rf"\(\s*{_DASH}\s*\)\s*\Z")
+_MINUS_BEHIND = regex(rf"\s*\(\s*{_DASH}\s*\)|\s*{_DASH}\s*(?:$|[,;])")
+_NO_BEHIND = regex(rf"\s*(?:(?::|\s{_DASH})\s*no\b(?!\s+\w)|\(no\))", re.IGNORECASE)
+_TIGHT_DASH = regex(rf"^\s*{_DASH}(?=\w)", re.MULTILINE)
+_PLUS = regex(r"(?:^|[\s,(])\+(?=\w)|\(\+\)")
+_DOUBT_BEFORE = regex(r"(?:^|[\s,;:(])\?+\s*\Z|\(\?\)\s*\Z")
+_DOUBT_BEHIND = regex(r"\s*(?:\?|\(\?+\))")
+_QUESTION = regex(
     r"\s*(?:any|are|can|could|did|do|does|has|have|how|if|is|may|should|was|were|what|when|where"
     r"|which|who|why|will|would)\b",
     re.IGNORECASE,
 )
-_BREAK = re.compile(r"[,:]|\bwith\b|\band\b(?=[^,]*\b(?:is|was|has)\b)", re.IGNORECASE)
-_COMMA = re.compile(r",")
+_BREAK = regex(r"[,:]|\bwith\b|\band\b(?=[^,]*\b(?:is|was|has)\b)", re.IGNORECASE)
+_COMMA = regex(r",")
 _OF_SEVERAL = frozenset(f"{verb} excluded" for verb in ("are", "have been", "were", "will be"))
-_LISTED = re.compile(
+_LISTED = regex(
     r"\s*,(?:(?!\b(?:are|had|has|have|is|was|were|who|with)\b)[^.;:()])*\b(?:and|or)\b"
     r"(?:(?!\b(?:are|had|has|have|is|was|were|who|with)\b)[^,.;:()])*",
     re.IGNORECASE,
 )
-_BESIDE = re.compile(r"[\s,:(\u2013\u2014-]*\Z")
-_FEW_WORDS = re.compile(r"\s*(?:[\w'-]+\s+){0,2}\Z")
-_LAST = re.compile(r"\s*(?:$|[.,;:)])")
-_NEW_CLAUSE = re.compile(r",\s*(?:and\s+)?(?:(?:the|her|his|a)\s+)?\Z", re.IGNORECASE)
-_VERB = re.compile(
+_BESIDE = regex(r"[\s,:(\u2013\u2014-]*\Z")
+_FEW_WORDS = regex(r"\s*(?:[\w'-]+\s+){0,2}\Z")
+_LAST = regex(r"\s*(?:$|[.,;:)])")
+_NEW_CLAUSE = regex(r",\s*(?:and\s+)?(?:(?:the|her|his|a)\s+)?\Z", re.IGNORECASE)
+_VERB = regex(
     r"\s+(?:began|continues?|did|has|had|is|improved|persists?|remains?|started|was|were|worsens?)\b",
     re.IGNORECASE,
 )
-_NOR = re.compile(r"\b(?:or|nor)\b", re.IGNORECASE)
-_FOR = re.compile(r"\bfor\s+(?:[\w-]+\s+){0,2}\Z", re.IGNORECASE)
-_TAKES = re.compile(
+_NOR = regex(r"\b(?:or|nor)\b", re.IGNORECASE)
+_FOR = regex(r"\bfor\s+(?:[\w-]+\s+){0,2}\Z", re.IGNORECASE)
+_TAKES = regex(
     r"(?:^|[,:]|\b(?:and|continue|continues|gave|given|on|or|some|start|take|takes|use|uses|using"
     r"|with))\s*\Z",
     re.IGNORECASE,

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
+from canonym.regex import regex
 from canonym.text import PLAIN, normalise
 
 Beginnings = Callable[[str], Iterable[tuple[int, int]]]
@@ -26,20 +27,20 @@ _WORD, _LONG = 3, 4  # letters of a word, and of one that is clear
 _COMMON = 2  # names with a word that is clear, where nothing else shows where to cut
 _CLEARLY = 3  # so many times the names of another reading
 # They begin more words than they are: cardiotoxicity is one word, whether a name has "cardio".
-_PREFIX = re.compile(
+_PREFIX = regex(
     r"\w+o|ante|anti|de|di|endo|extra|hyper|inter|intra|meta|multi|non|para|peri|poly|post|pre|semi|"
     r"sub|super|supra|trans|tri|ultra|\w+yl"
 )
-_PARTED = re.compile(
+_PARTED = regex(
     r"\b(?:ante|anti|extra|hyper|hypo|inter|intra|micro|non|over|peri|poly|post|pre|semi|sub|supra|"
     r"ultra|un|under)[- ](?=[^\W\d_]{4})([^\W\d_]+)",
     re.IGNORECASE,
 )
 _SMALL = ("of", "in", "and", "the", "with", "due", "for")  # words beside others
 # No word, but what stands beside one: the B of hepatitis, the IIb of a stage, B12, H1N1, CD4.
-_SIGN = re.compile(r"[A-Z]|[IVX]{1,4}[abc]?|(?:(?:[A-Z]{0,3}|[a-z])\d+){1,2}[A-Za-z]?")
+_SIGN = regex(r"[A-Z]|[IVX]{1,4}[abc]?|(?:(?:[A-Z]{0,3}|[a-z])\d+){1,2}[A-Za-z]?")
 # In small letters only what is no ending of a word: not the e of vitamine, the a of vitamina.
-_SMALL_SIGN = re.compile(r"ii|iii|iv|vi|vii|viii|ix|[bcdfghjkpqvxz]\d{0,3}")
+_SMALL_SIGN = regex(r"ii|iii|iv|vi|vii|viii|ix|[bcdfghjkpqvxz]\d{0,3}")
 _LONGEST_SMALL_SIGN = 4
 
 

@@ -8,17 +8,18 @@ from collections.abc import Iterator
 from canonym.mentions.english import is_english
 from canonym.mentions.opposites import ORDINARY
 from canonym.mentions.ordinary import is_ordinary
+from canonym.regex import regex
 from canonym.text.short_forms import spelt_by
 from canonym.types import Contradiction
 
-_SYMBOL = re.compile(r"[A-Za-z0-9]{1,12}")
+_SYMBOL = regex(r"[A-Za-z0-9]{1,12}")
 _UNIT = 2  # letters of units and of symbols of elements
 _SHORT_FORM = 4  # letters of short forms that read as words, such as SARS
 _LEAST_ACRONYM = 3
 _MOST_ACRONYM = 8
 # Four letters or more with a vowel among them are read as a word, which may stand in capitals.
-VOWEL = re.compile(r"[aeiouy]", re.IGNORECASE)
-_READS_AS_WORD = re.compile(r"(?=.*[aeiouyAEIOUY])[A-Za-z]{4,}")
+VOWEL = regex(r"[aeiouy]", re.IGNORECASE)
+_READS_AS_WORD = regex(r"(?=.*[aeiouyAEIOUY])[A-Za-z]{4,}")
 _BETTER_KNOWN = frozenset({"aids"})  # an acronym that is better known than the word
 
 

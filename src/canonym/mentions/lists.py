@@ -15,6 +15,7 @@ from functools import cache
 from typing import NamedTuple
 
 from canonym.mentions.composites import hide_one_things, is_quality, unhide
+from canonym.regex import regex
 
 IsName = Callable[[str], bool]
 """Tells whether a string is a name of the terminology."""
@@ -27,15 +28,15 @@ _MOST_WORDS = 6  # of a piece that shares a word with others
 
 # --- separators that say that a cell is a list ----------------------------------------------------
 
-_ENTITY = re.compile(r"&(?:amp|lt|gt|quot|apos|nbsp|#\d{1,7}|#x[0-9a-fA-F]{1,6});")
-_SEMICOLON = re.compile("[;\uff1b|]")
-_LINE_END = re.compile("[\r\n\t\v\f\x85\u2028\u2029]+")
-_BULLET = re.compile(r"(?:^|(?<=\s))[•◦‣▪▫●○■□►➢✓·\uf0b7](?=\s*\w)")
-_DASH = re.compile(r"(?:^|(?<=\s))[*\u2013\u2014-](?=\s+\w)")
-_HEADING = re.compile(r"[A-Za-z][A-Za-z /]{1,30}:\s+(?=[(\[#]?(?:1|a|i)[.):\]\s-])")
-_TITLE = re.compile(r"^[^\r\n;]{1,40}:[ \t]*[\r\n]+")
+_ENTITY = regex(r"&(?:amp|lt|gt|quot|apos|nbsp|#\d{1,7}|#x[0-9a-fA-F]{1,6});")
+_SEMICOLON = regex("[;\uff1b|]")
+_LINE_END = regex("[\r\n\t\v\f\x85\u2028\u2029]+")
+_BULLET = regex(r"(?:^|(?<=\s))[•◦‣▪▫●○■□►➢✓·\uf0b7](?=\s*\w)")
+_DASH = regex(r"(?:^|(?<=\s))[*\u2013\u2014-](?=\s+\w)")
+_HEADING = regex(r"[A-Za-z][A-Za-z /]{1,30}:\s+(?=[(\[#]?(?:1|a|i)[.):\]\s-])")
+_TITLE = regex(r"^[^\r\n;]{1,40}:[ \t]*[\r\n]+")
 _CIRCLED = "①②③④⑤⑥⑦⑧⑨⑩⑪⑫⑬⑭⑮⑯⑰⑱⑲⑳"
-_MARKER = re.compile(
+_MARKER = regex(
     rf"(?:^|(?<=[\s;,.]))(?:(?P<circled>[{_CIRCLED}])|(?P<hash>\#)(?P<counted>\d{{1,2}})[.):]?(?=\s)"
     r"|(?P<open>[(\[]?)(?P<n>\d{1,2}|[ivx]{1,4}|[a-z]|[A-Z])(?P<close>[.):\]]|-(?=\s))"
     r"(?=\s|[^\W\d_]))\s*"
@@ -43,12 +44,12 @@ _MARKER = re.compile(
 _ROMAN = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x")
 _FIRST = ("a", "i")
 _TRIMMED = " \t\r\n\v\f;,|&."
-_LEFT_OVER = re.compile(r"(?i)^(?:and|or|&)\s+|\s+(?:and|or|&)$")
-_CODE = re.compile(r"[A-Z]{2,4}s?|(?=.*\d)[A-Z][A-Z0-9]{1,5}")
-_WORD = re.compile(r"[^\W\d_]")
+_LEFT_OVER = regex(r"(?i)^(?:and|or|&)\s+|\s+(?:and|or|&)$")
+_CODE = regex(r"[A-Z]{2,4}s?|(?=.*\d)[A-Z][A-Z0-9]{1,5}")
+_WORD = regex(r"[^\W\d_]")
 
 
-_SIGNS = re.compile(
+_SIGNS = regex(
     r"[;\uff1b|\r\n\t\v\f\x85\u2028\u2029•◦‣▪▫●○■□►➢✓·\uf0b7]|^\s*[*\u2013\u2014-]\s|:\s"
 )
 
@@ -100,7 +101,7 @@ def without_number(text: str) -> str:
     return text[marker.end() :] if marker else text
 
 
-_ALONE = re.compile(
+_ALONE = regex(
     r"\s*(?:[(\[#]?\d{1,2}[.)\]](?=\s)|# ?\d{1,2}:?(?=\s)"
     rf"|[{_CIRCLED}•◦‣▪▫●○■□►➢✓])\s*(?=[^\W\d_])"
 )
@@ -210,7 +211,7 @@ def is_code(text: str) -> bool:
 
 # --- separators that stand in names as well -------------------------------------------------------
 
-_JOINT = re.compile(
+_JOINT = regex(
     r"(?i)\s*[,，、]\s*(?:and/or|and|or|&|plus)\s+"
     r"|\s+(?:and/or|and|or|as well as|plus)\s+"
     r"|\s*&(?:amp;)?\s*"
@@ -218,19 +219,19 @@ _JOINT = re.compile(
     r"|\s*,\s+|\s*(?<!\d),(?=\S)|\s*(?<=\d),(?=[^\W\d_])|\s*[，、]\s*"
     r"|\s*/\s*"
 )
-_MAY_LIST = re.compile(r"(?i)[,，、/&+]|\s(?:and|or|plus|as well as)\s")
-_CONJUNCTION = re.compile(r"(?i)\b(?:and|or|plus|as well as)\b|&")
+_MAY_LIST = regex(r"(?i)[,，、/&+]|\s(?:and|or|plus|as well as)\s")
+_CONJUNCTION = regex(r"(?i)\b(?:and|or|plus|as well as)\b|&")
 _COMMAS = " ,，、"
-_TOKEN = re.compile(r"[^\s-]+[\s-]+")
+_TOKEN = regex(r"[^\s-]+[\s-]+")
 # Endings of adjectives, but for nouns that end so; and a phrase that something has to follow.
-_ADJECTIVE = re.compile(
+_ADJECTIVE = regex(
     r"(?i)(?!(?:animal|arsenic|clinic|colic|hospital|olive|ovary|panic|plastic|refusal|removal|"
     r"tonic|withdrawal)$|.*(?:barbit|chlor|pent|th)al$|.*(?:cept|rvat|dat|xat)ive$|.*eed$)"
     r"[a-z]{2,}(?:al|ic|ous|ive|ary|ed)"
 )
-_HANGING = re.compile(r"(?i).*\s(?:by|due to|for|from|in|of|to|with|without)")
-_COUNT = re.compile(r"(?:[A-Za-z]|\d{1,2}[A-Za-z]?|[A-Za-z]\d{1,2}|[IVX]{1,4})$")
-_COUNTED = re.compile(r"(.*[^\W\d_])\d+[a-z]?")
+_HANGING = regex(r"(?i).*\s(?:by|due to|for|from|in|of|to|with|without)")
+_COUNT = regex(r"(?:[A-Za-z]|\d{1,2}[A-Za-z]?|[A-Za-z]\d{1,2}|[IVX]{1,4})$")
+_COUNTED = regex(r"(.*[^\W\d_])\d+[a-z]?")
 
 
 class Cut(NamedTuple):

@@ -6,9 +6,10 @@ of a direction and of what is measured make the name that clinicians have for it
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import TypeVar
+
+from canonym.regex import regex
 
 _Value = TypeVar("_Value")
 
@@ -89,7 +90,7 @@ def _any_of(table: Mapping[str, object]) -> str:
     return "|".join(sorted("|".join(table).split("|"), key=len, reverse=True))
 
 
-_FINDING = re.compile(
+_FINDING = regex(
     rf"(?:(?:finding|observation) of )?(?:(?:abnormally|very|too) )?{_DIRECTION}(?: in| of)?"
     rf"(?: (?:{_AMOUNT}) of)?"
     rf"(?P<fluid> blood| serum| plasma| circulating)? (?P<what>{_any_of({**_BLOOD, **_NAMED})})s?"
@@ -97,9 +98,9 @@ _FINDING = re.compile(
 )
 _HIGH = r"(?:(?:abnormally|very|too) )?(?:high|elevated|increased|raised|excess|excessive)"
 _MEASURED = rf"(?P<what>{_any_of(_URINE)})s?(?: (?:{_AMOUNT}))?"
-_IN_URINE = re.compile(rf"(?:{_HIGH} )?{_MEASURED} in (?:the )?urine")
+_IN_URINE = regex(rf"(?:{_HIGH} )?{_MEASURED} in (?:the )?urine")
 # Without a direction this is a test, and no finding.
-_HIGH_IN_URINE = re.compile(
+_HIGH_IN_URINE = regex(
     rf"{_HIGH} (?:{_MEASURED}(?:,)? urine|(?:urine|urinary) {_MEASURED.replace('what', 'of')})"
 )
 

@@ -13,13 +13,13 @@ abbreviations of one usual reading.
 from __future__ import annotations
 
 import functools
-import re
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from canonym.mentions.clinical import text_readings
 from canonym.mentions.shorthand import diabetes_name
+from canonym.regex import regex
 
 # --- the table ------------------------------------------------------------------------------------
 
@@ -518,9 +518,9 @@ def _several() -> Mapping[str, tuple[_Reading, ...]]:
 
 # --- choosing -------------------------------------------------------------------------------------
 
-_WORD = re.compile(r"[^\W_]+(?:-[^\W_]+)*")
+_WORD = regex(r"[^\W_]+(?:-[^\W_]+)*")
 # A number behind makes a substance of it: "PSC 833".
-_SHORT = re.compile(r"(?<![\w/+&.-])[^\W\d_]{2,8}(?![\w/+&-]|[ ]\d{2})")
+_SHORT = regex(r"(?<![\w/+&.-])[^\W\d_]{2,8}(?![\w/+&-]|[ ]\d{2})")
 _LEAST = 4  # letters of a beginning; shorter ones are words
 
 

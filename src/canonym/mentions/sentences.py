@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from canonym.regex import regex
+
 LONGEST = 10_000
 """Characters of a text that are looked at, the mention in the middle."""
 
@@ -19,10 +21,10 @@ _FUNCTION_WORDS = (
 )
 FUNCTION_WORDS = frozenset(_FUNCTION_WORDS.split())
 """Words of English that name nothing."""
-_BREAKS = re.compile(
+_BREAKS = regex(
     r"[,.;:()\[\]/\n]|(?<!\w)(?:" + "|".join(sorted(FUNCTION_WORDS)) + r")(?!\w)", re.IGNORECASE
 )
-_ENDS = re.compile(r"[.!?](?=\s+[^a-z\s])|\n")
+_ENDS = regex(r"[.!?](?=\s+[^a-z\s])|\n")
 
 
 def phrases(text: str) -> list[str]:

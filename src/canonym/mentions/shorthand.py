@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
+from canonym.regex import regex
+
 _WRITTEN_OUT = {
     "w/o": "without",
     "w/": "with",
@@ -51,7 +53,7 @@ _UNDERSTOOD = frozenset(
 
 _SPELT = "|".join(re.escape(form) for form in sorted(_WRITTEN_OUT, key=len, reverse=True))
 # "w/" may touch the next word. Nothing else may: "c/ope" is no "c/o".
-_SHORTHAND = re.compile(rf"(?i)(?<![\w/&.-])(?:(?:{_SPELT})(?![\w/&])|w/(?=[a-z]{{2}}))")
+_SHORTHAND = regex(rf"(?i)(?<![\w/&.-])(?:(?:{_SPELT})(?![\w/&])|w/(?=[a-z]{{2}}))")
 _SIDES = {"l": "left", "r": "right"}
 _BODY = (
     "abdomen|abdominal|ankle|arm|axilla|breast|buttock|calf|carotid|cheek|chest|clavicle|ear|elbow|"
@@ -61,28 +63,28 @@ _BODY = (
 )
 # A letter alone is a side beside a part of the body; RT in capitals is a therapy.
 _SIDE = r"(?P<side>[RL]|[RrLl]t)"
-_SIDE_BEFORE = re.compile(rf"(?<![\w/+&.-]){_SIDE}\.?\s+(?=(?i:{_BODY})\b)")
-_SIDE_BEHIND = re.compile(rf"\b(?P<part>(?i:{_BODY})(?: [a-z]+)?)(?:\s*,\s*|\s+)\(?{_SIDE}\)?\.?$")
+_SIDE_BEFORE = regex(rf"(?<![\w/+&.-]){_SIDE}\.?\s+(?=(?i:{_BODY})\b)")
+_SIDE_BEHIND = regex(rf"\b(?P<part>(?i:{_BODY})(?: [a-z]+)?)(?:\s*,\s*|\s+)\(?{_SIDE}\)?\.?$")
 # "#" is a fracture beside a bone, else a number.
-_FRACTURE = re.compile(
+_FRACTURE = regex(
     r"(?<![\w#])# ?(?!.*\bdisease\b)"
     rf"(?=(?:(?:(?i:left|right|closed|open|distal|proximal|[lr]t?)\.? )*"
     rf"(?i:{_BODY}|humeral|femoral|tibial|pelvis|rib|ribs|skull|nasal|nose|spine|vertebra|nof)\b))"
 )
 # Shorthand that is not in the table, such as "t/t" and "o/e".
-_LONE_LETTERS = re.compile(r"(?<![\w/])[a-z](?:/[a-z])+(?![\w/])")
-_SLASH = re.compile(r"[/&]")
+_LONE_LETTERS = regex(r"(?<![\w/])[a-z](?:/[a-z])+(?![\w/])")
+_SLASH = regex(r"[/&]")
 # Without "type", small letters are no number: "dm i" is two words of other languages.
-_DIABETES = re.compile(
+_DIABETES = regex(
     r"DM[ -]?(?:([12]|(?-i:II?))|type ?([12]|II?))|T([12])DM|type ([12]|II?) DM", re.IGNORECASE
 )
 # "H.T.N.", but not the "e.g." of a sentence: three letters at least.
-_DOTTED = re.compile(r"(?<![\w.])[^\W\d_](?:\.[^\W\d_]){2,}\.?(?!\w)")
-_TYPE_OF_DIABETES = re.compile(
+_DOTTED = regex(r"(?<![\w.])[^\W\d_](?:\.[^\W\d_]){2,}\.?(?!\w)")
+_TYPE_OF_DIABETES = regex(
     r"\b(?:type (?:[12]|II?)|juvenile|gestational) diabetes\b(?! (?:mellitus|insipidus))",
     re.IGNORECASE,
 )
-_LETTERS = re.compile(r"[^\W\d_]")
+_LETTERS = regex(r"[^\W\d_]")
 _MANY = 8  # letters of a text that is written in capitals
 
 

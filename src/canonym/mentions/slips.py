@@ -8,12 +8,12 @@ beside it say what is meant.
 from __future__ import annotations
 
 import functools
-import re
 from itertools import groupby
 
 from canonym.mentions.contrasts import affix_contrast
 from canonym.mentions.english import is_english
 from canonym.mentions.inflection import are_inflected
+from canonym.regex import regex
 from canonym.text import PLAIN, normalise
 
 _VOWELS = frozenset("aeiouy")
@@ -22,22 +22,22 @@ _SILENT = ("gn", "mn", "pn", "ps", "pt")  # "neumonia"
 # Letters with which a word may begin that begins to the ear with another.
 _FIRST = {"n": "gkmp", "s": "cp", "t": "p", "f": "p", "c": "ks", "k": "cq", "z": "x"}
 _SOUNDS = (
-    *((re.compile("^(?:p(?=[nst])|[gkm](?=n))"), ""), (re.compile("[ao]e"), "e")),
-    *((re.compile("ch|ck|q|c(?![eiy])"), "k"), (re.compile("ph"), "f")),
-    *((re.compile("(?<!^)h"), ""), (re.compile("[cz]"), "s")),
-    *((re.compile("x"), "ks"), (re.compile("y"), "i")),
+    *((regex("^(?:p(?=[nst])|[gkm](?=n))"), ""), (regex("[ao]e"), "e")),
+    *((regex("ch|ck|q|c(?![eiy])"), "k"), (regex("ph"), "f")),
+    *((regex("(?<!^)h"), ""), (regex("[cz]"), "s")),
+    *((regex("x"), "ks"), (regex("y"), "i")),
 )
 # Endings of chemicals, of which each class has its own; of substances; of what ails someone.
-_METHYL = re.compile("m(?=eth)")
-_CLASS = re.compile("(?:ase|ose|ol|al|one|ane|ene|ate|ite|ide)(?=s?$)")
-_SUBSTANCE = re.compile("(?:ase|ide|(?<!o)in|ose|yl)s?$")
-_DISORDER = re.compile("(?:[cst]ion|[oiy]s[ei]s|[ai]s[ei]s|ia|itis|oma)s?$")
+_METHYL = regex("m(?=eth)")
+_CLASS = regex("(?:ase|ose|ol|al|one|ane|ene|ate|ite|ide)(?=s?$)")
+_SUBSTANCE = regex("(?:ase|ide|(?<!o)in|ose|yl)s?$")
+_DISORDER = regex("(?:[cst]ion|[oiy]s[ei]s|[ai]s[ei]s|ia|itis|oma)s?$")
 _CONTRARY = ("abdu", "addu", "hyper", "hypo")  # one letter away from one another, or two
 _BEGINNING = 3  # letters whose vowels tell words apart: hyper- and hypo-, macro- and micro-
 _LONG = 7  # letters of a word that few others are near to
 _CLEAR = 8  # letters of a word that two vowels may be wrong in
-_ION = re.compile("[cst]ion(?=s?$)")  # as -tion sounds
-_WORD = re.compile(r"[^\W\d_]+")
+_ION = regex("[cst]ion(?=s?$)")  # as -tion sounds
+_WORD = regex(r"[^\W\d_]+")
 
 
 def is_one_edit(a: str, b: str) -> bool:

@@ -11,6 +11,8 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
+from canonym.regex import regex
+
 _SPECIES = {
     "9606": "Homo sapiens|H. sapiens|human|humans|patient|patients|man|men|woman|women|people|"
     "person|persons|child|children|infant|infants|newborns|volunteers|participants",
@@ -60,11 +62,9 @@ _TAXON = {name: taxon for taxon, names in _SPECIES.items() for name in names.spl
 _TAXON_OF = {name.casefold(): taxon for name, taxon in _TAXON.items()}
 _CAPITALS = frozenset(name for name in _TAXON if name.isupper())
 _NAMES = sorted(_TAXON_OF, key=len, reverse=True)
-_IN_TEXT = re.compile(
-    r"(?<![\w-])(?:" + "|".join(map(re.escape, _NAMES)) + r")(?!\w)", re.IGNORECASE
-)
-_NUMBER = re.compile(r"(?:(?:ncbi)?taxon:|ncbitaxon_|txid)?(\d+)", re.IGNORECASE)
-_BEHIND = re.compile(r"[(\[]([^()\[\]]+)[)\]]\s*$")
+_IN_TEXT = regex(r"(?<![\w-])(?:" + "|".join(map(re.escape, _NAMES)) + r")(?!\w)", re.IGNORECASE)
+_NUMBER = regex(r"(?:(?:ncbi)?taxon:|ncbitaxon_|txid)?(\d+)", re.IGNORECASE)
+_BEHIND = regex(r"[(\[]([^()\[\]]+)[)\]]\s*$")
 
 
 @functools.lru_cache(10_000)

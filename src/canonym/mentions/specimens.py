@@ -5,7 +5,7 @@ Names of two specimens are names of two tests, whatever else they share.
 
 from __future__ import annotations
 
-import re
+from canonym.regex import regex
 
 _BLOOD = "blood"
 
@@ -50,7 +50,7 @@ _ENDINGS = {
     r"glucos|glycos|h(?:a?e)mat|hemoglobin|haemoglobin|keton|myoglobin|phosphat|protein|py)uria",
 }
 _SPECIMENS = {
-    specimen: re.compile(
+    specimen: regex(
         rf"\b(?:{'|'.join(words)})\b"
         if specimen not in _ENDINGS
         else rf"\b(?:{'|'.join(words)}|{_ENDINGS[specimen]})\b"
@@ -63,8 +63,8 @@ _HINTS = (
     *("faec", "saliv", "sput", "sweat", "semen", "seminal", "milk", "fluid", "lavage"),
     *("emia", "uria"),
 )
-_SIGNS = re.compile(r"[^\w/&]+")
-_BOTH = re.compile(r"\b(?:serum|plasma|blood ?(?:/|&|and|or))\b|(?:/|&|\band|\bor) ?blood\b")
+_SIGNS = regex(r"[^\w/&]+")
+_BOTH = regex(r"\b(?:serum|plasma|blood ?(?:/|&|and|or))\b|(?:/|&|\band|\bor) ?blood\b")
 
 
 def specimen_of(text: str) -> str:

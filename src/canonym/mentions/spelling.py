@@ -29,6 +29,7 @@ from canonym.mentions.english import is_english
 from canonym.mentions.glued import MOST_READINGS, Reading, readings, without_gaps
 from canonym.mentions.near_words import NearWords, signature
 from canonym.mentions.slips import sound
+from canonym.regex import regex
 from canonym.text import PLAIN, STRONG, normalise, normalise_all
 
 _PER_SHORT_WORD = 2_000  # words of a terminology for each name that a word of three letters needs
@@ -47,10 +48,10 @@ _COUNTING = 250  # bytes a word while words are counted
 _CLEAR = 9  # letters of a word that may mean one of a single name
 _AUDIBLE = 5  # sounds of a word that stands alone
 _BLOCK = 1 << 16  # words written at once
-_WORD = re.compile(r"[^\W\d_]+")
-_TOKEN = re.compile(r"[^\W_]+")
-_WHOLE = re.compile(r"[\W_]?[^\W\d_]+[\W_]?")
-_CAPITAL_S = re.compile(r"(?<=[a-z])S(?![^\W_])")
+_WORD = regex(r"[^\W\d_]+")
+_TOKEN = regex(r"[^\W_]+")
+_WHOLE = regex(r"[\W_]?[^\W\d_]+[\W_]?")
+_CAPITAL_S = regex(r"(?<=[a-z])S(?![^\W_])")
 _ARRAYS = {
     "letters": np.uint8,
     "starts": np.int64,

@@ -20,6 +20,7 @@ from typing import NamedTuple
 from canonym.mentions.clinical import RESULTS, usual_reading
 from canonym.mentions.cues import Cue, find_cues, first_words, last_words
 from canonym.mentions.flags import consistent
+from canonym.regex import regex
 from canonym.text.codes import read_codes
 
 __all__ = [
@@ -36,53 +37,53 @@ _WORDINGS: dict[tuple[str, ...], tuple[str, ...]] = {
 """How a name says a status."""
 
 _MINUS = "[-\u2212]"
-_SIGNS = re.compile(
+_SIGNS = regex(
     rf"\s*(?:(?P<uncertain>\(?\?+\)?|\+/-)\s*(?=\w)|(?P<negated>\(\s*{_MINUS}\s*\)\s+(?=\w)"
     rf"|{_MINUS}(?=[^\W\d_]{{2}})))"
 )
-_PLUS = re.compile(r"\s*(?:\+(?:ve\b)?|\(\+\))\s*(?=[^\W\d_]{2})", re.IGNORECASE)
-_SIGNS_BEHIND = re.compile(
+_PLUS = regex(r"\s*(?:\+(?:ve\b)?|\(\+\))\s*(?=[^\W\d_]{2})", re.IGNORECASE)
+_SIGNS_BEHIND = regex(
     rf"(?:\s*(?P<uncertain>\(\s*\?+\s*\)|\?+)|\s+(?P<negated>\(\s*{_MINUS}\s*\))"
     rf"|\s*:\s*{_MINUS}|\s+(?P<historical>\((?:19|20)\d\d\)))[\s.]*\Z"
 )
 # Who is not pain free has pain.
-_NOT_FREE = re.compile(
+_NOT_FREE = regex(
     r"(?:\b(?:not|never|no longer|rarely|seldom|hardly)|n't)\s.*[\s-]free[\s.)\]!,;]*\Z",
     re.IGNORECASE | re.DOTALL,
 )
 # *LFTs not elevated* says what *no elevated LFTs* says.
-_NOT_RESULT = re.compile(
+_NOT_RESULT = regex(
     r"(?P<test>\w[^.;\n]*?),?\s+(?:(?:is|are|was|were)(?:n't|\s+not|\s+never)|not|never)\s+(?:\w+ly\s+)?"
     rf"(?P<result>{RESULTS})[\s.]*",
     re.IGNORECASE,
 )
 _SUBJECTS = ("he", "patient", "pt", "she")
 _HEADINGS = ("assessment", "diagnosis", "dx", "impression", "indication", "problem")
-_BEGIN = re.compile(
+_BEGIN = regex(
     rf"[\s\"'(\[]*(?:(?:{'|'.join(_SUBJECTS)})\s+(?:has(?: an?)?|with|w/)\s+"
     rf"|(?:{'|'.join(_HEADINGS)})\s*:\s*)?",
     re.IGNORECASE,
 )
-_FIRST = re.compile(r"[\s\"'\[]*\(?(\w+|[(?+\u2212-])")
-_LINK = re.compile(
+_FIRST = regex(r"[\s\"'\[]*\(?(\w+|[(?+\u2212-])")
+_LINK = regex(
     r"(?:\s*:\s*|\s+[-\u2013]\s+|\s+|(?=\())"
     r"(?:(?:(?:complaints?|diagnosis|episodes?|evidence|history|signs?|symptoms?) (?:for|of)|an?|"
     r"any|c/o|current|definite|diagnosed with|e/o|for|further|had|having|known|new|obvious|of|"
     r"other|recent|the)\s+)*",
     re.IGNORECASE,
 )
-_APART = re.compile(r"\s*[,;:(\[\u2013\u2014-]+\s*\Z")
-_REST = re.compile(r"[\s.)\]!,;]*\Z")
-_OF_FAMILY = re.compile(r"\s*:|\s+[-\u2013]\s")
-_NAME = re.compile(r"[^\W_]{2}|[\u3040-\u9fff]")
-_TURN = re.compile(r"\s*,?\s+(?:but|however|although|though)\s+", re.IGNORECASE)
-_VERSUS = re.compile(r"\s+(?:vs\.?|versus)\s+", re.IGNORECASE)
-_GRAFT = re.compile(r"\b(?:graft|host)\W", re.IGNORECASE)
-_ENTITY = re.compile(r"&#?\w{1,8};")
-_ENDS = re.compile(r"[;\n]|\s\d+[.)]\s")
+_APART = regex(r"\s*[,;:(\[\u2013\u2014-]+\s*\Z")
+_REST = regex(r"[\s.)\]!,;]*\Z")
+_OF_FAMILY = regex(r"\s*:|\s+[-\u2013]\s")
+_NAME = regex(r"[^\W_]{2}|[\u3040-\u9fff]")
+_TURN = regex(r"\s*,?\s+(?:but|however|although|though)\s+", re.IGNORECASE)
+_VERSUS = regex(r"\s+(?:vs\.?|versus)\s+", re.IGNORECASE)
+_GRAFT = regex(r"\b(?:graft|host)\W", re.IGNORECASE)
+_ENTITY = regex(r"&#?\w{1,8};")
+_ENDS = regex(r"[;\n]|\s\d+[.)]\s")
 
 # What belongs to health: that it is absent is a finding.
-_HEALTHY = re.compile(
+_HEALTHY = regex(
     r"(?:an? |any |of |the )*(?:"
     r"(?:able|being|breast ?feeding|breathing|drinking|eating|enough|exercising|feeling|gaining|"
     r"growing|moving|remembering|responding|sleeping|talking|thinking|urinating|walking|well|"
@@ -101,18 +102,18 @@ _HEALTHY = re.compile(
     r")",
     re.IGNORECASE,
 )
-_NITRIC_OXIDE = re.compile(
+_NITRIC_OXIDE = regex(
     r"NO\s+(?:synthases?|donors?|production|release|bioavailability|levels?|metabolism|pathway|"
     r"signal\w+|inhalation|gas|scaveng\w+)\b"
 )
 # What stays, so that it may be old; *old yellow enzyme* is a name.
-_OLD = re.compile(
+_OLD = regex(
     r"\b(?:mi|cva|tia|fx|tb|infarct\w*|strokes?|fractures?|injur\w+|tears?|scar\w*|bleed\w*|"
     r"ha?ematomas?|ha?emorrhages?|ruptures?|dislocations?|lacerations?|burns?|trauma|"
     r"tuberculosis|granulom\w+)\b",
     re.IGNORECASE,
 )
-_ABSENT = re.compile(r"absent\s+\w", re.IGNORECASE)
+_ABSENT = regex(r"absent\s+\w", re.IGNORECASE)
 _ABSENCE = frozenset(["no", "not", "without", "w/o", "absence of"])
 _APART_ONLY = frozenset(
     ["no", "none", "never", "denies", "denied", "h/o", "r/o", "old", "remote", "prior", "likely"]

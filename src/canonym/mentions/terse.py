@@ -11,12 +11,13 @@ from collections.abc import Iterator
 
 from canonym.mentions.clinical import usual_reading
 from canonym.mentions.readings import readings_of
+from canonym.regex import regex
 
-_NUMBERED = re.compile(r"(?P<name>[^\W\d_].+?)[ ,]+(?P<number>[1-9][a-c]?|I{1,3}[abc]?|I?V|VI)")
+_NUMBERED = regex(r"(?P<name>[^\W\d_].+?)[ ,]+(?P<number>[1-9][a-c]?|I{1,3}[abc]?|I?V|VI)")
 _KINDS = ("{} stage {}", "{} type {}", "{} grade {}", "{} class {}", "{} {} disorder")
-_SAYS_KIND = re.compile(r"\b(?:class|degree|factor|grade|group|level|phase|stage|type)$", re.I)
-_SHORT = re.compile(r"(?<![\w/+&.-])[A-Z]{2,5}(?![\w/+&-])")
-_LETTERS = re.compile(r"[^\W\d_]{3,}")  # of a word that may tell a reading
+_SAYS_KIND = regex(r"\b(?:class|degree|factor|grade|group|level|phase|stage|type)$", re.I)
+_SHORT = regex(r"(?<![\w/+&.-])[A-Z]{2,5}(?![\w/+&-])")
+_LETTERS = regex(r"[^\W\d_]{3,}")  # of a word that may tell a reading
 _MOST = 2  # abbreviations without one usual reading in a mention
 
 

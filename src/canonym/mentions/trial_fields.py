@@ -5,23 +5,24 @@ from __future__ import annotations
 import re
 
 from canonym.mentions.drug_lines import CODE
+from canonym.regex import regex
 
-_KINDS = re.compile(
+_KINDS = regex(
     r"^\s*(?:behavioral|biological|combination product|device|diagnostic test|dietary supplement"
     r"|drug|genetic|other|procedure|radiation)\s*:\s*",
     re.IGNORECASE,
 )
-_COMBINATION = re.compile(
+_COMBINATION = regex(
     r"\b(?:in\s+)?combin(?:ation|ations|ed|e|ing)\b"
     r"(?:\s+(?:therapy|treatment|chemotherapy|regimen|product))?(?:\s+(?:of|with))?",
     re.IGNORECASE,
 )
-_JOINTS = re.compile(
+_JOINTS = regex(
     r"\s+(?:plus|vs\.?|versus|followed\s+by|alternating\s+with)\s+(?!host\b)|\s+\+\s*"
     r"|(?<=[a-z]{3})\+\s*(?=\w{3})",  # but not the charge in "Na+ channel" and "CD4+ cells"
     re.IGNORECASE,
 )
-_LIST = re.compile(r"\s*(?:,|;|/|&|\band\b|\bwith\b)\s*", re.IGNORECASE)
+_LIST = regex(r"\s*(?:,|;|/|&|\band\b|\bwith\b)\s*", re.IGNORECASE)
 
 _UNIT = (
     r"(?:m|mc|µ|μ|u|k|n)?g|[mµμ]?l|dl|cc|iu|m?u|units?|unt|actuat|mmol|m?mol|meq|gy|cgy|mci|m?bq|cfu|pfu|ppm"
@@ -62,16 +63,16 @@ _ARMS = (
     r"[- ]doses?\b(?!-)"
     r"|\bdos(?:e|es|age|ing)\b(?!-)(?:\s+(?:level|escalation)s?)?(?:\s+(?:[a-h]|\d+)\b)?"
 )
-_NOISE = re.compile("|".join((CODE, _DOSE, _TIMES, _FORMS, _ARMS)), re.IGNORECASE)
-_ROUTE = re.compile(_ROUTES, re.IGNORECASE)
-_LAST_ROUTE = re.compile(
+_NOISE = regex("|".join((CODE, _DOSE, _TIMES, _FORMS, _ARMS)), re.IGNORECASE)
+_ROUTE = regex(_ROUTES, re.IGNORECASE)
+_LAST_ROUTE = regex(
     rf"(?<!stage )(?<!grade )(?<!class )(?<!type )(?<!phase )(?:{_ROUTES})\s*$", re.IGNORECASE
 )
-_HOLLOW = re.compile(r"\(\s*[,;:/-]*\s*\)|\[\s*\]")
+_HOLLOW = regex(r"\(\s*[,;:/-]*\s*\)|\[\s*\]")
 _ROUNDS = 6
 _EDGES = " \t\r\n,;:/-–+&.="
-_DANGLING = re.compile(r"(?:\s+(?:of|at|with|and|or|in|the|as|for|to|by|versus|vs))+$", re.I)
-_LEADING = re.compile(r"^(?:(?:of|at|with|and|or|the|by|as)\s+)+", re.I)
+_DANGLING = regex(r"(?:\s+(?:of|at|with|and|or|in|the|as|for|to|by|versus|vs))+$", re.I)
+_LEADING = regex(r"^(?:(?:of|at|with|and|or|the|by|as)\s+)+", re.I)
 
 
 def clean_trial_field(text: str) -> tuple[str, ...]:

@@ -20,13 +20,15 @@ from __future__ import annotations
 
 import re
 
+from canonym.regex import regex
+
 DERIVED, COUPLED, LETTERED = 0.06, 0.03, 0.1
 
 _STEM = 4  # letters, and half of the longer word
-_NOUN = re.compile(
+_NOUN = regex(
     r"(?:|e|a|es|le|um|us|on|is|sis|y|ia|[st]?ion|er|or|ment|ity|ing|ex|ix|ax|m|t|te)", re.ASCII
 )
-_DERIVED = re.compile(
+_DERIVED = regex(
     r"(?:|s|e|a|um|c|t?ed|ing|(?:t|n|at|et|ac)?ic|t?ical|t?ically|i?al|ally|(?:ion|on|in|u)al|u?lar|ar|ary|"
     r"i?ous|oid|oidal|ian|ean|ive|able)",
     re.ASCII,
@@ -38,7 +40,7 @@ _GREEK = frozenset(
     """.split()  # noqa: SIM905
 )
 # *Calcium L-threonate* is a salt of L-threonate.
-_CHEMICAL = re.compile(r"(?:ate|ine|ol|ide|ene|one|ose|ium|yl|ane|acid)$")
+_CHEMICAL = regex(r"(?:ate|ine|ol|ide|ene|one|ose|ium|yl|ane|acid)$")
 _MOST_WORDS = 2
 
 

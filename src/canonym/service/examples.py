@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
-
 from canonym.linker import Linker
+from canonym.regex import regex
 from canonym.types import Name
 
 _LOOKED_AT = 3000
 _TRIED = 40
 _SHOWN = 6
-_PLAIN = re.compile(r"[^\W\d_][a-z]{3,}([ -][a-z]{2,}){0,2}")
+_PLAIN = regex(r"[^\W\d_][a-z]{3,}([ -][a-z]{2,}){0,2}")
 _LONGEST = 32
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import logging
 import random
-import re
 import time
 from typing import Any
 
@@ -14,6 +13,7 @@ from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from canonym.errors import ReadError
+from canonym.regex import regex
 from canonym.service import logs
 from canonym.service.bodies import Arriving, Body
 from canonym.service.metrics import Metrics
@@ -21,7 +21,7 @@ from canonym.service.problems import ProblemResponse
 
 _log = logging.getLogger(__name__)
 _GONE = 499  # what nginx calls a client that went away
-_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
+_ID = regex(r"[A-Za-z0-9._-]{1,64}")
 _HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",

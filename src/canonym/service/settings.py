@@ -12,10 +12,11 @@ from typing import Any
 
 from canonym.errors import InvalidInput
 from canonym.exchange.auto_accept import LEAST_CONFIDENCE
+from canonym.regex import regex
 
 _PREFIX = "CANONYM_"
 _YES = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+_NAME = regex(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _RESERVED = {"v1", "match", "suggest", "flyout", "preview", "view", "extend"}
 
 DEFAULT_NAME = "icd10cm"

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
-import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -20,6 +19,7 @@ from canonym.errors import InvalidInput, ReadError
 from canonym.io.downloads import DIGESTS, check_address
 from canonym.io.files import data_folder
 from canonym.io.sizes import parse_size
+from canonym.regex import regex
 from canonym.terminology.formats import FORMATS
 
 OWN = "catalogue.toml"
@@ -31,8 +31,8 @@ GROWTH = 4
 LARGEST = "4GB"
 """Most that is taken of a file whose size is not in the catalogue."""
 
-_NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
-_FILE = re.compile(r"[\w(][\w .,()+-]*")
+_NAME = regex(r"[a-z0-9][a-z0-9._-]*")
+_FILE = regex(r"[\w(][\w .,()+-]*")
 
 
 @dataclass(frozen=True, slots=True)

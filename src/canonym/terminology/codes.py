@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from canonym.io.curies import LOCAL, compact, family, split_id
+from canonym.regex import regex
 from canonym.terminology.replaced import current_id
 from canonym.text.codes import Reading, read_codes, whole_code
 
@@ -26,18 +27,18 @@ _LEAST_NUMBER = 6  # digits of a number that is a code, where ids have a prefix
 _LEAST_PADDED = 5  # the same where all are as long, or filled up with 0
 _LONGEST_END = 4  # characters behind the dot of a code
 _FEW_STEMS = 3  # beginnings of codes, from which on any letter may begin one
-_YEAR = re.compile(r"(?:19|20)\d\d")
-_STEM = re.compile(r"[A-Za-z]*")
-_PREFIXED = re.compile(r"([A-Za-z][^:#/]*?)\s*[:#]\s*(\S.*)", re.DOTALL)
-_UNDERSCORED = re.compile(r"([A-Za-z][A-Za-z0-9.]*)_(\w[\w.-]*)")
-_SEPARATED = re.compile(r"([A-Za-z].*?[A-Za-z0-9])[ -]([A-Za-z]{0,4}\d[\w.]*)", re.DOTALL)
-_GLUED = re.compile(r"([A-Za-z]{2,})(\d{4,})")
-_ADDRESS = re.compile(r"<?((?:https?://|www\.)\S+?)/?>?")
-_LAST_OF_ADDRESS = re.compile(r"(?:[/#=?])([A-Za-z][\w.]*[:_][A-Za-z]{0,4}\d[\w.]*)$")
-_OWN = re.compile(r"[A-Za-z]{1,6}\d[A-Za-z0-9]*(?:\.[A-Za-z0-9]*)?")
-_PLAIN = re.compile(r"[A-Za-z]{1,4}\d+|[A-Za-z]{1,4}\d{3,}[A-Za-z]{1,2}")  # no "H2O", no "C5D"
-_CODE = re.compile(r"[A-Za-z]{0,4}\d{3,}[\w.]*")
-_NUMBERS = re.compile(r"\d{3,}\.\d+|\d{4,}[-/]\d+")  # of ICD-9, LOINC, ICD-O
+_YEAR = regex(r"(?:19|20)\d\d")
+_STEM = regex(r"[A-Za-z]*")
+_PREFIXED = regex(r"([A-Za-z][^:#/]*?)\s*[:#]\s*(\S.*)", re.DOTALL)
+_UNDERSCORED = regex(r"([A-Za-z][A-Za-z0-9.]*)_(\w[\w.-]*)")
+_SEPARATED = regex(r"([A-Za-z].*?[A-Za-z0-9])[ -]([A-Za-z]{0,4}\d[\w.]*)", re.DOTALL)
+_GLUED = regex(r"([A-Za-z]{2,})(\d{4,})")
+_ADDRESS = regex(r"<?((?:https?://|www\.)\S+?)/?>?")
+_LAST_OF_ADDRESS = regex(r"(?:[/#=?])([A-Za-z][\w.]*[:_][A-Za-z]{0,4}\d[\w.]*)$")
+_OWN = regex(r"[A-Za-z]{1,6}\d[A-Za-z0-9]*(?:\.[A-Za-z0-9]*)?")
+_PLAIN = regex(r"[A-Za-z]{1,4}\d+|[A-Za-z]{1,4}\d{3,}[A-Za-z]{1,2}")  # no "H2O", no "C5D"
+_CODE = regex(r"[A-Za-z]{0,4}\d{3,}[\w.]*")
+_NUMBERS = regex(r"\d{3,}\.\d+|\d{4,}[-/]\d+")  # of ICD-9, LOINC, ICD-O
 _SHAPES = str.maketrans(
     {
         **{chr(code): "A" for code in (*range(65, 91), *range(97, 123))},
@@ -46,18 +47,18 @@ _SHAPES = str.maketrans(
 )
 _CITED = r"[A-Z]{1,3}\d[A-Z0-9.]*-?"
 _CITED += rf"(?:\s*(?:[-\u2013,;]|,?\s(?:and|or)\s)\s*{_CITED})*"
-_CITATION = re.compile(
+_CITATION = regex(
     rf"[(\[]\s*{_CITED}\s*[)\]]"
     rf"|\b(?:in|to|under|see|use of|codes?|category|categories|except)\s+{_CITED}(?!\w)",
     re.IGNORECASE,
 )
-_PROTEIN = re.compile(r"p\d{2,3}")  # named by its mass: p53
+_PROTEIN = regex(r"p\d{2,3}")  # named by its mass: p53
 _NO_DOTS = str.maketrans("", "", ".,")
-_SHORT_WORD = re.compile(r"(?<![\w.])[A-Za-z]{1,3}\d{1,3}[A-Za-z]?(?!\.-|[\w.]*\w)")
+_SHORT_WORD = regex(r"(?<![\w.])[A-Za-z]{1,3}\d{1,3}[A-Za-z]?(?!\.-|[\w.]*\w)")
 
 # Forms of well-known systems: their ids are no names, even where a terminology has others.
 _KNOWN = {
-    system: re.compile(pattern, re.IGNORECASE)
+    system: regex(pattern, re.IGNORECASE)
     for system, pattern in {
         "mesh": r"[CD]\d{6}(\d{3})?",
         "umls": r"C\d{7}",

@@ -19,6 +19,7 @@ from canonym import __version__
 from canonym.errors import InvalidInput
 from canonym.io.curies import expand, split_id
 from canonym.io.files import write_file
+from canonym.regex import regex
 from canonym.terminology.store import Terminology
 from canonym.types import Concept, Name, Relation, Xref
 
@@ -37,7 +38,7 @@ COLUMNS: tuple[str, ...] = (
 """Columns of a table, in which a row is a name."""
 
 _BAR = "|"
-_SPACES = re.compile(r"\s")
+_SPACES = regex(r"\s")
 
 
 class Entry(NamedTuple):
@@ -280,7 +281,7 @@ _SKOS_NAMES = {
 }
 _SKOS_RELATIONS = {"is_a": "skos:broader", "related": "skos:related", "consider": "oio:consider"}
 _TURTLE_ESCAPES = {"\\": r"\\", '"': r"\"", "\n": r"\n", "\r": r"\r", "\t": r"\t"}
-_SPECIAL = re.compile(r'[\\"\x00-\x1f\x7f-\x9f]')
+_SPECIAL = regex(r'[\\"\x00-\x1f\x7f-\x9f]')
 _IRI_SAFE = ":/#?&=%@+,;~!$'()*[]"
 
 

@@ -18,6 +18,7 @@ from canonym.io.streams import members, open_bytes, open_text
 from canonym.io.tables import open_table
 from canonym.io.workbooks import workbook_suffix
 from canonym.io.xml import read_prolog
+from canonym.regex import regex
 from canonym.terminology.language_tags import check_language
 from canonym.terminology.readers.table import find_columns
 from canonym.terminology.replaced import read_replaced, with_replaced
@@ -155,7 +156,7 @@ class ReaderOptions(TypedDict, total=False):
 
 
 _PACKAGED = "icd10cm"
-_TABLE_OPTION = re.compile(r"header|delimiter|\w+_column")
+_TABLE_OPTION = regex(r"header|delimiter|\w+_column")
 
 
 def recognise(source: str | Path | None, *, options: Collection[str] = ()) -> str:
@@ -413,10 +414,10 @@ _ROOTS = {
     "rdf:RDF": "owl",
     "RDF": "owl",
 }
-_TRIPLE = re.compile(r"(<[A-Za-z][A-Za-z0-9+.-]*:[^\s<>]*>|_:\S+)\s+<[^\s<>]+>\s+\S")
-_TURTLE = re.compile(r"@?(prefix|base)\s", re.IGNORECASE)
-_GRAPHS = re.compile(r'\A\{[^\[]*"graphs"\s*:\s*\[')
-_JSON_LD = re.compile(r'"@(context|graph|id)"')
+_TRIPLE = regex(r"(<[A-Za-z][A-Za-z0-9+.-]*:[^\s<>]*>|_:\S+)\s+<[^\s<>]+>\s+\S")
+_TURTLE = regex(r"@?(prefix|base)\s", re.IGNORECASE)
+_GRAPHS = regex(r'\A\{[^\[]*"graphs"\s*:\s*\[')
+_JSON_LD = regex(r'"@(context|graph|id)"')
 
 
 def recognise_folder(folder: Path) -> tuple[str | None, str]:

@@ -7,17 +7,17 @@ and unknown ids are listed, so that none vanishes from an evaluation.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from canonym.regex import regex
 from canonym.terminology.replaced import current_id
 from canonym.terminology.store import Terminology
 
 # Bare ids of the two terminologies of most corpora; other prefixes are tried in order.
-_BARE = ((re.compile(r"[CD]\d{6}(?:\d{3})?"), "MESH"), (re.compile(r"\d{6}"), "OMIM"))
+_BARE = ((regex(r"[CD]\d{6}(?:\d{3})?"), "MESH"), (regex(r"\d{6}"), "OMIM"))
 
 
 @dataclass(frozen=True, slots=True)

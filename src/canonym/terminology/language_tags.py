@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 
 from canonym.errors import InvalidInput
+from canonym.regex import regex
 
-_TAG = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*|[xi](-[A-Za-z0-9]{1,8})+", re.ASCII)
+_TAG = regex(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*|[xi](-[A-Za-z0-9]{1,8})+", re.ASCII)
 
 
 def check_language(tag: object) -> None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import itertools
 import json
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from canonym.errors import InvalidInput
+from canonym.regex import regex
 from canonym.terminology.hierarchy import Hierarchy
 from canonym.text import normalise
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 _LONGEST_NAME = 500  # characters; above it a name is more likely a definition
 
-_ENTITY = re.compile(r"&(?:[A-Za-z][A-Za-z0-9]{1,30}|#\d{1,7}|#[xX][0-9A-Fa-f]{1,6});")
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ufffd\ufffe\uffff]")
+_ENTITY = regex(r"&(?:[A-Za-z][A-Za-z0-9]{1,30}|#\d{1,7}|#[xX][0-9A-Fa-f]{1,6});")
+_CONTROL = regex(r"[\x00-\x1f\x7f-\x9f\ufffd\ufffe\uffff]")
 # UTF-8 read as Windows-1252 or Latin-1: a leading byte and the bytes that go on, as characters.
 _CONTINUED = "[\x80-\xbf€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ]"
-_MOJIBAKE = re.compile(f"[ÂÃÄÅÎÏ]{_CONTINUED}|[à-ï]{_CONTINUED}{{2}}|[ð-ô]{_CONTINUED}{{3}}")
-_SEPARATOR = re.compile(r"[|;,\s]")
+_MOJIBAKE = regex(f"[ÂÃÄÅÎÏ]{_CONTINUED}|[à-ï]{_CONTINUED}{{2}}|[ð-ô]{_CONTINUED}{{3}}")
+_SEPARATOR = regex(r"[|;,\s]")
 
 
 @dataclass(frozen=True, slots=True)

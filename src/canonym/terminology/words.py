@@ -7,7 +7,6 @@ with the length of names, labels first, so that the best rows of a search are it
 from __future__ import annotations
 
 import contextlib
-import re
 import sqlite3
 import threading
 from collections.abc import Iterator
@@ -17,13 +16,14 @@ import numpy as np
 
 from canonym.errors import CanonymError, InvalidInput, ReadError
 from canonym.io.files import cache_folder, write_folder
+from canonym.regex import regex
 from canonym.terminology.store import Terminology
 from canonym.text import STRONG, normalise, normalise_all
 
 _FORMAT = 1  # changes with what the table holds
 _FILE = "words.db"
 # Words are what stands between blanks and quotes, as in `_WORD`.
-_WORD = re.compile(r"""[^\x00-\x20\x7f"']+""")
+_WORD = regex(r"""[^\x00-\x20\x7f"']+""")
 _TABLE = (
     "CREATE VIRTUAL TABLE words USING fts5(form, content='', detail=none, prefix='1 2 3', "
     r"""tokenize="ascii tokenchars '!#$%&()*+,-./:;<=>?@[\]^_`{|}~'")"""

@@ -10,6 +10,7 @@ import re
 import string
 import unicodedata
 
+from canonym.regex import regex
 from canonym.text.markup import without_markup
 
 _DASHES = dict.fromkeys(
@@ -31,7 +32,7 @@ _STROKED = str.maketrans(
 )
 # Diacritics of Latin and Greek. Marks of other scripts (Japanese, Arabic, Devanagari, …) spell
 # different words and stay, and so does the breve that tells й from и.
-_MARKS = re.compile(
+_MARKS = regex(
     r"(?<![\u0400-\u0481\u048a-\u052f])[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff]+"
 )
 
@@ -41,12 +42,12 @@ _GREEK_SPELT = (
 )
 _GREEK_NAMES = dict(zip("αβγδεζηθικλμνξοπρστυφχψως", _GREEK_SPELT.split(), strict=True))
 _GREEK_NAMES |= {letter.upper(): name for letter, name in _GREEK_NAMES.items()}
-_GREEK_RUN = re.compile("[\u0370-\u03ff\u1f00-\u1fff]+")
+_GREEK_RUN = regex("[\u0370-\u03ff\u1f00-\u1fff]+")
 _GLUED = "alpha|beta|gamma|delta|epsilon|zeta|theta|kappa|lambda|sigma|omega"
-_GLUED_NAME = re.compile(rf"(?<=\d)(?=(?:{_GLUED})(?![^\W\d_]))|(?<![^\W\d_])({_GLUED})(?=\d)")
-_DIGIT = re.compile(r"\d")
+_GLUED_NAME = regex(rf"(?<=\d)(?=(?:{_GLUED})(?![^\W\d_]))|(?<![^\W\d_])({_GLUED})(?=\d)")
+_DIGIT = regex(r"\d")
 # The German letter alone, with no letter beside it, is a beta typed on a German keyboard.
-_LONE_ESZETT = re.compile(r"(?<![^\W\d_])ß(?![^\W\d_])")
+_LONE_ESZETT = regex(r"(?<![^\W\d_])ß(?![^\W\d_])")
 
 
 class _Lazy(dict[int, str]):
@@ -76,7 +77,7 @@ _JUNK = _Lazy(
     | dict.fromkeys([*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0)], ""),
 )
 _PUNCTUATION = _Lazy("P S", " ", dict.fromkeys(map(ord, string.punctuation), " "))
-_ASCII_JUNK = re.compile(r"[\x00-\x08\x0e-\x1b\x7f]")
+_ASCII_JUNK = regex(r"[\x00-\x08\x0e-\x1b\x7f]")
 _IONS = {
     **{"H": "proton", "NH4": "ammonium", "Li": "lithium", "Na": "sodium", "K": "potassium"},
     **{"Rb": "rubidium", "Cs": "cesium", "Be": "beryllium", "Mg": "magnesium", "Ca": "calcium"},
@@ -87,27 +88,25 @@ _IONS = {
 # "Ca2+", "Ca(2+)", "Ca++", "Ca+2", "Na+"; several in a row, as in "Na+K+". A plus between other
 # letters or digits adds or joins: "K+D", "K+1".
 _SYMBOL = "|".join(_IONS)
-_ION = re.compile(
+_ION = regex(
     rf"(?<![^\W_])({_SYMBOL})(?: ?\(?[1-4]\+\)?|\(\+\)|\++[2-4]|\++)"
     rf"(?![a-z0-9+]|(?!(?:{_SYMBOL})[0-9(]?\+)[A-Z])"
 )
 # "HER2+", "CD3+CD4- T cell", "Gram + cocci", "HER2 -ve". A plus behind an electron carrier is a
 # charge. A hyphen is a minus only behind a symbol, a word with a digit or two capitals, and not
 # where it hangs: "CYP2D6- and CYP3A4-mediated", "IL- 6", "TNF- alpha".
-_SIGNED = re.compile(r"(?<![\w+-])[A-Za-z][A-Za-z0-9]*(?:[+-][A-Za-z0-9]+)*[+-](?![\w(+-])")
-_MAYBE_SIGNED = re.compile(r"\+|-(?![\w(])|-ve\b")
-_HANGS = re.compile(
+_SIGNED = regex(r"(?<![\w+-])[A-Za-z][A-Za-z0-9]*(?:[+-][A-Za-z0-9]+)*[+-](?![\w(+-])")
+_MAYBE_SIGNED = regex(r"\+|-(?![\w(])|-ve\b")
+_HANGS = regex(
     r"\s*,|\s+(?:and|or|to|nor|\d|[a-z]\b|alpha|beta|gamma|delta|kappa|positive|negative)"
 )
-_CARRIER = re.compile(r"(?:NADP?|FAD)H?\+")
-_IS_SYMBOL = re.compile(r"(?=.*(?:\d|[A-Z].*[A-Z]))|(?:Rh|Ph)-")
+_CARRIER = regex(r"(?:NADP?|FAD)H?\+")
+_IS_SYMBOL = regex(r"(?=.*(?:\d|[A-Z].*[A-Z]))|(?:Rh|Ph)-")
 # Symbols with a sign each: "ER+PR-HER2-". A hyphen inside a symbol, as in "HLA-B27+", is no sign.
-_CHAIN = re.compile(r"CD\d+[a-z]?[+-]|[^+]*?\+(?!$)|(?<=[+-])[^+-]+-|.+[+-]$")
-_STAINED = re.compile(
-    r"\b(gram|rh|smear|culture|[A-Z0-9]{2,8})(?: ?([+-])ve\b| ([+-])(?![\w+-]))", re.I
-)
+_CHAIN = regex(r"CD\d+[a-z]?[+-]|[^+]*?\+(?!$)|(?<=[+-])[^+-]+-|.+[+-]$")
+_STAINED = regex(r"\b(gram|rh|smear|culture|[A-Z0-9]{2,8})(?: ?([+-])ve\b| ([+-])(?![\w+-]))", re.I)
 _SIGN_WORDS = {"+": "positive", "-": "negative"}
-_BLOOD_GROUP = re.compile(r"\b(AB|A|B|O)-(?= blood\b)")
+_BLOOD_GROUP = regex(r"\b(AB|A|B|O)-(?= blood\b)")
 
 
 def entities(text: str) -> str:
@@ -269,8 +268,8 @@ def whitespace(text: str) -> str:
 
 
 # The ideographs of Chinese and Japanese, which write words without spaces between them.
-_IDEOGRAPH = re.compile("([\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af])")
-_SYLLABLE = re.compile("[\u3041-\u3096\u30a1-\u30fa\uac00-\ud7a3]")
+_IDEOGRAPH = regex("([\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af])")
+_SYLLABLE = regex("[\u3041-\u3096\u30a1-\u30fa\uac00-\ud7a3]")
 
 
 def ideographs(text: str) -> str:

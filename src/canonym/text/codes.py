@@ -10,24 +10,25 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from canonym.regex import regex
 from canonym.text.characters import dashes, width
 
 LONGEST = 400
 """Characters of a text that is taken apart."""
 
-_HINT = re.compile(r"[\d:\uff1a]")
-_DIGIT = re.compile(r"\d")
-_WORDS = re.compile(r"\w*[^\W\d_]{2}\w*")
+_HINT = regex(r"[\d:\uff1a]")
+_DIGIT = regex(r"\d")
+_WORDS = regex(r"\w*[^\W\d_]{2}\w*")
 _MOST_DIGITS = 2  # of a word that is no code: COVID19, DM2
-_BRACKET = re.compile(r"[()\[\]{}<>|]")
+_BRACKET = regex(r"[()\[\]{}<>|]")
 _EDGES = " \t\r\n\v\f\u00a0'\"`\u201c\u201d\u2018\u2019.,;"
 _MARKS = " \t\r\n\u00a0-:|,;=/"
 _FOOTNOTES = "*\u2020\u2021"
 _OPEN, _CLOSED = "([{<|", ")]}>|"
 _CODE_IN_BRACKETS = r"[(\[{<|]\s*(?P<code>[^()\[\]{}<>|]*\d[^()\[\]{}<>|]*)[)\]}>|]"
-_FIRST = re.compile(_CODE_IN_BRACKETS + r"\s*(?P<label>.*\S)", re.DOTALL)
-_LAST = re.compile(r"(?P<label>.*\S)\s*" + _CODE_IN_BRACKETS, re.DOTALL)
-_GLUED = re.compile(
+_FIRST = regex(_CODE_IN_BRACKETS + r"\s*(?P<label>.*\S)", re.DOTALL)
+_LAST = regex(r"(?P<label>.*\S)\s*" + _CODE_IN_BRACKETS, re.DOTALL)
+_GLUED = regex(
     r"(?P<code>(?:[A-Za-z][\w.]*:)?[A-Za-z]{0,5}\d[\w.]*)[-:|/=,;]\s*(?P<label>[^\W\d_]{2}.*)",
     re.DOTALL,
 )

@@ -13,15 +13,16 @@ from collections.abc import Iterator
 from html.entities import html5, name2codepoint
 from urllib.parse import unquote
 
+from canonym.regex import regex
 from canonym.types import Step
 
 _SIGNS = frozenset("&<%")
-_QUOTED = re.compile(r"%(?:2[0-9A-Fa-f]|C[2-9A-Fa-f]%[89ABab][0-9A-Fa-f])")
+_QUOTED = regex(r"%(?:2[0-9A-Fa-f]|C[2-9A-Fa-f]%[89ABab][0-9A-Fa-f])")
 _ROUNDS = 3  # what was exported twice is written twice
 
 # --- entities -------------------------------------------------------------------------------------
 
-_ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
+_ENTITY = regex(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
 _XML = frozenset(("apos", "quot", "amp", "lt", "gt", "nbsp"))
 
 
@@ -55,10 +56,10 @@ def _character(match: re.Match[str]) -> str:
 
 _JOINING = "sub|sup|i|b|em|strong|u|span|small|big|font|a|tt|italic|bold"
 _PARTING = "br|p|div|li|ul|ol"
-_TAG = re.compile(
+_TAG = regex(
     rf"<(?P<end>/?)(?P<name>{_JOINING}|{_PARTING})(?P<rest>\s[^<>]*|)(?P<empty>/?)>", re.IGNORECASE
 )
-_LINES = re.compile(r"[^\S\n]*\n\s*")
+_LINES = regex(r"[^\S\n]*\n\s*")
 
 
 def untagged(text: str) -> str:
@@ -115,14 +116,14 @@ _BYTES = _misread_bytes()
 _NEXT = "[" + "".join(re.escape(c) for c, byte in _BYTES.items() if byte < 0xC0) + "]"
 # Of the characters that begin a sequence those are looked for that hardly ever stand before such
 # a sign in a text: "é" does, before the ellipsis and the quotation mark of "at the café…”".
-_MISREAD = re.compile(
+_MISREAD = regex(
     f"(?P<latin>[ÂÃ]{_NEXT})|(?P<twice>Æ’|Ë[†œ])|(?P<letter>[ÄÅÌ]{_NEXT})|(?P<greek>[ÎÏ]{_NEXT})"
     f"|(?P<run>(?:[ÐÑ]{_NEXT}){{2,}}|(?:[ã-é]{_NEXT}{{2}}){{2,}})"
     f"|(?P<sign>â[€‚„…†ˆ‰\x80\x82\x84-\x86\x88\x89]{_NEXT}|ï(?:»¿|¬[\x80-\x86€‚ƒ„…†]))"
     f"|(?P<viet>á[º»]{_NEXT})"
 )
-_MADE = re.compile("[ÃÂ]|â€|â‚¬")
-_TELLTALE = re.compile("[ÂÃÄÅÌÎÏÐÑâïáã-é]")
+_MADE = regex("[ÃÂ]|â€|â‚¬")
+_TELLTALE = regex("[ÂÃÄÅÌÎÏÐÑâïáã-é]")
 
 
 def unquoted(text: str) -> str:

@@ -15,6 +15,7 @@ import functools
 import re
 from typing import NamedTuple
 
+from canonym.regex import regex
 from canonym.text.short_forms import own_short_form
 from canonym.types import Step
 
@@ -47,8 +48,8 @@ _UNSPECIFIED = (
     r"unspecified|unspec\.?|not (?:otherwise |further )?specified|not (?:otherwise )?stated"
 )
 _APART = r"[ ,;:\-\u2013\u2014]+"
-_TAG = re.compile(rf" ?[(\[](?:{_TAGS})[)\]]$", re.IGNORECASE)
-_END = re.compile(
+_TAG = regex(rf" ?[(\[](?:{_TAGS})[)\]]$", re.IGNORECASE)
+_END = regex(
     rf"(?:{_APART}(?:{_UNSPECIFIED})"
     r"| ?[(\[](?:unspecified|not otherwise specified|n\.?o\.?s\.?)[)\]]"
     rf"|(?: ?, ?| (?:at|by|in|of|with) (?:an )?)(?:{_UNSPECIFIED}) (?:{_ASPECTS})"
@@ -56,19 +57,19 @@ _END = re.compile(
     rf"|{_APART}without (?:further |other |additional )?specification)$",
     re.IGNORECASE,
 )
-_NOS = re.compile(rf"{_APART}n\.?o\.?s\.?$", re.IGNORECASE)
-_FRONT = re.compile(r"^(?:(?:other (?:and|or) )?unspecified|unspec\.?) ", re.IGNORECASE)
+_NOS = regex(rf"{_APART}n\.?o\.?s\.?$", re.IGNORECASE)
+_FRONT = regex(r"^(?:(?:other (?:and|or) )?unspecified|unspec\.?) ", re.IGNORECASE)
 
 _NOT_CLASSIFIED = r"not (?:elsewhere classified|classified elsewhere)"
 _RESIDUAL = rf"{_APART}{_NOT_CLASSIFIED}| ?[(\[](?:{_NOT_CLASSIFIED}|nec)[)\]]| ?, ?nec"
-_NOT_ELSEWHERE = re.compile(f"(?:{_RESIDUAL})$", re.IGNORECASE)
-_ELSEWHERE = re.compile(
+_NOT_ELSEWHERE = regex(f"(?:{_RESIDUAL})$", re.IGNORECASE)
+_ELSEWHERE = regex(
     rf"(?:{_RESIDUAL}"
     r"| ?,? (?:in|due to|associated with|with)(?: [\w\-]+){1,6}? classified elsewhere)$",
     re.IGNORECASE,
 )
-_NEC = re.compile(r"(?<=[a-z]) NEC$")
-_NO_MENTION = re.compile(r" ?,? without mention of [^,;]+$", re.IGNORECASE)
+_NEC = regex(r"(?<=[a-z]) NEC$")
+_NO_MENTION = regex(r" ?,? without mention of [^,;]+$", re.IGNORECASE)
 _CLASSIFIED_END = ("elsewhere classified", "classified elsewhere")
 
 # Most texts end and begin otherwise, and need no look at these patterns.
@@ -81,7 +82,7 @@ _LAST_WORDS = frozenset(
     """.split()  # noqa: SIM905
 )
 _BEGINNINGS = ("unspec", "other ")
-_OWN = re.compile(r"^[Mm]y (?=[a-z])")  # MY 42445 is a substance
+_OWN = regex(r"^[Mm]y (?=[a-z])")  # MY 42445 is a substance
 # What a note says before it says what somebody has.
 _HAS = (
     "(?:complain(?:s|ed|ing) of|(?:was |is )?diagnosed with|(?:is )?known (?:for|to have|with)|has"
@@ -99,7 +100,7 @@ _TEST = (
     "|pathology|ultrasound|us(?= (?:abdomen|pelvis))|x-?ray)"
     "(?: (?:abdomen|brain|chest|head|pelvis|spine))?"
 )
-_LEAD_IN = re.compile(
+_LEAD_IN = regex(
     rf"^(?:(?:(?:the )?(?:patient|pt\.?)|he|she) {_HAS}(?: an?)? "
     r"|(?:(?:known )?case of|complain(?:s|ed|ing) of|diagnosed with|diagnosis of|evidence of"
     r"|present(?:s|ed|ing) with|suffer(?:s|ing) from|i (?:have|suffer from))(?: an?)? "
@@ -128,7 +129,7 @@ _DEGREES = (
     "|(?:clinical |pathologic )?(?:grade|stage) (?:[0-4]|I{1,3}|IV)[abc]?"
 )
 _SIDES = "bilateral|(?:left|right)(?:[- ]sided)?|unilateral"
-_DETAIL = re.compile(
+_DETAIL = regex(
     r"^(?:(?:feel(?:s|ing)?|i (?:am|feel|get)|i'm|a lot of|lots of|so much"
     rf"|{_SIDES}) (?!(?:and|or)\b)"
     r"|(?:(?:extremely|quite|really|so|very) bad"
@@ -136,7 +137,7 @@ _DETAIL = re.compile(
     rf"|{_DEGREES})(?: ?, ?| (?:and )?))(?=[a-z]{{3}})",
     re.IGNORECASE,
 )
-_DETAIL_BEHIND = re.compile(
+_DETAIL_BEHIND = regex(
     rf"(?:,| [-\u2013]|(?= ?\()) ?\(?(?:{_DEGREES}|{_SIDES})\)?$"
     r"| (?:after (?:eating|exercise|exertion|meals|walking)|all (?:day|night|the time)"
     r"|at (?:night|rest|times)|constantly|daily|every day|in the (?:evening|morning)"
@@ -158,7 +159,7 @@ _AMOUNT = (
 )
 _ONSET = r"[ ,]+\(?(?:(?:with )?onset (?:at |since |from )?|since |from )"
 _DAYS = "(?:mon|tues|wednes|thurs|fri|satur|sun)day"
-_MEASURED = re.compile(
+_MEASURED = regex(
     rf"(?:[ ,]+(?:(?-i:x)|x(?=\d)|\u00d7) ?(?:\d{{1,3}}|{_AMOUNT} ?{_UNITS})"
     rf"|[ ,]+(?:for|over|during) (?:the )?(?:past |last )?{_AMOUNT} ?{_UNITS}"
     rf"|[ ,]+{_AMOUNT} ?(?:hours?|hrs?|days?|wks?|weeks?) ago"
@@ -178,25 +179,25 @@ _MEASURED = re.compile(
     r"(?:37\.[5-9]\d?|(?:3[89]|4[0-3]|99|10\d)(?:\.\d+)?) ?\u00b0?[fc]?)$",
     re.IGNORECASE,
 )
-_NONE = re.compile(r"(?<![\d.])0(?![\d.])")  # no days of cough are no cough
-_MEASURES = re.compile(
+_NONE = regex(r"(?<![\d.])0(?![\d.])")  # no days of cough are no cough
+_MEASURES = regex(
     rf"(?:[\d%)\u00b0]|\b[iv]+|[cm]m|degrees?|age|sds?|[ \d]{_UNITS}"
     r"|ago|yesterday|today|morning|week|night|day|couple|few|[\d\u00b0 ][fc])$",
     re.IGNORECASE,
 )
 
 # *NOS* and *NEC* are an enzyme and two diseases too.
-_ISOFORM = re.compile(
+_ISOFORM = regex(
     r"(?:\b(?:brain|constitutive|endothelial|inducible|macrophage|mitochondrial|neuronal|synthase|"
     r"phospho|plant|type|uncoupled)|^(?:\w|human|mouse|murine|rat|anti))$",
     re.IGNORECASE,
 )
-_CLASSIFIED = re.compile(
+_CLASSIFIED = regex(
     r"(?:emia|itis|oma|osis|pathy|plegia|asthma|diseases?|disorders?|injury|injuries|infections?|"
     r"failure|pain|syndromes?|fever|ulcers?|fractures?|deficiency|complications?|conditions?|"
     r"anomal(?:y|ies)|neoplasms?|anesthetics?|poisoning|symptoms?|findings?)$"
 )
-_WORDS = re.compile(r"\w+")
+_WORDS = regex(r"\w+")
 _LITTLE_WORDS = ("other", "not", "and", "or", "by", "of", "in", "an", "the")
 _NO_CONCEPT = frozenset((*_LAST_WORDS, *_LITTLE_WORDS, *_WORDS.findall(_TAGS)))
 
@@ -337,15 +338,15 @@ def _trimmed(text: str) -> str:
 
 # --- names ----------------------------------------------------------------------------------------
 
-_OPTIONAL = re.compile(r" ?\((?:[a-z]{3,}[ ,\-]*)+\)", re.IGNORECASE)
-_OPTIONAL_END = re.compile(r"(?: \((?:[a-z]{3,}[ ,\-]*)+\)){2,}$")
-_SEVERITY = re.compile(r" \((?:mild|moderate|severe)\)$", re.IGNORECASE)
+_OPTIONAL = regex(r" ?\((?:[a-z]{3,}[ ,\-]*)+\)", re.IGNORECASE)
+_OPTIONAL_END = regex(r"(?: \((?:[a-z]{3,}[ ,\-]*)+\)){2,}$")
+_SEVERITY = regex(r" \((?:mild|moderate|severe)\)$", re.IGNORECASE)
 _LONGEST = 80  # letters; longer names are descriptions, whose bare form nobody writes
-_PAIRED = re.compile(r" ?, ?unspecified (?:ear|eye)$", re.IGNORECASE)
-_UNCOMPLICATED = re.compile(r",? without (?:other )?(?:complications?|obstruction)$", re.IGNORECASE)
+_PAIRED = regex(r" ?, ?unspecified (?:ear|eye)$", re.IGNORECASE)
+_UNCOMPLICATED = regex(r",? without (?:other )?(?:complications?|obstruction)$", re.IGNORECASE)
 # Two words for one class; each is a name of it.
-_COUPLE = re.compile(r"([A-Za-z][a-z]{4,}) and [a-z]{5,}")
-_WITHOUT = re.compile(r"(?<=unspecified),? without .+$", re.IGNORECASE)
+_COUPLE = regex(r"([A-Za-z][a-z]{4,}) and [a-z]{5,}")
+_WITHOUT = regex(r"(?<=unspecified),? without .+$", re.IGNORECASE)
 
 
 class Bare(NamedTuple):

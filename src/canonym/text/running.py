@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from typing import NamedTuple, TypeVar
 
+from canonym.regex import regex
 from canonym.text import STRONG, normalise
 from canonym.text.memo import NUMERAL_WORDS
 from canonym.text.words import fillers
@@ -35,10 +36,10 @@ _SYMBOLS = "\U0001f000-\U0001faff"
 _DEPENDENT = NUMERAL_WORDS | {"s"}
 # The sign of a symbol belongs to it: "HER2+", "CD4- T cell", but not "CYP2D6- and CYP3A4-mediated".
 _SIGN = r"(?:\+(?![\w(+-])|(?<=[A-Z0-9])-(?=[\s.;:)]|\Z)(?!\s+(?:and|or|to|nor|\d|[a-z]\b)))?"
-_CLOSED = re.compile(r"\s*[)\]]")
-_SPACE = re.compile(r"\s")
-_ENDS = re.compile(r"[.,;:!?()\[\]{}\"“”«»]|\s[-–—]+\s")
-_NEW_PARAGRAPH = re.compile(r"\n\s*\n|\n\s*[-–—*•]")
+_CLOSED = regex(r"\s*[)\]]")
+_SPACE = regex(r"\s")
+_ENDS = regex(r"[.,;:!?()\[\]{}\"“”«»]|\s[-–—]+\s")
+_NEW_PARAGRAPH = regex(r"\n\s*\n|\n\s*[-–—*•]")
 
 NO_BREAK, BREAK, PARAGRAPH = range(3)
 """What stands before a word: nothing that ends a phrase; what ends most; what ends all."""

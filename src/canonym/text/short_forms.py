@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import re
-
+from canonym.regex import regex
 from canonym.text import PLAIN, normalise
 
 SHORT = 5
 """Characters of the longest word whose case counts."""
 
-_WORD = re.compile(r"[^\W_]+")
+_WORD = regex(r"[^\W_]+")
 # Two capitals at least, and no sign at the end: "(ER-)" is a state.
-_OWN = re.compile(r"(?P<whole>.*\w) ?[(\[](?P<short>(?=[\w-]*[A-Z][\w-]*[A-Z])[\w-]{1,9}\w)[)\]]")
+_OWN = regex(r"(?P<whole>.*\w) ?[(\[](?P<short>(?=[\w-]*[A-Z][\w-]*[A-Z])[\w-]{1,9}\w)[)\]]")
 
 
 def is_short_form(text: str) -> bool:

@@ -10,7 +10,9 @@ import functools
 import re
 import unicodedata
 
-_WORD = re.compile("[\u0370-\u03ff\u0400-\u052f\u1f00-\u1fff]{3,}")
+from canonym.regex import regex
+
+_WORD = regex("[\u0370-\u03ff\u0400-\u052f\u1f00-\u1fff]{3,}")
 _REMEMBERED = 1 << 16
 
 # What a letter is in most words; parts of words go first, below.

@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from canonym.regex import regex
+
 # --- possessives ----------------------------------------------------------------------------------
 
 # "crohn s disease" has lost its apostrophe; "protein S deficiency" and "(S)-isomer" never had one.
@@ -29,12 +31,12 @@ _OWNERS = (
     "addison|alzheimer|asperger|crohn|cushing|hashimoto|hodgkin|huntington|parkinson|sjogren|"
     "tourette|wilson"
 )
-_POSSESSIVE = re.compile(
+_POSSESSIVE = regex(
     r"(?<=[^\W\d_])(?:'s)+(?!\w)"
     rf"|(?<!\w)(?!(?:{_NOT_OWNERS})(?!\w))(?P<owner>[^\W\d_]{{3,}})(?:[\W_]+s)+(?=[\W_]+(?:{_OWNED}))"
     rf"|(?<!\w)(?P<last>{_OWNERS})(?:[\W_]+s)+(?=[\W_]*$)"
 )
-_LONE_S = re.compile(r"[\W_]s(?!\w)")
+_LONE_S = regex(r"[\W_]s(?!\w)")
 
 
 def possessive(text: str) -> str:
@@ -87,10 +89,10 @@ _SPELLINGS: tuple[tuple[str, str], ...] = (
     (r"^ageing$", "aging"),
     (r"^programme(s?)$", r"program\1"),
 )
-_SPELLING_RULES = [(re.compile(before), after) for before, after in _SPELLINGS]
-_WORD = re.compile(r"(?<![^\W_])[a-z]{4,}(?![^\W_])")
+_SPELLING_RULES = [(regex(before), after) for before, after in _SPELLINGS]
+_WORD = regex(r"(?<![^\W_])[a-z]{4,}(?![^\W_])")
 # Looking for these first spares most words some thirty regular expressions.
-_SPELLING_HINT = re.compile(
+_SPELLING_HINT = regex(
     "ae|oe|our|ulph|leuc|[iy]s[eia]|re(?:s?$)|ism|^(?:alfa|disc|grey|moul|ageing|programme)"
 )
 
@@ -155,8 +157,8 @@ _PLURAL_RULES: tuple[tuple[str, str], ...] = (
     (r"(\w\wo)es$", r"\1"),
     (r"([^siu])s$", r"\1"),
 )
-_PLURALS = [(re.compile(pattern), after) for pattern, after in _PLURAL_RULES]
-_PLURAL_WORD = re.compile(r"(?<![^\W_])[a-z]{4,}(?![^\W_])|(?<![^\W_])(?:men|ova)(?![^\W_])")
+_PLURALS = [(regex(pattern), after) for pattern, after in _PLURAL_RULES]
+_PLURAL_WORD = regex(r"(?<![^\W_])[a-z]{4,}(?![^\W_])|(?<![^\W_])(?:men|ova)(?![^\W_])")
 
 
 @lru_cache(maxsize=1 << 17)
@@ -198,7 +200,7 @@ _COUNTED = (
     "stages?|subtypes?|types?|variants?"
 )
 # i, v and x alone are numbers only after a word that is counted, xx and xxx never (chromosomes).
-_NUMERAL = re.compile(
+_NUMERAL = regex(
     r"(?<![^\W_])(?:"
     rf"(?P<counted>(?:{_COUNTED})[\W_]+)(?P<any>x{{0,3}}(?:ix|iv|v?i{{0,3}}))(?P<letter>[a-d]?)"
     r"|(?P<long>x{0,3}(?:ix|iv|vi{1,3}|i{2,3})|x{1,3}v)(?P<suffix>(?<=ii)[a-d])?"

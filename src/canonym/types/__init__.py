@@ -4,6 +4,10 @@ Inside the library names and concepts are rows of arrays; the objects of this pa
 edges, in what a reader yields and in what a caller receives.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from canonym.types.annotations import (
     CORRECTION,
     OTHER_READINGS,
@@ -14,16 +18,18 @@ from canonym.types.annotations import (
 )
 from canonym.types.links import Against, Candidate, ConceptMapping, Contradiction, Link
 from canonym.types.records import SCOPES, Concept, Name, Record, Relation, Xref
-from canonym.types.search_arrays import (
-    SIMILARITIES,
-    BoolArray,
-    Encoder,
-    Float32Array,
-    Hits,
-    Int32Array,
-    Searchable,
-    SparseVectors,
-)
+
+if TYPE_CHECKING:
+    from canonym.types.search_arrays import (
+        SIMILARITIES,
+        BoolArray,
+        Encoder,
+        Float32Array,
+        Hits,
+        Int32Array,
+        Searchable,
+        SparseVectors,
+    )
 
 __all__ = [
     "CORRECTION",
@@ -52,3 +58,12 @@ __all__ = [
     "Step",
     "Xref",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Load the arrays when they are asked for: who reads a file alone needs no NumPy."""
+    if name not in __all__:
+        raise AttributeError(f"module 'canonym.types' has no attribute {name!r}")
+    from canonym.types import search_arrays
+
+    return globals().setdefault(name, getattr(search_arrays, name))

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from canonym.errors import InvalidInput
+from canonym.regex import regex
 from canonym.review.table import clean
 
 KINDS = ("auto", "names", "text")
@@ -15,18 +16,18 @@ KINDS = ("auto", "names", "text")
 _LONGEST_NAME = 10_000
 _WORDS_OF_A_SENTENCE = 16
 _FEW_WORDS = 4
-_LETTERS = re.compile(r"[^\W\d_]")
-_STOP = re.compile(r"\w{3}[)\"”’]?[.!?](\s+[A-Z“\"(]|\s*$)")
-_OF_SENTENCES = re.compile(
+_LETTERS = regex(r"[^\W\d_]")
+_STOP = regex(r"\w{3}[)\"”’]?[.!?](\s+[A-Z“\"(]|\s*$)")
+_OF_SENTENCES = regex(
     r"\b(he|she|they|was|were|is|are|has|had|denies|denied|presents|presented|complains|reports)\b",
     re.IGNORECASE,
 )
-_HEADERS = re.compile(
+_HEADERS = regex(
     r"(id|ids|code|n|count|number|freq\w*|row|nr|no|#)|.*(mention|term|diagnos|name|text|label|"
     r"condition|finding|symptom|concept)s?.*",
     re.IGNORECASE,
 )
-_OF_NAMES = re.compile(r"mention|term|diagnos|name|text|label|condition|finding|symptom", re.I)
+_OF_NAMES = regex(r"mention|term|diagnos|name|text|label|condition|finding|symptom", re.I)
 
 
 class Pasted(NamedTuple):

@@ -24,6 +24,7 @@ from pathlib import Path
 
 from canonym.errors import InvalidInput
 from canonym.io.tables import Table, open_table, shown
+from canonym.regex import regex
 from canonym.terminology.language_tags import check_language
 from canonym.types import Concept, Name, Record
 
@@ -48,7 +49,7 @@ _SCOPES = {
     "hasnarrowsynonym": "narrow",
     "hasbroadsynonym": "broad",
 }
-_TEMPLATE = re.compile(r"\bAL? +\S*?:?(\w+)@([\w-]+)(?: +SPLIT=(\S+))?")
+_TEMPLATE = regex(r"\bAL? +\S*?:?(\w+)@([\w-]+)(?: +SPLIT=(\S+))?")
 
 
 def read_babelon(

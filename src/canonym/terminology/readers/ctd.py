@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
 from canonym.io.streams import TextStream, open_text
 from canonym.io.tables import column_places, split_rows
+from canonym.regex import regex
 from canonym.terminology.readers.omim import title_names
 from canonym.types import Concept, Name, Record, Relation, Xref
 
 _KINDS = ("Disease", "Chemical")
-_YEAR = re.compile(r"#\s*Report created:.*?(\w{3}) (\d{2}) .*(\d{4})\s*$")
+_YEAR = regex(r"#\s*Report created:.*?(\w{3}) (\d{2}) .*(\d{4})\s*$")
 _MONTHS = "JanFebMarAprMayJunJulAugSepOctNovDec"
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Container, Iterator
 from pathlib import Path
 
 from canonym.io.streams import open_text
 from canonym.io.tables import column_places, split_rows
+from canonym.regex import regex
 from canonym.types import Name
 
 SOURCE = "canonym everyday names"
@@ -16,7 +16,7 @@ SOURCE = "canonym everyday names"
 _NAMES = Path(__file__).parents[2] / "models" / "everyday" / "names.tsv"
 _COLUMNS = ("name", "code", "scope")
 _SCOPES = ("exact", "narrow", "broad", "related")
-_CODE = re.compile(r"[A-Z][0-9A-Z]{2}(\.[0-9A-Z]{1,4})?")
+_CODE = regex(r"[A-Z][0-9A-Z]{2}(\.[0-9A-Z]{1,4})?")
 
 
 def read_everyday(

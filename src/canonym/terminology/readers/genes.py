@@ -8,6 +8,7 @@ from pathlib import Path
 
 from canonym.io.streams import open_text
 from canonym.io.tables import column_places, split_rows
+from canonym.regex import regex
 from canonym.types import Concept, Name, Record, Xref
 
 _HUMAN = "9606"
@@ -29,7 +30,7 @@ _HGNC_NAMES = {
 }
 _HGNC_XREFS = {"entrez_id": "NCBIGene", "ensembl_gene_id": "ENSEMBL", "omim_id": "OMIM"}
 _PREFIXES = {"MIM": "OMIM", "ENSEMBL": "ENSEMBL"}
-_TWICE = re.compile(r"^(\w+):(?=\1:)", re.IGNORECASE)  # HGNC:HGNC:5
+_TWICE = regex(r"^(\w+):(?=\1:)", re.IGNORECASE)  # HGNC:HGNC:5
 
 
 def read_genes(path: str | Path, *, version: str = "") -> Iterator[Record]:

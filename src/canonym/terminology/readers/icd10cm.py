@@ -5,7 +5,6 @@ Other releases are read from their order file, which has the codes and their tit
 
 from __future__ import annotations
 
-import re
 import warnings
 from collections.abc import Iterator
 from importlib import resources
@@ -14,13 +13,14 @@ from typing import Any
 
 from canonym.errors import require
 from canonym.io.streams import open_text
+from canonym.regex import regex
 from canonym.terminology.readers.everyday import read_everyday
 from canonym.types import Concept, Name, Record, Relation
 
-_RANGE = re.compile(r"\s*\([A-Z0-9]{3}-[A-Z0-9]{3}\)$")
-_RELEASE = re.compile(r"code-list-([A-Za-z]+)-(\d{4})\.txt$")
-_YEAR = re.compile(r"order[-_](\d{4})")
-_ORDER_LINE = re.compile(r"\d{5} ([A-Z][0-9A-Z]{2,6}) {1,5}[01] .{60} (\S.*)")
+_RANGE = regex(r"\s*\([A-Z0-9]{3}-[A-Z0-9]{3}\)$")
+_RELEASE = regex(r"code-list-([A-Za-z]+)-(\d{4})\.txt$")
+_YEAR = regex(r"order[-_](\d{4})")
+_ORDER_LINE = regex(r"\d{5} ([A-Z][0-9A-Z]{2,6}) {1,5}[01] .{60} (\S.*)")
 
 
 def read_icd10cm(

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
 from canonym.errors import InvalidInput
 from canonym.io.streams import TextStream, open_text
+from canonym.regex import regex
 from canonym.terminology.readers.omim import title_name
 from canonym.types import Concept, Name, Record, Xref
 
 _STYLES = ("auto", "medic", "biosyn")
 # "C", the branch of diseases, is the root of the tree.
-_MESH = re.compile(r"(?:[CD]\d{6,9}|C)$")
-_OMIM = re.compile(r"\d{6}$")
+_MESH = regex(r"(?:[CD]\d{6,9}|C)$")
+_OMIM = regex(r"\d{6}$")
 
 
 def read_medic(

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from xml.etree.ElementTree import Element
 
 from canonym.errors import ReadError
 from canonym.io.xml import Prolog, read_elements, read_prolog
+from canonym.regex import regex
 from canonym.types import Concept, Name, Record, Relation, Xref
 
 CATEGORIES: dict[str, str] = {
@@ -42,9 +42,9 @@ _RECORDS = {
     "DescriptorRecordSet": "DescriptorRecord",
     "SupplementalRecordSet": "SupplementalRecord",
 }
-_CAS = re.compile(r"\d{2,7}-\d{2}-\d$")
-_UNII = re.compile(r"[0-9A-Z]{10}$")
-_YEAR = re.compile(r"(?:19|20)\d{2}")
+_CAS = regex(r"\d{2,7}-\d{2}-\d$")
+_UNII = regex(r"[0-9A-Z]{10}$")
+_YEAR = regex(r"(?:19|20)\d{2}")
 
 
 def read_mesh_xml(path: str | Path, *, version: str | None = None) -> Iterator[Record]:

@@ -9,9 +9,10 @@ from pathlib import Path
 
 from canonym.io.curies import ontology_name
 from canonym.io.streams import TextStream, open_text
+from canonym.regex import regex
 from canonym.types import Concept, Name, Record, Relation, Xref
 
-_TAG = re.compile(r"([A-Za-z][\w.-]*)\s*:\s*(.*)", re.DOTALL)
+_TAG = regex(r"([A-Za-z][\w.-]*)\s*:\s*(.*)", re.DOTALL)
 # What may follow a quoted text: a scope, a type or both, cross-references, modifiers, a comment.
 _AFTER = (
     r'(?:\s+(?:EXACT|NARROW|BROAD|RELATED)(?:\s+[^\s"\[\]{}!]+)?(?![^\s\[{!])'
@@ -19,21 +20,19 @@ _AFTER = (
     r'(?:\[(?:[^\]"\\]|\\.|"(?:[^"\\]|\\.)*")*\]\s*(?:\{.*\})?\s*(?:!.*)?'
     r'|(?:\{.*\})?\s*(?:![^"]*)?)'
 )
-_QUOTED = re.compile(rf'"((?:[^"\\]|\\.)*)"(?={_AFTER}$)', re.DOTALL)
-_SOUND_END = re.compile(_AFTER, re.DOTALL)
+_QUOTED = regex(rf'"((?:[^"\\]|\\.)*)"(?={_AFTER}$)', re.DOTALL)
+_SOUND_END = regex(_AFTER, re.DOTALL)
 # The same where the cross-references are damaged, or have quotes that are not escaped either.
-_POOR_END = re.compile(
-    r'(?:\s+(?:EXACT|NARROW|BROAD|RELATED)(?:\s+[^\s"\[\]{}!]+)?)?\s*\[.*', re.DOTALL
-)
-_ANY_END = re.compile(r'(?:\s[^"]*(?:[\[{].*)?)?', re.DOTALL)
-_QUOTE = re.compile(r'\\.|(")', re.DOTALL)
+_POOR_END = regex(r'(?:\s+(?:EXACT|NARROW|BROAD|RELATED)(?:\s+[^\s"\[\]{}!]+)?)?\s*\[.*', re.DOTALL)
+_ANY_END = regex(r'(?:\s[^"]*(?:[\[{].*)?)?', re.DOTALL)
+_QUOTE = regex(r'\\.|(")', re.DOTALL)
 # A hidden comment, or a block of key="value" modifiers, at the end of a value. A brace that holds
 # anything else belongs to the text: older files do not escape it ("2-{[...]}").
-_COMMENT = re.compile(r"(?:^|(?<=\s))!(?:\s.*|$)", re.DOTALL)
-_MODIFIERS = re.compile(r'\{(?:\s*[\w:./#-]+\s*=\s*"(?:[^"\\]|\\.)*"\s*(?:,|(?=\})))+\}$')
-_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
+_COMMENT = regex(r"(?:^|(?<=\s))!(?:\s.*|$)", re.DOTALL)
+_MODIFIERS = regex(r'\{(?:\s*[\w:./#-]+\s*=\s*"(?:[^"\\]|\\.)*"\s*(?:,|(?=\})))+\}$')
+_ESCAPE = regex(r"\\(.)", re.DOTALL)
 _ESCAPED = {"n": "\n", "t": "\t", "W": " "}
-_ABBREVIATION = re.compile(r"abbrev|acronym", re.IGNORECASE)
+_ABBREVIATION = regex(r"abbrev|acronym", re.IGNORECASE)
 _SCOPES = {"EXACT": "exact", "NARROW": "narrow", "BROAD": "broad", "RELATED": "related"}
 _OLD_SYNONYMS = {
     "exact_synonym": "exact",
@@ -43,13 +42,13 @@ _OLD_SYNONYMS = {
 }
 _OLD_SYNONYMS |= {f"has_{tag}": scope for tag, scope in _OLD_SYNONYMS.items()}
 # UBERON's word for what belongs to an organ: renal, of the kidney.
-_ADJECTIVE = re.compile(r'(?:has_relational_adjective|UBPROP:0000007)\s+(".+)', re.DOTALL)
+_ADJECTIVE = regex(r'(?:has_relational_adjective|UBPROP:0000007)\s+(".+)', re.DOTALL)
 # Synonyms that are stated as properties: has_exact_synonym, oboInOwl:hasExactSynonym.
-_PROPERTY = re.compile(
+_PROPERTY = regex(
     r'(?:\S*[/#:])?has_?(exact|narrow|broad|related)_?synonym\s+(".+)', re.DOTALL | re.IGNORECASE
 )
-_STANZA = re.compile(r"\[(\w+)\]\s*(?:!.*)?$")
-_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+_STANZA = regex(r"\[(\w+)\]\s*(?:!.*)?$")
+_DATE = regex(r"\d{4}-\d{2}-\d{2}")
 # OBO Metadata Ontology: abbreviation and acronym, in files whose header does not define them.
 _ABBREVIATION_TYPES = {"OMO:0003000", "OMO:0003012"}
 

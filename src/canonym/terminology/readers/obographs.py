@@ -10,10 +10,11 @@ from typing import Any
 from canonym.errors import ReadError
 from canonym.io.curies import compact, ontology_name
 from canonym.io.xml import read_json
+from canonym.regex import regex
 from canonym.types import Concept, Name, Record, Relation, Xref
 
-_ABBREVIATION = re.compile(r"abbrev|acronym|OMO_0003000$|OMO_0003012$", re.IGNORECASE)
-_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+_ABBREVIATION = regex(r"abbrev|acronym|OMO_0003000$|OMO_0003012$", re.IGNORECASE)
+_DATE = regex(r"\d{4}-\d{2}-\d{2}")
 _SCOPES = {
     "hasExactSynonym": "exact",
     "hasNarrowSynonym": "narrow",

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
+from canonym.regex import regex
+
 _WORD = r"(?:(?:[,;(]\s*|\s)INCLUDED|[,;(]\s*included)\b\)?"
-_INCLUDED = re.compile(rf"{_WORD}\s*(?:[,;.].*)?$")
-_EACH = re.compile(_WORD)
+_INCLUDED = regex(rf"{_WORD}\s*(?:[,;.].*)?$")
+_EACH = regex(_WORD)
 
 
 def title_name(title: str) -> tuple[str, str]:

@@ -20,6 +20,7 @@ from canonym.errors import InvalidInput, ReadError, require
 from canonym.io.curies import compact, ontology_name
 from canonym.io.streams import open_bytes
 from canonym.io.xml import check_xml
+from canonym.regex import regex
 from canonym.types import Concept, Name, Record, Relation, Xref
 
 _log = logging.getLogger(__name__)
@@ -47,10 +48,10 @@ _NAMES = {
 }
 _DEFINITIONS = (f"{_OBO}IAO_0000115", f"{_SKOS}definition", "http://www.ebi.ac.uk/efo/definition")
 _SUCCESSORS = (f"{_OBO}IAO_0100001", f"{_DCT}isReplacedBy")
-_ABBREVIATION = re.compile(r"abbrev|acronym|OMO_0003000$|OMO_0003012$", re.IGNORECASE)
+_ABBREVIATION = regex(r"abbrev|acronym|OMO_0003000$|OMO_0003012$", re.IGNORECASE)
 _TITLES = (f"{_DCT}title", "http://purl.org/dc/elements/1.1/title")
 _SPELT = {re.split("[/#]", address)[-1].lower(): scope for address, scope in _NAMES.items()}
-_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+_DATE = regex(r"\d{4}-\d{2}-\d{2}")
 # Lists without parseType="Collection" are the deepest nesting of an ontology. What is nested deeper
 # keeps rdflib busy for long.
 _DEEPEST = 2_000

@@ -19,19 +19,20 @@ from typing import Any
 
 from canonym.errors import InvalidInput, ReadError, require
 from canonym.io.streams import open_text
+from canonym.regex import regex
 from canonym.terminology.language_tags import check_language
 from canonym.types import Concept, Name, Record
 
 _log = logging.getLogger(__name__)
 
 # A field of a record, as Tryton writes it: the id stands behind the last colon.
-_FIELD = re.compile(r"[\w.]+:[\w.]+,\w+:(?P<id>.+)")
-_LINE = re.compile(
+_FIELD = regex(r"[\w.]+:[\w.]+,\w+:(?P<id>.+)")
+_LINE = regex(
     r"""\s*(?:\#.*|(?:(?P<keyword>msgctxt|msgid|msgid_plural|msgstr(?:\[\d+\])?)\s+)?
     "(?:[^"\\]|\\.)*"\s*)?""",
     re.VERBOSE,
 )
-_OF_A_NAME = re.compile(r"(?:.*[-_.])?(?P<language>[a-z]{2,3}(?:[-_][A-Za-z]{2,4})?)")
+_OF_A_NAME = regex(r"(?:.*[-_.])?(?P<language>[a-z]{2,3}(?:[-_][A-Za-z]{2,4})?)")
 
 
 def read_po(

@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from canonym.errors import InvalidInput
+from canonym.regex import regex
 from canonym.terminology.readers.releases import check_complete, check_folder, headed_rows
 from canonym.types import Concept, Name, Record, Relation
 
@@ -29,7 +30,7 @@ _PREFERRED = "900000000000548007"
 _IS_A = "116680003"
 _STATED = "900000000000010007"
 _SUCCESSION = frozenset(("900000000000526001", "900000000000527005"))  # replaced by, same as
-_TAGGED = re.compile(r"(.+) \(([^()]+)\)")
+_TAGGED = regex(r"(.+) \(([^()]+)\)")
 _DESCRIPTION = ("id", "active", "conceptId", "languageCode", "typeId", "term")
 _DESCRIPTION_KEY = ("id", "conceptId", "typeId")
 _RELATIONSHIP = ("active", "sourceId", "destinationId", "typeId", "characteristicTypeId")

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from canonym.errors import InvalidInput, ReadError
 from canonym.io.tables import Table, TableForm, no_column, open_table, shown, squeezed
 from canonym.io.workbooks import check_ids
+from canonym.regex import regex
 from canonym.terminology.language_tags import check_language
 from canonym.types import SCOPES, Concept, Name, Record, Relation
 
@@ -54,7 +55,7 @@ _TREE_ROLES = {"id": ("ids", "tree_id_column"), "tree": ("tree numbers", "tree_c
 _FLAGS = dict.fromkeys(("y", "yes", "true", "t", "1"), True) | dict.fromkeys(
     ("n", "no", "false", "f", "0", ""), False
 )
-_DECIMALS = re.compile(r"\.0+$")  # of a whole number
+_DECIMALS = regex(r"\.0+$")  # of a whole number
 _SCOPES = {scope: scope for scope in SCOPES} | {
     "": "exact",
     "preferred": "label",
@@ -62,9 +63,9 @@ _SCOPES = {scope: scope for scope in SCOPES} | {
     "acronym": "abbreviation",
 }
 _IDS = ("id", "parent")
-_SHORTENED = re.compile(r"\d(?:[.,]\d+)?E\+\d\d", re.IGNORECASE)
+_SHORTENED = regex(r"\d(?:[.,]\d+)?E\+\d\d", re.IGNORECASE)
 _ABOUT = frozenset(("label", "type", "definition", "parent", "tree"))
-_LETTERS = re.compile(r"[^\W\d_]+")
+_LETTERS = regex(r"[^\W\d_]+")
 
 
 def read_table(

@@ -11,7 +11,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,6 +20,7 @@ import numpy as np
 from canonym.encoders.token_vectors import out_of_memory
 from canonym.errors import InvalidInput, Mismatch, ReadError
 from canonym.io import files
+from canonym.regex import regex
 from canonym.training.objective import Plan
 from canonym.types import Encoder
 
@@ -28,7 +28,7 @@ Arrays = Mapping[str, np.ndarray[Any, Any]]
 
 _KIND, _FORMAT, _KEPT = "training checkpoint", 1, 2
 _BEST = "best weights"
-_NAME = re.compile(r"step-(\d{8})")
+_NAME = regex(r"step-(\d{8})")
 
 BEGUN = "begun"
 """The file that tells a run that replaces an encoder from one that has written it."""
