@@ -7,7 +7,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import IO
@@ -15,6 +15,7 @@ from typing import IO
 import hypothesis
 import pytest
 
+from tests.logs import Log
 from tests.skips import counted
 from tests.test_layers import PACKAGES, THIRD_PARTY
 
@@ -175,6 +176,17 @@ def pytest_runtest_call() -> Generator[None, None, None]:
 def _skipped(error: Exception) -> BaseException:
     module = _absent(error)
     return pytest.skip.Exception(f"needs {module}") if module else error
+
+
+@pytest.fixture
+def caplog() -> Iterator[Log]:
+    """What the test logs.
+
+    The plug-in of pytest looks at every logger there is, six times a test: thousands of them, once
+    torch is loaded, and 2 % of the time of the whole suite.
+    """
+    with Log().attached() as log:
+        yield log
 
 
 @pytest.fixture(scope="session")

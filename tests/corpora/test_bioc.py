@@ -13,6 +13,7 @@ from canonym.corpora.bioc import read_bioc, write_bioc
 from canonym.corpora.pubtator import read_pubtator
 from canonym.errors import InvalidInput, ReadError
 from canonym.types import Document, Mention
+from tests.logs import Log
 
 XML = """\
 <?xml version="1.0" encoding="UTF-8"?>
@@ -247,7 +248,7 @@ def test_a_real_corpus_survives(tmp_path: Path, data: Path, syntax: str) -> None
     assert round_trip(tmp_path, documents, syntax) == documents
 
 
-def test_copies_in_ascii_are_counted(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_copies_in_ascii_are_counted(tmp_path: Path, caplog: Log) -> None:
     text = "Serum TNF-α in asthma‐like states"
     annotations = [
         {

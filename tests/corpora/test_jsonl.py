@@ -19,6 +19,7 @@ from canonym.corpora import (
 from canonym.corpora.jsonl import parse_jsonl_documents
 from canonym.errors import InvalidInput, ReadError
 from canonym.types import Document, Mention
+from tests.logs import Log
 
 
 def written(tmp_path: Path, *lines: Any) -> Path:
@@ -31,7 +32,7 @@ def lined(tmp_path: Path, *lines: str) -> Path:
     return written(tmp_path, *(f"{line}\n" for line in lines))
 
 
-def test_half_a_character_is_remarked(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_half_a_character_is_remarked(tmp_path: Path, caplog: Log) -> None:
     path = tmp_path / "a.jsonl"
     path.write_text(
         '{"mention": "\\ud83d\\ude00"}\n{"mention": "a\\uD800"}\n{"mention": "\\\\ud800"}\n'

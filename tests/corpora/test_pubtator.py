@@ -12,6 +12,7 @@ import pytest
 from canonym.corpora.pubtator import parse_pubtator, pubtator_text, read_pubtator, write_pubtator
 from canonym.errors import InvalidInput, ReadError
 from canonym.types import Document, Mention
+from tests.logs import Log
 
 TWO = """\
 1|t|Broken hip in the old.
@@ -84,7 +85,7 @@ def test_offsets_count_code_points() -> None:
     assert document.mentions[0].text == "𝛼-thalassemia"
 
 
-def test_a_document_id_met_twice_is_kept_and_logged(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_document_id_met_twice_is_kept_and_logged(caplog: Log) -> None:
     with caplog.at_level(logging.WARNING):
         found = documents("1|t|one\n\n1|t|again\n")
     assert [d.text for d in found] == ["one", "again"]

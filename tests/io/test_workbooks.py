@@ -18,6 +18,7 @@ from canonym.errors import InvalidInput, MissingExtra, ReadError
 from canonym.io.tables import open_table
 from canonym.io.workbooks import SheetChoice, check_ids, open_sheet, workbook_suffix
 from tests.io.making import edited, make_ods, make_xlsx, ods_row, part_of, with_shared_texts
+from tests.logs import Log
 
 SHEET = "xl/worksheets/sheet1.xml"
 
@@ -88,7 +89,7 @@ def test_a_formula_beside_the_table_does_not_matter(tmp_path: Path) -> None:
     assert read(book) == [["dx"], ["hip"]]
 
 
-def test_errors_are_empty_and_counted(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_errors_are_empty_and_counted(tmp_path: Path, caplog: Log) -> None:
     book = make_xlsx(tmp_path / "a.xlsx", {"S": [["dx", "n"], ["#N/A", 1], ["hip", "#REF!"]]})
     with caplog.at_level(logging.WARNING):
         assert read(book) == [["dx", "n"], ["", "1"], ["hip", ""]]
@@ -116,7 +117,7 @@ def test_cells_of_ods_are_text_as_people_see_them(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
-def test_errors_and_formulas_of_ods(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_errors_and_formulas_of_ods(tmp_path: Path, caplog: Log) -> None:
     error = (
         '<table:table-cell table:formula="of:=NA()" office:value-type="string" '
         'office:string-value="" calcext:value-type="error"><text:p>#N/A</text:p></table:table-cell>'
@@ -198,9 +199,7 @@ def test_a_row_that_no_sheet_has_is_refused(tmp_path: Path) -> None:
 # --- sheets ---------------------------------------------------------------------------------------
 
 
-def test_the_first_visible_sheet_is_read_and_named(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_the_first_visible_sheet_is_read_and_named(tmp_path: Path, caplog: Log) -> None:
     excel = make_xlsx(tmp_path / "a.xlsx", {"A": [["no"]], "B": [["b"]], "C": [["c"]]})
     edited(excel, "xl/workbook.xml", ('state="visible" r:id="rId1"', 'state="hidden" r:id="rId1"'))
     sheets = {name: ods_row(name.lower()) for name in "ABC"}
@@ -357,9 +356,7 @@ def test_a_part_whose_compression_is_damaged_is_no_workbook(tmp_path: Path) -> N
 # --- numbers of more than 15 digits ---------------------------------------------------------------
 
 
-def test_long_numbers_are_counted_and_the_first_is_named(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_long_numbers_are_counted_and_the_first_is_named(tmp_path: Path, caplog: Log) -> None:
     rows = [["code", "n"], [22298006, 1], [9.99001261e17, 2], [987654, 1e16, 1e17]]
     book = make_xlsx(tmp_path / "a.xlsx", {"S": rows})
     edited(book, SHEET, ("987654", "999001261000000105"))
@@ -406,7 +403,7 @@ def test_characters_that_are_written_by_number_are_characters(tmp_path: Path) ->
     ]  # fmt: skip
 
 
-def test_dates_among_names_are_remarked(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_dates_among_names_are_remarked(tmp_path: Path, caplog: Log) -> None:
     day = datetime.date(2024, 3, 1)
     rows = [["gene", "born"], ["BRCA1", day], [day, day], ["TP53", "unknown"], ["MYC", day]]
     cells = [f'<table:table-cell office:value-type="date" office:date-value="{day}"/>', "gene"]

@@ -28,6 +28,7 @@ from canonym.bulk import link_files
 from canonym.jobs.link import Summary
 from tests.cli.running import run
 from tests.io.making import part_of
+from tests.logs import Log
 
 MARK = "\ufeff"
 
@@ -300,7 +301,7 @@ def test_what_is_no_table_is_told(linker: Linker, visits: Path, tmp_path: Path) 
 
 
 def test_an_encoding_that_is_found_is_logged_and_kept(
-    linker: Linker, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    linker: Linker, tmp_path: Path, caplog: Log
 ) -> None:
     (tmp_path / "latin.csv").write_bytes("n;dx\nSjögren;heart attack\n".encode("cp1252"))
     with caplog.at_level(logging.WARNING, "canonym.jobs"):

@@ -13,6 +13,7 @@ from canonym import Concept, Linker, Name
 from canonym.errors import Mismatch, ReadError
 from canonym.linking.judge import JUDGE, MENTIONS, shipped_judge
 from canonym.service.served import Opened, Served
+from tests.logs import Log
 from tests.service.conftest import RECORDS, build
 
 
@@ -128,9 +129,7 @@ def test_work_that_fails_because_of_a_replacement_is_done_again(folder: Path) ->
     assert len(met) == 2
 
 
-def test_what_cannot_be_opened_leaves_the_old_index_in_use(
-    folder: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_what_cannot_be_opened_leaves_the_old_index_in_use(folder: Path, caplog: Log) -> None:
     served = Served("small", folder)
     served.open()
     manifest = (folder / "canonym.json").read_text()

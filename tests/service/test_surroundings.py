@@ -16,6 +16,7 @@ from fastapi.testclient import TestClient
 from canonym.service import Settings, create_app, logs
 from canonym.service.access import Buckets
 from canonym.service.keys import Keys
+from tests.logs import Log
 
 Serving = Callable[..., TestClient]
 
@@ -87,7 +88,7 @@ def test_requests_are_counted_by_the_pattern_of_their_route(serving: Serving, in
 
 
 def test_an_index_that_fails_gives_500_without_a_trace(
-    serving: Serving, index: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    serving: Serving, index: Path, monkeypatch: pytest.MonkeyPatch, caplog: Log
 ) -> None:
     secret = "a secret mention"
 
@@ -116,9 +117,7 @@ def test_an_index_that_fails_gives_500_without_a_trace(
 
 
 @pytest.mark.parametrize("part", ["receive", "send"])
-def test_a_client_that_goes_away_is_no_failure(
-    client: TestClient, caplog: pytest.LogCaptureFixture, part: str
-) -> None:
+def test_a_client_that_goes_away_is_no_failure(client: TestClient, caplog: Log, part: str) -> None:
     caplog.set_level(logging.INFO)
     path = "/v1/link" if part == "receive" else "/healthz"
     scope: dict[str, Any] = {
@@ -169,9 +168,7 @@ def test_a_body_has_to_come_in_time(client: TestClient, monkeypatch: pytest.Monk
     assert "did not come in time" in json.loads(body["body"])["detail"]
 
 
-def test_the_log_has_a_line_for_each_request(
-    client: TestClient, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_the_log_has_a_line_for_each_request(client: TestClient, caplog: Log) -> None:
     caplog.set_level(logging.INFO, "canonym.service.requests")
     client.get("/secret-mention?q=another", headers={"X-Request-ID": "r2"})
     (record,) = (one for one in caplog.records if one.name == "canonym.service.requests")

@@ -22,6 +22,7 @@ from canonym.terminology import (
 )
 from canonym.terminology.sqlite_file import is_sqlite
 from canonym.types import Concept, Name
+from tests.logs import Log
 
 TABLE = "id\tname\nX:1\tflu\nX:1\tgrippe\nX:2\tcold\n"
 
@@ -375,9 +376,7 @@ def test_real_files_are_recognised(data: Path, path: str, name: str) -> None:
     assert recognise(data / path) == name
 
 
-def test_translations_are_names_of_concepts_that_are_there(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_translations_are_names_of_concepts_that_are_there(tmp_path: Path, caplog: Log) -> None:
     base, spanish = tmp_path / "x.obo", tmp_path / "es.tsv"
     base.write_text("format-version: 1.2\n\n[Term]\nid: X:1\nname: hip\nalt_id: X:9\n")
     head = "subject_id\ttranslation_value\nID\tAL oboInOwl:hasExactSynonym@es\n"

@@ -19,6 +19,7 @@ from canonym.encoders.static import StaticVectors
 from canonym.errors import InvalidInput, Mismatch, ReadError
 from canonym.linking.settings import SEARCHES
 from canonym.terminology.overlay import ADDED, MARK, OVERLAY, Overlay, OverlayContent, merge_into
+from tests.logs import Log
 
 # --- the file ------------------------------------------------------------------------------------
 
@@ -247,7 +248,7 @@ def test_the_digest_follows_every_change(overlay: Overlay) -> None:
 
 
 def test_a_file_without_a_digest_gets_one_with_the_next_change(
-    overlay: Overlay, caplog: pytest.LogCaptureFixture
+    overlay: Overlay, caplog: Log
 ) -> None:
     overlay.write(added("widow"))
     without_digest(overlay)

@@ -15,6 +15,7 @@ from fastapi.testclient import TestClient
 
 from canonym.review import proposals
 from canonym.review.database import Unreachable
+from tests.logs import Log
 from tests.postgresql import cluster
 
 N = 200  # mentions, which are linked in several batches
@@ -88,7 +89,7 @@ def test_a_review_goes_on_when_its_database_is_back(
     index: Path,
     outage: Outage,
     held: tuple[threading.Event, threading.Event],
-    caplog: pytest.LogCaptureFixture,
+    caplog: Log,
 ) -> None:
     reached, free = held
     client = serving(index=(str(index),), reviews=outage.place)
@@ -126,7 +127,7 @@ def test_a_problem_that_cannot_be_kept_does_not_stop_a_review_for_ever(
     index: Path,
     outage: Outage,
     monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
+    caplog: Log,
 ) -> None:
     client = serving(index=(str(index),), reviews=outage.place)
     client.base_url = "http://127.0.0.1:8000"  # type: ignore[assignment]
@@ -151,7 +152,7 @@ def test_an_export_that_is_cut_off_leaves_no_trace(
     index: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
+    caplog: Log,
 ) -> None:
     client = serving(index=(str(index),), reviews=str(tmp_path / "reviews.db"))
     client.base_url = "http://127.0.0.1:8000"  # type: ignore[assignment]

@@ -12,6 +12,7 @@ from canonym.terminology import Terminology
 from canonym.terminology.formats import read_records, recognise
 from canonym.terminology.readers.babelon import read_babelon
 from canonym.types import Concept, Name
+from tests.logs import Log
 
 HEADER = (
     "source_language\ttranslation_language\tsubject_id\tsource_value\tpredicate_id\t"
@@ -42,9 +43,7 @@ TEMPLATE = (
 )
 
 
-def test_labels_and_synonyms_are_names_of_their_language(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_labels_and_synonyms_are_names_of_their_language(tmp_path: Path, caplog: Log) -> None:
     path = tmp_path / "x-es.tsv.gz"
     path.write_bytes(gzip.compress(TABLE.encode()))
     assert recognise(path) == "babelon"

@@ -19,6 +19,7 @@ from canonym.io.curies import compact
 from canonym.terminology.formats import recognise
 from canonym.terminology.readers.owl import read_owl
 from canonym.types import Concept, Name, Record, Relation, Xref
+from tests.logs import Log
 
 pytest.importorskip("rdflib")
 
@@ -179,9 +180,7 @@ def test_language_prefixes_and_version_are_the_callers(tmp_path: Path) -> None:
     assert Name("Heart attack", "HP:0001658", "exact", "fr") in untagged
 
 
-def test_properties_of_names_are_known_however_they_are_spelt(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_properties_of_names_are_known_however_they_are_spelt(tmp_path: Path, caplog: Log) -> None:
     text = (
         PREFIXES
         + """
@@ -238,7 +237,7 @@ def test_the_order_does_not_depend_on_hashes(tmp_path: Path) -> None:
     assert len(outputs) == 1
 
 
-def test_ill_typed_values_are_not_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_ill_typed_values_are_not_logged(tmp_path: Path, caplog: Log) -> None:
     before = logging.getLogger("rdflib").level
     read(tmp_path / "a.ttl", OWL)
     assert not caplog.records

@@ -10,6 +10,7 @@ from canonym.errors import InvalidInput, ReadError
 from canonym.terminology.formats import recognise
 from canonym.terminology.readers.po import read_po
 from canonym.types import Concept, Name
+from tests.logs import Log
 
 pytest.importorskip("babel")
 
@@ -43,9 +44,7 @@ def write(path: Path, text: str = PO) -> Path:
     return path
 
 
-def test_an_entry_is_a_concept_and_its_translation(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_an_entry_is_a_concept_and_its_translation(tmp_path: Path, caplog: Log) -> None:
     path = write(tmp_path / "de.po")
     assert recognise(path) == "po"
     assert list(read_po(path, source="ICD")) == [

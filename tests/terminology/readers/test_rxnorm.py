@@ -10,6 +10,7 @@ import pytest
 from canonym.errors import InvalidInput, ReadError
 from canonym.terminology.readers.rxnorm import read_rxnorm
 from canonym.types import Concept, Name, Relation, Xref
+from tests.logs import Log
 
 
 def atom(cui: str, sab: str, tty: str, code: str, text: str, suppress: str = "N") -> str:
@@ -141,9 +142,7 @@ def test_a_missing_file(release: Path) -> None:
         list(read_rxnorm(release))
 
 
-def test_prescribable_content_has_no_semantic_types(
-    release: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_prescribable_content_has_no_semantic_types(release: Path, caplog: Log) -> None:
     whole = list(read_rxnorm(release))
     for name in ("RXNSTY", "RXNCUI"):
         (release / "rrf" / f"{name}.RRF").unlink()

@@ -16,6 +16,7 @@ from canonym.io.tables import open_table
 from canonym.terminology.readers.table import RECOGNISED, find_columns, read_table
 from canonym.types import Concept, Name, Record, Relation
 from tests.io.making import make_xlsx
+from tests.logs import Log
 
 
 @pytest.fixture
@@ -528,7 +529,7 @@ def test_consumer_names(data: Path) -> None:
     assert Name('"Lop" ear', "UMLS:C0000768") in found
 
 
-def test_ids_that_become_one_are_remarked(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_ids_that_become_one_are_remarked(tmp_path: Path, caplog: Log) -> None:
     path = tmp_path / "a.csv"
     rows = ["D1,a", "D1,b", " D1,c", "D2,d", "M:D2,e", "M:D3,f", "M:D3,g", "d1,h"]
     path.write_text("\n".join(["id,name", *rows]) + "\n")
