@@ -16,6 +16,7 @@ import pytest
 
 from canonym import Concept, Linker, Name, Terminology
 from canonym.cli.failures import Unusable, reported
+from canonym.encoders.subword import Subword
 from canonym.errors import CanonymError, Mismatch, ReadError
 from canonym.io.files import CHECKSUMS, MANIFEST
 from canonym.linking.judge import JUDGE
@@ -37,9 +38,11 @@ ASKED = ["heart atack", "hip broke", "Broken Hips", "diabetes", "big"]
 def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An index with every kind of file that building writes."""
     folder = tmp_path_factory.mktemp("verify") / "index"
+    # As the shipped encoder, which has 16 MB that each test would copy and damage.
+    table = np.random.default_rng(0).normal(size=(1 << 12, 16)).astype(np.float32)
     linker = Linker.build(
         Terminology.build(RECORDS),
-        encoders=["default", "chargrams"],
+        encoders=[Subword(table, rarity=0.5), "chargrams"],
         mentions=MENTIONS,
         search="D-T + OD-C",
         folder=folder,

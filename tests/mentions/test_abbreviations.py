@@ -279,8 +279,8 @@ def test_texts_full_of_brackets_take_little_time(pattern: str, engine: str):
     if engine == "ab3p":
         pytest.importorskip("pyab3p")
     began = time.process_time()
-    find_abbreviations(pattern * (1_000_000 // len(pattern)), engine=engine)
-    assert time.process_time() - began < 20  # a busy machine takes thrice its time
+    find_abbreviations(pattern * (250_000 // len(pattern)), engine=engine)
+    assert time.process_time() - began < 5  # a busy machine takes thrice its time
 
 
 def test_blocks_hold_few_brackets_and_the_whole_text():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
+import mmap
 import sqlite3
 import zlib
 from collections import Counter
@@ -393,11 +394,11 @@ def check_text(text: str, what: str, shown: object) -> None:
 class Seen:
     """Ids that may have been met: certain about new ids, nearly certain about known ones.
 
-    Spares a look into the database for nearly every new concept, at 16 MiB whatever their number.
+    Spares a look into the database for nearly every new concept, at 16 MiB at most.
     """
 
     def __init__(self) -> None:
-        self._bits = bytearray(1 << 24)
+        self._bits = mmap.mmap(-1, 1 << 24)  # zeros, of which only what is touched takes memory
 
     def add(self, id_: str) -> bool:
         """Note an id; return False if it was surely never noted before."""
