@@ -91,7 +91,6 @@ def test_a_worker_and_a_machine_that_are_killed_change_nothing(
 
 
 @QUIET
-@pytest.mark.slow
 def test_ray_of_this_machine_writes_the_same_bytes_and_sets_aside_what_fails(
     visits: Path, tmp_path: Path, index: Path
 ) -> None:

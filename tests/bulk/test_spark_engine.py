@@ -24,7 +24,6 @@ from canonym.integrations.spark import link_column
 pyspark = pytest.importorskip("pyspark", reason="needs pyspark: pip install 'canonym[spark]'")
 
 pytestmark = [
-    pytest.mark.slow,
     pytest.mark.filterwarnings("ignore"),  # of Spark itself, about sockets and newer pandas
     pytest.mark.skipif(
         not (os.environ.get("JAVA_HOME") or shutil.which("java")), reason="Spark needs Java"
