@@ -124,10 +124,10 @@ def test_reading_may_take_so_much_memory_and_time(
         assert printed == f"({limit}, {limit})\n"
     command = "import os; from canonym.review.upload import _limit; _limit(); print(os.nice(0))"
     assert int(asyncio.run(_output(command))) == min(19, os.nice(0) + reading._NICE)
-    monkeypatch.setattr(uploads, "SECONDS", 0.2)
+    monkeypatch.setattr(uploads, "SECONDS", 0.01)
     answer = client.post("/v1/tables", content=b"cold")
     assert answer.status_code == 422
-    assert "takes more than 0.2 seconds to read" in answer.json()["detail"]
+    assert "takes more than 0.01 seconds to read" in answer.json()["detail"]
     assert _readers() == []
 
 
