@@ -84,6 +84,15 @@ def test_a_reading_that_no_name_has_counts_as_well(linker: Linker) -> None:
     assert said(drug) == ["Pneumocystis pneumonia"]
 
 
+@pytest.mark.parametrize("mention", ["severe PCP", "PCP, recurrent", "Dx: mild PCP"])
+def test_a_detail_beside_it_makes_it_no_clearer(linker: Linker, mention: str) -> None:
+    (link,) = linker.link([mention])
+    assert link.candidates[0].id == "T:8"
+    assert link.confidence is not None
+    assert link.confidence <= UNUSUAL
+    assert said(link) == ["Pneumocystis pneumonia"]
+
+
 @pytest.mark.parametrize(
     ("mention", "id"),
     [

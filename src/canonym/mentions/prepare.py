@@ -390,7 +390,8 @@ class Preparation:
         if self.speller is None:
             return part
         rewrites = (*rewrites, *self._broader(text, alternatives, context))
-        return part._replace(rewrites=rewrites, readings=readings_of(text))
+        readings = next(filter(None, map(readings_of, (text, *without_details(text)))), ())
+        return part._replace(rewrites=rewrites, readings=readings)
 
     def _broader(
         self, text: str, alternatives: Sequence[Step], context: _Context

@@ -100,12 +100,21 @@ _TEST = (
     "|pathology|ultrasound|us(?= (?:abdomen|pelvis))|x-?ray)"
     "(?: (?:abdomen|brain|chest|head|pelvis|spine))?"
 )
+# What was looked at is nothing that was found: *CT: abdomen*, *biopsy: left breast*.
+_LOOKED_AT = (
+    "(?:(?:left|lower|right|upper) )?(?:abdomen|adrenals?|aorta|arm|bladder|bones?|bowel|brain"
+    "|breasts?|carotids|cervix|chest|colon|ears?|esophagus|extremit(?:y|ies)|eyes?|face|foot"
+    "|gallbladder|hands?|head|hearts?|hips?|kidneys?|knees?|larynx|legs?|liver|lungs?|lymph nodes?"
+    "|mouth|neck|nose|ovar(?:y|ies)|pancreas|pelvis|pharynx|prostate|rectum|sinus(?:es)?|skin|skull"
+    r"|spine|spleen|stomach|test[ie]s|throat|thyroid|uterus|wrists?)\W*$"
+)
 _LEAD_IN = regex(
     rf"^(?:(?:(?:the )?(?:patient|pt\.?)|he|she) {_HAS}(?: an?)? "
     r"|(?:(?:known )?case of|complain(?:s|ed|ing) of|diagnosed with|diagnosis of|evidence of"
     r"|present(?:s|ed|ing) with|suffer(?:s|ing) from|i (?:have|suffer from))(?: an?)? "
     rf"|{_HEADING} ?(?:#? ?\d\d?)?(?: ?[:=] ?| [-\u2013] )|{_TEST}(?: ?[:=] ?| [-\u2013] )"
-    r"(?!(?:ab)?normal\b|clear\b|negative\b|positive\b|unremarkable\b))(?=[\w?])",
+    r"(?!(?:ab)?normal\b|clear\b|negative\b|positive\b|unremarkable\b"
+    rf"|{_LOOKED_AT}))(?=[\w?])",
     re.IGNORECASE,
 )
 # The first six letters of these, at most, with _ for a space.
