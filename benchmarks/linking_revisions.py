@@ -1,8 +1,9 @@
 """Speed of linking in two revisions of canonym, run in turn: same answers, and the ratio.
 
 The disease mentions of the BC5CDR test part are linked to MEDIC by the default encoder, a document
-at a time. Each run is a process with the sources of one checkout; processor time counts, and the
-median of the ratios of neighbouring runs.
+at a time. Two more processes show how long canonym takes to start: the command that links one name,
+and the one in which the service reads an upload. Each run is a process with the sources of one
+checkout; processor time counts, and the median of the ratios of neighbouring runs.
 
     git worktree add ../before REVISION
     python benchmarks/linking_revisions.py ../before .
@@ -11,13 +12,16 @@ median of the ratios of neighbouring runs.
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import os
+import resource
 import statistics
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 from canonym import Linker
 from canonym.terminology import import_terminology
@@ -45,22 +49,38 @@ print(json.dumps({"seconds": seconds, "mentions": sum(map(len, found)), "digest"
 """
 
 
-def linked(checkout: Path, index: Path, corpus: Path) -> dict[str, float | str]:
-    """Link the corpus with the sources of a checkout, in a process with one thread."""
+def run(checkout: Path, *arguments: str) -> tuple[float, str]:
+    """Run Python with the sources of a checkout and one thread; its processor time and output."""
     environment = {
         **os.environ,
         "PYTHONPATH": str(checkout.resolve() / "src"),
         "OMP_NUM_THREADS": "1",
     }
+    stdin, whoever_waits = os.pipe()  # its end would end the reading of an upload
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run(
-        [sys.executable, "-c", RUN, str(index), str(corpus)],
+        [sys.executable, *arguments],
+        stdin=stdin,
         capture_output=True,
         text=True,
         check=True,
         env=environment,
     )
-    result: dict[str, float | str] = json.loads(done.stdout)
-    return result
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    os.close(stdin)
+    os.close(whoever_waits)
+    seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return seconds, done.stdout
+
+
+def measured(checkout: Path, index: Path, corpus: Path, upload: Path) -> dict[str, Any]:
+    """Link the corpus, link a name and read an upload, each in a process of its own."""
+    result: dict[str, Any] = json.loads(run(checkout, "-c", RUN, str(index), str(corpus))[1])
+    one, link = run(checkout, "-m", "canonym", "link", "--index", str(index), "heart attack")
+    read, _ = run(checkout, "-m", "canonym.review.upload", str(upload), "t.csv", "[]")
+    seconds = {"linking": result.pop("seconds"), "one name": one, "an upload": read}
+    digest = hashlib.sha256((result.pop("digest") + link).encode()).hexdigest()
+    return {**result, "seconds": seconds, "digest": digest}
 
 
 def main() -> None:
@@ -69,28 +89,31 @@ def main() -> None:
     parser.add_argument("before", type=Path)
     parser.add_argument("after", type=Path)
     parser.add_argument("--repeats", type=int, default=5)
-    given = parser.parse_args()
+    options = parser.parse_args()
     data = data_folder()
     with tempfile.TemporaryDirectory() as scratch:
         terminology = import_terminology(data / MEDIC, Path(scratch) / "medic.db")
         index = Path(scratch) / "index"
         Linker.build(terminology, folder=index)
+        (Path(scratch) / "upload").write_text("mention,n\nheart attack,1\n", encoding="utf-8")
         runs = [
             {
-                side: linked(getattr(given, side), index, data / CORPUS)
+                side: measured(getattr(options, side), index, data / CORPUS, Path(scratch))
                 for side in ("before", "after")
             }
-            for _ in range(given.repeats)
+            for _ in range(options.repeats)
         ]
-    digests = {str(run[side]["digest"]) for run in runs for side in run}
-    if len(digests) > 1:
+    if len({run[side]["digest"] for run in runs for side in run}) > 1:
         raise SystemExit("the two revisions link differently")
-    ratios = [float(run["before"]["seconds"]) / float(run["after"]["seconds"]) for run in runs]
+    ratios = {
+        what: [run["before"]["seconds"][what] / run["after"]["seconds"][what] for run in runs]
+        for what in runs[0]["after"]["seconds"]
+    }
     result = {
         "mentions": runs[0]["after"]["mentions"],
         "same answers": True,
-        "times as fast": round(statistics.median(ratios), 3),
-        "ratios": [round(ratio, 3) for ratio in ratios],
+        "times as fast": {what: round(statistics.median(of), 3) for what, of in ratios.items()},
+        "ratios": {what: [round(ratio, 3) for ratio in of] for what, of in ratios.items()},
     }
     print(json.dumps(result, indent=1))
     save("linking_revisions", result, packages=("numpy",), data=[data / MEDIC, data / CORPUS])

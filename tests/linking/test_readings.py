@@ -59,11 +59,11 @@ def test_what_an_abbreviation_usually_stands_for_is_laid_beside_it(linker: Linke
 
 
 def test_a_short_form_beside_other_words_is_no_surer(linker: Linker) -> None:
-    side, severe = linker.link(["R CP", "severe PD"], min_confidence=0)
+    side, familial = linker.link(["R CP", "familial PD"], min_confidence=0)
     assert (side.candidates[0].id, said(side)) == ("T:1", ["chest pain"])
     assert side.confidence is not None
     assert side.confidence <= UNUSUAL
-    assert not said(severe)  # its label says the usual reading
+    assert not said(familial)  # its label says the usual reading
 
 
 def test_the_only_reading_of_an_abbreviation_counts_as_well(linker: Linker) -> None:
@@ -91,6 +91,17 @@ def test_a_detail_beside_it_makes_it_no_clearer(linker: Linker, mention: str) ->
     assert link.confidence is not None
     assert link.confidence <= UNUSUAL
     assert said(link) == ["Pneumocystis pneumonia"]
+
+
+def test_a_detail_may_tell_that_another_reading_is_meant(linker: Linker) -> None:
+    severe, left, single = linker.link(["severe PD", "PD, left", "severe RLS"], k=2)
+    for link in (severe, left):
+        assert [candidate.id for candidate in link.candidates] == ["T:6", "T:7"]
+        assert said(link) == ["panic disorder"]
+        assert link.confidence == USUAL
+    assert single.id == "T:9"
+    assert single.confidence is not None
+    assert single.confidence > USUAL
 
 
 @pytest.mark.parametrize(

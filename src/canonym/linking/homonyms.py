@@ -30,6 +30,7 @@ from canonym.ranking.pooling import TieRule
 from canonym.terminology import Terminology
 from canonym.text import UNORDERED, normalise_all
 from canonym.text.memo import KnownForms, strong_forms
+from canonym.text.qualifiers import BROADER
 from canonym.text.type_names import type_words
 from canonym.types import (
     OTHER_READINGS,
@@ -216,7 +217,8 @@ def beside_readings(draft: Draft, batch: BatchHits) -> Draft:
 
     A terminology has *PCP* for the drug alone, and a list may mean the pneumonia: the other
     readings of the table that sieves know are laid beside. Nothing changes where the concept, or
-    one above or below it, is the first reading, or where no reading is known. Of an abbreviation of
+    one above or below it, is the first reading and no detail was left out, or where no reading is
+    known. Of an abbreviation of
     several readings that is no name, the first reading counts if it is known.
     """
     if draft.parts:
@@ -240,12 +242,15 @@ def beside_readings(draft: Draft, batch: BatchHits) -> Draft:
     kin = {reading for reading, hit in known.items() if _are_kin(hit.concept, concepts, batch)}
     label = batch.concepts[draft.hits[0].concept].label
     usual, words = (set(form.split()) for form in strong_forms([readings[0], label]))
-    if readings[0] in kin or usual <= words:
-        return draft
     others = {reading: hit for reading, hit in known.items() if reading not in kin}
-    step = Step(OTHER_READINGS, draft.string, " | ".join(others or readings[:1]))
+    steps = [Step(OTHER_READINGS, draft.string, " | ".join(others or readings[:1]))]
+    if readings[0] in kin or usual <= words:
+        # A detail may tell that another is meant: *severe MS*, *bilateral PE*.
+        if not others or all(step.name != BROADER for step in draft.steps):
+            return draft
+        steps.insert(0, Step(USUAL_READING, draft.string, readings[0]))
     return draft._replace(
-        hits=_ahead(draft.hits[0], others.values(), draft.hits), steps=(*draft.steps, step)
+        hits=_ahead(draft.hits[0], others.values(), draft.hits), steps=(*draft.steps, *steps)
     )
 
 

@@ -143,7 +143,7 @@ _DETAIL = regex(
     rf"|{_SIDES}) (?!(?:and|or)\b)"
     r"|(?:(?:extremely|quite|really|so|very) bad"
     r"|extremely|mildly|moderately|quite|really|severely|slightly|so|very"
-    rf"|{_DEGREES})(?: ?, ?| (?:and )?))(?=[a-z]{{3}})",
+    rf"|{_DEGREES})(?: ?, ?| (?:and )?))(?=[a-z]{{3}}|(?-i:[A-Z]{{2}}))",
     re.IGNORECASE,
 )
 _DETAIL_BEHIND = regex(
