@@ -258,8 +258,8 @@ def test_of_two_processes_one_writes_the_output(output: str, tmp_path: Path) -> 
 def test_of_two_trainings_one_writes_the_encoder(tmp_path: Path) -> None:
     (won, _), (lost, message) = together(*writer("trained"), "trained")
     assert (won, lost) == (0, 2), message
-    assert "trained.checkpoints/step-00000001 was written by another process meanwhile" in message
-    assert "see --checkpoints" in message
+    # The slower one is told at its first checkpoint, or of the encoder where the other is done.
+    assert re.search(r"trained\S* (?:was written by another process|exists already)", message)
     assert (tmp_path / "trained" / "canonym.json").is_file()
     assert not (tmp_path / "trained.checkpoints").exists()
 
