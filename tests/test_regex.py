@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import canonym
-from canonym.regex import regex
+from canonym.regex import _Regex, regex
 from tests.test_layers import PACKAGE, tree_of
 
 
@@ -62,7 +62,7 @@ def test_no_module_compiles_a_pattern_of_text_as_it_is_loaded() -> None:
 
 def _patterns(value: Any) -> Iterator[Any]:
     """Yield the patterns in a global variable, and in the containers that it holds."""
-    if type(value) is type(regex("")):
+    if isinstance(value, _Regex):
         yield value
     elif isinstance(value, dict):
         yield from _patterns([*value, *value.values()])

@@ -9,7 +9,10 @@ from __future__ import annotations
 import re
 from typing import Any, cast
 
-_METHODS = ("findall", "finditer", "fullmatch", "match", "search", "split", "sub", "subn")
+_MEMBERS = (
+    *("findall", "finditer", "flags", "fullmatch", "groupindex", "groups", "match", "search"),
+    *("split", "sub", "subn"),
+)
 
 
 def regex(pattern: str, flags: int = 0) -> re.Pattern[str]:
@@ -18,25 +21,30 @@ def regex(pattern: str, flags: int = 0) -> re.Pattern[str]:
     >>> regex(r"type (\d)", re.IGNORECASE).search("diabetes Type 2")[1]
     '2'
     """
-    return cast("re.Pattern[str]", _Regex(pattern, flags))
+    return cast("re.Pattern[str]", _Unused(pattern, flags))
 
 
 class _Regex:
-    """A pattern whose methods are those of the compiled one, once that is there."""
+    """The members of a compiled pattern, in slots, where they are found fastest."""
 
-    # Looked up in a slot they take hardly longer than those of a pattern; in a dictionary, half
-    # as long again.
-    __slots__ = ("_flags", "pattern", *_METHODS)
+    __slots__ = ("_flags", "pattern", *_MEMBERS)
 
     def __init__(self, pattern: str, flags: int) -> None:
         self.pattern = pattern
         self._flags = flags
 
-    def __getattr__(self, name: str) -> Any:
-        compiled = re.compile(self.pattern, self._flags)
-        for method in _METHODS:
-            setattr(self, method, getattr(compiled, method))
-        return getattr(compiled, name)
-
     def __reduce__(self) -> tuple[Any, ...]:
         return regex, (self.pattern, self._flags)
+
+
+class _Unused(_Regex):
+    """A pattern that becomes the other kind, whose slots are full, when one is asked for."""
+
+    __slots__ = ()
+
+    def __getattr__(self, name: str) -> Any:
+        compiled = re.compile(self.pattern, self._flags)
+        for member in _MEMBERS:
+            setattr(self, member, getattr(compiled, member))
+        self.__class__ = _Regex  # type: ignore[assignment]
+        return getattr(compiled, name)
