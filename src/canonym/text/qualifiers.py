@@ -100,21 +100,29 @@ _TEST = (
     "|pathology|ultrasound|us(?= (?:abdomen|pelvis))|x-?ray)"
     "(?: (?:abdomen|brain|chest|head|pelvis|spine))?"
 )
-# What was looked at is nothing that was found: *CT: abdomen*, *biopsy: left breast*.
-_LOOKED_AT = (
-    "(?:(?:left|lower|right|upper) )?(?:abdomen|adrenals?|aorta|arm|bladder|bones?|bowel|brain"
-    "|breasts?|carotids|cervix|chest|colon|ears?|esophagus|extremit(?:y|ies)|eyes?|face|foot"
-    "|gallbladder|hands?|head|hearts?|hips?|kidneys?|knees?|larynx|legs?|liver|lungs?|lymph nodes?"
-    "|mouth|neck|nose|ovar(?:y|ies)|pancreas|pelvis|pharynx|prostate|rectum|sinus(?:es)?|skin|skull"
-    r"|spine|spleen|stomach|test[ie]s|throat|thyroid|uterus|wrists?)\W*$"
+# What was looked at is no finding: *CT: abdomen*, *MRI: hippocampus*. So a test's heading is left
+# out before a word that tells of a finding, or of its absence; else a link stays in doubt.
+_ENDING = (
+    "[aeo]?emia|algia|cele|cephalus|ectas(?:is|ia)|iasis|itis|lith(?:s|iasis)?|megaly|(?<!st)oma(?:s|ta)?"
+    "|os[ei]s|path(?:y|ies)|penia|plasia|plegia|rrhage|rrhea|tension|thorax|trophy|uria"
 )
+_FINDING = (
+    rf"(?:\w(?:{_ENDING})\b|\b(?:abnormalit|abscess|agenesis|aneurysm|anomal|atresia|bleed|cancer"
+    "|collapse|consolidation|cysts?\\b|defect|deficien|deform|degenerat|dilat|disease|dislocation"
+    "|disorder|dissection|dysfunction|edema|effusion|embol|failure|fistula|fracture|hernia|infarct"
+    "|infect|infiltrat|inflammation|injur|insufficiency|lesion|malform|malignan|mass(?:es)?\\b|metasta"
+    "|murmur|nodules?\\b|obstruction|occlusion|opacit|pain|palsy|perforation|pneumonia|polyps?\\b"
+    "|prolapse|rash|regurgitation|rupture|stroke|swelling|syndrome|tears?\\b|tender|thromb|tumou?r"
+    r"|ulcer|wheez)|(?:ache|stone)s?\b)"
+)
+_STATED = r"(?:denies|likely|no|not|possible|probable|r/o|rule out|suspected|without)\b|\?"
 _LEAD_IN = regex(
     rf"^(?:(?:(?:the )?(?:patient|pt\.?)|he|she) {_HAS}(?: an?)? "
     r"|(?:(?:known )?case of|complain(?:s|ed|ing) of|diagnosed with|diagnosis of|evidence of"
     r"|present(?:s|ed|ing) with|suffer(?:s|ing) from|i (?:have|suffer from))(?: an?)? "
     rf"|{_HEADING} ?(?:#? ?\d\d?)?(?: ?[:=] ?| [-\u2013] )|{_TEST}(?: ?[:=] ?| [-\u2013] )"
-    r"(?!(?:ab)?normal\b|clear\b|negative\b|positive\b|unremarkable\b"
-    rf"|{_LOOKED_AT}))(?=[\w?])",
+    rf"(?={_STATED}|.*{_FINDING})"
+    r"(?!(?:ab)?normal\b|clear\b|negative\b|positive\b|unremarkable\b))(?=[\w?])",
     re.IGNORECASE,
 )
 # The first six letters of these, at most, with _ for a space.
