@@ -56,7 +56,7 @@ def run(checkout: Path, *arguments: str) -> tuple[float, str]:
         "PYTHONPATH": str(checkout.resolve() / "src"),
         "OMP_NUM_THREADS": "1",
     }
-    stdin, whoever_waits = os.pipe()  # its end would end the reading of an upload
+    stdin, held_open = os.pipe()  # its end would end the reading of an upload
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run(
         [sys.executable, *arguments],
@@ -68,7 +68,7 @@ def run(checkout: Path, *arguments: str) -> tuple[float, str]:
     )
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     os.close(stdin)
-    os.close(whoever_waits)
+    os.close(held_open)
     seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     return seconds, done.stdout
 

@@ -1,4 +1,4 @@
-"""What is logged in a test; in the place of pytest's plug-in, which see `tests.conftest`."""
+"""What is logged in a test, without the plug-in of pytest; `tests/conftest.py` says why."""
 
 from __future__ import annotations
 
@@ -56,7 +56,9 @@ class Log(logging.Handler):
         """Listen to all loggers."""
         root = logging.getLogger()
         root.addHandler(self)
-        yield self
-        root.removeHandler(self)
-        for logger, level in self._levels.items():
-            logger.setLevel(level)
+        try:
+            yield self
+        finally:
+            root.removeHandler(self)
+            for logger, level in self._levels.items():
+                logger.setLevel(level)

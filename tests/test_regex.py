@@ -74,11 +74,13 @@ def _patterns(value: Any) -> Iterator[Any]:
 def test_every_pattern_can_be_compiled() -> None:
     compiled = 0
     for module in pkgutil.walk_packages(canonym.__path__, "canonym."):
-        if module.name.endswith(("__main__", "alembic.env")) or ".models" in module.name:
+        if module.name.endswith("__main__"):
             continue
         try:
             variables = vars(importlib.import_module(module.name))
-        except ModuleNotFoundError:  # the extra that brings it is not installed
+        except ModuleNotFoundError as error:  # the extra that brings it is not installed
+            if str(error.name).startswith("canonym"):
+                raise
             continue
         for pattern in _patterns(list(variables.values())):
             assert pattern.flags is not None

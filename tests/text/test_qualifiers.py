@@ -61,6 +61,7 @@ SAME = [
     ("Chronic pain, unspecified duration", "Chronic pain"),
     ("my back hurts", "back hurts"),
     ("My asthma", "asthma"),
+    ("MRI brain: cortical dysplasia", "cortical dysplasia"),
     ("my  asthma NOS", "asthma"),
 ]
 
@@ -131,6 +132,8 @@ UNTOUCHED = [
     "diagnosis",
     "CT: abdomen",
     "biopsy: left breast",
+    "MRI: hippocampus",
+    "echo: mitral valve",
     "Exam - throat",
     "Kronos",
     "thermos",

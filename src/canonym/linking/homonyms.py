@@ -218,8 +218,8 @@ def beside_readings(draft: Draft, batch: BatchHits) -> Draft:
     A terminology has *PCP* for the drug alone, and a list may mean the pneumonia: the other
     readings of the table that sieves know are laid beside. Nothing changes where the concept, or
     one above or below it, is the first reading and no detail was left out, or where no reading is
-    known. Of an abbreviation of
-    several readings that is no name, the first reading counts if it is known.
+    known. Of an abbreviation of several readings that is no name, the first reading counts if it is
+    known.
     """
     if draft.parts:
         parts = tuple(beside_readings(part, batch) for part in draft.parts)

@@ -250,6 +250,7 @@ def qualified(text: str) -> Step | None:
     return Step(BROADER if stripped.is_broader else QUALIFIERS, text, stripped.text)
 
 
+@functools.lru_cache(maxsize=64)  # asked for one mention several times
 def without_details(text: str) -> tuple[str, ...]:
     """Return a text without the words at its ends that say how bad it is, where, and when.
 
