@@ -244,7 +244,8 @@ def test_of_two_processes_one_writes_the_output(output: str, tmp_path: Path) -> 
     assert f"{output} was written by another process meanwhile" in message
     assert "--overwrite" in message
     whole = content(tmp_path / output)
-    assert [code for code, _ in together(*arguments, "--overwrite")] == [0, 0]
+    both = together(*arguments, "--overwrite")
+    assert [code for code, _ in both] == [0, 0], both
     assert content(tmp_path / output).keys() == whole.keys()
     if output == "index":
         assert Linker.load(output).link(["broken hip"])[0].ids == ("D:2",)
