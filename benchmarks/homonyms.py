@@ -35,9 +35,10 @@ from canonym.corpora import read_pubtator
 from canonym.linking.fitting import annotated_documents
 from canonym.linking.hits import Draft
 from canonym.linking.homonyms import AHEAD, ANYWAY, EVIDENCE, TRUSTED, WEIGHTS
-from canonym.linking.pipeline import Pipeline, batches_of
+from canonym.linking.pipeline import Pipeline
 from canonym.linking.search import BatchHits
 from canonym.linking.settings import SIEVES
+from canonym.mentions.documents import batches_of
 from canonym.terminology.readers.medic import read_medic
 from canonym.terminology.readers.table import read_table
 from record import chosen_encoder, data_folder, save

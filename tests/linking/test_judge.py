@@ -33,7 +33,6 @@ from canonym.linking.calibration import Observed
 from canonym.linking.fitting import cross_fitted, judged, observe
 from canonym.linking.judge import (
     ANY,
-    CONTRADICTED,
     EVIDENCE,
     JUDGE,
     MENTIONS,
@@ -46,6 +45,7 @@ from canonym.linking.judge import (
     shipped_judge,
     signs_of,
 )
+from canonym.mentions.doubts import CONTRADICTED
 from canonym.ranking.additive_model import AdditiveModel, Curve
 from canonym.types import Against, Contradiction, Step
 

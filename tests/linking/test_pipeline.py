@@ -14,7 +14,8 @@ import pytest
 from canonym import Concept, Document, InvalidInput, Link, Linker, Mention, Name, Terminology
 from canonym.linking.hits import ConceptTable
 from canonym.linking.links import KnownLinks, LinkOptions, check_options
-from canonym.linking.pipeline import Pipeline, batches_of
+from canonym.linking.pipeline import Pipeline
+from canonym.mentions.documents import batches_of
 from canonym.types import Step
 
 RECORDS = [

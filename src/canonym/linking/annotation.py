@@ -13,9 +13,10 @@ from canonym.indexes.ivf import silent
 from canonym.indexes.phrase_filter import PhraseFilter
 from canonym.linking.build import PHRASES, Progress, phrases_of
 from canonym.linking.links import LinkOptions, Links, check_abbreviations
-from canonym.linking.pipeline import Pipeline, Request, text_batches
+from canonym.linking.pipeline import Pipeline, Request
 from canonym.linking.spans import TextNames
 from canonym.mentions.abbreviations import expand, find_abbreviations
+from canonym.mentions.documents import text_batches
 from canonym.mentions.readings import clinical_readings
 from canonym.types import USUAL_READING, Document, Link
 

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
-from canonym.linking.hits import ConceptHit, Draft, StringHits, at_most
+from canonym.linking.hits import (
+    ConceptHit,
+    Draft,
+    NameOf,
+    NamesOfHits,
+    StringHits,
+    at_most,
+    near_rivals,
+)
 from canonym.linking.settings import IDS, SIEVES
 from canonym.mentions.abbreviations import stands_for_itself
 from canonym.mentions.aliases import LEAST_GAIN, is_code_for
@@ -17,28 +25,12 @@ from canonym.mentions.flags import FLAGS, consistent
 from canonym.mentions.lists import is_code, items_of, may_hold_joints
 from canonym.mentions.measurements import measurement_name
 from canonym.mentions.prepare import ABBREVIATION, DRUG_LINE, SHORT_FORM, Part, Prepared
-from canonym.mentions.status import Stated, said_by, status_beside_code
+from canonym.mentions.status import Stated, said_by, spoken_of, status_beside_code
 from canonym.text import UNORDERED, explain, normalise
 from canonym.text.characters import greek
 from canonym.text.memo import strong_forms
 from canonym.text.qualifiers import BROADER, QUALIFIERS, without_lead_in
-from canonym.types import CORRECTION, USUAL_READING, Mention, Name, Step
-
-NameOf = Callable[[ConceptHit], Name]
-"""Gives the name that matched."""
-
-
-class Names(Protocol):
-    """What a decision asks of the names of a terminology."""
-
-    def name(self, hit: ConceptHit) -> Name:
-        """Return the name that matched."""
-        ...
-
-    def texts(self, hit: ConceptHit) -> Sequence[str]:
-        """Return the names of the concept."""
-        ...
-
+from canonym.types import CORRECTION, USUAL_READING, Mention, Step
 
 SPLIT_MARGIN = 0.02
 """By so much less than the whole a part may score; chosen on the train parts of two corpora."""
@@ -68,31 +60,7 @@ _SIEVE_STEPS: dict[str, tuple[str, ...]] = {IDS: ()}
 _SIEVE_STEPS.update((sieve.name, sieve.steps) for sieve in SIEVES)
 
 
-def parts_of(prepared: Prepared) -> Iterator[Part]:
-    """Yield everything to look up: the whole, its parts if there are several, and all items."""
-    yield prepared.whole
-    if len(prepared.parts) > 1:
-        yield from prepared.parts
-    for item in prepared.items:
-        yield from parts_of(item)
-
-
-def listed_of(prepared: Prepared) -> Iterator[Part]:
-    """Yield what a mention lists, once that is known."""
-    yield from prepared.listed
-    for item in prepared.items:
-        yield from listed_of(item)
-
-
-def names_of(prepared: Prepared) -> Iterator[str]:
-    """Yield what is looked up in the sieves alone: whether a mention lists it depends on that."""
-    for name in prepared.names.values():
-        yield from (*name.texts, *name.looked_up)
-    for item in prepared.items:
-        yield from names_of(item)
-
-
-def divide(prepared: Prepared, hits_of: Mapping[str, StringHits], names: Names) -> Prepared:
+def divide(prepared: Prepared, hits_of: Mapping[str, StringHits], names: NamesOfHits) -> Prepared:
     """Return a mention with what it lists, by the names that sieves know.
 
     A mention that a sieve knows is no list. Between separators that stand in names as well, all
@@ -115,7 +83,9 @@ def divide(prepared: Prepared, hits_of: Mapping[str, StringHits], names: Names) 
     return _with_listed(prepared, hits_of)
 
 
-def _only_reads_alike(prepared: Prepared, hits_of: Mapping[str, StringHits], names: Names) -> bool:
+def _only_reads_alike(
+    prepared: Prepared, hits_of: Mapping[str, StringHits], names: NamesOfHits
+) -> bool:
     """Tell whether a sieve knows a list only because it reads no separators.
 
     "migraine; headache" are two names, though "migraine headache" is one.
@@ -170,7 +140,7 @@ def decide(
     hits_of: Mapping[str, StringHits],
     min_score: float | None,
     forbidden: frozenset[int],
-    names: Names,
+    names: NamesOfHits,
     *,
     keep_negated: bool = False,
 ) -> Draft:
@@ -215,7 +185,7 @@ def decide(
     return _divided(mention, prepared, parts)
 
 
-def _is_list(whole: Draft, listed: Sequence[Draft], prepared: Prepared, names: Names) -> bool:
+def _is_list(whole: Draft, listed: Sequence[Draft], prepared: Prepared, names: NamesOfHits) -> bool:
     """Tell whether a mention lists names, by what a search finds for the whole.
 
     It does not where a name holds the whole: "cisplatin/paclitaxel regimen". Two names with a comma
@@ -242,7 +212,7 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(normalise(text, UNORDERED).split()) - _CONJUNCTIONS
 
 
-def _is_held(hit: ConceptHit, listed: Sequence[Draft], names: Names) -> bool:
+def _is_held(hit: ConceptHit, listed: Sequence[Draft], names: NamesOfHits) -> bool:
     """Tell whether a name of a concept holds names of all that is listed, and no more.
 
     "L-DOPA/benserazide" is what "benserazide, levodopa drug combination" names.
@@ -294,10 +264,10 @@ def _one(
     hits_of: Mapping[str, StringHits],
     min_score: float | None,
     forbidden: frozenset[int],
-    names: Names,
+    names: NamesOfHits,
     keep_negated: bool,
 ) -> Draft:
-    best = _stated(part, hits_of, names.name) or _best(part, hits_of, names)
+    best = _stated(part, hits_of, names) or _best(part, hits_of, names)
     string, hits = best.string, best.hits
     flags = () if mention.flags is None else mention.flags
     said = part.status if best.left is None else best.left
@@ -353,23 +323,43 @@ class _Best(NamedTuple):
         return self.hits.sieve in _SIEVE_STEPS
 
 
-def _stated(part: Part, hits_of: Mapping[str, StringHits], name: NameOf) -> _Best | None:
+def _stated(part: Part, hits_of: Mapping[str, StringHits], names: NamesOfHits) -> _Best | None:
     """Return the mention with its words of status where that is a name which says the same.
 
-    A sieve knows it, as written or in another wording. Or a search finds such a name for it, while
-    no sieve knows the text without those words.
+    A sieve knows it, as written or in another wording. Or a search finds such a name for it: of the
+    concept that a sieve knows without those words, or of any, if no sieve does.
     """
+    core, name = hits_of[part.text], names.name
     for stated in part.stated:
         hits = hits_of[stated.text]
         if hits.sieve in _SIEVE_STEPS and _says(stated, hits, name):
-            known = hits._replace(hits=_before(hits, hits_of[part.text]).hits)
+            known = hits._replace(hits=_before(hits, core).hits)
             return _Best(stated.text, known, _wording(part, stated), stated.left)
-    if not part.stated or hits_of[part.text].sieve in _SIEVE_STEPS:
+    if not part.stated:
         return None
     written = part.stated[0]
     hits = hits_of[written.text]
-    if hits.score > hits_of[part.text].score and _says(written, hits, name):
+    if core.sieve in _SIEVE_STEPS:
+        return _stated_of_concept(part, hits_of, names) if core.hits else None
+    if hits.score > core.score and _says(written, hits, name):
         return _Best(written.text, hits, (), written.left)
+    return None
+
+
+def _stated_of_concept(
+    part: Part, hits_of: Mapping[str, StringHits], names: NamesOfHits
+) -> _Best | None:
+    """Return the name that says the status of a concept: *hx gout*, "Personal history of gout"."""
+    core, written, sieve = hits_of[part.text], part.stated[0], SIEVES[1]
+    own = set(strong_forms(names.texts(core.hits[0])))
+    hits = (hit for stated in part.stated[:2] for hit in hits_of[stated.text].hits)
+    for hit in (hit for hit in hits if hit.concept != core.hits[0].concept):
+        text = names.name(hit).text
+        if said_by(text) == written.says and not own.isdisjoint(strong_forms(spoken_of(text))):
+            scores = {sieve.name: sieve.score}
+            hit = hit._replace(score=sieve.score, found_by=sieve.name, scores=scores)
+            known = _before(StringHits((hit,), sieve.name), core)
+            return _Best(text, known, (Step("wording", written.text, text),), written.left)
     return None
 
 
@@ -386,7 +376,7 @@ def _says(stated: Stated, hits: StringHits, name: NameOf) -> bool:
     return any(said_by(name(hit).text) == stated.says for hit in hits.hits[:1])
 
 
-def _best(part: Part, hits_of: Mapping[str, StringHits], names: Names) -> _Best:
+def _best(part: Part, hits_of: Mapping[str, StringHits], names: NamesOfHits) -> _Best:
     """Choose between the strings of a part: the better found, on a tie the given one.
 
     An id is what it says. Where no sieve knows the mention, glued words are taken apart before a
@@ -428,8 +418,8 @@ def _is_better(other: _Best, best: _Best, name: NameOf) -> bool:
         # An encoder passes over a letter that no name is written with.
         nearest = _nearest(best, name)
         return is_nearer or nearest.isascii() or greek(nearest) == nearest
-    if best.is_known:
-        return is_nearer and other.is_known
+    if best.is_known:  # and what means more is no better
+        return is_nearer and other.is_known and step != BROADER
     if step == "space":  # a name in another order is none, see `_known_apart`
         return is_nearer and not other.is_known
     # "gastrointestinal (GI) bleeding" says a word twice, "patient with gout" is about a gout.
@@ -537,7 +527,9 @@ def _keeps_order(apart: _Best, name: NameOf) -> bool:
     return all(form in of_name for of_name in names)
 
 
-def _rewritten(part: Part, best: _Best, hits_of: Mapping[str, StringHits], names: Names) -> _Best:
+def _rewritten(
+    part: Part, best: _Best, hits_of: Mapping[str, StringHits], names: NamesOfHits
+) -> _Best:
     """Return the first rewrite that a sieve knows, or such a guess, or else the same.
 
     The name of a finding does not count where the name that a search finds says the same in plain
@@ -551,9 +543,8 @@ def _rewritten(part: Part, best: _Best, hits_of: Mapping[str, StringHits], names
             counts = _stands(step, known.hits, names)
         elif step.name == USUAL_READING:
             counts = _has_one_reading(part, hits_of)
-        elif known.steps[0].name == BROADER:  # the nearest name may say it too
-            said, plain = _words(_nearest(best, names.name)), _words(known.steps[0].after)
-            counts = said.isdisjoint(plain) or said.isdisjoint(_words(part.text) - plain)
+        elif known.steps[0].name == BROADER:
+            counts = not _say_more(known.steps[0], part, best, names.name)
             rival = best.hits.hits[0] if best.hits.score >= NEAR else known.hits.hits[0]
             counts = counts and rival.concept == known.hits.hits[0].concept
         else:
@@ -568,13 +559,21 @@ def _rewritten(part: Part, best: _Best, hits_of: Mapping[str, StringHits], names
     return best
 
 
+def _say_more(step: Step, part: Part, best: _Best, name: NameOf) -> bool:
+    """Tell whether a near name says what a step leaves out, and most of what it leaves."""
+    plain = _words(step.after)
+    details = _words(part.text) - plain
+    near = (_words(name(hit).text) for hit in near_rivals(best.hits.hits))
+    return any(details & said and 2 * len(plain & said) > len(plain) for said in near)
+
+
 def _has_one_reading(part: Part, hits_of: Mapping[str, StringHits]) -> bool:
     """Tell whether all readings that sieves know name one concept."""
     read = (hits_of[step.after] for step in part.rewrites if step.name == USUAL_READING)
     return len({hits.hits[0].concept for hits in read if hits.sieve in _SIEVE_STEPS}) == 1
 
 
-def _stands(short_form: Step, hits: StringHits, names: Names) -> bool:
+def _stands(short_form: Step, hits: StringHits, names: NamesOfHits) -> bool:
     """Tell whether a short form is verbatim a name, and means a concept that has it."""
     return hits.sieve == SIEVES[0].name and any(
         stands_for_itself(short_form.after, short_form.before, names.texts(hit))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 
 from canonym.linking.names import Filter, Names
 from canonym.mentions.contrasts import NOTHING
@@ -41,6 +41,22 @@ class ConceptHit(NamedTuple):
     found_by: str
     evidence: dict[str, float] = {}  # noqa: RUF012  # never changed
     against: Against = NOTHING
+
+
+NameOf = Callable[[ConceptHit], Name]
+"""Gives the name that matched."""
+
+
+class NamesOfHits(Protocol):
+    """What a decision asks of the names of a terminology."""
+
+    def name(self, hit: ConceptHit) -> Name:
+        """Return the name that matched."""
+        ...
+
+    def texts(self, hit: ConceptHit) -> Sequence[str]:
+        """Return the names of the concept."""
+        ...
 
 
 class StringHits(NamedTuple):

@@ -25,24 +25,17 @@ from canonym.io.numbers import rounded, sigmoid
 from canonym.linking.hits import PREFERRED
 from canonym.linking.languages import SEVERAL
 from canonym.linking.settings import IDS, SIEVES
-from canonym.mentions.additions import names_another
-from canonym.mentions.opposites import IMPLIED, SMALL
-from canonym.mentions.slips import is_likely_slip
+from canonym.mentions.doubts import bounded
 from canonym.ranking.additive_model import AdditiveModel, Curve, fit_additive_model
 from canonym.ranking.letters import gain
-from canonym.regex import regex
 from canonym.text import normalise
 from canonym.text.memo import strong_forms
 from canonym.text.qualifiers import BROADER, QUALIFIERS, bare_name
 from canonym.text.short_forms import as_meant, is_short_form
 from canonym.types import (
-    CORRECTION,
-    OTHER_READINGS,
     SCOPES,
-    USUAL_READING,
     Candidate,
     Link,
-    Step,
 )
 
 FloatArray = npt.NDArray[np.float64]
@@ -62,29 +55,6 @@ NONSENSE = 0.15
 Chosen on development parts by ``benchmarks/judge.py``: more would lose more right links than the
 nonsense that it catches is worth."""
 
-CONTRADICTED = 0.5
-"""A candidate whose name contradicts the mention is never more likely than this."""
-
-UNUSUAL = 0.25
-"""An abbreviation that usually stands for something else is never more likely to be right than
-this: of 19 in two corpora, 5 meant the concept that has it as a name."""
-
-USUAL = 0.5
-"""So likely at most is the usual reading of an abbreviation of several that is no name itself: of
-28 in two corpora, 16 meant it."""
-
-ANOTHER = 0.6
-"""A name that says so much more or less than a mention that it may mean another thing
-(`canonym.mentions.additions`) is never more likely than this: of 128 such names, 82 were right."""
-
-FAR_SLIP = 0.5
-"""A word that is no likely slip of the one that it was corrected to (`is_likely_slip`) is never
-more likely to be that than this: *coumadin* is no *coumarin*, and an *enema* no *edema*."""
-
-SAME_WORDS = 0.8
-"""A name that has the words of the mention and small ones beside them is never less likely than
-this, however near a name with fewer is: of 17 such names in two corpora, 14 were right."""
-
 LETTERED = 0.5
 """A name that letters chose (`canonym.ranking.letters`) is never less likely than this: encoders
 find the rejected names as near. Of 503 such names, 487 were right, of the rarer kinds 13 of 19."""
@@ -99,10 +69,7 @@ _ENCODERS = (("default",), ("multilingual",), ("default", "multilingual"))  # th
 _FORMAT = 1
 _FEATURE_DECIMALS = 5  # similarities are good to the sixth, and differ by processor beyond it
 _LOGIT_DECIMALS = 6
-_NEARLY = 0.9
 _USUAL_LEAD = 0.07  # in the middle fifth of what the shipped judge learned from
-_SHORT = regex(r"(?<![^\W_])(?![IVX]+(?![^\W_]))[A-Z]{2,5}(?![^\W_])")
-_UNSAID = SMALL | IMPLIED
 _KNOTS, _SMOOTHNESS = 6, 1.0
 _RIDGE, _RIDGE_TO_START = 0.1, 1.0  # the price of leaving nothing, or a judge that knows much
 _FEWEST = 20
@@ -343,7 +310,7 @@ class Judge:
         if judged:
             evidence = np.array([evidence_of(links[n], vocabulary) for n in judged])
             for n, probability in zip(judged, self.predict(evidence).tolist(), strict=True):
-                probabilities[n] = _bounded(links[n], probability)
+                probabilities[n] = bounded(links[n], probability)
         return probabilities
 
     def _of_id(self, link: Link) -> float:
@@ -517,64 +484,6 @@ def check_confidence(judge: Judge | None, least: float | None) -> float:
             "FOLDER`"
         )
     return least
-
-
-def _bounded(link: Link, probability: float) -> float:
-    best = link.candidates[0]
-    if best.against.contradictions:
-        probability = min(probability, CONTRADICTED)
-    elif _has_same_words(link, best):
-        probability = max(probability, SAME_WORDS)
-    elif probability > ANOTHER and best.sieve == "search" and _is_another(link, best):
-        probability = ANOTHER
-    steps = {step.name for step in link.steps}
-    if CORRECTION in steps and not all(map(_is_likely, link.steps)):
-        probability = min(probability, FAR_SLIP)
-    if OTHER_READINGS in steps:
-        probability = min(probability, USUAL if USUAL_READING in steps else UNUSUAL)
-    return probability
-
-
-def _is_another(link: Link, best: Candidate) -> bool:
-    """Tell whether the best name may mean another thing than the mention.
-
-    A short form does that was not asked for, where the label says nothing that the mention does:
-    *kidney failure, chronic* is no corticorelin, though "CRF" is a name of both. A short form of
-    the mention that the name lacks may say anything: *TE fistula* is more than "Fistula".
-    """
-    text = link.searched or link.mention.text
-    if names_another(best.against, best.name) or _leaves_short_form(best, text):
-        return True
-    if not is_short_form(best.name) or is_short_form(text):
-        return False
-    words, others = (
-        {word[:4] for word in form.split()} for form in strong_forms([text, best.label])
-    )
-    return words.isdisjoint(others)
-
-
-def _leaves_short_form(best: Candidate, text: str) -> bool:
-    if best.against.relation != "broader" or text.isupper():
-        return False
-    return not set(best.against.left_over).isdisjoint(map(str.lower, _SHORT.findall(text)))
-
-
-def _is_likely(step: Step) -> bool:
-    return step.name != CORRECTION or is_likely_slip(step.before, step.after)
-
-
-def _has_same_words(link: Link, best: Candidate) -> bool:
-    """Tell whether a search found a name with other small words: *right knee pain*, "Pain in …"."""
-    against, text = best.against, link.searched or link.mention.text
-    return (
-        best.sieve == "search"
-        and best.score >= _NEARLY
-        and against.relation == "equal"
-        and not against.left_over
-        and _UNSAID.issuperset(against.missing)
-        and not is_short_form(text)
-        and all(step.name != CORRECTION for step in link.steps)
-    )
 
 
 def _graded(link: Link, confidence: float | None, least: float, k: int) -> Link:

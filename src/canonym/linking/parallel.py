@@ -20,7 +20,8 @@ from canonym.io.processes import Reopened, check_workers, ordered_map
 from canonym.linking.build import Progress
 from canonym.linking.judge import Judge
 from canonym.linking.links import LinkOptions, Links, as_texts, check_abbreviations, check_options
-from canonym.linking.pipeline import Pipeline, Request, batches_of, text_batches
+from canonym.linking.pipeline import Pipeline, Request
+from canonym.mentions.documents import batches_of, text_batches
 from canonym.mentions.flags import with_flags
 from canonym.types import Document
 

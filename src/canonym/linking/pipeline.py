@@ -15,15 +15,14 @@ from __future__ import annotations
 import functools
 import logging
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple, Self, Unpack
 
-from canonym.errors import InvalidInput
 from canonym.linking.codes import find_coded
-from canonym.linking.decision import decide, divide, listed_of, names_of, parts_of
+from canonym.linking.decision import decide, divide
 from canonym.linking.hits import (
     LOOKED_AT,
     ConceptHit,
@@ -58,8 +57,15 @@ from canonym.linking.settings import TARGETS, Sieve, chosen_sieves, parse_search
 from canonym.mentions.abbreviations import find_abbreviations
 from canonym.mentions.aliases import find_aliases
 from canonym.mentions.binomials import BINOMIALS, Binomials
-from canonym.mentions.documents import check_document
-from canonym.mentions.prepare import Part, Preparation, Prepared
+from canonym.mentions.documents import batches_of
+from canonym.mentions.prepare import (
+    Part,
+    Preparation,
+    Prepared,
+    listed_of,
+    names_of,
+    parts_of,
+)
 from canonym.mentions.spelling import Speller
 from canonym.terminology import Terminology
 from canonym.text import PLAIN, normalise_all
@@ -70,7 +76,6 @@ from canonym.types import Candidate, Document, Link
 _log = logging.getLogger(__name__)
 _NAMES = TARGETS["O-T"]
 _NOTHING: frozenset[int] = frozenset()
-_PER_MENTION = 200  # characters of a text
 
 
 class Request(NamedTuple):
@@ -428,7 +433,8 @@ class Pipeline:
             best = tuple([*known[:k], *further][:k])
             tied = tuple(known[:MOST_TIED]) if len(known) > 1 else ()
             reason = "" if best else _why_none(plain[string], shortest)
-            hits[string] = StringHits(best, name, reason, tied)
+            steps = batch.one_of_several(string, further) if sieve is None else ()
+            hits[string] = StringHits(best, name, reason, tied, steps)
         return hits
 
     def _coded(
@@ -524,38 +530,6 @@ def _best_of(link: Link, k: int) -> Link:
     """Return a link with its first k candidates, and each of its parts with as many."""
     parts = tuple(_best_of(part, k) for part in link.parts)
     return replace(link, candidates=link.candidates[:k], parts=parts)
-
-
-def batches_of(documents: Iterable[Document], *, mentions: int) -> Iterator[list[Document]]:
-    """Return lists of whole documents, each with that many mentions or a few more."""
-    if isinstance(documents, str) or not isinstance(documents, Iterable):
-        raise InvalidInput(f"documents are {documents!r:.80}; expected a list of Document")
-    return _batches(
-        map(check_document, documents), mentions, lambda document: max(len(document.mentions), 1)
-    )
-
-
-def text_batches(documents: Iterable[Document], *, mentions: int) -> Iterator[list[Document]]:
-    """Return lists of documents, each with text for about that many mentions."""
-    return _batches(
-        documents, mentions * _PER_MENTION, lambda document: len(document.text) + _PER_MENTION
-    )
-
-
-def _batches(
-    documents: Iterable[Document], least: int, size: Callable[[Document], int]
-) -> Iterator[list[Document]]:
-    """Yield lists of documents of at least that size together, but for the last one."""
-    batch: list[Document] = []
-    n = 0
-    for document in documents:
-        batch.append(document)
-        n += size(document)
-        if n >= least:
-            yield batch
-            batch, n = [], 0
-    if batch:
-        yield batch
 
 
 def link_of(draft: Draft, batch: BatchHits) -> Link:

@@ -18,7 +18,7 @@ from canonym.linking.hits import ConceptHit, ConceptTable, StringHits, at_most, 
 from canonym.linking.languages import EncoderMask
 from canonym.linking.names import Filter, Names
 from canonym.linking.settings import TARGETS, Sieve, Target
-from canonym.mentions.contrasts import NOTHING, against, differs_in_meaning
+from canonym.mentions.contrasts import NOTHING, against, apart_by, differs_in_meaning
 from canonym.mentions.letter_case import sentence_case
 from canonym.mentions.species import species_of
 from canonym.ranking.fusion import FusedHits, Scorer, Share, fuse, fuse_exactly, mean_shares
@@ -26,7 +26,7 @@ from canonym.ranking.pooling import TieRule, search_concepts
 from canonym.text import PLAIN, normalise, normalise_all
 from canonym.text.memo import MemoNormaliser
 from canonym.text.qualifiers import bare_name
-from canonym.types import SCOPES, Against, Float32Array, Int32Array, Name
+from canonym.types import ONE_OF_SEVERAL, SCOPES, Against, Float32Array, Int32Array, Name, Step
 
 CONTRADICTED = 0.05
 """By so much a hit of a search scores less whose name contradicts the mention.
@@ -516,6 +516,22 @@ class BatchHits:
             ),
             key=lambda hit: -hit.score,
         )
+
+    def one_of_several(self, string: str, hits: Sequence[ConceptHit]) -> tuple[Step, ...]:
+        """Return the step that tells between what a string does not choose, if there is such.
+
+        The names of the first hit and of a near rival say more than the string, and exclude each
+        other by it: *subarachnoid hemorrhage* is traumatic or nontraumatic.
+        """
+        best, *others = near_rivals(hits) or (None,)
+        if best is None or best.against.left_over or best.against.contradictions:
+            return ()
+        for rival in others:
+            if rival.concept != best.concept and not rival.against.left_over:
+                pair = apart_by(best.against.missing, rival.against.missing)
+                if pair is not None:
+                    return (Step(ONE_OF_SEVERAL, string, " | ".join(pair)),)
+        return ()
 
     def _against(self, string: str, hit: ConceptHit) -> Against:
         name = self.name(hit).text

@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from canonym.mentions.additions import relation_of
+from canonym.mentions.dimensions import HIGH, LOW, dimension_contrasts
 from canonym.mentions.inflection import are_inflected
 from canonym.mentions.letter_case import VOWEL, case_contrasts, last_capital_contrasts
 from canonym.mentions.opposites import (
@@ -32,6 +33,7 @@ from canonym.mentions.opposites import (
     SPECIES,
 )
 from canonym.mentions.specimens import specimen_of
+from canonym.mentions.word_order import may_be_moved, order_contrasts
 from canonym.regex import regex
 from canonym.text.characters import dashes, entities, ions, quotes, signs, width
 from canonym.text.memo import LONGEST_STRING, strong_forms
@@ -55,14 +57,9 @@ _NEGATING = frozenset(
 )
 _CUES = NEGATIONS | {"non", "absence", "absent", "lack", "negative", "free", "ruled"}
 _NEGATED_BEHIND = (("absent",), ("ruled", "out"), ("not", "present"), ("not", "seen"))
-_NEGATION_ENDS = frozenset({"but", "and", "with", "due", "in", "because", "although", "or"})
+_NEGATION_ENDS = frozenset({"but", "and", "with", "due", "in", "because", "although"})
 
 _OPTICAL = regex(r"\(\s*(\+/-|\+-|±|\+|-)\s*\)")
-_HEADED = frozenset({"of", "in", "by", "from"})
-# *His* is none here: the bundle of His is the His bundle.
-_POSSESSIVES = frozenset({"my", "your", "her", "our", "their"})
-_PASSIVE = frozenset({"got", "gets", "get", "was", "were", "is", "are", "been"})
-_RELATING = _HEADED | _POSSESSIVES | {"due", "secondary", "to", "than", "versus", "vs"}
 _COMPARISON = regex(r"<=|>=|≤|≥|[<>]")
 _PRIME = regex(r"(?<=\d)'+|(?<=\d)\"|(?<![^\W\d_])[A-Za-z]'(?=[-\s,)\]]|$)")
 _PERCENT = regex(r"(?<=\d)\s?%")
@@ -148,10 +145,11 @@ def differs_in_meaning(mention: str, name: str) -> bool:
         return True
     if mention.casefold() == name.casefold():
         return False
-    if not _TURNING.search(mention) and not _TURNING.search(name):
+    turns = _TURNING.search(mention) or _TURNING.search(name)
+    if not turns and not may_be_moved(mention, name):
         return False
     words, others = (form.split() for form in strong_forms([mention, name]))
-    against = (*_of_negation(words, others), *_of_order(words, others))
+    against = (*_of_negation(words, others), *order_contrasts(mention, name, words, others))
     return next(iter(against), None) is not None
 
 
@@ -198,8 +196,9 @@ def against(mention: str, name: str, *, label: str = "", case_counts: bool = Fal
         contradictions += _of_words(left_words, missing_words, shared)
         contradictions += _of_negation(words, others)
         contradictions += _of_specimens(mention, name)
-        contradictions += _of_order(words, others)
+        contradictions += order_contrasts(mention, name, words, others)
         contradictions += _of_head(left_words, others)
+        contradictions += dimension_contrasts(words, others)
         contradictions += case_contrasts(mention, name, label)
         left += [word for word in _lettered(left_words, words) if word not in _FILLERS]
         missing += [word for word in _lettered(missing_words, others) if word not in _FILLERS]
@@ -296,6 +295,16 @@ def _is_inflected(word: str, other: str) -> bool:
     return _group_contrast(word, other) is None and affix_contrast(word, other) is None
 
 
+def apart_by(words: Iterable[str], others: Iterable[str]) -> tuple[str, str] | None:
+    """Return the first two words that exclude each other, one of each side; None without such.
+
+    >>> apart_by(["traumatic", "nos"], ["nontraumatic"]), apart_by(["renal"], ["hepatic"])
+    (('traumatic', 'nontraumatic'), None)
+    """
+    pairs = itertools.product(words, others)
+    return next((pair for pair in pairs if _contrast(*pair, True) is not None), None)
+
+
 # --- contradictions of words ----------------------------------------------------------------------
 
 
@@ -326,8 +335,8 @@ def _is_marked(word: str) -> bool:
     """Tell whether a word says a sense, a direction or a symbol that may exclude another one."""
     return (
         word in _SENSES
-        or word in _LOW
-        or word in _HIGH
+        or word in LOW
+        or word in HIGH
         or word.startswith(_LEVELS)
         or _DIGITS.search(word) is not None
         or bool(_designated(word))
@@ -357,10 +366,8 @@ for _word, _sense in (*_groups(OPPOSITES, "opposite"), *_groups(SPECIES, "specie
     _SENSES.setdefault(_word, []).append(_sense)
 _SIDES = frozenset({"left", "right", "bilateral", "unilateral"})
 _SIGN_SENSES = frozenset({"positive", "pos", "negative", "neg"})
-_LOW = frozenset({"low", "lower", "lowered", "decreased", "decrease", "reduced", "reduction"})
 _LEVELS = ("hyper", "hypo")
 _DEGREES = frozenset({"course", "degree", "extent", "intensity", "severity", "side"})
-_HIGH = frozenset({"high", "higher", "elevated", "elevation", "increased", "increase", "raised"})
 
 
 def _group_contrast(word: str, other: str) -> str | None:
@@ -369,7 +376,7 @@ def _group_contrast(word: str, other: str) -> str | None:
             if (kind, line) == (kind_too, line_too) and sense != sense_too:
                 return _kind_of(kind, word, other)
     for level, state in ((word, other), (other, word)):
-        if state.startswith(_LEVELS) and level in (_LOW if state.startswith("hyper") else _HIGH):
+        if state.startswith(_LEVELS) and level in (LOW if state.startswith("hyper") else HIGH):
             return "opposite"
     return None
 
@@ -442,31 +449,16 @@ def _of_negation(words: Sequence[str], others: Sequence[str]) -> Iterator[Contra
     if not denied and not denied_too:
         return
     said, said_too = set(words) - denied - SMALL, set(others) - denied_too - SMALL
-    if denied & said_too and PRIVATION.isdisjoint(said_too - set(words)):
+    if _meet(denied, said_too) and PRIVATION.isdisjoint(said_too - set(words)):
         yield Contradiction("negation", "no " + " ".join(w for w in words if w in denied), "")
-    elif denied_too & said and PRIVATION.isdisjoint(said - set(others)):
+    elif _meet(denied_too, said) and PRIVATION.isdisjoint(said - set(others)):
         yield Contradiction("negation", "", "no " + " ".join(w for w in others if w in denied_too))
 
 
-def _of_order(words: Sequence[str], others: Sequence[str]) -> Iterator[Contradiction]:
-    """Yield what stands on the other side of a relation: *A due to B* and *B due to A*."""
-    relation = next((word for word in words if word in _RELATING and word in others), None)
-    if relation is None or words.count(relation) > 1 or others.count(relation) > 1:
-        return
-    place, place_too = words.index(relation), others.index(relation)
-    before, before_too = words[:place], others[:place_too]
-    if relation in _HEADED:  # what stands right before it is what the phrase names
-        before, before_too = before[-1:], before_too[-1:]
-    moved, moved_too = set(before) - {*before_too, *SMALL}, set(before_too) - {*before, *SMALL}
-    gone, come = moved & set(others[place_too + 1 :]), moved_too & set(words[place + 1 :])
-    if relation in _POSSESSIVES:
-        # "Hurt my back" is an injury, and "my back hurts" is none; "my finger got cut" is "cut my
-        # finger".
-        moves = bool(gone or come) and _PASSIVE.isdisjoint({*words, *others})
-    else:
-        moves = bool(gone and come)
-    if moves:
-        yield Contradiction("order", " ".join(words), " ".join(others))
+def _meet(denied: Iterable[str], said: Iterable[str]) -> bool:
+    """Tell whether a word that one side denies is said by the other, in one of its forms."""
+    pairs = itertools.product(denied, said)
+    return any(word == other or are_inflected(word, other) for word, other in pairs)
 
 
 def _of_head(left: Sequence[str], others: Sequence[str]) -> Iterator[Contradiction]:

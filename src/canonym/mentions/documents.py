@@ -1,11 +1,14 @@
-"""Documents checked at the door: what they hold, and offsets that lie in the text."""
+"""Documents checked at the door, what they hold and their offsets, and dealt out in batches."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
 from numbers import Integral
 
 from canonym.errors import InvalidInput
 from canonym.types import Document, Mention
+
+_PER_MENTION = 200  # characters of a text
 
 
 def check_document(document: object) -> Document:
@@ -50,3 +53,35 @@ def check_mention(mention: object) -> None:
         )
     if not all(isinstance(at, Integral | None) for at in (mention.start, mention.end)):
         raise InvalidInput(f"offsets of a mention are whole numbers, not those of {mention!r:.160}")
+
+
+def batches_of(documents: Iterable[Document], *, mentions: int) -> Iterator[list[Document]]:
+    """Return lists of whole documents, each with that many mentions or a few more."""
+    if isinstance(documents, str) or not isinstance(documents, Iterable):
+        raise InvalidInput(f"documents are {documents!r:.80}; expected a list of Document")
+    return _batches(
+        map(check_document, documents), mentions, lambda document: max(len(document.mentions), 1)
+    )
+
+
+def text_batches(documents: Iterable[Document], *, mentions: int) -> Iterator[list[Document]]:
+    """Return lists of documents, each with text for about that many mentions."""
+    return _batches(
+        documents, mentions * _PER_MENTION, lambda document: len(document.text) + _PER_MENTION
+    )
+
+
+def _batches(
+    documents: Iterable[Document], least: int, size: Callable[[Document], int]
+) -> Iterator[list[Document]]:
+    """Yield lists of documents of at least that size together, but for the last one."""
+    batch: list[Document] = []
+    n = 0
+    for document in documents:
+        batch.append(document)
+        n += size(document)
+        if n >= least:
+            yield batch
+            batch, n = [], 0
+    if batch:
+        yield batch

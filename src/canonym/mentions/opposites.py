@@ -78,6 +78,7 @@ light heavy
 odd even
 front back
 hyperactive hypoactive
+abuse addiction/dependence/dependency
 cis trans
 ortho meta para
 dextro levo
@@ -94,7 +95,7 @@ SPECIES = (
 """Species, in the same way."""
 
 PREFIXES = """
-hyper hypo normo eu
+hyper hypo normo eu a
 pre post peri
 per peri para pre
 hemi hemo

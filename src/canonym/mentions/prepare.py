@@ -14,7 +14,7 @@ list, whose items go through all of this one by one.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -51,7 +51,14 @@ from canonym.mentions.terse import in_full
 from canonym.text import normalise
 from canonym.text.characters import greek
 from canonym.text.markup import repairs
-from canonym.text.qualifiers import BROADER, QUALIFIERS, qualified, without_details, without_lead_in
+from canonym.text.qualifiers import (
+    BROADER,
+    QUALIFIERS,
+    qualified,
+    reworded,
+    without_details,
+    without_lead_in,
+)
 from canonym.types import CORRECTION, USUAL_READING, Step
 
 LONGEST = 1_000
@@ -98,13 +105,13 @@ class Part(NamedTuple):
     def texts(self) -> tuple[str, ...]:
         """Every string that is looked up and searched."""
         after = (step.after for step in self.alternatives)
-        return (self.text, *after, *self.aliases, *(stated.text for stated in self.stated[:1]))
+        return (self.text, *after, *self.aliases, *(stated.text for stated in self.stated[:2]))
 
     @property
     def looked_up(self) -> tuple[str, ...]:
         """Every string that is looked up and not searched."""
         after = (step.after for step in self.rewrites)
-        stated = (stated.text for stated in self.stated[1:])
+        stated = (stated.text for stated in self.stated[2:])
         return (*after, *self.guesses, *stated, *self.readings)
 
 
@@ -136,6 +143,30 @@ class Prepared(NamedTuple):
     def may_list(self) -> bool:
         """Whether the look-up has to tell what the mention lists."""
         return bool(self.items) or self.listing is not None
+
+
+def parts_of(prepared: Prepared) -> Iterator[Part]:
+    """Yield everything to look up: the whole, its parts if there are several, and all items."""
+    yield prepared.whole
+    if len(prepared.parts) > 1:
+        yield from prepared.parts
+    for item in prepared.items:
+        yield from parts_of(item)
+
+
+def listed_of(prepared: Prepared) -> Iterator[Part]:
+    """Yield what a mention lists, once that is known."""
+    yield from prepared.listed
+    for item in prepared.items:
+        yield from listed_of(item)
+
+
+def names_of(prepared: Prepared) -> Iterator[str]:
+    """Yield what is looked up in the sieves alone: whether a mention lists it depends on that."""
+    for name in prepared.names.values():
+        yield from (*name.texts, *name.looked_up)
+    for item in prepared.items:
+        yield from names_of(item)
 
 
 class _Context(NamedTuple):
@@ -342,9 +373,10 @@ class Preparation:
         part = self._rewritten(text if bare is None else bare.after, steps, context, status)
         if not part.text.isascii() and (letters := _greek(part.text)):
             part = part._replace(alternatives=(letters, *part.alternatives))
+        said = [Step(QUALIFIERS, text, other) for other in reworded(text)]
         if bare is None:
-            return part
-        return part._replace(text=bare.before, alternatives=(bare, *part.alternatives))
+            return part._replace(alternatives=(*said, *part.alternatives))
+        return part._replace(text=bare.before, alternatives=(*said, bare, *part.alternatives))
 
     def _rewritten(
         self,

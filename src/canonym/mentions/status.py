@@ -22,10 +22,11 @@ from canonym.mentions.cues import Cue, find_cues, first_words, last_words
 from canonym.mentions.flags import consistent
 from canonym.regex import regex
 from canonym.text.codes import read_codes
+from canonym.text.qualifiers import BROADER, qualified
 
 __all__ = [
-    *("Status", "positive", "read_status", "said_by", "split_statuses", "without_plus"),
-    "wordings",
+    *("Status", "positive", "read_status", "said_by", "split_statuses", "spoken_of"),
+    *("without_plus", "wordings"),
 ]
 
 _WORDINGS: dict[tuple[str, ...], tuple[str, ...]] = {
@@ -35,6 +36,13 @@ _WORDINGS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("uncertain",): ("possible {}", "suspected {}"),
 }
 """How a name says a status."""
+
+_SCREENING = ("encounter for screening for {}", "screening for {}", "{} screening")
+_SCREENED = regex(r"\s*screen(?:ing)? for\b", re.IGNORECASE)
+_SCREENS = regex(r"\bscreening\b", re.IGNORECASE)
+_ENCOUNTER = regex(r"^encounter for ", re.IGNORECASE)
+_BRACKETS = regex(r"\([^()]*\)")
+_AND_MORE = regex(r" (?:and|or) .*$", re.IGNORECASE)
 
 _MINUS = "[-\u2212]"
 _SIGNS = regex(
@@ -204,7 +212,10 @@ def wordings(text: str, status: Status) -> tuple[Stated, ...]:
     >>> [one.text for one in wordings("FHx: gout", Status("gout", ("family",)))]
     ['FHx: gout', 'family history of gout']
     """
-    others = [words.format(status.core) for words in _WORDINGS.get(status.flags, ())]
+    bare = qualified(status.core)
+    cores = (status.core,) if bare is None or bare.name == BROADER else (status.core, bare.after)
+    words_of = _SCREENING if _SCREENED.match(text) else _WORDINGS.get(status.flags, ())
+    others = [words.format(core) for core in cores for words in words_of]
     # No name says "old MI".
     written_out = [reading for words in others if (reading := usual_reading(words))]
     return tuple(Stated(wording, status.flags) for wording in (text, *others, *written_out))
@@ -235,6 +246,8 @@ def said_by(name: str) -> tuple[str, ...]:
     >>> said_by("Absent thumb"), said_by("Absence seizures")
     (('negated',), ())
     """
+    if _SCREENS.search(name):
+        return ("hypothetical",)
     return read_status(name).flags or (("negated",) if _ABSENT.match(name) else ())
 
 
@@ -258,6 +271,19 @@ def _outer() -> tuple[frozenset[str], frozenset[str]]:
     """Return the words and signs with which a mention with a status begins, and ends."""
     starts = (*first_words(), *_SUBJECTS, *_HEADINGS, *"?-\u2212+(")
     return frozenset(starts), frozenset(last_words())
+
+
+def spoken_of(name: str) -> tuple[str, ...]:
+    """Return what a name speaks of that says a status, with its brackets and without.
+
+    >>> spoken_of("Personal history of (healed) stress fracture")
+    ('(healed) stress fracture', 'stress fracture')
+    >>> spoken_of("Family history of gout and other joint disorders")[-1]
+    'gout'
+    """
+    core = read_status(_ENCOUNTER.sub("", name)).core
+    plain = " ".join(_BRACKETS.sub(" ", core).split())
+    return tuple(dict.fromkeys((core, plain, _AND_MORE.sub("", plain))))
 
 
 def _from_start(text: str, cues: Iterable[Cue]) -> tuple[int, list[str]]:

@@ -70,6 +70,13 @@ _ELSEWHERE = regex(
 )
 _NEC = regex(r"(?<=[a-z]) NEC$")
 _NO_MENTION = regex(r" ?,? without mention of [^,;]+$", re.IGNORECASE)
+_NOTED_HAVING = regex(r"\bwithout mention of (having )?", re.IGNORECASE)
+# "in other specified diseases", "in other diseases" and "in diseases", as names have it.
+_OTHERS = (
+    regex(r"(\bin other )specified (?=\w)", re.IGNORECASE),
+    regex(r"(\bin )other (?:specified )?(?=\w)", re.IGNORECASE),
+)
+_UNSAID = regex(rf"\b(?:{_UNSPECIFIED})\b|\bN\.?O\.?S\b", re.IGNORECASE)
 _CLASSIFIED_END = ("elsewhere classified", "classified elsewhere")
 
 # Most texts end and begin otherwise, and need no look at these patterns.
@@ -146,9 +153,11 @@ _DEGREES = (
     "|(?:clinical |pathologic )?(?:grade|stage) (?:[0-4]|I{1,3}|IV)[abc]?"
 )
 _SIDES = "bilateral|(?:left|right)(?:[- ]sided)?|unilateral"
+# Where each side is something of its own: left heart failure, right-sided colitis.
+_TWO_SIDED = "atri|bundle|colitis|colon|coronary|hearts?|main|ventric"
 _DETAIL = regex(
     r"^(?:(?:feel(?:s|ing)?|i (?:am|feel|get)|i'm|a lot of|lots of|so much"
-    rf"|{_SIDES}) (?!(?:and|or)\b)"
+    rf"|{_SIDES}) (?!(?:and|or)\b|{_TWO_SIDED})"
     r"|(?:(?:extremely|quite|really|so|very) bad"
     r"|extremely|mildly|moderately|quite|really|severely|slightly|so|very"
     rf"|{_DEGREES})(?: ?, ?| (?:and )?))(?=[a-z]{{3}}|(?-i:[A-Z]{{2}}))",
@@ -248,6 +257,45 @@ def qualified(text: str) -> Step | None:
     if stripped.text == whole:
         return None
     return Step(BROADER if stripped.is_broader else QUALIFIERS, text, stripped.text)
+
+
+def reworded(text: str) -> tuple[str, ...]:
+    """Return how a classification may write qualifiers that a text has in other words.
+
+    What is not elsewhere classified is its rest, which other names call *other*.
+
+    >>> reworded("Measles without mention of complication")
+    ('Measles without complication',)
+    >>> reworded("Endocrine disorders NEC")[:2]
+    ('other specified Endocrine disorders', 'other Endocrine disorders')
+    >>> reworded("Myopathy in other diseases classified elsewhere")
+    ('Myopathy in diseases classified elsewhere',)
+    """
+    if rest := _without_rest(text):
+        return f"other specified {rest}", f"other {rest}", f"{rest}, not elsewhere classified"
+    noted = _NOTED_HAVING.sub(_noted, text) if _NOTED in text.lower() else text
+    elsewhere = text.lower().endswith(_CLASSIFIED_END)
+    forms = [noted, *(pattern.sub(r"\1", noted) for pattern in _OTHERS if elsewhere)]
+    return tuple(form for form in dict.fromkeys(forms) if form != text)
+
+
+def is_rest(text: str) -> bool:
+    """Tell whether a text names the rest of a classification: *X NEC*, *X classified elsewhere*."""
+    return bool(_without_rest(text)) or _ELSEWHERE.search(text[-_TAIL:]) is not None
+
+
+def is_unspecified(name: str) -> bool:
+    """Tell whether a name says that something is not specified: "Myopathy, unspecified"."""
+    return _UNSAID.search(name) is not None
+
+
+def _without_rest(text: str) -> str:
+    match = _NOT_ELSEWHERE.search(text[-_TAIL:]) or _nec(text[-_TAIL:]) if _may_end(text) else None
+    return "" if match is None else _trimmed(text[: len(text) - len(match[0])])
+
+
+def _noted(match: re.Match[str]) -> str:
+    return "not having " if match[1] else "without "
 
 
 @functools.lru_cache(maxsize=64)  # asked for one mention several times

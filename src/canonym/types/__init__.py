@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from canonym.types.annotations import (
     CORRECTION,
+    ONE_OF_SEVERAL,
     OTHER_READINGS,
     USUAL_READING,
     Document,
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CORRECTION",
+    "ONE_OF_SEVERAL",
     "OTHER_READINGS",
     "SCOPES",
     "SIMILARITIES",

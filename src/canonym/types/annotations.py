@@ -64,6 +64,9 @@ USUAL_READING = "usual reading"
 OTHER_READINGS = "other readings"
 """Name of the step that tells what else a short form may stand for, where it is no name of that."""
 
+ONE_OF_SEVERAL = "one of several"
+"""Name of the step that tells what else a mention may mean, which does not say what names do."""
+
 
 class Step(NamedTuple):
     """One thing that preparation did to a mention: which step, what it saw, what it left."""

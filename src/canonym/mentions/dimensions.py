@@ -1,0 +1,48 @@
+"""Names that say how wide, long or large something is, in an adjective or with a noun.
+
+A *decreased width* is narrow, and excludes what is wide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from canonym.types import Contradiction
+
+LOW = frozenset({"low", "lower", "lowered", "decreased", "decrease", "reduced", "reduction"})
+"""Words for less of something."""
+
+HIGH = frozenset({"high", "higher", "elevated", "elevation", "increased", "increase", "raised"})
+"""Words for more of it."""
+
+# A dimension, and the words for little of it and for much.
+_DIMENSIONS = {
+    "width": ({"narrow", "narrowed"}, {"wide", "broad", "widened"}),
+    "breadth": ({"narrow"}, {"wide", "broad"}),
+    "length": ({"short", "shortened"}, {"long", "elongated"}),
+    "height": ({"short", "low"}, {"tall", "high"}),
+    "size": ({"small", "little"}, {"large", "big", "enlarged"}),
+    "thickness": ({"thin", "thinned"}, {"thick", "thickened"}),
+    "number": ({"few", "sparse"}, {"many", "supernumerary", "multiple"}),
+}
+
+
+def dimension_contrasts(words: Sequence[str], others: Sequence[str]) -> Iterator[Contradiction]:
+    """Yield what one side says with a noun and the other denies with an adjective.
+
+    >>> [*dimension_contrasts("decreased width of nose".split(), "wide nose".split())]
+    [Contradiction(kind='opposite', mention='decreased width', name='wide')]
+    """
+    for noun, senses in _DIMENSIONS.items():
+        for side, opposite, is_mention in ((words, others, True), (others, words, False)):
+            if noun not in side:
+                continue
+            for levels, contrary in ((LOW, senses[1]), (HIGH, senses[0])):
+                said, denied = _first(side, levels), _first(opposite, contrary)
+                if said and denied and noun not in opposite:
+                    pair = (f"{said} {noun}", denied)
+                    yield Contradiction("opposite", *(pair if is_mention else pair[::-1]))
+
+
+def _first(words: Sequence[str], known: frozenset[str] | set[str]) -> str:
+    return next((word for word in words if word in known), "")

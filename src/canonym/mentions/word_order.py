@@ -1,0 +1,102 @@
+"""Words that mean something else in another order.
+
+*A due to B* is not *B due to A*, a *cone-rod dystrophy* no *rod-cone dystrophy*, and a hydroxy
+group at carbon 3 is none at carbon 17. *Pain in the knee* and *knee pain* are the same.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from canonym.mentions.opposites import GREEK, SMALL
+from canonym.regex import regex
+from canonym.types import Contradiction
+
+_HEADED = frozenset({"of", "in", "by", "from"})
+# *His* is none here: the bundle of His is the His bundle.
+_POSSESSIVES = frozenset({"my", "your", "her", "our", "their"})
+_PASSIVE = frozenset({"got", "gets", "get", "was", "were", "is", "are", "been"})
+_RELATING = _HEADED | _POSSESSIVES | {"due", "secondary", "to", "than", "versus", "vs"}
+_COUPLED = regex(r"(?<![\w-])([A-Za-z]{3,})[-/]([A-Za-z]{3,})(?![\w-])")
+_NUMBER = regex(r"\d+")
+
+
+def may_be_moved(mention: str, name: str) -> bool:
+    """Tell at once of most strings that the order of their words says nothing of its own."""
+    return _has_numbers(mention) or bool(_COUPLED.search(mention) or _COUPLED.search(name))
+
+
+def order_contrasts(
+    mention: str, name: str, words: Sequence[str], others: Sequence[str]
+) -> Iterator[Contradiction]:
+    """Yield what stands elsewhere in a name; `words` and `others` are the normal forms in words.
+
+    >>> pair = ["rod cone dystrophy", "cone rod dystrophy"]
+    >>> [*order_contrasts("Rod-cone dystrophy", "Cone-rod dystrophy", *map(str.split, pair))]
+    [Contradiction(kind='order', mention='rod cone', name='cone rod')]
+    """
+    yield from _of_relation(words, others)
+    yield from _of_couples(mention, name, words, others)
+    if _has_numbers(mention) and _are_moved(words, others):
+        yield Contradiction("number", " ".join(words), " ".join(others))
+
+
+def _of_relation(words: Sequence[str], others: Sequence[str]) -> Iterator[Contradiction]:
+    """Yield what stands on the other side of a relation: *A due to B* and *B due to A*."""
+    relation = next((word for word in words if word in _RELATING and word in others), None)
+    if relation is None or words.count(relation) > 1 or others.count(relation) > 1:
+        return
+    place, place_too = words.index(relation), others.index(relation)
+    before, before_too = words[:place], others[:place_too]
+    if relation in _HEADED:  # what stands right before it is what the phrase names
+        before, before_too = before[-1:], before_too[-1:]
+    moved, moved_too = set(before) - {*before_too, *SMALL}, set(before_too) - {*before, *SMALL}
+    gone, come = moved & set(others[place_too + 1 :]), moved_too & set(words[place + 1 :])
+    if relation in _POSSESSIVES:
+        # "Hurt my back" is an injury, and "my back hurts" is none; "my finger got cut" is "cut my
+        # finger".
+        moves = bool(gone or come) and _PASSIVE.isdisjoint({*words, *others})
+    else:
+        moves = bool(gone and come)
+    if moves:
+        yield Contradiction("order", " ".join(words), " ".join(others))
+
+
+def _of_couples(
+    mention: str, name: str, words: Sequence[str], others: Sequence[str]
+) -> Iterator[Contradiction]:
+    """Yield two words joined by a hyphen that stand the other way round, but for surnames."""
+    for match in itertools.chain(_COUPLED.finditer(mention), _COUPLED.finditer(name)):
+        pair = match[1].lower(), match[2].lower()
+        here, there = (_orders(side, *pair) for side in (words, others))
+        if len(here) == len(there) == 1 and here != there:
+            ((_, last),) = there
+            if last in name:  # a surname has a capital
+                yield Contradiction("order", *(" ".join(*order) for order in (here, there)))
+                return
+
+
+def _orders(words: Sequence[str], first: str, second: str) -> set[tuple[str, str]]:
+    return {pair for pair in itertools.pairwise(words) if sorted(pair) == sorted((first, second))}
+
+
+def _has_numbers(text: str) -> bool:
+    return len(set(_NUMBER.findall(text))) > 1
+
+
+def _are_moved(words: Sequence[str], others: Sequence[str]) -> bool:
+    """Tell whether the same words stand beside other numbers, on both sides of these."""
+    if sorted(words) != sorted(others):
+        return False
+    return all(_beside(words, at) != _beside(others, at) for at in (-1, 1))
+
+
+def _beside(words: Sequence[str], at: int) -> Counter[tuple[str, str]]:
+    """Return each number and Greek letter with the word before it, or behind it, in a circle."""
+    return Counter(
+        (word, words[(place + at) % len(words)])
+        for place, word in enumerate(words)
+        if word.isdecimal() or word in GREEK
+    )

@@ -1,0 +1,132 @@
+"""Names of a classification: its rests, its screenings and histories, and siblings by a detail."""
+
+from __future__ import annotations
+
+import pytest
+
+from canonym import Concept, Link, Linker, Name, Terminology
+
+SURE = 0.8
+RECORDS = [
+    *(Concept("C:1", "Anemia"), Concept("C:2", "Other anemias"), Concept("C:3", "Gout")),
+    *(Concept("C:4", "Bursitis, unspecified"), Name("Bursitis", "C:4")),
+    Concept("C:5", "Tendinitis"),
+    *(Concept("C:6", "Measles"), Concept("C:7", "Measles without complication")),
+    *(Concept("C:8", "Plasmacytoma"), Concept("C:9", "Plasmacytoma not having achieved remission")),
+    *(Concept("C:10", "Myopathy"), Concept("C:11", "Myopathy in diseases classified elsewhere")),
+    Concept("C:12", "Malignant neoplasm of prostate"),
+    *(Name("prostate cancer", "C:12"), Name("cancer of the prostate", "C:12")),
+    Concept("C:13", "Encounter for screening for malignant neoplasm of prostate"),
+    *(Concept("C:14", "Stress fracture"), Concept("C:15", "Depression")),
+    *(Concept("C:16", "Personal history of (healed) stress fracture"), Concept("C:17", "Leukemia")),
+    Concept("C:18", "Personal history of leukemia"),
+    Concept("C:19", "Family history of gout and other joint disorders"),
+    Concept("C:20", "Traumatic subarachnoid hemorrhage"),
+    Concept("C:21", "Nontraumatic subarachnoid hemorrhage"),
+    *(Concept("C:22", "Conductive hearing loss"), Concept("C:23", "Heart failure")),
+    Concept("C:24", "Conductive hearing loss, unilateral, with restricted hearing"),
+    *(Concept("C:25", "Tuberculous pleurisy"), Concept("C:26", "Cone-rod dystrophy")),
+    *(Concept("C:27", "Wide nasal base"), Concept("C:28", "17beta-hydroxy-5alpha-androstan-3-one")),
+    *(Concept("C:29", "Encounter for screening for depression"), Concept("C:30", "Malaria")),
+]
+
+
+@pytest.fixture(scope="module")
+def linker() -> Linker:
+    return Linker.build(Terminology.build(RECORDS))
+
+
+def linked(linker: Linker, mention: str) -> tuple[Link, float]:
+    (link,) = linker.link([mention])
+    assert link.confidence is not None
+    return link, link.confidence
+
+
+@pytest.mark.parametrize(
+    ("mention", "id"),
+    [
+        ("Anemia NEC", "C:2"),
+        ("anemia, not elsewhere classified", "C:2"),
+        ("Measles without mention of complication", "C:7"),
+        ("Plasmacytoma, without mention of having achieved remission", "C:9"),
+        ("Myopathy in other diseases classified elsewhere", "C:11"),
+        ("Myopathy in other specified diseases classified elsewhere", "C:11"),
+    ],
+)
+def test_the_rest_of_a_class_is_found_as_the_terminology_calls_it(
+    linker: Linker, mention: str, id: str
+) -> None:
+    link, confidence = linked(linker, mention)
+    assert link.id == id
+    assert confidence > SURE
+
+
+def test_the_rest_of_a_class_is_not_what_is_unspecified(linker: Linker) -> None:
+    link, confidence = linked(linker, "Bursitis NEC")
+    assert link.id == "C:4"
+    assert confidence <= 0.5
+    assert linked(linker, "Tendinitis NEC")[1] > SURE  # a class as a whole is broader
+
+
+@pytest.mark.parametrize(
+    ("mention", "id", "status"),
+    [
+        ("screening for prostate cancer", "C:13", ()),
+        ("Screen for malignant neoplasms of prostate", "C:13", ()),
+        ("screening for depression", "C:29", ()),
+        ("screening for malaria", "C:30", ("hypothetical",)),
+        ("Personal history of stress fracture", "C:16", ()),
+        ("hx stress fracture", "C:16", ()),
+        ("history of leukemia, unspecified", "C:18", ()),
+        ("family history of gout", "C:19", ()),
+        ("history of gout", "C:3", ("historical",)),
+        ("risk of gout", "C:3", ("hypothetical",)),
+    ],
+)
+def test_a_status_is_part_of_the_concept_that_says_it(
+    linker: Linker, mention: str, id: str, status: tuple[str, ...]
+) -> None:
+    link, confidence = linked(linker, mention)
+    assert (link.id, link.status) == (id, status)
+    assert confidence > SURE
+
+
+def test_what_names_say_and_a_mention_does_not_is_left_open(linker: Linker) -> None:
+    link, confidence = linked(linker, "subarachnoid hemorrhage")
+    assert link.id in ("C:20", "C:21")
+    assert confidence <= 0.5
+    (step,) = [step for step in link.steps if step.name == "one of several"]
+    assert {*step.after.split(" | ")} == {"traumatic", "nontraumatic"}
+    assert linked(linker, "traumatic subarachnoid hemorrhage")[1] > SURE
+
+
+def test_a_detail_is_not_left_out_where_a_near_name_says_it(linker: Linker) -> None:
+    assert linked(linker, "Conductive hearing loss, severe")[0].id == "C:22"
+    assert linked(linker, "Conductive hearing loss, severe")[1] > SURE
+    assert linked(linker, "Conductive hearing loss, unilateral")[1] < SURE
+
+
+@pytest.mark.parametrize(
+    "mention",
+    [
+        "rod-cone dystrophy",
+        "Rod cone dystrophy",
+        "decreased width of nasal base",
+        "3-alpha-hydroxy-5-beta-androstan-17-one",
+        "pleurisy without effusion or tuberculosis",
+    ],
+)
+def test_what_a_name_contradicts_is_not_certain(linker: Linker, mention: str) -> None:
+    assert linked(linker, mention)[1] < SURE
+
+
+@pytest.mark.parametrize(
+    ("mention", "id"),
+    [
+        ("dystrophy, cone-rod", "C:26"),
+        ("increased width of nasal base", "C:27"),
+        ("17 beta-hydroxy-5 alpha-androstan-3-one", "C:28"),
+    ],
+)
+def test_another_order_may_say_the_same(linker: Linker, mention: str, id: str) -> None:
+    assert linked(linker, mention)[0].id == id
