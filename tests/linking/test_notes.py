@@ -249,3 +249,34 @@ def test_a_gap_of_a_thousand_spaces_costs_no_time(linker: Linker) -> None:
     begun = time.process_time()
     linker.link([f"gout{' ' * 900}3", f"{' ' * 990}R"])
     assert time.process_time() - begun < 3
+
+
+CLIPPED = [
+    *(Concept("W:1", "Bacterial pneumonia"), Concept("W:2", "Viral infection of the lung")),
+    *(Concept("W:3", "Congenital hydrocephalus"), Concept("W:4", "Rheumatoid arthritis")),
+    *(Concept("W:5", "Rheumatic arthritis"), Concept("W:6", "Hydrocephalus")),
+    *(Concept("W:7", "Malignant neoplasm of the stomach"), Concept("W:8", "Neuroma")),
+]
+
+
+@pytest.mark.parametrize(
+    ("mention", "id"),
+    [
+        ("Bact pneumonia", "W:1"),
+        ("bact. pneum", "W:1"),
+        ("viral infec of the lung", "W:2"),
+        ("Congen hydroceph", "W:3"),
+        ("malign neopl of the stom", "W:7"),
+    ],
+)
+def test_clipped_words_are_read_where_one_name_has_them(mention: str, id: str) -> None:
+    (link,) = Linker.build(Terminology.build(CLIPPED)).link([mention])
+    assert link.id == id
+    assert link.confidence is not None
+    assert link.confidence > SURE
+
+
+@pytest.mark.parametrize("mention", ["Rheum arthritis", "Neur"])
+def test_what_clipped_words_leave_open_is_not_certain(mention: str) -> None:
+    (link,) = Linker.build(Terminology.build(CLIPPED)).link([mention])
+    assert link.confidence is None or link.confidence < SURE

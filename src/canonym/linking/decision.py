@@ -30,7 +30,7 @@ from canonym.text import UNORDERED, explain, normalise
 from canonym.text.characters import greek
 from canonym.text.memo import strong_forms
 from canonym.text.qualifiers import BROADER, QUALIFIERS, without_lead_in
-from canonym.types import CORRECTION, USUAL_READING, Mention, Step
+from canonym.types import CORRECTION, ONE_OF_SEVERAL, USUAL_READING, Mention, Step
 
 SPLIT_MARGIN = 0.02
 """By so much less than the whole a part may score; chosen on the train parts of two corpora."""
@@ -49,13 +49,11 @@ seven terminologies that were taken out.
 """
 
 _HOLDS = 0.8  # a name that holds others is nearer than this
-_CONJUNCTIONS = frozenset(["and", "or"])
 _COMBINED = frozenset(
     ["combination", "drug", "combined", "regimen", "mixture", "product", "fixed", "dose", "with"]
 )
 """Words of a name that holds others and says no more: "telmisartan amlodipine combination"."""
 
-_LEFT_OUT = (QUALIFIERS, BROADER)
 _SIEVE_STEPS: dict[str, tuple[str, ...]] = {IDS: ()}
 _SIEVE_STEPS.update((sieve.name, sieve.steps) for sieve in SIEVES)
 
@@ -209,7 +207,7 @@ def _is_list(whole: Draft, listed: Sequence[Draft], prepared: Prepared, names: N
 
 
 def _words(text: str) -> frozenset[str]:
-    return frozenset(normalise(text, UNORDERED).split()) - _CONJUNCTIONS
+    return frozenset(normalise(text, UNORDERED).split()) - {"and", "or"}
 
 
 def _is_held(hit: ConceptHit, listed: Sequence[Draft], names: NamesOfHits) -> bool:
@@ -428,7 +426,7 @@ def _is_better(other: _Best, best: _Best, name: NameOf) -> bool:
         return True
     if step == USUAL_READING and not _has_short_form(best, other, name):
         return True
-    return is_nearer or (step in _LEFT_OUT and other.is_known)
+    return is_nearer or (step in (QUALIFIERS, BROADER) and other.is_known)
 
 
 def _organism(part: Part, hits_of: Mapping[str, StringHits]) -> _Best | None:
@@ -535,6 +533,7 @@ def _rewritten(
     The name of a finding does not count where the name that a search finds says the same in plain
     words: a terminology may have "increased blood pressure" beside "hypertension".
     """
+    readings = _known_readings(part, hits_of)
     for step in part.rewrites:
         known = _Best(step.after, hits_of[step.after], _way_to(step, part))
         if not known.is_known or step.name == "space":
@@ -542,7 +541,7 @@ def _rewritten(
         if step.name == SHORT_FORM:
             counts = _stands(step, known.hits, names)
         elif step.name == USUAL_READING:
-            counts = _has_one_reading(part, hits_of)
+            counts = len(readings) == 1
         elif known.steps[0].name == BROADER:
             counts = not _say_more(known.steps[0], part, best, names.name)
             rival = best.hits.hits[0] if best.hits.score >= NEAR else known.hits.hits[0]
@@ -556,7 +555,8 @@ def _rewritten(
     if guess is not None and hits_of[guess].score > best.hits.score:
         step = Step(CORRECTION, part.text, guess)
         return _Best(guess, _before(hits_of[guess], best.hits), (step,))
-    return best
+    read = Step(ONE_OF_SEVERAL, part.text, " | ".join(readings.values()))
+    return best._replace(steps=(*best.steps, read)) if len(readings) > 1 else best
 
 
 def _say_more(step: Step, part: Part, best: _Best, name: NameOf) -> bool:
@@ -567,10 +567,11 @@ def _say_more(step: Step, part: Part, best: _Best, name: NameOf) -> bool:
     return any(details & said and 2 * len(plain & said) > len(plain) for said in near)
 
 
-def _has_one_reading(part: Part, hits_of: Mapping[str, StringHits]) -> bool:
-    """Tell whether all readings that sieves know name one concept."""
-    read = (hits_of[step.after] for step in part.rewrites if step.name == USUAL_READING)
-    return len({hits.hits[0].concept for hits in read if hits.sieve in _SIEVE_STEPS}) == 1
+def _known_readings(part: Part, hits_of: Mapping[str, StringHits]) -> dict[int, str]:
+    """Return the readings that sieves know, the first of each concept."""
+    read = (step.after for step in part.rewrites if step.name == USUAL_READING)
+    known = [text for text in read if hits_of[text].sieve in _SIEVE_STEPS]
+    return {hits_of[text].hits[0].concept: text for text in reversed(known)}
 
 
 def _stands(short_form: Step, hits: StringHits, names: NamesOfHits) -> bool:

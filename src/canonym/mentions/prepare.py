@@ -47,7 +47,7 @@ from canonym.mentions.status import (
     without_plus,
     wordings,
 )
-from canonym.mentions.terse import in_full
+from canonym.mentions.terse import in_full, unclipped
 from canonym.text import normalise
 from canonym.text.characters import greek
 from canonym.text.markup import repairs
@@ -411,7 +411,8 @@ class Preparation:
             alternatives = (*alternatives, Step(USUAL_READING, text, reading))
         rewrites = (*rewrites, *(Step("space", text, other) for other in apart.texts))
         if self.speller is not None:
-            rewrites = (*rewrites, *(Step(USUAL_READING, text, full) for full in in_full(text)))
+            full = (*in_full(text), *unclipped(text, self.speller.completions))
+            rewrites = (*rewrites, *(Step(USUAL_READING, text, phrase) for phrase in full))
         genera, initials = organism_steps(text, self.binomials, context.around)
         alternatives, rewrites = (*alternatives, *genera), (*rewrites, *initials)
         line = drug_line(text)

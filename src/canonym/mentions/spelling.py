@@ -37,6 +37,8 @@ _PREFIX = 2  # letters of the shortest word that is glued to another
 _SHORTEST = 7
 # Shorter words are too near to one another to be corrected; they are guessed, if the rest decides.
 _GUESSED, _GUESSED_ALONE, _MOST_GUESSES = 4, 5, 5
+# A clipped word has as many letters, begins no more words than that, and is read as these few.
+_CLIPPED, _MOST_BEGUN, _MOST_COMPLETIONS = 3, 3_000, 8
 _RAREST = 2
 _COMMON = 2  # names with a word, one of which may be taken out
 _CLEARLY = 3
@@ -261,6 +263,25 @@ class Speller:
         if not (likely or alone) and word.endswith("s"):  # "alzhiemers disease"
             likely = self._meant(word[:-1], alone)
         return tuple(text[:start] + known + text[end:] for known in likely[:_MOST_GUESSES])
+
+    def completions(self, written: str) -> tuple[str, ...]:
+        """Return the known words that an unknown one begins, those of most names first.
+
+        None of a word of capitals or of everyday English, and of one that begins too many.
+
+        >>> speller = Speller.build(["Viral infection", "Ear infection", "Infectious arthritis"])
+        >>> speller.completions("infect"), speller.completions("infection")
+        (('infection', 'infectious'), ())
+        """
+        word = normalise(written, PLAIN)
+        if len(word) < _CLIPPED or _is_code(written) or self._known(written) or is_english(word):
+            return ()
+        low, high, _ = self._prefixed(word, 0, len(self))
+        if not 0 < high - low <= _MOST_BEGUN:
+            return ()
+        counts = self._arrays["counts"][low:high]
+        order = np.lexsort((np.arange(high - low), -counts))[:_MOST_COMPLETIONS]
+        return tuple(self._decoded(low + place) for place in order.tolist())
 
     def _meanings(self, word: str, alone: bool) -> tuple[str, ...]:
         """Return the known words that an unknown one may mean, the likeliest first."""

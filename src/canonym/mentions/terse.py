@@ -6,8 +6,9 @@ one of the readings may be a name, which a sieve has to know.
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from canonym.mentions.clinical import usual_reading
 from canonym.mentions.readings import readings_of
@@ -18,6 +19,8 @@ _KINDS = ("{} stage {}", "{} type {}", "{} grade {}", "{} class {}", "{} {} diso
 _SAYS_KIND = regex(r"\b(?:class|degree|factor|grade|group|level|phase|stage|type)$", re.I)
 _SHORT = regex(r"(?<![\w/+&.-])[A-Z]{2,5}(?![\w/+&-])")
 _LETTERS = regex(r"[^\W\d_]{3,}")  # of a word that may tell a reading
+_WORD = regex(r"[^\W\d_]+")
+_MOST_CLIPPED, _MOST_PHRASES = 3, 64
 _MOST = 2  # abbreviations without one usual reading in a mention
 
 
@@ -40,6 +43,32 @@ def in_full(text: str) -> Iterator[str]:
     if beside and 0 < len(shorts) <= _MOST:
         for phrase in _read(text, shorts):
             yield usual_reading(phrase) or phrase
+
+
+def unclipped(text: str, completions: Callable[[str], Sequence[str]]) -> Iterator[str]:
+    """Yield what a mention with clipped words may mean: *bact pneum* is bacterial pneumonia.
+
+    `completions` gives the words that an unknown one begins. Beside them stands a whole word.
+
+    >>> words = {"bact": ["bacterial", "bacteremia"], "pneum": ["pneumonia"]}
+    >>> list(unclipped("Bact pneum, left", lambda word: words.get(word.lower(), ())))
+    ['bacterial pneumonia, left', 'bacteremia pneumonia, left']
+    >>> list(unclipped("Bact", lambda word: words.get(word.lower(), ())))
+    []
+    """
+    words = list(_WORD.finditer(text))
+    choices = [(word, completions(word[0])) for word in words]
+    clipped = [(word, known) for word, known in choices if known]
+    if not clipped or len(words) < 2 or len(clipped) > _MOST_CLIPPED:
+        return
+    for known in itertools.islice(
+        itertools.product(*(known for _, known in clipped)), _MOST_PHRASES
+    ):
+        phrase, end = "", 0
+        for (word, _), whole in zip(clipped, known, strict=True):
+            phrase += text[end : word.start()] + whole
+            end = word.end() + (text[word.end() : word.end() + 1] == ".")
+        yield phrase + text[end:]
 
 
 def _read(text: str, shorts: list[str]) -> Iterator[str]:

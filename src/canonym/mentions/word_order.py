@@ -25,7 +25,7 @@ _NUMBER = regex(r"\d+")
 
 def may_be_moved(mention: str, name: str) -> bool:
     """Tell at once of most strings that the order of their words says nothing of its own."""
-    return _has_numbers(mention) or bool(_COUPLED.search(mention) or _COUPLED.search(name))
+    return _has_numbers(mention) or _COUPLED.search(name) is not None
 
 
 def order_contrasts(
@@ -38,7 +38,7 @@ def order_contrasts(
     [Contradiction(kind='order', mention='rod cone', name='cone rod')]
     """
     yield from _of_relation(words, others)
-    yield from _of_couples(mention, name, words, others)
+    yield from _of_couples(name, words, others)
     if _has_numbers(mention) and _are_moved(words, others):
         yield Contradiction("number", " ".join(words), " ".join(others))
 
@@ -64,18 +64,16 @@ def _of_relation(words: Sequence[str], others: Sequence[str]) -> Iterator[Contra
         yield Contradiction("order", " ".join(words), " ".join(others))
 
 
-def _of_couples(
-    mention: str, name: str, words: Sequence[str], others: Sequence[str]
-) -> Iterator[Contradiction]:
-    """Yield two words joined by a hyphen that stand the other way round, but for surnames."""
-    for match in itertools.chain(_COUPLED.finditer(mention), _COUPLED.finditer(name)):
+def _of_couples(name: str, words: Sequence[str], others: Sequence[str]) -> Iterator[Contradiction]:
+    """Yield two words that a name couples and a mention has the other way round.
+
+    Not surnames: the *Eaton-Lambert syndrome* is that of "Lambert-Eaton".
+    """
+    for match in _COUPLED.finditer(name):
         pair = match[1].lower(), match[2].lower()
         here, there = (_orders(side, *pair) for side in (words, others))
-        if len(here) == len(there) == 1 and here != there:
-            ((_, last),) = there
-            if last in name:  # a surname has a capital
-                yield Contradiction("order", *(" ".join(*order) for order in (here, there)))
-                return
+        if match[2].islower() and len(here) == len(there) == 1 and here != there:
+            yield Contradiction("order", *(" ".join(*order) for order in (here, there)))
 
 
 def _orders(words: Sequence[str], first: str, second: str) -> set[tuple[str, str]]:
