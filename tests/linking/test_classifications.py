@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from canonym import Concept, Link, Linker, Name, Terminology
+from canonym.export.explanation import explain
 
 SURE = 0.8
 RECORDS = [
@@ -97,6 +98,7 @@ def test_what_names_say_and_a_mention_does_not_is_left_open(linker: Linker) -> N
     assert confidence <= 0.5
     (step,) = [step for step in link.steps if step.name == "one of several"]
     assert {*step.after.split(" | ")} == {"traumatic", "nontraumatic"}
+    assert f"'subarachnoid hemorrhage' may mean: {step.after}" in list(explain(link))
     assert linked(linker, "traumatic subarachnoid hemorrhage")[1] > SURE
 
 

@@ -141,6 +141,19 @@ def test_a_name_that_somebody_added_is_meant(tmp_path: Path) -> None:
     assert (link.id, said(link)) == ("T:13", [])
 
 
+@pytest.mark.parametrize("mention", ["ASD", "asd", "severe ASD"])
+def test_no_reading_is_usual_where_specialties_differ(mention: str) -> None:
+    records = [Concept("A:1", "Autism spectrum disorder"), Name("ASD", "A:1")]
+    (alone,) = Linker.build(Terminology.build(records)).link(["ASD"])
+    assert alone.confidence is not None
+    assert alone.confidence > USUAL  # nothing else is known
+    records.append(Concept("A:2", "Atrial septal defect"))
+    (link,) = Linker.build(Terminology.build(records)).link([mention], k=2)
+    assert {candidate.id for candidate in link.candidates} == {"A:1", "A:2"}
+    assert link.confidence is not None
+    assert link.confidence <= USUAL
+
+
 def test_a_capital_s_at_the_end_is_no_plural(linker: Linker) -> None:
     protein, syndrome, plural = linker.link(["CRP", "CRPS", "PVC"])
     assert protein.candidates[0].against.contradictions[0].kind == "letter"

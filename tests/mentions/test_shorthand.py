@@ -44,6 +44,9 @@ WRITTEN_OUT = [
     ("f/u of gout", "follow-up of gout"),
     ("effusion c/w CHF", "effusion consistent with CHF"),
     ("seen w/in a day", "seen within a day"),
+    ("Hx-gout", "history of gout"),
+    ("Family hx-deafness", "family history of deafness"),
+    ("FHx-gout", "family history of gout"),
 ]
 STAYS = [
     *("hepatitis B/C", "HEPATITIS B/C", "influenza A/B", "CD4/CD8", "TCP/IP", "HER2/neu", "N/A"),

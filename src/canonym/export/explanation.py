@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from canonym.text import PLAIN, STRONG, UNORDERED, normalise
-from canonym.types import OTHER_READINGS, Against, Candidate, Link
+from canonym.types import OPEN, Against, Candidate, Link
 
 _ID = "id"
 _SIEVES = {
@@ -41,8 +41,8 @@ def explain(link: Link) -> list[str]:
 
 def _lines(link: Link) -> Iterator[str]:
     for step in link.steps:
-        if step.name == OTHER_READINGS:
-            yield f"{step.before!r} may also stand for: {step.after}"
+        if step.name in OPEN:
+            yield f"{step.before!r} {OPEN[step.name]}: {step.after}"
         else:
             yield f"step: {step.name} turned {step.before!r} into {step.after!r}"
     if link.parts:

@@ -23,7 +23,7 @@ from canonym.linking.decision import NEGATED
 from canonym.linking.hits import PREFERRED, ConceptHit, Draft, at_most
 from canonym.linking.search import BatchHits, concepts_of
 from canonym.linking.settings import IDS, SIEVES, Target
-from canonym.mentions.readings import readings_of
+from canonym.mentions.readings import has_usual, readings_of
 from canonym.mentions.sentences import phrases, sentence_of, without
 from canonym.mentions.species import species_in, species_of
 from canonym.ranking.pooling import TieRule
@@ -246,7 +246,8 @@ def beside_readings(draft: Draft, batch: BatchHits) -> Draft:
     steps = [Step(OTHER_READINGS, draft.string, " | ".join(others or readings[:1]))]
     if readings[0] in kin or usual <= words:
         # A detail may tell that another is meant: *severe MS*, *bilateral PE*.
-        if not others or all(step.name != BROADER for step in draft.steps):
+        is_sure = has_usual(draft.string) and all(step.name != BROADER for step in draft.steps)
+        if not others or is_sure:
             return draft
         steps.insert(0, Step(USUAL_READING, draft.string, readings[0]))
     return draft._replace(

@@ -35,7 +35,7 @@ _CAPITALS = _read(
     ATN: acute tubular necrosis; AVB: atrioventricular block; AVF: arteriovenous fistula;
     AVM: arteriovenous malformation; AVN: avascular necrosis;
     AVNRT: atrioventricular nodal reentrant tachycardia; AVSD: atrioventricular septal defect;
-    BCC: basal cell carcinoma; BKA: below knee amputation; BPD: bronchopulmonary dysplasia;
+    BCC: basal cell carcinoma; BKA: below knee amputation;
     BPH: benign prostatic hyperplasia; BPPV: benign paroxysmal positional vertigo;
     BRAO: branch retinal artery occlusion; BRBPR: bright red blood per rectum;
     BRVO: branch retinal vein occlusion; BV: bacterial vaginosis;

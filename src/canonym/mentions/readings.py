@@ -86,6 +86,8 @@ _TABLE = """
       abdom bowel; bowels open = stool constip
     BP: blood pressure = mmhg systolic diastol hypertens pulse heart rate; bipolar disorder =
       manic mania lithium mood; bullous pemphigoid = blister skin bull
+    BPD: bronchopulmonary dysplasia = preterm oxygen ventilat lung infant; borderline personality
+      disorder = mood harm psych suicid; biparietal diameter = fetal gestat ultraso femur
     BS: bowel sounds = abdom soft tender; blood sugar = glucose insulin diabet; Bartter syndrome
       = hypokal alkalos renal
     CA: cancer = tumor metast chemo stage oncolog breast lung colon prostate; cardiac arrest =
@@ -522,6 +524,8 @@ _WORD = regex(r"[^\W_]+(?:-[^\W_]+)*")
 # A number behind makes a substance of it: "PSC 833".
 _SHORT = regex(r"(?<![\w/+&.-])[^\W\d_]{2,8}(?![\w/+&-]|[ ]\d{2})")
 _LEAST = 4  # letters of a beginning; shorter ones are words
+# Each of these names two diseases about as often, by the specialty.
+_OPEN = frozenset({"AS", "ASD", "BPD", "CD", "CHD", "SAD"})
 
 
 def clinical_readings(text: str) -> dict[str, str]:
@@ -558,6 +562,11 @@ def readings_of(text: str) -> tuple[str, ...]:
     if several := _several().get(short):
         return tuple(reading.text for reading in several)
     return tuple(filter(None, [text_readings().get(short) or diabetes_name(text)]))
+
+
+def has_usual(short: str) -> bool:
+    """Tell whether one reading of an abbreviation is more usual than the others."""
+    return _singular(short.upper()) not in _OPEN
 
 
 def has_several(short: str) -> bool:

@@ -71,6 +71,7 @@ _FRACTURE = regex(
     rf"(?=(?:(?:(?i:left|right|closed|open|distal|proximal|[lr]t?)\.? )*"
     rf"(?i:{_BODY}|humeral|femoral|tibial|pelvis|rib|ribs|skull|nasal|nose|spine|vertebra|nof)\b))"
 )
+_HISTORY = regex(r"^(?P<family>f(?:amily )?)?hx-(?=[a-z])", re.IGNORECASE)
 # Shorthand that is not in the table, such as "t/t" and "o/e".
 _LONE_LETTERS = regex(r"(?<![\w/])[a-z](?:/[a-z])+(?![\w/])")
 _SLASH = regex(r"[/&]")
@@ -100,8 +101,8 @@ def write_out(text: str) -> str:
     ('nausea and vomiting', 'hepatitis B/C')
     >>> write_out("R knee pain"), write_out("hip pain (L)"), write_out("L dopa")
     ('right knee pain', 'left hip pain', 'L dopa')
-    >>> write_out("#left femur"), write_out("# 2 asthma")
-    ('fracture left femur', '# 2 asthma')
+    >>> write_out("#left femur"), write_out("# 2 asthma"), write_out("Hx-gout")
+    ('fracture left femur', '# 2 asthma', 'history of gout')
     >>> write_out("recurrent U.T.I."), write_out("s.o.b."), write_out("e.g. fever")
     ('recurrent UTI', 'SOB', 'e.g. fever')
     """
@@ -109,6 +110,9 @@ def write_out(text: str) -> str:
     if _SLASH.search(text) is not None:
         text = _SHORTHAND.sub(_written_out, text)
     text = _FRACTURE.sub("fracture ", text)
+    text = _HISTORY.sub(
+        lambda match: "family history of " if match["family"] else "history of ", text
+    )
     text = _SIDE_BEFORE.sub(lambda match: f"{_SIDES[match['side'][0].lower()]} ", text)
     return _SIDE_BEHIND.sub(
         lambda match: f"{_SIDES[match['side'][0].lower()]} {match['part']}", text

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from canonym.types.annotations import (
     CORRECTION,
     ONE_OF_SEVERAL,
+    OPEN,
     OTHER_READINGS,
     USUAL_READING,
     Document,
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 __all__ = [
     "CORRECTION",
     "ONE_OF_SEVERAL",
+    "OPEN",
     "OTHER_READINGS",
     "SCOPES",
     "SIMILARITIES",

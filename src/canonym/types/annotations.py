@@ -65,7 +65,10 @@ OTHER_READINGS = "other readings"
 """Name of the step that tells what else a short form may stand for, where it is no name of that."""
 
 ONE_OF_SEVERAL = "one of several"
-"""Name of the step that tells what else a mention may mean, which does not say what names do."""
+"""Name of the step that tells what a mention may mean, which does not say what names do."""
+
+OPEN = {OTHER_READINGS: "may also stand for", ONE_OF_SEVERAL: "may mean"}
+"""How the steps that turn nothing into something are said: before, these words, after."""
 
 
 class Step(NamedTuple):

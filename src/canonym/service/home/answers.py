@@ -11,7 +11,7 @@ from canonym.exchange.mappings import mappings_of
 from canonym.service.served import Opened
 from canonym.terminology.readers.everyday import SOURCE as EVERYDAY
 from canonym.text import STEPS
-from canonym.types import OTHER_READINGS, Candidate, Link
+from canonym.types import OPEN, Candidate, Link
 
 RELATIONS = {
     "equal": ("same", "the concept is what the name says"),
@@ -114,14 +114,14 @@ class Views:
         return RELATIONS.get(mapping.supported) if mapping else None
 
     def _why(self, link: Link, best: Candidate) -> Iterator[str]:
-        how = [step.name for step in link.steps if step.name not in (*STEPS, OTHER_READINGS)]
+        how = [step.name for step in link.steps if step.name not in (*STEPS, *OPEN)]
         if link.searched not in ("", link.mention.text):
             by = f" ({', '.join(dict.fromkeys(how))})" if how else ""
             yield f"read as “{link.searched}”{by}"
         yield _matched(best)
         for step in link.steps:
-            if step.name == OTHER_READINGS:
-                yield f"“{step.before}” may also stand for: {step.after}"
+            if step.name in OPEN:
+                yield f"“{step.before}” {OPEN[step.name]}: {step.after}"
         if self._is_everyday(best):
             yield "an everyday name that canonym knows; the terminology does not have it"
         if best.sieve not in ("id", "verbatim"):
