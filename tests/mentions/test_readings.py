@@ -5,7 +5,13 @@ from __future__ import annotations
 import pytest
 
 from canonym.mentions.clinical import text_readings
-from canonym.mentions.readings import _several, clinical_readings, has_several
+from canonym.mentions.readings import (
+    OPEN_ABBREVIATIONS,
+    _several,
+    clinical_readings,
+    has_several,
+    readings_of,
+)
 
 CHOSEN = [
     ("Known MS with optic neuritis and relapses.", "MS", "multiple sclerosis"),
@@ -62,3 +68,10 @@ def test_every_reading_has_words_that_speak_for_it() -> None:
         assert len(readings) > 1 or readings[0].beside, short
         assert len({reading.text for reading in readings}) == len(readings), short
         assert all(reading.beside for reading in readings), short
+
+
+def test_an_abbreviation_with_a_usual_reading_has_it_first() -> None:
+    for short, reading in text_readings().items():
+        assert short not in OPEN_ABBREVIATIONS
+        if has_several(short) and short.isupper():
+            assert readings_of(short)[0] == reading

@@ -31,7 +31,7 @@ _CAPITALS = _read(
     AKI: acute kidney injury; AMD: age-related macular degeneration; AML: acute myeloid leukemia;
     AMS: altered mental status; AOM: acute otitis media; ARDS: acute respiratory distress syndrome;
     ARMD: age-related macular degeneration; ARVC: arrhythmogenic right ventricular cardiomyopathy;
-    ASCVD: atherosclerotic cardiovascular disease; ASD: atrial septal defect;
+    ASCVD: atherosclerotic cardiovascular disease;
     ATN: acute tubular necrosis; AVB: atrioventricular block; AVF: arteriovenous fistula;
     AVM: arteriovenous malformation; AVN: avascular necrosis;
     AVNRT: atrioventricular nodal reentrant tachycardia; AVSD: atrioventricular septal defect;

@@ -524,8 +524,9 @@ _WORD = regex(r"[^\W_]+(?:-[^\W_]+)*")
 # A number behind makes a substance of it: "PSC 833".
 _SHORT = regex(r"(?<![\w/+&.-])[^\W\d_]{2,8}(?![\w/+&-]|[ ]\d{2})")
 _LEAST = 4  # letters of a beginning; shorter ones are words
-# Each of these names two diseases about as often, by the specialty.
-_OPEN = frozenset({"AS", "ASD", "BPD", "CD", "CHD", "SAD"})
+
+OPEN_ABBREVIATIONS = frozenset({"AS", "ASD", "BPD", "CD", "CHD", "SAD"})
+"""Each of these names two diseases about as often, by the specialty."""
 
 
 def clinical_readings(text: str) -> dict[str, str]:
@@ -566,7 +567,7 @@ def readings_of(text: str) -> tuple[str, ...]:
 
 def has_usual(short: str) -> bool:
     """Tell whether one reading of an abbreviation is more usual than the others."""
-    return _singular(short.upper()) not in _OPEN
+    return _singular(short.upper()) not in OPEN_ABBREVIATIONS
 
 
 def has_several(short: str) -> bool:
