@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from canonym import Concept, Link, Linker, Name, Terminology
+from canonym import Concept, Link, Linker, Name, Relation, Terminology
 from canonym.export.explanation import explain
 
 SURE = 0.8
@@ -132,3 +132,35 @@ def test_what_a_name_contradicts_is_not_certain(linker: Linker, mention: str) ->
 )
 def test_another_order_may_say_the_same(linker: Linker, mention: str, id: str) -> None:
     assert linked(linker, mention)[0].id == id
+
+
+def test_a_name_that_contradicts_does_not_say_a_detail() -> None:
+    melanomas = [Concept("M:1", "Melanoma"), Concept("M:2", "Stage 0 melanoma")]
+    linker = Linker.build(Terminology.build(melanomas))
+    for mention, id in (("melanoma stage IIIb", "M:1"), ("stage 0 melanoma", "M:2")):
+        link, confidence = linked(linker, mention)
+        assert link.id == id
+        assert confidence > SURE
+
+
+def test_the_nearest_name_may_be_the_same_but_for_its_qualifiers() -> None:
+    records = [
+        Concept("O:1", "Osteoarthritis"),
+        Concept("O:2", "Knee"),
+        Name("Gonarthrosis", "O:2"),
+    ]
+    records.append(Concept("O:3", "Osteoarthritis NOS"))
+    link, confidence = linked(Linker.build(Terminology.build(records)), "severe osteoarthritis")
+    assert link.id == "O:1"
+    assert confidence > SURE
+
+
+def test_a_category_and_its_only_kind_are_no_rivals() -> None:
+    alike = [Concept("K:1", "Noise effects on the ear"), Concept("K:2", "Noise effects on the ear")]
+    (apart,) = Linker.build(Terminology.build(alike)).link(["noise effects on the ear"])
+    alike.append(Relation("K:2", "is_a", "K:1"))
+    (kin,) = Linker.build(Terminology.build(alike)).link(["noise effects on the ear"])
+    assert apart.confidence is not None
+    assert kin.confidence is not None
+    assert apart.confidence < SURE < kin.confidence
+    assert [candidate.context for candidate in kin.candidates] == [{}, {"kin": 1.0}]

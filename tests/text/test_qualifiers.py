@@ -6,7 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from canonym.text.qualifiers import BROADER, QUALIFIERS, bare_name, qualified
+from canonym.text.qualifiers import (
+    BROADER,
+    QUALIFIERS,
+    bare_name,
+    is_rest,
+    is_unspecified,
+    qualified,
+    reworded,
+)
 
 SAME = [
     ("asthma (disorder)", "asthma"),
@@ -233,6 +241,7 @@ def test_something_is_left_and_nothing_more_can_go(words: list[str]) -> None:
 @pytest.mark.parametrize(
     ("mention", "rest"),
     [
+        *(("fever 3 days", "fever"), ("cough, 2 weeks", "cough"), ("gout 10 yrs", "gout")),
         *(("cough x3 days", "cough"), ("Cough X3 DAYS", "Cough"), ("seizure x 2", "seizure")),
         *(("cough for the past few days", "cough"), ("vomiting since last week", "vomiting")),
         *(("chest pain, 2 hours ago", "chest pain"), ("rash since 2019", "rash")),
@@ -255,7 +264,7 @@ def test_how_long_and_how_much_is_no_part_of_a_name(mention: str, rest: str) -> 
     [
         *("trisomy 21", "diabetes type 2", "vitamin B12", "IL 10/10", "factor X 5", "x3 days"),
         *(
-            "fever 36.5",
+            *("fever 36.5", "pregnancy 12 weeks", "preterm birth 28 weeks", "newborn 3 days"),
             "fever 98.6 F",
             "factor x a",
             "cross x an",
@@ -269,3 +278,39 @@ def test_how_long_and_how_much_is_no_part_of_a_name(mention: str, rest: str) -> 
 )
 def test_numbers_of_names_stay(mention: str) -> None:
     assert qualified(mention) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "forms"),
+    [
+        (
+            "Anemia NEC",
+            ("other specified Anemia", "other Anemia", "Anemia, not elsewhere classified"),
+        ),
+        ("gout without mention of tophus", ("gout without tophus",)),
+        ("Leukemia, without mention of having recurred", ("Leukemia, not having recurred",)),
+        (
+            "Ulcer in other specified diseases classified elsewhere",
+            (
+                "Ulcer in other diseases classified elsewhere",
+                "Ulcer in diseases classified elsewhere",
+            ),
+        ),
+        ("asthma", ()),
+        ("factor NEC", ()),  # no class
+    ],
+)
+def test_a_classification_may_have_the_same_in_other_words(
+    text: str, forms: tuple[str, ...]
+) -> None:
+    assert reworded(text) == forms
+
+
+def test_the_rest_of_a_class_is_told_from_what_is_unspecified() -> None:
+    assert [is_rest(text) for text in ("anemia NEC", "gout, not elsewhere classified")] == [
+        True
+    ] * 2
+    assert is_rest("neuropathy in diseases classified elsewhere")
+    assert not is_rest("anemia, unspecified")
+    assert [is_unspecified(name) for name in ("Anemia, unspecified", "Gout NOS")] == [True] * 2
+    assert not is_unspecified("Anosmia")

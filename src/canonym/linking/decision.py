@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -22,14 +21,14 @@ from canonym.mentions.aliases import LEAST_GAIN, is_code_for
 from canonym.mentions.binomials import GENUS, organism_of
 from canonym.mentions.drug_lines import is_same_line
 from canonym.mentions.flags import FLAGS, consistent
-from canonym.mentions.lists import is_code, items_of, may_hold_joints
+from canonym.mentions.lists import holds_all, is_code, items_of, words_of
 from canonym.mentions.measurements import measurement_name
 from canonym.mentions.prepare import ABBREVIATION, DRUG_LINE, SHORT_FORM, Part, Prepared
 from canonym.mentions.status import Stated, said_by, spoken_of, status_beside_code
-from canonym.text import UNORDERED, explain, normalise
+from canonym.text import explain
 from canonym.text.characters import greek
 from canonym.text.memo import strong_forms
-from canonym.text.qualifiers import BROADER, QUALIFIERS, without_lead_in
+from canonym.text.qualifiers import BROADER, QUALIFIERS, bare_name, without_lead_in
 from canonym.types import CORRECTION, ONE_OF_SEVERAL, USUAL_READING, Mention, Step
 
 SPLIT_MARGIN = 0.02
@@ -49,11 +48,6 @@ seven terminologies that were taken out.
 """
 
 _HOLDS = 0.8  # a name that holds others is nearer than this
-_COMBINED = frozenset(
-    ["combination", "drug", "combined", "regimen", "mixture", "product", "fixed", "dose", "with"]
-)
-"""Words of a name that holds others and says no more: "telmisartan amlodipine combination"."""
-
 _SIEVE_STEPS: dict[str, tuple[str, ...]] = {IDS: ()}
 _SIEVE_STEPS.update((sieve.name, sieve.steps) for sieve in SIEVES)
 
@@ -194,39 +188,19 @@ def _is_list(whole: Draft, listed: Sequence[Draft], prepared: Prepared, names: N
     best = whole.hits[0] if whole.hits else None
     among = best is not None and best.concept in concepts
     if best is not None and not among and best.score >= _HOLDS:
-        if _is_held(best, listed, names):
+        of_parts = (
+            (part.string, *names.texts(part.hits[0])) if part.hits else () for part in listed
+        )
+        if holds_all(names.texts(best), of_parts):
             return False
         if prepared.listing is not None and prepared.listing.is_pair:
-            words, own = _words(prepared.whole.text), _words(names.name(best).text)
+            words, own = words_of(prepared.whole.text), words_of(names.name(best).text)
             if best.score >= INVERTED or (words <= own and len(own - words) < 2):
                 return False
     if not prepared.is_near:
         return True
     least = min(part.score for part in listed)
     return among and len({*concepts}) == len(concepts) and least >= NEAR and least > whole.score
-
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(normalise(text, UNORDERED).split()) - {"and", "or"}
-
-
-def _is_held(hit: ConceptHit, listed: Sequence[Draft], names: NamesOfHits) -> bool:
-    """Tell whether a name of a concept holds names of all that is listed, and no more.
-
-    "L-DOPA/benserazide" is what "benserazide, levodopa drug combination" names.
-    """
-    of_parts = [
-        {_words(part.string), *map(_words, names.texts(part.hits[0]))} if part.hits else set()
-        for part in listed
-    ]
-    for text in names.texts(hit):
-        words = _words(text)
-        if not (may_hold_joints(text) or "-" in text or words & _COMBINED):
-            continue  # "lung cancer" does not hold "lung and cancer"
-        held = [[own for own in of_part if own and own <= words] for of_part in of_parts]
-        if all(held) and words <= _COMBINED.union(*itertools.chain.from_iterable(held)):
-            return True
-    return False
 
 
 def _listing(mention: Mention, prepared: Prepared, parts: tuple[Draft, ...]) -> Draft:
@@ -502,8 +476,8 @@ def _has_short_form(best: _Best, read: _Best, name: NameOf) -> bool:
     Else an encoder passed over them: "HTN, uncontrolled" is no "uncontrolled rage".
     """
     step = read.steps[-1]
-    short = _words(step.before) - _words(step.after)
-    return not short.isdisjoint(_words(_nearest(best, name)))
+    short = words_of(step.before) - words_of(step.after)
+    return not short.isdisjoint(words_of(_nearest(best, name)))
 
 
 def _known_apart(part: Part, hits_of: Mapping[str, StringHits], name: NameOf) -> _Best | None:
@@ -543,9 +517,7 @@ def _rewritten(
         elif step.name == USUAL_READING:
             counts = len(readings) == 1
         elif known.steps[0].name == BROADER:
-            counts = not _say_more(known.steps[0], part, best, names.name)
-            rival = best.hits.hits[0] if best.hits.score >= NEAR else known.hits.hits[0]
-            counts = counts and rival.concept == known.hits.hits[0].concept
+            counts = _is_case(part, known, best, names.name)
         else:
             finding = measurement_name(_nearest(best, names.name))
             counts = step.name != "finding" or finding != step.after
@@ -559,12 +531,23 @@ def _rewritten(
     return best._replace(steps=(*best.steps, read)) if len(readings) > 1 else best
 
 
-def _say_more(step: Step, part: Part, best: _Best, name: NameOf) -> bool:
-    """Tell whether a near name says what a step leaves out, and most of what it leaves."""
-    plain = _words(step.after)
-    details = _words(part.text) - plain
-    near = (_words(name(hit).text) for hit in near_rivals(best.hits.hits))
-    return any(details & said and 2 * len(plain & said) > len(plain) for said in near)
+def _is_case(part: Part, known: _Best, best: _Best, name: NameOf) -> bool:
+    """Tell whether a mention is a case of what is known without its details.
+
+    It is not where a near name says such a detail and most of the rest, or the nearest one
+    something else than the rest.
+    """
+    step, near = known.steps[0], near_rivals(best.hits.hits)
+    plain = words_of(step.after)
+    details = words_of(part.text) - plain
+    near = [hit for hit in near if not hit.against.contradictions]
+    for said in (words_of(name(hit).text) for hit in near):
+        if details & said and 2 * len(plain & said) > len(plain):
+            return False
+    if not near or near[0].score < NEAR or near[0].concept == known.hits.hits[0].concept:
+        return True
+    bare = bare_name(name(near[0]).text)
+    return bare is not None and words_of(bare.text) == plain
 
 
 def _known_readings(part: Part, hits_of: Mapping[str, StringHits]) -> dict[int, str]:

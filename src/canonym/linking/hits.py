@@ -25,6 +25,10 @@ PREFERRED = "preferred"
 """The name among the evidence of what a caller prefers, which counts before all else."""
 
 
+KIN = "kin"
+"""The name among the evidence of what has the name of the best hit, and is above or below it."""
+
+
 class ConceptHit(NamedTuple):
     """A concept found for a string, as numbers.
 
@@ -137,6 +141,21 @@ class ConceptTable:
             described = self.terminology.concepts_at([*concepts])
             _remember(self._known, dict(zip(concepts, described, strict=True)))
         self.read_names(hit.row for hit in hits if 0 <= hit.row < n)
+
+    def are_kin(self, concept: int, others: Iterable[int]) -> bool:
+        """Tell whether a concept is one of others, or above or below one of them."""
+        id, ids = self[concept].id, [self[other].id for other in others]
+        above = self._above(id)
+        return any(other in above or id in self._above(other) for other in ids)
+
+    def _above(self, id: str) -> set[str]:
+        """Return a concept and the concepts above it."""
+        above, new = {id}, [id]
+        while new:
+            parents = (parent for child in new for parent in self.terminology.parents(child))
+            new = [parent for parent in dict.fromkeys(parents) if parent not in above]
+            above.update(new)
+        return above
 
     @functools.cached_property
     def hierarchy(self) -> Hierarchy | None:

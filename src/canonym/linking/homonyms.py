@@ -239,7 +239,9 @@ def beside_readings(draft: Draft, batch: BatchHits) -> Draft:
     if draft.hits[0].row >= batch.names.n_base:  # somebody added the name
         return draft
     concepts = [hit.concept for hit in draft.hits if hit.found_by in _SIEVES]
-    kin = {reading for reading, hit in known.items() if _are_kin(hit.concept, concepts, batch)}
+    kin = {
+        reading for reading, hit in known.items() if batch.concepts.are_kin(hit.concept, concepts)
+    }
     label = batch.concepts[draft.hits[0].concept].label
     usual, words = (set(form.split()) for form in strong_forms([readings[0], label]))
     others = {reading: hit for reading, hit in known.items() if reading not in kin}
@@ -306,24 +308,6 @@ def _ahead(
     for hit in (best, *beside, *hits):
         by_concept.setdefault(hit.concept, at_most(hit, best.score))
     return tuple(by_concept.values())
-
-
-def _are_kin(concept: int, others: Iterable[int], batch: BatchHits) -> bool:
-    """Tell whether a concept is one of others, or above or below one of them."""
-    terminology, id = batch.concepts.terminology, batch.concepts[concept].id
-    above = _above(id, terminology)
-    ids = [batch.concepts[other].id for other in others]
-    return any(other in above or id in _above(other, terminology) for other in ids)
-
-
-def _above(id: str, terminology: Terminology) -> set[str]:
-    """Return a concept and the concepts above it."""
-    above, new = {id}, [id]
-    while new:
-        parents = (parent for child in new for parent in terminology.parents(child))
-        new = [parent for parent in dict.fromkeys(parents) if parent not in above]
-        above.update(new)
-    return above
 
 
 # --- choosing -------------------------------------------------------------------------------------

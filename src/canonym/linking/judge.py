@@ -22,7 +22,7 @@ import numpy.typing as npt
 from canonym.errors import InvalidInput, Mismatch, NotTrained, ReadError
 from canonym.io.files import open_sealed, sealed, write_file
 from canonym.io.numbers import rounded, sigmoid
-from canonym.linking.hits import PREFERRED
+from canonym.linking.hits import KIN, PREFERRED
 from canonym.linking.languages import SEVERAL
 from canonym.linking.settings import IDS, SIEVES
 from canonym.mentions.doubts import bounded
@@ -122,10 +122,14 @@ class Vocabulary(NamedTuple):
 
 
 def rivals(link: Link) -> list[Candidate]:
-    """Return the candidates behind the best one, without those that give way to it."""
+    """Return the candidates behind the best one, without those that give way to it, and its kin."""
     best, *others = link.candidates
     wish = best.context.get(PREFERRED, 0.0)
-    return [other for other in others if other.context.get(PREFERRED, wish) >= wish]
+    return [
+        other
+        for other in others
+        if KIN not in other.context and other.context.get(PREFERRED, wish) >= wish
+    ]
 
 
 def signs_of(link: Link) -> dict[str, float]:

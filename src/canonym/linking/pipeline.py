@@ -213,7 +213,7 @@ class Pipeline:
         ]
         if request.context or request.filter.prefers:
             drafts = self.choose_homonyms(documents, drafts, batch, context=request.context)
-        return drafts, batch
+        return [[batch.with_kin(draft) for draft in of_document] for of_document in drafts], batch
 
     # --- stages ---------------------------------------------------------------------------------
 

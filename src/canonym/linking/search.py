@@ -14,7 +14,15 @@ import numpy.typing as npt
 from canonym.encoders import load_encoder
 from canonym.indexes import BoolArray, Searchable
 from canonym.indexes.vectors import Vectors, join_vectors, scaled_for, take_vectors
-from canonym.linking.hits import ConceptHit, ConceptTable, StringHits, at_most, near_rivals
+from canonym.linking.hits import (
+    KIN,
+    ConceptHit,
+    ConceptTable,
+    Draft,
+    StringHits,
+    at_most,
+    near_rivals,
+)
 from canonym.linking.languages import EncoderMask
 from canonym.linking.names import Filter, Names
 from canonym.linking.settings import TARGETS, Sieve, Target
@@ -516,6 +524,28 @@ class BatchHits:
             ),
             key=lambda hit: -hit.score,
         )
+
+    def with_kin(self, draft: Draft) -> Draft:
+        """Mark the concepts of the best hit's name that are above or below its concept: no rivals.
+
+        ICD-10-CM calls a category and its only kind alike, and either is meant.
+        """
+        if draft.parts:
+            return draft._replace(parts=tuple(map(self.with_kin, draft.parts)))
+        if len(draft.hits) < 2 or draft.hits[1].score < draft.hits[0].score:
+            return draft
+        best, *others = draft.hits
+        name = self.name(best).text.casefold()
+
+        def marked(hit: ConceptHit) -> ConceptHit:
+            is_kin = (
+                hit.score == best.score
+                and self.name(hit).text.casefold() == name
+                and self.concepts.are_kin(best.concept, [hit.concept])
+            )
+            return hit._replace(evidence={**hit.evidence, KIN: 1.0}) if is_kin else hit
+
+        return draft._replace(hits=(best, *map(marked, others)))
 
     def one_of_several(self, string: str, hits: Sequence[ConceptHit]) -> tuple[Step, ...]:
         """Return the step that tells between what a string does not choose, if there is such.

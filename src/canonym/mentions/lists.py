@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from canonym.mentions.composites import hide_one_things, is_quality, unhide
 from canonym.regex import regex
+from canonym.text import UNORDERED, normalise
 
 IsName = Callable[[str], bool]
 """Tells whether a string is a name of the terminology."""
@@ -25,6 +26,10 @@ _MOST_PIECES = 24
 _NEVER = _MOST_PIECES**3
 _MOST_TOGETHER = 4  # pieces of one name: "hand, foot and mouth disease" has three
 _MOST_WORDS = 6  # of a piece that shares a word with others
+# Words of a name that holds others and says no more: "telmisartan amlodipine combination".
+_COMBINED = frozenset(
+    ["combination", "drug", "combined", "regimen", "mixture", "product", "fixed", "dose", "with"]
+)
 
 # --- separators that say that a cell is a list ----------------------------------------------------
 
@@ -415,6 +420,29 @@ def listing_of(text: str) -> Listing | None:
 def may_hold_joints(text: str) -> bool:
     """Tell whether a text has a sign or word that may stand between names."""
     return _MAY_LIST.search(text) is not None
+
+
+def words_of(text: str) -> frozenset[str]:
+    """Return the words of a text, in normal form, without those that join names."""
+    return frozenset(normalise(text, UNORDERED).split()) - {"and", "or"}
+
+
+def holds_all(names: Iterable[str], of_parts: Iterable[Iterable[str]]) -> bool:
+    """Tell whether a name of a concept holds a name of each part of a list, and says no more.
+
+    >>> parts = [["L-DOPA", "levodopa"], ["benserazide"]]
+    >>> holds_all(["benserazide, levodopa drug combination"], parts), holds_all(["levodopa"], parts)
+    (True, False)
+    """
+    known = [[words for words in map(words_of, part) if words] for part in of_parts]
+    for name in names:
+        words = words_of(name)
+        if not (may_hold_joints(name) or "-" in name or words & _COMBINED):
+            continue  # "lung cancer" does not hold "lung and cancer"
+        held = [[own for own in of_part if own <= words] for of_part in known]
+        if all(held) and words <= _COMBINED.union(*itertools.chain.from_iterable(held)):
+            return True
+    return False
 
 
 def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:

@@ -187,6 +187,7 @@ _ONSET = r"[ ,]+\(?(?:(?:with )?onset (?:at |since |from )?|since |from )"
 _DAYS = "(?:mon|tues|wednes|thurs|fri|satur|sun)day"
 _MEASURED = regex(
     rf"(?:[ ,]+(?:(?-i:x)|x(?=\d)|\u00d7) ?(?:\d{{1,3}}|{_AMOUNT} ?{_UNITS})"
+    rf"|[ ,]+\d{{1,3}} ?(?:hours?|hrs?|days?|wks?|weeks?|months?|years?|yrs?|episodes?)"
     rf"|[ ,]+(?:for|over|during) (?:the )?(?:past |last )?{_AMOUNT} ?{_UNITS}"
     rf"|[ ,]+{_AMOUNT} ?(?:hours?|hrs?|days?|wks?|weeks?) ago"
     rf"|{_ONSET}age (?:of )?\d{{1,2}}(?: ?{_UNITS})?\)?"
@@ -205,6 +206,7 @@ _MEASURED = regex(
     r"(?:37\.[5-9]\d?|(?:3[89]|4[0-3]|99|10\d)(?:\.\d+)?) ?\u00b0?[fc]?)$",
     re.IGNORECASE,
 )
+_GESTATION = regex("birth|f[eo]?etal|f[eo]?etus|gestat|neonat|newborn|pregnan|premat|preterm", re.I)
 _NONE = regex(r"(?<![\d.])0(?![\d.])")  # no days of cough are no cough
 _MEASURES = regex(
     rf"(?:[\d%)\u00b0]|\b[iv]+|[cm]m|degrees?|age|sds?|[ \d]{_UNITS}"
@@ -377,7 +379,8 @@ def _once(text: str, is_name: bool) -> _Stripped:
         narrow = _NOT_ELSEWHERE if is_name else _ELSEWHERE
         if match := narrow.search(tail) or _nec(tail):
             return _Stripped(_trimmed(text[: length + match.start()]), True)
-    if not is_name and (match := _MEASURED.search(text[-_TAIL:])) and not _NONE.search(match[0]):
+    match = None if is_name or _GESTATION.search(text) else _MEASURED.search(text[-_TAIL:])
+    if match and not _NONE.search(match[0]):
         return _Stripped(_trimmed(text[: len(text) - len(match[0])]), True)
     if not is_name and (match := _OWN.search(text) or _LEAD_IN.search(text)):
         return _Stripped(text[match.end() :])

@@ -117,7 +117,8 @@ class Candidate:
         What each scorer gave this concept's best name, by encoder.
     context : dict of str to float
         What each kind of evidence around the mention adds, where several concepts have the name and
-        that decided between them; see `canonym.linking.homonyms.Homonyms`.
+        that decided between them; see `canonym.linking.homonyms.Homonyms`. ``kin`` is 1 for a
+        concept above or below the best one that has its name too, and is no rival of it.
     against : Against
         What speaks against it, see `canonym.mentions.contrasts`. Of what a search found, the first
         and its near rivals have it, and all where one of these contradicts.
