@@ -25,6 +25,7 @@ _DIMENSIONS = {
     "thickness": ({"thin", "thinned"}, {"thick", "thickened"}),
     "number": ({"few", "sparse"}, {"many", "supernumerary", "multiple"}),
 }
+_NOUNS = frozenset(_DIMENSIONS)
 
 
 def dimension_contrasts(words: Sequence[str], others: Sequence[str]) -> Iterator[Contradiction]:
@@ -33,7 +34,7 @@ def dimension_contrasts(words: Sequence[str], others: Sequence[str]) -> Iterator
     >>> [*dimension_contrasts("decreased width of nose".split(), "wide nose".split())]
     [Contradiction(kind='opposite', mention='decreased width', name='wide')]
     """
-    for noun, senses in _DIMENSIONS.items():
+    for noun, senses in _DIMENSIONS.items() if _NOUNS.intersection((*words, *others)) else ():
         for side, opposite, is_mention in ((words, others, True), (others, words, False)):
             if noun not in side:
                 continue

@@ -411,7 +411,8 @@ class Preparation:
             alternatives = (*alternatives, Step(USUAL_READING, text, reading))
         rewrites = (*rewrites, *(Step("space", text, other) for other in apart.texts))
         if self.speller is not None:
-            full = (*in_full(text), *unclipped(text, self.speller.completions))
+            whole = () if speller is None else unclipped(text, speller.completions)
+            full = (*in_full(text), *whole)
             rewrites = (*rewrites, *(Step(USUAL_READING, text, phrase) for phrase in full))
         genera, initials = organism_steps(text, self.binomials, context.around)
         alternatives, rewrites = (*alternatives, *genera), (*rewrites, *initials)
