@@ -873,9 +873,27 @@ def _judge_cuts() -> str:
     return "\n".join([*head, *lines]) + "\n"
 
 
+def _outside() -> str:
+    sources = {name: _result("outside")[name] for name in _OUTSIDE}
+    bands = [band["from"] for band in sources[_OUTSIDE[0]]["bands"]]
+    heads = [f"{low:g} to {high:g}" for low, high in zip(bands, (1, *bands), strict=False)]
+    lines = [f"| | names | {' | '.join(heads)} | NIL |", "|---|--:|" + "--:|" * (len(bands) + 1)]
+    for name, row in sources.items():
+        cells = [
+            f"{100 * band['right'] / band['links']:.1f} % of {band['links']:,}"
+            for band in row["bands"]
+        ]
+        lines.append(f"| {name} | {row['names']:,} | {' | '.join(cells)} | {row['nil']:,} |")
+    return "\n".join(lines) + "\n"
+
+
 def _judged(row: dict[str, Any]) -> list[str]:
     return [f"{row[key]:.1f}" if key in row else "" for key in _JUDGED]
 
+
+_OUTSIDE = (
+    *("HPO, later names", "ICD-9-CM, long", "ICD-9-CM, short", "ICD-10 of the WHO", "drugs"),
+)
 
 _RELATION_SOURCES = {
     "is_a": "MeSH, CTD, Disease Ontology, HPO, UBERON",
@@ -987,6 +1005,7 @@ _TABLES = {
     "speed-line": _speed_line,
     "judge": _judge,
     "judge-cuts": _judge_cuts,
+    "outside": _outside,
     "rules": _rules,
     "fit-share": _fit_share,
     "thresholds": _nil,

@@ -6,6 +6,7 @@ import pytest
 
 from canonym import Concept, Link, Linker, Name, Relation, Terminology
 from canonym.export.explanation import explain
+from canonym.mentions.doubts import LONE_SLIP
 
 SURE = 0.8
 RECORDS = [
@@ -164,3 +165,12 @@ def test_a_category_and_its_only_kind_are_no_rivals() -> None:
     assert kin.confidence is not None
     assert apart.confidence < SURE < kin.confidence
     assert [candidate.context for candidate in kin.candidates] == [{}, {"kin": 1.0}]
+
+
+def test_a_word_that_stands_alone_may_be_no_slip() -> None:
+    drugs = ["Azithromycin", "Azithromycin tablet", "Ibuprofen", "Ibuprofen lysine", "Serine"]
+    records = [Concept(f"D:{n}", name) for n, name in enumerate(drugs)]
+    linker = Linker.build(Terminology.build(records))
+    alone, beside = linked(linker, "azythromycin"), linked(linker, "azythromycin tablet")
+    assert (alone[0].id, beside[0].id) == ("D:0", "D:1")
+    assert SURE < alone[1] <= LONE_SLIP < beside[1]

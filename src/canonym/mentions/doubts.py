@@ -43,6 +43,11 @@ FAR_SLIP = 0.5
 """A word that is no likely slip of the one that it was corrected to (`is_likely_slip`) is never
 more likely to be that than this: *coumadin* is no *coumarin*, and an *enema* no *edema*."""
 
+LONE_SLIP = 0.9
+"""A mention of one word that was corrected is never more likely than this: what looks misspelt may
+be a name that the terminology lacks. Of 95 such names of drugs, 82 were right, and some 5 more by
+their letters."""
+
 SAME_WORDS = 0.8
 """A name that has the words of the mention and small ones beside them is never less likely than
 this, however near a name with fewer is: of 17 such names in two corpora, 14 were right."""
@@ -62,8 +67,10 @@ def bounded(link: Link, probability: float) -> float:
     elif probability > ANOTHER and best.sieve == "search" and _is_another(link, best):
         probability = ANOTHER
     steps = {step.name for step in link.steps}
-    if CORRECTION in steps and not all(map(_is_likely, link.steps)):
-        probability = min(probability, FAR_SLIP)
+    if CORRECTION in steps:
+        alone = len(link.mention.text.split()) == 1
+        most = (LONE_SLIP if alone else 1.0) if all(map(_is_likely, link.steps)) else FAR_SLIP
+        probability = min(probability, most)
     if ONE_OF_SEVERAL in steps or _is_rest(link, best):
         probability = min(probability, BESIDE)
     if OTHER_READINGS in steps:
