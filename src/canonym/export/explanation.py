@@ -110,6 +110,6 @@ def _id_lines(best: Candidate) -> Iterator[str]:
 
 
 def _gains(best: Mapping[str, float], second: Mapping[str, float]) -> str:
-    gains = {name: worth - second[name] for name, worth in best.items()}
+    gains = {name: worth - second.get(name, 0.0) for name, worth in best.items()}
     most = sorted(gains, key=lambda name: (-abs(gains[name]), name))[:_REASONS]
     return ", ".join(f"{name} {gains[name]:+.2f}" for name in most)
