@@ -457,3 +457,15 @@ def test_words_of_an_earlier_one_are_added_and_taken_away(tmp_path: Path) -> Non
     expected = Speller.build(["heart attack", "panic attack"])
     assert list(Speller.load(tmp_path).words()) == list(expected.words())
     assert list(expected.words()) == [(b"attack", 2), (b"heart", 1), (b"panic", 1)]
+
+
+def test_a_beginning_of_contrary_words_is_completed_by_none() -> None:
+    names = ["Hypertensive crisis", "Internal hernia", "Bacterial pneumonia", "Left hernia"]
+    speller = Speller.build(names)
+    assert [speller.completions(word) for word in ("hyp", "int", "bact")] == [
+        (),
+        (),
+        ("bacterial",),
+    ]
+    assert speller.completions("hypert") == ("hypertensive",)  # it is clear by now
+    assert [speller.completions(word) for word in ("BACT", "ba", "hernia")] == [()] * 3

@@ -32,6 +32,7 @@ def test_another_order_is_another_thing(mention: str, name: str) -> None:
         ("Eaton-Lambert syndrome", "Lambert-Eaton syndrome"),
         ("diabetes type 2 with CKD stage 3", "CKD stage 3 with diabetes type 2"),
         ("knee pain", "pain, knee"),
+        ("aplasia/hypoplasia of the thumb", "hypoplasia/aplasia of the thumb"),
         ("2,4-dinitrophenol", "dinitrophenol, 2,4-"),
         ("stage 3 kidney disease", "kidney disease stage 3"),
     ],

@@ -48,6 +48,7 @@ seven terminologies that were taken out.
 """
 
 _HOLDS = 0.8  # a name that holds others is nearer than this
+_REWORDED = SIEVES[1]  # a name in other words is as near as one in another normal form
 _SIEVE_STEPS: dict[str, tuple[str, ...]] = {IDS: ()}
 _SIEVE_STEPS.update((sieve.name, sieve.steps) for sieve in SIEVES)
 
@@ -322,15 +323,15 @@ def _stated_of_concept(
     part: Part, hits_of: Mapping[str, StringHits], names: NamesOfHits
 ) -> _Best | None:
     """Return the name that says the status of a concept: *hx gout*, "Personal history of gout"."""
-    core, written, sieve = hits_of[part.text], part.stated[0], SIEVES[1]
+    core, written = hits_of[part.text], part.stated[0]
     own = set(strong_forms(names.texts(core.hits[0])))
     hits = (hit for stated in part.stated[:2] for hit in hits_of[stated.text].hits)
     for hit in (hit for hit in hits if hit.concept != core.hits[0].concept):
         text = names.name(hit).text
         if said_by(text) == written.says and not own.isdisjoint(strong_forms(spoken_of(text))):
-            scores = {sieve.name: sieve.score}
-            hit = hit._replace(score=sieve.score, found_by=sieve.name, scores=scores)
-            known = _before(StringHits((hit,), sieve.name), core)
+            name, score = _REWORDED.name, _REWORDED.score
+            hit = hit._replace(score=score, found_by=name, scores={name: score})
+            known = _before(StringHits((hit,), name), core)
             return _Best(text, known, (Step("wording", written.text, text),), written.left)
     return None
 

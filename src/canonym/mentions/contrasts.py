@@ -392,6 +392,21 @@ for _line, _prefixes in enumerate(PREFIXES.strip().splitlines()):
         _PREFIX_LINES.setdefault(_prefix, set()).add(_line)
 
 
+@functools.lru_cache(maxsize=1 << 12)
+def begins_contraries(start: str) -> bool:
+    """Tell whether two words or prefixes that exclude each other begin so.
+
+    >>> [begins_contraries(start) for start in ("hyp", "int", "hyper", "congen")]
+    [True, True, False, False]
+    """
+    lines = [
+        line for prefix, own in _PREFIX_LINES.items() if prefix.startswith(start) for line in own
+    ]
+    senses = {sense for word, own in _SENSES.items() if word.startswith(start) for sense in own}
+    of_words = [(kind, line) for kind, line, _ in senses]
+    return len(set(lines)) < len(lines) or len(set(of_words)) < len(of_words)
+
+
 def affix_contrast(word: str, other: str) -> str | None:
     """Return ``"prefix"`` where words differ by prefixes or endings that exclude each other."""
     if word[-_LEAST_REST:] != other[-_LEAST_REST:] and word[:_LEAST_REST] != other[:_LEAST_REST]:

@@ -19,7 +19,7 @@ _KINDS = ("{} stage {}", "{} type {}", "{} grade {}", "{} class {}", "{} {} diso
 _SAYS_KIND = regex(r"\b(?:class|degree|factor|grade|group|level|phase|stage|type)$", re.I)
 _SHORT = regex(r"(?<![\w/+&.-])[A-Z]{2,5}(?![\w/+&-])")
 _LETTERS = regex(r"[^\W\d_]{3,}")  # of a word that may tell a reading
-_WORD = regex(r"[^\W\d_]+")
+_WORD = regex(r"(?<![^\W_])[^\W\d_]+(?![^\W_])")  # no part of "D-Pen2"
 _MOST_CLIPPED, _MOST_PHRASES = 3, 64
 _MOST = 2  # abbreviations without one usual reading in a mention
 

@@ -19,7 +19,7 @@ _HEADED = frozenset({"of", "in", "by", "from"})
 _POSSESSIVES = frozenset({"my", "your", "her", "our", "their"})
 _PASSIVE = frozenset({"got", "gets", "get", "was", "were", "is", "are", "been"})
 _RELATING = _HEADED | _POSSESSIVES | {"due", "secondary", "to", "than", "versus", "vs"}
-_COUPLED = regex(r"(?<![\w-])([A-Za-z]{3,})[-/]([A-Za-z]{3,})(?![\w-])")
+_COUPLED = regex(r"(?<![\w-])([A-Za-z]{3,})-([A-Za-z]{3,})(?![\w-])")
 _NUMBER = regex(r"\d+")
 
 
