@@ -265,6 +265,7 @@ def test_how_long_and_how_much_is_no_part_of_a_name(mention: str, rest: str) -> 
         *("trisomy 21", "diabetes type 2", "vitamin B12", "IL 10/10", "factor X 5", "x3 days"),
         *(
             *("fever 36.5", "pregnancy 12 weeks", "preterm birth 28 weeks", "newborn 3 days"),
+            *("menopause at 51 years", "survival of 5 years", "infant under 28 days", "day 3 days"),
             "fever 98.6 F",
             "factor x a",
             "cross x an",

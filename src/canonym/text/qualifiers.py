@@ -185,9 +185,16 @@ _AMOUNT = (
 )
 _ONSET = r"[ ,]+\(?(?:(?:with )?onset (?:at |since |from )?|since |from )"
 _DAYS = "(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+# "At 51 years" is an age, and "of 2 hours", "under 28 days" belong to a name.
+_RELATING = (
+    *("about", "after", "age", "aged", "at", "before", "between", "by", "day", "every", "first"),
+    *("from", "in", "last", "of", "over", "past", "than", "to", "under", "until", "week", "within"),
+)
+_UNRELATED = "".join(rf"(?<!\b{word})" for word in _RELATING)
+_WRITTEN_UNITS = "(?:hours?|hrs?|days?|wks?|weeks?|months?|years?|yrs?|episodes?)"
 _MEASURED = regex(
     rf"(?:[ ,]+(?:(?-i:x)|x(?=\d)|\u00d7) ?(?:\d{{1,3}}|{_AMOUNT} ?{_UNITS})"
-    rf"|[ ,]+\d{{1,3}} ?(?:hours?|hrs?|days?|wks?|weeks?|months?|years?|yrs?|episodes?)"
+    rf"|{_UNRELATED}[ ,]+\d{{1,3}} ?{_WRITTEN_UNITS}"
     rf"|[ ,]+(?:for|over|during) (?:the )?(?:past |last )?{_AMOUNT} ?{_UNITS}"
     rf"|[ ,]+{_AMOUNT} ?(?:hours?|hrs?|days?|wks?|weeks?) ago"
     rf"|{_ONSET}age (?:of )?\d{{1,2}}(?: ?{_UNITS})?\)?"
