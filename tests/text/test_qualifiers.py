@@ -241,6 +241,7 @@ def test_something_is_left_and_nothing_more_can_go(words: list[str]) -> None:
 @pytest.mark.parametrize(
     ("mention", "rest"),
     [
+        ("newborn with cough x3 days", "newborn with cough"),
         *(("fever 3 days", "fever"), ("cough, 2 weeks", "cough"), ("gout 10 yrs", "gout")),
         *(("cough x3 days", "cough"), ("Cough X3 DAYS", "Cough"), ("seizure x 2", "seizure")),
         *(("cough for the past few days", "cough"), ("vomiting since last week", "vomiting")),

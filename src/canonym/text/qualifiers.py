@@ -191,10 +191,11 @@ _RELATING = (
     *("from", "in", "last", "of", "over", "past", "than", "to", "under", "until", "week", "within"),
 )
 _UNRELATED = "".join(rf"(?<!\b{word})" for word in _RELATING)
-_WRITTEN_UNITS = "(?:hours?|hrs?|days?|wks?|weeks?|months?|years?|yrs?|episodes?)"
+_LASTING = r"[ ,]+\d{1,3} ?(?:hours?|hrs?|days?|wks?|weeks?|months?|years?|yrs?|episodes?)"
+_LASTED = regex(_LASTING, re.IGNORECASE)
 _MEASURED = regex(
     rf"(?:[ ,]+(?:(?-i:x)|x(?=\d)|\u00d7) ?(?:\d{{1,3}}|{_AMOUNT} ?{_UNITS})"
-    rf"|{_UNRELATED}[ ,]+\d{{1,3}} ?{_WRITTEN_UNITS}"
+    rf"|{_UNRELATED}{_LASTING}"
     rf"|[ ,]+(?:for|over|during) (?:the )?(?:past |last )?{_AMOUNT} ?{_UNITS}"
     rf"|[ ,]+{_AMOUNT} ?(?:hours?|hrs?|days?|wks?|weeks?) ago"
     rf"|{_ONSET}age (?:of )?\d{{1,2}}(?: ?{_UNITS})?\)?"
@@ -213,6 +214,7 @@ _MEASURED = regex(
     r"(?:37\.[5-9]\d?|(?:3[89]|4[0-3]|99|10\d)(?:\.\d+)?) ?\u00b0?[fc]?)$",
     re.IGNORECASE,
 )
+# There it is the age of a child: *preterm 28 weeks*.
 _GESTATION = regex("birth|f[eo]?etal|f[eo]?etus|gestat|neonat|newborn|pregnan|premat|preterm", re.I)
 _NONE = regex(r"(?<![\d.])0(?![\d.])")  # no days of cough are no cough
 _MEASURES = regex(
@@ -386,8 +388,9 @@ def _once(text: str, is_name: bool) -> _Stripped:
         narrow = _NOT_ELSEWHERE if is_name else _ELSEWHERE
         if match := narrow.search(tail) or _nec(tail):
             return _Stripped(_trimmed(text[: length + match.start()]), True)
-    match = None if is_name or _GESTATION.search(text) else _MEASURED.search(text[-_TAIL:])
-    if match and not _NONE.search(match[0]):
+    match = None if is_name else _MEASURED.search(text[-_TAIL:])
+    is_age = match is not None and _LASTED.fullmatch(match[0]) and _GESTATION.search(text)
+    if match and not is_age and not _NONE.search(match[0]):
         return _Stripped(_trimmed(text[: len(text) - len(match[0])]), True)
     if not is_name and (match := _OWN.search(text) or _LEAD_IN.search(text)):
         return _Stripped(text[match.end() :])
