@@ -61,11 +61,14 @@ def client(serving: Callable[..., TestClient], index: Path, tmp_path: Path) -> T
 
 
 def _readers() -> list[psutil.Process]:
-    return [
-        child
-        for child in psutil.Process().children()
-        if child.status() != psutil.STATUS_ZOMBIE and "canonym.review.upload" in child.cmdline()
-    ]
+    return [child for child in psutil.Process().children() if _reads(child)]
+
+
+def _reads(child: psutil.Process) -> bool:
+    try:
+        return child.status() != psutil.STATUS_ZOMBIE and "canonym.review.upload" in child.cmdline()
+    except psutil.NoSuchProcess:  # it has ended meanwhile
+        return False
 
 
 @pytest.mark.parametrize(
