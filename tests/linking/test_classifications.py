@@ -29,6 +29,14 @@ RECORDS = [
     Concept("C:24", "Conductive hearing loss, unilateral, with restricted hearing"),
     *(Concept("C:25", "Tuberculous pleurisy"), Concept("C:26", "Cone-rod dystrophy")),
     *(Concept("C:27", "Wide nasal base"), Concept("C:28", "17beta-hydroxy-5alpha-androstan-3-one")),
+    *(Concept("C:31", "Benign neoplasm of endocrine pancreas"), Name("Islet cell tumor", "C:31")),
+    *(Concept("C:32", "Malignant neoplasm of endocrine pancreas"), Concept("C:33", "Colon cancer")),
+    *(Concept("C:34", "Carcinoma in situ of colon"), Concept("C:35", "Melanoma in situ")),
+    *(Concept("C:36", "Retinitis pigmentosa"), Concept("C:37", "Benign neoplasm of thyroid gland")),
+    *(Name("thyroid adenoma", "C:37"), Concept("C:38", "Spondylometaphyseal dysplasia")),
+    *(Name("SMD", "C:38"), Concept("C:39", "Sialic acid storage disease"), Name("SD", "C:39")),
+    *(Concept("C:40", "Alpers disease"), Concept("C:41", "Alder syndrome")),
+    *(Name("Alder anomaly", "C:41"), Concept("C:42", "Melanoma")),
     *(Concept("C:29", "Encounter for screening for depression"), Concept("C:30", "Malaria")),
 ]
 
@@ -58,6 +66,21 @@ def linked(linker: Linker, mention: str) -> tuple[Link, float]:
 def test_the_rest_of_a_class_is_found_as_the_terminology_calls_it(
     linker: Linker, mention: str, id: str
 ) -> None:
+    link, confidence = linked(linker, mention)
+    assert link.id == id
+    assert confidence > SURE
+
+
+@pytest.mark.parametrize(
+    ("mention", "id"),
+    [
+        ("stage 0 colon cancer", "C:34"),
+        ("cancer of the colon (stage 0)", "C:34"),
+        ("melanoma, stage 0", "C:35"),
+        ("stage II colon cancer", "C:33"),
+    ],
+)
+def test_a_cancer_of_stage_0_is_one_in_situ(linker: Linker, mention: str, id: str) -> None:
     link, confidence = linked(linker, mention)
     assert link.id == id
     assert confidence > SURE
@@ -117,6 +140,12 @@ def test_a_detail_is_not_left_out_where_a_near_name_says_it(linker: Linker) -> N
         "decreased width of nasal base",
         "3-alpha-hydroxy-5-beta-androstan-17-one",
         "pleurisy without effusion or tuberculosis",
+        "islet cell cancer",
+        "islet cell carcinoma",
+        "pseudoretinitis pigmentosa",
+        "thyrotrope adenoma",
+        "SMDS",
+        "SD/THE",
     ],
 )
 def test_what_a_name_contradicts_is_not_certain(linker: Linker, mention: str) -> None:
@@ -127,6 +156,10 @@ def test_what_a_name_contradicts_is_not_certain(linker: Linker, mention: str) ->
     ("mention", "id"),
     [
         ("dystrophy, cone-rod", "C:26"),
+        ("benign islet cell tumor", "C:31"),
+        ("SMDs", "C:38"),
+        ("Alper's disease", "C:40"),
+        ("Alper\u2019s syndrome", "C:40"),
         ("increased width of nasal base", "C:27"),
         ("17 beta-hydroxy-5 alpha-androstan-3-one", "C:28"),
     ],

@@ -26,6 +26,7 @@ from canonym.linking.hits import (
 from canonym.linking.languages import EncoderMask
 from canonym.linking.names import Filter, Names
 from canonym.linking.settings import TARGETS, Sieve, Target
+from canonym.mentions.additions import says_behavior
 from canonym.mentions.contrasts import NOTHING, against, apart_by, differs_in_meaning
 from canonym.mentions.letter_case import sentence_case
 from canonym.mentions.species import species_of
@@ -567,7 +568,8 @@ class BatchHits:
         name = self.name(hit).text
         if name == string:
             return NOTHING
-        if name.casefold() != string.casefold() and not name.isupper():
+        is_symbol = name.casefold() == string.casefold() or name.isupper()
+        if not is_symbol and not says_behavior(string):
             return against(string, name)
         concept = self.concepts[hit.concept]
         case_counts = species_of(concept.types, concept.label) is not None

@@ -8,7 +8,7 @@ name, so that an encoder finds it near. The other way round, *ketamine* is more 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from canonym.mentions.opposites import KINDS, PRIVATION, QUALIFIERS, SMALL, TAGS, UNSPECIFIED
@@ -16,7 +16,7 @@ from canonym.regex import regex
 from canonym.text.memo import strong_forms
 from canonym.text.short_forms import spelt_by
 from canonym.text.words import inversion
-from canonym.types import Against
+from canonym.types import Against, Contradiction
 
 _FINDINGS: Final = frozenset(
     """
@@ -28,6 +28,7 @@ _SAYS_MORE = (QUALIFIERS | PRIVATION | _FINDINGS) - {"negative"}  # a sign of ma
 # What the name of a molecule may have more, or a catalogue of genes.
 _SAYS_NOTHING = frozenset({"acid", "anhydrous", "complex", "human", "included", "salt"})
 _MALIGNANT = frozenset({"cancer", "carcinoma", "malignancy", "malignant", "sarcoma"})
+_BENIGN = frozenset({"benign", "nonmalignant", "noncancerous"})
 _ENDS = "blastoma carcinoma leukemia lymphoma melanoma myeloma sarcoma"
 _MALIGNANT_ENDS = tuple(_ENDS.split(" "))
 _GROWTHS = frozenset({"growth", "lesion", "mass", "neoplasm", "tumor"})
@@ -111,6 +112,31 @@ def names_another(against: Against, name: str) -> bool:
     return (
         _is_malignant(own, missing) or _is_of_disease(own, missing) or _is_ill(own, missing, name)
     )
+
+
+def says_behavior(text: str) -> str:
+    """Return the word of a text that says whether a growth is benign or malignant, "" without one.
+
+    One of both kinds says neither.
+
+    >>> says_behavior("islet cell cancer"), says_behavior("benign islet cell tumor")
+    ('cancer', 'benign')
+    """
+    words = strong_forms([text])[0].split()
+    malignant = [word for word in words if word in _MALIGNANT or word.endswith(_MALIGNANT_ENDS)]
+    benign = [word for word in words if word in _BENIGN]
+    return "" if malignant and benign else next(iter((*malignant, *benign)), "")
+
+
+def behavior_contrasts(mention: str, label: str) -> Iterator[Contradiction]:
+    """Yield what contradicts where one side is a cancer, and the other a benign growth.
+
+    A name may leave open what the label of its concept says: "Islet cell tumor" is a name of
+    "Benign neoplasm of endocrine pancreas".
+    """
+    behavior, other = says_behavior(mention), says_behavior(label)
+    if behavior and other and (behavior in _BENIGN) is not (other in _BENIGN):
+        yield Contradiction("opposite", behavior, other)
 
 
 def _says_more(missing: Sequence[str], name: str) -> bool:

@@ -15,7 +15,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from canonym.mentions.additions import relation_of
+from canonym.mentions.additions import behavior_contrasts, relation_of
 from canonym.mentions.dimensions import HIGH, LOW, dimension_contrasts
 from canonym.mentions.inflection import are_inflected
 from canonym.mentions.letter_case import VOWEL, case_contrasts, last_capital_contrasts
@@ -46,6 +46,9 @@ NOTHING = Against()
 _FILLERS = frozenset({"of", "the"})
 _SUFFIXES = ("penia", "cytosis", "philia")
 _LEAST_REST = 4  # letters of a word behind a prefix
+_LAST_SMALL = regex(r"\W(?:of|the)$", re.IGNORECASE)
+# What acts on a gland, or comes from the pituitary, is no part of the gland.
+_TROPIC = regex(r"(adren|cortic|gonad|lact|mamm|somat|thyr)o?(?:cortico)?trop\w*")
 _ROMAN = {"i": "1", "v": "5", "x": "10"}
 _DESIGNATOR = regex(r"\d+[a-z]?|[a-z]|[a-z]\d+|\d+[a-z]\d+")
 _ROMAN_NUMBERS = ("II", "III", "IV", "VI", "VII", "VIII", "IX", "XI")
@@ -145,12 +148,24 @@ def differs_in_meaning(mention: str, name: str) -> bool:
         return True
     if mention.casefold() == name.casefold():
         return False
+    if _is_plural_of_symbol(mention, name) or _ends_small(mention) is not _ends_small(name):
+        return True
     turns = _TURNING.search(mention) or _TURNING.search(name)
     if not turns and not may_be_moved(mention, name):
         return False
     words, others = (form.split() for form in strong_forms([mention, name]))
     against = (*_of_negation(words, others), *order_contrasts(mention, name, words, others))
     return next(iter(against), None) is not None
+
+
+def _ends_small(text: str) -> bool:
+    """Tell whether a text ends with a word that ends no phrase: the second form of "SD/THE"."""
+    return _LAST_SMALL.search(text) is not None and ", " not in text
+
+
+def _is_plural_of_symbol(mention: str, name: str) -> bool:
+    """Tell whether a mention is a symbol of capitals and a capital S: no *SMDS* is an "SMD"."""
+    return mention == f"{name}S" and name.isupper() and VOWEL.search(name) is None
 
 
 # Words that deny something, or relate what stands on their sides.
@@ -169,7 +184,8 @@ def against(mention: str, name: str, *, label: str = "", case_counts: bool = Fal
 
     With `case_counts` the case of a symbol says what it stands for, as for genes of several
     species; else only that of very short symbols does, and of acronyms that are spelt like words
-    of everyday English; the `label` of the concept tells them from words in capitals.
+    of everyday English; the `label` of the concept tells them from words in capitals, and may say
+    that a growth is benign.
 
     >>> against("mild hypokalemia", "Hyperkalemia").contradictions
     (Contradiction(kind='prefix', mention='hypokalemia', name='hyperkalemia'),)
@@ -200,9 +216,11 @@ def against(mention: str, name: str, *, label: str = "", case_counts: bool = Fal
         contradictions += _of_head(left_words, others)
         contradictions += dimension_contrasts(words, others)
         contradictions += case_contrasts(mention, name, label)
-        left += [word for word in _lettered(left_words, words) if word not in _FILLERS]
+        small = frozenset() if _ends_small(mention) else _FILLERS
+        left += [word for word in _lettered(left_words, words) if word not in small]
         missing += [word for word in _lettered(missing_words, others) if word not in _FILLERS]
     contradictions += last_capital_contrasts(mention, name)
+    contradictions += behavior_contrasts(mention, label)
     if not (left or missing or contradictions or is_inflected):
         return NOTHING
     relation = "related" if contradictions else relation_of(left, missing, name)
@@ -413,6 +431,9 @@ def affix_contrast(word: str, other: str) -> str | None:
         return None
     if word != other and _stem(word) and _stem(word) == _stem(other):
         return "prefix"
+    for tropic, gland in ((_TROPIC.fullmatch(word), other), (_TROPIC.fullmatch(other), word)):
+        if tropic and gland.startswith(tropic[1]) and not gland.startswith(f"{tropic[1]}ot"):
+            return "prefix"
     for prefix, lines in _PREFIX_LINES.items():
         rest = word[len(prefix) :]
         if len(rest) < _LEAST_REST or not word.startswith(prefix) or not other.endswith(rest):
@@ -420,7 +441,7 @@ def affix_contrast(word: str, other: str) -> str | None:
         if lines & _PREFIX_LINES.get(other[: -len(rest)], set()) and word != other:
             return "prefix"
     shorter, longer = sorted((word, other), key=len)
-    denied = len(shorter) > _LEAST_REST and longer.endswith(shorter)
+    denied = len(shorter) > _LEAST_REST and longer.endswith(shorter) and longer != "paranasal"
     return "prefix" if denied and longer[: -len(shorter)] in PRIVATIVE else None
 
 

@@ -92,15 +92,23 @@ def last_capital_contrasts(mention: str, name: str) -> Iterator[Contradiction]:
 
     Capitals that read as a word may be one: what *ulcer* is to "ULCERS".
     """
-    if "S" not in name:
+    for word, short in _with_capital_s(mention, name):
+        yield Contradiction("letter", word, short)
+    for word, short in _with_capital_s(name, mention):
+        yield Contradiction("letter", short, word)
+
+
+def _with_capital_s(text: str, other: str) -> Iterator[tuple[str, str]]:
+    """Yield the words of a text that another has with a capital S more, and how it has them."""
+    if "S" not in other:
         return
-    words = {word.casefold(): word for word in _SYMBOL.findall(mention)}
-    for short in _SYMBOL.findall(name):
+    words = {word.casefold(): word for word in _SYMBOL.findall(text)}
+    for short in _SYMBOL.findall(other):
         word = words.get(short[:-1].casefold())
         if short[-1] != "S" or not short.isupper() or word is None or short.casefold() in words:
             continue
         if not _READS_AS_WORD.fullmatch(short) or (word.isupper() and len(short) <= _SHORT_FORM):
-            yield Contradiction("letter", word, short)
+            yield word, short
 
 
 def _is_plain_case(word: str) -> bool:

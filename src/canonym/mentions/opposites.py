@@ -124,6 +124,7 @@ PRIVATIVE = frozenset(
     (
         *("non", "un", "in", "im", "ir", "dis", "an", "a", "anti", "de", "des"),  # a denial
         *("es", "lev", "levo", "dextro", "dex", "ar", "nor", "iso"),  # another molecule
+        *("hemi", "para", "pre", "pseudo"),  # half of it, beside it, before it, and like it only
     )
 )
 """Prefixes that make another thing of the word behind them."""

@@ -53,6 +53,7 @@ _BLOCK = 1 << 16  # words written at once
 _WORD = regex(r"[^\W\d_]+")
 _TOKEN = regex(r"[^\W_]+")
 _WHOLE = regex(r"[\W_]?[^\W\d_]+[\W_]?")
+_POSSESSIVE = ("'s", "\u2019s")
 _CAPITAL_S = regex(r"(?<=[a-z])S(?![^\W_])")
 _ARRAYS = {
     "letters": np.uint8,
@@ -254,6 +255,8 @@ class Speller:
         start, end = next(itertools.islice(_WORD.finditer(text), unknown[0], None)).span()
         word = normalise(text[start:end], PLAIN)
         alone = len(words) == 1
+        if text[end : end + 2] in _POSSESSIVE and f"{word}s" in self:
+            return ()  # *Alper's* is "Alpers", and no slip of "Alder"
         # A part of a code is no word: "hb" of "hb123" is followed by a digit.
         whole = _WHOLE.fullmatch(text[max(0, start - 1) : end + 1])
         least = _GUESSED_ALONE if alone else _GUESSED

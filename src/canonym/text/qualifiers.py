@@ -76,6 +76,11 @@ _OTHERS = (
     regex(r"(\bin other )specified (?=\w)", re.IGNORECASE),
     regex(r"(\bin )other (?:specified )?(?=\w)", re.IGNORECASE),
 )
+_STAGE_0 = regex(r"^stage 0 |,? \(?stage 0\)?$", re.IGNORECASE)
+_CANCER = regex(
+    r"(?P<site>.+) (?:cancer|carcinoma)|(?:cancer|carcinoma) of (?:the )?(?P<place>.+)",
+    re.IGNORECASE,
+)
 _UNSAID = regex(rf"\b(?:{_UNSPECIFIED})\b|\bN\.?O\.?S\b", re.IGNORECASE)
 _CLASSIFIED_END = ("elsewhere classified", "classified elsewhere")
 
@@ -150,7 +155,7 @@ _DEGREES = (
     "|intermittent|(?:mild|moderate)(?:[- ]to[- ](?:moderate|severe))?|new(?:[- ]onset)?|occasional"
     "|persistent|recurrent|(?:poorly |un|well[- ])controlled|serious|severe|significant|slight"
     "|small|some|stable|terrible|tremendous|unbearable|worsening"
-    "|(?:clinical |pathologic )?(?:grade|stage) (?:[0-4]|I{1,3}|IV)[abc]?"
+    "|(?:clinical |pathologic )?(?:grade|stage) (?:[1-4]|I{1,3}|IV)[abc]?"
 )
 _SIDES = "bilateral|(?:left|right)(?:[- ]sided)?|unilateral"
 # Where each side is something of its own: left heart failure, right-sided colitis.
@@ -168,7 +173,7 @@ _DETAIL_BEHIND = regex(
     r"| (?:after (?:eating|exercise|exertion|meals|walking)|all (?:day|night|the time)"
     r"|at (?:night|rest|times)|constantly|daily|every day|in the (?:evening|morning)"
     r"|(?:on|with) exertion|sometimes)$"
-    r"| (?:grade|stage) (?:[0-4]|I{1,3}|IV)[abc]?$"
+    r"| (?:grade|stage) (?:[1-4]|I{1,3}|IV)[abc]?$"
     rf"| (?:{_SIDES})$|(?<=[a-z]{{5}})(?<!group)(?<!factor)(?<!antigen)[ ,]+\(?(?-i:[RL])\)?$",
     re.IGNORECASE,
 )
@@ -273,7 +278,8 @@ def qualified(text: str) -> Step | None:
 def reworded(text: str) -> tuple[str, ...]:
     """Return how a classification may write qualifiers that a text has in other words.
 
-    What is not elsewhere classified is its rest, which other names call *other*.
+    What is not elsewhere classified is its rest, which other names call *other*, and a cancer of
+    stage 0 is one in situ.
 
     >>> reworded("Measles without mention of complication")
     ('Measles without complication',)
@@ -281,7 +287,13 @@ def reworded(text: str) -> tuple[str, ...]:
     ('other specified Endocrine disorders', 'other Endocrine disorders')
     >>> reworded("Myopathy in other diseases classified elsewhere")
     ('Myopathy in diseases classified elsewhere',)
+    >>> reworded("colon cancer stage 0")
+    ('carcinoma in situ of colon', 'colon cancer in situ')
     """
+    if (bare := _STAGE_0.sub("", text)) != text:
+        match = _CANCER.fullmatch(bare)
+        site = (match["site"] or match["place"]) if match else ""
+        return (f"carcinoma in situ of {site}",) * bool(site) + (f"{bare} in situ",)
     if rest := _without_rest(text):
         return f"other specified {rest}", f"other {rest}", f"{rest}, not elsewhere classified"
     noted = _NOTED_HAVING.sub(_noted, text) if _NOTED in text.lower() else text
