@@ -200,6 +200,38 @@ def test_a_category_and_its_only_kind_are_no_rivals() -> None:
     assert [candidate.context for candidate in kin.candidates] == [{}, {"kin": 1.0}]
 
 
+def test_the_general_concept_goes_before_those_below_it_that_say_more() -> None:
+    eyes = ("right eye", "left eye", "bilateral")
+    records = [Concept("E:1", "Mooren's corneal ulcer"), Concept("E:9", "Peptic ulcer")]
+    for n, eye in enumerate(eyes, start=2):
+        records.append(Concept(f"E:{n}", f"Mooren's corneal ulcer, {eye}"))
+        records.append(Relation(f"E:{n}", "is_a", "E:1"))
+    linker = Linker.build(Terminology.build(records))
+    (link,) = linker.link(["Mooren ulcer"], k=8)
+    assert link.id == "E:1"
+    kin = {candidate.id for candidate in link.candidates if "kin" in candidate.context}
+    assert kin == {"E:2", "E:3", "E:4"}
+    assert linker.link(["Mooren ulcer, left eye"])[0].id == "E:3"
+    apart = [record for record in records if isinstance(record, Concept)]
+    (alone,) = Linker.build(Terminology.build(apart)).link(["Mooren ulcer"])
+    assert alone.confidence is not None
+    assert link.confidence is not None
+    assert alone.confidence < link.confidence
+
+
+@pytest.mark.parametrize(
+    ("mention", "confident"),
+    [
+        ("adenocarcinoma of the prostate", True),
+        ("prostate carcinoma", True),
+        ("prostate carcinoma in situ", False),
+    ],
+)
+def test_a_carcinoma_is_a_cancer(linker: Linker, mention: str, confident: bool) -> None:
+    link, confidence = linked(linker, mention)
+    assert (link.id == "C:12" and confidence > SURE) is confident
+
+
 def test_a_word_that_stands_alone_may_be_no_slip() -> None:
     drugs = ["Azithromycin", "Azithromycin tablet", "Ibuprofen", "Ibuprofen lysine", "Serine"]
     records = [Concept(f"D:{n}", name) for n, name in enumerate(drugs)]

@@ -189,7 +189,6 @@ BARE = [
 
 WHOLE = [
     "Elevated C-reactive protein (CRP)",
-    "Estrogen receptor negative status [ER-]",
     "Apparent life threatening event in infant (ALTE), of some kind",
     "Other sepsis",
     "Sepsis of newborn",

@@ -212,7 +212,7 @@ def _fingerprint(everyday: bool) -> str:
     whole.update(f"{version('simple-icd-10-cm')} {FORMAT} {TERMINOLOGY_FORMAT}\n".encode())
     whole.update(f"{' '.join(sieve.name for sieve in SIEVES)}\n".encode())
     whole.update(
-        f"{PHRASES} of names, bare names and pairs; bare names of couples, short forms\n".encode()
+        f"{PHRASES} of names, bare names and pairs; couples, short forms and brackets\n".encode()
     )
     for name in ("default", *(("everyday",) if everyday else ())):
         for file in sorted((_MODELS / name).rglob("*")):

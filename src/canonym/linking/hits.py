@@ -9,6 +9,7 @@ from typing import NamedTuple, Protocol, TypeVar
 
 from canonym.linking.names import Filter, Names
 from canonym.mentions.contrasts import NOTHING
+from canonym.mentions.opposites import KINDS, SMALL
 from canonym.ranking.letters import gain, most_gain
 from canonym.terminology import Terminology
 from canonym.terminology.hierarchy import Hierarchy
@@ -16,6 +17,7 @@ from canonym.text.memo import strong_forms
 from canonym.types import Against, Concept, Mention, Name, Step
 
 _NEAR = 0.9  # from this score on a hit of a search is a rival of the first
+_NEARLY = 0.05  # less than that behind the first a hit of a search is nearly as near
 _REMEMBERED = 200_000  # concepts, and as many names
 _MOST_KNOWN = 50_000  # strings with hits; some 2 kB each
 _Record = TypeVar("_Record", Concept, Name)
@@ -26,7 +28,7 @@ PREFERRED = "preferred"
 
 
 KIN = "kin"
-"""The name among the evidence of what has the name of the best hit, and is above or below it."""
+"""The name among the evidence of what says all that the best hit does, and is above or below it."""
 
 
 class ConceptHit(NamedTuple):
@@ -148,6 +150,10 @@ class ConceptTable:
         above = self._above(id)
         return any(other in above or id in self._above(other) for other in ids)
 
+    def is_above(self, concept: int, other: int) -> bool:
+        """Tell whether a concept stands above another."""
+        return concept != other and self[concept].id in self._above(self[other].id)
+
     def _above(self, id: str) -> set[str]:
         """Return a concept and the concepts above it."""
         above, new = {id}, [id]
@@ -219,6 +225,50 @@ def near_rivals(hits: Sequence[ConceptHit]) -> Sequence[ConceptHit]:
 def at_most(hit: ConceptHit, score: float) -> ConceptHit:
     """Return a hit that scores no more than that."""
     return hit if hit.score <= score else hit._replace(score=score)
+
+
+# --- kin ------------------------------------------------------------------------------------------
+
+
+def with_kin(draft: Draft, name: NameOf, concepts: ConceptTable) -> Draft:
+    """Put a concept before one below it whose name says more, and mark what is no rival.
+
+    "Mooren's corneal ulcer" stands above that of the left eye, and *Mooren ulcer* names no eye.
+    ICD-10-CM calls a category and its only kind alike, and either is meant.
+    """
+    if draft.parts:
+        parts = (with_kin(part, name, concepts) for part in draft.parts)
+        return draft._replace(parts=tuple(parts))
+    searched = draft.hits[:1] != () and draft.hits[0].found_by == "search"
+    near = [hit for hit in draft.hits[:LOOKED_AT] if searched or hit.score == draft.score]
+    if len(near) < 2:
+        return draft
+    said, *words = (
+        frozenset(form.split())
+        for form in strong_forms([draft.string, *(name(hit).text for hit in near)])
+    )
+    kin = [*zip(near, words, strict=True)]
+    best, own = kin[0]
+    said -= KINDS | SMALL
+    general = [
+        (hit, less)
+        for hit, less in kin[1:]
+        if searched
+        and hit.score >= best.score - _NEARLY
+        and said <= less < own
+        and concepts.is_above(hit.concept, best.concept)
+    ]
+    if general:
+        first = min(general, key=lambda pair: len(pair[1]))
+        kin = [(first[0]._replace(score=best.score), first[1]), *(p for p in kin if p != first)]
+        best, own = kin[0]
+    marked = (
+        hit._replace(evidence={**hit.evidence, KIN: 1.0})
+        if (not searched or said <= own <= more) and concepts.are_kin(best.concept, [hit.concept])
+        else hit
+        for hit, more in kin[1:]
+    )
+    return draft._replace(hits=(best, *marked, *draft.hits[len(near) :]))
 
 
 # --- close hits -----------------------------------------------------------------------------------

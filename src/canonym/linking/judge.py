@@ -122,14 +122,15 @@ class Vocabulary(NamedTuple):
 
 
 def rivals(link: Link) -> list[Candidate]:
-    """Return the candidates behind the best one, without those that give way to it, and its kin."""
+    """Return the candidates behind the best one, without those that give way to it, and its kin.
+
+    Where a search found nothing but its kin, the farthest stands for what may come behind them.
+    """
     best, *others = link.candidates
     wish = best.context.get(PREFERRED, 0.0)
-    return [
-        other
-        for other in others
-        if KIN not in other.context and other.context.get(PREFERRED, wish) >= wish
-    ]
+    others = [other for other in others if other.context.get(PREFERRED, wish) >= wish]
+    strangers = [other for other in others if KIN not in other.context]
+    return strangers or (others[-1:] if best.sieve == "search" else [])
 
 
 def signs_of(link: Link) -> dict[str, float]:

@@ -33,6 +33,7 @@ from canonym.linking.hits import (
     at_most,
     by_letters,
     near_rivals,
+    with_kin,
 )
 from canonym.linking.homonyms import (
     MOST_TIED,
@@ -213,7 +214,11 @@ class Pipeline:
         ]
         if request.context or request.filter.prefers:
             drafts = self.choose_homonyms(documents, drafts, batch, context=request.context)
-        return [[batch.with_kin(draft) for draft in of_document] for of_document in drafts], batch
+        drafts = [
+            [with_kin(draft, batch.name, batch.concepts) for draft in of_document]
+            for of_document in drafts
+        ]
+        return drafts, batch
 
     # --- stages ---------------------------------------------------------------------------------
 

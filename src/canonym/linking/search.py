@@ -15,10 +15,8 @@ from canonym.encoders import load_encoder
 from canonym.indexes import BoolArray, Searchable
 from canonym.indexes.vectors import Vectors, join_vectors, scaled_for, take_vectors
 from canonym.linking.hits import (
-    KIN,
     ConceptHit,
     ConceptTable,
-    Draft,
     StringHits,
     at_most,
     near_rivals,
@@ -26,7 +24,7 @@ from canonym.linking.hits import (
 from canonym.linking.languages import EncoderMask
 from canonym.linking.names import Filter, Names
 from canonym.linking.settings import TARGETS, Sieve, Target
-from canonym.mentions.additions import says_behavior
+from canonym.mentions.additions import behavior_of
 from canonym.mentions.contrasts import NOTHING, against, apart_by, differs_in_meaning
 from canonym.mentions.letter_case import sentence_case
 from canonym.mentions.species import species_of
@@ -526,28 +524,6 @@ class BatchHits:
             key=lambda hit: -hit.score,
         )
 
-    def with_kin(self, draft: Draft) -> Draft:
-        """Mark the concepts of the best hit's name that are above or below its concept: no rivals.
-
-        ICD-10-CM calls a category and its only kind alike, and either is meant.
-        """
-        if draft.parts:
-            return draft._replace(parts=tuple(map(self.with_kin, draft.parts)))
-        if len(draft.hits) < 2 or draft.hits[1].score < draft.hits[0].score:
-            return draft
-        best, *others = draft.hits
-        name = self.name(best).text.casefold()
-
-        def marked(hit: ConceptHit) -> ConceptHit:
-            is_kin = (
-                hit.score == best.score
-                and self.name(hit).text.casefold() == name
-                and self.concepts.are_kin(best.concept, [hit.concept])
-            )
-            return hit._replace(evidence={**hit.evidence, KIN: 1.0}) if is_kin else hit
-
-        return draft._replace(hits=(best, *map(marked, others)))
-
     def one_of_several(self, string: str, hits: Sequence[ConceptHit]) -> tuple[Step, ...]:
         """Return the step that tells between what a string does not choose, if there is such.
 
@@ -569,7 +545,7 @@ class BatchHits:
         if name == string:
             return NOTHING
         is_symbol = name.casefold() == string.casefold() or name.isupper()
-        if not is_symbol and not says_behavior(string):
+        if not is_symbol and not behavior_of(string):
             return against(string, name)
         concept = self.concepts[hit.concept]
         case_counts = species_of(concept.types, concept.label) is not None

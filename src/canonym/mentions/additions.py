@@ -114,28 +114,31 @@ def names_another(against: Against, name: str) -> bool:
     )
 
 
-def says_behavior(text: str) -> str:
-    """Return the word of a text that says whether a growth is benign or malignant, "" without one.
+def behavior_of(text: str) -> str:
+    """Return whether a text calls a growth benign, malignant or in situ, "" where it does not.
 
-    One of both kinds says neither.
+    A text that says benign and malignant says neither.
 
-    >>> says_behavior("islet cell cancer"), says_behavior("benign islet cell tumor")
-    ('cancer', 'benign')
+    >>> [behavior_of(text) for text in ("islet cell cancer", "benign growth", "carcinoma in situ")]
+    ['malignant', 'benign', 'in situ']
     """
     words = strong_forms([text])[0].split()
-    malignant = [word for word in words if word in _MALIGNANT or word.endswith(_MALIGNANT_ENDS)]
-    benign = [word for word in words if word in _BENIGN]
-    return "" if malignant and benign else next(iter((*malignant, *benign)), "")
+    if "situ" in words:
+        return "in situ"
+    is_benign = not _BENIGN.isdisjoint(words)
+    if any(word in _MALIGNANT or word.endswith(_MALIGNANT_ENDS) for word in words):
+        return "" if is_benign else "malignant"
+    return "benign" if is_benign else ""
 
 
 def behavior_contrasts(mention: str, label: str) -> Iterator[Contradiction]:
-    """Yield what contradicts where one side is a cancer, and the other a benign growth.
+    """Yield what contradicts where a growth behaves in one way, and in another by its label.
 
     A name may leave open what the label of its concept says: "Islet cell tumor" is a name of
     "Benign neoplasm of endocrine pancreas".
     """
-    behavior, other = says_behavior(mention), says_behavior(label)
-    if behavior and other and (behavior in _BENIGN) is not (other in _BENIGN):
+    behavior, other = behavior_of(mention), behavior_of(label)
+    if behavior and other and behavior != other:
         yield Contradiction("opposite", behavior, other)
 
 

@@ -54,6 +54,7 @@ from canonym.text.markup import repairs
 from canonym.text.qualifiers import (
     BROADER,
     QUALIFIERS,
+    as_cancer,
     qualified,
     reworded,
     without_details,
@@ -435,7 +436,7 @@ class Preparation:
         broader = [
             Step(BROADER, name, plain)
             for name in dict.fromkeys((text, *read))
-            for plain in (*without_details(name), without_salt(name))
+            for plain in (*without_details(name), without_salt(name), *as_cancer(name))
             if plain != name
         ]
         for plain in without_details(text)[-1:]:

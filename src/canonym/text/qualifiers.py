@@ -77,6 +77,7 @@ _OTHERS = (
     regex(r"(\bin )other (?:specified )?(?=\w)", re.IGNORECASE),
 )
 _STAGE_0 = regex(r"^stage 0 |,? \(?stage 0\)?$", re.IGNORECASE)
+_CARCINOMA = regex(r"\b(?:adeno)?carcinoma(?=s?\b)", re.IGNORECASE)
 _CANCER = regex(
     r"(?P<site>.+) (?:cancer|carcinoma)|(?:cancer|carcinoma) of (?:the )?(?P<place>.+)",
     re.IGNORECASE,
@@ -336,6 +337,17 @@ def without_details(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(other for other in shorter if other != text))
 
 
+def as_cancer(text: str) -> tuple[str, ...]:
+    """Return a text that calls a cancer a carcinoma with the word *cancer*, which means more.
+
+    >>> as_cancer("Adenocarcinoma of the cervix"), as_cancer("carcinoma in situ of the cervix")
+    (('cancer of the cervix',), ())
+    """
+    if "carcinoma" not in text.lower() or "situ" in text.lower():
+        return ()
+    return tuple(other for other in (_CARCINOMA.sub("cancer", text),) if other != text)
+
+
 def _without_front(text: str) -> str:
     while (match := _DETAIL.match(text)) and not _is_empty(text[match.end() :]):
         text = text[match.end() :]
@@ -434,10 +446,15 @@ _OPTIONAL_END = regex(r"(?: \((?:[a-z]{3,}[ ,\-]*)+\)){2,}$")
 _SEVERITY = regex(r" \((?:mild|moderate|severe)\)$", re.IGNORECASE)
 _LONGEST = 80  # letters; longer names are descriptions, whose bare form nobody writes
 _PAIRED = regex(r" ?, ?unspecified (?:ear|eye)$", re.IGNORECASE)
+_SAID_BEFORE = regex(r"(.*\b(\w{3,})\b.*), unspecified \2$", re.IGNORECASE)
 _UNCOMPLICATED = regex(r",? without (?:other )?(?:complications?|obstruction)$", re.IGNORECASE)
 # Two words for one class; each is a name of it.
 _COUPLE = regex(r"([A-Za-z][a-z]{4,}) and [a-z]{5,}")
 _WITHOUT = regex(r"(?<=unspecified),? without .+$", re.IGNORECASE)
+
+
+# Square brackets of a classification enclose another wording, or an explanation.
+_BRACKETED = regex(r"(?<=[^\W\d_]) \[[^\[\]]{2,40}\](?=[ ,]|$)")
 
 
 class Bare(NamedTuple):
@@ -458,6 +475,10 @@ def bare_name(name: str) -> Bare | None:
     'Chronic kidney disease, stage 4'
     >>> bare_name("Syncope and collapse").text
     'Syncope'
+    >>> bare_name("Third [oculomotor] nerve palsy, unspecified eye").text
+    'Third nerve palsy'
+    >>> bare_name("Wrist drop, unspecified wrist").text
+    'Wrist drop'
     >>> bare_name("Latent tuberculosis infection (LTBI)").text
     'LTBI'
     >>> bare_name("Other sepsis")
@@ -466,23 +487,26 @@ def bare_name(name: str) -> Bare | None:
         return Bare(couple[1], is_narrower=True)
     if short := own_short_form(name):
         return Bare(short)
-    if len(name) > _LONGEST or not (
-        _may_have(name) or "without" in name or "unspecified e" in name
+    whole = " ".join(name.split())
+    bare = Bare(_BRACKETED.sub("", whole) if " [" in whole else whole)
+    if len(bare.text) <= _LONGEST and (
+        _may_have(bare.text) or "without" in bare.text or ", unspecified " in bare.text
     ):
-        return None
-    name = " ".join(name.split())
+        bare = _barer(bare.text)
+    return None if bare.text == whole or _is_empty(bare.text) else bare
+
+
+def _barer(name: str) -> Bare:
     text = name
     if "without" in name:
         text = _UNCOMPLICATED.sub("", _WITHOUT.sub("", name))
     is_narrower = text != name
-    if "unspecified e" in text:
-        text = _PAIRED.sub("", text)
+    if ", unspecified " in text:
+        text = _SAID_BEFORE.sub(r"\1", _PAIRED.sub("", text))
     stripped = _stripped(text, is_name=True)
     bare = stripped.text
     if (severity := _SEVERITY.search(bare)) and not _is_empty(bare[: severity.start()]):
         bare, is_narrower = bare[: severity.start()], True
     elif "(" in bare:
         bare = (_OPTIONAL_END if bare == name else _OPTIONAL).sub("", bare).strip()
-    if bare == name or _is_empty(bare):
-        return None
     return Bare(bare, is_narrower or stripped.is_broader)

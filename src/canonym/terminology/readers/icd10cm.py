@@ -20,6 +20,10 @@ from canonym.types import Concept, Name, Record, Relation
 _RANGE = regex(r"\s*\([A-Z0-9]{3}-[A-Z0-9]{3}\)$")
 _RELEASE = regex(r"code-list-([A-Za-z]+)-(\d{4})\.txt$")
 _YEAR = regex(r"order[-_](\d{4})")
+# Square brackets enclose another wording, of the whole name or of the word before them.
+_WORDED = regex(r"(?P<before>[^\[\]]*\S) \[(?P<words>[a-z][a-z \-]+)\](?P<after>[^\[\]]*)")
+_EXPLAINED = regex(r"\b(?:any|except|from|including|normal|of|part|stage|unspecified)\b")
+_JOINT = regex(r".*\b(?:and|by|due|from|in|of|on|or|to|with|without)\b *")
 _ORDER_LINE = regex(r"\d{5} ([A-Z][0-9A-Z]{2,6}) {1,5}[01] .{60} (\S.*)")
 
 
@@ -65,7 +69,7 @@ def read_icd10cm(
     its id is ``ICD10CM:B20-B20``. Code ranges after the titles of chapters and blocks are cut off.
     A block of a single category keeps its range: without it the title would be ambiguous. The type
     is ``chapter``, ``block``, ``category``, ``subcategory`` or ``extended subcategory`` (with a
-    seventh character).
+    seventh character). What square brackets enclose is another wording, which makes a name as well.
 
     References
     ----------
@@ -110,8 +114,10 @@ def _item(
     if kind in ("chapter", "block"):
         label = _RANGE.sub("", label)
     yield Concept(id_, label, types=(kind,), source="ICD-10-CM", version=version)
+    yield from _reworded(label, id_)
     for text in package.get_inclusion_term(code, lone_block):
         yield Name(text, id_)
+        yield from _reworded(text, id_)
     if includes:
         for text in package.get_includes(code, lone_block):
             yield Name(text, id_, "narrow")
@@ -120,6 +126,26 @@ def _item(
         yield Relation(
             id_, "is_a", f"ICD10CM:{parent}-{parent}" if in_lone_block else f"ICD10CM:{parent}"
         )
+
+
+def _reworded(text: str, id_: str) -> Iterator[Name]:
+    """Yield a name with the wording in square brackets in its place.
+
+    "Third [oculomotor] nerve palsy" is an oculomotor nerve palsy, and "Flat foot [pes planus]" a
+    pes planus.
+    """
+    match = _WORDED.fullmatch(text)
+    if match is None or _EXPLAINED.search(match["words"]):
+        return
+    joint = _JOINT.match(match["before"])
+    start = match["before"][: joint.end()] if joint else ""
+    words, after = match["words"], match["after"]
+    n_words, n_before = len(words.split()), len(match["before"][len(start) :].split())
+    is_phrase = n_words > 1 or words[-2:] in ("is", "ss", "us") or words[-1] != "s"
+    if not start and is_phrase and (not after or after[:2] == " (" or after[0] == ","):
+        yield Name(f"{words}{after}", id_)
+    elif n_words == 1 or n_before == 1 or (n_before == 2 and after[:1] == " "):
+        yield Name(f"{match['before'].rpartition(' ')[0]} {words}{after}".lstrip(), id_)
 
 
 def _kind(package: Any, code: str, lone_block: bool, in_lone_block: bool) -> str:
@@ -151,6 +177,7 @@ def _order_file(path: Path, version: str | None, *, everyday: bool) -> Iterator[
             kind = {3: "category", 7: "extended subcategory"}.get(len(code), "subcategory")
             id_ = f"ICD10CM:{_dotted(code)}"
             yield Concept(id_, title, types=(kind,), source="ICD-10-CM", version=version)
+            yield from _reworded(title, id_)
             above = (code[:n] for n in range(len(code) - 1, 2, -1))
             parent = next((shorter for shorter in above if shorter in known), None)
             if parent:
