@@ -18,6 +18,7 @@ from canonym.types import Against, Concept, Mention, Name, Step
 
 _NEAR = 0.9  # from this score on a hit of a search is a rival of the first
 _NEARLY = 0.05  # less than that behind the first a hit of a search is nearly as near
+_UNSAID = KINDS | SMALL
 _REMEMBERED = 200_000  # concepts, and as many names
 _MOST_KNOWN = 50_000  # strings with hits; some 2 kB each
 _Record = TypeVar("_Record", Concept, Name)
@@ -241,7 +242,9 @@ def with_kin(draft: Draft, name: NameOf, concepts: ConceptTable) -> Draft:
         return draft._replace(parts=tuple(parts))
     searched = draft.hits[:1] != () and draft.hits[0].found_by == "search"
     near = [hit for hit in draft.hits[:LOOKED_AT] if searched or hit.score == draft.score]
-    if len(near) < 2:
+    if len(near) < 2 or not concepts.terminology.n_relations:
+        return draft
+    if searched and not _UNSAID.issuperset(near[0].against.left_over):
         return draft
     said, *words = (
         frozenset(form.split())
@@ -249,7 +252,7 @@ def with_kin(draft: Draft, name: NameOf, concepts: ConceptTable) -> Draft:
     )
     kin = [*zip(near, words, strict=True)]
     best, own = kin[0]
-    said -= KINDS | SMALL
+    said -= _UNSAID
     general = [
         (hit, less)
         for hit, less in kin[1:]

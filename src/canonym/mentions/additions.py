@@ -7,6 +7,7 @@ name, so that an encoder finds it near. The other way round, *ketamine* is more 
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -114,6 +115,7 @@ def names_another(against: Against, name: str) -> bool:
     )
 
 
+@functools.lru_cache(maxsize=1_024)  # asked for a mention beside each of its hits
 def behavior_of(text: str) -> str:
     """Return whether a text calls a growth benign, malignant or in situ, "" where it does not.
 
@@ -137,8 +139,9 @@ def behavior_contrasts(mention: str, label: str) -> Iterator[Contradiction]:
     A name may leave open what the label of its concept says: "Islet cell tumor" is a name of
     "Benign neoplasm of endocrine pancreas".
     """
-    behavior, other = behavior_of(mention), behavior_of(label)
-    if behavior and other and behavior != other:
+    behavior = behavior_of(mention) if label else ""
+    other = behavior_of(label) if behavior else ""
+    if other and behavior != other:
         yield Contradiction("opposite", behavior, other)
 
 
