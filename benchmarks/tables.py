@@ -891,7 +891,10 @@ def _judged(row: dict[str, Any]) -> list[str]:
     return [f"{row[key]:.1f}" if key in row else "" for key in _JUDGED]
 
 
-_OUTSIDE = ("HPO, later names", "ICD-9-CM, long", "ICD-9-CM, short", "ICD-10 of the WHO")
+_OUTSIDE = (
+    *("HPO, later names", "ICD-9-CM, long", "ICD-9-CM, short", "ICD-10 of the WHO"),
+    *("MONDO", "DOID, later names", "ChEBI"),
+)
 
 _RELATION_SOURCES = {
     "is_a": "MeSH, CTD, Disease Ontology, HPO, UBERON",
