@@ -122,15 +122,21 @@ class Vocabulary(NamedTuple):
 
 
 def rivals(link: Link) -> list[Candidate]:
-    """Return the candidates behind the best one, without those that give way to it, and its kin.
-
-    Where a search found nothing but its kin, the farthest stands for what may come behind them.
-    """
+    """Return the candidates behind the best one, without those that give way to it, and its kin."""
     best, *others = link.candidates
     wish = best.context.get(PREFERRED, 0.0)
-    others = [other for other in others if other.context.get(PREFERRED, wish) >= wish]
-    strangers = [other for other in others if KIN not in other.context]
-    return strangers or (others[-1:] if best.sieve == "search" else [])
+    return [
+        other
+        for other in others
+        if KIN not in other.context and other.context.get(PREFERRED, wish) >= wish
+    ]
+
+
+def _hides_rivals(link: Link) -> bool:
+    """Tell whether kin come behind what a search found, and hide what comes behind them."""
+    return link.candidates[0].sieve not in _KNOWING and any(
+        KIN in other.context for other in link.candidates[1:2]
+    )
 
 
 def signs_of(link: Link) -> dict[str, float]:
@@ -145,13 +151,15 @@ def signs_of(link: Link) -> dict[str, float]:
     best, others = link.candidates[0], rivals(link)
     sieved = best.sieve in _KNOWING
     sieve = _BARE if best.sieve == "bare" else best.sieve
+    hidden = _hides_rivals(link)
+    margin = best.score - others[0].score if others else best.score
     return {
         "score": best.score,
-        "margin": best.score - others[0].score if others else best.score,
-        "agreement": 1.0 if sieved or not others else _agreement(best, others[0]),
+        "margin": _USUAL_LEAD if hidden else margin,
+        "agreement": 1.0 if sieved or hidden or not others else _agreement(best, others[0]),
         **{name: float(sieve == name) for name in _SIEVES},
         "shared": float(sieved and bool(others) and _same_name(best, others[0])),
-        "alone": float(not others),
+        "alone": float(not others and not hidden),
         "contradicts": float(bool(best.against.contradictions)),
     }
 
@@ -180,6 +188,8 @@ def evidence_of(link: Link, vocabulary: Vocabulary) -> FloatArray:
     lead = best.score - others[0].score if others else 1.0
     if best.sieve in _KNOWING:  # nothing else was looked for
         lead, signs["alone"] = math.nan, 0.0
+    elif _hides_rivals(link):
+        lead = _USUAL_LEAD
     elif others and _bare_form(best.name) == _bare_form(others[0].name):
         signs["agreement"], is_shared = 1.0, _same_words(best.name, others[0].name)
         # "Asthma NOS" is no rival of "Asthma", and what comes behind is not known.

@@ -39,6 +39,7 @@ _NAMED = frozenset(
     injury malformation poisoning problem sting syndrome trouble ulcer
     """.split()  # noqa: SIM905
 )
+_INJURIES = frozenset({"bite", "cyst", "dislocation", "fracture", "injury", "poisoning", "sting"})
 _BEFORE_ILL = frozenset({"carrier", "predisposition", "resistance", "susceptibility"})
 _ILLS = PRIVATION | _FINDINGS | _MALIGNANT | _GROWTHS | _NAMED
 # An ending that makes a disease or an act of a thing; a pair of them may mean the same.
@@ -110,6 +111,8 @@ def names_another(against: Against, name: str) -> bool:
         return True
     if not own:
         return _says_more(missing, name)
+    if KINDS.issuperset(own):  # a disease of the optic tract is no injury of it
+        return _head(name) in _INJURIES.intersection(missing)
     return (
         _is_malignant(own, missing) or _is_of_disease(own, missing) or _is_ill(own, missing, name)
     )

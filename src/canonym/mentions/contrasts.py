@@ -37,6 +37,7 @@ from canonym.mentions.word_order import may_be_moved, order_contrasts
 from canonym.regex import regex
 from canonym.text.characters import dashes, entities, ions, quotes, signs, width
 from canonym.text.memo import LONGEST_STRING, strong_forms
+from canonym.text.qualifiers import without_brackets
 from canonym.text.short_forms import as_meant
 from canonym.types import Against, Contradiction
 
@@ -193,6 +194,8 @@ def against(mention: str, name: str, *, label: str = "", case_counts: bool = Fal
     (('severe',), 'broader')
     """
     name = as_meant(name, mention)
+    if " [" in name:
+        name = without_brackets(name, mention)
     if mention == name:
         return NOTHING
     left, missing, contradictions = _of_marks(mention, name)

@@ -457,6 +457,19 @@ _WITHOUT = regex(r"(?<=unspecified),? without .+$", re.IGNORECASE)
 _BRACKETED = regex(r"(?<=[^\W\d_]) \[[^\[\]]{2,40}\](?=[ ,]|$)")
 
 
+def without_brackets(name: str, text: str) -> str:
+    """Return a name without the square brackets whose words a text does not say.
+
+    >>> without_brackets("Third [oculomotor] nerve palsy", "third nerve palsy")
+    'Third nerve palsy'
+    """
+    said = text.lower()
+    return _BRACKETED.sub(
+        lambda match: match[0] if any(w in said for w in match[0].lower()[2:-1].split()) else "",
+        name,
+    )
+
+
 class Bare(NamedTuple):
     """A name without its qualifiers, and whether some of them narrow it; or its short form."""
 
