@@ -23,7 +23,7 @@ from canonym.mentions.drug_lines import is_same_line
 from canonym.mentions.flags import FLAGS, consistent
 from canonym.mentions.lists import holds_all, is_code, items_of, words_of
 from canonym.mentions.measurements import measurement_name
-from canonym.mentions.prepare import ABBREVIATION, DRUG_LINE, SHORT_FORM, Part, Prepared
+from canonym.mentions.prepare import ABBREVIATION, DRUG_LINE, SHORT_FORM, WORDING, Part, Prepared
 from canonym.mentions.status import Stated, said_by, spoken_of, status_beside_code
 from canonym.text import explain
 from canonym.text.characters import greek
@@ -332,7 +332,7 @@ def _stated_of_concept(
             name, score = _REWORDED.name, _REWORDED.score
             hit = hit._replace(score=score, found_by=name, scores={name: score})
             known = _before(StringHits((hit,), name), core)
-            return _Best(text, known, (Step("wording", written.text, text),), written.left)
+            return _Best(text, known, (Step(WORDING, written.text, text),), written.left)
     return None
 
 
@@ -341,7 +341,7 @@ def _wording(part: Part, stated: Stated) -> tuple[Step, ...]:
     written = part.stated[0].text
     if stated.text == written:
         return ()
-    return (Step("status" if stated.left else "wording", written, stated.text),)
+    return (Step("status" if stated.left else WORDING, written, stated.text),)
 
 
 def _says(stated: Stated, hits: StringHits, name: NameOf) -> bool:

@@ -5,7 +5,7 @@ A *decreased width* is narrow, and excludes what is wide.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from canonym.types import Contradiction
 
@@ -15,17 +15,19 @@ LOW = frozenset({"low", "lower", "lowered", "decreased", "decrease", "reduced", 
 HIGH = frozenset({"high", "higher", "elevated", "elevation", "increased", "increase", "raised"})
 """Words for more of it."""
 
-# A dimension, and the words for little of it and for much.
-_DIMENSIONS = {
-    "width": ({"narrow", "narrowed"}, {"wide", "broad", "widened"}),
-    "breadth": ({"narrow"}, {"wide", "broad"}),
-    "length": ({"short", "shortened"}, {"long", "elongated"}),
-    "height": ({"short", "low"}, {"tall", "high"}),
-    "size": ({"small", "little"}, {"large", "big", "enlarged"}),
-    "thickness": ({"thin", "thinned"}, {"thick", "thickened"}),
-    "number": ({"few", "sparse"}, {"many", "supernumerary", "multiple"}),
+DIMENSIONS = {
+    "width": (("narrow", "narrowed"), ("wide", "broad", "widened")),
+    "breadth": (("narrow",), ("wide", "broad")),
+    "length": (("short", "shortened"), ("long", "elongated")),
+    "height": (("short", "low"), ("tall", "high")),
+    "size": (("small", "little"), ("large", "big", "enlarged")),
+    "thickness": (("thin", "thinned"), ("thick", "thickened")),
+    "depth": (("shallow",), ("deep",)),
+    "number": (("few", "sparse"), ("many", "supernumerary", "multiple")),
 }
-_NOUNS = frozenset(_DIMENSIONS)
+"""Dimensions, and the words for little of each and for much."""
+
+_NOUNS = frozenset(DIMENSIONS)
 
 
 def dimension_contrasts(words: Sequence[str], others: Sequence[str]) -> Iterator[Contradiction]:
@@ -34,7 +36,7 @@ def dimension_contrasts(words: Sequence[str], others: Sequence[str]) -> Iterator
     >>> [*dimension_contrasts("decreased width of nose".split(), "wide nose".split())]
     [Contradiction(kind='opposite', mention='decreased width', name='wide')]
     """
-    for noun, senses in _DIMENSIONS.items() if _NOUNS.intersection((*words, *others)) else ():
+    for noun, senses in DIMENSIONS.items() if _NOUNS.intersection((*words, *others)) else ():
         for side, opposite, is_mention in ((words, others, True), (others, words, False)):
             if noun not in side:
                 continue
@@ -45,5 +47,5 @@ def dimension_contrasts(words: Sequence[str], others: Sequence[str]) -> Iterator
                     yield Contradiction("opposite", *(pair if is_mention else pair[::-1]))
 
 
-def _first(words: Sequence[str], known: frozenset[str] | set[str]) -> str:
+def _first(words: Sequence[str], known: Collection[str]) -> str:
     return next((word for word in words if word in known), "")

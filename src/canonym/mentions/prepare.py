@@ -34,6 +34,7 @@ from canonym.mentions.lists import (
     without_number,
 )
 from canonym.mentions.measurements import measurement_name
+from canonym.mentions.phrasings import phrasings
 from canonym.mentions.readings import readings_of
 from canonym.mentions.shorthand import diabetes_name, write_out
 from canonym.mentions.spelling import Apart, Speller, ends_in_sign
@@ -67,6 +68,9 @@ LONGEST = 1_000
 
 ABBREVIATION = "abbreviation"
 """Name of the step that writes an abbreviation out, or takes off one that a mention explains."""
+
+WORDING = "wording"
+"""Name of the step to a phrase that says the same in other words."""
 
 DRUG_LINE = "drug line"
 """Name of the step from a drug line to the names in it."""
@@ -412,6 +416,7 @@ class Preparation:
             alternatives = (*alternatives, Step(USUAL_READING, text, reading))
         rewrites = (*rewrites, *(Step("space", text, other) for other in apart.texts))
         if self.speller is not None:
+            rewrites = (*rewrites, *(Step(WORDING, text, other) for other in phrasings(text)))
             whole = () if speller is None else unclipped(text, speller.completions)
             full = (*in_full(text), *whole)
             rewrites = (*rewrites, *(Step(USUAL_READING, text, phrase) for phrase in full))
@@ -441,7 +446,9 @@ class Preparation:
         ]
         for plain in without_details(text)[-1:]:
             of_plain = self._rewritten(plain, (), context, ())
-            broader += [*of_plain.alternatives, *of_plain.rewrites]
+            # A name may say how much in the same words: "Mildly elevated creatine kinase".
+            broader += [*of_plain.alternatives]
+            broader += [step for step in of_plain.rewrites if step.name != WORDING]
         return tuple(broader)
 
     def _of_line(self, text: str, line: DrugLine) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
