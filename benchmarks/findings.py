@@ -67,7 +67,7 @@ def main() -> None:
         for encoder in ENCODERS:
             linker = Linker.build(terminology, encoders=[encoder])
             with_rule = n_right(linker, names)
-            with patch.object(prepare, "measurement_name", lambda _: ""):
+            with patch.object(prepare, "finding_name", lambda _: ""):
                 without = n_right(linker, names)
             row = {"terminology": name, "encoder": encoder, "n": len(names)}
             rows.append({**row, "without": without, "with": with_rule})

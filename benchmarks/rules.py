@@ -137,7 +137,7 @@ RULES: Mapping[str, tuple[Callable[[], Any] | None, Mapping[str, Any]]] = {
     "odd plurals yield": (lambda: patch.object(search, "_are_odd", lambda *_: False), {}),
     "spelling": (None, {"spelling": False}),
     "composites": (None, {"composites": False}),
-    "findings": (lambda: patch.object(prepare, "measurement_name", lambda _: ""), {}),
+    "findings": (lambda: patch.object(prepare, "finding_name", lambda _: ""), {}),
     "abbreviations": (lambda: patch.object(prepare, "expand", lambda text, _: text), {}),
     "glosses": (lambda: patch("canonym.linking.pipeline.find_aliases", _nothing), {}),
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from canonym import Concept, Linker, Name, Terminology
-from canonym.mentions.measurements import measurement_name
+from canonym.mentions.measurements import finding_name, measurement_name
 
 
 @pytest.mark.parametrize(
@@ -136,3 +136,23 @@ def test_without_sieves_nothing_is_known_by_its_name(linker: Linker) -> None:
     searching = Linker.build(linker.terminology, sieves=[])
     (link,) = searching.link(["low potassium level"])
     assert not [step for step in link.steps if step.name == "finding"]
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("inflammation of the skin", "dermatitis"),
+        ("Chronic inflammation of the large intestine", "chronic colitis"),
+        ("inflamed tonsils", "tonsillitis"),
+        ("vaginal inflammation", "vaginitis"),
+        ("inflammation, optic nerve", "optic neuritis"),
+        ("oesophagus inflammation", "esophagitis"),
+        ("inflammation", ""),
+        ("inflammation of the patient", ""),
+        ("inflammatory bowel disease", ""),
+        ("no inflammation of the skin", ""),
+        ("skin and lip inflammation", ""),
+    ],
+)
+def test_what_is_inflamed_has_a_name(text: str, name: str) -> None:
+    assert finding_name(text) == name

@@ -22,7 +22,7 @@ from canonym.mentions.binomials import GENUS, organism_of
 from canonym.mentions.drug_lines import is_same_line
 from canonym.mentions.flags import FLAGS, consistent
 from canonym.mentions.lists import holds_all, is_code, items_of, words_of
-from canonym.mentions.measurements import measurement_name
+from canonym.mentions.measurements import finding_name
 from canonym.mentions.prepare import ABBREVIATION, DRUG_LINE, SHORT_FORM, WORDING, Part, Prepared
 from canonym.mentions.status import Stated, said_by, spoken_of, status_beside_code
 from canonym.text import explain
@@ -520,7 +520,7 @@ def _rewritten(
         elif known.steps[0].name == BROADER:
             counts = _is_case(part, known, best, names.name)
         else:
-            finding = measurement_name(_nearest(best, names.name))
+            finding = finding_name(_nearest(best, names.name))
             counts = step.name != "finding" or finding != step.after
         if counts:
             return known._replace(hits=_before(known.hits, best.hits))

@@ -76,6 +76,94 @@ _URINE = {
     "bacteria": "bacteriuria",
 }
 
+_INFLAMED = {
+    "adenoid": "adenoiditis",
+    "appendix|appendiceal": "appendicitis",
+    "arter(?:y|ies)|arterial": "arteritis",
+    "(?:biliary|bile) (?:ducts?|tract|tree)": "cholangitis",
+    "(?:urinary )?bladder": "cystitis",
+    "blood vessels?|vascular": "vasculitis",
+    "bone": "osteitis",
+    "brain|cerebral": "encephalitis",
+    "breasts?|mammary gland": "mastitis",
+    "bronch(?:us|i)|bronchial": "bronchitis",
+    "bursa|(?:synovial|joint) bursa": "bursitis",
+    "cartilage": "chondritis",
+    "cervix|uterine cervix|cervix uteri": "cervicitis",
+    "colon|colonic|large (?:bowel|intestine)": "colitis",
+    "conjunctiva|conjunctival": "conjunctivitis",
+    "cornea|corneal": "keratitis",
+    "dental pulp": "pulpitis",
+    "duodenum|duodenal": "duodenitis",
+    "endocardium|endocardial|heart lining": "endocarditis",
+    "endometrium|endometrial": "endometritis",
+    "epididymis": "epididymitis",
+    "epiglottis": "epiglottitis",
+    "(?:o?esophagus|o?esophageal)|gullet": "esophagitis",
+    "eyelids?": "blepharitis",
+    "fallopian tubes?": "salpingitis",
+    "(?:f[eo]?etal) membranes?": "chorioamnionitis",
+    "gall ?bladder": "cholecystitis",
+    "glans(?: penis)?": "balanitis",
+    "gums?|gingiva|gingival": "gingivitis",
+    "hair follicles?": "folliculitis",
+    "heart muscle|myocardium|myocardial": "myocarditis",
+    "ileum|ileal": "ileitis",
+    "inner ear|internal ear|labyrinth": "labyrinthitis",
+    "iris": "iritis",
+    "joints?|articular": "arthritis",
+    "kidneys?|renal": "nephritis",
+    "larynx|laryngeal|voice box": "laryngitis",
+    "lips?": "cheilitis",
+    "liver|hepatic": "hepatitis",
+    "lungs?|pulmonary": "pneumonitis",
+    "lymph (?:nodes?|glands?)": "lymphadenitis",
+    "lymph(?:atic)? vessels?": "lymphangitis",
+    "mastoid(?: process)?(?: of temporal bone)?": "mastoiditis",
+    "meninges|meningeal": "meningitis",
+    "middle ear": "otitis media",
+    "mouth|oral mucosa": "stomatitis",
+    "muscles?": "myositis",
+    "nasal (?:cavity|mucosa)|nose": "rhinitis",
+    "nasopharynx|nasopharyngeal": "nasopharyngitis",
+    "nerves?": "neuritis",
+    "optic nerve": "optic neuritis",
+    "outer ear|external ear|ear canal": "otitis externa",
+    "ovar(?:y|ies)|ovarian": "oophoritis",
+    "pancreas|pancreatic": "pancreatitis",
+    "parotid(?: gland)?": "parotitis",
+    "pericardium|pericardial": "pericarditis",
+    "periodontium": "periodontitis",
+    "peritoneum|peritoneal": "peritonitis",
+    "petrous (?:bone|part of temporal bone)": "petrositis",
+    "pleura|pleural": "pleuritis",
+    "prostate|prostatic": "prostatitis",
+    "rectum|rectal": "proctitis",
+    "retina|retinal": "retinitis",
+    "salivary glands?": "sialadenitis",
+    "sclera|scleral": "scleritis",
+    "sinus(?:es)?": "sinusitis",
+    "(?:zone of )?skin|cutaneous|dermal": "dermatitis",
+    "small (?:bowel|intestine)": "enteritis",
+    "spinal cord": "myelitis",
+    "spleen|splenic": "splenitis",
+    "stomach|gastric": "gastritis",
+    "synovium|synovial membrane(?: of synovial joint)?": "synovitis",
+    "tendons?": "tendinitis",
+    "test(?:is|es)|testic(?:le|ular)s?": "orchitis",
+    "throat|pharynx|pharyngeal": "pharyngitis",
+    "thyroid(?: gland)?": "thyroiditis",
+    "tongue": "glossitis",
+    "tonsils?|tonsillar": "tonsillitis",
+    "trachea|tracheal|windpipe": "tracheitis",
+    "urethra|urethral": "urethritis",
+    "uvea|uveal": "uveitis",
+    "vagina|vaginal": "vaginitis",
+    "veins?|venous": "phlebitis",
+    "vulva|vulvar": "vulvitis",
+}
+# What may be inflamed, and the name of it.
+
 _OF_BLOOD = frozenset(["pressure", "bp", "volume", "sugar", "fat"])  # where the text says so
 
 _DIRECTION = (
@@ -103,6 +191,29 @@ _IN_URINE = regex(rf"(?:{_HIGH} )?{_MEASURED} in (?:the )?urine")
 _HIGH_IN_URINE = regex(
     rf"{_HIGH} (?:{_MEASURED}(?:,)? urine|(?:urine|urinary) {_MEASURED.replace('what', 'of')})"
 )
+
+
+_INFLAMMATION = regex(
+    r"(?P<how>(?:acute|chronic|subacute) )?(?:inflammation(?: of(?: the| an?)?|,)? (?P<organ>.+)"
+    r"|inflamed (?P<inflamed>.+)|(?P<before>.+) inflammation)"
+)
+_ORGANS = [(regex(organ), name) for organ, name in _INFLAMED.items()]
+
+
+def finding_name(text: str) -> str:
+    """Return what clinicians call a finding in plain words, "" for any other text.
+
+    >>> finding_name("inflammation of the skin"), finding_name("chronic liver inflammation")
+    ('dermatitis', 'chronic hepatitis')
+    >>> finding_name("low plasma glucose"), finding_name("inflammation marker")
+    ('hypoglycemia', '')
+    """
+    if "inflam" in text.lower():
+        match = _INFLAMMATION.fullmatch(" ".join(text.lower().split()))
+        organ = (match["organ"] or match["inflamed"] or match["before"]) if match else ""
+        name = next((name for pattern, name in _ORGANS if pattern.fullmatch(organ)), "")
+        return f"{match['how'] or ''}{name}" if match and name else ""
+    return measurement_name(text)
 
 
 def measurement_name(text: str) -> str:

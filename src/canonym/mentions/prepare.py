@@ -33,7 +33,7 @@ from canonym.mentions.lists import (
     may_hold_joints,
     without_number,
 )
-from canonym.mentions.measurements import measurement_name
+from canonym.mentions.measurements import finding_name
 from canonym.mentions.phrasings import phrasings
 from canonym.mentions.readings import readings_of
 from canonym.mentions.shorthand import diabetes_name, write_out
@@ -404,7 +404,7 @@ class Preparation:
         if apart.clear and ends_in_sign(text):  # it is no plural, which sieves would know
             steps, text = (*steps, Step("space", text, apart.clear)), apart.clear
             apart = Apart()
-        finding = measurement_name(text)
+        finding = finding_name(text)
         rewrites = (Step("finding", text, finding),) if finding else ()
         if diabetes := diabetes_name(text):
             rewrites = (*rewrites, Step(USUAL_READING, text, diabetes))
