@@ -358,3 +358,36 @@ def test_what_parts_nothing_is_no_separator(linkers, separator):
 def test_a_separator_is_not_for_texts(linkers):
     with pytest.raises(InvalidInput, match="separator"):
         linkers["diseases"].annotate("gout; stroke", separator=";")
+
+
+FINDINGS = [
+    *("Hypertension", "Retinopathy", "Hypertensive retinopathy", "Splenomegaly", "Seizures"),
+    *("Hypotonic seizures", "Carbidopa", "Levodopa", "Furosemide", "Potassium", "Heart attack"),
+    "Resting tremor",
+]
+
+
+@pytest.fixture(scope="module")
+def findings() -> Linker:
+    return Linker.build(Terminology.build([Concept(name, name) for name in FINDINGS]))
+
+
+@pytest.mark.parametrize(
+    ("mention", "names"),
+    [
+        ("hypertension, retinopathy", ["Hypertension", "Retinopathy"]),
+        ("carbidopa-levodopa", ["Carbidopa", "Levodopa"]),
+        ("furosemide, potassium", ["Furosemide", "Potassium"]),
+        ("heart-attack", ["Heart attack"]),
+        ("tremor, resting", ["Resting tremor"]),
+    ],
+)
+def test_two_names_are_two_concepts(findings: Linker, mention: str, names: list[str]) -> None:
+    (link,) = findings.link([mention])
+    assert list(link.ids) == names
+
+
+@pytest.mark.parametrize("mention", ["infections, splenomegaly", "hypotonia, seizures"])
+def test_a_list_is_not_surely_one_of_its_items(findings: Linker, mention: str) -> None:
+    (link,) = findings.link([mention])
+    assert link.id is None or (link.confidence or 0) <= 0.5

@@ -196,7 +196,7 @@ def _is_list(whole: Draft, listed: Sequence[Draft], prepared: Prepared, names: N
             return False
         if prepared.listing is not None and prepared.listing.is_pair:
             words, own = words_of(prepared.whole.text), words_of(names.name(best).text)
-            if best.score >= INVERTED or (words <= own and len(own - words) < 2):
+            if words <= own and (best.score >= INVERTED or len(own - words) < 2):
                 return False
     if not prepared.is_near:
         return True

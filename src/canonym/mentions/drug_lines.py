@@ -135,7 +135,7 @@ _LONGEST = 300
 # --- salts ----------------------------------------------------------------------------------------
 
 _SALT = regex(
-    r"(?<=\S)\s+(?:(?:di|mono|hemi|sesqui|tri)?(?:hydrate|hydrochloride|sodium)|hcl|hydrobromide|hbr|acetate"
+    r"(?<=[^\s,])\s+(?:(?:di|mono|hemi|sesqui|tri)?(?:hydrate|hydrochloride|sodium)|hcl|hydrobromide|hbr|acetate"
     r"|anhydrous|be[sz][yi]late|bisul(?:f|ph)ate|bitartrate|bromide|calcium|chloride|citrate|decanoate"
     r"|enanthate|fumarate|furoate|gluconate|hyclate|lactate|magnesium|malate|maleate|mes[iy]late"
     r"|pamoate|potassium|(?:di)?propionate|succinate|sul(?:f|ph)ate|tartrate|tosylate|tromethamine"

@@ -15,6 +15,7 @@ from functools import cache
 from typing import NamedTuple
 
 from canonym.mentions.composites import hide_one_things, is_quality, unhide
+from canonym.mentions.english import is_english
 from canonym.regex import regex
 from canonym.text import UNORDERED, normalise
 
@@ -224,7 +225,9 @@ _JOINT = regex(
     r"|\s*,\s+|\s*(?<!\d),(?=\S)|\s*(?<=\d),(?=[^\W\d_])|\s*[，、]\s*"
     r"|\s*/\s*"
 )
-_MAY_LIST = regex(r"(?i)[,，、/&+]|\s(?:and|or|plus|as well as)\s")
+# Two drugs, and no two everyday words: "carbidopa-levodopa", but no "heart-attack".
+_HYPHENED = regex(r"([^\W\d_]{5,})-([^\W\d_]{4,})")
+_MAY_LIST = regex(rf"(?i)[,，、/&+]|\s(?:and|or|plus|as well as)\s|^{_HYPHENED.pattern}$")
 _CONJUNCTION = regex(r"(?i)\b(?:and|or|plus|as well as)\b|&")
 _COMMAS = " ,，、"
 _TOKEN = regex(r"[^\s-]+[\s-]+")
@@ -406,6 +409,8 @@ def listing_of(text: str) -> Listing | None:
         return None
     phrase = hide_one_things(" ".join(text.split()))
     spans = _outside_brackets(_JOINT, phrase)
+    if pair := _HYPHENED.fullmatch(phrase):
+        spans = [] if all(map(is_english, pair.groups())) else [pair.span(1), pair.span(2)]
     phrase = unhide(phrase)
     spans = [span for span in (_trimmed(phrase, *span) for span in spans) if span[0] < span[1]]
     if not 2 <= len(spans) <= _MOST_PIECES:

@@ -128,6 +128,7 @@ _FINDING = (
     "|prolapse|rash|regurgitation|rupture|stroke|swelling|syndrome|tears?\\b|tender|thromb|tumou?r"
     r"|ulcer|wheez)|(?:ache|stone)s?\b)"
 )
+_IS_FINDING = regex(rf"{_FINDING}|\w(?:ia|ism|psy|ures?)\b", re.IGNORECASE)
 _STATED = r"(?:denies|likely|no|not|possible|probable|r/o|rule out|suspected|without)\b|\?"
 _LEAD_IN = regex(
     rf"^(?:(?:(?:the )?(?:patient|pt\.?)|he|she) {_HAS}(?: an?)? "
@@ -306,6 +307,15 @@ def reworded(text: str) -> tuple[str, ...]:
 def is_rest(text: str) -> bool:
     """Tell whether a text names the rest of a classification: *X NEC*, *X classified elsewhere*."""
     return bool(_without_rest(text)) or _ELSEWHERE.search(text[-_TAIL:]) is not None
+
+
+def is_finding(text: str) -> bool:
+    """Tell whether a text names something that is wrong, and not how or where something is.
+
+    >>> [is_finding(text) for text in ("infections", "hypotonia", "left lung", "febrile")]
+    [True, True, False, False]
+    """
+    return _IS_FINDING.search(text) is not None
 
 
 def is_unspecified(name: str) -> bool:
