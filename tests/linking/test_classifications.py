@@ -37,6 +37,9 @@ RECORDS = [
     *(Name("SMD", "C:38"), Concept("C:39", "Sialic acid storage disease"), Name("SD", "C:39")),
     *(Concept("C:40", "Alpers disease"), Concept("C:41", "Alder syndrome")),
     *(Name("Alder anomaly", "C:41"), Concept("C:42", "Melanoma")),
+    *(Concept("C:43", "Solitary pulmonary nodule"), Name("lung nodule", "C:43")),
+    *(Concept("C:44", "Fracture of one rib"), Name("broken rib", "C:44")),
+    *(Concept("C:45", "Allergy status to penicillin"), Name("penicillin allergy", "C:45")),
     *(Concept("C:29", "Encounter for screening for depression"), Concept("C:30", "Malaria")),
 ]
 
@@ -146,6 +149,10 @@ def test_a_detail_is_not_left_out_where_a_near_name_says_it(linker: Linker) -> N
         "thyrotrope adenoma",
         "SMDS",
         "SD/THE",
+        "lung nodules",
+        "multiple lung nodules",
+        "broken ribs",
+        "anaphylaxis to penicillin",
     ],
 )
 def test_what_a_name_contradicts_is_not_certain(linker: Linker, mention: str) -> None:
@@ -158,6 +165,9 @@ def test_what_a_name_contradicts_is_not_certain(linker: Linker, mention: str) ->
         ("dystrophy, cone-rod", "C:26"),
         ("benign islet cell tumor", "C:31"),
         ("SMDs", "C:38"),
+        ("solitary lung nodule", "C:43"),
+        ("broken rib", "C:44"),
+        ("allergy to penicillin", "C:45"),
         ("Alper's disease", "C:40"),
         ("Alper\u2019s syndrome", "C:40"),
         ("increased width of nasal base", "C:27"),

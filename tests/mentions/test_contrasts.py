@@ -104,6 +104,21 @@ prefix      | typical absence               | atypical absence
 prefix      | symptomatic gallstones        | asymptomatic gallstones
 prefix      | supraventricular tachycardia  | subventricular tachycardia
 prefix      | monosaturated                 | polysaturated
+prefix      | pseudoretinitis pigmentosa    | retinitis pigmentosa
+prefix      | preeclampsia                  | eclampsia
+prefix      | paratyphoid fever             | typhoid fever
+prefix      | thyrotroph adenoma            | thyroid adenoma
+prefix      | antepartum haemorrhage        | post-partum haemorrhage
+prefix      | femoral retroversion          | femoral anteversion
+prefix      | intradural hematoma           | epidural hematoma
+prefix      | mercurous chloride            | mercuric chloride
+opposite    | coronary vein dissection      | coronary artery dissection
+opposite    | narrow nasal bridge           | wide nasal bridge
+opposite    | thick cortices                | thin cortices
+opposite    | small sylvian cistern         | enlarged sylvian cistern
+opposite    | increased vibration sense     | impaired vibration sense
+opposite    | glutathione excess            | glutathione deficiency
+opposite    | vancomycin-sensitive cocci    | vancomycin-resistant cocci
 prime       | 5'-deoxyadenosine             | 5-deoxyadenosine
 prime       | 3'-UTR                        | 3-UTR
 prime       | N,N′-diphenyl                 | N,N-diphenyl

@@ -211,9 +211,8 @@ def _fingerprint(everyday: bool) -> str:
     whole = hashlib.sha256()
     whole.update(f"{version('simple-icd-10-cm')} {FORMAT} {TERMINOLOGY_FORMAT}\n".encode())
     whole.update(f"{' '.join(sieve.name for sieve in SIEVES)}\n".encode())
-    whole.update(
-        f"{PHRASES} of names, bare names and pairs; couples, short forms and brackets\n".encode()
-    )
+    parts = "names, bare names and pairs; couples, short forms, brackets, contexts"
+    whole.update(f"{PHRASES} of {parts}\n".encode())
     for name in ("default", *(("everyday",) if everyday else ())):
         for file in sorted((_MODELS / name).rglob("*")):
             if file.is_file() and file.suffix not in (".md", ".safetensors"):

@@ -24,7 +24,7 @@ from canonym.linking.hits import (
 from canonym.linking.languages import EncoderMask
 from canonym.linking.names import Filter, Names
 from canonym.linking.settings import TARGETS, Sieve, Target
-from canonym.mentions.additions import behavior_of
+from canonym.mentions.additions import asks_label
 from canonym.mentions.contrasts import NOTHING, against, apart_by, differs_in_meaning
 from canonym.mentions.letter_case import sentence_case
 from canonym.mentions.species import species_of
@@ -545,7 +545,7 @@ class BatchHits:
         if name == string:
             return NOTHING
         is_symbol = name.casefold() == string.casefold() or name.isupper()
-        if not is_symbol and not behavior_of(string):
+        if not is_symbol and not asks_label(string):
             return against(string, name)
         concept = self.concepts[hit.concept]
         case_counts = species_of(concept.types, concept.label) is not None

@@ -30,6 +30,14 @@ _SAYS_MORE = (QUALIFIERS | PRIVATION | _FINDINGS) - {"negative"}  # a sign of ma
 _SAYS_NOTHING = frozenset({"acid", "anhydrous", "complex", "human", "included", "salt"})
 _MALIGNANT = frozenset({"cancer", "carcinoma", "malignancy", "malignant", "sarcoma"})
 _BENIGN = frozenset({"benign", "nonmalignant", "noncancerous"})
+_SEVERAL = frozenset({"bilateral", "multiple", "numerous", "several"})
+_OF_LABELS = regex(
+    rf"\b(?:(?P<several>{'|'.join(sorted(_SEVERAL))}|[a-z]{{2,}}[^isu\W\d_]s)"
+    r"|(?P<event>anaphyla\w+|allergic reaction))\b",
+    re.IGNORECASE,
+)
+_ONE = regex(r"\b(?:one|single|solitary)\b", re.IGNORECASE)
+_ALLERGY_STATUS = regex(r"\ballergy status\b", re.IGNORECASE)
 _ENDS = "blastoma carcinoma leukemia lymphoma melanoma myeloma sarcoma"
 _MALIGNANT_ENDS = tuple(_ENDS.split(" "))
 _GROWTHS = frozenset({"growth", "lesion", "mass", "neoplasm", "tumor"})
@@ -134,6 +142,35 @@ def behavior_of(text: str) -> str:
     if any(word in _MALIGNANT or word.endswith(_MALIGNANT_ENDS) for word in words):
         return "" if is_benign else "malignant"
     return "benign" if is_benign else ""
+
+
+@functools.lru_cache(maxsize=1_024)  # asked for a mention beside each of its hits
+def asks_label(text: str) -> bool:
+    """Tell whether the label of a concept may contradict a text, whichever of its names is near."""
+    return _OF_LABELS.search(text) is not None or behavior_of(text) != ""
+
+
+def label_contrasts(mention: str, label: str) -> Iterator[Contradiction]:
+    """Yield what contradicts the label of a concept: the behavior of a growth, a number, an event.
+
+    "Lung nodule" is a name of "Solitary pulmonary nodule", and *lung nodules* are several. An
+    *anaphylaxis* is no "Allergy status".
+
+    >>> [*label_contrasts("lung nodules", "Solitary pulmonary nodule")]
+    [Contradiction(kind='opposite', mention='nodules', name='solitary')]
+    """
+    yield from behavior_contrasts(mention, label)
+    matches = _OF_LABELS.finditer(mention)
+    one, status = _ONE.search(label), _ALLERGY_STATUS.search(label)
+    if not (one or status):
+        return
+    for match in matches:
+        if match["event"] and status:
+            yield Contradiction("opposite", match["event"].lower(), status[0].lower())
+        elif match["several"] and one and not _ONE.search(mention):
+            several = match["several"].lower()
+            if several in _SEVERAL or several[:-1] in label.lower():
+                yield Contradiction("opposite", several, one[0].lower())
 
 
 def behavior_contrasts(mention: str, label: str) -> Iterator[Contradiction]:

@@ -15,7 +15,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from canonym.mentions.additions import behavior_contrasts, relation_of
+from canonym.mentions.additions import label_contrasts, relation_of
 from canonym.mentions.dimensions import HIGH, LOW, dimension_contrasts
 from canonym.mentions.inflection import are_inflected
 from canonym.mentions.letter_case import VOWEL, case_contrasts, last_capital_contrasts
@@ -53,6 +53,14 @@ _TROPIC = regex(r"(adren|cortic|gonad|lact|mamm|somat|thyr)o?(?:cortico)?trop\w*
 _ROMAN = {"i": "1", "v": "5", "x": "10"}
 _DESIGNATOR = regex(r"\d+[a-z]?|[a-z]|[a-z]\d+|\d+[a-z]\d+")
 _ROMAN_NUMBERS = ("II", "III", "IV", "VI", "VII", "VIII", "IX", "XI")
+# Prefixes that may be written apart: "post partum" is no *antepartum*.
+_APART = frozenset(
+    {"ante", "anti", "hyper", "hypo", "intra", "macro", "micro", "post", "pre", "sub"}
+)
+_METALS = (
+    "antimon|arsen|aur|cer|chrom|cobalt|cupr|ferr|mangan|mercur|plumb|platin|stann|thall|vanad"
+)
+_OXIDATION = regex(rf"({_METALS})(?:ous|ic)")
 _KARYOTYPE = regex(r"x{1,5}y{0,3}|xo")
 _DIGITS = regex(r"\d+")
 
@@ -223,7 +231,7 @@ def against(mention: str, name: str, *, label: str = "", case_counts: bool = Fal
         left += [word for word in _lettered(left_words, words) if word not in small]
         missing += [word for word in _lettered(missing_words, others) if word not in _FILLERS]
     contradictions += last_capital_contrasts(mention, name)
-    contradictions += behavior_contrasts(mention, label)
+    contradictions += label_contrasts(mention, label) if label else ()
     if not (left or missing or contradictions or is_inflected):
         return NOTHING
     relation = "related" if contradictions else relation_of(left, missing, name)
@@ -235,11 +243,17 @@ def against(mention: str, name: str, *, label: str = "", case_counts: bool = Fal
 def _glued(words: list[str], others: Sequence[str]) -> list[str]:
     """Return words as the other side writes them: *non toxic* as "Nontoxic goiter" does."""
     known = set(others)
-    if not any(a + b in known for a, b in itertools.pairwise(words)):
+
+    def is_one(first: str, second: str) -> bool:
+        if first + second in known:
+            return True
+        return first in _APART and any(word.endswith(second) and word != second for word in known)
+
+    if not any(itertools.starmap(is_one, itertools.pairwise(words))):
         return words
     glued: list[str] = []
     for word in words:
-        if glued and glued[-1] + word in known and glued[-1].isalpha() and word.isalpha():
+        if glued and is_one(glued[-1], word) and glued[-1].isalpha() and word.isalpha():
             glued[-1] += word
         else:
             glued.append(word)
@@ -437,6 +451,9 @@ def affix_contrast(word: str, other: str) -> str | None:
     for tropic, gland in ((_TROPIC.fullmatch(word), other), (_TROPIC.fullmatch(other), word)):
         if tropic and gland.startswith(tropic[1]) and not gland.startswith(f"{tropic[1]}ot"):
             return "prefix"
+    states = _OXIDATION.fullmatch(word), _OXIDATION.fullmatch(other)
+    if states[0] and states[1] and states[0][1] == states[1][1] and word != other:
+        return "prefix"  # mercurous, mercuric
     for prefix, lines in _PREFIX_LINES.items():
         rest = word[len(prefix) :]
         if len(rest) < _LEAST_REST or not word.startswith(prefix) or not other.endswith(rest):

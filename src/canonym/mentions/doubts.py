@@ -54,7 +54,6 @@ this, however near a name with fewer is: of 17 such names in two corpora, 14 wer
 
 _NEARLY = 0.9
 _SHORT = regex(r"(?<![^\W_])(?![IVX]+(?![^\W_]))[A-Z]{2,5}(?![^\W_])")
-_JOINT = regex(r"\s*(?:[,;/+&]|\band\b)\s*")
 _UNSAID = SMALL | IMPLIED
 
 
@@ -91,7 +90,7 @@ def _loses_item(link: Link, best: Candidate) -> bool:
     *Infections, splenomegaly* are more than a splenomegaly, and *hypotonia, seizures* are no
     "Hypotonic seizures".
     """
-    pieces = _JOINT.split(link.mention.text)
+    pieces = [piece for piece in link.mention.text.split(", ") if piece.strip(" ,")]
     findings = [piece for piece in pieces if is_finding(piece)]
     is_corrected = any(step.name == CORRECTION for step in link.steps)
     if not (best.sieve == "search" or is_corrected) or len(pieces) < 2 or not findings:

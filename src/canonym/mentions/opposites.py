@@ -11,6 +11,7 @@ maternal/mother paternal/father
 dominant recessive
 upper lower
 increased/increase/elevated/elevation/high/raised decreased/decrease/reduced/reduction/low normal
+increased/elevated/excess/excessive deficiency/deficient/impaired
 initial/first subsequent sequela/sequelae
 anterior posterior
 medial lateral
@@ -52,6 +53,14 @@ gain loss
 hot cold
 tall short
 large/big small/little giant
+enlarged small
+wide/broad narrow
+thick thin
+hand foot
+artery vein
+atrial ventricular
+susceptible/sensitive resistant
+antegrade/anterograde retrograde
 long short
 fast slow
 inspiratory/inspiration expiratory/expiration
@@ -100,6 +109,8 @@ pre post peri
 per peri para pre
 hemi hemo
 ante post
+ante retro
+epi sub intra
 micro macro normo
 intra extra inter
 endo exo ecto
@@ -124,7 +135,7 @@ PRIVATIVE = frozenset(
     (
         *("non", "un", "in", "im", "ir", "dis", "an", "a", "anti", "de", "des"),  # a denial
         *("es", "lev", "levo", "dextro", "dex", "ar", "nor", "iso"),  # another molecule
-        *("hemi", "para", "pre", "pseudo"),  # half of it, beside it, before it, and like it only
+        *("hemi", "para", "pre", "pseudo", "sub"),  # half of it, beside, before, like or below it
     )
 )
 """Prefixes that make another thing of the word behind them."""

@@ -5,8 +5,9 @@ Other releases are read from their order file, which has the codes and their tit
 
 from __future__ import annotations
 
+import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from canonym.errors import require
 from canonym.io.streams import open_text
 from canonym.regex import regex
 from canonym.terminology.readers.everyday import read_everyday
+from canonym.text.qualifiers import bare_name
 from canonym.types import Concept, Name, Record, Relation
 
 _RANGE = regex(r"\s*\([A-Z0-9]{3}-[A-Z0-9]{3}\)$")
@@ -23,6 +25,8 @@ _YEAR = regex(r"order[-_](\d{4})")
 # Square brackets enclose another wording, of the whole name or of the word before them.
 _WORDED = regex(r"(?P<before>[^\[\]]*\S) \[(?P<words>[a-z][a-z \-]+)\](?P<after>[^\[\]]*)")
 _EXPLAINED = regex(r"\b(?:any|except|from|including|normal|of|part|stage|unspecified)\b")
+_UNSAID = regex(r"\bunspecified\b(?! e(?:ar|ye)\b)|\bNOS\b", re.IGNORECASE)
+_CONTEXT = regex(r" in (?:[\w ]+ )?diseases?(?: classified elsewhere)?$")
 _JOINT = regex(r".*\b(?:and|by|due|from|in|of|on|or|to|with|without)\b *")
 _ORDER_LINE = regex(r"\d{5} ([A-Z][0-9A-Z]{2,6}) {1,5}[01] .{60} (\S.*)")
 
@@ -87,10 +91,11 @@ def read_icd10cm(
         version = _find_release()
     previous = ""
     codes = package.get_all_codes(True)
+    unspecified = _unspecified(package, codes)
     for place, code in enumerate(codes):
         # A single-category block comes right before the category of the same code.
         lone_block = code == (codes[place + 1] if place + 1 < len(codes) else "")
-        yield from _item(package, code, version, includes, lone_block, previous)
+        yield from _item(package, code, version, includes, lone_block, previous, unspecified)
         previous = code
     if everyday:
         yield from read_everyday(known={f"ICD10CM:{code}" for code in codes})
@@ -105,7 +110,13 @@ def _find_release() -> str:
 
 
 def _item(
-    package: Any, code: str, version: str, includes: bool, lone_block: bool, previous: str
+    package: Any,
+    code: str,
+    version: str,
+    includes: bool,
+    lone_block: bool,
+    previous: str,
+    unspecified: Mapping[str, str],
 ) -> Iterator[Record]:
     in_lone_block = code == previous
     id_ = f"ICD10CM:{code}-{code}" if lone_block else f"ICD10CM:{code}"
@@ -115,7 +126,8 @@ def _item(
         label = _RANGE.sub("", label)
     yield Concept(id_, label, types=(kind,), source="ICD-10-CM", version=version)
     yield from _reworded(label, id_)
-    for text in package.get_inclusion_term(code, lone_block):
+    terms = package.get_inclusion_term(code, lone_block)
+    for text in _in_context(terms, code, label, unspecified):
         yield Name(text, id_)
         yield from _reworded(text, id_)
     if includes:
@@ -126,6 +138,35 @@ def _item(
         yield Relation(
             id_, "is_a", f"ICD10CM:{parent}-{parent}" if in_lone_block else f"ICD10CM:{parent}"
         )
+
+
+def _in_context(
+    terms: Sequence[str], code: str, label: str, unspecified: Mapping[str, str]
+) -> list[str]:
+    """Return inclusion terms without those that are another code as they stand.
+
+    "Polyneuropathy" below "Other neurologic disorders in Lyme disease" is one in Lyme disease.
+    """
+
+    def is_own(term: str) -> bool:
+        general = unspecified.get(term.casefold(), code)
+        return general.startswith(code) or code.startswith(general)
+
+    own = list(filter(is_own, terms))
+    context = _CONTEXT.search(label) if len(own) < len(terms) else None
+    return own if context is None else [term + context[0] for term in terms]
+
+
+def _unspecified(package: Any, codes: Sequence[str]) -> dict[str, str]:
+    """Return codes by what they leave unspecified: "Polyneuropathy, unspecified"."""
+    general: dict[str, str] = {}
+    for code in codes:
+        names = package.get_inclusion_term(code) + package.get_includes(code)
+        for text in (package.get_description(code), *names):
+            bare = bare_name(text) if _UNSAID.search(text) else None
+            if bare is not None and not bare.is_narrower:
+                general.setdefault(bare.text.casefold(), code)
+    return general
 
 
 def _reworded(text: str, id_: str) -> Iterator[Name]:
