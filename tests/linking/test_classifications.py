@@ -242,6 +242,32 @@ def test_a_carcinoma_is_a_cancer(linker: Linker, mention: str, confident: bool) 
     assert (link.id == "C:12" and confidence > SURE) is confident
 
 
+def test_where_a_cancer_spread_to_is_a_concept_of_its_own() -> None:
+    records = [
+        *(Concept("S:1", "Breast cancer"), Concept("S:2", "Melanoma")),
+        Concept("S:3", "Secondary malignant neoplasm of breast"),
+        Concept("S:4", "Secondary malignant neoplasm of liver"),
+    ]
+    records.append(Name("liver metastasis", "S:4"))
+    linker = Linker.build(Terminology.build(records))
+    for mention, ids in (
+        ("breast cancer metastatic to the liver", ("S:1", "S:4")),
+        ("melanoma, metastatic to liver", ("S:2", "S:4")),
+        ("breast cancer with mets to liver", ("S:1", "S:4")),
+        ("metastases to the liver", ("S:4",)),
+    ):
+        (link,) = linker.link([mention])
+        assert link.ids == ids
+
+
+@pytest.mark.parametrize(("mention", "id"), [("TLR-9", "G:1"), ("VEGF-C", "G:2"), ("IL-8", "G:3")])
+def test_a_symbol_may_be_written_with_a_hyphen(mention: str, id: str) -> None:
+    genes = [Concept("G:1", "TLR9"), Concept("G:2", "VEGFC"), Concept("G:3", "IL8")]
+    link, confidence = linked(Linker.build(Terminology.build(genes)), mention)
+    assert link.id == id
+    assert confidence > SURE
+
+
 def test_a_word_that_stands_alone_may_be_no_slip() -> None:
     drugs = ["Azithromycin", "Azithromycin tablet", "Ibuprofen", "Ibuprofen lysine", "Serine"]
     records = [Concept(f"D:{n}", name) for n, name in enumerate(drugs)]

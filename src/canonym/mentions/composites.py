@@ -119,6 +119,11 @@ _LONGEST = 300
 _MOST_PARTS = 12
 _MOST_WORDS = 5
 
+_SPREAD = regex(
+    r"(?P<primary>.*(?:cancer|carcinoma|melanoma|sarcoma)),? "
+    r"(?:metastatic|spread|with (?:metastas[ei]s|mets)) to (?:the )?(?P<site>[^,;]+)",
+    re.IGNORECASE,
+)
 _COORDINATED = regex(r"(?i)\s(?:and|or|and/or|as well as|&)\s|[^\s/]/[^\s/]|\s/\s|-\s(?:and|or)")
 _GLOSS = regex(r"\s*\([^()]*\)")
 _PREPOSITION = regex(rf"(?i)\s(?:{_PREPOSITIONS})\s")
@@ -159,9 +164,13 @@ def split_composite(text: str) -> tuple[str, ...]:
     ('breast cancer', 'ovarian cancer')
     >>> split_composite("C6/C7 deficiency")
     ('C6 deficiency', 'C7 deficiency')
+    >>> split_composite("breast cancer metastatic to the liver")
+    ('breast cancer', 'liver metastasis')
     >>> split_composite("head and neck cancer")
     ('head and neck cancer',)
     """
+    if len(text) <= _LONGEST and (spread := _SPREAD.fullmatch(text)):
+        return spread["primary"], f"{spread['site']} metastasis"
     if len(text) > _LONGEST or _COORDINATED.search(text) is None:
         return (text,)
     phrase = _hide(_ESTABLISHED, " ".join(text.split()))

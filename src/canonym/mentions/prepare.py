@@ -49,6 +49,7 @@ from canonym.mentions.status import (
     wordings,
 )
 from canonym.mentions.terse import in_full, unclipped
+from canonym.regex import regex
 from canonym.text import normalise
 from canonym.text.characters import greek
 from canonym.text.markup import repairs
@@ -68,6 +69,9 @@ LONGEST = 1_000
 
 ABBREVIATION = "abbreviation"
 """Name of the step that writes an abbreviation out, or takes off one that a mention explains."""
+
+# Symbols that a terminology may write in one: "TLR-9", "VEGF-C".
+_SYMBOL = regex(r"\b([A-Z][A-Za-z]{1,5})-(\d{1,3}[A-Z]?|[A-Z])\b")
 
 WORDING = "wording"
 """Name of the step to a phrase that says the same in other words."""
@@ -414,6 +418,8 @@ class Preparation:
         # A search without any help is what a paper describes.
         if self.speller is not None and (reading := usual_reading(text)):
             alternatives = (*alternatives, Step(USUAL_READING, text, reading))
+        if (joined := _SYMBOL.sub(r"\1\2", text)) != text:
+            rewrites = (*rewrites, Step("space", text, joined))
         rewrites = (*rewrites, *(Step("space", text, other) for other in apart.texts))
         if self.speller is not None:
             rewrites = (*rewrites, *(Step(WORDING, text, other) for other in phrasings(text)))

@@ -77,6 +77,10 @@ _OTHERS = (
     regex(r"(\bin )other (?:specified )?(?=\w)", re.IGNORECASE),
 )
 _STAGE_0 = regex(r"^stage 0 |,? \(?stage 0\)?$", re.IGNORECASE)
+_SPREAD_TO = regex(
+    r"(?:metastas[ei]s|mets|metastatic (?:cancer|carcinoma|disease)) (?:in|of|to) (?:the )?(.+)",
+    re.IGNORECASE,
+)
 _CARCINOMA = regex(r"\b(?:adeno)?carcinoma(?=s?\b)", re.IGNORECASE)
 _CANCER = regex(
     r"(?P<site>.+) (?:cancer|carcinoma)|(?:cancer|carcinoma) of (?:the )?(?P<place>.+)",
@@ -281,7 +285,7 @@ def reworded(text: str) -> tuple[str, ...]:
     """Return how a classification may write qualifiers that a text has in other words.
 
     What is not elsewhere classified is its rest, which other names call *other*, and a cancer of
-    stage 0 is one in situ.
+    stage 0 is one in situ. Where a cancer spread to, the name has in front.
 
     >>> reworded("Measles without mention of complication")
     ('Measles without complication',)
@@ -291,11 +295,15 @@ def reworded(text: str) -> tuple[str, ...]:
     ('Myopathy in diseases classified elsewhere',)
     >>> reworded("colon cancer stage 0")
     ('carcinoma in situ of colon', 'colon cancer in situ')
+    >>> reworded("metastases to the liver")[0]
+    'liver metastasis'
     """
     if (bare := _STAGE_0.sub("", text)) != text:
         match = _CANCER.fullmatch(bare)
         site = (match["site"] or match["place"]) if match else ""
         return (f"carcinoma in situ of {site}",) * bool(site) + (f"{bare} in situ",)
+    if match := _SPREAD_TO.fullmatch(text):
+        return f"{match[1]} metastasis", f"secondary malignant neoplasm of {match[1]}"
     if rest := _without_rest(text):
         return f"other specified {rest}", f"other {rest}", f"{rest}, not elsewhere classified"
     noted = _NOTED_HAVING.sub(_noted, text) if _NOTED in text.lower() else text
