@@ -40,6 +40,7 @@ RECORDS = [
     *(Concept("C:43", "Solitary pulmonary nodule"), Name("lung nodule", "C:43")),
     *(Concept("C:44", "Fracture of one rib"), Name("broken rib", "C:44")),
     *(Concept("C:45", "Allergy status to penicillin"), Name("penicillin allergy", "C:45")),
+    Concept("C:46", "Cystostomy status"),
     *(Concept("C:29", "Encounter for screening for depression"), Concept("C:30", "Malaria")),
 ]
 
@@ -153,6 +154,8 @@ def test_a_detail_is_not_left_out_where_a_near_name_says_it(linker: Linker) -> N
         "multiple lung nodules",
         "broken ribs",
         "anaphylaxis to penicillin",
+        "infection of cystostomy",
+        "bursitis grade 2",
     ],
 )
 def test_what_a_name_contradicts_is_not_certain(linker: Linker, mention: str) -> None:

@@ -33,11 +33,12 @@ _BENIGN = frozenset({"benign", "nonmalignant", "noncancerous"})
 _SEVERAL = frozenset({"bilateral", "multiple", "numerous", "several"})
 _OF_LABELS = regex(
     rf"\b(?:(?P<several>{'|'.join(sorted(_SEVERAL))}|[a-z]{{2,}}[^isu\W\d_]s)"
-    r"|(?P<event>anaphyla\w+|allergic reaction))\b",
+    r"|(?P<event>anaphyla\w+|allergic reaction|displaced|dislodged|infect\w+|leak\w*|malfunction\w*"
+    r"|thrombosis))\b",
     re.IGNORECASE,
 )
 _ONE = regex(r"\b(?:one|single|solitary)\b", re.IGNORECASE)
-_ALLERGY_STATUS = regex(r"\ballergy status\b", re.IGNORECASE)
+_STATUS = regex(r"\b(?:allergy status|presence of|status)\b", re.IGNORECASE)
 _ENDS = "blastoma carcinoma leukemia lymphoma melanoma myeloma sarcoma"
 _MALIGNANT_ENDS = tuple(_ENDS.split(" "))
 _GROWTHS = frozenset({"growth", "lesion", "mass", "neoplasm", "tumor"})
@@ -154,18 +155,18 @@ def label_contrasts(mention: str, label: str) -> Iterator[Contradiction]:
     """Yield what contradicts the label of a concept: the behavior of a growth, a number, an event.
 
     "Lung nodule" is a name of "Solitary pulmonary nodule", and *lung nodules* are several. An
-    *anaphylaxis* is no "Allergy status".
+    *anaphylaxis* is no "Allergy status", and an infected pacemaker more than the "Presence of" it.
 
     >>> [*label_contrasts("lung nodules", "Solitary pulmonary nodule")]
     [Contradiction(kind='opposite', mention='nodules', name='solitary')]
     """
     yield from behavior_contrasts(mention, label)
     matches = _OF_LABELS.finditer(mention)
-    one, status = _ONE.search(label), _ALLERGY_STATUS.search(label)
+    one, status = _ONE.search(label), _STATUS.search(label)
     if not (one or status):
         return
     for match in matches:
-        if match["event"] and status:
+        if match["event"] and status and match["event"].lower() not in label.lower():
             yield Contradiction("opposite", match["event"].lower(), status[0].lower())
         elif match["several"] and one and not _ONE.search(mention):
             several = match["several"].lower()

@@ -54,6 +54,8 @@ this, however near a name with fewer is: of 17 such names in two corpora, 14 wer
 
 _NEARLY = 0.9
 _SHORT = regex(r"(?<![^\W_])(?![IVX]+(?![^\W_]))[A-Z]{2,5}(?![^\W_])")
+_GRADED = regex(r"(?i)\b(?:grade|stage)\b")
+_UNGRADED = regex(r"(?i)^unspecified\b|, unspecified$|\bunspecified (?:grade|stage)\b")
 _UNSAID = SMALL | IMPLIED
 
 
@@ -79,9 +81,14 @@ def bounded(link: Link, probability: float) -> float:
 
 
 def _is_rest(link: Link, best: Candidate) -> bool:
-    """Tell whether a mention is the rest of a class, and what was found is not specified."""
-    rests = (step for step in link.steps if step.name == BROADER)
-    return any(is_rest(step.before) for step in rests) and is_unspecified(best.label)
+    """Tell whether a mention is the rest of a class, or of a grade, and the best not specified.
+
+    An "Unspecified intraventricular hemorrhage of newborn" is none of grade 3.
+    """
+    said = [step.before for step in link.steps if step.name == BROADER]
+    if any(map(_GRADED.search, said)) and _UNGRADED.search(best.label):
+        return True
+    return any(map(is_rest, said)) and is_unspecified(best.label)
 
 
 def _loses_item(link: Link, best: Candidate) -> bool:
