@@ -138,9 +138,13 @@ _SALT = regex(
     r"(?<=[^\s,])\s+(?:(?:di|mono|hemi|sesqui|tri)?(?:hydrate|hydrochloride|sodium)|hcl|hydrobromide|hbr|acetate"
     r"|anhydrous|be[sz][yi]late|bisul(?:f|ph)ate|bitartrate|bromide|calcium|chloride|citrate|decanoate"
     r"|enanthate|fumarate|furoate|gluconate|hyclate|lactate|magnesium|malate|maleate|mes[iy]late"
+    r"|oxalate|phosphate"
     r"|pamoate|potassium|(?:di)?propionate|succinate|sul(?:f|ph)ate|tartrate|tosylate|tromethamine"
     r"|valerate|xinafoate|(?-i:XL|XR)|drip|gtts?|taper)$",
     re.IGNORECASE,
+)
+_SHARE_OR_PATCH = regex(
+    r"\s+(?:\d{1,2}(?:\.\d+)?\s?%|(?:transdermal )?patch(?:es)?|transdermal)$", re.I
 )
 # What is named by its salt: metals and simple groups, and hormones that the body bears as sulfates.
 _NO_BASE = regex(
@@ -163,7 +167,10 @@ def without_salt(text: str) -> str:
     ('metformin', 'amlodipine')
     >>> without_salt("sodium chloride"), without_salt("estrone sulfate")
     ('sodium chloride', 'estrone sulfate')
+    >>> without_salt("sodium chloride 0.9%"), without_salt("fentanyl patch")
+    ('sodium chloride', 'fentanyl')
     """
+    text = _SHARE_OR_PATCH.sub("", text)
     while match := _SALT.search(text):
         if match.start() < _LEAST_BASE or _NO_BASE.match(text):
             return text
