@@ -521,7 +521,8 @@ def _rewritten(
             counts = _is_case(part, known, best, names.name)
         else:
             finding = finding_name(_nearest(best, names.name))
-            counts = step.name != "finding" or finding != step.after
+            other = step.name == "finding" and finding == step.after
+            counts = not other or known.hits.hits[0].concept == best.hits.hits[0].concept
         if counts:
             return known._replace(hits=_before(known.hits, best.hits))
     guess = _meant_guess(part, hits_of)
