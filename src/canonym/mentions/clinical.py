@@ -32,7 +32,8 @@ _CAPITALS = _read(
     AMS: altered mental status; AOM: acute otitis media; ARDS: acute respiratory distress syndrome;
     ARMD: age-related macular degeneration; ARVC: arrhythmogenic right ventricular cardiomyopathy;
     ASCVD: atherosclerotic cardiovascular disease;
-    ATN: acute tubular necrosis; AVB: atrioventricular block; AVF: arteriovenous fistula;
+    ATN: acute tubular necrosis; AUB: abnormal uterine bleeding;
+    AVB: atrioventricular block; AVF: arteriovenous fistula;
     AVM: arteriovenous malformation; AVN: avascular necrosis;
     AVNRT: atrioventricular nodal reentrant tachycardia; AVSD: atrioventricular septal defect;
     BCC: basal cell carcinoma; BKA: below knee amputation;
@@ -100,6 +101,7 @@ _CAPITALS = _read(
     MVA: motor vehicle accident; MVP: mitral valve prolapse;
     NAFLD: nonalcoholic fatty liver disease; NAION: nonarteritic anterior ischemic optic neuropathy;
     NAS: neonatal abstinence syndrome; NASH: nonalcoholic steatohepatitis;
+    NF1: neurofibromatosis type 1; NF2: neurofibromatosis type 2;
     NHL: non-Hodgkin lymphoma; NIDDM: non-insulin-dependent diabetes mellitus;
     NKDA: no known drug allergies; NMO: neuromyelitis optica; NMS: neuroleptic malignant syndrome;
     NPDR: nonproliferative diabetic retinopathy; NPH: normal pressure hydrocephalus;
