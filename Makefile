@@ -11,7 +11,9 @@ BIN := $(VENV)/bin
 PYTHON ?= $(shell for each in python3 python3.13 python3.12 python3.11 python3.14 python; do \
 	$$each -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && echo $$each && break; done)
 
-PYTEST := $(BIN)/python -m pytest -q -n 2 --dist worksteal
+# Processes that test at a time; more cores take less time: `make JOBS=8 test`.
+JOBS ?= 2
+PYTEST := $(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal
 
 .PHONY: test coverage slow clients check format docs clean
 
