@@ -119,7 +119,7 @@ def _in_processes(
         raise ChildProcessError(errno.ECHILD, _ENDED) from error
     finally:
         lifeline.close()  # ends those that still work
-        _close_results(pool)
+        _close_pipes(pool)
         pool.shutdown(cancel_futures=True)
         ours.close()
 
@@ -144,16 +144,18 @@ def _result(future: Future[_Result], pool: Any) -> _Result:
         ended = any(process.exitcode is not None for process in processes.values())
 
 
-def _close_results(pool: Any) -> None:
-    """Let go of the end of the pipe to which processes write results, as nobody needs it any more.
+def _close_pipes(pool: Any) -> None:
+    """Let go of the ends of the pipes that the processes have, as nobody needs them any more.
 
     A process that ends in the middle of a result leaves half of it, and the pool would wait for the
-    other half for ever. It sees the end of the pipe once nobody holds that open.
+    other half for ever. It sees the end of the pipe once nobody holds that open. Before Python
+    3.11.5 it waits as well to send a task that no process is left to read.
     """
-    results = getattr(pool, "_result_queue", None)  # None once the pool is shut down
-    if results is not None:
-        with contextlib.suppress(AttributeError, OSError):
-            results._writer.close()
+    results, tasks = getattr(pool, "_result_queue", None), getattr(pool, "_call_queue", None)
+    for end in (getattr(results, "_writer", None), getattr(tasks, "_reader", None)):
+        if end is not None:  # there is none once the pool is shut down
+            with contextlib.suppress(OSError):
+                end.close()
 
 
 @contextlib.contextmanager
