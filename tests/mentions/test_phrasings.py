@@ -46,6 +46,8 @@ def test_the_other_way_and_another_measure_are_not_certain(linker: Linker, menti
     assert link.id is None or (link.confidence or 0) <= 0.8
 
 
-@pytest.mark.parametrize("text", ["", "big", "heart attack", "failure of development", "size of"])
+@pytest.mark.parametrize(
+    "text", ["", "big", "heart attack", "failure of development", "little finger", "big toes"]
+)
 def test_other_texts_have_none(text: str) -> None:
     assert phrasings(text) == ()

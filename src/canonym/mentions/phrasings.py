@@ -18,6 +18,10 @@ _SAME = (
 )
 _OTHERS = {word: tuple(w for w in group if w != word) for group in _SAME for word in group}
 _HIGHER, _LOWER = _SAME[-2:]
+# There the word is part of a name: a little finger need not be small.
+_NAMED_SO = regex(
+    r"\b(?:big|great|little) (?:finger|toe)s?\b|\blarge (?:b cell|bowel|cell|intestin|vessel)"
+)
 _FLUIDS = ("", "serum ", "plasma ", "blood ", "circulating ")
 _AMOUNTS = ("", " level", " concentration")
 
@@ -61,6 +65,8 @@ def _of_pattern(plain: str, first: str) -> list[str]:
 
 def _with_others(words: list[str]) -> list[str]:
     """Return a text with another word for one of its words, in all ways."""
+    if _NAMED_SO.search(" ".join(words)):
+        return []
     return [
         " ".join((*words[:place], other, *words[place + 1 :]))
         for place, word in enumerate(words)
