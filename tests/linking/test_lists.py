@@ -387,6 +387,12 @@ def test_two_names_are_two_concepts(findings: Linker, mention: str, names: list[
     assert list(link.ids) == names
 
 
+def test_a_drug_and_what_it_did_are_no_list(findings: Linker) -> None:
+    (link,) = findings.link(["furosemide-retinopathy"])
+    assert not link.parts
+    assert (link.confidence or 0) <= 0.5
+
+
 @pytest.mark.parametrize("mention", ["infections, splenomegaly", "hypotonia, seizures"])
 def test_a_list_is_not_surely_one_of_its_items(findings: Linker, mention: str) -> None:
     (link,) = findings.link([mention])

@@ -18,6 +18,7 @@ from canonym.mentions.composites import hide_one_things, is_quality, unhide
 from canonym.mentions.english import is_english
 from canonym.regex import regex
 from canonym.text import UNORDERED, normalise
+from canonym.text.qualifiers import is_finding
 
 IsName = Callable[[str], bool]
 """Tells whether a string is a name of the terminology."""
@@ -225,7 +226,7 @@ _JOINT = regex(
     r"|\s*,\s+|\s*(?<!\d),(?=\S)|\s*(?<=\d),(?=[^\W\d_])|\s*[，、]\s*"
     r"|\s*/\s*"
 )
-# Two drugs, and no two everyday words: "carbidopa-levodopa", but no "heart-attack".
+# Two drugs: "carbidopa-levodopa", but no "heart-attack", and no "cisplatin-nephropathy".
 _HYPHENED = regex(r"([^\W\d_]{5,})-([^\W\d_]{4,})")
 _MAY_LIST = regex(rf"(?i)[,，、/&+]|\s(?:and|or|plus|as well as)\s|^{_HYPHENED.pattern}$")
 _CONJUNCTION = regex(r"(?i)\b(?:and|or|plus|as well as)\b|&")
@@ -410,7 +411,8 @@ def listing_of(text: str) -> Listing | None:
     phrase = hide_one_things(" ".join(text.split()))
     spans = _outside_brackets(_JOINT, phrase)
     if pair := _HYPHENED.fullmatch(phrase):
-        spans = [] if all(map(is_english, pair.groups())) else [pair.span(1), pair.span(2)]
+        is_list = not any(is_english(word) or is_finding(word) for word in pair.groups())
+        spans = [pair.span(1), pair.span(2)] if is_list else []
     phrase = unhide(phrase)
     spans = [span for span in (_trimmed(phrase, *span) for span in spans) if span[0] < span[1]]
     if not 2 <= len(spans) <= _MOST_PIECES:

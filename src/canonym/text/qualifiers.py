@@ -132,7 +132,7 @@ _FINDING = (
     "|prolapse|rash|regurgitation|rupture|stroke|swelling|syndrome|tears?\\b|tender|thromb|tumou?r"
     r"|ulcer|wheez)|(?:ache|stone)s?\b)"
 )
-_IS_FINDING = regex(rf"{_FINDING}|\w(?:ia|ism|psy|ures?)\b", re.IGNORECASE)
+_IS_FINDING = regex(rf"{_FINDING}|\w(?:ia|ism|psy|ures?)\b|\ballerg(?:y|ies)\b", re.IGNORECASE)
 _STATED = r"(?:denies|likely|no|not|possible|probable|r/o|rule out|suspected|without)\b|\?"
 _LEAD_IN = regex(
     rf"^(?:(?:(?:the )?(?:patient|pt\.?)|he|she) {_HAS}(?: an?)? "
@@ -469,7 +469,6 @@ _UNCOMPLICATED = regex(r",? without (?:other )?(?:complications?|obstruction)$",
 # Two words for one class; each is a name of it.
 _COUPLE = regex(r"([A-Za-z][a-z]{4,}) and [a-z]{5,}")
 _WITHOUT = regex(r"(?<=unspecified),? without .+$", re.IGNORECASE)
-
 
 # Square brackets of a classification enclose another wording, or an explanation.
 _BRACKETED = regex(r"(?<=[^\W\d_]) \[[^\[\]]{2,40}\](?=[ ,]|$)")
