@@ -251,12 +251,14 @@ def test_where_a_cancer_spread_to_is_a_concept_of_its_own() -> None:
         Concept("S:3", "Secondary malignant neoplasm of breast"),
         Concept("S:4", "Secondary malignant neoplasm of liver"),
     ]
-    records.append(Name("liver metastasis", "S:4"))
+    records += [Concept("S:5", "Brain metastasis"), Name("liver metastasis", "S:4")]
+    records.append(Name("breast metastasis", "S:3"))
     linker = Linker.build(Terminology.build(records))
     for mention, ids in (
         ("breast cancer metastatic to the liver", ("S:1", "S:4")),
         ("melanoma, metastatic to liver", ("S:2", "S:4")),
         ("breast cancer with mets to liver", ("S:1", "S:4")),
+        ("melanoma metastatic to the breast, liver and brain", ("S:2", "S:3", "S:4", "S:5")),
         ("metastases to the liver", ("S:4",)),
     ):
         (link,) = linker.link([mention])

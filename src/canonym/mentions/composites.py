@@ -121,9 +121,11 @@ _MOST_WORDS = 5
 
 _SPREAD = regex(
     r"(?P<primary>.*(?:cancer|carcinoma|melanoma|sarcoma)),? "
-    r"(?:metastatic|spread|with (?:metastas[ei]s|mets)) to (?:the )?(?P<site>[^,;]+)",
+    r"(?:metastatic|spread|with (?:metastas[ei]s|mets)) to (?:the )?"
+    r"(?P<site>(?:[^,;]+(?:, [^,;]+)*,? and )?[^,;]+)",
     re.IGNORECASE,
 )
+_SITES_JOINT = regex(r"\s*(?:,\s*and|,|/|&|\band)\s+(?:the )?|/", re.IGNORECASE)
 _COORDINATED = regex(r"(?i)\s(?:and|or|and/or|as well as|&)\s|[^\s/]/[^\s/]|\s/\s|-\s(?:and|or)")
 _GLOSS = regex(r"\s*\([^()]*\)")
 _PREPOSITION = regex(rf"(?i)\s(?:{_PREPOSITIONS})\s")
@@ -166,11 +168,14 @@ def split_composite(text: str) -> tuple[str, ...]:
     ('C6 deficiency', 'C7 deficiency')
     >>> split_composite("breast cancer metastatic to the liver")
     ('breast cancer', 'liver metastasis')
+    >>> split_composite("lung cancer metastatic to bone, liver and brain")[1:]
+    ('bone metastasis', 'liver metastasis', 'brain metastasis')
     >>> split_composite("head and neck cancer")
     ('head and neck cancer',)
     """
     if len(text) <= _LONGEST and (spread := _SPREAD.fullmatch(text)):
-        return spread["primary"], f"{spread['site']} metastasis"
+        sites = _SITES_JOINT.split(spread["site"])
+        return spread["primary"], *(f"{site} metastasis" for site in sites)
     if len(text) > _LONGEST or _COORDINATED.search(text) is None:
         return (text,)
     phrase = _hide(_ESTABLISHED, " ".join(text.split()))
