@@ -27,7 +27,7 @@ _WORDED = regex(r"(?P<before>[^\[\]]*\S) \[(?P<words>[a-z][a-z \-]+)\](?P<after>
 _EXPLAINED = regex(r"\b(?:any|except|from|including|normal|of|part|stage|unspecified)\b")
 _UNSAID = regex(r"\bunspecified\b(?! e(?:ar|ye)\b)|\bNOS\b", re.IGNORECASE)
 _CONTEXT = regex(r" in (?:[\w ]+ )?diseases?(?: classified elsewhere)?$")
-_JOINT = regex(r".*\b(?:and|by|due|from|in|of|on|or|to|with|without)\b *")
+_JOINT = regex(r".*\b(?:and|by|due|from|in|of|on|or|other|to|unspecified|with|without)\b *")
 _ORDER_LINE = regex(r"\d{5} ([A-Z][0-9A-Z]{2,6}) {1,5}[01] .{60} (\S.*)")
 
 
@@ -185,7 +185,9 @@ def _reworded(text: str, id_: str) -> Iterator[Name]:
     is_phrase = n_words > 1 or words[-2:] in ("is", "ss", "us") or words[-1] != "s"
     if not start and is_phrase and (not after or after[:2] == " (" or after[0] == ","):
         yield Name(f"{words}{after}", id_)
-    elif n_words == 1 or n_before == 1 or (n_before == 2 and after[:1] == " "):
+    elif n_before == 1 or (
+        after[:1] == " " and after[:4] != " of " and (n_words == 1 or n_before == 2)
+    ):
         yield Name(f"{match['before'].rpartition(' ')[0]} {words}{after}".lstrip(), id_)
 
 
