@@ -262,9 +262,9 @@ def with_kin(draft: Draft, name: NameOf, concepts: ConceptTable) -> Draft:
         and concepts.is_above(hit.concept, best.concept)
     ]
     if general:
-        first = min(general, key=lambda pair: len(pair[1]))
-        kin = [(first[0]._replace(score=best.score), first[1]), *(p for p in kin if p != first)]
-        best, own = kin[0]
+        first = best, own = min(general, key=lambda pair: len(pair[1]))
+        behind = ((at_most(hit, best.score), more) for hit, more in kin if hit is not best)
+        kin = [first, *behind]
     marked = (
         hit._replace(evidence={**hit.evidence, KIN: 1.0})
         if (not searched or said <= own <= more) and concepts.are_kin(best.concept, [hit.concept])

@@ -37,7 +37,7 @@ _OF_LABELS = regex(
     r"|thrombosis))\b",
     re.IGNORECASE,
 )
-_ONE = regex(r"\b(?:one|single|solitary)\b", re.IGNORECASE)
+_SINGLE = regex(r"\b(?:one|single|solitary)\b", re.IGNORECASE)
 _STATUS = regex(r"\b(?:allergy status|presence of|status)\b", re.IGNORECASE)
 _ENDS = "blastoma carcinoma leukemia lymphoma melanoma myeloma sarcoma"
 _MALIGNANT_ENDS = tuple(_ENDS.split(" "))
@@ -161,17 +161,16 @@ def label_contrasts(mention: str, label: str) -> Iterator[Contradiction]:
     [Contradiction(kind='opposite', mention='nodules', name='solitary')]
     """
     yield from behavior_contrasts(mention, label)
-    matches = _OF_LABELS.finditer(mention)
-    one, status = _ONE.search(label), _STATUS.search(label)
-    if not (one or status):
+    single, status = _SINGLE.search(label), _STATUS.search(label)
+    if not (single or status):
         return
-    for match in matches:
+    for match in _OF_LABELS.finditer(mention):
         if match["event"] and status and match["event"].lower() not in label.lower():
             yield Contradiction("opposite", match["event"].lower(), status[0].lower())
-        elif match["several"] and one and not _ONE.search(mention):
+        elif match["several"] and single and not _SINGLE.search(mention):
             several = match["several"].lower()
             if several in _SEVERAL or several[:-1] in label.lower():
-                yield Contradiction("opposite", several, one[0].lower())
+                yield Contradiction("opposite", several, single[0].lower())
 
 
 def behavior_contrasts(mention: str, label: str) -> Iterator[Contradiction]:

@@ -461,6 +461,7 @@ def affix_contrast(word: str, other: str) -> str | None:
         if lines & _PREFIX_LINES.get(other[: -len(rest)], set()) and word != other:
             return "prefix"
     shorter, longer = sorted((word, other), key=len)
+    # The sinuses of the nose are beside it.
     denied = len(shorter) > _LEAST_REST and longer.endswith(shorter) and longer != "paranasal"
     return "prefix" if denied and longer[: -len(shorter)] in PRIVATIVE else None
 

@@ -164,6 +164,12 @@ _INFLAMED = {
 }
 # What may be inflamed, and the name of it.
 
+_INFLAMMATION = regex(
+    r"(?P<how>(?:acute|chronic|subacute) )?(?:inflammation(?: of(?: the| an?)?|,)? (?P<organ>.+)"
+    r"|inflamed (?P<inflamed>.+)|(?P<before>.+) inflammation)"
+)
+_ORGANS = [(regex(organ), name) for organ, name in _INFLAMED.items()]
+
 _OF_BLOOD = frozenset(["pressure", "bp", "volume", "sugar", "fat"])  # where the text says so
 
 _DIRECTION = (
@@ -191,13 +197,6 @@ _IN_URINE = regex(rf"(?:{_HIGH} )?{_MEASURED} in (?:the )?urine")
 _HIGH_IN_URINE = regex(
     rf"{_HIGH} (?:{_MEASURED}(?:,)? urine|(?:urine|urinary) {_MEASURED.replace('what', 'of')})"
 )
-
-
-_INFLAMMATION = regex(
-    r"(?P<how>(?:acute|chronic|subacute) )?(?:inflammation(?: of(?: the| an?)?|,)? (?P<organ>.+)"
-    r"|inflamed (?P<inflamed>.+)|(?P<before>.+) inflammation)"
-)
-_ORGANS = [(regex(organ), name) for organ, name in _INFLAMED.items()]
 
 
 def finding_name(text: str) -> str:

@@ -70,9 +70,6 @@ LONGEST = 1_000
 ABBREVIATION = "abbreviation"
 """Name of the step that writes an abbreviation out, or takes off one that a mention explains."""
 
-# Symbols that a terminology may write in one: "TLR-9", "VEGF-C".
-_SYMBOL = regex(r"\b([A-Z][A-Za-z]{1,5})-(\d{1,3}[A-Z]?|[A-Z])\b")
-
 WORDING = "wording"
 """Name of the step to a phrase that says the same in other words."""
 
@@ -83,6 +80,8 @@ SHORT_FORM = "short form"
 """Name of the step back to a mention as it was before its abbreviations were written out."""
 
 _NONE: Mapping[str, str] = {}
+# Symbols that a terminology may write in one: "TLR-9", "VEGF-C".
+_SYMBOL = regex(r"\b([A-Z][A-Za-z]{1,5})-(\d{1,3}[A-Z]?|[A-Z])\b")
 
 
 class Part(NamedTuple):
