@@ -118,6 +118,8 @@ opposite    | thick cortices                | thin cortices
 opposite    | small sylvian cistern         | enlarged sylvian cistern
 opposite    | increased vibration sense     | impaired vibration sense
 opposite    | glutathione excess            | glutathione deficiency
+opposite    | low cortisol                  | cortisol excess
+opposite    | low cortisol                  | too much cortisol
 opposite    | vancomycin-sensitive cocci    | vancomycin-resistant cocci
 prime       | 5'-deoxyadenosine             | 5-deoxyadenosine
 prime       | 3'-UTR                        | 3-UTR

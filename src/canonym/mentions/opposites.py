@@ -11,7 +11,7 @@ maternal/mother paternal/father
 dominant recessive
 upper lower
 increased/increase/elevated/elevation/high/raised decreased/decrease/reduced/reduction/low normal
-increased/elevated/excess/excessive deficiency/deficient/impaired
+increased/elevated/high/much/excess/excessive deficiency/deficient/impaired/low/decreased/reduced
 initial/first subsequent sequela/sequelae
 anterior posterior
 medial lateral
