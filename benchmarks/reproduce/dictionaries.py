@@ -17,6 +17,7 @@ from canonym.evaluation.dictionary import (
 from canonym.linker import Linker
 from canonym.linking.pipeline import Pipeline
 from canonym.linking.settings import parse_search
+from canonym.mentions.prepare import How
 from canonym.terminology import Terminology
 from canonym.text import biosyn_normal
 from canonym.types import Encoder
@@ -36,13 +37,13 @@ class TargetDictionary(Dictionary):
         distinct = distinct_strings(strings, k)
         pipeline = self.linker.pipeline
         batch = pipeline.batch(pipeline.filters.choose())
-        hits = pipeline.find([text for text in distinct if text], k, batch)
+        hits = pipeline.find([(text, How.SEARCHED) for text in distinct if text], k, batch)
         return {
             text: (
                 (),
                 tuple(
                     FoundConcept(batch.concepts[hit.concept].id, batch.name(hit).text, hit.score)
-                    for hit in hits[text].hits
+                    for hit in hits[text, How.SEARCHED].hits
                 )
                 if text
                 else (),

@@ -16,6 +16,7 @@ from canonym.linking.hits import ConceptTable
 from canonym.linking.links import KnownLinks, LinkOptions, check_options
 from canonym.linking.pipeline import Pipeline
 from canonym.mentions.documents import batches_of
+from canonym.mentions.prepare import Asked
 from canonym.types import Step
 
 RECORDS = [
@@ -269,8 +270,8 @@ def test_strings_are_looked_up_once_until_the_names_change(
     looked_up: list[list[str]] = []
     find = Pipeline._find
 
-    def watched(pipeline: Pipeline, strings: list[str], *more: Any) -> Any:
-        looked_up.append(list(strings))
+    def watched(pipeline: Pipeline, strings: list[Asked], *more: Any) -> Any:
+        looked_up.append([string for string, _ in strings])
         return find(pipeline, strings, *more)
 
     monkeypatch.setattr(Pipeline, "_find", watched)
@@ -294,8 +295,8 @@ def test_strings_are_remembered_by_what_is_forbidden_for_them(
     looked_up: list[list[str]] = []
     find = Pipeline._find
 
-    def watched(pipeline: Pipeline, strings: list[str], *more: Any) -> Any:
-        looked_up.append(list(strings))
+    def watched(pipeline: Pipeline, strings: list[Asked], *more: Any) -> Any:
+        looked_up.append([string for string, _ in strings])
         return find(pipeline, strings, *more)
 
     monkeypatch.setattr(Pipeline, "_find", watched)

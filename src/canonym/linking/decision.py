@@ -53,6 +53,14 @@ _SIEVE_STEPS: dict[str, tuple[str, ...]] = {IDS: ()}
 _SIEVE_STEPS.update((sieve.name, sieve.steps) for sieve in SIEVES)
 
 
+class LookedUp(NamedTuple):
+    """A mention with the hits of each of its strings, and the concepts that it may not find."""
+
+    prepared: Prepared
+    hits_of: Mapping[str, StringHits]
+    forbidden: frozenset[int]
+
+
 def divide(prepared: Prepared, hits_of: Mapping[str, StringHits], names: NamesOfHits) -> Prepared:
     """Return a mention with what it lists, by the names that sieves know.
 
@@ -131,37 +139,33 @@ def decide(
     mention: Mention,
     prepared: Prepared,
     hits_of: Mapping[str, StringHits],
-    min_score: float | None,
     forbidden: frozenset[int],
     names: NamesOfHits,
+    min_score: float | None,
     *,
     keep_negated: bool = False,
 ) -> Draft:
-    """Decide for one mention, by the hits of every string of `parts_of`.
+    """Decide for one mention, by the hits of every string of `strings_of`.
 
     What a mention lists (`divide`) is the answer. A composite mention is split when no sieve knows
     the whole, and no part scores less than it by `SPLIT_MARGIN`. Parts that are all the same
     concept are one: "stage II and III cancer". Best hits below `min_score` are NIL, and so is what
     is negated, unless with `keep_negated`.
     """
-    how = hits_of, min_score, forbidden
+    how = hits_of, forbidden, names, min_score
 
     def part_of(part: Part) -> Draft:
         own = replace(mention, text=part.text, ids=())
-        return _one(own, part, *how, names, keep_negated)
+        return _one(own, part, *how, keep_negated)
 
     if prepared.items:
         drafts = (
-            decide(
-                replace(mention, text=item.text, ids=()),
-                *(item, *how, names),
-                keep_negated=keep_negated,
-            )
+            decide(replace(mention, text=item.text, ids=()), item, *how, keep_negated=keep_negated)
             for item in prepared.items
         )
         parts = tuple(part for draft in drafts for part in draft.whole_or_parts)
         return _listing(mention, prepared, parts)
-    whole = _one(mention, prepared.whole, *how, names, keep_negated)
+    whole = _one(mention, prepared.whole, *how, keep_negated)
     listed = tuple(map(part_of, prepared.listed))
     if len(prepared.parts) < 2 or hits_of[whole.string].sieve != "search":
         is_list = bool(listed) and _is_list(whole, listed, prepared, names)
@@ -235,9 +239,9 @@ def _one(
     mention: Mention,
     part: Part,
     hits_of: Mapping[str, StringHits],
-    min_score: float | None,
     forbidden: frozenset[int],
     names: NamesOfHits,
+    min_score: float | None,
     keep_negated: bool,
 ) -> Draft:
     best = _stated(part, hits_of, names) or _best(part, hits_of, names)

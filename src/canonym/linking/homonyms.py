@@ -20,7 +20,7 @@ from canonym.encoders import make_encoder
 from canonym.errors import InvalidInput
 from canonym.io.numbers import largest_product
 from canonym.linking.decision import NEGATED
-from canonym.linking.hits import PREFERRED, ConceptHit, Draft, at_most
+from canonym.linking.hits import PREFERRED, ConceptHit, Draft, StringHits, at_most
 from canonym.linking.search import BatchHits, concepts_of
 from canonym.linking.settings import IDS, SIEVES, Target
 from canonym.mentions.readings import has_usual, readings_of
@@ -212,7 +212,7 @@ def _with_tied(
 # --- abbreviations --------------------------------------------------------------------------------
 
 
-def beside_readings(draft: Draft, batch: BatchHits) -> Draft:
+def beside_readings(draft: Draft, hits_of: Mapping[str, StringHits], batch: BatchHits) -> Draft:
     """Give an abbreviation that is all of a mention what else it may stand for.
 
     A terminology has *PCP* for the drug alone, and a list may mean the pneumonia: the other
@@ -222,9 +222,9 @@ def beside_readings(draft: Draft, batch: BatchHits) -> Draft:
     known.
     """
     if draft.parts:
-        parts = tuple(beside_readings(part, batch) for part in draft.parts)
+        parts = tuple(beside_readings(part, hits_of, batch) for part in draft.parts)
         return draft._replace(parts=parts)
-    readings, hits_of = readings_of(draft.string), batch.by_forbidden[draft.forbidden]
+    readings = readings_of(draft.string)
     if not readings:
         return _found_by_short_form(draft, batch)
     known = {

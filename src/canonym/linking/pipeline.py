@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self, Unpack
 
 from canonym.linking.codes import find_coded
-from canonym.linking.decision import decide, divide
+from canonym.linking.decision import LookedUp, decide, divide
 from canonym.linking.hits import (
     LOOKED_AT,
     ConceptHit,
@@ -59,20 +59,13 @@ from canonym.mentions.abbreviations import find_abbreviations
 from canonym.mentions.aliases import find_aliases
 from canonym.mentions.binomials import BINOMIALS, Binomials
 from canonym.mentions.documents import batches_of
-from canonym.mentions.prepare import (
-    Part,
-    Preparation,
-    Prepared,
-    listed_of,
-    names_of,
-    parts_of,
-)
+from canonym.mentions.prepare import Asked, How, Preparation, Prepared, strings_of
 from canonym.mentions.spelling import Speller
 from canonym.terminology import Terminology
 from canonym.text import PLAIN, normalise_all
 from canonym.text.characters import n_letters
 from canonym.text.memo import LONGEST_STRING, strong_forms
-from canonym.types import Candidate, Document, Link
+from canonym.types import Candidate, Document, Link, Mention
 
 _log = logging.getLogger(__name__)
 _NAMES = TARGETS["O-T"]
@@ -207,10 +200,13 @@ class Pipeline:
             self.prepare(document, abbreviations, known, request.separator)
             for document, known in zip(documents, own, strict=True)
         ]
-        prepared = self.look_up(documents, prepared, batch, request)
+        looked_up = self.look_up(documents, prepared, batch, request)
         drafts = [
-            self.decide(document, of_document, batch, request)
-            for document, of_document in zip(documents, prepared, strict=True)
+            [
+                self.decide(mention, of_mention, batch, request)
+                for mention, of_mention in zip(document.mentions, of_document, strict=True)
+            ]
+            for document, of_document in zip(documents, looked_up, strict=True)
         ]
         if request.context or request.filter.prefers:
             drafts = self.choose_homonyms(documents, drafts, batch, context=request.context)
@@ -291,13 +287,12 @@ class Pipeline:
         prepared: Sequence[Sequence[Prepared]],
         batch: BatchHits,
         request: Request,
-    ) -> list[list[Prepared]]:
+    ) -> list[list[LookedUp]]:
         """Find the hits of every string of a batch, each string once; decide what mentions list.
 
-        A forbidden pair holds for all strings of its mention: these are looked up together. What a
-        mention lists is searched for once the sieves have told what it is.
+        A forbidden pair holds for all strings of its mention: these are looked up together.
         """
-        divided = [list(of_document) for of_document in prepared]
+        looked_up: list[dict[int, LookedUp]] = [{} for _ in documents]
         groups: dict[frozenset[int], list[tuple[int, int]]] = {}
         for at, document in enumerate(documents):
             for place, mention in enumerate(document.mentions):
@@ -305,107 +300,108 @@ class Pipeline:
                 groups.setdefault(forbidden, []).append((at, place))
         for forbidden, places in groups.items():
             group = [prepared[at][place] for at, place in places]
-            parts = [part for strings in group for part in parts_of(strings)]
-            names = [text for strings in group for text in names_of(strings)]
-            hits = self._hits_of(parts, names, batch, forbidden, request)
-            batch.by_forbidden[forbidden] = hits
-            listed: list[Part] = []
-            for at, place in places:
-                if prepared[at][place].may_list:
-                    divided[at][place] = divide(prepared[at][place], hits, batch)
-                    listed += listed_of(divided[at][place])
-            if listed:
-                searched = {text for part in parts for text in part.texts}
-                further = self._hits_of(listed, (), batch, forbidden, request)
-                # What sieves alone were asked for now may have been searched for before.
-                hits |= {text: own for text, own in further.items() if text not in searched}
-        self.concepts.read_ahead(
-            [
-                hit
-                for of_group in batch.by_forbidden.values()
-                for of_string in of_group.values()
-                for hit in of_string.hits
-            ]
-        )
+            of_group = self._look_up_together(group, batch, forbidden, request)
+            for (at, place), of_mention in zip(places, of_group, strict=True):
+                looked_up[at][place] = of_mention
         _log.debug("looked up %d groups of strings of %d documents", len(groups), len(documents))
-        return divided
+        return [[own[place] for place in range(len(own))] for own in looked_up]
 
-    def _hits_of(
+    def _look_up_together(
         self,
-        parts: Iterable[Part],
-        names: Iterable[str],
+        group: Sequence[Prepared],
         batch: BatchHits,
         forbidden: frozenset[int],
         request: Request,
-    ) -> dict[str, StringHits]:
-        """Find the hits of the strings of parts; those of `names` in the sieves alone."""
-        parts = list(parts)
-        texts = dict.fromkeys(text for part in parts for text in part.texts)
-        known_only = dict.fromkeys(text for part in parts for text in part.looked_up)
-        known_only |= dict.fromkeys(names)
-        return self.find(
-            list(texts | known_only),
-            request.n_kept,
-            batch,
-            forbidden=forbidden,
-            sieves_only=known_only.keys() - texts.keys(),
-            enough=request.enough,
-        )
+    ) -> list[LookedUp]:
+        """Look up the strings of mentions, and what they list once the sieves have told that.
+
+        Each mention sees the hits of its own strings, looked up as it asks for them: what else is
+        in the batch changes nothing.
+        """
+
+        def own_hits(strings: Sequence[Mapping[str, How]]) -> Iterator[dict[str, StringHits]]:
+            asked = dict.fromkeys(chain.from_iterable(own.items() for own in strings))
+            k, enough = request.n_kept, request.enough
+            hits = self.find(asked, k, batch, forbidden=forbidden, enough=enough)
+            self.concepts.read_ahead([hit for of_string in hits.values() for hit in of_string.hits])
+            return ({text: hits[text, how] for text, how in own.items()} for own in strings)
+
+        strings = [strings_of(prepared) for prepared in group]
+        hits_of = [*own_hits(strings)]
+        divided = [
+            divide(prepared, own, batch) for prepared, own in zip(group, hits_of, strict=True)
+        ]
+        further = [
+            {
+                text: how
+                for text, how in strings_of(prepared).items()
+                if how < own.get(text, len(How))
+            }
+            if prepared.may_list
+            else {}
+            for prepared, own in zip(divided, strings, strict=True)
+        ]
+        return [
+            LookedUp(prepared, {**own, **more} if more else own, forbidden)
+            for prepared, own, more in zip(divided, hits_of, own_hits(further), strict=True)
+        ]
 
     def find(
         self,
-        strings: Sequence[str],
+        strings: Iterable[Asked],
         k: int,
         batch: BatchHits,
         *,
         forbidden: frozenset[int] = _NOTHING,
-        sieves_only: Iterable[str] = (),
         enough: int | None = None,
-    ) -> dict[str, StringHits]:
-        """Find up to k hits of distinct strings: sieves first, then search.
+    ) -> dict[Asked, StringHits]:
+        """Find up to k hits of distinct strings: ids and sieves first, then search.
 
         `forbidden` are concepts that none of the strings may find, beside those that a forbidden
-        pair names for a string. Strings of `sieves_only` are not searched, nor are those of which a
-        sieve knows `enough` concepts, k by default.
+        pair names for a string. Strings of which a sieve knows `enough` concepts, k by default, are
+        not searched for.
         """
         enough = k if enough is None else enough
-        groups: dict[frozenset[int], list[str]] = {}
-        for string in strings:
-            groups.setdefault(forbidden | batch.names.forbidden_for(string), []).append(string)
-        unsearched = set(sieves_only)
-        hits: dict[str, StringHits] = {}
+        groups: dict[frozenset[int], list[Asked]] = {}
+        for asked in strings:
+            groups.setdefault(forbidden | batch.names.forbidden_for(asked[0]), []).append(asked)
+        hits: dict[Asked, StringHits] = {}
         for barred, group in groups.items():
             known = self.known.of(batch.names, batch.filter, (k, enough), barred)
-            new = [string for string in group if string in unsearched or string not in known]
-            fresh = self._find(new, k, batch, barred, unsearched, enough)
-            hits.update((s, fresh[s] if s in fresh else known[s]) for s in group)
-            short = (s for s in new if s not in unsearched and len(s) <= LONGEST_STRING)
-            known.update((s, fresh[s]) for s in short)
+            searched = {text for text, how in group if how == How.SEARCHED}
+            new = [asked for asked in group if asked[1] or asked[0] not in known]
+            fresh = self._find(new, k, batch, barred, enough)
+            hits.update((asked, fresh.get(asked) or known[asked[0]]) for asked in group)
+            known.update(
+                (text, hits[text, How.SEARCHED])
+                for text in searched - known.keys()
+                if len(text) <= LONGEST_STRING
+            )
         return hits
 
     def _find(
         self,
-        strings: Sequence[str],
+        asked: Sequence[Asked],
         k: int,
         batch: BatchHits,
         forbidden: frozenset[int],
-        sieves_only: set[str],
         enough: int,
-    ) -> dict[str, StringHits]:
+    ) -> dict[Asked, StringHits]:
         names, row_filter = batch.names, batch.filter
         filters = [
             names.filter(row_filter, step, forbidden, by_name=True) for step in self.search.steps
         ]
+        strings = list(dict.fromkeys(string for string, _ in asked))
         plain = dict(zip(strings, normalise_all(strings, PLAIN), strict=True))
         sifted = sift(plain, self.sieves, names, filters, self.concepts)
-        hits = self._coded(strings, sifted, batch, forbidden, k, sieves_only)
+        coded = self._coded(asked, sifted, batch, forbidden, k)
         shortest = int(self.settings["min_length"])
         searched = [
             string
-            for string in strings
-            if plain[string]
-            and string not in hits
-            and string not in sieves_only
+            for string, how in asked
+            if how == How.SEARCHED
+            and plain[string]
+            and string not in coded
             and (
                 len(sifted[string][1]) < enough
                 if string in sifted
@@ -421,8 +417,10 @@ class Pipeline:
         # Normal forms are made for all names at once, to be laid beside their strings one by one.
         near = (hit for of_string in nearest.values() for hit in near_rivals(of_string))
         strong_forms([*searched, *(batch.name(hit).text for hit in near)])
-        for string in strings:
-            if string in hits:
+        hits: dict[Asked, StringHits] = {}
+        for string, how in asked:
+            if how != How.SIEVED and string in coded:
+                hits[string, how] = coded[string]
                 continue
             sieve, pairs = sifted.get(string, (None, []))
             name, score = ("search", 1.0) if sieve is None else (sieve.name, sieve.score)
@@ -431,7 +429,8 @@ class Pipeline:
                 for concept, row in pairs[: max(k, MOST_TIED)]
             ]
             taken = {concept for concept, _ in pairs}
-            further = [hit for hit in nearest.get(string, ()) if hit.concept not in taken]
+            near = nearest.get(string, ()) if how == How.SEARCHED else ()
+            further = [hit for hit in near if hit.concept not in taken]
             known, further = batch.weigh(string, known), batch.weigh_searched(string, further[:n])
             if further and further[0].score > score:  # hits of a sieve stay ahead
                 further = [at_most(hit, score) for hit in further]
@@ -439,23 +438,22 @@ class Pipeline:
             tied = tuple(known[:MOST_TIED]) if len(known) > 1 else ()
             reason = "" if best else _why_none(plain[string], shortest)
             steps = batch.one_of_several(string, further) if sieve is None else ()
-            hits[string] = StringHits(best, name, reason, tied, steps)
+            hits[string, how] = StringHits(best, name, reason, tied, steps)
         return hits
 
     def _coded(
         self,
-        strings: Sequence[str],
+        asked: Sequence[Asked],
         sifted: Sifted,
         batch: BatchHits,
         forbidden: frozenset[int],
         k: int,
-        sieves_only: set[str],
     ) -> dict[str, StringHits]:
         """Find the hits of the strings that are ids or codes; none in an index without sieves."""
         if not self.sieves:
             return {}
         codes = self.terminology.find_codes(
-            string for string in strings if string not in sieves_only
+            dict.fromkeys(string for string, how in asked if how != How.SIEVED)
         )
         return find_coded(codes, sifted, batch, forbidden, k) if codes else {}
 
@@ -475,28 +473,13 @@ class Pipeline:
         return dict(zip(strings, hits, strict=True))
 
     def decide(
-        self,
-        document: Document,
-        prepared: Sequence[Prepared],
-        batch: BatchHits,
-        request: Request,
-    ) -> list[Draft]:
-        """Decide for every mention of a document: whole, parts, or NIL."""
-        drafts = []
-        for mention, strings in zip(document.mentions, prepared, strict=True):
-            forbidden = batch.names.forbidden_for(mention.text)
-            hits = batch.by_forbidden[forbidden]
-            draft = decide(
-                mention,
-                strings,
-                hits,
-                request.min_score,
-                forbidden,
-                batch,
-                keep_negated=request.keep_negated,
-            )
-            drafts.append(beside_readings(draft, batch))
-        return drafts
+        self, mention: Mention, looked_up: LookedUp, batch: BatchHits, request: Request
+    ) -> Draft:
+        """Decide for a mention: whole, parts, or NIL."""
+        draft = decide(
+            mention, *looked_up, batch, request.min_score, keep_negated=request.keep_negated
+        )
+        return beside_readings(draft, looked_up.hits_of, batch)
 
     def choose_homonyms(
         self,

@@ -17,7 +17,6 @@ from canonym.indexes.vectors import Vectors, join_vectors, scaled_for, take_vect
 from canonym.linking.hits import (
     ConceptHit,
     ConceptTable,
-    StringHits,
     at_most,
     near_rivals,
 )
@@ -39,8 +38,6 @@ CONTRADICTED = 0.05
 """By so much a hit of a search scores less whose name contradicts the mention.
 
 On the development parts of two corpora, nothing from 0 to 0.1 changes how many links are right."""
-
-_HitsByForbidden = dict[frozenset[int], dict[str, StringHits]]
 
 Sifted = Mapping[str, tuple[Sieve, list[tuple[int, int]]]]
 """The sieve and the (concept, row) pairs of each string that a sieve knows."""
@@ -448,10 +445,7 @@ def _encode_some(
 
 
 class BatchHits:
-    """Everything found for a batch of documents, against the names of one moment.
-
-    `by_forbidden` has the hits of every string, by the concepts that its mention may not find.
-    """
+    """What searches and weighs hits for a batch of documents, against the names of one moment."""
 
     def __init__(
         self,
@@ -467,7 +461,6 @@ class BatchHits:
         self.concepts = concepts
         self.sieves = sieves
         self.encoded = EncodedStrings(search.encode)
-        self.by_forbidden: _HitsByForbidden = {}
 
     def scores(
         self,

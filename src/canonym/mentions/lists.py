@@ -228,6 +228,8 @@ _JOINT = regex(
 )
 # Two drugs: "carbidopa-levodopa", but no "heart-attack", and no "cisplatin-nephropathy".
 _HYPHENED = regex(r"([^\W\d_]{5,})-([^\W\d_]{4,})")
+_LIKE_ID = regex(r"(?:[A-Za-z][\w.]*:)?[A-Za-z]{0,5}\d[\w.]+")
+_SPACE = regex(" ")
 _MAY_LIST = regex(rf"(?i)[,，、/&+]|\s(?:and|or|plus|as well as)\s|^{_HYPHENED.pattern}$")
 _CONJUNCTION = regex(r"(?i)\b(?:and|or|plus|as well as)\b|&")
 _COMMAS = " ,，、"
@@ -405,11 +407,15 @@ def listing_of(text: str) -> Listing | None:
     ('hepatitis B', 'hepatitis C')
     >>> listing_of("1,2-dichloroethane"), listing_of("diabetes w/o complications")
     (None, None)
+    >>> listing_of("E11.65 I10").pieces
+    ('E11.65', 'I10')
     """
-    if len(text) > _LONGEST or not may_hold_joints(text):
+    codes = text.split() if len(text) <= _LONGEST else []
+    are_codes = len(codes) > 1 and all(map(_LIKE_ID.fullmatch, codes))
+    if len(text) > _LONGEST or not (are_codes or may_hold_joints(text)):
         return None
     phrase = hide_one_things(" ".join(text.split()))
-    spans = _outside_brackets(_JOINT, phrase)
+    spans = _outside_brackets(_SPACE if are_codes else _JOINT, phrase)
     if pair := _HYPHENED.fullmatch(phrase):
         is_list = not any(is_english(word) or is_finding(word) for word in pair.groups())
         spans = [pair.span(1), pair.span(2)] if is_list else []

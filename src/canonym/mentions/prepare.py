@@ -14,6 +14,7 @@ list, whose items go through all of this one by one.
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -169,12 +170,39 @@ def listed_of(prepared: Prepared) -> Iterator[Part]:
         yield from listed_of(item)
 
 
-def names_of(prepared: Prepared) -> Iterator[str]:
-    """Yield what is looked up in the sieves alone: whether a mention lists it depends on that."""
-    for name in prepared.names.values():
-        yield from (*name.texts, *name.looked_up)
+class How(enum.IntEnum):
+    """How a string is looked up, the most first; ids are asked for but with `SIEVED`."""
+
+    SEARCHED = 0
+    LISTED = 1
+    SIEVED = 2
+
+
+Asked = tuple[str, How]
+"""A string that is looked up, and how."""
+
+
+def strings_of(prepared: Prepared) -> dict[str, How]:
+    """Return every string that is looked up for a mention, and how.
+
+    What it may list is looked up in ids and sieves: whether a mention lists it depends on that.
+    """
+    parts = [*parts_of(prepared), *listed_of(prepared)]
+    names = [*_names_of(prepared)]
+    strings = dict.fromkeys((text for part in parts for text in part.texts), How.SEARCHED)
+    for part in names:
+        for text in part.texts:
+            strings.setdefault(text, How.LISTED)
+    for part in (*parts, *names):
+        for text in part.looked_up:
+            strings.setdefault(text, How.SIEVED)
+    return strings
+
+
+def _names_of(prepared: Prepared) -> Iterator[Part]:
+    yield from prepared.names.values()
     for item in prepared.items:
-        yield from names_of(item)
+        yield from _names_of(item)
 
 
 class _Context(NamedTuple):
