@@ -118,10 +118,11 @@ def main() -> None:
     for name in arguments.only:
         path = SOURCES[name]
         source = path if "/" not in path else str(data_folder() / path)
-        linker = Linker.build(Terminology.build(read_terminology(source)))
+        read = read_terminology(source)
+        linker = Linker.build(read if isinstance(read, Terminology) else Terminology.build(read))
         terminology = linker.terminology
         names = sorted({text for batch in terminology.iter_texts() for text in batch})
-        ids = sorted(terminology.ids)
+        ids = sorted(concept.id for concept in terminology.iter_concepts())
         rng = random.Random(arguments.seed)
         ways = kinds(names, ids)
         drawn: dict[str, list[Draw]] = {
@@ -136,7 +137,7 @@ def main() -> None:
         n = sum(map(len, drawn.values()))
         rows.append({"terminology": name, "draws": n, "differ": sum(counts.values()), **counts})
         print(rows[-1], flush=True)
-    save("company", rows)
+    save("company", {"rows": rows}, packages=("numpy",))
 
 
 if __name__ == "__main__":
