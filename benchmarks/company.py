@@ -34,8 +34,8 @@ STATUSES = (
     "[ ] {}", "{}: no", "mother has {}", "possible {}", "-{}", "+{}", "without {}",
 )  # fmt: skip
 SHORTHAND = (
-    "HTN", "DM2", "CKD 3", "r/o MI", "c/o SOB", "b/l OA", "L knee pain", "COPD w/ exac", "PCP", "MS",
-    "severe MS", "AFIB", "CHF", "PE", "dvt", "UTI", "s/p CABG", "DM w CKD", "GERD", "ESRD on HD",
+    "HTN", "DM2", "CKD 3", "r/o MI", "c/o SOB", "b/l OA", "L knee pain", "COPD w/ exac", "PCP",
+    "MS", "severe MS", "AFIB", "CHF", "PE", "dvt", "UTI", "s/p CABG", "DM w CKD", "GERD", "ESRD on HD",
 )  # fmt: skip
 
 Draw = tuple[str, list[str]]
@@ -107,6 +107,13 @@ def forget(linker: Linker) -> None:
     linker.pipeline.known, linker.pipeline.known_links = KnownHits(), KnownLinks()
 
 
+def open_linker(source: str) -> Linker:
+    """Index a terminology of `SOURCES`."""
+    path = SOURCES[source]
+    read = read_terminology(path if "/" not in path else str(data_folder() / path))
+    return Linker.build(read if isinstance(read, Terminology) else Terminology.build(read))
+
+
 def main() -> None:
     """Draw, link and compare."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -116,10 +123,7 @@ def main() -> None:
     arguments = parser.parse_args()
     rows = []
     for name in arguments.only:
-        path = SOURCES[name]
-        source = path if "/" not in path else str(data_folder() / path)
-        read = read_terminology(source)
-        linker = Linker.build(read if isinstance(read, Terminology) else Terminology.build(read))
+        linker = open_linker(name)
         terminology = linker.terminology
         names = sorted({text for batch in terminology.iter_texts() for text in batch})
         ids = sorted(concept.id for concept in terminology.iter_concepts())
