@@ -35,7 +35,8 @@ STATUSES = (
 )  # fmt: skip
 SHORTHAND = (
     "HTN", "DM2", "CKD 3", "r/o MI", "c/o SOB", "b/l OA", "L knee pain", "COPD w/ exac", "PCP",
-    "MS", "severe MS", "AFIB", "CHF", "PE", "dvt", "UTI", "s/p CABG", "DM w CKD", "GERD", "ESRD on HD",
+    "MS", "severe MS", "AFIB", "CHF", "PE", "dvt", "UTI", "s/p CABG", "DM w CKD", "GERD",
+    "ESRD on HD",
 )  # fmt: skip
 
 Draw = tuple[str, list[str]]
