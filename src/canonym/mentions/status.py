@@ -12,7 +12,6 @@ inside, and stays whole.
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -21,6 +20,7 @@ from canonym.mentions.clinical import RESULTS, usual_reading
 from canonym.mentions.cues import Cue, find_cues, first_words, last_words
 from canonym.mentions.flags import consistent
 from canonym.regex import regex
+from canonym.rules import once_a_book, remembered
 from canonym.text.codes import read_codes
 from canonym.text.qualifiers import BROADER, qualified
 
@@ -251,7 +251,7 @@ def said_by(name: str) -> tuple[str, ...]:
     return read_status(name).flags or (("negated",) if _ABSENT.match(name) else ())
 
 
-@functools.lru_cache(maxsize=1_024)  # several readers ask about a text, one after the other
+@remembered(1_024)  # several readers ask about a text, one after the other
 def may_have_status(text: str) -> bool:
     """Tell at once of most mentions that they have no words of status at their ends."""
     starts, ends = _outer()
@@ -266,7 +266,7 @@ def may_have_status(text: str) -> bool:
     return is_year or word in ends or _NOT_RESULT.fullmatch(text) is not None
 
 
-@functools.cache
+@once_a_book
 def _outer() -> tuple[frozenset[str], frozenset[str]]:
     """Return the words and signs with which a mention with a status begins, and ends."""
     starts = (*first_words(), *_SUBJECTS, *_HEADINGS, *"?-\u2212+(")

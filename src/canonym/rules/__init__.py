@@ -15,16 +15,15 @@ from __future__ import annotations
 import contextlib
 import csv
 import functools
-import hashlib
 import io
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from importlib import resources
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 
-from canonym.errors import InvalidInput, ReadError
+from canonym.errors import ReadError
 
 COLUMNS = (
     *("id", "kind", "form", "means", "where", "beside", "unless", "share", "n"),
@@ -33,10 +32,14 @@ COLUMNS = (
 """The columns of a table of rules, of which `REQUIRED` must be filled in every row."""
 
 REQUIRED = ("id", "kind", "form", "example")
+SET = "set"
+"""The kind of a row that names words, for ``{name}`` in the forms of the rows below it."""
+
 OFF = "off"
 """The kind of a row that switches off the rule whose id is its form."""
 
 _Table = TypeVar("_Table")
+_Given = ParamSpec("_Given")
 
 
 class Rule(NamedTuple):
@@ -61,26 +64,6 @@ class Rule(NamedTuple):
     source: str = ""
 
 
-class Kind(NamedTuple):
-    """How rows of a kind are read: the expression of a form, and the words that it may mean.
-
-    It may mean any text where there are no such words.
-    """
-
-    expression: Callable[[str], str]
-    means: frozenset[str] = frozenset()
-    ignores_case: bool = True
-
-
-def _word(form: str) -> str:
-    return rf"(?<![^\W_]){re.escape(form)}(?![^\W_])"
-
-
-def _symbol(form: str) -> str:
-    """Return the expression of a short form, which no sign makes another of: *A-V*, *CP+*."""
-    return rf"(?<![\w/+&.-]){re.escape(form)}(?![\w/+&-])"
-
-
 def phrase_expression(form: str) -> str:
     """Return the expression of a phrase with choices in round brackets; 0 is any digit.
 
@@ -91,23 +74,18 @@ def phrase_expression(form: str) -> str:
     return re.sub(" +", r"\\s+", written)
 
 
-def _phrase(form: str) -> str:
-    return rf"(?<!\w)(?:{phrase_expression(form)})(?!\w)"
-
-
 FLAGS = ("negated", "historical", "hypothetical", "family", "uncertain")
 """What a cue may say of a mention, in the order in which a mention has it."""
 
-KINDS: Mapping[str, Kind] = {
-    "cue": Kind(_phrase, frozenset(FLAGS)),
-    "turn": Kind(_phrase, frozenset(FLAGS)),
-    "no cue": Kind(_phrase),
-    "reading": Kind(_symbol, ignores_case=False),
-    "one of several": Kind(_symbol, ignores_case=False),
-    "shorthand": Kind(_symbol),
-    "ordinary word": Kind(_word),
+KINDS: Mapping[str, frozenset[str]] = {
+    "cue": frozenset(FLAGS),
+    "turn": frozenset(FLAGS),
+    "no cue": frozenset(FLAGS),
+    "reading": frozenset(),
+    "one of several": frozenset(),
+    "ordinary word": frozenset(),
 }
-"""Every kind of rule that `canonym.mentions` asks for."""
+"""What rules of each kind may mean, any text where there is nothing."""
 
 
 class Book:
@@ -137,10 +115,11 @@ class Book:
         """Every rule that counts."""
         return (rule for rules in self._of_kind.values() for rule in rules)
 
-    def table(self, make: Callable[[Book], _Table]) -> _Table:
-        """Return what a function makes of the book, made once."""
+    def table(self, make: Callable[[], _Table]) -> _Table:
+        """Return what a function makes while this book counts, made once."""
         if make not in self._tables:
-            self._tables[make] = make(self)
+            with using(self):
+                self._tables[make] = make()
         return self._tables[make]  # type: ignore[return-value]
 
     def with_rules(self, rules: Iterable[Rule]) -> Book:
@@ -179,69 +158,77 @@ def using(book: Book) -> Iterator[None]:
         _current.reset(before)
 
 
-def of_book(make: Callable[[Book], _Table]) -> Callable[[], _Table]:
-    """Turn a function of a book into one that returns its result for the book that counts."""
+def once_a_book(make: Callable[[], _Table]) -> Callable[[], _Table]:
+    """Let a function without arguments be called once for each book, as `functools.cache` does."""
 
     @functools.wraps(make)
     def table() -> _Table:
         return current().table(make)
 
-    return table  # type: ignore[return-value]
+    return table
+
+
+def remembered(maxsize: int) -> Callable[[Callable[_Given, _Table]], Callable[_Given, _Table]]:
+    """Let a function remember its last results, for each book apart, as `functools.lru_cache`."""
+
+    def decorate(function: Callable[_Given, _Table]) -> Callable[_Given, _Table]:
+        def make() -> Callable[_Given, _Table]:
+            return functools.lru_cache(maxsize)(function)  # type: ignore[return-value]
+
+        @functools.wraps(function)
+        def ask(*args: _Given.args, **options: _Given.kwargs) -> _Table:
+            return current().table(make)(*args, **options)
+
+        return ask
+
+    return decorate
 
 
 # --- rules of an institution ----------------------------------------------------------------------
 
 
-def read_rules(path: Path) -> list[Rule]:
+def read_rules(path: Path, acts: Callable[[Rule, str], bool]) -> list[Rule]:
     """Read a table of an institution, and refuse rows that contradict themselves.
+
+    `acts` tells whether a rule has its effect on a text, see `canonym.mentions.effects.acts`.
 
     Raises
     ------
     ReadError
-        If a row lacks a column, has an unknown kind, an example in which its form does not stand, a
-        counter-example in which it does, or a pattern that may take for ever.
+        If a row lacks a column, has an unknown kind or an id twice, no effect on its example or one
+        on its counter-example.
     """
     try:
-        text = path.read_text("utf-8-sig")
+        rules = list(_parsed(path.read_text("utf-8-sig"), path))
     except UnicodeDecodeError as error:
         raise ReadError(path, f"a table of rules is UTF-8; {error}") from error
-    rules = list(_parsed(text, path))
-    seen: set[str] = set()
-    known = {rule.id for rule in shipped().rules}
-    for line, rule in enumerate(rules, start=2):
-        problem = _problem(rule, known)
-        if rule.id in seen:
-            problem = f"the id {rule.id!r} stands twice"
-        if problem:
-            raise ReadError(path, problem, line=line)
-        seen.add(rule.id)
+    ids = {rule.id for rule in shipped().rules}
+    with using(shipped().with_rules(rules)):
+        for line, rule in enumerate(rules, start=2):
+            problem = _problem(rule, ids)
+            if problem or rule.kind == OFF:
+                pass
+            elif not acts(rule, rule.example):
+                problem = f"the rule {rule.id!r} has no effect on its example, {rule.example!r}"
+            elif rule.counter and acts(rule, rule.counter):
+                problem = f"the rule {rule.id!r} acts on its counter-example, {rule.counter!r}"
+            if problem:
+                raise ReadError(path, problem, line=line)
+            ids.add(rule.id)
     return rules
 
 
-def _problem(rule: Rule, known: Iterable[str]) -> str:
-    """Return what is wrong with a row, "" where nothing is."""
+def _problem(rule: Rule, ids: Collection[str]) -> str:
+    """Return what is wrong with a row beside those that were read before, "" where nothing is."""
     if rule.kind == OFF:
-        return "" if rule.form in known else f"there is no rule {rule.form!r} to switch off"
+        return "" if rule.form in ids else f"there is no rule {rule.form!r} to switch off"
+    if rule.id in ids:
+        return f"a rule with the id {rule.id!r} is there already"
     if rule.kind not in KINDS:
         return f"the kind is {rule.kind!r}; expected one of {', '.join((*KINDS, OFF))}"
-    return contradiction(rule)
-
-
-def contradiction(rule: Rule) -> str:
-    """Return how a row contradicts itself, "" where it does not."""
-    kind = KINDS[rule.kind]
-    if kind.means and (unknown := set(rule.means.split()) - kind.means):
-        expected = ", ".join(sorted(kind.means))
-        return f"the rule {rule.id!r} means {', '.join(sorted(unknown))}; expected {expected}"
-    expression = kind.expression(rule.form)
-    pattern = re.compile(expression, re.IGNORECASE if kind.ignores_case else 0)
-    if pattern.search(rule.example) is None:
-        return (
-            f"the example of {rule.id!r}, {rule.example!r}, does not have its form, {rule.form!r}"
-        )
-    if rule.counter and pattern.search(rule.counter) is not None:
-        return f"the counter-example of {rule.id!r}, {rule.counter!r}, has its form, {rule.form!r}"
-    return ""
+    unknown = set(rule.means.split()) - KINDS[rule.kind] if KINDS[rule.kind] else ()
+    expected = ", ".join(sorted(KINDS[rule.kind]))
+    return f"the rule {rule.id!r} means {rule.means!r}; expected {expected}" if unknown else ""
 
 
 def _parsed(text: str, path: Path) -> Iterator[Rule]:
@@ -251,6 +238,7 @@ def _parsed(text: str, path: Path) -> Iterator[Rule]:
         raise ReadError(path, f"unknown columns {', '.join(sorted(unknown))}", line=1)
     if missing := [column for column in REQUIRED if column not in header]:
         raise ReadError(path, f"the column {missing[0]!r} is missing", line=1)
+    words: dict[str, str] = {}  # by the name of their set
     for line, cells in enumerate(rows, start=2):
         if not any(cells):
             continue
@@ -258,21 +246,22 @@ def _parsed(text: str, path: Path) -> Iterator[Rule]:
             problem = f"{len(cells)} columns; expected {len(header)}"
             raise ReadError(path, problem, line=line)
         values = dict(zip(header, map(str.strip, cells), strict=True))
-        yield _rule(values, path, line)
+        if values["kind"] == SET:
+            words[values["form"]] = f"({values['means']})"
+        else:
+            form = re.sub(r"\{(\w+)\}", lambda name: words.get(name[1], name[0]), values["form"])
+            yield _rule({**values, "form": form}, path, line)
 
 
 def _rule(values: dict[str, str], path: Path, line: int) -> Rule:
     for column in REQUIRED:
         if not values[column] and not (values["kind"] == OFF and column == "example"):
             raise ReadError(path, f"the column {column!r} is empty", line=line)
-    share, n = values.get("share", ""), values.get("n", "")
-    try:
-        numbers = {"share": float(share) if share else None, "n": int(n) if n else 0}
-    except ValueError:
-        problem = f"share is {share!r} and n is {n!r}; expected numbers"
-        raise ReadError(path, problem, line=line) from None
-    texts = {key: value for key, value in values.items() if key not in ("share", "n", "beside")}
-    beside = tuple(values.get("beside", "").split())
-    return Rule(
-        **{**texts, **numbers, "beside": beside, "source": values.get("source") or path.name}
-    )  # type: ignore[arg-type]
+    read: dict[str, Any] = {"source": path.name, **{k: v for k, v in values.items() if v}}
+    for column, number in (("share", float), ("n", int)):
+        try:
+            read |= {column: number(read[column])} if column in read else {}
+        except ValueError:
+            problem = f"the column {column!r} is {read[column]!r}; expected a number"
+            raise ReadError(path, problem, line=line) from None
+    return Rule(**{**read, "beside": tuple(values.get("beside", "").split())})

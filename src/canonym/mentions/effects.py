@@ -1,0 +1,51 @@
+"""What a rule of the book does to a text: its example has the effect, its counter-example has not.
+
+The mention that is asked about stands in square brackets: ``denies [asthma]``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from canonym.errors import InvalidInput
+from canonym.mentions.flags import with_flags
+from canonym.rules import Rule
+from canonym.types import Mention
+
+
+def acts(rule: Rule, text: str) -> bool:
+    """Tell whether a rule of the book that counts has its effect on a text.
+
+    Raises
+    ------
+    InvalidInput
+        If the text has no mention in brackets where the kind of the rule needs one.
+    """
+    return _EFFECTS[rule.kind](rule, text)
+
+
+def _flags(text: str) -> tuple[str, ...]:
+    start, end = text.find("["), text.find("]") - 1
+    if not 0 <= start < end:
+        raise InvalidInput(f"{text!r} has no mention in brackets; expected one as in 'no [fever]'")
+    plain = text.replace("[", "", 1).replace("]", "", 1)
+    (mention,) = with_flags(plain, [Mention(plain[start:end], start, end)])
+    return mention.flags or ()
+
+
+def _gives(rule: Rule, text: str) -> bool:
+    """Tell whether the mention has the flags of a rule."""
+    return set(_flags(text)).issuperset(rule.means.split())
+
+
+def _spares(rule: Rule, text: str) -> bool:
+    """Tell whether none of the flags of a rule reaches the mention; without any, no flag at all."""
+    flags = _flags(text)
+    return not flags or (bool(rule.means) and set(flags).isdisjoint(rule.means.split()))
+
+
+_EFFECTS: Mapping[str, Callable[[Rule, str], bool]] = {
+    "cue": _gives,
+    "turn": _spares,
+    "no cue": _spares,
+}
