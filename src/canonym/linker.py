@@ -15,6 +15,7 @@ from typing import Any, Self, Unpack
 from canonym.errors import InvalidInput, Mismatch
 from canonym.io.files import MANIFEST, file_digest, write_folder
 from canonym.linking.annotation import Annotator
+from canonym.linking.book import check_rules, describe_rules
 from canonym.linking.build import FORMAT, MEMORY, Progress, build_index
 from canonym.linking.extra_names import TrainingMention
 from canonym.linking.judge import COMES_ALONG, JUDGE, Judge, open_judge
@@ -108,6 +109,7 @@ class Linker:
         kind: str = "auto",
         memory: int | str = MEMORY,
         reuse: str | Path | None = None,
+        rules: str | Path | None = None,
         progress: Progress | None = None,
         **settings: Unpack[Settings],
     ) -> Linker:
@@ -139,6 +141,8 @@ class Linker:
         reuse : str or Path, optional
             An index of an earlier version, with the same encoders: names that it has are not
             prepared again, and only encoders that are fitted encode them. The result is the same.
+        rules : str or Path, optional
+            A table of rules of your own, kept with the index: see the guide to them.
         progress : Progress, optional
             Called with the stage, the names done and their number.
         **settings
@@ -152,6 +156,8 @@ class Linker:
         fold, reuse = (index and _folder_of(index, progress) for index in (fold, reuse))
         if folder is not None and overwrite:
             check_overlay(folder, fold)
+        if rules is not None:
+            check_rules(rules)
         target, temporary = build_index(
             terminology,
             folder,
@@ -163,6 +169,7 @@ class Linker:
             kind=kind,
             memory=memory,
             reuse=reuse,
+            rules=rules,
             progress=progress,
             settings=settings,
         )
@@ -421,6 +428,7 @@ class Linker:
             **{key: self.manifest[key] for key in ("format", "encoders", "settings")},
             **({"fusion": self.manifest["fusion"]} if "fusion" in self.manifest else {}),
             **({"added": added} if any(added.values()) else {}),
+            **describe_rules(self.folder),
             **({"confidence": self.judge.facts()} if self.judge else {}),
             "terminology": {
                 **self.manifest["terminology"],

@@ -137,6 +137,13 @@ _SURE, _WORTH = 0.001, 0.05  # the p of a gain, and its least size
     "that it lacks are prepared. Encoders that are fitted to each version encode all, others only "
     "these. The index is the same as without it.",
 )
+@click.option(
+    "--rules",
+    type=click.Path(),
+    metavar="FILE",
+    help="A table of rules of your own, such as the shorthand of your hospital: with tabs between "
+    "columns, and an example for each. Kept in the index, and listed by `canonym info`.",
+)
 @overwrite_option
 @click.option(
     "--verify",
@@ -161,6 +168,7 @@ def index(
     memory: int,
     fold: str | None,
     reuse: str | None,
+    rules: str | None,
     overwrite: bool,
     verified: str | None,
     device: str | None,
@@ -178,6 +186,7 @@ def index(
       canonym index doid.db -o doid-index
       canonym index doid.obo -o doid-index --encoder doid-encoder --encoder chargrams --weight 1 \\
           --weight 0.3
+      canonym index doid.db -o doid-index --rules ward.tsv
       canonym index medic.txt -o medic-index --mentions train.pubtator --search "D-T + OD-T"
       canonym index doid-2026.obo -o doid-2026-index --reuse doid-index
       canonym link --index doid-index "heart attack"
@@ -197,7 +206,7 @@ def index(
     # --fold may name the output: what was added to it goes into the new one.
     check_outputs(
         {"-o": output},
-        (terminology, *map(path_of, encoders), *mentions),
+        (terminology, *map(path_of, encoders), *mentions, *filter(None, [rules])),
         overwrite=overwrite,
         folder=True,
     )
@@ -214,6 +223,7 @@ def index(
         kind=kind,
         memory=memory,
         reuse=reuse,
+        rules=rules,
         folder=output,
         overwrite=overwrite,
         **settings,

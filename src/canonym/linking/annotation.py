@@ -18,6 +18,7 @@ from canonym.linking.spans import TextNames
 from canonym.mentions.abbreviations import expand, find_abbreviations
 from canonym.mentions.documents import text_batches
 from canonym.mentions.readings import clinical_readings
+from canonym.rules import using
 from canonym.types import USUAL_READING, Document, Link
 
 _log = logging.getLogger(__name__)
@@ -64,12 +65,13 @@ class Annotator:
         engine = self._pipeline.settings["abbreviations"]
         own = [find_abbreviations(document.text, engine=engine) for document in documents]
         forms = [{**of_text, **abbreviations} for of_text in own]
-        readings = [
-            self._readings(document.text, defined=of)
-            for document, of in zip(documents, forms, strict=True)
-        ]
         found = self._pipeline.batch(request.filter)
-        marks = self._names.find(documents, forms, readings, found)
+        with using(self._pipeline.book):
+            readings = [
+                self._readings(document.text, defined=of)
+                for document, of in zip(documents, forms, strict=True)
+            ]
+            marks = self._names.find(documents, forms, readings, found)
         marked = [
             replace(document, mentions=of.mentions)
             for document, of in zip(documents, marks, strict=True)

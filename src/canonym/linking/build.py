@@ -38,6 +38,7 @@ from canonym.indexes.verbatim import VerbatimWriter, keys_of
 from canonym.io.arrays import ArrayWriter, open_array, scratch_arrays
 from canonym.io.files import n_cores, write_folder, write_manifest
 from canonym.io.sizes import parse_size
+from canonym.linking.book import keep_rules
 from canonym.linking.extra_names import (
     TrainingMention,
     TrainingNames,
@@ -114,6 +115,7 @@ def build_index(
     kind: str = "auto",
     memory: int | str = MEMORY,
     reuse: str | Path | None = None,
+    rules: str | Path | None = None,
     progress: Progress | None = None,
     settings: Settings,
     finish: Callable[[Path], None] | None = None,
@@ -124,8 +126,7 @@ def build_index(
     around it that the caller has to remove, where no folder was given.
     """
     index = _chosen_kind(kind, terminology.n_names)
-    # Two processes may sort at the same time.
-    allowed = max(parse_size(memory, "memory") // 2, 1)
+    allowed = max(parse_size(memory, "memory") // 2, 1)  # two processes may sort at the same time
     made = [
         make_encoder(encoder) if isinstance(encoder, str) else _own(encoder) for encoder in encoders
     ]
@@ -142,6 +143,7 @@ def build_index(
     work = Work(merged.terminology, index, allowed, progress or silent, earlier)
 
     def write(place: Path) -> None:
+        keep_rules(rules, place)
         _write(work, place, made, weights, settings, training)
         merged.finish(place)
         if finish is not None:
@@ -214,8 +216,7 @@ def _write(
                 }
             )
     saved = load_encoders(folder, described) if training else []
-    encode = [encoder.encode for encoder in saved]
-    write_targets(terminology, folder, training, whole, described, encode)
+    write_targets(terminology, folder, training, whole, described, [own.encode for own in saved])
     content = {
         **({} if training is None else {"mentions": training.counts}),
         "terminology": {

@@ -21,6 +21,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple, Self, Unpack
 
+from canonym.linking.book import open_book
 from canonym.linking.codes import find_coded
 from canonym.linking.decision import LookedUp, decide, divide
 from canonym.linking.hits import (
@@ -61,6 +62,7 @@ from canonym.mentions.binomials import BINOMIALS, Binomials
 from canonym.mentions.documents import batches_of
 from canonym.mentions.prepare import Asked, How, Preparation, Prepared, strings_of
 from canonym.mentions.spelling import Speller
+from canonym.rules import Book, using
 from canonym.terminology import Terminology
 from canonym.text import PLAIN, normalise_all
 from canonym.text.characters import n_letters
@@ -118,6 +120,7 @@ class Pipeline:
     homonyms: Homonyms
     known: KnownHits
     known_links: KnownLinks
+    book: Book
     judge: Judge | None = None
 
     @classmethod
@@ -151,6 +154,7 @@ class Pipeline:
             Homonyms(terminology),
             KnownHits(),
             KnownLinks(),
+            open_book(folder),
         )
 
     def link_documents(
@@ -179,9 +183,10 @@ class Pipeline:
         names = self.names.snapshot()
         known = {} if abbreviations else self.known_links.of(names, request)
         repeats = Repeats(documents, known)
-        drafts, batch = self.draft(repeats.new, request, abbreviations, defined, names)
-        links = [link_of(draft, batch) for of_document in drafts for draft in of_document]
-        graded = iter(self.grade(links, request))
+        with using(self.book):
+            drafts, batch = self.draft(repeats.new, request, abbreviations, defined, names)
+            links = [link_of(draft, batch) for of_document in drafts for draft in of_document]
+            graded = iter(self.grade(links, request))
         of_new = [Links(islice(graded, len(document.mentions))) for document in repeats.new]
         return repeats.links(of_new)
 
@@ -429,8 +434,8 @@ class Pipeline:
                 for concept, row in pairs[: max(k, MOST_TIED)]
             ]
             taken = {concept for concept, _ in pairs}
-            near = nearest.get(string, ()) if how == How.SEARCHED else ()
-            further = [hit for hit in near if hit.concept not in taken]
+            searched_for = nearest.get(string, ()) if how == How.SEARCHED else ()
+            further = [hit for hit in searched_for if hit.concept not in taken]
             known, further = batch.weigh(string, known), batch.weigh_searched(string, further[:n])
             if further and further[0].score > score:  # hits of a sieve stay ahead
                 further = [at_most(hit, score) for hit in further]

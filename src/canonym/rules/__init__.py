@@ -23,7 +23,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
-from canonym.errors import ReadError
+from canonym.errors import InvalidInput, ReadError
 
 COLUMNS = (
     *("id", "kind", "form", "means", "where", "beside", "unless", "share", "n"),
@@ -86,6 +86,15 @@ KINDS: Mapping[str, frozenset[str]] = {
     "ordinary word": frozenset(),
 }
 """What rules of each kind may mean, any text where there is nothing."""
+
+
+_REACHES = ("sentence", "clause", "next", "last")
+PLACES: Mapping[str, Sequence[str]] = {
+    "before": _REACHES,
+    "after": _REACHES,
+    "lists": ("none", "before", "after", "before,after"),
+}
+"""Where a cue may stand and how far it reaches, as ``before:sentence lists:none``."""
 
 
 class Book:
@@ -203,19 +212,27 @@ def read_rules(path: Path, acts: Callable[[Rule, str], bool]) -> list[Rule]:
     except UnicodeDecodeError as error:
         raise ReadError(path, f"a table of rules is UTF-8; {error}") from error
     ids = {rule.id for rule in shipped().rules}
+    for line, rule in enumerate(rules, start=2):
+        if problem := _problem(rule, ids):
+            raise ReadError(path, problem, line=line)
+        ids.add(rule.id)
     with using(shipped().with_rules(rules)):
         for line, rule in enumerate(rules, start=2):
-            problem = _problem(rule, ids)
-            if problem or rule.kind == OFF:
-                pass
-            elif not acts(rule, rule.example):
-                problem = f"the rule {rule.id!r} has no effect on its example, {rule.example!r}"
-            elif rule.counter and acts(rule, rule.counter):
-                problem = f"the rule {rule.id!r} acts on its counter-example, {rule.counter!r}"
-            if problem:
+            if problem := "" if rule.kind == OFF else contradiction(rule, acts):
                 raise ReadError(path, problem, line=line)
-            ids.add(rule.id)
     return rules
+
+
+def contradiction(rule: Rule, acts: Callable[[Rule, str], bool]) -> str:
+    """Return how a rule contradicts itself while a book with it counts, "" where it does not."""
+    try:
+        if not acts(rule, rule.example):
+            return f"the rule {rule.id!r} has no effect on its example, {rule.example!r}"
+        if rule.counter and acts(rule, rule.counter):
+            return f"the rule {rule.id!r} acts on its counter-example, {rule.counter!r}"
+    except InvalidInput as error:
+        return str(error)
+    return ""
 
 
 def _problem(rule: Rule, ids: Collection[str]) -> str:
@@ -226,9 +243,20 @@ def _problem(rule: Rule, ids: Collection[str]) -> str:
         return f"a rule with the id {rule.id!r} is there already"
     if rule.kind not in KINDS:
         return f"the kind is {rule.kind!r}; expected one of {', '.join((*KINDS, OFF))}"
-    unknown = set(rule.means.split()) - KINDS[rule.kind] if KINDS[rule.kind] else ()
-    expected = ", ".join(sorted(KINDS[rule.kind]))
-    return f"the rule {rule.id!r} means {rule.means!r}; expected {expected}" if unknown else ""
+    if KINDS[rule.kind] and not KINDS[rule.kind].issuperset(rule.means.split()):
+        expected = ", ".join(sorted(KINDS[rule.kind]))
+        return f"the rule {rule.id!r} means {rule.means!r}; expected {expected}"
+    if rule.kind == "cue":
+        places = [place.partition(":") for place in rule.where.split()]
+        if not places or any(reach not in PLACES.get(side, ()) for side, _, reach in places):
+            return f"the rule {rule.id!r} stands {rule.where!r}; expected as in 'before:sentence'"
+    if not any(map(str.isalnum, rule.form)):
+        return f"the form of {rule.id!r} is {rule.form!r}; expected words"
+    try:
+        re.compile(phrase_expression(rule.form))
+    except re.error as error:
+        return f"the form of {rule.id!r} is {rule.form!r}, which cannot be read: {error}"
+    return ""
 
 
 def _parsed(text: str, path: Path) -> Iterator[Rule]:
