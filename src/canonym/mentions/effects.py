@@ -9,7 +9,10 @@ from collections.abc import Callable, Mapping
 
 from canonym.errors import InvalidInput
 from canonym.mentions.flags import with_flags
+from canonym.mentions.ordinary import is_ordinary, qualifying_forms
+from canonym.mentions.species import species_in
 from canonym.rules import Rule
+from canonym.text import STRONG, normalise
 from canonym.types import Mention
 
 
@@ -44,8 +47,16 @@ def _spares(rule: Rule, text: str) -> bool:
     return not flags or (bool(rule.means) and set(flags).isdisjoint(rule.means.split()))
 
 
+def _qualifies(_: Rule, text: str) -> bool:
+    """Tell whether all words of a text qualify a name."""
+    return all(normalise(word, STRONG) in qualifying_forms() for word in text.split())
+
+
 _EFFECTS: Mapping[str, Callable[[Rule, str], bool]] = {
     "cue": _gives,
     "turn": _spares,
     "no cue": _spares,
+    "ordinary word": lambda _, text: is_ordinary(text),
+    "qualifying word": _qualifies,
+    "species": lambda rule, text: rule.means in species_in(text),
 }

@@ -1,73 +1,41 @@
 """Species that a text names, and the species of a concept.
 
 Genes and proteins of many species share a name: *p53* of a mouse is another concept than that of a
-human. Papers name the species once, by a word such as *mice* or *patients*.
+human. Papers name the species once, by a word such as *mice* or *patients*. The names are rules of
+the kind "species", which mean a number in NCBI's taxonomy.
 """
 
 from __future__ import annotations
 
-import functools
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from canonym.regex import regex
+from canonym.rules import current, once_a_book, remembered
 
-_SPECIES = {
-    "9606": "Homo sapiens|H. sapiens|human|humans|patient|patients|man|men|woman|women|people|"
-    "person|persons|child|children|infant|infants|newborns|volunteers|participants",
-    "10090": "Mus musculus|M. musculus|mouse|mice|murine",
-    "10116": "Rattus norvegicus|R. norvegicus|rat|rats",
-    "9544": "Macaca mulatta|M. mulatta|rhesus monkey|rhesus monkeys|rhesus macaque|"
-    "rhesus macaques|macaque|macaques",
-    "9598": "Pan troglodytes|P. troglodytes|chimpanzee|chimpanzees",
-    "9913": "Bos taurus|B. taurus|bovine|cow|cows|cattle",
-    "9823": "Sus scrofa|S. scrofa|pig|pigs|porcine|swine|piglet|piglets",
-    "9940": "Ovis aries|O. aries|sheep|ovine|lamb|lambs",
-    "9925": "Capra hircus|C. hircus|goat|goats|caprine",
-    "9796": "Equus caballus|E. caballus|horse|horses|equine",
-    "9615": "Canis lupus familiaris|Canis familiaris|C. familiaris|dog|dogs|canine",
-    "9685": "Felis catus|F. catus|cat|cats|feline",
-    "9986": "Oryctolagus cuniculus|O. cuniculus|rabbit|rabbits",
-    "10029": "Cricetulus griseus|C. griseus|Chinese hamster|Chinese hamsters|CHO cells",
-    "10036": "Mesocricetus auratus|M. auratus|Syrian hamster|Syrian hamsters|golden hamster",
-    "10141": "Cavia porcellus|C. porcellus|guinea pig|guinea pigs",
-    "9031": "Gallus gallus|G. gallus|chicken|chickens|chick|chicks",
-    "8355": "Xenopus laevis|X. laevis|Xenopus|African clawed frog",
-    "8364": "Xenopus tropicalis|X. tropicalis|western clawed frog",
-    "7955": "Danio rerio|D. rerio|zebrafish",
-    "8090": "Oryzias latipes|O. latipes|medaka",
-    "7227": "Drosophila melanogaster|D. melanogaster|Drosophila|fruit fly|fruit flies",
-    "6239": "Caenorhabditis elegans|C. elegans|nematode|nematodes",
-    "4932": "Saccharomyces cerevisiae|S. cerevisiae|budding yeast|baker's yeast|yeast|yeasts",
-    "4896": "Schizosaccharomyces pombe|S. pombe|fission yeast",
-    "5476": "Candida albicans|C. albicans",
-    "44689": "Dictyostelium discoideum|D. discoideum|Dictyostelium",
-    "5833": "Plasmodium falciparum|P. falciparum",
-    "3702": "Arabidopsis thaliana|A. thaliana|Arabidopsis|thale cress",
-    "4530": "Oryza sativa|O. sativa|rice",
-    "4577": "Zea mays|Z. mays|maize",
-    "562": "Escherichia coli|E. coli",
-    "1423": "Bacillus subtilis|B. subtilis",
-    "1773": "Mycobacterium tuberculosis|M. tuberculosis",
-    "1280": "Staphylococcus aureus|S. aureus",
-    "287": "Pseudomonas aeruginosa|P. aeruginosa",
-    "28901": "Salmonella enterica|S. enterica|Salmonella",
-    "11676": "Human immunodeficiency virus 1|HIV-1|HIV",
-    "2697049": "Severe acute respiratory syndrome coronavirus 2|SARS-CoV-2",
-}
-# By number in NCBI's taxonomy: the species of model organisms and of common papers.
-
-_TAXON = {name: taxon for taxon, names in _SPECIES.items() for name in names.split("|")}
-_TAXON_OF = {name.casefold(): taxon for name, taxon in _TAXON.items()}
-_CAPITALS = frozenset(name for name in _TAXON if name.isupper())
-_NAMES = sorted(_TAXON_OF, key=len, reverse=True)
-_IN_TEXT = regex(r"(?<![\w-])(?:" + "|".join(map(re.escape, _NAMES)) + r")(?!\w)", re.IGNORECASE)
 _NUMBER = regex(r"(?:(?:ncbi)?taxon:|ncbitaxon_|txid)?(\d+)", re.IGNORECASE)
 _BEHIND = regex(r"[(\[]([^()\[\]]+)[)\]]\s*$")
 
 
-@functools.lru_cache(10_000)
+@once_a_book
+def _taxa() -> dict[str, str]:
+    """Return the number of a species by each of its names in small letters."""
+    return {rule.form.casefold(): rule.means for rule in current().of_kind("species")}
+
+
+@once_a_book
+def _in_text() -> re.Pattern[str]:
+    names = sorted(_taxa(), key=len, reverse=True)
+    return re.compile(rf"(?<![\w-])(?:{'|'.join(map(re.escape, names))})(?!\w)", re.IGNORECASE)
+
+
+@once_a_book
+def _capitals() -> frozenset[str]:
+    return frozenset(rule.form for rule in current().of_kind("species") if rule.form.isupper())
+
+
+@remembered(10_000)
 def taxon_of(name: str) -> str | None:
     """Return the number in NCBI's taxonomy of a species by one of its names, or by that number.
 
@@ -76,10 +44,10 @@ def taxon_of(name: str) -> str | None:
     """
     number = _NUMBER.fullmatch(name.strip())
     if number:
-        return number[1] if number[1] in _SPECIES else None
+        return number[1] if number[1] in _taxa().values() else None
     # A strain or subspecies stands behind the two words of a species.
     words = name.casefold().split()
-    return _TAXON_OF.get(" ".join(words)) or _TAXON_OF.get(" ".join(words[:2]))
+    return _taxa().get(" ".join(words)) or _taxa().get(" ".join(words[:2]))
 
 
 def species_of(types: Iterable[str], label: str) -> str | None:
@@ -114,6 +82,6 @@ def species_in(text: str, *, near: str = "", mention: str = "") -> list[str]:
 
 def _named(text: str) -> Iterator[tuple[int, int, str]]:
     """Yield the place of each species in a text; *CAT* is an enzyme, and no cat."""
-    for match in _IN_TEXT.finditer(text):
-        if not match[0].isupper() or match[0] in _CAPITALS:
-            yield match.start(), match.end(), _TAXON_OF[match[0].casefold()]
+    for match in _in_text().finditer(text):
+        if not match[0].isupper() or match[0] in _capitals():
+            yield match.start(), match.end(), _taxa()[match[0].casefold()]

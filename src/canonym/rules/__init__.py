@@ -19,7 +19,6 @@ import io
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
-from importlib import resources
 from pathlib import Path
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
@@ -55,7 +54,7 @@ class Rule(NamedTuple):
     form: str
     means: str = ""
     where: str = ""
-    beside: tuple[str, ...] = ()
+    beside: Sequence[str] = ()
     unless: str = ""
     share: float | None = None
     n: int = 0
@@ -84,6 +83,8 @@ KINDS: Mapping[str, frozenset[str]] = {
     "reading": frozenset(),
     "one of several": frozenset(),
     "ordinary word": frozenset(),
+    "qualifying word": frozenset(),
+    "species": frozenset(),
 }
 """What rules of each kind may mean, any text where there is nothing."""
 
@@ -142,11 +143,8 @@ class Book:
 @functools.cache
 def shipped(language: str = "en") -> Book:
     """Return the book of a language that comes with canonym."""
-    folder = resources.files("canonym.rules") / language
-    files = sorted((file for file in folder.iterdir() if file.name.endswith(".tsv")), key=str)
-    return Book(
-        rule for file in files for rule in _parsed(file.read_text("utf-8"), Path(str(file)))
-    )
+    files = sorted((Path(__file__).parent / language).glob("*.tsv"))
+    return Book(rule for file in files for rule in _parsed(file.read_text("utf-8"), file))
 
 
 _current: ContextVar[Book | None] = ContextVar("book", default=None)
@@ -268,28 +266,30 @@ def _parsed(text: str, path: Path) -> Iterator[Rule]:
         raise ReadError(path, f"the column {missing[0]!r} is missing", line=1)
     words: dict[str, str] = {}  # by the name of their set
     for line, cells in enumerate(rows, start=2):
-        if not any(cells):
-            continue
-        if len(cells) != len(header):
+        if len(cells) != len(header) and any(cells):
             problem = f"{len(cells)} columns; expected {len(header)}"
             raise ReadError(path, problem, line=line)
-        values = dict(zip(header, map(str.strip, cells), strict=True))
-        if values["kind"] == SET:
+        values: dict[str, Any] = {
+            column: cell.strip() for column, cell in zip(header, cells, strict=False) if cell
+        }
+        if values.get("kind") == SET:
             words[values["form"]] = f"({values['means']})"
-        else:
-            form = re.sub(r"\{(\w+)\}", lambda name: words.get(name[1], name[0]), values["form"])
-            yield _rule({**values, "form": form}, path, line)
+        elif values:
+            yield _rule(values, words, path, line)
 
 
-def _rule(values: dict[str, str], path: Path, line: int) -> Rule:
+def _rule(values: dict[str, Any], words: Mapping[str, str], path: Path, line: int) -> Rule:
     for column in REQUIRED:
-        if not values[column] and not (values["kind"] == OFF and column == "example"):
+        if not values.get(column) and not (values.get("kind") == OFF and column == "example"):
             raise ReadError(path, f"the column {column!r} is empty", line=line)
-    read: dict[str, Any] = {"source": path.name, **{k: v for k, v in values.items() if v}}
-    for column, number in (("share", float), ("n", int)):
-        try:
-            read |= {column: number(read[column])} if column in read else {}
-        except ValueError:
-            problem = f"the column {column!r} is {read[column]!r}; expected a number"
-            raise ReadError(path, problem, line=line) from None
-    return Rule(**{**read, "beside": tuple(values.get("beside", "").split())})
+    if "{" in values["form"]:
+        form = re.sub(r"\{(\w+)\}", lambda name: words.get(name[1], name[0]), values["form"])
+        values["form"] = form
+    for column, read in (("share", float), ("n", int), ("beside", str.split)):
+        if column in values:
+            try:
+                values[column] = read(values[column])
+            except ValueError:
+                problem = f"the column {column!r} is {values[column]!r}; expected a number"
+                raise ReadError(path, problem, line=line) from None
+    return Rule(**{"source": path.name, **values})
