@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from canonym.mentions.additions import label_contrasts, relation_of
+from canonym.mentions.compare import moved
 from canonym.mentions.dimensions import HIGH, LOW, dimension_contrasts
 from canonym.mentions.inflection import are_inflected
 from canonym.mentions.letter_case import VOWEL, case_contrasts, last_capital_contrasts
@@ -63,6 +64,7 @@ _METALS = (
 _OXIDATION = regex(rf"({_METALS})(?:ous|ic)")
 _KARYOTYPE = regex(r"x{1,5}y{0,3}|xo")
 _DIGITS = regex(r"\d+")
+_WORDS = regex(r"[^\W\d_]+")
 
 _NEGATING = frozenset(
     {("absence", "of"), ("lack", "of"), ("negative", "for"), ("free", "of"), ("ruled", "out")}
@@ -79,7 +81,7 @@ _LOOSE_SIGN = regex(
     r"\+{1,4}(?=[\s,;)]|$)|\+/-|±|(?<=\d[pq])-(?!\w)|(?<=[\w)] )-$|(?<=[A-Za-z] \d)-(?=\s|$)"
 )
 _LEVEL_OF_SYMBOL = regex(r"(?<=[A-Z]\d)(neg|pos|lo|low|hi|high|dim|bright)\b")
-_DECIMAL = regex(r"\d+(?:[.,]\d+)+")
+_DECIMAL = regex(r"\d+(?:[.,]\d+)+|(?<![\w.])\.\d+")
 _THOUSANDS = regex(r"(?<=\d),(?=\d{3}(?!\d))")
 _COMPARED = regex(r"([^\W\d_]+)\s*([<>])\s*([^\W\d_]+)")
 _RATIO = regex(r"\b\d+:\d+\b|\b[A-Z]/[A-Z](?=\sratio\b)")
@@ -94,7 +96,7 @@ _ARROW_WORDS = str.maketrans(_ARROWS)
 _MINUS = regex(r"(?<=[^\W_])\u2212(?=[^\W\d_])")
 _MARKED = regex(
     r"[+<>≤≥±%'\"&:\u2032\u2033\u207a\u207b\u2019\u02b9`↑⇧⬆▲▴↓⇩⬇▼▾♂♀\u2212]|[-–](?![\w(])|\(\s*-|-ve\b"
-    r"|positive|negative|\d[.,]\d|/\w ratio|\d(?:neg|pos|lo|low|hi|high|dim|bright)\b",
+    r"|positive|negative|\d[.,]\d|(?<![\w.])\.\d|/\w ratio|\d(?:neg|pos|lo|low|hi|high|dim|bright)\b",
     re.I,
 )
 _EQUAL_SIGNS = {
@@ -131,7 +133,8 @@ def _marks_of(text: str) -> tuple[tuple[str, str], ...]:
     bare = _OPTICAL.sub(" ", text)
     values += [("sign", _EQUAL_SIGNS.get(sign, sign)) for sign in _LOOSE_SIGN.findall(bare)]
     values += [("sign", _EQUAL_SIGNS.get(level, level)) for level in _LEVEL_OF_SYMBOL.findall(bare)]
-    values += [("number", number) for number in _DECIMAL.findall(_THOUSANDS.sub("", bare))]
+    decimals = _DECIMAL.findall(_THOUSANDS.sub("", bare))
+    values += [("number", f"0{number}" if number[0] == "." else number) for number in decimals]
     values += [("ratio", ratio) for ratio in _RATIO.findall(bare)]
     values += [("order", "".join(sides).lower()) for sides in _COMPARED.findall(bare)]
     values += [("comparison", _EQUAL_SIGNS.get(s, s)) for s in _COMPARISON.findall(bare)]
@@ -160,11 +163,27 @@ def differs_in_meaning(mention: str, name: str) -> bool:
     if _is_plural_of_symbol(mention, name) or _ends_small(mention) is not _ends_small(name):
         return True
     turns = _TURNING.search(mention) or _TURNING.search(name)
-    if not turns and not may_be_moved(mention, name):
+    if not turns and not may_be_moved(mention, name) and not _is_contrasted(mention):
         return False
     words, others = (form.split() for form in strong_forms([mention, name]))
-    against = (*_of_negation(words, others), *order_contrasts(mention, name, words, others))
+    against = (*_of_negation(words, others), *_of_order(mention, name, words, others))
     return next(iter(against), None) is not None
+
+
+def _of_order(
+    mention: str, name: str, words: Sequence[str], others: Sequence[str]
+) -> Iterator[Contradiction]:
+    yield from order_contrasts(mention, name, words, others)
+    if _is_contrasted(mention) and _is_contrasted(name):
+        yield from moved(mention, name, _groups_of)
+
+
+@functools.lru_cache(maxsize=1 << 14)
+def _is_contrasted(text: str) -> bool:
+    """Tell whether a text has two words of one exclusion group."""
+    words = _WORDS.findall(signs(dashes(text)).lower())
+    groups = Counter(group for word in words for group in _groups_of(word))
+    return any(n > 1 for n in groups.values())
 
 
 def _ends_small(text: str) -> bool:
@@ -223,7 +242,7 @@ def against(mention: str, name: str, *, label: str = "", case_counts: bool = Fal
         contradictions += _of_words(left_words, missing_words, shared)
         contradictions += _of_negation(words, others)
         contradictions += _of_specimens(mention, name)
-        contradictions += order_contrasts(mention, name, words, others)
+        contradictions += _of_order(mention, name, words, others)
         contradictions += _of_head(left_words, others)
         contradictions += dimension_contrasts(words, others)
         contradictions += case_contrasts(mention, name, label)
@@ -403,6 +422,23 @@ _SIDES = frozenset({"left", "right", "bilateral", "unilateral"})
 _SIGN_SENSES = frozenset({"positive", "pos", "negative", "neg"})
 _LEVELS = ("hyper", "hypo")
 _DEGREES = frozenset({"course", "degree", "extent", "intensity", "severity", "side"})
+
+
+_SPEAKING = ("with without", "other unspecified")  # of what follows, and of no thing themselves
+
+
+@functools.cache
+def _more_groups() -> dict[str, frozenset[object]]:
+    return {word: frozenset([words]) for words in _SPEAKING for word in words.split()}
+
+
+@functools.lru_cache(maxsize=1 << 14)
+def _groups_of(word: str) -> frozenset[object]:
+    """Return the exclusion groups of a word."""
+    senses = _SENSES.get(word, ())
+    return frozenset((kind, line) for kind, line, _ in senses) | _more_groups().get(
+        word, frozenset()
+    )
 
 
 def _group_contrast(word: str, other: str) -> str | None:

@@ -81,6 +81,7 @@ SHORT_FORM = "short form"
 """Name of the step back to a mention as it was before its abbreviations were written out."""
 
 _NONE: Mapping[str, str] = {}
+_POINT_FIRST = regex(r"(?<![\w.])\.(?=\d)")  # ".5 mg" is half a milligram
 # Symbols that a terminology may write in one: "TLR-9", "VEGF-C".
 _SYMBOL = regex(r"\b([A-Z][A-Za-z]{1,5})-(\d{1,3}[A-Z]?|[A-Z])\b")
 
@@ -521,6 +522,9 @@ def _cleaned(text: str) -> tuple[str, tuple[Step, ...]]:
     for step in repairs(text):
         steps.append(step)
         text = step.after
+    if (whole := _POINT_FIRST.sub("0.", text)) != text:
+        steps.append(Step("number", text, whole))
+        text = whole
     return text, tuple(steps)
 
 

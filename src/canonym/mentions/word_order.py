@@ -7,6 +7,7 @@ group at carbon 3 is none at carbon 17. *Pain in the knee* and *knee pain* are t
 from __future__ import annotations
 
 import itertools
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
@@ -14,18 +15,23 @@ from canonym.mentions.opposites import GREEK, SMALL
 from canonym.regex import regex
 from canonym.types import Contradiction
 
-_HEADED = frozenset({"of", "in", "by", "from"})
+_HEADED = frozenset({"of", "in", "from"})
 # *His* is none here: the bundle of His is the His bundle.
 _POSSESSIVES = frozenset({"my", "your", "her", "our", "their"})
 _PASSIVE = frozenset({"got", "gets", "get", "was", "were", "is", "are", "been"})
 _RELATING = _HEADED | _POSSESSIVES | {"due", "secondary", "to", "than", "versus", "vs"}
+_RELATING |= {"after", "before", "by", "causing", "complicating", "following", "preceding"}
 _COUPLED = regex(r"(?<![\w-])([A-Za-z]{3,})-([A-Za-z]{3,})(?![\w-])")
 _NUMBER = regex(r"\d+")
+_RATIO = regex(
+    r"(?<![\w-])([\w-]+) ?[/:] ?([\w-]+)(?= (?:[a-z]+ )?(?:index|quotient|ratio)\b)", re.I
+)
 
 
 def may_be_moved(mention: str, name: str) -> bool:
     """Tell at once of most strings that the order of their words says nothing of its own."""
-    return _has_numbers(mention) or _COUPLED.search(name) is not None
+    coupled = _COUPLED.search(name) or _RATIO.search(mention)
+    return _has_numbers(mention) or coupled is not None
 
 
 def order_contrasts(
@@ -39,15 +45,25 @@ def order_contrasts(
     """
     yield from _of_relation(words, others)
     yield from _of_couples(name, words, others)
+    ratios = [_RATIO.search(text.lower()) for text in (mention, name)]
+    if ratios[0] and ratios[1] and ratios[0].groups() == ratios[1].groups()[::-1]:
+        yield Contradiction("ratio", ratios[0][0], ratios[1][0])
     if _has_numbers(mention) and _are_moved(words, others):
         yield Contradiction("number", " ".join(words), " ".join(others))
 
 
 def _of_relation(words: Sequence[str], others: Sequence[str]) -> Iterator[Contradiction]:
     """Yield what stands on the other side of a relation: *A due to B* and *B due to A*."""
-    relation = next((word for word in words if word in _RELATING and word in others), None)
-    if relation is None or words.count(relation) > 1 or others.count(relation) > 1:
-        return
+    for relation in (word for word in dict.fromkeys(words) if word in _RELATING):
+        if words.count(relation) == others.count(relation) == 1 and _are_turned(
+            relation, words, others
+        ):
+            yield Contradiction("order", " ".join(words), " ".join(others))
+            return
+
+
+def _are_turned(relation: str, words: Sequence[str], others: Sequence[str]) -> bool:
+    """Tell whether words stand on the other side of a relation that both sides have once."""
     place, place_too = words.index(relation), others.index(relation)
     before, before_too = words[:place], others[:place_too]
     if relation in _HEADED:  # what stands right before it is what the phrase names
@@ -57,11 +73,8 @@ def _of_relation(words: Sequence[str], others: Sequence[str]) -> Iterator[Contra
     if relation in _POSSESSIVES:
         # "Hurt my back" is an injury, and "my back hurts" is none; "my finger got cut" is "cut my
         # finger".
-        moves = bool(gone or come) and _PASSIVE.isdisjoint({*words, *others})
-    else:
-        moves = bool(gone and come)
-    if moves:
-        yield Contradiction("order", " ".join(words), " ".join(others))
+        return bool(gone or come) and _PASSIVE.isdisjoint({*words, *others})
+    return bool(gone and come)
 
 
 def _of_couples(name: str, words: Sequence[str], others: Sequence[str]) -> Iterator[Contradiction]:
