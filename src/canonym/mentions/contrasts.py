@@ -199,7 +199,8 @@ def _is_plural_of_symbol(mention: str, name: str) -> bool:
 # Words that deny something, or relate what stands on their sides.
 _TURNING = regex(
     r"\b(?:no|not|without|non|nor|never|nil|den(?:y|ies|ied)|lacks?|absen(?:t|ce)|free|ruled|negative|"
-    r"due|secondary|to|than|by|from|of|versus|vs|in|my|your|her|our|their)\b|[<>]",
+    r"due|secondary|to|than|by|from|of|versus|vs|in|my|your|her|our|their|after|before|following|"
+    r"preceding|causing|complicating)\b|[<>]",
     re.I,
 )
 
