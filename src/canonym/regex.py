@@ -9,6 +9,9 @@ from __future__ import annotations
 import re
 from typing import Any, cast
 
+GAP = r"(?:(?<!\s)\s+)?"
+"""White space before something: a search tries a run of it once, not at each of its characters."""
+
 _MEMBERS = (
     *("findall", "finditer", "flags", "fullmatch", "groupindex", "groups", "match", "search"),
     *("split", "sub", "subn"),

@@ -48,13 +48,13 @@ KINDS: tuple[str, ...] = (
 """Kinds of input of ``canonym link``; `CADEC` is the ``table`` of `FORMATS`, without a header."""
 
 _PUBTATOR = regex(r"[^|\t]+\|[ta]\|")
-_CONCEPT = regex(r"[^|]*\|\|\d+\|\|?\d+\|\|.*\|\|.*\|\|")
+_CONCEPT = regex(r"[^|]*\|\|\d+\|\|?\d+\|\|(?>.*?\|\|)(?>.*?\|\|)")
 _MCN = regex(r"[^|]+\|\|(?:C\d{7}|CUI-less|unk)(?:\|\|\d+\|\|\d+)+\s*", re.I)
 _SHARE = regex(r"[^|]+\|\|[A-Za-z_]+\|\|[^|]*(?:\|\|\d+\|\|\d+)+\s*")
 _INSIDE = {  # what the beginning of XML and JSON holds
     TRIALS: regex(r'<clinical_study\b|"(?:protocolSection|studies)"\s*:'),
-    "tac": regex(r"<Label\b[^>]*\bdrug="),
-    "mantra": regex(r"<unit\b[^>]*>\s*<text>"),
+    "tac": regex(r"<Label\b[^<>]*\bdrug="),
+    "mantra": regex(r"<unit\b[^<>]*>\s*<text>"),
     "bioc": regex(r'<(?:collection|document|passage)\b|"(?:documents|passages|PubTator3)"\s*:'),
 }
 _OF_LINES = ("pubtator", "concept", "jsonl", "table", "columns")

@@ -22,11 +22,11 @@ from canonym.corpora.gold import NO_CONCEPT, parse_ids, written_ids
 from canonym.corpora.offsets import PIECES, Piece, join_pieces, mention_pieces, pieces_problem
 from canonym.errors import InvalidInput, ReadError
 from canonym.io.streams import open_text, read_text
-from canonym.regex import regex
+from canonym.regex import GAP, regex
 from canonym.types import Document, Mention
 
 NOTE_IDS = (
-    r"(?:[A-Za-z][\w.-]*:[\w.-]*\d[\w.-]*|[A-Za-z]{0,2}\d{4,}|"
+    r"(?:[A-Za-z][\w.-]*:(?:(?!\d)[\w.-])*\d[\w.-]*|[A-Za-z]{0,2}\d{4,}|"
     + "|".join(re.escape(word) for word in NO_CONCEPT if len(word) > 1)
     + ")"
 )
@@ -39,7 +39,7 @@ REFERENCES: tuple[str, ...] = ("any", "all")
 """Meaning of several references of one mention: each is right, or the mention stands for all."""
 
 _MENTION = regex(r"(\S+) (\d{1,18} \d{1,18}(?:;\d{1,18} \d{1,18})*)")
-_REFERENCE = regex(r"Reference (\S+) (\S+:.+)")
+_REFERENCE = regex(r"Reference (\S+) ([^\s:]+:.+)")
 _PASSED_OVER = tuple("REAM*")
 
 
@@ -184,7 +184,7 @@ class _Annotations:
         if ids:
             return ids, references if len(ids) > 1 else "any"
         for note in self.notes.get(key, ()):
-            parts = re.split(r"\s*[|+,]\s*", note)
+            parts = re.split(rf"{GAP}[|+,]\s*", note)
             if self.note and all(self.note.fullmatch(part) for part in parts):
                 return parse_ids(note)
         return (), "any"

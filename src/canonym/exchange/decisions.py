@@ -23,7 +23,7 @@ from canonym.io.streams import open_text
 from canonym.io.tables import Table, announced_delimiter, open_table, quoted_rows, shown
 from canonym.io.workbooks import check_ids, workbook_suffix
 from canonym.linker import Linker
-from canonym.regex import regex
+from canonym.regex import GAP, regex
 from canonym.terminology.ids import ConceptIds
 from canonym.terminology.overlay import checked_name
 from canonym.text import STRONG, normalise
@@ -35,7 +35,7 @@ _PREFIX = regex(r"#\s+([\w.-]+):\s*[\"']?([^\"'\s]+)")
 _TABLE = tuple(map(prefixed, ("mention", "state", "id", "relation", "proposed_id")))
 _INDEX = regex(r"canonym_index=(\w+)")
 _TOOL = regex(r"canonym \S+, index (\w+)")
-_MADE_BY = regex(r"\s*\[canonym [^][]*\]$|.*\(canonym [^()]*\)$", re.DOTALL)
+_MADE_BY = regex(rf"{GAP}\[canonym [^][]*\]$|\A.*\(canonym [^()]*\)$", re.DOTALL)
 _SAME = ("equal", "equivalent")
 _OTHER_RELATION = "the relation is not exact, which an added name would claim"
 _NO_CONCEPT = "the reviewer found no concept"

@@ -38,8 +38,8 @@ _FORBIDDEN = regex("[\0-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _ESCAPE = regex(r"_(?=x[0-9A-Fa-f]{4}_)")  # Excel reads _x0041_ as A
 _SPANS = re.compile(rb"\sspans=(?:\"[^\"]*\"|'[^']*')")
 _STYLE = re.compile(rb"\ss=\"[^\"]*\"")
-_DIMENSION = re.compile(rb"(<(?:\w+:)?dimension\s[^>]*?ref=\")([A-Z]+\d+)(?::([A-Z]+)(\d+))?\"")
-_MERGED = re.compile(rb"<(?:\w+:)?mergeCell\s[^>]*?ref=\"[A-Z]+\d+:([A-Z]+)(\d+)\"")
+_DIMENSION = re.compile(rb"(<(?:\w+:)?dimension\s[^<>]*?ref=\")([A-Z]+\d+)(?::([A-Z]+)(\d+))?\"")
+_MERGED = re.compile(rb"<(?:\w+:)?mergeCell\s[^<>]*?ref=\"[A-Z]+\d+:([A-Z]+)(\d+)\"")
 _SIGNATURES = "_xmlsignatures/"
 
 

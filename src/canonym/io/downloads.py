@@ -37,7 +37,7 @@ DIGESTS = {32: "md5", 40: "sha1", 64: "sha256", 128: "sha512"}
 """Kinds of checksums by the number of their hexadecimal digits."""
 
 _BLOCK = 1 << 18
-_PAGE = re.compile(rb"\s*(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body)\b", re.I | re.S)
+_PAGE = re.compile(rb"\s*(?:<!--(?>.*?-->)\s*)*<(?:!doctype\s+html|html|head|body)\b", re.I | re.S)
 _RANGE = regex(r"bytes (\d+)-\d+/(\d+)")
 _DIGEST_FIELD = regex(r"(sha-256|sha-512|md5)=:?([A-Za-z0-9+/=]+):?", re.IGNORECASE)
 _GONE = (urllib.error.URLError, http.client.HTTPException, OSError)

@@ -18,7 +18,7 @@ from typing import NamedTuple
 from canonym.regex import regex
 
 _TOKEN = regex(
-    r'"(?P<quoted>[^"]*)"|\\(?P<escaped>.)|\[(?P<bracket>[^\]]*)\]|(?P<blank>[_*].)'
+    r'"(?P<quoted>[^"]*)"|\\(?P<escaped>.)|\[(?P<bracket>[^\[\]]*)\]|(?P<blank>[_*].)'
     r"|(?P<digit>[0#?])|(?P<point>\.)|(?P<comma>,)|(?P<end>;)|(?P<literal>[-+ ():!^&'~{}<>=\xa0])"
     r"|(?P<other>.)",
     re.DOTALL,

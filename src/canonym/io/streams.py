@@ -211,7 +211,7 @@ MAX_LINE = 10_000_000
 """Longest line, in characters, that `open_text` accepts."""
 
 _BLOCK = 1 << 20
-_LINE = regex(r"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+")
+_LINE = regex(r"[^\r\n]+(?:\r\n?|\n)?|\r\n?|\n")
 
 
 class TextStream:

@@ -31,7 +31,7 @@ _TAMED = str.maketrans({"\x00": " ", "|": " ", "_": "-"})
 _SPACE = regex(r"\s+")
 # The rest after a short form in its parentheses: "(DEN: 10 mg/kg/day)", "(PCPA 100 mg/kg)".
 _DOSE = regex(
-    r"([(\[]\s*[^\W\d_][\w+'’-]{1,9})\s*[:=;,]?\s*"
+    r"([(\[]\s*[^\W\d_][\w+'’-]{1,9})\s*(?:[:=;,]\s*)?"
     r"\d[\d.,–-]*\s*(?:[kmµμun]?g|mcg|[mµμu]?l|[mµμun]?mol|[mµμun]?M|IU|U|units?|%)(?!\w)[^()\[\]]*"
     r"(?=[)\]])"
 )
@@ -44,8 +44,8 @@ _GENERAL = frozenset(
 )
 _WORD = regex(r"[^\W_]+")
 # Capitals on one side of a dash, an equals sign, a colon or a slash, words on the other.
-_SEPARATOR = regex(r"\s+[-–—=:|/]\s+|[=:/]\s*")
-_SHORT = regex(r"(?=.*[A-Z].*[A-Z])[A-Za-z0-9]{2,10}")
+_SEPARATOR = regex(r"(?<!\s)\s+[-–—=:|/]\s+|[=:/]\s*")
+_SHORT = regex(r"(?=[^A-Z]*[A-Z][^A-Z]*[A-Z])[A-Za-z0-9]{2,10}")
 # A short form in the plural: "APCs" of "APC".
 _PLURAL_SHORT = regex(r".*[A-Z0-9]s")
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable
 
-from canonym.regex import regex
+from canonym.regex import GAP, regex
 from canonym.types import Mention
 
 LEAST_GAIN = 1e-4
@@ -21,7 +21,7 @@ Aliases = dict[tuple[str, str], str]
 # A string of so few characters explains nothing: three letters have many meanings.
 _SHORT = 5
 _WINDOW = 20  # characters before a mention in which a bracket opens
-_OPENS = regex(r"\s*[(\[]\s*\Z")
+_OPENS = regex(rf"{GAP}[(\[]\s*\Z")
 _GOES_ON = regex(r"\s*[)\],;:=]")
 # One word with a capital or a digit, or letters and a number: NH4Ac, SM-5887, Zyban, CP 93129. Of
 # words in brackets that look otherwise a quarter are something else ("hypertension (stroke)").

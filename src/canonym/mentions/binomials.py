@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from canonym.mentions.spelling import Speller, SpellerWriter
-from canonym.regex import regex
+from canonym.regex import GAP, regex
 from canonym.text import PLAIN, normalise, normalise_all
 from canonym.types import Step
 
@@ -119,7 +119,7 @@ _SHORT_NAME = regex(
 _LONG_NAME = regex(r"(?<![\w.-])([A-Z][a-z]{2,}) ([a-z]{3,})(?!\w)")
 _ORGANISM = regex(r"[A-Z]\. ?([a-z]+)")
 _LISTED = regex(r"(?:[A-Z]|[A-Z][a-z]{1,8})\. ?[a-z]{3,}")
-_BETWEEN = regex(r"\s*(?:[,;/+&]|\band\b|\bor\b)(?:\s*\b(?:and|or)\b)?\s*")
+_BETWEEN = regex(rf"{GAP}(?:[,;/+&]|\band\b|\bor\b)(?:\s*\b(?:and|or)\b)?\s*")
 _KEPT = 1 << 17
 _LONGEST = 200
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 
 from canonym.mentions.sentences import FUNCTION_WORDS
 from canonym.mentions.shorthand import hide_shorthand
-from canonym.regex import regex
+from canonym.regex import GAP, regex
 
 _ONE_THING = (
     r"head (?:and|&) neck|hand,? foot,? and mouth|foot (?:and|&) mouth"
@@ -87,7 +87,7 @@ _SUFFIXES = (
     "plasms?|ysplasia|cytosis|lys[ie]s|spasms?|stasis|psychos[ie]s|chorea|phobias?|manias?|"
     "toxicity|toxicities|anopsia|opias?"
 )
-_DISEASE = regex(rf"(?i)(?:\S*-)?(?:{_GENERIC}|{_NEEDS_MORE}|[a-z-]*(?:{_SUFFIXES}))")
+_DISEASE = regex(rf"(?i)(?:\S*-)?(?:{_GENERIC}|{_NEEDS_MORE}|[a-z]*(?:{_SUFFIXES}))")
 
 _TAKES_SITE = regex(
     rf"(?i){_GENERIC}|lymphomas?|leuk(?:a)?emias?|carcinomas?|sarcomas?|hyperplasia|"
@@ -111,9 +111,9 @@ _LONG_HEADS = (
 _ADJECTIVE = regex(r"(?i)[a-z-]{2,}(?:[aei]al|[^aeiou]al|ic|ous|ive|[iu]lar|[ln]ary)")
 _LAST_NUMBER = regex(r"(?i)\s(?:\d+[a-z]?|[ivx]+)$")
 _JOINTS = regex(
-    r"(?i)\s*,?\s(?:and/or|and|or|as well as|&)\s+|\s*(?<!\band)(?<!\bor)/(?!or\b)\s*|,\s+"
+    rf"(?i){GAP},?\s(?:and/or|and|or|as well as|&)\s+|{GAP}(?<!\band)(?<!\bor)/(?!or\b)\s*|,\s+"
 )
-_CODE = regex(r"(?=\S*[A-Z0-9]\S*[A-Z0-9])[A-Z][A-Za-z0-9-]{1,9}")
+_CODE = regex(r"(?=[^A-Z0-9]*[A-Z0-9][^A-Z0-9]*[A-Z0-9])[A-Z][A-Za-z0-9-]{1,9}")
 
 _LONGEST = 300
 _MOST_PARTS = 12
@@ -125,9 +125,9 @@ _SPREAD = regex(
     r"(?P<site>(?:[^,;]+(?:, [^,;]+)*,? and )?[^,;]+)",
     re.IGNORECASE,
 )
-_SITES_JOINT = regex(r"\s*(?:,\s*and|,|/|&|\band)\s+(?:the )?|/", re.IGNORECASE)
+_SITES_JOINT = regex(rf"{GAP}(?:,\s*and|,|/|&|\band)\s+(?:the )?|/", re.IGNORECASE)
 _COORDINATED = regex(r"(?i)\s(?:and|or|and/or|as well as|&)\s|[^\s/]/[^\s/]|\s/\s|-\s(?:and|or)")
-_GLOSS = regex(r"\s*\([^()]*\)")
+_GLOSS = regex(rf"{GAP}\([^()]*\)")
 _PREPOSITION = regex(rf"(?i)\s(?:{_PREPOSITIONS})\s")
 _OBJECT = regex(r"(?i)^(?P<head>.+?)\s(?P<preposition>of|in|to)\s(?P<article>the\s)?(?P<list>.+)$")
 _KIND = regex(rf"(?i)(?:{_GRADED})s?\s+\w{{1,4}}")
@@ -143,7 +143,7 @@ _PREFIX = (
 # A prefix without its hyphen is one where another prefix follows: "hypo/hyperkalemia".
 _HANGING = regex(
     rf"(?i)^(?P<before>.*?)(?:(?P<first>[a-z]+)-|\b(?P<bare>{_PREFIX}))"
-    r"(?:\s*,?\s*(?:and/or|and|or)\s|\s*[/&]\s*)-?"
+    r"(?:\s*(?:,\s*)?(?:and/or|and|or)\s|\s*[/&]\s*)-?"
     rf"(?P<second>{_PREFIX})-?(?P<stem>[a-z]{{4,}})(?P<after>\s.*|)$"
 )
 # What stands before the last of several coordinated words: "breast, colon and ".

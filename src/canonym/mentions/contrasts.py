@@ -81,9 +81,9 @@ _LOOSE_SIGN = regex(
     r"\+{1,4}(?=[\s,;)]|$)|\+/-|±|(?<=\d[pq])-(?!\w)|(?<=[\w)] )-$|(?<=[A-Za-z] \d)-(?=\s|$)"
 )
 _LEVEL_OF_SYMBOL = regex(r"(?<=[A-Z]\d)(neg|pos|lo|low|hi|high|dim|bright)\b")
-_DECIMAL = regex(r"\d+(?:[.,]\d+)+|(?<![\w.])\.\d+")
+_DECIMAL = regex(r"(?<!\d)\d+(?:[.,]\d+)+|(?<![\w.])\.\d+")
 _THOUSANDS = regex(r"(?<=\d),(?=\d{3}(?!\d))")
-_COMPARED = regex(r"([^\W\d_]+)\s*([<>])\s*([^\W\d_]+)")
+_COMPARED = regex(r"(?<![^\W\d_])([^\W\d_]+)\s*([<>])\s*([^\W\d_]+)")
 _RATIO = regex(r"\b\d+:\d+\b|\b[A-Z]/[A-Z](?=\sratio\b)")
 _ARROWS = {
     **dict.fromkeys("↑⇧⬆▲▴", " increased "),
@@ -139,7 +139,7 @@ def _marks_of(text: str) -> tuple[tuple[str, str], ...]:
     values += [("order", "".join(sides).lower()) for sides in _COMPARED.findall(bare)]
     values += [("comparison", _EQUAL_SIGNS.get(s, s)) for s in _COMPARISON.findall(bare)]
     for prime in _PRIME.finditer(bare):
-        before = re.search(r"\d*$", bare[: prime.start()])
+        before = re.search(r"(?<!\d)\d*$", bare[: prime.start()])
         values.append(("prime", (before[0] if before else "") + prime[0].lower()))
     values += [("percent", "%") for _ in _PERCENT.findall(bare)]
     return tuple(sorted(values))

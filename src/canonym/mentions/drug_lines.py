@@ -12,7 +12,7 @@ import functools
 import re
 from typing import NamedTuple
 
-from canonym.regex import regex
+from canonym.regex import GAP, regex
 
 # --- what is no name ------------------------------------------------------------------------------
 
@@ -39,7 +39,7 @@ CODE = r"[\[({/|]\s*(?:\d{8}(?:\d{3})?|\d{6}\.\d{2}\.\d{3})\s*[\])}/|]|\bNDA\d{6
 
 _RELEASE = (
     r"(?:(?:extended|sustained|controlled|immediate|modified|delayed|prolonged|slow)[- ]release"
-    r"|(?:gastro|tamper)[- ]resistant|(?:film|enteric|sugar)[- ]coated|orodispersible"
+    r"|(?:gastro|tamper)[- ]resistant|(?:film|enteric|sugar)[- ]coated"
     r"|(?:or(?:ally|o-?)\s*)?(?:disintegrating|dispersible)|effervescent|chewable|soluble"
     r"|metered[- ]dose|dry[- ]powder|breath[- ]actuated)"
 )
@@ -84,9 +84,9 @@ _ROUTE = (
     r"|topical(?:ly)?|transdermal|sublingual)\b"
 )
 _FREE = r"\b(?:sugar|preservative|cfc|alcohol|gluten|latex)[- ]free\b"
-_BRAND = regex(r"\s*\[\s*([^\W\d_][^\[\]]*?)\s*\]")
+_BRAND = regex(rf"{GAP}\[\s*([^\W\d_][^\[\]]*?)(?<!\s)\s*\]")
 _MAKER = regex(
-    r"\s*\([^()]*\b(?:ltd|limited|inc|gmbh|pharma\w*|laboratories|labs|plc|llc)\b[^()]*\)",
+    rf"{GAP}\([^()]*\b(?:ltd|limited|inc|gmbh|pharma\w*|laboratories|labs|plc|llc)\b[^()]*\)",
     re.IGNORECASE,
 )
 _QUANTITY = (
@@ -144,7 +144,7 @@ _SALT = regex(
     re.IGNORECASE,
 )
 _SHARE_OR_PATCH = regex(
-    r"\s+(?:\d{1,2}(?:\.\d+)?\s?%|(?:transdermal )?patch(?:es)?|transdermal)$", re.I
+    r"(?<!\s)\s+(?:\d{1,2}(?:\.\d+)?\s?%|(?:transdermal )?patch(?:es)?|transdermal)$", re.I
 )
 # What is named by its salt: metals and simple groups, and hormones that the body bears as sulfates.
 _NO_BASE = regex(
@@ -180,12 +180,14 @@ def without_salt(text: str) -> str:
 
 # --- taking one apart -----------------------------------------------------------------------------
 
-_JOINT = regex(r"\s*(?:[+&,;\n|]|/(?!\s*\d)|\b(?:and|with|plus)\b)\s*(?=[^\W\d_])", re.IGNORECASE)
-_PAIR = regex(r"\s*(?:[/+&]|\band\b)\s*", re.IGNORECASE)
+_JOINT = regex(
+    rf"{GAP}(?:[+&,;\n|]|/(?!\s*\d)|\b(?:and|with|plus)\b)\s*(?=[^\W\d_])", re.IGNORECASE
+)
+_PAIR = regex(rf"{GAP}(?:[/+&]|\band\b)\s*", re.IGNORECASE)
 _AMOUNTS = regex(rf"{_AMOUNT}(?=[\s-]*{_UNIT}\b)", re.IGNORECASE)
 _DIGITS = regex(r"\d[\d,]*(?:[.·]\d+)?|[.·]\d+")
 _IS_MEASURE = regex(_MEASURE, re.IGNORECASE)
-_HOLLOW = regex(r"[(\[]\s*[,;:/+&.-]*\s*[)\]]")
+_HOLLOW = regex(r"[(\[]\s*(?:[,;:/+&.-]+\s*)?[)\]]")
 _EDGES = " \t\r\n,;:/-–+&.=|#"
 _DANGLING = regex(r"(?:\s+(?:of|at|with|and|or|in|the|as|for|to|by|per|a))+$", re.IGNORECASE)
 _LEADING = regex(r"^(?:(?:of|at|with|and|or|the|by|as|in)\s+)+", re.IGNORECASE)
@@ -339,7 +341,7 @@ def _is_dosed(piece: str) -> bool:
 def _names_in(piece: str) -> list[str]:
     """Return the names of a piece: two where its dose has as many amounts as it has names."""
     name = _bare(piece)
-    amounts = [len(re.split(r"\s*[/-]\s*", dose)) for dose in _AMOUNTS.findall(piece)]
+    amounts = [len(re.split(rf"{GAP}[/-]\s*", dose)) for dose in _AMOUNTS.findall(piece)]
     pair = _PAIR.split(name)
     if len(pair) == 1 and 2 in amounts:
         pair = name.split("-")  # losartan-hydrochlorothiazide 50-12.5 mg
@@ -362,4 +364,4 @@ def _trimmed(bare: str) -> str:
     for _ in range(_ROUNDS):  # removing one thing may leave another at the edge
         bare = " ".join(_HOLLOW.sub(" ", bare).split()).strip(_EDGES)
         bare = _LEADING.sub("", _DANGLING.sub("", bare))
-    return re.sub(r"[\s,;]+\)", ")", bare)
+    return re.sub(r"(?<![\s,;])[\s,;]+\)", ")", bare)

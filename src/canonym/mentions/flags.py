@@ -20,13 +20,13 @@ from canonym.types import Mention
 __all__ = ["FLAGS", "consistent", "with_flags"]
 
 # Ends of sentences, and of lines but for those that go on with a small letter.
-_END = regex(r"(?<=[.!?])\s+(?=[^a-z\s])|\s*\n\s*(?=[^a-z\s])|\s*\n\s*\n\s*|;\s*")
+_END = regex(r"(?<=[.!?])\s+(?=[^a-z\s])|(?<!\s)[^\S\n]*\n[^\S\n]*(?:\n\s*|(?=[^a-z\s]))|;\s*")
 _DASH = "[-\u2010-\u2014\u2212]"
 _MINUS = regex(rf"(?:(?P<start>^|\n)\s*|[\s,(/])({_DASH})\Z")
 _MINUS_IN_BRACKETS = regex(rf"\(\s*{_DASH}\s*\)\s*\Z")
 _MINUS_BEHIND = regex(rf"\s*\(\s*{_DASH}\s*\)|\s*{_DASH}\s*(?:$|[,;])")
 _NO_BEHIND = regex(rf"\s*(?:(?::|\s{_DASH})\s*no\b(?!\s+\w)|\(no\))", re.IGNORECASE)
-_TIGHT_DASH = regex(rf"^\s*{_DASH}(?=\w)", re.MULTILINE)
+_TIGHT_DASH = regex(rf"^[^\S\n]*{_DASH}(?=\w)", re.MULTILINE)
 _PLUS = regex(r"(?:^|[\s,(])\+(?=\w)|\(\+\)")
 _DOUBT_BEFORE = regex(r"(?:^|[\s,;:(])\?+\s*\Z|\(\?\)\s*\Z")
 _DOUBT_BEHIND = regex(r"\s*(?:\?|\(\?+\))")
@@ -35,11 +35,11 @@ _QUESTION = regex(
     r"|which|who|why|will|would)\b",
     re.IGNORECASE,
 )
-_BREAK = regex(r"[,:]|\bwith\b|\band\b(?=[^,]*\b(?:is|was|has)\b)", re.IGNORECASE)
+_BREAK = regex(r"[,:]|\bwith\b|\A(?>.*?\band\b).*\b(?:is|was|has)\b", re.IGNORECASE | re.DOTALL)
 _COMMA = regex(r",")
 _OF_SEVERAL = frozenset(f"{verb} excluded" for verb in ("are", "have been", "were", "will be"))
 _LISTED = regex(
-    r"\s*,(?:(?!\b(?:are|had|has|have|is|was|were|who|with)\b)[^.;:()])*\b(?:and|or)\b"
+    r"(?>\s*,(?:(?!\b(?:are|had|has|have|is|was|were|who|with)\b)[^.;:()])*\b(?:and|or)\b)"
     r"(?:(?!\b(?:are|had|has|have|is|was|were|who|with)\b)[^,.;:()])*",
     re.IGNORECASE,
 )

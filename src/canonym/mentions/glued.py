@@ -38,7 +38,9 @@ _PARTED = regex(
 )
 _SMALL = ("of", "in", "and", "the", "with", "due", "for")  # words beside others
 # No word, but what stands beside one: the B of hepatitis, the IIb of a stage, B12, H1N1, CD4.
-_SIGN = regex(r"[A-Z]|[IVX]{1,4}[abc]?|(?:(?:[A-Z]{0,3}|[a-z])\d+){1,2}[A-Za-z]?")
+_SIGN = regex(
+    r"[A-Z]|[IVX]{1,4}[abc]?|(?:[A-Z]{0,3}|[a-z])\d+(?:(?:[A-Z]{1,3}|[a-z])\d+)?[A-Za-z]?"
+)
 # In small letters only what is no ending of a word: not the e of vitamine, the a of vitamina.
 _SMALL_SIGN = regex(r"ii|iii|iv|vi|vii|viii|ix|[bcdfghjkpqvxz]\d{0,3}")
 _LONGEST_SMALL_SIGN = 4

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from canonym.mentions.composites import hide_one_things, is_quality, unhide
 from canonym.mentions.english import is_english
-from canonym.regex import regex
+from canonym.regex import GAP, regex
 from canonym.text import UNORDERED, normalise
 from canonym.text.qualifiers import is_finding
 
@@ -51,7 +51,7 @@ _MARKER = regex(
 _ROMAN = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x")
 _FIRST = ("a", "i")
 _TRIMMED = " \t\r\n\v\f;,|&."
-_LEFT_OVER = regex(r"(?i)^(?:and|or|&)\s+|\s+(?:and|or|&)$")
+_LEFT_OVER = regex(r"(?i)^(?:and|or|&)\s+|(?<!\s)\s+(?:and|or|&)$")
 _CODE = regex(r"[A-Z]{2,4}s?|(?=.*\d)[A-Z][A-Z0-9]{1,5}")
 _WORD = regex(r"[^\W\d_]")
 
@@ -219,12 +219,9 @@ def is_code(text: str) -> bool:
 # --- separators that stand in names as well -------------------------------------------------------
 
 _JOINT = regex(
-    r"(?i)\s*[,，、]\s*(?:and/or|and|or|&|plus)\s+"
-    r"|\s+(?:and/or|and|or|as well as|plus)\s+"
-    r"|\s*&(?:amp;)?\s*"
-    r"|\s+\+\s+|(?<=[^\W\d_]{4})\+(?=[^\W\d_]{4})"
-    r"|\s*,\s+|\s*(?<!\d),(?=\S)|\s*(?<=\d),(?=[^\W\d_])|\s*[，、]\s*"
-    r"|\s*/\s*"
+    rf"(?i){GAP}(?:[,，、]\s*(?:and/or|and|or|&|plus)\s+|&(?:amp;)?\s*|,\s+|(?<!\d),(?=\S)"
+    r"|(?<=\d),(?=[^\W\d_])|[，、]\s*|/\s*)"
+    r"|(?<!\s)\s+(?:and/or|and|or|as well as|plus|\+)\s+|(?<=[^\W\d_]{4})\+(?=[^\W\d_]{4})"
 )
 # Two drugs: "carbidopa-levodopa", but no "heart-attack", and no "cisplatin-nephropathy".
 _HYPHENED = regex(r"([^\W\d_]{5,})-([^\W\d_]{4,})")
@@ -233,7 +230,7 @@ _SPACE = regex(" ")
 _MAY_LIST = regex(rf"(?i)[,，、/&+]|\s(?:and|or|plus|as well as)\s|^{_HYPHENED.pattern}$")
 _CONJUNCTION = regex(r"(?i)\b(?:and|or|plus|as well as)\b|&")
 _COMMAS = " ,，、"
-_TOKEN = regex(r"[^\s-]+[\s-]+")
+_TOKEN = regex(r"(?<![^\s-])[^\s-]+[\s-]+")
 # Endings of adjectives, but for nouns that end so; and a phrase that something has to follow.
 _ADJECTIVE = regex(
     r"(?i)(?!(?:animal|arsenic|clinic|colic|hospital|olive|ovary|panic|plastic|refusal|removal|"

@@ -67,7 +67,7 @@ _SIDE_BEFORE = regex(rf"(?<![\w/+&.-]){_SIDE}\.?\s+(?=(?i:{_BODY})\b)")
 _SIDE_BEHIND = regex(rf"\b(?P<part>(?i:{_BODY})(?: [a-z]+)?)(?:\s*,\s*|\s+)\(?{_SIDE}\)?\.?$")
 # "#" is a fracture beside a bone, else a number.
 _FRACTURE = regex(
-    r"(?<![\w#])# ?(?!.*\bdisease\b)"
+    r"(?<![\w#])# ?(?!.{0,99}\bdisease\b)"
     rf"(?=(?:(?:(?i:left|right|closed|open|distal|proximal|[lr]t?)\.? )*"
     rf"(?i:{_BODY}|humeral|femoral|tibial|pelvis|rib|ribs|skull|nasal|nose|spine|vertebra|nof)\b))"
 )

@@ -19,7 +19,7 @@ from typing import NamedTuple
 from canonym.mentions.clinical import RESULTS, usual_reading
 from canonym.mentions.cues import Cue, find_cues, first_words, last_words
 from canonym.mentions.flags import consistent
-from canonym.regex import regex
+from canonym.regex import GAP, regex
 from canonym.rules import once_a_book, remembered
 from canonym.text.codes import read_codes
 from canonym.text.qualifiers import BROADER, qualified
@@ -51,17 +51,17 @@ _SIGNS = regex(
 )
 _PLUS = regex(r"\s*(?:\+(?:ve\b)?|\(\+\))\s*(?=[^\W\d_]{2})", re.IGNORECASE)
 _SIGNS_BEHIND = regex(
-    rf"(?:\s*(?P<uncertain>\(\s*\?+\s*\)|\?+)|\s+(?P<negated>\(\s*{_MINUS}\s*\))"
-    rf"|\s*:\s*{_MINUS}|\s+(?P<historical>\((?:19|20)\d\d\)))[\s.]*\Z"
+    rf"(?:{GAP}(?:(?P<uncertain>\(\s*\?+\s*\)|(?<!\?)\?+)|:\s*{_MINUS})"
+    rf"|(?<!\s)\s+(?:(?P<negated>\(\s*{_MINUS}\s*\))|(?P<historical>\((?:19|20)\d\d\))))[\s.]*\Z"
 )
 # Who is not pain free has pain.
 _NOT_FREE = regex(
-    r"(?:\b(?:not|never|no longer|rarely|seldom|hardly)|n't)\s.*[\s-]free[\s.)\]!,;]*\Z",
+    r"\A(?>.*?(?:\b(?:not|never|no longer|rarely|seldom|hardly)|n't)\s).*[\s-]free[\s.)\]!,;]*\Z",
     re.IGNORECASE | re.DOTALL,
 )
 # *LFTs not elevated* says what *no elevated LFTs* says.
 _NOT_RESULT = regex(
-    r"(?P<test>\w[^.;\n]*?),?\s+(?:(?:is|are|was|were)(?:n't|\s+not|\s+never)|not|never)\s+(?:\w+ly\s+)?"
+    r"(?P<test>\w[^.;\n]*?),?(?<!\s)\s+(?:(?:is|are|was|were)(?:n't|\s+not|\s+never)|not|never)\s+(?:\w+ly\s+)?"
     rf"(?P<result>{RESULTS})[\s.]*",
     re.IGNORECASE,
 )
@@ -80,19 +80,19 @@ _LINK = regex(
     r"other|recent|the)\s+)*",
     re.IGNORECASE,
 )
-_APART = regex(r"\s*[,;:(\[\u2013\u2014-]+\s*\Z")
+_APART = regex(rf"{GAP}(?<![,;:(\[\u2013\u2014-])[,;:(\[\u2013\u2014-]+\s*\Z")
 _REST = regex(r"[\s.)\]!,;]*\Z")
 _OF_FAMILY = regex(r"\s*:|\s+[-\u2013]\s")
 _NAME = regex(r"[^\W_]{2}|[\u3040-\u9fff]")
-_TURN = regex(r"\s*,?\s+(?:but|however|although|though)\s+", re.IGNORECASE)
-_VERSUS = regex(r"\s+(?:vs\.?|versus)\s+", re.IGNORECASE)
+_TURN = regex(rf"(?:{GAP},|(?<!\s))\s+(?:but|however|although|though)\s+", re.IGNORECASE)
+_VERSUS = regex(r"(?<!\s)\s+(?:vs\.?|versus)\s+", re.IGNORECASE)
 _GRAFT = regex(r"\b(?:graft|host)\W", re.IGNORECASE)
 _ENTITY = regex(r"&#?\w{1,8};")
 _ENDS = regex(r"[;\n]|\s\d+[.)]\s")
 
 # What belongs to health: that it is absent is a finding.
 _HEALTHY = regex(
-    r"(?:an? |any |of |the )*(?:"
+    r"(?:an? |any |of |the )*+(?:"
     r"(?:able|being|breast ?feeding|breathing|drinking|eating|enough|exercising|feeling|gaining|"
     r"growing|moving|remembering|responding|sleeping|talking|thinking|urinating|walking|well|"
     r"working)(?: .*)?"

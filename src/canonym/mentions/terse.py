@@ -14,7 +14,7 @@ from canonym.mentions.clinical import usual_reading
 from canonym.mentions.readings import readings_of
 from canonym.regex import regex
 
-_NUMBERED = regex(r"(?P<name>[^\W\d_].+?)[ ,]+(?P<number>[1-9][a-c]?|I{1,3}[abc]?|I?V|VI)")
+_NUMBERED = regex(r"(?P<name>[^\W\d_].+?)(?<![ ,])[ ,]+(?P<number>[1-9][a-c]?|I{1,3}[abc]?|I?V|VI)")
 _KINDS = ("{} stage {}", "{} type {}", "{} grade {}", "{} class {}", "{} {} disorder")
 _SAYS_KIND = regex(r"\b(?:class|degree|factor|grade|group|level|phase|stage|type)$", re.I)
 _SHORT = regex(r"(?<![\w/+&.-])[A-Z]{2,5}(?![\w/+&-])")

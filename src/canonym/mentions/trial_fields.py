@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from canonym.mentions.drug_lines import CODE
-from canonym.regex import regex
+from canonym.regex import GAP, regex
 
 _KINDS = regex(
     r"^\s*(?:behavioral|biological|combination product|device|diagnostic test|dietary supplement"
@@ -18,11 +18,11 @@ _COMBINATION = regex(
     re.IGNORECASE,
 )
 _JOINTS = regex(
-    r"\s+(?:plus|vs\.?|versus|followed\s+by|alternating\s+with)\s+(?!host\b)|\s+\+\s*"
+    r"(?<!\s)\s+(?:(?:plus|vs\.?|versus|followed\s+by|alternating\s+with)\s+(?!host\b)|\+\s*)"
     r"|(?<=[a-z]{3})\+\s*(?=\w{3})",  # but not the charge in "Na+ channel" and "CD4+ cells"
     re.IGNORECASE,
 )
-_LIST = regex(r"\s*(?:,|;|/|&|\band\b|\bwith\b)\s*", re.IGNORECASE)
+_LIST = regex(rf"{GAP}(?:,|;|/|&|\band\b|\bwith\b)\s*", re.IGNORECASE)
 
 _UNIT = (
     r"(?:m|mc|µ|μ|u|k|n)?g|[mµμ]?l|dl|cc|iu|m?u|units?|unt|actuat|mmol|m?mol|meq|gy|cgy|mci|m?bq|cfu|pfu|ppm"
@@ -68,7 +68,7 @@ _ROUTE = regex(_ROUTES, re.IGNORECASE)
 _LAST_ROUTE = regex(
     rf"(?<!stage )(?<!grade )(?<!class )(?<!type )(?<!phase )(?:{_ROUTES})\s*$", re.IGNORECASE
 )
-_HOLLOW = regex(r"\(\s*[,;:/-]*\s*\)|\[\s*\]")
+_HOLLOW = regex(r"\(\s*(?:[,;:/-]+\s*)?\)|\[\s*\]")
 _ROUNDS = 6
 _EDGES = " \t\r\n,;:/-–+&.="
 _DANGLING = regex(r"(?:\s+(?:of|at|with|and|or|in|the|as|for|to|by|versus|vs))+$", re.I)
@@ -108,5 +108,5 @@ def _strip(piece: str) -> str:
     for _ in range(_ROUNDS):  # removing one thing may leave another at the edge
         bare = " ".join(_HOLLOW.sub(" ", bare).split()).strip(_EDGES)
         bare = _LEADING.sub("", _DANGLING.sub("", bare))
-    bare = re.sub(r"[\s,;]+\)", ")", bare)
+    bare = re.sub(r"(?<![\s,;])[\s,;]+\)", ")", bare)
     return bare if any(letter.isalpha() for letter in bare) else piece.strip(_EDGES)

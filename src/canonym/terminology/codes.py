@@ -29,15 +29,17 @@ _LONGEST_END = 4  # characters behind the dot of a code
 _FEW_STEMS = 3  # beginnings of codes, from which on any letter may begin one
 _YEAR = regex(r"(?:19|20)\d\d")
 _STEM = regex(r"[A-Za-z]*")
-_PREFIXED = regex(r"([A-Za-z][^:#/]*?)\s*[:#]\s*(\S.*)", re.DOTALL)
+_PREFIXED = regex(r"([A-Za-z][^:#/]*?)(?<!\s)\s*[:#]\s*(\S.*)", re.DOTALL)
 _UNDERSCORED = regex(r"([A-Za-z][A-Za-z0-9.]*)_(\w[\w.-]*)")
 _SEPARATED = regex(r"([A-Za-z].*?[A-Za-z0-9])[ -]([A-Za-z]{0,4}\d[\w.]*)", re.DOTALL)
 _GLUED = regex(r"([A-Za-z]{2,})(\d{4,})")
 _ADDRESS = regex(r"<?((?:https?://|www\.)\S+?)/?>?")
-_LAST_OF_ADDRESS = regex(r"(?:[/#=?])([A-Za-z][\w.]*[:_][A-Za-z]{0,4}\d[\w.]*)$")
+_LAST_OF_ADDRESS = regex(
+    r"[/#=?]((?:[A-Za-z][\w.]*:[A-Za-z]{0,4}|(?>[A-Za-z][\w.]*?_[A-Za-z]{0,4}(?=\d)))\d[\w.]*)$"
+)
 _OWN = regex(r"[A-Za-z]{1,6}\d[A-Za-z0-9]*(?:\.[A-Za-z0-9]*)?")
 _PLAIN = regex(r"[A-Za-z]{1,4}\d+|[A-Za-z]{1,4}\d{3,}[A-Za-z]{1,2}")  # no "H2O", no "C5D"
-_CODE = regex(r"[A-Za-z]{0,4}\d{3,}[\w.]*")
+_CODE = regex(r"[A-Za-z]{0,4}\d{3}[\w.]*")
 _NUMBERS = regex(r"\d{3,}\.\d+|\d{4,}[-/]\d+")  # of ICD-9, LOINC, ICD-O
 _SHAPES = str.maketrans(
     {

@@ -101,7 +101,7 @@ _HANGS = regex(
     r"\s*,|\s+(?:and|or|to|nor|\d|[a-z]\b|alpha|beta|gamma|delta|kappa|positive|negative)"
 )
 _CARRIER = regex(r"(?:NADP?|FAD)H?\+")
-_IS_SYMBOL = regex(r"(?=.*(?:\d|[A-Z].*[A-Z]))|(?:Rh|Ph)-")
+_IS_SYMBOL = regex(r"\D*\d|[^A-Z]*[A-Z][^A-Z]*[A-Z]|(?:Rh|Ph)-")
 # Symbols with a sign each: "ER+PR-HER2-". A hyphen inside a symbol, as in "HLA-B27+", is no sign.
 _CHAIN = regex(r"CD\d+[a-z]?[+-]|[^+]*?\+(?!$)|(?<=[+-])[^+-]+-|.+[+-]$")
 _STAINED = regex(r"\b(gram|rh|smear|culture|[A-Z0-9]{2,8})(?: ?([+-])ve\b| ([+-])(?![\w+-]))", re.I)

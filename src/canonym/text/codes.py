@@ -18,15 +18,15 @@ LONGEST = 400
 
 _HINT = regex(r"[\d:\uff1a]")
 _DIGIT = regex(r"\d")
-_WORDS = regex(r"\w*[^\W\d_]{2}\w*")
+_WORDS = regex(r"(?<!\w)\w*[^\W\d_]{2}\w*")
 _MOST_DIGITS = 2  # of a word that is no code: COVID19, DM2
 _BRACKET = regex(r"[()\[\]{}<>|]")
 _EDGES = " \t\r\n\v\f\u00a0'\"`\u201c\u201d\u2018\u2019.,;"
 _MARKS = " \t\r\n\u00a0-:|,;=/"
 _FOOTNOTES = "*\u2020\u2021"
 _OPEN, _CLOSED = "([{<|", ")]}>|"
-_CODE_IN_BRACKETS = r"[(\[{<|]\s*(?P<code>[^()\[\]{}<>|]*\d[^()\[\]{}<>|]*)[)\]}>|]"
-_FIRST = regex(_CODE_IN_BRACKETS + r"\s*(?P<label>.*\S)", re.DOTALL)
+_CODE_IN_BRACKETS = r"[(\[{<|]\s*+(?P<code>[^()\[\]{}<>|\d]*\d[^()\[\]{}<>|]*)[)\]}>|]"
+_FIRST = regex(_CODE_IN_BRACKETS + r"\s*+(?P<label>.*\S)", re.DOTALL)
 _LAST = regex(r"(?P<label>.*\S)\s*" + _CODE_IN_BRACKETS, re.DOTALL)
 _GLUED = regex(
     r"(?P<code>(?:[A-Za-z][\w.]*:)?[A-Za-z]{0,5}\d[\w.]*)[-:|/=,;]\s*(?P<label>[^\W\d_]{2}.*)",

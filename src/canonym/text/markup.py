@@ -59,7 +59,7 @@ _PARTING = "br|p|div|li|ul|ol"
 _TAG = regex(
     rf"<(?P<end>/?)(?P<name>{_JOINING}|{_PARTING})(?P<rest>\s[^<>]*|)(?P<empty>/?)>", re.IGNORECASE
 )
-_LINES = regex(r"[^\S\n]*\n\s*")
+_LINES = regex(r"(?:(?<![^\S\n])[^\S\n]+)?\n\s*")
 
 
 def untagged(text: str) -> str:

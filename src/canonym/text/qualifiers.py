@@ -47,7 +47,7 @@ _ASPECTS = (
 _UNSPECIFIED = (
     r"unspecified|unspec\.?|not (?:otherwise |further )?specified|not (?:otherwise )?stated"
 )
-_APART = r"[ ,;:\-\u2013\u2014]+"
+_APART = r"(?<![ ,;:\-\u2013\u2014])[ ,;:\-\u2013\u2014]+"
 _TAG = regex(rf" ?[(\[](?:{_TAGS})[)\]]$", re.IGNORECASE)
 _END = regex(
     rf"(?:{_APART}(?:{_UNSPECIFIED})"
@@ -459,12 +459,13 @@ def _trimmed(text: str) -> str:
 
 # --- names ----------------------------------------------------------------------------------------
 
-_OPTIONAL = regex(r" ?\((?:[a-z]{3,}[ ,\-]*)+\)", re.IGNORECASE)
-_OPTIONAL_END = regex(r"(?: \((?:[a-z]{3,}[ ,\-]*)+\)){2,}$")
+_WORDED = r"\([a-z]{3,}(?:[ ,\-]+[a-z]{3,})*[ ,\-]*\)"
+_OPTIONAL = regex(rf" ?{_WORDED}", re.IGNORECASE)
+_OPTIONAL_END = regex(rf"(?: {_WORDED}){{2,}}$")
 _SEVERITY = regex(r" \((?:mild|moderate|severe)\)$", re.IGNORECASE)
 _LONGEST = 80  # letters; longer names are descriptions, whose bare form nobody writes
 _PAIRED = regex(r" ?, ?unspecified (?:ear|eye)$", re.IGNORECASE)
-_SAID_BEFORE = regex(r"(.*\b(\w{3,})\b.*), unspecified \2$", re.IGNORECASE)
+_SAID_BEFORE = regex(r", unspecified (\w{3,})$", re.IGNORECASE)
 _UNCOMPLICATED = regex(r",? without (?:other )?(?:complications?|obstruction)$", re.IGNORECASE)
 # Two words for one class; each is a name of it.
 _COUPLE = regex(r"([A-Za-z][a-z]{4,}) and [a-z]{5,}")
@@ -532,7 +533,10 @@ def _barer(name: str) -> Bare:
         text = _UNCOMPLICATED.sub("", _WITHOUT.sub("", name))
     is_narrower = text != name
     if ", unspecified " in text:
-        text = _SAID_BEFORE.sub(r"\1", _PAIRED.sub("", text))
+        text = _PAIRED.sub("", text)
+        said = _SAID_BEFORE.search(text)
+        if said and said[1].lower() in _WORDS.findall(text[: said.start()].lower()):
+            text = text[: said.start()]
     stripped = _stripped(text, is_name=True)
     bare = stripped.text
     if (severity := _SEVERITY.search(bare)) and not _is_empty(bare[: severity.start()]):

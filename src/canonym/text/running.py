@@ -39,7 +39,7 @@ _SIGN = r"(?:\+(?![\w(+-])|(?<=[A-Z0-9])-(?=[\s.;:)]|\Z)(?!\s+(?:and|or|to|nor|\
 _CLOSED = regex(r"\s*[)\]]")
 _SPACE = regex(r"\s")
 _ENDS = regex(r"[.,;:!?()\[\]{}\"“”«»]|\s[-–—]+\s")
-_NEW_PARAGRAPH = regex(r"\n\s*\n|\n\s*[-–—*•]")
+_NEW_PARAGRAPH = regex(r"\n[^\S\n]*[\n–—*•-]")
 
 NO_BREAK, BREAK, PARAGRAPH = range(3)
 """What stands before a word: nothing that ends a phrase; what ends most; what ends all."""

@@ -10,7 +10,9 @@ SHORT = 5
 
 _WORD = regex(r"[^\W_]+")
 # Two capitals at least, and no sign at the end: "(ER-)" is a state.
-_OWN = regex(r"(?P<whole>.*\w) ?[(\[](?P<short>(?=[\w-]*[A-Z][\w-]*[A-Z])[\w-]{1,9}\w)[)\]]")
+_OWN = regex(
+    r"(?P<whole>.*\w) ?[(\[](?P<short>(?=[\w-]{0,8}[A-Z][\w-]{0,8}[A-Z])[\w-]{1,9}\w)[)\]]"
+)
 
 
 def is_short_form(text: str) -> bool:

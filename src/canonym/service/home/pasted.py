@@ -23,8 +23,8 @@ _OF_SENTENCES = regex(
     re.IGNORECASE,
 )
 _HEADERS = regex(
-    r"(id|ids|code|n|count|number|freq\w*|row|nr|no|#)|.*(mention|term|diagnos|name|text|label|"
-    r"condition|finding|symptom|concept)s?.*",
+    r"(id|ids|code|n|count|number|freq\w*|row|nr|no|#)|(?>.*?(mention|term|diagnos|name|text|label|"
+    r"condition|finding|symptom|concept)).*",
     re.IGNORECASE,
 )
 _OF_NAMES = regex(r"mention|term|diagnos|name|text|label|condition|finding|symptom", re.I)

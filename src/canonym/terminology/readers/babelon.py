@@ -49,7 +49,7 @@ _SCOPES = {
     "hasnarrowsynonym": "narrow",
     "hasbroadsynonym": "broad",
 }
-_TEMPLATE = regex(r"\bAL? +\S*?:?(\w+)@([\w-]+)(?: +SPLIT=(\S+))?")
+_TEMPLATE = regex(r"\bAL? +\S*?(?<!\w)(\w+)@([\w-]+)(?: +SPLIT=(\S+))?")
 
 
 def read_babelon(

@@ -12,7 +12,7 @@ from canonym.terminology.readers.omim import title_names
 from canonym.types import Concept, Name, Record, Relation, Xref
 
 _KINDS = ("Disease", "Chemical")
-_YEAR = regex(r"#\s*Report created:.*?(\w{3}) (\d{2}) .*(\d{4})\s*$")
+_YEAR = regex(r"#\s*Report created:(?>.*?(\w{3}) (\d{2}) ).*(\d{4})\s*$")
 _MONTHS = "JanFebMarAprMayJunJulAugSepOctNovDec"
 
 

@@ -14,19 +14,19 @@ from typing import Any
 
 from canonym.errors import require
 from canonym.io.streams import open_text
-from canonym.regex import regex
+from canonym.regex import GAP, regex
 from canonym.terminology.readers.everyday import read_everyday
 from canonym.text.qualifiers import bare_name
 from canonym.types import Concept, Name, Record, Relation
 
-_RANGE = regex(r"\s*\([A-Z0-9]{3}-[A-Z0-9]{3}\)$")
+_RANGE = regex(rf"{GAP}\([A-Z0-9]{{3}}-[A-Z0-9]{{3}}\)$")
 _RELEASE = regex(r"code-list-([A-Za-z]+)-(\d{4})\.txt$")
 _YEAR = regex(r"order[-_](\d{4})")
 # Square brackets enclose another wording, of the whole name or of the word before them.
 _WORDED = regex(r"(?P<before>[^\[\]]*\S) \[(?P<words>[a-z][a-z \-]+)\](?P<after>[^\[\]]*)")
 _EXPLAINED = regex(r"\b(?:any|except|from|including|normal|of|part|stage|unspecified)\b")
 _UNSAID = regex(r"\bunspecified\b(?! e(?:ar|ye)\b)|\bNOS\b", re.IGNORECASE)
-_CONTEXT = regex(r" in (?:[\w ]+ )?diseases?(?: classified elsewhere)?$")
+_CONTEXT = regex(r" in (?:[\w ]{1,99} )?diseases?(?: classified elsewhere)?$")
 _JOINT = regex(r".*\b(?:and|by|due|from|in|of|on|or|other|to|unspecified|with|without)\b *")
 _ORDER_LINE = regex(r"\d{5} ([A-Z][0-9A-Z]{2,6}) {1,5}[01] .{60} (\S.*)")
 
