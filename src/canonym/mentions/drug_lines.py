@@ -248,7 +248,7 @@ def drug_line(text: str) -> DrugLine | None:
     >>> drug_line("vitamin B12"), drug_line("glucose 180 mg/dl"), drug_line("10 mg")
     (None, None, None)
     """
-    if len(text) > _LONGEST or not is_drug_line(text):
+    if not is_drug_line(text):
         return None
     brand = _BRAND.search(text)
     bare = _MAKER.sub(" ", _BRAND.sub(" ", text))
@@ -300,6 +300,8 @@ def is_drug_line(text: str) -> bool:
     >>> is_drug_line("PARACETAMOL (00020001)"), is_drug_line("joint capsule")
     (True, False)
     """
+    if len(text) > _LONGEST:
+        return False
     if _DIGIT.search(text) is not None and _shows_dose(text):
         return True
     if _HINTS.isdisjoint(_LETTERS.findall(text.lower())):

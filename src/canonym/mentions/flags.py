@@ -59,6 +59,7 @@ _TAKES = regex(
     re.IGNORECASE,
 )
 _AS_NEEDED = frozenset(["as needed", "if needed", "prn", "when needed"])
+_REACH = 1_000  # characters of a sentence on each side of a mention; more is a table without ends
 _CLAUSE_FLAGS = frozenset(["negated", "uncertain"])
 
 
@@ -81,9 +82,14 @@ def with_flags(text: str, mentions: Sequence[Mention]) -> tuple[Mention, ...]:
         last = bisect_right(starts, max(start, end - 1)) - 1
         if (first, last) not in read:
             begin = starts[first]
-            written = text[begin : [*ends, len(text)][last]]
+            written = text[begin : (ends[last] if last < len(ends) else len(text))]
             read[first, last] = _Sentence(begin, written, find_cues(written), bullets)
-        flagged.append(replace(mention, flags=read[first, last].flags(start, end)))
+        sentence = read[first, last]
+        if len(sentence.text) > 2 * _REACH + end - start:
+            begin = max(sentence.begin, start - _REACH)
+            written = text[begin : min(end + _REACH, sentence.begin + len(sentence.text))]
+            sentence = _Sentence(begin, written, find_cues(written), bullets)
+        flagged.append(replace(mention, flags=sentence.flags(start, end)))
     return tuple(flagged)
 
 
@@ -117,37 +123,28 @@ class _Sentence(NamedTuple):
     def flags(self, start: int, end: int) -> tuple[str, ...]:
         """Return the flags of a place in the text."""
         start, end = start - self.begin, end - self.begin
-        said = [flag for cue in self.cues for flag in self._said(cue, start, end)]
-        return consistent((*said, *self._signs(start, end)))
-
-    def _said(self, cue: Cue, start: int, end: int) -> Iterator[str]:
-        """Yield the flags that a cue gives the mention at a place."""
-        if cue.end <= start and cue.rule.before:
-            between, reaches = self.text[cue.end : start], self._reaches_on(cue, start, end)
-            first, last = cue.end, start
-        elif cue.start >= end and cue.rule.after:
-            between, reaches = self.text[end : cue.start], self._reaches_back(cue, start, end)
-            first, last = end, cue.start
-        elif cue.start < start < cue.end:
-            # Of "no history of cancer" the name says all but the denial.
-            own = {flag for inner in find_cues(self.text[start:end]) for flag in inner.rule.flags}
-            yield from (flag for flag in cue.rule.flags if flag not in own)
-            return
-        else:
-            return
-        if not reaches or (cue.rule.flags[0] in _CLAUSE_FLAGS and _PLUS.search(between)):
-            return
-        stopped = {
-            flag
-            for other in self.cues
-            if first <= other.start and other.end <= last
-            for flag in other.rule.ends
-        }
-        yield from (flag for flag in cue.rule.flags if flag not in stopped)
+        said = set(self._signs(start, end))
+        before = [cue for cue in reversed(self.cues) if cue.end <= start]
+        behind = [cue for cue in self.cues if cue.start >= end]
+        for cues, reaches in ((before, self._reaches_on), (behind, self._reaches_back)):
+            stopped: set[str] = set()
+            for cue in cues:  # the nearest first: its end of what was said stops those beyond
+                if not said.issuperset(cue.rule.flags) and reaches(cue, start, end):
+                    said.update(flag for flag in cue.rule.flags if flag not in stopped)
+                stopped.update(cue.rule.ends)
+        for cue in self.cues:
+            if cue.start < start < cue.end:
+                # Of "no history of cancer" the name says all but the denial.
+                inside = find_cues(self.text[start:end])
+                own = {flag for inner in inside for flag in inner.rule.flags}
+                said.update(flag for flag in cue.rule.flags if flag not in own)
+        return consistent(said)
 
     def _reaches_on(self, cue: Cue, start: int, end: int) -> bool:
         """Tell whether a cue reaches the mention behind it."""
         between = self.text[cue.end : start]
+        if not cue.rule.before or (cue.rule.flags[0] in _CLAUSE_FLAGS and _PLUS.search(between)):
+            return False
         if cue.words == "prn":  # "albuterol prn": who takes it has it; what it is for, may come
             return not _TAKES.search(self.text[: cue.start]) and not _COMMA.search(between)
         if cue.words == "should":
@@ -166,6 +163,8 @@ class _Sentence(NamedTuple):
     def _reaches_back(self, cue: Cue, start: int, end: int) -> bool:
         """Tell whether a cue reaches the mention before it."""
         between = self.text[end : cue.start]
+        if not cue.rule.after or (cue.rule.flags[0] in _CLAUSE_FLAGS and _PLUS.search(between)):
+            return False
         if cue.words in _AS_NEEDED:
             return _FOR.search(self.text[:start]) is not None and not _COMMA.search(between)
         if cue.rule.after == "last" and not _LAST.match(self.text, cue.end):

@@ -73,11 +73,14 @@ def untagged(text: str) -> str:
     tags = list(_TAG.finditer(text))
     if not tags:
         return text
+    # Where each name begins first, and ends last.
+    begun = {tag["name"].lower(): tag.start() for tag in reversed(tags) if not tag["end"]}
+    ended = {tag["name"].lower(): tag.start() for tag in tags if tag["end"]}
     pieces, place = [], 0
     for tag in tags:
-        if not _is_tag(tag, tags):
-            continue
         name = tag["name"].lower()
+        if not _is_tag(tag, begun.get(name, len(text)), ended.get(name, -1)):
+            continue
         pieces += [text[place : tag.start()], "\n" if name in _PARTING.split("|") else ""]
         place = tag.end()
     if not place:
@@ -85,19 +88,13 @@ def untagged(text: str) -> str:
     return _LINES.sub("\n", "".join([*pieces, text[place:]])).strip()
 
 
-def _is_tag(tag: re.Match[str], tags: list[re.Match[str]]) -> bool:
-    name, ends = tag["name"].lower(), bool(tag["end"])
+def _is_tag(tag: re.Match[str], begun: int, ended: int) -> bool:
+    name, start = tag["name"].lower(), tag.start()
     if len(name) > 1 or tag["rest"].strip() or tag["empty"]:
         return True
-    before = tag.string[: tag.start()]
-    if name == "p" and not ends and (not before or before[-1].isspace()):
-        return True
-    return any(
-        other["name"].lower() == name
-        and bool(other["end"]) != ends
-        and (other.start() < tag.start()) == ends
-        for other in tags
-    )
+    if tag["end"]:
+        return begun < start
+    return ended > start or (name == "p" and not tag.string[max(start - 1, 0) : start].strip())
 
 
 # --- misread UTF-8 --------------------------------------------------------------------------------
