@@ -8,6 +8,7 @@ import tracemalloc
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -380,6 +381,31 @@ def test_texts_that_take_too_long_are_given_up(
     monkeypatch.setattr("canonym.service.rest._SECONDS", -1)
     answer = client.post("/v1/annotate", json={"texts": ["a cold"]})
     assert "send several requests" in _refused(answer, 413)
+
+
+@pytest.mark.parametrize("several", [1, 20])
+def test_mentions_that_take_too_long_are_given_up(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch, several: int
+) -> None:
+    body = {"mentions": [f"a cold, {n} of {several}" for n in range(several)]}  # none is known yet
+    monkeypatch.setattr("canonym.service.rest._SECONDS", -1)
+    assert "send several requests" in _refused(client.post("/v1/link", json=body), 413)
+    monkeypatch.undo()
+    assert client.post("/v1/link", json=body).status_code == 200
+
+
+def test_the_time_is_looked_at_inside_a_text(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks = iter(range(10_000))
+    clock = SimpleNamespace(monotonic=lambda: float(next(looks)))
+    monkeypatch.setattr("canonym.time_limit.time", clock)
+    text = "a cold and a heart attack, " * 50
+    answer = client.post("/v1/annotate", json={"texts": [text]})
+    assert "more than 30 seconds" in _refused(answer, 413)
+    assert next(looks) < 40
+    body = {"document": {"text": text}, "mentions": ["cold", "heart attack"] * 50}
+    assert "more than 30 seconds" in _refused(client.post("/v1/link", json=body), 413)
 
 
 def test_the_switch_of_before_has_no_effect(client: TestClient) -> None:

@@ -67,6 +67,7 @@ from canonym.terminology import Terminology
 from canonym.text import PLAIN, normalise_all
 from canonym.text.characters import n_letters
 from canonym.text.memo import LONGEST_STRING, strong_forms
+from canonym.time_limit import check_time
 from canonym.types import Candidate, Document, Link, Mention
 
 _log = logging.getLogger(__name__)
@@ -481,6 +482,7 @@ class Pipeline:
         self, mention: Mention, looked_up: LookedUp, batch: BatchHits, request: Request
     ) -> Draft:
         """Decide for a mention: whole, parts, or NIL."""
+        check_time()
         draft = decide(
             mention, *looked_up, batch, request.min_score, keep_negated=request.keep_negated
         )

@@ -33,6 +33,7 @@ from canonym.regex import regex
 from canonym.text import PLAIN, STRONG, UNORDERED, normalise, normalise_all
 from canonym.text.running import BREAK, NO_BREAK, PARAGRAPH, TextReader, Words, with_brackets
 from canonym.text.short_forms import SHORT, is_short_form
+from canonym.time_limit import check_time
 from canonym.types import Document, Mention, Name
 
 _REMEMBERED = 100_000  # strings
@@ -345,6 +346,7 @@ class TextNames:
         known: Mapping[str, _Known | None],
         batch: BatchHits,
     ) -> bool:
+        check_time()
         of = known[stretch.string]
         assert of is not None
         forbidden = batch.names.forbidden_for(stretch.text) | batch.names.forbidden_for(
@@ -454,6 +456,7 @@ def _everyday() -> str:
 def _stretch(
     text: str, words: Words, first: int, last: int, abbreviations: Mapping[str, str]
 ) -> Stretch:
+    check_time()
     start, end = with_brackets(text, words.starts[first], words.ends[last])
     written = text[start:end]
     string = expand(written, abbreviations) if abbreviations else written

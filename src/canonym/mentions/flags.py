@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from canonym.mentions.cues import FLAGS, Cue, find_cues
 from canonym.regex import regex
+from canonym.time_limit import check_time
 from canonym.types import Mention
 
 __all__ = ["FLAGS", "consistent", "with_flags"]
@@ -77,6 +78,7 @@ def with_flags(text: str, mentions: Sequence[Mention]) -> tuple[Mention, ...]:
     read: dict[tuple[int, int], _Sentence] = {}
     flagged = []
     for mention in mentions:
+        check_time()
         start, end = mention.start or 0, mention.end or 0
         first = bisect_right(starts, start) - 1
         last = bisect_right(starts, max(start, end - 1)) - 1

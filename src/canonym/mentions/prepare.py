@@ -63,6 +63,7 @@ from canonym.text.qualifiers import (
     without_details,
     without_lead_in,
 )
+from canonym.time_limit import check_time
 from canonym.types import CORRECTION, USUAL_READING, Step
 
 LONGEST = 1_000
@@ -253,6 +254,7 @@ class Preparation:
         >>> prepared.whole.text
         'BRCA and ovarian cancer'
         """
+        check_time()
         text, steps = _cleaned(text)
         context = _Context(abbreviations, around, ordered)
         return self._prepare_cell(text, steps, context, alias, separator)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from http import HTTPStatus
 from itertools import islice
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, TypeVar
 
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import JSONResponse
@@ -16,9 +15,12 @@ from canonym.errors import InvalidInput
 from canonym.service import schemas
 from canonym.service.problems import Problem, too_large, too_slow
 from canonym.service.routing import Route, needs
-from canonym.service.served import Opened
+from canonym.service.served import Opened, Served
 from canonym.service.state import Shared, State
+from canonym.time_limit import TooSlow, check_time, time_limit
 from canonym.types import Concept, Document, Link, Mention, Name
+
+_T = TypeVar("_T")
 
 router = APIRouter(
     prefix="/v1",
@@ -39,7 +41,7 @@ _MOST_CHILDREN = 100
 _FEW = 10  # mentions of a request that is linked together with others
 LONGEST_TEXT = 100_000
 """Characters of a text that is annotated, or has mentions."""
-_SECONDS = 30  # for texts; what takes longer is full of homonyms
+_SECONDS = 30  # for a batch; what takes longer is full of homonyms
 _AT_A_TIME = 64  # mentions, or text for about as many
 _CHARACTERS = 1000  # of a text, on average; all have as many candidates as a batch of mentions
 
@@ -55,7 +57,7 @@ Terminology = Annotated[
 async def link(request: schemas.LinkRequest, state: Shared) -> Response:
     """Link mentions to concepts, one link for each, in order.
 
-    The text of a document may have 100,000 characters.
+    The text of a document may have 100,000 characters. What takes more than 30 seconds is refused.
     """
     served = state.find(request.terminology)
     if len(request.mentions) > state.settings.max_batch:
@@ -66,8 +68,8 @@ async def link(request: schemas.LinkRequest, state: Shared) -> Response:
     options = {name: getattr(request, name) for name in (*_LINK_OPTIONS, "separator")}
 
     def work(several: Sequence[_Asked]) -> list[Response]:
-        return served.use(
-            lambda opened: _linked(opened, served.name, state, several, options, request)
+        return _in_time(
+            served, lambda opened: _linked(opened, served.name, state, several, options, request)
         )
 
     if request.document is not None or len(request.mentions) > _FEW:
@@ -164,14 +166,12 @@ async def annotate(request: schemas.AnnotateRequest, state: Shared) -> Response:
 
     def work(opened: Opened) -> Response:
         check_readable(opened)
-        until = time.monotonic() + _SECONDS
         annotated = opened.linker.annotate_documents(
             documents, abbreviations=request.abbreviations, **options
         )
         answers = []
         for document, links in annotated:
-            if time.monotonic() > until:
-                raise too_slow(_SECONDS)
+            check_time()
             state.metrics.count_links(served.name, links)
             shown = [_link(link, explain=request.explain) for link in links]
             answers.append({"id": document.id, "links": shown})
@@ -183,7 +183,16 @@ async def annotate(request: schemas.AnnotateRequest, state: Shared) -> Response:
             }
         )
 
-    return await state.work.run(lambda: served.use(work))
+    return await state.work.run(lambda: _in_time(served, work))
+
+
+def _in_time(served: Served, work: Callable[[Opened], _T]) -> _T:
+    """Do some work with an index, and refuse what takes too long: others wait for the thread."""
+    try:
+        with time_limit(_SECONDS):
+            return served.use(work)
+    except TooSlow as error:
+        raise too_slow(_SECONDS) from error
 
 
 def check_readable(opened: Opened) -> None:
