@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "canonym"
 
 LAYERS = {
-    0: {"types", "errors", "regex", "rules", "time_limit", "text", "io"},
+    0: {"types", "errors", "regex", "rules", "text", "io"},
     1: {"mentions", "encoders", "indexes", "ranking", "terminology", "corpora", "export"},
     2: {"linking", "linker"},
     3: {"jobs", "bulk", "training", "evaluation", "exchange", "review"},

@@ -6,7 +6,8 @@ import random
 
 import pytest
 
-from canonym.mentions.contrasts import NOTHING, against, differs_in_meaning, marks, sibling_of
+from canonym.mentions.contrasts import NOTHING, against, differs_in_meaning, sibling_of
+from canonym.mentions.marks import marks
 
 CONTRADICTIONS = """
 opposite   | off coumadin                  | on Coumadin

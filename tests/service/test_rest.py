@@ -399,7 +399,7 @@ def test_the_time_is_looked_at_inside_a_text(
 ) -> None:
     looks = iter(range(10_000))
     clock = SimpleNamespace(monotonic=lambda: float(next(looks)))
-    monkeypatch.setattr("canonym.time_limit.time", clock)
+    monkeypatch.setattr("canonym.io.time_limit.time", clock)
     text = "a cold and a heart attack, " * 50
     answer = client.post("/v1/annotate", json={"texts": [text]})
     assert "more than 30 seconds" in _refused(answer, 413)

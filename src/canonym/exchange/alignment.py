@@ -22,7 +22,8 @@ from canonym.encoders import make_encoder
 from canonym.exchange.auto_accept import LEAST_CONFIDENCE
 from canonym.io.curies import usual
 from canonym.io.numbers import SAME, exp, first_largest, rounded, weighted_sum
-from canonym.mentions.contrasts import against, marks
+from canonym.mentions.contrasts import against
+from canonym.mentions.marks import marks
 from canonym.terminology import Terminology
 from canonym.text import STRONG, UNORDERED, normalise_all
 from canonym.text.type_names import type_words

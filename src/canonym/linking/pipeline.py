@@ -21,6 +21,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple, Self, Unpack
 
+from canonym.io.time_limit import check_time
 from canonym.linking.book import open_book
 from canonym.linking.codes import find_coded
 from canonym.linking.decision import LookedUp, decide, divide
@@ -67,7 +68,6 @@ from canonym.terminology import Terminology
 from canonym.text import PLAIN, normalise_all
 from canonym.text.characters import n_letters
 from canonym.text.memo import LONGEST_STRING, strong_forms
-from canonym.time_limit import check_time
 from canonym.types import Candidate, Document, Link, Mention
 
 _log = logging.getLogger(__name__)

@@ -21,6 +21,7 @@ import numpy.typing as npt
 
 from canonym.indexes import BoolArray
 from canonym.indexes.phrase_filter import PhraseFilter, WordNumbers
+from canonym.io.time_limit import check_time
 from canonym.linking.names import Filter, Names
 from canonym.linking.search import BatchHits, sift
 from canonym.mentions.abbreviations import expand
@@ -33,7 +34,6 @@ from canonym.regex import regex
 from canonym.text import PLAIN, STRONG, UNORDERED, normalise, normalise_all
 from canonym.text.running import BREAK, NO_BREAK, PARAGRAPH, TextReader, Words, with_brackets
 from canonym.text.short_forms import SHORT, is_short_form
-from canonym.time_limit import check_time
 from canonym.types import Document, Mention, Name
 
 _REMEMBERED = 100_000  # strings

@@ -20,6 +20,7 @@ from canonym.mentions.compare import moved
 from canonym.mentions.dimensions import HIGH, LOW, dimension_contrasts
 from canonym.mentions.inflection import are_inflected
 from canonym.mentions.letter_case import VOWEL, case_contrasts, last_capital_contrasts
+from canonym.mentions.marks import mark_contrasts, marks, with_arrows_spelt
 from canonym.mentions.opposites import (
     GREEK,
     KINDS,
@@ -36,8 +37,8 @@ from canonym.mentions.opposites import (
 from canonym.mentions.specimens import specimen_of
 from canonym.mentions.word_order import may_be_moved, order_contrasts
 from canonym.regex import regex
-from canonym.text.characters import dashes, entities, ions, quotes, signs, width
-from canonym.text.memo import LONGEST_STRING, strong_forms
+from canonym.text.characters import dashes, signs
+from canonym.text.memo import strong_forms
 from canonym.text.qualifiers import without_brackets
 from canonym.text.short_forms import as_meant
 from canonym.types import Against, Contradiction
@@ -72,77 +73,6 @@ _NEGATING = frozenset(
 _CUES = NEGATIONS | {"non", "absence", "absent", "lack", "negative", "free", "ruled"}
 _NEGATED_BEHIND = (("absent",), ("ruled", "out"), ("not", "present"), ("not", "seen"))
 _NEGATION_ENDS = frozenset({"but", "and", "with", "due", "in", "because", "although"})
-
-_OPTICAL = regex(r"\(\s*(\+/-|\+-|±|\+|-)\s*\)")
-_COMPARISON = regex(r"<=|>=|≤|≥|[<>]")
-_PRIME = regex(r"(?<=\d)'+|(?<=\d)\"|(?<![^\W\d_])[A-Za-z]'(?=[-\s,)\]]|$)")
-_PERCENT = regex(r"(?<=\d)\s?%")
-_LOOSE_SIGN = regex(
-    r"\+{1,4}(?=[\s,;)]|$)|\+/-|±|(?<=\d[pq])-(?!\w)|(?<=[\w)] )-$|(?<=[A-Za-z] \d)-(?=\s|$)"
-)
-_LEVEL_OF_SYMBOL = regex(r"(?<=[A-Z]\d)(neg|pos|lo|low|hi|high|dim|bright)\b")
-_DECIMAL = regex(r"(?<!\d)\d+(?:[.,]\d+)+|(?<![\w.])\.\d+")
-_THOUSANDS = regex(r"(?<=\d),(?=\d{3}(?!\d))")
-_COMPARED = regex(r"(?<![^\W\d_])([^\W\d_]+)\s*([<>])\s*([^\W\d_]+)")
-_RATIO = regex(r"\b\d+:\d+\b|\b[A-Z]/[A-Z](?=\sratio\b)")
-_ARROWS = {
-    **dict.fromkeys("↑⇧⬆▲▴", " increased "),
-    **dict.fromkeys("↓⇩⬇▼▾", " decreased "),
-    "♂": " male ",
-    "♀": " female ",
-}
-_ARROW = regex(f"[{''.join(_ARROWS)}]")
-_ARROW_WORDS = str.maketrans(_ARROWS)
-_MINUS = regex(r"(?<=[^\W_])\u2212(?=[^\W\d_])")
-_MARKED = regex(
-    r"[+<>≤≥±%'\"&:\u2032\u2033\u207a\u207b\u2019\u02b9`↑⇧⬆▲▴↓⇩⬇▼▾♂♀\u2212]|[-–](?![\w(])|\(\s*-|-ve\b"
-    r"|positive|negative|\d[.,]\d|(?<![\w.])\.\d|/\w ratio|\d(?:neg|pos|lo|low|hi|high|dim|bright)\b",
-    re.I,
-)
-_EQUAL_SIGNS = {
-    **{"+-": "±", "+/-": "±", "≤": "<=", "≥": ">="},
-    **{"+": "positive", "-": "negative", "pos": "positive", "neg": "negative", "hi": "high"},
-    "lo": "low",
-}
-_SIGN_WORDS = regex(r"\b(positive|negative)\b", re.I)
-
-
-# --- marks ----------------------------------------------------------------------------------------
-
-
-def marks(text: str) -> tuple[tuple[str, str], ...]:
-    """Return the signs, comparisons, primes and percentages of a text, which its normal form loses.
-
-    Sorted pairs of a kind and a value; the sign of a symbol and *positive* or *negative* are equal.
-
-    >>> marks("(+)-menthol"), marks("5'-nucleotidase"), marks("HER2+") == marks("HER2 positive")
-    ((('sign', 'positive'),), (('prime', "5'"),), True)
-    """
-    return _marks_of(text) if len(text) <= LONGEST_STRING else _marks_of.__wrapped__(text)
-
-
-@functools.lru_cache(maxsize=1 << 16)
-def _marks_of(text: str) -> tuple[tuple[str, str], ...]:
-    if _MARKED.search(text) is None:
-        return ()
-    values = [("sign", _ARROWS[arrow].strip()) for arrow in _ARROW.findall(text)]
-    text = _MINUS.sub(" negative ", text)
-    text = signs(ions(width(dashes(quotes(entities(text))))))
-    values += [("sign", word.lower()) for word in _SIGN_WORDS.findall(text)]
-    values += [("sign", _EQUAL_SIGNS.get(sign, sign)) for sign in _OPTICAL.findall(text)]
-    bare = _OPTICAL.sub(" ", text)
-    values += [("sign", _EQUAL_SIGNS.get(sign, sign)) for sign in _LOOSE_SIGN.findall(bare)]
-    values += [("sign", _EQUAL_SIGNS.get(level, level)) for level in _LEVEL_OF_SYMBOL.findall(bare)]
-    decimals = _DECIMAL.findall(_THOUSANDS.sub("", bare))
-    values += [("number", f"0{number}" if number[0] == "." else number) for number in decimals]
-    values += [("ratio", ratio) for ratio in _RATIO.findall(bare)]
-    values += [("order", "".join(sides).lower()) for sides in _COMPARED.findall(bare)]
-    values += [("comparison", _EQUAL_SIGNS.get(s, s)) for s in _COMPARISON.findall(bare)]
-    for prime in _PRIME.finditer(bare):
-        before = re.search(r"(?<!\d)\d*$", bare[: prime.start()])
-        values.append(("prime", (before[0] if before else "") + prime[0].lower()))
-    values += [("percent", "%") for _ in _PERCENT.findall(bare)]
-    return tuple(sorted(values))
 
 
 def differs_in_meaning(mention: str, name: str) -> bool:
@@ -226,9 +156,13 @@ def against(mention: str, name: str, *, label: str = "", case_counts: bool = Fal
         name = without_brackets(name, mention)
     if mention == name:
         return NOTHING
-    left, missing, contradictions = _of_marks(mention, name)
+    left, missing, contradictions = mark_contrasts(mention, name)
     is_one_form = mention.casefold() == name.casefold()
-    form, other = ("", "") if is_one_form else strong_forms([_spelt(mention), _spelt(name)])
+    form, other = (
+        ("", "")
+        if is_one_form
+        else strong_forms([with_arrows_spelt(mention), with_arrows_spelt(name)])
+    )
     is_inflected = False
     words, others = form.split(), other.split()
     words, others = _glued(words, others), _glued(others, words)
@@ -280,40 +214,11 @@ def _glued(words: list[str], others: Sequence[str]) -> list[str]:
     return glued
 
 
-def _spelt(text: str) -> str:
-    return text.translate(_ARROW_WORDS) if _ARROW.search(text) else text
-
-
 def _lettered(unshared: list[str], words: Sequence[str]) -> list[str]:
     """Return words that the other side lacks; an *a* at the end is a letter, and no article."""
     if words[-1:] != ["a"] or "a" not in unshared:
         return unshared
     return [word for word in unshared if word != "a"] + ["A"]
-
-
-def _of_marks(mention: str, name: str) -> tuple[list[str], list[str], list[Contradiction]]:
-    """Return the signs that only the mention or only the name has, and those that contradict."""
-    own, others = marks(mention), marks(name)
-    if own == others:
-        return [], [], []
-    here, there = Counter(own), Counter(others)
-    left, missing = [*(here - there).elements()], [*(there - here).elements()]
-    kinds = dict.fromkeys(kind for kind, _ in [*left, *missing])
-    contradictions = [
-        Contradiction(kind, _joined(left, kind), _joined(missing, kind))
-        for kind in kinds
-        # A name with a sign more is another form of the same; all else makes another thing.
-        if kind != "sign" or (_joined(left, kind) and _joined(missing, kind))
-    ]
-    return (
-        [value for kind, value in left if kind == "sign"],
-        [value for kind, value in missing if kind == "sign"],
-        contradictions,
-    )
-
-
-def _joined(values: Iterable[tuple[str, str]], kind: str) -> str:
-    return " ".join(value for of, value in values if of == kind)
 
 
 def _unshared(words: Sequence[str], others: Sequence[str]) -> tuple[list[str], list[str]]:

@@ -13,9 +13,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from canonym.io.time_limit import check_time
 from canonym.mentions.cues import FLAGS, Cue, find_cues
 from canonym.regex import regex
-from canonym.time_limit import check_time
 from canonym.types import Mention
 
 __all__ = ["FLAGS", "consistent", "with_flags"]

@@ -19,6 +19,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from canonym.io.time_limit import check_time
 from canonym.mentions.abbreviations import expand, without_own_short_forms
 from canonym.mentions.binomials import Binomials, organism_steps, organisms_in
 from canonym.mentions.clinical import usual_reading
@@ -63,7 +64,6 @@ from canonym.text.qualifiers import (
     without_details,
     without_lead_in,
 )
-from canonym.time_limit import check_time
 from canonym.types import CORRECTION, USUAL_READING, Step
 
 LONGEST = 1_000

@@ -12,12 +12,12 @@ from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import JSONResponse
 
 from canonym.errors import InvalidInput
+from canonym.io.time_limit import TooSlow, check_time, time_limit
 from canonym.service import schemas
 from canonym.service.problems import Problem, too_large, too_slow
 from canonym.service.routing import Route, needs
 from canonym.service.served import Opened, Served
 from canonym.service.state import Shared, State
-from canonym.time_limit import TooSlow, check_time, time_limit
 from canonym.types import Concept, Document, Link, Mention, Name
 
 _T = TypeVar("_T")

@@ -1,0 +1,111 @@
+"""Signs, comparisons, primes and numbers of a text, which its normal form loses."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections import Counter
+from collections.abc import Iterable
+
+from canonym.regex import regex
+from canonym.text.characters import dashes, entities, ions, quotes, signs, width
+from canonym.text.memo import LONGEST_STRING
+from canonym.types import Contradiction
+
+_OPTICAL = regex(r"\(\s*(\+/-|\+-|±|\+|-)\s*\)")
+_COMPARISON = regex(r"<=|>=|≤|≥|[<>]")
+_PRIME = regex(r"(?<=\d)'+|(?<=\d)\"|(?<![^\W\d_])[A-Za-z]'(?=[-\s,)\]]|$)")
+_PERCENT = regex(r"(?<=\d)\s?%")
+_LOOSE_SIGN = regex(
+    r"\+{1,4}(?=[\s,;)]|$)|\+/-|±|(?<=\d[pq])-(?!\w)|(?<=[\w)] )-$|(?<=[A-Za-z] \d)-(?=\s|$)"
+)
+_LEVEL_OF_SYMBOL = regex(r"(?<=[A-Z]\d)(neg|pos|lo|low|hi|high|dim|bright)\b")
+_DECIMAL = regex(r"(?<!\d)\d+(?:[.,]\d+)+|(?<![\w.])\.\d+")
+_THOUSANDS = regex(r"(?<=\d),(?=\d{3}(?!\d))")
+_COMPARED = regex(r"(?<![^\W\d_])([^\W\d_]+)\s*([<>])\s*([^\W\d_]+)")
+_RATIO = regex(r"\b\d+:\d+\b|\b[A-Z]/[A-Z](?=\sratio\b)")
+_ARROWS = {
+    **dict.fromkeys("↑⇧⬆▲▴", " increased "),
+    **dict.fromkeys("↓⇩⬇▼▾", " decreased "),
+    "♂": " male ",
+    "♀": " female ",
+}
+_ARROW = regex(f"[{''.join(_ARROWS)}]")
+_ARROW_WORDS = str.maketrans(_ARROWS)
+_MINUS = regex(r"(?<=[^\W_])\u2212(?=[^\W\d_])")
+_MARKED = regex(
+    r"[+<>≤≥±%'\"&:\u2032\u2033\u207a\u207b\u2019\u02b9`↑⇧⬆▲▴↓⇩⬇▼▾♂♀\u2212]|[-–](?![\w(])|\(\s*-|-ve\b"
+    r"|positive|negative|\d[.,]\d|(?<![\w.])\.\d|/\w ratio|\d(?:neg|pos|lo|low|hi|high|dim|bright)\b",
+    re.I,
+)
+_EQUAL_SIGNS = {
+    **{"+-": "±", "+/-": "±", "≤": "<=", "≥": ">="},
+    **{"+": "positive", "-": "negative", "pos": "positive", "neg": "negative", "hi": "high"},
+    "lo": "low",
+}
+_SIGN_WORDS = regex(r"\b(positive|negative)\b", re.I)
+
+
+def marks(text: str) -> tuple[tuple[str, str], ...]:
+    """Return the signs, comparisons, primes and percentages of a text, which its normal form loses.
+
+    Sorted pairs of a kind and a value; the sign of a symbol and *positive* or *negative* are equal.
+
+    >>> marks("(+)-menthol"), marks("5'-nucleotidase"), marks("HER2+") == marks("HER2 positive")
+    ((('sign', 'positive'),), (('prime', "5'"),), True)
+    """
+    return _marks_of(text) if len(text) <= LONGEST_STRING else _marks_of.__wrapped__(text)
+
+
+@functools.lru_cache(maxsize=1 << 16)
+def _marks_of(text: str) -> tuple[tuple[str, str], ...]:
+    if _MARKED.search(text) is None:
+        return ()
+    values = [("sign", _ARROWS[arrow].strip()) for arrow in _ARROW.findall(text)]
+    text = _MINUS.sub(" negative ", text)
+    text = signs(ions(width(dashes(quotes(entities(text))))))
+    values += [("sign", word.lower()) for word in _SIGN_WORDS.findall(text)]
+    values += [("sign", _EQUAL_SIGNS.get(sign, sign)) for sign in _OPTICAL.findall(text)]
+    bare = _OPTICAL.sub(" ", text)
+    values += [("sign", _EQUAL_SIGNS.get(sign, sign)) for sign in _LOOSE_SIGN.findall(bare)]
+    values += [("sign", _EQUAL_SIGNS.get(level, level)) for level in _LEVEL_OF_SYMBOL.findall(bare)]
+    decimals = _DECIMAL.findall(_THOUSANDS.sub("", bare))
+    values += [("number", f"0{number}" if number[0] == "." else number) for number in decimals]
+    values += [("ratio", ratio) for ratio in _RATIO.findall(bare)]
+    values += [("order", "".join(sides).lower()) for sides in _COMPARED.findall(bare)]
+    values += [("comparison", _EQUAL_SIGNS.get(s, s)) for s in _COMPARISON.findall(bare)]
+    for prime in _PRIME.finditer(bare):
+        before = re.search(r"(?<!\d)\d*$", bare[: prime.start()])
+        values.append(("prime", (before[0] if before else "") + prime[0].lower()))
+    values += [("percent", "%") for _ in _PERCENT.findall(bare)]
+    return tuple(sorted(values))
+
+
+def mark_contrasts(mention: str, name: str) -> tuple[list[str], list[str], list[Contradiction]]:
+    """Return the signs that only the mention or only the name has, and those that contradict."""
+    own, others = marks(mention), marks(name)
+    if own == others:
+        return [], [], []
+    here, there = Counter(own), Counter(others)
+    left, missing = [*(here - there).elements()], [*(there - here).elements()]
+    kinds = dict.fromkeys(kind for kind, _ in [*left, *missing])
+    contradictions = [
+        Contradiction(kind, _joined(left, kind), _joined(missing, kind))
+        for kind in kinds
+        # A name with a sign more is another form of the same; all else makes another thing.
+        if kind != "sign" or (_joined(left, kind) and _joined(missing, kind))
+    ]
+    return (
+        [value for kind, value in left if kind == "sign"],
+        [value for kind, value in missing if kind == "sign"],
+        contradictions,
+    )
+
+
+def _joined(values: Iterable[tuple[str, str]], kind: str) -> str:
+    return " ".join(value for of, value in values if of == kind)
+
+
+def with_arrows_spelt(text: str) -> str:
+    """Return a text with words in place of arrows."""
+    return text.translate(_ARROW_WORDS) if _ARROW.search(text) else text
