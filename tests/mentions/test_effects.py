@@ -1,4 +1,4 @@
-"""The rules of the book do what their examples say, and not what their counter-examples look like."""
+"""Rules of the book do what their examples say, and leave their counter-examples alone."""
 
 from __future__ import annotations
 

@@ -19,6 +19,7 @@ from canonym.linking.settings import IDS, SIEVES
 from canonym.mentions.abbreviations import stands_for_itself
 from canonym.mentions.aliases import LEAST_GAIN, is_code_for
 from canonym.mentions.binomials import GENUS, organism_of
+from canonym.mentions.contrasts import apart_by
 from canonym.mentions.drug_lines import is_same_line
 from canonym.mentions.flags import FLAGS, consistent
 from canonym.mentions.lists import holds_all, is_code, items_of, words_of
@@ -522,7 +523,7 @@ def _rewritten(
         elif step.name == USUAL_READING:
             counts = len(readings) == 1
         elif known.steps[0].name == BROADER:
-            counts = _is_case(part, known, best, names.name)
+            counts = _is_case(part, known, best, names)
         else:
             finding = finding_name(_nearest(best, names.name))
             other = step.name == "finding" and finding == step.after
@@ -537,15 +538,18 @@ def _rewritten(
     return best._replace(steps=(*best.steps, read)) if len(readings) > 1 else best
 
 
-def _is_case(part: Part, known: _Best, best: _Best, name: NameOf) -> bool:
+def _is_case(part: Part, known: _Best, best: _Best, names: NamesOfHits) -> bool:
     """Tell whether a mention is a case of what is known without its details.
 
     It is not where a near name says such a detail and most of the rest, or the nearest one
-    something else than the rest.
+    something else than the rest; nor where the concept is called after the opposite detail.
     """
-    step, near = known.steps[0], near_rivals(best.hits.hits)
+    name, step, near = names.name, known.steps[0], near_rivals(best.hits.hits)
     plain = words_of(step.after)
     details = words_of(part.text) - plain
+    called = (words_of(text) - plain for hit in known.hits.hits[:1] for text in names.texts(hit))
+    if any(apart_by(details, own) for own in called):
+        return False
     near = [hit for hit in near if not hit.against.contradictions]
     for said in (words_of(name(hit).text) for hit in near):
         if details & said and 2 * len(plain & said) > len(plain):

@@ -20,7 +20,7 @@ from canonym.mentions.compare import moved
 from canonym.mentions.dimensions import HIGH, LOW, dimension_contrasts
 from canonym.mentions.inflection import are_inflected
 from canonym.mentions.letter_case import VOWEL, case_contrasts, last_capital_contrasts
-from canonym.mentions.marks import mark_contrasts, marks, with_arrows_spelt
+from canonym.mentions.marks import mark_contrasts, marks, opposed_signs, with_arrows_spelt
 from canonym.mentions.opposites import (
     GREEK,
     KINDS,
@@ -49,6 +49,7 @@ NOTHING = Against()
 _FILLERS = frozenset({"of", "the"})
 _SUFFIXES = ("penia", "cytosis", "philia")
 _LEAST_REST = 4  # letters of a word behind a prefix
+_LIKE = regex(r"[^\W\d_]-like\b", re.IGNORECASE)  # like a Marfan syndrome, and none
 _LAST_SMALL = regex(r"\W(?:of|the)$", re.IGNORECASE)
 # What acts on a gland, or comes from the pituitary, is no part of the gland.
 _TROPIC = regex(r"(adren|cortic|gonad|lact|mamm|somat|thyr)o?(?:cortico)?trop\w*")
@@ -86,7 +87,7 @@ def differs_in_meaning(mention: str, name: str) -> bool:
     if (meant := as_meant(name, mention)) != name:
         # In small letters it may be another word: "all" is no leukemia.
         return mention != meant and VOWEL.search(meant) is not None
-    if marks(mention) != marks(name):
+    if marks(mention) != marks(name) or opposed_signs(mention, name):
         return True
     if mention.casefold() == name.casefold():
         return False
@@ -184,6 +185,9 @@ def against(mention: str, name: str, *, label: str = "", case_counts: bool = Fal
         small = frozenset() if _ends_small(mention) else _FILLERS
         left += [word for word in _lettered(left_words, words) if word not in small]
         missing += [word for word in _lettered(missing_words, others) if word not in _FILLERS]
+    if (_LIKE.search(mention) is None) != (_LIKE.search(name) is None):
+        said = ("like", "") if _LIKE.search(mention) else ("", "like")
+        contradictions += [Contradiction("prefix", *said)]
     contradictions += last_capital_contrasts(mention, name)
     contradictions += label_contrasts(mention, label) if label else ()
     if not (left or missing or contradictions or is_inflected):

@@ -15,6 +15,7 @@ from canonym.types import Contradiction
 _OPTICAL = regex(r"\(\s*(\+/-|\+-|±|\+|-)\s*\)")
 _COMPARISON = regex(r"<=|>=|≤|≥|[<>]")
 _PRIME = regex(r"(?<=\d)'+|(?<=\d)\"|(?<![^\W\d_])[A-Za-z]'(?=[-\s,)\]]|$)")
+_QUOTED = regex(r"(?<!\w)([\"'])([^\"']{1,200})\1(?!\w)")  # the second is no prime: "type 2"
 _PERCENT = regex(r"(?<=\d)\s?%")
 _LOOSE_SIGN = regex(
     r"\+{1,4}(?=[\s,;)]|$)|\+/-|±|(?<=\d[pq])-(?!\w)|(?<=[\w)] )-$|(?<=[A-Za-z] \d)-(?=\s|$)"
@@ -35,9 +36,13 @@ _ARROW_WORDS = str.maketrans(_ARROWS)
 _MINUS = regex(r"(?<=[^\W_])\u2212(?=[^\W\d_])")
 _MARKED = regex(
     r"[+<>≤≥±%'\"&:\u2032\u2033\u207a\u207b\u2019\u02b9`↑⇧⬆▲▴↓⇩⬇▼▾♂♀\u2212]|[-–](?![\w(])|\(\s*-|-ve\b"
-    r"|positive|negative|\d[.,]\d|(?<![\w.])\.\d|/\w ratio|\d(?:neg|pos|lo|low|hi|high|dim|bright)\b",
+    r"|positive|negative|\d[.,]\d|(?<![\w.])\.\d|/\w ratio"
+    r"|\d(?:neg|pos|lo|low|hi|high|dim|bright)\b",
     re.I,
 )
+_PLUS = regex(r"(?<![^\W_])([^\W_]+) ?\+")
+# A hyphen before letters joins words, and is no minus.
+_LESS = regex(r"(?<![^\W_])([^\W_]+) ?[-\u2212](?![^\W\d_])")
 _EQUAL_SIGNS = {
     **{"+-": "±", "+/-": "±", "≤": "<=", "≥": ">="},
     **{"+": "positive", "-": "negative", "pos": "positive", "neg": "negative", "hi": "high"},
@@ -66,7 +71,7 @@ def _marks_of(text: str) -> tuple[tuple[str, str], ...]:
     text = signs(ions(width(dashes(quotes(entities(text))))))
     values += [("sign", word.lower()) for word in _SIGN_WORDS.findall(text)]
     values += [("sign", _EQUAL_SIGNS.get(sign, sign)) for sign in _OPTICAL.findall(text)]
-    bare = _OPTICAL.sub(" ", text)
+    bare = _QUOTED.sub(r"\2", _OPTICAL.sub(" ", text))
     values += [("sign", _EQUAL_SIGNS.get(sign, sign)) for sign in _LOOSE_SIGN.findall(bare)]
     values += [("sign", _EQUAL_SIGNS.get(level, level)) for level in _LEVEL_OF_SYMBOL.findall(bare)]
     decimals = _DECIMAL.findall(_THOUSANDS.sub("", bare))
@@ -81,10 +86,24 @@ def _marks_of(text: str) -> tuple[tuple[str, str], ...]:
     return tuple(sorted(values))
 
 
+def opposed_signs(text: str, other: str) -> bool:
+    """Tell whether a symbol has a plus in one text and a minus in the other.
+
+    >>> opposed_signs("GEFS-4", "GEFS+ 4"), opposed_signs("Na-K pump", "Na+K+ pump")
+    (True, False)
+    """
+    if "+" not in text and "+" not in other:
+        return False
+    here, there = ({symbol.lower() for symbol in _PLUS.findall(side)} for side in (text, other))
+    less, less_too = ({symbol.lower() for symbol in _LESS.findall(side)} for side in (text, other))
+    return bool(here & less_too or less & there)
+
+
 def mark_contrasts(mention: str, name: str) -> tuple[list[str], list[str], list[Contradiction]]:
     """Return the signs that only the mention or only the name has, and those that contradict."""
     own, others = marks(mention), marks(name)
-    if own == others:
+    opposed = opposed_signs(mention, name)
+    if own == others and not opposed:
         return [], [], []
     here, there = Counter(own), Counter(others)
     left, missing = [*(here - there).elements()], [*(there - here).elements()]
@@ -95,6 +114,10 @@ def mark_contrasts(mention: str, name: str) -> tuple[list[str], list[str], list[
         # A name with a sign more is another form of the same; all else makes another thing.
         if kind != "sign" or (_joined(left, kind) and _joined(missing, kind))
     ]
+    if opposed and not contradictions:
+        contradictions = [
+            Contradiction("sign", "-", "+") if "+" in name else Contradiction("sign", "+", "-")
+        ]
     return (
         [value for kind, value in left if kind == "sign"],
         [value for kind, value in missing if kind == "sign"],

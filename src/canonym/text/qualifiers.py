@@ -472,7 +472,8 @@ _COUPLE = regex(r"([A-Za-z][a-z]{4,}) and [a-z]{5,}")
 _WITHOUT = regex(r"(?<=unspecified),? without .+$", re.IGNORECASE)
 
 # Square brackets of a classification enclose another wording, or an explanation.
-_BRACKETED = regex(r"(?<=[^\W\d_]) \[[^\[\]]{2,40}\](?=[ ,]|$)")
+_DESIGNATED = r"[^\[\]]*(?:\d|\b[ivx]+\b|\b[a-z]\b)"  # a layer, a type or a letter tells two apart
+_BRACKETED = regex(rf"(?<=[^\W\d_]) \[(?!{_DESIGNATED})[^\[\]]{{2,40}}\](?=[ ,]|$)", re.IGNORECASE)
 
 
 def without_brackets(name: str, text: str) -> str:
