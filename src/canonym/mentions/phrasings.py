@@ -13,7 +13,12 @@ from canonym.regex import regex
 
 _SAME = (
     *(("big", "large", "enlarged"), ("wide", "broad"), ("little", "small")),
-    *(("missing", "absent"), ("agenesis", "aplasia", "absence"), ("abnormality", "anomaly")),
+    *(
+        ("disease", "disorder"),
+        ("missing", "absent"),
+        ("agenesis", "aplasia", "absence"),
+        ("abnormality", "anomaly"),
+    ),
     *(("increased", "elevated", "raised", "high"), ("decreased", "reduced", "low", "diminished")),
 )
 _OTHERS = {word: tuple(w for w in group if w != word) for group in _SAME for word in group}
