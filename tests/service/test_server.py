@@ -235,7 +235,7 @@ def test_a_connection_that_asks_nothing_is_closed(
             writer.close()
             waited = time.monotonic() - began
             reader, writer = await asyncio.open_connection("127.0.0.1", port)
-            writer.write(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+            writer.write(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
             answer = await reader.read()  # until the server closes
             writer.close()
             server.should_exit = True
@@ -271,6 +271,64 @@ def test_workers_end_with_their_parent(index: Path, started: list[Server]) -> No
         pass
 
 
+def _workers(server: Server) -> set[int]:
+    children = psutil.Process(server.process.pid).children()
+    return {one.pid for one in children if "spawn_main" in " ".join(one.cmdline())}
+
+
+def _replaced(server: Server, pid: int) -> str:
+    """Return what the log says of a worker that another took the place of."""
+    until = time.monotonic() + 60
+    while time.monotonic() < until:
+        for line in map(json.loads, server.lines):
+            if line["logger"] == "canonym.service.workers" and f"worker {pid} " in line["message"]:
+                assert line["level"] == "ERROR"
+                return str(line["message"])
+        time.sleep(0.1)
+    raise AssertionError(f"no line of the log says that {pid} ended")
+
+
+def test_the_log_says_that_a_worker_ended(index: Path, started: list[Server]) -> None:
+    server = Server("--index", str(index), "--workers", "2")
+    started.append(server)
+    server.get("/healthz")
+    before = _workers(server)
+    pid = before.pop()
+    psutil.Process(pid).kill()
+    told = re.fullmatch(
+        rf"the worker {pid} ended with -9; the worker (\d+) takes its place", _replaced(server, pid)
+    )
+    assert told is not None
+    assert server.get("/v1/link", {"mentions": ["heart attack"]})["links"][0]["id"] == "X:1"
+    assert _workers(server) == before | {int(told[1])}
+    assert server.stop() == 0
+
+
+@pytest.mark.slow
+def test_a_busy_worker_is_not_ended_but_one_that_stays_silent_is(
+    index: Path, started: list[Server], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code = "import sys, canonym.service.server as s; s.SILENCE = 9; from canonym.cli import main; "
+    monkeypatch.setattr(
+        "tests.service.test_server.command",
+        lambda *words: [sys.executable, "-c", f"{code} sys.argv[1:] = {[*words]!r}; main()"],
+    )
+    server = Server("--index", str(index), "--workers", "2")
+    started.append(server)
+    server.get("/healthz")
+    before = _workers(server)
+    pid = next(iter(before))
+    psutil.Process(pid).suspend()  # as a process that does something else
+    time.sleep(6.5)  # of which uvicorn would forgive 5
+    psutil.Process(pid).resume()
+    time.sleep(1.5)
+    assert _workers(server) == before
+    psutil.Process(pid).suspend()
+    assert "was silent for 9 s, and is killed" in _replaced(server, pid)
+    assert server.get("/healthz") == {"status": "ok"}
+    assert server.stop() == 0
+
+
 def _flooded(client: TestClient, n: int, text: bytes) -> tuple[list[bytes], int, int]:
     """Open connections that send a text, then ask on another one.
 
@@ -282,7 +340,7 @@ def _flooded(client: TestClient, n: int, text: bytes) -> tuple[list[bytes], int,
         config = uvicorn.Config(client.app, http=Connection, lifespan="off", log_config=None)
         server = uvicorn.Server(config)
         body = b'{"mentions": ["cold"]}'
-        head = b"POST /v1/link HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+        head = b"POST /v1/link HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
         with bind("127.0.0.1", 0) as bound:
             serving = asyncio.create_task(server.serve(sockets=[bound]))
             port = bound.getsockname()[1]
@@ -295,7 +353,7 @@ def _flooded(client: TestClient, n: int, text: bytes) -> tuple[list[bytes], int,
             await asyncio.sleep(0.2)
             n_open = len(server.server_state.connections)
             last = await asyncio.open_connection("127.0.0.1", port)
-            last[1].write(b"GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+            last[1].write(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
             answers = [await last[0].read()]
             asking[1].write(body)
             answers.append(await asking[0].readline())
@@ -311,7 +369,7 @@ def _flooded(client: TestClient, n: int, text: bytes) -> tuple[list[bytes], int,
 
 
 @pytest.mark.parametrize(
-    "text", [b"", b"GET /healthz HT", b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"]
+    "text", [b"", b"GET /healthz HT", b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"]
 )
 def test_idle_connections_make_room(
     client: TestClient, monkeypatch: pytest.MonkeyPatch, text: bytes
@@ -326,7 +384,7 @@ def test_where_all_connections_ask_the_new_one_is_refused(
     client: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("canonym.service.connections.most_connections", lambda: 10)
-    asking = b"POST /v1/link HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n"
+    asking = b"POST /v1/link HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\n"
     answers, n_open, left = _flooded(client, 40, asking)
     assert answers[0].startswith(b"HTTP/1.1 503")
     assert b"Retry-After" in answers[0]

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from fastapi import FastAPI
 
 _PATIENCE = 30  # seconds that open requests have to end in
+SILENCE = 60
+"""Seconds after which a worker that does not answer its parent is ended: most are only busy."""
+
 _M_ARENA_MAX = -8  # of glibc's malloc.h
 
 
@@ -60,6 +63,7 @@ def run_server(
     """
     uvicorn = require("uvicorn", "the service", "service")
     from canonym.service.connections import open_files
+    from canonym.service.logs import start_logging
 
     check_host(host, settings.keys)
     shown = f"[{host}]" if ":" in host else host
@@ -84,13 +88,15 @@ def run_server(
             server_header=False,
             lifespan="on",
             timeout_graceful_shutdown=_PATIENCE,
+            timeout_worker_healthcheck=SILENCE,
             # As many are taken before the first is looked at, some three times over.
             backlog=min(2048, open_files() // 8),
         )
         if workers > 1:
-            from uvicorn.supervisors import Multiprocess
+            from canonym.service.workers import Workers
 
-            Multiprocess(config, sockets=[bound]).run()
+            start_logging(quote=settings.log_mentions)  # each worker starts its own
+            Workers(config, sockets=[bound]).run()
         else:
             uvicorn.Server(config).run(sockets=[bound])
 
