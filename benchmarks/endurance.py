@@ -213,7 +213,11 @@ def stuck(server: Server, reviews: list[int]) -> list[int]:
 def kept(place: str, review: int) -> set[str]:
     """Return the comments of the decisions in a database."""
     with Store(place) as store:
-        return {one.comment for id_ in store.entries(review) for one in store.item(id_).history}
+        return {
+            one.comment
+            for seen in store.entries(review)
+            for one in store.item(seen.item.id).history
+        }
 
 
 def _is_outage(what: str) -> bool:

@@ -307,7 +307,7 @@ def _replayed(history: Sequence[Decision], found: list[str]) -> tuple[str, int |
 def look(place: str, review: int, ledger: Ledger) -> list[str]:
     """Open a database, as the next server does, and return what is wrong in it."""
     with Store(place) as store:
-        entries = [store.item(id_) for id_ in store.entries(review)]
+        entries = [store.item(entry.item.id) for entry in store.entries(review)]
     return problems_of(entries, ledger)
 
 
@@ -322,7 +322,7 @@ def run(place: str, folder: Path, workers: int, writes: int, seed: str) -> dict[
     try:
         review = begin_review(service)
         with Store(place) as store:
-            items = list(store.entries(review))
+            items = [entry.item.id for entry in store.entries(review)]
         people = [
             Person(f"person {n}", service, review, items, ledger, random.Random(f"{seed} {n}"))
             for n in range(PEOPLE)
@@ -339,7 +339,11 @@ def run(place: str, folder: Path, workers: int, writes: int, seed: str) -> dict[
         service.stop()
     problems += look(place, review, ledger)
     with Store(place) as store:
-        there = {one.comment for id_ in store.entries(review) for one in store.item(id_).history}
+        there = {
+            one.comment
+            for seen in store.entries(review)
+            for one in store.item(seen.item.id).history
+        }
     return {
         "acknowledged": len(ledger.acknowledged),
         "kills": kills,

@@ -19,7 +19,7 @@ class Cluster:
 
     def __init__(self, programs: Path, folder: str) -> None:
         self._programs = programs
-        self._folder = folder
+        self.folder = folder
         self._as_user: list[str] = []
         if os.geteuid() == 0:  # its server refuses to run as root
             shutil.chown(folder, "postgres", "postgres")
@@ -28,13 +28,13 @@ class Cluster:
 
     def _run(self, program: str, *arguments: str) -> None:
         path = str(self._programs / program)
-        command = [*self._as_user, path, "-D", f"{self._folder}/data", *arguments]
+        command = [*self._as_user, path, "-D", f"{self.folder}/data", *arguments]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL, cwd="/", timeout=120)
 
     def start(self) -> None:
         """Start the server, and wait until it answers."""
-        options = f"-c listen_addresses='' -k {self._folder}"
-        self._run("pg_ctl", "-w", "-l", f"{self._folder}/log", "-o", options, "start")
+        options = f"-c listen_addresses='' -k {self.folder}"
+        self._run("pg_ctl", "-w", "-l", f"{self.folder}/log", "-o", options, "start")
 
     def stop(self, mode: str = "immediate") -> None:
         """Stop the server."""
@@ -42,7 +42,7 @@ class Cluster:
 
     def address(self, name: str) -> str:
         """Return the address of a database."""
-        return f"postgresql://canonym@/{name}?host={self._folder}"
+        return f"postgresql://canonym@/{name}?host={self.folder}"
 
     def execute(self, statement: str) -> None:
         """Run a statement for the whole cluster."""

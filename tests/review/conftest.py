@@ -48,7 +48,7 @@ def review_of(store: Store, mentions: list[str], linker: Linker | None = None) -
 
 def item_of(store: Store, review: int, mention: str) -> Entry:
     """Return the item of a mention, with its history."""
-    found = [one for one in store.entries(review).values() if one.item.mention == mention]
+    found = [one for one in store.entries(review) if one.item.mention == mention]
     return store.item(found[0].item.id)
 
 

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+import weakref
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,6 +16,7 @@ import pytest
 from canonym import Concept, Linker, Name
 from canonym.errors import InvalidInput
 from canonym.exchange.decisions import read_reviews
+from canonym.review.database import Unreachable
 from canonym.review.export import FORMATS, export_review
 from canonym.review.lessons import Lessons, lessons_of
 from canonym.review.mappings import Choices
@@ -68,7 +70,7 @@ class Made(NamedTuple):
         return list(csv.DictReader(lines, delimiter=delimiter))
 
     def decide(self, place: int, kind: str, *concepts: tuple[str, str], comment: str = "") -> None:
-        item = list(self.store.entries(self.review).values())[place].item
+        item = list(self.store.entries(self.review))[place].item
         given = tuple(snapshot(self.linker.terminology, *one) for one in concepts)
         who = "Ann|Bär"
         self.store.decide(item.id, Given(kind, given, comment), version=item.version, who=who)
@@ -109,6 +111,37 @@ def _learned(path: Path) -> dict[str, set[tuple[str, str]]]:
         "forbidden": {(one.text, one.id) for one in found if not one.reason and not one.accepted},
         "over": {(one.text, one.id or "") for one in found if one.reason and one.id},
     }
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_a_file_is_whole_where_the_database_goes_away(made: Made, format: str) -> None:
+    choices = Choices(source_vocabulary="WARDS")
+    whole = b"".join(
+        export_review(made.store, made.review, format, made.linker.terminology, choices)
+    )
+    pieces = export_review(made.store, made.review, format, made.linker.terminology, choices)
+    path = Path(str(made.store._engine.url.database))
+    path.rename(path.with_suffix(".gone"))
+    with pytest.raises(Unreachable):
+        made.store.review(made.review)
+    assert b"".join(pieces) == whole
+
+
+def test_few_rows_are_in_memory_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("canonym.review.store._READ", 50)
+    alive: list[weakref.ref[Any]] = []
+    most = 0
+    with Store(str(tmp_path / "reviews.db")) as store:
+        table = as_table(["term"], [[f"name {n}"] for n in range(1000)])
+        review = store.create("long", "small", table, who="ann")
+        for row, entry in store.rows(review):
+            assert entry is not None
+            alive += [weakref.ref(row), weakref.ref(entry.item)]
+            alive = [one for one in alive if one() is not None]
+            most = max(most, len(alive))
+        items = sum(1 for _ in store.entries(review))
+    assert items == 1000
+    assert most <= 4 * 50 + 10
 
 
 @pytest.mark.parametrize("format", ["csv", "tsv", "xlsx", "sssom", "usagi", "fhir"])
@@ -468,10 +501,10 @@ def test_what_was_accepted_unseen_teaches_no_index(
 
 
 def test_lessons_are_of_what_people_looked_at(accepted: Made) -> None:
-    entries = accepted.store.entries(accepted.review).values()
+    entries = accepted.store.entries(accepted.review)
     assert lessons_of(entries, accepted.linker.terminology) == Lessons([], [])
     accepted.decide(1, "link", ("OMOP:3", "equal"))
-    entries = accepted.store.entries(accepted.review).values()
+    entries = accepted.store.entries(accepted.review)
     names = lessons_of(entries, accepted.linker.terminology).names
     assert [name.text for name in names] == ["hip fractures"]
 
@@ -480,5 +513,5 @@ def test_what_was_accepted_unseen_opens_again_when_its_concept_is_gone(accepted:
     link_again = make_linker(RECORDS[2:])
     accepted.store.aim(accepted.review, link_again.fingerprint)
     link(accepted.store, accepted.review, link_again)
-    states = [one.item.state for one in accepted.store.entries(accepted.review).values()]
+    states = [one.item.state for one in accepted.store.entries(accepted.review)]
     assert states == ["reopened", "linked", "linked"]

@@ -54,11 +54,11 @@ def test_linking_that_was_stopped_goes_on_where_it_was(store: Store, linker: Lin
     calls = iter([False, True])
     link_waiting(store, review, lambda work: work(linker), lambda: next(calls))
     assert store.progress(review)["waiting"] == 36
-    versions = {id_: one.item.version for id_, one in store.entries(review).items()}
+    versions = {one.item.id: one.item.version for one in store.entries(review)}
     assert sorted(set(versions.values())) == [1, 2]
     link(store, review, linker)
     assert store.progress(review)["waiting"] == 0
-    assert {one.item.version for one in store.entries(review).values()} == {2}
+    assert {one.item.version for one in store.entries(review)} == {2}
 
 
 def test_what_was_decided_while_it_is_linked_stays(store: Store, linker: Linker) -> None:
@@ -171,7 +171,7 @@ def test_decisions_teach_names_and_pairs(store: Store, linker: Linker) -> None:
     _decide(store, linker, review, "sugar disease", "X:2")
     _decide(store, linker, review, "hip thing", "X:4", "X:1")  # several: no name
     _decide(store, linker, review, "heart")
-    found = lessons_of(store.entries(review).values(), linker.terminology)
+    found = lessons_of(store.entries(review), linker.terminology)
     assert [(one.text, one.concept_id) for one in found.names] == [("sugar disease", "X:2")]
     proposed = item_of(store, review, "heart").item.proposal["concepts"][0]["id"]
     assert ("heart", proposed) in found.forbidden
@@ -182,7 +182,7 @@ def test_the_queue_follows_what_was_taught(store: Store) -> None:
     own = make_linker(RECORDS)
     review = review_of(store, ["sugar disease", "sugar diseases"], own)
     _decide(store, own, review, "sugar disease", "X:2")
-    own.synonyms.update(*lessons_of(store.entries(review).values(), own.terminology))
+    own.synonyms.update(*lessons_of(store.entries(review), own.terminology))
     link(store, review, own)
     assert item_of(store, review, "sugar disease").item.state == "linked"
     best = item_of(store, review, "sugar diseases").item.proposal["candidates"][0]
@@ -193,7 +193,7 @@ def test_decisions_are_exported_beside_the_rows(store: Store, linker: Linker) ->
     review = review_of(store, ["heart attack", "=1+1", "broken hip"], linker)
     _decide(store, linker, review, "heart attack", "X:1", "X:0")
     _decide(store, linker, review, "=1+1")
-    text = "".join(export.lines(store, review, "csv"))
+    text = b"".join(export.export_review(store, review, "csv")).decode()
     rows = list(csv.DictReader(io.StringIO(text)))
     assert [row["mention"] for row in rows] == ["heart attack", "'=1+1", "broken hip"]
     assert [row["canonym_state"] for row in rows] == ["linked", "nil", "open"]
@@ -201,7 +201,7 @@ def test_decisions_are_exported_beside_the_rows(store: Store, linker: Linker) ->
     assert rows[0]["canonym_relation"] == "equal|equal"
     assert (rows[0]["canonym_by"], rows[2]["canonym_by"]) == ("ann", "")
     assert rows[2]["canonym_proposed_id"] == "X:4"
-    tabs = "".join(export.lines(store, review, "tsv")).splitlines()
+    tabs = b"".join(export.export_review(store, review, "tsv")).decode().splitlines()
     assert tabs[0].split("\t")[:2] == ["mention", "canonym_mention"]
 
 

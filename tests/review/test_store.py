@@ -37,12 +37,12 @@ def test_a_mention_with_its_context_is_decided_once_for_all_rows(store: Store) -
         ["text", "near", "n"], rows, column="text", context_column="near", frequency_column="n"
     )
     review = store.create("colds", "small", table, who="ann")
-    found = [entry.item for entry in store.entries(review).values()]
+    found = [entry.item for entry in store.entries(review)]
     assert [(one.mention, one.context, one.frequency) for one in found] == [
         ("cold", "winter", 5),
         ("cold", "nose", 1),
     ]
-    assert [(row.cells, row.item_id) for row in store.rows(review)] == [
+    assert [(row.cells, entry and entry.item.id) for row, entry in store.rows(review)] == [
         (rows[0], found[0].id),
         (rows[1], found[0].id),
         (rows[2], found[1].id),

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import IO, NamedTuple
 
 from canonym import __version__
 from canonym.corpora.gold import written_ids
@@ -31,6 +32,7 @@ COLUMNS = (
 CORPUS_COLUMNS = ("document", "mention", "ids", "rule", "context")
 """Columns of the mentions that an encoder can learn from."""
 
+_PIECE = 65_536  # bytes
 _ACCEPTED = "accepted"  # the state of what is linked unseen, which others take for no decision
 
 
@@ -76,43 +78,49 @@ def export_review(
 ) -> Iterator[bytes]:
     """Return the pieces of a file in a format of `FORMATS`.
 
-    All errors are raised before the first piece. See `canonym.review.mappings.write_mappings` for
-    the `terminology` and the `choices`.
+    It is made before the first piece, on the disk: no error comes later, and neither a reader who
+    is slow nor a database that goes away cuts it off. See `canonym.review.mappings.write_mappings`
+    for the `terminology` and the `choices`.
     """
-    if format in ("csv", "tsv"):
-        return (line.encode() for line in lines(store, review_id, format))
-    if format == "xlsx":
-        return iter([_workbook(store, review_id)])
-    stream = io.StringIO()
-    if format == "corpus":
-        _write_corpus(stream, store, review_id)
-    else:
-        write_mappings(stream, store, review_id, format, terminology, choices)
-    return iter([stream.getvalue().encode()])
+    with contextlib.ExitStack() as opened:
+        file = opened.enter_context(tempfile.TemporaryFile(prefix="canonym-"))
+        if format == "xlsx":
+            _write_workbook(file, store, review_id)
+        else:
+            stream = io.TextIOWrapper(file, encoding="utf-8", newline="")
+            if format in ("csv", "tsv"):
+                _write_table(stream, store, review_id, format)
+            elif format == "corpus":
+                _write_corpus(stream, store, review_id)
+            else:
+                write_mappings(stream, store, review_id, format, terminology, choices)
+            stream.detach()
+        file.seek(0)
+        return _pieces(file, opened.pop_all())
+
+
+def _pieces(file: IO[bytes], opened: contextlib.ExitStack) -> Iterator[bytes]:
+    with opened:
+        yield from iter(lambda: file.read(_PIECE), b"")
 
 
 # --- tables ---------------------------------------------------------------------------------------
 
 
-def lines(store: Store, review_id: int, format: str) -> Iterator[str]:
-    """Yield the lines of a table of decisions, one for each row that was given, in order.
+def _write_table(stream: IO[str], store: Store, review_id: int, format: str) -> None:
+    """Write a table of decisions, a line for each row that was given, in order.
 
     Cells that a spreadsheet may take for a formula get an apostrophe before them.
     """
-    buffer = io.StringIO()
-    writer = csv.writer(buffer, delimiter="," if format == "csv" else "\t", lineterminator="\n")
+    writer = csv.writer(stream, delimiter="," if format == "csv" else "\t", lineterminator="\n")
     for cells, added in _rows(store, review_id):
         writer.writerow([guarded(cell) for cell in (*cells, *added)])
-        yield buffer.getvalue()
-        buffer.seek(0)
-        buffer.truncate()
 
 
-def _workbook(store: Store, review_id: int) -> bytes:
-    """Return the workbook that the review was begun from, with more columns, or a new one."""
+def _write_workbook(stream: IO[bytes], store: Store, review_id: int) -> None:
+    """Write the workbook that the review was begun from, with more columns, or a new one."""
     from canonym.export.excel import extend_workbook, write_workbook
 
-    stream = io.BytesIO()
     kept, rows = store.workbook(review_id), _rows(store, review_id)
     with tempfile.TemporaryDirectory(prefix="canonym-") as folder:
         path = Path(folder) / "workbook"
@@ -120,7 +128,7 @@ def _workbook(store: Store, review_id: int) -> bytes:
             path.write_bytes(kept.content)
         if kept is None or workbook_suffix(path) != ".xlsx":
             write_workbook(stream, ([*cells, *added] for cells, added in rows))
-            return stream.getvalue()
+            return
         header, *decided = (added for _, added in rows)
         shown = Path(store.review(review_id).name)
         choice = SheetChoice(kept.sheet, kept.header_row)
@@ -131,15 +139,13 @@ def _workbook(store: Store, review_id: int) -> bytes:
         except ReadError as error:
             problem = f"the workbook cannot be given back: {error.problem}"
             raise InvalidInput(f"{problem}; export the table as CSV") from error
-    return stream.getvalue()
 
 
 def _rows(store: Store, review_id: int) -> Iterator[tuple[list[str], list[str]]]:
     """Yield the header and the rows that were given, and beside each what was decided."""
-    entries, comments = store.entries(review_id), store.comments(review_id)
+    comments = store.comments(review_id)
     yield store.review(review_id).columns, [*map(prefixed, COLUMNS)]
-    for row in store.rows(review_id):
-        entry = entries.get(row.item_id or 0)
+    for row, entry in store.rows(review_id):
         if entry is None:
             yield row.cells, [""] * len(COLUMNS)
         else:
@@ -179,14 +185,14 @@ def _relations(entry: Entry, decision: Decision) -> list[str]:
 # --- mentions to learn from -----------------------------------------------------------------------
 
 
-def _write_corpus(stream: io.StringIO, store: Store, review_id: int) -> None:
+def _write_corpus(stream: IO[str], store: Store, review_id: int) -> None:
     """Write the mentions that people looked at and decided, each as a document of its own.
 
     What is only broader, narrower, close or related is no gold id, and left out.
     """
     writer = csv.writer(stream, delimiter="\t", lineterminator="\n")
     writer.writerow(CORPUS_COLUMNS)
-    for entry in store.entries(review_id).values():
+    for entry in store.entries(review_id):
         mention = _gold(entry)
         if mention is not None:
             document = f"review-{review_id}-{entry.item.id}"

@@ -58,6 +58,18 @@ class Choices(NamedTuple):
     date: str = ""
 
 
+class _Survey(NamedTuple):
+    """What has to be known of all items before the first of them is written.
+
+    It is how many contexts each mention has, which concepts are meant by one, and how often the
+    prefixes of ids occur.
+    """
+
+    contexts: Counter[str]
+    meant: set[tuple[str, str]]
+    prefixes: Counter[str]
+
+
 class _Case(NamedTuple):
     """A mention with its code, what is claimed, the cells of a row, and how often it occurs."""
 
@@ -87,14 +99,18 @@ def write_mappings(
         If a column is missing, or the format cannot hold the concepts.
     """
     review = store.review(review_id)
-    cases = list(_cases(store, review, terminology, choices))
-    origin = _origin(review, terminology, (case.entry for case in cases), choices.date)
+    survey = _survey(store, review_id, prefixes=terminology is None)
+    cases = _cases(store, review, survey, terminology, choices)
+    known = tuple(prefix for prefix, _ in survey.prefixes.most_common()) or ("",)
+    origin = Origin(__version__, review.fingerprint, known, date=choices.date)
+    if terminology is not None:
+        origin = origin_of(terminology, review.fingerprint, choices.date)
     if format == "usagi":
         _write_usagi(stream, review, cases, origin, choices)
         return
-    decided = [
+    decided = (
         case for case in cases if (decision := case.entry.decision) and decision.kind in DECIDED
-    ]
+    )
     if format == "omop":
         _write_omop(stream, decided, origin, terminology, choices)
         return
@@ -166,7 +182,11 @@ def _write_omop(
 
 
 def _cases(
-    store: Store, review: Review, terminology: Terminology | None, choices: Choices
+    store: Store,
+    review: Review,
+    survey: _Survey,
+    terminology: Terminology | None,
+    choices: Choices,
 ) -> Iterator[_Case]:
     """Yield each mention once, or with a column of codes once for each row.
 
@@ -182,62 +202,37 @@ def _cases(
 
     by_row = bool(choices.code_column or choices.frequency_column)
     codes = Codes(place(choices.code_column), place(choices.frequency_column))
-    entries = store.entries(review.id)
-    contexts = Counter(entry.item.mention for entry in entries.values())
-    claimed = _claimed(entries, store.comments(review.id), terminology)
+    comments = store.comments(review.id)
     seen: set[int] = set()
-    for row in store.rows(review.id):
-        entry = entries.get(row.item_id or 0)
+    for row, entry in store.rows(review.id):
         if entry is None or (not by_row and entry.item.id in seen):
             continue
         seen.add(entry.item.id)
         code = codes.code(entry.item.mention, row.cells)
-        if contexts[entry.item.mention] > 1 and entry.item.context:
+        if survey.contexts[entry.item.mention] > 1 and entry.item.context:
             code = f"{code} [{entry.item.context}]"
         frequency = codes.frequency(row.cells) if by_row else entry.item.frequency
-        yield _Case(code, entry, claimed[entry.item.id], row.cells, frequency)
+        claims = claims_of(entry, terminology, comments.get(entry.item.id, ()))
+        claims = [claim for claim in claims if _holds(claim, survey)]
+        yield _Case(code, entry, claims, row.cells, frequency)
 
 
-def _claimed(
-    entries: Mapping[int, Entry],
-    comments: Mapping[int, Sequence[Decision]],
-    terminology: Terminology | None,
-) -> dict[int, list[Claim]]:
-    """Return what is claimed of each item; what is meant in one context is refused in none."""
-    meant = {
-        (normalise(entry.item.mention), id_)
-        for entry in entries.values()
-        for id_ in decided_ids(entry.decision)
-    }
-
-    def holds(claim: Claim) -> bool:
-        id_ = claim.candidate.id if claim.candidate else ""
-        return claim.relation != "refused" or (normalise(claim.text), id_) not in meant
-
-    return {
-        id_: [
-            claim for claim in claims_of(entry, terminology, comments.get(id_, ())) if holds(claim)
-        ]
-        for id_, entry in entries.items()
-    }
+def _survey(store: Store, review_id: int, *, prefixes: bool) -> _Survey:
+    survey = _Survey(Counter(), set(), Counter())
+    for entry in store.entries(review_id, proposals=prefixes):
+        survey.contexts[entry.item.mention] += 1
+        form, ids = normalise(entry.item.mention), decided_ids(entry.decision)
+        survey.meant.update((form, id_) for id_ in ids)
+        if prefixes:
+            proposed = [concept["id"] for concept in entry.item.proposal.get("concepts", ())]
+            survey.prefixes.update(split_id(id_)[0] for id_ in (*proposed, *ids))
+    return survey
 
 
-def _origin(
-    review: Review, terminology: Terminology | None, entries: Iterable[Entry], date: str
-) -> Origin:
-    if terminology is not None:
-        return origin_of(terminology, review.fingerprint, date)
-    prefixes = Counter(
-        split_id(concept["id"])[0]
-        for entry in entries
-        for concept in (*entry.item.proposal.get("concepts", ()), *_concepts(entry))
-    )
-    known = tuple(prefix for prefix, _ in prefixes.most_common()) or ("",)
-    return Origin(__version__, review.fingerprint, known, date=date)
-
-
-def _concepts(entry: Entry) -> Sequence[Mapping[str, Any]]:
-    return entry.decision.concepts if entry.decision else ()
+def _holds(claim: Claim, survey: _Survey) -> bool:
+    """Tell whether a claim stands: what is meant in one context is refused in none."""
+    id_ = claim.candidate.id if claim.candidate else ""
+    return claim.relation != "refused" or (normalise(claim.text), id_) not in survey.meant
 
 
 def comment_of(decision: Decision | None, further: Iterable[Decision]) -> str:

@@ -12,7 +12,7 @@ from itertools import islice
 from typing import Any, NamedTuple, Self, TypeVar
 
 from sqlalchemy import JSON, ColumnElement, Select, Text, cast, event, func, insert, literal, select
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, defer
 
 from canonym.errors import InvalidInput
 from canonym.exchange.mappings import UNSEEN
@@ -61,7 +61,8 @@ ORDERS: dict[str, tuple[Any, ...]] = {
 }
 """Orders of a queue; what is equal in one is in that of the rows."""
 
-_BATCH = 1000
+_BATCH = 1000  # rows that are written at once
+_READ = 200  # items that are in memory at a time; a proposal takes 10 kB
 _LONGEST_KEY = 500  # characters; longer ones no index of a database takes
 _BETWEEN = "\n"  # ids of a key, which may have a space in them
 _MOST_ALIKE = 200
@@ -250,7 +251,7 @@ class Store:
         """Return the first items that wait to be linked, with the decision that counts."""
         with self._reading() as session:
             waiting = _waiting(_found(session.get(Review, id), "review", id))
-            return _entries(session, waiting.order_by(Item.id).limit(limit))
+            return list(_entries(session, waiting.order_by(Item.id).limit(limit)))
 
     def propose(self, fingerprint: str, proposals: Iterable[tuple[Item, Proposed]]) -> None:
         """Keep what an index proposes for items, where nobody changed them meanwhile.
@@ -330,11 +331,15 @@ class Store:
             items, key=lambda other: (not same_words(item, other), -_likeness(item, other))
         )
 
-    def entries(self, id: int) -> dict[int, Entry]:
-        """Return all items of a review with what counts, by id."""
+    def entries(self, id: int, *, proposals: bool = True) -> Iterator[Entry]:
+        """Yield all items of a review with what counts, in order; few are in memory at a time.
+
+        Without `proposals`, which are the most of an item, those are not read.
+        """
         with self._reading() as session:
-            entries = _entries(session, select(Item).where(Item.review_id == id).order_by(Item.id))
-            return {entry.item.id: entry for entry in entries}
+            items = select(Item).where(Item.review_id == id).order_by(Item.id)
+            items = items.options(*([] if proposals else [defer(Item.proposal, raiseload=True)]))
+            yield from _entries(session, items.execution_options(yield_per=_READ))
 
     def comments(self, id: int) -> dict[int, list[Decision]]:
         """Return what was only commented on the items of a review, in order, by item."""
@@ -346,11 +351,14 @@ class Store:
                 by_item.setdefault(decision.item_id, []).append(decision)
         return by_item
 
-    def rows(self, id: int) -> Iterator[Row]:
-        """Yield the rows of the table as they were given, in order."""
+    def rows(self, id: int) -> Iterator[tuple[Row, Entry | None]]:
+        """Yield the rows of the table as they were given, in order, each with its item, if any."""
+        rows = select(Row, Item, Decision).outerjoin(Item, Item.id == Row.item_id)
+        rows = rows.outerjoin(Decision, Decision.id == Item.decision_id)
+        rows = rows.where(Row.review_id == id).order_by(Row.number)
         with self._reading() as session:
-            rows = select(Row).where(Row.review_id == id).order_by(Row.number)
-            yield from session.scalars(rows.execution_options(yield_per=_BATCH))
+            for row, item, decision in session.execute(rows.execution_options(yield_per=_READ)):
+                yield row, Entry(item, decision) if item else None
 
     # --- deciding ---------------------------------------------------------------------------------
 
@@ -568,9 +576,9 @@ def _count(selected: Select[Any]) -> Select[int]:
     return select(func.count()).select_from(selected.subquery())
 
 
-def _entries(session: Session, selected: Select[Item]) -> list[Entry]:
+def _entries(session: Session, selected: Select[Item]) -> Iterator[Entry]:
     joined = selected.outerjoin(Decision, Decision.id == Item.decision_id).add_columns(Decision)
-    return [Entry(item, decision) for item, decision in session.execute(joined)]
+    return (Entry(item, decision) for item, decision in session.execute(joined))
 
 
 def _found(row: _T | None, what: str, id: int) -> _T:

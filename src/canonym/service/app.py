@@ -28,6 +28,7 @@ from canonym.service.state import State
 from canonym.service.work import Work
 
 _LARGE_AT_ONCE = 2
+_MOST_WAITING = 16  # exports and the like
 
 
 def make_app(settings: Settings) -> FastAPI:
@@ -43,6 +44,7 @@ def make_app(settings: Settings) -> FastAPI:
         Reviews(settings.reviews, served),
         asyncio.Semaphore(_LARGE_AT_ONCE),
         Uploads(),
+        Work(1, _MOST_WAITING, lambda _: None, "exports"),
     )
 
     @contextlib.asynccontextmanager
@@ -53,6 +55,7 @@ def make_app(settings: Settings) -> FastAPI:
         yield
         state.reviews.close()
         state.work.close()
+        state.whole.close()
         state.access.close()
         metrics.close()
 

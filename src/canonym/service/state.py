@@ -17,7 +17,10 @@ from canonym.service.work import Work
 
 
 class State(NamedTuple):
-    """Settings, indexes by name, counts, threads, access, reviews, and room for what is large."""
+    """Settings, indexes by name, counts, threads, access, reviews, and room for what is large.
+
+    What reads the `whole` of a review is done one after the other: it takes time and memory.
+    """
 
     settings: Settings
     served: dict[str, Served]
@@ -27,6 +30,7 @@ class State(NamedTuple):
     reviews: Reviews
     large: asyncio.Semaphore
     uploads: Uploads
+    whole: Work
 
     def find(self, name: str | None) -> Served:
         """Return the index of that name; where there is one index only, it needs no name."""

@@ -20,13 +20,17 @@ _Waiting = list[tuple[Any, asyncio.Future[Any]]]
 class Work:
     """Threads that link, and room for batches that wait for one.
 
-    `report` is called with 1 for each batch that comes, and with -1 when it is done.
+    `report` is called with 1 for each batch that comes, and with -1 when it is done. Who is refused
+    is told `what` they are.
     """
 
-    def __init__(self, threads: int, queue: int, report: Callable[[int], None]) -> None:
+    def __init__(
+        self, threads: int, queue: int, report: Callable[[int], None], what: str = "batches"
+    ) -> None:
         self._threads = ThreadPoolExecutor(threads, thread_name_prefix="link")
         self._room = threads + queue
         self._report = report
+        self._what = what
         self._waiting: dict[Hashable, _Waiting] = {}
         self._lock = threading.Lock()
 
@@ -59,7 +63,7 @@ class Work:
 
     def _start(self, work: Callable[[], _T]) -> asyncio.Future[_T]:
         if not self._room:
-            raise busy("too many batches are waiting to be linked")
+            raise busy(f"too many {self._what} are waiting")
         self._change(+1)
         context = contextvars.copy_context()
         loop = asyncio.get_running_loop()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from http import HTTPStatus
 from itertools import islice
 from typing import Annotated, Any, Literal
@@ -28,6 +29,7 @@ from canonym.review.store import (
     same_words,
 )
 from canonym.review.table import Layout, as_table, clean
+from canonym.service.bodies import give_memory_back
 from canonym.service.problems import Problem
 from canonym.service.review import schemas
 from canonym.service.review.reviewer import NEEDS_REVIEWER, Reviewer
@@ -413,8 +415,7 @@ def decide_none(
 
 
 def _lessons(state: State, review_id: int, opened: Opened) -> Lessons:
-    entries = state.reviews.store.entries(review_id).values()
-    found = lessons_of(entries, opened.terminology)
+    found = lessons_of(state.reviews.store.entries(review_id), opened.terminology)
     added = {(one.text, one.concept_id) for one in opened.linker.synonyms}
     denied = set(opened.linker.synonyms.forbidden)
     return Lessons(
@@ -424,39 +425,53 @@ def _lessons(state: State, review_id: int, opened: Opened) -> Lessons:
 
 
 @router.get("/reviews/{review_id}/lessons", response_model=schemas.LessonsAnswer)
-def lessons(review_id: Id, state: Shared) -> dict[str, int]:
+async def lessons(review_id: Id, state: Shared) -> dict[str, int]:
     """Count what the decisions could teach the index."""
-    _, served = _served(state, review_id)
-    found = served.use(lambda opened: _lessons(state, review_id, opened))
-    return {"names": len(found.names), "forbidden": len(found.forbidden)}
+
+    def count() -> dict[str, int]:
+        _, served = _served(state, review_id)
+        learned = served.use(lambda opened: _lessons(state, review_id, opened))
+        return {"names": len(learned.names), "forbidden": len(learned.forbidden)}
+
+    return await state.whole.run(count)
 
 
 @router.post("/reviews/{review_id}/lessons", response_model=schemas.LessonsAnswer)
-def teach(review_id: Id, state: Shared) -> dict[str, int]:
+async def teach(review_id: Id, state: Shared) -> dict[str, int]:
     """Add accepted mentions as names, forbid proposals that were refused, and link again."""
-    _, served = _served(state, review_id)
-    names, forbidden = served.change(
-        lambda opened: opened.linker.synonyms.update(*_lessons(state, review_id, opened))
-    )
-    _link_again(state, review_id)
-    return {"names": names, "forbidden": forbidden}
+
+    def learn() -> dict[str, int]:
+        _, served = _served(state, review_id)
+        names, forbidden = served.change(
+            lambda opened: opened.linker.synonyms.update(*_lessons(state, review_id, opened))
+        )
+        _link_again(state, review_id)
+        return {"names": names, "forbidden": forbidden}
+
+    return await state.whole.run(learn)
 
 
 @router.get("/reviews/{review_id}/export", response_class=StreamingResponse)
-def export_decisions(
+async def export_decisions(
     review_id: Id,
     state: Shared,
     chosen: Annotated[schemas.ExportChoices, Query()],
 ) -> StreamingResponse:
     """Return the decisions: beside the rows that were given, as mappings, or as a corpus."""
-    _, served = _served(state, review_id)
     given = chosen.model_dump(exclude={"format"})
     choices = Choices(domains=given.pop("domain"), **given)
-    pieces = served.use(
-        lambda opened: export_review(
-            state.reviews.store, review_id, chosen.format, opened.terminology, choices
-        )
-    )
+
+    def make() -> Iterator[bytes]:
+        _, served = _served(state, review_id)
+        store, format = state.reviews.store, chosen.format
+        try:
+            return served.use(
+                lambda opened: export_review(store, review_id, format, opened.terminology, choices)
+            )
+        finally:
+            give_memory_back()
+
+    pieces = await state.whole.run(make)
     suffix, media_type = FORMATS[chosen.format]
     return StreamingResponse(
         pieces,
