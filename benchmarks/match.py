@@ -158,7 +158,7 @@ def answers_of(
 def serving(index: Path, **settings: Any) -> TestClient:
     """Return a client of the service, with a large enough body for abstracts."""
     app = create_app(Settings(index=(f"index={index}",), max_body=100_000_000, **settings))
-    return TestClient(app)
+    return TestClient(app, "http://localhost")
 
 
 # --- counting -------------------------------------------------------------------------------------

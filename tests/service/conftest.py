@@ -46,6 +46,9 @@ RECORDS = [
     Xref("X:3", "D434", "alternative"),
 ]
 
+BASE = "http://localhost:8000"
+"""Where clients find the service."""
+
 ANYTHING = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
@@ -92,7 +95,7 @@ def sure_index(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def client(index: Path) -> Iterator[TestClient]:
     """A client of a service with one terminology, called ``small``, and no keys."""
-    with TestClient(create_app(Settings(index=(str(index),)))) as client:
+    with TestClient(create_app(Settings(index=(str(index),))), BASE) as client:
         yield client
 
 
@@ -102,7 +105,7 @@ def serving() -> Iterator[Callable[..., TestClient]]:
     started: list[TestClient] = []
 
     def start(**settings: Any) -> TestClient:
-        client = TestClient(create_app(Settings(**settings)))
+        client = TestClient(create_app(Settings(**settings)), BASE)
         client.__enter__()
         started.append(client)
         return client

@@ -545,7 +545,7 @@ def test_terminologies_are_described(client: TestClient, linker: Linker) -> None
         "languages": {"de": 1, "en": 15},
         "encoders": ["chargrams"],
         "confidence": False,
-        "reconciliation": "http://testserver/reconcile/small",
+        "reconciliation": "http://localhost:8000/reconcile/small",
     }
 
 

@@ -17,6 +17,7 @@ from canonym.service import Settings, create_app, logs
 from canonym.service.access import Buckets
 from canonym.service.keys import Keys
 from tests.logs import Log
+from tests.service.conftest import BASE
 
 Serving = Callable[..., TestClient]
 
@@ -28,7 +29,7 @@ def test_the_service_is_alive_and_ready(client: TestClient) -> None:
 
 def test_a_service_whose_indexes_are_not_open_is_not_ready(index: Path) -> None:
     # Without the lifespan nothing is opened.
-    client = TestClient(create_app(Settings(index=(f"a={index}", f"b={index}"))))
+    client = TestClient(create_app(Settings(index=(f"a={index}", f"b={index}"))), BASE)
     assert client.get("/healthz").status_code == 200
     waiting = client.get("/readyz")
     assert (waiting.status_code, waiting.json()["detail"]) == (503, "not open yet: a, b")
@@ -40,7 +41,7 @@ def test_errors_are_problem_details_with_all_headers(client: TestClient) -> None
         ("GET", "/nothing", 404, "Not Found"),
         ("PUT", "/healthz", 405, "Method Not Allowed"),
     ):
-        answer = client.request(method, path, headers={"Origin": "https://example.org"})
+        answer = client.request(method, path, headers={"Origin": BASE})
         assert answer.status_code == status
         assert answer.headers["content-type"] == "application/problem+json"
         assert answer.json()["title"] == title
@@ -59,8 +60,8 @@ def test_a_request_keeps_its_id_or_gets_one(client: TestClient) -> None:
         assert re.fullmatch(r"[0-9a-f]{16}", made)
 
 
-def test_other_origins_may_ask_before(client: TestClient) -> None:
-    asked = client.options(
+def test_other_origins_may_ask_before(serving: Serving, index: Path) -> None:
+    asked = serving(index=(str(index),), allow_origin=("https://example.org",)).options(
         "/healthz",
         headers={
             "Origin": "https://example.org",
@@ -97,7 +98,7 @@ def test_an_index_that_fails_gives_500_without_a_trace(
 
     monkeypatch.setattr("canonym.service.metrics.Metrics.text", fail)
     client = serving(index=(str(index),))
-    answer = client.get("/metrics", headers={"Origin": "https://x.org", "X-Request-ID": "r1"})
+    answer = client.get("/metrics", headers={"Origin": BASE, "X-Request-ID": "r1"})
     assert answer.status_code == 500
     assert answer.headers["access-control-allow-origin"] == "*"
     assert answer.json() == {

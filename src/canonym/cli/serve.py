@@ -126,6 +126,14 @@ _limits = with_options(
     metavar="URL",
     help="Address at which clients reach the service, behind a proxy.",
 )
+@_option(
+    "--allow-origin",
+    multiple=True,
+    metavar="ORIGIN",
+    help="Origin whose pages may ask a service without keys, such as https://example.org, or * for "
+    "all of them. Can be repeated. Without any, the service's own pages, and OpenRefine on this "
+    "machine.",
+)
 def serve(ctx: click.Context, host: str, port: int, workers: int, **settings: Any) -> None:
     """Serve linking, reconciliation and pages for people over HTTP.
 

@@ -8,7 +8,6 @@ import functools
 from collections.abc import AsyncIterator
 
 from fastapi import FastAPI
-from fastapi.middleware.cors import CORSMiddleware
 from starlette.routing import BaseRoute
 
 from canonym import __version__
@@ -18,6 +17,7 @@ from canonym.service.fhir import routes as fhir
 from canonym.service.home import routes as home
 from canonym.service.metrics import Metrics
 from canonym.service.middleware import Surroundings
+from canonym.service.origins import Origins
 from canonym.service.reconcile.routes import make_router
 from canonym.service.review import pages, routes
 from canonym.service.review.jobs import Reviews
@@ -74,13 +74,7 @@ def make_app(settings: Settings) -> FastAPI:
     app.state.canonym = state
     problems.add_handlers(app)
     app.add_middleware(Surroundings, metrics=metrics, max_body=settings.max_body)
-    app.add_middleware(
-        CORSMiddleware,
-        allow_origins=["*"],
-        allow_methods=["GET", "POST", "DELETE"],
-        allow_headers=["*"],
-        expose_headers=["X-Request-ID", "Retry-After", "Content-Language"],
-    )
+    app.add_middleware(Origins, settings=settings)
     return app
 
 

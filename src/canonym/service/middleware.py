@@ -17,6 +17,7 @@ from canonym.regex import regex
 from canonym.service import logs
 from canonym.service.bodies import Arriving, Body
 from canonym.service.metrics import Metrics
+from canonym.service.origins import REFUSED
 from canonym.service.problems import ProblemResponse
 
 _log = logging.getLogger(__name__)
@@ -69,7 +70,9 @@ class Surroundings:
                 raise ClientDisconnect from error
 
         body = Body(scope, receive, self._max_body, self._arriving)
-        app = _TWO_LENGTHS if {"content-length", "transfer-encoding"} <= {*headers} else self._app
+        app = scope.get(REFUSED) or self._app
+        if {"content-length", "transfer-encoding"} <= {*headers}:
+            app = _TWO_LENGTHS
         try:
             await app(scope, body.receive, send_with_headers)
         except ClientDisconnect:

@@ -17,6 +17,8 @@ from canonym.regex import regex
 _PREFIX = "CANONYM_"
 _YES = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
 _NAME = regex(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+_ORIGIN = regex(r"[a-z][a-z0-9+.-]*://[^\s/?#A-Z]+")
+_SEPARATORS = {"index": os.pathsep}  # of a variable; others have blanks
 _RESERVED = {"v1", "match", "suggest", "flyout", "preview", "view", "extend"}
 
 DEFAULT_NAME = "icd10cm"
@@ -53,6 +55,8 @@ class Settings:
         Whether the log may hold texts of requests.
     public_url : str
         Address at which clients reach the service; that of each request where it is empty.
+    allow_origin : tuple of str
+        Origins whose pages may ask a service without keys; ``*`` for all, under any host.
     """
 
     index: tuple[str, ...] = ()
@@ -66,6 +70,7 @@ class Settings:
     match_confidence: float = LEAST_CONFIDENCE
     log_mentions: bool = False
     public_url: str = ""
+    allow_origin: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         least = {"threads": 1, "queue": 0, "max_batch": 10, "max_body": 1000, "rate_limit": 0}
@@ -84,6 +89,12 @@ class Settings:
                 f"{_variable('public_url')} is {self.public_url!r}; an address that begins with "
                 "http:// or https:// is expected"
             )
+        for origin in self.allow_origin:
+            if origin != "*" and not _ORIGIN.fullmatch(origin):
+                raise InvalidInput(
+                    f"{_variable('allow_origin')} is {origin!r}; * is expected, or an origin in "
+                    "small letters and without a path, such as https://example.org"
+                )
         self.folders()
 
     def folders(self) -> dict[str, Path | None]:
@@ -120,7 +131,9 @@ class Settings:
         """Return the variables that `from_environment` reads, for worker processes."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         return {
-            _variable(name): os.pathsep.join(value) if isinstance(value, tuple) else str(value)
+            _variable(name): _SEPARATORS.get(name, " ").join(value)
+            if isinstance(value, tuple)
+            else str(value)
             for name, value in values.items()
         }
 
@@ -144,7 +157,7 @@ def _variable(name: str) -> str:
 
 def _converted(name: str, text: str, kind: str) -> Any:
     if kind.startswith("tuple"):
-        return tuple(part for part in text.split(os.pathsep) if part)
+        return tuple(part for part in text.split(_SEPARATORS.get(name)) if part)
     if kind == "bool":
         if text.lower() not in _YES:
             raise InvalidInput(f"{_variable(name)} is {text!r}; yes or no is expected")

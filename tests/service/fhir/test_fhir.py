@@ -12,7 +12,7 @@ from fastapi.testclient import TestClient
 
 from canonym import Concept, Name, Xref
 from canonym.service.keys import Keys
-from tests.service.conftest import build
+from tests.service.conftest import BASE, build
 
 X = "https://bioregistry.io/X"
 ICD = "http://hl7.org/fhir/sid/icd-10-cm"
@@ -69,7 +69,7 @@ def both(index: Path, tmp_path_factory: pytest.TempPathFactory) -> Any:
 
     codes = tmp_path_factory.mktemp("fhir") / "codes"
     build(codes, CODES)
-    with TestClient(create_app(Settings(index=(str(index), str(codes))))) as client:
+    with TestClient(create_app(Settings(index=(str(index), str(codes)))), BASE) as client:
         yield client
 
 

@@ -529,7 +529,8 @@ def test_pages_show_a_concept_and_run_nothing(client: TestClient) -> None:
         policy = page.headers["content-security-policy"]
         assert policy.startswith("default-src 'none'; style-src 'nonce-")
         assert policy.split("nonce-")[1].split("'")[0] in page.text
-    assert "frame-ancestors *" in small.headers["content-security-policy"]
+    framing = "frame-ancestors 'self' http://localhost:* http://127.0.0.1:*"
+    assert small.headers["content-security-policy"].endswith(framing)
     assert "frame-ancestors 'none'" in whole.headers["content-security-policy"]
     old = client.get(f"{BASE}/view", params={"id": "X:7"}).text
     assert "Deprecated; replaced by X:6." in old

@@ -385,7 +385,7 @@ def test_with_keys_the_holder_of_a_key_is_the_reviewer(
 def test_without_an_index_the_page_is_on_icd_10_cm(tmp_path: Path) -> None:
     settings = Settings(reviews=str(tmp_path / "reviews.db"))
     app = create_app(settings)  # not started: only the page is asked for
-    assert "<option>icd10cm</option>" in TestClient(app).get("/reviews").text
+    assert "<option>icd10cm</option>" in TestClient(app, BASE).get("/reviews").text
 
 
 def test_a_database_that_cannot_be_used_is_refused_before_the_server_starts(

@@ -35,14 +35,13 @@ def line(name: str, description: str) -> str:
     return _render("line.html", name=name, description=description)
 
 
-def as_page(inner: str, *, framed: bool = False) -> HTMLResponse:
+def as_page(inner: str, *, frames: str = "'none'") -> HTMLResponse:
     """Return a page with some HTML of ours; nothing runs in it, and nothing is fetched."""
     nonce = secrets.token_urlsafe(16)
-    framing = "frame-ancestors *" if framed else "frame-ancestors 'none'"
-    policy = f"default-src 'none'; style-src 'nonce-{nonce}'; base-uri 'none'; {framing}"
+    policy = f"default-src 'none'; style-src 'nonce-{nonce}'; base-uri 'none'"
     return HTMLResponse(
         _render("page.html", inner=inner, nonce=nonce),
-        headers={"Content-Security-Policy": policy},
+        headers={"Content-Security-Policy": f"{policy}; frame-ancestors {frames}"},
     )
 
 

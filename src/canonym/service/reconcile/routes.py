@@ -13,6 +13,7 @@ from pydantic import BaseModel, Field
 
 from canonym.errors import InvalidInput
 from canonym.service.bodies import parsed, read_form
+from canonym.service.origins import frames
 from canonym.service.problems import Problem, too_large
 from canonym.service.reconcile import pages
 from canonym.service.reconcile.answers import answer
@@ -216,9 +217,10 @@ def flyout(kind: str, id: str, served: Named) -> Response:
     return _json(served, {"id": id, "html": served.use(work)})
 
 
-def preview(id: str, served: Named) -> Response:
+def preview(id: str, served: Named, state: Shared) -> Response:
     """Return a small page about a concept, which other pages may frame."""
-    return pages.as_page(served.use(lambda o: pages.card(o, _known(o, id))), framed=True)
+    inner = served.use(lambda o: pages.card(o, _known(o, id)))
+    return pages.as_page(inner, frames=frames(state.settings))
 
 
 def view(id: str, served: Named) -> Response:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from http import HTTPStatus
 from typing import Annotated
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 from fastapi import Depends, Request
 
 from canonym.review.table import clean
+from canonym.service.origins import foreign
 from canonym.service.problems import Problem
 from canonym.service.routing import Need
-from canonym.service.settings import is_local
 from canonym.service.state import State
 
 _LONGEST = 100
@@ -32,23 +32,13 @@ class _NeedsReviewer(Need):
 
 
 def _named(request: Request, state: State) -> str:
-    _check_same_place(request, state)
+    if problem := foreign(request.headers, state.settings):
+        raise Problem(HTTPStatus.FORBIDDEN, f"without keys, reviews are for one machine: {problem}")
     reviewer = clean(unquote(request.headers.get("x-reviewer", ""))).strip()[:_LONGEST]
     if request.method not in _SAFE and not reviewer:
         detail = "the name of the reviewer is expected, in the header X-Reviewer"
         raise Problem(HTTPStatus.UNPROCESSABLE_ENTITY, detail)
     return reviewer
-
-
-def _check_same_place(request: Request, state: State) -> None:
-    allowed = urlsplit(state.settings.public_url).netloc
-    host = request.headers.get("host", "")
-    if host != allowed and not is_local(urlsplit(f"//{host}").hostname or ""):
-        detail = "without keys, reviews are for the machine of the service: call it localhost"
-        raise Problem(HTTPStatus.FORBIDDEN, detail)
-    origin = request.headers.get("origin")
-    if origin is not None and urlsplit(origin).netloc not in {host, allowed} - {""}:
-        raise Problem(HTTPStatus.FORBIDDEN, "reviews are not for pages of other addresses")
 
 
 async def _reviewer(request: Request) -> str:
