@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+import random
 import sys
 import time
 import weakref
@@ -149,6 +151,51 @@ def test_ab3p_survives_what_it_cannot_bear_itself(capfd):
         assert find_abbreviations(body + tail, engine="ab3p").get("HF") == "heart failure"
     assert find_abbreviations("", engine="ab3p") == {}
     assert len(capfd.readouterr().err) == 0
+
+
+@pytest.mark.parametrize("text", ["`a`", "The `Wilson disease` (`WD`) is rare. `", "``" * 9_000])
+def test_ab3p_prints_no_text(text: str, capfd):
+    pytest.importorskip("pyab3p")
+    find_abbreviations(text, engine="ab3p")
+    assert_nothing_printed(capfd)
+
+
+def test_ab3p_prints_no_text_of_any_character(capfd):
+    pytest.importorskip("pyab3p")
+    for character in map(chr, [*range(0x600), *range(0x2000, 0x2070), 0xD800, 0xFFFD, 0x1F600]):
+        find_abbreviations(
+            f"{character} The {character}Wilson disease{character} ({character}WD) a{character}b. "
+            f"Rare {character} things{character}. {character}",
+            engine="ab3p",
+        )
+    assert_nothing_printed(capfd)
+
+
+def test_ab3p_prints_no_text_put_together_at_random(capfd):
+    pytest.importorskip("pyab3p")
+    draw = random.Random(59)
+    pieces = ["Wilson disease", "(WD)", "WD", "e.g.", "Dr.", "0.5", "...", "?!", ". ", "  ", "\n"]
+    pieces += [*map(chr, range(128)), "\u00a0", "\u2019", "``", "''", "é", "x" * 300]
+    for _ in range(3_000):
+        text = draw.choice(("", " ")).join(draw.choices(pieces, k=draw.randint(1, 60)))
+        find_abbreviations(text, engine="ab3p")
+    assert_nothing_printed(capfd)
+
+
+def test_ab3p_prints_no_text_in_several_threads(capfd):
+    pytest.importorskip("pyab3p")
+    texts = [f"A `heart failure` (`HF`) of number {n}. And `more`." for n in range(400)]
+    with ThreadPoolExecutor(8) as pool:
+        forms = list(pool.map(lambda text: find_abbreviations(text, engine="ab3p"), texts))
+    assert forms == [forms[0]] * len(texts)
+    assert_nothing_printed(capfd)
+
+
+def assert_nothing_printed(capfd) -> None:
+    """Look at the file descriptors, after C has written what it still holds."""
+    ctypes.CDLL(None).fflush(None)
+    printed = capfd.readouterr()
+    assert (printed.out, printed.err) == ("", "")
 
 
 class Definition:

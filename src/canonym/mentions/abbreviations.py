@@ -26,8 +26,8 @@ _BLOCK = 8_000
 # The time that Ab3P takes for a block grows with the square of its brackets.
 _MOST_BRACKETS = 500
 _BRACKET = regex(r"[()\[\]]")
-# Ab3P writes these differently and then cannot find its own sentences again.
-_TAMED = str.maketrans({"\x00": " ", "|": " ", "_": "-"})
+# Ab3P writes these differently, cannot find its own sentences again, and prints them with the text.
+_TAMED = str.maketrans({"\x00": " ", "|": " ", "_": "-", "`": "'"})
 _SPACE = regex(r"\s+")
 # The rest after a short form in its parentheses: "(DEN: 10 mg/kg/day)", "(PCPA 100 mg/kg)".
 _DOSE = regex(
