@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import os
 import signal
 import subprocess
@@ -273,6 +274,37 @@ def test_names_of_several_concepts_have_parts(tmp_path: Path) -> None:
         assert [part["id"] for part in link["parts"]] == ["X:1", "X:2"]
 
     talk(scene, tmp_path / "parts")
+
+
+HALF = "holds half a character"
+UNREAD: list[tuple[str, Any, str]] = [
+    ('{"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": {"name": "\\ud800"}}', 3, HALF),
+    ('{"jsonrpc": "2.0", "id": "a", "method": "tools/list", "\\udfff": {}}', "a", HALF),
+    ('{"jsonrpc": "2.0", "id": "\\udc00", "method": "tools/list"}', None, HALF),
+    ('{"jsonrpc": "2.0", "id": 4, "method"', None, "is not JSON"),
+    ("[" * 100_000, None, "is not JSON"),
+    ('{"id": 5, "method": "tools/list"}', 5, "is no request"),
+    ("[]", None, "is no request"),
+]
+
+
+def test_what_cannot_be_read_is_answered(index: Path) -> None:
+    process = subprocess.Popen(
+        command("mcp", "--index", str(index)),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=clean_environment(),
+    )
+    messages = [message for message, _, _ in UNREAD]
+    notification = '{"jsonrpc": "2.0", "method": "notifications/\\ud800"}'
+    output, errors = process.communicate("\n".join([notification, "", *messages, ""]), 60)
+    answers = [json.loads(line) for line in output.splitlines()]
+    assert [answer["id"] for answer in answers] == [id_ for _, id_, _ in UNREAD]
+    for answer, (_, _, problem) in zip(answers, UNREAD, strict=True):
+        assert problem in answer["error"]["message"]
+    assert "Traceback" not in errors
 
 
 @pytest.fixture(scope="module")

@@ -14,6 +14,8 @@ from starlette.exceptions import HTTPException
 
 from canonym import __version__
 from canonym.errors import CanonymError, require
+from canonym.io.encodings import without_surrogates
+from canonym.io.files import parse_json
 from canonym.service.agents.tools import TOOLS, Indexes, Tool
 from canonym.service.served import Served
 from canonym.service.server import bind
@@ -22,6 +24,7 @@ from canonym.service.work import Work
 
 if TYPE_CHECKING:
     from mcp.server import Server
+    from mcp.shared.message import SessionMessage
     from mcp.types import CallToolRequestParams, CallToolResult
     from mcp.types import Tool as Described
 
@@ -64,10 +67,45 @@ def run(settings: Settings, *, port: int | None, started: Callable[[str], None])
 
 
 async def _over_streams(server: Server[Any]) -> None:
+    import anyio
     from mcp.server.stdio import stdio_server
 
-    async with stdio_server() as (reader, writer):
-        await server.run(reader, writer, server.create_initialization_options())
+    async with stdio_server() as (reader, writer), anyio.create_task_group() as tasks:
+        passing, passed = anyio.create_memory_object_stream[Any](0)
+
+        async def read() -> None:
+            async with passing:
+                async for message in reader:
+                    if not isinstance(message, Exception):
+                        await passing.send(message)
+                    elif refusal := _refusal(message):
+                        await writer.send(refusal)
+
+        tasks.start_soon(read)
+        await server.run(passed, writer, server.create_initialization_options())
+
+
+def _refusal(error: Exception) -> SessionMessage | None:
+    """Return the answer to a message that cannot be read; the SDK alone would not answer it."""
+    from mcp.shared.message import SessionMessage
+    from mcp.types import INVALID_REQUEST, PARSE_ERROR, ErrorData, JSONRPCError
+
+    content = error.errors()[0]["input"] if isinstance(error, ValidationError) else None
+    if content in ("", "\n"):
+        return None
+    code, problem = INVALID_REQUEST, "the message is no request as JSON-RPC 2.0 has it"
+    if isinstance(content, str):
+        try:
+            content = parse_json(content)
+            problem = "the message holds half a character (a lone surrogate such as \\ud800)"
+        except ValueError:
+            code, problem = PARSE_ERROR, "the message is not JSON: send one object on one line"
+    id_ = content.get("id") if isinstance(content, dict) else None
+    if isinstance(content, dict) and "method" in content and id_ is None:
+        return None  # a notification
+    plain = type(id_) is int or (isinstance(id_, str) and without_surrogates(id_) == id_)
+    told = ErrorData(code=code, message=problem)
+    return SessionMessage(JSONRPCError(jsonrpc="2.0", id=id_ if plain else None, error=told))
 
 
 def _over_http(server: Server[Any], port: int, started: Callable[[str], None]) -> None:
