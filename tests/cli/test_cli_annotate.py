@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -230,3 +231,28 @@ def test_the_page_is_no_input_and_no_other_output(index: str, note: Path, tmp_pa
         before = note.read_bytes()
         assert run(*given, str(path), "--overwrite", code=2).stderr
         assert note.read_bytes() == before
+
+
+def test_half_a_character_is_written_as_the_remark_says(index: str, tmp_path: Path) -> None:
+    lines = tmp_path / "in.jsonl"
+    lines.write_text(json.dumps({"id": "a\udfff", "text": "\ud800 heart attack"}) + "\n")
+    bioc = tmp_path / "in.json"
+    passage = {"offset": 0, "text": "\ud800 heart attack", "annotations": []}
+    bioc.write_text(json.dumps({"documents": [{"id": "a\udfff", "passages": [passage]}]}))
+    for file in (lines, bioc):
+        result = run("annotate", "-i", index, str(file), "--format", "jsonl")
+        assert ("becomes U+FFFD" in result.stderr) == (file == lines)
+        assert "\\ud" not in result.stdout
+        (mention,) = map(json.loads, result.stdout.splitlines())
+        assert (mention["document"], mention["start"]) == ("a\ufffd", 2)
+
+
+def test_a_text_with_grave_accents_is_in_no_output(index: str) -> None:
+    pytest.importorskip("pyab3p")
+    text = "`secret` He had a `heart attack` (`HA`). And `secret` aspirin (ASP)."
+    done = subprocess.run(
+        command("annotate", "-i", index), input=text, capture_output=True, text=True, check=True
+    )
+    mentions = [json.loads(line)["mention"] for line in done.stdout.splitlines()]
+    assert "heart attack" in mentions
+    assert "secret" not in done.stdout + done.stderr

@@ -440,3 +440,18 @@ def test_a_missing_extra_is_named(index: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setitem(sys.modules, "fastapi", None)
     said = run("serve", "--index", str(index), code=2).output
     assert "pip install 'canonym[service]'" in said
+
+
+def test_texts_with_grave_accents_are_in_no_log(index: Path, started: list[Server]) -> None:
+    server = Server("--index", str(index))
+    started.append(server)
+    texts = [f"`secret` Heart attack (`HA`) of a `secret` {n}." for n in range(8)]
+    with ThreadPoolExecutor(8) as pool:
+        asked = [{"terminology": "small", "texts": texts}] * 16
+        answers = list(pool.map(lambda body: server.get("/v1/annotate", body), asked))
+    assert answers == [answers[0]] * 16
+    assert "X:1" in json.dumps(answers[0])
+    assert server.stop() == 0
+    server.join()
+    assert "secret" not in "".join(server.lines)
+    assert all(isinstance(json.loads(line), dict) for line in server.lines)

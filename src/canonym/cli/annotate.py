@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
@@ -21,6 +22,7 @@ from canonym.cli.options import (
     ties_option,
     workers_option,
 )
+from canonym.io.encodings import without_surrogates
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
@@ -188,7 +190,13 @@ def _annotate(
     linker: Linker, given: Input, options: dict[str, Any]
 ) -> Generator[tuple[Document, Links]]:
     """Yield each document with the mentions in its text, and their links."""
-    yield from linker.annotate_documents(cast("Iterator[Document]", given.items), **options)
+    documents = (
+        replace(
+            document, id=without_surrogates(document.id), text=without_surrogates(document.text)
+        )
+        for document in cast("Iterator[Document]", given.items)
+    )
+    yield from linker.annotate_documents(documents, **options)
 
 
 def _chosen_format(named: str | None, output: str | None) -> str:

@@ -188,7 +188,8 @@ class JsonLinesWriter:
     """Writes one JSON object a mention; see `link_to_json`.
 
     With `columns` the cells of the input row are the object under ``input``; with `explain` there
-    is an ``explanation``. The other parameters are those of `DelimitedWriter`.
+    is an ``explanation``. Lone surrogates become U+FFFD, as in tables. The other parameters are those
+    of `DelimitedWriter`.
     """
 
     def __init__(
@@ -212,11 +213,7 @@ class JsonLinesWriter:
             content["input"] = dict(zip(self._columns, cells, strict=True))
         if self._explain:
             content["explanation"] = explanation
-        line = json.dumps(content, ensure_ascii=False)
-        if without_surrogates(line) != line:
-            # Only as an escape does a lone surrogate survive UTF-8.
-            line = json.dumps(content)
-        self._stream.write(line + "\n")
+        self._stream.write(without_surrogates(json.dumps(content, ensure_ascii=False)) + "\n")
 
     def close(self) -> None:
         """Do nothing: every object is written at once."""
