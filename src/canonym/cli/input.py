@@ -352,11 +352,13 @@ def _from_stdin(items: Iterator[Item], path: Path) -> Iterator[Item]:
 
 
 @contextlib.contextmanager
-def errors_named(path: Path) -> Iterator[None]:
-    """Let errors name a path: that of standard input instead of its copy."""
+def errors_named(path: Path, copy: Path | None = None) -> Iterator[None]:
+    """Let errors, or those of a copy alone, name a path: that of standard input."""
     try:
         yield
     except ReadError as error:
+        if copy not in (None, error.path):
+            raise
         raise ReadError(path, error.problem, line=error.line) from error
 
 

@@ -48,7 +48,7 @@ def open_texts(
     with contextlib.ExitStack() as stack:
         path = STANDARD_INPUT if file in (None, STDIN) else Path(str(file))
         place = copied(stack, Arriving(sys.stdin.buffer)) if file in (None, STDIN) else path
-        stack.enter_context(errors_named(path))
+        stack.enter_context(errors_named(path, place))
         kind = kind or _recognise(place, path)
         if kind in _OF_TEXTS:
             texts = _read_texts(place, path, kind, encoding)

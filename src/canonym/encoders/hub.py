@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from canonym.encoders.inputs import check_option
 from canonym.errors import CanonymError, InvalidInput, ReadError, require
-from canonym.io.files import parse_json
+from canonym.io.files import load_json
 from canonym.regex import regex
 from canonym.types import SIMILARITIES
 
@@ -153,7 +153,7 @@ def check_model(model: Any, tokenizer: Any, *, max_length: int, longest: int | N
 def read_json(path: Path) -> dict[str, Any]:
     """Read a JSON object, or raise `ReadError`."""
     try:
-        content = parse_json(path.read_text(encoding="utf-8"))
+        content = load_json(path)
     except (OSError, ValueError) as error:
         raise ReadError(path, f"expected JSON, found {error}; is the model complete?") from error
     if not isinstance(content, dict):
@@ -208,7 +208,7 @@ def _is_there(file: Path) -> bool:
 def _read_modules(path: Path, *, asked: str) -> tuple[Path, str, bool]:
     """Return what ``modules.json`` names: the folder of the weights, the pooling, any scaling."""
     try:
-        listed = parse_json(path.read_text(encoding="utf-8"))
+        listed = load_json(path)
         steps = [(str(step["type"]).rsplit(".", 1)[-1], str(step["path"])) for step in listed]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ReadError(path, f"the list of modules is damaged ({error!r})") from error

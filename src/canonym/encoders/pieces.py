@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from canonym.errors import InvalidInput, ReadError
-from canonym.io.files import parse_json
+from canonym.io.files import load_json
 
 _KNOWN_WORDS = 1 << 16
 _LONGEST_KNOWN = 64  # characters: longer strings between spaces are cut each time
@@ -41,7 +41,7 @@ class WordPieces:
 
     def __init__(self, path: Path, max_length: int) -> None:
         try:
-            content = parse_json(path.read_text(encoding="utf-8"))
+            content = load_json(path)
             self._read(content, path)
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             if isinstance(error, InvalidInput | ReadError):

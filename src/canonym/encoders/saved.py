@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from canonym.errors import InvalidInput, Mismatch, ReadError
 from canonym.io.arrays import open_array
-from canonym.io.files import parse_json
+from canonym.io.files import check_regular, load_json, parse_json
 
 E = TypeVar("E")
 
@@ -56,7 +56,7 @@ def read_encoder_manifest(
             f"not a saved encoder: there is no {ENCODER_MANIFEST} in it; was the right path given?",
         )
     try:
-        content = parse_json(path.read_text(encoding="utf-8"))
+        content = load_json(path)
         kind_found, number, settings = content["kind"], content["format"], content["settings"]
         if not (isinstance(kind_found, str) and type(number) is int and isinstance(settings, dict)):
             raise TypeError("a field has the wrong type")
@@ -136,6 +136,7 @@ def write_tensors(path: Path, tensors: Mapping[str, npt.NDArray[Any]]) -> None:
 
 def map_tensors(path: Path) -> dict[str, npt.NDArray[Any]]:
     """Map the arrays of a safetensors file into memory, read-only."""
+    check_regular(path)
     try:
         size = path.stat().st_size
         with path.open("rb") as stream:

@@ -27,6 +27,7 @@ from canonym.indexes.int8 import DenseInt8, Multiply, multiplier, worth_it
 from canonym.indexes.kmeans import centres_of, nearest_centres
 from canonym.indexes.selection import GROUP, LOWEST, Pairs, Promising
 from canonym.io.arrays import Empty, scratch_arrays
+from canonym.io.files import load_json
 from canonym.types import Float32Array, Int32Array
 
 _COPIES = 2  # lists that a row stands in
@@ -297,7 +298,7 @@ class Recall(NamedTuple):
     def load(cls, path: Path, n_lists: int) -> Recall:
         """Read a JSON file; refuse numbers that cannot be."""
         try:
-            content = json.loads(path.read_text(encoding="ascii"))
+            content = load_json(path)
             recall = cls(**content)
         except (OSError, ValueError, TypeError) as error:
             raise ReadError(path, f"cannot be opened ({error}); build the index again") from error

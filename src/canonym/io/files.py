@@ -50,6 +50,12 @@ def file_digest(path: str | Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
+def check_regular(path: Path) -> None:
+    """Refuse a pipe, a socket or a device, on which reading may wait for ever."""
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise ReadError(path, "is a pipe, a socket or a device: save it as a file first")
+
+
 def cache_folder() -> Path:
     """Return the folder for things that can be made again (``$XDG_CACHE_HOME/canonym``).
 
@@ -338,6 +344,7 @@ def write_manifest(
 def read_checksums(folder: Path) -> dict[str, str]:
     """Return the SHA-256 of every file of a saved folder; empty for one of an earlier version."""
     path = folder / CHECKSUMS
+    check_regular(path)
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except FileNotFoundError:
@@ -406,6 +413,12 @@ def wrong_size(file: str | Path, size: int) -> str:
     if status.st_size != size:
         return f"has {status.st_size:,} bytes where {size:,} were written; it is damaged"
     return ""
+
+
+def load_json(path: Path) -> Any:
+    """Parse a small file of JSON, as `parse_json` does."""
+    check_regular(path)
+    return parse_json(path.read_text(encoding="utf-8"))
 
 
 def parse_json(text: str | bytes) -> Any:

@@ -22,6 +22,7 @@ from typing import IO, Any
 
 from canonym.errors import ReadError
 from canonym.io.encodings import BOMS, Evidence, GuessingDecoder, check_encoding, without_mark
+from canonym.io.files import check_regular
 from canonym.regex import regex
 
 # --- compression ----------------------------------------------------------------------------------
@@ -136,11 +137,10 @@ def members(path: str | Path) -> tuple[str, ...]:
 
 def _open_file(path: Path) -> io.BufferedReader:
     try:
+        check_regular(path)
         status = path.stat()
         if stat.S_ISDIR(status.st_mode):
             raise ReadError(path, "is a folder: a file was expected")
-        if not stat.S_ISREG(status.st_mode):
-            raise ReadError(path, "is a pipe or a device: save it as a file first")
         if not status.st_size:
             raise ReadError(path, "is empty (0 bytes)")
         return path.open("rb")

@@ -165,7 +165,7 @@ def build_index(
 
 
 def _earlier(reuse: str | Path, folder: str | Path | None) -> EarlierIndex:
-    if folder is not None and Path(reuse).resolve() == Path(folder).resolve():
+    if folder is not None and os.path.realpath(reuse) == os.path.realpath(folder):
         raise InvalidInput(
             f"{folder} is to be replaced, and nothing can be taken over from it meanwhile; write "
             "the new index to another folder"

@@ -21,7 +21,7 @@ from canonym.indexes.ivf import Ivf
 from canonym.indexes.unnormalised import Euclidean, Inner
 from canonym.indexes.vectors import Vectors, index_of, join_vectors, mean_vectors, take_vectors
 from canonym.indexes.verbatim import Verbatim, keys_of
-from canonym.io.files import parse_json
+from canonym.io.files import load_json
 from canonym.linking.settings import Settings, Sieve, Target, chosen_sieves, parse_search
 from canonym.ranking.pooling import RowsByConcept
 from canonym.terminology import Terminology
@@ -387,7 +387,7 @@ def _load_names(
 ) -> ExtraNames:
     path = folder / "texts.json"
     try:
-        texts = parse_json(path.read_text(encoding="ascii"))
+        texts = load_json(path)
         if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
             raise ValueError("no list of texts")
     except (OSError, ValueError) as error:

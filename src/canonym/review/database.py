@@ -21,7 +21,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.pool import NullPool
 
 from canonym.errors import InvalidInput, ReadError
-from canonym.io.files import data_folder
+from canonym.io.files import check_regular, data_folder
 
 _MIGRATIONS = Path(__file__).parent / "migrations"
 _TIMEOUTS = {"connect_timeout": 5, "tcp_user_timeout": 10_000}  # seconds, milliseconds
@@ -104,6 +104,7 @@ def _postgresql(place: str) -> Engine:
 
 
 def _sqlite(path: Path, *, create: bool) -> Engine:
+    check_regular(path)
     try:
         if create and not path.exists():  # what people decide is for its owner only
             path.parent.mkdir(parents=True, exist_ok=True)

@@ -142,7 +142,7 @@ def split_name(text: str) -> tuple[str, Path]:
     """Return the name and the folder of ``FOLDER`` or ``NAME=FOLDER``."""
     name, equals, folder = text.partition("=")
     if not equals or Path(text).exists():
-        name, folder = Path(text).resolve().name, text
+        name, folder = Path(os.path.realpath(text)).name, text  # links may lead in a circle
     if not folder or not _NAME.fullmatch(name) or name in _RESERVED:
         raise InvalidInput(
             f"{text!r} gives no name that an address can hold: {name!r}; name the index with "

@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from canonym.errors import InvalidInput, Mismatch, ReadError
-from canonym.io.files import read_manifest
+from canonym.io.files import check_regular, read_manifest
 from canonym.io.forks import Lock
 from canonym.terminology import Terminology
 from canonym.terminology.language_tags import check_language
@@ -188,6 +188,7 @@ class Overlay:
     @contextlib.contextmanager
     def _connected(self, mode: str) -> Iterator[sqlite3.Connection]:
         """Open the file for as long as the block lasts, and explain what goes wrong."""
+        check_regular(self.path)
         try:
             uri = f"{self.path.absolute().as_uri()}?mode={mode}"
             connection = sqlite3.connect(uri, uri=True, timeout=_PATIENCE, isolation_level=None)

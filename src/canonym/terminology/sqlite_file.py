@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from canonym.errors import InvalidInput, Mismatch, ReadError
-from canonym.io.files import parse_json
+from canonym.io.files import check_regular, parse_json
 from canonym.io.forks import Lock, on_fork
 from canonym.types import SCOPES, Concept, Int32Array, Name
 
@@ -58,8 +58,10 @@ _HOW = "expected a terminology made by `canonym import`"
 
 def is_sqlite(path: Path) -> bool:
     """Tell whether a path is a SQLite file."""
-    with contextlib.suppress(OSError, ValueError), path.open("rb") as stream:
-        return stream.read(len(_MAGIC)) == _MAGIC
+    with contextlib.suppress(OSError, ValueError):
+        if path.is_file():  # a pipe would be waited for
+            with path.open("rb") as stream:
+                return stream.read(len(_MAGIC)) == _MAGIC
     return False
 
 
@@ -103,6 +105,7 @@ class Database:
     def _check_header(self) -> None:
         """Refuse other files and truncated ones before SQLite sees them."""
         try:
+            check_regular(self.path)
             with self.path.open("rb") as stream:
                 header = stream.read(100)
                 size = stream.seek(0, 2)

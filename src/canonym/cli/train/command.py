@@ -15,6 +15,7 @@ from canonym.cli.options import CorpusFormat, Number
 from canonym.cli.train.confidence import confidence
 from canonym.cli.train.subword_command import subword
 from canonym.errors import InvalidInput
+from canonym.io.files import check_regular
 from canonym.training.option_notes import Option
 
 
@@ -178,6 +179,7 @@ def read_config(recipe: str, path: Path) -> dict[str, Any]:
     """Read the options of a recipe from a TOML file, by the name of their parameter."""
     from canonym.training.recipes import checked_values
 
+    check_regular(path)
     try:
         given = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
