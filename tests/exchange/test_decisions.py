@@ -29,7 +29,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @given(st.lists(texts.filter(bool), min_size=1, unique=True))
 def test_every_text_that_is_written_is_read(folder: Path, names: list[str]) -> None:
-    names = [*names, "#5", 'a "b', "x|y", "a, b", "=1", "two\nlines"]
+    names = [*names, "#5", 'a "b', "x|y", "a, b", "=1", "'=1", "''-x", "two\nlines"]
+    names += ["+49", "-itis", "@x", "'x", "a=1"]
     for writer_class, suffix in ((SssomWriter, "tsv"), (UsagiWriter, "csv")):
         stream = io.StringIO(newline="")
         writer = writer_class(stream, ORIGIN)

@@ -11,7 +11,7 @@ import pytest
 
 from canonym.exchange.mappings import Origin
 from canonym.exchange.sssom import COLUMNS, SssomWriter
-from canonym.types import Candidate, Link
+from canonym.types import Candidate, Link, Mention
 from tests.exchange.linked import (
     BOTH,
     BY_HAND,
@@ -168,3 +168,15 @@ def test_the_validator_of_the_standard_finds_nothing(tmp_path: Path) -> None:
     table = parse_sssom_table(str(file))
     assert len(table.df) == 7
     validate(table)
+
+
+@pytest.mark.parametrize("text", ["=1+1", "+hip", "-itis", "@x", "\tx", "\rx", "'=1"])
+def test_no_cell_is_a_formula(text: str) -> None:
+    stream = io.StringIO()
+    writer = SssomWriter(stream, ORIGIN)
+    writer.write(Link(Mention(text), (Candidate("X:1", text, 1.0, text, sieve="verbatim"),)))
+    writer.close()
+    lines = stream.getvalue().splitlines(keepends=True)
+    (row,) = csv.DictReader((x for x in lines if not x.startswith("#")), delimiter="\t")
+    assert row["subject_label"] == row["object_label"] == row["match_string"] == f"'{text}"
+    assert row["similarity_score"] == "1"

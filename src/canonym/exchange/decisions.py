@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from canonym.errors import CanonymError, ReadError
 from canonym.exchange.fhir import DECISION
 from canonym.exchange.mappings import UNSEEN, local_id
-from canonym.exchange.sssom import BY_HAND, NOT_FOUND, PREDICATES
+from canonym.exchange.sssom import BY_HAND, NOT_FOUND, PREDICATES, unshielded
 from canonym.export.rows import JOINED_BY, prefixed, unguarded
 from canonym.io.curies import LOCAL, compact
 from canonym.io.streams import open_text
@@ -91,8 +91,14 @@ def read_reviews(path: str | Path, *, encoding: str = "utf-8") -> ReviewFile:
         names = [name.strip().strip('"') for name in columns.strip("\n").split(delimiter)]
         table_rows = _rows(path, names, quoted_rows(lines, path, delimiter, before=lines.line))
         if set(_SSSOM) <= set(names):
+            made_by = _found(_INDEX, "\n".join(head))
+            if made_by:  # a label of another program may begin with an apostrophe
+                table_rows = (
+                    (line, {key: unshielded(cell) for key, cell in row.items()})
+                    for line, row in table_rows
+                )
             reviews = tuple(_sssom_reviews(path, table_rows, _prefixes(head)))
-            return ReviewFile(str(path), _found(_INDEX, "\n".join(head)), reviews)
+            return ReviewFile(str(path), made_by, reviews)
         if set(_USAGI) <= set(names):
             return ReviewFile(str(path), "", tuple(_usagi_reviews(path, table_rows)))
         if set(_TABLE) <= set(names):

@@ -14,7 +14,7 @@ from typing import IO
 
 from canonym.exchange.mappings import Mapping as Claim
 from canonym.exchange.mappings import Origin, Verdict, mappings_of
-from canonym.export.rows import number
+from canonym.export.rows import FORMULAS, number
 from canonym.io.curies import LOCAL, namespaces, split_id, with_prefix
 from canonym.io.encodings import without_surrogates
 from canonym.text import PLAIN, STEPS, STRONG, UNORDERED, explain
@@ -70,6 +70,7 @@ CONCEPT_COLUMNS: tuple[str, ...] = (
 )  # fmt: skip
 """Columns of mappings between terminologies."""
 
+_NUMBERS = ("confidence", "similarity_score")
 _FORMS = {"verbatim": PLAIN, "normalised": STRONG}
 _REGISTRY = "registry"
 _PREPROCESSING = {
@@ -271,8 +272,12 @@ class MappingTable:
         self._writer.writerow(self._columns)
 
     def write(self, row: Mapping[str, str]) -> None:
-        """Write one mapping, by column; what is missing stays empty."""
-        self._writer.writerow([without_surrogates(row.get(key, "")) for key in self._columns])
+        """Write one mapping, by column; what is missing stays empty.
+
+        Cells that a spreadsheet may take for a formula get an apostrophe before them.
+        """
+        cells = ((key, without_surrogates(row.get(key, ""))) for key in self._columns)
+        self._writer.writerow([cell if key in _NUMBERS else shielded(cell) for key, cell in cells])
 
 
 def _unseen(claim: Claim) -> dict[str, str]:
@@ -326,6 +331,20 @@ def _preprocessing(claim: Claim) -> str:
         steps = explain(text, _FORMS.get(best.sieve, UNORDERED))
     names = (_PREPROCESSING.get(step.name) for step in steps)
     return "|".join(dict.fromkeys(name for name in names if name))
+
+
+def shielded(cell: str) -> str:
+    """Put an apostrophe before a formula, with or without apostrophes, so that none gets lost.
+
+    >>> [shielded(text) for text in ("hip", "=1+1", "'=1+1")]
+    ['hip', "'=1+1", "''=1+1"]
+    """
+    return f"'{cell}" if cell.lstrip("'").startswith(FORMULAS) else cell
+
+
+def unshielded(cell: str) -> str:
+    """Undo `shielded`."""
+    return cell[1:] if cell[:1] == "'" and cell.lstrip("'").startswith(FORMULAS) else cell
 
 
 def _escaped(value: str) -> str:
