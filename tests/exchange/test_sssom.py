@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from canonym.exchange.mappings import Origin
-from canonym.exchange.sssom import COLUMNS, SssomWriter
+from canonym.exchange.sssom import COLUMNS, SssomWriter, shielded
 from canonym.types import Candidate, Link, Mention
 from tests.exchange.linked import (
     BOTH,
@@ -178,5 +178,6 @@ def test_no_cell_is_a_formula(text: str) -> None:
     writer.close()
     lines = stream.getvalue().splitlines(keepends=True)
     (row,) = csv.DictReader((x for x in lines if not x.startswith("#")), delimiter="\t")
-    assert row["subject_label"] == row["object_label"] == row["match_string"] == f"'{text}"
+    assert row["object_label"] == row["match_string"] == f"'{text}"
+    assert row["subject_label"] == shielded(text.strip())
     assert row["similarity_score"] == "1"
