@@ -339,6 +339,7 @@ def shielded(cell: str) -> str:
     >>> [shielded(text) for text in ("hip", "=1+1", "'=1+1")]
     ['hip', "'=1+1", "''=1+1"]
     """
+    cell = cell.replace("\r", "\n")  # which is quoted, so that a row stays one
     return f"'{cell}" if cell.lstrip("'").startswith(FORMULAS) else cell
 
 
