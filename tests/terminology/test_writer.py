@@ -686,3 +686,14 @@ def test_memory_does_not_grow_with_the_terminology(tmp_path: Path) -> None:
     assert size > 60 << 20
     # The page cache is 8 MiB here and the table of ids met 16, besides a batch of records.
     assert grown < 45 << 20, f"grew by {grown >> 20} MiB"
+
+
+@pytest.mark.parametrize("gap", ["\t", "\n", "\r\n", " \t ", "\u2028", "\x85\v"])
+def test_names_stand_on_one_line(gap: str) -> None:
+    text = f"heart{gap}attack{gap}"
+    terminology = build([Concept("X:1", text), Name(f" {text}", "X:1", scope="broad")])
+    assert terminology.concept("X:1").label == "heart attack"
+    assert {name.text for name in terminology.iter_names()} == {"heart attack"}
+    assert terminology.digest == build(
+        [Concept("X:1", "heart attack"), Name("heart attack", "X:1", scope="broad")]
+    ).digest

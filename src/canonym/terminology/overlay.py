@@ -25,6 +25,7 @@ from canonym.io.files import check_regular, read_manifest
 from canonym.io.forks import Lock
 from canonym.terminology import Terminology
 from canonym.terminology.language_tags import check_language
+from canonym.terminology.sqlite_file import on_one_line
 from canonym.text import STRONG, normalise
 from canonym.types import Name, Record
 
@@ -500,7 +501,7 @@ def checked_name(
         raise InvalidInput(f"the name {text!r:.80} has no letter and no digit to look up")
     check_language(language)
     id_ = terminology.meant(concept_id).id
-    return Name(text.strip(), id_, language=language, source=ADDED)
+    return Name(on_one_line(text), id_, language=language, source=ADDED)
 
 
 def checked_synonym(terminology: Terminology, name: object) -> Name:

@@ -18,6 +18,7 @@ import numpy.typing as npt
 from canonym.errors import InvalidInput, Mismatch, ReadError
 from canonym.io.files import check_regular, parse_json
 from canonym.io.forks import Lock, on_fork
+from canonym.regex import regex
 from canonym.types import SCOPES, Concept, Int32Array, Name
 
 FORMAT = 1
@@ -51,6 +52,7 @@ INDEXES = (
     "CREATE INDEX xrefs_by_target ON xrefs (target, kind)",
 )
 
+_BREAKS = regex(r" ?[\t\n\v\f\r\x85\u2028\u2029]+ ?")
 _MAGIC = b"SQLite format 3\0"
 _CACHED_KIB = 256  # of each thread
 _HOW = "expected a terminology made by `canonym import`"
@@ -284,11 +286,17 @@ NAMES = (
 """Start of a query whose rows `objects` turns into `Name`."""
 
 
+def on_one_line(name: str) -> str:
+    """Strip a name, and put a space for a tab or line end, at which tables would part it."""
+    name = name.strip()
+    return name if name.isprintable() else _BREAKS.sub(" ", name)
+
+
 def concept_row(concept: Concept) -> tuple[Any, ...]:
     """Turn a concept into the values of its row, without the ordinal."""
     return (
         concept.id,
-        concept.label.strip(),
+        on_one_line(concept.label),
         concept.definition,
         _json_list(_strings(concept.types)) if concept.types else "[]",
         concept.source,

@@ -24,6 +24,7 @@ from canonym.terminology.sqlite_file import (
     LANGUAGES,
     SCHEMA,
     concept_row,
+    on_one_line,
 )
 from canonym.types import SCOPES, Concept, Name, Record, Relation, Xref
 
@@ -188,7 +189,7 @@ class Writer:
         for type_ in merged.types:
             self.run("INSERT OR IGNORE INTO types VALUES (?, ?)", (type_, ordinal))
         if concept.label:
-            scope = _LABEL if merged.label.strip() == concept.label.strip() else _EXACT
+            scope = _LABEL if on_one_line(merged.label) == on_one_line(concept.label) else _EXACT
             self._add_name(ordinal, concept.label, scope, "en", "")
 
     # --- records ----------------------------------------------------------------------------------
@@ -210,7 +211,7 @@ class Writer:
                             f"the scope {record.scope!r} is unknown; expected one of "
                             f"{', '.join(SCOPES)}"
                         )
-                    text = record.text.strip()
+                    text = on_one_line(record.text)
                     if record.language not in self._languages:
                         check_language(record.language)
                         self._languages.add(record.language)
@@ -248,7 +249,7 @@ class Writer:
         return ordinal
 
     def _add_name(self, ordinal: int, text: str, scope: int, language: str, source: str) -> None:
-        if text := text.strip():
+        if text := on_one_line(text):
             self._names.values.extend((ordinal, text, scope, language, source))
         else:
             self._remarks["empty names left out"] += 1

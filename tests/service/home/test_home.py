@@ -174,6 +174,8 @@ def test_a_long_list_is_shown_in_part_and_says_so(client: TestClient) -> None:
         ("gout\r\nfever\rcough", "names", 3),
         ("gout\nThe patient was seen twice.\nfever\ncough", "names", 4),
         ("gout\t\nfever\t", "names", 2),
+        ("heart\tattack", "name", 1),
+        ("gout\nheart\tattack", "names", 2),
         ("Type 1 diabetes, no cough.", "text", 0),
         ("The patient has a history of gout", "text", 0),
         ("\x00\x00", "name", 1),

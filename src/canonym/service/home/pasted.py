@@ -76,16 +76,22 @@ def read_pasted(given: str, kind: str = "auto", column: str = "") -> Pasted:
         return Pasted("nothing")
     if kind == "text" or (kind != "names" and _is_text(lines)):
         return Pasted("text", text)
-    if any("\t" in line.strip() for line in lines):
+    if _are_rows(lines):
         return _cells(lines, column)
     return Pasted("name" if len(lines) == 1 else "names", names=_count(lines))
 
 
 def _is_text(lines: Sequence[str]) -> bool:
     """Tell whether more than a third of the lines are sentences; cells are none."""
-    if any("\t" in line.strip() for line in lines):
+    if _are_rows(lines):
         return False
     return 3 * sum(map(_is_sentence, lines)) > len(lines)
+
+
+def _are_rows(lines: Sequence[str]) -> bool:
+    """Tell whether lines are rows with tabs between their cells; in one line it may be a space."""
+    apart = any("\t" in line.strip() for line in lines)
+    return apart and len(lines) > 1 and all("\t" in line for line in lines)
 
 
 def _is_sentence(line: str) -> bool:
