@@ -28,6 +28,7 @@ import pkgutil
 import re
 import runpy
 import shlex
+import socket
 import subprocess
 import sys
 import tempfile
@@ -45,6 +46,7 @@ _BLOCK = re.compile(
     r"^(?:<!-- (?P<comment>[^\n]*?) -->\n)?```(?P<language>[\w-]*)\n(?P<text>.*?)^```$",
     re.MULTILINE | re.DOTALL,
 )
+_PORT = re.compile(r"--(?:port|http) (\d{4,5})\b")
 _COMMAND = re.compile(
     r"^\$ (?P<command>(?:[^\n]*\\\n)*[^\n]*\n)(?P<printed>(?:(?!\$ )[^\n]*\n)*)", re.M
 )
@@ -71,6 +73,13 @@ def _pages() -> list[Path]:
     return [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
+def free_port() -> int:
+    """Return a port that nobody listens on."""
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        return int(bound.getsockname()[1])
+
+
 def _tidy(said: str) -> str:
     return "".join(f"{line.rstrip()}\n" for line in said.strip("\n").splitlines())
 
@@ -91,6 +100,7 @@ class Reader:
 
     def __init__(self, page: Path, folder: Path, environment: dict[str, str]) -> None:
         self.text = page.read_text(encoding="utf-8")
+        self.ports = {port: str(free_port()) for port in _PORT.findall(self.text)}
         self.page = page
         self.folder = folder
         self.environment = environment
@@ -138,16 +148,26 @@ class Reader:
             return
         output = io.StringIO()
         with contextlib.redirect_stdout(output):
-            exec(compile(block["text"], where, "exec"), self.names)
-        if printed is not None and not matches(printed["text"], output.getvalue()):
-            span = printed.span("text")
-            yield Difference(*span, block["text"], output.getvalue())
+            exec(compile(self._moved(block["text"]), where, "exec"), self.names)
+        said = self._moved(output.getvalue(), back=True)
+        if printed is not None and not matches(printed["text"], said):
+            yield Difference(*printed.span("text"), block["text"], said)
 
     def _where(self, block: re.Match[str]) -> str:
         return f"{self.page.name}:{self.text.count(chr(10), 0, block.start('text'))}"
 
+    def _moved(self, text: str, *, back: bool = False) -> str:
+        """Put free ports for those that the page names, or those of the page again."""
+        for shown, free in self.ports.items():
+            old, new = (free, shown) if back else (shown, free)
+            text = re.sub(rf"\b{old}\b", new, text)
+        return text
+
     def _shell(self, command: str, *, terminal: bool) -> str:
         """Run one command and return the output of both streams."""
+        return self._moved(self._run(self._moved(command), terminal=terminal), back=True)
+
+    def _run(self, command: str, *, terminal: bool) -> str:
         if command.startswith("canonym ") and not terminal and not _SHELL.search(command):
             return preloaded.run(shlex.split(command)[1:], self.folder, self.environment)
         # At a terminal, progress is left out: it is gone when the command is done.
@@ -226,6 +246,21 @@ def test_page(
     for found in reader.read(lambda: request.getfixturevalue("data")):
         line = reader.text.count("\n", 0, found.start)
         pytest.fail(f"{page.name}:{line}: {found.command}says:\n{found.printed}", pytrace=False)
+
+
+def test_ports_of_a_page_are_free_ones(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        port = taken.getsockname()[1]
+        served = f"python -m http.server --bind 127.0.0.1 --port {port}"
+        page.write_text(
+            f"```console\n$ echo {served}; echo 1{port}\n{served}\n1{port}\n```\n\n"
+            f"```python\nimport socket\nsocket.create_server(('127.0.0.1', {port})).close()\n"
+            f"print({port})\n```\n\n```text\n{port}\n```\n"
+        )
+        reader = Reader(page, tmp_path, dict(os.environ))
+        assert [*reader.read(lambda: tmp_path)] == []
 
 
 def test_links_lead_somewhere() -> None:

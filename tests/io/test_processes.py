@@ -6,9 +6,12 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
+from multiprocessing.connection import Connection
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -89,6 +92,22 @@ def test_an_error_of_the_input_comes_after_its_results(workers: int) -> None:
 def test_a_killed_process_is_an_error_and_no_hang() -> None:
     with pytest.raises(ChildProcessError, match="a worker process ended before its work was done"):
         list(ordered_map(work, ["a", "die", *"bcdefg"], workers=2))
+
+
+def test_no_file_is_closed_twice_when_a_process_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
+    closed: list[int] = []
+    close = Connection._close
+
+    def slow(end: Connection, *arguments: Any) -> None:
+        closed.append(id(end))
+        if threading.current_thread() is not threading.main_thread():
+            time.sleep(0.5)  # in which the main thread comes
+        close(end, *arguments)
+
+    monkeypatch.setattr(Connection, "_close", slow)
+    with pytest.raises(ChildProcessError, match="a worker process ended before its work was done"):
+        list(ordered_map(work, ["a", "die", *"bcdefg"], workers=2))
+    assert len(set(closed)) == len(closed)
 
 
 ENDLESS = """

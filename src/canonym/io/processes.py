@@ -6,6 +6,7 @@ import contextlib
 import errno
 import os
 import signal
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -149,13 +150,15 @@ def _close_pipes(pool: Any) -> None:
 
     A process that ends in the middle of a result leaves half of it, and the pool would wait for the
     other half for ever. It sees the end of the pipe once nobody holds that open. Before Python
-    3.11.5 it waits as well to send a task that no process is left to read.
+    3.11.5 it waits as well to send a task that no process is left to read; since then a thread of
+    the pool closes that pipe, and whoever closes second would close another file of the number.
     """
-    results, tasks = getattr(pool, "_result_queue", None), getattr(pool, "_call_queue", None)
-    for end in (getattr(results, "_writer", None), getattr(tasks, "_reader", None)):
-        if end is not None:  # there is none once the pool is shut down
-            with contextlib.suppress(OSError):
-                end.close()
+    ends = [getattr(getattr(pool, "_result_queue", None), "_writer", None)]
+    if sys.version_info < (3, 11, 5):
+        ends.append(getattr(getattr(pool, "_call_queue", None), "_reader", None))
+    for end in filter(None, ends):  # there is none once the pool is shut down
+        with contextlib.suppress(OSError):
+            end.close()
 
 
 @contextlib.contextmanager
