@@ -8,9 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from canonym.errors import InvalidInput
+from canonym.mentions.clinical import LISTS, TEXTS, usual_reading
 from canonym.mentions.flags import with_flags
 from canonym.mentions.ordinary import is_ordinary, qualifying_forms
 from canonym.mentions.species import species_in
+from canonym.mentions.readings import clinical_readings, has_usual
 from canonym.rules import Rule
 from canonym.text import STRONG, normalise
 from canonym.types import Mention
@@ -52,6 +54,12 @@ def _qualifies(_: Rule, text: str) -> bool:
     return all(normalise(word, STRONG) in qualifying_forms() for word in text.split())
 
 
+def _reads(rule: Rule, text: str) -> bool:
+    """Tell whether a text has the reading of a rule, where the rule counts."""
+    in_list = rule.where != TEXTS and rule.means in usual_reading(text)
+    return in_list or (rule.where != LISTS and rule.means in clinical_readings(text).values())
+
+
 _EFFECTS: Mapping[str, Callable[[Rule, str], bool]] = {
     "cue": _gives,
     "turn": _spares,
@@ -59,4 +67,8 @@ _EFFECTS: Mapping[str, Callable[[Rule, str], bool]] = {
     "ordinary word": lambda _, text: is_ordinary(text),
     "qualifying word": _qualifies,
     "species": lambda rule, text: rule.means in species_in(text),
+    "reading": _reads,
+    "one of several": lambda rule, text: clinical_readings(text).get(rule.form) == rule.means,
+    "no usual reading": lambda _, text: not has_usual(text),
+    "result": lambda _, text: bool(usual_reading(text)),
 }

@@ -16,7 +16,7 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from canonym.mentions.clinical import RESULTS, usual_reading
+from canonym.mentions.clinical import results, usual_reading
 from canonym.mentions.cues import Cue, find_cues, first_words, last_words
 from canonym.mentions.flags import consistent
 from canonym.regex import GAP, regex
@@ -58,12 +58,6 @@ _SIGNS_BEHIND = regex(
 _NOT_FREE = regex(
     r"\A(?>.*?(?:\b(?:not|never|no longer|rarely|seldom|hardly)|n't)\s).*[\s-]free[\s.)\]!,;]*\Z",
     re.IGNORECASE | re.DOTALL,
-)
-# *LFTs not elevated* says what *no elevated LFTs* says.
-_NOT_RESULT = regex(
-    r"(?P<test>\w[^.;\n]*?),?(?<!\s)\s+(?:(?:is|are|was|were)(?:n't|\s+not|\s+never)|not|never)\s+(?:\w+ly\s+)?"
-    rf"(?P<result>{RESULTS})[\s.]*",
-    re.IGNORECASE,
 )
 _SUBJECTS = ("he", "patient", "pt", "she")
 _HEADINGS = ("assessment", "diagnosis", "dx", "impression", "indication", "problem")
@@ -150,7 +144,7 @@ def read_status(text: str) -> Status:
     """
     if not may_have_status(text) or _NOT_FREE.search(text):
         return Status(text)
-    if turned := _NOT_RESULT.fullmatch(text):
+    if turned := _not_result().fullmatch(text):
         return Status(f"{turned['result']} {turned['test']}", ("negated",))
     cues = find_cues(text)
     start, flags = _from_start(text, cues)
@@ -263,7 +257,17 @@ def may_have_status(text: str) -> bool:
         return True
     word = last[max(last.rfind(" "), last.rfind("/")) + 1 :].lstrip("([:-").lower()
     is_year = len(word) == 4 and word.isdecimal()
-    return is_year or word in ends or _NOT_RESULT.fullmatch(text) is not None
+    return is_year or word in ends or _not_result().fullmatch(text) is not None
+
+
+@once_a_book
+def _not_result() -> re.Pattern[str]:
+    # *LFTs not elevated* says what *no elevated LFTs* says.
+    return re.compile(
+        r"(?P<test>\w[^.;\n]*?),?(?<!\s)\s+(?:(?:is|are|was|were)(?:n't|\s+not|\s+never)|not|never)\s+"
+        rf"(?:\w+ly\s+)?(?P<result>{results()})[\s.]*",
+        re.IGNORECASE,
+    )
 
 
 @once_a_book

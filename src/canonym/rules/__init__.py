@@ -82,6 +82,8 @@ KINDS: Mapping[str, frozenset[str]] = {
     "no cue": frozenset(FLAGS),
     "reading": frozenset(),
     "one of several": frozenset(),
+    "no usual reading": frozenset(),
+    "result": frozenset(),
     "ordinary word": frozenset(),
     "qualifying word": frozenset(),
     "species": frozenset(),
