@@ -5,13 +5,8 @@ from __future__ import annotations
 import pytest
 
 from canonym.mentions.clinical import text_readings
-from canonym.mentions.readings import (
-    OPEN_ABBREVIATIONS,
-    _several,
-    clinical_readings,
-    has_several,
-    readings_of,
-)
+from canonym.mentions.readings import clinical_readings, has_several, has_usual, readings_of
+from canonym.rules import Rule, shipped
 
 CHOSEN = [
     ("Known MS with optic neuritis and relapses.", "MS", "multiple sclerosis"),
@@ -64,14 +59,20 @@ def test_there_are_at_least_six_hundred() -> None:
 
 
 def test_every_reading_has_words_that_speak_for_it() -> None:
-    for short, readings in _several().items():
-        assert len(readings) > 1 or readings[0].beside, short
-        assert len({reading.text for reading in readings}) == len(readings), short
-        assert all(reading.beside for reading in readings), short
+    for short, rules in _several().items():
+        assert len({rule.means for rule in rules}) == len(rules), short
+        assert all(rule.beside for rule in rules), short
 
 
 def test_an_abbreviation_with_a_usual_reading_has_it_first() -> None:
-    for short, reading in text_readings().items():
-        assert short not in OPEN_ABBREVIATIONS
-        if has_several(short) and short.isupper():
-            assert readings_of(short)[0] == reading
+    for rule in shipped().of_kind("reading"):
+        if rule.where in ("", "list", "text") and rule.form in _several():
+            assert readings_of(rule.form)[0] == rule.means
+            assert has_usual(rule.form)
+
+
+def _several() -> dict[str, list[Rule]]:
+    by_form: dict[str, list[Rule]] = {}
+    for rule in shipped().of_kind("one of several"):
+        by_form.setdefault(rule.form, []).append(rule)
+    return by_form

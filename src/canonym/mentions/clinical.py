@@ -1,8 +1,9 @@
 """Short forms that have one usual reading in notes: *HTN* is hypertension.
 
 They are the rules of the kind "reading" of the book (`canonym.rules`), and say where they count. A
-form in capitals also has a plural, and is read in small letters unless these are a word (*sob*).
-One in small letters is read in any case (*fx*), and one in both as it stands (*hypoK*).
+form in capitals has a plural (*UTIs*, *UTIS*) and is read in small letters, unless that is a word
+(*sob*). One in small letters is read in any case (*fx*), one in both as it stands (*hypoK*), and so
+is every form that counts beside other words alone. Its rule may have the words: *ca* beside *lung*.
 
 What several specialties read in their own way, such as *MS*, *CP* or *CHD*, is in
 `canonym.mentions.readings`, where a text chooses.
@@ -12,7 +13,8 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator, Mapping
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
 
 from canonym.regex import regex
 from canonym.rules import Rule, current, once_a_book
@@ -22,31 +24,59 @@ ANYWHERE, LISTS, TEXTS = "", "list", "text"
 """Where a reading counts: beside others only, in a list, or in running text."""
 
 _ALONE = (ANYWHERE, LISTS, TEXTS)
-_WORD = regex(r"(?<![\w/+-])[^\W\d_]{2,8}(?![\w/+-])")
+_FORM = regex(r"(?<![\w/+-])[^\W\d_]{2,8}\d?(?![\w/+-])")
+_WORD = regex(r"[^\W_]+(?:-[^\W_]+)*")
+_LEAST = 4  # letters of a beginning; shorter ones are words
+LEAST_PLURAL = 3
+"""Letters of a short form whose plural may have a capital S: *DVTS*."""
+
+
+def words_of(text: str) -> list[str]:
+    """Return the words of a text in small letters, as they rise."""
+    return sorted({word.lower() for word in _WORD.findall(text)})
+
+
+def begins(words: Sequence[str], stem: str) -> bool:
+    """Tell whether one of words, which rise, begins with a stem; a short one is a word itself."""
+    place = bisect_left(words, stem)
+    if place == len(words):
+        return False
+    return words[place] == stem or (len(stem) >= _LEAST and words[place].startswith(stem))
 
 
 def _forms_of(rule: Rule) -> Iterator[tuple[str, str]]:
     """Yield every form that a rule reads, and its reading."""
     short, reading = rule.form, rule.means
-    yield short, reading
-    if rule.where not in _ALONE:
-        return
-    if short.islower():
-        yield from ((form, reading) for form in (short.title(), short.upper()))
-    elif short.isupper():
-        yield f"{short}s", reading if reading.endswith("s") else f"{reading}s"
-        if rule.where != TEXTS and short.lower() not in rule.unless.split():
-            yield short.lower(), reading
+    forms = {short: reading}
+    if rule.where == BESIDE_A_RESULT and not short.isupper():
+        forms |= dict.fromkeys((short.lower(), short.upper()), reading)
+    elif rule.where in _ALONE and short.islower():
+        forms |= dict.fromkeys((short.title(), short.upper()), reading)
+    elif rule.where in _ALONE and short.isupper():
+        plural = reading if reading.endswith("s") else f"{reading}s"
+        forms[f"{short}s"] = plural
+        others = {} if rule.where == TEXTS else dict.fromkeys((short.lower(), short.title()), reading)
+        if len(short) >= LEAST_PLURAL and short[-1] != "S":
+            others[f"{short}S"] = plural
+        words = rule.unless.split()
+        forms |= {form: text for form, text in others.items() if form.lower() not in words}
+    return iter(forms.items())
 
 
 @once_a_book
 def _readings() -> Mapping[str, Mapping[str, str]]:
     """Return the reading of every form, by where it counts."""
+    rules = current().of_kind("reading")
+    own = {rule.form for rule in (*rules, *current().of_kind("one of several"))}
     readings: dict[str, dict[str, str]] = {}
-    for rule in current().of_kind("reading"):
-        of_place = readings.setdefault(rule.where, {})
+    for rule in rules:
         for form, reading in _forms_of(rule):
-            of_place.setdefault(form, reading)
+            if form in own and form != rule.form:  # HLHS is more than one HLH
+                continue
+            # In a text *Ida* is a name.
+            is_name = rule.where == ANYWHERE and rule.form.isupper() and form.istitle()
+            place = LISTS if is_name else rule.where
+            readings.setdefault(place, {}).setdefault(form, reading)
     return readings
 
 
@@ -64,6 +94,12 @@ def text_readings() -> Mapping[str, str]:
 
 
 @once_a_book
+def _within() -> Mapping[str, Rule]:
+    rules = current().of_kind("reading")
+    return {rule.form: rule for rule in reversed(rules) if rule.where == BESIDE_WORDS}
+
+
+@once_a_book
 def results() -> str:
     """Return what a test may be, such as *elevated*, as part of a regular expression."""
     return "|".join(re.escape(rule.form) for rule in current().of_kind("result"))
@@ -73,8 +109,8 @@ def results() -> str:
 def _tested() -> re.Pattern[str]:
     # Next to each other: the result in *high-risk ALT* and *low back pain, HR* is of something else.
     return re.compile(
-        rf"(?<![\w-])(?i:{results()})\s+([^\W\d_]{{2,4}})(?![\w/+-])"
-        rf"|(?<![\w/+-])([^\W\d_]{{2,4}})\s+(?i:{results()})(?![\w-])"
+        rf"(?<![\w-])(?i:{results()})\s+([^\W\d_]{{2,5}})(?![\w/+-])"
+        rf"|(?<![\w/+-])([^\W\d_]{{2,5}})\s+(?i:{results()})(?![\w-])"
     )
 
 
@@ -84,14 +120,19 @@ def usual_reading(text: str) -> str:
     >>> usual_reading("HTN, uncontrolled"), usual_reading("fx left wrist"), usual_reading("OA")
     ('hypertension, uncontrolled', 'fracture left wrist', '')
     """
-    usual, words = _in_lists(), _WORD.findall(text)
+    usual, words = _in_lists(), _FORM.findall(text)
     readings = {word: usual[word] for word in words if word in usual}
     if len(text.split()) > 1:
-        within = _readings().get(BESIDE_WORDS, {})
-        readings.update((word, within[word]) for word in words if word in within)
+        others = words_of(text)
+        readings.update(
+            (word, rule.means)
+            for word in words
+            if (rule := _within().get(word))
+            and (not rule.beside or any(begins(others, stem) for stem in rule.beside))
+        )
         tests = _readings().get(BESIDE_A_RESULT, {})
         beside = itertools.chain.from_iterable(_tested().findall(text))
         readings.update((test, tests[test]) for test in beside if test in tests)
     if not readings:
         return ""
-    return _WORD.sub(lambda match: readings.get(match[0], match[0]), text)
+    return _FORM.sub(lambda match: readings.get(match[0], match[0]), text)

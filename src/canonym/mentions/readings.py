@@ -16,7 +16,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from canonym.mentions.clinical import text_readings
+from canonym.mentions.clinical import LEAST_PLURAL, begins, text_readings, words_of
 from canonym.mentions.shorthand import diabetes_name
 from canonym.regex import regex
 from canonym.rules import current, once_a_book
@@ -48,9 +48,11 @@ def _without_usual() -> frozenset[str]:
 # --- choosing -------------------------------------------------------------------------------------
 
 _WORD = regex(r"[^\W_]+(?:-[^\W_]+)*")
-# A number behind makes a substance of it: "PSC 833".
-_SHORT = regex(r"(?<![\w/+&.-])[^\W\d_]{2,8}(?![\w/+&-]|[ ]\d{2})")
-_LEAST = 4  # letters of a beginning; shorter ones are words
+# A number behind makes a substance of it, "PSC 833", unless it is a dose.
+_SHORT = regex(
+    r"(?<![\w/+&.-])[^\W\d_]{2,8}\d?(?![\w/+&-]|[ ]\d{2,}(?!\d*[ ]?(?:m?c?g|m[lL]|mEq|units?|%)\b))"
+)
+_LEAST = 4  # letters of a word of a reading that speaks for nothing
 
 
 def clinical_readings(text: str) -> dict[str, str]:
@@ -61,17 +63,16 @@ def clinical_readings(text: str) -> dict[str, str]:
     >>> clinical_readings("On PE the lungs are clear, abdomen soft."), clinical_readings("MS today")
     ({'PE': 'physical examination'}, {})
     """
-    several = _several()
+    several, usual = _several(), text_readings()
     shorts = dict.fromkeys(match[0] for match in _SHORT.finditer(text))
-    asked = [short for short in shorts if _singular(short) in several]
+    words: list[str] = []
     readings: dict[str, str] = {}
-    words = sorted({word.lower() for word in _WORD.findall(text)}) if asked else []
     for short in shorts:
-        if (singular := _singular(short)) in several:
-            others = [word for word in words if word != short.lower()]
-            reading = _choose(several[singular], others)
+        if of_short := several.get(_listed(short)):
+            words = words or words_of(text)
+            reading = _choose(of_short, [word for word in words if word != short.lower()])
         else:
-            reading = text_readings().get(short, "")
+            reading = usual.get(short, "")
         if reading:
             readings[short] = reading
     return readings
@@ -83,7 +84,7 @@ def readings_of(text: str) -> tuple[str, ...]:
     >>> readings_of("PVC"), readings_of("RLS"), readings_of("CP on exertion")
     (('premature ventricular contraction', 'polyvinyl chloride'), ('restless legs syndrome',), ())
     """
-    short = _singular(text.upper() if text.islower() else text)
+    short = _listed(text.upper() if text.islower() else text)
     if several := _several().get(short):
         return tuple(reading.text for reading in several)
     return tuple(filter(None, [text_readings().get(short) or diabetes_name(text)]))
@@ -91,31 +92,29 @@ def readings_of(text: str) -> tuple[str, ...]:
 
 def has_usual(short: str) -> bool:
     """Tell whether one reading of an abbreviation is more usual than the others."""
-    return _singular(short.upper()) not in _without_usual()
+    return _listed(short.upper()) not in _without_usual()
 
 
 def has_several(short: str) -> bool:
     """Tell whether an abbreviation has several readings, between which a text chooses."""
-    return _singular(short) in _several()
+    return _listed(short) in _several()
 
 
-def _singular(short: str) -> str:
-    return short[:-1] if short[-1:] == "s" and short[:-1].isupper() else short
+def _listed(short: str) -> str:
+    """Return the form of several readings that a short form is the plural of, or itself."""
+    plural = short[:-1].isupper() and (
+        short[-1] == "s" or (short[-1] == "S" and len(short) > LEAST_PLURAL)
+    )
+    if not plural or short in _several() or short in text_readings():
+        return short
+    return short[:-1]
 
 
 def _choose(readings: Sequence[_Reading], words: Sequence[str]) -> str:
     """Return the reading with most of its words among these, which rise; "" where none leads."""
-    counts = [sum(_begins(words, stem) for stem in reading.beside) for reading in readings]
+    counts = [sum(begins(words, stem) for stem in reading.beside) for reading in readings]
     most = max(counts)
     return readings[counts.index(most)].text if most and counts.count(most) == 1 else ""
-
-
-def _begins(words: Sequence[str], stem: str) -> bool:
-    """Tell whether some word begins with a stem; a short one is a word itself."""
-    place = bisect_left(words, stem)
-    if place == len(words):
-        return False
-    return words[place] == stem or (len(stem) >= _LEAST and words[place].startswith(stem))
 
 
 def _words_of(text: str) -> Iterable[str]:
