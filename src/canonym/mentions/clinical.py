@@ -55,7 +55,9 @@ def _forms_of(rule: Rule) -> Iterator[tuple[str, str]]:
     elif rule.where in _ALONE and short.isupper():
         plural = reading if reading.endswith("s") else f"{reading}s"
         forms[f"{short}s"] = plural
-        others = {} if rule.where == TEXTS else dict.fromkeys((short.lower(), short.title()), reading)
+        others = (
+            {} if rule.where == TEXTS else dict.fromkeys((short.lower(), short.title()), reading)
+        )
         if len(short) >= LEAST_PLURAL and short[-1] != "S":
             others[f"{short}S"] = plural
         words = rule.unless.split()

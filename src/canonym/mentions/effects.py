@@ -9,10 +9,10 @@ from collections.abc import Callable, Mapping
 
 from canonym.errors import InvalidInput
 from canonym.mentions.clinical import LISTS, TEXTS, usual_reading
-from canonym.mentions.flags import with_flags
+from canonym.mentions.flags import FLAGS, with_flags
 from canonym.mentions.ordinary import is_ordinary, qualifying_forms
-from canonym.mentions.species import species_in
 from canonym.mentions.readings import clinical_readings, has_usual
+from canonym.mentions.species import species_in
 from canonym.rules import Rule
 from canonym.text import STRONG, normalise
 from canonym.types import Mention
@@ -30,10 +30,11 @@ def acts(rule: Rule, text: str) -> bool:
 
 
 def _flags(text: str) -> tuple[str, ...]:
-    start, end = text.find("["), text.find("]") - 1
+    start = text.rfind("[")  # a box may stand before it
+    end = text.find("]", start) - 1
     if not 0 <= start < end:
         raise InvalidInput(f"{text!r} has no mention in brackets; expected one as in 'no [fever]'")
-    plain = text.replace("[", "", 1).replace("]", "", 1)
+    plain = text[:start] + text[start + 1 : end + 1] + text[end + 2 :]
     (mention,) = with_flags(plain, [Mention(plain[start:end], start, end)])
     return mention.flags or ()
 
@@ -64,6 +65,7 @@ _EFFECTS: Mapping[str, Callable[[Rule, str], bool]] = {
     "cue": _gives,
     "turn": _spares,
     "no cue": _spares,
+    "sign": lambda rule, text: (_gives if rule.means in FLAGS else _spares)(rule, text),
     "ordinary word": lambda _, text: is_ordinary(text),
     "qualifying word": _qualifies,
     "species": lambda rule, text: rule.means in species_in(text),

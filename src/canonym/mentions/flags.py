@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from canonym.io.time_limit import check_time
 from canonym.mentions.cues import FLAGS, Cue, find_cues
+from canonym.mentions.segments import PRESENT, Segment, segments
 from canonym.regex import regex
 from canonym.types import Mention
 
@@ -22,22 +23,22 @@ __all__ = ["FLAGS", "consistent", "with_flags"]
 
 # Ends of sentences, and of lines but for those that go on with a small letter.
 _END = regex(r"(?<=[.!?])\s+(?=[^a-z\s])|(?<!\s)[^\S\n]*\n[^\S\n]*(?:\n\s*|(?=[^a-z\s]))|;\s*")
-_DASH = "[-\u2010-\u2014\u2212]"
-_MINUS = regex(rf"(?:(?P<start>^|\n)\s*|[\s,(/])({_DASH})\Z")
-_MINUS_IN_BRACKETS = regex(rf"\(\s*{_DASH}\s*\)\s*\Z")
-_MINUS_BEHIND = regex(rf"\s*\(\s*{_DASH}\s*\)|\s*{_DASH}\s*(?:$|[,;])")
-_NO_BEHIND = regex(rf"\s*(?:(?::|\s{_DASH})\s*no\b(?!\s+\w)|\(no\))", re.IGNORECASE)
-_TIGHT_DASH = regex(rf"^[^\S\n]*{_DASH}(?=\w)", re.MULTILINE)
+_TIGHT_DASH = regex("^[^\\S\n]*[-\u2010-\u2014\u2212](?=\\w)", re.MULTILINE)
 _PLUS = regex(r"(?:^|[\s,(])\+(?=\w)|\(\+\)")
-_DOUBT_BEFORE = regex(r"(?:^|[\s,;:(])\?+\s*\Z|\(\?\)\s*\Z")
-_DOUBT_BEHIND = regex(r"\s*(?:\?|\(\?+\))")
 _QUESTION = regex(
     r"\s*(?:any|are|can|could|did|do|does|has|have|how|if|is|may|should|was|were|what|when|where"
     r"|which|who|why|will|would)\b",
     re.IGNORECASE,
 )
+# A heading, alone in its line or with a colon, or an empty line.
+_HEADING = regex(
+    r"^[ \t]*(?P<title>[A-Z][A-Z /&-]{3,60})[ \t]*$|(?:^[ \t]*|(?<=[.;] ))"
+    r"(?P<head>[A-Z][\w /&'-]{1,60}):|\n[ \t\r]*\n",
+    re.MULTILINE,
+)
 _BREAK = regex(r"[,:]|\bwith\b|\A(?>.*?\band\b).*\b(?:is|was|has)\b", re.IGNORECASE | re.DOTALL)
 _COMMA = regex(r",")
+_WITH = regex(r"\bwith\b", re.IGNORECASE)
 _OF_SEVERAL = frozenset(f"{verb} excluded" for verb in ("are", "have been", "were", "will be"))
 _LISTED = regex(
     r"(?>\s*,(?:(?!\b(?:are|had|has|have|is|was|were|who|with)\b)[^.;:()])*\b(?:and|or)\b)"
@@ -61,6 +62,7 @@ _TAKES = regex(
 )
 _AS_NEEDED = frozenset(["as needed", "if needed", "prn", "when needed"])
 _REACH = 1_000  # characters of a sentence on each side of a mention; more is a table without ends
+_LAST_FLAGS = ("~",)  # sorts behind all flags
 _CLAUSE_FLAGS = frozenset(["negated", "uncertain"])
 
 
@@ -74,6 +76,7 @@ def with_flags(text: str, mentions: Sequence[Mention]) -> tuple[Mention, ...]:
     """
     ends = [match.end() for match in _END.finditer(text)] if mentions else []
     starts = [0, *ends]
+    heads = _sections(text) if ends else []
     bullets = len(_TIGHT_DASH.findall(text)) > 1 and _PLUS.search(text) is None
     read: dict[tuple[int, int], _Sentence] = {}
     flagged = []
@@ -85,12 +88,14 @@ def with_flags(text: str, mentions: Sequence[Mention]) -> tuple[Mention, ...]:
         if (first, last) not in read:
             begin = starts[first]
             written = text[begin : (ends[last] if last < len(ends) else len(text))]
-            read[first, last] = _Sentence(begin, written, find_cues(written), bullets)
+            headed = bisect_right(heads, (begin, _LAST_FLAGS))
+            under = heads[headed - 1][1] if headed else ()
+            read[first, last] = _read(begin, written, bullets, under)
         sentence = read[first, last]
         if len(sentence.text) > 2 * _REACH + end - start:
             begin = max(sentence.begin, start - _REACH)
             written = text[begin : min(end + _REACH, sentence.begin + len(sentence.text))]
-            sentence = _Sentence(begin, written, find_cues(written), bullets)
+            sentence = _read(begin, written, bullets, sentence.under)
         flagged.append(replace(mention, flags=sentence.flags(start, end)))
     return tuple(flagged)
 
@@ -111,29 +116,45 @@ def consistent(flags: Iterable[str]) -> tuple[str, ...]:
     return tuple(flag for flag in FLAGS if flag in several)
 
 
-class _Sentence(NamedTuple):
-    """A sentence, where it begins in its text, and its cues.
+def _sections(text: str) -> list[tuple[int, tuple[str, ...]]]:
+    """Return where what is under a heading begins and ends, with what the heading says of it."""
+    sections: list[tuple[int, tuple[str, ...]]] = []
+    place = 0  # of what is under the last heading
+    for match in _HEADING.finditer(text):
+        name = match["title"] or match["head"]
+        if name is None:
+            if text[place : match.start()].strip():
+                sections.append((match.end(), ()))
+            continue
+        cues = [cue for cue in find_cues(name) if cue.end == len(name.rstrip())]
+        place = match.end()
+        sections.append((place, cues[-1].rule.flags if cues and cues[-1].rule.before else ()))
+    return sections
 
-    `bullets` tells whether a dash at the start of a line of the text is the bullet of a list.
-    """
+
+class _Sentence(NamedTuple):
+    """A sentence, where it begins in its text, its cues and signs, and what its heading says."""
 
     begin: int
     text: str
     cues: list[Cue]
-    bullets: bool
+    signed: list[Segment]
+    under: tuple[str, ...] = ()
 
     def flags(self, start: int, end: int) -> tuple[str, ...]:
         """Return the flags of a place in the text."""
         start, end = start - self.begin, end - self.begin
-        said = set(self._signs(start, end))
+        said, forbidden = set[str](), self._there(start, end)
         before = [cue for cue in reversed(self.cues) if cue.end <= start]
         behind = [cue for cue in self.cues if cue.start >= end]
-        for cues, reaches in ((before, self._reaches_on), (behind, self._reaches_back)):
-            stopped: set[str] = set()
+        for cues, reaches in ((behind, self._reaches_back), (before, self._reaches_on)):
+            stopped = set(forbidden)
             for cue in cues:  # the nearest first: its end of what was said stops those beyond
                 if not said.issuperset(cue.rule.flags) and reaches(cue, start, end):
                     said.update(flag for flag in cue.rule.flags if flag not in stopped)
                 stopped.update(cue.rule.ends)
+        said.update(flag for flag in self.under if flag not in stopped)
+        said.update(self._signs(start, end))
         for cue in self.cues:
             if cue.start < start < cue.end:
                 # Of "no history of cancer" the name says all but the denial.
@@ -145,8 +166,8 @@ class _Sentence(NamedTuple):
     def _reaches_on(self, cue: Cue, start: int, end: int) -> bool:
         """Tell whether a cue reaches the mention behind it."""
         between = self.text[cue.end : start]
-        if not cue.rule.before or (cue.rule.flags[0] in _CLAUSE_FLAGS and _PLUS.search(between)):
-            return False
+        if not cue.rule.before or (cue.rule.after and between.lstrip()[:1] == ","):
+            return False  # "MI ruled out, asthma" says it of what stands before
         if cue.words == "prn":  # "albuterol prn": who takes it has it; what it is for, may come
             return not _TAKES.search(self.text[: cue.start]) and not _COMMA.search(between)
         if cue.words == "should":
@@ -165,26 +186,45 @@ class _Sentence(NamedTuple):
     def _reaches_back(self, cue: Cue, start: int, end: int) -> bool:
         """Tell whether a cue reaches the mention before it."""
         between = self.text[end : cue.start]
-        if not cue.rule.after or (cue.rule.flags[0] in _CLAUSE_FLAGS and _PLUS.search(between)):
+        if not cue.rule.after or (cue.rule.flags[0] in _CLAUSE_FLAGS and _WITH.search(between)):
             return False
         if cue.words in _AS_NEEDED:
             return _FOR.search(self.text[:start]) is not None and not _COMMA.search(between)
         if cue.rule.after == "last" and not _LAST.match(self.text, cue.end):
             return False
-        if cue.rule.after == "next":
-            return _NO_BEHIND.match(self.text, end) is not None
+        if cue.rule.after == "next":  # in brackets or behind a dash
+            return _BESIDE.fullmatch(between) is not None and not between.isspace()
         if _COMMA.search(between) is None or _BESIDE.match(between):
             return True
         # "Asthma, pregnancy or cancer were excluded": all of them.
         return cue.words in _OF_SEVERAL and _LISTED.fullmatch(between) is not None
 
+    def _of(self, start: int, end: int) -> list[Segment]:
+        """Return what stands in signs beside a mention, and speaks of it."""
+        around = [part for part in self.signed if part.start <= start and end <= part.end]
+        return [part for part in around if end <= part.sign[0] or part.sign[1] <= start]
+
+    def _there(self, start: int, end: int) -> frozenset[str]:
+        """Return what no cue says of a mention beside a plus; behind, it is one of several."""
+        there = (part for part in self._of(start, end) if part.means == PRESENT)
+        several = sum(part.is_behind for part in self.signed) > 1
+        return (
+            _CLAUSE_FLAGS if any(several or not part.is_behind for part in there) else frozenset()
+        )
+
     def _signs(self, start: int, end: int) -> Iterator[str]:
-        """Yield what is written in signs beside a mention."""
-        before = self.text[max(start - 20, 0) : start]
-        minus = _MINUS.search(before)
-        tight = minus is not None and (minus["start"] is None or not self.bullets)
-        if tight or _MINUS_IN_BRACKETS.search(before) or _MINUS_BEHIND.match(self.text, end):
-            yield "negated"
-        asked = _QUESTION.match(self.text) is not None
-        if _DOUBT_BEFORE.search(before) or (not asked and _DOUBT_BEHIND.match(self.text, end)):
-            yield "uncertain"
+        """Yield the flags that signs give a mention."""
+        for part in self._of(start, end):
+            is_question = part.is_behind and _QUESTION.match(self.text) is not None
+            if part.means in FLAGS and not (is_question and "?" in self.text[slice(*part.sign)]):
+                yield part.means
+
+
+def _read(begin: int, text: str, bullets: bool, under: tuple[str, ...]) -> _Sentence:
+    """Read the cues of a sentence, of which signs leave some nothing to say, and its signs."""
+    signed = segments(text, bullets=bullets)
+    spans = [part.sign for part in signed if part.is_behind]
+    cues = find_cues(text)
+    if spans:
+        cues = [cue for cue in cues if not any(a < cue.end and cue.start < b for a, b in spans)]
+    return _Sentence(begin, text, cues, signed, under)

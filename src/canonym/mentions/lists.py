@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from canonym.mentions.composites import hide_one_things, is_quality, unhide
 from canonym.mentions.english import is_english
+from canonym.mentions.segments import signed_items
 from canonym.regex import GAP, regex
 from canonym.text import UNORDERED, normalise
 from canonym.text.qualifiers import is_finding
@@ -38,7 +39,7 @@ _COMBINED = frozenset(
 _ENTITY = regex(r"&(?:amp|lt|gt|quot|apos|nbsp|#\d{1,7}|#x[0-9a-fA-F]{1,6});")
 _SEMICOLON = regex("[;\uff1b|]")
 _LINE_END = regex("[\r\n\t\v\f\x85\u2028\u2029]+")
-_BULLET = regex(r"(?:^|(?<=\s))[•◦‣▪▫●○■□►➢✓·\uf0b7](?=\s*\w)")
+_BULLET = regex(r"(?:^|(?<=\s))[•◦‣▪▫●○■►➢·\uf0b7](?=\s*\w)")
 _DASH = regex(r"(?:^|(?<=\s))[*\u2013\u2014-](?=\s+\w)")
 _HEADING = regex(r"[A-Za-z][A-Za-z /]{1,30}:\s+(?=[(\[#]?(?:1|a|i)[.):\]\s-])")
 _TITLE = regex(r"^[^\r\n;]{1,40}:[ \t]*[\r\n]+")
@@ -56,9 +57,7 @@ _CODE = regex(r"[A-Z]{2,4}s?|(?=.*\d)[A-Z][A-Z0-9]{1,5}")
 _WORD = regex(r"[^\W\d_]")
 
 
-_SIGNS = regex(
-    r"[;\uff1b|\r\n\t\v\f\x85\u2028\u2029•◦‣▪▫●○■□►➢✓·\uf0b7]|^\s*[*\u2013\u2014-]\s|:\s"
-)
+_SIGNS = regex(r"[;\uff1b|\r\n\t\v\f\x85\u2028\u2029•◦‣▪▫●○■►➢·\uf0b7]|^\s*[*\u2013\u2014-]\s|:\s")
 
 
 class Items(NamedTuple):
@@ -76,10 +75,13 @@ def items_of(text: str) -> Items | None:
     >>> items_of("HTN; DM2; CAD").texts, items_of("t(9;22)")
     (('HTN', 'DM2', 'CAD'), None)
     """
-    if len(text) > _LONGEST or not (_SIGNS.search(text) or _MARKER.match(text.lstrip())):
+    if len(text) > _LONGEST:
         return None
+    ways = (_numbered, _bulleted, _lines, _semicolons)
+    if not (_SIGNS.search(text) or _MARKER.match(text.lstrip())):
+        ways = ()
     text = _TITLE.sub("", text.strip())
-    for pieces, is_sure in (_numbered(text), _bulleted(text), _lines(text), _semicolons(text)):
+    for pieces, is_sure in (*(way(text) for way in ways), (signed_items(text), True)):
         items = tuple(_tidied(pieces))
         if len(items) > 1:
             return None if any(map(is_quality, items)) else Items(items, is_sure)
@@ -110,7 +112,7 @@ def without_number(text: str) -> str:
 
 _ALONE = regex(
     r"\s*(?:[(\[#]?\d{1,2}[.)\]](?=\s)|# ?\d{1,2}:?(?=\s)"
-    rf"|[{_CIRCLED}•◦‣▪▫●○■□►➢✓])\s*(?=[^\W\d_])"
+    rf"|[{_CIRCLED}•◦‣▪▫●○■►➢])\s*(?=[^\W\d_])"
 )
 
 _Pieces = tuple[Sequence[str], bool]

@@ -12,7 +12,6 @@ They are the rules of the kind "one of several" of the book (`canonym.rules`), t
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 

@@ -19,8 +19,9 @@ from typing import NamedTuple
 from canonym.mentions.clinical import results, usual_reading
 from canonym.mentions.cues import Cue, find_cues, first_words, last_words
 from canonym.mentions.flags import consistent
+from canonym.mentions.segments import PRESENT, SIGN, Segment, segments
 from canonym.regex import GAP, regex
-from canonym.rules import once_a_book, remembered
+from canonym.rules import current, once_a_book, remembered
 from canonym.text.codes import read_codes
 from canonym.text.qualifiers import BROADER, qualified
 
@@ -44,16 +45,6 @@ _ENCOUNTER = regex(r"^encounter for ", re.IGNORECASE)
 _BRACKETS = regex(r"\([^()]*\)")
 _AND_MORE = regex(r" (?:and|or) .*$", re.IGNORECASE)
 
-_MINUS = "[-\u2212]"
-_SIGNS = regex(
-    rf"\s*(?:(?P<uncertain>\(?\?+\)?|\+/-)\s*(?=\w)|(?P<negated>\(\s*{_MINUS}\s*\)\s+(?=\w)"
-    rf"|{_MINUS}(?=[^\W\d_]{{2}})))"
-)
-_PLUS = regex(r"\s*(?:\+(?:ve\b)?|\(\+\))\s*(?=[^\W\d_]{2})", re.IGNORECASE)
-_SIGNS_BEHIND = regex(
-    rf"(?:{GAP}(?:(?P<uncertain>\(\s*\?+\s*\)|(?<!\?)\?+)|:\s*{_MINUS})"
-    rf"|(?<!\s)\s+(?:(?P<negated>\(\s*{_MINUS}\s*\))|(?P<historical>\((?:19|20)\d\d\))))[\s.]*\Z"
-)
 # Who is not pain free has pain.
 _NOT_FREE = regex(
     r"\A(?>.*?(?:\b(?:not|never|no longer|rarely|seldom|hardly)|n't)\s).*[\s-]free[\s.)\]!,;]*\Z",
@@ -66,7 +57,8 @@ _BEGIN = regex(
     rf"|(?:{'|'.join(_HEADINGS)})\s*:\s*)?",
     re.IGNORECASE,
 )
-_FIRST = regex(r"[\s\"'\[]*\(?(\w+|[(?+\u2212-])")
+_OUTER_WORD = regex(r"\w+")
+_LAST_WORD = regex(r"(?<!\w)\w+(?=[ .]*\Z)")
 _LINK = regex(
     r"(?:\s*:\s*|\s+[-\u2013]\s+|\s+|(?=\())"
     r"(?:(?:(?:complaints?|diagnosis|episodes?|evidence|history|signs?|symptoms?) (?:for|of)|an?|"
@@ -146,6 +138,10 @@ def read_status(text: str) -> Status:
         return Status(text)
     if turned := _not_result().fullmatch(text):
         return Status(f"{turned['result']} {turned['test']}", ("negated",))
+    if sign := _own_sign(text):
+        inner = read_status(sign.core(text))
+        flags = consistent((sign.means, *inner.flags))
+        return Status(_unbracketed(inner.core), flags) if flags else Status(text)
     cues = find_cues(text)
     start, flags = _from_start(text, cues)
     end, more = _from_end(text, [cue for cue in cues if cue.start >= start], start)
@@ -221,8 +217,15 @@ def without_plus(text: str) -> str:
     >>> without_plus("+PPD"), without_plus("(+) fever"), without_plus("+2 edema")
     ('PPD', 'fever', '')
     """
-    plus = _PLUS.match(text)
-    return text[plus.end() :] if plus else ""
+    sign = _own_sign(text)
+    return sign.core(text) if sign and sign.means == PRESENT else ""
+
+
+def _own_sign(text: str) -> Segment | None:
+    """Return what the sign of a mention says, None where it has none or several."""
+    parts = segments(text)
+    around = (text[: parts[0].start] + text[parts[0].end :]).strip(" .()[]\"'?~") if parts else "-"
+    return None if around or len(parts) > 1 else parts[0]
 
 
 def positive(text: str, core: str) -> tuple[Stated, ...]:
@@ -249,15 +252,13 @@ def said_by(name: str) -> tuple[str, ...]:
 def may_have_status(text: str) -> bool:
     """Tell at once of most mentions that they have no words of status at their ends."""
     starts, ends = _outer()
-    first = _FIRST.match(text)
-    if first is not None and first[1].lower() in starts:
+    if not (text[:1].isalnum() and text.rstrip(" .")[-1:].isalnum()):
         return True
-    last = text.rstrip(" .)]!,;")
-    if last.endswith(("?", "-", "\u2212", "-free", "-FREE")):
+    first, last = (_OUTER_WORD.search(text), _LAST_WORD.search(text))
+    if first is None or last is None or first[0].lower() in starts or last[0].lower() in ends:
         return True
-    word = last[max(last.rfind(" "), last.rfind("/")) + 1 :].lstrip("([:-").lower()
-    is_year = len(word) == 4 and word.isdecimal()
-    return is_year or word in ends or _not_result().fullmatch(text) is not None
+    is_year = len(last[0]) == 4 and last[0].isdecimal()
+    return is_year or _not_result().fullmatch(text) is not None
 
 
 @once_a_book
@@ -273,8 +274,8 @@ def _not_result() -> re.Pattern[str]:
 @once_a_book
 def _outer() -> tuple[frozenset[str], frozenset[str]]:
     """Return the words and signs with which a mention with a status begins, and ends."""
-    starts = (*first_words(), *_SUBJECTS, *_HEADINGS, *"?-\u2212+(")
-    return frozenset(starts), frozenset(last_words())
+    answers = (row.form for row in current().of_kind(SIGN))
+    return frozenset((*first_words(), *_SUBJECTS, *_HEADINGS)), frozenset((*last_words(), *answers))
 
 
 def spoken_of(name: str) -> tuple[str, ...]:
@@ -295,10 +296,6 @@ def _from_start(text: str, cues: Iterable[Cue]) -> tuple[int, list[str]]:
     start, flags = 0, list[str]()
     at = {cue.start: cue for cue in cues}
     while True:
-        sign = _SIGNS.match(text, start)
-        if sign is not None and sign.lastgroup is not None:
-            start, flags = sign.end(), [*flags, sign.lastgroup]
-            continue
         begin = _BEGIN.match(text, start)
         cue = at.get(begin.end() if begin else start)
         if cue is None or not _counts_before(text, cue) or ("negated" in cue.rule.flags and flags):
@@ -328,10 +325,6 @@ def _from_end(text: str, cues: list[Cue], start: int) -> tuple[int, list[str]]:
     """Return where a mention ends before the words of status at its end, and their flags."""
     end, flags = len(text), list[str]()
     while True:
-        sign = _SIGNS_BEHIND.search(text[:end], start)
-        if sign is not None and sign.start() > start:
-            end, flags = sign.start(), [*flags, sign.lastgroup or "negated"]
-            continue
         last = next((cue for cue in reversed(cues) if cue.end <= end), None)
         if last is None or not _counts_after(text, last):
             return end, flags

@@ -1,0 +1,159 @@
+"""The items of a cell or a sentence with the sign of each: *fever (+), cough (-)*, *☐ gout*.
+
+Signs are rows of the book (`canonym.rules`): pluses and minuses, boxes, question marks, and answers
+such as *yes*, which only stand behind. Where spaces do not tell on which side of a sign its item
+is, the other signs do: one list has them all on one side.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from canonym.mentions.cues import find_cues
+from canonym.regex import regex
+from canonym.rules import current, once_a_book
+
+SIGN = "sign"
+"""The kind of the rows that are signs."""
+
+PRESENT = "present"
+"""What a sign means that says no flag: what is there, or ticked."""
+
+_PLAIN = str.maketrans(dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2212", "-"))
+_TIGHT_MINUS = regex(r".*(?:[^\W\d_]{3}|\b[A-Z]{2})", re.DOTALL)
+_STOP = regex(r"[,;\n]|[:.]\s|\b(?:with|but)\b", re.IGNORECASE)
+_WORD = regex(r"[^\W\d_]{2}")
+_JOINED = ("and ", "but ", "or ")
+
+
+class Segment(NamedTuple):
+    """A stretch of a text, the place of the sign that speaks of it, and what that means."""
+
+    start: int
+    end: int
+    sign: tuple[int, int]
+    means: str
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether the sign stands behind its item."""
+        return self.sign[0] > self.start
+
+    def core(self, text: str) -> str:
+        """Return the item without its sign."""
+        core = text[self.start : self.sign[0]] if self.is_behind else text[self.sign[1] : self.end]
+        return core.strip(" ,;:~\t\r\n").rstrip("-\u2013\u2212([ ").removeprefix("for ")
+
+
+@once_a_book
+def _signs() -> tuple[re.Pattern[str], dict[str, str]]:
+    """Return the expression of all signs, and what each means."""
+    meanings = {row.form: row.means for row in current().of_kind(SIGN)}
+    forms = sorted(meanings, key=len, reverse=True)
+    written = "|".join(
+        rf"(?<!\w){form}(?!\w)" if form.isalpha() else re.escape(form) for form in forms
+    )
+    return re.compile(written, re.IGNORECASE), meanings
+
+
+def segments(text: str, *, bullets: bool = False) -> list[Segment]:
+    """Return the stretches of a text that signs speak of, in order.
+
+    With `bullets`, a dash at the start of a line is the bullet of a list.
+
+    >>> text = "(+) rash (-) fever"
+    >>> [(part.means, part.core(text)) for part in segments(text)]
+    [('present', 'rash'), ('negated', 'fever')]
+    """
+    expression, meanings = _signs()
+    plain = text.translate(_PLAIN)
+    sides = [(sign, _side(plain, sign)) for sign in expression.finditer(plain)]
+    sides = [(sign, side) for sign, side in sides if side]
+    if not sides:
+        return []
+    bare = {sign[0] for sign, side in sides if sign[0] in "+-" and side != "behind"}
+    style = next((side for _, side in sides if side != "either"), "either")
+    cues = find_cues(text)
+    signs: list[tuple[re.Match[str], bool]] = []
+    for sign, side in sides:
+        if sign[0] in "+-" and side in ("open", "either"):
+            # Between spaces a dash is a minus where a plus stands so too.
+            if len(bare) < 2 or style not in ("front", "open"):
+                continue
+        elif bullets and sign[0] == "-" and not plain[: sign.start()].rpartition("\n")[2].strip():
+            continue
+        says = meanings[sign[0].lower()]
+        other = (cue for cue in cues if cue.start < sign.end() and sign.start() < cue.end)
+        if all(says == "negated" and says in cue.rule.flags for cue in other):
+            signs.append((sign, (style if side == "either" else side) == "behind"))
+    parts: list[Segment] = []
+    for place, (sign, is_behind) in enumerate(signs):
+        begin, following = parts[-1].end if parts else 0, signs[place + 1 : place + 2]
+        if is_behind:
+            start, end = _start(plain, begin, sign.start()), sign.end()
+        else:
+            start, end = sign.start(), _end(plain, sign, following)
+        parts.append(Segment(start, end, sign.span(), meanings[sign[0].lower()]))
+    return [part for part in parts if _WORD.search(part.core(text))]
+
+
+def signed_items(text: str) -> list[str]:
+    """Cut a cell at the items that have signs of their own; the text alone where none has.
+
+    >>> signed_items("pneumonia, COVID neg"), signed_items("+fever, -cough")
+    (['pneumonia', 'COVID neg'], ['+fever', '-cough'])
+    """
+    parts = segments(text)
+    if not parts or ("," not in text and all(text[slice(*part.sign)] == "-" for part in parts)):
+        return [text]  # "-fever -cough" may be dashes before items
+    items, place = list[str](), 0
+    for part in parts:
+        items += (*text[place : part.start].split(","), text[part.start : part.end])
+        place = part.end
+    items += text[place:].split(",")
+    return [item.strip(" ,\t") for item in items if _WORD.search(item)]
+
+
+def _start(text: str, begin: int, sign: int) -> int:
+    """Return where the item of a sign behind it starts."""
+    stops = [stop.end() for stop in _STOP.finditer(text, begin, sign)]
+    return next((stop for stop in reversed(stops) if _WORD.search(text, stop, sign)), begin)
+
+
+def _end(text: str, sign: re.Match[str], following: Sequence[tuple[re.Match[str], bool]]) -> int:
+    """Return where the item of a sign before it ends: several signs part the text among them."""
+    limit = following[0][0].start() if following else len(text)
+    is_run = "?" not in sign[0] and following and not following[0][1]
+    stops = (stop for stop in _STOP.finditer(text, sign.end(), limit))
+    return next((stop.start() for stop in stops if not (is_run and stop[0] == ",")), limit)
+
+
+def _side(text: str, sign: re.Match[str]) -> str:
+    """Tell where the item of a sign is by what stands beside it: front, behind, either.
+
+    "open" is a dash with a space behind it where an item begins; "" is not a sign.
+    """
+    start, end, written = sign.start(), sign.end(), sign[0]
+    before, after = text[:start].rstrip(" \t"), text[end:].lstrip(" \t")
+    left, right = text[start - 1 : start].strip(), text[end : end + 1].strip()  # what touches it
+    opens = not before or before[-1] in ",;:(/\n\r"
+    closes = not after or after[0] in ",;.)\n\r"
+    has_item = _WORD.search(before) is not None
+    if written.isalpha():
+        return "behind" if closes and has_item and left in ("", "(") else ""
+    if right == "-" or (written in "+-" and (left or "x") in "+-"):  # "(-)-menthol"
+        return ""
+    if closes or (after.startswith(_JOINED) and written not in "+-"):
+        tight = left and written in "+-"
+        may = not tight or (written == "-" and not after and _TIGHT_MINUS.fullmatch(before))
+        return "behind" if has_item and may else ""
+    if written in "+-":
+        if not after[:2].isalpha() or (left and not opens):
+            return ""
+        is_open = written == "-" and not right
+        return ("open" if is_open else "front") if opens or right else "either"
+    if opens or (right and not left):
+        return "front"
+    return "behind" if left and ("?" in written or not right) else "either"
