@@ -44,8 +44,9 @@ class Rule(NamedTuple):
 
     `flags` are of `FLAGS`. `before` is how far a cue reaches that stands before a mention, `after`
     the same of one behind it: ``"sentence"``, ``"clause"`` (to a comma or "with"), ``"next"`` (a
-    few words), ``"last"`` (it has to end its clause), or ``""`` where it does not stand so.
-    `in_lists` are the sides on which the cue counts in a list; `ends` are the flags that it stops.
+    few words), ``"last"`` (it has to end its clause), ``"predicate"`` (the same, or to go on with a
+    small word: "negative today", not "negative pressure"), or ``""`` where it does not stand so. A
+    turn with ``"comma"`` counts behind one. `in_lists` are the sides on which the cue counts in a list; `ends` are the flags that it stops.
     """
 
     flags: tuple[str, ...] = ()
@@ -67,7 +68,8 @@ class Cue(NamedTuple):
 def _rule_of(row: Row) -> Rule:
     """Return what a row of the book says; its places are ``before:sentence lists:none``."""
     if row.kind != "cue":
-        return Rule(ends=tuple(row.means.split()) if row.kind == "turn" else ())
+        ends = tuple(row.means.split()) if row.kind == "turn" else ()
+        return Rule(before=row.where, ends=ends)
     where = dict(place.split(":") for place in row.where.split())
     lists = where.get("lists", ",".join(SIDES))
     return Rule(
@@ -104,7 +106,8 @@ def _table() -> dict[str, list[_Phrases]]:
         longest = sorted(phrases, key=_length, reverse=True)
         written = "|".join(map(phrase_expression, longest))
         known = _Phrases(re.compile(rf"(?:{written})(?!\w)", re.IGNORECASE), rule)
-        for word in dict.fromkeys(word for phrase in longest for word in _first_words(phrase)):
+        words = (re.sub(r"\d", "0", word) for phrase in longest for word in _first_words(phrase))
+        for word in dict.fromkeys(words):
             table.setdefault(word, []).append(known)
     return table
 
@@ -212,8 +215,10 @@ def find_cues(text: str) -> list[Cue]:
 
 
 def _longest(text: str, start: int, several: Iterable[_Phrases]) -> Cue | None:
-    end, rule = start, Rule()
+    end, rule, is_apart = start, Rule(), text[:start].rstrip().endswith(",")
     for known in several:
+        if known.rule.before == "comma" and not is_apart:
+            continue
         match = known.expression.match(text, start)
         if match is not None and match.end() >= end:
             rule = _both(rule, known.rule) if match.end() == end else known.rule

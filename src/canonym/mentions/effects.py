@@ -65,7 +65,7 @@ _EFFECTS: Mapping[str, Callable[[Rule, str], bool]] = {
     "cue": _gives,
     "turn": _spares,
     "no cue": _spares,
-    "sign": lambda rule, text: (_gives if rule.means in FLAGS else _spares)(rule, text),
+    "sign": lambda rule, text: _gives(rule, text) if rule.means in FLAGS else not _flags(text),
     "ordinary word": lambda _, text: is_ordinary(text),
     "qualifying word": _qualifies,
     "species": lambda rule, text: rule.means in species_in(text),

@@ -16,6 +16,7 @@ from typing import NamedTuple
 from canonym.io.time_limit import check_time
 from canonym.mentions.cues import FLAGS, Cue, find_cues
 from canonym.mentions.segments import PRESENT, Segment, segments
+from canonym.mentions.sentences import FUNCTION_WORDS
 from canonym.regex import regex
 from canonym.types import Mention
 
@@ -48,6 +49,7 @@ _LISTED = regex(
 _BESIDE = regex(r"[\s,:(\u2013\u2014-]*\Z")
 _FEW_WORDS = regex(r"\s*(?:[\w'-]+\s+){0,2}\Z")
 _LAST = regex(r"\s*(?:$|[.,;:)])")
+_NEXT_WORD = regex(r"\s+(\w+)")
 _NEW_CLAUSE = regex(r",\s*(?:and\s+)?(?:(?:the|her|his|a)\s+)?\Z", re.IGNORECASE)
 _VERB = regex(
     r"\s+(?:began|continues?|did|has|had|is|improved|persists?|remains?|started|was|were|worsens?)\b",
@@ -190,7 +192,12 @@ class _Sentence(NamedTuple):
             return False
         if cue.words in _AS_NEEDED:
             return _FOR.search(self.text[:start]) is not None and not _COMMA.search(between)
-        if cue.rule.after == "last" and not _LAST.match(self.text, cue.end):
+        behind = _LAST.match(self.text, cue.end)
+        if cue.rule.after == "predicate" and not behind:
+            word = _NEXT_WORD.match(self.text, cue.end)
+            if word is None or word[1].lower() not in FUNCTION_WORDS:
+                return False
+        if cue.rule.after == "last" and not behind:
             return False
         if cue.rule.after == "next":  # in brackets or behind a dash
             return _BESIDE.fullmatch(between) is not None and not between.isspace()
