@@ -1,191 +1,314 @@
-"""What each rule before the search gains and loses, domain by domain.
+"""What each mechanism that reads mentions and texts brings: all of them are switched off in turn.
 
-The same mentions are linked with all rules, and with one left out. A mention counts as gained if
-its first candidate is right with the rule alone, as lost if it is right without the rule alone.
+`mechanisms` has the mechanisms, `rule_questions` what is asked: mentions of corpora, three jobs
+that people did by hand, our own lists, drugs, names of HPO, pairs of names of two concepts, names
+in texts, and sentences with flags. Everything is linked with the default encoder.
 
-- **Names held out** of the development suite (`models.suite`) equal no other name of their concept
-  but for case, punctuation and order: there, sieves cannot gain.
-- **Names of other terminologies**: labels of UBERON and HPO in MeSH, by their cross-references.
-- **Mentions** of the development parts of corpora with their abstracts, and of patients.
+All is linked once, while each mechanism tells where it gives something else than nothing. Then each
+is switched off, and what it told of is linked again. Counted is what changes: the first candidate,
+NIL, a confidence of 0.9 or more, or the status. Gained is what is right with the mechanism alone,
+lost what is right without it alone. A wrong link at 0.9 or more is avoided by the mechanism or made
+by it. The share of the processor is that of the mechanism, with all that it calls, in 3,000
+mentions of diseases.
 
-Two encoders are asked for, as what ships has read all of these names and mentions:
-
-    python -m models.make_default --teacher MINILM --hold-out -o held-out
-    python -m models.make_default --teacher MINILM --part train -o train
-    python benchmarks/rules.py --names held-out --mentions train
+    python benchmarks/rules.py                         all, to ``results/rules.json``
+    python benchmarks/rules.py --only mentions.terse   some, printed
+    python benchmarks/rules.py --indexes FOLDER        where indexes are kept for the next run
 """
 
 from __future__ import annotations
 
 import argparse
-import csv
-import gzip
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from itertools import chain
+import cProfile
+import pstats
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 from unittest.mock import patch
 
-import checkout  # noqa: F401
-from canonym import Linker, Terminology
-from canonym.corpora import read_pubtator
-from canonym.corpora.cadec import read_folds, read_mention_table
-from canonym.encoders import make_encoder
-from canonym.linking import search
-from canonym.mentions import prepare
-from canonym.terminology import read_records
-from canonym.terminology.ids import ConceptIds
-from canonym.types import Concept, Document, Mention, Xref
-from domains import terminology
-from models.mixture import mixture_files
-from models.sources import SOURCES, read_mesh
-from models.suite import MESH, Domain, read_suite
+from canonym import Linker
+from canonym.linking.hits import KnownHits
+from canonym.linking.links import KnownLinks
+from canonym.linking.search import Search
+from canonym.mentions import flags
+from canonym.types import Link
+from mechanisms import Mechanism, forget, mechanisms, switched_off, watched
 from record import data_folder, save
+from rule_questions import CORPORA, MEDIC, Asked, Question, read_all
 
-MEDIC = "medic-2012/medic_06Jul2012.txt"
-
-
-class Case(NamedTuple):
-    """Documents whose mentions are asked of a terminology, and the right ids of each mention."""
-
-    name: str
-    kind: str
-    documents: list[Document]
-    gold: list[frozenset[str]]
-    terminology: Terminology
+SURE = 0.9
+_SAMPLES = 3
+_PROFILED = 3_000
+_BATCH = 500
 
 
-# --- mentions and names ---------------------------------------------------------------------------
+class Outcome(NamedTuple):
+    """What a linker says of a mention, and whether it is right."""
+
+    text: str
+    answer: tuple[str, ...]
+    nil: bool
+    sure: bool
+    status: tuple[str, ...]
+    right: bool
+
+    @property
+    def is_sure_and_wrong(self) -> bool:
+        """Whether it is stated with confidence, and wrong."""
+        return self.sure and not self.nil and not self.right
 
 
-def suite(data: Path) -> Iterator[Case]:
-    """Yield the domains of the development suite."""
-    for domain in read_suite(data):
-        yield _names(domain.name, "names held out", domain.questions, terminology(domain))
+Outcomes = dict[Any, Outcome]
+"""The outcomes of a question, by the place of the mention."""
 
 
-def other_labels(data: Path) -> Iterator[Case]:
-    """Yield labels of UBERON and HPO with one cross-reference to MeSH, which is the right one."""
-    mesh = Terminology.build(
-        read_records(data / SOURCES["MeSH 2024"], **MESH, trees=str(data / SOURCES["MeSH trees"]))
-    )
-    with gzip.open(data / SOURCES["MeSH trees"], "rt", encoding="utf-8", newline="") as stream:
-        rows = csv.DictReader(stream, delimiter="\t")
-        trees = {row["tree_number"]: row["descriptor_ui"] for row in rows}
-    for source in ("UBERON", "HPO 2014"):
-        labels: dict[str, str] = {}
-        targets: dict[str, set[str]] = {}
-        for record in read_records(data / SOURCES[source]):
-            if isinstance(record, Concept) and not record.deprecated:
-                labels[record.id] = record.label
-            elif isinstance(record, Xref) and record.target.upper().startswith(("MESH:", "MSH:")):
-                number = record.target.partition(":")[2]
-                targets.setdefault(record.concept_id, set()).add(trees.get(number, number))
-        pairs = [
-            (labels[id_], f"MESH:{next(iter(found))}")
-            for id_, found in targets.items()
-            if id_ in labels and len(found) == 1
-        ]
-        pairs = [pair for pair in pairs if mesh.resolve(pair[1])]
-        yield _names(f"{source.split()[0]} in MeSH", "names of others", pairs, mesh)
+def outcome_of(link: Link, *, right: bool) -> Outcome:
+    """Return what a link says."""
+    parts = link.parts or (link,)
+    answer = tuple(part.candidates[0].id if part.candidates else "" for part in parts)
+    status = tuple(" ".join(part.status) for part in parts)
+    sure = (link.confidence or 0.0) >= SURE
+    return Outcome(link.mention.text, answer, link.nil, sure, status, right)
 
 
-def mentions(data: Path) -> Iterator[Case]:
-    """Yield mentions of diseases and chemicals with their abstracts, and of patients."""
-    diseases = Terminology.build(read_records(data / MEDIC))
-    chemicals = Terminology.build(read_mesh(data))
-    for name, corpus, type_, asked in (
-        ("diseases, NCBI", "ncbi-disease", "", diseases),
-        ("diseases, BC5CDR", "bc5cdr", "Disease", diseases),
-        ("chemicals, BC5CDR", "bc5cdr", "Chemical", chemicals),
-    ):
-        ids, documents, gold = ConceptIds(asked), [], []
-        for document in read_pubtator(data / corpus / "dev.pubtator"):
-            kept = tuple(one for one in document.mentions if not type_ or one.type == type_)
-            documents.append(replace(document, mentions=kept))
-            gold += [frozenset(filter(None, map(ids.find, one.ids))) for one in kept]
-        yield Case(name, "mentions", documents, gold, asked)
-    folds = list(read_folds(data / "cadec"))
-    targets = chain.from_iterable(read_mention_table(one.targets) for one in folds if one.targets)
-    pairs = [(one.text, one.ids[0]) for one in chain.from_iterable(one.test for one in folds)]
-    names = dict.fromkeys((one.text, id_) for one in targets for id_ in one.ids[:1])
-    yield _names("patients' words", "mentions", pairs, _of_pairs(list(names)))
+def ask(questions: Sequence[Question], linkers: Mapping[str, Linker]) -> Iterator[Outcomes]:
+    """Yield the outcomes of questions, in order."""
+    outcomes: dict[int, Outcomes] = {}
+    groups: dict[tuple[str, str], list[int]] = {}
+    for at, question in enumerate(questions):
+        groups.setdefault((question.way, question.linker), []).append(at)
+    for (way, name), places in groups.items():
+        own = [questions[at] for at in places]
+        outcomes.update(zip(places, _WAYS[way](own, linkers.get(name)), strict=True))
+    yield from (outcomes[at] for at in range(len(questions)))
 
 
-def _of_pairs(names: list[tuple[str, str]]) -> Terminology:
-    return terminology(Domain("", [], names))
+def _link(questions: Sequence[Question], linker: Linker) -> Iterator[Outcomes]:
+    linked = linker.link_documents([question.document for question in questions], k=1)
+    for question, (_, links) in zip(questions, linked, strict=True):
+        pairs = zip(links, question.rights, strict=True)
+        yield {n: outcome_of(link, right=right(link)) for n, (link, right) in enumerate(pairs)}
 
 
-def _names(name: str, kind: str, pairs: Sequence[tuple[str, str]], asked: Terminology) -> Case:
-    documents = [Document("", "", (Mention(text),)) for text, _ in pairs]
-    return Case(name, kind, documents, [frozenset([id_]) for _, id_ in pairs], asked)
+def _annotate(questions: Sequence[Question], linker: Linker) -> Iterator[Outcomes]:
+    """Find names; what is not annotated is right where nothing is found."""
+    texts = linker.annotate_documents([question.document for question in questions])
+    for question, (_, links) in zip(questions, texts, strict=True):
+        outcomes = {}
+        for link in links:
+            span = link.mention.start, link.mention.end
+            right = span in question.gold and question.gold[span](link)
+            outcomes[span] = outcome_of(link, right=right)
+        text = question.document.text
+        for span in question.gold.keys() - outcomes.keys():
+            outcomes[span] = Outcome(text[slice(*span)], (), True, False, (), right=False)
+        yield outcomes
 
 
-# --- rules ----------------------------------------------------------------------------------------
+def _flag(questions: Sequence[Question], _: Linker | None) -> Iterator[Outcomes]:
+    for question in questions:
+        (mention,) = flags.with_flags(question.document.text, question.document.mentions)
+        status = mention.flags or ()
+        right = set(status) == set(question.gold)
+        yield {0: Outcome(question.document.text, (), False, False, status, right)}
 
 
-def _nothing(*_: Any, **__: Any) -> dict[str, str]:
-    return {}
-
-
-RULES: Mapping[str, tuple[Callable[[], Any] | None, Mapping[str, Any]]] = {
-    "all sieves": (None, {"sieves": []}),
-    "sieve `verbatim`": (None, {"sieves": ["normalised", "reordered"]}),
-    "sieve `normalised`": (None, {"sieves": ["verbatim", "reordered"]}),
-    "sieve `reordered`": (None, {"sieves": ["verbatim", "normalised"]}),
-    "odd plurals yield": (lambda: patch.object(search, "_are_odd", lambda *_: False), {}),
-    "spelling": (None, {"spelling": False}),
-    "composites": (None, {"composites": False}),
-    "findings": (lambda: patch.object(prepare, "finding_name", lambda _: ""), {}),
-    "abbreviations": (lambda: patch.object(prepare, "expand", lambda text, _: text), {}),
-    "glosses": (lambda: patch("canonym.linking.pipeline.find_aliases", _nothing), {}),
+_WAYS: Mapping[str, Callable[[Sequence[Question], Any], Iterator[Outcomes]]] = {
+    "mentions": _link,
+    "texts": _annotate,
+    "flags": _flag,
 }
-"""What leaves a rule out, and the settings without it."""
-_OF_TEXTS = ("abbreviations", "glosses")
 
 
-def right(case: Case, encoder: Any, **options: Any) -> list[bool]:
-    """Tell for each mention whether its first candidate is right."""
-    linker = Linker.build(case.terminology, encoders=[encoder], **options)
-    links = chain.from_iterable(of for _, of in linker.link_documents(case.documents, k=1))
-    return [
-        bool(gold & {one.id for part in (link.parts or (link,)) for one in part.candidates[:1]})
-        for link, gold in zip(links, case.gold, strict=True)
+# --- memory ---------------------------------------------------------------------------------------
+
+
+@contextmanager
+def remembered_search() -> Iterator[None]:
+    """Search for a string once: what is nearest to it depends on no mechanism."""
+    search, known = Search.search, dict[tuple[int, int], dict[str, list[Any]]]()
+
+    def remembering(
+        self: Search, strings: Sequence[str], k: int, *args: Any
+    ) -> dict[str, list[Any]]:
+        own = known.setdefault((id(self), k), {})
+        new = [string for string in strings if string not in own]
+        if new:
+            own.update(search(self, new, k, *args))
+        return {string: list(own[string]) for string in strings if string in own}
+
+    with patch.object(Search, "search", remembering):
+        yield
+
+
+def renew(linkers: Iterable[Linker]) -> None:
+    """Let linkers know nothing of what they linked."""
+    for linker in linkers:
+        pipeline = linker.pipeline
+        pipeline.known, pipeline.known_links = KnownHits(), KnownLinks()
+        if (speller := pipeline.preparation.speller) is not None:
+            speller.__init__(speller._arrays, speller._folder)  # type: ignore[misc]
+        if (names := linker.annotator._names) is not None:
+            names._known = (None, None, {})
+
+
+# --- measuring ------------------------------------------------------------------------------------
+
+
+def baseline(asked: Asked) -> tuple[list[Outcomes], dict[str, list[int]]]:
+    """Return the outcomes of all questions, and for each mechanism those that it told of."""
+    told: set[str] = set()
+    outcomes: list[Outcomes] = []
+    places: dict[str, list[int]] = {}
+    with watched(told.add):
+        for at, question in enumerate(asked.questions):
+            if question.linker:
+                renew([asked.linkers[question.linker]])
+            forget()
+            told.clear()
+            outcomes += ask([question], asked.linkers)
+            for id in told:
+                places.setdefault(id, []).append(at)
+            if at % 2_000 == 0:
+                print(f"{at:,} of {len(asked.questions):,} documents", flush=True)
+    return outcomes, places
+
+
+def compare(
+    questions: Sequence[Question], before: Sequence[Outcomes], after: Sequence[Outcomes]
+) -> dict[str, Any]:
+    """Count what a mechanism changes; `after` is without it."""
+    counts: Counter[str] = Counter()
+    by_group: dict[str, Counter[str]] = {}
+    samples: dict[str, list[str]] = {"gained": [], "lost": [], "changed": []}
+    for question, with_it, without in zip(questions, before, after, strict=True):
+        for place in dict.fromkeys((*with_it, *without)):
+            other = with_it.get(place) or without[place]
+            # What is found in a text on one side only: nothing was there to be found.
+            nothing = Outcome(other.text, (), True, False, (), right=True)
+            here, there = with_it.get(place, nothing), without.get(place, nothing)
+            if here[1:] == there[1:]:
+                continue
+            kind = "gained" if here.right > there.right else "changed"
+            kind = "lost" if there.right > here.right else kind
+            group = by_group.setdefault(question.group, Counter())
+            for counted in (counts, group):
+                counted["changed"] += 1
+                counted[kind] += kind != "changed"
+                counted["made"] += here.is_sure_and_wrong > there.is_sure_and_wrong
+                counted["avoided"] += there.is_sure_and_wrong > here.is_sure_and_wrong
+                counted["first"] += here.answer != there.answer
+                counted["nil"] += here.nil != there.nil
+                counted["sure"] += here.sure != there.sure
+                counted["status"] += here.status != there.status
+            if here.text not in samples[kind] and len(here.text) < 80:
+                samples[kind].append(here.text)
+    columns = ("changed", "gained", "lost", "avoided", "made", "first", "nil", "sure", "status")
+    shown = [text for kind in ("gained", "lost", "changed") for text in samples[kind][:_SAMPLES]]
+    return {
+        **{column: counts[column] for column in columns},
+        "by group": {
+            group: [own[column] for column in columns[:5]] for group, own in by_group.items()
+        },
+        "samples": shown[:_SAMPLES],
+    }
+
+
+def measure(
+    asked: Asked,
+    outcomes: Sequence[Outcomes],
+    places: Mapping[str, Sequence[int]],
+    mechanism: Mechanism,
+) -> dict[str, Any]:
+    """Switch a mechanism off, and link again what it told of."""
+    own = places.get(mechanism.id, ())
+    questions = [asked.questions[at] for at in own]
+    before = [outcomes[at] for at in own]
+    after: list[Outcomes] = []
+    with switched_off(mechanism):
+        renew(asked.linkers.values())
+        for start in range(0, len(questions), _BATCH):
+            after += ask(questions[start : start + _BATCH], asked.linkers)
+    return {
+        "rule": mechanism.id,
+        "says": mechanism.says,
+        "lines": mechanism.n_lines,
+        "documents": len(own),
+        **compare(questions, before, after),
+    }
+
+
+def shares(asked: Asked) -> dict[str, float]:
+    """Return the share of the processor of each mechanism that is a function, in percent."""
+    texts = [
+        mention.text
+        for question in asked.questions
+        if question.linker == MEDIC and question.way == "mentions"
+        for mention in question.document.mentions
     ]
+    texts = [*dict.fromkeys(texts)][:_PROFILED]
+    linker = asked.linkers[MEDIC]
+    linker.link(texts[:50])
+    renew([linker])
+    forget()
+    profile = cProfile.Profile()
+    profile.runcall(linker.link, texts)
+    stats = pstats.Stats(profile)
+    spent = {place: row[3] for place, row in stats.stats.items()}  # type: ignore[attr-defined]
+    whole = stats.total_tt  # type: ignore[attr-defined]
+    found = {}
+    for mechanism in mechanisms():
+        if (code := mechanism.code) is not None:
+            seconds = spent.get((code.co_filename, code.co_firstlineno, code.co_name), 0.0)
+            found[mechanism.id] = round(100 * seconds / whole, 2)
+    return found
 
 
 def main() -> None:
-    """Leave each rule out on each case, and write what it gains and loses."""
+    """Link everything, then without each mechanism, print and save."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
-    parser.add_argument("--names", required=True, metavar="FOLDER", help="encoder for names")
-    parser.add_argument("--mentions", required=True, metavar="FOLDER", help="and for mentions")
-    options, data, rows = parser.parse_args(), data_folder(), []
-    cases = chain(suite(data), other_labels(data), mentions(data))
-    for case in cases:
-        encoder = make_encoder(options.mentions if case.kind == "mentions" else options.names)
-        with_all = right(case, encoder)
-        n = len(with_all)
-        print(f"{case.name}: {100 * sum(with_all) / n:.1f} of {n:,}", flush=True)
-        for rule, (left_out, given) in RULES.items():
-            if rule in _OF_TEXTS and not any(one.text for one in case.documents):
-                continue
-            if left_out is None:
-                without = right(case, encoder, **given)
-            else:
-                with left_out():
-                    without = right(case, encoder, **given)
-            gained = sum(a and not b for a, b in zip(with_all, without, strict=True))
-            lost = sum(b and not a for a, b in zip(with_all, without, strict=True))
-            rows.append(
-                {"case": case.name, "kind": case.kind, "n": n, "rule": rule}
-                | {"accuracy@1": round(100 * sum(with_all) / n, 1), "gained": gained, "lost": lost}
-            )
-            print(f"  {rule}: + {gained} - {lost}", flush=True)
-    files = [data / file for file in mixture_files(()).values()]
-    save("rules", {"rows": rows}, packages=("numpy",), data=files)
+    parser.add_argument("--only", default="", metavar="PREFIX", help="of the ids of mechanisms")
+    parser.add_argument("--indexes", type=Path, metavar="FOLDER", help="keep indexes there")
+    options, data, begun = parser.parse_args(), data_folder(), time.process_time()
+    with TemporaryDirectory() as scratch:
+        asked = read_all(data, options.indexes or Path(scratch))
+        spent = shares(asked)
+        with remembered_search():
+            outcomes, places = baseline(asked)
+            groups = groups_of(asked, outcomes)
+            for group in groups:
+                print(*group.values(), flush=True)
+            rows = []
+            for mechanism in mechanisms():
+                if mechanism.id.startswith(options.only):
+                    row = measure(asked, outcomes, places, mechanism)
+                    rows.append({**row, "processor %": spent.get(mechanism.id)})
+                    print(*list(rows[-1].values())[:1], *list(rows[-1].values())[2:], flush=True)
+    print(f"{time.process_time() - begun:.0f} s of processor time")
+    if not options.only:
+        files = [data / folder / "dev.pubtator" for _, folder, _, _ in CORPORA[:2]]
+        content = {"groups": groups, "rows": rows}
+        save("rules", content, packages=("numpy", "simple-icd-10-cm"), data=files)
+
+
+def groups_of(asked: Asked, outcomes: Sequence[Outcomes]) -> list[dict[str, Any]]:
+    """Return how many mentions of each source are right with all mechanisms."""
+    counts: dict[tuple[str, str], list[int]] = {}
+    for question, own in zip(asked.questions, outcomes, strict=True):
+        n = counts.setdefault((question.group, question.source), [0, 0, 0])
+        n[0] += len(own)
+        n[1] += sum(outcome.right for outcome in own.values())
+        n[2] += sum(outcome.is_sure_and_wrong for outcome in own.values())
+    return [
+        {"group": group, "source": source, "n": n, "right": right, "sure and wrong": wrong}
+        for (group, source), (n, right, wrong) in counts.items()
+    ]
 
 
 if __name__ == "__main__":
