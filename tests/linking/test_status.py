@@ -157,3 +157,13 @@ def test_companions_change_nothing(linker: Linker) -> None:
     together = linker.link(mentions)
     assert together.to_dicts() == [linker.link([one])[0].to_dict() for one in mentions]
     assert together.to_dicts() == linker.link(mentions[::-1]).to_dicts()[::-1]
+
+
+def test_a_list_whose_status_a_longer_name_says_is_that_name(tmp_path: Path) -> None:
+    records = [
+        Concept("X:1", "Fractures of hip and knee"),
+        Concept("X:2", "Personal history of (healed) fractures of hip and knee"),
+    ]
+    linker = Linker.build(Terminology.build(records), encoders=["chargrams"], folder=tmp_path / "i")
+    mentions = ["hx fractures of hip and knee", "h/o fractures of hip, and knee"]
+    assert [link.id for link in linker.link(mentions)] == ["X:2", "X:2"]

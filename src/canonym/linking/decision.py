@@ -168,7 +168,8 @@ def decide(
         return _listing(mention, prepared, parts)
     whole = _one(mention, prepared.whole, *how, keep_negated)
     listed = tuple(map(part_of, prepared.listed))
-    if len(prepared.parts) < 2 or hits_of[whole.string].sieve != "search":
+    hits = hits_of.get(whole.string)  # a name that says the status of a concept is known
+    if len(prepared.parts) < 2 or hits is None or hits.sieve != "search":
         is_list = bool(listed) and _is_list(whole, listed, prepared, names)
         return _listing(mention, prepared, listed) if is_list else whole
     line = any(step.name == DRUG_LINE for step in prepared.parts[0].steps)
