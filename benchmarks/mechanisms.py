@@ -590,7 +590,9 @@ def replacement(mechanism: Mechanism) -> Any:
 
 def _off_of(mechanism: Mechanism) -> str:
     owner, _ = _owner(mechanism.id)
-    return _OF_METHODS.get(mechanism.off, mechanism.off) if inspect.isclass(owner) else mechanism.off
+    return (
+        _OF_METHODS.get(mechanism.off, mechanism.off) if inspect.isclass(owner) else mechanism.off
+    )
 
 
 def _watching(mechanism: Mechanism, tell: Callable[[Any], None]) -> Any:
@@ -599,23 +601,23 @@ def _watching(mechanism: Mechanism, tell: Callable[[Any], None]) -> Any:
     if mechanism.off == "pattern":
         return _Watched(value, lambda: tell(None))
     function = value.fget if isinstance(value, property) else value
-    off, yields = OFF[_off_of(mechanism)], inspect.isgeneratorfunction(_function(value))
+    off, yields = OFF[_off_of(mechanism)], _yields(function)
 
     @functools.wraps(function)
     def watched(*args: Any, **options: Any) -> Any:
         result = function(*args, **options)
         other = off(*args, **options)
-        if yields or isinstance(result, Iterator):
+        if yields:
             result, other = list(result), list(other)
         if not _equal(result, other):
             tell(result)
-        return iter(result) if yields or isinstance(other, list) and _is_iter(function) else result
+        return iter(result) if yields else result
 
     return property(watched) if isinstance(value, property) else watched
 
 
-def _is_iter(function: Any) -> bool:
-    return "Iterator" in str(inspect.unwrap(function).__annotations__.get("return", ""))
+def _yields(function: Any) -> bool:
+    return str(inspect.unwrap(function).__annotations__.get("return", "")).startswith("Iterator")
 
 
 def _equal(result: Any, other: Any) -> bool:

@@ -1,4 +1,4 @@
-"""What `rules.py` asks: mentions, lists, drugs, names, pairs of names and texts, with what is right.
+"""What `rules.py` asks: mentions, lists, drugs, names, pairs and texts, with what is right.
 
 Everything is in the data folder or beside this file. A document asks each of its texts once.
 """
@@ -7,29 +7,31 @@ from __future__ import annotations
 
 import csv
 import gzip
+import json
 import random
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import checkout  # noqa: F401
+from bare_names import is_right as is_bare_right
+from bare_names import read_names as read_bare_names
 from canonym import Linker, Terminology
 from canonym.corpora import read_pubtator
 from canonym.corpora.cadec import read_folds, read_mention_table
 from canonym.terminology import read_records
 from canonym.terminology.ids import ConceptIds
+from canonym.text.memo import strong_forms
 from canonym.types import Concept, Document, Link, Mention, Name, Record
-from bare_names import is_right as is_bare_right
-from bare_names import read_names as read_bare_names
 from contrasts import NEGATIONS, draw, exact_ids, living, open_source, without
 from domains import terminology as terminology_of
 from flags import read_sentences
 from models.sources import SOURCES, read_mesh
-from models.suite import Domain, read_suite
+from models.suite import Domain, _chosen, _domain
 
 HERE = Path(__file__).parent
 SURE = 0.8
@@ -45,9 +47,11 @@ PAIRS = (HPO, ICD, MEDIC, DRUGS, "genes")
 _TEXTS = 120  # documents of a corpus whose names are looked for
 _NAMES = 250  # of each kind of changed names
 _NEGATED = 60
+_HELD_OUT = 600
 _DENIED = re.compile(r"(?i)\b(?:no|not|without|absen\w+)\b")
 
 Right = Callable[[Link], bool]
+_Open = Callable[[str, Callable[[], Terminology]], Linker]
 
 
 class Question(NamedTuple):
@@ -135,7 +139,9 @@ def corpora(data: Path, linkers: Mapping[str, Linker]) -> Iterator[Question]:
 
 def _cadec(data: Path) -> Terminology:
     folds = list(read_folds(data / "cadec"))
-    targets = chain.from_iterable(read_mention_table(fold.targets) for fold in folds if fold.targets)
+    targets = chain.from_iterable(
+        read_mention_table(fold.targets) for fold in folds if fold.targets
+    )
     names = dict.fromkeys((m.text, id) for m in targets for id in m.ids[:1])
     return terminology_of(Domain("", [], list(names)))
 
@@ -143,13 +149,25 @@ def _cadec(data: Path) -> Terminology:
 # --- jobs -----------------------------------------------------------------------------------------
 
 
-def jobs(data: Path) -> Iterator[Question]:
-    """Yield the mentions of three jobs that people did by hand."""
+def jobs(data: Path, linkers: Mapping[str, Linker]) -> Iterator[Question]:
+    """Yield the mentions of three jobs that people did by hand.
+
+    Terminologies that stand beside each other have twins: any concept of the same label is right.
+    """
     for job in JOBS:
-        rows = _table(data / "jobs" / job / "mentions.tsv")
-        rows = list({row["mention"]: row for row in rows}.values())
-        pairs = ((row["mention"], is_among(row["ids"].split("|"))) for row in rows)
-        yield from _alone("jobs", job, job, pairs)
+        labels = [
+            (concept.id, concept.label) for concept in linkers[job].terminology.iter_concepts()
+        ]
+        forms = strong_forms([label for _, label in labels])
+        form_of = {id: form for (id, _), form in zip(labels, forms, strict=True)}
+        twins: dict[str, set[str]] = {}
+        for id, form in form_of.items():
+            twins.setdefault(form, set()).add(id)
+        rows = {row["mention"]: row for row in _table(data / "jobs" / job / "mentions.tsv")}
+        for text, row in rows.items():
+            ids = row["ids"].split("|")
+            same = [id for own in ids if own in form_of for id in twins[form_of[own]]]
+            yield from _alone("jobs", job, job, [(text, is_among([*ids, *same]))])
 
 
 def _job(data: Path, name: str) -> Terminology:
@@ -182,7 +200,9 @@ def lists(linkers: Mapping[str, Linker]) -> Iterator[Question]:
             own = [row for row in rows if row["terminology"] == index]
             yield from _alone("lists", name, index, _as_meant(linkers[index], own))
     statuses = _table(HERE / "statuses.tsv")
-    yield from _alone("lists", "statuses", ICD, _as_meant(linkers[ICD], statuses))
+    for index in (ICD, HPO, MEDIC):
+        pairs = _as_meant(linkers[index], statuses)
+        yield from _alone("lists", f"statuses, {index}", index, pairs)
     for sentence in read_sentences():
         document = Document("", sentence.text, (sentence.mention,))
         yield Question("sentences", "flag_sentences", "", document, (), "flags", sentence.flags)
@@ -201,9 +221,7 @@ def _is_bare(code: str) -> Right:
     return lambda link: bool(link.candidates) and is_bare_right(link, code)
 
 
-def _as_meant(
-    linker: Linker, rows: Sequence[Mapping[str, str]]
-) -> Iterator[tuple[str, Right]]:
+def _as_meant(linker: Linker, rows: Sequence[Mapping[str, str]]) -> Iterator[tuple[str, Right]]:
     """Yield what is written with what is right: the concept of what is meant, and its flags.
 
     What is meant and not surely linked is left out.
@@ -216,11 +234,17 @@ def _as_meant(
 
 
 def _says(id: str, flags: Sequence[str] | None) -> Right:
+    """Return what tells whether a link is a concept with flags, or a concept that says them."""
     is_it = is_among([id])
+    named = {"historical": "personal history", "family": "family history"}
 
     def right(link: Link) -> bool:
         part = (link.parts or (link,))[0]
-        return is_it(link) and (flags is None or sorted(part.status) == sorted(flags))
+        if is_it(link) and (flags is None or sorted(part.status) == sorted(flags)):
+            return True
+        says = named.get(" ".join(flags or ()))
+        label = part.candidates[0].label.lower() if part.candidates else ""
+        return says is not None and not part.status and label.startswith((says, "old "))
 
     return right
 
@@ -268,7 +292,7 @@ def names(linkers: Mapping[str, Linker]) -> Iterator[Question]:
     for kind, change in _CHANGES.items():
         pairs = [(change(text, rng), is_among(of_text[text])) for text in drawn()]
         yield from _alone("names", kind, HPO, pairs)
-    for joint in (", ", " and ", "; ", "/", "\n", " & ", " with ", ". "):
+    for joint in (", ", " and ", "; ", "/", "\n", " & ", ". "):
         rows = zip(drawn()[:40], drawn()[:40], strict=True)
         pairs = [(joint.join(row), are_all(of_text[row[0]] | of_text[row[1]])) for row in rows]
         yield from _alone("names", f"two, joined by {joint!r}", HPO, pairs)
@@ -279,6 +303,56 @@ def names(linkers: Mapping[str, Linker]) -> Iterator[Question]:
             for text in texts
         ]
         yield from _alone("names", "beside their ids", HPO, pairs)
+
+
+def reworded(linkers: Mapping[str, Linker]) -> Iterator[Question]:
+    """Yield names of ICD-10-CM in other words of classifications, organisms by initials, and names
+    with letters that a wrong encoding spoils.
+    """
+    rng = random.Random(2)
+    for pattern, form in _REWORDED:
+        owners: dict[str, set[str]] = {}
+        for name in living(linkers[ICD].terminology):
+            if match := pattern.fullmatch(name.text):
+                owners.setdefault(form.format(*match.groups()), set()).add(name.concept_id)
+        texts = rng.sample(sorted(owners), min(_FORMS, len(owners)))
+        pairs = [(text, is_among(owners[text])) for text in texts]
+        yield from _alone("names", "in other words of classifications", ICD, pairs)
+    short: dict[str, set[str]] = {}
+    for concept in linkers["MeSH"].terminology.iter_concepts():
+        if "B" in concept.types and (match := _BINOMIAL.fullmatch(concept.label)):
+            short.setdefault(f"{match[1]}. {match[2]}", set()).add(concept.id)
+    pairs = [(text, is_among(short[text])) for text in rng.sample(sorted(short), _NAMES)]
+    yield from _alone("names", "organisms by their initials", "MeSH", pairs)
+    misread = []
+    for name in living(linkers[MEDIC].terminology) + living(linkers[HPO].terminology):
+        if not name.text.isascii():
+            text = name.text.encode().decode("cp1252", "replace")
+            index = HPO if name.concept_id.startswith("HP:") else MEDIC
+            misread.append((index, text, is_among([name.concept_id])))
+    for index, text, right in misread[:_NAMES]:
+        yield from _alone("names", "misread", index, [(text, right)])
+
+
+_FORMS = 30
+_BINOMIAL = re.compile(r"([A-Z])[a-z]{3,} ([a-z]{5,})")
+_REWORDED = tuple(
+    (re.compile(pattern, re.IGNORECASE), form)
+    for pattern, form in (
+        (r"(.+) without complications?", "{} without mention of complication"),
+        (r"Other specified (\w+ \w+)", "{} NEC"),
+        (r"Other (\w+)", "{}, not elsewhere classified"),
+        (r"(.+) in diseases classified elsewhere", "{} in other diseases classified elsewhere"),
+        (r"Carcinoma in situ of (\w+)", "{} cancer stage 0"),
+        (r"Secondary malignant neoplasm of (\w+)", "metastases to the {}"),
+        (r"(.+), unspecified", "{} NOS"),
+        (r"Personal history of (.+)", "h/o {}"),
+        (r"Family history of (.+)", "FHx: {}"),
+        (r"Encounter for screening for (.+)", "screening for {}"),
+        (r"Pain in (right|left) (\w+)", "{} {} pain"),
+        (r"(.+), (right|left) (\w+)", "{0} {2}, {1}"),
+    )
+)
 
 
 def _slip(text: str, rng: random.Random) -> str:
@@ -323,24 +397,18 @@ def _read(file: Path) -> Terminology:
     return Terminology.build(read_records(file))
 
 
-def held_out(data: Path) -> tuple[Domain, Domain]:
-    """Return names of phenotypes and of drugs that were taken out, and those that stay."""
-    domains = {domain.name: domain for domain in _first(read_suite(data), 4)}
-    return domains["phenotypes"], domains["drugs"]
-
-
-def _first(domains: Iterator[Domain], n: int) -> Iterator[Domain]:
-    for _ in range(n):
-        yield next(domains)
+def held_out(data: Path, source: str) -> Domain:
+    """Return names of a terminology that were taken out, and those that stay."""
+    records = list(read_records(data / FILES[source]))
+    out = {record.id for record in records if isinstance(record, Concept) and _chosen(record.id)}
+    return _domain(source, iter(records), frozenset(out))
 
 
 # --- pairs ----------------------------------------------------------------------------------------
 
 
 def pairs(
-    data: Path,
-    linkers: dict[str, Linker],
-    open_linker: Callable[[str, Callable[[], Terminology]], Linker],
+    data: Path, folder: Path, linkers: dict[str, Linker], open_linker: _Open
 ) -> Iterator[Question]:
     """Yield names that differ from another concept's by a sign, a number, an opposite word …
 
@@ -348,26 +416,37 @@ def pairs(
     behind a negation.
     """
     for source in PAIRS:
-        rng = random.Random(f"0 {source}")
-        terminology = open_source(source, data)
-        every = living(terminology)
-        drawn = draw(every, rng)
+        terminology = cache(partial(open_source, source, data))
+        asked, denied = _drawn(folder / f"pairs-{source}.json", source, terminology)
         if source not in linkers:
-            linkers[source] = open_linker(source, partial(_same, terminology))
-        present = ((pair.asked, is_among(pair.ids)) for pair in drawn)
+            linkers[source] = open_linker(source, terminology)
+        present = ((text, is_among(ids)) for text, ids in asked)
         yield from _alone("pairs", f"{source}, present", source, present)
-        absent, gone = f"{source}, absent", {id for pair in drawn for id in pair.ids}
-        linkers[absent] = open_linker(absent, partial(without, terminology, gone))
-        asked = ((pair.asked, _is_not_exact) for pair in drawn)
-        yield from _alone("pairs", absent, absent, asked)
-        plain = [name.text for name in every if len(name.text) > 3 and not _DENIED.search(name.text)]
+        absent, gone = f"{source}, absent", {id for _, ids in asked for id in ids}
+        linkers[absent] = open_linker(absent, partial(_without, terminology, gone))
+        yield from _alone("pairs", absent, absent, ((text, _is_not_exact) for text, _ in asked))
+        negated = ((text, _is_not_exact) for text in denied)
+        yield from _alone("pairs", f"{source}, negated", source, negated)
+
+
+def _drawn(
+    path: Path, source: str, terminology: Callable[[], Terminology]
+) -> tuple[list[tuple[str, list[str]]], list[str]]:
+    """Return the names that are asked with their concepts, and names behind a negation."""
+    if not path.is_file():
+        rng = random.Random(f"0 {source}")
+        names = living(terminology())
+        asked = [(pair.asked, sorted(pair.ids)) for pair in draw(names, rng)]
+        plain = [name.text for name in names if len(name.text) > 3]
+        plain = [text for text in plain if not _DENIED.search(text)]
         denied = [rng.choice(NEGATIONS).format(text) for text in rng.sample(plain, _NEGATED)]
-        asked = ((text, _is_not_exact) for text in denied)
-        yield from _alone("pairs", f"{source}, negated", source, asked)
+        path.write_text(json.dumps([asked, denied]), encoding="utf-8")
+    asked, denied = json.loads(path.read_text(encoding="utf-8"))
+    return asked, denied
 
 
-def _same(terminology: Terminology) -> Terminology:
-    return terminology
+def _without(terminology: Callable[[], Terminology], gone: set[str]) -> Terminology:
+    return without(terminology(), gone)
 
 
 def _is_not_exact(link: Link) -> bool:
@@ -387,13 +466,10 @@ def read_all(data: Path, folder: Path) -> Asked:
             Linker.build(read(), folder=index)
         return Linker.load(index)
 
-    phenotypes, medicines = held_out(data)
     linkers = {
         ICD: Linker.load(Linker.default().folder),
         "MeSH": open_linker("MeSH", lambda: Terminology.build(read_mesh(data))),
         "CADEC": open_linker("CADEC", lambda: _cadec(data)),
-        "held out": open_linker("held out", lambda: terminology_of(phenotypes)),
-        "drugs held out": open_linker("drugs held out", lambda: terminology_of(medicines)),
     }
     for name, file in FILES.items():
         linkers[name] = open_linker(name, partial(_read, data / file))
@@ -401,14 +477,16 @@ def read_all(data: Path, folder: Path) -> Asked:
         linkers[job] = open_linker(job, partial(_job, data, job))
     questions = [
         *corpora(data, linkers),
-        *jobs(data),
+        *jobs(data, linkers),
         *lists(linkers),
         *drugs(data, linkers[DRUGS]),
         *names(linkers),
+        *reworded(linkers),
     ]
-    for domain, name in ((phenotypes, "held out"), (medicines, "drugs held out")):
-        asked = ((text, is_among([id])) for text, id in domain.questions[:600])
-        group = "names" if name == "held out" else "drugs"
-        questions += _alone(group, f"{domain.name}, held out", name, asked)
-    questions += pairs(data, linkers, open_linker)
+    for source, group in ((HPO, "names"), (DRUGS, "drugs")):
+        domain, name = held_out(data, source), f"{source}, held out"
+        linkers[name] = open_linker(name, partial(terminology_of, domain))
+        asked = ((text, is_among([id])) for text, id in domain.questions[:_HELD_OUT])
+        questions += _alone(group, name, name, asked)
+    questions += pairs(data, folder, linkers, open_linker)
     return Asked(questions, linkers)

@@ -87,6 +87,25 @@ def ask(questions: Sequence[Question], linkers: Mapping[str, Linker]) -> Iterato
     yield from (outcomes[at] for at in range(len(questions)))
 
 
+def ask_each(questions: Sequence[Question], linkers: Mapping[str, Linker]) -> list[Outcomes]:
+    """Return the outcomes of questions; what cannot be linked without a mechanism has an error."""
+    try:
+        return list(ask(questions, linkers))
+    except Exception as error:  # anything may rely on the mechanism
+        if len(questions) == 1:
+            n = (
+                range(len(questions[0].rights))
+                if questions[0].way == "mentions"
+                else questions[0].gold
+            )
+            texts = [mention.text for mention in questions[0].document.mentions]
+            reason = (f"{type(error).__name__}: {error}",)
+            failed = Outcome(texts[0] if texts else "", reason, True, False, (), right=False)
+            return [dict.fromkeys(n, failed)]
+        half = len(questions) // 2
+        return [*ask_each(questions[:half], linkers), *ask_each(questions[half:], linkers)]
+
+
 def _link(questions: Sequence[Question], linker: Linker) -> Iterator[Outcomes]:
     linked = linker.link_documents([question.document for question in questions], k=1)
     for question, (_, links) in zip(questions, linked, strict=True):
@@ -232,7 +251,7 @@ def measure(
     with switched_off(mechanism):
         renew(asked.linkers.values())
         for start in range(0, len(questions), _BATCH):
-            after += ask(questions[start : start + _BATCH], asked.linkers)
+            after += ask_each(questions[start : start + _BATCH], asked.linkers)
     return {
         "rule": mechanism.id,
         "says": mechanism.says,
