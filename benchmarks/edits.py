@@ -1,14 +1,14 @@
 """Names with one edit: those that change the meaning, and those that do not.
 
-    python benchmarks/edits.py                  4,400 edits of each sort, on HPO, DOID, MEDIC, UBERON
+    python benchmarks/edits.py                  4,400 edits of each sort, of four terminologies
     python benchmarks/edits.py --draws 400 --seed 7
 
 An edit that changes the meaning (another side, number, sign, letter, a negation, a prefix, an
 amount, a unit, a relative, a likeness) must not leave the concept of the name certain: a confidence
 of 0.95 or more without a status, a mapping as equal, or a link that is accepted unseen. An edit
 that keeps it (case, marks around, a dash, a word for the class, a possessive, a plural, British
-spelling, order at a comma) must not take a link that was at 0.95 or more below that, nor give another
-concept. What is a name of the concept after the edit as well is drawn again.
+spelling, order at a comma) must not take a link that was at 0.95 or more below that, nor give
+another concept. What is a name of the concept after the edit as well is drawn again.
 """
 
 from __future__ import annotations
@@ -92,8 +92,8 @@ def _prefixed(match: re.Match[str], rng: random.Random) -> str:
 
 CHANGING: dict[str, Edit] = {
     "side": _swapped(
-        "left/right anterior/posterior upper/lower medial/lateral proximal/distal inferior/superior "
-        "dorsal/ventral internal/external"
+        "left/right anterior/posterior upper/lower medial/lateral proximal/distal "
+        "inferior/superior dorsal/ventral internal/external"
     ),
     "opposite": _swapped(
         "acute/chronic benign/malignant increased/decreased high/low dominant/recessive "
@@ -106,18 +106,19 @@ CHANGING: dict[str, Edit] = {
     "letter": _replaced(r"(?<=[a-z] )[A-H](?!\w)", _other_letter),
     "sign": _replaced(r"(?<=\w)\+|(?<=\w )positive|(?<=\w )negative", lambda m, _: {
         "+": "-", "positive": "negative", "negative": "positive"}[m[0]]),
-    "added sign": _replaced(r"(?<=[A-Z]\d)(?=$|\s)|(?<=[A-Z]{2})(?=$|\s)", lambda _, r: r.choice("+-")),
+    "added sign": _replaced(r"(?<=[A-Z]\d)(?=$|\s)|(?<=[A-Z]{2})(?=$|\s)",
+                            lambda _, rng: rng.choice("+-")),
     "negation": _formed("no {}", "absence of {}", "denies {}", "{} ruled out", "without {}",
                         "negative for {}", "no evidence of {}"),
     "prefix": _replaced(r"(?<![\w-])[a-z]{6,}$", _prefixed),
-    "hyper": _replaced(r"(?i)(?<![\w-])hyper(?=\w{4})", lambda m, _: "Hypo" if m[0][0] == "H" else "hypo"),
-    "hypo": _replaced(r"(?i)(?<![\w-])hypo(?=\w{4})", lambda m, _: "Hyper" if m[0][0] == "H" else "hyper"),
+    "hyper": _replaced(r"(?i)(?<![\w-])hyper(?=\w{4})", lambda m, _: f"{m[0][:2]}po"),
+    "hypo": _replaced(r"(?i)(?<![\w-])hypo(?=\w{4})", lambda m, _: f"{m[0][:2]}per"),
     "family": _formed("family history of {}", "mother has {}", "father with {}", "FHx {}"),
     "like": _replaced(r"(?<=[a-z])(?= (?:syndrome|disease)\b)", lambda *_: "-like"),
 }  # fmt: skip
 BRITISH = (
-    ("hem", "haem"), ("edema", "oedema"), ("esoph", "oesoph"), ("anemia", "anaemia"), ("tumor", "tumour"),
-    ("fetal", "foetal"), ("leuk", "leuc"), ("diarrhea", "diarrhoea"), ("pedia", "paedia"),
+    ("hem", "haem"), ("edema", "oedema"), ("esoph", "oesoph"), ("anemia", "anaemia"),
+    ("tumor", "tumour"), ("fetal", "foetal"), ("leuk", "leuc"), ("diarrhea", "diarrhoea"), ("pedia", "paedia"),
 )  # fmt: skip
 
 
@@ -154,7 +155,7 @@ KEEPING: dict[str, Edit] = {
 def drawn(
     edits: dict[str, Edit], names: Sequence[tuple[str, str]], n: int, rng: random.Random
 ) -> Iterator[tuple[str, str, str, str]]:
-    """Yield the kind of an edit, the name, its concept and the edited name; as many of each kind."""
+    """Yield the kind of an edit, the name, its concept, the edited name; as many of each kind."""
     forms = defaultdict(set)
     for name, id_ in names:
         forms[normalise(name, STRONG)].add(id_)
@@ -177,8 +178,7 @@ def is_certain(link: Link, id_: str) -> bool:
     equal = any(mapping.relation == "equal" for mapping in mappings_of(link))
     return (
         (link.confidence or 0.0) >= SURE
-        or equal
-        and (link.confidence or 0) > 0.9
+        or (equal and (link.confidence or 0) > 0.9)
         or can_auto_accept(link)
     )
 

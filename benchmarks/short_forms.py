@@ -41,7 +41,7 @@ TERMINOLOGIES = (
 )
 MESH, TREES = "mesh-2024/terms.tsv.gz", "mesh-2024/trees.tsv.gz"
 _FORM = re.compile(r"[a-z]{2,8}")
-_SMALL = frozenset("a and by due for in of on the to with".split())
+_SMALL = frozenset(["a", "and", "by", "due", "for", "in", "of", "on", "the", "to", "with"])
 # Words of one meaning in these senses.
 _ALIKE = {
     **{"distension": "distention", "venous": "vein", "arterial": "artery"},

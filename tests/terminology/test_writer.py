@@ -694,6 +694,9 @@ def test_names_stand_on_one_line(gap: str) -> None:
     terminology = build([Concept("X:1", text), Name(f" {text}", "X:1", scope="broad")])
     assert terminology.concept("X:1").label == "heart attack"
     assert {name.text for name in terminology.iter_names()} == {"heart attack"}
-    assert terminology.digest == build(
-        [Concept("X:1", "heart attack"), Name("heart attack", "X:1", scope="broad")]
-    ).digest
+    assert (
+        terminology.digest
+        == build(
+            [Concept("X:1", "heart attack"), Name("heart attack", "X:1", scope="broad")]
+        ).digest
+    )

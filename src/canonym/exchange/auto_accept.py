@@ -6,7 +6,7 @@ from collections.abc import Callable, Container
 
 from canonym.linking.settings import IDS
 from canonym.text import PLAIN, normalise
-from canonym.text.qualifiers import QUALIFIERS
+from canonym.text.qualifiers import BROADER, QUALIFIERS
 from canonym.text.short_forms import is_short_form
 from canonym.types import CORRECTION, USUAL_READING, Candidate, Link
 
@@ -54,8 +54,8 @@ def can_auto_accept(
     to have the name itself: "Migraine, unspecified" is no rival of "Migraine". Otherwise the
     confidence decides between names with the same words. A name with a word more or less may be
     that of a neighbour, however sure a link is: *Clostridium tetani* is no *C. tetanomorphum*. Nor
-    is a word certain that was corrected or filled in. Where the index has no confidence from
-    mentions, the mention has to be verbatim the label or an exact name. Composite mentions,
+    is a word certain that was corrected, filled in or left out. Where the index has no
+    confidence from mentions, the mention has to be verbatim the label or an exact name. Composite mentions,
     those with a status and NIL are never certain, nor is a candidate whose name contradicts the
     mention (`canonym.types.Against`); such a candidate is
     no rival either.
@@ -95,7 +95,7 @@ def can_auto_accept(
         return False
     if link.confidence is None or not annotated:
         return verbatim
-    guessed = any(step.name in (CORRECTION, USUAL_READING) for step in link.steps)
+    guessed = any(step.name in (CORRECTION, USUAL_READING, BROADER) for step in link.steps)
     same = best.against.relation == "equal" and not guessed
     return same and link.confidence >= least
 

@@ -188,8 +188,8 @@ class JsonLinesWriter:
     """Writes one JSON object a mention; see `link_to_json`.
 
     With `columns` the cells of the input row are the object under ``input``; with `explain` there
-    is an ``explanation``. Lone surrogates become U+FFFD, as in tables. The other parameters are those
-    of `DelimitedWriter`.
+    is an ``explanation``. Lone surrogates become U+FFFD, as in tables. The other parameters are
+    those of `DelimitedWriter`.
     """
 
     def __init__(

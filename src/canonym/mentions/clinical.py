@@ -109,7 +109,7 @@ def results() -> str:
 
 @once_a_book
 def _tested() -> re.Pattern[str]:
-    # Next to each other: the result in *high-risk ALT* and *low back pain, HR* is of something else.
+    # Side by side: the result in *high-risk ALT* and *low back pain, HR* is of something else.
     return re.compile(
         rf"(?<![\w-])(?i:{results()})\s+([^\W\d_]{{2,5}})(?![\w/+-])"
         rf"|(?<![\w/+-])([^\W\d_]{{2,5}})\s+(?i:{results()})(?![\w-])"

@@ -37,6 +37,7 @@ from canonym.mentions.opposites import (
 from canonym.mentions.specimens import specimen_of
 from canonym.mentions.word_order import may_be_moved, order_contrasts
 from canonym.regex import regex
+from canonym.text import normalise
 from canonym.text.characters import dashes, signs
 from canonym.text.memo import strong_forms
 from canonym.text.qualifiers import without_brackets
@@ -158,7 +159,7 @@ def against(mention: str, name: str, *, label: str = "", case_counts: bool = Fal
     if mention == name:
         return NOTHING
     left, missing, contradictions = mark_contrasts(mention, name)
-    is_one_form = mention.casefold() == name.casefold()
+    is_one_form = normalise(mention) == normalise(name)
     form, other = (
         ("", "")
         if is_one_form

@@ -39,6 +39,9 @@ ANOTHER = 0.6
 """A name that says so much more or less than a mention that it may mean another thing
 (`canonym.mentions.additions`) is never more likely than this: of 128 such names, 82 were right."""
 
+SIGNED = 0.9
+"""A name is never more likely than this where only it, or only the mention, has a sign: *PCOS+*."""
+
 FAR_SLIP = 0.5
 """A word that is no likely slip of the one that it was corrected to (`is_likely_slip`) is never
 more likely to be that than this: *coumadin* is no *coumarin*, and an *enema* no *edema*."""
@@ -53,6 +56,7 @@ SAME_WORDS = 0.8
 this, however near a name with fewer is: of 17 such names in two corpora, 14 were right."""
 
 _NEARLY = 0.9
+_SIGNS = frozenset({"positive", "negative", "±"})
 _SHORT = regex(r"(?<![^\W_])(?![IVX]+(?![^\W_]))[A-Z]{2,5}(?![^\W_])")
 _GRADED = regex(r"(?i)\b(?:grade|stage)\b")
 _UNGRADED = regex(r"(?i)^unspecified\b|, unspecified$|\bunspecified (?:grade|stage)\b")
@@ -68,6 +72,8 @@ def bounded(link: Link, probability: float) -> float:
         probability = max(probability, SAME_WORDS)
     elif probability > ANOTHER and best.sieve == "search" and _is_another(link, best):
         probability = ANOTHER
+    if not _SIGNS.isdisjoint((*best.against.left_over, *best.against.missing)):
+        probability = min(probability, SIGNED)
     steps = {step.name for step in link.steps}
     if CORRECTION in steps:
         alone = len(link.mention.text.split()) == 1

@@ -77,9 +77,8 @@ def items_of(text: str) -> Items | None:
     """
     if len(text) > _LONGEST:
         return None
-    ways = (_numbered, _bulleted, _lines, _semicolons)
-    if not (_SIGNS.search(text) or _MARKER.match(text.lstrip())):
-        ways = ()
+    may_be_cut = _SIGNS.search(text) or _MARKER.match(text.lstrip())
+    ways = (_numbered, _bulleted, _lines, _semicolons) if may_be_cut else ()
     text = _TITLE.sub("", text.strip())
     for pieces, is_sure in (*(way(text) for way in ways), (signed_items(text), True)):
         items = tuple(_tidied(pieces))

@@ -18,7 +18,8 @@ _PRIME = regex(r"(?<=\d)'+|(?<=\d)\"|(?<![^\W\d_])[A-Za-z]'(?=[-\s,)\]]|$)")
 _QUOTED = regex(r"(?<!\w)([\"'])([^\"']{1,200})\1(?!\w)")  # the second is no prime: "type 2"
 _PERCENT = regex(r"(?<=\d)\s?%")
 _LOOSE_SIGN = regex(
-    r"\+{1,4}(?=[\s,;)]|$)|\+/-|±|(?<=\d[pq])-(?!\w)|(?<=[\w)] )-$|(?<=[A-Za-z] \d)-(?=\s|$)"
+    r"\+{1,4}(?=[\s,;)]|$)|\+/-|±|(?<=\d[pq])-(?!\w)|(?<=[A-Za-z]\d )-$|(?<=[A-Z]{2} )-$"
+    r"|(?<=[A-Za-z] \d)-(?=\s|$)"
 )
 _LEVEL_OF_SYMBOL = regex(r"(?<=[A-Z]\d)(neg|pos|lo|low|hi|high|dim|bright)\b")
 _DECIMAL = regex(r"(?<!\d)\d+(?:[.,]\d+)+|(?<![\w.])\.\d+")

@@ -15,6 +15,7 @@ _SAME = (
     *(("big", "large", "enlarged"), ("wide", "broad"), ("little", "small")),
     *(
         ("disease", "disorder"),
+        ("diseases", "disorders"),
         ("missing", "absent"),
         ("agenesis", "aplasia", "absence"),
         ("abnormality", "anomaly"),
@@ -48,7 +49,7 @@ def phrasings(text: str) -> tuple[str, ...]:
     >>> phrasings("high creatinine levels")[:2], phrasings("heart attack")
     (('increased creatinine', 'increased serum creatinine'), ())
     """
-    words = text.lower().replace(" the ", " ").split()
+    words = text.lower().replace(" the ", " ").replace(",", "").split()
     if len(words) < 2:
         return ()
     return tuple(dict.fromkeys(_of_pattern(" ".join(words), words[0]) or _with_others(words)))

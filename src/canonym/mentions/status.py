@@ -140,8 +140,8 @@ def read_status(text: str) -> Status:
         return Status(f"{turned['result']} {turned['test']}", ("negated",))
     if sign := _own_sign(text):
         inner = read_status(sign.core(text))
-        flags = consistent((sign.means, *inner.flags))
-        return Status(_unbracketed(inner.core), flags) if flags else Status(text)
+        said = consistent((sign.means, *inner.flags))
+        return Status(_unbracketed(inner.core), said) if said else Status(text)
     cues = find_cues(text)
     start, flags = _from_start(text, cues)
     end, more = _from_end(text, [cue for cue in cues if cue.start >= start], start)

@@ -98,7 +98,8 @@ _ION = regex(
 _SIGNED = regex(r"(?<![\w+-])[A-Za-z][A-Za-z0-9]*(?:[+-][A-Za-z0-9]+)*[+-](?![\w(+-])")
 _MAYBE_SIGNED = regex(r"\+|-(?![\w(])|-ve\b")
 _HANGS = regex(
-    r"\s*,|\s+(?:and|or|to|nor|\d|[a-z]\b|alpha|beta|gamma|delta|kappa|positive|negative)"
+    r"\s*,|\s+(?!(?:and|or|nor) \w+[+-](?!\w))"
+    r"(?:and|or|to|nor|\d|[a-z]\b|alpha|beta|gamma|delta|kappa|positive|negative)"
 )
 _CARRIER = regex(r"(?:NADP?|FAD)H?\+")
 _IS_SYMBOL = regex(r"\D*\d|[^A-Z]*[A-Z][^A-Z]*[A-Z]|(?:Rh|Ph)-")
