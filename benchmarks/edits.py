@@ -118,7 +118,8 @@ CHANGING: dict[str, Edit] = {
 }  # fmt: skip
 BRITISH = (
     ("hem", "haem"), ("edema", "oedema"), ("esoph", "oesoph"), ("anemia", "anaemia"),
-    ("tumor", "tumour"), ("fetal", "foetal"), ("leuk", "leuc"), ("diarrhea", "diarrhoea"), ("pedia", "paedia"),
+    ("tumor", "tumour"), ("fetal", "foetal"), ("leuk", "leuc"), ("diarrhea", "diarrhoea"),
+    ("pedia", "paedia"),
 )  # fmt: skip
 
 

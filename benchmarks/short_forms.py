@@ -148,9 +148,12 @@ def read_as(short: str) -> tuple[list[str], list[str]]:
     for form in forms:
         if not has_several(form):
             without += filter(None, [usual_reading(form), text_readings().get(form, "")])
-        for frame in ("elevated {}", "{} knee"):
-            if (text := usual_reading(frame.format(form))) and form not in text.split():
-                beside.append(re.sub(r"^elevated | knee$", "", text))
+        framed = (usual_reading(frame.format(form)) for frame in ("elevated {}", "{} knee"))
+        beside += [
+            re.sub(r"^elevated | knee$", "", text)
+            for text in framed
+            if text and form not in text.split()
+        ]
     usual = [*without, *beside]
     several = [reading for form in forms for reading in readings_of(form)[:1] if has_usual(form)]
     return list(dict.fromkeys([*usual, *several])), list(dict.fromkeys(usual))

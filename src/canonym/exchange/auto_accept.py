@@ -54,11 +54,10 @@ def can_auto_accept(
     to have the name itself: "Migraine, unspecified" is no rival of "Migraine". Otherwise the
     confidence decides between names with the same words. A name with a word more or less may be
     that of a neighbour, however sure a link is: *Clostridium tetani* is no *C. tetanomorphum*. Nor
-    is a word certain that was corrected, filled in or left out. Where the index has no
-    confidence from mentions, the mention has to be verbatim the label or an exact name. Composite mentions,
+    is a word certain that was corrected, filled in or left out. Where the index has no confidence
+    from mentions, the mention has to be verbatim the label or an exact name. Composite mentions,
     those with a status and NIL are never certain, nor is a candidate whose name contradicts the
-    mention (`canonym.types.Against`); such a candidate is
-    no rival either.
+    mention (`canonym.types.Against`); such a candidate is no rival either.
 
     Examples
     --------
