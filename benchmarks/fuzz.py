@@ -278,6 +278,7 @@ def main() -> None:
     parser.add_argument("--readers", nargs="+", choices=TARGETS, default=list(TARGETS))
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--folder", type=Path, default=cache_folder() / "fuzz")
+    parser.add_argument("--result", default="fuzz", help="name of the file of results")
     parser.add_argument("--only", nargs=2, metavar=("READER", "NUMBER"))
     parser.add_argument("--work", nargs=5, help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -297,9 +298,9 @@ def main() -> None:
     states = {
         path.stem: json.loads(path.read_text()) for path in sorted(options.folder.glob("*.json"))
     }
-    path = RESULTS / "fuzz.json"
+    path = RESULTS / f"{options.result}.json"
     before = json.loads(path.read_text())["readers"] if path.exists() else {}
-    print(save("fuzz", summary(states, before), packages=("numpy", "pyarrow", "rdflib")))
+    print(save(options.result, summary(states, before), packages=("numpy", "pyarrow", "rdflib")))
 
 
 if __name__ == "__main__":

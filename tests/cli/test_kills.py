@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -9,6 +12,8 @@ import pytest
 
 import kills
 from kills import Job, Reference
+from tests.cli.running import command
+from tests.conftest import clean_environment
 
 # Each is killed in its first run, and gets to its end in the next.
 START = """
@@ -77,3 +82,24 @@ def test_killed_commands_lose_nothing(tmp_path: Path) -> None:
     assert [row["problems"] for row in rows if row["problems"]] == []
     again = kills.run_all(chosen, 20, 7, tmp_path, 1)  # has nothing left to do
     assert again == rows
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_leaves_nothing_half_written(number: int, tmp_path: Path) -> None:
+    rows = (f"X:{n}\tname number {n} of {n * 7919 % 50_000}\n" for n in range(50_000))
+    (tmp_path / "names.tsv").write_text("id\tname\n" + "".join(rows))
+    process = subprocess.Popen(
+        command("index", "names.tsv", "-o", "index", "-e", "chargrams"),
+        cwd=tmp_path,
+        env=clean_environment(),
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    until = time.monotonic() + 60
+    while not list(tmp_path.glob(".index.partial-*")) and time.monotonic() < until:
+        time.sleep(0.01)
+    process.send_signal(number)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 128 + number
+    assert "Traceback" not in errors
+    assert [path.name for path in tmp_path.iterdir()] == ["names.tsv"]

@@ -230,6 +230,16 @@ def test_leftovers_of_dead_processes_are_removed_and_others_kept(tmp_path: Path)
     remove_leftovers(tmp_path / "missing" / "a.txt")
 
 
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
+def test_a_leftover_is_not_of_a_process_that_began_later(tmp_path: Path) -> None:
+    left = tmp_path / f".a.txt.partial-{os.getpid()}-00ff"
+    left.touch()
+    os.utime(left, (1_000_000_000, 1_000_000_000))
+    with write_file(tmp_path / "a.txt") as partial:
+        partial.touch()
+    assert names(tmp_path) == ["a.txt"]
+
+
 def test_leftovers_are_found_whatever_the_name(tmp_path: Path) -> None:
     (tmp_path / f".a[1].txt.partial-{dead_process()}-00ff").touch()
     with write_file(tmp_path / "a[1].txt") as partial:

@@ -15,7 +15,7 @@ from typing import Any
 import click
 
 from canonym import __version__
-from canonym.cli.failures import reported
+from canonym.cli.failures import reported, unwound
 from canonym.cli.standard_streams import usable_streams
 from canonym.cli.verbosity import with_verbosity
 
@@ -115,7 +115,7 @@ class Commands(click.Group):
         """Run a command line; what fails before a command runs becomes a message too."""
         if not extra.get("standalone_mode", True):
             return super().main(*args, **extra)
-        with usable_streams():
+        with usable_streams(), unwound():
             try:
                 with reported():
                     self._run(*args, **extra)

@@ -9,6 +9,7 @@ code  meaning
 3     a folder is done but for some parts, which are set aside with their errors
 130   stopped with Ctrl-C
 141   the reader of the output has gone (``canonym link … | head``)
+143   ended by SIGTERM; 129 by a terminal that was closed
 ====  ==============================================================================
 """
 
@@ -18,7 +19,9 @@ import contextlib
 import errno
 import os
 import re
+import signal
 import sys
+import threading
 from collections.abc import Callable, Iterator, Mapping
 
 import click
@@ -150,6 +153,30 @@ def _noted(flags: Callable[[], Mapping[str, str]]) -> Iterator[None]:
         for text in getattr(error, "__notes__", ()):
             click.echo(as_options(text, flags()), err=True)
         raise
+
+
+@contextlib.contextmanager
+def unwound() -> Iterator[None]:
+    """Let SIGTERM and SIGHUP unwind a command, so that nothing half written stays behind.
+
+    A second signal ends it at once.
+    """
+
+    def stop(number: int, _frame: object) -> None:
+        signal.signal(number, signal.SIG_DFL)
+        sys.exit(128 + number)
+
+    numbers = [getattr(signal, name, None) for name in ("SIGTERM", "SIGHUP")]
+    if threading.current_thread() is not threading.main_thread():
+        numbers = []
+    ours = [number for number in numbers if number and signal.getsignal(number) == signal.SIG_DFL]
+    for number in ours:
+        signal.signal(number, stop)
+    try:
+        yield
+    finally:
+        for number in ours:
+            signal.signal(number, signal.SIG_DFL)
 
 
 def _silence_stdout() -> None:

@@ -18,6 +18,7 @@ import secrets
 import shutil
 import sqlite3
 import stat
+import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -35,6 +36,7 @@ _SEAL = "sha256"  # key in a JSON file
 _SMALL = 4096  # bytes: content that is compared whenever a folder is opened
 _DIGEST = regex("[0-9a-f]{64}")
 _SIBLING = regex(r"\.(?:partial|replaced)-(\d+)-[0-9a-f]+$")
+_CLOCKS_APART = 2.0  # seconds that the clocks of files and of processes may differ by
 _HINDERED = {errno.ENOSPC, errno.EROFS, errno.EDQUOT, errno.EFBIG, None}  # NumPy gives no number
 _SQLITE_HINDERED = {
     sqlite3.SQLITE_FULL: errno.ENOSPC,
@@ -88,7 +90,7 @@ def _abandoned(folder: Path, name: str, kind: str) -> Iterator[Path]:
     """Yield the hidden siblings, whose process has ended, of what fits a pattern of names."""
     for sibling in folder.glob(f".{name}.{kind}-*"):
         match = _SIBLING.search(sibling.name)
-        if match and not _alive(int(match[1])):
+        if match and not (_alive(int(match[1])) and _is_of(int(match[1]), sibling)):
             yield sibling
 
 
@@ -114,6 +116,18 @@ def _alive(process: int) -> bool:
         return False
     except OSError:
         return True
+    return True
+
+
+def _is_of(process: int, sibling: Path) -> bool:
+    """Tell whether a sibling may be of a process that lives: it was not written before that began.
+
+    In a container, the process after a killed one often has the same number.
+    """
+    with contextlib.suppress(OSError, ValueError, IndexError, AttributeError):
+        ticks = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[19]
+        age = time.clock_gettime(time.CLOCK_BOOTTIME) - int(ticks) / os.sysconf("SC_CLK_TCK")
+        return sibling.lstat().st_mtime > time.time() - age - _CLOCKS_APART
     return True
 
 

@@ -7,7 +7,7 @@ import json
 import signal
 import sys
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from pydantic import ValidationError
 from starlette.exceptions import HTTPException
@@ -67,22 +67,41 @@ def run(settings: Settings, *, port: int | None, started: Callable[[str], None])
 
 
 async def _over_streams(server: Server[Any]) -> None:
-    import anyio
     from mcp.server.stdio import stdio_server
 
-    async with stdio_server() as (reader, writer), anyio.create_task_group() as tasks:
-        passing, passed = anyio.create_memory_object_stream[Any](0)
+    async with stdio_server() as (reader, writer):
+        readable = _Readable(reader, writer)
+        await server.run(readable, writer, server.create_initialization_options())
 
-        async def read() -> None:
-            async with passing:
-                async for message in reader:
-                    if not isinstance(message, Exception):
-                        await passing.send(message)
-                    elif refusal := _refusal(message):
-                        await writer.send(refusal)
 
-        tasks.start_soon(read)
-        await server.run(passed, writer, server.create_initialization_options())
+class _Readable:
+    """The messages of a client that can be read; the others are answered at once."""
+
+    def __init__(self, reader: Any, writer: Any) -> None:
+        self._reader = reader
+        self._writer = writer
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._reader, name)
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> Any:
+        while isinstance(message := await anext(self._reader), Exception):
+            if refusal := _refusal(message):
+                await self._writer.send(refusal)
+        return message
+
+    receive = __anext__
+
+    async def __aenter__(self) -> Self:
+        await self._reader.__aenter__()
+        return self
+
+    async def __aexit__(self, *raised: Any) -> bool | None:
+        ended: bool | None = await self._reader.__aexit__(*raised)
+        return ended
 
 
 def _refusal(error: Exception) -> SessionMessage | None:
