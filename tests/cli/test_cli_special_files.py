@@ -97,7 +97,7 @@ def test_a_pipe_named_to_another_process_is_refused(place: Path) -> None:
             stdin=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             text=True,
-            timeout=60,
+            timeout=300,
         )
         assert done.returncode == 2
         assert "Traceback" not in done.stderr

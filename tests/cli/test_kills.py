@@ -99,7 +99,7 @@ def test_a_signal_leaves_nothing_half_written(number: int, tmp_path: Path) -> No
     while not list(tmp_path.glob(".index.partial-*")) and time.monotonic() < until:
         time.sleep(0.01)
     process.send_signal(number)
-    _, errors = process.communicate(timeout=60)
+    _, errors = process.communicate(timeout=300)
     assert process.returncode == 128 + number
     assert "Traceback" not in errors
     assert [path.name for path in tmp_path.iterdir()] == ["names.tsv"]

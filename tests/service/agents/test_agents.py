@@ -299,7 +299,7 @@ def test_what_cannot_be_read_is_answered(index: Path) -> None:
     )
     messages = [message for message, _, _ in UNREAD]
     notification = '{"jsonrpc": "2.0", "method": "notifications/\\ud800"}'
-    output, errors = process.communicate("\n".join([notification, "", *messages, ""]), 60)
+    output, errors = process.communicate("\n".join([notification, "", *messages, ""]), 300)
     answers = [json.loads(line) for line in output.splitlines()]
     assert [answer["id"] for answer in answers] == [id_ for _, id_, _ in UNREAD]
     for answer, (_, _, problem) in zip(answers, UNREAD, strict=True):
