@@ -3,9 +3,9 @@
 Three collections of notes say how often a short form has each sense (``abbreviations`` of the
 shared data). Counted are the forms with one dominant sense, whose mean share is at least 0.9, where
 it is a concept of medicine: a name in one of the shared terminologies, or words of such names of
-which at least one is not everyday English. The book agrees where its usual reading is the same,
-lacks the form, or says another reading. Counted also are the readings that it gives without a sign
-for them, and how many of these have a share under a half.
+which at least one is not everyday English. The book agrees where its usual reading is the same, has
+the sense as one of several, lacks the form, or says another reading. Counted also are the readings
+that it gives without a sign for them, and how many of these have a share under a half.
 
     python benchmarks/short_forms.py --before ../another-checkout/src
 """
@@ -148,7 +148,7 @@ def read_as(short: str) -> tuple[list[str], list[str]]:
     for form in forms:
         if not has_several(form):
             without += filter(None, [usual_reading(form), text_readings().get(form, "")])
-        framed = (usual_reading(frame.format(form)) for frame in ("elevated {}", "{} knee"))
+        framed = [usual_reading(frame.format(form)) for frame in ("elevated {}", "{} knee")]
         beside += [
             re.sub(r"^elevated | knee$", "", text)
             for text in framed
@@ -164,7 +164,8 @@ def measure() -> dict[str, object]:
     folder = data_folder()
     senses = senses_of(folder / "abbreviations")
     concepts = Concepts(folder)
-    kinds: dict[str, list[str]] = {"agree": [], "lack": [], "say another": []}
+    kinds: dict[str, list[str]]
+    kinds = {kind: [] for kind in ("agree", "one of several", "lack", "say another")}
     small, n_usual = [], 0
     for short, of_short in sorted(senses.items()):
         if _FORM.fullmatch(short) is None:
@@ -177,16 +178,23 @@ def measure() -> dict[str, object]:
                 small.append(short)
         best = of_short[0]
         if best.share >= DOMINANT and concepts.has(best):
-            kind = "agree" if _means(best.texts, readings[:1]) else "say another"
-            kinds[kind if readings else "lack"].append(short)
+            kinds[_kind(short, best, readings)].append(short)
     return {
         **{kind: len(shorts) for kind, shorts in kinds.items()},
         "usual readings": n_usual,
         "with a share under a half": len(small),
         "small": " ".join(small),
         "another": " ".join(kinds["say another"]),
-        "lacking": " ".join(kinds["lack"]),
     }
+
+
+def _kind(short: str, sense: Sense, readings: Sequence[str]) -> str:
+    """Return how the book takes a form with one dominant sense."""
+    if _means(sense.texts, readings[:1]):
+        return "agree"
+    if not has_usual(short.upper()) and _means(sense.texts, readings_of(short.upper())):
+        return "one of several"
+    return "say another" if readings else "lack"
 
 
 def _means(texts: Iterable[str], readings: Sequence[str]) -> bool:

@@ -17,6 +17,7 @@ from canonym import Concept, Document, InvalidInput, Linker, Mention, Name, Rela
 from canonym.cli import main
 from canonym.export.explanation import explain
 from canonym.linking.homonyms import AHEAD, ANYWAY, EVIDENCE, TRUSTED, WEIGHTS, kinship, weigh
+from canonym.mentions.readings import common_readings
 from canonym.types import Link
 
 RECORDS = [
@@ -381,3 +382,42 @@ def test_the_text_around_many_homonyms_is_read_a_few_times(
     assert {link.id for link in links} == {"T:1"}
     assert len(links) == 300
     assert len(calls) < 10
+
+
+RARE = [
+    Concept("R:1", "Dowling-Degos disease"),
+    Name("DDD", "R:1"),
+    Concept("R:2", "Osteitis deformans"),
+    Name("PDB", "R:2"),
+    Name("Paget disease of bone", "R:2"),
+    Concept("R:3", "Arthroophthalmopathy"),
+    Name("AOM", "R:3"),
+]
+
+
+@pytest.mark.parametrize(("short", "most"), [("DDD", 0.25), ("AOM", 0.25), ("PDB", 1)])
+def test_a_rare_synonym_that_usually_stands_for_another_is_doubted(short: str, most: float) -> None:
+    known = [Concept(f"K:{n}", text) for n, text in enumerate(common_readings())]
+    (link,) = Linker.build(Terminology.build([*RARE, *known])).link([short])
+    assert link.id == {"DDD": "R:1", "PDB": "R:2", "AOM": "R:3"}[short]
+    assert (link.confidence or 0) <= most
+    assert (link.confidence or 0) > 0.9 or most < 1
+
+
+def test_a_symbol_is_a_name_where_no_reading_of_notes_is_known() -> None:
+    (link,) = Linker.build(Terminology.build(RARE)).link(["AOM"])
+    assert (link.id, (link.confidence or 0) > 0.9) == ("R:3", True)
+
+
+def test_what_notes_seldom_mean_is_not_certain_even_where_nothing_else_is_known() -> None:
+    records = [Concept("X:1", "Charcot-Marie-Tooth disease"), Name("CMT", "X:1")]
+    (link,) = Linker.build(Terminology.build(records)).link(["CMT"])
+    assert link.id == "X:1"
+    assert (link.confidence or 0) <= 0.5
+    assert link.steps[-1] == ("other readings", "CMT", "cervical motion tenderness")
+
+
+def test_capitals_of_one_short_form_do_not_contradict() -> None:
+    records = [Concept("X:1", "Atrial fibrillation"), Name("AFib", "X:1"), Concept("X:2", "DVT")]
+    for link in Linker.build(Terminology.build(records)).link(["AFIB", "Afib", "DVTS"]):
+        assert (link.confidence or 0) > 0.9

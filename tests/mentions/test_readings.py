@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from canonym.mentions.clinical import text_readings
+from canonym.mentions.clinical import text_readings, usual_reading
 from canonym.mentions.readings import clinical_readings, has_several, has_usual, readings_of
 from canonym.rules import Rule, shipped
 
@@ -69,6 +69,53 @@ def test_an_abbreviation_with_a_usual_reading_has_it_first() -> None:
         if rule.where in ("", "list", "text") and rule.form in _several():
             assert readings_of(rule.form)[0] == rule.means
             assert has_usual(rule.form)
+
+
+@pytest.mark.parametrize("kind", ["reading", "one of several"])
+def test_shares_are_of_collections_of_notes(kind: str) -> None:
+    for rule in shipped().of_kind(kind):
+        assert (rule.share is None) == (rule.n == 0), rule.id
+        assert rule.share is None or 0 <= rule.share <= 1, rule.id
+
+
+def test_what_notes_seldom_mean_is_not_read_without_a_sign() -> None:
+    by_case = {"MDS"}  # *MDs* are doctors
+    for rule in shipped().of_kind("reading"):
+        alone = rule.where in ("", "list", "text")
+        assert not alone or rule.share is None or rule.share >= 0.5 or rule.form in by_case, rule.id
+
+
+@pytest.mark.parametrize("rule", [rule for rule in shipped().of_kind("reading") if not rule.where])
+def test_a_reading_of_lists_and_texts_is_read_in_both(rule: Rule) -> None:
+    assert rule.means in usual_reading(rule.example)
+    assert rule.means in clinical_readings(rule.example).values()
+
+
+@pytest.mark.parametrize(
+    ("text", "reading"),
+    [
+        ("AFIB", "atrial fibrillation"),
+        ("DVTS", "deep vein thrombosis"),
+        ("recurrent UTIS", "recurrent urinary tract infections"),
+        ("Copd", "chronic obstructive pulmonary disease"),
+        ("NF1", "neurofibromatosis type 1"),
+        ("pancreatic ca", "pancreatic cancer"),
+        ("low HGB", "low hemoglobin"),
+        ("HTN and HLHS", "hypertension and HLHS"),
+    ],
+)
+def test_forms_of_a_short_form(text: str, reading: str) -> None:
+    assert usual_reading(text) == reading
+
+
+@pytest.mark.parametrize("text", ["ca channel blocker", "PADS", "DOES", "pets", "Pad", "low ca"])
+def test_words_and_other_senses_stay(text: str) -> None:
+    assert usual_reading(text) == ""
+
+
+def test_a_dose_makes_no_other_substance() -> None:
+    assert clinical_readings("HCTZ 25 mg daily") == {"HCTZ": "hydrochlorothiazide"}
+    assert clinical_readings("HCTZ 25 study") == {}
 
 
 def _several() -> dict[str, list[Rule]]:

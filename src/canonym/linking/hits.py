@@ -228,6 +228,16 @@ def at_most(hit: ConceptHit, score: float) -> ConceptHit:
     return hit if hit.score <= score else hit._replace(score=score)
 
 
+def ahead(
+    best: ConceptHit, beside: Iterable[ConceptHit], hits: Iterable[ConceptHit]
+) -> tuple[ConceptHit, ...]:
+    """Return the best hit, those beside it, and the others; each concept once, scores falling."""
+    by_concept: dict[int, ConceptHit] = {}
+    for hit in (best, *beside, *hits):
+        by_concept.setdefault(hit.concept, at_most(hit, best.score))
+    return tuple(by_concept.values())
+
+
 # --- kin ------------------------------------------------------------------------------------------
 
 

@@ -20,10 +20,11 @@ from canonym.encoders import make_encoder
 from canonym.errors import InvalidInput
 from canonym.io.numbers import largest_product
 from canonym.linking.decision import NEGATED
-from canonym.linking.hits import PREFERRED, ConceptHit, Draft, StringHits, at_most
+from canonym.linking.hits import PREFERRED, ConceptHit, Draft, StringHits, ahead, at_most
 from canonym.linking.search import BatchHits, concepts_of
 from canonym.linking.settings import IDS, SIEVES, Target
-from canonym.mentions.readings import has_usual, readings_of
+from canonym.mentions.opposites import KINDS
+from canonym.mentions.readings import common_readings, has_usual, readings_of
 from canonym.mentions.sentences import phrases, sentence_of, without
 from canonym.mentions.species import species_in, species_of
 from canonym.ranking.pooling import TieRule
@@ -33,6 +34,7 @@ from canonym.text.memo import KnownForms, strong_forms
 from canonym.text.qualifiers import BROADER
 from canonym.text.type_names import type_words
 from canonym.types import (
+    EVERYDAY,
     OTHER_READINGS,
     SCOPES,
     USUAL_READING,
@@ -216,10 +218,9 @@ def beside_readings(draft: Draft, hits_of: Mapping[str, StringHits], batch: Batc
     """Give an abbreviation that is all of a mention what else it may stand for.
 
     A terminology has *PCP* for the drug alone, and a list may mean the pneumonia: the other
-    readings of the table that sieves know are laid beside. Nothing changes where the concept, or
-    one above or below it, is the first reading and no detail was left out, or where no reading is
-    known. Of an abbreviation of several readings that is no name, the first reading counts if it is
-    known.
+    readings of the book that sieves know are laid beside. Nothing changes where the concept, or
+    one above or below it, is the first reading and no detail was left out. Of an abbreviation of
+    several readings that is no name, the first reading counts if it is known.
     """
     if draft.parts:
         parts = tuple(beside_readings(part, hits_of, batch) for part in draft.parts)
@@ -232,12 +233,12 @@ def beside_readings(draft: Draft, hits_of: Mapping[str, StringHits], batch: Batc
         for reading in readings
         if (hits := hits_of.get(reading)) is not None and hits.sieve in _SIEVES and hits.hits
     }
-    if not known:
-        return draft
     if not draft.hits or draft.hits[0].found_by not in _SIEVES:
-        return _read(draft, readings, known)
+        return _read(draft, readings, known) if known else _doubted(draft, readings, batch)
     if draft.hits[0].row >= batch.names.n_base:  # somebody added the name
         return draft
+    if not known:
+        return _doubted(draft, readings, batch) if _knows_readings(batch) else draft
     concepts = [hit.concept for hit in draft.hits if hit.found_by in _SIEVES]
     kin = {
         reading for reading, hit in known.items() if batch.concepts.are_kin(hit.concept, concepts)
@@ -245,16 +246,43 @@ def beside_readings(draft: Draft, hits_of: Mapping[str, StringHits], batch: Batc
     label = batch.concepts[draft.hits[0].concept].label
     usual, words = (set(form.split()) for form in strong_forms([readings[0], label]))
     others = {reading: hit for reading, hit in known.items() if reading not in kin}
-    steps = [Step(OTHER_READINGS, draft.string, " | ".join(others or readings[:1]))]
+    steps = _readings_steps(draft.string, (), [*others] or readings[:1])
     if readings[0] in kin or usual <= words:
         # A detail may tell that another is meant: *severe MS*, *bilateral PE*.
-        is_sure = has_usual(draft.string) and all(step.name != BROADER for step in draft.steps)
-        if not others or is_sure:
+        whole = all(step.name != BROADER for step in draft.steps)
+        if has_usual(draft.string) and (whole or not others):
             return draft
-        steps.insert(0, Step(USUAL_READING, draft.string, readings[0]))
+        steps = _readings_steps(draft.string, readings[:1], [*others] or readings[1:])
     return draft._replace(
-        hits=_ahead(draft.hits[0], others.values(), draft.hits), steps=(*draft.steps, *steps)
+        hits=ahead(draft.hits[0], others.values(), draft.hits), steps=(*draft.steps, *steps)
     )
+
+
+def _doubted(draft: Draft, readings: Sequence[str], batch: BatchHits) -> Draft:
+    """Tell what an abbreviation stands for elsewhere, where it is a synonym of another concept.
+
+    "DDD" is a name of Dowling-Degos disease, which has no word of any usual reading.
+    """
+    if not draft.hits or draft.nil or draft.hits[0].row < 0:
+        return draft
+    hit = draft.hits[0]
+    is_name = hit.found_by in _SIEVES
+    name = batch.name(hit)
+    is_label = name.scope == "label" or name.source == EVERYDAY
+    if is_label if is_name else len(readings) < 2:
+        return draft
+    names = {word for form in strong_forms(batch.texts(hit)) for word in form.split()} - KINDS
+    speaks = [not names.isdisjoint(form.split()) for form in strong_forms(readings)]
+    if any(speaks) and (not is_name or (speaks[0] and has_usual(draft.string))):
+        return draft
+    steps = _readings_steps(draft.string, readings[: speaks[0]], readings[speaks[0] :])
+    return draft._replace(steps=(*draft.steps, *steps))
+
+
+def _knows_readings(batch: BatchHits) -> bool:
+    """Tell whether a terminology has what the most certain short forms of notes stand for."""
+    forms = list(normalise_all(common_readings(), batch.sieves[0].steps))
+    return sum(len(rows) > 0 for rows in batch.names.find(0, forms)) > len(forms) / 10
 
 
 def _read(draft: Draft, readings: Sequence[str], known: Mapping[str, ConceptHit]) -> Draft:
@@ -267,15 +295,13 @@ def _read(draft: Draft, readings: Sequence[str], known: Mapping[str, ConceptHit]
     concepts = {hit.concept for hit in (*draft.hits[:1], *known.values())}
     if len(readings) < 2 and draft.hits and not draft.nil and len(concepts) < 2:
         return draft
-    usual = Step(USUAL_READING, draft.string, readings[0])
-    others = Step(OTHER_READINGS, draft.string, " | ".join(readings[1:]) or "something else")
     best, *beside = known.values()
     return draft._replace(
         string=readings[0],
-        hits=_ahead(best, beside, draft.hits),
+        hits=ahead(best, beside, draft.hits),
         nil=draft.reason == NEGATED,
         reason=draft.reason if draft.reason == NEGATED else "",
-        steps=(*draft.steps, usual, others),
+        steps=(*draft.steps, *_readings_steps(draft.string, readings[:1], readings[1:])),
     )
 
 
@@ -297,17 +323,13 @@ def _found_by_short_form(draft: Draft, batch: BatchHits) -> Draft:
     usual, *forms = strong_forms([readings[0], *batch.texts(draft.hits[0])])
     if any(set(usual.split()) <= set(form.split()) for form in forms):
         return draft
-    return draft._replace(steps=(*draft.steps, Step(OTHER_READINGS, name, readings[0])))
+    return draft._replace(steps=(*draft.steps, *_readings_steps(name, (), readings[:1])))
 
 
-def _ahead(
-    best: ConceptHit, beside: Iterable[ConceptHit], hits: Iterable[ConceptHit]
-) -> tuple[ConceptHit, ...]:
-    """Return the best hit, those beside it, and the others; each concept once, scores falling."""
-    by_concept: dict[int, ConceptHit] = {}
-    for hit in (best, *beside, *hits):
-        by_concept.setdefault(hit.concept, at_most(hit, best.score))
-    return tuple(by_concept.values())
+def _readings_steps(short: str, usual: Sequence[str], others: Sequence[str]) -> list[Step]:
+    """Return the steps that tell the usual reading, if it counts, and the others."""
+    beside = Step(OTHER_READINGS, short, " | ".join(others) or "something else")
+    return [*(Step(USUAL_READING, short, reading) for reading in usual), beside]
 
 
 # --- choosing -------------------------------------------------------------------------------------

@@ -11,7 +11,6 @@
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -34,7 +33,7 @@ from canonym.regex import regex
 from canonym.text import PLAIN, STRONG, UNORDERED, normalise, normalise_all
 from canonym.text.running import BREAK, NO_BREAK, PARAGRAPH, TextReader, Words, with_brackets
 from canonym.text.short_forms import SHORT, is_short_form
-from canonym.types import Document, Mention, Name
+from canonym.types import EVERYDAY, Document, Mention, Name
 
 _REMEMBERED = 100_000  # strings
 _COMPOSITE = -1  # in place of the number of a sieve
@@ -443,14 +442,7 @@ class _Known:
 
 def _is_for_lists(name: Name) -> bool:
     """Tell whether a name stands for something else than its concept, which a list lets pass."""
-    return name.scope == "related" and name.source == _everyday()
-
-
-@functools.cache
-def _everyday() -> str:
-    from canonym.terminology.readers.everyday import SOURCE  # with all that reads files
-
-    return SOURCE
+    return name.scope == "related" and name.source == EVERYDAY
 
 
 def _stretch(

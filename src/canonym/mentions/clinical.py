@@ -27,7 +27,7 @@ _ALONE = (ANYWHERE, LISTS, TEXTS)
 _FORM = regex(r"(?<![\w/+-])[^\W\d_]{2,8}\d?(?![\w/+-])")
 _WORD = regex(r"[^\W_]+(?:-[^\W_]+)*")
 _LEAST = 4  # letters of a beginning; shorter ones are words
-LEAST_PLURAL = 3
+LEAST_LETTERS = 3
 """Letters of a short form whose plural may have a capital S: *DVTS*."""
 
 
@@ -50,7 +50,7 @@ def _forms_of(rule: Rule) -> Iterator[tuple[str, str]]:
     forms = {short: reading}
     if rule.where == BESIDE_A_RESULT and not short.isupper():
         forms |= dict.fromkeys((short.lower(), short.upper()), reading)
-    elif rule.where in _ALONE and short.islower():
+    elif short.islower() and (rule.where in _ALONE or len(short) >= LEAST_LETTERS):
         forms |= dict.fromkeys((short.title(), short.upper()), reading)
     elif rule.where in _ALONE and short.isupper():
         plural = reading if reading.endswith("s") else f"{reading}s"
@@ -58,7 +58,7 @@ def _forms_of(rule: Rule) -> Iterator[tuple[str, str]]:
         others = (
             {} if rule.where == TEXTS else dict.fromkeys((short.lower(), short.title()), reading)
         )
-        if len(short) >= LEAST_PLURAL and short[-1] != "S":
+        if len(short) >= LEAST_LETTERS and short[-1] != "S":
             others[f"{short}S"] = plural
         words = rule.unless.split()
         forms |= {form: text for form, text in others.items() if form.lower() not in words}
@@ -97,8 +97,8 @@ def text_readings() -> Mapping[str, str]:
 
 @once_a_book
 def _within() -> Mapping[str, Rule]:
-    rules = current().of_kind("reading")
-    return {rule.form: rule for rule in reversed(rules) if rule.where == BESIDE_WORDS}
+    rules = [rule for rule in current().of_kind("reading") if rule.where == BESIDE_WORDS]
+    return {form: rule for rule in reversed(rules) for form, _ in _forms_of(rule)}
 
 
 @once_a_book
@@ -109,7 +109,7 @@ def results() -> str:
 
 @once_a_book
 def _tested() -> re.Pattern[str]:
-    # Side by side: the result in *high-risk ALT* and *low back pain, HR* is of something else.
+    # Next to each other: the result in *high-risk ALT* and *low back pain, HR* is of another thing.
     return re.compile(
         rf"(?<![\w-])(?i:{results()})\s+([^\W\d_]{{2,5}})(?![\w/+-])"
         rf"|(?<![\w/+-])([^\W\d_]{{2,5}})\s+(?i:{results()})(?![\w-])"

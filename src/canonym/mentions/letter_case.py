@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from canonym.mentions.clinical import usual_reading
 from canonym.mentions.english import is_english
 from canonym.mentions.opposites import ORDINARY
 from canonym.mentions.ordinary import is_ordinary
@@ -79,7 +80,7 @@ def _is_word(mention: str) -> bool:
 
 def _is_other_symbol(mention: str, name: str, case_counts: bool) -> bool:
     """Tell whether symbols differ by case: "mg" and "Mg", "SHH" and "Shh"."""
-    if mention == name:
+    if mention == name or usual_reading(mention) == usual_reading(name) != "":  # *AFIB*, "AFib"
         return False
     if mention.islower():
         return len(mention) <= _UNIT or (mention in ORDINARY and not name.istitle())
@@ -107,8 +108,16 @@ def _with_capital_s(text: str, other: str) -> Iterator[tuple[str, str]]:
         word = words.get(short[:-1].casefold())
         if short[-1] != "S" or not short.isupper() or word is None or short.casefold() in words:
             continue
+        if _is_plural(short, word):
+            continue
         if not _READS_AS_WORD.fullmatch(short) or (word.isupper() and len(short) <= _SHORT_FORM):
             yield word, short
+
+
+def _is_plural(short: str, word: str) -> bool:
+    """Tell whether a short form is another in the plural, by what both usually stand for."""
+    reading = usual_reading(word.upper())
+    return reading != "" and usual_reading(short) in (reading, f"{reading}s")
 
 
 def _is_plain_case(word: str) -> bool:

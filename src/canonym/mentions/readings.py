@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from canonym.mentions.clinical import LEAST_PLURAL, begins, text_readings, words_of
+from canonym.mentions.clinical import LEAST_LETTERS, begins, text_readings, words_of
 from canonym.mentions.shorthand import diabetes_name
 from canonym.regex import regex
 from canonym.rules import current, once_a_book
@@ -42,6 +42,9 @@ def _several() -> Mapping[str, tuple[_Reading, ...]]:
 @once_a_book
 def _without_usual() -> frozenset[str]:
     return frozenset(rule.form for rule in current().of_kind("no usual reading"))
+
+
+_ALL_NOTES = 3  # collections of notes
 
 
 # --- choosing -------------------------------------------------------------------------------------
@@ -89,9 +92,16 @@ def readings_of(text: str) -> tuple[str, ...]:
     return tuple(filter(None, [text_readings().get(short) or diabetes_name(text)]))
 
 
+@once_a_book
+def common_readings() -> tuple[str, ...]:
+    """Return the readings that all notes agree on."""
+    rules = current().of_kind("reading")
+    return tuple({rule.means: 0 for rule in rules if rule.share == 1 and rule.n == _ALL_NOTES})
+
+
 def has_usual(short: str) -> bool:
     """Tell whether one reading of an abbreviation is more usual than the others."""
-    return _listed(short.upper()) not in _without_usual()
+    return _listed(short if short in text_readings() else short.upper()) not in _without_usual()
 
 
 def has_several(short: str) -> bool:
@@ -102,7 +112,7 @@ def has_several(short: str) -> bool:
 def _listed(short: str) -> str:
     """Return the form of several readings that a short form is the plural of, or itself."""
     plural = short[:-1].isupper() and (
-        short[-1] == "s" or (short[-1] == "S" and len(short) > LEAST_PLURAL)
+        short[-1] == "s" or (short[-1] == "S" and len(short) > LEAST_LETTERS)
     )
     if not plural or short in _several() or short in text_readings():
         return short

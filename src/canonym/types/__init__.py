@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from canonym.types.annotations import (
     CORRECTION,
+    EVERYDAY,
     ONE_OF_SEVERAL,
     OPEN,
     OTHER_READINGS,
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CORRECTION",
+    "EVERYDAY",
     "ONE_OF_SEVERAL",
     "OPEN",
     "OTHER_READINGS",

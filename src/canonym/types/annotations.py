@@ -58,6 +58,9 @@ class Document:
 CORRECTION = "correction"
 """Name of the step from an unknown word to the known one that it is likely to be."""
 
+EVERYDAY = "canonym everyday names"
+"""The source of the everyday names that come with canonym."""
+
 USUAL_READING = "usual reading"
 """Name of the step from a short form of several meanings to the usual one."""
 

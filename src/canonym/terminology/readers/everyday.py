@@ -8,9 +8,9 @@ from pathlib import Path
 from canonym.io.streams import open_text
 from canonym.io.tables import column_places, split_rows
 from canonym.regex import regex
-from canonym.types import Name
+from canonym.types import EVERYDAY, Name
 
-SOURCE = "canonym everyday names"
+SOURCE = EVERYDAY
 """Source of every name of `read_everyday`, for filters."""
 
 _NAMES = Path(__file__).parents[2] / "models" / "everyday" / "names.tsv"
