@@ -25,7 +25,13 @@ from canonym.mentions.flags import FLAGS, consistent
 from canonym.mentions.lists import holds_all, is_code, items_of, words_of
 from canonym.mentions.measurements import finding_name
 from canonym.mentions.prepare import ABBREVIATION, DRUG_LINE, SHORT_FORM, WORDING, Part, Prepared
-from canonym.mentions.status import Stated, said_by, spoken_of, status_beside_code
+from canonym.mentions.status import (
+    Stated,
+    said_by,
+    spoken_of,
+    status_beside_code,
+    without_sign,
+)
 from canonym.text import explain
 from canonym.text.characters import greek
 from canonym.text.memo import strong_forms
@@ -161,8 +167,8 @@ def decide(
 
     if prepared.items:
         drafts = (
-            decide(replace(mention, text=item.text, ids=()), item, *how, keep_negated=keep_negated)
-            for item in prepared.items
+            decide(replace(mention, text=text, ids=()), item, *how, keep_negated=keep_negated)
+            for text, item in ((without_sign(item.text), item) for item in prepared.items)
         )
         parts = tuple(part for draft in drafts for part in draft.whole_or_parts)
         return _listing(mention, prepared, parts)

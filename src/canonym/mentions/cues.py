@@ -91,25 +91,23 @@ def _rules() -> dict[Rule, list[str]]:
     return phrases
 
 
-class _Phrases(NamedTuple):
-    """The phrases of a rule as one expression."""
+class _Phrase(NamedTuple):
+    """A phrase as an expression, and its rule."""
 
     expression: re.Pattern[str]
     rule: Rule
 
 
 @once_a_book
-def _table() -> dict[str, list[_Phrases]]:
-    """Return what may begin with a word: the rules with such a phrase."""
-    table: dict[str, list[_Phrases]] = {}
+def _table() -> dict[str, list[_Phrase]]:
+    """Return the phrases that may begin with a word."""
+    table: dict[str, list[_Phrase]] = {}
     for rule, phrases in _rules().items():
-        # The longest first: the first that fits counts.
-        longest = sorted(phrases, key=_length, reverse=True)
-        written = "|".join(map(phrase_expression, longest))
-        known = _Phrases(re.compile(rf"(?:{written})(?!\w)", re.IGNORECASE), rule)
-        words = (re.sub(r"\d", "0", word) for phrase in longest for word in _first_words(phrase))
-        for word in dict.fromkeys(words):
-            table.setdefault(word, []).append(known)
+        for phrase in phrases:
+            expression = regex(rf"(?:{phrase_expression(phrase)})(?!\w)", re.IGNORECASE)
+            words = (re.sub(r"\d", "0", word) for word in _first_words(phrase))
+            for word in dict.fromkeys(words):
+                table.setdefault(word, []).append(_Phrase(expression, rule))
     return table
 
 
@@ -142,10 +140,6 @@ def _last_words(phrase: str) -> Iterator[str]:
     """Yield the words that a phrase with choices may end with."""
     turned = phrase[::-1].translate(_TURNED)
     return (word[::-1] for word in _first_words(turned))
-
-
-def _length(phrase: str) -> tuple[int, int]:
-    return len(phrase.split()), len(phrase.strip())
 
 
 def _first_words(phrase: str) -> Iterator[str]:
@@ -215,7 +209,7 @@ def find_cues(text: str) -> list[Cue]:
     return cues
 
 
-def _longest(text: str, start: int, several: Iterable[_Phrases]) -> Cue | None:
+def _longest(text: str, start: int, several: Iterable[_Phrase]) -> Cue | None:
     end, rule, is_apart = start, Rule(), text[:start].rstrip().endswith(",")
     for known in several:
         if known.rule.before == "comma" and not is_apart:

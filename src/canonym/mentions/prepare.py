@@ -378,6 +378,9 @@ class Preparation:
     ) -> Part:
         """Prepare a piece of a mention; `status` is that of the whole, if it says none itself."""
         own = read_status(text) if may_have_status(text) else Status(text)
+        if not own.flags and (reading := usual_reading(text)) and read_status(reading).flags:
+            step = Step(USUAL_READING, text, reading)  # "NKDA"
+            return self._part(reading, (*steps, step), context, status)
         rest = text if own.flags else without_lead_in(text)
         if rest != text and may_have_status(rest) and read_status(rest).flags:
             # "MRI brain: no stroke"

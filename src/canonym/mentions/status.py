@@ -27,7 +27,7 @@ from canonym.text.qualifiers import BROADER, qualified
 
 __all__ = [
     *("Status", "positive", "read_status", "said_by", "split_statuses", "spoken_of"),
-    *("without_plus", "wordings"),
+    *("without_plus", "without_sign", "wordings"),
 ]
 
 _WORDINGS: dict[tuple[str, ...], tuple[str, ...]] = {
@@ -51,7 +51,7 @@ _NOT_FREE = regex(
     re.IGNORECASE | re.DOTALL,
 )
 _SUBJECTS = ("he", "patient", "pt", "she")
-_HEADINGS = ("assessment", "diagnosis", "dx", "impression", "indication", "problem")
+_HEADINGS = ("allergies", "allergy", "assessment", "diagnosis", "dx", "impression", "indication", "problem")
 _BEGIN = regex(
     rf"[\s\"'(\[]*(?:(?:{'|'.join(_SUBJECTS)})\s+(?:has(?: an?)?|with|w/)\s+"
     rf"|(?:{'|'.join(_HEADINGS)})\s*:\s*)?",
@@ -221,6 +221,16 @@ def without_plus(text: str) -> str:
     return sign.core(text) if sign and sign.means == PRESENT else ""
 
 
+def without_sign(text: str) -> str:
+    """Return an item of a list without the sign that speaks of it.
+
+    >>> without_sign("cough (-)"), without_sign("no cough")
+    ('cough', 'no cough')
+    """
+    sign = _own_sign(text)
+    return text if sign is None else sign.core(text)
+
+
 def _own_sign(text: str) -> Segment | None:
     """Return what the sign of a mention says, None where it has none or several."""
     parts = segments(text)
@@ -274,7 +284,7 @@ def _not_result() -> re.Pattern[str]:
 @once_a_book
 def _outer() -> tuple[frozenset[str], frozenset[str]]:
     """Return the words and signs with which a mention with a status begins, and ends."""
-    answers = (row.form for row in current().of_kind(SIGN))
+    answers = (row.form.lstrip("+-") for row in current().of_kind(SIGN))
     return frozenset((*first_words(), *_SUBJECTS, *_HEADINGS)), frozenset((*last_words(), *answers))
 
 
