@@ -130,7 +130,9 @@ def _sections(text: str) -> list[tuple[int, tuple[str, ...]]]:
             continue
         cues = [cue for cue in find_cues(name) if cue.end == len(name.rstrip())]
         place = match.end()
-        sections.append((match.start(), cues[-1].rule.flags if cues and cues[-1].rule.before else ()))
+        sections.append(
+            (match.start(), cues[-1].rule.flags if cues and cues[-1].rule.before else ())
+        )
     return sections
 
 

@@ -51,7 +51,16 @@ _NOT_FREE = regex(
     re.IGNORECASE | re.DOTALL,
 )
 _SUBJECTS = ("he", "patient", "pt", "she")
-_HEADINGS = ("allergies", "allergy", "assessment", "diagnosis", "dx", "impression", "indication", "problem")
+_HEADINGS = (
+    "allergies",
+    "allergy",
+    "assessment",
+    "diagnosis",
+    "dx",
+    "impression",
+    "indication",
+    "problem",
+)
 _BEGIN = regex(
     rf"[\s\"'(\[]*(?:(?:{'|'.join(_SUBJECTS)})\s+(?:has(?: an?)?|with|w/)\s+"
     rf"|(?:{'|'.join(_HEADINGS)})\s*:\s*)?",
