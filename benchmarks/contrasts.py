@@ -34,7 +34,7 @@ import numpy as np
 
 from canonym import Concept, Link, Linker, Name, Terminology
 from canonym.exchange.mappings import mappings_of
-from canonym.mentions.opposites import OPPOSITES, PREFIXES, SPECIES
+from canonym.rules import shipped
 from canonym.terminology.formats import read_terminology
 from canonym.text import UNORDERED, normalise
 from record import data_folder, save
@@ -93,16 +93,15 @@ def _of_pattern(pattern: str, flags: int = re.IGNORECASE) -> _Contrast:
     return contrast
 
 
-def _of_words(lines: str) -> dict[str, set[tuple[int, int]]]:
-    senses: dict[str, set[tuple[int, int]]] = defaultdict(set)
-    for line, words in enumerate(lines.strip().splitlines()):
-        for sense, group in enumerate(words.split()):
-            for word in group.split("/"):
-                senses[word].add((line, sense))
+def _of_words(kind: str) -> dict[str, set[tuple[str, str]]]:
+    senses: dict[str, set[tuple[str, str]]] = defaultdict(set)
+    for rule in shipped().of_kind(kind):
+        for word in rule.form.split("/"):
+            senses[word].add((rule.means, rule.form))
     return senses
 
 
-_OPPOSITES, _SPECIES = _of_words(OPPOSITES), _of_words(SPECIES)
+_OPPOSITES, _SPECIES = _of_words("opposite"), _of_words("species of a name")
 _FURTHER = {"with": 0, "without": 1}
 
 
@@ -116,18 +115,20 @@ def _species(name: str) -> Iterator[tuple[str, str]]:
     yield from _words(name, _SPECIES)
 
 
-def _words(name: str, senses: dict[str, set[tuple[int, int]]]) -> Iterator[tuple[str, str]]:
+def _words(name: str, senses: dict[str, set[tuple[str, str]]]) -> Iterator[tuple[str, str]]:
     for match in re.finditer(r"[\w-]+", name):
         for line, sense in senses.get(match[0].lower(), ()):
             yield f"{name[: match.start()]}\0{line}{name[match.end() :]}", str(sense)
 
 
-_LINES = [line.split() for line in PREFIXES.strip().splitlines()]
+_LINES: dict[str, list[str]] = defaultdict(list)
+for _rule in shipped().of_kind("prefix"):
+    _LINES[_rule.means].append(_rule.form)
 
 
 def _prefixes(name: str) -> Iterator[tuple[str, str]]:
     for match in re.finditer(r"[A-Za-z]{6,}", name):
-        for line, prefixes in enumerate(_LINES):
+        for line, prefixes in _LINES.items():
             for prefix in prefixes:
                 if match[0].lower().startswith(prefix):
                     rest = name[match.start() + len(prefix) :]

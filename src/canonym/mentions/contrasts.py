@@ -26,17 +26,15 @@ from canonym.mentions.opposites import (
     KINDS,
     NEGATIONS,
     NUMBER_WORDS,
-    OPPOSITES,
-    PREFIXES,
     PRIVATION,
     PRIVATIVE,
     QUALIFIERS,
     SMALL,
-    SPECIES,
 )
 from canonym.mentions.specimens import specimen_of
 from canonym.mentions.word_order import may_be_moved, order_contrasts
 from canonym.regex import regex
+from canonym.rules import current, once_a_book, remembered
 from canonym.text import normalise
 from canonym.text.characters import dashes, signs
 from canonym.text.memo import strong_forms
@@ -110,7 +108,7 @@ def _of_order(
         yield from moved(mention, name, _groups_of)
 
 
-@functools.lru_cache(maxsize=1 << 14)
+@remembered(1 << 14)
 def _is_contrasted(text: str) -> bool:
     """Tell whether a text has two words of one exclusion group."""
     words = _WORDS.findall(signs(dashes(text)).lower())
@@ -295,11 +293,11 @@ def _ends(word: str) -> tuple[str, str]:
     return word[:_LEAST_REST], word[-_LEAST_REST:]
 
 
-@functools.lru_cache(maxsize=1 << 16)
+@remembered(1 << 16)
 def _is_marked(word: str) -> bool:
     """Tell whether a word says a sense, a direction or a symbol that may exclude another one."""
     return (
-        word in _SENSES
+        word in _senses()
         or word in LOW
         or word in HIGH
         or word.startswith(_LEVELS)
@@ -309,7 +307,7 @@ def _is_marked(word: str) -> bool:
     )
 
 
-@functools.lru_cache(maxsize=1 << 16)
+@remembered(1 << 16)
 def _contrast(word: str, other: str, shared: bool) -> str | None:
     """Return by what a word of a mention excludes a word of a name, None where it does not."""
     return (
@@ -319,16 +317,16 @@ def _contrast(word: str, other: str, shared: bool) -> str | None:
     )
 
 
-def _groups(lines: str, kind: str) -> Iterator[tuple[str, tuple[str, int, int]]]:
-    for line, senses in enumerate(lines.strip().splitlines()):
-        for sense, words in enumerate(senses.split()):
-            for word in words.split("/"):
-                yield word, (kind, line, sense)
+@once_a_book
+def _senses() -> dict[str, list[tuple[str, str, str]]]:
+    """Return the kind, the exclusion group and the sense of each word that has any."""
+    senses: dict[str, list[tuple[str, str, str]]] = {}
+    for rule in (*current().of_kind("opposite"), *current().of_kind("species of a name")):
+        for word in rule.form.split("/"):
+            senses.setdefault(word, []).append((rule.kind.split()[0], rule.means, rule.form))
+    return senses
 
 
-_SENSES: dict[str, list[tuple[str, int, int]]] = {}
-for _word, _sense in (*_groups(OPPOSITES, "opposite"), *_groups(SPECIES, "species")):
-    _SENSES.setdefault(_word, []).append(_sense)
 _SIDES = frozenset({"left", "right", "bilateral", "unilateral"})
 _SIGN_SENSES = frozenset({"positive", "pos", "negative", "neg"})
 _LEVELS = ("hyper", "hypo")
@@ -343,18 +341,18 @@ def _more_groups() -> dict[str, frozenset[object]]:
     return {word: frozenset([words]) for words in _SPEAKING for word in words.split()}
 
 
-@functools.lru_cache(maxsize=1 << 14)
+@remembered(1 << 14)
 def _groups_of(word: str) -> frozenset[object]:
     """Return the exclusion groups of a word."""
-    senses = _SENSES.get(word, ())
+    senses = _senses().get(word, ())
     return frozenset((kind, line) for kind, line, _ in senses) | _more_groups().get(
         word, frozenset()
     )
 
 
 def _group_contrast(word: str, other: str) -> str | None:
-    for kind, line, sense in _SENSES.get(word, ()):
-        for kind_too, line_too, sense_too in _SENSES.get(other, ()):
+    for kind, line, sense in _senses().get(word, ()):
+        for kind_too, line_too, sense_too in _senses().get(other, ()):
             if (kind, line) == (kind_too, line_too) and sense != sense_too:
                 return _kind_of(kind, word, other)
     for level, state in ((word, other), (other, word)):
@@ -368,13 +366,15 @@ def _kind_of(kind: str, word: str, other: str) -> str:
     return "side" if pair <= _SIDES else "sign" if pair <= _SIGN_SENSES else kind
 
 
-_PREFIX_LINES: dict[str, set[int]] = {}
-for _line, _prefixes in enumerate(PREFIXES.strip().splitlines()):
-    for _prefix in _prefixes.split():
-        _PREFIX_LINES.setdefault(_prefix, set()).add(_line)
+@once_a_book
+def _prefix_groups() -> dict[str, set[str]]:
+    groups: dict[str, set[str]] = {}
+    for rule in current().of_kind("prefix"):
+        groups.setdefault(rule.form, set()).add(rule.means)
+    return groups
 
 
-@functools.lru_cache(maxsize=1 << 12)
+@remembered(1 << 12)
 def begins_contraries(start: str) -> bool:
     """Tell whether two words or prefixes that exclude each other begin so.
 
@@ -382,9 +382,9 @@ def begins_contraries(start: str) -> bool:
     [True, True, False, False]
     """
     lines = [
-        line for prefix, own in _PREFIX_LINES.items() if prefix.startswith(start) for line in own
+        line for prefix, own in _prefix_groups().items() if prefix.startswith(start) for line in own
     ]
-    senses = {sense for word, own in _SENSES.items() if word.startswith(start) for sense in own}
+    senses = {sense for word, own in _senses().items() if word.startswith(start) for sense in own}
     of_words = [(kind, line) for kind, line, _ in senses]
     return len(set(lines)) < len(lines) or len(set(of_words)) < len(of_words)
 
@@ -401,11 +401,11 @@ def affix_contrast(word: str, other: str) -> str | None:
     states = _OXIDATION.fullmatch(word), _OXIDATION.fullmatch(other)
     if states[0] and states[1] and states[0][1] == states[1][1] and word != other:
         return "prefix"  # mercurous, mercuric
-    for prefix, lines in _PREFIX_LINES.items():
+    for prefix, lines in _prefix_groups().items():
         rest = word[len(prefix) :]
         if len(rest) < _LEAST_REST or not word.startswith(prefix) or not other.endswith(rest):
             continue
-        if lines & _PREFIX_LINES.get(other[: -len(rest)], set()) and word != other:
+        if lines & _prefix_groups().get(other[: -len(rest)], set()) and word != other:
             return "prefix"
     shorter, longer = sorted((word, other), key=len)
     # The sinuses of the nose are beside it.
@@ -533,8 +533,8 @@ def _others_of(word: str) -> list[str]:
         return [number for number in _ROMAN_NUMBERS if number != word]
     others = [
         other
-        for kind, line, sense in _SENSES.get(word.lower(), ())
-        for other, senses in _SENSES.items()
+        for kind, line, sense in _senses().get(word.lower(), ())
+        for other, senses in _senses().items()
         if any((kind, line) == (of, at) and sense != place for of, at, place in senses)
     ]
     return [other.capitalize() for other in others] if word.istitle() else others

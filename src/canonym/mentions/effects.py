@@ -9,7 +9,9 @@ from collections.abc import Callable, Mapping
 
 from canonym.errors import InvalidInput
 from canonym.mentions.clinical import LISTS, TEXTS, usual_reading
+from canonym.mentions.contrasts import apart_by
 from canonym.mentions.flags import FLAGS, with_flags
+from canonym.mentions.measurements import finding_name
 from canonym.mentions.ordinary import is_ordinary, qualifying_forms
 from canonym.mentions.readings import clinical_readings, has_usual
 from canonym.mentions.species import species_in
@@ -61,6 +63,18 @@ def _reads(rule: Rule, text: str) -> bool:
     return in_list or (rule.where != LISTS and rule.means in clinical_readings(text).values())
 
 
+def _finds(_: Rule, text: str) -> bool:
+    return bool(finding_name(text))
+
+
+def _excludes(rule: Rule, text: str) -> bool:
+    """Tell whether two phrases with a bar between them have words that exclude each other."""
+    if text.count(" | ") != 1:
+        raise InvalidInput(f"{text!r} of {rule.id!r} is not two phrases with ' | ' between them")
+    first, second = text.split(" | ")
+    return apart_by(first.split(), second.split()) is not None
+
+
 _EFFECTS: Mapping[str, Callable[[Rule, str], bool]] = {
     "cue": _gives,
     "turn": _spares,
@@ -73,4 +87,6 @@ _EFFECTS: Mapping[str, Callable[[Rule, str], bool]] = {
     "one of several": lambda rule, text: clinical_readings(text).get(rule.form) == rule.means,
     "no usual reading": lambda _, text: not has_usual(text),
     "result": lambda _, text: bool(usual_reading(text)),
+    **dict.fromkeys(("in blood", "measured", "in urine", "inflamed"), _finds),
+    **dict.fromkeys(("opposite", "species of a name", "prefix"), _excludes),
 }

@@ -81,13 +81,10 @@ KINDS: Mapping[str, frozenset[str]] = {
     "turn": frozenset(FLAGS),
     "no cue": frozenset(FLAGS),
     "sign": frozenset((*FLAGS, "present")),
-    "reading": frozenset(),
-    "one of several": frozenset(),
-    "no usual reading": frozenset(),
-    "result": frozenset(),
-    "ordinary word": frozenset(),
-    "qualifying word": frozenset(),
-    "species": frozenset(),
+    **dict.fromkeys(("reading", "one of several", "no usual reading", "result"), frozenset()),
+    **dict.fromkeys(("in blood", "measured", "in urine", "inflamed"), frozenset()),
+    **dict.fromkeys(("ordinary word", "qualifying word", "species"), frozenset()),
+    **dict.fromkeys(("opposite", "species of a name", "prefix"), frozenset()),
 }
 """What rules of each kind may mean, any text where there is nothing."""
 
