@@ -14,6 +14,7 @@ from canonym.mentions.flags import FLAGS, with_flags
 from canonym.mentions.measurements import finding_name
 from canonym.mentions.ordinary import is_ordinary, qualifying_forms
 from canonym.mentions.readings import clinical_readings, has_usual
+from canonym.mentions.shorthand import write_out
 from canonym.mentions.species import species_in
 from canonym.rules import Rule
 from canonym.text import STRONG, normalise
@@ -87,6 +88,7 @@ _EFFECTS: Mapping[str, Callable[[Rule, str], bool]] = {
     "one of several": lambda rule, text: clinical_readings(text).get(rule.form) == rule.means,
     "no usual reading": lambda _, text: not has_usual(text),
     "result": lambda _, text: bool(usual_reading(text)),
+    "shorthand": lambda rule, text: rule.means in write_out(text),
     **dict.fromkeys(("in blood", "measured", "in urine", "inflamed"), _finds),
     **dict.fromkeys(("opposite", "species of a name", "prefix"), _excludes),
 }

@@ -4,56 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
 from canonym.regex import regex
+from canonym.rules import current, once_a_book
 
-_WRITTEN_OUT = {
-    "w/o": "without",
-    "w/": "with",
-    "w/wo": "with or without",
-    "w/in": "within",
-    "r/t": "related to",
-    "d/t": "due to",
-    "s/t": "secondary to",
-    "2/2": "secondary to",
-    "a/w": "associated with",
-    "b/c": "because of",
-    "c/b": "complicated by",
-    "c/w": "consistent with",
-    "p/w": "presents with",
-    "i/s/o": "in the setting of",
-    "s/p": "status post",
-    "h/o": "history of",
-    "k/c/o": "known case of",
-    "c/o": "complains of",
-    "r/o": "rule out",
-    "e/o": "evidence of",
-    "f/u": "follow-up",
-    "b/l": "bilateral",
-    "d/o": "disorder",
-    "y/o": "year old",
-    "h/a": "headache",
-    "f/c": "fever and chills",
-    "s/s": "signs and symptoms",
-    "n/v": "nausea and vomiting",
-    "n&v": "nausea and vomiting",
-    "n/d": "nausea and diarrhea",
-    "v/d": "vomiting and diarrhea",
-    "n/v/d": "nausea, vomiting and diarrhea",
-    "n/v/d/c": "nausea, vomiting, diarrhea and constipation",
-    "f/c/n/v": "fever, chills, nausea and vomiting",
-}
-
-_UNDERSTOOD = frozenset(
-    """
-    w/o w/ w/wo r/t s/p h/o c/o r/o b/l d/o y/o n/v n&v n/v/d n/v/d/c
-    """.split()  # noqa: SIM905
-)
-"""These mean nothing else in capitals; *B/C* may be two types, and *D/T* two vaccines."""
-
-_SPELT = "|".join(re.escape(form) for form in sorted(_WRITTEN_OUT, key=len, reverse=True))
-# "w/" may touch the next word. Nothing else may: "c/ope" is no "c/o".
-_SHORTHAND = regex(rf"(?i)(?<![\w/&.-])(?:(?:{_SPELT})(?![\w/&])|w/(?=[a-z]{{2}}))")
 _SIDES = {"l": "left", "r": "right"}
 _BODY = (
     "abdomen|abdominal|ankle|arm|axilla|breast|buttock|calf|carotid|cheek|chest|clavicle|ear|elbow|"
@@ -89,6 +44,28 @@ _LETTERS = regex(r"[^\W\d_]")
 _MANY = 8  # letters of a text that is written in capitals
 
 
+class _Table(NamedTuple):
+    """What shorthand says, which of it means nothing else in capitals, and where it stands."""
+
+    means: dict[str, str]
+    understood: frozenset[str]
+    pattern: re.Pattern[str]
+
+
+@once_a_book
+def _table() -> _Table:
+    rules = current().of_kind("shorthand")
+    forms = sorted((rule.form for rule in rules), key=len, reverse=True)
+    spelt = "|".join(map(re.escape, forms))
+    return _Table(
+        {rule.form: rule.means for rule in rules},
+        # *B/C* may be two types, and *D/T* two vaccines.
+        frozenset(rule.form for rule in rules if rule.where == "capitals"),
+        # "w/" may touch the next word. Nothing else may: "c/ope" is no "c/o".
+        re.compile(rf"(?i)(?<![\w/&.-])(?:(?:{spelt})(?![\w/&])|w/(?=[a-z]{{2}}))"),
+    )
+
+
 def write_out(text: str) -> str:
     """Write out shorthand such as *w/o*, *r/t* and *N/V*, and sides beside parts of the body.
 
@@ -108,7 +85,7 @@ def write_out(text: str) -> str:
     """
     text = _DOTTED.sub(lambda match: match[0].replace(".", "").upper(), text)
     if _SLASH.search(text) is not None:
-        text = _SHORTHAND.sub(_written_out, text)
+        text = _table().pattern.sub(_written_out, text)
     text = _FRACTURE.sub("fracture ", text)
     text = _HISTORY.sub(
         lambda match: "family history of " if match["family"] else "history of ", text
@@ -153,7 +130,7 @@ def hide_shorthand(text: str, guard: Mapping[int, int]) -> str:
     """Translate the characters of shorthand by a table, so that nothing is split there."""
     if _SLASH.search(text) is None:
         return text
-    text = _SHORTHAND.sub(
+    text = _table().pattern.sub(
         lambda match: match[0].translate(guard) if _is_meant(match) else match[0], text
     )
     return _LONE_LETTERS.sub(lambda match: match[0].translate(guard), text)
@@ -161,7 +138,7 @@ def hide_shorthand(text: str, guard: Mapping[int, int]) -> str:
 
 def _is_meant(match: re.Match[str]) -> bool:
     form = match[0]
-    if not any(map(str.isupper, form)) or form.lower() in _UNDERSTOOD:
+    if not any(map(str.isupper, form)) or form.lower() in _table().understood:
         return True
     return form.upper() == form and form != "B/C" and _is_in_capitals(match.string)
 
@@ -174,7 +151,7 @@ def _is_in_capitals(text: str) -> bool:
 def _written_out(match: re.Match[str]) -> str:
     if not _is_meant(match):
         return match[0]
-    long = _WRITTEN_OUT[match[0].lower()]
+    long = _table().means[match[0].lower()]
     # "w/fever": the next word follows at once.
     follows = match.string[match.end() : match.end() + 1]
     return f"{long} " if follows.isalnum() else long
