@@ -28,6 +28,7 @@ from canonym.mentions import drug_lines, spelling
 from canonym.mentions.contrasts import NOTHING
 from canonym.mentions.status import Stated, Status
 from canonym.regex import _Regex
+from canonym.rules import shipped
 
 _TABLE = """
 text.markup.named_characters        same
@@ -104,7 +105,7 @@ mentions.composites.hide_one_things      same
 mentions.composites.is_quality           false
 mentions.composites.composites_ending    yields
 mentions.contrasts.against               nothing
-mentions.contrasts.marks                 tuple
+mentions.marks.marks                     tuple
 mentions.contrasts.differs_in_meaning    false
 mentions.contrasts.apart_by              none
 mentions.contrasts.begins_contraries     false
@@ -112,7 +113,9 @@ mentions.contrasts.affix_contrast        none
 mentions.contrasts._ends_small           false
 mentions.contrasts._is_plural_of_symbol  false
 mentions.contrasts._glued                same
-mentions.contrasts._spelt                same
+mentions.marks.with_arrows_spelt         same
+mentions.marks.opposed_signs             false
+mentions.compare.moved                   yields
 mentions.contrasts._lettered             same
 mentions.contrasts._of_words             list
 mentions.contrasts._of_negation          yields
@@ -122,11 +125,6 @@ mentions.contrasts._is_inflected         false
 mentions.contrasts._group_contrast       none
 mentions.contrasts._symbol_contrast      none
 mentions.cues.find_cues                  list
-mentions.cues._negated                   yields
-mentions.cues._past                      yields
-mentions.cues._hypothetical              yields
-mentions.cues._family                    yields
-mentions.cues._uncertain                 yields
 mentions.cues._is_glued                  false
 mentions.dimensions.dimension_contrasts  yields
 mentions.doubts.bounded                  second
@@ -160,7 +158,6 @@ mentions.english.is_english              false
 mentions.false_names.looks_alike         false
 mentions.false_names.is_out_of_order     false
 mentions.flags.consistent                as_tuple
-mentions.flags._Sentence._said           yields
 mentions.flags._Sentence._signs          yields
 mentions.flags._Sentence._reaches_on     true
 mentions.flags._Sentence._reaches_back   true
@@ -193,9 +190,6 @@ mentions.lists._LIKE_ID                  pattern   codes in a row
 mentions.measurements.finding_name       text
 mentions.measurements.measurement_name   text
 mentions.measurements._INFLAMMATION      pattern   *inflammation of the skin* is a dermatitis
-mentions.measurements._FINDING           pattern   *low plasma glucose* is a hypoglycemia
-mentions.measurements._IN_URINE          pattern   *blood in the urine* is a hematuria
-mentions.measurements._HIGH_IN_URINE     pattern   *high glucose, urine* is a glycosuria
 mentions.near_words.NearWords.one_edit_from  list
 mentions.near_words.NearWords.sounding_like  list
 mentions.ordinary.is_ordinary            false
@@ -218,7 +212,6 @@ mentions.shorthand.hide_shorthand        same
 mentions.shorthand.diabetes_name         text
 mentions.shorthand.diabetes_phrases      yields
 mentions.shorthand._DOTTED               pattern   *U.T.I.* is UTI
-mentions.shorthand._SHORTHAND            pattern   *w/o*, *r/t*, *N/V*
 mentions.shorthand._FRACTURE             pattern   *#left femur* is a fracture
 mentions.shorthand._HISTORY              pattern   *Hx-gout* is a history
 mentions.shorthand._SIDE_BEFORE          pattern   *R knee* is the right one
@@ -257,10 +250,7 @@ mentions.status._ends_inside             false
 mentions.status._counts_before           false
 mentions.status._counts_after            false
 mentions.status._unbracketed             same
-mentions.status._SIGNS                   pattern   signs in front: *?*, *(-)*
-mentions.status._SIGNS_BEHIND            pattern   signs behind: *?*, *(-)*, *(2019)*
 mentions.status._NOT_FREE                pattern   who is not pain free has pain
-mentions.status._NOT_RESULT              pattern   *LFTs not elevated* are no elevated LFTs
 mentions.status._SCREENED                pattern   *screening for* something
 mentions.status._HEALTHY                 pattern   *no appetite* is a finding, and no negation
 mentions.status._NITRIC_OXIDE            pattern   *NO synthase* is no negation
@@ -404,16 +394,6 @@ _WATCHED = {
     "mentions.ordinary.qualifying_forms": "linking.spans.TextNames._joined",
 }
 # Tables that are made once, of what may be switched off.
-_TABLES = {
-    "mentions.cues": (
-        "mentions.cues._table",
-        "mentions.cues.first_words",
-        "mentions.cues.last_words",
-        "mentions.status._outer",
-    )
-}
-
-
 class Mechanism(NamedTuple):
     """A mechanism: its id, what it gives where it is off, and what it does in words.
 
@@ -516,13 +496,7 @@ def forget() -> None:
     """Let functions know nothing of what they were asked."""
     for memory in _memories():
         memory.cache_clear()
-
-
-def _forget_tables(id: str) -> None:
-    for prefix, tables in _TABLES.items():
-        if id.startswith(prefix):
-            for table in tables:
-                _value(table).cache_clear()
+    shipped()._tables.clear()
 
 
 # --- switching ------------------------------------------------------------------------------------
@@ -680,14 +654,14 @@ def switched_off(mechanism: Mechanism) -> Iterator[None]:
     else:
         _replace(mechanism.id, replacement(mechanism), undo)
     forget()
-    _forget_tables(mechanism.id)
+    shipped()._tables.clear()
     try:
         yield
     finally:
         for step in reversed(undo):
             step()
         forget()
-        _forget_tables(mechanism.id)
+        shipped()._tables.clear()
 
 
 @contextmanager

@@ -349,7 +349,8 @@ def test_strange_mentions_are_nil_or_refused_but_never_a_crash(index: Path) -> N
     strange = ["", "!!", "漢字", "a\0b", "\ud800", "x" * 1_000_000]
     text = "".join(json.dumps({"mention": mention}) + "\n" for mention in strange)
     found = run("link", "--index", str(index), "--format", "jsonl", input=text).stdout
-    assert [json.loads(line)["mention"] for line in found.splitlines()] == strange
+    mentions = [mention.replace("\ud800", "\ufffd") for mention in strange]  # half a character
+    assert [json.loads(line)["mention"] for line in found.splitlines()] == mentions
     assert len(linked(index, input=text)) >= len(strange)
 
 

@@ -107,7 +107,6 @@ def test_a_detail_may_tell_that_another_reading_is_meant(linker: Linker) -> None
 @pytest.mark.parametrize(
     ("mention", "id"),
     [
-        ("PD", "T:6"),  # below the usual reading
         ("RLS", "T:9"),  # of one reading
         ("MCI", "T:15"),  # the label says more than the reading
         ("NS", "T:10"),  # no reading is known

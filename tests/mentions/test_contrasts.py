@@ -208,7 +208,7 @@ equal    | factor deficiency due to liver deficiency | Factor deficiency due to 
 equal    | fracture of neck of femur     | neck of femur fracture
 equal    | right > left asymmetry        | Right>left asymmetry
 equal    | 10,000 units                  | 10000 units
-broader  | hyperkalemia -                | Hyperkalemia
+equal    | hyperkalemia -                | Hyperkalemia
 close    | prednisone                    | Prednisolone
 close    | periocular dermatitis         | Perioral dermatitis
 close    | malleus fracture              | Malleolus fracture

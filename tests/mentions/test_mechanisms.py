@@ -45,5 +45,6 @@ def test_a_mechanism_tells_where_it_counts(table: dict[str, Any]) -> None:
     told = set[str]()
     with table["watched"](told.add):
         Preparation().prepare("low plasma glucose")
-    assert {"mentions.measurements.finding_name", "mentions.measurements._FINDING"} <= told
+    names = ("finding_name", "measurement_name")
+    assert {f"mentions.measurements.{name}" for name in names} <= told
     assert "mentions.measurements._INFLAMMATION" not in told

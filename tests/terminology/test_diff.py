@@ -308,7 +308,7 @@ def test_as_a_table(tmp_path: Path) -> None:
     path = tmp_path / "changes.tsv"
     found.write_tsv(path)
     assert path.read_text(encoding="utf-8") == (
-        'kind\tid\tlabel\tname\tbefore\tafter\nname added\tX:2\tflu\t"a ""b""\tc"\t\t\n'
+        'kind\tid\tlabel\tname\tbefore\tafter\nname added\tX:2\tflu\t"a ""b"" c"\t\t\n'
     )
     with pytest.raises(InvalidInput, match="exists already"):
         found.write_tsv(path)

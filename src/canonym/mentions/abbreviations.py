@@ -214,9 +214,7 @@ def _long_form(short: str, text: str) -> str | None:
     if long_form is None:
         return None
     too_long = len(_WORD.findall(long_form)) > min(len(short) + 5, 2 * len(short))
-    # "lamina molecularis [lamina I]" has a number, and no short form.
-    shares = not set(long_form.lower().split()).isdisjoint(short.lower().split())
-    if too_long or len(long_form) <= len(short) or shares:
+    if too_long or len(long_form) <= len(short) or short in long_form.split():
         return None
     return None if long_form.count("(") != long_form.count(")") else long_form
 

@@ -1,4 +1,4 @@
-"""What a rule of the book does to a text: its example has the effect, its counter-example has not.
+"""Effects of rules on texts: an example has that of its rule, a counter-example has not.
 
 The mention that is asked about stands in square brackets: ``denies [asthma]``.
 """

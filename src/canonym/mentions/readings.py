@@ -84,7 +84,8 @@ def readings_of(text: str) -> tuple[str, ...]:
     """Return what an abbreviation that is all of a text may stand for, in the order of the table.
 
     >>> readings_of("PVC"), readings_of("RLS"), readings_of("CP on exertion")
-    (('premature ventricular contraction', 'polyvinyl chloride'), ('restless legs syndrome',), ())
+    (('premature ventricular contraction', 'pulmonary vascular congestion', 'polyvinyl chloride'), \
+('restless legs syndrome',), ())
     """
     short = _listed(text.upper() if text.islower() else text)
     if several := _several().get(short):

@@ -25,6 +25,7 @@ _PLAIN = str.maketrans(dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2212", "-"
 _TIGHT_MINUS = regex(r".*(?:[^\W\d_]{3}|\b[A-Z]{2})", re.DOTALL)
 _STOP = regex(r"[,;\n]|[:.]\s|\b(?:with|but)\b", re.IGNORECASE)
 _WORD = regex(r"[^\W\d_]{2}")
+_RESULT = regex(r"\w{2,6}|(?=\S*\d)[\w-]{2,12}")  # a test, or what it is for, in short
 _JOINED = ("and ", "but ", "or ")
 
 
@@ -53,7 +54,8 @@ def _signs() -> tuple[re.Pattern[str], dict[str, str]]:
     meanings = {row.form: row.means for row in current().of_kind(SIGN)}
     forms = sorted(meanings, key=len, reverse=True)
     written = "|".join(
-        rf"(?<!\w){form}(?!\w)" if form.isalpha() else re.escape(form) for form in forms
+        r"(?<!\w)" * form[0].isalpha() + re.escape(form) + r"(?!\w)" * form[-1].isalpha()
+        for form in forms
     )
     return re.compile(written, re.IGNORECASE), meanings
 
@@ -96,6 +98,9 @@ def segments(text: str, *, bullets: bool = False) -> list[Segment]:
         else:
             start, end = sign.start(), _end(plain, sign, following)
         parts.append(Segment(start, end, sign.span(), meanings[sign[0].lower()]))
+    if len(parts) == 1 and parts[0].is_behind and plain[slice(*parts[0].sign)] == "-":
+        # *TB -* is a result, and behind a name a dash is no more than a dash.
+        parts = [part for part in parts if _RESULT.fullmatch(part.core(text))]
     return [part for part in parts if _WORD.search(part.core(text))]
 
 
