@@ -393,6 +393,8 @@ _WATCHED = {
     "mentions.clinical.text_readings": "mentions.readings.readings_of",
     "mentions.ordinary.qualifying_forms": "linking.spans.TextNames._joined",
 }
+
+
 # Tables that are made once, of what may be switched off.
 class Mechanism(NamedTuple):
     """A mechanism: its id, what it gives where it is off, and what it does in words.

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import ast
 import copy
-import importlib
 import pickle
-import pkgutil
 import re
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 
-import canonym
-from canonym.regex import _Regex, regex
+from canonym.regex import regex
+from tests.package_patterns import every_pattern, modules, patterns_in
+from tests.patterns import SQUARE, explodes
 from tests.test_layers import PACKAGE, tree_of
 
 
@@ -60,29 +58,151 @@ def test_no_module_compiles_a_pattern_of_text_as_it_is_loaded() -> None:
     ]
 
 
-def _patterns(value: Any) -> Iterator[Any]:
-    """Yield the patterns in a global variable, and in the containers that it holds."""
-    if isinstance(value, _Regex):
-        yield value
-    elif isinstance(value, dict):
-        yield from _patterns([*value, *value.values()])
-    elif isinstance(value, list | tuple | set | frozenset):
-        for item in value:
-            yield from _patterns(item)
-
-
 def test_every_pattern_can_be_compiled() -> None:
     compiled = 0
-    for module in pkgutil.walk_packages(canonym.__path__, "canonym."):
-        if module.name.endswith("__main__"):
-            continue
-        try:
-            variables = vars(importlib.import_module(module.name))
-        except ModuleNotFoundError as error:  # the extra that brings it is not installed
-            if str(error.name).startswith("canonym"):
-                raise
-            continue
-        for pattern in _patterns(list(variables.values())):
+    for module in modules().values():
+        for pattern in patterns_in(list(vars(module).values())):
             assert pattern.flags is not None
             compiled += 1
     assert compiled > 300
+
+
+# --- how long they take ---------------------------------------------------------------------------
+
+_DRUG_LINE = "a drug line has at most 300 characters"
+_COMPOSITE = "a composite mention has at most 300 characters"
+_MENTION = "a mention has at most 1,000 characters, of which it takes milliseconds"
+_OF_OURS = "the text is of this package, or of one that is installed"
+_OF_A_FILE = "a line of a file that the caller has; one of 10,000 characters takes two seconds"
+_TURN = "what fails behind the loop does not fail one turn earlier"
+
+ALLOWED = {
+    "canonym.cli.annotated._CONCEPT": "it is tried at the beginning of a line only",
+    "canonym.cli.annotated._MCN": "it is tried at the beginning of a line only",
+    "canonym.cli.annotated._PUBTATOR": "it is tried at the beginning of a line only",
+    "canonym.cli.annotated._SHARE": "it is tried at the beginning of a line only",
+    "canonym.cli.failures._ARGUMENT": _OF_OURS,
+    "canonym.cli.failures._NO_ENCODING": _OF_OURS,
+    "canonym.cli.info._extras": _OF_OURS,
+    "canonym.corpora.transliteration._ways": "the text is the name of a character",
+    "canonym.mentions.abbreviations._without_gloss": _MENTION,
+    "canonym.mentions.additions._BRACKET": "it is asked up to the last bracket that closes",
+    "canonym.mentions.binomials._ANY": "it only matches whole texts",
+    "canonym.mentions.composites._BEFORE": "it is asked for 80 characters",
+    "canonym.mentions.composites._HANGING": _COMPOSITE,
+    "canonym.mentions.composites._SPREAD": _COMPOSITE,
+    "canonym.mentions.drug_lines._AMOUNTS": _DRUG_LINE,
+    "canonym.mentions.drug_lines._JOINT": _DRUG_LINE,
+    "canonym.mentions.drug_lines._MAKER": _DRUG_LINE,
+    "canonym.mentions.drug_lines._SHOWN": _DRUG_LINE,
+    "canonym.mentions.drug_lines._WITH_SHARE": _DRUG_LINE,
+    "canonym.mentions.drug_lines._ending": _DRUG_LINE,
+    "canonym.mentions.drug_lines._forms": _DRUG_LINE,
+    "canonym.mentions.drug_lines._quantities": _DRUG_LINE,
+    "canonym.mentions.status._not_result": _MENTION,
+    "canonym.mentions.trial_fields._NOISE": _MENTION,
+    "canonym.terminology.readers.obo._QUOTED": _OF_A_FILE,
+    "canonym.terminology.readers.obo._SOUND_END": _OF_A_FILE,
+    "canonym.text.characters._CHAIN": "its last choice reads to the end whatever comes",
+    "canonym.text.qualifiers._MEASURED": "it is asked for 90 characters",
+    "canonym.text.qualifiers._NO_MENTION": _MENTION,
+    "canonym.text.qualifiers._OPTIONAL_END": "it is asked for 80 characters",
+    "canonym.text.running._word_pattern": _TURN,
+    "canonym.text.words._POSSESSIVE": _TURN,
+}
+"""Patterns whose steps may be a square of their text, and why that is harmless."""
+
+
+def test_no_pattern_of_the_package_explodes() -> None:
+    faults: dict[str, str] = {}
+    for used in every_pattern():
+        for use in sorted(used.uses):
+            fault = explodes(used.pattern, used.flags, use=use)
+            if fault and (used.name not in ALLOWED or not fault.startswith(SQUARE)):
+                raise AssertionError(f"{used.name}, used for {use}: {fault}: {used.pattern[:300]}")
+            if fault:
+                faults[used.name] = fault
+    assert sorted(ALLOWED) == sorted(faults), "what is allowed has no fault any more"
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        *(
+            "(a+)+b",
+            "(a*)*b",
+            "(a|a)*b",
+            "(a|ab|b)*c",
+            "(?:a|b|ab)+c",
+            "(?:a+ ?)+b",
+            "([a-z]+-?)*:",
+        ),
+        *(r"\s*(?:<!--.*?-->\s*)*<html", r" ?\((?:[a-z]{3,}[ ,\-]*)+\)"),
+        *(
+            r"(?:x(?: ?|-?))*y",
+            r"(?:\w+\s?)+\(",
+            "(?:a{1,30} ?){1,30}x",
+            r"(?:\d+,?)+;",
+        ),
+    ],
+)
+def test_two_ways_round_a_loop_are_found(pattern: str) -> None:
+    assert str(explodes(pattern, use="match")).startswith("doubling")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "use"),
+    [
+        *(
+            (pattern, "match")
+            for pattern in ("a*a*b", r"\s*\n\s*x", ".*x.*y", "a+b?a+c", r"\w+\d+:")
+        ),
+        *((pattern, "match") for pattern in (r"(?=.*[A-Z].*[A-Z])a", r"(\w+)\1x", ".*a.*(?=b)")),
+        *((pattern, "search") for pattern in (r"\d+x", r"\s*\n", r"\s+$", "x(?=.*y)", r"[^)]*\)")),
+        *(
+            (pattern, "search")
+            for pattern in (r"(?m)^\s*-", r"\s*\Z", r"(?>\s+)\w", r"(?:\d{3})+x")
+        ),
+        *((pattern, "search") for pattern in (r"\bfoo.*bar", "(?!.*x)a", r"(?<=\s)\s+x", r"a++b")),
+        *((pattern, "fullmatch") for pattern in (r"\w*\d\w*", r".*a.*", r"\d{3,}\w*")),
+    ],
+)
+def test_runs_that_are_read_again_and_again_are_found(pattern: str, use: str) -> None:
+    assert str(explodes(pattern, use=use)).startswith(SQUARE)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "use"),
+    [
+        *(
+            (pattern, "search")
+            for pattern in (r"\w+", r"\w+\b", r"a\s*\n?\s*", r"(?<!\s)\s+\n", "ab?c")
+        ),
+        *(
+            (pattern, "search")
+            for pattern in (r"(?<!\d)\d+x", r"(?:(?<!\s)\s+)?,", r"\A.*x", r"^\d+x")
+        ),
+        *((pattern, "search") for pattern in (r"(?m)^[ \t]*-", r"[a-z]+(?:-[a-z]+)*", r"x{1,9}y")),
+        *(
+            (pattern, "search")
+            for pattern in (r"\bfoo +bar", r"(?<!a)a++b", r"\([^()]*\)", r"(ab|cd)+")
+        ),
+        *((pattern, "search") for pattern in (r"\A(?>.*?and).*is", r"(?<=[.!?])\s+(?=[^a-z\s])")),
+        *(
+            (pattern, "match")
+            for pattern in (r"\d+x", ".*a", r"(?:\w+ )*x", r"(?:(?!\d)\w)*\d\w*x")
+        ),
+        *(
+            (pattern, "match")
+            for pattern in (r"\s*(?:,\s*)?x", r"(?:<!--(?>.*?-->)\s*)*<html", "(a)\\1*")
+        ),
+        *((pattern, "fullmatch") for pattern in (r"[^\d]*\d\w*", r"\w+(?:-\w+)*", r"(?:a|b)*")),
+    ],
+)
+def test_what_reads_a_text_once_is_sound(pattern: str, use: str) -> None:
+    assert explodes(pattern, use=use) is None
+
+
+def test_the_letters_of_both_cases_are_the_same() -> None:
+    assert explodes("(?:ab|AB)*c", use="match") is None
+    assert explodes("(?:ab|AB)*c", re.IGNORECASE, use="match") is not None

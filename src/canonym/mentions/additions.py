@@ -191,7 +191,7 @@ def _says_more(missing: Sequence[str], name: str) -> bool:
     # "Helicobacter pylori [H. pylori]" has a word twice, and lacks it once.
     shared = {word for word in words if words.count(word) > missing.count(word)}
     missing = [word for word in missing if word not in shared]
-    for bracket in _BRACKET.finditer(name):
+    for bracket in _BRACKET.finditer(name, 0, _last_bracket(name)):
         inside, before = strong_forms([bracket[1]])[0].split(), name[: bracket.start()]
         if bracket[1].isupper():  # "Multiple endocrine neoplasia [MEN]"
             inside = strong_forms([spelt_by(bracket[1], before) or ""])[0].split()
@@ -211,13 +211,19 @@ def _says_more(missing: Sequence[str], name: str) -> bool:
     return head in missing and head not in _SAYS_NOTHING
 
 
+def _last_bracket(name: str) -> int:
+    """Return where the last bracket ends: one that nothing closes is looked for no further."""
+    return max(name.rfind(")"), name.rfind("]")) + 1
+
+
 def _head(name: str) -> str:
     """Return the word that a name is about, "" for a kind of thing that any name may have more.
 
     >>> _head("Deficiency of factor X"), _head("Fracture, Ankle"), _head("Crohn disease")
     ('deficiency', 'fracture', '')
     """
-    phrase = inversion(_BRACKET.sub(" ", name))
+    last = _last_bracket(name)
+    phrase = inversion(_BRACKET.sub(" ", name[:last]) + name[last:])
     joint = _JOINT.search(phrase, 1)
     words = strong_forms([phrase[: joint.start()] if joint else phrase])[0].split()
     head = next((word for word in reversed(words) if word not in UNSPECIFIED), "")

@@ -189,7 +189,7 @@ _DIGITS = regex(r"\d[\d,]*(?:[.·]\d+)?|[.·]\d+")
 _IS_MEASURE = regex(_MEASURE, re.IGNORECASE)
 _HOLLOW = regex(r"[(\[]\s*(?:[,;:/+&.-]+\s*)?[)\]]")
 _EDGES = " \t\r\n,;:/-–+&.=|#"
-_DANGLING = regex(r"(?:\s+(?:of|at|with|and|or|in|the|as|for|to|by|per|a))+$", re.IGNORECASE)
+_DANGLING = frozenset("of at with and or in the as for to by per a".split())  # noqa: SIM905
 _LEADING = regex(r"^(?:(?:of|at|with|and|or|the|by|as|in)\s+)+", re.IGNORECASE)
 _LEAST = 4  # letters of each of two names with a slash between
 _ROUNDS = 4
@@ -365,5 +365,8 @@ def _trimmed(bare: str) -> str:
         bare = bare.replace("(", " ").replace(")", " ")
     for _ in range(_ROUNDS):  # removing one thing may leave another at the edge
         bare = " ".join(_HOLLOW.sub(" ", bare).split()).strip(_EDGES)
-        bare = _LEADING.sub("", _DANGLING.sub("", bare))
+        words = bare.split(" ")
+        while len(words) > 1 and words[-1].lower() in _DANGLING:
+            words.pop()
+        bare = _LEADING.sub("", " ".join(words))
     return re.sub(r"(?<![\s,;])[\s,;]+\)", ")", bare)

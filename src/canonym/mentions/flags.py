@@ -87,18 +87,14 @@ def with_flags(text: str, mentions: Sequence[Mention]) -> tuple[Mention, ...]:
         start, end = mention.start or 0, mention.end or 0
         first = bisect_right(starts, start) - 1
         last = bisect_right(starts, max(start, end - 1)) - 1
-        if (first, last) not in read:
-            begin = starts[first]
-            written = text[begin : (ends[last] if last < len(ends) else len(text))]
-            headed = bisect_right(heads, (begin, _LAST_FLAGS))
-            under = heads[headed - 1][1] if headed else ()
-            read[first, last] = _read(begin, written, bullets, under)
-        sentence = read[first, last]
-        if len(sentence.text) > 2 * _REACH + end - start:
-            begin = max(sentence.begin, start - _REACH)
-            written = text[begin : min(end + _REACH, sentence.begin + len(sentence.text))]
-            sentence = _read(begin, written, bullets, sentence.under)
-        flagged.append(replace(mention, flags=sentence.flags(start, end)))
+        begin, stop = starts[first], ends[last] if last < len(ends) else len(text)
+        headed = bisect_right(heads, (begin, _LAST_FLAGS))
+        under = heads[headed - 1][1] if headed else ()
+        if stop - begin > 2 * _REACH + end - start:
+            begin, stop = max(begin, start - _REACH), min(stop, end + _REACH)
+        if (begin, stop) not in read:
+            read[begin, stop] = _read(begin, text[begin:stop], bullets, under)
+        flagged.append(replace(mention, flags=read[begin, stop].flags(start, end)))
     return tuple(flagged)
 
 
@@ -155,7 +151,9 @@ class _Sentence(NamedTuple):
             stopped = set(forbidden)
             for cue in cues:  # the nearest first: its end of what was said stops those beyond
                 if not said.issuperset(cue.rule.flags) and reaches(cue, start, end):
-                    said.update(flag for flag in cue.rule.flags if flag not in stopped)
+                    between = self.text[min(cue.end, end) : max(cue.start, start)]
+                    if cue.rule.flags[0] not in _CLAUSE_FLAGS or not _PLUS.search(between):
+                        said.update(flag for flag in cue.rule.flags if flag not in stopped)
                 stopped.update(cue.rule.ends)
         said.update(flag for flag in self.under if flag not in stopped)
         said.update(self._signs(start, end))

@@ -52,7 +52,7 @@ _ALL_NOTES = 3  # collections of notes
 _WORD = regex(r"[^\W_]+(?:-[^\W_]+)*")
 # A number behind makes a substance of it, "PSC 833", unless it is a dose.
 _SHORT = regex(
-    r"(?<![\w/+&.-])[^\W\d_]{2,8}\d?(?![\w/+&-]|[ ]\d{2,}(?!\d*[ ]?(?:m?c?g|m[lL]|mEq|units?|%)\b))"
+    r"(?<![\w/+&.-])[^\W\d_]{2,8}\d?(?![\w/+&-]|[ ]\d{2}(?!\d*[ ]?(?:m?c?g|m[lL]|mEq|units?|%)\b))"
 )
 _LEAST = 4  # letters of a word of a reading that speaks for nothing
 

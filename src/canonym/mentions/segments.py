@@ -21,6 +21,7 @@ SIGN = "sign"
 PRESENT = "present"
 """What a sign means that says no flag: what is there, or ticked."""
 
+_NEAR = 200  # characters on each side of a sign that tell where its item is
 _PLAIN = str.maketrans(dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2212", "-"))
 _TIGHT_MINUS = regex(r".*(?:[^\W\d_]{3}|\b[A-Z]{2})", re.DOTALL)
 _STOP = regex(r"[,;\n]|[:.]\s|\b(?:with|but)\b", re.IGNORECASE)
@@ -141,7 +142,8 @@ def _side(text: str, sign: re.Match[str]) -> str:
     "open" is a dash with a space behind it where an item begins; "" is not a sign.
     """
     start, end, written = sign.start(), sign.end(), sign[0]
-    before, after = text[:start].rstrip(" \t"), text[end:].lstrip(" \t")
+    before = text[max(start - _NEAR, 0) : start].rstrip(" \t")
+    after = text[end : end + _NEAR].lstrip(" \t")
     left, right = text[start - 1 : start].strip(), text[end : end + 1].strip()  # what touches it
     opens = not before or before[-1] in ",;:(/\n\r"
     closes = not after or after[0] in ",;.)\n\r"

@@ -76,6 +76,7 @@ _LINK = regex(
     re.IGNORECASE,
 )
 _APART = regex(rf"{GAP}(?<![,;:(\[\u2013\u2014-])[,;:(\[\u2013\u2014-]+\s*\Z")
+_TAIL = 80  # characters; no sign at the end of a mention is longer
 _REST = regex(r"[\s.)\]!,;]*\Z")
 _OF_FAMILY = regex(r"\s*:|\s+[-\u2013]\s")
 _NAME = regex(r"[^\W_]{2}|[\u3040-\u9fff]")
@@ -349,10 +350,10 @@ def _from_end(text: str, cues: list[Cue], start: int) -> tuple[int, list[str]]:
             return end, flags
         if _REST.match(text[last.end : end]) is None or not text[start : last.start].strip():
             return end, flags
-        apart = _APART.search(text[start : last.start])
+        apart = _APART.search(text[: last.start], max(start, last.start - _TAIL))
         if apart is None and last.words in _APART_ONLY:
             return end, flags
-        end = last.start if apart is None else start + apart.start()
+        end = last.start if apart is None else apart.start()
         flags = [*flags, *last.rule.flags]
 
 

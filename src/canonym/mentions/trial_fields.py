@@ -71,7 +71,7 @@ _LAST_ROUTE = regex(
 _HOLLOW = regex(r"\(\s*(?:[,;:/-]+\s*)?\)|\[\s*\]")
 _ROUNDS = 6
 _EDGES = " \t\r\n,;:/-–+&.="
-_DANGLING = regex(r"(?:\s+(?:of|at|with|and|or|in|the|as|for|to|by|versus|vs))+$", re.I)
+_DANGLING = frozenset("of at with and or in the as for to by versus vs".split())  # noqa: SIM905
 _LEADING = regex(r"^(?:(?:of|at|with|and|or|the|by|as)\s+)+", re.I)
 
 
@@ -107,6 +107,9 @@ def _strip(piece: str) -> str:
         bare = bare.replace("(", " ").replace(")", " ")
     for _ in range(_ROUNDS):  # removing one thing may leave another at the edge
         bare = " ".join(_HOLLOW.sub(" ", bare).split()).strip(_EDGES)
-        bare = _LEADING.sub("", _DANGLING.sub("", bare))
+        words = bare.split(" ")
+        while len(words) > 1 and words[-1].lower() in _DANGLING:
+            words.pop()
+        bare = _LEADING.sub("", " ".join(words))
     bare = re.sub(r"(?<![\s,;])[\s,;]+\)", ")", bare)
     return bare if any(letter.isalpha() for letter in bare) else piece.strip(_EDGES)

@@ -414,7 +414,7 @@ def _stripped(text: str, *, is_name: bool = False) -> _Stripped:
 
 def _is_empty(text: str) -> bool:
     """Tell whether nothing is left that could be a concept."""
-    return all(word in _NO_CONCEPT for word in _WORDS.findall(text.lower()))
+    return all(word[0] in _NO_CONCEPT for word in _WORDS.finditer(text.lower()))
 
 
 def _once(text: str, is_name: bool) -> _Stripped:

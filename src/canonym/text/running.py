@@ -73,20 +73,13 @@ class TextReader:
         starts = [match.start() for match in matches]
         ends = [match.end(1) for match in matches]
         forms = list(map(self._forms.__getitem__, [match[0] for match in matches]))
+        between = lru_cache(_form_between)  # a text may have the same words over and over
         for place, form in enumerate(forms):
             if form in _DEPENDENT:
-                around = matches[max(place - 1, 0) : place + 2]
-                forms[place] = self._form_between([match[0] for match in around], matches[place][0])
+                around = tuple(match[0] for match in matches[max(place - 1, 0) : place + 2])
+                forms[place] = between(around, matches[place][0])
         words = Words(starts, ends, forms, self._breaks(text, starts, ends))
         return _with_long_forms(text, words, abbreviations) if abbreviations else words
-
-    def _form_between(self, tokens: list[str], word: str) -> str:
-        """Return what a word adds to the form of a phrase with its neighbours."""
-        words = Counter(normalise(" ".join(tokens), STRONG).split())
-        tokens.remove(word)
-        for token in tokens:
-            words -= Counter(normalise(token, STRONG).split())
-        return " ".join(words.elements())
 
     def _breaks(self, text: str, starts: list[int], ends: list[int]) -> list[int]:
         gaps = [text[end:start] for end, start in zip(ends, starts[1:], strict=False)]
@@ -184,6 +177,16 @@ def with_brackets(text: str, start: int, end: int) -> tuple[int, int]:
         elif more == -1 and text[:start].endswith(opening):
             start -= 1
     return start, end
+
+
+def _form_between(tokens: tuple[str, ...], word: str) -> str:
+    """Return what a word adds to the form of a phrase with its neighbours."""
+    words = Counter(normalise(" ".join(tokens), STRONG).split())
+    others = list(tokens)
+    others.remove(word)
+    for token in others:
+        words -= Counter(normalise(token, STRONG).split())
+    return " ".join(words.elements())
 
 
 def _form_of(token: str) -> str:
