@@ -46,7 +46,8 @@ class Rule(NamedTuple):
 
     `form` is what is written, `means` what that says. `where` limits it to places, `beside` are the
     beginnings of words of which one stands in the same text, `unless` those that forbid it. `share`
-    is how often the form was meant so among `n` places of real notes, which `source` names.
+    is how often the form was meant so, on average over the `n` collections of real notes that
+    `source` names.
     """
 
     id: str
