@@ -250,7 +250,7 @@ def beside_readings(draft: Draft, hits_of: Mapping[str, StringHits], batch: Batc
     if readings[0] in kin or usual <= words:
         # A detail may tell that another is meant: *severe MS*, *bilateral PE*.
         whole = all(step.name != BROADER for step in draft.steps)
-        if not others or (has_usual(draft.string) and whole):
+        if has_usual(draft.string) and (whole or not others):
             return draft
         steps = _readings_steps(draft.string, readings[:1], [*others] or readings[1:])
     return draft._replace(
