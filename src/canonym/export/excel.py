@@ -31,7 +31,7 @@ _log = logging.getLogger(__name__)
 Value = str | float | bool | None
 """Content of a cell."""
 
-_Part = tuple[zipfile.ZipInfo, bytes]
+_Part = tuple[zipfile.ZipInfo, Iterable[bytes]]
 
 _LONGEST = 32_767  # characters of a cell in Excel
 _FORBIDDEN = regex("[\0-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
@@ -94,14 +94,14 @@ class WorkbookWriter:
         header_row = 1 if self._sheet is None else self._sheet.header_row
         rows: dict[int, Sequence[Value]] = {header_row: self._header, **self._rows}
         if self._sheet is None:
-            _write_parts(self._stream, _new_parts(rows))
+            _write_parts(self._stream, _new_parts([*rows.values()]))
         else:
             extend_workbook(self._stream, self._sheet, rows)
 
 
 def write_workbook(stream: IO[bytes], rows: Iterable[Sequence[Value]]) -> None:
     """Write a new workbook; the first of the rows is a bold header."""
-    _write_parts(stream, _new_parts(dict(enumerate(rows, start=1))))
+    _write_parts(stream, _new_parts(rows))
 
 
 def extend_workbook(stream: IO[bytes], sheet: Sheet, rows: Mapping[int, Sequence[Value]]) -> None:
@@ -117,8 +117,9 @@ def extend_workbook(stream: IO[bytes], sheet: Sheet, rows: Mapping[int, Sequence
 def _write_parts(stream: IO[bytes], parts: Iterable[_Part]) -> None:
     whole = io.BytesIO()
     with zipfile.ZipFile(whole, "w") as archive:
-        for info, content in parts:
-            archive.writestr(info, content)
+        for info, pieces in parts:
+            with archive.open(info, "w") as part:
+                part.writelines(pieces)
     stream.write(whole.getbuffer())
 
 
@@ -143,7 +144,7 @@ def _copied_parts(sheet: Sheet, rows: Mapping[int, Sequence[Value]]) -> Iterator
         with zipfile.ZipFile(sheet.file) as archive:
             for info in archive.infolist():
                 old = b"" if info.filename == name else archive.read(info)
-                yield copy.copy(info), content if info.filename == name else old
+                yield copy.copy(info), [content if info.filename == name else old]
     except ZIP_DAMAGE as error:
         raise ReadError(
             sheet.file, f"cannot be copied ({error}): save the workbook anew"
@@ -236,31 +237,34 @@ _TYPE = b"application/vnd.openxmlformats-officedocument.spreadsheetml"
 _FONT = b'<font>%s<sz val="11"/><name val="Calibri"/></font>'
 
 
-def _new_parts(rows: Mapping[int, Sequence[Value]]) -> Iterator[_Part]:
+def _new_parts(rows: Iterable[Sequence[Value]]) -> Iterator[_Part]:
     """Yield the files of a workbook with one sheet, whose first row is a bold header."""
-    if len(rows) > MAX_ROWS:
-        raise InvalidInput(
-            f"a sheet has at most {MAX_ROWS:,} rows, and {len(rows):,} are to be written: write "
-            "TSV, CSV or Parquet"
-        )
-    for name, content in _new_xlsx(rows).items():
+    for name, pieces in _new_xlsx(rows).items():
         info = zipfile.ZipInfo(name)  # of 1980, so that equal links give equal files
         info.compress_type = zipfile.ZIP_DEFLATED
-        yield info, content
+        yield info, pieces
 
 
-def _new_xlsx(rows: Mapping[int, Sequence[Value]]) -> dict[str, bytes]:
-    filled = (
-        b'<row r="%d">%s</row>' % (n, _cells(row, n, 1, b' s="1"' if n == 1 else b""))
-        for n, row in rows.items()
-    )
+def _sheet(rows: Iterable[Sequence[Value]]) -> Iterator[bytes]:
+    yield b"%s<worksheet %s><sheetData>" % (_XML, _MAIN)
+    for n, row in enumerate(rows, start=1):
+        if n > MAX_ROWS:
+            raise InvalidInput(
+                f"a sheet has at most {MAX_ROWS:,} rows, and more are to be written: write TSV, "
+                "CSV or Parquet"
+            )
+        yield b'<row r="%d">%s</row>' % (n, _cells(row, n, 1, b' s="1"' if n == 1 else b""))
+    yield b"</sheetData></worksheet>"
+
+
+def _new_xlsx(rows: Iterable[Sequence[Value]]) -> dict[str, Iterable[bytes]]:
     relation = b'<Relationship Id="%s" Type="%s/%s" Target="%s"/>'
     relations = b'%s<Relationships xmlns="%s/package/2006/relationships">%s</Relationships>'
     override = b'<Override PartName="/xl/%s.xml" ContentType="%s.%s+xml"/>'
     to_workbook = relation % (b"r1", _RELATION, b"officeDocument", b"xl/workbook.xml")
     two = relation % (b"r1", _RELATION, b"worksheet", b"sheet1.xml")
     two += relation % (b"r2", _RELATION, b"styles", b"styles.xml")
-    return {
+    parts = {
         "[Content_Types].xml": b'%s<Types xmlns="%s/package/2006/content-types">'
         b'<Default Extension="rels" '
         b'ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
@@ -283,6 +287,5 @@ def _new_xlsx(rows: Mapping[int, Sequence[Value]]) -> dict[str, bytes]:
         b'</cellStyleXfs><cellXfs count="2"><xf/><xf fontId="1" applyFont="1"/></cellXfs>'
         b'<cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles>'
         b"</styleSheet>" % (_XML, _MAIN, _FONT % b"", _FONT % b"<b/>"),
-        "xl/sheet1.xml": b"%s<worksheet %s><sheetData>%s</sheetData></worksheet>"
-        % (_XML, _MAIN, b"".join(filled)),
     }
+    return {**{name: [part] for name, part in parts.items()}, "xl/sheet1.xml": _sheet(rows)}
