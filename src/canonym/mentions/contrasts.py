@@ -486,17 +486,20 @@ def _of_specimens(mention: str, name: str) -> Iterator[Contradiction]:
 def _denied(words: Sequence[str]) -> set[str]:
     """Return the words of a phrase that stand behind a negation, or before "absent"."""
     denied: set[str] = set()
+    reach = 0  # of the negations so far: one more inside of it adds nothing
     for place, word in enumerate(words):
         pair = (word, *words[place + 1 : place + 2])
         if word == "non":
             denied.update(words[place + 1 : place + 2])
-        elif word in NEGATIONS or pair in _NEGATING or word == "absent":
+        elif place >= reach and (word in NEGATIONS or pair in _NEGATING or word == "absent"):
             rest = words[place + (2 if pair in _NEGATING else 1) :]
             # "not in remission"
-            denied.update(_up_to_end(rest[1:] if rest[:1] in (["in"], ["with"]) else rest))
-    for behind in _NEGATED_BEHIND:
-        if tuple(words[-len(behind) :]) == behind:
-            denied.update(_up_to_end(words[: -len(behind)][::-1]))
+            behind = [*_up_to_end(rest[1:] if rest[:1] in (["in"], ["with"]) else rest)]
+            denied.update(behind)
+            reach = place + len(behind)
+    for ending in _NEGATED_BEHIND:
+        if tuple(words[-len(ending) :]) == ending:
+            denied.update(_up_to_end(words[: -len(ending)][::-1]))
     return denied - SMALL
 
 

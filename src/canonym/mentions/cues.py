@@ -35,6 +35,7 @@ SIDES: tuple[str, ...] = ("before", "after")
 
 _TURNED = str.maketrans("()", ")(")
 _WORD = regex(r"\w+")
+_GAP = 40  # characters behind a comma, in which a cue may begin that needs one
 _GLUED_BEFORE = regex(r"\w-")
 _GLUED_BEHIND = regex(r"-\w")
 
@@ -210,9 +211,10 @@ def find_cues(text: str) -> list[Cue]:
 
 
 def _longest(text: str, start: int, several: Iterable[_Phrase]) -> Cue | None:
-    end, rule, is_apart = start, Rule(), text[:start].rstrip().endswith(",")
+    end, rule = start, Rule()
+    before = text[max(start - _GAP, 0) : start].rstrip()
     for known in several:
-        if known.rule.before == "comma" and not is_apart:
+        if known.rule.before == "comma" and before[-1:] != ",":
             continue
         match = known.expression.match(text, start)
         if match is not None and match.end() >= end:

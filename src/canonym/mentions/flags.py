@@ -91,11 +91,21 @@ def with_flags(text: str, mentions: Sequence[Mention]) -> tuple[Mention, ...]:
         headed = bisect_right(heads, (begin, _LAST_FLAGS))
         under = heads[headed - 1][1] if headed else ()
         if stop - begin > 2 * _REACH + end - start:
-            begin, stop = max(begin, start - _REACH), min(stop, end + _REACH)
+            begin, stop = _around(text, begin, stop, start, end)
         if (begin, stop) not in read:
             read[begin, stop] = _read(begin, text[begin:stop], bullets, under)
         flagged.append(replace(mention, flags=read[begin, stop].flags(start, end)))
     return tuple(flagged)
+
+
+def _around(text: str, begin: int, stop: int, start: int, end: int) -> tuple[int, int]:
+    """Return what is read of a long sentence for a mention: as much as for those beside it."""
+    first, last = (start // _REACH - 1) * _REACH, (end // _REACH + 2) * _REACH
+    if first > begin:
+        begin = text.find(" ", first, start) + 1 or start
+    if last < stop:
+        stop = max(text.rfind(" ", end, last), end)
+    return begin, stop
 
 
 def consistent(flags: Iterable[str]) -> tuple[str, ...]:

@@ -134,8 +134,8 @@ class Status(NamedTuple):
     flags: tuple[str, ...] = ()
 
 
-def read_status(text: str) -> Status:
-    """Take the words of status off the ends of a mention.
+def read_status(text: str, signs: int = 3) -> Status:
+    """Take the words of status off the ends of a mention, and a few `signs` one after the other.
 
     >>> read_status("no h/o asthma")
     Status(core='asthma', flags=('negated',))
@@ -148,8 +148,8 @@ def read_status(text: str) -> Status:
         return Status(text)
     if turned := _not_result().fullmatch(text):
         return Status(f"{turned['result']} {turned['test']}", ("negated",))
-    if sign := _own_sign(text):
-        inner = read_status(sign.core(text))
+    if signs and (sign := _own_sign(text)):
+        inner = read_status(sign.core(text), signs - 1)
         said = consistent((sign.means, *inner.flags))
         return Status(_unbracketed(inner.core), said) if said else Status(text)
     cues = find_cues(text)

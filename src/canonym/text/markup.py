@@ -10,6 +10,7 @@ import html
 import re
 import unicodedata
 from collections.abc import Iterator
+from functools import lru_cache
 from html.entities import html5, name2codepoint
 from urllib.parse import unquote
 
@@ -62,6 +63,7 @@ _TAG = regex(
 _LINES = regex(r"(?:(?<![^\S\n])[^\S\n]+)?\n\s*")
 
 
+@lru_cache(maxsize=256)  # several readers ask about a text, one after the other
 def untagged(text: str) -> str:
     """Drop the tags of HTML that stand within a line; those that end one become its end.
 
