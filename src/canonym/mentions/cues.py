@@ -21,11 +21,11 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from canonym.regex import regex
-from canonym.rules import FLAGS, current, once_a_book, phrase_expression
+from canonym.rules import FLAGS, current, once_a_book, phrase_expression, remembered
 from canonym.rules import Rule as Row
 
 __all__ = ["FLAGS", "SIDES", "Cue", "Rule", "find_cues", "first_words", "last_words"]
@@ -190,7 +190,8 @@ def _both(first: Rule, second: Rule) -> Rule:
     )
 
 
-def find_cues(text: str) -> list[Cue]:
+@remembered(256)  # several readers ask about a text, one after the other
+def find_cues(text: str) -> Sequence[Cue]:
     """Return the cues of a text in order; none overlap, and the longest phrase counts.
 
     What hangs together with a word by a hyphen is none: *no-reflow*, *HER2-negative*.
@@ -198,7 +199,7 @@ def find_cues(text: str) -> list[Cue]:
     >>> [(cue.words, cue.rule.flags) for cue in find_cues("No h/o asthma, possible no-reflow")]
     [('no h/o', ('negated',)), ('possible', ('uncertain',))]
     """
-    table, cues, end = _table(), [], 0
+    table, cues, end = _table(), list[Cue](), 0
     for word in _WORD.finditer(text):
         first = "0" * len(word[0]) if word[0].isdecimal() else word[0].lower()
         if word.start() < end or (several := table.get(first)) is None:

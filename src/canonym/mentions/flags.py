@@ -39,6 +39,7 @@ _HEADING = regex(
 )
 _BREAK = regex(r"[,:]|\bwith\b|\A(?>.*?\band\b).*\b(?:is|was|has)\b", re.IGNORECASE | re.DOTALL)
 _COMMA = regex(r",")
+_SOLID = regex(r"\S")
 _WITH = regex(r"\bwith\b", re.IGNORECASE)
 _OF_SEVERAL = frozenset(f"{verb} excluded" for verb in ("are", "have been", "were", "will be"))
 _LISTED = regex(
@@ -127,19 +128,25 @@ def consistent(flags: Iterable[str]) -> tuple[str, ...]:
 def _sections(text: str) -> list[tuple[int, tuple[str, ...]]]:
     """Return where what is under a heading begins and ends, with what the heading says of it."""
     sections: list[tuple[int, tuple[str, ...]]] = []
-    place = 0  # of what is under the last heading
+    begin = _begin(text, 0)  # of what is under the last heading
     for match in _HEADING.finditer(text):
         name = match["title"] or match["head"]
         if name is None:
-            if text[place : match.start()].strip():
+            if begin < match.start():
                 sections.append((match.end(), ()))
             continue
         cues = [cue for cue in find_cues(name) if cue.end == len(name.rstrip())]
-        place = match.end()
+        begin = _begin(text, match.end())
         sections.append(
             (match.start(), cues[-1].rule.flags if cues and cues[-1].rule.before else ())
         )
     return sections
+
+
+def _begin(text: str, place: int) -> int:
+    """Return where the first word or sign from a place on stands."""
+    match = _SOLID.search(text, place)
+    return len(text) if match is None else match.start()
 
 
 class _Sentence(NamedTuple):
@@ -147,7 +154,7 @@ class _Sentence(NamedTuple):
 
     begin: int
     text: str
-    cues: list[Cue]
+    cues: Sequence[Cue]
     signed: list[Segment]
     under: tuple[str, ...] = ()
 

@@ -7,7 +7,9 @@ is, the other signs do: one list has them all on one side.
 
 from __future__ import annotations
 
+import itertools
 import re
+from collections import deque
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -78,18 +80,21 @@ def segments(text: str, *, bullets: bool = False) -> list[Segment]:
         return []
     bare = {sign[0] for sign, side in sides if sign[0] in "+-" and side != "behind"}
     style = next((side for _, side in sides if side != "either"), "either")
-    cues = find_cues(text)
+    cues = deque(find_cues(text))  # signs and cues are in order
     signs: list[tuple[re.Match[str], bool]] = []
     for sign, side in sides:
         if sign[0] in "+-" and side in ("open", "either"):
             # Between spaces a dash is a minus where a plus stands so too.
             if len(bare) < 2 or style not in ("front", "open"):
                 continue
-        elif bullets and sign[0] == "-" and not plain[: sign.start()].rpartition("\n")[2].strip():
+        elif bullets and sign[0] == "-" and _begins_line(plain, sign.start()):
             continue
         says = meanings[sign[0].lower()]
-        other = (cue for cue in cues if cue.start < sign.end() and sign.start() < cue.end)
-        if all(says == "negated" and says in cue.rule.flags for cue in other):
+        while cues and cues[0].end <= sign.start():
+            cues.popleft()
+        others = itertools.takewhile(sign.end().__gt__, (cue.start for cue in cues))
+        flags = [cue.rule.flags for cue, _ in zip(cues, others, strict=False)]
+        if not flags or (says == "negated" and all(says in of_cue for of_cue in flags)):
             signs.append((sign, (style if side == "either" else side) == "behind"))
     parts: list[Segment] = []
     for place, (sign, is_behind) in enumerate(signs):
@@ -122,10 +127,16 @@ def signed_items(text: str) -> list[str]:
     return [item.strip(" ,\t") for item in items if _WORD.search(item)]
 
 
+def _begins_line(text: str, place: int) -> bool:
+    return text[max(place - _NEAR, 0) : place].rstrip(" \t")[-1:] in ("", "\n")
+
+
 def _start(text: str, begin: int, sign: int) -> int:
     """Return where the item of a sign behind it starts."""
-    stops = [stop.end() for stop in _STOP.finditer(text, begin, sign)]
-    return next((stop for stop in reversed(stops) if _WORD.search(text, stop, sign)), begin)
+    words = [word.start() for word in _WORD.finditer(text, begin, sign)]
+    last = words[-1] if words else begin
+    stops = (stop.end() for stop in _STOP.finditer(text, begin, sign))
+    return max((stop for stop in stops if stop <= last), default=begin)
 
 
 def _end(text: str, sign: re.Match[str], following: Sequence[tuple[re.Match[str], bool]]) -> int:
