@@ -8,7 +8,8 @@ amount, a unit, a relative, a likeness) must not leave the concept of the name c
 of 0.95 or more without a status, a mapping as equal, or a link that is accepted unseen. An edit
 that keeps it (case, marks around, a dash, a word for the class, a possessive, a plural, British
 spelling, order at a comma) must not take a link that was at 0.95 or more below that, nor give
-another concept. What is a name of the concept after the edit as well is drawn again.
+another concept. A concept whose other names have the new words as well is drawn again, and so is a
+name that is a list.
 """
 
 from __future__ import annotations
@@ -100,13 +101,13 @@ CHANGING: dict[str, Edit] = {
         "hypoplasia/hyperplasia congenital/acquired primary/secondary male/female large/small "
         "elevated/reduced short/long wide/narrow maternal/paternal early/late with/without"
     ),
-    "number": _replaced(r"(?<![\w.])\d{1,3}(?![\w.])", _other_number),
+    "number": _replaced(r"(?<![\w.#])\d{1,3}(?![\w.])", _other_number),
     "glued number": _replaced(r"(?<=[A-Za-z])\d{1,2}(?!\w)", _other_number),
     "roman": _replaced(r"(?<![\w-])(?:I{1,3}|IV|VI{0,2})(?![\w-])", _other_roman),
     "letter": _replaced(r"(?<=[a-z] )[A-H](?!\w)", _other_letter),
-    "sign": _replaced(r"(?<=\w)\+|(?<=\w )positive|(?<=\w )negative", lambda m, _: {
+    "sign": _replaced(r"(?<=\w)\+(?![a-z])|(?<=\w )positive|(?<=\w )negative", lambda m, _: {
         "+": "-", "positive": "negative", "negative": "positive"}[m[0]]),
-    "added sign": _replaced(r"(?<=[A-Z]\d)(?=$|\s)|(?<=[A-Z]{2})(?=$|\s)",
+    "added sign": _replaced(r"(?:(?<=[A-Z]\d)|(?<!NOS)(?<=[A-Z]{2}))(?=$|\s(?!\d))",
                             lambda _, rng: rng.choice("+-")),
     "negation": _formed("no {}", "absence of {}", "denies {}", "{} ruled out", "without {}",
                         "negative for {}", "no evidence of {}"),
@@ -117,21 +118,21 @@ CHANGING: dict[str, Edit] = {
     "like": _replaced(r"(?<=[a-z])(?= (?:syndrome|disease)\b)", lambda *_: "-like"),
 }  # fmt: skip
 BRITISH = (
-    ("hem", "haem"), ("edema", "oedema"), ("esoph", "oesoph"), ("anemia", "anaemia"),
-    ("tumor", "tumour"), ("fetal", "foetal"), ("leuk", "leuc"), ("diarrhea", "diarrhoea"),
-    ("pedia", "paedia"),
+    ("hemo", "haemo"), ("hema", "haema"), ("ischem", "ischaem"), ("edema", "oedema"),
+    ("esoph", "oesoph"), ("anemia", "anaemia"), ("tumor", "tumour"), ("fetal", "foetal"),
+    ("leukemia", "leukaemia"), ("diarrhea", "diarrhoea"), ("pedia", "paedia"),
 )  # fmt: skip
 
 
 def _british(name: str, rng: random.Random) -> Iterator[str]:
-    known = [pair for pair in BRITISH if re.search(rf"(?<![ao]){pair[0]}", name)]
+    known = [pair for pair in BRITISH if re.search(rf"(?<![AOaoc]){pair[0]}", name)]
     if known:
         yield name.replace(*rng.choice(known), 1)
 
 
 def _inverted(name: str, _: random.Random) -> Iterator[str]:
     words = name.split()
-    if 2 <= len(words) <= 3 and name.replace(" ", "").isalpha():
+    if 2 <= len(words) <= 3 and name.replace(" ", "").isalpha() and words[0] != "Type":
         yield f"{' '.join(words[1:])}, {words[0]}"
 
 
@@ -144,8 +145,8 @@ KEEPING: dict[str, Edit] = {
     "stop": _formed("{}.", "{};", "{},", "- {}", "* {}", "{}:"),
     "dash behind": _formed("{} -", "{}-", "{} –"),
     "class": _swapped("disease/disorder"),
-    "possessive": _replaced(r"(?<=[a-z])'s(?= )|(?<=[b-rt-z])(?= (?:disease|syndrome)$)",
-                            lambda m, _: "" if m[0] else "'s"),
+    "possessive": _replaced(r"(?<=[a-z])'s(?= )|\b[A-Z][a-z]+[b-rt-z](?= (?:disease|syndrome)$)",
+                            lambda m, _: "" if m[0] == "'s" else f"{m[0]}'s"),
     "plural": _replaced(r"(?<=[a-z]{3}[bcdfglmnprtv])$", lambda *_: "s"),
     "british": _british,
     "hyphen": _replaced(r"(?<=[a-z])-(?=[a-z]{3})", lambda *_: " "),
@@ -157,17 +158,21 @@ def drawn(
     edits: dict[str, Edit], names: Sequence[tuple[str, str]], n: int, rng: random.Random
 ) -> Iterator[tuple[str, str, str, str]]:
     """Yield the kind of an edit, the name, its concept, the edited name; as many of each kind."""
-    forms = defaultdict(set)
+    words = defaultdict(set)
     for name, id_ in names:
-        forms[normalise(name, STRONG)].add(id_)
+        words[id_].update(normalise(name, STRONG).split())
     for kind, edit in edits.items():
         left = -(-n // len(edits))
         for name, id_ in rng.sample(names, len(names)):
             if not left:
                 break
             for edited in edit(name, rng):
-                is_name = id_ in forms[normalise(edited, STRONG)] and edits is CHANGING
-                if edited != name and not (is_name and kind not in ("sign", "added sign")):
+                other = set(normalise(edited, STRONG).split()) - set(
+                    normalise(name, STRONG).split()
+                )
+                # A concept with other names for both says as much of either.
+                is_meant = edits is CHANGING and other and other <= words[id_]
+                if edited != name and not is_meant and ";" not in name:
                     left -= 1
                     yield kind, name, id_, edited
 

@@ -145,6 +145,13 @@ def test_words_that_a_note_leaves_out_are_read(terse: Linker, mention: str, id: 
     assert link.confidence > SURE
 
 
+def test_three_letters_are_not_read_as_one_of_many_words() -> None:
+    names = ["Poisoning by other antidepressants", "Poisoning by other antibiotics, accidental"]
+    terms = [Concept(f"W:{n}", name) for n, name in enumerate(names)]
+    (link,) = Linker.build(Terminology.build(terms)).link(["Poisoning by other ant"])
+    assert link.nil or link.confidence < SURE
+
+
 @pytest.mark.parametrize("mention", ["glioma 2", "HA", "left HA"])
 def test_of_several_readings_none_is_certain(terse: Linker, mention: str) -> None:
     (link,) = terse.link([mention])

@@ -28,7 +28,7 @@ from canonym.linking.settings import IDS, SIEVES
 from canonym.mentions.doubts import bounded
 from canonym.ranking.additive_model import AdditiveModel, Curve, fit_additive_model
 from canonym.ranking.letters import gain
-from canonym.text import normalise
+from canonym.text import PLAIN, STRONG, UNORDERED, normalise
 from canonym.text.memo import strong_forms
 from canonym.text.qualifiers import BROADER, QUALIFIERS, bare_name
 from canonym.text.short_forms import as_meant, is_short_form
@@ -110,6 +110,9 @@ _REWRITTEN = (
 )
 
 
+_SPELT = tuple(name for name in STRONG if name in (*PLAIN, "possessive", "spelling"))
+
+
 class Vocabulary(NamedTuple):
     """What a judge knows of a terminology.
 
@@ -151,10 +154,13 @@ def signs_of(link: Link) -> dict[str, float]:
     best, others = link.candidates[0], rivals(link)
     sieved = best.sieve in _KNOWING
     sieve = _BARE if best.sieve == "bare" else best.sieve
+    score = best.score
+    if _is_spelt_otherwise(link):
+        sieve, score = "verbatim", 1.0
     hidden = _hides_rivals(link)
     margin = best.score - others[0].score if others else best.score
     return {
-        "score": best.score,
+        "score": score,
         "margin": _USUAL_LEAD if hidden else margin,
         "agreement": 1.0 if sieved or hidden or not others else _agreement(best, others[0]),
         **{name: float(sieve == name) for name in _SIEVES},
@@ -178,12 +184,12 @@ def evidence_of(link: Link, vocabulary: Vocabulary) -> FloatArray:
     """
     best, others = link.candidates[0], rivals(link)
     signs = signs_of(link)
-    text = link.searched or link.mention.text
+    text = best.name if _is_spelt_otherwise(link) else link.searched or link.mention.text
     form, name = normalise(text), normalise(as_meant(best.name, text))
     words, name_words = set(form.split()), set(name.split())
     grams, name_grams = _grams(form), _grams(name)
     both = len(words & name_words)
-    known = vocabulary.coverage(_as_written(link))
+    known = vocabulary.coverage(text if _is_spelt_otherwise(link) else _as_written(link))
     steps = {step.name for step in link.steps}
     lead = best.score - others[0].score if others else 1.0
     if best.sieve in _KNOWING:  # nothing else was looked for
@@ -196,7 +202,7 @@ def evidence_of(link: Link, vocabulary: Vocabulary) -> FloatArray:
         signs["shared"], lead = float(is_shared), math.nan if is_shared else _USUAL_LEAD
     values = {
         **signs,
-        "similarity": best.score,
+        "similarity": signs["score"],
         "lead": lead,
         "words of the mention in the name": both / max(len(words), 1),
         "words of the name in the mention": both / max(len(name_words), 1),
@@ -229,6 +235,12 @@ def evidence_of(link: Link, vocabulary: Vocabulary) -> FloatArray:
     return np.array([values[name] for name in EVIDENCE], dtype=np.float64)
 
 
+def _is_spelt_otherwise(link: Link) -> bool:
+    """Tell whether a mention is the name but for British spelling or a possessive."""
+    best, text = link.candidates[0], link.searched or link.mention.text
+    return best.sieve == "normalised" and normalise(text, _SPELT) == normalise(best.name, _SPELT)
+
+
 def _same_name(best: Candidate, second: Candidate) -> bool:
     """Tell whether a sieve found the second by the same name, and not by a part of the mention."""
     if second.sieve != best.sieve:
@@ -249,8 +261,7 @@ def _bare_form(name: str) -> str:
 
 
 def _same_words(name: str, other: str) -> bool:
-    words, others = (sorted(form.split()) for form in strong_forms([name, other]))
-    return words == others
+    return normalise(name, UNORDERED) == normalise(other, UNORDERED)
 
 
 def _agreement(best: Candidate, second: Candidate) -> float:

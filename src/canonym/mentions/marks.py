@@ -18,8 +18,9 @@ _PRIME = regex(r"(?<=\d)'+|(?<=\d)\"|(?<![^\W\d_])[A-Za-z]'(?=[-\s,)\]]|$)")
 _QUOTED = regex(r"(?<!\w)([\"'])([^\"']{1,200})\1(?!\w)")  # the second is no prime: "type 2"
 _PERCENT = regex(r"(?<=\d)\s?%")
 _LOOSE_SIGN = regex(
-    r"\+{1,4}(?=[\s,;)]|$)|\+/-|±|(?<=\d[pq])-(?!\w)|(?<=[A-Za-z]\d )-$|(?<=[A-Z]{2} )-$"
-    r"|(?<=[A-Za-z] \d)-(?=\s|$)"
+    r"\+{1,4}(?=[\s,;)]|$)|\+/-|±|(?<=\d[pq])-(?!\w)"
+    r"|(?<!\w)(?:[A-Za-z]{1,6}\d{1,3}|(?![IVX]+ )[A-Z]{2,6}) -$"
+    r"|(?<=[A-Z] \d)-(?=\s|$)"
 )
 _LEVEL_OF_SYMBOL = regex(r"(?<=[A-Z]\d)(neg|pos|lo|low|hi|high|dim|bright)\b")
 _DECIMAL = regex(r"(?<!\d)\d+(?:[.,]\d+)+|(?<![\w.])\.\d+")
@@ -73,7 +74,8 @@ def _marks_of(text: str) -> tuple[tuple[str, str], ...]:
     values += [("sign", word.lower()) for word in _SIGN_WORDS.findall(text)]
     values += [("sign", _EQUAL_SIGNS.get(sign, sign)) for sign in _OPTICAL.findall(text)]
     bare = _QUOTED.sub(r"\2", _OPTICAL.sub(" ", text))
-    values += [("sign", _EQUAL_SIGNS.get(sign, sign)) for sign in _LOOSE_SIGN.findall(bare)]
+    loose = [written.split()[-1] for written in _LOOSE_SIGN.findall(bare)]
+    values += [("sign", _EQUAL_SIGNS.get(sign, sign)) for sign in loose]
     values += [("sign", _EQUAL_SIGNS.get(level, level)) for level in _LEVEL_OF_SYMBOL.findall(bare)]
     decimals = _DECIMAL.findall(_THOUSANDS.sub("", bare))
     values += [("number", f"0{number}" if number[0] == "." else number) for number in decimals]

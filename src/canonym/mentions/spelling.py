@@ -38,7 +38,7 @@ _SHORTEST = 7
 # Shorter words are too near to one another to be corrected; they are guessed, if the rest decides.
 _GUESSED, _GUESSED_ALONE, _MOST_GUESSES = 4, 5, 5
 # A clipped word has as many letters, begins no more words than that, and is read as these few.
-_CLIPPED, _MOST_BEGUN, _MOST_COMPLETIONS = 3, 3_000, 8
+_CLIPPED, _MOST_BEGUN, _MOST_COMPLETIONS = 4, 3_000, 8
 _RAREST = 2
 _COMMON = 2  # names with a word, one of which may be taken out
 _CLEARLY = 3

@@ -98,11 +98,11 @@ _ION = regex(
 _SIGNED = regex(r"(?<![\w+-])[A-Za-z][A-Za-z0-9]*(?:[+-][A-Za-z0-9]+)*[+-](?![\w(+-])")
 _MAYBE_SIGNED = regex(r"\+|-(?![\w(])|-ve\b")
 _HANGS = regex(
-    r"\s*,|\s+(?!(?:and|or|nor) \w+[+-](?!\w))"
+    r"\s*,(?=[^-]*-)|\s+(?!(?:and|or|nor) \w+[+-](?!\w))"
     r"(?:and|or|to|nor|\d|[a-z]\b|alpha|beta|gamma|delta|kappa|positive|negative)"
 )
 _CARRIER = regex(r"(?:NADP?|FAD)H?\+")
-_IS_SYMBOL = regex(r"\D*\d|[^A-Z]*[A-Z][^A-Z]*[A-Z]|(?:Rh|Ph)-")
+_IS_SYMBOL = regex(r"\D*\d|[^A-Z]{0,3}[A-Z][^A-Z]{0,3}[A-Z]|(?:Rh|Ph)-")
 # Symbols with a sign each: "ER+PR-HER2-". A hyphen inside a symbol, as in "HLA-B27+", is no sign.
 _CHAIN = regex(r"CD\d+[a-z]?[+-]|[^+]*?\+(?!$)|(?<=[+-])[^+-]+-|.+[+-]$")
 _STAINED = regex(r"\b(gram|rh|smear|culture|[A-Z0-9]{2,8})(?: ?([+-])ve\b| ([+-])(?![\w+-]))", re.I)
