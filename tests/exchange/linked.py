@@ -30,6 +30,7 @@ def link(text: str, *candidates: Candidate, confidence: float | None = None, **r
 
 FOUND = link("Infarction", MI, HIP, confidence=0.9)
 SIMILAR = link("hip broken", HIP)
+SURE = link("hip broken", HIP, confidence=0.9)
 NARROW = link("Knee|S", KNEE)
 BY_HAND = link("widow maker", ADDED)
 NIL = link("xyz", reason="too far")

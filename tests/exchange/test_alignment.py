@@ -92,6 +92,15 @@ def test_cross_references_raise_the_confidence() -> None:
     assert found["A:4", "B:4"].how == "xref"
 
 
+def test_a_cross_reference_makes_nothing_equal_of_what_contradicts() -> None:
+    left = [Concept("A:1", "Type 1 diabetes"), Concept("A:2", "Gout"), Xref("A:1", "B:1")]
+    right = [Concept("B:1", "Type 2 diabetes"), Concept("B:2", "Podagra"), Xref("B:2", "A:2")]
+    with Terminology.build(left) as one, Terminology.build(right) as other:
+        mapped = map_terminologies(one, other, min_confidence=0)
+    hows = [(each.how, each.relation) for each in mapped]
+    assert hows == [("xref", "related"), ("xref", "equal")]
+
+
 def test_features_say_what_speaks_for_a_pair(both: tuple[Terminology, Terminology]) -> None:
     found = propose(*both)
     of = {

@@ -19,7 +19,7 @@ from canonym.exchange.omop import (
     omop_number,
 )
 from canonym.types import Candidate, Link, Mention
-from tests.exchange.linked import BOTH, EMPTY, FOUND, NARROW, NIL, ORIGIN, SIMILAR
+from tests.exchange.linked import BOTH, EMPTY, FOUND, NARROW, NIL, ORIGIN, SIMILAR, SURE
 
 
 def read(stream: io.StringIO) -> list[dict[str, str]]:
@@ -117,7 +117,7 @@ def source_map(*links: object, domains: tuple[str, ...] = ()) -> list[dict[str, 
 
 
 def test_a_source_map_has_the_standard_concepts_of_each_code() -> None:
-    rows = source_map(FOUND, SIMILAR, NARROW, NIL, FOUND, EMPTY)
+    rows = source_map(FOUND, SURE, NARROW, NIL, FOUND, EMPTY)
     assert tuple(rows[0]) == MAP_COLUMNS
     assert rows[0] == {
         "source_code": "Infarction",
@@ -140,8 +140,16 @@ def test_a_source_map_has_the_standard_concepts_of_each_code() -> None:
 
 
 def test_targets_of_other_domains_are_left_out() -> None:
-    found = [row["target_concept_id"] for row in source_map(FOUND, SIMILAR, domains=("procedure",))]
+    found = [row["target_concept_id"] for row in source_map(FOUND, SURE, domains=("procedure",))]
     assert found == ["0", "21"]
+
+
+def test_a_text_has_the_target_0_only_where_no_link_of_it_has_another() -> None:
+    for links in ([SIMILAR, SURE, NIL], [SURE, SIMILAR], [NIL, SURE]):
+        mention = SURE.mention
+        rows = source_map(*(replace(link, mention=mention) for link in links))
+        assert [row["target_concept_id"] for row in rows] == ["20", "21"]
+    assert [row["target_concept_id"] for row in source_map(SIMILAR, NIL)] == ["0", "0"]
 
 
 def test_long_codes_are_cut_and_stay_different() -> None:

@@ -486,6 +486,7 @@ def test_what_was_accepted_unseen_is_the_same_only_as_far_as_the_evidence_goes(
         (row,) = made.rows("sssom")
         assert row["predicate_id"] not in ("skos:exactMatch", "")
         assert made.rows("csv")[0]["canonym_relation"] != "equal"
+        assert made.rows("omop", source_vocabulary="W")[0]["target_concept_id"] == "0"
 
 
 @pytest.mark.parametrize("format", ["sssom", "usagi", "fhir", "csv", "xlsx"])

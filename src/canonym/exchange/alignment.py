@@ -133,7 +133,7 @@ def decide(
 
 def _relation(how: str, opposed: Against, confidence: float) -> str:
     """Return what the right concept is to the left one, as far as the evidence goes."""
-    if opposed.relation != "equal" and how != "xref":
+    if opposed.contradictions or (opposed.relation != "equal" and how != "xref"):
         return opposed.relation
     return "equal" if how != "similarity" or confidence >= LEAST_CONFIDENCE else "close"
 

@@ -156,8 +156,9 @@ class Mapping(NamedTuple):
         """What the concept is to the text, one of `RELATIONS`.
 
         A person's word counts. Of several concepts together none is the same as the text. A text
-        with a status is related to the concept that it names. Else the words say it that only the
-        text or only the name has, and then the scope of the name.
+        with a status is related to the concept that it names. Else three things say it: words that
+        only the text or only the name has, a detail that was left out, and the scope of the name.
+        Where they disagree, the concept is close, or related where one of them says no more.
         """
         if self.verdict is not None and not self.verdict.is_unseen:
             alike = self.verdict.relation in ("equal", "equivalent")
@@ -166,10 +167,12 @@ class Mapping(NamedTuple):
             return "related"
         if self.candidate is None or self.by_id:
             return "equal"
-        if any(step.name == BROADER for step in self.steps):
-            return "broader"
-        by_words = self.candidate.against.relation
-        return _RELATIONS.get(self.candidate.scope, "equal") if by_words == "equal" else by_words
+        by_detail = "broader" if any(step.name == BROADER for step in self.steps) else "equal"
+        by_scope = _RELATIONS.get(self.candidate.scope, "equal")
+        relations = {self.candidate.against.relation, by_detail, by_scope} - {"equal"}
+        if len(relations) > 1:
+            return "related" if "related" in relations else "close"
+        return relations.pop() if relations else "equal"
 
     @property
     def supported(self) -> str:
@@ -177,9 +180,9 @@ class Mapping(NamedTuple):
 
         It is that of the name that matched where a person who looked at it said so, where the text
         is an id or that name, or from the confidence `LEAST_CONFIDENCE` on. Else it is ``close``
-        from `LIKELY` on, and ``related`` below, or where no confidence is known. What was corrected
-        is never the same, nor a short form of several meanings: *polyamide* is one letter from
-        *polyamine*.
+        from `LIKELY` on, and ``related`` below, or where no confidence is known. No confidence
+        makes more than ``related`` of names that contradict each other. What was corrected is never
+        the same, nor a short form of several meanings: *polyamide* is one letter from *polyamine*.
         """
         sure = self.confidence or 0.0
         guessed = any(
@@ -192,7 +195,7 @@ class Mapping(NamedTuple):
             return self.relation
         if sure >= LEAST_CONFIDENCE:
             return "close" if guessed and self.relation == "equal" else self.relation
-        return "close" if sure >= LIKELY else "related"
+        return "close" if sure >= LIKELY and self.relation != "related" else "related"
 
     @property
     def by_string(self) -> bool:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import csv
 import hashlib
-from collections.abc import Callable, Collection, Sequence
+import itertools
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import IO, NamedTuple
 
 from canonym.errors import InvalidInput
@@ -13,6 +14,7 @@ from canonym.export.rows import number
 from canonym.io.curies import split_id
 from canonym.io.encodings import without_surrogates
 from canonym.terminology import Terminology
+from canonym.text.qualifiers import names_side
 from canonym.types import Link
 
 USAGI_COLUMNS: tuple[str, ...] = (
@@ -42,6 +44,7 @@ EQUIVALENCES: dict[str, str] = {
 }
 """The words of Usagi for relations."""
 
+_SAME = ("equal", "equivalent")
 LONGEST_CODE = 50
 LONGEST_VOCABULARY = 20
 _LONGEST_DESCRIPTION = 255
@@ -216,11 +219,31 @@ class UsagiWriter:
         return set_
 
 
-class SourceMapWriter:
-    """Writes ``source_to_concept_map`` rows, each once, with standard concepts as targets.
+def may_map(claim: Mapping) -> bool:
+    """Tell whether "Maps to" may lead from a text to the concept that is claimed for it.
 
-    A text without a concept, or none in the `domains`, has the target 0. A code of more than fifty
-    characters is cut, and ends with a part of its SHA-256 then.
+    A person may choose any concept that is the same or broader. Where nobody looked, the concept
+    has to be the same, or to lack a mere detail of the text: how bad something is, or since when.
+    Any other word may make another thing of it: *asthma medication*, *migraine diet*.
+    """
+    verdict, best = claim.verdict, claim.candidate
+    if best is None:
+        return False
+    if verdict is not None and not verdict.is_unseen:
+        return verdict.relation in (*_SAME, "broader")
+    relation = claim.supported
+    if relation == "broader":
+        has_side = names_side(claim.text) and not names_side(best.name)
+        return best.against.relation == "equal" and not has_side
+    return relation in _SAME
+
+
+class SourceMapWriter:
+    """Writes ``source_to_concept_map`` when it is closed, with standard concepts as targets.
+
+    A text whose concept it may not be mapped to (`may_map`), without a concept, or with none in the
+    `domains` has the target 0. A code of more than fifty characters is cut, and ends with a part of
+    its SHA-256 then.
 
     Parameters
     ----------
@@ -248,49 +271,37 @@ class SourceMapWriter:
         domains: Collection[str] = (),
         codes: Codes = Codes(),  # noqa: B008 - it cannot be changed
     ) -> None:
-        self._writer = csv.writer(stream, lineterminator="\n")
+        self._stream = stream
         self._day = origin.date or _FIRST_DAY
         self._vocabulary = vocabulary
         self._standard = standard
         self._domains = {domain.casefold() for domain in domains}
         self._codes = codes
-        self._begun = False
-        self._seen: set[tuple[str, ...]] = set()
+        self._targets: dict[tuple[str, str], dict[tuple[str, str], None]] = {}
 
     def write(self, link: Link, cells: Sequence[str] = (), *, explanation: str = "") -> None:  # noqa: ARG002
-        """Write the rows of one link; explanations have no place here."""
+        """Take one link; explanations have no place here."""
         text = link.mention.text.strip()
-        self.add(self._codes.code(text, cells), text, link.ids)
+        self.add(self._codes.code(text, cells), text, mappings_of(link))
 
-    def add(self, code: str, text: str, ids: Sequence[str]) -> None:
-        """Write the rows of a text with its code, for the concepts that it is mapped to."""
-        self._begin()
+    def add(self, code: str, text: str, claims: Iterable[Mapping]) -> None:
+        """Take what is claimed of a text with its code."""
         if not text:
             return
-        code = _short(code)
-        targets = dict.fromkeys(
-            target for id_ in ids for target in self._standard(id_) if self._passes(target)
-        )
-        for number_, vocabulary in [
-            (str(omop_number(target.id)), target.vocabulary[:LONGEST_VOCABULARY])
-            for target in targets
-        ] or [("0", "None")]:
-            described = without_surrogates(text)[:_LONGEST_DESCRIPTION]
-            head = (code, "0", self._vocabulary, described, number_, vocabulary)
-            row = (*head, self._day, _LAST_DAY, "")
-            if row not in self._seen:
-                self._seen.add(row)
-                self._writer.writerow(row)
+        described = without_surrogates(text)[:_LONGEST_DESCRIPTION]
+        targets = self._targets.setdefault((_short(code), described), {})
+        ids = [claim.candidate.id for claim in claims if claim.candidate and may_map(claim)]
+        for target in filter(self._passes, itertools.chain.from_iterable(map(self._standard, ids))):
+            targets[str(omop_number(target.id)), target.vocabulary[:LONGEST_VOCABULARY]] = None
 
     def close(self) -> None:
-        """Write the header if there was no link."""
-        self._begin()
-
-    def _begin(self) -> None:
-        # Late, so that an error before the first link leaves the output empty.
-        if not self._begun:
-            self._begun = True
-            self._writer.writerow(MAP_COLUMNS)
+        """Write everything."""
+        writer = csv.writer(self._stream, lineterminator="\n")
+        writer.writerow(MAP_COLUMNS)
+        for (code, described), targets in self._targets.items():
+            head = (code, "0", self._vocabulary, described)
+            for target in targets or [("0", "None")]:
+                writer.writerow((*head, *target, self._day, _LAST_DAY, ""))
 
     def _passes(self, target: Target) -> bool:
         return not self._domains or not self._domains.isdisjoint(

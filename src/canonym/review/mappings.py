@@ -26,8 +26,6 @@ from canonym.terminology import Terminology
 from canonym.text import normalise
 from canonym.types import Against, Candidate, Step
 
-_UPHILL = ("equal", "equivalent", "broader")  # relations that "Maps to" of OMOP may have
-
 
 class Choices(NamedTuple):
     """What an exchange format needs beside the decisions.
@@ -174,10 +172,8 @@ def _write_omop(
         standard=StandardConcepts(terminology),
         domains=choices.domains,
     )
-    for code, entry, _, _, _ in cases:
-        concepts = entry.decision.concepts if entry.decision else ()
-        ids = [concept["id"] for concept in concepts if concept["relation"] in _UPHILL]
-        writer.add(code, entry.item.mention, ids)
+    for code, entry, claims, _, _ in cases:
+        writer.add(code, entry.item.mention, claims)
     writer.close()
 
 

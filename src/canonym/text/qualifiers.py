@@ -164,6 +164,7 @@ _DEGREES = (
     "|(?:clinical |pathologic )?(?:grade|stage) (?:[1-4]|I{1,3}|IV)[abc]?"
 )
 _SIDES = "bilateral|(?:left|right)(?:[- ]sided)?|unilateral"
+_SIDED = regex(rf"\b(?:{_SIDES}|(?-i:[LR]))\b", re.IGNORECASE)
 # Where each side is something of its own: left heart failure, right-sided colitis.
 _TWO_SIDED = "atri|bundle|colitis|colon|coronary|hearts?|main|ventric"
 _DETAIL = regex(
@@ -324,6 +325,15 @@ def is_finding(text: str) -> bool:
     [True, True, False, False]
     """
     return _IS_FINDING.search(text) is not None
+
+
+def names_side(text: str) -> bool:
+    """Tell whether a text says on which side something is.
+
+    >>> [names_side(text) for text in ("L knee pain", "bilateral otitis", "left-handed", "gout")]
+    [True, True, True, False]
+    """
+    return _SIDED.search(text) is not None
 
 
 def is_unspecified(name: str) -> bool:
