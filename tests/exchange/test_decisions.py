@@ -52,6 +52,41 @@ def test_a_reviewer_is_kept_in_the_note(folder: Path) -> None:
     assert found.reviews == (Review(2, "hip", "X:1", True, "", "reviewed in SSSOM, Ann"),)
 
 
+@pytest.mark.parametrize(
+    ("head", "cell", "reason", "accepted"),
+    [
+        ("", "", "", True),
+        ("", "Not", "", False),
+        ("", "NOT", "", False),
+        ("#predicate_modifier: Not\n", "", "", False),
+        ("#predicate_modifier: Not\n", "Not", "", False),
+        ("# predicate_modifier: not\n", "", "", False),
+        ('#predicate_modifier: "Not"\n', "", "", False),
+        ("#predicate_modifier:   'Not'  # all of them\n", "", "", False),
+        ('"#predicate_modifier: Not"\t\t\t\t\t\n', "", "", False),
+        ("#predicate_modifier : Not\r\n", "", "", False),
+        ("#license: x\n#predicate_modifier: NOT\n#comment: y\n", "", "", False),
+        ("#predicate_modifier:\n", "", "", True),
+        ("#comment: predicate_modifier: Not\n", "", "", True),
+        ("", "Inverse", "the relation is not exact, which an added name would claim", True),
+        ("#subject_type: rdfs literal\n", "", "", True),
+        ("#subject_type: owl class\n", "", "the subject is no text, but an entity", True),
+    ],
+)
+def test_what_the_head_says_holds_for_every_row_that_says_nothing(
+    folder: Path, head: str, cell: str, reason: str, accepted: bool
+) -> None:
+    names = HEAD.replace("\treviewer_label", "\treviewer_label\tpredicate_modifier")
+    row = f"hip\tskos:exactMatch\tX:1\tsemapv:ManualMappingCuration\tAnn\t{cell}\n"
+    file = folder / "modified.tsv"
+    file.write_text(head + names + row)
+    (review,) = read_reviews(file).reviews
+    assert (review.reason, review.accepted) == (reason, accepted)
+    if not cell:
+        file.write_text(head + HEAD + row.removesuffix("\t\n") + "\n")
+        assert read_reviews(file).reviews == (review,)
+
+
 def test_a_table_saved_with_commas_is_read(folder: Path) -> None:
     file = folder / "c.csv"
     row = "hip,skos:exactMatch,X:1,semapv:LexicalMatching,Ann\n"

@@ -32,6 +32,8 @@ from canonym.types import Name
 _SSSOM = ("subject_label", "predicate_id", "object_id", "mapping_justification")
 _USAGI = ("sourceName", "mappingStatus", "conceptId")
 _PREFIX = regex(r"#\s+([\w.-]+):\s*[\"']?([^\"'\s]+)")
+# What the head may say for all rows whose own cell is empty.
+_SLOT = regex(r"#\s*(predicate_modifier|subject_type)\s*:\s*[\"']?([\w ]+)")
 _TABLE = tuple(map(prefixed, ("mention", "state", "id", "relation", "proposed_id")))
 _INDEX = regex(r"canonym_index=(\w+)")
 _TOOL = regex(r"canonym \S+, index (\w+)")
@@ -97,7 +99,7 @@ def read_reviews(path: str | Path, *, encoding: str = "utf-8") -> ReviewFile:
                     (line, {key: unshielded(cell) for key, cell in row.items()})
                     for line, row in table_rows
                 )
-            reviews = tuple(_sssom_reviews(path, table_rows, _prefixes(head)))
+            reviews = tuple(_sssom_reviews(path, table_rows, head))
             return ReviewFile(str(path), made_by, reviews)
         if set(_USAGI) <= set(names):
             return ReviewFile(str(path), "", tuple(_usagi_reviews(path, table_rows)))
@@ -149,21 +151,25 @@ def _prefixes(head: Sequence[str]) -> dict[str, str]:
 
 
 def _sssom_reviews(
-    path: str | Path, table: Iterator[tuple[int, dict[str, str]]], prefixes: Mapping[str, str]
+    path: str | Path, table: Iterator[tuple[int, dict[str, str]]], head: Sequence[str]
 ) -> Iterator[Review]:
-    for line, row in table:
+    prefixes = _prefixes(head)
+    slots = {match[1]: match[2].strip() for line in head if (match := _SLOT.match(line))}
+    for line, cells in table:
+        row = cells | {name: value for name, value in slots.items() if not cells.get(name)}
         text, id_ = row["subject_label"], row["object_id"]
         reviewer = row.get("reviewer_label") or row.get("reviewer_id") or row.get("author_id", "")
-        denied = row.get("predicate_modifier", "").lower() == "not"
+        modifier = row.get("predicate_modifier", "").lower()
+        denied = modifier == "not"
         by_hand = row["mapping_justification"] == BY_HAND
         reason = ""
         if not (by_hand or denied or row.get("reviewer_id") or row.get("reviewer_label")):
             reason = _NOT_REVIEWED
-        elif row.get("subject_type", "rdfs literal") != "rdfs literal":
+        elif row.get("subject_type", "") not in ("", "rdfs literal"):
             reason = "the subject is no text, but an entity"
         elif id_ in ("", NOT_FOUND):
             reason = _NO_CONCEPT
-        elif not denied and row["predicate_id"] != PREDICATES["equal"]:
+        elif not denied and (modifier or row["predicate_id"] != PREDICATES["equal"]):
             reason = _OTHER_RELATION
         if not reason and not text:
             raise ReadError(path, "the row is reviewed, and lacks its subject_label", line=line)
