@@ -236,7 +236,7 @@ def test_json_documents_and_json_mentions() -> None:
     assert [r["id"] for r in rows(run(input=text).stdout)] == ["S72", "I21"]
     typed = run("--mention-type", "D", input=text)
     assert [r["id"] for r in rows(typed.stdout)] == ["S72"]
-    assert "line 1: no JSON" in run(input="{broken\n", code=2).stderr
+    assert "line 1: no JSON" in run(input='{"mention": broken\n', code=2).stderr
     assert "found 1;" in run("--input-format", "jsonl", input="[1]\n", code=2).stderr
 
 
@@ -667,6 +667,50 @@ def test_names_may_begin_with_brackets() -> None:
     assert len(rows(run(input="<5 % burn\n[18F]FDG\n").stdout)) == 2
     assert len(rows(run(input='"broken hip\nhip"\n').stdout)) == 2
     assert len(rows(run(input="[18F]FDG\n[1]benzopyran\n").stdout)) == 2
+
+
+@pytest.mark.usefixtures("linker")
+@pytest.mark.parametrize(
+    "name",
+    [
+        *(
+            "[ ] gout",
+            "[x] gout",
+            "[] gout",
+            "[?] gout",
+            "[1] gout",
+            "[gout]",
+            "[[gout]]",
+            "[-] gout",
+        ),
+        *(
+            '["acute"] gout',
+            '["acute" gout]',
+            "[{gout}]",
+            "[null] gout",
+            "[gout, asthma]",
+            "[ ]gout",
+        ),
+        *(
+            "{gout}",
+            "{ gout }",
+            "{} gout",
+            "{{gout}}",
+            "{1} gout",
+            '{"gout"}',
+            '{"gout',
+            "{'gout': 1}",
+        ),
+        *("\ufeff[ ] gout", " [ ] gout", "{gout", "[gout"),
+    ],
+)
+def test_names_in_brackets_that_cannot_be_json_are_read(name: str, tmp_path: Path) -> None:
+    content = f"{name}\nbroken hip\n"
+    (tmp_path / "x.txt").write_text(content, encoding="utf-8")
+    for result in (run(input=content), run("--file", str(tmp_path / "x.txt"))):
+        assert [row["mention"] for row in rows(result.stdout)] == [
+            name.removeprefix("\ufeff"), "broken hip",
+        ]  # fmt: skip
 
 
 @pytest.mark.usefixtures("linker")

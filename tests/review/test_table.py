@@ -80,7 +80,8 @@ def test_what_is_no_list_of_names_is_refused() -> None:
     ):
         with pytest.raises(ReadError, match=r"JSON|found 1; an object"):
             read_given(content, name)
-    assert read_pasted("[18F]FDG\n<5 % burn\n")[1] == [["[18F]FDG"], ["<5 % burn"]]
+    for name in ("[18F]FDG", "[ ] gout", "{gout}", '["acute"] gout', "{} gout"):
+        assert read_pasted(f"{name}\n<5 % burn\n")[1] == [[name], ["<5 % burn"]]
 
 
 def test_a_csv_of_one_column_has_a_header_and_a_list_has_none() -> None:

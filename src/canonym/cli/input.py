@@ -261,10 +261,11 @@ def _table(first: str, path: Path) -> str:
 
 def _recognise(found: str | None, first: str, path: Path) -> str:
     """Return the kind of a file without --column, by the format that its beginning shows."""
+    from canonym.corpora.jsonl import is_json
+
     if found is not None and found not in ("table", "columns"):
         return found
-    start = first.strip("\ufeff \t")
-    if start.startswith("{") and start != "{":
+    if is_json(first):
         return "jsonl"  # whose parser says what an object needs
     if is_markup(first) or _is_list(first):
         expected = ", ".join((*(key for key in FORMATS if key != "table"), CADEC))

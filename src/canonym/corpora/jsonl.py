@@ -47,6 +47,7 @@ from canonym.corpora.tables import NO_VALUE
 from canonym.errors import InvalidInput, ReadError
 from canonym.io.cells import cell_text
 from canonym.io.streams import open_text
+from canonym.io.xml import JSON_STRING
 from canonym.regex import regex
 from canonym.types import Document, Mention
 
@@ -54,8 +55,11 @@ _log = logging.getLogger(__name__)
 
 _ESCAPED_HALF = regex(r"\\ud[89a-f]", re.IGNORECASE)
 _HALF = regex("[\ud800-\udfff]")
-# Not "[18F]FDG", which is a name.
-_BEGINS = regex(r'\ufeff?\s*(?:\{\s*["}]|\[\s*(?:["\]]|\{\s*["}]))')
+# Not "[18F]FDG", "[ ] gout" or "{gout}", which are names.
+_BEGINS = regex(
+    rf"\ufeff?\s*(?:\{{\s*(?:{JSON_STRING}\s*(?::|\Z)|\}}[ \t\r]*(?:\n|\Z))"
+    rf"|\[\s*(?:{JSON_STRING}\s*(?:,|\]\s*\Z|\Z)|\]\s*\Z|\{{\s*(?:{JSON_STRING}\s*:|\}})))"
+)
 _GAP = regex(r"\s*")
 _SEPARATOR = regex(r"\s*([,\]])\s*")
 _MOST_WITHOUT = 10_000  # lines before the first with a mention; they have to be held
@@ -103,7 +107,7 @@ def read_jsonl_mentions(path: str | Path, *, encoding: str = "utf-8") -> Iterato
 def is_json(beginning: str) -> bool:
     """Tell whether a text begins as JSON lines do, or a JSON list of strings or objects.
 
-    >>> is_json('{"mention": "hip"}'), is_json('[\\n  "hip",'), is_json("[18F]FDG")
+    >>> is_json('{"mention": "hip"}'), is_json('[\\n  "hip",'), is_json("[ ] hip")
     (True, True, False)
     """
     return _BEGINS.match(beginning) is not None

@@ -23,8 +23,14 @@ _PIECE = 1 << 16
 _TEXT_PIECE = 1 << 20  # characters, so that a long text is put together of few
 _MAX_PROLOG = 1 << 22
 _LONGEST_ENTITY = 200  # characters, so that no file grows to more than a hundred times its size
-# Names may begin with "<" or "[", as "<5 % burn" and "[18F]FDG" do.
-_MARKUP = regex(r"\s*(?:<[?!/A-Za-z]|[\[{]\s*(?:[\[{\"]|$))")
+JSON_STRING = r'"(?:[^"\\\n]|\\.)*"'
+"""A pattern of a string in JSON."""
+
+# Names may begin with "<", "[" or "{", as "<5 % burn", "[18F]FDG" and "{gout}" do.
+_MARKUP = regex(
+    rf"\s*(?:<[?!/A-Za-z]|\{{\s*(?:{JSON_STRING}\s*(?::|$)|$)"
+    rf"|\[\s*(?:{JSON_STRING}\s*(?:,|$)|[\[{{]\s*(?:[\"\[{{\d]|$)|$))"
+)
 
 
 class Prolog(NamedTuple):
