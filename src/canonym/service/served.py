@@ -132,6 +132,22 @@ class Opened:
                 seen.add(found.concept_id)
                 yield self.terminology.concept(found.concept_id), found.text
 
+    def matches(self, words: str) -> npt.NDArray[np.bool_]:
+        """Mark all concepts that `matching` finds, ``(n_concepts,)`` bool."""
+        form = normalise(words)
+        rows = [*self.words.find(words)]
+        ids = [*self._of_id(words)]
+        if form:
+            rows += self.prefixes.find(form, self.terminology.n_names, self._form)
+            added = (name for name in self.linker.synonyms if normalise(name.text).startswith(form))
+            ids += [name.concept_id for name in added]
+        marked = np.zeros(self.terminology.n_concepts, dtype=np.bool_)
+        marked[self.terminology.concept_of_row()[np.asarray(rows, dtype=np.intp)]] = True
+        marked[[place for id_ in ids if (place := self.terminology.ordinal(id_)) is not None]] = (
+            True
+        )
+        return marked
+
     @functools.cached_property
     def systems(self) -> dict[str, str]:
         """Prefixes of ids by the addresses of their code systems."""

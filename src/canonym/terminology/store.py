@@ -341,6 +341,11 @@ class Terminology:
         sql = "SELECT ordinal FROM concepts WHERE substr(id, 1, ?) = ?"
         return _flags(self._database, sql, (len(prefix), prefix), self.n_concepts)
 
+    def deprecated(self) -> npt.NDArray[np.bool_]:
+        """Mark the concepts that are not in use any more, ``(n_concepts,)`` bool."""
+        sql = "SELECT ordinal FROM concepts WHERE deprecated"
+        return _flags(self._database, sql, (), self.n_concepts)
+
     def with_children(self) -> npt.NDArray[np.bool_]:
         """Mark the concepts that others stand below, ``(n_concepts,)`` bool."""
         sql = (

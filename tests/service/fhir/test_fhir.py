@@ -170,6 +170,129 @@ def test_value_sets_are_expanded(both: TestClient, base: str) -> None:
     assert codes(ICD, filter="hip") == []
 
 
+@pytest.mark.parametrize("base", BASES)
+def test_an_expansion_has_the_number_of_all_codes(both: TestClient, base: str) -> None:
+    def total(system: str = X, **parameters: Any) -> int:
+        given = {"url": f"{system}?fhir_vs", **parameters}
+        answer = both.get(f"{base}/ValueSet/$expand", params=given)
+        return int(accepted(answer, base)["expansion"]["total"])
+
+    for page in ({}, {"count": 0}, {"count": 2, "offset": 5}, {"offset": 100}):
+        assert total(**page) == 8
+        assert total(activeOnly="true", **page) == 7
+        assert total(filter="diab", **page) == 2
+        assert total(filter="mellitus type", **page) == 1
+        assert total(filter="cold", **page) == 2
+        assert total(filter="nothing like it", **page) == 0
+        assert total(filter="old name", activeOnly="true", **page) == 0
+        assert total(filter="X:3", **page) == 1
+        assert total(ICD, **page) == 2
+        assert total(ICD, filter="hip", **page) == 0
+        assert total("https://bioregistry.io/A", filter="hip", **page) == 1
+
+
+def test_ids_without_a_prefix_are_a_system_beside_others(
+    serving: Callable[..., TestClient], tmp_path: Path
+) -> None:
+    build(tmp_path / "mixed", [Concept("1", "Gout"), Concept("X:2", "Gout"), Concept("3", "Hip")])
+    client = serving(index=(str(tmp_path / "mixed"),))
+    for more, codes in (({}, ["1", "3"]), ({"filter": "gout"}, ["1"])):
+        given = {"url": "urn:canonym:local?fhir_vs", **more}
+        answer = client.get("/fhir/ValueSet/$expand", params=given)
+        assert _codes(answer, "/fhir") == codes
+        assert answer.json()["expansion"]["total"] == len(codes)
+
+
+def test_added_names_count(serving: Callable[..., TestClient], tmp_path: Path) -> None:
+    from canonym import Linker
+
+    build(tmp_path / "added", [Concept("X:1", "Gout"), Concept("X:2", "Podagra")])
+    Linker.load(tmp_path / "added").synonyms.add("gouty attack", "X:2")
+    client = serving(index=(str(tmp_path / "added"),))
+    given = {"url": f"{X}?fhir_vs", "filter": "gout"}
+    answer = client.get("/fhir/ValueSet/$expand", params=given)
+    assert sorted(_codes(answer, "/fhir")) == ["1", "2"]
+    assert answer.json()["expansion"]["total"] == 2
+
+
+@pytest.mark.parametrize("base", BASES)
+def test_a_version_may_stand_behind_a_system(client: TestClient, base: str) -> None:
+    def result(operation: str, status: int = 200, **given: Any) -> Any:
+        return accepted(client.get(f"{base}/{operation}", params=given), base, status)
+
+    (version,) = parts(result("CodeSystem/$lookup", system=X, code="1"), "version")
+    for system in (f"{X}|{version}", f"{X}|", X):
+        for more in ({}, {"version": version}):
+            found = result("CodeSystem/$lookup", system=system, code="1", **more)
+            assert parts(found, "version") == [version]
+            for name in ("url", "system"):
+                given = {name: system, "code": "1", **more}
+                assert parts(result("CodeSystem/$validate-code", **given), "result") == [True]
+        coding = body(coding={"system": system, "version": version, "code": "1"})
+        answer = client.post(f"{base}/CodeSystem/$validate-code", json=coding)
+        assert parts(accepted(answer, base), "result") == [True]
+    expanded = result("ValueSet/$expand", url=f"{X}?fhir_vs|{version}")
+    assert expanded["expansion"]["total"] == 8
+    code = "sourceCode" if base.endswith("R5") else "code"
+    translated = {"system": f"{X}|{version}", code: "1"}
+    assert parts(result("ConceptMap/$translate", **translated), "result") == [True]
+
+    for given in ({"system": f"{X}|9"}, {"system": X, "version": "9"}):
+        outcome = result("CodeSystem/$lookup", 404, code="1", **given)
+        assert f"{X} is here {version}, not 9" in outcome["issue"][0]["diagnostics"]
+    coding = body(coding={"system": X, "version": "9", "code": "1"})
+    accepted(client.post(f"{base}/CodeSystem/$lookup", json=coding), base, 404)
+    result("ValueSet/$expand", 404, url=f"{X}?fhir_vs|9")
+    outcome = result("CodeSystem/$lookup", 422, system=f"{X}|9", code="1", version=version)
+    assert "the versions 1, 9; one is expected" in outcome["issue"][0]["diagnostics"]
+
+
+def test_of_several_versions_the_one_asked_for_answers(
+    serving: Callable[..., TestClient], tmp_path: Path
+) -> None:
+    for version in ("2024", "2025"):
+        concept = Concept("X:1", f"Gout of {version}", source="X", version=version)
+        build(tmp_path / version, [concept])
+    client = serving(index=(str(tmp_path / "2024"), str(tmp_path / "2025")))
+    for version in ("2024", "2025"):
+        given = {"system": f"{X}|{version}", "code": "1"}
+        answer = accepted(client.get("/fhir/CodeSystem/$lookup", params=given), "/fhir")
+        assert parts(answer, "display") == [f"Gout of {version}"]
+    given = {"system": f"{X}|2026", "code": "1"}
+    answer = client.get("/fhir/CodeSystem/$lookup", params=given)
+    assert "is here 2024, 2025, not 2026" in answer.json()["issue"][0]["diagnostics"]
+
+
+@pytest.mark.parametrize("base", BASES)
+@pytest.mark.parametrize(
+    ("accept", "status"),
+    [
+        *((None, 200), ("", 200), ("*/*", 200), ("application/json", 200), ("application/*", 200)),
+        *(("application/fhir+json", 200), ("Application/FHIR+JSON; fhirVersion=4.0", 200)),
+        *(("application/fhir+xml, */*;q=0.1", 200), ("text/html,application/xml;q=0.9,*/*", 200)),
+        *(("application/fhir+xml", 406), ("application/xml", 406), ("text/turtle", 406)),
+        *(("text/html", 406), ("application/fhir+xml, application/fhir+json;q=0", 406)),
+    ],
+)
+def test_an_answer_is_json_or_none(
+    client: TestClient, base: str, accept: str | None, status: int
+) -> None:
+    given = {"system": X, "code": "1"}
+    for address in ("CodeSystem/$lookup", "metadata"):
+        request = client.build_request("GET", f"{base}/{address}", params=given)
+        del request.headers["accept"]
+        if accept is not None:
+            request.headers["accept"] = accept
+        resource = accepted(client.send(request), base, status)
+        if status == 406:
+            (issue,) = resource["issue"]
+            assert issue["code"] == "not-supported"
+            assert "accept that, or */*" in issue["diagnostics"]
+    headers = {"accept": accept or ""}
+    named = {**given, "_format": "json"}
+    accepted(client.get(f"{base}/CodeSystem/$lookup", params=named, headers=headers), base)
+
+
 def test_an_expansion_tells_what_is_not_in_use(client: TestClient) -> None:
     given = {"url": f"{X}?fhir_vs", "filter": "old name"}
     expansion = client.get("/fhir/ValueSet/$expand", params=given).json()["expansion"]

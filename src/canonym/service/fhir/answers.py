@@ -10,6 +10,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from canonym.errors import InvalidInput
 from canonym.exchange.fhir import code_system, system_prefix
@@ -40,24 +41,25 @@ class System(NamedTuple):
 
 
 def find_system(indexes: Indexes, address: str, version: str = "") -> System:
-    """Find the code system with an address, or say which there are."""
+    """Find the code system with an address, in the version that is asked for, if any.
+
+    Where there is none, say which systems, or which versions of this one, there are.
+    """
+    versions: set[str] = set()
     for served in indexes.values():
         prefix = served.use(lambda opened: opened.systems.get(address))
         if prefix is not None:
-            if version:
-                _check_version(served, address, version)
-            return System(served, prefix)
+            known = {known for _, known in served.use(lambda o: o.terminology.sources())}
+            if version in ("", *known):
+                return System(served, prefix)
+            versions |= known
+    if versions:
+        named = ", ".join(filter(None, sorted(versions))) or "without a version"
+        raise _not_found(f"{address} is here {named}, not {version:.80}")
     known_systems = [s for served in indexes.values() for s in served.use(lambda o: [*o.systems])]
     raise _not_found(
         f"there is no code system {address:.200}; there are {', '.join(known_systems[:20])}"
     )
-
-
-def _check_version(served: Served, address: str, version: str) -> None:
-    known = {known for _, known in served.use(lambda opened: opened.terminology.sources())}
-    if version not in known:
-        versions = ", ".join(filter(None, sorted(known))) or "without a version"
-        raise _not_found(f"{address} is here {versions}, not {version:.80}")
 
 
 def _not_found(detail: str) -> Problem:
@@ -73,7 +75,7 @@ VALIDATE = frozenset({"url", "system", "code", "version", "display", "coding"})
 def lookup(indexes: Indexes, question: Question, *, r5: bool) -> Resource:
     """Answer ``CodeSystem/$lookup``."""
     coding = question.coding("coding", "code", "system")
-    system = find_system(indexes, coding.system, question.text("version"))
+    system = find_system(indexes, coding.system, coding.version)
 
     def work(opened: Opened) -> Resource:
         concept = _concept(opened, system.prefix, coding.code)
@@ -152,7 +154,7 @@ def _properties(opened: Opened, concept: Concept, *, r5: bool) -> Iterator[tuple
 def validate_code(indexes: Indexes, question: Question, *, r5: bool) -> Resource:  # noqa: ARG001
     """Answer ``CodeSystem/$validate-code``."""
     coding = question.coding("coding", "code", "url", "system")
-    system = find_system(indexes, coding.system, question.text("version"))
+    system = find_system(indexes, coding.system, coding.version)
 
     def work(opened: Opened) -> Resource:
         concept = _concept(opened, system.prefix, coding.code)
@@ -181,30 +183,31 @@ EXPAND = frozenset({"url", "filter", "count", "offset", "activeOnly"})
 def expand(indexes: Indexes, question: Question, *, r5: bool) -> Resource:  # noqa: ARG001
     """Answer ``ValueSet/$expand``, of the value set of all codes of a system."""
     url = question.text("url")
-    address = next((url.removesuffix(end) for end in _IMPLICIT if url.endswith(end)), "")
+    bare, _, version = url.partition("|")
+    address = next((bare.removesuffix(end) for end in _IMPLICIT if bare.endswith(end)), "")
     if not address:
         raise InvalidInput(
             f"url is {url!r:.200}; the address of a code system and ?fhir_vs are expected"
         )
-    system = find_system(indexes, address)
+    system = find_system(indexes, address, version)
     filter_, offset = question.text("filter"), question.number("offset", 0, _FURTHEST)
     paged = question.number("count", MOST + 1, MOST + 1)
     active = question.flag("activeOnly")
 
-    def work(opened: Opened) -> list[Concept]:
-        concepts = (
-            (concept for concept, _ in opened.matching(filter_, offset + paged))
-            if filter_
-            else _all(opened, system)
-        )
+    def work(opened: Opened) -> tuple[list[Concept], int]:
+        terminology, members = opened.terminology, _members(opened, system.prefix, active=active)
+        if not filter_:
+            ordinals = np.flatnonzero(members)
+            return terminology.concepts_at(ordinals[offset : offset + paged]), len(ordinals)
+        members &= opened.matches(filter_)
         passing = (
             concept
-            for concept in concepts
-            if split_id(concept.id)[0] == system.prefix and not (active and concept.deprecated)
+            for concept, _ in opened.matching(filter_, offset + paged)
+            if members[terminology.ordinal(concept.id)]
         )
-        return [*islice(passing, offset, offset + paged)]
+        return [*islice(passing, offset, offset + paged)], int(members.sum())
 
-    concepts = system.served.use(work)
+    concepts, total = system.served.use(work)
     if len(concepts) > MOST:
         raise Problem(
             HTTPStatus.UNPROCESSABLE_ENTITY,
@@ -220,6 +223,7 @@ def expand(indexes: Indexes, question: Question, *, r5: bool) -> Resource:  # no
         "expansion": {
             "identifier": f"urn:uuid:{uuid.uuid4()}",
             "timestamp": datetime.now(UTC).isoformat(timespec="seconds"),
+            "total": total,
             "offset": offset,
             **({"parameter": parameters} if parameters else {}),
             "contains": [
@@ -235,11 +239,16 @@ def expand(indexes: Indexes, question: Question, *, r5: bool) -> Resource:  # no
     }
 
 
-def _all(opened: Opened, system: System) -> Iterator[Concept]:
+def _members(opened: Opened, prefix: str, *, active: bool) -> npt.NDArray[np.bool_]:
+    """Mark the concepts of the code system whose ids have a prefix, ``(n_concepts,)`` bool."""
     terminology = opened.terminology
-    mask = terminology.with_prefix(f"{system.prefix}:" if system.prefix else "")
-    for ordinal in np.flatnonzero(mask):
-        yield from terminology.concepts_at([int(ordinal)])
+    others = {*opened.systems.values()} - {prefix}
+    members = np.ones(terminology.n_concepts, dtype=np.bool_)
+    if others and prefix:
+        members = terminology.with_prefix(f"{prefix}:")
+    elif others:  # ids without a prefix are those that no other system has
+        members[:] = ~np.any([terminology.with_prefix(f"{other}:") for other in others], axis=0)
+    return members & ~terminology.deprecated() if active else members
 
 
 # --- translating ----------------------------------------------------------------------------------
@@ -259,7 +268,7 @@ def translate(indexes: Indexes, question: Question, *, r5: bool) -> Resource:
         if r5
         else question.coding("coding", "code", "system")
     )
-    target = question.text("targetSystem" if r5 else "targetsystem")
+    target = question.text("targetSystem" if r5 else "targetsystem").partition("|")[0]
     mapped = mapped_ids(indexes, {_source_id(indexes, source): None})
     matches = [
         _match(coding, mapping.how in _SAME, mapping.label, r5=r5)
@@ -274,7 +283,7 @@ def _source_id(indexes: Indexes, coding: Coding) -> str:
     """Return the id of a code, which may be of a system that is named in cross-references only."""
     prefix = system_prefix(coding.system)
     if prefix is None:
-        prefix = find_system(indexes, coding.system).prefix
+        prefix = find_system(indexes, coding.system, coding.version).prefix
     return (
         coding.code if split_id(coding.code)[0] == prefix else f"{prefix}:{coding.code}".lstrip(":")
     )

@@ -11,15 +11,17 @@ _LONGEST = 1000
 _MOST = 100
 _FOR_ALL = {"_format", "_pretty"}
 _JSON = {"json", "application/json", "application/fhir+json", "text/json"}
+_ANY = {"*/*", "application/*"}
 _FLAGS = {"true": True, "false": False}
 
 
 class Coding(NamedTuple):
-    """A code of a code system; `display` may be empty."""
+    """A code of a code system; `display` and `version` may be empty."""
 
     system: str
     code: str
     display: str = ""
+    version: str = ""
 
 
 class Question:
@@ -71,7 +73,10 @@ class Question:
         return int(value)
 
     def coding(self, coding: str, code: str, *systems: str) -> Coding:
-        """Return the code that is given as a whole, or in parts with one of several names."""
+        """Return the code that is given as a whole, or in parts with one of several names.
+
+        Behind the address of the system, and a bar, may stand its version.
+        """
         whole = self._values.get(coding, [None])[0]
         if whole is None:
             system = next(filter(None, map(self.text, systems)), "")
@@ -82,9 +87,29 @@ class Question:
             raise InvalidInput(f"{coding} is no Coding; an object with system and code is expected")
         for part, value in zip(Coding._fields, stated, strict=True):
             _check_text(part, value)
-        if not (stated.system and stated.code):
+        system, _, version = stated.system.partition("|")
+        if not (system and stated.code):
             raise InvalidInput(f"{systems[0]} and {code} are expected, or {coding}")
-        return stated
+        versions = sorted({version, stated.version, self.text("version")} - {""})
+        if len(versions) > 1:
+            raise InvalidInput(
+                f"{system:.200} is given the versions {', '.join(versions):.200}; one is expected"
+            )
+        return stated._replace(system=system, version="".join(versions))
+
+
+def accepts_json(accept: str) -> bool:
+    """Tell whether the header ``Accept`` of a request allows JSON; an empty one does.
+
+    >>> accepts_json("application/fhir+xml, */*;q=0.1"), accepts_json("application/fhir+xml")
+    (True, False)
+    """
+    ranges = [part.split(";") for part in accept.lower().replace(" ", "").split(",") if part]
+    return not ranges or any(
+        name in _JSON | _ANY
+        and not any(each.startswith("q=") and not each.strip("q=0.") for each in parameters)
+        for name, *parameters in ranges
+    )
 
 
 def _check_text(name: str, value: Any) -> None:

@@ -15,7 +15,7 @@ from starlette.exceptions import HTTPException
 from canonym.errors import CanonymError, InvalidInput
 from canonym.service.fhir import answers
 from canonym.service.fhir.capabilities import capabilities, terminology_capabilities
-from canonym.service.fhir.questions import Question, pairs_of
+from canonym.service.fhir.questions import Question, accepts_json, pairs_of
 from canonym.service.problems import Problem, problem_of
 from canonym.service.routing import Route, needs
 from canonym.service.state import Shared
@@ -24,6 +24,7 @@ _ISSUES = {
     HTTPStatus.UNAUTHORIZED: "login",
     HTTPStatus.FORBIDDEN: "forbidden",
     HTTPStatus.NOT_FOUND: "not-found",
+    HTTPStatus.NOT_ACCEPTABLE: "not-supported",
     HTTPStatus.CONFLICT: "conflict",
     HTTPStatus.REQUEST_ENTITY_TOO_LARGE: "too-long",
     HTTPStatus.UNPROCESSABLE_ENTITY: "invalid",
@@ -55,6 +56,7 @@ class FhirRoute(Route):
 
         async def answer(request: Request) -> Response:
             try:
+                _check_format(request)
                 return await handle(request)
             except (HTTPException, CanonymError) as error:
                 return await _outcome(request, error)
@@ -62,6 +64,14 @@ class FhirRoute(Route):
                 return await _outcome(request, InvalidInput("the request cannot be read"))
 
         return answer
+
+
+def _check_format(request: Request) -> None:
+    """Refuse to answer in another format than JSON; ``_format`` goes before ``Accept``."""
+    accept = ", ".join(request.headers.getlist("accept"))
+    if "_format" not in request.query_params and not accepts_json(accept):
+        detail = f"the header Accept is {accept!r:.200}; the answer is application/fhir+json alone"
+        raise Problem(HTTPStatus.NOT_ACCEPTABLE, f"{detail}: accept that, or */*")
 
 
 async def _outcome(request: Request, error: Exception) -> Response:
