@@ -15,6 +15,8 @@ from canonym.exchange.fhir import ConceptMapWriter
 from canonym.exchange.mappings import origin_of
 from canonym.exchange.omop import SourceMapWriter, StandardConcepts, UsagiWriter
 from canonym.exchange.sssom import SssomWriter
+from canonym.mentions.flags import FLAGS
+from canonym.types import Mention
 
 NAMES = {
     "OMOP:1": "Migraine",
@@ -86,7 +88,7 @@ def linker() -> Linker:
     return Linker.build(Terminology.build([*(Concept(*pair) for pair in NAMES.items()), *names]))
 
 
-def written(linker: Linker, texts: Iterable[str]) -> dict[str, Any]:
+def written(linker: Linker, texts: Iterable[str | Mention], **options: bool) -> dict[str, Any]:
     """Return what each format says of texts: its rows, or for FHIR its elements."""
     terminology = linker.terminology
     origin = origin_of(terminology, linker.fingerprint)
@@ -98,7 +100,7 @@ def written(linker: Linker, texts: Iterable[str]) -> dict[str, Any]:
         UsagiWriter(streams["usagi"], origin),
         ConceptMapWriter(streams["fhir"], origin),
     )
-    links = linker.link([*texts])
+    links = linker.link([*texts], **options)
     for writer in writers:
         for link in links:
             writer.write(link)
@@ -130,6 +132,15 @@ def test_what_is_not_meant_is_never_a_target(linker: Linker, sort: str) -> None:
     said = {target["equivalence"] for each in formats["fhir"] for target in each["target"]}
     assert not said & {"equal", "equivalent"}
     assert sort == "likeness" or said <= {"relatedto", "unmatched"}
+
+
+def test_flags_of_mentions_and_negated_ones_that_are_kept_are_obeyed(linker: Linker) -> None:
+    for flag in FLAGS:
+        formats = written(linker, [Mention("Migraine", flags=(flag,))], keep_negated=True)
+        assert formats["omop"][0]["target_concept_id"] == "0"
+        assert formats["sssom"][0]["object_id"] == "OMOP:1"
+        assert formats["sssom"][0]["predicate_id"] == "skos:relatedMatch"
+        assert formats["fhir"][0]["target"][0]["equivalence"] == "relatedto"
 
 
 def test_what_is_meant_is_a_target_even_without_its_details(linker: Linker) -> None:

@@ -44,9 +44,9 @@ EQUIVALENCES: dict[str, str] = {
 }
 """The words of Usagi for relations."""
 
-_SAME = ("equal", "equivalent")
 LONGEST_CODE = 50
 LONGEST_VOCABULARY = 20
+_SAME = ("equal", "equivalent")
 _LONGEST_DESCRIPTION = 255
 _FIRST_DAY, _LAST_DAY = "1970-01-01", "2099-12-31"
 

@@ -143,9 +143,8 @@ class Opened:
             ids += [name.concept_id for name in added]
         marked = np.zeros(self.terminology.n_concepts, dtype=np.bool_)
         marked[self.terminology.concept_of_row()[np.asarray(rows, dtype=np.intp)]] = True
-        marked[[place for id_ in ids if (place := self.terminology.ordinal(id_)) is not None]] = (
-            True
-        )
+        ordinals = map(self.terminology.ordinal, ids)
+        marked[[ordinal for ordinal in ordinals if ordinal is not None]] = True
         return marked
 
     @functools.cached_property
