@@ -147,12 +147,15 @@ karyotype   | 46,XX gonadal dysgenesis      | 46,XY gonadal dysgenesis
 karyotype   | XXY male                      | XYY male
 opposite    | normal ECG                    | Abnormal ECG
 case        | MG                            | Mg
-case        | Shh                           | SHH
 case        | can                           | CAN
-case        | mTOR                          | MTOR
 """
 
 AGREEMENTS = """
+Her2                           | HER2
+mTOR                           | MTOR
+TNFa                           | TNFA
+HBA1C                          | HbA1c
+Shh                            | SHH
 heart attack                   | Heart-Attack
 HER2+ tumor                    | HER2-positive tumour
 Ca2+ channel                   | calcium channel

@@ -82,10 +82,11 @@ def _is_other_symbol(mention: str, name: str, case_counts: bool) -> bool:
     """Tell whether symbols differ by case: "mg" and "Mg", "SHH" and "Shh"."""
     if mention == name or usual_reading(mention) == usual_reading(name) != "":  # *AFIB*, "AFib"
         return False
-    if mention.islower():
-        return len(mention) <= _UNIT or (mention in ORDINARY and not name.istitle())
-    is_mixed = not (_is_plain_case(mention) and _is_plain_case(name))
-    return case_counts or is_mixed or not _READS_AS_WORD.fullmatch(mention)
+    small = mention if mention.islower() else name
+    if not small.islower():
+        return case_counts or len(mention) <= _UNIT
+    is_word = small in ORDINARY and not (mention.istitle() or name.istitle())
+    return is_word or len(mention) <= _UNIT or (case_counts and not mention.islower())
 
 
 def last_capital_contrasts(mention: str, name: str) -> Iterator[Contradiction]:
@@ -118,11 +119,6 @@ def _is_plural(short: str, word: str) -> bool:
     """Tell whether a short form is another in the plural, by what both usually stand for."""
     reading = usual_reading(word.upper())
     return reading != "" and usual_reading(short) in (reading, f"{reading}s")
-
-
-def _is_plain_case(word: str) -> bool:
-    """Tell whether a word is in small letters, in capitals, or has a capital in front."""
-    return word.islower() or word.isupper() or word[1:].islower()
 
 
 def sentence_case(text: str) -> str:
