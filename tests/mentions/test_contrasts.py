@@ -148,10 +148,21 @@ karyotype   | XXY male                      | XYY male
 opposite    | normal ECG                    | Abnormal ECG
 case        | MG                            | Mg
 case        | can                           | CAN
+prefix      | eclampsia                     | Pre-eclampsia
+prefix      | seizure                       | pseudo-seizure
+prefix      | anal abscess                  | peri-anal abscess
+prefix      | adjuvant therapy              | Neo-adjuvant therapy
+prefix      | aortic node                   | Para-aortic node
+prefix      | menopausal osteoporosis       | Post-menopausal osteoporosis
+prefix      | traumatic seizure             | post-traumatic seizure
+prefix      | natal care                    | pre-natal care
 """
 
 AGREEMENTS = """
 Her2                           | HER2
+post-operative pain            | postoperative pain
+para-aortic node               | paraaortic node
+sub-acute pain                 | subacute pain
 mTOR                           | MTOR
 TNFa                           | TNFA
 HBA1C                          | HbA1c

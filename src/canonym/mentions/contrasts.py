@@ -56,6 +56,7 @@ _ROMAN = {"i": "1", "v": "5", "x": "10"}
 _DESIGNATOR = regex(r"\d+[a-z]?|[a-z]|[a-z]\d+|\d+[a-z]\d+")
 _ROMAN_NUMBERS = ("II", "III", "IV", "VI", "VII", "VIII", "IX", "XI")
 # Prefixes that may be written apart: "post partum" is no *antepartum*.
+_PREFIXES = frozenset(prefix for prefix in PRIVATIVE if len(prefix) > 2) - NEGATIONS - {"non"}
 _APART = frozenset(
     {"ante", "anti", "hyper", "hypo", "intra", "macro", "micro", "post", "pre", "sub"}
 )
@@ -165,7 +166,7 @@ def against(mention: str, name: str, *, label: str = "", case_counts: bool = Fal
     )
     is_inflected = False
     words, others = form.split(), other.split()
-    words, others = _glued(words, others), _glued(others, words)
+    words, others = _glued(words, others, mention), _glued(others, words, name)
     left = [sign for sign in left if sign not in words]  # those in words come with the words
     missing = [sign for sign in missing if sign not in others]
     if form == other or form.replace(" ", "") == other.replace(" ", ""):
@@ -197,12 +198,18 @@ def against(mention: str, name: str, *, label: str = "", case_counts: bool = Fal
     return Against(tuple(left), tuple(missing), tuple(dict.fromkeys(contradictions)), relation)
 
 
-def _glued(words: list[str], others: Sequence[str]) -> list[str]:
-    """Return words as the other side writes them: *non toxic* as "Nontoxic goiter" does."""
+def _glued(words: list[str], others: Sequence[str], text: str) -> list[str]:
+    """Return the words of a text as the other side writes them: *non toxic* as "Nontoxic goiter".
+
+    What a hyphen ties to a word that the other side has alone is one with it: "Pre-eclampsia".
+    """
     known = set(others)
+    tied = {first for first in _PREFIXES.intersection(words) if f"{first}-" in text.lower()} - known
 
     def is_one(first: str, second: str) -> bool:
         if first + second in known:
+            return True
+        if first in tied and second in known:
             return True
         return first in _APART and any(word.endswith(second) and word != second for word in known)
 
@@ -409,7 +416,7 @@ def affix_contrast(word: str, other: str) -> str | None:
             return "prefix"
     shorter, longer = sorted((word, other), key=len)
     # The sinuses of the nose are beside it.
-    denied = len(shorter) > _LEAST_REST and longer.endswith(shorter) and longer != "paranasal"
+    denied = len(shorter) >= _LEAST_REST and longer.endswith(shorter) and longer != "paranasal"
     return "prefix" if denied and longer[: -len(shorter)] in PRIVATIVE else None
 
 

@@ -6,7 +6,8 @@ PRIVATIVE = frozenset(
     (
         *("non", "un", "in", "im", "ir", "dis", "an", "a", "anti", "de", "des"),  # a denial
         *("es", "lev", "levo", "dextro", "dex", "ar", "nor", "iso"),  # another molecule
-        *("hemi", "para", "pre", "pseudo", "sub"),  # half of it, beside, before, like or below it
+        *("hemi", "para", "peri", "pre", "neo", "post"),  # half of it, beside, before, after it
+        *("pseudo", "sub"),  # like or below it
     )
 )
 """Prefixes that make another thing of the word behind them."""
