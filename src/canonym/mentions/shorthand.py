@@ -10,22 +10,8 @@ from canonym.regex import regex
 from canonym.rules import current, once_a_book
 
 _SIDES = {"l": "left", "r": "right"}
-_BODY = (
-    "abdomen|abdominal|ankle|arm|axilla|breast|buttock|calf|carotid|cheek|chest|clavicle|ear|elbow|"
-    "eye|eyelid|face|facial|femur|fibula|finger|flank|foot|forearm|groin|hand|heel|hip|humerus|"
-    "inguinal|jaw|kidney|knee|leg|limb|lobe|lower|lung|neck|ovarian|ovary|radius|rib|shoulder|sided|"
-    "testicle|testicular|thigh|thumb|tibia|toe|ulna|upper|wrist"
-)
 # A letter alone is a side beside a part of the body; RT in capitals is a therapy.
-_SIDE = r"(?P<side>[RL]|[RrLl]t)"
-_SIDE_BEFORE = regex(rf"(?<![\w/+&.-]){_SIDE}\.?\s+(?=(?i:{_BODY})\b)")
-_SIDE_BEHIND = regex(rf"\b(?P<part>(?i:{_BODY})(?: [a-z]+)?)(?:\s*,\s*|\s+)\(?{_SIDE}\)?\.?$")
-# "#" is a fracture beside a bone, else a number.
-_FRACTURE = regex(
-    r"(?<![\w#])# ?(?!.{0,99}\bdisease\b)"
-    rf"(?=(?:(?:(?i:left|right|closed|open|distal|proximal|[lr]t?)\.? )*"
-    rf"(?i:{_BODY}|humeral|femoral|tibial|pelvis|rib|ribs|skull|nasal|nose|spine|vertebra|nof)\b))"
-)
+_SIDE = r"(?P<side>[RL]|[RrLl]t|LT|RT(?=\.? (?i:atri|ventric)))"
 _HISTORY = regex(r"^(?P<family>f(?:amily )?)?hx-(?=[a-z])", re.IGNORECASE)
 # Shorthand that is not in the table, such as "t/t" and "o/e".
 _LONE_LETTERS = regex(r"(?<![\w/])[a-z](?:/[a-z])+(?![\w/])")
@@ -50,6 +36,29 @@ class _Table(NamedTuple):
     means: dict[str, str]
     understood: frozenset[str]
     pattern: re.Pattern[str]
+
+
+class _Sides(NamedTuple):
+    """Sides before and behind parts of the body, and a number sign before a bone."""
+
+    before: re.Pattern[str]
+    behind: re.Pattern[str]
+    fracture: re.Pattern[str]
+
+
+@once_a_book
+def _sides() -> _Sides:
+    body = "|".join(rule.form for rule in current().of_kind("part of the body"))
+    return _Sides(
+        re.compile(rf"(?<![\w/+&.-]){_SIDE}\.?\s+(?=(?i:{body})\b)"),
+        re.compile(rf"\b(?P<part>(?i:{body})(?: [a-z]+)?)(?:\s*,\s*|\s+)\(?{_SIDE}\)?\.?$"),
+        # "#" is a fracture beside a bone, else a number.
+        re.compile(
+            r"(?<![\w#])# ?(?!.{0,99}\bdisease\b)"
+            r"(?=(?:(?:(?i:left|right|closed|open|distal|proximal|[lr]t?)\.? )*"
+            rf"(?i:{body}|humeral|femoral|tibial|pelvis|ribs|skull|nasal|nose|spine|nof)\b))"
+        ),
+    )
 
 
 @once_a_book
@@ -86,12 +95,13 @@ def write_out(text: str) -> str:
     text = _DOTTED.sub(lambda match: match[0].replace(".", "").upper(), text)
     if _SLASH.search(text) is not None:
         text = _table().pattern.sub(_written_out, text)
-    text = _FRACTURE.sub("fracture ", text)
+    sides = _sides()
+    text = sides.fracture.sub("fracture ", text)
     text = _HISTORY.sub(
         lambda match: "family history of " if match["family"] else "history of ", text
     )
-    text = _SIDE_BEFORE.sub(lambda match: f"{_SIDES[match['side'][0].lower()]} ", text)
-    return _SIDE_BEHIND.sub(
+    text = sides.before.sub(lambda match: f"{_SIDES[match['side'][0].lower()]} ", text)
+    return sides.behind.sub(
         lambda match: f"{_SIDES[match['side'][0].lower()]} {match['part']}", text
     )
 
