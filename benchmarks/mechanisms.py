@@ -351,7 +351,7 @@ OFF: Mapping[str, Callable[..., Any]] = {
     "same_and_text": lambda text: (text, ""),
     "sum": lambda left, right: left + right,
     "bare": lambda piece: [drug_lines._bare(piece)],
-    "status": lambda text: Status(text),
+    "status": lambda text, *_: Status(text),
     "stated": lambda text, status: (Stated(text, status.flags),),
     "positive": lambda text, _: (Stated(text, ("positive",)),),
     "written": lambda link: link.mention.text,

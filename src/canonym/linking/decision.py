@@ -22,7 +22,7 @@ from canonym.mentions.binomials import GENUS, organism_of
 from canonym.mentions.contrasts import apart_by
 from canonym.mentions.drug_lines import is_same_line
 from canonym.mentions.flags import FLAGS, consistent
-from canonym.mentions.lists import holds_all, is_code, items_of, words_of
+from canonym.mentions.lists import holds_all, is_code, items_of, may_stand_alone, words_of
 from canonym.mentions.measurements import finding_name
 from canonym.mentions.prepare import ABBREVIATION, DRUG_LINE, SHORT_FORM, WORDING, Part, Prepared
 from canonym.mentions.status import (
@@ -54,6 +54,7 @@ Chosen on pairs and triples of mentions of the train and dev parts of two corpor
 seven terminologies that were taken out.
 """
 
+_KNOWN = 0.98  # a sieve knows what scores as much
 _HOLDS = 0.8  # a name that holds others is nearer than this
 _REWORDED = SIEVES[1]  # a name in other words is as near as one in another normal form
 _SIEVE_STEPS: dict[str, tuple[str, ...]] = {IDS: ()}
@@ -212,8 +213,25 @@ def _is_list(whole: Draft, listed: Sequence[Draft], prepared: Prepared, names: N
                 return False
     if not prepared.is_near:
         return True
-    least = min(part.score for part in listed)
-    return among and len({*concepts}) == len(concepts) and least >= NEAR and least > whole.score
+    least, is_pair = min(part.score for part in listed), len(listed) == 2
+    if among and not is_pair and len({*concepts}) == len(concepts) and NEAR <= least > whole.score:
+        return True
+    by_commas = prepared.listing is not None and prepared.listing.has_commas_alone
+    return by_commas and _is_partly_known(whole, listed, names)
+
+
+def _is_partly_known(whole: Draft, listed: Sequence[Draft], names: NamesOfHits) -> bool:
+    """Tell whether a mention lists names and others that nothing is near to: *Anemia, Transfer*.
+
+    What is nearest to the whole has the words of one of them, and none of the others is a detail.
+    """
+    known = [part for part in listed if part.score >= _KNOWN]
+    unknown = [part.string for part in listed if part.score < _KNOWN]
+    if not known or not all(map(may_stand_alone, unknown)):
+        return False
+    shared = words_of(whole.string) & words_of(names.name(whole.hits[0]).text)
+    of_known = (" ".join((part.string, *names.texts(part.hits[0]))) for part in known)
+    return any(shared <= words_of(text) for text in (*unknown, *of_known))
 
 
 def _listing(mention: Mention, prepared: Prepared, parts: tuple[Draft, ...]) -> Draft:

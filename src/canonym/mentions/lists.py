@@ -16,7 +16,9 @@ from typing import NamedTuple
 
 from canonym.mentions.composites import hide_one_things, is_quality, unhide
 from canonym.mentions.english import is_english
+from canonym.mentions.readings import readings_of
 from canonym.mentions.segments import signed_items
+from canonym.mentions.shorthand import parts_of_the_body
 from canonym.regex import GAP, regex
 from canonym.text import UNORDERED, normalise
 from canonym.text.qualifiers import is_finding
@@ -239,6 +241,7 @@ _ADJECTIVE = regex(
     r"[a-z]{2,}(?:al|ic|ous|ive|ary|ed)"
 )
 _HANGING = regex(r"(?i).*\s(?:by|due to|for|from|in|of|to|with|without)")
+_SIDES = frozenset(("left", "right", "bilateral", "sided"))
 _COUNT = regex(r"(?:[A-Za-z]|\d{1,2}[A-Za-z]?|[A-Za-z]\d{1,2}|[IVX]{1,4})$")
 _COUNTED = regex(r"(.*[^\W\d_])\d+[a-z]?")
 
@@ -288,7 +291,12 @@ class Listing:
     @property
     def is_pair(self) -> bool:
         """Whether a comma and nothing else parts two pieces, as it does in an inverted name."""
-        return len(self.pieces) == 2 and self.joints[0] in _COMMAS
+        return len(self.pieces) == 2 and self.has_commas_alone
+
+    @property
+    def has_commas_alone(self) -> bool:
+        """Whether commas and nothing else part the pieces."""
+        return all(joint in _COMMAS for joint in self.joints)
 
     @property
     def is_inverted(self) -> bool:
@@ -312,7 +320,7 @@ class Listing:
         names = ends or self._shared(self._shared_starts, known)
         if names is not None:
             return Cut(names)
-        near = None if self.is_pair else self._cover(known, _may_be_a_name)
+        near = self._cover(known, _may_be_a_name)
         return Cut(near, is_near=True) if near is not None and any(map(known, near)) else None
 
     def _forms(self, first: int, last: int) -> tuple[str, ...]:
@@ -355,8 +363,7 @@ class Listing:
             return True
         if all(map(is_code, names)):
             return not any("/" in joint for joint in self.joints)
-        by_comma = all(joint in _COMMAS for joint in self.joints)
-        return any(known) and (not by_comma or not known[0] or sum(known) > 1)
+        return any(known) and (not self.has_commas_alone or not known[0] or sum(known) > 1)
 
     def _shared(self, ways: Sequence[Sequence[str]], is_name: IsName) -> tuple[str, ...] | None:
         """Return the first way to share words in which all are names, and one shares them."""
@@ -431,6 +438,20 @@ def listing_of(text: str) -> Listing | None:
 def may_hold_joints(text: str) -> bool:
     """Tell whether a text has a sign or word that may stand between names."""
     return _MAY_LIST.search(text) is not None
+
+
+def may_stand_alone(text: str) -> bool:
+    """Tell whether an unknown piece may be an item, and no detail of the one before it.
+
+    >>> [may_stand_alone(text) for text in ("right leg numbness", "SI", "mature left", "left eye")]
+    [True, True, False, False]
+    """
+    last = text.split()[-1].lower()
+    if is_code(text):
+        return any(map(is_finding, readings_of(text)))  # SI, and not CNS
+    if "-" in text or last in _SIDES or last in parts_of_the_body():
+        return False
+    return not (last[-1].isdigit() or _qualifies(last) or _HANGING.fullmatch(text))
 
 
 def words_of(text: str) -> frozenset[str]:

@@ -47,8 +47,14 @@ class _Sides(NamedTuple):
 
 
 @once_a_book
+def parts_of_the_body() -> frozenset[str]:
+    """Return words for parts of the body, beside which a letter may be a side."""
+    return frozenset(rule.form for rule in current().of_kind("part of the body"))
+
+
+@once_a_book
 def _sides() -> _Sides:
-    body = "|".join(rule.form for rule in current().of_kind("part of the body"))
+    body = "|".join(sorted(parts_of_the_body(), reverse=True))
     return _Sides(
         re.compile(rf"(?<![\w/+&.-]){_SIDE}\.?\s+(?=(?i:{body})\b)"),
         re.compile(rf"\b(?P<part>(?i:{body})(?: [a-z]+)?)(?:\s*,\s*|\s+)\(?{_SIDE}\)?\.?$"),
