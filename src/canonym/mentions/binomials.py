@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,6 +17,7 @@ import numpy as np
 
 from canonym.mentions.spelling import Speller, SpellerWriter
 from canonym.regex import GAP, regex
+from canonym.rules import current, once_a_book
 from canonym.text import PLAIN, normalise, normalise_all
 from canonym.types import Step
 
@@ -59,55 +60,6 @@ _NUMBERED = (
 )
 _NO_LETTERS = frozenset(_NUMBERED.split())
 
-# Organisms that papers and notes name most, with those genera that they were called before.
-_WELL_KNOWN = """
-Acinetobacter baumannii|Actinomyces israelii|Aedes aegypti|Aeromonas hydrophila
-Aggregatibacter actinomycetemcomitans|Ancylostoma duodenale|Arabidopsis thaliana
-Ascaris lumbricoides|Aspergillus flavus|Aspergillus fumigatus|Aspergillus niger|Babesia microti
-Bacillus anthracis|Bacillus cereus|Bacillus subtilis|Bacteroides fragilis|Bartonella henselae
-Bartonella quintana|Blastomyces dermatitidis|Bordetella pertussis|Borrelia burgdorferi
-Borreliella burgdorferi|Brucella abortus|Brucella melitensis|Burkholderia cepacia
-Burkholderia mallei|Burkholderia pseudomallei|Caenorhabditis elegans|Campylobacter fetus
-Campylobacter jejuni|Candida albicans|Candida auris|Candida glabrata|Candida krusei
-Candida parapsilosis|Candida tropicalis|Chlamydia pneumoniae|Chlamydia psittaci
-Chlamydia trachomatis|Chlamydophila pneumoniae|Clostridioides difficile|Clostridium difficile
-Clostridium botulinum|Clostridium perfringens|Clostridium tetani|Coccidioides immitis
-Corynebacterium diphtheriae|Coxiella burnetii|Cryptococcus gattii|Cryptococcus neoformans
-Cryptosporidium parvum|Cutibacterium acnes|Propionibacterium acnes|Danio rerio
-Drosophila melanogaster|Echinococcus granulosus|Echinococcus multilocularis|Ehrlichia chaffeensis
-Eikenella corrodens|Entamoeba histolytica|Enterobacter aerogenes|Enterobacter cloacae
-Enterobius vermicularis|Enterococcus faecalis|Enterococcus faecium|Escherichia coli
-Fasciola hepatica|Francisella tularensis|Fusobacterium necrophorum|Fusobacterium nucleatum
-Gardnerella vaginalis|Giardia intestinalis|Giardia lamblia|Haemophilus ducreyi
-Haemophilus influenzae|Helicobacter pylori|Histoplasma capsulatum|Homo sapiens|Klebsiella oxytoca
-Klebsiella pneumoniae|Legionella pneumophila|Leishmania braziliensis|Leishmania donovani
-Leishmania infantum|Leishmania major|Leptospira interrogans|Listeria monocytogenes|Loa loa
-Macaca mulatta|Malassezia furfur|Moraxella catarrhalis|Morganella morganii|Mus musculus
-Mycobacterium abscessus|Mycobacterium avium|Mycobacterium bovis|Mycobacterium kansasii
-Mycobacterium leprae|Mycobacterium marinum|Mycobacterium tuberculosis|Mycobacterium ulcerans
-Mycoplasma genitalium|Mycoplasma hominis|Mycoplasma pneumoniae|Naegleria fowleri|Necator americanus
-Neisseria gonorrhoeae|Neisseria meningitidis|Onchocerca volvulus|Oryza sativa|Pasteurella multocida
-Plasmodium falciparum|Plasmodium knowlesi|Plasmodium malariae|Plasmodium ovale|Plasmodium vivax
-Pneumocystis carinii|Pneumocystis jirovecii|Porphyromonas gingivalis|Prevotella intermedia
-Proteus mirabilis|Proteus vulgaris|Pseudomonas aeruginosa|Rattus norvegicus|Rickettsia prowazekii
-Rickettsia rickettsii|Saccharomyces cerevisiae|Salmonella enterica|Salmonella typhi
-Salmonella typhimurium|Sarcoptes scabiei|Schistosoma haematobium|Schistosoma japonicum
-Schistosoma mansoni|Schizosaccharomyces pombe|Serratia marcescens|Shigella dysenteriae
-Shigella flexneri|Shigella sonnei|Sporothrix schenckii|Staphylococcus aureus
-Staphylococcus epidermidis|Staphylococcus saprophyticus|Stenotrophomonas maltophilia
-Streptococcus agalactiae|Streptococcus mutans|Streptococcus pneumoniae|Streptococcus pyogenes
-Strongyloides stercoralis|Taenia saginata|Taenia solium|Toxocara canis|Toxoplasma gondii
-Treponema pallidum|Trichinella spiralis|Trichomonas vaginalis|Trichophyton rubrum
-Trichuris trichiura|Tropheryma whipplei|Trypanosoma brucei|Trypanosoma cruzi
-Ureaplasma urealyticum|Vibrio cholerae|Vibrio parahaemolyticus|Vibrio vulnificus
-Wuchereria bancrofti|Xenopus laevis|Yersinia enterocolitica|Yersinia pestis|Zea mays
-"""
-_USUAL: dict[str, list[str]] = {}
-for _name in _WELL_KNOWN.lower().replace("\n", "|").strip("|").split("|"):
-    _USUAL.setdefault(_name.split()[1], []).append(_name.split()[0])
-
-_WELL_KNOWN_GENERA = {genus for genera in _USUAL.values() for genus in genera}
-
 _MOST_GENERA = 6
 _LEAST_CLIPPED = 4
 # After a full stop or a single letter any word may be an epithet, or the beginning of one.
@@ -122,6 +74,21 @@ _LISTED = regex(r"(?:[A-Z]|[A-Z][a-z]{1,8})\. ?[a-z]{3,}")
 _BETWEEN = regex(rf"{GAP}(?:[,;/+&]|\band\b|\bor\b)(?:\s*\b(?:and|or)\b)?\s*")
 _KEPT = 1 << 17
 _LONGEST = 200
+
+
+@once_a_book
+def _usual() -> Mapping[str, Sequence[str]]:
+    """Return the genera of well-known organisms by their epithets, in small letters."""
+    usual: dict[str, list[str]] = {}
+    for rule in current().of_kind("organism"):
+        genus, epithet = rule.form.lower().split()
+        usual.setdefault(epithet, []).append(genus)
+    return usual
+
+
+@once_a_book
+def _well_known_genera() -> frozenset[str]:
+    return frozenset(genus for genera in _usual().values() for genus in genera)
 
 
 # --- binomials of a terminology -------------------------------------------------------------------
@@ -198,11 +165,11 @@ class _Kinds(dict[str, int]):
     """Tells whether a word may be a genus, an epithet or both; remembered up to a limit."""
 
     def __missing__(self, word: str) -> int:
-        if word[-1:] in _NO_LAST and word not in _USUAL:
+        if word[-1:] in _NO_LAST and word not in _usual():
             return 0
-        known = word in _WELL_KNOWN_GENERA
+        known = word in _well_known_genera()
         genus = known or (_GENUS.fullmatch(word) and not _NO_GENUS.fullmatch(word))
-        known = word in _USUAL
+        known = word in _usual()
         epithet = known or (_EPITHET.fullmatch(word) and not _NO_EPITHET.fullmatch(word))
         kind = _IS_GENUS * bool(genus) + _IS_EPITHET * bool(epithet)
         if len(self) < _KEPT:
@@ -298,7 +265,7 @@ def short_name(text: str, binomials: Binomials | None = None) -> str:
         genus, epithet = match[1].lower(), match[2]
         if not (_kinds[genus] & _IS_GENUS and _kinds[epithet] & _IS_EPITHET):
             return match[0]
-        others = [other for other in _USUAL.get(epithet, ()) if other[0] == genus[0]]
+        others = [other for other in _usual().get(epithet, ()) if other[0] == genus[0]]
         if binomials is not None:
             others = others or binomials.genera(epithet, genus[0])
         return match[0] if others and genus not in others else f"{match[1][0]}. {epithet}"
@@ -324,7 +291,7 @@ def organism_of(text: str, steps: Sequence[Step]) -> Organism | None:
     match = _ORGANISM.fullmatch(text) if text[1:2] == "." else None
     if match is None or not _kinds[match[1]] & _IS_EPITHET:
         return None
-    is_clear = match[1] in _USUAL or len(match[1]) > _LEAST_CLIPPED
+    is_clear = match[1] in _usual() or len(match[1]) > _LEAST_CLIPPED
     return Organism(text[0].lower(), match[1], ()) if is_clear else None
 
 
@@ -373,7 +340,7 @@ def _is_short_genus(match: re.Match[str]) -> bool:
         return True
     if initial in "aA":  # "a major problem"
         epithet = match["epithet"].lower()
-        return any(genus[0] == "a" for genus in _USUAL.get(epithet, ()))
+        return any(genus[0] == "a" for genus in _usual().get(epithet, ()))
     before = match.string[: match.start()].rstrip().rpartition(" ")[2].lower()
     return before not in _NO_LETTERS and (initial.isupper() or not before)
 
@@ -385,7 +352,7 @@ def _genera(genus: str, epithet: str, binomials: Binomials | None) -> list[str]:
     for form in (epithet, f"{epithet}e") if epithet.endswith("a") else (epithet,):
         if _kinds[form] & _IS_EPITHET:
             genera = [
-                candidate for candidate in _USUAL.get(form, ()) if candidate.startswith(genus)
+                candidate for candidate in _usual().get(form, ()) if candidate.startswith(genus)
             ]
             genera += binomials.genera(form, genus) if binomials is not None else []
             names += [f"{candidate} {form}" for candidate in genera]
@@ -397,9 +364,9 @@ def _clipped(genus: str, epithet: str) -> list[str]:
     """Return the well-known organism whose epithet is cut short, as in "C. diff"."""
     if len(epithet) < _LEAST_CLIPPED:
         return []
-    forms = [form for form in _USUAL if form.startswith(epithet) and form != epithet]
+    forms = [form for form in _usual() if form.startswith(epithet) and form != epithet]
     names = {
-        form: [candidate for candidate in _USUAL[form] if candidate.startswith(genus)]
+        form: [candidate for candidate in _usual()[form] if candidate.startswith(genus)]
         for form in forms
     }
     named = [f"{candidate} {form}" for form, genera in names.items() for candidate in genera]

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from canonym.errors import InvalidInput
+from canonym.mentions.binomials import genus_steps
 from canonym.mentions.clinical import LISTS, TEXTS, usual_reading
 from canonym.mentions.contrasts import apart_by
 from canonym.mentions.flags import FLAGS, with_flags
@@ -88,6 +89,7 @@ _EFFECTS: Mapping[str, Callable[[Rule, str], bool]] = {
     "one of several": lambda rule, text: clinical_readings(text).get(rule.form) == rule.means,
     "no usual reading": lambda _, text: not has_usual(text),
     "result": lambda _, text: bool(usual_reading(text)),
+    "organism": lambda rule, text: rule.form in (step.after for step in genus_steps(text)),
     "part of the body": lambda _, text: write_out(text).startswith("right "),
     "shorthand": lambda rule, text: rule.means in write_out(text),
     **dict.fromkeys(("in blood", "measured", "in urine", "inflamed"), _finds),

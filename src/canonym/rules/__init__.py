@@ -85,7 +85,7 @@ KINDS: Mapping[str, frozenset[str]] = {
     **dict.fromkeys(("reading", "one of several", "no usual reading", "result"), frozenset()),
     **dict.fromkeys(("in blood", "measured", "in urine", "inflamed"), frozenset()),
     **dict.fromkeys(("ordinary word", "qualifying word", "species", "shorthand"), frozenset()),
-    **dict.fromkeys(("part of the body",), frozenset()),
+    **dict.fromkeys(("part of the body", "organism"), frozenset()),
     **dict.fromkeys(("opposite", "species of a name", "prefix"), frozenset()),
 }
 """What rules of each kind may mean, any text where there is nothing."""
