@@ -46,9 +46,10 @@ class Rule(NamedTuple):
     `flags` are of `FLAGS`. `before` is how far a cue reaches that stands before a mention, `after`
     the same of one behind it: ``"sentence"``, ``"clause"`` (to a comma or "with"), ``"next"`` (a
     few words), ``"last"`` (it has to end its clause), ``"predicate"`` (the same, or to go on with a
-    small word: "negative today", not "negative pressure"), or ``""`` where it does not stand so. A
-    turn with ``"comma"`` counts behind one. `in_lists` are the sides on which the cue counts in a
-    list; `ends` are the flags that it stops.
+    small word: "negative today", not "negative pressure"), ``"head"`` (at once behind the mention,
+    whose head it is: "flu vaccine"), or ``""`` where it does not stand so. A turn with ``"comma"``
+    counts behind one. `in_lists` are the sides on which the cue counts in a list; `ends` are the
+    flags that it stops.
     """
 
     flags: tuple[str, ...] = ()

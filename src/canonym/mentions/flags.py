@@ -216,6 +216,8 @@ class _Sentence(NamedTuple):
                 return False
         if cue.rule.after == "last" and not behind:
             return False
+        if cue.rule.after == "head":
+            return between.isspace()
         if cue.rule.after == "next":  # in brackets or behind a dash
             return _BESIDE.fullmatch(between) is not None and not between.isspace()
         if _COMMA.search(between) is None or _BESIDE.match(between):

@@ -91,7 +91,7 @@ KINDS: Mapping[str, frozenset[str]] = {
 """What rules of each kind may mean, any text where there is nothing."""
 
 
-_REACHES = ("sentence", "clause", "next", "last", "predicate")
+_REACHES = ("sentence", "clause", "next", "last", "predicate", "head")
 PLACES: Mapping[str, Sequence[str]] = {
     "before": _REACHES,
     "after": _REACHES,
