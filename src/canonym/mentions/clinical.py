@@ -96,9 +96,13 @@ def text_readings() -> Mapping[str, str]:
 
 
 @once_a_book
-def _within() -> Mapping[str, Rule]:
-    rules = [rule for rule in current().of_kind("reading") if rule.where == BESIDE_WORDS]
-    return {form: rule for rule in reversed(rules) for form, _ in _forms_of(rule)}
+def _within() -> Mapping[str, Sequence[Rule]]:
+    """Return the readings of every form beside others, the first of them last."""
+    within: dict[str, list[Rule]] = {}
+    for rule in reversed(current().of_kind("reading")):
+        for form, _ in _forms_of(rule) if rule.where == BESIDE_WORDS else ():
+            within.setdefault(form, []).append(rule)
+    return within
 
 
 @once_a_book
@@ -129,8 +133,8 @@ def usual_reading(text: str) -> str:
         readings.update(
             (word, rule.means)
             for word in words
-            if (rule := _within().get(word))
-            and (not rule.beside or any(begins(others, stem) for stem in rule.beside))
+            for rule in _within().get(word, ())
+            if not rule.beside or any(begins(others, stem) for stem in rule.beside)
         )
         tests = _readings().get(BESIDE_A_RESULT, {})
         beside = itertools.chain.from_iterable(_tested().findall(text))
