@@ -41,9 +41,7 @@ text.short_forms.own_short_form     text
 text.short_forms.spelt_by           none
 text.short_forms.is_short_form      false
 text.qualifiers.qualified           none
-text.qualifiers.reworded            tuple
 text.qualifiers.without_details     tuple
-text.qualifiers.as_cancer           tuple
 text.qualifiers.without_lead_in     same
 text.qualifiers.without_brackets    same
 text.qualifiers.bare_name           none
@@ -61,11 +59,8 @@ text.qualifiers._LEAD_IN            pattern   what a note says before a name: *p
 text.qualifiers._ELSEWHERE          pattern   *in diseases classified elsewhere*
 text.qualifiers._NOT_ELSEWHERE      pattern   *not elsewhere classified*
 text.qualifiers._NO_MENTION         pattern   *without mention of* something, taken off
-text.qualifiers._NOTED_HAVING       pattern   *without mention of* something, reworded
 text.qualifiers._DETAIL             pattern   how bad and where, in front
 text.qualifiers._DETAIL_BEHIND      pattern   how bad, where and when, behind
-text.qualifiers._STAGE_0            pattern   a cancer of stage 0 is one in situ
-text.qualifiers._SPREAD_TO          pattern   *metastases to the liver* are a liver metastasis
 mentions.abbreviations.find_abbreviations       dict
 mentions.abbreviations.without_own_short_forms  same_and_text
 mentions.abbreviations.stands_for_itself        false
@@ -195,8 +190,6 @@ mentions.near_words.NearWords.sounding_like  list
 mentions.ordinary.is_ordinary            false
 mentions.ordinary.qualifying_forms       tuple
 mentions.phrasings.phrasings             tuple
-mentions.phrasings._of_pattern           list
-mentions.phrasings._with_others          list
 mentions.prepare._greek                  none
 mentions.prepare._other_forms            tuple
 mentions.prepare._SYMBOL                 pattern   *TLR-9* may be written TLR9

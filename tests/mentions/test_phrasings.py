@@ -47,6 +47,34 @@ def test_the_other_way_and_another_measure_are_not_certain(linker: Linker, menti
 
 
 @pytest.mark.parametrize(
+    ("text", "forms"),
+    [
+        (
+            "Anemia NEC",
+            ("other specified Anemia", "other Anemia", "Anemia not elsewhere classified"),
+        ),
+        ("gout without mention of tophus", ("gout without tophus",)),
+        ("Leukemia, without mention of having recurred", ("Leukemia not having recurred",)),
+        (
+            "Ulcer in other specified diseases classified elsewhere",
+            (
+                "Ulcer in other diseases classified elsewhere",
+                "Ulcer in diseases classified elsewhere",
+            ),
+        ),
+        ("asthma", ()),
+        ("factor NEC", ()),  # no class
+    ],
+)
+def test_a_classification_may_have_the_same_in_other_words(
+    text: str, forms: tuple[str, ...]
+) -> None:
+    said = [step.after for step in phrasings(text)]
+    assert [form for form in said if form in forms] == [*forms]
+    assert bool(said) is bool(forms)
+
+
+@pytest.mark.parametrize(
     "text", ["", "big", "heart attack", "failure of development", "little finger", "big toes"]
 )
 def test_other_texts_have_none(text: str) -> None:

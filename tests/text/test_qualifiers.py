@@ -13,7 +13,6 @@ from canonym.text.qualifiers import (
     is_rest,
     is_unspecified,
     qualified,
-    reworded,
 )
 
 SAME = [
@@ -279,32 +278,6 @@ def test_how_long_and_how_much_is_no_part_of_a_name(mention: str, rest: str) -> 
 )
 def test_numbers_of_names_stay(mention: str) -> None:
     assert qualified(mention) is None
-
-
-@pytest.mark.parametrize(
-    ("text", "forms"),
-    [
-        (
-            "Anemia NEC",
-            ("other specified Anemia", "other Anemia", "Anemia, not elsewhere classified"),
-        ),
-        ("gout without mention of tophus", ("gout without tophus",)),
-        ("Leukemia, without mention of having recurred", ("Leukemia, not having recurred",)),
-        (
-            "Ulcer in other specified diseases classified elsewhere",
-            (
-                "Ulcer in other diseases classified elsewhere",
-                "Ulcer in diseases classified elsewhere",
-            ),
-        ),
-        ("asthma", ()),
-        ("factor NEC", ()),  # no class
-    ],
-)
-def test_a_classification_may_have_the_same_in_other_words(
-    text: str, forms: tuple[str, ...]
-) -> None:
-    assert reworded(text) == forms
 
 
 def test_the_rest_of_a_class_is_told_from_what_is_unspecified() -> None:

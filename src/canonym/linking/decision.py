@@ -24,7 +24,8 @@ from canonym.mentions.drug_lines import is_same_line
 from canonym.mentions.flags import FLAGS, consistent
 from canonym.mentions.lists import holds_all, is_code, items_of, may_stand_alone, words_of
 from canonym.mentions.measurements import finding_name
-from canonym.mentions.prepare import ABBREVIATION, DRUG_LINE, SHORT_FORM, WORDING, Part, Prepared
+from canonym.mentions.phrasings import WORDING
+from canonym.mentions.prepare import ABBREVIATION, DRUG_LINE, SHORT_FORM, Part, Prepared
 from canonym.mentions.status import (
     Stated,
     said_by,

@@ -119,10 +119,17 @@ _LONGEST = 300
 _MOST_PARTS = 12
 _MOST_WORDS = 5
 
+_METASTASES = r"(?:metastas[ei]s|mets)"
+_PRIMARY = (
+    r"(?:[^,;]*\b)?(?:cancer|ca|carcinoma|melanoma|sarcoma|hcc|rcc|nsclc|sclc)"
+    r"|(?:cancer|ca|carcinoma) [^,;]+?"
+)
+_PLACE = r"(?:the )?(?!distant|multiple|\w+spread)(?P<{}>(?:[^,;]+(?:, [^,;]+)*,? and )?[^,;]+)"
 _SPREAD = regex(
-    r"(?P<primary>.*(?:cancer|carcinoma|melanoma|sarcoma)),? "
-    r"(?:metastatic|spread|with (?:metastas[ei]s|mets)) to (?:the )?"
-    r"(?P<site>(?:[^,;]+(?:, [^,;]+)*,? and )?[^,;]+)",
+    rf"(?P<primary>{_PRIMARY}),? (?:"
+    rf"(?P<how>(?:now |with |w/? ?)?(?:metastatic|spread|{_METASTASES}) )?to {_PLACE.format('to')}"
+    rf"|(?:and|with|w/?) (?:known )?{_PLACE.format('with')} {_METASTASES})"
+    rf"|{_PLACE.format('of')} {_METASTASES} (?:from|due to|secondary to) (?P<from>{_PRIMARY})",
     re.IGNORECASE,
 )
 _SITES_JOINT = regex(rf"{GAP}(?:,\s*and|,|/|&|\band)\s+(?:the )?|/", re.IGNORECASE)
@@ -173,9 +180,10 @@ def split_composite(text: str) -> tuple[str, ...]:
     >>> split_composite("head and neck cancer")
     ('head and neck cancer',)
     """
-    if len(text) <= _LONGEST and (spread := _SPREAD.fullmatch(text)):
-        sites = _SITES_JOINT.split(spread["site"])
-        return spread["primary"], *(f"{site} metastasis" for site in sites)
+    spread = _SPREAD.fullmatch(text) if len(text) <= _LONGEST else None
+    if spread and (spread["how"] or not spread["to"] or text.lower().startswith("metastatic ")):
+        sites = _SITES_JOINT.split(spread["to"] or spread["with"] or spread["of"])
+        return spread["primary"] or spread["from"], *(f"{site} metastasis" for site in sites)
     if len(text) > _LONGEST or _COORDINATED.search(text) is None:
         return (text,)
     phrase = _hide(_ESTABLISHED, " ".join(text.split()))

@@ -14,6 +14,7 @@ from canonym.mentions.contrasts import apart_by
 from canonym.mentions.flags import FLAGS, with_flags
 from canonym.mentions.measurements import finding_name
 from canonym.mentions.ordinary import is_ordinary, qualifying_forms
+from canonym.mentions.phrasings import rephrased
 from canonym.mentions.readings import clinical_readings, has_usual
 from canonym.mentions.shorthand import write_out
 from canonym.mentions.species import species_in
@@ -92,6 +93,7 @@ _EFFECTS: Mapping[str, Callable[[Rule, str], bool]] = {
     "organism": lambda rule, text: rule.form in (step.after for step in genus_steps(text)),
     "part of the body": lambda _, text: write_out(text).startswith("right "),
     "shorthand": lambda rule, text: rule.means in write_out(text),
+    "wording": lambda rule, text: any(rule == one for one, _ in rephrased(text)),
     **dict.fromkeys(("in blood", "measured", "in urine", "inflamed"), _finds),
     **dict.fromkeys(("opposite", "species of a name", "prefix"), _excludes),
 }

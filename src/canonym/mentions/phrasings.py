@@ -1,80 +1,186 @@
-"""Other phrasings of a finding: *decreased width of face* is a narrow face.
+"""What a phrase may be called in other words: *decreased width of face* is a narrow face.
 
-Names of phenotypes follow a pattern, and the next edition of a terminology has another one. What is
-made here counts only where it is, as a whole, a name.
+These are the rules of the kind "wording" of the book (`canonym.rules`). The form of one is a phrase
+with choices in round brackets, read as a whole text, where `X`, `Y` and `Z` stand for any words and
+*-itis* for any word that ends so. What it means has these letters again, choices that are all made,
+and ``\\1`` for what stood in the first brackets. Commas and *the* are passed over.
+
+With `DETAIL` a wording says less, as a text does without its details. With `LESS` the first says
+all and each after it less. What is made here counts only where it is, as a whole, a name.
 """
 
 from __future__ import annotations
 
-import itertools
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
 
-from canonym.mentions.dimensions import DIMENSIONS, HIGH, LOW
+from canonym.errors import InvalidInput
 from canonym.regex import regex
+from canonym.rules import Rule, current, once_a_book
+from canonym.text.qualifiers import BROADER
+from canonym.types import Step
 
-_SAME = (
-    *(("big", "large", "enlarged"), ("wide", "broad"), ("little", "small")),
-    *(
-        ("disease", "disorder"),
-        ("diseases", "disorders"),
-        ("missing", "absent"),
-        ("agenesis", "aplasia", "absence"),
-        ("abnormality", "anomaly"),
-    ),
-    *(("increased", "elevated", "raised", "high"), ("decreased", "reduced", "low", "diminished")),
-)
-_OTHERS = {word: tuple(w for w in group if w != word) for group in _SAME for word in group}
-_HIGHER, _LOWER = _SAME[-2:]
-# There the word is part of a name: a little finger need not be small.
-_NAMED_SO = regex(
-    r"\b(?:big|great|little) (?:finger|toe)s?\b|\blarge (?:b cell|bowel|cell|intestin|vessel)"
-)
-_FLUIDS = ("", "serum ", "plasma ", "blood ", "circulating ")
-_AMOUNTS = ("", " level", " concentration")
+WORDING = "wording"
+"""Name of the kind of rule, and of the step to a phrase that says the same in other words."""
 
-_DIMENSION = regex(rf"(\w+) ({'|'.join(DIMENSIONS)}) of (.+)")
-_UNDEVELOPED = regex(r"failure of development of (?:a |an |one )?(.+)")
-_MEASURED = regex(
-    r"\w+ (?:(?:blood|circulating|plasma|serum) )?(.+?) (?:concentration|level)s?"
-    r"(?: in (?:blood|plasma|serum))?"
-)
+LESS, DETAIL = "broader", "detail"
+"""Where the wordings of a rule say less than the text."""
+
+_Phrase = list["str | list[_Phrase]"]  # words, and the phrases between which one may choose
+
+_TOKEN = regex(r"[()|]|[^\s()|]+")
+_SLOT = regex("[XYZ]")
+_BRACKET = regex(r"[()\[\]]")
+_PLACE = regex(r"\\(\d)|\b([XYZ])\b")
+_ANY = r"(?:\S+ ){1,9}?"  # the words of a slot; no pattern may take the square of a text
+_LONGEST = 200  # letters; longer texts are descriptions
 
 
-def phrasings(text: str) -> tuple[str, ...]:
-    """Return what a finding may be called instead, the likelier first; mostly nothing.
+class _Wording(NamedTuple):
+    """A rule with its form as an expression, and what it means in all ways."""
 
-    >>> phrasings("Decreased width of the face"), phrasings("Big sella turcica")
-    (('narrow face', 'narrowed face'), ('large sella turcica', 'enlarged sella turcica'))
-    >>> phrasings("Failure of development of the eyelid")[:2]
-    ('absent eyelid', 'missing eyelid')
-    >>> phrasings("high creatinine levels")[:2], phrasings("heart attack")
-    (('increased creatinine', 'increased serum creatinine'), ())
+    rule: Rule
+    expression: re.Pattern[str]
+    means: list[str]
+
+
+def phrasings(text: str) -> tuple[Step, ...]:
+    """Return the steps to what a text may be called instead, the likelier first; mostly none.
+
+    >>> [step.after for step in phrasings("Decreased width of the face")]
+    ['narrow face', 'narrowed face']
+    >>> [step.after for step in phrasings("Failure of development of the eyelid")][:2]
+    ['absent eyelid', 'missing eyelid']
+    >>> phrasings("heart attack")
+    ()
     """
-    words = text.lower().replace(" the ", " ").replace(",", "").split()
-    if len(words) < 2:
-        return ()
-    return tuple(dict.fromkeys(_of_pattern(" ".join(words), words[0]) or _with_others(words)))
+    steps = {text.lower(): Step(WORDING, text, text)}
+    for rule, said in rephrased(text):
+        name, before = (BROADER if rule.where == DETAIL else WORDING), text
+        for other in said:
+            steps.setdefault(other.lower(), Step(name, before, other))
+            if rule.where == LESS:
+                name, before = BROADER, said[0]
+    return tuple(steps.values())[1:]
 
 
-def _of_pattern(plain: str, first: str) -> list[str]:
-    """Return the phrasings of a text that follows a pattern."""
-    is_low, is_high = first in LOW, first in HIGH
-    if (is_low or is_high) and (match := _DIMENSION.fullmatch(plain)):
-        return [f"{adjective} {match[3]}" for adjective in DIMENSIONS[match[2]][is_high]]
-    if first == "failure" and (match := _UNDEVELOPED.fullmatch(plain)):
-        return [f"{how} {match[1]}" for how in ("absent", "missing", "agenesis of", "aplasia of")]
-    if (is_low or is_high or first == "abnormal") and (match := _MEASURED.fullmatch(plain)):
-        levels = _LOWER if is_low else _HIGHER if is_high else (first,)
-        ways = itertools.product(levels, _AMOUNTS, _FLUIDS)
-        return [f"{level} {fluid}{match[1]}{amount}" for level, amount, fluid in ways]
-    return []
+def rephrased(text: str) -> Iterator[tuple[Rule, list[str]]]:
+    """Yield the rules that have other words for a text, each with these."""
+    if len(text) > _LONGEST:
+        return
+    words = [word for word in map(_bare, text.split()) if word and word.lower() != "the"]
+    lower, table = {word.lower() for word in words}, _table()
+    places = sorted({place for word in lower & table.keys() for place in table[word]})
+    if not places or len(words) < 2:
+        return
+    plain = " ".join(words).lower()
+    for wording in (_wordings()[place] for place in places):
+        match = wording.expression.fullmatch("".join(f"{word} " for word in words))
+        if match is None or not lower.isdisjoint(wording.rule.unless.split()):
+            continue
+        said = dict.fromkeys(_filled(form, match) for form in wording.means)
+        if any(other.lower() != plain for other in said):
+            yield wording.rule, [*said]
 
 
-def _with_others(words: list[str]) -> list[str]:
-    """Return a text with another word for one of its words, in all ways."""
-    if _NAMED_SO.search(" ".join(words)):
-        return []
+def _bare(word: str) -> str:
+    """Return a word without the comma behind it and the brackets around it."""
+    inner = word.strip("()[],")
+    return word.rstrip(",") if _BRACKET.search(inner) else inner
+
+
+@once_a_book
+def _wordings() -> list[_Wording]:
     return [
-        " ".join((*words[:place], other, *words[place + 1 :]))
-        for place, word in enumerate(words)
-        for other in _OTHERS.get(word, ())
+        _Wording(rule, regex(_expression(rule), re.IGNORECASE), [*_ways([[*_parsed(rule.means)]])])
+        for rule in current().of_kind(WORDING)
     ]
+
+
+@once_a_book
+def _table() -> dict[str, list[int]]:
+    """Return which rules may speak of a text that has a word, by their places."""
+    table: dict[str, list[int]] = {}
+    for place, (rule, *_) in enumerate(_wordings()):
+        for word in _triggers(_parsed(rule.form)[0]) or _refused(rule.form):
+            table.setdefault(word.lower(), []).append(place)
+    return table
+
+
+def _refused(form: str) -> set[str]:
+    raise InvalidInput(f"{form!r} is not a phrase that has a word of its own, and whole brackets")
+
+
+def _parsed(form: str) -> list[_Phrase]:
+    """Return the phrases of a form, between bars."""
+    phrases: list[_Phrase] = [[]]
+    open_ = [phrases]
+    for token in _TOKEN.findall(form):
+        if token == "(":
+            choices: list[_Phrase] = [[]]
+            open_[-1][-1].append(choices)
+            open_.append(choices)
+        elif token == ")":
+            open_.pop()
+        elif token == "|":
+            open_[-1].append([])
+        else:
+            open_[-1][-1].append(token)
+        if not open_:
+            break
+    return phrases if open_ == [phrases] else [[*_refused(form)]]
+
+
+def _triggers(phrase: _Phrase) -> set[str]:
+    """Return words of which one stands in every text of a phrase, the longest; none where none."""
+    most: set[str] = set()
+    for item in phrase:
+        words: set[str] = set()
+        if isinstance(item, list):
+            of_choices = [_triggers(choice) for choice in item]
+            words = set().union(*of_choices) if all(of_choices) else words
+        elif not (_SLOT.fullmatch(item) or item.startswith("-")):
+            words = {item}
+        if words and (not most or min(map(len, words)) > min(map(len, most))):
+            most = words
+    return most
+
+
+def _expression(rule: Rule) -> str:
+    """Return the expression of a form, for words with a space behind each."""
+    names: list[str] = []
+
+    def written(token: str) -> str:
+        if token == "(":
+            names.append(f"_{sum(name[0] == '_' for name in names) + 1}")
+            return f"(?P<{names[-1]}>"
+        if token in "|)":
+            return token
+        if _SLOT.fullmatch(token):  # it may stand in several choices
+            names.append(f"{token}{len(names)}")
+            return f"(?P<{names[-1]}>{_ANY})"
+        return rf"\S+{re.escape(token[1:])} " if token[0] == "-" else f"{re.escape(token)} "
+
+    return "".join(map(written, _TOKEN.findall(rule.form)))
+
+
+def _ways(phrase: _Phrase) -> list[str]:
+    """Return a phrase with each of its choices made, in all ways."""
+    ways = [""]
+    for item in phrase:
+        ends = [item] if isinstance(item, str) else [way for one in item for way in _ways(one)]
+        ways = [f"{way} {end}".strip() for way in ways for end in ends]
+    return ways
+
+
+def _filled(form: str, match: re.Match[str]) -> str:
+    """Return a wording with what stood in its places."""
+    said = match.groupdict()
+
+    def stood(place: re.Match[str]) -> str:
+        wanted = f"_{place[1]}" if place[1] else place[2]
+        held = (text for name, text in said.items() if name.rstrip("0123456789") == wanted)
+        return (said[wanted] if place[1] else next(filter(None, held), "")) or ""
+
+    return " ".join(_PLACE.sub(stood, form).split())

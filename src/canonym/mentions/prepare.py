@@ -58,9 +58,7 @@ from canonym.text.markup import repairs
 from canonym.text.qualifiers import (
     BROADER,
     QUALIFIERS,
-    as_cancer,
     qualified,
-    reworded,
     without_details,
     without_lead_in,
 )
@@ -71,9 +69,6 @@ LONGEST = 1_000
 
 ABBREVIATION = "abbreviation"
 """Name of the step that writes an abbreviation out, or takes off one that a mention explains."""
-
-WORDING = "wording"
-"""Name of the step to a phrase that says the same in other words."""
 
 DRUG_LINE = "drug line"
 """Name of the step from a drug line to the names in it."""
@@ -415,10 +410,10 @@ class Preparation:
         part = self._rewritten(text if bare is None else bare.after, steps, context, status)
         if not part.text.isascii() and (letters := _greek(part.text)):
             part = part._replace(alternatives=(letters, *part.alternatives))
-        said = [Step(QUALIFIERS, text, other) for other in reworded(text)]
         if bare is None:
-            return part._replace(alternatives=(*said, *part.alternatives))
-        return part._replace(text=bare.before, alternatives=(*said, bare, *part.alternatives))
+            return part
+        alternatives = (*phrasings(text), bare, *part.alternatives)
+        return part._replace(text=bare.before, alternatives=alternatives)
 
     def _rewritten(
         self,
@@ -455,7 +450,9 @@ class Preparation:
             rewrites = (*rewrites, Step("space", text, joined))
         rewrites = (*rewrites, *(Step("space", text, other) for other in apart.texts))
         if self.speller is not None:
-            rewrites = (*rewrites, *(Step(WORDING, text, other) for other in phrasings(text)))
+            read = (step.after for step in alternatives if step.name == USUAL_READING)
+            worded = (step for name in (text, *read) for step in phrasings(name))
+            rewrites = (*rewrites, *worded)
             whole = () if speller is None else unclipped(text, speller.completions)
             full = (*in_full(text), *whole)
             rewrites = (*rewrites, *(Step(USUAL_READING, text, phrase) for phrase in full))
@@ -480,14 +477,13 @@ class Preparation:
         broader = [
             Step(BROADER, name, plain)
             for name in dict.fromkeys((text, *read))
-            for plain in (*without_details(name), without_salt(name), *as_cancer(name))
+            for plain in (*without_details(name), without_salt(name))
             if plain != name
         ]
         for plain in without_details(text)[-1:]:
             of_plain = self._rewritten(plain, (), context, ())
             # A name may say how much in the same words: "Mildly elevated creatine kinase".
-            broader += [*of_plain.alternatives]
-            broader += [step for step in of_plain.rewrites if step.name != WORDING]
+            broader += [*of_plain.alternatives, *of_plain.rewrites]
         return tuple(broader)
 
     def _of_line(self, text: str, line: DrugLine) -> tuple[tuple[Step, ...], tuple[Step, ...]]:

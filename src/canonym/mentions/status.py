@@ -19,6 +19,7 @@ from typing import NamedTuple
 from canonym.mentions.clinical import results, usual_reading
 from canonym.mentions.cues import Cue, find_cues, first_words, last_words
 from canonym.mentions.flags import consistent
+from canonym.mentions.phrasings import phrasings
 from canonym.mentions.segments import PRESENT, SIGN, Segment, segments
 from canonym.regex import GAP, regex
 from canonym.rules import current, once_a_book, remembered
@@ -217,9 +218,11 @@ def wordings(text: str, status: Status) -> tuple[Stated, ...]:
     cores = (status.core,) if bare is None or bare.name == BROADER else (status.core, bare.after)
     words_of = _SCREENING if _SCREENED.match(text) else _WORDINGS.get(status.flags, ())
     others = [words.format(core) for core in cores for words in words_of]
-    # No name says "old MI".
-    written_out = [reading for words in others if (reading := usual_reading(words))]
-    return tuple(Stated(wording, status.flags) for wording in (text, *others, *written_out))
+    # No name says "old MI", and hardly any "history of embolus".
+    others += [reading for words in others if (reading := usual_reading(words))]
+    if status.flags == ("historical",):
+        others += [step.after for words in others for step in phrasings(words)]
+    return tuple(Stated(wording, status.flags) for wording in (text, *dict.fromkeys(others)))
 
 
 def without_plus(text: str) -> str:

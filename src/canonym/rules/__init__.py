@@ -86,7 +86,7 @@ KINDS: Mapping[str, frozenset[str]] = {
     **dict.fromkeys(("in blood", "measured", "in urine", "inflamed"), frozenset()),
     **dict.fromkeys(("ordinary word", "qualifying word", "species", "shorthand"), frozenset()),
     **dict.fromkeys(("part of the body", "organism"), frozenset()),
-    **dict.fromkeys(("opposite", "species of a name", "prefix"), frozenset()),
+    **dict.fromkeys(("opposite", "species of a name", "prefix", "wording"), frozenset()),
 }
 """What rules of each kind may mean, any text where there is nothing."""
 
@@ -286,9 +286,9 @@ def _rule(values: dict[str, Any], words: Mapping[str, str], path: Path, line: in
     for column in REQUIRED:
         if not values.get(column) and not (values.get("kind") == OFF and column == "example"):
             raise ReadError(path, f"the column {column!r} is empty", line=line)
-    if "{" in values["form"]:
-        form = re.sub(r"\{(\w+)\}", lambda name: words.get(name[1], name[0]), values["form"])
-        values["form"] = form
+    for column in {"form", "means"}.intersection(values):
+        if "{" in (text := values[column]):
+            values[column] = re.sub(r"\{(\w+)\}", lambda name: words.get(name[1], name[0]), text)
     for column, read in (("share", float), ("n", int), ("beside", str.split)):
         if column in values:
             try:

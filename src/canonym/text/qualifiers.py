@@ -70,22 +70,6 @@ _ELSEWHERE = regex(
 )
 _NEC = regex(r"(?<=[a-z]) NEC$")
 _NO_MENTION = regex(r" ?,? without mention of [^,;]+$", re.IGNORECASE)
-_NOTED_HAVING = regex(r"\bwithout mention of (having )?", re.IGNORECASE)
-# "in other specified diseases", "in other diseases" and "in diseases", as names have it.
-_OTHERS = (
-    regex(r"(\bin other )specified (?=\w)", re.IGNORECASE),
-    regex(r"(\bin )other (?:specified )?(?=\w)", re.IGNORECASE),
-)
-_STAGE_0 = regex(r"^stage 0 |,? \(?stage 0\)?$", re.IGNORECASE)
-_SPREAD_TO = regex(
-    r"(?:metastas[ei]s|mets|metastatic (?:cancer|carcinoma|disease)) (?:in|of|to) (?:the )?(.+)",
-    re.IGNORECASE,
-)
-_CARCINOMA = regex(r"\b(?:adeno)?carcinoma(?=s?\b)", re.IGNORECASE)
-_CANCER = regex(
-    r"(?P<site>.+) (?:cancer|carcinoma)|(?:cancer|carcinoma) of (?:the )?(?P<place>.+)",
-    re.IGNORECASE,
-)
 _UNSAID = regex(rf"\b(?:{_UNSPECIFIED})\b|\bN\.?O\.?S\b", re.IGNORECASE)
 _CLASSIFIED_END = ("elsewhere classified", "classified elsewhere")
 
@@ -172,7 +156,7 @@ _DETAIL = regex(
     rf"|{_SIDES}) (?!(?:and|or)\b|{_TWO_SIDED})"
     r"|(?:(?:extremely|quite|really|so|very) bad"
     r"|extremely|mildly|moderately|quite|really|severely|slightly|so|very"
-    rf"|{_DEGREES})(?: ?, ?| (?:and )?))(?=[a-z]{{3}}|(?-i:[A-Z]{{2}}))",
+    rf"|{_DEGREES})(?: ?, ?| (?:and )?))(?=[a-z]{{3}}|(?-i:[A-Z][A-Z\d]))",
     re.IGNORECASE,
 )
 _DETAIL_BEHIND = regex(
@@ -282,37 +266,6 @@ def qualified(text: str) -> Step | None:
     return Step(BROADER if stripped.is_broader else QUALIFIERS, text, stripped.text)
 
 
-def reworded(text: str) -> tuple[str, ...]:
-    """Return how a classification may write qualifiers that a text has in other words.
-
-    What is not elsewhere classified is its rest, which other names call *other*, and a cancer of
-    stage 0 is one in situ. Where a cancer spread to, the name has in front.
-
-    >>> reworded("Measles without mention of complication")
-    ('Measles without complication',)
-    >>> reworded("Endocrine disorders NEC")[:2]
-    ('other specified Endocrine disorders', 'other Endocrine disorders')
-    >>> reworded("Myopathy in other diseases classified elsewhere")
-    ('Myopathy in diseases classified elsewhere',)
-    >>> reworded("colon cancer stage 0")
-    ('carcinoma in situ of colon', 'colon cancer in situ')
-    >>> reworded("metastases to the liver")[0]
-    'liver metastasis'
-    """
-    if (bare := _STAGE_0.sub("", text)) != text:
-        match = _CANCER.fullmatch(bare)
-        site = (match["site"] or match["place"]) if match else ""
-        return (f"carcinoma in situ of {site}",) * bool(site) + (f"{bare} in situ",)
-    if match := _SPREAD_TO.fullmatch(text):
-        return f"{match[1]} metastasis", f"secondary malignant neoplasm of {match[1]}"
-    if rest := _without_rest(text):
-        return f"other specified {rest}", f"other {rest}", f"{rest}, not elsewhere classified"
-    noted = _NOTED_HAVING.sub(_noted, text) if _NOTED in text.lower() else text
-    elsewhere = text.lower().endswith(_CLASSIFIED_END)
-    forms = [noted, *(pattern.sub(r"\1", noted) for pattern in _OTHERS if elsewhere)]
-    return tuple(form for form in dict.fromkeys(forms) if form != text)
-
-
 def is_rest(text: str) -> bool:
     """Tell whether a text names the rest of a classification: *X NEC*, *X classified elsewhere*."""
     return bool(_without_rest(text)) or _ELSEWHERE.search(text[-_TAIL:]) is not None
@@ -346,10 +299,6 @@ def _without_rest(text: str) -> str:
     return "" if match is None else _trimmed(text[: len(text) - len(match[0])])
 
 
-def _noted(match: re.Match[str]) -> str:
-    return "not having " if match[1] else "without "
-
-
 @functools.lru_cache(maxsize=64)  # asked for one mention several times
 def without_details(text: str) -> tuple[str, ...]:
     """Return a text without the words at its ends that say how bad it is, where, and when.
@@ -363,17 +312,6 @@ def without_details(text: str) -> tuple[str, ...]:
     """
     shorter = _without_front(text), _without_back(text), _without_front(_without_back(text))
     return tuple(dict.fromkeys(other for other in shorter if other != text))
-
-
-def as_cancer(text: str) -> tuple[str, ...]:
-    """Return a text that calls a cancer a carcinoma with the word *cancer*, which means more.
-
-    >>> as_cancer("Adenocarcinoma of the cervix"), as_cancer("carcinoma in situ of the cervix")
-    (('cancer of the cervix',), ())
-    """
-    if "carcinoma" not in text.lower() or "situ" in text.lower():
-        return ()
-    return tuple(other for other in (_CARCINOMA.sub("cancer", text),) if other != text)
 
 
 def _without_front(text: str) -> str:
