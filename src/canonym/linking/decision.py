@@ -28,6 +28,7 @@ from canonym.mentions.phrasings import WORDING
 from canonym.mentions.prepare import ABBREVIATION, DRUG_LINE, SHORT_FORM, Part, Prepared
 from canonym.mentions.status import (
     Stated,
+    operation_of,
     said_by,
     spoken_of,
     status_beside_code,
@@ -279,6 +280,10 @@ def _one(
         said = status_beside_code(string)
     status = consistent((*flags, *said))
     reason = NEGATED if "negated" in status and not keep_negated else hits.reason
+    past = "historical" in part.status and hits.sieve == "search"
+    if past and not reason and (operation := operation_of(part.text)):
+        is_named = operation in _nearest(best, names.name).lower().split()
+        reason = "" if is_named else f"no name says what {operation} leaves behind"
     if not reason and min_score is not None and hits.score < min_score:
         reason = f"the best score, {hits.score:.3f}, is below {min_score:g}"
     # How the string got the form in which a sieve knows it.

@@ -84,6 +84,16 @@ _NAME = regex(r"[^\W_]{2}|[\u3040-\u9fff]")
 _TURN = regex(rf"(?:{GAP},|(?<!\s))\s+(?:but|however|although|though)\s+", re.IGNORECASE)
 _VERSUS = regex(r"(?<!\s)\s+(?:vs\.?|versus)\s+", re.IGNORECASE)
 _GRAFT = regex(r"\b(?:graft|host)\W", re.IGNORECASE)
+_AFTER = regex(r"(?<=\w),? (?=(?:s/p|status post) )", re.IGNORECASE)
+_OPERATION = regex(
+    r"(?:[\w'-]+ ){0,4}?(?P<what>[\w-]*(?:ectomy|(?<!ana)tomy|ostomy|pexy|plasty|rrhaphy)|ablation"
+    r"|amputation|bypass|fixation|fusion|graft(?:ing)?|ligation|removal|repair|replacement|resection"
+    r"|surgery|transplant(?:ation)?)(?: (?:for|of) .+)?",
+    re.IGNORECASE,
+)
+_RELATED = regex(
+    r"\b(?:after|complic\w+|due|fail\w+|following|from|infect\w+|reject\w+)\b", re.IGNORECASE
+)
 _ENTITY = regex(r"&#?\w{1,8};")
 _ENDS = regex(r"[;\n]|\s\d+[.)]\s")
 
@@ -182,6 +192,8 @@ def split_statuses(text: str) -> tuple[str, ...]:
         sides = [side for side in _VERSUS.split(text) if side.strip()]
         if len(sides) > 1:
             return tuple(side if read_status(side).flags else f"? {side}" for side in sides)
+    if len(sides := _AFTER.split(text)) > 1:
+        return tuple(sides)
     if may_have_status(text):
         sides = [side for side in _TURN.split(text) if side.strip()]
         if len(sides) > 1:
@@ -198,6 +210,16 @@ def status_beside_code(text: str) -> tuple[str, ...]:
     statuses = (read_status(reading.beside).flags for reading in read_codes(text))
     flags = next((flags for flags in statuses if flags), ())
     return tuple(flag for flag in flags if flag != "negated")
+
+
+def operation_of(text: str) -> str:
+    """Return the word for an operation in a text that names one and nothing else, "" without.
+
+    >>> operation_of("left nephrectomy"), operation_of("wound infection after appendectomy")
+    ('nephrectomy', '')
+    """
+    match = _OPERATION.fullmatch(text)
+    return match["what"].lower() if match and not _RELATED.search(text) else ""
 
 
 class Stated(NamedTuple):
@@ -220,9 +242,12 @@ def wordings(text: str, status: Status) -> tuple[Stated, ...]:
     others = [words.format(core) for core in cores for words in words_of]
     # No name says "old MI", and hardly any "history of embolus".
     others += [reading for words in others if (reading := usual_reading(words))]
+    stated = [Stated(wording, status.flags) for wording in (text, *others)]
     if status.flags == ("historical",):
-        others += [step.after for words in others for step in phrasings(words)]
-    return tuple(Stated(wording, status.flags) for wording in (text, *dict.fromkeys(others)))
+        # What is left of an operation may be there: "Acquired absence of spleen".
+        said = dict.fromkeys(step.after for words in others for step in phrasings(words))
+        stated += [Stated(wording, said_by(wording)) for wording in said]
+    return tuple(stated)
 
 
 def without_plus(text: str) -> str:
