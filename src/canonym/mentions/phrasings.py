@@ -3,7 +3,8 @@
 These are the rules of the kind "wording" of the book (`canonym.rules`). The form of one is a phrase
 with choices in round brackets, read as a whole text, where `X`, `Y` and `Z` stand for any words and
 *-itis* for any word that ends so. What it means has these letters again, choices that are all made,
-and ``\\1`` for what stood in the first brackets. Commas and *the* are passed over.
+and ``\\1`` for what stood in the first brackets, which lie in no others. Commas and *the* are passed
+over.
 
 With `DETAIL` a wording says less, as a text does without its details. With `LESS` the first says
 all and each after it less. What is made here counts only where it is, as a whole, a name.
@@ -93,7 +94,7 @@ def _bare(word: str) -> str:
 @once_a_book
 def _wordings() -> list[_Wording]:
     return [
-        _Wording(rule, regex(_expression(rule), re.IGNORECASE), [*_ways([[*_parsed(rule.means)]])])
+        _Wording(rule, regex(_expression(rule.form), re.IGNORECASE), [*_ways([[*_parsed(rule.means)]])])
         for rule in current().of_kind(WORDING)
     ]
 
@@ -109,7 +110,8 @@ def _table() -> dict[str, list[int]]:
 
 
 def _refused(form: str) -> set[str]:
-    raise InvalidInput(f"{form!r} is not a phrase that has a word of its own, and whole brackets")
+    """Refuse a form that cannot be found in a text, or what it means if it holds other places."""
+    raise InvalidInput(f"{form!r} lacks a word that is always there, a bracket, or a place")
 
 
 def _parsed(form: str) -> list[_Phrase]:
@@ -147,22 +149,25 @@ def _triggers(phrase: _Phrase) -> set[str]:
     return most
 
 
-def _expression(rule: Rule) -> str:
+def _expression(form: str) -> str:
     """Return the expression of a form, for words with a space behind each."""
     names: list[str] = []
+    depth = 0
 
     def written(token: str) -> str:
-        if token == "(":
+        nonlocal depth
+        depth += {"(": 1, ")": -1}.get(token, 0)
+        if token == "(" and depth == 1:
             names.append(f"_{sum(name[0] == '_' for name in names) + 1}")
             return f"(?P<{names[-1]}>"
-        if token in "|)":
-            return token
+        if token in "(|)":
+            return token.replace("(", "(?:")
         if _SLOT.fullmatch(token):  # it may stand in several choices
             names.append(f"{token}{len(names)}")
             return f"(?P<{names[-1]}>{_ANY})"
         return rf"\S+{re.escape(token[1:])} " if token[0] == "-" else f"{re.escape(token)} "
 
-    return "".join(map(written, _TOKEN.findall(rule.form)))
+    return "".join(map(written, _TOKEN.findall(form)))
 
 
 def _ways(phrase: _Phrase) -> list[str]:
@@ -180,7 +185,7 @@ def _filled(form: str, match: re.Match[str]) -> str:
 
     def stood(place: re.Match[str]) -> str:
         wanted = f"_{place[1]}" if place[1] else place[2]
-        held = (text for name, text in said.items() if name.rstrip("0123456789") == wanted)
-        return (said[wanted] if place[1] else next(filter(None, held), "")) or ""
+        held = [said[name] for name in said if wanted in (name, name.rstrip("0123456789"))]
+        return next(filter(None, held), "") if held else "".join(_refused(form))
 
     return " ".join(_PLACE.sub(stood, form).split())
