@@ -81,6 +81,8 @@ def bounded(link: Link, probability: float) -> float:
         probability = min(probability, most)
     if ONE_OF_SEVERAL in steps or _is_rest(link, best) or _loses_item(link, best):
         probability = min(probability, BESIDE)
+    if _leaves_open(link, best):
+        probability = min(probability, BESIDE)
     if OTHER_READINGS in steps:
         probability = min(probability, USUAL if USUAL_READING in steps else UNUSUAL)
     return probability
@@ -95,6 +97,21 @@ def _is_rest(link: Link, best: Candidate) -> bool:
     if any(map(_GRADED.search, said)) and _UNGRADED.search(best.label):
         return True
     return any(map(is_rest, said)) and is_unspecified(best.label)
+
+
+def _leaves_open(link: Link, best: Candidate) -> bool:
+    """Tell whether a mention leaves open what the best label says, and another concept leaves it so.
+
+    *Diabetes in pregnancy* need not be the gestational one.
+    """
+    forms = strong_forms([link.mention.text, best.label])
+    words, said = ({*form.split()} - _UNSAID for form in forms)
+    return (words < said and not is_unspecified(best.label)) and any(
+        is_unspecified(other.label)
+        and not other.against.left_over
+        and {"unspecified", *_UNSAID}.issuperset(other.against.missing)
+        for other in link.candidates[1:]
+    )
 
 
 def _loses_item(link: Link, best: Candidate) -> bool:
