@@ -148,7 +148,6 @@ mentions.drug_lines._BRAND               pattern   a brand in square brackets
 mentions.drug_lines._MAKER               pattern   the maker of a drug
 mentions.drug_lines._DICTIONARY          pattern   a dictionary code behind a drug
 mentions.drug_lines._SCHEDULED           pattern   how often it is taken, at the end
-mentions.drug_lines._WITH_SHARE          pattern   a share beside a form: *cream 1 %*
 mentions.english.is_english              false
 mentions.false_names.looks_alike         false
 mentions.false_names.is_out_of_order     false

@@ -15,7 +15,7 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 import canonym
-from canonym.mentions import cues, drug_lines
+from canonym.mentions import cues, drug_lines, phrasings
 from canonym.regex import _MEMBERS, _Regex
 from canonym.text import running
 from tests.test_layers import PACKAGE, tree_of
@@ -119,15 +119,20 @@ def _of_functions() -> Iterator[Used]:
         f"{cues.__name__}._table": [
             known.expression for several in cues._table().values() for known in several
         ],
+        f"{phrasings.__name__}._wordings": [it.expression for it in phrasings._wordings()],
         f"{running.__name__}._word_pattern": [running._word_pattern(it) for it in (False, True)],
     }
     for name, patterns in made.items():
         for pattern in dict.fromkeys(patterns):
-            use = "match" if name.endswith("_table") else "search"
+            use = _USES.get(name.rpartition(".")[2], "search")
             yield Used(name, pattern.pattern, pattern.flags, frozenset({use}))
 
 
-_MAKERS = (drug_lines._quantities, drug_lines._forms, drug_lines._ending)
+_USES = dict.fromkeys(("_table", "_own_salt", "_strong_pair"), "match") | {"_wordings": "fullmatch"}
+_MAKERS = (
+    *(drug_lines._quantities, drug_lines._forms, drug_lines._ending, drug_lines._share),
+    *(drug_lines._salt, drug_lines._own_salt, drug_lines._strong_pair),
+)
 
 
 class _Sample(str):

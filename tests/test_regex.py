@@ -95,7 +95,7 @@ ALLOWED = {
     "canonym.mentions.drug_lines._JOINT": _DRUG_LINE,
     "canonym.mentions.drug_lines._MAKER": _DRUG_LINE,
     "canonym.mentions.drug_lines._SHOWN": _DRUG_LINE,
-    "canonym.mentions.drug_lines._WITH_SHARE": _DRUG_LINE,
+    "canonym.mentions.drug_lines._share": _DRUG_LINE,
     "canonym.mentions.drug_lines._ending": _DRUG_LINE,
     "canonym.mentions.drug_lines._forms": _DRUG_LINE,
     "canonym.mentions.drug_lines._quantities": _DRUG_LINE,

@@ -28,10 +28,10 @@ from canonym.mentions.phrasings import WORDING
 from canonym.mentions.prepare import ABBREVIATION, DRUG_LINE, SHORT_FORM, Part, Prepared
 from canonym.mentions.status import (
     Stated,
-    operation_of,
     said_by,
     spoken_of,
     status_beside_code,
+    unsaid_operation,
     without_sign,
 )
 from canonym.text import explain
@@ -280,10 +280,8 @@ def _one(
         said = status_beside_code(string)
     status = consistent((*flags, *said))
     reason = NEGATED if "negated" in status and not keep_negated else hits.reason
-    past = "historical" in part.status and hits.sieve == "search"
-    if past and not reason and (operation := operation_of(part.text)):
-        is_named = operation in _nearest(best, names.name).lower().split()
-        reason = "" if is_named else f"no name says what {operation} leaves behind"
+    if not reason and "historical" in part.status and not best.is_known:
+        reason = unsaid_operation(part.text, _nearest(best, names.name))
     if not reason and min_score is not None and hits.score < min_score:
         reason = f"the best score, {hits.score:.3f}, is below {min_score:g}"
     # How the string got the form in which a sieve knows it.
@@ -295,17 +293,8 @@ def _one(
     forms_of = explain(string, forms) if forms else ()
     steps = (*before, *best.steps, *hits.steps, *forms_of)
     tied = hits.tied if hits.hits else ()
-    return Draft(
-        mention,
-        string,
-        hits.hits,
-        bool(reason),
-        reason,
-        steps,
-        tied=tied,
-        forbidden=forbidden,
-        status=status,
-    )
+    found = hits.hits, bool(reason), reason, steps
+    return Draft(mention, string, *found, tied=tied, forbidden=forbidden, status=status)
 
 
 def _stated_steps(part: Part) -> tuple[Step, ...]:

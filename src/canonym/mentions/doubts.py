@@ -100,7 +100,7 @@ def _is_rest(link: Link, best: Candidate) -> bool:
 
 
 def _leaves_open(link: Link, best: Candidate) -> bool:
-    """Tell whether a mention leaves open what the best label says, and another concept leaves it so.
+    """Tell whether a mention leaves open what the best label says, as another concept does.
 
     *Diabetes in pregnancy* need not be the gestational one.
     """

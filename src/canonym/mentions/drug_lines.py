@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from canonym.regex import GAP, regex
+from canonym.rules import current, once_a_book, phrase_expression, remembered
 
 # --- what is no name ------------------------------------------------------------------------------
 
@@ -37,39 +39,6 @@ _DOSE = (
 CODE = r"[\[({/|]\s*(?:\d{8}(?:\d{3})?|\d{6}\.\d{2}\.\d{3})\s*[\])}/|]|\bNDA\d{6}\b"
 """A code of a drug dictionary, in brackets of any kind or between slashes."""
 
-_RELEASE = (
-    r"(?:(?:extended|sustained|controlled|immediate|modified|delayed|prolonged|slow)[- ]release"
-    r"|(?:gastro|tamper)[- ]resistant|(?:film|enteric|sugar)[- ]coated"
-    r"|(?:or(?:ally|o-?)\s*)?(?:disintegrating|dispersible)|effervescent|chewable|soluble"
-    r"|metered[- ]dose|dry[- ]powder|breath[- ]actuated)"
-)
-_SITE = (
-    r"(?:oral|vaginal|rectal|topical|ophthalmic|otic|nasal|sublingual|buccal|transdermal|injectable"
-    r"|inhalation|inhalant|intravenous|subcutaneous|intramuscular|mucosal|medicated|irrigation)"
-)
-# Words that hardly ever end the name of anything else: a capsule is of a joint, a patch of blood,
-# a gel of a laboratory.
-_ALONE = (
-    r"tabs?|tablets?|caplets?|suppositor(?:y|ies)|pessar(?:y|ies)|ointments?|lozenges?|inhalers?"
-)
-# What is a form behind a word such as "oral"; an injection may be a procedure.
-_BEHIND = (
-    rf"(?:{_ALONE}|cap(?:sule)?s?|pills?|pastilles?|syrups?|elixirs?|suspensions?|solutions?"
-    r"|emulsions?|liquids?|concentrates?|creams?|gels?|lotions?|foams?|pastes?|sprays?|aerosols?"
-    r"|drops|powders?|granules|sachets?)"
-)
-_FORM = (
-    rf"(?:{_BEHIND}|injections?|infusions?|shampoos?|patch(?:es)?|systems?|nebules?|ampoules?|vials?"
-    r"|cartridges?|syringes?|pellets?|implants?|inserts?|films?|strips?|enemas?|sprinkles?)"
-)
-_DEVICE = (
-    r"(?:(?:pre-?filled|disposable|single[- ]dose|multi[- ]?dose)\s+(?:disposable\s+)?(?:syringes?"
-    r"|pens?|devices?|cartridges?|inhalers?|vials?)|(?:pen|auto-?|jet)[- ]?injectors?"
-    r"|(?:eye|ear|nose|nasal)\s*drops|transdermal\s+(?:patch(?:es)?|systems?)"
-    r"|(?:hard|soft)\s+(?:gelatin\s+)?capsules?|solutions? for (?:injection|infusion)"
-    r"|powders? (?:and solvent )?for (?:oral )?(?:solution|suspension)"
-    r"(?: for (?:injection|infusion))?|nebuliser liquid)"
-)
 _SCHEDULE = (
     r"\b(?:once|twice|(?:one|two|three|four|\d+)\s+times?)(?:\s+(?:a|per|every))?\s*"
     r"(?:daily|weekly|monthly|day|week|month)\b"
@@ -93,12 +62,6 @@ _QUANTITY = (
     rf"{CODE}|{_DOSE}|{_SCHEDULE}|{_FREE}|#\s?\d+"
     r"|^\s*(?:take|give|inject|apply|use)\s+(?:(?:\d+|one|two|half)\s+)?"
 )
-_FORMED = (
-    rf"\b{_DEVICE}|\bfor (?:injection|infusion)\b"
-    rf"|\b(?:{_RELEASE}\b\s*)+(?:{_SITE}\b\s*)*{_FORM}?(?=\W|$)|\b(?:{_SITE}\b\s+)*{_FORM}(?=\W|$)"
-    r"|(?<=\w\s)(?:er|xr|sr|cr|xl|la|ec|mr|dr|ir)(?=\s*(?:$|[\d(,]|tab|cap|oral))"
-)
-
 # --- what shows that it is one --------------------------------------------------------------------
 
 _DICTIONARY = regex(CODE)
@@ -108,25 +71,13 @@ _SHOWN = regex(
 _COMPARED = regex(
     r"(?:[<>≤≥=~]|\b(?:than|over|above|below|under|least|most|exceeding))\s*\Z", re.IGNORECASE
 )
+# Two drugs and the strength of each, or the number of a strength: *carbidopa-levodopa 25-100*.
+_STRENGTH = r"(?:#\s?\d|\d+(?:\.\d+)?(?:[-/]\d+(?:\.\d+)?)+)"
 _TAIL = rf"(?:\s*(?:[,;]|\[[^\[\]]*\]|\([^()]*\)|{_ROUTE}))*\s*$"
 _SCHEDULED = regex(r"(?<=[a-z] )(?:bid|tid|qid|b\.i\.d\.?|t\.i\.d\.?|q\.i\.d\.?|prn|q\d+h)\s*$")
-# Few texts have any of these words: the expressions above are long.
-_FORM_WORDS = (
-    "tab tabs tablet tablets caplet caplets suppository suppositories pessary pessaries ointment "
-    "ointments lozenge lozenges inhaler inhalers cap caps capsule capsules pill pills pastille "
-    "pastilles syrup syrups elixir elixirs suspension suspensions solution solutions emulsion "
-    "emulsions liquid liquids concentrate concentrates cream creams gel gels lotion lotions foam "
-    "foams paste pastes spray sprays aerosol aerosols drops powder powders granules sachet sachets "
-    "injection injections infusion infusions shampoo shampoos patch patches system systems nebules "
-    "nebule ampoule ampoules vial vials cartridge cartridges syringe syringes pellet pellets "
-    "implant implants insert inserts film films strip strips enema enemas sprinkle sprinkles pen "
-    "pens device devices injector injectors autoinjector autoinjectors release bid tid qid prn d "
-    "h"
-)
-_HINTS = frozenset(_FORM_WORDS.split())
+_SCHEDULES = frozenset(["bid", "tid", "qid", "prn", "d", "h"])
 _LETTERS = regex("[a-z]+")
 _UNIT_FOLLOWS = regex(r"\d[\s-]*[a-zA-Zµμ]")
-_WITH_SHARE = regex(rf"\d\s*%.*\b{_FORM}\b|\b{_FORM}\b.*\d\s*%", re.IGNORECASE)
 _OPEN = regex(r"\b(?:to|of|by|from|with|after|due|in|on|and|or|for|no|the|an?)\s*$", re.IGNORECASE)
 _DIGIT = regex(r"\d")
 _NAME = regex(r"[^\W\d_]{3}")
@@ -134,30 +85,23 @@ _LONGEST = 300
 
 # --- salts ----------------------------------------------------------------------------------------
 
-_SALT = regex(
-    r"(?<=[^\s,])\s+(?:(?:di|mono|hemi|sesqui|tri)?(?:hydrate|hydrochloride|sodium)|hcl|hydrobromide|hbr|acetate"
-    r"|anhydrous|be[sz][yi]late|bisul(?:f|ph)ate|bitartrate|bromide|calcium|chloride|citrate|decanoate"
-    r"|enanthate|fumarate|furoate|gluconate|hyclate|lactate|magnesium|malate|maleate|mes[iy]late"
-    r"|oxalate|phosphate"
-    r"|pamoate|potassium|(?:di)?propionate|succinate|sul(?:f|ph)ate|tartrate|tosylate|tromethamine"
-    r"|valerate|xinafoate|(?-i:XL|XR)|drip|gtts?|taper)$",
-    re.IGNORECASE,
-)
 _SHARE_OR_PATCH = regex(
     r"(?<!\s)\s+(?:\d{1,2}(?:\.\d+)?\s?%|(?:transdermal )?patch(?:es)?|transdermal)$", re.I
 )
-# What is named by its salt: metals and simple groups, and hormones that the body bears as sulfates.
-_NO_BASE = regex(
-    r"(?:antimony|arsenic|beryllium|bismuth|boron|cadmium|carbon|cerium|c(?:a)?esium|chromium|cobalt"
-    r"|gadolinium|gallium|gold|indium|lanthanum|palladium|phosphorus|platinum|rubidium|strontium"
-    r"|sul(?:f|ph)ur|thallium|tin|titanium|tungsten|uranium|vanadium|zirconium"
-    r"|acetaminophen|chloral|cholesterol|cortisol|coumarin|dopamine|estradiol|ethanol|eugenol|glycerol"
-    r"|serotonin|\w*thyronine|thyroxine|vitamin|xylitol|\w+ose|alumin(?:i)?um|ammonium|barium|calcium|copper|cupric|ferric|ferrous|hydrogen|iron|lead|lithium"
-    r"|magnesium|mangan\w+|mercur\w+|nickel|potassium|selen\w+|silver|sodium|stannous|zinc|\w*yl"
-    r"|acid|.*(?:one|an)(?= sul))\b",
-    re.IGNORECASE,
-)
 _LEAST_BASE = 5  # letters
+
+
+@once_a_book
+def _salt() -> re.Pattern[str]:
+    """Return a salt at the end of a drug."""
+    return re.compile(rf"(?<=[^\s,])\s+(?:{_any_of('salt')}|(?-i:XL|XR))$", re.IGNORECASE)
+
+
+@once_a_book
+def _own_salt() -> re.Pattern[str]:
+    """Return what is named by its salt: metals, simple groups, and sulfates of hormones."""
+    ends = r"\w*thyronine|\w+ose|mangan\w+|mercur\w+|selen\w+|\w*yl|.*(?:one|an)(?= sul)"
+    return re.compile(rf"(?:{_any_of('named by its salt')}|{ends})\b", re.IGNORECASE)
 
 
 def without_salt(text: str) -> str:
@@ -171,8 +115,8 @@ def without_salt(text: str) -> str:
     ('sodium chloride', 'fentanyl')
     """
     text = _SHARE_OR_PATCH.sub("", text)
-    while match := _SALT.search(text):
-        if match.start() < _LEAST_BASE or _NO_BASE.match(text):
+    while match := _salt().search(text):
+        if match.start() < _LEAST_BASE or _own_salt().match(text):
             return text
         text = text[: match.start()]
     return text
@@ -214,27 +158,73 @@ class DrugLine(NamedTuple):
 @functools.cache
 def _quantities() -> re.Pattern[str]:
     """Return what is neither a name nor a form."""
-    return re.compile(f"{_QUANTITY}|{_MOUTH}", re.IGNORECASE)
+    return re.compile(rf"{_QUANTITY}|{_MOUTH}|(?<=\w\s){_STRENGTH}\s*$", re.IGNORECASE)
 
 
-@functools.cache
+@once_a_book
 def _forms() -> re.Pattern[str]:
     """Return forms and routes."""
-    return re.compile(f"{_FORMED}|{_ROUTE}", re.IGNORECASE)
-
-
-@functools.cache
-def _ending() -> re.Pattern[str]:
-    """Return the form at the end of a line without quantities, and what may stand behind it."""
+    release, site, form = map(_form_of, ("release", "site", "alone behind dose"))
     return re.compile(
-        rf"\b(?:{_DEVICE}|{_RELEASE}(?:\s+(?:{_RELEASE}|{_SITE}))*\s+{_FORM}"
-        rf"|{_SITE}(?:\s+{_SITE})*\s+{_BEHIND}"
-        rf"|(?:extended|sustained|controlled|modified|prolonged)[- ]release|{_ALONE}){_TAIL}",
+        rf"\b{_form_of('device')}|\bfor (?:injection|infusion)\b"
+        rf"|\b(?:{release}\b\s*)+(?:{site}\b\s*)*{form}?(?=\W|$)|\b(?:{site}\b\s+)*{form}(?=\W|$)"
+        r"|(?<=\w\s)(?:er|xr|sr|cr|xl|la|ec|mr|dr|ir)(?=\s*(?:$|[\d(,]|tab|cap|oral))"
+        rf"|{_ROUTE}|(?<=\w\s){_form_of('strength')}$",
         re.IGNORECASE,
     )
 
 
-@functools.lru_cache(maxsize=1_024)  # several readers ask about a text, one after the other
+@once_a_book
+def _ending() -> re.Pattern[str]:
+    """Return the form at the end of a line without quantities, and what may stand behind it."""
+    release, site, alone = map(_form_of, ("release", "site", "alone"))
+    return re.compile(
+        rf"\b(?:{_form_of('device')}"
+        rf"|{release}(?:\s+(?:{release}|{site}))*\s+{_form_of('alone behind dose')}"
+        rf"|{site}(?:\s+{site})*\s+{_form_of('alone behind')}"
+        rf"|(?:extended|sustained|controlled|modified|prolonged)[- ]release|{alone}){_TAIL}",
+        re.IGNORECASE,
+    )
+
+
+@once_a_book
+def _share() -> re.Pattern[str]:
+    """Return a form beside a share in percent."""
+    form = _form_of("alone behind dose")
+    return re.compile(rf"\d\s*%.*\b{form}\b|\b{form}\b.*\d\s*%", re.IGNORECASE)
+
+
+@once_a_book
+def _strong_pair() -> re.Pattern[str]:
+    """Return two drugs with what tells their strengths."""
+    strength = f"(?:{_STRENGTH}|{_form_of('strength')})"
+    return re.compile(rf"[a-z]{{4,}}(?:[-/][a-z]{{4,}})+ {strength}(?:\s|$)", re.IGNORECASE)
+
+
+@once_a_book
+def _hints() -> frozenset[str]:
+    """Return the words with which forms end; few texts have any, and the expressions are long."""
+    forms = (
+        rule for rule in current().of_kind("drug form") if rule.where not in ("site", "strength")
+    )
+    return _SCHEDULES.union(*(_LETTERS.findall(rule.form.split(" ")[-1]) for rule in forms))
+
+
+def _form_of(places: str) -> str:
+    """Return the forms of drugs that count in some places, as part of an expression.
+
+    Those that count alone hardly ever end the name of anything else: a capsule is of a joint, a
+    patch of blood, a gel of a laboratory. Others stand behind a word such as *oral*.
+    """
+    return _any_of("drug form", places.split())
+
+
+def _any_of(kind: str, places: Sequence[str] = ("",)) -> str:
+    rules = (rule for rule in current().of_kind(kind) if rule.where in places)
+    return f"(?:{'|'.join(phrase_expression(rule.form) for rule in rules)})"
+
+
+@remembered(1_024)  # several readers ask about a text, one after the other
 def drug_line(text: str) -> DrugLine | None:
     """Return the names of a drug line, None for anything else.
 
@@ -302,9 +292,9 @@ def is_drug_line(text: str) -> bool:
     """
     if len(text) > _LONGEST:
         return False
-    if _DIGIT.search(text) is not None and _shows_dose(text):
+    if (_DIGIT.search(text) is not None and _shows_dose(text)) or _strong_pair().match(text):
         return True
-    if _HINTS.isdisjoint(_LETTERS.findall(text.lower())):
+    if _hints().isdisjoint(_LETTERS.findall(text.lower())):
         return False
     ending = _SCHEDULED.search(text)
     if ending is None:
@@ -314,7 +304,7 @@ def is_drug_line(text: str) -> bool:
 
 
 def _shows_dose(text: str) -> bool:
-    if _DICTIONARY.search(text) or ("%" in text and _WITH_SHARE.search(text)):
+    if _DICTIONARY.search(text) or ("%" in text and _share().search(text)):
         return True
     if _UNIT_FOLLOWS.search(text) is None:
         return False
@@ -345,11 +335,11 @@ def _names_in(piece: str) -> list[str]:
     name = _bare(piece)
     amounts = [len(re.split(rf"{GAP}[/-]\s*", dose)) for dose in _AMOUNTS.findall(piece)]
     pair = _PAIR.split(name)
-    if len(pair) == 1 and 2 in amounts:
+    if len(pair) == 1 and (2 in amounts or not amounts):
         pair = name.split("-")  # losartan-hydrochlorothiazide 50-12.5 mg
     if len(pair) < 2 or any(len(part) < _LEAST or not part[0].isalpha() for part in pair):
         return [name]
-    if "(" in name or not (len(pair) in amounts or _PAIR.search(name)):
+    if "(" in name or not (len(pair) in amounts or not amounts or _PAIR.search(name)):
         return [name]
     return pair
 

@@ -11,6 +11,7 @@ from canonym.errors import InvalidInput
 from canonym.mentions.binomials import genus_steps
 from canonym.mentions.clinical import LISTS, TEXTS, usual_reading
 from canonym.mentions.contrasts import apart_by
+from canonym.mentions.drug_lines import drug_line, without_salt
 from canonym.mentions.flags import FLAGS, with_flags
 from canonym.mentions.measurements import finding_name
 from canonym.mentions.ordinary import is_ordinary, qualifying_forms
@@ -93,6 +94,9 @@ _EFFECTS: Mapping[str, Callable[[Rule, str], bool]] = {
     "organism": lambda rule, text: rule.form in (step.after for step in genus_steps(text)),
     "part of the body": lambda _, text: write_out(text).startswith("right "),
     "shorthand": lambda rule, text: rule.means in write_out(text),
+    "drug form": lambda _, text: drug_line(text) is not None,
+    "salt": lambda _, text: without_salt(text) != text,
+    "named by its salt": lambda _, text: without_salt(text) == text,
     "wording": lambda rule, text: any(rule == one for one, _ in rephrased(text)),
     **dict.fromkeys(("in blood", "measured", "in urine", "inflamed"), _finds),
     **dict.fromkeys(("opposite", "species of a name", "prefix"), _excludes),

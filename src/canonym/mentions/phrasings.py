@@ -1,10 +1,10 @@
-"""What a phrase may be called in other words: *decreased width of face* is a narrow face.
+"""Other words for a whole phrase: *decreased width of face* is a narrow face.
 
 These are the rules of the kind "wording" of the book (`canonym.rules`). The form of one is a phrase
 with choices in round brackets, read as a whole text, where `X`, `Y` and `Z` stand for any words and
 *-itis* for any word that ends so. What it means has these letters again, choices that are all made,
-and ``\\1`` for what stood in the first brackets, which lie in no others. Commas and *the* are passed
-over.
+and ``\\1`` for what stood in the first brackets that lie in no others. Commas, brackets and *the*
+are passed over.
 
 With `DETAIL` a wording says less, as a text does without its details. With `LESS` the first says
 all and each after it less. What is made here counts only where it is, as a whole, a name.
@@ -94,7 +94,9 @@ def _bare(word: str) -> str:
 @once_a_book
 def _wordings() -> list[_Wording]:
     return [
-        _Wording(rule, regex(_expression(rule.form), re.IGNORECASE), [*_ways([[*_parsed(rule.means)]])])
+        _Wording(
+            rule, regex(_expression(rule.form), re.IGNORECASE), [*_ways([[*_parsed(rule.means)]])]
+        )
         for rule in current().of_kind(WORDING)
     ]
 

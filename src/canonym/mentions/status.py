@@ -212,14 +212,20 @@ def status_beside_code(text: str) -> tuple[str, ...]:
     return tuple(flag for flag in flags if flag != "negated")
 
 
-def operation_of(text: str) -> str:
-    """Return the word for an operation in a text that names one and nothing else, "" without.
+def unsaid_operation(text: str, name: str) -> str:
+    """Return why a name that a search finds says nothing of an operation of the past, "" else.
 
-    >>> operation_of("left nephrectomy"), operation_of("wound infection after appendectomy")
-    ('nephrectomy', '')
+    It may say what went wrong there. A wound infection after an operation is none.
+
+    >>> unsaid_operation("left cholecystectomy", "Postcholecystectomy syndrome")
+    'no name says what cholecystectomy leaves behind'
+    >>> unsaid_operation("gastrectomy", "Partial gastrectomy")
+    ''
     """
-    match = _OPERATION.fullmatch(text)
-    return match["what"].lower() if match and not _RELATED.search(text) else ""
+    match = None if _RELATED.search(text) else _OPERATION.fullmatch(text)
+    if match is None or match["what"].lower() in name.lower().split():
+        return ""
+    return f"no name says what {match['what'].lower()} leaves behind"
 
 
 class Stated(NamedTuple):

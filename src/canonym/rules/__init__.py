@@ -87,6 +87,7 @@ KINDS: Mapping[str, frozenset[str]] = {
     **dict.fromkeys(("ordinary word", "qualifying word", "species", "shorthand"), frozenset()),
     **dict.fromkeys(("part of the body", "organism"), frozenset()),
     **dict.fromkeys(("opposite", "species of a name", "prefix", "wording"), frozenset()),
+    **dict.fromkeys(("drug form", "salt", "named by its salt"), frozenset()),
 }
 """What rules of each kind may mean, any text where there is nothing."""
 
