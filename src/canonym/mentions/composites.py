@@ -13,101 +13,16 @@ from collections.abc import Iterator, Sequence
 from canonym.mentions.sentences import FUNCTION_WORDS
 from canonym.mentions.shorthand import hide_shorthand
 from canonym.regex import GAP, regex
-
-_ONE_THING = (
-    r"head (?:and|&) neck|hand,? foot,? and mouth|foot (?:and|&) mouth"
-    r"|ear,? nose,? and throat|skin and soft[- ]tissue|skin and skin structure"
-    r"|skin and subcutaneous(?: tissue)?|mental and behaviou?ral|signs? (?:and|or) symptoms?"
-    r"|bone and joint|graft[- ]v(?:ersus|s\.?)[- ]host"
-    r"|attention[- ]deficit(?:/|-| and | or )hyperactivity"
-    r"|ischa?emia(?:/| and |-)reperfusion|hiv/aids|brain and spinal cord|oral and maxillofacial"
-    r"|glucose[/-]galactose|tremor(?:/| and )ataxia"
-)
-_ONE_THINGS = regex(rf"(?i)\b(?:{_ONE_THING})\b")
-_ESTABLISHED = regex(
-    rf"(?i)\b(?:{_ONE_THING}|nausea (?:and|&|or) vomiting|nausea/vomiting|nausea, vomiting)\b"
-)
-"""Names, or starts of names, that hold a conjunction and stand for one thing."""
+from canonym.rules import any_of, once_a_book
 
 _PREPOSITIONS = (
     "of|in|to|with|without|by|from|for|on|at|due to|during|after|before|following|caused by|"
     "associated with|secondary to|among|than|between|versus"
 )
 
-_ADJECTIVES = regex(
-    r"(?i)(?:fe)?male|acute|chronic|subacute|early|late|primary|secondary|upper|lower|left|right|"
-    r"anterior|posterior|benign|malignant|invasive|congenital|acquired|central|peripheral|juvenile|"
-    r"adult|proximal|distal|superficial|deep|simple|unspecified|specified|nos|nec|other|both|open|"
-    r"closed|initial|subsequent|encounter|sequela|controlled|uncontrolled|stable|unstable|"
-    r"intermittent|persistent|transient|resolved|active|inactive|new|old|onset|site|sites|side|"
-    r"primarily|not|elsewhere|classified|childhood|infantile|neonatal|maternal|paternal|profound|"
-    r"spastic|included|formerly|regular|multiple|single|premature|[ivx]+"
-)
-"""Words that say how, when or where something is, and name nothing alone."""
-
 _GRADED = "type|subtype|stage|grade|class|group|phase|category|factor"
 """Words that are followed by a number."""
 
-_MODIFIERS = regex(
-    r"(?i)(?:non-?)?(?:inherited|hereditary|familial|sporadic|human|early-onset|late-onset|progressive|"
-    r"advanced|metastatic|severe|mild|moderate|partial|complete|total|sub-?total|unilateral|bilateral|"
-    r"multifocal|multi-centric|multicentric|isolated|combined|syndromic|recurrent|refractory|non|"
-    r"autosomal|dominant|recessive|x-linked)"
-)
-"""Words of degree, extent and inheritance: they hold for every conjunct."""
-
-_QUALITIES = regex(
-    r"(?i)(?:fe)?male|acute|chronic|early|late|primary|secondary|upper|lower|left|right|anterior|"
-    r"posterior|benign|malignant|invasive|congenital|acquired|central|peripheral|juvenile|adult|"
-    r"systolic|diastolic|small-cell|proximal|distal|superficial|deep|simple|sustained|working|"
-    r"(?:intra|extra|sub|supra|non-?|pre|post|uni|bi|inter|peri|epi|endo|hypo|hyper)-?[a-z]{4,}"
-)
-"""Adjectives that contrast with one another in front of a head of several words."""
-
-_GENERIC = (
-    "cancers?|tumou?rs?|cysts?|polyps?|lesions?|neoplasms?|neoplasias?|malignanc(?:y|ies)|"
-    "atroph(?:y|ies)|hypertrophy|injur(?:y|ies)|damage|defects?|abnormalit(?:y|ies)|anomal(?:y|ies)|"
-    "malformations?|dysfunctions?|diseases?|disorders?|infections?|h(?:a)?emorrhages?|"
-    "insufficienc(?:y|ies)|failures?|ulcers?|ulcerations?|dystroph(?:y|ies)|fractures?|toxicit(?:y|ies)"
-)
-_NEEDS_MORE = (
-    "syndromes?|deficienc(?:y|ies)|deficits?|impairments?|disturbances?|disabilit(?:y|ies)|"
-    "complications?|accumulation|pigmentation|depression|apn(?:o)?ea|effusions?|problems?|reactions?|"
-    "symptoms?|degeneration|inflammation|irritation|bleeding|pains?|aches?|loss(?:es)?|"
-    "retardation|delays?|palsy|palsies|paralysis|seizures?|infarcts?|infarctions?|aneurysms?|"
-    "block(?:s|ade)?|rupture|perforation|obstruction|occlusion|thrombus|thrombi|embolism|spasms?|"
-    "cramps?|involvement|cataracts?|dependence|abuse|withdrawal|poisoning|overdose|intoxication|"
-    "addiction|variants?|phenotypes?|instability|resistance|deformit(?:y|ies)|allerg(?:y|ies)|"
-    "contractures?|dislocations?|sprains?|burns?|wounds?|clefts?|pits|sinuses|diabetes|stroke|asthma"
-)
-_SUFFIXES = (
-    "itis|itides|omas?|omata|oses|osis|iasis|iases|(?:a)?emias?|path(?:y|ies)|algias?|plegias?|pares[ie]s|"
-    "trophy|plasias?|megaly|urias?|penias?|rrh(?:o)?ea|rrhage|scleros[ie]s|ectas[ie]s|(?:o)?edemas?|"
-    "ataxias?|celes?|tensions?|cardias?|rhythmias?|lepsy|lepsies|kinesias?|tonias?|phasias?|stenos[ie]s|"
-    "plasms?|ysplasia|cytosis|lys[ie]s|spasms?|stasis|psychos[ie]s|chorea|phobias?|manias?|"
-    "toxicity|toxicities|anopsia|opias?"
-)
-_DISEASE = regex(rf"(?i)(?:\S*-)?(?:{_GENERIC}|{_NEEDS_MORE}|[a-z]*(?:{_SUFFIXES}))")
-
-_TAKES_SITE = regex(
-    rf"(?i){_GENERIC}|lymphomas?|leuk(?:a)?emias?|carcinomas?|sarcomas?|hyperplasia|"
-    r"stenosis|fibrosis|necrosis"
-)
-"""Heads that take over the site of the conjunct before them: "pancreatic cysts and tumors"."""
-
-_TAKES_OBJECT = regex(
-    r"(?i)\b(?:loss|lack|absence|decreases?|increases?|reductions?|declines?|function|contractures?|"
-    r"overgrowth|enlargement|weakness|swelling|rupture|agenesis|haploinsufficiency|syndactyly|"
-    r"involvement|death|forms?|swelling|tightness|numbness|tingling|stiffness|calcification)$"
-)
-"""Heads that take an object after a preposition: "loss of …"."""
-
-_LONG_HEADS = (
-    "muscular dystrophy|muscular dystrophies|hearing loss|mental retardation|memory loss|"
-    "growth failure|growth retardation|developmental delay|blood pressure|weight loss|"
-    "intellectual disability|sensory loss|vision loss|lipid accumulation|pain syndrome|"
-    "cancer syndrome"
-)
 _ADJECTIVE = regex(r"(?i)[a-z-]{2,}(?:[aei]al|[^aeiou]al|ic|ous|ive|[iu]lar|[ln]ary)")
 _LAST_NUMBER = regex(r"(?i)\s(?:\d+[a-z]?|[ivx]+)$")
 _JOINTS = regex(
@@ -116,6 +31,20 @@ _JOINTS = regex(
 _CODE = regex(r"(?=[^A-Z0-9]*[A-Z0-9][^A-Z0-9]*[A-Z0-9])[A-Z][A-Za-z0-9-]{1,9}")
 
 _LONGEST = 300
+_PLACES = (
+    *("one thing", "adjective", "modifier", "quality", "head", "further head", "ending"),
+    *("site", "object", "long head"),
+)
+"""Where a rule of the kind "part of a composite" counts.
+
+Names that hold a conjunction are *one thing*. *Adjectives* say how, when or where something is, and
+name nothing alone. *Modifiers* are of degree, extent and inheritance, and hold for every conjunct.
+*Qualities* contrast with one another in front of a head of several words. *Heads* are words for a
+disease, as words with such an *ending* are; those that are no *further head*, and those of a
+*site*, take over the site of the conjunct before them: "pancreatic cysts and tumors". Heads of an
+*object* take one behind a preposition: "loss of …".
+"""
+
 _MOST_PARTS = 12
 _MOST_WORDS = 5
 
@@ -162,6 +91,28 @@ _GUARD = str.maketrans(" /,", "\ue000\ue001\ue002")
 _UNGUARD = str.maketrans("\ue000\ue001\ue002", " /,")
 
 
+@once_a_book
+def patterns() -> dict[str, re.Pattern[str]]:
+    """Return the expression of each place, and of words for a disease and of established names."""
+    words = {place: any_of("part of a composite", [place]) for place in _PLACES}
+    head, thing = words["head"], words["one thing"]
+    contrasts = (
+        "(?:intra|extra|sub|supra|non-?|pre|post|uni|bi|inter|peri|epi|endo|hypo|hyper)-?[a-z]{4,}"
+    )
+    ends = rf"(?:\S*-)?(?:{head}|{words['further head']}|[a-z]*{words['ending']})"
+    words |= {
+        "one thing": rf"\b{thing}\b",
+        "established": rf"\b(?:{thing}|nausea(?:, |/| (?:and|&|or) )vomiting)\b",
+        "adjective": f"{words['adjective']}|[ivx]+",
+        "modifier": f"(?:non-?)?{words['modifier']}",
+        "quality": f"{words['quality']}|{contrasts}",
+        "disease": ends,
+        "site": f"{head}|{words['site']}",
+        "object": rf"\b{words['object']}$",
+    }
+    return {place: re.compile(form, re.IGNORECASE) for place, form in words.items()}
+
+
 def split_composite(text: str) -> tuple[str, ...]:
     """Split a mention of several concepts into one mention per concept, in the order of the text.
 
@@ -186,7 +137,7 @@ def split_composite(text: str) -> tuple[str, ...]:
         return spread["primary"] or spread["from"], *(f"{site} metastasis" for site in sites)
     if len(text) > _LONGEST or _COORDINATED.search(text) is None:
         return (text,)
-    phrase = _hide(_ESTABLISHED, " ".join(text.split()))
+    phrase = _hide(patterns()["established"], " ".join(text.split()))
     if _COORDINATED.search(phrase) is None:
         return (text,)
     pieces = _split(phrase) or _split(_GLOSS.sub("", phrase)) or ()
@@ -209,7 +160,7 @@ def composites_ending(text: str, start: int) -> Iterator[int]:
 
 def hide_one_things(text: str) -> str:
     """Hide what joins the words of established names and of shorthand, so that they stay whole."""
-    return _hide(_ONE_THINGS, text)
+    return _hide(patterns()["one thing"], text)
 
 
 def unhide(text: str) -> str:
@@ -226,7 +177,8 @@ def is_quality(text: str) -> bool:
     False
     """
     return _KIND.fullmatch(text) is not None or all(
-        (_MODIFIERS.fullmatch(word) or _ADJECTIVES.fullmatch(word)) is not None
+        (patterns()["modifier"].fullmatch(word) or patterns()["adjective"].fullmatch(word))
+        is not None
         for word in _WORD.findall(text)
     )
 
@@ -323,14 +275,16 @@ def _count_modifiers(others: list[str], words: list[str], longest: int) -> int:
     n_capitals = capitals.index(False) if False in capitals else len(words)
     if 0 < n_capitals <= longest and all(part[0].isupper() for part in others):
         return n_capitals  # Duchenne and Becker muscular dystrophy
-    if all(_QUALITIES.fullmatch(part) for part in others) and _QUALITIES.fullmatch(words[0]):
+    if all(patterns()["quality"].fullmatch(part) for part in others) and patterns()[
+        "quality"
+    ].fullmatch(words[0]):
         return 1  # male and female breast cancer
     return longest
 
 
 def _says_how(part: str) -> bool:
     """Tell whether a conjunct has only words of degree or inheritance: it is no other concept."""
-    return all(_MODIFIERS.fullmatch(word) for word in part.split())
+    return all(patterns()["modifier"].fullmatch(word) for word in part.split())
 
 
 def _shared_start(part: str, contrast: str) -> str:
@@ -339,12 +293,12 @@ def _shared_start(part: str, contrast: str) -> str:
     `contrast` is the first word of the last conjunct.
     """
     words = part.split()
-    if _QUALITIES.fullmatch(words[-1]) and _QUALITIES.fullmatch(contrast):
+    if patterns()["quality"].fullmatch(words[-1]) and patterns()["quality"].fullmatch(contrast):
         n_shared = len(words) - 1  # left ventricular systolic and diastolic dysfunction
-    elif _MODIFIERS.fullmatch(contrast):
+    elif patterns()["modifier"].fullmatch(contrast):
         n_shared = 0
     else:
-        says_how = [_MODIFIERS.fullmatch(word) is not None for word in words]
+        says_how = [patterns()["modifier"].fullmatch(word) is not None for word in words]
         n_shared = says_how.index(False) if False in says_how else 0
     return "".join(f"{word} " for word in words[:n_shared])
 
@@ -353,7 +307,7 @@ def _share_site(others: list[str], last: str) -> list[str]:
     """Split conjuncts with a head each: "fever and rash", "pancreatic cysts and tumors"."""
     words = others[0].split()
     site = words[: len(words) - _count_head(words)]
-    if " " not in last and _TAKES_SITE.fullmatch(last) and site and len(others) == 1:
+    if " " not in last and patterns()["site"].fullmatch(last) and site and len(others) == 1:
         return [others[0], " ".join([*site, last])]
     return [*others, last]
 
@@ -370,7 +324,9 @@ def _split_shared_start(conjuncts: list[str]) -> list[str] | None:
 def _split_object(phrase: str) -> list[str] | None:
     """Split "cancers of the breast and ovary": the affected sites are coordinated."""
     match = _OBJECT.match(phrase)
-    if match is None or not (_is_disease(match["head"]) or _TAKES_OBJECT.search(match["head"])):
+    if match is None or not (
+        _is_disease(match["head"]) or patterns()["object"].search(match["head"])
+    ):
         return None
     listed, tail = match["list"], ""
     after = _PREPOSITION.search(listed)
@@ -405,19 +361,19 @@ def _is_code(text: str) -> bool:
 def _is_disease(text: str) -> bool:
     """Tell whether a phrase ends in a word that can name a disease, as far as its shape shows."""
     words = _LAST_NUMBER.sub("", text).split()
-    return bool(words) and _DISEASE.fullmatch(words[-1]) is not None
+    return bool(words) and patterns()["disease"].fullmatch(words[-1]) is not None
 
 
 def _is_adjective(word: str) -> bool:
-    """Tell whether a word is an adjective, by its ending or because it is one of `_QUALITIES`."""
-    return (_ADJECTIVE.fullmatch(word) or _QUALITIES.fullmatch(word)) is not None
+    """Tell whether a word is an adjective, by its ending or because it is a quality."""
+    return (_ADJECTIVE.fullmatch(word) or patterns()["quality"].fullmatch(word)) is not None
 
 
 def _count_head(words: Sequence[str]) -> int:
     """Count the words at the end of a phrase that name a kind of disease."""
-    if not words or _DISEASE.fullmatch(words[-1]) is None:
+    if not words or patterns()["disease"].fullmatch(words[-1]) is None:
         return 0
-    return 2 if re.fullmatch(_LONG_HEADS, " ".join(words[-2:]), re.IGNORECASE) else 1
+    return 2 if patterns()["long head"].fullmatch(" ".join(words[-2:])) else 1
 
 
 def _list_conjuncts(phrase: str) -> list[str]:

@@ -10,11 +10,10 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Sequence
 from typing import NamedTuple
 
 from canonym.regex import GAP, regex
-from canonym.rules import current, once_a_book, phrase_expression, remembered
+from canonym.rules import any_of, current, once_a_book, remembered
 
 # --- what is no name ------------------------------------------------------------------------------
 
@@ -94,14 +93,14 @@ _LEAST_BASE = 5  # letters
 @once_a_book
 def _salt() -> re.Pattern[str]:
     """Return a salt at the end of a drug."""
-    return re.compile(rf"(?<=[^\s,])\s+(?:{_any_of('salt')}|(?-i:XL|XR))$", re.IGNORECASE)
+    return re.compile(rf"(?<=[^\s,])\s+(?:{any_of('salt')}|(?-i:XL|XR))$", re.IGNORECASE)
 
 
 @once_a_book
 def _own_salt() -> re.Pattern[str]:
     """Return what is named by its salt: metals, simple groups, and sulfates of hormones."""
     ends = r"\w*thyronine|\w+ose|mangan\w+|mercur\w+|selen\w+|\w*yl|.*(?:one|an)(?= sul)"
-    return re.compile(rf"(?:{_any_of('named by its salt')}|{ends})\b", re.IGNORECASE)
+    return re.compile(rf"(?:{any_of('named by its salt')}|{ends})\b", re.IGNORECASE)
 
 
 def without_salt(text: str) -> str:
@@ -216,12 +215,7 @@ def _form_of(places: str) -> str:
     Those that count alone hardly ever end the name of anything else: a capsule is of a joint, a
     patch of blood, a gel of a laboratory. Others stand behind a word such as *oral*.
     """
-    return _any_of("drug form", places.split())
-
-
-def _any_of(kind: str, places: Sequence[str] = ("",)) -> str:
-    rules = (rule for rule in current().of_kind(kind) if rule.where in places)
-    return f"(?:{'|'.join(phrase_expression(rule.form) for rule in rules)})"
+    return any_of("drug form", places.split())
 
 
 @remembered(1_024)  # several readers ask about a text, one after the other

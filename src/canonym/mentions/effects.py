@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from canonym.errors import InvalidInput
 from canonym.mentions.binomials import genus_steps
 from canonym.mentions.clinical import LISTS, TEXTS, usual_reading
+from canonym.mentions.composites import patterns
 from canonym.mentions.contrasts import apart_by
 from canonym.mentions.drug_lines import drug_line, without_salt
 from canonym.mentions.flags import FLAGS, with_flags
@@ -19,6 +20,8 @@ from canonym.mentions.phrasings import rephrased
 from canonym.mentions.readings import clinical_readings, has_usual
 from canonym.mentions.shorthand import write_out
 from canonym.mentions.species import species_in
+from canonym.mentions.specimens import specimen_of
+from canonym.mentions.status import read_status
 from canonym.rules import Rule
 from canonym.text import STRONG, normalise
 from canonym.types import Mention
@@ -94,6 +97,10 @@ _EFFECTS: Mapping[str, Callable[[Rule, str], bool]] = {
     "organism": lambda rule, text: rule.form in (step.after for step in genus_steps(text)),
     "part of the body": lambda _, text: write_out(text).startswith("right "),
     "shorthand": lambda rule, text: rule.means in write_out(text),
+    "part of a composite": lambda rule, text: bool(patterns()[rule.where].fullmatch(text)),
+    "health": lambda _, text: not read_status(text).flags,
+    "lasting": lambda _, text: read_status(text).flags == ("historical",),
+    "specimen": lambda rule, text: specimen_of(text) == rule.means,
     "drug form": lambda _, text: drug_line(text) is not None,
     "salt": lambda _, text: without_salt(text) != text,
     "named by its salt": lambda _, text: without_salt(text) == text,

@@ -22,7 +22,7 @@ from canonym.mentions.flags import consistent
 from canonym.mentions.phrasings import phrasings
 from canonym.mentions.segments import PRESENT, SIGN, Segment, segments
 from canonym.regex import GAP, regex
-from canonym.rules import current, once_a_book, remembered
+from canonym.rules import any_of, current, once_a_book, remembered
 from canonym.text.codes import read_codes
 from canonym.text.qualifiers import BROADER, qualified
 
@@ -97,36 +97,9 @@ _RELATED = regex(
 _ENTITY = regex(r"&#?\w{1,8};")
 _ENDS = regex(r"[;\n]|\s\d+[.)]\s")
 
-# What belongs to health: that it is absent is a finding.
-_HEALTHY = regex(
-    r"(?:an? |any |of |the )*+(?:"
-    r"(?:able|being|breast ?feeding|breathing|drinking|eating|enough|exercising|feeling|gaining|"
-    r"growing|moving|remembering|responding|sleeping|talking|thinking|urinating|walking|well|"
-    r"working)(?: .*)?"
-    r"|(?:appetite|awareness|balance|bowel movements?|bowel sounds|breath sounds|concentration|"
-    r"consciousness|coordination|desire|drive|emotions?|energy|enjoyment|erections?|exercise|"
-    r"eye contact|feelings?|flatus|gag reflex|hearing|heart ?beat|immunity|insurance|interest|"
-    r"libido|memory|menses|menstruation|milk|motivation|movement|ovulation|oxygen|periods?|"
-    r"pigment|prenatal care|pulse|reflex(?:es)?|saliva|sensation|sense|sex(?:ual)? (?:desire|"
-    r"drive|interest)|sight|sleep|smell|speech|sperm|strength|sweat|sweating|taste|tears|"
-    r"urination|urine|urine output|vision|voice)"
-    r"(?: (?:at|during|for|from|in|of|on|since|to|x) .*)?"
-    r"|(?!.*\b(?:abnormal\w*|decreased|defici\w*|disease|elevated|high|impaired|increased|loss|low|"
-    r"reduced)\b)(?:functional .*|.* component of complement|.*\b(?:activity|expression)|"
-    r".*\w{4}ase)"
-    r")",
-    re.IGNORECASE,
-)
 _NITRIC_OXIDE = regex(
     r"NO\s+(?:synthases?|donors?|production|release|bioavailability|levels?|metabolism|pathway|"
     r"signal\w+|inhalation|gas|scaveng\w+)\b"
-)
-# What stays, so that it may be old; *old yellow enzyme* is a name.
-_OLD = regex(
-    r"\b(?:mi|cva|tia|fx|tb|infarct\w*|strokes?|fractures?|injur\w+|tears?|scar\w*|bleed\w*|"
-    r"ha?ematomas?|ha?emorrhages?|ruptures?|dislocations?|lacerations?|burns?|trauma|"
-    r"tuberculosis|granulom\w+)\b",
-    re.IGNORECASE,
 )
 _ABSENT = regex(r"absent\s+\w", re.IGNORECASE)
 _ABSENCE = frozenset(["no", "not", "without", "w/o", "absence of"])
@@ -346,6 +319,25 @@ def spoken_of(name: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys((core, plain, _AND_MORE.sub("", plain))))
 
 
+@once_a_book
+def _lasting() -> re.Pattern[str]:
+    """Return what stays, so that it may be old; *old yellow enzyme* is a name."""
+    return re.compile(rf"\b{any_of('lasting')}\b", re.IGNORECASE)
+
+
+@once_a_book
+def _healthy() -> re.Pattern[str]:
+    """Return what belongs to health: that it is absent is a finding."""
+    return re.compile(
+        rf"(?:an? |any |of |the )*+(?:{any_of('health', ['with more'])}(?: .*)?"
+        rf"|{any_of('health')}(?: (?:at|during|for|from|in|of|on|since|to|x) .*)?"
+        r"|(?!.*\b(?:abnormal\w*|decreased|defici\w*|disease|elevated|high|impaired|increased|loss"
+        r"|low|reduced)\b)(?:functional .*|.* component of complement|.*\b(?:activity|expression)"
+        r"|.*\w{4}ase))",
+        re.IGNORECASE,
+    )
+
+
 def _from_start(text: str, cues: Iterable[Cue]) -> tuple[int, list[str]]:
     """Return where a mention goes on behind the words of status at its start, and their flags."""
     start, flags = 0, list[str]()
@@ -370,10 +362,10 @@ def _counts_before(text: str, cue: Cue) -> bool:
         return rule.flags == ("family",) and _OF_FAMILY.match(text, cue.end) is not None
     behind = text[cue.end :].lstrip()
     if cue.words == "old":
-        return _OLD.search(behind) is not None
+        return _lasting().search(behind) is not None
     if cue.words not in _ABSENCE:
         return True
-    return not (_HEALTHY.fullmatch(behind.rstrip(" .,;")) or _NITRIC_OXIDE.match(text, cue.start))
+    return not (_healthy().fullmatch(behind.rstrip(" .,;")) or _NITRIC_OXIDE.match(text, cue.start))
 
 
 def _from_end(text: str, cues: list[Cue], start: int) -> tuple[int, list[str]]:

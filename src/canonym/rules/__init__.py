@@ -24,12 +24,6 @@ from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 from canonym.errors import InvalidInput, ReadError
 
-COLUMNS = (
-    *("id", "kind", "form", "means", "where", "beside", "unless", "share", "n"),
-    *("example", "counter", "source"),
-)
-"""The columns of a table of rules, of which `REQUIRED` must be filled in every row."""
-
 REQUIRED = ("id", "kind", "form", "example")
 SET = "set"
 """The kind of a row that names words, for ``{name}`` in the forms of the rows below it."""
@@ -64,6 +58,10 @@ class Rule(NamedTuple):
     source: str = ""
 
 
+COLUMNS = Rule._fields
+"""The columns of a table of rules, of which `REQUIRED` must be filled in every row."""
+
+
 def phrase_expression(form: str) -> str:
     """Return the expression of a phrase with choices in round brackets; 0 is any digit.
 
@@ -77,20 +75,17 @@ def phrase_expression(form: str) -> str:
 FLAGS = ("negated", "historical", "hypothetical", "family", "uncertain")
 """What a cue may say of a mention, in the order in which a mention has it."""
 
+_FREE = (
+    "part of the body|organism|reading|one of several|no usual reading|result|shorthand|in blood|measured|in urine|inflamed|"
+    "specimen|ordinary word|qualifying word|species|opposite|species of a name|prefix|wording|"
+    "drug form|salt|named by its salt|part of a composite|health|lasting|operation"
+)
 KINDS: Mapping[str, frozenset[str]] = {
-    "cue": frozenset(FLAGS),
-    "turn": frozenset(FLAGS),
-    "no cue": frozenset(FLAGS),
+    **dict.fromkeys(("cue", "turn", "no cue"), frozenset(FLAGS)),
     "sign": frozenset((*FLAGS, "present")),
-    **dict.fromkeys(("reading", "one of several", "no usual reading", "result"), frozenset()),
-    **dict.fromkeys(("in blood", "measured", "in urine", "inflamed"), frozenset()),
-    **dict.fromkeys(("ordinary word", "qualifying word", "species", "shorthand"), frozenset()),
-    **dict.fromkeys(("part of the body", "organism"), frozenset()),
-    **dict.fromkeys(("opposite", "species of a name", "prefix", "wording"), frozenset()),
-    **dict.fromkeys(("drug form", "salt", "named by its salt"), frozenset()),
+    **dict.fromkeys(_FREE.split("|"), frozenset()),
 }
 """What rules of each kind may mean, any text where there is nothing."""
-
 
 _REACHES = ("sentence", "clause", "next", "last", "predicate", "head")
 PLACES: Mapping[str, Sequence[str]] = {
@@ -106,11 +101,10 @@ class Book:
 
     def __init__(self, rules: Iterable[Rule]) -> None:
         rows = list(rules)
-        off = {rule.form for rule in rows if rule.kind == OFF}
-        self.off = frozenset(off)
+        self.off = frozenset(rule.form for rule in rows if rule.kind == OFF)
         self._of_kind: dict[str, list[Rule]] = {}
         for rule in rows:
-            if rule.id not in off and rule.kind != OFF:
+            if rule.id not in self.off and rule.kind != OFF:
                 self._of_kind.setdefault(rule.kind, []).append(rule)
         self._tables: dict[object, object] = {}
 
@@ -176,6 +170,12 @@ def once_a_book(make: Callable[[], _Table]) -> Callable[[], _Table]:
         return current().table(make)
 
     return table
+
+
+def any_of(kind: str, places: Collection[str] = ("",)) -> str:
+    """Return what rules of a kind may say in some places, as part of an expression."""
+    rules = (rule for rule in current().of_kind(kind) if rule.where in places)
+    return f"(?:{'|'.join(phrase_expression(rule.form) for rule in rules)})"
 
 
 def remembered(maxsize: int) -> Callable[[Callable[_Given, _Table]], Callable[_Given, _Table]]:
