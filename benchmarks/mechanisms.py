@@ -50,12 +50,10 @@ text.qualifiers.is_unspecified      false
 text.qualifiers.is_finding          false
 text.qualifiers._nec                none
 text.qualifiers._nos                none
-text.qualifiers._TAG                pattern   a semantic tag at the end: *(disorder)*
 text.qualifiers._END                pattern   *unspecified* at the end
 text.qualifiers._FRONT              pattern   *other or unspecified* in front
 text.qualifiers._MEASURED           pattern   how long, how often, how much, since when
 text.qualifiers._OWN                pattern   *my* in front
-text.qualifiers._LEAD_IN            pattern   what a note says before a name: *patient with*
 text.qualifiers._ELSEWHERE          pattern   *in diseases classified elsewhere*
 text.qualifiers._NOT_ELSEWHERE      pattern   *not elsewhere classified*
 text.qualifiers._NO_MENTION         pattern   *without mention of* something, taken off
@@ -244,9 +242,7 @@ mentions.status._counts_after            false
 mentions.status._unbracketed             same
 mentions.status._NOT_FREE                pattern   who is not pain free has pain
 mentions.status._SCREENED                pattern   *screening for* something
-mentions.status._HEALTHY                 pattern   *no appetite* is a finding, and no negation
 mentions.status._NITRIC_OXIDE            pattern   *NO synthase* is no negation
-mentions.status._OLD                     pattern   an *old MI* is past, *old yellow enzyme* is not
 mentions.terse.in_full                   yields
 mentions.terse.unclipped                 yields
 mentions.terse._NUMBERED                 pattern   *CKD 3* is stage 3, or type 3

@@ -17,7 +17,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 
 from canonym.regex import regex
-from canonym.rules import Rule, current, once_a_book
+from canonym.rules import Rule, any_of, current, once_a_book
 
 BESIDE_WORDS, BESIDE_A_RESULT = "beside words", "beside a result"
 ANYWHERE, LISTS, TEXTS = "", "list", "text"
@@ -106,17 +106,11 @@ def _within() -> Mapping[str, Sequence[Rule]]:
 
 
 @once_a_book
-def results() -> str:
-    """Return what a test may be, such as *elevated*, as part of a regular expression."""
-    return "|".join(re.escape(rule.form) for rule in current().of_kind("result"))
-
-
-@once_a_book
 def _tested() -> re.Pattern[str]:
     # Next to each other: the result in *high-risk ALT* and *low back pain, HR* is of another thing.
     return re.compile(
-        rf"(?<![\w-])(?i:{results()})\s+([^\W\d_]{{2,5}})(?![\w/+-])"
-        rf"|(?<![\w/+-])([^\W\d_]{{2,5}})\s+(?i:{results()})(?![\w-])"
+        rf"(?<![\w-])(?i:{any_of('result')})\s+([^\W\d_]{{2,5}})(?![\w/+-])"
+        rf"|(?<![\w/+-])([^\W\d_]{{2,5}})\s+(?i:{any_of('result')})(?![\w-])"
     )
 
 

@@ -24,6 +24,7 @@ from canonym.mentions.specimens import specimen_of
 from canonym.mentions.status import read_status
 from canonym.rules import Rule
 from canonym.text import STRONG, normalise
+from canonym.text.qualifiers import is_finding, qualified, without_lead_in
 from canonym.types import Mention
 
 
@@ -101,6 +102,9 @@ _EFFECTS: Mapping[str, Callable[[Rule, str], bool]] = {
     "health": lambda _, text: not read_status(text).flags,
     "lasting": lambda _, text: read_status(text).flags == ("historical",),
     "specimen": lambda rule, text: specimen_of(text) == rule.means,
+    "lead-in": lambda _, text: without_lead_in(text) != text,
+    "tag": lambda _, text: qualified(text) is not None,
+    "finding": lambda _, text: is_finding(text),
     "drug form": lambda _, text: drug_line(text) is not None,
     "salt": lambda _, text: without_salt(text) != text,
     "named by its salt": lambda _, text: without_salt(text) == text,

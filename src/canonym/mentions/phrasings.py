@@ -94,9 +94,7 @@ def _bare(word: str) -> str:
 @once_a_book
 def _wordings() -> list[_Wording]:
     return [
-        _Wording(
-            rule, regex(_expression(rule.form), re.IGNORECASE), [*_ways([[*_parsed(rule.means)]])]
-        )
+        _Wording(rule, regex(_expression(rule.form), re.IGNORECASE), _ways([_parsed(rule.means)]))
         for rule in current().of_kind(WORDING)
     ]
 
@@ -106,7 +104,7 @@ def _table() -> dict[str, list[int]]:
     """Return which rules may speak of a text that has a word, by their places."""
     table: dict[str, list[int]] = {}
     for place, (rule, *_) in enumerate(_wordings()):
-        for word in _triggers(_parsed(rule.form)[0]) or _refused(rule.form):
+        for word in _triggers([_parsed(rule.form)]) or _refused(rule.form):
             table.setdefault(word.lower(), []).append(place)
     return table
 
@@ -140,12 +138,11 @@ def _triggers(phrase: _Phrase) -> set[str]:
     """Return words of which one stands in every text of a phrase, the longest; none where none."""
     most: set[str] = set()
     for item in phrase:
-        words: set[str] = set()
-        if isinstance(item, list):
-            of_choices = [_triggers(choice) for choice in item]
-            words = set().union(*of_choices) if all(of_choices) else words
-        elif not (_SLOT.fullmatch(item) or item.startswith("-")):
-            words = {item}
+        if isinstance(item, str):
+            words = set() if _SLOT.fullmatch(item) or item[0] == "-" else {item}
+        else:
+            choices = [_triggers(choice) for choice in item]
+            words = set().union(*choices) if all(choices) else set()
         if words and (not most or min(map(len, words)) > min(map(len, most))):
             most = words
     return most

@@ -17,12 +17,6 @@ _ENDINGS = {
     "urine": r"(?:hyper|hypo)(?!\w*acid)\w{3,}uria|(?:micro)?(?:albumin|bacteri|bilirubin|calci|"
     r"glucos|glycos|h(?:a?e)mat|hemoglobin|haemoglobin|keton|myoglobin|phosphat|protein|py)uria",
 }
-# One of these is in every text with a specimen.
-_HINTS = (
-    *("blood", "bld", "seru", "sera", "serp", "plasma", "urin", "csf", "spinal", "stool", "fec"),
-    *("faec", "saliv", "sput", "sweat", "semen", "seminal", "milk", "fluid", "lavage"),
-    *("emia", "uria"),
-)
 _SIGNS = regex(r"[^\w/&]+")
 _BOTH = regex(r"\b(?:serum|plasma|blood ?(?:/|&|and|or))\b|(?:/|&|\band|\bor) ?blood\b")
 
@@ -42,6 +36,13 @@ def _specimens() -> dict[str, re.Pattern[str]]:
     return {name: re.compile(rf"\b(?:{'|'.join(forms)})\b") for name, forms in words.items()}
 
 
+@once_a_book
+def _hints() -> set[str]:
+    """Return letters of which some are in every text with a specimen."""
+    forms = " ".join(rule.form for rule in current().of_kind("specimen"))
+    return {"emia", "uria", *(word[:4] for word in re.findall("[a-z]{3,}", forms))}
+
+
 def specimen_of(text: str) -> str:
     """Return the specimen that a name speaks of, "blood" for serum and plasma; "" for none.
 
@@ -53,7 +54,7 @@ def specimen_of(text: str) -> str:
     ['', '', '']
     """
     lower = text.lower()
-    if not any(hint in lower for hint in _HINTS):
+    if not any(hint in lower for hint in _hints()):
         return ""
     plain = " ".join(_SIGNS.sub(" ", lower).split())
     specimens = [name for name, words in _specimens().items() if words.search(plain)]

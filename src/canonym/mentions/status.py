@@ -16,7 +16,7 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from canonym.mentions.clinical import results, usual_reading
+from canonym.mentions.clinical import usual_reading
 from canonym.mentions.cues import Cue, find_cues, first_words, last_words
 from canonym.mentions.flags import consistent
 from canonym.mentions.phrasings import phrasings
@@ -294,7 +294,7 @@ def _not_result() -> re.Pattern[str]:
     # *LFTs not elevated* says what *no elevated LFTs* says.
     return re.compile(
         r"(?P<test>\w[^.;\n]*?),?(?<!\s)\s+(?:(?:is|are|was|were)(?:n't|\s+not|\s+never)|not|never)\s+"
-        rf"(?:\w+ly\s+)?(?P<result>{results()})[\s.]*",
+        rf"(?:\w+ly\s+)?(?P<result>{any_of('result')})[\s.]*",
         re.IGNORECASE,
     )
 

@@ -78,7 +78,7 @@ FLAGS = ("negated", "historical", "hypothetical", "family", "uncertain")
 _FREE = (
     "part of the body|organism|reading|one of several|no usual reading|result|shorthand|in blood|measured|in urine|inflamed|"
     "specimen|ordinary word|qualifying word|species|opposite|species of a name|prefix|wording|"
-    "drug form|salt|named by its salt|part of a composite|health|lasting|operation"
+    "drug form|salt|named by its salt|part of a composite|health|lasting|lead-in|tag|finding"
 )
 KINDS: Mapping[str, frozenset[str]] = {
     **dict.fromkeys(("cue", "turn", "no cue"), frozenset(FLAGS)),

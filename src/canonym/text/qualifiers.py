@@ -16,6 +16,7 @@ import re
 from typing import NamedTuple
 
 from canonym.regex import regex
+from canonym.rules import any_of, current, once_a_book
 from canonym.text.short_forms import own_short_form
 from canonym.types import Step
 
@@ -27,28 +28,17 @@ BROADER = "broader"
 
 # --- what stands at the ends ----------------------------------------------------------------------
 
-# Semantic tags of SNOMED CT, and a few that other sources put in their place.
-_TAGS = (
-    "administrative concept|assessment scale|attribute|basic dose form|body structure|cell|"
-    "cell structure|clinical drug|condition|context-dependent category|diagnosis|disease|disorder|"
-    "dose form|environment|environment / location|ethnic group|event|finding|geographic location|"
-    "life style|medicinal product|medicinal product form|morphologic abnormality|"
-    "navigational concept|observable entity|occupation|organism|person|physical force|"
-    "physical object|procedure|product|qualifier value|racial group|record artifact|"
-    "regime/therapy|religion/philosophy|role|situation|social concept|specimen|staging scale|"
-    "state of matter|substance|symptom|tumor staging|unit of presentation"
-)
 # What may be unspecified without another meaning: a site or a cause, but no femur.
 _ASPECTS = (
-    "(?:anatomical )?(?:locations?|parts?|regions?|sites?)|aetiology|agent|cause|chronicity|course|"
-    "degree|duration|episode(?: of care)?|etiology|forms?|kind|laterality|level|mechanism|nature|"
-    "onset|organism|origin|pathogen|severity|sides?|stage|subtype|trimester|types?"
+    "(?:anatomical )?(?:location|locations|part|parts|region|regions|site|sites)|aetiology|agent|"
+    "cause|chronicity|course|degree|duration|episode(?: of care)?|etiology|form|forms|kind|level|"
+    "laterality|mechanism|nature|onset|organism|origin|pathogen|severity|side|sides|stage|subtype|"
+    "trimester|type|types"
 )
 _UNSPECIFIED = (
     r"unspecified|unspec\.?|not (?:otherwise |further )?specified|not (?:otherwise )?stated"
 )
 _APART = r"(?<![ ,;:\-\u2013\u2014])[ ,;:\-\u2013\u2014]+"
-_TAG = regex(rf" ?[(\[](?:{_TAGS})[)\]]$", re.IGNORECASE)
 _END = regex(
     rf"(?:{_APART}(?:{_UNSPECIFIED})"
     r"| ?[(\[](?:unspecified|not otherwise specified|n\.?o\.?s\.?)[)\]]"
@@ -74,70 +64,13 @@ _UNSAID = regex(rf"\b(?:{_UNSPECIFIED})\b|\bN\.?O\.?S\b", re.IGNORECASE)
 _CLASSIFIED_END = ("elsewhere classified", "classified elsewhere")
 
 # Most texts end and begin otherwise, and need no look at these patterns.
-_LAST_WORDS = frozenset(
-    """
-    unspecified specified stated unspec specification classified elsewhere nos n.o.s nec location
-    locations part parts region regions site sites aetiology agent cause chronicity course degree
-    duration care episode etiology form forms kind laterality level mechanism nature onset organism
-    origin pathogen severity side sides stage subtype trimester type types
-    """.split()  # noqa: SIM905
-)
+_WORDS = regex(r"\w+")
+_SAYING = "unspecified specified stated unspec specification classified elsewhere nos n.o.s nec"
+_LAST_WORDS = frozenset((*_WORDS.findall(_ASPECTS), *_SAYING.split(" ")))
 _BEGINNINGS = ("unspec", "other ")
 _OWN = regex(r"^[Mm]y (?=[a-z])")  # MY 42445 is a substance
-# What a note says before it says what somebody has.
-_HAS = (
-    "(?:complain(?:s|ed|ing) of|(?:was |is )?diagnosed with|(?:is )?known (?:for|to have|with)|has"
-    "|having|present(?:s|ed|ing) with|(?:is )?suffer(?:s|ing) from|with|w/)"
-)
-_HEADING = (
-    "(?:(?:admission|admitting|associated|current|discharge|final|main|presenting|primary|principal"
-    "|secondary) )?(?:assessment|cc|(?:chief )?complaints?|comorbidit(?:y|ies)|conditions?"
-    "|diagnos[ei]s|disease|disorder|dx|findings?|impression|indication|problems?"
-    "|medications?|meds|rx|reason for (?:admission|consultation|encounter|referral|visit)"
-    "|symptoms?)"
-)
-_TEST = (
-    "(?:biopsy|ct|cxr|echo(?:cardiogram)?|exam(?:ination)?|imaging|mri|o/e|on exam(?:ination)?"
-    "|pathology|ultrasound|us(?= (?:abdomen|pelvis))|x-?ray)"
-    "(?: (?:abdomen|brain|chest|head|pelvis|spine))?"
-)
-# What was looked at is no finding: *CT: abdomen*, *MRI: hippocampus*. So a test's heading is left
-# out before a word that tells of a finding, or of its absence; else a link stays in doubt.
-_ENDING = (
-    "[aeo]?emia|algia|cele|cephalus|ectas(?:is|ia)|iasis|itis|lith(?:s|iasis)?|megaly|(?<!st)oma(?:s|ta)?"
-    "|os[ei]s|path(?:y|ies)|penia|plasia|plegia|rrhage|rrhea|tension|thorax|trophy|uria"
-)
-_FINDING = (
-    rf"(?:\w(?:{_ENDING})\b|\b(?:abnormalit|abscess|agenesis|aneurysm|anomal|atresia|bleed|cancer"
-    "|collapse|consolidation|cysts?\\b|defect|deficien|deform|degenerat|dilat|disease|dislocation"
-    "|disorder|dissection|dysfunction|edema|effusion|embol|failure|fistula|fracture|hernia|infarct"
-    "|infect|infiltrat|inflammation|injur|insufficiency|lesion|malform|malignan|mass(?:es)?\\b|metasta"
-    "|murmur|nodules?\\b|obstruction|occlusion|opacit|pain|palsy|perforation|pneumonia|polyps?\\b"
-    "|prolapse|rash|regurgitation|rupture|stroke|swelling|syndrome|tears?\\b|tender|thromb|tumou?r"
-    r"|ulcer|wheez)|(?:ache|stone)s?\b)"
-)
-_IS_FINDING = regex(rf"{_FINDING}|\w(?:ia|ism|psy|ures?)\b|\ballerg(?:y|ies)\b", re.IGNORECASE)
+_AILS = regex(r"\w(?:ia|ism|psy|ures?)\b|\ballerg(?:y|ies)\b", re.IGNORECASE)
 _STATED = r"(?:denies|likely|no|not|possible|probable|r/o|rule out|suspected|without)\b|\?"
-_LEAD_IN = regex(
-    rf"^(?:(?:(?:the )?(?:patient|pt\.?)|he|she) {_HAS}(?: an?)? "
-    r"|(?:(?:known )?case of|complain(?:s|ed|ing) of|diagnosed with|diagnosis of|evidence of"
-    r"|present(?:s|ed|ing) with|suffer(?:s|ing) from|i (?:have|suffer from))(?: an?)? "
-    rf"|{_HEADING} ?(?:#? ?\d\d?)?(?: ?[:=] ?| [-\u2013] )|{_TEST}(?: ?[:=] ?| [-\u2013] )"
-    rf"(?={_STATED}|.*{_FINDING})"
-    r"(?!(?:ab)?normal\b|clear\b|negative\b|positive\b|unremarkable\b))(?=[\w?])",
-    re.IGNORECASE,
-)
-# The first six letters of these, at most, with _ for a space.
-_LEADS = tuple(
-    lead.replace("_", " ")
-    for lead in """
-    admiss admitt assess associ biopsy case_o cc chief_ comorb compla condit ct curren cxr
-    diagno discha diseas disord dx echo eviden exam final_ findin he_ i_have i_suff imagin
-    impres indica known_ main_ medica meds mri o/e on_exa pathol patien presen primar princi
-    proble pt._ pt_ reason rx second she_ suffer sympto the_pa the_pt ultras us_abd us_pel x-ray
-    xray
-    """.split()  # noqa: SIM905
-)
 # How bad or big it is, where, and how it goes on, which some names say. "Bad" alone is of a kind:
 # *bad cholesterol*.
 _DEGREES = (
@@ -230,9 +163,56 @@ _CLASSIFIED = regex(
     r"failure|pain|syndromes?|fever|ulcers?|fractures?|deficiency|complications?|conditions?|"
     r"anomal(?:y|ies)|neoplasms?|anesthetics?|poisoning|symptoms?|findings?)$"
 )
-_WORDS = regex(r"\w+")
 _LITTLE_WORDS = ("other", "not", "and", "or", "by", "of", "in", "an", "the")
-_NO_CONCEPT = frozenset((*_LAST_WORDS, *_LITTLE_WORDS, *_WORDS.findall(_TAGS)))
+
+
+@once_a_book
+def _tag() -> re.Pattern[str]:
+    """Return a semantic tag of SNOMED CT, or of another source, at the end of a name."""
+    return re.compile(rf" ?[(\[]{any_of('tag')}[)\]]$", re.IGNORECASE)
+
+
+@once_a_book
+def _no_concept() -> frozenset[str]:
+    return frozenset((*_LAST_WORDS, *_LITTLE_WORDS, *_WORDS.findall(any_of("tag"))))
+
+
+@once_a_book
+def _finding() -> re.Pattern[str]:
+    """Return a word that tells of a finding."""
+    ends, begins = any_of("finding", ["ending"]), any_of("finding", ["beginning"])
+    return re.compile(
+        rf"\w(?:{ends}|(?<!st)oma(?:s|ta)?)\b|\b(?:{begins}|{any_of('finding')}\b)"
+        r"|(?:ache|stone)s?\b",
+        re.IGNORECASE,
+    )
+
+
+@once_a_book
+def _lead_in() -> re.Pattern[str]:
+    """Return what a note says before it says what somebody has.
+
+    What was looked at is not a finding: *CT: abdomen*, *MRI: hippocampus*. So the heading of a test
+    is left out before a word that tells of a finding, or of its absence; else a link is in doubt.
+    """
+    places = ("of a patient", "", "before a heading", "heading", "test", "site of a test")
+    has, of, kind, heading, test, site = (any_of("lead-in", [place]) for place in places)
+    return re.compile(
+        rf"^(?:(?:(?:the )?(?:patient|pt\.?)|he|she) {has}(?: an?)? |{of}(?: an?)? "
+        rf"|(?:{kind} )?{heading} ?(?:#? ?\d\d?)?(?: ?[:=] ?| [-\u2013] )"
+        rf"|(?:{test}|us(?= (?:abdomen|pelvis)))(?: {site})?(?: ?[:=] ?| [-\u2013] )"
+        rf"(?={_STATED}|.*(?:{_finding().pattern}))"
+        r"(?!(?:ab)?normal\b|clear\b|negative\b|positive\b|unremarkable\b))(?=[\w?])",
+        re.IGNORECASE,
+    )
+
+
+@once_a_book
+def _leads() -> tuple[str, ...]:
+    """Return the first letters of lead-ins, six at most."""
+    rules = (rule for rule in current().of_kind("lead-in") if rule.where != "of a patient")
+    own = ("patien", "pt ", "pt.", "the pa", "the pt", "he ", "she ", "us abd", "us pel")
+    return (*own, *dict.fromkeys(rule.form.partition("(")[0][:6] for rule in rules))
 
 
 class _Stripped(NamedTuple):
@@ -257,7 +237,7 @@ def qualified(text: str) -> Step | None:
     ('asthma', 'gout')
     >>> qualified("Other asthma")
     """
-    if not (_may_have(text) or text.lstrip()[:6].lower().startswith(_LEADS)):
+    if not (_may_have(text) or text.lstrip()[:6].lower().startswith(_leads())):
         return None
     whole = " ".join(text.split())
     stripped = _stripped(whole)
@@ -277,7 +257,7 @@ def is_finding(text: str) -> bool:
     >>> [is_finding(text) for text in ("infections", "hypotonia", "left lung", "febrile")]
     [True, True, False, False]
     """
-    return _IS_FINDING.search(text) is not None
+    return _finding().search(text) is not None or _AILS.search(text) is not None
 
 
 def names_side(text: str) -> bool:
@@ -328,7 +308,7 @@ def _without_back(text: str) -> str:
 
 def without_lead_in(text: str) -> str:
     """Return a text without what a note says before a name: *patient with gout*."""
-    return _LEAD_IN.sub("", text) if text.lower().startswith(_LEADS) else text
+    return _lead_in().sub("", text) if text.lower().startswith(_leads()) else text
 
 
 def _may_have(text: str) -> bool:
@@ -362,7 +342,7 @@ def _stripped(text: str, *, is_name: bool = False) -> _Stripped:
 
 def _is_empty(text: str) -> bool:
     """Tell whether nothing is left that could be a concept."""
-    return all(word[0] in _NO_CONCEPT for word in _WORDS.finditer(text.lower()))
+    return all(word[0] in _no_concept() for word in _WORDS.finditer(text.lower()))
 
 
 def _once(text: str, is_name: bool) -> _Stripped:
@@ -371,7 +351,7 @@ def _once(text: str, is_name: bool) -> _Stripped:
     if _may_end(text):
         tail = text[-_TAIL:]
         length = len(text) - len(tail)
-        if match := _TAG.search(tail) or _END.search(tail) or _nos(tail):
+        if match := _tag().search(tail) or _END.search(tail) or _nos(tail):
             return _Stripped(_trimmed(text[: length + match.start()]))
         if not is_name and begins == "other " and text.lower().endswith(_CLASSIFIED_END):
             return _Stripped(text[len(begins) :], True)
@@ -382,7 +362,7 @@ def _once(text: str, is_name: bool) -> _Stripped:
     is_age = match is not None and _LASTED.fullmatch(match[0]) and _GESTATION.search(text)
     if match and not is_age and not _NONE.search(match[0]):
         return _Stripped(_trimmed(text[: len(text) - len(match[0])]), True)
-    if not is_name and (match := _OWN.search(text) or _LEAD_IN.search(text)):
+    if not is_name and (match := _OWN.search(text) or _lead_in().search(text)):
         return _Stripped(text[match.end() :])
     if begins in _BEGINNINGS and (match := _FRONT.search(text)):
         return _Stripped(text[match.end() :], begins == "other ")
