@@ -30,7 +30,7 @@ LESS, DETAIL = "broader", "detail"
 
 _Phrase = list["str | list[_Phrase]"]  # words, and the phrases between which one may choose
 
-_TOKEN = regex(r"[()|]|[^\s()|]+")
+_TOKEN = regex(r"[()|]|(?<![^\s()|])(?!the[\s()|])[^\s()|]+")
 _SLOT = regex("[XYZ]")
 _BRACKET = regex(r"[()\[\]]")
 _PLACE = regex(r"\\(\d)|\b([XYZ])\b")

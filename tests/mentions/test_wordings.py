@@ -1,0 +1,239 @@
+"""Rows of other wordings: what notes write, and the names of a classification that it means."""
+
+from __future__ import annotations
+
+import pytest
+
+from canonym import Concept, Linker, Name, Terminology
+from canonym.errors import InvalidInput, ReadError
+from canonym.linking.book import check_rules
+from canonym.mentions.phrasings import phrasings
+from canonym.mentions.status import split_statuses, unsaid_operation
+from canonym.rules import Rule, shipped, using
+
+SURE = 0.85
+SITES = ("breast", "colon", "lung", "liver", "bone", "brain", "prostate", "ovary", "pancreas")
+ADJECTIVES = {"ovary": "ovarian", "pancreas": "pancreatic"}
+
+
+def _cancers() -> list[Concept | Name]:
+    records: list[Concept | Name] = [Concept("P:melanoma", "Melanoma")]
+    for site in SITES:
+        called = ADJECTIVES.get(site, site)
+        records += [
+            Concept(f"P:{site}", f"Malignant neoplasm of {site}"),
+            Name(f"{called} cancer", f"P:{site}"),
+            Concept(f"S:{site}", f"Secondary malignant neoplasm of {site}"),
+            Name(f"{called} metastasis", f"S:{site}"),
+        ]
+    return records
+
+
+def _diabetes() -> list[Concept | Name]:
+    named = ("kidney", "ophthalmic", "neurological", "circulatory")
+    return [
+        *(Concept(f"D:{kind}", f"Type {kind} diabetes mellitus") for kind in "12"),
+        *(
+            Concept(
+                f"D:{kind}-{which}", f"Type {kind} diabetes mellitus with {which} complications"
+            )
+            for kind in "12"
+            for which in named
+        ),
+        *(Concept("D:ckd", "Chronic kidney disease"), Concept("D:n", "Nephropathy")),
+        *(Concept("D:r", "Retinopathy"), Concept("D:neuropathy", "Neuropathy")),
+    ]
+
+
+def _others() -> list[Concept | Name]:
+    labels = (
+        *("Pulmonary embolism", "Personal history of pulmonary embolism", "Colon polyp"),
+        *("Personal history of colon polyps", "Myocardial infarction"),
+        *("Old myocardial infarction", "Peptic ulcer", "Personal history of peptic ulcer disease"),
+        *("Deep vein thrombosis", "Personal history of venous thrombosis"),
+        *("Acquired absence of kidney", "Acquired absence of spleen", "Kidney transplant status"),
+        *("Acquired absence of stomach [part of]", "Presence of aortocoronary bypass graft"),
+        *("Postcholecystectomy syndrome", "Postgastric surgery syndrome", "Coronary disease"),
+        *("Alcohol abuse", "Alcohol dependence", "Alcoholic cirrhosis of liver", "Cirrhosis"),
+        *("Alcoholic hepatitis", "Alcoholic cardiomyopathy", "Inhalant abuse", "Hepatitis"),
+        *("Asthma", "Asthma with exacerbation", "Chronic obstructive pulmonary disease"),
+        "Chronic obstructive pulmonary disease with exacerbation",
+    )
+    return [Concept(f"O:{label}", label) for label in labels]
+
+
+@pytest.fixture(scope="module")
+def linker() -> Linker:
+    return Linker.build(Terminology.build([*_cancers(), *_diabetes(), *_others()]))
+
+
+def _linked(linker: Linker, mention: str) -> tuple[str, ...]:
+    """Return the ids of a mention that are more than a guess."""
+    (link,) = linker.link([mention])
+    return link.ids
+
+
+@pytest.mark.parametrize(
+    "mention",
+    [
+        *("metastatic breast cancer", "breast cancer, metastatic", "breast ca w mets"),
+        *("Breast CA with mets", "metastatic carcinoma of the breast", "stage IV breast cancer"),
+        *("stage 4 breast ca", "breast cancer, stage IV", "breast cancer (metastatic)"),
+        *("widely metastatic breast cancer", "disseminated breast cancer", "breast cancer, mets"),
+        *("breast cancer with metastases", "breast cancer with distant metastases"),
+        *("breast cancer w/ known mets", "breast cancer now metastatic", "mets from breast cancer"),
+        *("breast carcinoma, metastatic", "breast cancer with metastatic disease"),
+        *("metastases from breast cancer", "metastatic breast carcinoma"),
+        "breast cancer metastases",
+    ],
+)
+def test_a_cancer_that_has_spread_is_the_primary_one(linker: Linker, mention: str) -> None:
+    assert _linked(linker, mention) == ("P:breast",)
+
+
+@pytest.mark.parametrize(
+    ("mention", "ids"),
+    [
+        ("breast cancer with bone mets", ("P:breast", "S:bone")),
+        ("Ca breast L, mets to bone", ("P:breast", "S:bone")),
+        ("colon ca w liver mets", ("P:colon", "S:liver")),
+        ("colon cancer w/ liver and lung mets", ("P:colon", "S:liver", "S:lung")),
+        ("bone metastasis from breast cancer", ("P:breast", "S:bone")),
+        ("brain mets from lung cancer", ("P:lung", "S:brain")),
+        ("brain mets 2/2 lung ca", ("P:lung", "S:brain")),
+        ("metastatic prostate cancer to bone", ("P:prostate", "S:bone")),
+        ("melanoma with brain mets", ("P:melanoma", "S:brain")),
+        ("metastatic ovarian cancer", ("P:ovary",)),
+        ("metastatic pancreatic cancer", ("P:pancreas",)),
+        ("liver mets", ("S:liver",)),
+        ("metastatic carcinoma of the liver", ("S:liver",)),
+        ("hepatic metastases", ("S:liver",)),
+        ("bony mets", ("S:bone",)),
+        ("metastases to the brain", ("S:brain",)),
+        ("metastatic cancer to the liver", ("S:liver",)),
+        ("metastatic melanoma", ("P:melanoma",)),
+    ],
+)
+def test_where_it_has_spread_to_is_another_concept(
+    linker: Linker, mention: str, ids: tuple[str, ...]
+) -> None:
+    assert _linked(linker, mention) == ids
+
+
+@pytest.mark.parametrize("kind", ["1", "2"])
+@pytest.mark.parametrize(
+    ("written", "which"),
+    [
+        ("T{}DM w/ neuropathy", "-neurological"),
+        ("T{}DM c/b peripheral neuropathy", "-neurological"),
+        ("DM{} with gastroparesis", "-neurological"),
+        ("type {} diabetes with polyneuropathy", "-neurological"),
+        ("T{}DM with nephropathy", "-kidney"),
+        ("T{}DM w/ CKD", "-kidney"),
+        ("T{}DM and CKD stage 3", "-kidney"),
+        ("DM type {} with renal complications", "-kidney"),
+        ("type {} DM complicated by proteinuria", "-kidney"),
+        ("T{}DM w/ retinopathy", "-ophthalmic"),
+        ("diabetes mellitus type {} with eye complications", "-ophthalmic"),
+        ("T{}DM c/b PVD", "-circulatory"),
+        ("uncontrolled T{}DM", ""),
+        ("poorly controlled T{}DM", ""),
+    ],
+)
+def test_a_diabetes_is_that_with_its_complication(
+    linker: Linker, kind: str, written: str, which: str
+) -> None:
+    assert _linked(linker, written.format(kind)) == (f"D:{kind}{which}",)
+
+
+@pytest.mark.parametrize(
+    ("mention", "label"),
+    [
+        ("hx of pulmonary embolus", "Personal history of pulmonary embolism"),
+        ("h/o pulmonary emboli", "Personal history of pulmonary embolism"),
+        ("s/p pulmonary embolus", "Personal history of pulmonary embolism"),
+        ("HX OF COLONIC POLYPS", "Personal history of colon polyps"),
+        ("prior colon polyps", "Personal history of colon polyps"),
+        ("OLD MYOCARDIAL INFARCT", "Old myocardial infarction"),
+        ("old myocardial infarction", "Old myocardial infarction"),
+        ("h/o peptic ulcer", "Personal history of peptic ulcer disease"),
+        ("h/o PUD", "Personal history of peptic ulcer disease"),
+        ("hx of venous thrombus", "Personal history of venous thrombosis"),
+        ("s/p nephrectomy", "Acquired absence of kidney"),
+        ("s/p left radical nephrectomy", "Acquired absence of kidney"),
+        ("h/o splenectomy", "Acquired absence of spleen"),
+        ("status post laparoscopic splenectomy", "Acquired absence of spleen"),
+        ("s/p gastrectomy", "Acquired absence of stomach [part of]"),
+        ("s/p renal transplant", "Kidney transplant status"),
+        ("s/p kidney transplant", "Kidney transplant status"),
+        ("s/p CABG", "Presence of aortocoronary bypass graft"),
+        ("h/o coronary artery bypass grafting", "Presence of aortocoronary bypass graft"),
+        ("EtOH abuse", "Alcohol abuse"),
+        ("ETOH abuse", "Alcohol abuse"),
+        ("EtOH dependence", "Alcohol dependence"),
+        ("EtOH cirrhosis", "Alcoholic cirrhosis of liver"),
+        ("cirrhosis 2/2 EtOH", "Alcoholic cirrhosis of liver"),
+        ("cirrhosis due to alcohol abuse", "Alcoholic cirrhosis of liver"),
+        ("alcohol-related cirrhosis", "Alcoholic cirrhosis of liver"),
+        ("EtOH-induced hepatitis", "Alcoholic hepatitis"),
+        ("cardiomyopathy from alcohol", "Alcoholic cardiomyopathy"),
+        ("asthma without exacerbation", "Asthma"),
+        ("asthma, not in exacerbation", "Asthma"),
+        ("COPD w/o exacerbation", "Chronic obstructive pulmonary disease"),
+        ("COPD, no exacerbation", "Chronic obstructive pulmonary disease"),
+    ],
+)
+def test_notes_say_it_in_other_words(linker: Linker, mention: str, label: str) -> None:
+    assert _linked(linker, mention) == (f"O:{label}",)
+
+
+@pytest.mark.parametrize(
+    "mention", ["s/p cholecystectomy", "h/o cholecystectomy", "s/p lobectomy", "s/p thyroidectomy"]
+)
+def test_what_no_name_says_of_an_operation_is_no_complication(linker: Linker, mention: str) -> None:
+    (link,) = linker.link([mention])
+    assert link.id is None
+
+
+def test_a_complication_of_an_operation_may_be_one() -> None:
+    assert unsaid_operation("infection after splenectomy", "Infection") == ""
+    assert unsaid_operation("gastrectomy", "Partial gastrectomy") == ""
+    assert split_statuses("gout, s/p gastrectomy") == ("gout", "s/p gastrectomy")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("metastatic workup", "breast cancer screening", "T2DM without neuropathy", "mets"),
+        *("history of gout", "EtOH", "liver cancer", "x" * 300, "cancer of the breast"),
+    ],
+)
+def test_other_texts_have_no_other_wording(text: str) -> None:
+    assert [step for step in phrasings(text) if step.name == "wording"] == []
+
+
+def test_one_that_says_less_comes_after_one_that_says_all() -> None:
+    steps = phrasings("metastatic breast cancer")
+    assert [step.name for step in steps[:2]] == ["wording", "broader"]
+    assert steps[1].before == steps[0].after == "breast cancer metastatic"
+
+
+def test_a_row_that_can_never_be_found_is_refused() -> None:
+    for form, means in (("X (of|) Y", "Y X"), ("ward X (a", "X"), ("ward X", r"\1 Y")):
+        rule = Rule("own.a", "wording", form, means, example="ward gout")
+        with (
+            using(shipped().with_rules([rule])),
+            pytest.raises(InvalidInput, match="lacks a word that is always there"),
+        ):
+            phrasings("ward gout")
+
+
+def test_an_institution_has_wordings_of_its_own(tmp_path_factory: pytest.TempPathFactory) -> None:
+    path = tmp_path_factory.mktemp("rules") / "ward.tsv"
+    header = "id\tkind\tform\tmeans\twhere\texample\tcounter\n"
+    row = "w.a\twording\tX on the rocks\tstony X\t\tgout on the rocks\tgout on ice\n"
+    path.write_text(header + row, "utf-8")
+    assert [rule.means for rule in check_rules(path)] == ["stony X"]
+    path.write_text(header + row.replace("stony X", r"\4 X"), "utf-8")
+    with pytest.raises(ReadError, match="lacks a word"):
+        check_rules(path)
