@@ -99,6 +99,7 @@ ALLOWED = {
     "canonym.mentions.drug_lines._ending": _DRUG_LINE,
     "canonym.mentions.drug_lines._forms": _DRUG_LINE,
     "canonym.mentions.drug_lines._quantities": _DRUG_LINE,
+    "canonym.mentions.status._healthy": "it only matches whole texts",
     "canonym.mentions.status._not_result": _MENTION,
     "canonym.mentions.trial_fields._NOISE": _MENTION,
     "canonym.terminology.readers.obo._QUOTED": _OF_A_FILE,

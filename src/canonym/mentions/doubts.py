@@ -104,14 +104,9 @@ def _leaves_open(link: Link, best: Candidate) -> bool:
 
     *Diabetes in pregnancy* need not be the gestational one.
     """
-    forms = strong_forms([link.mention.text, best.label])
-    words, said = ({*form.split()} - _UNSAID for form in forms)
-    return (words < said and not is_unspecified(best.label)) and any(
-        is_unspecified(other.label)
-        and not other.against.left_over
-        and {"unspecified", *_UNSAID}.issuperset(other.against.missing)
-        for other in link.candidates[1:]
-    )
+    texts = [link.mention.text, best.label, *(other.label for other in link.candidates[1:])]
+    words, said, *others = ({*form.split()} - _UNSAID for form in strong_forms(texts))
+    return words < said and "unspecified" not in said and {*words, "unspecified"} in others
 
 
 def _loses_item(link: Link, best: Candidate) -> bool:
