@@ -130,7 +130,7 @@ def test_where_it_has_spread_to_is_another_concept(
         ("type {} diabetes with polyneuropathy", "-neurological"),
         ("T{}DM with nephropathy", "-kidney"),
         ("T{}DM w/ CKD", "-kidney"),
-        ("T{}DM and CKD stage 3", "-kidney"),
+        ("T{}DM w/ CKD stage 3", "-kidney"),
         ("DM type {} with renal complications", "-kidney"),
         ("type {} DM complicated by proteinuria", "-kidney"),
         ("T{}DM w/ retinopathy", "-ophthalmic"),
@@ -193,6 +193,11 @@ def test_notes_say_it_in_other_words(linker: Linker, mention: str, label: str) -
 def test_what_no_name_says_of_an_operation_is_no_complication(linker: Linker, mention: str) -> None:
     (link,) = linker.link([mention])
     assert link.id is None
+
+
+def test_what_a_list_denies_stays_an_item(linker: Linker) -> None:
+    (link,) = linker.link(["asthma, no cirrhosis"])
+    assert [part.status for part in link.parts] == [(), ("negated",)]
 
 
 def test_a_complication_of_an_operation_may_be_one() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -34,6 +35,7 @@ from canonym.mentions.status import (
     unsaid_operation,
     without_sign,
 )
+from canonym.regex import regex
 from canonym.text import explain
 from canonym.text.characters import greek
 from canonym.text.memo import strong_forms
@@ -57,6 +59,7 @@ seven terminologies that were taken out.
 """
 
 _KNOWN = 0.98  # a sieve knows what scores as much
+_DENIES = regex(r"[,;]\s*no\b", re.IGNORECASE)
 _HOLDS = 0.8  # a name that holds others is nearer than this
 _REWORDED = SIEVES[1]  # a name in other words is as near as one in another normal form
 _SIEVE_STEPS: dict[str, tuple[str, ...]] = {IDS: ()}
@@ -132,7 +135,9 @@ def _with_listed(prepared: Prepared, hits_of: Mapping[str, StringHits]) -> Prepa
 
 def _is_name(part: Part, hits_of: Mapping[str, StringHits]) -> bool:
     """Tell whether a sieve knows a string in one of its writings."""
-    texts = (*part.texts, *(step.after for step in part.rewrites))
+    lists = _DENIES.search(part.text) is not None  # *cough, no fever* is more than a cough
+    rewrites = (step.after for step in part.rewrites if not (lists and step.name == BROADER))
+    texts = (*part.texts, *rewrites)
     if any(hits_of[text].sieve in _SIEVE_STEPS for text in texts):
         return True
     return _meant_guess(part, hits_of) is not None

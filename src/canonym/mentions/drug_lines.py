@@ -157,7 +157,7 @@ class DrugLine(NamedTuple):
 @functools.cache
 def _quantities() -> re.Pattern[str]:
     """Return what is neither a name nor a form."""
-    return re.compile(rf"{_QUANTITY}|{_MOUTH}|(?<=\w\s){_STRENGTH}\s*$", re.IGNORECASE)
+    return re.compile(rf"{_QUANTITY}|{_MOUTH}|(?<=\w\s){_STRENGTH}(?=\s*$|\s+[a-z])", re.I)
 
 
 @once_a_book
