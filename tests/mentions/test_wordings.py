@@ -203,7 +203,24 @@ def test_what_a_list_denies_stays_an_item(linker: Linker) -> None:
 def test_a_complication_of_an_operation_may_be_one() -> None:
     assert unsaid_operation("infection after splenectomy", "Infection") == ""
     assert unsaid_operation("gastrectomy", "Partial gastrectomy") == ""
-    assert split_statuses("gout, s/p gastrectomy") == ("gout", "s/p gastrectomy")
+    assert split_statuses("gout s/p gastrectomy") == ("gout", "s/p gastrectomy")
+
+
+@pytest.mark.parametrize(
+    ("mention", "labels"),
+    [
+        ("cirrhosis, T2DM w/ neuropathy", ("Cirrhosis", "Type 2 diabetes mellitus with neuro")),
+        ("asthma without exacerbation, cirrhosis", ("Asthma", "Cirrhosis")),
+        ("cirrhosis, metastatic breast cancer", ("Cirrhosis", "Malignant neoplasm of breast")),
+        ("cirrhosis, h/o colon polyps, s/p CABG", ("Cirrhosis", "Personal", "Presence of aorto")),
+        ("colon polyp s/p splenectomy", ("Colon polyp", "Acquired absence of spleen")),
+    ],
+)
+def test_a_list_keeps_all_its_items(linker: Linker, mention: str, labels: tuple[str, ...]) -> None:
+    (link,) = linker.link([mention])
+    assert len(link.parts) == len(labels)
+    for part, label in zip(link.parts, labels, strict=True):
+        assert part.candidates[0].label.startswith(label)
 
 
 @pytest.mark.parametrize(

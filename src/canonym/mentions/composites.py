@@ -40,9 +40,9 @@ _PLACES = (
 Names that hold a conjunction are *one thing*. *Adjectives* say how, when or where something is, and
 name nothing alone. *Modifiers* are of degree, extent and inheritance, and hold for every conjunct.
 *Qualities* contrast with one another in front of a head of several words. *Heads* are words for a
-disease, as words with such an *ending* are; those that are no *further head*, and those of a
-*site*, take over the site of the conjunct before them: "pancreatic cysts and tumors". Heads of an
-*object* take one behind a preposition: "loss of …".
+disease, as words with such an *ending* are. They and those of a *site* take over the site of the
+conjunct before them: "pancreatic cysts and tumors". A *further head* does not. Heads of an *object*
+take one behind a preposition: "loss of …".
 """
 
 _MOST_PARTS = 12

@@ -25,7 +25,7 @@ _BOTH = regex(r"\b(?:serum|plasma|blood ?(?:/|&|and|or))\b|(?:/|&|\band|\bor) ?b
 def _specimens() -> dict[str, re.Pattern[str]]:
     """Return the words of each specimen.
 
-    They are none before some others (a blood pressure, a plasma cell), or behind (G-CSF).
+    Beside some words they mean something else: a blood pressure, a plasma cell, G-CSF.
     """
     words = {specimen: [ending] for specimen, ending in _ENDINGS.items()}
     for rule in current().of_kind("specimen"):

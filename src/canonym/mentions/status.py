@@ -84,7 +84,7 @@ _NAME = regex(r"[^\W_]{2}|[\u3040-\u9fff]")
 _TURN = regex(rf"(?:{GAP},|(?<!\s))\s+(?:but|however|although|though)\s+", re.IGNORECASE)
 _VERSUS = regex(r"(?<!\s)\s+(?:vs\.?|versus)\s+", re.IGNORECASE)
 _GRAFT = regex(r"\b(?:graft|host)\W", re.IGNORECASE)
-_AFTER = regex(r"(?<=\w),? (?=(?:s/p|status post) )", re.IGNORECASE)
+_AFTER = regex(r"(?<=\w) (?=(?:s/p|status post) )", re.IGNORECASE)
 _OPERATION = regex(
     r"(?:[\w'-]+ ){0,4}?(?P<what>[\w-]*(?:ectomy|(?<!ana)tomy|ostomy|pexy|plasty|rrhaphy)|ablation"
     r"|amputation|bypass|fixation|fusion|graft(?:ing)?|ligation|removal|repair|replacement|resection"
@@ -165,7 +165,7 @@ def split_statuses(text: str) -> tuple[str, ...]:
         sides = [side for side in _VERSUS.split(text) if side.strip()]
         if len(sides) > 1:
             return tuple(side if read_status(side).flags else f"? {side}" for side in sides)
-    if len(sides := _AFTER.split(text)) > 1:
+    if "," not in text and len(sides := _AFTER.split(text)) > 1:
         return tuple(sides)
     if may_have_status(text):
         sides = [side for side in _TURN.split(text) if side.strip()]
@@ -188,7 +188,7 @@ def status_beside_code(text: str) -> tuple[str, ...]:
 def unsaid_operation(text: str, name: str) -> str:
     """Return why a name that a search finds says nothing of an operation of the past, "" else.
 
-    It may say what went wrong there. A wound infection after an operation is none.
+    It may say what went wrong there. A mention may do so too: a wound infection after an operation.
 
     >>> unsaid_operation("left cholecystectomy", "Postcholecystectomy syndrome")
     'no name says what cholecystectomy leaves behind'
