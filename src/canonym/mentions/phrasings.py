@@ -35,6 +35,7 @@ _SLOT = regex("[XYZ]")
 _BRACKET = regex(r"[()\[\]]")
 _PLACE = regex(r"\\(\d)|\b([XYZ])\b")
 _ANY = r"(?:\S+ ){1,9}?"  # the words of a slot; no pattern may take the square of a text
+_COMMON = frozenset(["X", "Y", "Z", "of", "history"])  # a slot, or words of many rules
 _LONGEST = 200  # letters; longer texts are descriptions
 
 
@@ -68,15 +69,14 @@ def phrasings(text: str) -> tuple[Step, ...]:
 
 def rephrased(text: str) -> Iterator[tuple[Rule, list[str]]]:
     """Yield the rules that have other words for a text, each with these."""
-    if len(text) > _LONGEST:
-        return
-    words = [word for word in map(_bare, text.split()) if word and word.lower() != "the"]
+    bare = map(_bare, text.split() if len(text) <= _LONGEST else ())
+    words = [word for word in bare if word and word.lower() != "the"]
     lower, table = {word.lower() for word in words}, _table()
-    places = sorted({place for word in lower & table.keys() for place in table[word]})
+    places = {place for word in lower & table.keys() for place in table[word]}
     if not places or len(words) < 2:
         return
     plain = " ".join(words).lower()
-    for wording in (_wordings()[place] for place in places):
+    for wording in (_wordings()[place] for place in sorted(places)):
         match = wording.expression.fullmatch("".join(f"{word} " for word in words))
         if match is None or not lower.isdisjoint(wording.rule.unless.split()):
             continue
@@ -139,7 +139,7 @@ def _triggers(phrase: _Phrase) -> set[str]:
     most: set[str] = set()
     for item in phrase:
         if isinstance(item, str):
-            words = set() if _SLOT.fullmatch(item) or item[0] == "-" else {item}
+            words = set() if item in _COMMON or item[0] == "-" else {item}
         else:
             choices = [_triggers(choice) for choice in item]
             words = set().union(*choices) if all(choices) else set()
