@@ -76,9 +76,10 @@ FLAGS = ("negated", "historical", "hypothetical", "family", "uncertain")
 """What a cue may say of a mention, in the order in which a mention has it."""
 
 _FREE = (
-    "part of the body|organism|reading|one of several|no usual reading|result|shorthand|in blood|measured|in urine|inflamed|"
-    "specimen|ordinary word|qualifying word|species|opposite|species of a name|prefix|wording|"
-    "drug form|salt|named by its salt|part of a composite|health|lasting|lead-in|tag|finding"
+    "part of the body|organism|reading|one of several|no usual reading|result|shorthand|in blood|"
+    "measured|in urine|inflamed|specimen|ordinary word|qualifying word|species|opposite|"
+    "species of a name|prefix|wording|drug form|salt|named by its salt|part of a composite|"
+    "health|lasting|lead-in|tag|finding"
 )
 KINDS: Mapping[str, frozenset[str]] = {
     **dict.fromkeys(("cue", "turn", "no cue"), frozenset(FLAGS)),
