@@ -202,10 +202,7 @@ mentions.shorthand.hide_shorthand        same
 mentions.shorthand.diabetes_name         text
 mentions.shorthand.diabetes_phrases      yields
 mentions.shorthand._DOTTED               pattern   *U.T.I.* is UTI
-mentions.shorthand._FRACTURE             pattern   *#left femur* is a fracture
 mentions.shorthand._HISTORY              pattern   *Hx-gout* is a history
-mentions.shorthand._SIDE_BEFORE          pattern   *R knee* is the right one
-mentions.shorthand._SIDE_BEHIND          pattern   *hip pain (L)* is on the left
 mentions.slips.is_likely_slip            true
 mentions.slips.sounds_like               false
 mentions.slips._is_meant                 false

@@ -473,10 +473,12 @@ class Preparation:
         self, text: str, alternatives: Sequence[Step], context: _Context
     ) -> tuple[Step, ...]:
         """Return what a text is a case of, which sieves have to know: without details or salt."""
-        read = (step.after for step in alternatives if step.name in (USUAL_READING, DRUG_LINE))
+        read = [step.after for step in alternatives if step.name in (USUAL_READING, DRUG_LINE)]
+        # A short form may be read by the very detail: *OD daily* is no case of an overdose.
+        is_read = any(step.name == USUAL_READING for step in alternatives)
         broader = [
             Step(BROADER, name, plain)
-            for name in dict.fromkeys((text, *read))
+            for name in dict.fromkeys(read if is_read else (text, *read))
             for plain in (*without_details(name), without_salt(name))
             if plain != name
         ]

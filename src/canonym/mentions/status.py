@@ -196,7 +196,9 @@ def unsaid_operation(text: str, name: str) -> str:
     ''
     """
     match = None if _RELATED.search(text) else _OPERATION.fullmatch(text)
-    if match is None or match["what"].lower() in name.lower().split():
+    if match is None:
+        return ""
+    if match["what"].lower() in name.lower().split() and not _RELATED.search(name):
         return ""
     return f"no name says what {match['what'].lower()} leaves behind"
 

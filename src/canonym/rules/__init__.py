@@ -90,8 +90,7 @@ KINDS: Mapping[str, frozenset[str]] = {
 
 _REACHES = ("sentence", "clause", "next", "last", "predicate", "head")
 PLACES: Mapping[str, Sequence[str]] = {
-    "before": _REACHES,
-    "after": _REACHES,
+    **dict.fromkeys(("before", "after"), _REACHES),
     "lists": ("none", "before", "after", "before,after"),
 }
 """Where a cue may stand and how far it reaches, as ``before:sentence lists:none``."""
