@@ -15,7 +15,7 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 import canonym
-from canonym.mentions import cues, drug_lines, phrasings
+from canonym.mentions import cues, drug_lines, phrasings, trial_fields
 from canonym.regex import _MEMBERS, _Regex
 from canonym.text import running
 from tests.test_layers import PACKAGE, tree_of
@@ -115,7 +115,7 @@ def _methods(
 
 def _of_functions() -> Iterator[Used]:
     made = {
-        **{f"{drug_lines.__name__}.{make.__name__}": [make()] for make in _MAKERS},
+        **{f"{make.__module__}.{make.__name__}": [make()] for make in _MAKERS},
         f"{cues.__name__}._table": [
             known.expression for several in cues._table().values() for known in several
         ],
@@ -131,7 +131,7 @@ def _of_functions() -> Iterator[Used]:
 _USES = dict.fromkeys(("_table", "_own_salt", "_strong_pair"), "match") | {"_wordings": "fullmatch"}
 _MAKERS = (
     *(drug_lines._quantities, drug_lines._forms, drug_lines._ending, drug_lines._share),
-    *(drug_lines._salt, drug_lines._own_salt, drug_lines._strong_pair),
+    *(drug_lines._salt, drug_lines._own_salt, drug_lines._strong_pair, trial_fields._noise),
 )
 
 

@@ -19,7 +19,7 @@ from canonym.rules import any_of, current, once_a_book, remembered
 
 _NUMBER = r"(?<![\d.,-])(?:\d[\d,]*(?:[.·]\d+)?|[.·]\d+)"
 # A number, a range, or the numbers of several drugs in one tablet: "875/125".
-_AMOUNT = rf"{_NUMBER}(?:\s*(?:-|–|/|\bto\b|x)\s*(?:\d[\d,]*(?:[.·]\d+)?|[.·]\d+))*"
+AMOUNT = rf"{_NUMBER}(?:\s*(?:-|–|/|\bto\b|x)\s*(?:\d[\d,]*(?:[.·]\d+)?|[.·]\d+)){{0,4}}"
 # A lone capital at the number belongs to a name: "protein 4.1G".
 _UNIT = (
     r"(?:(?:milli|micro|nano)?grams?|mgs?|mcgs?|[µμu]g|gms?|(?-i:g|u)|(?<=\s)[gu]|i\.?u\.?|units?|unt"
@@ -31,23 +31,23 @@ _MEASURE = (
     r"|spray|puff|vial|patch|sachet|inhalation|application|drop|week|wk|mg|mcg|g)\b"
 )
 _PER = rf"(?:\s*(?:/|\bper\b)\s*(?:\d[\d.,]*\s*)?{_MEASURE})*"
-_DOSE = (
-    rf"{_AMOUNT}[\s-]*(?:{_UNIT}\b{_PER}|%)(?:\s*\(?w/[wv]\)?)?"
-    rf"|{_AMOUNT}\s*(?:hr|hours?)\b|\b1 in \d[\d,]*"
+DOSE = (
+    rf"{AMOUNT}[\s-]*(?:{_UNIT}\b{_PER}|%)(?:\s*\(?w/[wv]\)?)?"
+    rf"|{AMOUNT}\s*(?:hr|hours?)\b|\b1 in \d[\d,]*"
 )
 CODE = r"[\[({/|]\s*(?:\d{8}(?:\d{3})?|\d{6}\.\d{2}\.\d{3})\s*[\])}/|]|\bNDA\d{6}\b"
 """A code of a drug dictionary, in brackets of any kind or between slashes."""
 
-_SCHEDULE = (
+SCHEDULE = (
     r"\b(?:once|twice|(?:one|two|three|four|\d+)\s+times?)(?:\s+(?:a|per|every))?\s*"
     r"(?:daily|weekly|monthly|day|week|month)\b"
     r"|\b(?:b\.?i\.?d|t\.?i\.?d|q\.?i\.?d|q\.?d|q\.?o\.?d|p\.?r\.?n|qhs|q[ap]m|qday)\b\.?"
     r"|\bq\s?\d+(?:-\d+)?\s?(?:h|hrs?|hours?|w|d)\b"
     r"|\b(?:daily|weekly|monthly|nightly|(?:at )?bedtime|as needed)\b"
-    rf"|\b(?:every|for|x)\s+{_AMOUNT}?\s*(?:days?|weeks?|months?|hours?|doses?)\b"
+    rf"|\b(?:every|for|x)\s+{AMOUNT}?\s*(?:days?|weeks?|months?|hours?|doses?)\b"
 )
 _MOUTH = r"\b(?:by\s+mouth|p\.?o|s\.?l|i\.?v|i\.?m|s\.?c|s\.?q)\b\.?"
-_ROUTE = (
+ROUTE = (
     rf"{_MOUTH}|\b(?:oral(?:ly)?|intravenous(?:ly)?|subcutaneous(?:ly)?|intramuscular(?:ly)?"
     r"|topical(?:ly)?|transdermal|sublingual)\b"
 )
@@ -58,21 +58,21 @@ _MAKER = regex(
     re.IGNORECASE,
 )
 _QUANTITY = (
-    rf"{CODE}|{_DOSE}|{_SCHEDULE}|{_FREE}|#\s?\d+"
+    rf"{CODE}|{DOSE}|{SCHEDULE}|{_FREE}|#\s?\d+"
     r"|^\s*(?:take|give|inject|apply|use)\s+(?:(?:\d+|one|two|half)\s+)?"
 )
 # --- what shows that it is one --------------------------------------------------------------------
 
 _DICTIONARY = regex(CODE)
 _SHOWN = regex(
-    rf"{_AMOUNT}[\s-]*{_UNIT}\b(?!\s*(?:/|\bper\b)\s*(?:d?l|100\s*ml|g)\b)", re.IGNORECASE
+    rf"{AMOUNT}[\s-]*{_UNIT}\b(?!\s*(?:/|\bper\b)\s*(?:d?l|100\s*ml|g)\b)", re.IGNORECASE
 )
 _COMPARED = regex(
     r"(?:[<>≤≥=~]|\b(?:than|over|above|below|under|least|most|exceeding))\s*\Z", re.IGNORECASE
 )
 # Two drugs and the strength of each, or the number of a strength: *carbidopa-levodopa 25-100*.
 _STRENGTH = r"(?:#\s?\d|\d+(?:\.\d+)?(?:[-/]\d+(?:\.\d+)?)+)"
-_TAIL = rf"(?:\s*(?:[,;]|\[[^\[\]]*\]|\([^()]*\)|{_ROUTE}))*\s*$"
+_TAIL = rf"(?:\s*(?:[,;]|\[[^\[\]]*\]|\([^()]*\)|{ROUTE}))*\s*$"
 _SCHEDULED = regex(r"(?<=[a-z] )(?:bid|tid|qid|b\.i\.d\.?|t\.i\.d\.?|q\.i\.d\.?|prn|q\d+h)\s*$")
 _SCHEDULES = frozenset(["bid", "tid", "qid", "prn", "d", "h"])
 _LETTERS = regex("[a-z]+")
@@ -127,7 +127,7 @@ _JOINT = regex(
     rf"{GAP}(?:[+&,;\n|]|/(?!\s*\d)|\b(?:and|with|plus)\b)\s*(?=[^\W\d_])", re.IGNORECASE
 )
 _PAIR = regex(rf"{GAP}(?:[/+&]|\band\b)\s*", re.IGNORECASE)
-_AMOUNTS = regex(rf"{_AMOUNT}(?=[\s-]*{_UNIT}\b)", re.IGNORECASE)
+_AMOUNTS = regex(rf"{AMOUNT}(?=[\s-]*{_UNIT}\b)", re.IGNORECASE)
 _DIGITS = regex(r"\d[\d,]*(?:[.·]\d+)?|[.·]\d+")
 _IS_MEASURE = regex(_MEASURE, re.IGNORECASE)
 _HOLLOW = regex(r"[(\[]\s*(?:[,;:/+&.-]+\s*)?[)\]]")
@@ -163,12 +163,12 @@ def _quantities() -> re.Pattern[str]:
 @once_a_book
 def _forms() -> re.Pattern[str]:
     """Return forms and routes."""
-    release, site, form = map(_form_of, ("release", "site", "alone behind dose"))
+    release, site, form = map(form_of, ("release", "site", "alone behind dose"))
     return re.compile(
-        rf"\b{_form_of('device')}|\bfor (?:injection|infusion)\b"
+        rf"\b{form_of('device')}|\bfor (?:injection|infusion)\b"
         rf"|\b(?:{release}\b\s*)+(?:{site}\b\s*)*{form}?(?=\W|$)|\b(?:{site}\b\s+)*{form}(?=\W|$)"
         r"|(?<=\w\s)(?:er|xr|sr|cr|xl|la|ec|mr|dr|ir)(?=\s*(?:$|[\d(,]|tab|cap|oral))"
-        rf"|{_ROUTE}|(?<=\w\s){_form_of('strength')}$",
+        rf"|{ROUTE}|(?<=\w\s){form_of('strength')}$",
         re.IGNORECASE,
     )
 
@@ -176,11 +176,11 @@ def _forms() -> re.Pattern[str]:
 @once_a_book
 def _ending() -> re.Pattern[str]:
     """Return the form at the end of a line without quantities, and what may stand behind it."""
-    release, site, alone = map(_form_of, ("release", "site", "alone"))
+    release, site, alone = map(form_of, ("release", "site", "alone"))
     return re.compile(
-        rf"\b(?:{_form_of('device')}"
-        rf"|{release}(?:\s+(?:{release}|{site}))*\s+{_form_of('alone behind dose')}"
-        rf"|{site}(?:\s+{site})*\s+{_form_of('alone behind')}"
+        rf"\b(?:{form_of('device')}"
+        rf"|{release}(?:\s+(?:{release}|{site}))*\s+{form_of('alone behind dose')}"
+        rf"|{site}(?:\s+{site})*\s+{form_of('alone behind')}"
         rf"|(?:extended|sustained|controlled|modified|prolonged)[- ]release|{alone}){_TAIL}",
         re.IGNORECASE,
     )
@@ -189,14 +189,14 @@ def _ending() -> re.Pattern[str]:
 @once_a_book
 def _share() -> re.Pattern[str]:
     """Return a form beside a share in percent."""
-    form = _form_of("alone behind dose")
+    form = form_of("alone behind dose")
     return re.compile(rf"\d\s*%.*\b{form}\b|\b{form}\b.*\d\s*%", re.IGNORECASE)
 
 
 @once_a_book
 def _strong_pair() -> re.Pattern[str]:
     """Return two drugs with what tells their strengths."""
-    strength = f"(?:{_STRENGTH}|{_form_of('strength')})"
+    strength = f"(?:{_STRENGTH}|{form_of('strength')})"
     return re.compile(rf"[a-z]{{4,}}(?:[-/][a-z]{{4,}})+ {strength}(?:\s|$)", re.IGNORECASE)
 
 
@@ -209,7 +209,7 @@ def _hints() -> frozenset[str]:
     return _SCHEDULES.union(*(_LETTERS.findall(rule.form.split(" ")[-1]) for rule in forms))
 
 
-def _form_of(places: str) -> str:
+def form_of(places: str) -> str:
     """Return the forms of drugs that count in some places, as part of an expression.
 
     Those that count alone hardly ever end the name of anything else: a capsule is of a joint, a

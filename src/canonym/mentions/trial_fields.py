@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
-from canonym.mentions.drug_lines import CODE
+from canonym.mentions.drug_lines import AMOUNT, CODE, DOSE, ROUTE, SCHEDULE, form_of
 from canonym.regex import GAP, regex
+from canonym.rules import once_a_book
 
 _KINDS = regex(
     r"^\s*(?:behavioral|biological|combination product|device|diagnostic test|dietary supplement"
@@ -24,36 +25,8 @@ _JOINTS = regex(
 )
 _LIST = regex(rf"{GAP}(?:,|;|/|&|\band\b|\bwith\b)\s*", re.IGNORECASE)
 
-_UNIT = (
-    r"(?:m|mc|µ|μ|u|k|n)?g|[mµμ]?l|dl|cc|iu|m?u|units?|unt|actuat|mmol|m?mol|meq|gy|cgy|mci|m?bq|cfu|pfu|ppm"
-    r"|percent|million|billion"
-)
-_PER = (
-    r"(?:\s*(?:/|per)\s*(?:\d+\s*)?"
-    r"(?:kg|m2|m²|m\^2|day|daily|d|h|hr|hour|week|wk|dose|min|ml|l|puff)\b)*"
-)
-_AMOUNT = r"(?<!\d)(?<!\d,)\d[\d,]*(?:[.·]\d+)?(?:\s*(?:-|–|/|to)\s*\d[\d,]*(?:[.·]\d+)?)?"
-_DOSE = rf"{_AMOUNT}\s*(?:(?:{_UNIT})\b{_PER}|%)"
-_TIMES = (
-    r"\b(?:once|twice|thrice|(?:one|two|three|four|\d+)\s+times?)"
-    r"(?:\s+(?:a|per|every))?\s*(?:daily|weekly|monthly|day|week|month)?\b"
-    r"|\b(?:b\.?i\.?d|t\.?i\.?d|q\.?i\.?d|q\.?d|q\.?o\.?d|prn)\b\.?|\bq\s?\d+\s?(?:h|hrs?|hours?|w|d)\b"
-    r"|\b(?:daily|weekly|biweekly|monthly|bedtime)\b"
-    rf"|\b(?:every|for|x)\s+{_AMOUNT}?\s*(?:days?|weeks?|months?|hours?|doses?|cycles?)\b"
-    r"|\bon\s+days?\s+[\d,\s and–-]+"
-)
-_FORMS = (
-    r"\b(?:film[- ]coated|extended[- ]release|sustained[- ]release|controlled[- ]release"
-    r"|immediate[- ]release|modified[- ]release|delayed[- ]release|er|xr|sr|cr)(?=\s|$)"
-    r"|\b(?:tab(?:let)?s?|caps?(?:ule)?s?|caplets?|pills?|lozenges?|suppositor(?:y|ies)|syrups?"
-    r"|elixirs?|suspensions?|solutions?|injections?|injectable|infusions?|bolus|creams?|ointments?"
-    r"|gels?|lotions?|patch(?:es)?|sprays?|inhalers?|nebuli[sz]er|drops|eye\s*drops|sachets?"
-    r"|ampoules?|vials?|powder)(?=\W|$)"
-)
-_ROUTES = (
-    r"\b(?:oral(?:ly)?|by\s+mouth|intravenous(?:ly)?|i\.?v\.?|subcutaneous(?:ly)?|s\.?c\.?"
-    r"|intramuscular(?:ly)?|i\.?m\.?|p\.?o\.?|topical(?:ly)?|transdermal|sublingual)(?=\W|$)"
-)
+_DOSE = rf"{DOSE}|{AMOUNT}\s*(?:[mn]?l|dl|ppm|percent|cfu|pfu|actuat)\b"
+_TIMES = rf"{SCHEDULE}|\bbiweekly\b|\bfor\s+\d+\s*cycles?\b|\bon\s+days?\s+[\d,\s and–-]+"
 _ARMS = (
     r"\b(?:treatment\s+|study\s+|control\s+|active\s+|experimental\s+)?(?:arm|group|cohort)s?"
     r"(?:\s+(?:[a-h]|[ivx]{1,4}|\d{1,2})\b|\s*$)"
@@ -63,16 +36,23 @@ _ARMS = (
     r"[- ]doses?\b(?!-)"
     r"|\bdos(?:e|es|age|ing)\b(?!-)(?:\s+(?:level|escalation)s?)?(?:\s+(?:[a-h]|\d+)\b)?"
 )
-_NOISE = regex("|".join((CODE, _DOSE, _TIMES, _FORMS, _ARMS)), re.IGNORECASE)
-_ROUTE = regex(_ROUTES, re.IGNORECASE)
-_LAST_ROUTE = regex(
-    rf"(?<!stage )(?<!grade )(?<!class )(?<!type )(?<!phase )(?:{_ROUTES})\s*$", re.IGNORECASE
-)
 _HOLLOW = regex(r"\(\s*(?:[,;:/-]+\s*)?\)|\[\s*\]")
 _ROUNDS = 6
 _EDGES = " \t\r\n,;:/-–+&.="
 _DANGLING = frozenset("of at with and or in the as for to by versus vs".split())  # noqa: SIM905
 _LEADING = regex(r"^(?:(?:of|at|with|and|or|the|by|as)\s+)+", re.I)
+
+
+@once_a_book
+def _noise() -> re.Pattern[str]:
+    forms = rf"\b(?:{form_of('alone behind release')}|injections?|infusions?|patch(?:es)?)(?=\W|$)"
+    return re.compile("|".join((CODE, _DOSE, _TIMES, forms, _ARMS)), re.IGNORECASE)
+
+
+_ROUTE = regex(ROUTE, re.IGNORECASE)
+_LAST_ROUTE = regex(
+    rf"(?<!stage )(?<!grade )(?<!class )(?<!type )(?<!phase )(?:{ROUTE})\s*$", re.IGNORECASE
+)
 
 
 def clean_trial_field(text: str) -> tuple[str, ...]:
@@ -99,7 +79,7 @@ def clean_trial_field(text: str) -> tuple[str, ...]:
 
 
 def _strip(piece: str) -> str:
-    bare, n_removed = _NOISE.subn(" ", piece)
+    bare, n_removed = _noise().subn(" ", piece)
     # "Oral cancer" and "stage IV" name no route: one is taken for a route beside a dose or a form,
     # or at the end.
     bare = (_ROUTE if n_removed else _LAST_ROUTE).sub(" ", bare)
