@@ -254,7 +254,7 @@ linking.decision.divide                  same
 linking.decision.SPLIT_MARGIN            0.0
 linking.decision._only_reads_alike       false
 linking.decision._are_mostly_names       false
-linking.decision._meant_guess            none
+linking.hits.meant_guess                none
 linking.decision._is_list                true
 linking.decision._are_one_concept        false
 linking.decision._stated                 none

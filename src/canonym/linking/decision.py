@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 from canonym.linking.hits import (
+    SIEVE_STEPS,
     ConceptHit,
     Draft,
     NameOf,
     NamesOfHits,
     StringHits,
     at_most,
+    is_name,
+    meant_guess,
     near_rivals,
 )
 from canonym.linking.settings import IDS, SIEVES
@@ -35,7 +37,6 @@ from canonym.mentions.status import (
     unsaid_operation,
     without_sign,
 )
-from canonym.regex import regex
 from canonym.text import explain
 from canonym.text.characters import greek
 from canonym.text.memo import strong_forms
@@ -59,11 +60,8 @@ seven terminologies that were taken out.
 """
 
 _KNOWN = 0.98  # a sieve knows what scores as much
-_DENIES = regex(r"[,;]\s*no\b|\b(?:no|not|without)(?: [^\s,;]+){1,5}[,;]", re.IGNORECASE)
 _HOLDS = 0.8  # a name that holds others is nearer than this
 _REWORDED = SIEVES[1]  # a name in other words is as near as one in another normal form
-_SIEVE_STEPS: dict[str, tuple[str, ...]] = {IDS: ()}
-_SIEVE_STEPS.update((sieve.name, sieve.steps) for sieve in SIEVES)
 
 
 class LookedUp(NamedTuple):
@@ -88,7 +86,7 @@ def divide(prepared: Prepared, hits_of: Mapping[str, StringHits], names: NamesOf
         return prepared._replace(items=items)
     if hits_of[prepared.whole.text].sieve == IDS:
         return prepared._replace(items=(), listing=None, names={})  # "M10.9 | gout" is one thing
-    if _is_name(prepared.whole, hits_of):
+    if is_name(prepared.whole, hits_of):
         if items and prepared.is_sure and _only_reads_alike(prepared, hits_of, names):
             return prepared._replace(items=items)
         return prepared._replace(items=(), listing=None, names={})
@@ -105,13 +103,13 @@ def _only_reads_alike(
     "migraine; headache" are two names, though "migraine headache" is one.
     """
     hits = hits_of[prepared.whole.text].hits[:1]
-    known = all(_is_name(item.whole, hits_of) for item in prepared.items)
+    known = all(is_name(item.whole, hits_of) for item in prepared.items)
     return known and not any(items_of(names.name(hit).text) for hit in hits)
 
 
 def _are_mostly_names(items: Sequence[Prepared], hits_of: Mapping[str, StringHits]) -> bool:
     """Tell whether lines are items of a list, and not a name that was wrapped."""
-    known = sum(bool(item.listed) or _is_name(item.whole, hits_of) for item in items)
+    known = sum(bool(item.listed) or is_name(item.whole, hits_of) for item in items)
     capital = all(item.text[:1].isupper() for item in items)
     return 2 * known > len(items) or (capital and known > 0) or all(is_code(i.text) for i in items)
 
@@ -123,31 +121,14 @@ def _with_listed(prepared: Prepared, hits_of: Mapping[str, StringHits]) -> Prepa
     prepared = prepared._replace(items=(), names={})
     if listing is None:
         return prepared
-    if len(prepared.parts) > 1 and all(_is_name(part, hits_of) for part in prepared.parts):
+    if len(prepared.parts) > 1 and all(is_name(part, hits_of) for part in prepared.parts):
         return prepared
-    cut = listing.cut(lambda text: _is_name(names[text], hits_of))
+    cut = listing.cut(lambda text: is_name(names[text], hits_of))
     if cut is None:
         return prepared
     steps = (*whole.steps, Step("list", whole.text, " | ".join(cut.names)))
     listed = tuple(names[name]._replace(steps=steps) for name in cut.names)
     return prepared._replace(listed=listed, is_near=cut.is_near)
-
-
-def _is_name(part: Part, hits_of: Mapping[str, StringHits]) -> bool:
-    """Tell whether a sieve knows a string in one of its writings."""
-    lists = _DENIES.search(part.text) is not None  # *cough, no fever* is more than a cough
-    rewrites = (step.after for step in part.rewrites if not (lists and step.name == BROADER))
-    texts = (*part.texts, *rewrites)
-    if any(hits_of[text].sieve in _SIEVE_STEPS for text in texts):
-        return True
-    return _meant_guess(part, hits_of) is not None
-
-
-def _meant_guess(part: Part, hits_of: Mapping[str, StringHits]) -> str | None:
-    """Return the first guess that a sieve knows, None where such guesses name other concepts."""
-    known = [text for text in part.guesses if hits_of[text].sieve in _SIEVE_STEPS]
-    concepts = {hit.concept for text in known for hit in hits_of[text].hits[:1]}
-    return known[0] if len(concepts) == 1 else None
 
 
 def decide(
@@ -290,7 +271,7 @@ def _one(
     if not reason and min_score is not None and hits.score < min_score:
         reason = f"the best score, {hits.score:.3f}, is below {min_score:g}"
     # How the string got the form in which a sieve knows it.
-    forms = _SIEVE_STEPS.get(hits.sieve, ())
+    forms = SIEVE_STEPS.get(hits.sieve, ())
     before = _stated_steps(part) if best.left is None else part.steps
     as_written = tuple(step for step in part.steps if step.name != ABBREVIATION)
     if as_written != part.steps and any(step.name == SHORT_FORM for step in best.steps):
@@ -323,7 +304,7 @@ class _Best(NamedTuple):
     @property
     def is_known(self) -> bool:
         """Whether a sieve knows the string."""
-        return self.hits.sieve in _SIEVE_STEPS
+        return self.hits.sieve in SIEVE_STEPS
 
 
 def _stated(part: Part, hits_of: Mapping[str, StringHits], names: NamesOfHits) -> _Best | None:
@@ -335,14 +316,14 @@ def _stated(part: Part, hits_of: Mapping[str, StringHits], names: NamesOfHits) -
     core, name = hits_of[part.text], names.name
     for stated in part.stated:
         hits = hits_of[stated.text]
-        if hits.sieve in _SIEVE_STEPS and _says(stated, hits, name):
+        if hits.sieve in SIEVE_STEPS and _says(stated, hits, name):
             known = hits._replace(hits=_before(hits, core).hits)
             return _Best(stated.text, known, _wording(part, stated), stated.left)
     if not part.stated:
         return None
     written = part.stated[0]
     hits = hits_of[written.text]
-    if core.sieve in _SIEVE_STEPS:
+    if core.sieve in SIEVE_STEPS:
         return _stated_of_concept(part, hits_of, names) if core.hits else None
     if hits.score > core.score and _says(written, hits, name):
         return _Best(written.text, hits, (), written.left)
@@ -406,7 +387,7 @@ def _best(part: Part, hits_of: Mapping[str, StringHits], names: NamesOfHits) -> 
     elif not is_known:
         best = _rewritten(part, best, hits_of, names)
     for text in part.aliases:
-        known_gloss = hits_of[text].sieve in _SIEVE_STEPS and is_code_for(part.text, text)
+        known_gloss = hits_of[text].sieve in SIEVE_STEPS and is_code_for(part.text, text)
         better = hits_of[text].score > best.hits.score + LEAST_GAIN
         if known_gloss if is_known else better:
             best = _Best(text, hits_of[text], (Step("gloss", part.text, text),))
@@ -439,7 +420,7 @@ def _organism(part: Part, hits_of: Mapping[str, StringHits]) -> _Best | None:
     known = [
         (step, hits_of[step.after])
         for step in part.alternatives
-        if step.name == GENUS and hits_of[step.after].sieve in _SIEVE_STEPS
+        if step.name == GENUS and hits_of[step.after].sieve in SIEVE_STEPS
     ]
     if not known:
         return None
@@ -555,7 +536,7 @@ def _rewritten(
             counts = not other or known.hits.hits[0].concept == best.hits.hits[0].concept
         if counts:
             return known._replace(hits=_before(known.hits, best.hits))
-    guess = _meant_guess(part, hits_of)
+    guess = meant_guess(part, hits_of)
     if guess is not None and hits_of[guess].score > best.hits.score:
         step = Step(CORRECTION, part.text, guess)
         return _Best(guess, _before(hits_of[guess], best.hits), (step,))
@@ -588,7 +569,7 @@ def _is_case(part: Part, known: _Best, best: _Best, names: NamesOfHits) -> bool:
 def _known_readings(part: Part, hits_of: Mapping[str, StringHits]) -> dict[int, str]:
     """Return the readings that sieves know, the first of each concept."""
     read = (step.after for step in part.rewrites if step.name == USUAL_READING)
-    known = [text for text in read if hits_of[text].sieve in _SIEVE_STEPS]
+    known = [text for text in read if hits_of[text].sieve in SIEVE_STEPS]
     return {hits_of[text].hits[0].concept: text for text in reversed(known)}
 
 

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import functools
 import itertools
+import re
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from typing import NamedTuple, Protocol, TypeVar
 
 from canonym.linking.names import Filter, Names
+from canonym.linking.settings import IDS, SIEVES
 from canonym.mentions.contrasts import NOTHING
 from canonym.mentions.opposites import KINDS, SMALL
+from canonym.mentions.prepare import Part
 from canonym.ranking.letters import gain, most_gain
+from canonym.regex import regex
 from canonym.terminology import Terminology
 from canonym.terminology.hierarchy import Hierarchy
 from canonym.text.memo import strong_forms
+from canonym.text.qualifiers import BROADER
 from canonym.types import Against, Concept, Mention, Name, Step
 
 _NEAR = 0.9  # from this score on a hit of a search is a rival of the first
@@ -22,6 +27,13 @@ _UNSAID = KINDS | SMALL
 _REMEMBERED = 200_000  # concepts, and as many names
 _MOST_KNOWN = 50_000  # strings with hits; some 2 kB each
 _Record = TypeVar("_Record", Concept, Name)
+_DENIES = regex(r"[,;]\s*no\b|\b(?:no|not|without)(?: [^\s,;]+){1,5}[,;]", re.IGNORECASE)
+
+SIEVE_STEPS: Mapping[str, tuple[str, ...]] = {
+    IDS: (),
+    **{sieve.name: sieve.steps for sieve in SIEVES},
+}
+"""The steps of normalisation of every sieve; ids have none."""
 
 
 PREFERRED = "preferred"
@@ -327,3 +339,20 @@ def _ordered(
     for hit in (*(close[at] for at in order), *rest):
         ordered.append(at_most(hit, ordered[-1].score) if ordered else hit)
     return ordered
+
+
+def is_name(part: Part, hits_of: Mapping[str, StringHits]) -> bool:
+    """Tell whether a sieve knows a string in one of its writings."""
+    lists = _DENIES.search(part.text) is not None  # *cough, no fever* is more than a cough
+    rewrites = (step.after for step in part.rewrites if not (lists and step.name == BROADER))
+    texts = (*part.texts, *rewrites)
+    if any(hits_of[text].sieve in SIEVE_STEPS for text in texts):
+        return True
+    return meant_guess(part, hits_of) is not None
+
+
+def meant_guess(part: Part, hits_of: Mapping[str, StringHits]) -> str | None:
+    """Return the first guess that a sieve knows, None where such guesses name other concepts."""
+    known = [text for text in part.guesses if hits_of[text].sieve in SIEVE_STEPS]
+    concepts = {hit.concept for text in known for hit in hits_of[text].hits[:1]}
+    return known[0] if len(concepts) == 1 else None
