@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
+from canonym.rules import shipped
 from canonym.types import Contradiction
 
 LOW = frozenset({"low", "lower", "lowered", "decreased", "decrease", "reduced", "reduction"})
@@ -16,14 +17,8 @@ HIGH = frozenset({"high", "higher", "elevated", "elevation", "increased", "incre
 """Words for more of it."""
 
 DIMENSIONS = {
-    "width": (("narrow", "narrowed"), ("wide", "broad", "widened")),
-    "breadth": (("narrow",), ("wide", "broad")),
-    "length": (("short", "shortened"), ("long", "elongated")),
-    "height": (("short", "low"), ("tall", "high")),
-    "size": (("small", "little"), ("large", "big", "enlarged")),
-    "thickness": (("thin", "thinned"), ("thick", "thickened")),
-    "depth": (("shallow",), ("deep",)),
-    "number": (("few", "sparse"), ("many", "supernumerary", "multiple")),
+    rule.form: tuple(tuple(words.split()) for words in rule.means.split(" | "))
+    for rule in shipped().of_kind("dimension")
 }
 """Dimensions, and the words for little of each and for much."""
 

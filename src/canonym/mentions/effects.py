@@ -5,6 +5,7 @@ The mention that is asked about stands in square brackets: ``denies [asthma]``.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 
 from canonym.errors import InvalidInput
@@ -25,6 +26,7 @@ from canonym.mentions.status import read_status
 from canonym.rules import Rule
 from canonym.text import STRONG, normalise
 from canonym.text.qualifiers import is_finding, qualified, without_lead_in
+from canonym.text.words import plural
 from canonym.types import Mention
 
 
@@ -36,7 +38,7 @@ def acts(rule: Rule, text: str) -> bool:
     InvalidInput
         If the text has no mention in brackets where the kind of the rule needs one.
     """
-    return _EFFECTS[rule.kind](rule, text)
+    return _EFFECTS.get(rule.kind, _is_form)(rule, text)
 
 
 def _flags(text: str) -> tuple[str, ...]:
@@ -83,6 +85,14 @@ def _excludes(rule: Rule, text: str) -> bool:
     return apart_by(first.split(), second.split()) is not None
 
 
+def _rewrites(rule: Rule, text: str) -> bool:
+    return re.sub(rule.form, rule.means, text) != text
+
+
+def _is_form(rule: Rule, text: str) -> bool:
+    return text == rule.form
+
+
 _EFFECTS: Mapping[str, Callable[[Rule, str], bool]] = {
     "cue": _gives,
     "turn": _spares,
@@ -95,6 +105,10 @@ _EFFECTS: Mapping[str, Callable[[Rule, str], bool]] = {
     "one of several": lambda rule, text: clinical_readings(text).get(rule.form) == rule.means,
     "no usual reading": lambda _, text: not has_usual(text),
     "result": lambda _, text: bool(usual_reading(text)),
+    **dict.fromkeys(("spelling", "plural", "part in other letters"), _rewrites),
+    **dict.fromkeys(("ending in other letters", "owner", "owned", "not an owner"), _rewrites),
+    "irregular plural": lambda rule, text: plural(text) == rule.means,
+    "no plural": lambda rule, text: text == rule.form == plural(text),
     "organism": lambda rule, text: rule.form in (step.after for step in genus_steps(text)),
     "part of the body": lambda _, text: write_out(text).startswith("right "),
     "shorthand": lambda rule, text: rule.means in write_out(text),

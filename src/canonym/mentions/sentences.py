@@ -6,20 +6,13 @@ import re
 from collections.abc import Iterable
 
 from canonym.regex import regex
+from canonym.rules import shipped
 
 LONGEST = 10_000
 """Characters of a text that are looked at, the mention in the middle."""
 
 _PHRASE = 100
-_FUNCTION_WORDS = (
-    "a an the of in on at to for from with without and or but by as is are was were be been being "
-    "has have had this that these those it its we our their his her he she they them there which "
-    "who whom whose when where while than then also not no nor can could may might will would "
-    "should do does did done such into onto over under between among during after before both each "
-    "other all any some most more less very only same so if because however thus therefore "
-    "although though"
-)
-FUNCTION_WORDS = frozenset(_FUNCTION_WORDS.split())
+FUNCTION_WORDS = frozenset(rule.form for rule in shipped().of_kind("function word"))
 """Words of English that name nothing."""
 _BREAKS = regex(
     r"[,.;:()\[\]/\n]|(?<!\w)(?:" + "|".join(sorted(FUNCTION_WORDS)) + r")(?!\w)", re.IGNORECASE

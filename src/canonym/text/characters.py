@@ -11,6 +11,7 @@ import string
 import unicodedata
 
 from canonym.regex import regex
+from canonym.rules import shipped
 from canonym.text.markup import without_markup
 
 _DASHES = dict.fromkeys(
@@ -78,13 +79,7 @@ _JUNK = _Lazy(
 )
 _PUNCTUATION = _Lazy("P S", " ", dict.fromkeys(map(ord, string.punctuation), " "))
 _ASCII_JUNK = regex(r"[\x00-\x08\x0e-\x1b\x7f]")
-_IONS = {
-    **{"H": "proton", "NH4": "ammonium", "Li": "lithium", "Na": "sodium", "K": "potassium"},
-    **{"Rb": "rubidium", "Cs": "cesium", "Be": "beryllium", "Mg": "magnesium", "Ca": "calcium"},
-    **{"Sr": "strontium", "Ba": "barium", "Al": "aluminum", "Cr": "chromium", "Mn": "manganese"},
-    **{"Fe": "iron", "Co": "cobalt", "Ni": "nickel", "Cu": "copper", "Zn": "zinc", "Ag": "silver"},
-    **{"Cd": "cadmium", "Au": "gold", "Hg": "mercury", "Tl": "thallium", "Pb": "lead", "Sn": "tin"},
-}
+_IONS = {rule.form: rule.means for rule in shipped().of_kind("ion")}
 # "Ca2+", "Ca(2+)", "Ca++", "Ca+2", "Na+"; several in a row, as in "Na+K+". A plus between other
 # letters or digits adds or joins: "K+D", "K+1".
 _SYMBOL = "|".join(_IONS)

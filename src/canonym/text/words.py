@@ -8,33 +8,26 @@ spellings of one word have to meet, and two different words must not.
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from collections.abc import Mapping, Sequence
+from functools import cache, lru_cache
 
 from canonym.regex import regex
+from canonym.rules import shipped
 
 # --- possessives ----------------------------------------------------------------------------------
 
+
 # "crohn s disease" has lost its apostrophe; "protein S deficiency" and "(S)-isomer" never had one.
 # So a lone s goes only between something that can own a disease and a disease.
-_NOT_OWNERS = (
-    "allele|antigen|blood|cathepsin|chain|class|coagulation|factor|form|genotype|glutathione|grade|"
-    "group|ha?emoglobin|hepatitis|interleukin|locus|phase|protein|serotype|stage|strain|subtype|"
-    "subunit|type|variant|vitamin"
-)
-_OWNED = (
-    "an(?:a)?emi|angin|anomal|ataxi|carcinom|chore|contractur|dement|diseas|disorder|diverticul|"
-    "dystroph|encephalopath|epilep|granulom|lymphom|macroglobulin|malformation|neuropath|neurom|"
-    "nodul|o?esophag|ophthalmopath|pals|paralys|phenomen|sarcom|sclero|sequence|sign|syndrom|"
-    "tetralog|thyroid|tremor|triad|trilog|tumou?r|ulcer|vertig"
-)
-_OWNERS = (
-    "addison|alzheimer|asperger|crohn|cushing|hashimoto|hodgkin|huntington|parkinson|sjogren|"
-    "tourette|wilson"
-)
+def _any_of(kind: str) -> str:
+    return "|".join(rule.form for rule in shipped().of_kind(kind))
+
+
 _POSSESSIVE = regex(
     r"(?<=[^\W\d_])(?:'s)+(?!\w)"
-    rf"|(?<!\w)(?!(?:{_NOT_OWNERS})(?!\w))(?P<owner>[^\W\d_]{{3,}})(?:[\W_]+s)+(?=[\W_]+(?:{_OWNED}))"
-    rf"|(?<!\w)(?P<last>{_OWNERS})(?:[\W_]+s)+(?=[\W_]*$)"
+    rf"|(?<!\w)(?!(?:{_any_of('not an owner')})(?!\w))"
+    rf"(?P<owner>[^\W\d_]{{3,}})(?:[\W_]+s)+(?=[\W_]+(?:{_any_of('owned')}))"
+    rf"|(?<!\w)(?P<last>{_any_of('owner')})(?:[\W_]+s)+(?=[\W_]*$)"
 )
 _LONE_S = regex(r"[\W_]s(?!\w)")
 
@@ -54,42 +47,17 @@ def possessive(text: str) -> str:
 
 # --- British and American spelling ----------------------------------------------------------------
 
-# Each rule: a pattern and its replacement. Rules are tried on every word of four letters or more.
-_SPELLINGS: tuple[tuple[str, str], ...] = (
-    (r"(?<!extr)aem(?!b|ot)", "em"),  # haemorrhage, anaemia, ischaemia
-    (r"^oe(dem|soph|str)", r"e\1"),
-    (r"ooe(dem|soph|str)", r"oe\1"),
-    (r"(myx|lymph|papill|lip)oedem", r"\1edem"),  # but angioedema is American
-    (r"(anti|inyl|oxy)oestr", r"\1estr"),
-    (r"(rrh|pn)oe([ai])", r"\1e\2"),  # diarrhoea, dyspnoea
-    (r"amoeb", "ameb"),
-    (r"homoeo", "homeo"),
-    (r"coel(ia|om)", r"cel\1"),
-    (r"foet(?=[aiou])", "fet"),
-    (r"paed(?=i|o)", "ped"),
-    (r"^aetio", "etio"),
-    (r"(?<!e)aesth", "esth"),
-    (r"(f|c|gyn)aec(?=[aeiou]|$)", r"\1ec"),  # faeces, caecum, gynaecology
-    (r"^caes(?=[aiu])", "ces"),
-    (r"^naev(?=[iou])", "nev"),
-    (r"^palaeo", "paleo"),
-    (r"(tum|col|hum|lab|fav|flav|vap|rum|rig|behavi|harb|neighb|\bod)our", r"\1or"),
-    (r"(fib|lit|met|tit|cent|calib|goit)re(s?)$", r"\1er\2"),
-    (r"sulph", "sulf"),
-    (r"leuc(?=o(?!v)|em)", "leuk"),
-    (r"(\w\w[aeiou][lrntd]|andom|mptom)is(e|es|eds?|ers?|ings?)$", r"\1iz\2"),
-    (r"is(ations?)$", r"iz\1"),
-    (r"(paral|catal|rol|dial|anal)ys(eds?|ings?|ers?)$", r"\1yz\2"),
-    (r"aneurism", "aneurysm"),
-    (r"manoeuvre", "maneuver"),
-    (r"^alfa$", "alpha"),
-    (r"^disc(s?)$", r"disk\1"),
-    (r"^grey$", "gray"),
-    (r"^mould", "mold"),
-    (r"^ageing$", "aging"),
-    (r"^programme(s?)$", r"program\1"),
-)
-_SPELLING_RULES = [(regex(before), after) for before, after in _SPELLINGS]
+
+# What spellings and plurals are is the same in every index: an institution adds none.
+@cache
+def rewrites(kind: str) -> Sequence[tuple[re.Pattern[str], str]]:
+    """Return the patterns of letters of a kind of rules, in order, and what stands in their place.
+
+    They are tried on every word of four letters or more.
+    """
+    return [(re.compile(rule.form), rule.means) for rule in shipped().of_kind(kind)]
+
+
 _WORD = regex(r"(?<![^\W_])[a-z]{4,}(?![^\W_])")
 # Looking for these first spares most words some thirty regular expressions.
 _SPELLING_HINT = regex(
@@ -101,7 +69,7 @@ _SPELLING_HINT = regex(
 def _american(word: str) -> str:
     if _SPELLING_HINT.search(word) is None:
         return word
-    for pattern, after in _SPELLING_RULES:
+    for pattern, after in rewrites("spelling"):
         word = pattern.sub(after, word)
     return word
 
@@ -117,57 +85,25 @@ def spelling(text: str) -> str:
 
 # --- plurals --------------------------------------------------------------------------------------
 
-_SAME_WORDS = (
-    "accumbens agitans aids albicans always anopheles ards asbestos ascites atlas axis "
-    "bacteroides bends bias biceps canvas caries chagas chaos christmas danlos deferens deformans "
-    "dens diabetes dissecans ehlers elegans erysipelas facies feces forceps fulminans gas herpes "
-    "hives hopkins hydrops interrogans iris langerhans lens lues measles melas meninges menkes "
-    "menses mers migrans mods mohs mumps mutans nares neoformans nigricans obliterans "
-    "oligohydramnios ossificans pancreas pars penetrans perfringens perstans phyllodes "
-    "polyhydramnios pons psoas pubes quadriceps rabies rickets sachs sapiens sars scabies series "
-    "shingles sids species stapes stevens tabes texas trans tremens triceps ulcerans vas yaws"
-)
-_SAME = frozenset(_SAME_WORDS.split())
-_IRREGULAR_PAIRS = (
-    "appendices:appendix axes:axis bacilli:bacillus bacteria:bacterium bronchi:bronchus "
-    "bursae:bursa calculi:calculus calices:calix calyces:calyx cervices:cervix children:child "
-    "cicatrices:cicatrix cortices:cortex criteria:criterion crises:crisis "
-    "diverticula:diverticulum emboli:embolus feet:foot fistulae:fistula fungi:fungus "
-    "ganglia:ganglion headaches:headache helices:helix indices:index larvae:larva lenses:lens "
-    "lice:louse maculae:macula matrices:matrix men:man mice:mouse nuclei:nucleus nevi:nevus "
-    "ova:ovum papillae:papilla petechiae:petechia phalanges:phalanx phenomena:phenomenon "
-    "sepses:sepsis stigmata:stigma stimuli:stimulus striae:stria teeth:tooth "
-    "testes:testis thrombi:thrombus toes:toe tubuli:tubulus ulcera:ulcer varices:varix "
-    "verrucae:verruca vertebrae:vertebra vertices:vertex women:woman"
-)
-_IRREGULAR = dict(pair.split(":") for pair in _IRREGULAR_PAIRS.split())
-_PLURAL_RULES: tuple[tuple[str, str], ...] = (
-    (r"omata$", "oma"),  # carcinomata
-    (r"itides$", "itis"),  # arthritides
-    (r"(st|ct|i)ases$", r"\1asis"),  # metastases, bronchiectases, candidiases
-    (r"(^(?:d|n|r|h|p|cl)|overd|luc|uct|act|purp)oses$", r"\1ose"),
-    (r"oses$", "osis"),  # thromboses
-    (r"([hlmnrt])eses$", r"\1esis"),  # prostheses
-    (r"(l|ph)yses$", r"\1ysis"),  # analyses
-    (r"aches$", "ache"),
-    (r"(ss|sh|ch|x)es$", r"\1"),
-    (r"([ao]|^|ab|f|c)uses$", r"\1use"),
-    (r"uses$", "us"),  # viruses
-    (r"(\w\w\w)ies$", r"\1y"),
-    (r"(\w\wo)es$", r"\1"),
-    (r"([^siu])s$", r"\1"),
-)
-_PLURALS = [(regex(pattern), after) for pattern, after in _PLURAL_RULES]
+
+@cache
+def _irregular() -> Mapping[str, str]:
+    """Return the singular of words whose plural is of their own kind, or that have none."""
+    single = {rule.form: rule.means for rule in shipped().of_kind("irregular plural")}
+    return single | {rule.form: rule.form for rule in shipped().of_kind("no plural")}
+
+
 _PLURAL_WORD = regex(r"(?<![^\W_])[a-z]{4,}(?![^\W_])|(?<![^\W_])(?:men|ova)(?![^\W_])")
 
 
 @lru_cache(maxsize=1 << 17)
 def _singular(word: str) -> str:
-    if word in _SAME or word.endswith("monas"):
+    single = _irregular().get(word, "")
+    if single == word or word.endswith("monas"):
         return word
-    single = _IRREGULAR.get(word, word)
+    single = single or word
     if single is word and word.endswith(("s", "omata")):
-        for pattern, after in _PLURALS:
+        for pattern, after in rewrites("plural"):
             single, n_changed = pattern.subn(after, word)
             if n_changed:
                 break
