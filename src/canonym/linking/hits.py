@@ -29,10 +29,7 @@ _MOST_KNOWN = 50_000  # strings with hits; some 2 kB each
 _Record = TypeVar("_Record", Concept, Name)
 _DENIES = regex(r"[,;]\s*no\b|\b(?:no|not|without)(?: [^\s,;]+){1,5}[,;]", re.IGNORECASE)
 
-SIEVE_STEPS: Mapping[str, tuple[str, ...]] = {
-    IDS: (),
-    **{sieve.name: sieve.steps for sieve in SIEVES},
-}
+SIEVE_STEPS: Mapping[str, tuple[str, ...]] = {IDS: (), **{s.name: s.steps for s in SIEVES}}
 """The steps of normalisation of every sieve; ids have none."""
 
 
