@@ -148,6 +148,7 @@ karyotype   | XXY male                      | XYY male
 opposite    | normal ECG                    | Abnormal ECG
 case        | MG                            | Mg
 case        | can                           | CAN
+case        | PGs                           | PGS
 prefix      | eclampsia                     | Pre-eclampsia
 prefix      | seizure                       | pseudo-seizure
 prefix      | anal abscess                  | peri-anal abscess

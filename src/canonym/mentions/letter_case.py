@@ -16,8 +16,7 @@ from canonym.types import Contradiction
 _SYMBOL = regex(r"[A-Za-z0-9]{1,12}")
 _UNIT = 2  # letters of units and of symbols of elements
 _SHORT_FORM = 4  # letters of short forms that read as words, such as SARS
-_LEAST_ACRONYM = 3
-_MOST_ACRONYM = 8
+_LEAST_ACRONYM, _MOST_ACRONYM = 3, 8
 # Four letters or more with a vowel among them are read as a word, which may stand in capitals.
 VOWEL = regex(r"[aeiouy]", re.IGNORECASE)
 _READS_AS_WORD = regex(r"(?=.*[aeiouyAEIOUY])[A-Za-z]{4,}")
@@ -84,7 +83,8 @@ def _is_other_symbol(mention: str, name: str, case_counts: bool) -> bool:
         return False
     small = mention if mention.islower() else name
     if not small.islower():
-        return case_counts or len(mention) <= _UNIT
+        is_plural = {mention[-1], name[-1]} == {"s", "S"} and mention[:-1] == name[:-1]
+        return case_counts or is_plural or len(mention) <= _UNIT
     is_word = small in ORDINARY and not (mention.istitle() or name.istitle())
     return is_word or len(mention) <= _UNIT or (case_counts and not mention.islower())
 
