@@ -824,6 +824,44 @@ def _fit_share() -> str:
     return "\n".join(lines) + "\n"
 
 
+def _rules_asked() -> str:
+    """Return what is asked, and how much of it is right with all mechanisms."""
+    lines = ["| | asked | right, % | wrong at 0.9 or more |", "|---|--:|--:|--:|"]
+    for row in _result("rules")["groups"]:
+        right = 100 * row["right"] / row["n"]
+        head = f"| {row['group']}: {_escaped(row['source'])} | {row['n']:,} | {right:.1f} |"
+        lines.append(f"{head} {row['sure and wrong']} |")
+    return "\n".join(lines) + "\n"
+
+
+def _rules(*, change: bool) -> str:
+    """Return what each mechanism changes, or the mechanisms that change nothing."""
+    rows = [row for row in _result("rules")["rows"] if bool(row["changed"]) is change]
+    if not change:
+        lines = ["| mechanism | tells of | lines |", "|---|--:|--:|"]
+        lines += [f"| {_rule(row)} | {row['documents']:,} | {row['lines']} |" for row in rows]
+        return "\n".join(lines) + "\n"
+    heads = "changed | gained | lost | avoided | made | processor, % | for example"
+    lines = [f"| mechanism | {heads} |", "|---|--:|--:|--:|--:|--:|--:|---|"]
+    for row in rows:
+        counts = [row[key] or "" for key in ("changed", "gained", "lost", "avoided", "made")]
+        share = "" if row["processor %"] is None else f"{row['processor %']:.1f}"
+        example = f"*{_escaped(row['samples'][0])}*" if row["samples"] else ""
+        cells = " | ".join(map(str, (*counts, share, example)))
+        lines.append(f"| {_rule(row)} | {cells} |")
+    return "\n".join(lines) + "\n"
+
+
+def _rule(row: dict[str, Any]) -> str:
+    return f"`{row['rule']}`" + (f": {_escaped(row['says'])}" if row["says"] else "")
+
+
+def _escaped(text: str) -> str:
+    """Return a text as a cell of a table."""
+    plain = " ".join(text.split()).replace("|", "\\|")
+    return plain.replace("<", "&lt;").replace("[", "\\[")
+
+
 def _rules_by_domain() -> str:
     """Return what each rule gains and loses in each domain, where it changes anything."""
     every = _result("rules-by-domain")["rows"]
@@ -1008,7 +1046,10 @@ _TABLES = {
     "judge": _judge,
     "judge-cuts": _judge_cuts,
     "outside": _outside,
+    "rules": partial(_rules, change=True),
+    "rules-asked": _rules_asked,
     "rules-by-domain": _rules_by_domain,
+    "rules-idle": partial(_rules, change=False),
     "fit-share": _fit_share,
     "thresholds": _nil,
     "tools": _tools,
