@@ -191,7 +191,7 @@ def _both(first: Rule, second: Rule) -> Rule:
     )
 
 
-@remembered(256)  # several readers ask about a text, one after the other
+@remembered(32)  # several readers ask about a text, one after the other
 def find_cues(text: str) -> Sequence[Cue]:
     """Return the cues of a text in order; none overlap, and the longest phrase counts.
 

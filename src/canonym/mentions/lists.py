@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from canonym.mentions.composites import hide_one_things, is_quality, unhide
 from canonym.mentions.english import is_english
+from canonym.mentions.opposites import QUALIFIERS
 from canonym.mentions.readings import readings_of
 from canonym.mentions.segments import signed_items
 from canonym.mentions.shorthand import parts_of_the_body
@@ -241,7 +242,6 @@ _ADJECTIVE = regex(
     r"[a-z]{2,}(?:al|ic|ous|ive|ary|ed)"
 )
 _HANGING = regex(r"(?i).*\s(?:by|due to|for|from|in|of|to|with|without)")
-_SIDES = frozenset(("left", "right", "bilateral", "sided"))
 _COUNT = regex(r"(?:[A-Za-z]|\d{1,2}[A-Za-z]?|[A-Za-z]\d{1,2}|[IVX]{1,4})$")
 _COUNTED = regex(r"(.*[^\W\d_])\d+[a-z]?")
 
@@ -449,7 +449,7 @@ def may_stand_alone(text: str) -> bool:
     last = text.split()[-1].lower()
     if is_code(text):
         return any(map(is_finding, readings_of(text)))  # SI, and not CNS
-    if "-" in text or last in _SIDES or last in parts_of_the_body():
+    if "-" in text or last in QUALIFIERS or last in parts_of_the_body():
         return False
     return not (last[-1].isdigit() or _qualifies(last) or _HANGING.fullmatch(text))
 

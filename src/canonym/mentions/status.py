@@ -118,7 +118,7 @@ class Status(NamedTuple):
     flags: tuple[str, ...] = ()
 
 
-@remembered(1_024)  # several readers ask about a text, one after the other
+@remembered(32)  # several readers ask about a text, one after the other
 def read_status(text: str, signs: int = 3) -> Status:
     """Take the words of status off the ends of a mention, and a few `signs` one after the other.
 

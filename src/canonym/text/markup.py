@@ -63,7 +63,7 @@ _TAG = regex(
 _LINES = regex(r"(?:(?<![^\S\n])[^\S\n]+)?\n\s*")
 
 
-@lru_cache(maxsize=256)  # several readers ask about a text, one after the other
+@lru_cache(maxsize=32)  # several readers ask about a text, one after the other
 def untagged(text: str) -> str:
     """Drop the tags of HTML that stand within a line; those that end one become its end.
 
