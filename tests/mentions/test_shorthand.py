@@ -146,3 +146,21 @@ def test_sides_are_written_out_beside_parts_of_the_body(text: str, written_out: 
 )
 def test_dots_between_letters_go(text: str, written_out: str) -> None:
     assert write_out(text) == written_out
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("#left femur", "fracture left femur"),
+        ("# upper arm", "fracture upper arm"),
+        ("# NOF", "fracture NOF"),
+        ("# tibia, closed", "fracture tibia, closed"),
+        *((text, text) for text in ("# heart failure", "# atrial fibrillation", "# knee pain")),
+        *(
+            (text, text)
+            for text in ("# lung cancer", "# foot ulcer", "# pleural effusion", "# UTI")
+        ),
+    ],
+)
+def test_a_number_sign_is_a_fracture_before_a_bone_alone(written: str, read: str) -> None:
+    assert write_out(written) == read

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from canonym.regex import regex
-from canonym.rules import current, once_a_book
+from canonym.rules import any_of, current, once_a_book
+from canonym.text.qualifiers import is_finding
 
 _SIDES = {"l": "left", "r": "right"}
 # A letter alone is a side beside a part of the body; RT in capitals is a therapy.
@@ -55,14 +56,13 @@ def parts_of_the_body() -> frozenset[str]:
 @once_a_book
 def _sides() -> _Sides:
     body = "|".join(sorted(parts_of_the_body(), reverse=True))
+    bones = any_of("part of the body", ["bone"])
     return _Sides(
         re.compile(rf"(?<![\w/+&.-]){_SIDE}\.?\s+(?=(?i:{body})\b)"),
         re.compile(rf"\b(?P<part>(?i:{body})(?: [a-z]+)?)(?:\s*,\s*|\s+)\(?{_SIDE}\)?\.?$"),
-        # "#" is a fracture beside a bone, else a number.
         re.compile(
-            r"(?<![\w#])# ?(?!.{0,99}\bdisease\b)"
-            r"(?=(?:(?:(?i:left|right|closed|open|distal|proximal|[lr]t?)\.? )*"
-            rf"(?i:{body}|humeral|femoral|tibial|pelvis|ribs|skull|nasal|nose|spine|nof)\b))"
+            r"(?<![\w#])# ?(?=(?:(?:(?i:left|right|closed|open|distal|proximal|lower|upper|[lr]t?)"
+            rf"\.? )*(?P<bone>(?i:{bones})\b)))"
         ),
     )
 
@@ -102,7 +102,7 @@ def write_out(text: str) -> str:
     if _SLASH.search(text) is not None:
         text = _table().pattern.sub(_written_out, text)
     sides = _sides()
-    text = sides.fracture.sub("fracture ", text)
+    text = sides.fracture.sub(_fracture, text)
     text = _HISTORY.sub(
         lambda match: "family history of " if match["family"] else "history of ", text
     )
@@ -110,6 +110,11 @@ def write_out(text: str) -> str:
     return sides.behind.sub(
         lambda match: f"{_SIDES[match['side'][0].lower()]} {match['part']}", text
     )
+
+
+def _fracture(match: re.Match[str]) -> str:
+    """Read "#" before a bone as a fracture, but before what ails it as a number: *# knee pain*."""
+    return match[0] if is_finding(match.string[match.end("bone") :]) else "fracture "
 
 
 def diabetes_name(text: str) -> str:
