@@ -316,3 +316,16 @@ def test_qualifiers_alone_are_no_name_of_what_they_qualify(mention: str) -> None
         assert not against(same, "Mild").contradictions
     assert not against("mild asthma", "Asthma, mild").contradictions
     assert not against(mention, "...").contradictions  # a name without words
+
+
+@pytest.mark.parametrize(
+    ("mention", "name"),
+    [
+        ("post-stroke depression", "Depression after stroke"),
+        ("poststroke depression", "depression following stroke"),
+        ("anxiety before surgery", "pre-surgery anxiety"),
+    ],
+)
+def test_a_prefix_of_time_may_be_a_preposition(mention: str, name: str) -> None:
+    assert not against(mention, name).contradictions
+    assert not against(name, mention).contradictions

@@ -55,8 +55,10 @@ _TROPIC = regex(r"(adren|cortic|gonad|lact|mamm|somat|thyr)o?(?:cortico)?trop\w*
 _ROMAN = {"i": "1", "v": "5", "x": "10"}
 _DESIGNATOR = regex(r"\d+[a-z]?|[a-z]|[a-z]\d+|\d+[a-z]\d+")
 _ROMAN_NUMBERS = ("II", "III", "IV", "VI", "VII", "VIII", "IX", "XI")
-# Prefixes that may be written apart: "post partum" is no *antepartum*.
+# Prefixes that a hyphen may tie to a word: "Pre-eclampsia".
 _PREFIXES = frozenset(prefix for prefix in PRIVATIVE if len(prefix) > 2) - NEGATIONS - {"non"}
+_TIMES = frozenset({"after", "before", "following"})
+# Prefixes that may be written apart: "post partum" is no *antepartum*.
 _APART = frozenset(
     {"ante", "anti", "hyper", "hypo", "intra", "macro", "micro", "post", "pre", "sub"}
 )
@@ -175,7 +177,9 @@ def against(mention: str, name: str, *, label: str = "", case_counts: bool = Fal
         left_words, missing_words = _unshared(words, others)
         is_inflected = len(left_words) < len(_without(words, others))
         shared = len(words) > len(left_words)
-        contradictions += _of_words(left_words, missing_words, shared)
+        is_timed = _TIMES.isdisjoint(words) != _TIMES.isdisjoint(others)
+        contrasts = _of_words(left_words, missing_words, shared)
+        contradictions += [pair for pair in contrasts if not (is_timed and _is_timed(pair))]
         contradictions += _of_negation(words, others)
         contradictions += _of_specimens(mention, name)
         contradictions += _of_order(mention, name, words, others)
@@ -196,6 +200,12 @@ def against(mention: str, name: str, *, label: str = "", case_counts: bool = Fal
     if is_inflected and relation == "equal":
         relation = "close"  # a prednisone is no prednisolone
     return Against(tuple(left), tuple(missing), tuple(dict.fromkeys(contradictions)), relation)
+
+
+def _is_timed(contrast: Contradiction) -> bool:
+    """Tell whether a prefix says what a preposition may: *post-stroke* is after a stroke."""
+    short, long = sorted((contrast.mention, contrast.name), key=len)
+    return long in (f"post{short}", f"pre{short}")
 
 
 def _glued(words: list[str], others: Sequence[str], text: str) -> list[str]:
