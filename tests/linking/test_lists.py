@@ -250,6 +250,21 @@ def test_an_unknown_code_behind_a_name_may_qualify_it(linkers):
     assert link.parts == ()
 
 
+def test_an_unknown_item_is_not_the_known_one():
+    linker = Linker.build(Terminology.build([Concept("X:1", "gout"), Concept("X:2", "anemia")]))
+    for mention in ("gout, xyzzy", "gout, xyzzy, plugh"):
+        (link,) = linker.link([mention])
+        assert link.parts[0].id == "X:1"
+        assert link.confidence is None or link.confidence < 0.9
+
+
+@pytest.mark.parametrize("mention", ["gout, xyzzy", "gout, plugh, xyzzy"])
+def test_an_item_that_a_filter_hides_leaves_no_certain_link(mention):
+    concepts = [Concept("X:1", "gout", types=("A",)), Concept("X:2", "anemia", types=("B",))]
+    (link,) = Linker.build(Terminology.build(concepts)).link([mention], types=["B"])
+    assert link.nil or link.confidence < 0.9
+
+
 def test_a_part_that_is_no_name_may_be_near_to_one(linkers):
     (link,) = linkers["diseases"].link(["tuberculosis, chronic kidney diseasez and stroke"])
     assert link.ids == ("tuberculosis", "chronic kidney disease", "stroke")

@@ -217,14 +217,15 @@ def _is_partly_known(whole: Draft, listed: Sequence[Draft], names: NamesOfHits) 
     unknown = [part.string for part in listed if part.score < _KNOWN]
     if not known or not all(map(may_stand_alone, unknown)):
         return False
-    shared = words_of(whole.string) & words_of(names.name(whole.hits[0]).text)
+    nearest = words_of(names.name(whole.hits[0]).text) if whole.hits else frozenset[str]()
+    shared = words_of(whole.string) & nearest
     of_known = (" ".join((part.string, *names.texts(part.hits[0]))) for part in known)
     return any(shared <= words_of(text) for text in (*unknown, *of_known))
 
 
 def _listing(mention: Mention, prepared: Prepared, parts: tuple[Draft, ...]) -> Draft:
     """Return the parts of a list, or the first where all are one concept: "HTN; hypertension"."""
-    if _are_one_concept(parts):
+    if _are_one_concept(parts) and min(part.score for part in parts) >= NEAR:
         return parts[0]._replace(mention=mention)
     return _divided(mention, prepared, parts)
 
@@ -279,8 +280,8 @@ def _one(
     forms_of = explain(string, forms) if forms else ()
     steps = (*before, *best.steps, *hits.steps, *forms_of)
     tied = hits.tied if hits.hits else ()
-    found = hits.hits, bool(reason), reason, steps
-    return Draft(mention, string, *found, tied=tied, forbidden=forbidden, status=status)
+    draft = Draft(mention, string, hits.hits, bool(reason), reason, steps, tied=tied)
+    return draft._replace(forbidden=forbidden, status=status)
 
 
 def _stated_steps(part: Part) -> tuple[Step, ...]:
