@@ -52,6 +52,7 @@ def _refused(path: Path, row: str) -> str:
         ),
         ("cues.no\tcue\tnil of\tnegated\tbefore:next\tnil of [gout]\t", "is there already"),
         ("w.a\toff\tcues.nope\t\t\t\t", "no rule 'cues.nope' to switch off"),
+        ("w.a\toff\tspelling.oedema\t\t\t\t", "no rule 'spelling.oedema' to switch off"),
         ("w.a\tcue\t\tnegated\tbefore:next\tnil of [gout]\t", "the column 'form' is empty"),
         ("w.a\tcue", "2 columns; expected 7"),
     ],

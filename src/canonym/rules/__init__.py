@@ -76,10 +76,10 @@ FLAGS = ("negated", "historical", "hypothetical", "family", "uncertain")
 """What a cue may say of a mention, in the order in which a mention has it."""
 
 _FREE = (
-    "part of the body|organism|reading|one of several|no usual reading|result|shorthand|in blood|"
-    "measured|in urine|inflamed|specimen|ordinary word|qualifying word|species|opposite|"
-    "species of a name|prefix|wording|drug form|salt|named by its salt|part of a composite|"
-    "health|lasting|lead-in|tag|finding"
+    "part of the body|organism|operation|reading|one of several|no usual reading|result|"
+    "shorthand|in blood|measured|in urine|inflamed|specimen|ordinary word|qualifying word|"
+    "species|opposite|species of a name|prefix|wording|drug form|salt|named by its salt|"
+    "part of a composite|health|lasting|lead-in|tag|finding"
 )
 KINDS: Mapping[str, frozenset[str]] = {
     **dict.fromkeys(("cue", "turn", "no cue"), frozenset(FLAGS)),
@@ -212,7 +212,7 @@ def read_rules(path: Path, acts: Callable[[Rule, str], bool]) -> list[Rule]:
         rules = list(_parsed(path.read_text("utf-8-sig"), path))
     except UnicodeDecodeError as error:
         raise ReadError(path, f"a table of rules is UTF-8; {error}") from error
-    ids = {rule.id for rule in shipped().rules}
+    ids = {rule.id for rule in shipped().rules if rule.kind in KINDS}  # others hold everywhere
     for line, rule in enumerate(rules, start=2):
         if problem := _problem(rule, ids):
             raise ReadError(path, problem, line=line)
@@ -272,8 +272,7 @@ def _parsed(text: str, path: Path) -> Iterator[Rule]:
     words: dict[str, str] = {}  # by the name of their set
     for line, cells in enumerate(rows, start=2):
         if len(cells) != len(header) and any(cells):
-            problem = f"{len(cells)} columns; expected {len(header)}"
-            raise ReadError(path, problem, line=line)
+            raise ReadError(path, f"{len(cells)} columns; expected {len(header)}", line=line)
         values: dict[str, Any] = {
             column: cell.strip() for column, cell in zip(header, cells, strict=False) if cell
         }
