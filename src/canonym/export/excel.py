@@ -118,8 +118,12 @@ def _write_parts(stream: IO[bytes], parts: Iterable[_Part]) -> None:
     whole = io.BytesIO()
     with zipfile.ZipFile(whole, "w") as archive:
         for info, pieces in parts:
-            with archive.open(info, "w") as part:
-                part.writelines(pieces)
+            try:
+                with archive.open(info, "w") as part:
+                    part.writelines(pieces)
+            except RuntimeError as error:  # what Excel cannot read either
+                problem = "the workbook is too large: write TSV, CSV or Parquet"
+                raise InvalidInput(problem) from error
     stream.write(whole.getbuffer())
 
 
