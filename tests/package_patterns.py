@@ -15,7 +15,7 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 import canonym
-from canonym.mentions import cues, drug_lines, phrasings, trial_fields
+from canonym.mentions import cues, drug_lines, phrasings, status, trial_fields
 from canonym.regex import _MEMBERS, _Regex
 from canonym.text import running
 from tests.test_layers import PACKAGE, tree_of
@@ -128,10 +128,13 @@ def _of_functions() -> Iterator[Used]:
             yield Used(name, pattern.pattern, pattern.flags, frozenset({use}))
 
 
-_USES = dict.fromkeys(("_table", "_own_salt", "_strong_pair"), "match") | {"_wordings": "fullmatch"}
+_USES = dict.fromkeys(("_table", "_own_salt", "_strong_pair"), "match") | {
+    **dict.fromkeys(("_wordings", "_operation"), "fullmatch")
+}
 _MAKERS = (
     *(drug_lines._quantities, drug_lines._forms, drug_lines._ending, drug_lines._share),
     *(drug_lines._salt, drug_lines._own_salt, drug_lines._strong_pair, trial_fields._noise),
+    status._operation,
 )
 
 

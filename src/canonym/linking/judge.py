@@ -184,12 +184,13 @@ def evidence_of(link: Link, vocabulary: Vocabulary) -> FloatArray:
     """
     best, others = link.candidates[0], rivals(link)
     signs = signs_of(link)
-    text = best.name if _is_spelt_otherwise(link) else link.searched or link.mention.text
+    is_spelt = best.sieve == "normalised" and signs["verbatim"] == 1  # see `_is_spelt_otherwise`
+    text = best.name if is_spelt else link.searched or link.mention.text
     form, name = normalise(text), normalise(as_meant(best.name, text))
     words, name_words = set(form.split()), set(name.split())
     grams, name_grams = _grams(form), _grams(name)
     both = len(words & name_words)
-    known = vocabulary.coverage(text if _is_spelt_otherwise(link) else _as_written(link))
+    known = vocabulary.coverage(text if is_spelt else _as_written(link))
     steps = {step.name for step in link.steps}
     lead = best.score - others[0].score if others else 1.0
     if best.sieve in _KNOWING:  # nothing else was looked for

@@ -7,6 +7,7 @@ text around writes the genus out, that decides. Several genera stay several.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -17,7 +18,7 @@ import numpy as np
 
 from canonym.mentions.spelling import Speller, SpellerWriter
 from canonym.regex import GAP, regex
-from canonym.rules import current, once_a_book
+from canonym.rules import current, once_a_book, shipped
 from canonym.text import PLAIN, normalise, normalise_all
 from canonym.types import Step
 
@@ -38,27 +39,15 @@ _GENUS = regex(
     r"|pan|homo|danio|vibrio|ginkgo|bufo|salmo|mucor|necator|acer|anser|gallus|aloe"
 )
 # Names of diseases, of parts of the body and of substances are Latin too: "acne vulgaris" is no
-# organism, "Artemisia vulgaris" is one.
+# organism, "Artemisia vulgaris" is one. Words of theirs are rules, beside these endings.
 _NO_GENUS = regex(
-    r"acne|alopecia|chorea|diabetes|erythema|herpes|ichthyosis|impetigo|lichen|lupus|molluscum"
-    r"|pemphigus|placenta|serum|tinea|verruca|variola|rna|dna|[a-z]*(?:itis|osis|asis|esis|ysis|emia"
-    r"|uria|virus|carcinoma|melanoma|[^os]oma|edema|pathia|plegia|algia|ectasia|rrhea|rrhagia)"
+    r"[a-z]*(?:itis|osis|asis|esis|ysis|emia|uria|virus|carcinoma|melanoma|[^os]oma|edema|pathia"
+    r"|plegia|algia|ectasia|rrhea|rrhagia)|rna|dna"
 )
 _NO_EPITHET = regex(
-    r"abortus|abscessus|alpha|beta|gamma|delta|kappa|lambda|sigma|omega|phi|chi|psi|area|axis|bias"
-    r"|calcium|cataracta|cornea|data|edema|fetus|fibula|fistula|focus|fungus|genus|hernia|humerus"
-    r"|ileum|iii|vii|viii|xii|xiii|lithium|locus|lupus|magnesium|media|mucosa|nucleus|nevus|pelvis"
-    r"|penis|pharmacopoeia|placenta|plasma|plexus|potassium|radius|rectum|serum|sinus|sodium|status"
-    r"|sternum|americans|africans|europeans|humans|veterans|testis|thalamus|thrombus|tibia|thymus"
-    r"|ulna|urea|uterus|vagina|vertebra|antigens|allergens|oncogenes|transgenes|male|female|febrile"
-    r"|juvenile|senile|penile|infantile|[a-z]*(?:itis|osis|asis|esis|ysis|emia|uria|oma|algia|pathia"
-    r"|plegia|[^b]ia|virus|coccus|rna|dna|ium|lysis|orrhea|asthma)"
+    r"[a-z]*(?:itis|osis|asis|esis|ysis|emia|uria|oma|algia|pathia|plegia|[^b]ia|virus|coccus|rna"
+    r"|dna|ium|lysis|orrhea|asthma)"
 )
-_NUMBERED = (
-    "and chain class complex factor form grade group hepatitis influenza phase protein stage "
-    "subtype type variant vitamin kinase"
-)
-_NO_LETTERS = frozenset(_NUMBERED.split())
 
 _MOST_GENERA = 6
 _LEAST_CLIPPED = 4
@@ -74,6 +63,11 @@ _LISTED = regex(r"(?:[A-Z]|[A-Z][a-z]{1,8})\. ?[a-z]{3,}")
 _BETWEEN = regex(rf"{GAP}(?:[,;/+&]|\band\b|\bor\b)(?:\s*\b(?:and|or)\b)?\s*")
 _KEPT = 1 << 17
 _LONGEST = 200
+
+
+@functools.cache
+def _words(kind: str) -> frozenset[str]:
+    return frozenset(rule.form for rule in shipped().of_kind(kind))
 
 
 @once_a_book
@@ -152,7 +146,7 @@ def pairs_in(names: Iterable[str]) -> list[str]:
     """
     # The words of all names in one list, and a number for each: the loop runs outside Python.
     words = " \n ".join(names).split(" ")
-    kinds = np.frombuffer(bytes(map(_kinds.__getitem__, words)), dtype=np.uint8)
+    kinds = np.frombuffer(bytes(map(_kinds().__getitem__, words)), dtype=np.uint8)
     places = np.flatnonzero(kinds[:-1] & _IS_GENUS & (kinds[1:] >> 1)).tolist()
     return [f"{words[place + 1]} {words[place]}" for place in places]
 
@@ -168,16 +162,20 @@ class _Kinds(dict[str, int]):
         if word[-1:] in _NO_LAST and word not in _usual():
             return 0
         known = word in _well_known_genera()
-        genus = known or (_GENUS.fullmatch(word) and not _NO_GENUS.fullmatch(word))
+        is_other = word in _words("not a genus") or _NO_GENUS.fullmatch(word)
+        genus = known or (_GENUS.fullmatch(word) and not is_other)
         known = word in _usual()
-        epithet = known or (_EPITHET.fullmatch(word) and not _NO_EPITHET.fullmatch(word))
+        is_other = word in _words("not an epithet") or _NO_EPITHET.fullmatch(word)
+        epithet = known or (_EPITHET.fullmatch(word) and not is_other)
         kind = _IS_GENUS * bool(genus) + _IS_EPITHET * bool(epithet)
         if len(self) < _KEPT:
             self[word] = kind
         return kind
 
 
-_kinds = _Kinds()
+@once_a_book
+def _kinds() -> _Kinds:
+    return _Kinds()
 
 
 # --- mentions -------------------------------------------------------------------------------------
@@ -236,7 +234,7 @@ def genus_steps(
 
 
 def _has_epithet(words: Iterable[str]) -> bool:
-    return max(map(_kinds.__getitem__, words), default=0) >= _IS_EPITHET
+    return max(map(_kinds().__getitem__, words), default=0) >= _IS_EPITHET
 
 
 def organisms_in(text: str) -> tuple[str, ...]:
@@ -263,7 +261,7 @@ def short_name(text: str, binomials: Binomials | None = None) -> str:
 
     def shortened(match: re.Match[str]) -> str:
         genus, epithet = match[1].lower(), match[2]
-        if not (_kinds[genus] & _IS_GENUS and _kinds[epithet] & _IS_EPITHET):
+        if not (_kinds()[genus] & _IS_GENUS and _kinds()[epithet] & _IS_EPITHET):
             return match[0]
         others = [other for other in _usual().get(epithet, ()) if other[0] == genus[0]]
         if binomials is not None:
@@ -289,7 +287,7 @@ def organism_of(text: str, steps: Sequence[Step]) -> Organism | None:
         names = tuple(words[0] for words in genera)
         return Organism(names[0][0], epithet, names) if alone else None
     match = _ORGANISM.fullmatch(text) if text[1:2] == "." else None
-    if match is None or not _kinds[match[1]] & _IS_EPITHET:
+    if match is None or not _kinds()[match[1]] & _IS_EPITHET:
         return None
     is_clear = match[1] in _usual() or len(match[1]) > _LEAST_CLIPPED
     return Organism(text[0].lower(), match[1], ()) if is_clear else None
@@ -314,7 +312,7 @@ class Organism(NamedTuple):
             return True
         before = [words[at - 1] if at else "" for at, w in enumerate(words) if w == self.epithet]
         return any(
-            not _kinds[word] & _IS_GENUS or (not self.genera and word[0] == self.initial)
+            not _kinds()[word] & _IS_GENUS or (not self.genera and word[0] == self.initial)
             for word in before
         )
 
@@ -342,7 +340,7 @@ def _is_short_genus(match: re.Match[str]) -> bool:
         epithet = match["epithet"].lower()
         return any(genus[0] == "a" for genus in _usual().get(epithet, ()))
     before = match.string[: match.start()].rstrip().rpartition(" ")[2].lower()
-    return before not in _NO_LETTERS and (initial.isupper() or not before)
+    return before not in _words("before a letter") and (initial.isupper() or not before)
 
 
 def _genera(genus: str, epithet: str, binomials: Binomials | None) -> list[str]:
@@ -350,7 +348,7 @@ def _genera(genus: str, epithet: str, binomials: Binomials | None) -> list[str]:
     names: list[str] = []
     # "K. pneumonia" and "H. influenza" have lost a letter.
     for form in (epithet, f"{epithet}e") if epithet.endswith("a") else (epithet,):
-        if _kinds[form] & _IS_EPITHET:
+        if _kinds()[form] & _IS_EPITHET:
             genera = [
                 candidate for candidate in _usual().get(form, ()) if candidate.startswith(genus)
             ]

@@ -113,6 +113,11 @@ def patterns() -> dict[str, re.Pattern[str]]:
     return {place: re.compile(form, re.IGNORECASE) for place, form in words.items()}
 
 
+def _is(place: str, word: str) -> bool:
+    """Tell whether a word is of a place of `patterns`."""
+    return patterns()[place].fullmatch(word) is not None
+
+
 def split_composite(text: str) -> tuple[str, ...]:
     """Split a mention of several concepts into one mention per concept, in the order of the text.
 
@@ -177,9 +182,7 @@ def is_quality(text: str) -> bool:
     False
     """
     return _KIND.fullmatch(text) is not None or all(
-        (patterns()["modifier"].fullmatch(word) or patterns()["adjective"].fullmatch(word))
-        is not None
-        for word in _WORD.findall(text)
+        _is("modifier", word) or _is("adjective", word) for word in _WORD.findall(text)
     )
 
 
@@ -275,16 +278,14 @@ def _count_modifiers(others: list[str], words: list[str], longest: int) -> int:
     n_capitals = capitals.index(False) if False in capitals else len(words)
     if 0 < n_capitals <= longest and all(part[0].isupper() for part in others):
         return n_capitals  # Duchenne and Becker muscular dystrophy
-    if all(patterns()["quality"].fullmatch(part) for part in others) and patterns()[
-        "quality"
-    ].fullmatch(words[0]):
+    if all(_is("quality", part) for part in (*others, words[0])):
         return 1  # male and female breast cancer
     return longest
 
 
 def _says_how(part: str) -> bool:
     """Tell whether a conjunct has only words of degree or inheritance: it is no other concept."""
-    return all(patterns()["modifier"].fullmatch(word) for word in part.split())
+    return all(_is("modifier", word) for word in part.split())
 
 
 def _shared_start(part: str, contrast: str) -> str:
@@ -293,12 +294,12 @@ def _shared_start(part: str, contrast: str) -> str:
     `contrast` is the first word of the last conjunct.
     """
     words = part.split()
-    if patterns()["quality"].fullmatch(words[-1]) and patterns()["quality"].fullmatch(contrast):
+    if _is("quality", words[-1]) and _is("quality", contrast):
         n_shared = len(words) - 1  # left ventricular systolic and diastolic dysfunction
-    elif patterns()["modifier"].fullmatch(contrast):
+    elif _is("modifier", contrast):
         n_shared = 0
     else:
-        says_how = [patterns()["modifier"].fullmatch(word) is not None for word in words]
+        says_how = [_is("modifier", word) for word in words]
         n_shared = says_how.index(False) if False in says_how else 0
     return "".join(f"{word} " for word in words[:n_shared])
 
@@ -307,7 +308,7 @@ def _share_site(others: list[str], last: str) -> list[str]:
     """Split conjuncts with a head each: "fever and rash", "pancreatic cysts and tumors"."""
     words = others[0].split()
     site = words[: len(words) - _count_head(words)]
-    if " " not in last and patterns()["site"].fullmatch(last) and site and len(others) == 1:
+    if " " not in last and _is("site", last) and site and len(others) == 1:
         return [others[0], " ".join([*site, last])]
     return [*others, last]
 
@@ -361,17 +362,17 @@ def _is_code(text: str) -> bool:
 def _is_disease(text: str) -> bool:
     """Tell whether a phrase ends in a word that can name a disease, as far as its shape shows."""
     words = _LAST_NUMBER.sub("", text).split()
-    return bool(words) and patterns()["disease"].fullmatch(words[-1]) is not None
+    return bool(words) and _is("disease", words[-1])
 
 
 def _is_adjective(word: str) -> bool:
     """Tell whether a word is an adjective, by its ending or because it is a quality."""
-    return (_ADJECTIVE.fullmatch(word) or patterns()["quality"].fullmatch(word)) is not None
+    return _ADJECTIVE.fullmatch(word) is not None or _is("quality", word)
 
 
 def _count_head(words: Sequence[str]) -> int:
     """Count the words at the end of a phrase that name a kind of disease."""
-    if not words or patterns()["disease"].fullmatch(words[-1]) is None:
+    if not words or not _is("disease", words[-1]):
         return 0
     return 2 if patterns()["long head"].fullmatch(" ".join(words[-2:])) else 1
 

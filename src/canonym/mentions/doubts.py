@@ -79,9 +79,8 @@ def bounded(link: Link, probability: float) -> float:
         alone = len(link.mention.text.split()) == 1
         most = (LONE_SLIP if alone else 1.0) if all(map(_is_likely, link.steps)) else FAR_SLIP
         probability = min(probability, most)
-    if ONE_OF_SEVERAL in steps or _is_rest(link, best) or _loses_item(link, best):
-        probability = min(probability, BESIDE)
-    if _leaves_open(link, best):
+    unsaid = _is_rest(link, best) or _loses_item(link, best) or _leaves_open(link, best)
+    if ONE_OF_SEVERAL in steps or unsaid:
         probability = min(probability, BESIDE)
     if OTHER_READINGS in steps:
         probability = min(probability, USUAL if USUAL_READING in steps else UNUSUAL)

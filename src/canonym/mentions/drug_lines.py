@@ -17,6 +17,7 @@ from canonym.rules import any_of, current, once_a_book, remembered
 
 # --- what is no name ------------------------------------------------------------------------------
 
+# Doses, times, routes and codes are parts of expressions, for fields of trials too.
 _NUMBER = r"(?<![\d.,-])(?:\d[\d,]*(?:[.·]\d+)?|[.·]\d+)"
 # A number, a range, or the numbers of several drugs in one tablet: "875/125".
 AMOUNT = rf"{_NUMBER}(?:\s*(?:-|–|/|\bto\b|x)\s*(?:\d[\d,]*(?:[.·]\d+)?|[.·]\d+)){{0,4}}"
@@ -61,6 +62,7 @@ _QUANTITY = (
     rf"{CODE}|{DOSE}|{SCHEDULE}|{_FREE}|#\s?\d+"
     r"|^\s*(?:take|give|inject|apply|use)\s+(?:(?:\d+|one|two|half)\s+)?"
 )
+
 # --- what shows that it is one --------------------------------------------------------------------
 
 _DICTIONARY = regex(CODE)

@@ -22,7 +22,7 @@ from canonym.mentions.readings import clinical_readings, has_usual
 from canonym.mentions.shorthand import write_out
 from canonym.mentions.species import species_in
 from canonym.mentions.specimens import specimen_of
-from canonym.mentions.status import read_status
+from canonym.mentions.status import read_status, unsaid_operation
 from canonym.rules import Rule
 from canonym.text import STRONG, normalise
 from canonym.text.qualifiers import is_finding, qualified, without_lead_in
@@ -105,10 +105,11 @@ _EFFECTS: Mapping[str, Callable[[Rule, str], bool]] = {
     "one of several": lambda rule, text: clinical_readings(text).get(rule.form) == rule.means,
     "no usual reading": lambda _, text: not has_usual(text),
     "result": lambda _, text: bool(usual_reading(text)),
-    **dict.fromkeys(("spelling", "plural", "part in other letters"), _rewrites),
+    **dict.fromkeys(("spelling", "plural", "counted", "part in other letters"), _rewrites),
     **dict.fromkeys(("ending in other letters", "owner", "owned", "not an owner"), _rewrites),
     "irregular plural": lambda rule, text: plural(text) == rule.means,
     "no plural": lambda rule, text: text == rule.form == plural(text),
+    "operation": lambda _, text: unsaid_operation(text, "") != "",
     "organism": lambda rule, text: rule.form in (step.after for step in genus_steps(text)),
     "part of the body": lambda _, text: write_out(text).startswith("right "),
     "shorthand": lambda rule, text: rule.means in write_out(text),
@@ -122,7 +123,7 @@ _EFFECTS: Mapping[str, Callable[[Rule, str], bool]] = {
     "drug form": lambda _, text: drug_line(text) is not None,
     "salt": lambda _, text: without_salt(text) != text,
     "named by its salt": lambda _, text: without_salt(text) == text,
-    "wording": lambda rule, text: any(rule == one for one, _ in rephrased(text)),
+    "wording": lambda rule, text: any(rule == other for other, _ in rephrased(text)),
     **dict.fromkeys(("in blood", "measured", "in urine", "inflamed"), _finds),
     **dict.fromkeys(("opposite", "species of a name", "prefix"), _excludes),
 }

@@ -9,15 +9,10 @@ from __future__ import annotations
 
 import functools
 
+from canonym.rules import shipped
+
 _LEAST = 4  # letters of what forms of a word share
-_ENDINGS = tuple(
-    """
-    a ac ada ado ae al ale an ance ancy ant ar ary ate ated atic ation atous aux cion e eal ed em en
-    ence ency ened ening ent er es esis ful ia iac ial ian ic ica ical ically icate ication ico ie
-    ied ile ing ion ional ique is isch ische ischer isches ism ist ity ive le ly ment ness o on or
-    ory otic ous s sia sis tic tous ular um ung us y
-    """.split()  # noqa: SIM905
-)
+_ENDINGS = tuple(rule.form for rule in shipped().of_kind("inflected ending"))
 
 
 def are_inflected(word: str, other: str) -> bool:

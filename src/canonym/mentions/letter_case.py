@@ -78,7 +78,7 @@ def _is_word(mention: str) -> bool:
 
 
 def _is_other_symbol(mention: str, name: str, case_counts: bool) -> bool:
-    """Tell whether symbols differ by case: "mg" and "Mg", "SHH" and "Shh"."""
+    """Tell whether symbols differ by case: "mg" and "Mg"; where it counts, "SHH" and "Shh"."""
     if mention == name or usual_reading(mention) == usual_reading(name) != "":  # *AFIB*, "AFib"
         return False
     small = mention if mention.islower() else name

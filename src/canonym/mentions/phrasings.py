@@ -173,7 +173,9 @@ def _ways(phrase: _Phrase) -> list[str]:
     """Return a phrase with each of its choices made, in all ways."""
     ways = [""]
     for item in phrase:
-        ends = [item] if isinstance(item, str) else [way for one in item for way in _ways(one)]
+        ends = (
+            [item] if isinstance(item, str) else [way for phrase in item for way in _ways(phrase)]
+        )
         ways = [f"{way} {end}".strip() for way in ways for end in ends]
     return ways
 
@@ -183,8 +185,8 @@ def _filled(form: str, match: re.Match[str]) -> str:
     said = match.groupdict()
 
     def stood(place: re.Match[str]) -> str:
-        wanted = f"_{place[1]}" if place[1] else place[2]
-        held = [said[name] for name in said if wanted in (name, name.rstrip("0123456789"))]
+        slot = f"_{place[1]}" if place[1] else place[2]
+        held = [said[name] for name in said if slot in (name, name.rstrip("0123456789"))]
         return next(filter(None, held), "") if held else "".join(_refused(form))
 
     return " ".join(_PLACE.sub(stood, form).split())

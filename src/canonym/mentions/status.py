@@ -53,13 +53,7 @@ _NOT_FREE = regex(
 )
 _SUBJECTS = ("he", "patient", "pt", "she")
 _HEADINGS = (
-    "allergies",
-    "allergy",
-    "assessment",
-    "diagnosis",
-    "dx",
-    "impression",
-    "indication",
+    *("allergies", "allergy", "assessment", "diagnosis", "dx", "impression", "indication"),
     "problem",
 )
 _BEGIN = regex(
@@ -85,12 +79,6 @@ _TURN = regex(rf"(?:{GAP},|(?<!\s))\s+(?:but|however|although|though)\s+", re.IG
 _VERSUS = regex(r"(?<!\s)\s+(?:vs\.?|versus)\s+", re.IGNORECASE)
 _GRAFT = regex(r"\b(?:graft|host)\W", re.IGNORECASE)
 _AFTER = regex(r"(?<=\w) (?=(?:s/p|status post) )", re.IGNORECASE)
-_OPERATION = regex(
-    r"(?:[\w'-]+ ){0,4}?(?P<what>[\w-]*(?:ectomy|(?<!ana)tomy|ostomy|pexy|plasty|rrhaphy)|ablation"
-    r"|amputation|bypass|fixation|fusion|graft(?:ing)?|ligation|removal|repair|replacement|resection"
-    r"|surgery|transplant(?:ation)?)(?: (?:for|of) .+)?",
-    re.IGNORECASE,
-)
 _RELATED = regex(
     r"\b(?:after|complic\w+|due|fail\w+|following|from|infect\w+|reject\w+)\b", re.IGNORECASE
 )
@@ -195,12 +183,23 @@ def unsaid_operation(text: str, name: str) -> str:
     >>> unsaid_operation("gastrectomy", "Partial gastrectomy")
     ''
     """
-    match = None if _RELATED.search(text) else _OPERATION.fullmatch(text)
+    match = None if _RELATED.search(text) else _operation().fullmatch(text)
     if match is None:
         return ""
     if match["what"].lower() in name.lower().split() and not _RELATED.search(name):
         return ""
     return f"no name says what {match['what'].lower()} leaves behind"
+
+
+@once_a_book
+def _operation() -> re.Pattern[str]:
+    """Return an operation, and what is said before and behind it."""
+    ends = any_of("operation", ["ending"])
+    return re.compile(
+        rf"(?:[\w'-]+ ){{0,4}}?(?P<what>(?![\w-]*anatomy)[\w-]*{ends}|{any_of('operation')})"
+        r"(?: (?:for|of) .+)?",
+        re.IGNORECASE,
+    )
 
 
 class Stated(NamedTuple):

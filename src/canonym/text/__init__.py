@@ -59,19 +59,8 @@ __all__ = [
 STEPS: dict[str, Callable[[str], str]] = {
     step.__name__: step
     for step in (
-        *(
-            entities,
-            quotes,
-            dashes,
-            width,
-            ions,
-            signs,
-            inversion,
-            case,
-            accents,
-            greek,
-            possessive,
-        ),
+        *(entities, quotes, dashes, width, ions, signs, inversion, case, accents, greek),
+        possessive,
         *(punctuation, whitespace, ideographs, spelling, plural, numerals, fillers, order),
     )
 }

@@ -74,10 +74,8 @@ _STATED = r"(?:denies|likely|no|not|possible|probable|r/o|rule out|suspected|wit
 # How bad or big it is, where, and how it goes on, which some names say. "Bad" alone is of a kind:
 # *bad cholesterol*.
 _DEGREES = (
-    "advanced|awful|constant|debilitating|excruciating|extreme|frequent|horrible|incredible|intense"
-    "|intermittent|(?:mild|moderate)(?:[- ]to[- ](?:moderate|severe))?|new(?:[- ]onset)?|occasional"
-    "|persistent|recurrent|(?:poorly |un|well[- ])controlled|serious|severe|significant|slight"
-    "|small|some|stable|terrible|tremendous|unbearable|worsening"
+    f"{any_of('degree')}|new(?:[- ]onset)?|(?:poorly |un|well[- ])controlled"
+    "|(?:mild|moderate)(?:[- ]to[- ](?:moderate|severe))?"
     "|(?:clinical |pathologic )?(?:grade|stage) (?:[1-4]|I{1,3}|IV)[abc]?"
 )
 _SIDES = "bilateral|(?:left|right)(?:[- ]sided)?|unilateral"

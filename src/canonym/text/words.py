@@ -17,12 +17,12 @@ from canonym.rules import shipped
 # --- possessives ----------------------------------------------------------------------------------
 
 
-# "crohn s disease" has lost its apostrophe; "protein S deficiency" and "(S)-isomer" never had one.
-# So a lone s goes only between something that can own a disease and a disease.
 def _any_of(kind: str) -> str:
     return "|".join(rule.form for rule in shipped().of_kind(kind))
 
 
+# "crohn s disease" has lost its apostrophe; "protein S deficiency" and "(S)-isomer" never had one.
+# So a lone s goes only between something that can own a disease and a disease.
 _POSSESSIVE = regex(
     r"(?<=[^\W\d_])(?:'s)+(?!\w)"
     rf"|(?<!\w)(?!(?:{_any_of('not an owner')})(?!\w))"
@@ -131,14 +131,10 @@ ROMAN = {
     for i, unit in enumerate(_UNITS)
     if tens or i
 }
-_COUNTED = (
-    "categor(?:y|ie)s?|class(?:es)?|complex(?:es)?|factors?|forms?|grades?|groups?|levels?|phases?|"
-    "stages?|subtypes?|types?|variants?"
-)
 # i, v and x alone are numbers only after a word that is counted, xx and xxx never (chromosomes).
 _NUMERAL = regex(
     r"(?<![^\W_])(?:"
-    rf"(?P<counted>(?:{_COUNTED})[\W_]+)(?P<any>x{{0,3}}(?:ix|iv|v?i{{0,3}}))(?P<letter>[a-d]?)"
+    rf"(?P<counted>(?:{_any_of('counted')})[\W_]+)(?P<any>x{{0,3}}(?:ix|iv|v?i{{0,3}}))(?P<letter>[a-d]?)"
     r"|(?P<long>x{0,3}(?:ix|iv|vi{1,3}|i{2,3})|x{1,3}v)(?P<suffix>(?<=ii)[a-d])?"
     r")(?![^\W_])"
 )
