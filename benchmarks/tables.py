@@ -862,31 +862,6 @@ def _escaped(text: str) -> str:
     return plain.replace("<", "&lt;").replace("[", "\\[")
 
 
-def _rules_by_domain() -> str:
-    """Return what each rule gains and loses in each domain, where it changes anything."""
-    every = _result("rules-by-domain")["rows"]
-    rows = [row for row in every if row["gained"] or row["lost"]]
-    rules = list(dict.fromkeys(row["rule"] for row in every))
-    rules = [rule for rule in rules if any(row["rule"] == rule for row in rows)]
-    lines = [
-        f"| right first, % | | n | {' | '.join(rules)} |",
-        "|---|--:|--:|" + "--:|" * len(rules),
-    ]
-    for case in dict.fromkeys(row["case"] for row in every):
-        own = {row["rule"]: row for row in every if row["case"] == case}
-        first = next(iter(own.values()))
-        cells = [_change(own.get(rule)) for rule in rules]
-        head = f"| {case} | {first['accuracy@1']:.1f} | {first['n']:,} | "
-        lines.append(f"{head}{' | '.join(cells)} |")
-    return "\n".join(lines) + "\n"
-
-
-def _change(row: dict[str, Any] | None) -> str:
-    if row is None or not (row["gained"] or row["lost"]):
-        return ""
-    return f"+{row['gained']} −{row['lost']}"
-
-
 _JUDGED = (
     *("right links lost", "lost, taken out", "lost, misspelt"),
     *("NIL, noise", "NIL, other languages", "NIL, English", "NIL, another domain"),
@@ -1048,7 +1023,6 @@ _TABLES = {
     "outside": _outside,
     "rules": partial(_rules, change=True),
     "rules-asked": _rules_asked,
-    "rules-by-domain": _rules_by_domain,
     "rules-idle": partial(_rules, change=False),
     "fit-share": _fit_share,
     "thresholds": _nil,
