@@ -117,22 +117,26 @@ class _Texts:
     ) -> tuple[Int32Array, npt.NDArray[np.int8]]:
         """Return the rows whose names mean what a string does, and how they are written.
 
-        ``(n, 2)``: whether case differs by more than the first letter of words, and whether the
-        name is not equal as it is written; see `TieRule.order`.
+        ``(n, 2)``: whether words differ by more than their order and the case of first letters, and
+        whether the name is not equal as it is written; see `TieRule.order`.
         """
         texts = [self._text(row) for row in rows.tolist()]
         meant = np.array(
             [text == string or not differs_in_meaning(string, text) for text in texts], np.bool_
         )
-        plain = sentence_case(string)
+        words = _cased_words(string)
         writing = [
-            (text != string and sentence_case(text) != plain, text != string) for text in texts
+            (text != string and _cased_words(text) != words, text != string) for text in texts
         ]
         return rows[meant], np.array(writing, dtype=np.int8).reshape(-1, 2)[meant]
 
     def _text(self, row: int) -> str:
         whole = self._concepts if row < self._names.n_base else self._names
         return whole.name(row).text
+
+
+def _cased_words(text: str) -> list[str]:
+    return sorted(sentence_case(text).replace(",", " ").split())
 
 
 def _barest(
