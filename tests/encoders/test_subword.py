@@ -438,3 +438,14 @@ def test_only_subword_encoders_weigh_words() -> None:
     for spec in ("contextual,rarity=0.5", "default,n_min=1"):
         with pytest.raises(InvalidInput):
             make_encoder(spec)
+
+
+def test_one_table_is_mapped_once(small: Subword, tmp_path: Path) -> None:
+    for name in ("first", "second"):
+        small.save(tmp_path / name)
+    first, second = (Subword.load(tmp_path / name) for name in ("first", "second"))
+    assert np.shares_memory(first.table, second.table)
+    Subword(TABLE + 1).quantised().save(tmp_path / "third")
+    third = Subword.load(tmp_path / "third")
+    assert not np.shares_memory(first.table, third.table)
+    assert (third.table == Subword(TABLE + 1).quantised().table).all()

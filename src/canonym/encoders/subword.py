@@ -36,6 +36,7 @@ from itertools import chain, islice
 from numbers import Real
 from pathlib import Path
 from typing import Any, Self
+from weakref import WeakValueDictionary
 
 import numpy as np
 import numpy.typing as npt
@@ -81,6 +82,9 @@ _LEAST_IDF = 0.3
 # Sums of more features of 8 bits than this would leave the integers that float32 holds exactly.
 _MAX_CHARACTERS = 8192
 _MAX_BITS = 26
+
+_TABLES: WeakValueDictionary[str, npt.NDArray[Any]] = WeakValueDictionary()
+"""Tables that are mapped, by shape, type and checksum."""
 
 
 class Subword:
@@ -350,6 +354,8 @@ def _with_tensors(folder: Path, settings: Mapping[str, Any]) -> dict[str, Any]:
             "the arrays are not those that encoder.json describes: a file is damaged, or of "
             "another encoder; save it again",
         )
+    # An index has the table of the encoder that comes with canonym: mapped once, it counts once.
+    tensors["table"] = _TABLES.setdefault(str(described), table)
     words = folder / _WORDS
     return options | tensors | (map_tensors(words) if words.exists() else {})
 

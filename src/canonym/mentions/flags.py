@@ -56,6 +56,12 @@ _VERB = regex(
     r"\s+(?:began|continues?|did|has|had|is|improved|persists?|remains?|started|was|were|worsens?)\b",
     re.IGNORECASE,
 )
+_SUBJECT = regex(r"\s*,?\s*(?:he|i|it|patient|pt|she|the patient|they|we)\b", re.IGNORECASE)
+_MAY_COME = regex(
+    r"\s+(?:ever |not )?(?:appear|arise|come|develop|happen|occur|persist|progress|recur|return"
+    r"|supervene|worsen)\b",
+    re.IGNORECASE,
+)
 _NOR = regex(r"\b(?:or|nor)\b", re.IGNORECASE)
 _FOR = regex(r"\bfor\s+(?:[\w-]+\s+){0,2}\Z", re.IGNORECASE)
 _TAKES = regex(
@@ -112,7 +118,8 @@ def _around(text: str, begin: int, stop: int, start: int, end: int) -> tuple[int
 def consistent(flags: Iterable[str]) -> tuple[str, ...]:
     """Return flags in their order, without those that others exclude.
 
-    What is negated or of the family is not of the past, and what is negated is not in doubt.
+    What is negated or of the family is not of the past, and what is negated or may come is not in
+    doubt.
 
     >>> consistent(["historical", "negated"])
     ('negated',)
@@ -120,7 +127,7 @@ def consistent(flags: Iterable[str]) -> tuple[str, ...]:
     several = set(flags)
     if several & {"negated", "family"}:
         several.discard("historical")
-    if "negated" in several:
+    if several & {"negated", "hypothetical"}:
         several.discard("uncertain")
     return tuple(flag for flag in FLAGS if flag in several)
 
@@ -185,12 +192,16 @@ class _Sentence(NamedTuple):
     def _reaches_on(self, cue: Cue, start: int, end: int) -> bool:
         """Tell whether a cue reaches the mention behind it."""
         between = self.text[cue.end : start]
+        if cue.rule.before == "opening":
+            ahead = self.text[: cue.start].strip()  # "PMH:" or "Well,"
+            opens = ahead.endswith(":") or " " not in ahead
+            return opens or _SUBJECT.match(between) is not None
         if not cue.rule.before or (cue.rule.after and between.lstrip()[:1] == ","):
             return False  # "MI ruled out, asthma" says it of what stands before
-        if cue.words == "prn":  # "albuterol prn": who takes it has it; what it is for, may come
+        if cue.words in ("prn", "p.r.n."):  # "albuterol prn": who takes it has it; what it is for, may come
             return not _TAKES.search(self.text[: cue.start]) and not _COMMA.search(between)
         if cue.words == "should":
-            return not self.text[: cue.start].strip()
+            return not self.text[: cue.start].strip() or bool(_MAY_COME.match(self.text, end))
         if cue.rule.before == "next":
             return _FEW_WORDS.fullmatch(between) is not None
         if cue.rule.before == "clause" and _BREAK.search(between):

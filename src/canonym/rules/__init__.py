@@ -63,12 +63,13 @@ COLUMNS = Rule._fields
 
 
 def phrase_expression(form: str) -> str:
-    """Return the expression of a phrase with choices in round brackets; 0 is any digit.
+    """Return the expression of a phrase: choices in round brackets, 0 a digit, * up to six words.
 
     >>> phrase_expression("no (known |)history of")
     'no\\\\s+(?:known\\\\s+|)history\\\\s+of'
     """
     written = form.strip().replace(".", r"\.").replace("(", "(?:").replace("0", r"\d")
+    written = written.replace(" *", r"(?:\s+[\w'-]+){0,6}")
     return re.sub(" +", r"\\s+", written)
 
 
@@ -88,7 +89,7 @@ KINDS: Mapping[str, frozenset[str]] = {
 }
 """What rules of each kind may mean, any text where there is nothing."""
 
-_REACHES = ("sentence", "clause", "next", "last", "predicate", "head")
+_REACHES = ("sentence", "clause", "next", "opening", "last", "predicate", "head")
 PLACES: Mapping[str, Sequence[str]] = {
     **dict.fromkeys(("before", "after"), _REACHES),
     "lists": ("none", "before", "after", "before,after"),
