@@ -56,7 +56,7 @@ _VERB = regex(
     r"\s+(?:began|continues?|did|has|had|is|improved|persists?|remains?|started|was|were|worsens?)\b",
     re.IGNORECASE,
 )
-_SUBJECT = regex(r"\s*,?\s*(?:he|i|it|patient|pt|she|the patient|they|we)\b", re.IGNORECASE)
+_SUBJECT = regex(r"[\s,]{0,3}(?:he|i|it|patient|pt|she|the patient|they|we)\b", re.IGNORECASE)
 _MAY_COME = regex(
     r"\s+(?:ever |not )?(?:appear|arise|come|develop|happen|occur|persist|progress|recur|return"
     r"|supervene|worsen)\b",
