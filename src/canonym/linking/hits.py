@@ -24,8 +24,8 @@ from canonym.types import Against, Concept, Mention, Name, Step
 _NEAR = 0.9  # from this score on a hit of a search is a rival of the first
 _NEARLY = 0.05  # less than that behind the first a hit of a search is nearly as near
 _UNSAID = KINDS | SMALL
-_REMEMBERED = 200_000  # concepts, and as many names
-_MOST_KNOWN = 16_000  # strings with hits; some 2 kB each
+_REMEMBERED = 10_000  # concepts, and as many names
+_MOST_KNOWN = 4_000  # strings with hits, some 2 kB each; the older half makes room
 _Record = TypeVar("_Record", Concept, Name)
 _DENIES = regex(r"[,;]\s*no\b|\b(?:no|not|without)(?: [^\s,;]+){1,5}[,;]", re.IGNORECASE)
 
@@ -219,10 +219,14 @@ class KnownHits:
         None of `forbidden` is among them. See `canonym.linking.pipeline.Pipeline.find`.
         """
         before, also, numbers, hits = self._known
-        n_known = sum(len(of_group) for of_group in [*hits.values()])
-        if before is not names or also is not row_filter or numbers != k or n_known > _MOST_KNOWN:
+        if before is not names or also is not row_filter or numbers != k:
             hits = {}
-            self._known = (names, row_filter, k, hits)
+        elif sum(len(of_group) for of_group in [*hits.values()]) > _MOST_KNOWN:
+            hits = {
+                group: dict(list(of_group.items())[len(of_group) // 2 :])
+                for group, of_group in [*hits.items()]
+            }
+        self._known = (names, row_filter, k, hits)
         return hits.setdefault(forbidden, {})
 
 

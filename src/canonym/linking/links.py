@@ -16,7 +16,7 @@ from canonym.types import Document, Link, Mention
 from canonym.types.links import links_html
 
 _SHOWN = 20  # rows in a notebook
-_MOST_KNOWN = 4_000  # mentions; some 4 kB each
+_MOST_KNOWN = 3_000  # mentions, some 4 kB each; the older half makes room
 
 BATCH = 1024
 """Mentions handled at once, unless a call says otherwise."""
@@ -360,10 +360,11 @@ class KnownLinks:
     def of(self, names: object, request: Any) -> dict[str, Links]:
         """Return the links by text, to be added to; see `canonym.linking.pipeline.Request`."""
         before, other, links = self._known
-        # Other threads may be reading: a table that is full is left, and not emptied.
-        if before is not names or not _are_alike(request, other) or len(links) > _MOST_KNOWN:
+        if before is not names or not _are_alike(request, other):
             links = {}
-            self._known = names, request, links
+        elif len(links) > _MOST_KNOWN:  # other threads may be reading the full table
+            links = dict(list(links.items())[_MOST_KNOWN // 2 :])
+        self._known = names, request, links
         return links
 
 

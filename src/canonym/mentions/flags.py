@@ -33,7 +33,7 @@ _QUESTION = regex(
 )
 # A heading, alone in its line or with a colon, or an empty line.
 _HEADING = regex(
-    r"^[ \t]*(?P<title>[A-Z][A-Z /&-]{3,60})[ \t]*$|(?:^[ \t]*|(?<=[.;] ))"
+    r"^[ \t]*(?P<title>[A-Z][A-Z /&-]{3,60})[ \t]*$|(?:^[ \t]*|(?<=[.;]\s)|(?<=[.;]\s\s))"
     r"(?P<head>[A-Z][\w /&'-]{1,60}):|\n[ \t\r]*\n",
     re.MULTILINE,
 )
@@ -53,7 +53,8 @@ _LAST = regex(r"\s*(?:$|[.,;:)])")
 _NEXT_WORD = regex(r"\s+(\w+)")
 _NEW_CLAUSE = regex(r",\s*(?:and\s+)?(?:(?:the|her|his|a)\s+)?\Z", re.IGNORECASE)
 _VERB = regex(
-    r"\s+(?:began|continues?|did|has|had|is|improved|persists?|remains?|started|was|were|worsens?)\b",
+    r"(?:\s+(?:at|from|in|of|on|to)(?:\s+[\w-]+){1,3})?\s+(?:began|confirmed|continues?|did|due to|flared|has|had|is|improved|improving|noted|now"
+    r"|persists?|remains?|secondary to|started|was|were|worse|worsening|worsens?|\d)",
     re.IGNORECASE,
 )
 _SUBJECT = regex(r"[\s,]{0,3}(?:he|i|it|patient|pt|she|the patient|they|we)\b", re.IGNORECASE)
@@ -63,6 +64,7 @@ _MAY_COME = regex(
     re.IGNORECASE,
 )
 _NOR = regex(r"\b(?:or|nor)\b", re.IGNORECASE)
+_LISTED_ON = regex(r"[^.;]*\b(?:or|nor)\b", re.IGNORECASE)
 _FOR = regex(r"\bfor\s+(?:[\w-]+\s+){0,2}\Z", re.IGNORECASE)
 _TAKES = regex(
     r"(?:^|[,:]|\b(?:and|continue|continues|gave|given|on|or|some|start|take|takes|use|uses|using"
@@ -178,6 +180,8 @@ class _Sentence(NamedTuple):
                     between = self.text[min(cue.end, end) : max(cue.start, start)]
                     if cue.rule.flags[0] not in _CLAUSE_FLAGS or not _PLUS.search(between):
                         said.update(flag for flag in cue.rule.flags if flag not in stopped)
+                    if "hypothetical" in cue.rule.flags and cues is before:
+                        stopped.update(_CLAUSE_FLAGS)  # "no red flags, return if worse"
                 stopped.update(cue.rule.ends)
         said.update(flag for flag in self.under if flag not in stopped)
         said.update(self._signs(start, end))
@@ -187,7 +191,15 @@ class _Sentence(NamedTuple):
                 inside = find_cues(self.text[start:end])
                 own = {flag for inner in inside for flag in inner.rule.flags}
                 said.update(flag for flag in cue.rule.flags if flag not in own)
+                if not cue.rule.flags:  # "no change in" says nothing, but of a change it does
+                    ahead = find_cues(self.text[cue.start : start].rstrip())
+                    said.update(flag for rest in ahead for flag in rest.rule.flags)
         return consistent(said)
+
+    @property
+    def repeats_no(self) -> bool:
+        """Whether each of several things has a *no* of its own."""
+        return sum(cue.words.partition(" ")[0] == "no" for cue in self.cues) > 1
 
     def _reaches_on(self, cue: Cue, start: int, end: int) -> bool:
         """Tell whether a cue reaches the mention behind it."""
@@ -198,7 +210,7 @@ class _Sentence(NamedTuple):
             return opens or _SUBJECT.match(between) is not None
         if not cue.rule.before or (cue.rule.after and between.lstrip()[:1] == ","):
             return False  # "MI ruled out, asthma" says it of what stands before
-        if cue.words in ("prn", "p.r.n."):  # "albuterol prn": who takes it has it; what it is for, may come
+        if cue.words in ("prn", "p.r.n."):  # who takes albuterol has asthma; "prn pain" may come
             return not _TAKES.search(self.text[: cue.start]) and not _COMMA.search(between)
         if cue.words == "should":
             return not self.text[: cue.start].strip() or bool(_MAY_COME.match(self.text, end))
@@ -206,6 +218,10 @@ class _Sentence(NamedTuple):
             return _FEW_WORDS.fullmatch(between) is not None
         if cue.rule.before == "clause" and _BREAK.search(between):
             return False
+        if self.repeats_no and cue.words.startswith("no") and _COMMA.search(between):
+            # "no injury, no fever, rash now": each that is absent has a *no* of its own.
+            if not _NOR.search(between) and not _LISTED_ON.match(self.text, end):
+                return False
         return not (
             cue.rule.flags[0] in _CLAUSE_FLAGS
             and _NEW_CLAUSE.search(between)

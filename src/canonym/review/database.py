@@ -9,12 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from alembic import command
-from alembic.config import Config
-from alembic.migration import MigrationContext
-from alembic.script import ScriptDirectory
-from alembic.util import CommandError
-from sqlalchemy import Connection, Engine, create_engine, event, text
+from sqlalchemy import Connection, Engine, create_engine, event, inspect, text
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DataError, DBAPIError, IntegrityError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
@@ -22,6 +17,9 @@ from sqlalchemy.pool import NullPool
 
 from canonym.errors import InvalidInput, ReadError
 from canonym.io.files import check_regular, data_folder
+
+NEWEST = "0004"
+"""The revision of the tables that this release has, see ``migrations``."""
 
 _MIGRATIONS = Path(__file__).parent / "migrations"
 _TIMEOUTS = {"connect_timeout": 5, "tcp_user_timeout": 10_000}  # seconds, milliseconds
@@ -63,6 +61,10 @@ def open_database(place: str, *, create: bool = True) -> Engine:
     return engine
 
 
+class _OtherTables(Exception):
+    """The tables of a database are not those of this release."""
+
+
 @contextlib.contextmanager
 def reachable(engine: Engine) -> Iterator[None]:
     """Say of a database that fails that it cannot be reached."""
@@ -70,7 +72,7 @@ def reachable(engine: Engine) -> Iterator[None]:
         yield
     except (IntegrityError, DataError):  # what was to be written is wrong
         raise
-    except (DBAPIError, PoolTimeout, sqlite3.Error, CommandError) as error:
+    except (DBAPIError, PoolTimeout, sqlite3.Error, _OtherTables) as error:
         reason = str(getattr(error, "orig", error)).strip().partition("\n")[0]
         place = engine.url.database if engine.dialect.name == "sqlite" else None
         raise Unreachable(
@@ -81,11 +83,10 @@ def reachable(engine: Engine) -> Iterator[None]:
 
 def check_database(engine: Engine) -> None:
     """Look whether a database is there, with the tables of this release."""
-    newest = ScriptDirectory.from_config(_alembic()).get_current_head()
     with reachable(engine), engine.connect() as connection:
-        revision = MigrationContext.configure(connection).get_current_revision()
-        if revision != newest:
-            raise CommandError(f"it has the tables {revision}, and {newest} are expected")
+        revision = _revision(connection)
+        if revision != NEWEST:
+            raise _OtherTables(f"it has the tables {revision}, and {NEWEST} are expected")
 
 
 def _postgresql(place: str) -> Engine:
@@ -147,15 +148,26 @@ def _is_writable(path: Path) -> bool:
     return all(os.access(place, os.W_OK, effective_ids=effective) for place in here)
 
 
+def _revision(connection: Connection) -> str | None:
+    """Return the revision of the tables of a database, if it has any."""
+    if not inspect(connection).has_table("alembic_version"):
+        return None
+    return connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
+
+
 def _bring_up_to_date(connection: Connection) -> None:
     if connection.dialect.name == "postgresql":
         connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
-    config = _alembic()
-    config.attributes["connection"] = connection
-    command.upgrade(config, "head")
+    if _revision(connection) == NEWEST:
+        return
+    from alembic import command  # 12 MB that a database of this release spares a worker
+    from alembic.config import Config
+    from alembic.util import CommandError
 
-
-def _alembic() -> Config:
     config = Config()
     config.set_main_option("script_location", str(_MIGRATIONS).replace("%", "%%"))
-    return config
+    config.attributes["connection"] = connection
+    try:
+        command.upgrade(config, "head")
+    except CommandError as error:
+        raise _OtherTables(str(error)) from error

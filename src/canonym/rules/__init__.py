@@ -69,7 +69,7 @@ def phrase_expression(form: str) -> str:
     'no\\\\s+(?:known\\\\s+|)history\\\\s+of'
     """
     written = form.strip().replace(".", r"\.").replace("(", "(?:").replace("0", r"\d")
-    written = written.replace(" *", r"(?:\s+[\w'-]+){0,6}")
+    written = written.replace(" *", r"(?:\s+[\w'&/%+-]+){0,6}")
     return re.sub(" +", r"\\s+", written)
 
 

@@ -14,7 +14,7 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from canonym.errors import InvalidInput, require
+from canonym.errors import CanonymError, InvalidInput, require
 from canonym.service.keys import Keys
 from canonym.service.settings import Settings, is_local
 
@@ -96,6 +96,11 @@ def run_server(
             from canonym.service.workers import Workers
 
             start_logging(quote=settings.log_mentions)  # each worker starts its own
+            if settings.reviews:
+                from canonym.review.database import open_database
+
+                with contextlib.suppress(CanonymError):  # a worker says so, and tries again
+                    open_database(settings.reviews).dispose()  # tables are made once, not by each
             Workers(config, sockets=[bound]).run()
         else:
             uvicorn.Server(config).run(sockets=[bound])
