@@ -153,11 +153,12 @@ def serve(ctx: click.Context, host: str, port: int, workers: int, **settings: An
     from canonym.cli.named_indexes import open_index, open_linker
     from canonym.cli.progress import note
     from canonym.errors import require
+    from canonym.io.heap import give_large_blocks_back
     from canonym.service import Settings
-    from canonym.service.server import check_host, run_server, share_one_heap
+    from canonym.service.server import check_host, run_server
 
     require("fastapi", "the service", "service")
-    share_one_heap()  # before opening an index starts a thread that tells how far that is
+    give_large_blocks_back()  # before opening an index starts a thread that tells how far that is
     chosen = Settings(**settings)
     check_host(host, chosen.keys)
     # What cannot be opened is refused before anything is bound; ICD-10-CM is built here.

@@ -39,6 +39,7 @@ from canonym.indexes import BoolArray, check_numbers, check_starts, load_array
 from canonym.indexes.selection import LOWEST, SLACK, Pairs, Promising
 from canonym.io.arrays import ArrayWriter, Empty
 from canonym.io.forks import Lock
+from canonym.io.heap import Heap
 from canonym.types import Float32Array, Int32Array, SparseVectors
 
 FEWEST = 1 << 14
@@ -106,6 +107,7 @@ def _with_onnx() -> Multiply:
 
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1  # queries are shared out among threads already
+    options.enable_cpu_mem_arena = not Heap.gives_back  # it keeps the largest product for good
     session = onnxruntime.InferenceSession(_MODEL, options, providers=["CPUExecutionProvider"])
 
     def multiply(a: npt.NDArray[np.uint8], b: npt.NDArray[np.int8]) -> npt.NDArray[np.int32]:

@@ -53,8 +53,9 @@ _LAST = regex(r"\s*(?:$|[.,;:)])")
 _NEXT_WORD = regex(r"\s+(\w+)")
 _NEW_CLAUSE = regex(r",\s*(?:and\s+)?(?:(?:the|her|his|a)\s+)?\Z", re.IGNORECASE)
 _VERB = regex(
-    r"(?:\s+(?:at|from|in|of|on|to)(?:\s+[\w-]+){1,3})?\s+(?:began|confirmed|continues?|did|due to|flared|has|had|is|improved|improving|noted|now"
-    r"|persists?|remains?|secondary to|started|was|were|worse|worsening|worsens?|\d)",
+    r"(?:\s+(?:at|from|in|of|on|to)(?:\s+[\w-]+){1,3})?\s+(?:began|confirmed|continues?|did|due to"
+    r"|flared|has|had|is|improved|improving|noted|now|persists?|remains?|secondary to|started|was"
+    r"|were|worse|worsening|worsens?|\d)",
     re.IGNORECASE,
 )
 _SUBJECT = regex(r"[\s,]{0,3}(?:he|i|it|patient|pt|she|the patient|they|we)\b", re.IGNORECASE)
@@ -196,10 +197,11 @@ class _Sentence(NamedTuple):
                     said.update(flag for rest in ahead for flag in rest.rule.flags)
         return consistent(said)
 
-    @property
-    def repeats_no(self) -> bool:
-        """Whether each of several things has a *no* of its own."""
-        return sum(cue.words.partition(" ")[0] == "no" for cue in self.cues) > 1
+    def _is_beyond(self, between: str, end: int) -> bool:
+        """Tell whether each thing has a *no* of its own: "no injury, no fever, rash now"."""
+        several = sum(cue.words.partition(" ")[0] == "no" for cue in self.cues) > 1
+        listed = _NOR.search(between) or _LISTED_ON.match(self.text, end)
+        return several and not listed and _COMMA.search(between) is not None
 
     def _reaches_on(self, cue: Cue, start: int, end: int) -> bool:
         """Tell whether a cue reaches the mention behind it."""
@@ -218,10 +220,8 @@ class _Sentence(NamedTuple):
             return _FEW_WORDS.fullmatch(between) is not None
         if cue.rule.before == "clause" and _BREAK.search(between):
             return False
-        if self.repeats_no and cue.words.startswith("no") and _COMMA.search(between):
-            # "no injury, no fever, rash now": each that is absent has a *no* of its own.
-            if not _NOR.search(between) and not _LISTED_ON.match(self.text, end):
-                return False
+        if cue.words.startswith("no") and self._is_beyond(between, end):
+            return False
         return not (
             cue.rule.flags[0] in _CLAUSE_FLAGS
             and _NEW_CLAUSE.search(between)

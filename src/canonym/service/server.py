@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import multiprocessing
 import os
 import signal
@@ -15,6 +14,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from canonym.errors import CanonymError, InvalidInput, require
+from canonym.io.heap import give_large_blocks_back
 from canonym.service.keys import Keys
 from canonym.service.settings import Settings, is_local
 
@@ -24,18 +24,6 @@ if TYPE_CHECKING:
 _PATIENCE = 30  # seconds that open requests have to end in
 SILENCE = 60
 """Seconds after which a worker that does not answer its parent is ended: most are only busy."""
-
-_M_ARENA_MAX = -8  # of glibc's malloc.h
-
-
-def share_one_heap() -> None:
-    """Let all threads that this process starts from now on have one heap.
-
-    Each would have a heap of its own from glibc, which keeps up to 64 MB at its end for good: only
-    the end of the first heap is given back when it is asked for.
-    """
-    with contextlib.suppress(AttributeError, OSError, TypeError):  # of another C library
-        ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 1)
 
 
 def check_host(host: str, keys: str) -> None:
@@ -111,7 +99,7 @@ def application() -> FastAPI:
     from canonym.service import create_app
     from canonym.service.logs import start_logging
 
-    share_one_heap()  # a worker is a new process
+    give_large_blocks_back()  # a worker is a new process
     _end_with_parent()
     settings = Settings.from_environment()
     start_logging(quote=settings.log_mentions)

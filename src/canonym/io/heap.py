@@ -1,0 +1,29 @@
+"""What the C library does with memory that is freed, in a process that runs for weeks."""
+
+from __future__ import annotations
+
+import ctypes
+
+_M_MMAP_THRESHOLD, _M_ARENA_MAX = -3, -8  # of glibc's malloc.h
+_LARGE = 1 << 20  # bytes of a block that is given back as soon as it is freed
+
+
+class Heap:
+    """Whether this process gives large blocks back, see `give_large_blocks_back`."""
+
+    gives_back = False
+
+
+def give_large_blocks_back() -> None:
+    """Let all threads that start from now on have one heap, and no large block be part of it.
+
+    Each would have a heap of its own from glibc, which keeps up to 64 MB at its end for good: only
+    the end of the first heap is given back when it is asked for. And a small block in what a large
+    one left keeps all of it.
+    """
+    try:
+        mallopt = ctypes.CDLL(None).mallopt
+    except (AttributeError, OSError, TypeError):  # of another C library
+        return
+    mallopt(_M_ARENA_MAX, 1)
+    Heap.gives_back = bool(mallopt(_M_MMAP_THRESHOLD, _LARGE))
