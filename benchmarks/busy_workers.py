@@ -9,7 +9,8 @@ told:
   two minutes; an answer of 503 is right for a request about reviews during the outage;
 - exports that came whole, and those that were cut off;
 - workers that ended before the end, and what the log of the parent says of them;
-- the most memory of each worker, looked at each second;
+- the most memory of each worker, looked at each second: all that it holds, and what is its own
+  share, for half of it are pages of the index that all workers have in common;
 - how long ``/healthz`` took, asked twice a second.
 
     canonym import medic.txt -o medic.db && canonym index medic.db -o medic
@@ -155,6 +156,7 @@ class Watch(threading.Thread):
     def __init__(self, server: Server) -> None:
         super().__init__(daemon=True)
         self.most: dict[int, float] = {}
+        self.shares: dict[int, float] = {}
         self.ended: set[int] = set()
         self._parent = psutil.Process(server.process.pid)
         self._over = threading.Event()
@@ -166,8 +168,9 @@ class Watch(threading.Thread):
             for child in self._parent.children():
                 with contextlib.suppress(psutil.NoSuchProcess):
                     if "spawn_main" in " ".join(child.cmdline()):
-                        size = child.memory_info().rss / 1e6
-                        self.most[child.pid] = max(size, self.most.get(child.pid, 0.0))
+                        memory = child.memory_full_info()
+                        for most, size in ((self.most, memory.rss), (self.shares, memory.pss)):
+                            most[child.pid] = max(size / 1e6, most.get(child.pid, 0.0))
                         now.add(child.pid)
             self.ended |= self.most.keys() - now
 
@@ -235,6 +238,7 @@ def told(clients: Clients, watch: Watch) -> dict[str, Any]:
         "workers": len(watch.most),
         "workers_ended": len(watch.ended),
         "megabytes_of_a_worker": sorted(round(size) for size in watch.most.values()),
+        "megabytes_of_its_share": sorted(round(size) for size in watch.shares.values()),
         "healthz_longest": times["healthz"][2],
         "seconds_p50_p99_longest": times,
     }

@@ -25,7 +25,7 @@ _NEAR = 0.9  # from this score on a hit of a search is a rival of the first
 _NEARLY = 0.05  # less than that behind the first a hit of a search is nearly as near
 _UNSAID = KINDS | SMALL
 _REMEMBERED = 10_000  # concepts, and as many names
-_MOST_KNOWN = 4_000  # strings with hits, some 2 kB each; the older half makes room
+_MOST_KNOWN = 2_000  # strings with hits, some 2 kB each; the older half makes room
 _Record = TypeVar("_Record", Concept, Name)
 _DENIES = regex(r"[,;]\s*no\b|\b(?:no|not|without)(?: [^\s,;]+){1,5}[,;]", re.IGNORECASE)
 

@@ -16,7 +16,7 @@ from canonym.types import Document, Link, Mention
 from canonym.types.links import links_html
 
 _SHOWN = 20  # rows in a notebook
-_MOST_KNOWN = 3_000  # mentions, some 4 kB each; the older half makes room
+_MOST_KNOWN = 1_500  # mentions, some 4 kB each; the older half makes room
 
 BATCH = 1024
 """Mentions handled at once, unless a call says otherwise."""

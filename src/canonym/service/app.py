@@ -7,6 +7,7 @@ import contextlib
 import functools
 from collections.abc import AsyncIterator
 
+from anyio.to_thread import current_default_thread_limiter
 from fastapi import FastAPI
 from starlette.routing import BaseRoute
 
@@ -27,6 +28,7 @@ from canonym.service.settings import Settings
 from canonym.service.state import State
 from canonym.service.work import Work
 
+_THREADS = 16  # of routes that wait for a file or a database; each keeps a megabyte
 _LARGE_AT_ONCE = 2
 _MOST_WAITING = 16  # exports and the like
 
@@ -49,6 +51,7 @@ def make_app(settings: Settings) -> FastAPI:
 
     @contextlib.asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
+        current_default_thread_limiter().total_tokens = _THREADS
         for index in served.values():
             index.open()
         state.reviews.resume()
