@@ -332,7 +332,7 @@ def _pooled_matches(rows: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
 def _flags() -> str:
     """Return precision and recall of flags, on the sentences that no rule was mended with."""
     result = _result("flags")
-    figures = result["last"]
+    figures = result["apart"]
     right, least, most = figures["all flags right"]
     n, cost = figures["sentences"], result["cost"]["seconds a megabyte"]
     lines = ["| flag | mentions | precision | recall |", "|---|--:|--:|--:|"]

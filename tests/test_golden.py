@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from canonym import Concept, Document, Link, Linker, Mention, Name, Relation, Terminology
-from canonym.export.explanation import explain
+from canonym.linking.explanation import explain
 
 FOLDER = Path(__file__).parent / "golden"
 LINKS = FOLDER / "links.jsonl"

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from canonym.errors import InvalidInput
-from canonym.io.arrays import ArrayWriter, new_array, open_array, scratch_arrays
+from canonym.io.arrays import ArrayWriter, let_go, new_array, open_array, scratch_arrays
 from canonym.io.sizes import parse_size
 
 
@@ -78,3 +78,11 @@ def test_what_is_no_size_is_refused(size: str) -> None:
         InvalidInput, match=r"memory is .*; expected a size such as '4GB' or '500MB'"
     ):
         parse_size(size, "memory")
+
+
+def test_what_is_let_go_is_read_again(tmp_path: Path) -> None:
+    np.save(tmp_path / "a.npy", np.arange(5_000))
+    array = open_array(tmp_path / "a.npy")
+    let_go(array)
+    let_go(np.arange(3))  # which is no file
+    assert (array == np.arange(5_000)).all()

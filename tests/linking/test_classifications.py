@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from canonym import Concept, Link, Linker, Name, Relation, Terminology
-from canonym.export.explanation import explain
+from canonym.linking.explanation import explain
 from canonym.mentions.doubts import LONE_SLIP
 
 SURE = 0.8

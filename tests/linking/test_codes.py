@@ -11,8 +11,8 @@ from canonym import Concept, Document, Linker, Mention, Name, Terminology, Xref
 from canonym.errors import InvalidInput
 from canonym.exchange.auto_accept import can_auto_accept
 from canonym.exchange.mappings import mappings_of
-from canonym.export.explanation import explain
 from canonym.linking.codes import AGREED, DOUBTED, UNCONFIRMED, agreement_of
+from canonym.linking.explanation import explain
 from canonym.linking.judge import EVIDENCE, MENTIONS, fit_judge
 from canonym.terminology.sqlite_file import Database
 from canonym.types import Link, Record, Step

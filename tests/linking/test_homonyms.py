@@ -15,7 +15,7 @@ from click.testing import CliRunner
 
 from canonym import Concept, Document, InvalidInput, Linker, Mention, Name, Relation, Terminology
 from canonym.cli import main
-from canonym.export.explanation import explain
+from canonym.linking.explanation import explain
 from canonym.linking.homonyms import AHEAD, ANYWAY, EVIDENCE, TRUSTED, WEIGHTS, kinship, weigh
 from canonym.mentions.readings import common_readings
 from canonym.types import Link

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from canonym import Concept, Document, InvalidInput, Linker, Mention, Name, Terminology
 from canonym.cli import main
 from canonym.evaluation.run import evaluate_corpus
-from canonym.export.explanation import explain
+from canonym.linking.explanation import explain
 from canonym.linking.homonyms import MOST_TIED
 from canonym.linking.links import LinkOptions
 

@@ -8,7 +8,7 @@ import pytest
 
 from canonym import Concept, Linker, Name, Relation, Terminology
 from canonym.exchange.mappings import mappings_of
-from canonym.export.explanation import explain
+from canonym.linking.explanation import explain
 from canonym.mentions.doubts import CONTRADICTED, SAME_WORDS, UNUSUAL, USUAL
 from canonym.types import OTHER_READINGS, Link
 

@@ -16,6 +16,7 @@ from canonym.indexes.distinct import Distinct
 from canonym.indexes.gpu import GpuVectors
 from canonym.indexes.int8 import FEWEST, DenseInt8, multiplier, worth_it
 from canonym.indexes.selection import LOWEST, SLACK, Pairs, Promising, empty_hits, ranked_hits
+from canonym.io.arrays import let_go
 from canonym.io.devices import named_device
 from canonym.io.files import asked_threads, n_cores
 from canonym.types import Float32Array, Hits, Int32Array
@@ -54,6 +55,7 @@ class Exact:
         self._codes = codes  # of the distinct vectors, or else of all
         self._distinct = distinct
         self._moved: dict[str, GpuVectors] = {}  # by device, once it is used
+        self._is_coded = False  # whether codes are multiplied, from the first time on
 
     @classmethod
     def build(cls, vectors: Float32Array) -> Exact:
@@ -147,6 +149,9 @@ class Exact:
 
         if codes is None or not worth_it(n_queries, *self.vectors.shape):
             return lambda block: rows_of(self._promising(block, k, places, None, distinct)), False
+        if distinct is not None and not self._is_coded:
+            self._is_coded = True
+            let_go(distinct.columns)  # products of codes need none of them
         multiply = multiplier(True)
         return (
             lambda block: self._nearer(

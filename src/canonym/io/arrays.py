@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import itertools
+import mmap
 import os
 import tempfile
 import tokenize
@@ -30,6 +31,14 @@ def open_array(path: Path) -> npt.NDArray[Any]:
         raise ValueError("an archive of arrays")
     # As a plain array: every slice of a memmap object costs microseconds more.
     return array.view(np.ndarray)
+
+
+def let_go(array: npt.NDArray[Any]) -> None:
+    """Give back the memory of an array that `open_array` mapped; it is read again where needed."""
+    while isinstance(array, np.ndarray) and array.base is not None:
+        array = array.base
+    if isinstance(array, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
+        array.madvise(mmap.MADV_DONTNEED)
 
 
 class ArrayWriter:

@@ -28,6 +28,7 @@ from canonym.jobs.output import (
 from canonym.linker import Linker, LinkOptions, as_linker
 from canonym.linking.languages import reads
 from canonym.linking.links import check_options, recorded
+from canonym.rules import using
 from canonym.types import Link, Mention
 
 __all__ = ["Summary", "link_table"]
@@ -232,7 +233,10 @@ def link_items(
             if not (blank and of_items.skip_empty):
                 yield item
 
-    with contextlib.closing(_link(linker, content, out.remaining(to_link()), options)) as linked:
+    with (
+        using(linker.pipeline.book),  # explanations name its rules
+        contextlib.closing(_link(linker, content, out.remaining(to_link()), options)) as linked,
+    ):
         for n, (item, links) in enumerate(linked, start=out.n_items + 1):
             for link in links:
                 if detailed:

@@ -12,7 +12,6 @@ from typing import IO, Any, NamedTuple, cast
 from canonym.errors import InvalidInput
 from canonym.export import DelimitedWriter, JsonLinesWriter, LinkWriter, ParquetWriter, format_of
 from canonym.export.excel import WorkbookWriter
-from canonym.export.explanation import explain
 from canonym.io.encodings import check_encoding, without_mark
 from canonym.io.files import write_file, write_folder
 from canonym.io.journal import Journal, open_journal, working_files
@@ -20,6 +19,7 @@ from canonym.io.places import check_outputs
 from canonym.io.tables import TableStyle
 from canonym.io.workbooks import SUFFIXES, Sheet
 from canonym.jobs.input import Entry, Input, Item
+from canonym.linking.explanation import explain
 from canonym.types import Document, Link, Mention
 
 _LOG = logging.getLogger(__name__)

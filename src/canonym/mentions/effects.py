@@ -6,7 +6,7 @@ The mention that is asked about stands in square brackets: ``denies [asthma]``.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from canonym.errors import InvalidInput
 from canonym.mentions.binomials import genus_steps
@@ -23,11 +23,17 @@ from canonym.mentions.shorthand import write_out
 from canonym.mentions.species import species_in
 from canonym.mentions.specimens import specimen_of
 from canonym.mentions.status import read_status, unsaid_operation
-from canonym.rules import Rule
+from canonym.rules import Rule, current, phrase_expression
 from canonym.text import STRONG, normalise
-from canonym.text.qualifiers import is_finding, qualified, without_lead_in
+from canonym.text.qualifiers import (
+    BROADER,
+    QUALIFIERS,
+    is_finding,
+    qualified,
+    without_lead_in,
+)
 from canonym.text.words import plural
-from canonym.types import Mention
+from canonym.types import OTHER_READINGS, USUAL_READING, Mention, Step
 
 
 def acts(rule: Rule, text: str) -> bool:
@@ -127,3 +133,41 @@ _EFFECTS: Mapping[str, Callable[[Rule, str], bool]] = {
     **dict.fromkeys(("in blood", "measured", "in urine", "inflamed"), _finds),
     **dict.fromkeys(("opposite", "species of a name", "prefix"), _excludes),
 }
+
+
+# Of which kinds the rules behind a step are, by its name.
+_BEHIND: Mapping[str, Sequence[str]] = {
+    "shorthand": ("shorthand", "part of the body"),
+    "finding": ("in blood", "measured", "in urine", "inflamed"),
+    "status": ("cue",),
+    "genus": ("organism",),
+    USUAL_READING: ("reading", "one of several"),
+    OTHER_READINGS: ("one of several",),
+    QUALIFIERS: ("lead-in", "tag"),
+    BROADER: ("tag",),
+    "drug line": ("drug form", "salt"),
+}
+
+
+def rules_behind(step: Step) -> list[str]:
+    """Return the ids of the rules that made a step, by the words that they take or give.
+
+    >>> rules_behind(Step("usual reading", "HTN", "hypertension"))
+    ['readings.HTN']
+    """
+    worded = [rule.id for rule, others in rephrased(step.before) if step.after in others]
+    kinds = _BEHIND.get(step.name, ())
+    rules = (rule for kind in kinds for rule in current().of_kind(kind))
+    return worded or [rule.id for rule in rules if _made(rule, step)]
+
+
+def _made(rule: Rule, step: Step) -> bool:
+    """Tell whether a step has a rule's words before it and not behind, or its meaning behind."""
+    before, form = step.before, rule.form
+    if "(" not in form and "*" not in form and form.casefold() not in before.casefold():
+        return False
+    flags = 0 if rule.kind in ("reading", "one of several") else re.IGNORECASE
+    words = re.compile(rf"(?<!\w)(?:{phrase_expression(form)})(?!\w)", flags)
+    if words.search(before) is None or words.search(step.after) is not None:
+        return False
+    return rule.kind in ("cue", "lead-in", "tag", "drug form", "salt") or rule.means in step.after

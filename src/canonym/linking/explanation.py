@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from canonym.mentions.effects import rules_behind
 from canonym.text import PLAIN, STRONG, UNORDERED, normalise
 from canonym.types import OPEN, Against, Candidate, Link
 
@@ -26,13 +27,15 @@ _SIEVES = {
     },
 }
 _REASONS = 4
+_RULES = 3  # of the book, by their ids
 _FORMS = {"verbatim": PLAIN, "reordered": UNORDERED, "bare": UNORDERED}
 
 
 def explain(link: Link) -> list[str]:
     """Explain a link, one line a fact, or each part of a composite mention.
 
-    The facts are the steps of preparation that changed something, the name that matched, both
+    The facts are the steps of preparation that changed something, with the ids of the rules that
+    made them in the book that counts (`canonym.rules.using`), the name that matched, both
     normal forms, the sieve that decided, the scores, and, if the link has two candidates or more,
     the runner-up and the margin.
     """
@@ -41,10 +44,12 @@ def explain(link: Link) -> list[str]:
 
 def _lines(link: Link) -> Iterator[str]:
     for step in link.steps:
+        rules = rules_behind(step)
+        by = f" (by {', '.join(rules[:_RULES])})" if rules else ""
         if step.name in OPEN:
-            yield f"{step.before!r} {OPEN[step.name]}: {step.after}"
+            yield f"{step.before!r} {OPEN[step.name]}: {step.after}{by}"
         else:
-            yield f"step: {step.name} turned {step.before!r} into {step.after!r}"
+            yield f"step: {step.name} turned {step.before!r} into {step.after!r}{by}"
     if link.parts:
         yield f"composite: {len(link.parts)} parts"
         for part in link.parts:
