@@ -234,7 +234,9 @@ def beside_readings(draft: Draft, hits_of: Mapping[str, StringHits], batch: Batc
         if (hits := hits_of.get(reading)) is not None and hits.sieve in _SIEVES and hits.hits
     }
     if not draft.hits or draft.hits[0].found_by not in _SIEVES:
-        return _read(draft, readings, known) if known else _doubted(draft, readings, batch)
+        if readings[0] in known:
+            return _read(draft, readings, known)
+        return _doubted(draft, readings, batch)
     if draft.hits[0].row >= batch.names.n_base:  # somebody added the name
         return draft
     if not known:
@@ -273,7 +275,7 @@ def _doubted(draft: Draft, readings: Sequence[str], batch: BatchHits) -> Draft:
         return draft
     names = {word for form in strong_forms(batch.texts(hit)) for word in form.split()} - KINDS
     speaks = [not names.isdisjoint(form.split()) for form in strong_forms(readings)]
-    if any(speaks) and (not is_name or (speaks[0] and has_usual(draft.string))):
+    if speaks[0] and (not is_name or has_usual(draft.string)):
         return draft
     steps = _readings_steps(draft.string, readings[: speaks[0]], readings[speaks[0] :])
     return draft._replace(steps=(*draft.steps, *steps))
@@ -290,7 +292,7 @@ def _read(draft: Draft, readings: Sequence[str], known: Mapping[str, ConceptHit]
 
     Not where a search finds the concept of the only reading too.
     """
-    if readings[0] not in known or draft.string.islower():
+    if draft.string.islower():
         return draft
     concepts = {hit.concept for hit in (*draft.hits[:1], *known.values())}
     if len(readings) < 2 and draft.hits and not draft.nil and len(concepts) < 2:

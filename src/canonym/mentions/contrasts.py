@@ -19,7 +19,12 @@ from canonym.mentions.additions import label_contrasts, relation_of
 from canonym.mentions.compare import moved
 from canonym.mentions.dimensions import HIGH, LOW, dimension_contrasts
 from canonym.mentions.inflection import are_inflected
-from canonym.mentions.letter_case import VOWEL, case_contrasts, last_capital_contrasts
+from canonym.mentions.letter_case import (
+    VOWEL,
+    case_contrasts,
+    last_capital_contrasts,
+    symbol_contrasts,
+)
 from canonym.mentions.marks import mark_contrasts, marks, opposed_signs, with_arrows_spelt
 from canonym.mentions.opposites import (
     GREEK,
@@ -186,6 +191,7 @@ def against(mention: str, name: str, *, label: str = "", case_counts: bool = Fal
         contradictions += _of_head(left_words, others)
         contradictions += dimension_contrasts(words, others)
         contradictions += case_contrasts(mention, name, label)
+        contradictions += symbol_contrasts(mention, name, left_words, missing_words)
         small = frozenset() if _ends_small(mention) else _FILLERS
         left += [word for word in _lettered(left_words, words) if word not in small]
         missing += [word for word in _lettered(missing_words, others) if word not in _FILLERS]

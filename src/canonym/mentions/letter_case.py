@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from canonym.mentions.clinical import usual_reading
 from canonym.mentions.english import is_english
@@ -14,6 +14,7 @@ from canonym.text.short_forms import spelt_by
 from canonym.types import Contradiction
 
 _SYMBOL = regex(r"[A-Za-z0-9]{1,12}")
+_CAPITALS = regex(r"(?<![\w-])[A-Z]{2,5}(?![\w-])")
 _UNIT = 2  # letters of units and of symbols of elements
 _SHORT_FORM = 4  # letters of short forms that read as words, such as SARS
 _LEAST_ACRONYM, _MOST_ACRONYM = 3, 8
@@ -98,6 +99,21 @@ def last_capital_contrasts(mention: str, name: str) -> Iterator[Contradiction]:
         yield Contradiction("letter", word, short)
     for word, short in _with_capital_s(name, mention):
         yield Contradiction("letter", short, word)
+
+
+def symbol_contrasts(
+    mention: str, name: str, left: Sequence[str], missing: Sequence[str]
+) -> Iterator[Contradiction]:
+    """Yield the short forms of which each text has one alone: an *ED visit* is not an "OB visit".
+
+    One that has the letters of the other may be the same: *AMI*, *MI*.
+    """
+    if not len(left) == len(missing) == 1:
+        return
+    here, there = left[0].upper(), missing[0].upper()
+    are_short = here in _CAPITALS.findall(mention) and there in _CAPITALS.findall(name)
+    if are_short and not (set(here) <= set(there) or set(there) <= set(here)):
+        yield Contradiction("letter", here, there)
 
 
 def _with_capital_s(text: str, other: str) -> Iterator[tuple[str, str]]:
