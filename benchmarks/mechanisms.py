@@ -301,7 +301,6 @@ linking.spans.TextNames._is_ordinary     false
 linking.spans.TextNames._is_undefined    false
 linking.spans.TextNames._has_breaks      true
 ranking.letters.gain                     zero
-ranking.letters.is_derived               false
 sieve.verbatim                           sieve
 sieve.normalised                         sieve
 sieve.reordered                          sieve

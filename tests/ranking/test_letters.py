@@ -1,38 +1,10 @@
-"""Words that differ by their endings, and names that a mention is a part of."""
+"""Names that a mention is a part of."""
 
 from __future__ import annotations
 
 import pytest
 
-from canonym.ranking.letters import COUPLED, DERIVED, LETTERED, gain, is_derived, most_gain
-
-DERIVATIONS = """
-genetic:gene genomic:genome allelic:allele exonic:exon intronic:intron deleted:deletion
-deleting:deletion inverted:inversion silencing:silencer chromosomal:chromosome telomeric:telomere
-haplotypic:haplotype lymphocytic:lymphocyte neuronal:neuron epithelial:epithelium thymic:thymus
-embryonic:embryo cortical:cortex thoracic:thorax placental:placenta muscular:muscle pelvic:pelvis
-cirrhotic:cirrhosis metastatic:metastasis allergic:allergy diabetic:diabetes atrial:atrium
-ventricular:ventricle arterial:artery hippocampal:hippocampus periosteal:periosteum manic:mania
-ischemic:ischemia hypertensive:hypertension obese:obesity
-"""
-DIFFERENT = """
-hepatic:hepatitis lactic:lactase thyroid:thyroiditis neural:neuralgia glucose:glucosamine
-gastric:gastrin gastric:gastritis renal:renin biomet:biometal uric:urine cardiac:carditis
-allelic:gene peptic:peptide arsenic:arsenate nephric:nephritis arthritic:arthralgia
-"""
-
-
-@pytest.mark.parametrize("pair", DERIVATIONS.split())
-def test_a_word_and_the_noun_that_it_comes_from(pair: str) -> None:
-    word, noun = pair.split(":")
-    assert is_derived(word, noun)
-    assert gain(word, noun) == DERIVED
-
-
-@pytest.mark.parametrize("pair", DIFFERENT.split())
-def test_words_that_only_begin_alike(pair: str) -> None:
-    word, noun = pair.split(":")
-    assert not is_derived(word, noun)
+from canonym.ranking.letters import COUPLED, LETTERED, gain, most_gain
 
 
 @pytest.mark.parametrize(

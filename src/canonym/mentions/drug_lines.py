@@ -134,7 +134,7 @@ _DIGITS = regex(r"\d[\d,]*(?:[.·]\d+)?|[.·]\d+")
 _IS_MEASURE = regex(_MEASURE, re.IGNORECASE)
 _HOLLOW = regex(r"[(\[]\s*(?:[,;:/+&.-]+\s*)?[)\]]")
 _EDGES = " \t\r\n,;:/-–+&.=|#"
-_DANGLING = frozenset("of at with and or in the as for to by per a".split())  # noqa: SIM905
+_DANGLING = frozenset("of at with and or in the as for to by per a versus vs".split())  # noqa: SIM905
 _LEADING = regex(r"^(?:(?:of|at|with|and|or|the|by|as|in)\s+)+", re.IGNORECASE)
 _LEAST = 4  # letters of each of two names with a slash between
 _ROUNDS = 4
@@ -253,7 +253,7 @@ def _with_forms(text: str) -> tuple[str, ...]:
     text = _quantities().sub(" ", text)
     ending = _ending().search(text)
     texts = (text, text[: ending.start()] if ending else text)
-    return tuple(dict.fromkeys(map(_trimmed, texts)))
+    return tuple(dict.fromkeys(map(trimmed, texts)))
 
 
 def is_same_line(left: str, right: str) -> bool:
@@ -342,10 +342,10 @@ def _names_in(piece: str) -> list[str]:
 
 def _bare(piece: str) -> str:
     """Return a piece without doses, forms, codes and schedules."""
-    return _trimmed(_forms().sub(" ", _quantities().sub(" ", piece)))
+    return trimmed(_forms().sub(" ", _quantities().sub(" ", piece)))
 
 
-def _trimmed(bare: str) -> str:
+def trimmed(bare: str) -> str:
     """Return a piece without what was left at its edges and in its brackets."""
     if bare.count("(") != bare.count(")"):
         bare = bare.replace("(", " ").replace(")", " ")

@@ -17,7 +17,7 @@ from canonym.mentions.drug_lines import drug_line, without_salt
 from canonym.mentions.flags import FLAGS, with_flags
 from canonym.mentions.measurements import finding_name
 from canonym.mentions.ordinary import is_ordinary, qualifying_forms
-from canonym.mentions.phrasings import rephrased
+from canonym.mentions.phrasings import WORDING, rephrased
 from canonym.mentions.readings import clinical_readings, has_usual
 from canonym.mentions.shorthand import write_out
 from canonym.mentions.species import species_in
@@ -95,6 +95,10 @@ def _rewrites(rule: Rule, text: str) -> bool:
     return re.sub(rule.form, rule.means, text) != text
 
 
+def _ends_so(rule: Rule, text: str) -> bool:
+    return re.search(rf"(?:{rule.form})$", text, re.IGNORECASE) is not None
+
+
 def _is_form(rule: Rule, text: str) -> bool:
     return text == rule.form
 
@@ -115,6 +119,7 @@ _EFFECTS: Mapping[str, Callable[[Rule, str], bool]] = {
     **dict.fromkeys(("ending in other letters", "owner", "owned", "not an owner"), _rewrites),
     "irregular plural": lambda rule, text: plural(text) == rule.means,
     "no plural": lambda rule, text: text == rule.form == plural(text),
+    **dict.fromkeys(("measure", "circumstance"), _ends_so),
     "operation": lambda _, text: unsaid_operation(text, "") != "",
     "organism": lambda rule, text: rule.form in (step.after for step in genus_steps(text)),
     "part of the body": lambda _, text: write_out(text).startswith("right "),
@@ -155,10 +160,10 @@ def rules_behind(step: Step) -> list[str]:
     >>> rules_behind(Step("usual reading", "HTN", "hypertension"))
     ['readings.HTN']
     """
-    worded = [rule.id for rule, others in rephrased(step.before) if step.after in others]
-    kinds = _BEHIND.get(step.name, ())
-    rules = (rule for kind in kinds for rule in current().of_kind(kind))
-    return worded or [rule.id for rule in rules if _made(rule, step)]
+    if step.name == WORDING:
+        return [rule.id for rule, others in rephrased(step.before) if step.after in others]
+    rules = (rule for kind in _BEHIND.get(step.name, ()) for rule in current().of_kind(kind))
+    return [rule.id for rule in rules if _made(rule, step)]
 
 
 def _made(rule: Rule, step: Step) -> bool:
@@ -166,8 +171,8 @@ def _made(rule: Rule, step: Step) -> bool:
     before, form = step.before, rule.form
     if "(" not in form and "*" not in form and form.casefold() not in before.casefold():
         return False
-    flags = 0 if rule.kind in ("reading", "one of several") else re.IGNORECASE
-    words = re.compile(rf"(?<!\w)(?:{phrase_expression(form)})(?!\w)", flags)
+    case = "" if rule.kind in ("reading", "one of several") else "(?i)"
+    words = re.compile(rf"{case}(?<!\w)(?:{phrase_expression(form)})(?!\w)")
     if words.search(before) is None or words.search(step.after) is not None:
         return False
     return rule.kind in ("cue", "lead-in", "tag", "drug form", "salt") or rule.means in step.after

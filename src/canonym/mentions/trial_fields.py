@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from canonym.mentions.drug_lines import AMOUNT, CODE, DOSE, ROUTE, SCHEDULE, form_of
+from canonym.mentions.drug_lines import AMOUNT, CODE, DOSE, ROUTE, SCHEDULE, form_of, trimmed
 from canonym.regex import GAP, regex
 from canonym.rules import once_a_book
 
@@ -36,11 +36,7 @@ _ARMS = (
     r"[- ]doses?\b(?!-)"
     r"|\bdos(?:e|es|age|ing)\b(?!-)(?:\s+(?:level|escalation)s?)?(?:\s+(?:[a-h]|\d+)\b)?"
 )
-_HOLLOW = regex(r"\(\s*(?:[,;:/-]+\s*)?\)|\[\s*\]")
-_ROUNDS = 6
 _EDGES = " \t\r\n,;:/-–+&.="
-_DANGLING = frozenset("of at with and or in the as for to by versus vs".split())  # noqa: SIM905
-_LEADING = regex(r"^(?:(?:of|at|with|and|or|the|by|as)\s+)+", re.I)
 
 
 @once_a_book
@@ -83,13 +79,5 @@ def _strip(piece: str) -> str:
     # "Oral cancer" and "stage IV" name no route: one is taken for a route beside a dose or a form,
     # or at the end.
     bare = (_ROUTE if n_removed else _LAST_ROUTE).sub(" ", bare)
-    if bare.count("(") != bare.count(")"):
-        bare = bare.replace("(", " ").replace(")", " ")
-    for _ in range(_ROUNDS):  # removing one thing may leave another at the edge
-        bare = " ".join(_HOLLOW.sub(" ", bare).split()).strip(_EDGES)
-        words = bare.split(" ")
-        while len(words) > 1 and words[-1].lower() in _DANGLING:
-            words.pop()
-        bare = _LEADING.sub("", " ".join(words))
-    bare = re.sub(r"(?<![\s,;])[\s,;]+\)", ")", bare)
+    bare = trimmed(bare)
     return bare if any(letter.isalpha() for letter in bare) else piece.strip(_EDGES)

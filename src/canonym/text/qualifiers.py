@@ -18,6 +18,7 @@ from typing import NamedTuple
 from canonym.regex import regex
 from canonym.rules import any_of, current, once_a_book
 from canonym.text.short_forms import own_short_form
+from canonym.text.words import forms_of
 from canonym.types import Step
 
 QUALIFIERS = "qualifiers"
@@ -92,9 +93,7 @@ _DETAIL = regex(
 )
 _DETAIL_BEHIND = regex(
     rf"(?:,| [-\u2013]|(?= ?\()) ?\(?(?:{_DEGREES}|{_SIDES})\)?$"
-    r"| (?:after (?:eating|exercise|exertion|meals|walking)|all (?:day|night|the time)"
-    r"|at (?:night|rest|times)|constantly|daily|every day|in the (?:evening|morning)"
-    r"|(?:on|with) exertion|sometimes)$"
+    rf"| (?:{forms_of('circumstance')})$"
     r"| (?:grade|stage) (?:[1-4]|I{1,3}|IV)[abc]?$"
     rf"| (?:{_SIDES})$|(?<=[a-z]{{5}})(?<!group)(?<!factor)(?<!antigen)[ ,]+\(?(?-i:[RL])\)?$",
     re.IGNORECASE,
@@ -103,44 +102,11 @@ _NOTED = "without mention of "
 _TAIL = 90  # letters; no end is longer
 _UNIT = 12  # letters; no unit is longer, with what stands before it
 
-# How long or how often, since when, and how much: a chief complaint says it, and no name does.
 _UNITS = r"(?:h|hrs?|hours?|d|days?|w|wks?|weeks?|mos?|months?|y|yrs?|years?|times?|episodes?)"
-_AMOUNT = (
-    r"(?:(?:about |approximately |~|> ?|< ?)?\d{1,3}(?: ?[-\u2013] ?\d{1,3})?\+?|an?|one|two|three"
-    r"|four|five|six|seven|eight|nine|ten|several|many"
-    r"|(?:a |the )?(?:past |last )?(?:few|couple(?: of)?))"
-)
-_ONSET = r"[ ,]+\(?(?:(?:with )?onset (?:at |since |from )?|since |from )"
-_DAYS = "(?:mon|tues|wednes|thurs|fri|satur|sun)day"
-# "At 51 years" is an age, and "of 2 hours", "under 28 days" belong to a name.
-_RELATING = (
-    *("about", "after", "age", "aged", "at", "before", "between", "by", "day", "every", "first"),
-    *("from", "in", "last", "of", "over", "past", "than", "to", "under", "until", "week", "within"),
-)
-_UNRELATED = "".join(rf"(?<!\b{word})" for word in _RELATING)
 _LASTING = r"[ ,]+\d{1,3} ?(?:hours?|hrs?|days?|wks?|weeks?|months?|years?|yrs?|episodes?)"
 _LASTED = regex(_LASTING, re.IGNORECASE)
-_MEASURED = regex(
-    rf"(?:[ ,]+(?:(?-i:x)|x(?=\d)|\u00d7) ?(?:\d{{1,3}}|{_AMOUNT} ?{_UNITS})"
-    rf"|{_UNRELATED}{_LASTING}"
-    rf"|[ ,]+(?:for|over|during) (?:the )?(?:past |last )?{_AMOUNT} ?{_UNITS}"
-    rf"|[ ,]+{_AMOUNT} ?(?:hours?|hrs?|days?|wks?|weeks?) ago"
-    rf"|{_ONSET}age (?:of )?\d{{1,2}}(?: ?{_UNITS})?\)?"
-    rf"|{_ONSET}\d{{1,2}} ?{_UNITS}(?: of age)?\)?"
-    rf"|[ ,]+\((?:onset )?\d{{1,2}} ?{_UNITS}\)"
-    r"|[ ,]+\(?(?:of )?(?:\d+(?:\.\d+)? ?(?:[xX\u00d7] ?\d+(?:\.\d+)? ?){0,2}(?:cm|mm)"
-    r"|\d{1,3} ?(?:degrees?|\u00b0)|[-\u2212]\d(?:\.\d)? ?(?:SDS?|z))\)?"
-    rf"|[ ,]+(?:since (?:yesterday|(?:last|this) \w+|\d{{4}}|{_DAYS})|yesterday|today"
-    r"|this (?:morning|week)|last night)"
-    r"|[ ,]+(?:with )?\(?(?:LV)?EF ?(?:of |[:=<>~])? ?\d\d(?: ?[-\u2013] ?\d\d)? ?%?\)?"
-    r"|[ ,]+(?:with )?\(?BMI ?(?:of |[:=<>\u2265]+)? ?\d\d(?:\.\d+)?\+?\)?"
-    r"|[ ,]+\(?NYHA ?(?:class |functional class |FC )?(?:I{1,3}|IV|[1-4])\)?"
-    r"|(?:(?<=pain)|(?<=ache))[ ,]+\d{1,2} ?/ ?10"
-    # 36.5 is no fever, in Celsius or Fahrenheit.
-    r"|(?<=fever)[ ,]+(?:at |of |to |up to )?"
-    r"(?:37\.[5-9]\d?|(?:3[89]|4[0-3]|99|10\d)(?:\.\d+)?) ?\u00b0?[fc]?)$",
-    re.IGNORECASE,
-)
+# How long or how often, since when, and how much: a chief complaint says it, and no name does.
+_MEASURED = regex(f"(?:{forms_of('measure')})$", re.IGNORECASE)
 # There it is the age of a child: *preterm 28 weeks*.
 _GESTATION = regex("birth|f[eo]?etal|f[eo]?etus|gestat|neonat|newborn|pregnan|premat|preterm", re.I)
 _NONE = regex(r"(?<![\d.])0(?![\d.])")  # no days of cough are no cough

@@ -17,7 +17,8 @@ from canonym.rules import shipped
 # --- possessives ----------------------------------------------------------------------------------
 
 
-def _any_of(kind: str) -> str:
+def forms_of(kind: str) -> str:
+    """Return the forms of a kind of rules as choices of an expression."""
     return "|".join(rule.form for rule in shipped().of_kind(kind))
 
 
@@ -25,9 +26,9 @@ def _any_of(kind: str) -> str:
 # So a lone s goes only between something that can own a disease and a disease.
 _POSSESSIVE = regex(
     r"(?<=[^\W\d_])(?:'s)+(?!\w)"
-    rf"|(?<!\w)(?!(?:{_any_of('not an owner')})(?!\w))"
-    rf"(?P<owner>[^\W\d_]{{3,}})(?:[\W_]+s)+(?=[\W_]+(?:{_any_of('owned')}))"
-    rf"|(?<!\w)(?P<last>{_any_of('owner')})(?:[\W_]+s)+(?=[\W_]*$)"
+    rf"|(?<!\w)(?!(?:{forms_of('not an owner')})(?!\w))"
+    rf"(?P<owner>[^\W\d_]{{3,}})(?:[\W_]+s)+(?=[\W_]+(?:{forms_of('owned')}))"
+    rf"|(?<!\w)(?P<last>{forms_of('owner')})(?:[\W_]+s)+(?=[\W_]*$)"
 )
 _LONE_S = regex(r"[\W_]s(?!\w)")
 
@@ -134,7 +135,7 @@ ROMAN = {
 # i, v and x alone are numbers only after a word that is counted, xx and xxx never (chromosomes).
 _NUMERAL = regex(
     r"(?<![^\W_])(?:"
-    rf"(?P<counted>(?:{_any_of('counted')})[\W_]+)(?P<any>x{{0,3}}(?:ix|iv|v?i{{0,3}}))(?P<letter>[a-d]?)"
+    rf"(?P<counted>(?:{forms_of('counted')})[\W_]+)(?P<any>x{{0,3}}(?:ix|iv|v?i{{0,3}}))(?P<letter>[a-d]?)"
     r"|(?P<long>x{0,3}(?:ix|iv|vi{1,3}|i{2,3})|x{1,3}v)(?P<suffix>(?<=ii)[a-d])?"
     r")(?![^\W_])"
 )
