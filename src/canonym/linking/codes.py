@@ -13,6 +13,7 @@ from canonym.linking.settings import IDS
 from canonym.regex import regex
 from canonym.terminology.codes import CodeHit
 from canonym.text import PLAIN, UNORDERED, normalise_all
+from canonym.text.words import words_of_kind
 from canonym.types import Step
 
 AGREED = 1.0
@@ -27,21 +28,9 @@ DOUBTED = 0.5
 _MOST_NAMES = 64  # of a concept, laid beside a label
 _IN_CATEGORY = 3  # characters of a code that may be a word
 _NUMBER = regex(r"\d+[a-z]?|[a-z]")
-_SMALL = frozenset(
-    (
-        *("a", "an", "and", "by", "for", "from", "in", "nos", "nec", "on", "or", "other", "the"),
-        *("to", "type", "unspecified", "disorder", "disease", "finding", "syndrome"),
-    )
-)
+_SMALL = words_of_kind("small word of a label")
 _NEGATIONS = frozenset(("no", "not", "non", "absent", "absence", "negative", "denies", "never"))
-_OPPOSITES = tuple(
-    frozenset(group.split())
-    for group in (
-        "left right bilateral", "acute chronic", "benign malignant", "maternal paternal",
-        "with without", "upper lower", "increased decreased high low", "initial subsequent",
-        "primary secondary", "congenital acquired", "male female", "open closed", "mild severe",
-    )
-)  # fmt: skip
+_OPPOSITES = [frozenset(group.split()) for group in words_of_kind("opposites of labels")]
 
 
 class _Read(NamedTuple):

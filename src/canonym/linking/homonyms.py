@@ -235,7 +235,7 @@ def beside_readings(draft: Draft, hits_of: Mapping[str, StringHits], batch: Batc
     }
     if not draft.hits or draft.hits[0].found_by not in _SIEVES:
         if readings[0] in known:
-            return _read(draft, readings, known)
+            return draft if draft.string.islower() else _read(draft, readings, known)
         return _doubted(draft, readings, batch)
     if draft.hits[0].row >= batch.names.n_base:  # somebody added the name
         return draft
@@ -292,8 +292,6 @@ def _read(draft: Draft, readings: Sequence[str], known: Mapping[str, ConceptHit]
 
     Not where a search finds the concept of the only reading too.
     """
-    if draft.string.islower():
-        return draft
     concepts = {hit.concept for hit in (*draft.hits[:1], *known.values())}
     if len(readings) < 2 and draft.hits and not draft.nil and len(concepts) < 2:
         return draft

@@ -19,6 +19,7 @@ import numpy.typing as npt
 from canonym.mentions.spelling import Speller
 from canonym.regex import regex
 from canonym.terminology import Terminology
+from canonym.text.words import forms_of
 
 MULTILINGUAL, UNIVERSAL = "multilingual", "universal"
 """Encoders that read several languages, by name."""
@@ -40,13 +41,7 @@ SEVERAL = frozenset(_RANKS)
 """Encoders that read several languages."""
 
 # Spanish, French, German, Italian and Portuguese, but for words that English names have too.
-_FUNCTION_WORDS = regex(
-    r"(?<=\w)\s(?:de|del|el|las?|los|y|con|por|para|una|des|les|aux?|du|avec|chez|sans|dans|sur|une|"
-    r"der|das|dem|den|und|mit|von|vom|ohne|bei|beim|durch|oder|zur|zum|eine[rs]?|"
-    r"di|dell[aeo]|dei|degli|dal|dalla|ed|nel|nella|il|gli|senza|"
-    r"do(?! not)|dos|das?|nas|nos|em|pel[ao])\s",
-    re.IGNORECASE,
-)
+_FUNCTION_WORDS = regex(rf"(?<=\w)\s(?:{forms_of('foreign function word')})\s", re.IGNORECASE)
 
 
 def choose_encoders(

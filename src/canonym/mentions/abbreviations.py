@@ -17,6 +17,7 @@ from canonym.io.forks import Lock
 from canonym.regex import regex
 from canonym.text import STRONG, tokens
 from canonym.text.short_forms import spelt_by
+from canonym.text.words import words_of_kind
 
 ENGINES = ("auto", "ab3p", "schwartz-hearst")
 """Names of the engines; ``auto`` is Ab3P where it is installed and Schwartz–Hearst elsewhere."""
@@ -39,9 +40,7 @@ _SENTENCE_END = regex(r"(?<=[.!?])\s+(?=[A-Z(])")
 
 _LEAST_SHORT = 3  # letters and digits of a short form that may stand for itself
 # Words that names of quite different concepts share.
-_GENERAL = frozenset(
-    ("disease", "disorder", "syndrome", "symptom", "condition", "familial", "chronic", "acute")
-)
+_GENERAL = words_of_kind("general word")
 _WORD = regex(r"[^\W_]+")
 # Capitals on one side of a dash, an equals sign, a colon or a slash, words on the other.
 _SEPARATOR = regex(r"(?<!\s)\s+[-–—=:|/]\s+|[=:/]\s*")

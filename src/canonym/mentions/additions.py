@@ -10,21 +10,15 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterator, Sequence
-from typing import Final
 
 from canonym.mentions.opposites import KINDS, PRIVATION, QUALIFIERS, SMALL, TAGS, UNSPECIFIED
 from canonym.regex import regex
 from canonym.text.memo import strong_forms
 from canonym.text.short_forms import spelt_by
-from canonym.text.words import inversion
+from canonym.text.words import forms_of, inversion, words_of_kind
 from canonym.types import Against, Contradiction
 
-_FINDINGS: Final = frozenset(
-    """
-    abnormal abnormality borderline decreased deficient deranged elevated elevation excess excessive
-    high impaired impairment incomplete increased infected low patent prolonged raised reduced
-    """.split()  # noqa: SIM905
-)
+_FINDINGS = words_of_kind("word of a finding")
 _SAYS_MORE = (QUALIFIERS | PRIVATION | _FINDINGS) - {"negative"}  # a sign of many molecules
 # What the name of a molecule may have more, or a catalogue of genes.
 _SAYS_NOTHING = frozenset({"acid", "anhydrous", "complex", "human", "included", "salt"})
@@ -39,22 +33,14 @@ _OF_LABELS = regex(
 )
 _SINGLE = regex(r"\b(?:one|single|solitary)\b", re.IGNORECASE)
 _STATUS = regex(r"\b(?:allergy status|presence of|status)\b", re.IGNORECASE)
-_ENDS = "blastoma carcinoma leukemia lymphoma melanoma myeloma sarcoma"
-_MALIGNANT_ENDS = tuple(_ENDS.split(" "))
+_MALIGNANT_ENDS = tuple(words_of_kind("ending of a malignancy"))
 _GROWTHS = frozenset({"growth", "lesion", "mass", "neoplasm", "tumor"})
-_NAMED = frozenset(
-    """
-    anomaly bite cyst damage deformity disease dislocation disorder dysfunction fracture infection
-    injury malformation poisoning problem sting syndrome trouble ulcer
-    """.split()  # noqa: SIM905
-)
+_NAMED = words_of_kind("word for an ill")
 _INJURIES = frozenset({"bite", "cyst", "dislocation", "fracture", "injury", "poisoning", "sting"})
 _BEFORE_ILL = frozenset({"carrier", "predisposition", "resistance", "susceptibility"})
 _ILLS = PRIVATION | _FINDINGS | _MALIGNANT | _GROWTHS | _NAMED
 # An ending that makes a disease or an act of a thing; a pair of them may mean the same.
-_OF_DISEASE = regex(
-    r"(?:a?emia|algia|ectomy|graphy|iasis|itis|oma|osis|opathy|oscopy|ostomy|otomy|plasty|uria)\Z"
-)
+_OF_DISEASE = regex(rf"(?:{forms_of('ending of an ill')})\Z")
 _SAME = frozenset({"iasis", "osis"})
 _WRONG = frozenset({"abnormality", "anomaly", "disease", "disorder", "malformation"})
 _SICK = ("algia", "emia", "iasis", "itis", "oma", "osis", "opathy", "uria")
@@ -62,10 +48,7 @@ _BAD = ("dys", "hyper", "hypo", "mal")
 _ADJECTIVE = regex(r"(?:al|ar|ary|ic|oid|ous)\Z")
 _DESIGNATOR = regex(r"\d+[a-z]?|[a-z]\d*|\d+[a-z]\d+", re.IGNORECASE)
 _COUNTED = frozenset({"class", "factor", "grade", "group", "level", "phase", "stage", "type"})
-_JOINT = regex(
-    r"\b(?:after|as|associated|by|caused|due|during|following|for|from|in|of|on|or|to|with|without)\b",
-    re.IGNORECASE,
-)
+_JOINT = regex(rf"\b(?:{forms_of('joint of a name')})\b", re.IGNORECASE)
 _BRACKET = regex(r"[(\[]([^)\]]+)[)\]]")
 _LED = regex(r"(?:by|due|for|from|in|on|to|with)\s", re.IGNORECASE)  # "on insulin"
 # What is said of something is no word that any name may have: "Diseases of inner ear".

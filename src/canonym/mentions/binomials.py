@@ -7,7 +7,6 @@ text around writes the genus out, that decides. Several genera stay several.
 
 from __future__ import annotations
 
-import functools
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -18,8 +17,9 @@ import numpy as np
 
 from canonym.mentions.spelling import Speller, SpellerWriter
 from canonym.regex import GAP, regex
-from canonym.rules import current, once_a_book, shipped
+from canonym.rules import current, once_a_book
 from canonym.text import PLAIN, normalise, normalise_all
+from canonym.text.words import words_of_kind
 from canonym.types import Step
 
 GENUS = "genus"
@@ -63,11 +63,6 @@ _LISTED = regex(r"(?:[A-Z]|[A-Z][a-z]{1,8})\. ?[a-z]{3,}")
 _BETWEEN = regex(rf"{GAP}(?:[,;/+&]|\band\b|\bor\b)(?:\s*\b(?:and|or)\b)?\s*")
 _KEPT = 1 << 17
 _LONGEST = 200
-
-
-@functools.cache
-def _words(kind: str) -> frozenset[str]:
-    return frozenset(rule.form for rule in shipped().of_kind(kind))
 
 
 @once_a_book
@@ -162,10 +157,10 @@ class _Kinds(dict[str, int]):
         if word[-1:] in _NO_LAST and word not in _usual():
             return 0
         known = word in _well_known_genera()
-        is_other = word in _words("not a genus") or _NO_GENUS.fullmatch(word)
+        is_other = word in words_of_kind("not a genus") or _NO_GENUS.fullmatch(word)
         genus = known or (_GENUS.fullmatch(word) and not is_other)
         known = word in _usual()
-        is_other = word in _words("not an epithet") or _NO_EPITHET.fullmatch(word)
+        is_other = word in words_of_kind("not an epithet") or _NO_EPITHET.fullmatch(word)
         epithet = known or (_EPITHET.fullmatch(word) and not is_other)
         kind = _IS_GENUS * bool(genus) + _IS_EPITHET * bool(epithet)
         if len(self) < _KEPT:
@@ -340,7 +335,7 @@ def _is_short_genus(match: re.Match[str]) -> bool:
         epithet = match["epithet"].lower()
         return any(genus[0] == "a" for genus in _usual().get(epithet, ()))
     before = match.string[: match.start()].rstrip().rpartition(" ")[2].lower()
-    return before not in _words("before a letter") and (initial.isupper() or not before)
+    return before not in words_of_kind("before a letter") and (initial.isupper() or not before)
 
 
 def _genera(genus: str, epithet: str, binomials: Binomials | None) -> list[str]:

@@ -45,6 +45,7 @@ from canonym.text.characters import dashes, signs
 from canonym.text.memo import strong_forms
 from canonym.text.qualifiers import without_brackets
 from canonym.text.short_forms import as_meant
+from canonym.text.words import forms_of, words_of_kind
 from canonym.types import Against, Contradiction
 
 NOTHING = Against()
@@ -64,13 +65,8 @@ _ROMAN_NUMBERS = ("II", "III", "IV", "VI", "VII", "VIII", "IX", "XI")
 _PREFIXES = frozenset(prefix for prefix in PRIVATIVE if len(prefix) > 2) - NEGATIONS - {"non"}
 _TIMES = frozenset({"after", "before", "following"})
 # Prefixes that may be written apart: "post partum" is no *antepartum*.
-_APART = frozenset(
-    {"ante", "anti", "hyper", "hypo", "intra", "macro", "micro", "post", "pre", "sub"}
-)
-_METALS = (
-    "antimon|arsen|aur|cer|chrom|cobalt|cupr|ferr|mangan|mercur|plumb|platin|stann|thall|vanad"
-)
-_OXIDATION = regex(rf"({_METALS})(?:ous|ic)")
+_APART = words_of_kind("prefix written apart")
+_OXIDATION = regex(f"({forms_of('metal')})(?:ous|ic)")
 _KARYOTYPE = regex(r"x{1,5}y{0,3}|xo")
 _DIGITS = regex(r"\d+")
 _WORDS = regex(r"[^\W\d_]+")
@@ -135,12 +131,7 @@ def _is_plural_of_symbol(mention: str, name: str) -> bool:
 
 
 # Words that deny something, or relate what stands on their sides.
-_TURNING = regex(
-    r"\b(?:no|not|without|non|nor|never|nil|den(?:y|ies|ied)|lacks?|absen(?:t|ce)|free|ruled|negative|"
-    r"due|secondary|to|than|by|from|of|versus|vs|in|my|your|her|our|their|after|before|following|"
-    r"preceding|causing|complicating)\b|[<>]",
-    re.I,
-)
+_TURNING = regex(rf"\b(?:{forms_of('word of a turn')})\b|[<>]", re.IGNORECASE)
 
 
 # --- a mention beside a name ----------------------------------------------------------------------

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from canonym.regex import GAP, regex
 from canonym.rules import any_of, current, once_a_book, remembered
+from canonym.text.words import forms_of
 
 # --- what is no name ------------------------------------------------------------------------------
 
@@ -22,15 +23,8 @@ _NUMBER = r"(?<![\d.,-])(?:\d[\d,]*(?:[.·]\d+)?|[.·]\d+)"
 # A number, a range, or the numbers of several drugs in one tablet: "875/125".
 AMOUNT = rf"{_NUMBER}(?:\s*(?:-|–|/|\bto\b|x)\s*(?:\d[\d,]*(?:[.·]\d+)?|[.·]\d+)){{0,4}}"
 # A lone capital at the number belongs to a name: "protein 4.1G".
-_UNIT = (
-    r"(?:(?:milli|micro|nano)?grams?|mgs?|mcgs?|[µμu]g|gms?|(?-i:g|u)|(?<=\s)[gu]|i\.?u\.?|units?|unt"
-    r"|[mk]iu|mu|meq|mmol|m?ci|[mk]?bq|c?gy|actuat|m(?:illi)?l(?:it(?:er|re)s?)?|cc"
-    r"|(?:million|billion|thousand)(?:\s+(?:units?|iu|u|cfu|cells))?)"
-)
-_MEASURE = (
-    r"(?:ml|actuat|actuation|hours?|hrs?|h|days?|d|kg|m2|m²|m\^2|min|dose|tab(?:let)?|cap(?:sule)?"
-    r"|spray|puff|vial|patch|sachet|inhalation|application|drop|week|wk|mg|mcg|g)\b"
-)
+_UNIT = f"(?:{forms_of('drug unit')})"
+_MEASURE = rf"(?:{forms_of('per what')})\b"
 _PER = rf"(?:\s*(?:/|\bper\b)\s*(?:\d[\d.,]*\s*)?{_MEASURE})*"
 DOSE = (
     rf"{AMOUNT}[\s-]*(?:{_UNIT}\b{_PER}|%)(?:\s*\(?w/[wv]\)?)?"
@@ -40,18 +34,11 @@ CODE = r"[\[({/|]\s*(?:\d{8}(?:\d{3})?|\d{6}\.\d{2}\.\d{3})\s*[\])}/|]|\bNDA\d{6
 """A code of a drug dictionary, in brackets of any kind or between slashes."""
 
 SCHEDULE = (
-    r"\b(?:once|twice|(?:one|two|three|four|\d+)\s+times?)(?:\s+(?:a|per|every))?\s*"
-    r"(?:daily|weekly|monthly|day|week|month)\b"
-    r"|\b(?:b\.?i\.?d|t\.?i\.?d|q\.?i\.?d|q\.?d|q\.?o\.?d|p\.?r\.?n|qhs|q[ap]m|qday)\b\.?"
-    r"|\bq\s?\d+(?:-\d+)?\s?(?:h|hrs?|hours?|w|d)\b"
-    r"|\b(?:daily|weekly|monthly|nightly|(?:at )?bedtime|as needed)\b"
+    rf"{forms_of('schedule')}"
     rf"|\b(?:every|for|x)\s+{AMOUNT}?\s*(?:days?|weeks?|months?|hours?|doses?)\b"
 )
-_MOUTH = r"\b(?:by\s+mouth|p\.?o|s\.?l|i\.?v|i\.?m|s\.?c|s\.?q)\b\.?"
-ROUTE = (
-    rf"{_MOUTH}|\b(?:oral(?:ly)?|intravenous(?:ly)?|subcutaneous(?:ly)?|intramuscular(?:ly)?"
-    r"|topical(?:ly)?|transdermal|sublingual)\b"
-)
+_MOUTH = forms_of("short route")
+ROUTE = f"{_MOUTH}|{forms_of('route')}"
 _FREE = r"\b(?:sugar|preservative|cfc|alcohol|gluten|latex)[- ]free\b"
 _BRAND = regex(rf"{GAP}\[\s*([^\W\d_][^\[\]]*?)(?<!\s)\s*\]")
 _MAKER = regex(

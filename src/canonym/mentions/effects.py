@@ -103,6 +103,10 @@ def _is_form(rule: Rule, text: str) -> bool:
     return text == rule.form
 
 
+_AS_EXPRESSION = (
+    "measure|circumstance|isoform|classified|drug unit|per what|schedule|route|short route|"
+    "arm of a trial|kind of intervention|foreign function word"
+)
 _EFFECTS: Mapping[str, Callable[[Rule, str], bool]] = {
     "cue": _gives,
     "turn": _spares,
@@ -119,7 +123,7 @@ _EFFECTS: Mapping[str, Callable[[Rule, str], bool]] = {
     **dict.fromkeys(("ending in other letters", "owner", "owned", "not an owner"), _rewrites),
     "irregular plural": lambda rule, text: plural(text) == rule.means,
     "no plural": lambda rule, text: text == rule.form == plural(text),
-    **dict.fromkeys(("measure", "circumstance"), _ends_so),
+    **dict.fromkeys(_AS_EXPRESSION.split("|"), _ends_so),
     "operation": lambda _, text: unsaid_operation(text, "") != "",
     "organism": lambda rule, text: rule.form in (step.after for step in genus_steps(text)),
     "part of the body": lambda _, text: write_out(text).startswith("right "),

@@ -18,6 +18,7 @@ from canonym.mentions.cues import FLAGS, Cue, find_cues
 from canonym.mentions.segments import PRESENT, Segment, segments
 from canonym.mentions.sentences import FUNCTION_WORDS
 from canonym.regex import regex
+from canonym.text.words import forms_of
 from canonym.types import Mention
 
 __all__ = ["FLAGS", "consistent", "with_flags"]
@@ -26,11 +27,7 @@ __all__ = ["FLAGS", "consistent", "with_flags"]
 _END = regex(r"(?<=[.!?])\s+(?=[^a-z\s])|(?<!\s)[^\S\n]*\n[^\S\n]*(?:\n\s*|(?=[^a-z\s]))|;\s*")
 _TIGHT_DASH = regex("^[^\\S\n]*[-\u2010-\u2014\u2212](?=\\w)", re.MULTILINE)
 _PLUS = regex(r"(?:^|[\s,(])\+(?=\w)|\(\+\)")
-_QUESTION = regex(
-    r"\s*(?:any|are|can|could|did|do|does|has|have|how|if|is|may|should|was|were|what|when|where"
-    r"|which|who|why|will|would)\b",
-    re.IGNORECASE,
-)
+_QUESTION = regex(rf"\s*(?:{forms_of('question word')})\b", re.IGNORECASE)
 # A heading, alone in its line or with a colon, or an empty line.
 _HEADING = regex(
     r"^[ \t]*(?P<title>[A-Z][A-Z /&-]{3,60})[ \t]*$|(?:^[ \t]*|(?<=[.;]\s)|(?<=[.;]\s\s))"
@@ -53,25 +50,16 @@ _LAST = regex(r"\s*(?:$|[.,;:)])")
 _NEXT_WORD = regex(r"\s+(\w+)")
 _NEW_CLAUSE = regex(r",\s*(?:and\s+)?(?:(?:the|her|his|a)\s+)?\Z", re.IGNORECASE)
 _VERB = regex(
-    r"(?:\s+(?:at|from|in|of|on|to)(?:\s+[\w-]+){1,3})?\s+(?:began|confirmed|continues?|did|due to"
-    r"|flared|has|had|is|improved|improving|noted|now|persists?|remains?|secondary to|started|was"
-    r"|were|worse|worsening|worsens?|\d)",
+    r"(?:\s+(?:at|from|in|of|on|to)(?:\s+[\w-]+){1,3})?"
+    rf"\s+(?:(?:{forms_of('verb of a clause')})\b|\d)",
     re.IGNORECASE,
 )
 _SUBJECT = regex(r"[\s,]{0,3}(?:he|i|it|patient|pt|she|the patient|they|we)\b", re.IGNORECASE)
-_MAY_COME = regex(
-    r"\s+(?:ever |not )?(?:appear|arise|come|develop|happen|occur|persist|progress|recur|return"
-    r"|supervene|worsen)\b",
-    re.IGNORECASE,
-)
+_MAY_COME = regex(rf"\s+(?:ever |not )?(?:{forms_of('verb of what may come')})\b", re.IGNORECASE)
 _NOR = regex(r"\b(?:or|nor)\b", re.IGNORECASE)
 _LISTED_ON = regex(r"[^.;]*\b(?:or|nor)\b", re.IGNORECASE)
 _FOR = regex(r"\bfor\s+(?:[\w-]+\s+){0,2}\Z", re.IGNORECASE)
-_TAKES = regex(
-    r"(?:^|[,:]|\b(?:and|continue|continues|gave|given|on|or|some|start|take|takes|use|uses|using"
-    r"|with))\s*\Z",
-    re.IGNORECASE,
-)
+_TAKES = regex(rf"(?:^|[,:]|\b(?:{forms_of('word before a drug')}))\s*\Z", re.IGNORECASE)
 _AS_NEEDED = frozenset(["as needed", "if needed", "prn", "when needed"])
 _REACH = 1_000  # characters of a sentence on each side of a mention; more is a table without ends
 _LAST_FLAGS = ("~",)  # sorts behind all flags

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from canonym.regex import regex
 from canonym.text import PLAIN, normalise
+from canonym.text.words import forms_of
 
 Beginnings = Callable[[str], Iterable[tuple[int, int]]]
 """Gives the known words that a text in small letters begins with: their letters, and the number of
@@ -32,9 +33,7 @@ _PREFIX = regex(
     r"sub|super|supra|trans|tri|ultra|\w+yl"
 )
 _PARTED = regex(
-    r"\b(?:ante|anti|extra|hyper|hypo|inter|intra|micro|non|over|peri|poly|post|pre|semi|sub|supra|"
-    r"ultra|un|under)[- ](?=[^\W\d_]{4})([^\W\d_]+)",
-    re.IGNORECASE,
+    rf"\b(?:{forms_of('prefix that is parted')})[- ](?=[^\W\d_]{{4}})([^\W\d_]+)", re.IGNORECASE
 )
 _SMALL = ("of", "in", "and", "the", "with", "due", "for")  # words beside others
 # No word, but what stands beside one: the B of hepatitis, the IIb of a stage, B12, H1N1, CD4.

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from canonym.rules import shipped
+from canonym.text.words import words_of_kind
 
-
-def _words(kind: str) -> frozenset[str]:
-    return frozenset(rule.form for rule in shipped().of_kind(kind))
-
-
-PRIVATIVE = _words("privative prefix")
+PRIVATIVE = words_of_kind("privative prefix")
 """Prefixes that make another thing of the word behind them: a denial, half of it, before it."""
 
 NUMBER_WORDS = {rule.form: rule.means for rule in shipped().of_kind("number word")}
@@ -18,19 +14,19 @@ NUMBER_WORDS = {rule.form: rule.means for rule in shipped().of_kind("number word
 GREEK = {rule.form: rule.means for rule in shipped().of_kind("greek letter")}
 """Greek letters, and the Latin ones that stand for them."""
 
-NEGATIONS = _words("negation")
+NEGATIONS = words_of_kind("negation")
 """Words that deny what follows."""
 
-PRIVATION = _words("privation")
+PRIVATION = words_of_kind("privation")
 """Words by which a concept itself is that something is not there."""
 
-SMALL = _words("small word")
+SMALL = words_of_kind("small word")
 """Words that join others and say nothing themselves."""
 
 UNSPECIFIED = frozenset({"unspecified", "nos", "nec"})
 """Words by which a terminology says that nothing more is known."""
 
-TAGS = UNSPECIFIED | _words("tag word")
+TAGS = UNSPECIFIED | words_of_kind("tag word")
 """What a terminology adds to a name: these, and tags of SNOMED CT, which stand in brackets."""
 
 IMPLIED = frozenset({"mellitus", "pectoris"})
@@ -39,8 +35,8 @@ IMPLIED = frozenset({"mellitus", "pectoris"})
 KINDS = IMPLIED | {"disease", "disorder", "syndrome", "condition"}
 """Words that a name may have more than a mention: *Crohn* is *Crohn disease*."""
 
-QUALIFIERS = _words("detail")
+QUALIFIERS = words_of_kind("detail")
 """Words of severity, course, side and origin: they say which kind of a concept it is."""
 
-ORDINARY = _words("word like a symbol")
+ORDINARY = words_of_kind("word like a symbol")
 """Words of every text that are spelt like symbols in capitals."""

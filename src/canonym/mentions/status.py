@@ -25,6 +25,7 @@ from canonym.regex import GAP, regex
 from canonym.rules import any_of, current, once_a_book, remembered
 from canonym.text.codes import read_codes
 from canonym.text.qualifiers import BROADER, qualified
+from canonym.text.words import words_of_kind
 
 __all__ = [
     *("Status", "positive", "read_status", "said_by", "split_statuses", "spoken_of"),
@@ -52,13 +53,10 @@ _NOT_FREE = regex(
     re.IGNORECASE | re.DOTALL,
 )
 _SUBJECTS = ("he", "patient", "pt", "she")
-_HEADINGS = (
-    *("allergies", "allergy", "assessment", "diagnosis", "dx", "impression", "indication"),
-    "problem",
-)
+_HEADINGS = words_of_kind("heading of a status")
 _BEGIN = regex(
     rf"[\s\"'(\[]*(?:(?:{'|'.join(_SUBJECTS)})\s+(?:has(?: an?)?|with|w/)\s+"
-    rf"|(?:{'|'.join(_HEADINGS)})\s*:\s*)?",
+    rf"|(?:{'|'.join(sorted(_HEADINGS))})\s*:\s*)?",
     re.IGNORECASE,
 )
 _OUTER_WORD = regex(r"\w+")

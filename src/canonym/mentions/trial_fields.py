@@ -7,12 +7,9 @@ import re
 from canonym.mentions.drug_lines import AMOUNT, CODE, DOSE, ROUTE, SCHEDULE, form_of, trimmed
 from canonym.regex import GAP, regex
 from canonym.rules import once_a_book
+from canonym.text.words import forms_of
 
-_KINDS = regex(
-    r"^\s*(?:behavioral|biological|combination product|device|diagnostic test|dietary supplement"
-    r"|drug|genetic|other|procedure|radiation)\s*:\s*",
-    re.IGNORECASE,
-)
+_KINDS = regex(rf"^\s*(?:{forms_of('kind of intervention')})\s*:\s*", re.IGNORECASE)
 _COMBINATION = regex(
     r"\b(?:in\s+)?combin(?:ation|ations|ed|e|ing)\b"
     r"(?:\s+(?:therapy|treatment|chemotherapy|regimen|product))?(?:\s+(?:of|with))?",
@@ -27,15 +24,7 @@ _LIST = regex(rf"{GAP}(?:,|;|/|&|\band\b|\bwith\b)\s*", re.IGNORECASE)
 
 _DOSE = rf"{DOSE}|{AMOUNT}\s*(?:[mn]?l|dl|ppm|percent|cfu|pfu|actuat)\b"
 _TIMES = rf"{SCHEDULE}|\bbiweekly\b|\bfor\s+\d+\s*cycles?\b|\bon\s+days?\s+[\d,\s and–-]+"
-_ARMS = (
-    r"\b(?:treatment\s+|study\s+|control\s+|active\s+|experimental\s+)?(?:arm|group|cohort)s?"
-    r"(?:\s+(?:[a-h]|[ivx]{1,4}|\d{1,2})\b|\s*$)"
-    r"|\b(?:placebo[- ]controlled|double[- ]blind(?:ed)?|single[- ]blind(?:ed)?|open[- ]label"
-    r"|randomi[sz]ed|investigational|experimental)\b"
-    r"|\b(?:low|high|standard|single|multiple|fixed|escalating|loading|maintenance)"
-    r"[- ]doses?\b(?!-)"
-    r"|\bdos(?:e|es|age|ing)\b(?!-)(?:\s+(?:level|escalation)s?)?(?:\s+(?:[a-h]|\d+)\b)?"
-)
+_ARMS = forms_of("arm of a trial")
 _EDGES = " \t\r\n,;:/-–+&.="
 
 

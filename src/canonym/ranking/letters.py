@@ -3,30 +3,19 @@
 An encoder takes *syncope* for *heat syncope* rather than for *syncope and collapse*. The letters
 tell them apart.
 
-Notes
------
-A name gains a little similarity to the mention:
-
-==========  ===================================================  ===================================
-`COUPLED`   the name is the mention and something more           *syncope*: syncope and collapse
-`LETTERED`  the name ends with the letter and the noun after it  *alpha cell*: pancreatic alpha cell
-==========  ===================================================  ===================================
-
-The gains were chosen on hand-written lists and on the development parts of two corpora.
+A name gains `COUPLED` where it is the mention and something more (*syncope*: syncope and collapse),
+and `LETTERED` where it ends with the letter and the noun behind it (*alpha cell*: pancreatic alpha
+cell). The gains were chosen on hand-written lists and on the development parts of two corpora.
 """
 
 from __future__ import annotations
 
 from canonym.regex import regex
+from canonym.text.words import words_of_kind
 
 COUPLED, LETTERED = 0.03, 0.1
 
-_GREEK = frozenset(
-    """
-    alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma
-    tau upsilon phi chi psi omega
-    """.split()  # noqa: SIM905
-)
+_GREEK = words_of_kind("name of a letter")
 # *Calcium L-threonate* is a salt of L-threonate.
 _CHEMICAL = regex(r"(?:ate|ine|ol|ide|ene|one|ose|ium|yl|ane|acid)$")
 _MOST_WORDS = 2

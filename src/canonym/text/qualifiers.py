@@ -117,16 +117,8 @@ _MEASURES = regex(
 )
 
 # *NOS* and *NEC* are an enzyme and two diseases too.
-_ISOFORM = regex(
-    r"(?:\b(?:brain|constitutive|endothelial|inducible|macrophage|mitochondrial|neuronal|synthase|"
-    r"phospho|plant|type|uncoupled)|^(?:\w|human|mouse|murine|rat|anti))$",
-    re.IGNORECASE,
-)
-_CLASSIFIED = regex(
-    r"(?:emia|itis|oma|osis|pathy|plegia|asthma|diseases?|disorders?|injury|injuries|infections?|"
-    r"failure|pain|syndromes?|fever|ulcers?|fractures?|deficiency|complications?|conditions?|"
-    r"anomal(?:y|ies)|neoplasms?|anesthetics?|poisoning|symptoms?|findings?)$"
-)
+_ISOFORM = regex(f"(?:{forms_of('isoform')})$", re.IGNORECASE)
+_CLASSIFIED = regex(f"(?:{forms_of('classified')})$")
 _LITTLE_WORDS = ("other", "not", "and", "or", "by", "of", "in", "an", "the")
 
 

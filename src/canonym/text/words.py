@@ -17,6 +17,12 @@ from canonym.rules import shipped
 # --- possessives ----------------------------------------------------------------------------------
 
 
+@cache
+def words_of_kind(kind: str) -> frozenset[str]:
+    """Return the forms of a kind of rules, which are the same in every index."""
+    return frozenset(rule.form for rule in shipped().of_kind(kind))
+
+
 def forms_of(kind: str) -> str:
     """Return the forms of a kind of rules as choices of an expression."""
     return "|".join(rule.form for rule in shipped().of_kind(kind))
