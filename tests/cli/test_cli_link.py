@@ -6,6 +6,7 @@ import io
 import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from click.testing import Result
 
 from canonym.errors import InvalidInput
 from canonym.jobs.link import is_unread
+from canonym.rules import shipped
 from canonym.types import Candidate, Document, Link, Mention, Step
 from tests.cli import running
 from tests.cli.running import rows
@@ -32,6 +34,7 @@ class Linker:
         self.mentions: list[Mention] = []
         self.fingerprint = "f1"
         self.encoder_names: tuple[str, ...] = ("default",)
+        self.pipeline = SimpleNamespace(book=shipped())
 
     def link_stream(
         self, mentions: Iterable[str | Mention], *, long: str = "", **options: Any

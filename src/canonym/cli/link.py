@@ -261,7 +261,7 @@ def link(
         _check(content, layout, output, mention_types)
         _warn_of_files(names)
         linker = open_chosen(index, options, everyday=not no_everyday)
-        layout = _with_origin(layout, linker, options, output)
+        layout = _with_origin(layout, linker, options, output).with_rules_of(linker)
         how = {
             "k": runner_up(layout.k),
             "ids": read_ids(ids) if ids else (),

@@ -17,9 +17,8 @@ class Heap:
 def give_large_blocks_back() -> None:
     """Let all threads that start from now on have one heap, and no large block be part of it.
 
-    Each would have a heap of its own from glibc, which keeps up to 64 MB at its end for good: only
-    the end of the first heap is given back when it is asked for. And a small block in what a large
-    one left keeps all of it.
+    Each would keep up to 64 MB at the end of its own, and a small block in what a large one left
+    keeps all of it.
     """
     try:
         mallopt = ctypes.CDLL(None).mallopt

@@ -28,7 +28,6 @@ from canonym.jobs.output import (
 from canonym.linker import Linker, LinkOptions, as_linker
 from canonym.linking.languages import reads
 from canonym.linking.links import check_options, recorded
-from canonym.rules import using
 from canonym.types import Link, Mention
 
 __all__ = ["Summary", "link_table"]
@@ -191,6 +190,7 @@ def link_table(
         layout = layout_of(content, format, k, output_encoding=output_encoding, **flags)
         check_workbook(format, str(out), layout.sheet)
         opened = as_linker(linker)
+        layout = layout.with_rules_of(opened)
         checked["k"] = runner_up(layout.k)
         of_items = ItemOptions(skip_empty=skip_empty)
         settings = settings_of(opened, layout, checked, of_items, table)
@@ -233,10 +233,7 @@ def link_items(
             if not (blank and of_items.skip_empty):
                 yield item
 
-    with (
-        using(linker.pipeline.book),  # explanations name its rules
-        contextlib.closing(_link(linker, content, out.remaining(to_link()), options)) as linked,
-    ):
+    with contextlib.closing(_link(linker, content, out.remaining(to_link()), options)) as linked:
         for n, (item, links) in enumerate(linked, start=out.n_items + 1):
             for link in links:
                 if detailed:

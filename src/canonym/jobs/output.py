@@ -19,7 +19,9 @@ from canonym.io.places import check_outputs
 from canonym.io.tables import TableStyle
 from canonym.io.workbooks import SUFFIXES, Sheet
 from canonym.jobs.input import Entry, Input, Item
+from canonym.linker import Linker
 from canonym.linking.explanation import explain
+from canonym.rules import Book, shipped, using
 from canonym.types import Document, Link, Mention
 
 _LOG = logging.getLogger(__name__)
@@ -41,7 +43,8 @@ class Layout(NamedTuple):
 
     `style`, `one_row` and `formula_guard` are those of `canonym.export.DelimitedWriter`, `sheet`
     that of `canonym.export.excel.WorkbookWriter`. `syntax` and `source` are for BioC. `opener`
-    makes the writer of a format that is none of `canonym.export`.
+    makes the writer of a format that is none of `canonym.export`. `book` has the rules that
+    explanations name.
     """
 
     format: str
@@ -55,6 +58,11 @@ class Layout(NamedTuple):
     syntax: str = "xml"
     source: str = ""
     opener: Callable[[IO[Any]], LinkWriter] | None = None
+    book: Book | None = None
+
+    def with_rules_of(self, linker: Linker) -> Layout:
+        """Return the layout with the rules of a linker, if links are explained."""
+        return self._replace(book=linker.pipeline.book) if self.explain else self
 
 
 def layout_of(
@@ -318,7 +326,8 @@ def _writer(layout: Layout, stream: Any, *, done: int) -> tuple[_Write, Callable
     def write(item: Item, links: Sequence[Link]) -> None:
         cells = item.cells if isinstance(item, Entry) else ()
         for link in links:
-            explanation = separator.join(explain(link)) if layout.explain else ""
+            with using(layout.book or shipped()):
+                explanation = separator.join(explain(link)) if layout.explain else ""
             writer.write(link, cells, explanation=explanation)
 
     return write, writer.close

@@ -105,7 +105,7 @@ def _is_form(rule: Rule, text: str) -> bool:
 
 _AS_EXPRESSION = (
     "measure|circumstance|isoform|classified|drug unit|per what|schedule|route|short route|"
-    "arm of a trial|kind of intervention|foreign function word"
+    "arm of a trial|kind of intervention|foreign function word|combination"
 )
 _EFFECTS: Mapping[str, Callable[[Rule, str], bool]] = {
     "cue": _gives,

@@ -39,10 +39,9 @@ _COMMA = regex(r",")
 _SOLID = regex(r"\S")
 _WITH = regex(r"\bwith\b", re.IGNORECASE)
 _OF_SEVERAL = frozenset(f"{verb} excluded" for verb in ("are", "have been", "were", "will be"))
+_PARTS = r"(?!\b(?:are|had|has|have|is|was|were|who|with)\b)"  # a list ends there
 _LISTED = regex(
-    r"(?>\s*,(?:(?!\b(?:are|had|has|have|is|was|were|who|with)\b)[^.;:()])*\b(?:and|or)\b)"
-    r"(?:(?!\b(?:are|had|has|have|is|was|were|who|with)\b)[^,.;:()])*",
-    re.IGNORECASE,
+    rf"(?>\s*,(?:{_PARTS}[^.;:()])*\b(?:and|or)\b)(?:{_PARTS}[^,.;:()])*", re.IGNORECASE
 )
 _BESIDE = regex(r"[\s,:(\u2013\u2014-]*\Z")
 _FEW_WORDS = regex(r"\s*(?:[\w'-]+\s+){0,2}\Z")
@@ -160,7 +159,8 @@ class _Sentence(NamedTuple):
         """Return the flags of a place in the text."""
         start, end = start - self.begin, end - self.begin
         said, forbidden = set[str](), self._there(start, end)
-        before = [cue for cue in reversed(self.cues) if cue.end <= start]
+        # A turn may have the first word of a mention: *there is mild*.
+        before = [c for c in self.cues[::-1] if c.end <= start or (c.rule.ends and c.start < start)]
         behind = [cue for cue in self.cues if cue.start >= end]
         for cues, reaches in ((behind, self._reaches_back), (before, self._reaches_on)):
             stopped = set(forbidden)
@@ -186,18 +186,21 @@ class _Sentence(NamedTuple):
         return consistent(said)
 
     def _is_beyond(self, between: str, end: int) -> bool:
-        """Tell whether each thing has a *no* of its own: "no injury, no fever, rash now"."""
+        """Tell whether a list of what is absent ends before: "no rash or itch, bruises"."""
+        listed, comma, rest = between.rpartition(",")
+        if not comma or _LISTED_ON.match(self.text, end):
+            return False
+        if not rest.strip() and _NOR.search(listed.rpartition(",")[2]):
+            return True
         several = sum(cue.words.partition(" ")[0] == "no" for cue in self.cues) > 1
-        listed = _NOR.search(between) or _LISTED_ON.match(self.text, end)
-        return several and not listed and _COMMA.search(between) is not None
+        return several and _NOR.search(between) is None
 
     def _reaches_on(self, cue: Cue, start: int, end: int) -> bool:
         """Tell whether a cue reaches the mention behind it."""
         between = self.text[cue.end : start]
         if cue.rule.before == "opening":
-            ahead = self.text[: cue.start].strip()  # "PMH:" or "Well,"
-            opens = ahead.endswith(":") or " " not in ahead
-            return opens or _SUBJECT.match(between) is not None
+            said = self.text[: cue.start].strip()  # "PMH:" or "Well,"
+            return said.endswith(":") or " " not in said or bool(_SUBJECT.match(between))
         if not cue.rule.before or (cue.rule.after and between.lstrip()[:1] == ","):
             return False  # "MI ruled out, asthma" says it of what stands before
         if cue.words in ("prn", "p.r.n."):  # who takes albuterol has asthma; "prn pain" may come
@@ -246,12 +249,11 @@ class _Sentence(NamedTuple):
         return [part for part in around if end <= part.sign[0] or part.sign[1] <= start]
 
     def _there(self, start: int, end: int) -> frozenset[str]:
-        """Return what no cue says of a mention beside a plus; behind, it is one of several."""
-        there = (part for part in self._of(start, end) if part.means == PRESENT)
-        several = sum(part.is_behind for part in self.signed) > 1
-        return (
-            _CLAUSE_FLAGS if any(several or not part.is_behind for part in there) else frozenset()
-        )
+        """Return what no cue says beside a plus, one of several if it is behind, or a "?"."""
+        means = {part.means for part in self._of(start, end) if not part.is_behind}
+        if sum(part.is_behind for part in self.signed) > 1:
+            means.update(part.means for part in self._of(start, end))
+        return _CLAUSE_FLAGS if PRESENT in means else frozenset(["negated"] if means else ())
 
     def _signs(self, start: int, end: int) -> Iterator[str]:
         """Yield the flags that signs give a mention."""

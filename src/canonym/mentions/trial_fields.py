@@ -10,11 +10,7 @@ from canonym.rules import once_a_book
 from canonym.text.words import forms_of
 
 _KINDS = regex(rf"^\s*(?:{forms_of('kind of intervention')})\s*:\s*", re.IGNORECASE)
-_COMBINATION = regex(
-    r"\b(?:in\s+)?combin(?:ation|ations|ed|e|ing)\b"
-    r"(?:\s+(?:therapy|treatment|chemotherapy|regimen|product))?(?:\s+(?:of|with))?",
-    re.IGNORECASE,
-)
+_COMBINATION = regex(forms_of("combination"), re.IGNORECASE)
 _JOINTS = regex(
     r"(?<!\s)\s+(?:(?:plus|vs\.?|versus|followed\s+by|alternating\s+with)\s+(?!host\b)|\+\s*)"
     r"|(?<=[a-z]{3})\+\s*(?=\w{3})",  # but not the charge in "Na+ channel" and "CD4+ cells"
