@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from canonym.errors import InvalidInput, Mismatch, ReadError
 from canonym.io import journal as journal_module
 from canonym.io.journal import Journal
 from canonym.jobs.input import Entry
+from canonym.rules import shipped
 from canonym.types import Candidate, Document, Link, Mention
 from tests.cli import running
 
@@ -27,6 +29,7 @@ class Linker:
         self.error: BaseException = KeyboardInterrupt()
         self.fingerprint = "f1"
         self.encoder_names = ("default",)
+        self.pipeline = SimpleNamespace(book=shipped())
         self.linked: list[str] = []
 
     def link_stream(self, mentions: Iterable[Mention], **_: Any) -> Iterator[Link]:

@@ -1,4 +1,4 @@
-"""What the C library does with memory that is freed, in a process that runs for weeks."""
+"""The heap of the C library, for a process that runs for weeks."""
 
 from __future__ import annotations
 
