@@ -172,3 +172,13 @@ def test_a_name_with_the_same_words_is_likely_beside_one_with_fewer(tmp_path: Pa
         assert link.id == "P:1"
         assert link.confidence is not None
         assert link.confidence >= SAME_WORDS
+
+
+def test_a_short_form_that_is_near_a_name_of_its_rarest_reading_is_nil(tmp_path: Path) -> None:
+    concepts = [Concept("L:1", "Leukocyte adhesion deficiency"), Name("LAD-I", "L:1")]
+    linker = Linker.build(Terminology.build(concepts), folder=tmp_path / "index")
+    (link,) = linker.link(["LAD"])
+    assert link.nil
+    assert link.reason == "it usually stands for left anterior descending artery"
+    (cough,) = linker.link(["Robitussin DM"])
+    assert "diabetes" not in (cough.searched or "")

@@ -278,7 +278,9 @@ def _doubted(draft: Draft, readings: Sequence[str], batch: BatchHits) -> Draft:
     if speaks[0] and (not is_name or has_usual(draft.string)):
         return draft
     steps = _readings_steps(draft.string, readings[: speaks[0]], readings[speaks[0] :])
-    return draft._replace(steps=(*draft.steps, *steps))
+    nil = "" if is_name or speaks[0] else f"it usually stands for {readings[0]}"
+    steps = [*draft.steps, *steps]
+    return draft._replace(steps=tuple(steps), nil=bool(nil), reason=nil or draft.reason)
 
 
 def _knows_readings(batch: BatchHits) -> bool:

@@ -128,7 +128,8 @@ def usual_reading(text: str) -> str:
             (word, rule.means)
             for word in words
             for rule in _within().get(word, ())
-            if not rule.beside or any(begins(others, stem) for stem in rule.beside)
+            if (not rule.beside or any(begins(others, stem) for stem in rule.beside))
+            and not any(begins(others, stem) for stem in rule.unless.split())
         )
         tests = _readings().get(BESIDE_A_RESULT, {})
         beside = itertools.chain.from_iterable(_tested().findall(text))
