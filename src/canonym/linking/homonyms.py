@@ -267,20 +267,19 @@ def _doubted(draft: Draft, readings: Sequence[str], batch: BatchHits) -> Draft:
     """
     if not draft.hits or draft.nil or draft.hits[0].row < 0:
         return draft
-    hit = draft.hits[0]
-    is_name = hit.found_by in _SIEVES
-    name = batch.name(hit)
-    is_label = name.scope == "label" or name.source == EVERYDAY
-    if is_label if is_name else len(readings) < 2:
+    is_name = draft.hits[0].found_by in _SIEVES
+    name = batch.name(draft.hits[0])
+    if name.scope == "label" or name.source == EVERYDAY if is_name else len(readings) < 2:
         return draft
-    names = {word for form in strong_forms(batch.texts(hit)) for word in form.split()} - KINDS
+    forms = strong_forms(batch.texts(draft.hits[0]))
+    names = {word for form in forms for word in form.split()} - KINDS
     speaks = [not names.isdisjoint(form.split()) for form in strong_forms(readings)]
     if speaks[0] and (not is_name or has_usual(draft.string)):
         return draft
     steps = _readings_steps(draft.string, readings[: speaks[0]], readings[speaks[0] :])
     nil = "" if is_name or speaks[0] else f"it usually stands for {readings[0]}"
-    steps = [*draft.steps, *steps]
-    return draft._replace(steps=tuple(steps), nil=bool(nil), reason=nil or draft.reason)
+    draft = draft._replace(nil=bool(nil), reason=nil or draft.reason)
+    return draft._replace(steps=(*draft.steps, *steps))
 
 
 def _knows_readings(batch: BatchHits) -> bool:
