@@ -288,3 +288,12 @@ def test_the_rest_of_a_class_is_told_from_what_is_unspecified() -> None:
     assert not is_rest("anemia, unspecified")
     assert [is_unspecified(name) for name in ("Anemia, unspecified", "Gout NOS")] == [True] * 2
     assert not is_unspecified("Anosmia")
+
+
+@pytest.mark.parametrize(
+    "written", ["seizures from age 2", "seizures since 3 years of age", "seizures onset 6 mo"]
+)
+def test_an_age_of_onset_is_a_measure(written: str) -> None:
+    step = qualified(written)
+    assert step is not None
+    assert step.after == "seizures"
