@@ -170,3 +170,28 @@ def test_all_flags_are_found_in_the_sentences_of_the_benchmark() -> None:
     found = benchmark.measured(sentences)
     assert all(found[flag]["precision"][0] > 90 for flag in FLAGS)
     assert all(found[flag]["recall"][0] > 80 for flag in FLAGS)
+
+
+DENIED = """
+not experiencing chest pain, [dyspnea]
+He is not reporting fever, [chills]
+He has not noticed any swelling, [redness], or warmth
+was never diagnosed with diabetes, [hypertension]
+I do not believe there is a [pneumonia]
+She does not feel that she has [depression]
+no suggestion there was [bleeding]
+Patient denies he has had any [seizures]
+she denies having developed [fever]
+no problems with [constipation]
+Negative for fever, [chills] due to infection
+No masses, [tenderness] noted
+no rash or fever, [arthritis]
+"""
+
+
+@pytest.mark.parametrize("sentence", DENIED.strip().split("\n"))
+def test_what_is_denied_stays_denied_to_its_end(sentence: str) -> None:
+    before, _, rest = sentence.partition("[")
+    named, _, after = rest.partition("]")
+    mention = Mention(named, len(before), len(before) + len(named))
+    assert with_flags(before + named + after, [mention])[0].flags == ("negated",)

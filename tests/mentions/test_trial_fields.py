@@ -120,3 +120,9 @@ def test_on_real_interventions(data):
     assert all(name.strip() == name and name for name in cleaned)
     doses = sum(" mg" in field for field in fields)
     assert sum(" mg" in name for name in cleaned) < 0.2 * doses
+
+
+@pytest.mark.parametrize("name", ["Vitamin A", "hepatitis A", "Protein A", "in situ carcinoma"])
+def test_small_words_of_a_name_stay_at_its_edges(name: str) -> None:
+    assert clean_trial_field(name) == (name,)
+    assert clean_trial_field(f"Drug: {name} 500 mg") == (name,)

@@ -323,12 +323,14 @@ def _writer(layout: Layout, stream: Any, *, done: int) -> tuple[_Write, Callable
     separator = "; " if layout.opener is None else "\n"
     writer = _link_writer(layout, stream, done=done)
 
+    def explained(link: Link) -> str:
+        with using(layout.book or shipped()):
+            return separator.join(explain(link))
+
     def write(item: Item, links: Sequence[Link]) -> None:
         cells = item.cells if isinstance(item, Entry) else ()
         for link in links:
-            with using(layout.book or shipped()):
-                explanation = separator.join(explain(link)) if layout.explain else ""
-            writer.write(link, cells, explanation=explanation)
+            writer.write(link, cells, explanation=explained(link) if layout.explain else "")
 
     return write, writer.close
 

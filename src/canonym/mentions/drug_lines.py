@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Collection
 from typing import NamedTuple
 
 from canonym.regex import GAP, regex
@@ -121,10 +122,10 @@ _DIGITS = regex(r"\d[\d,]*(?:[.·]\d+)?|[.·]\d+")
 _IS_MEASURE = regex(_MEASURE, re.IGNORECASE)
 _HOLLOW = regex(r"[(\[]\s*(?:[,;:/+&.-]+\s*)?[)\]]")
 _EDGES = " \t\r\n,;:/-–+&.=|#"
-_DANGLING = frozenset("of at with and or in the as for to by per a versus vs".split())  # noqa: SIM905
+_DANGLING = frozenset("of at with and or in the as for to by per a".split())  # noqa: SIM905
 _LEADING = regex(r"^(?:(?:of|at|with|and|or|the|by|as|in)\s+)+", re.IGNORECASE)
 _LEAST = 4  # letters of each of two names with a slash between
-_ROUNDS = 4
+_ROUNDS = 6
 
 
 class DrugLine(NamedTuple):
@@ -332,14 +333,20 @@ def _bare(piece: str) -> str:
     return trimmed(_forms().sub(" ", _quantities().sub(" ", piece)))
 
 
-def trimmed(bare: str) -> str:
-    """Return a piece without what was left at its edges and in its brackets."""
+def trimmed(
+    bare: str,
+    hollow: re.Pattern[str] = _HOLLOW,
+    signs: str = _EDGES,
+    dangling: Collection[str] = _DANGLING,
+    leading: re.Pattern[str] = _LEADING,
+) -> str:
+    """Return a piece without signs and words that were left at its edges and in its brackets."""
     if bare.count("(") != bare.count(")"):
         bare = bare.replace("(", " ").replace(")", " ")
     for _ in range(_ROUNDS):  # removing one thing may leave another at the edge
-        bare = " ".join(_HOLLOW.sub(" ", bare).split()).strip(_EDGES)
+        bare = " ".join(hollow.sub(" ", bare).split()).strip(signs)
         words = bare.split(" ")
-        while len(words) > 1 and words[-1].lower() in _DANGLING:
+        while len(words) > 1 and words[-1].lower() in dangling:
             words.pop()
-        bare = _LEADING.sub("", " ".join(words))
+        bare = leading.sub("", " ".join(words))
     return re.sub(r"(?<![\s,;])[\s,;]+\)", ")", bare)

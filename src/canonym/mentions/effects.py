@@ -25,13 +25,7 @@ from canonym.mentions.specimens import specimen_of
 from canonym.mentions.status import read_status, unsaid_operation
 from canonym.rules import Rule, current, phrase_expression
 from canonym.text import STRONG, normalise
-from canonym.text.qualifiers import (
-    BROADER,
-    QUALIFIERS,
-    is_finding,
-    qualified,
-    without_lead_in,
-)
+from canonym.text.qualifiers import BROADER, QUALIFIERS, is_finding, qualified, without_lead_in
 from canonym.text.words import plural
 from canonym.types import OTHER_READINGS, USUAL_READING, Mention, Step
 
@@ -146,10 +140,9 @@ _EFFECTS: Mapping[str, Callable[[Rule, str], bool]] = {
 
 # Of which kinds the rules behind a step are, by its name.
 _BEHIND: Mapping[str, Sequence[str]] = {
-    "shorthand": ("shorthand", "part of the body"),
+    "shorthand": ("shorthand",),
     "finding": ("in blood", "measured", "in urine", "inflamed"),
     "status": ("cue",),
-    "genus": ("organism",),
     USUAL_READING: ("reading", "one of several"),
     OTHER_READINGS: ("one of several",),
     QUALIFIERS: ("lead-in", "tag"),

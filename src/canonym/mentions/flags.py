@@ -50,7 +50,7 @@ _NEXT_WORD = regex(r"\s+(\w+)")
 _NEW_CLAUSE = regex(r",\s*(?:and\s+)?(?:(?:the|her|his|a)\s+)?\Z", re.IGNORECASE)
 _VERB = regex(
     r"(?:\s+(?:at|from|in|of|on|to)(?:\s+[\w-]+){1,3})?"
-    rf"\s+(?:(?:{forms_of('verb of a clause')})\b|\d)",
+    rf"\s+(?:{forms_of('verb of a clause')})\b",
     re.IGNORECASE,
 )
 _SUBJECT = regex(r"[\s,]{0,3}(?:he|i|it|patient|pt|she|the patient|they|we)\b", re.IGNORECASE)
@@ -186,14 +186,10 @@ class _Sentence(NamedTuple):
         return consistent(said)
 
     def _is_beyond(self, between: str, end: int) -> bool:
-        """Tell whether a list of what is absent ends before: "no rash or itch, bruises"."""
-        listed, comma, rest = between.rpartition(",")
-        if not comma or _LISTED_ON.match(self.text, end):
-            return False
-        if not rest.strip() and _NOR.search(listed.rpartition(",")[2]):
-            return True
+        """Tell whether each of several has a *no* of its own: "no injury, no fever, rash now"."""
         several = sum(cue.words.partition(" ")[0] == "no" for cue in self.cues) > 1
-        return several and _NOR.search(between) is None
+        listed = _NOR.search(between) or _LISTED_ON.match(self.text, end)
+        return several and not listed and "," in between
 
     def _reaches_on(self, cue: Cue, start: int, end: int) -> bool:
         """Tell whether a cue reaches the mention behind it."""

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import chain
 from typing import NamedTuple
 
 from canonym.errors import InvalidInput
@@ -173,9 +174,7 @@ def _ways(phrase: _Phrase) -> list[str]:
     """Return a phrase with each of its choices made, in all ways."""
     ways = [""]
     for item in phrase:
-        ends = (
-            [item] if isinstance(item, str) else [way for phrase in item for way in _ways(phrase)]
-        )
+        ends = [item] if isinstance(item, str) else [*chain.from_iterable(map(_ways, item))]
         ways = [f"{way} {end}".strip() for way in ways for end in ends]
     return ways
 

@@ -21,7 +21,10 @@ _LIST = regex(rf"{GAP}(?:,|;|/|&|\band\b|\bwith\b)\s*", re.IGNORECASE)
 _DOSE = rf"{DOSE}|{AMOUNT}\s*(?:[mn]?l|dl|ppm|percent|cfu|pfu|actuat)\b"
 _TIMES = rf"{SCHEDULE}|\bbiweekly\b|\bfor\s+\d+\s*cycles?\b|\bon\s+days?\s+[\d,\s and–-]+"
 _ARMS = forms_of("arm of a trial")
+_HOLLOW = regex(r"\(\s*(?:[,;:/-]+\s*)?\)|\[\s*\]")
 _EDGES = " \t\r\n,;:/-–+&.="
+_DANGLING = frozenset("of at with and or in the as for to by versus vs".split())  # noqa: SIM905
+_LEADING = regex(r"^(?:(?:of|at|with|and|or|the|by|as)\s+)+", re.I)
 
 
 @once_a_book
@@ -64,5 +67,5 @@ def _strip(piece: str) -> str:
     # "Oral cancer" and "stage IV" name no route: one is taken for a route beside a dose or a form,
     # or at the end.
     bare = (_ROUTE if n_removed else _LAST_ROUTE).sub(" ", bare)
-    bare = trimmed(bare)
+    bare = trimmed(bare, _HOLLOW, _EDGES, _DANGLING, _LEADING)
     return bare if any(letter.isalpha() for letter in bare) else piece.strip(_EDGES)
