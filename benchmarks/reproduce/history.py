@@ -25,7 +25,7 @@ def training_facts(models: Mapping[str, str | Sequence[str]]) -> dict[str, dict[
         if len(facts) < len(folders) or not facts:
             continue  # given by hand, or word vectors, which say nothing
         entry: dict[str, Any] = {
-            key: round(mean(one[key] for one in facts), 1) for key in ("seconds", "steps", "names")
+            key: round(mean(one[key] for one in facts), 3) for key in ("seconds", "steps", "names")
         }
         first = facts[0]
         measured = first.get("measured", [])

@@ -278,7 +278,7 @@ def _workers(server: Server) -> set[int]:
 
 def _replaced(server: Server, pid: int) -> str:
     """Return what the log says of a worker that another took the place of."""
-    until = time.monotonic() + 60
+    until = time.monotonic() + 40
     while time.monotonic() < until:
         for line in map(json.loads, server.lines):
             if line["logger"] == "canonym.service.workers" and f"worker {pid} " in line["message"]:
@@ -288,12 +288,18 @@ def _replaced(server: Server, pid: int) -> str:
     raise AssertionError(f"no line of the log says that {pid} ended")
 
 
-def test_the_log_says_that_a_worker_ended(index: Path, started: list[Server]) -> None:
+@pytest.mark.parametrize("asked", [False, True])
+def test_the_log_says_that_a_worker_ended(
+    asked: bool, index: Path, started: list[Server]
+) -> None:
     server = Server("--index", str(index), "--workers", "2")
     started.append(server)
     server.get("/healthz")
     before = _workers(server)
     pid = before.pop()
+    if asked:
+        psutil.Process(pid).suspend()
+        time.sleep(2)  # its parent waits for its answer now, for a minute if need be
     psutil.Process(pid).kill()
     told = re.fullmatch(
         rf"the worker {pid} ended with -9; the worker (\d+) takes its place", _replaced(server, pid)

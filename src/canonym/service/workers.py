@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 
 from prometheus_client.multiprocess import mark_process_dead
 from uvicorn.supervisors import Multiprocess
@@ -15,13 +16,17 @@ class Workers(Multiprocess):
 
     def keep_subprocess_alive(self) -> None:
         """Start a worker for each that ended, or that is ended because it does not answer."""
-        before = [(worker, worker.process.exitcode) for worker in self.processes]
+        before, limit = list(self.processes), self.config.timeout_worker_healthcheck
+        for worker in before:
+            worker.child_conn.close()  # so that asking one that dies ends with it, not at the limit
+        begin = time.monotonic()
         super().keep_subprocess_alive()
-        for (worker, code), now in zip(before, self.processes, strict=True):
+        silent = time.monotonic() - begin >= limit
+        for worker, now in zip(before, self.processes, strict=True):
             if now is worker:
                 continue
             # Its batches are not open any more.
             mark_process_dead(worker.pid)  # type: ignore[no-untyped-call]
-            silence = f"was silent for {self.config.timeout_worker_healthcheck} s, and is killed"
-            how = silence if code is None else f"ended with {code}"
+            silence = f"was silent for {limit} s, and is killed"
+            how = silence if silent else f"ended with {worker.process.exitcode}"
             _log.error("the worker %d %s; the worker %d takes its place", worker.pid, how, now.pid)
