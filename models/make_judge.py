@@ -28,7 +28,7 @@ import numpy.typing as npt
 from canonym import Linker, Terminology
 from canonym.corpora import read_pubtator
 from canonym.corpora.cadec import read_folds, read_mention_table
-from canonym.linking.calibration import OTHER_LANGUAGES, misspelt, noise, unrelated_phrases
+from canonym.linking.calibration import misspelt, noise, phrases, unrelated_phrases
 from canonym.linking.fitting import annotated_documents, judged
 from canonym.linking.judge import ANY, COMES_ALONG, EVIDENCE, SHIPPED, Judge, evidence_of, fit_judge
 from canonym.mentions.contrasts import sibling_of
@@ -342,7 +342,7 @@ def observe_languages(data: Path) -> Iterator[tuple[str, str, Observations]]:
     for id_, (concept, names) in concepts.items():
         records += [Concept(id_, concept.label), *(Name(n.text, id_, scope=n.scope) for n in names)]
     linker = Linker.build(Terminology.build(records), encoders=list(BILINGUAL))
-    strange = [text.strip() for text in (*OTHER_LANGUAGES, *noise(40, seed=2))]
+    strange = [text.strip() for text in (*phrases("foreign"), *noise(40, seed=2))]
     for tag, file in LANGUAGES.items():
         # The multilingual encoder has not read the names of these concepts.
         translated = [

@@ -189,7 +189,7 @@ def _linked(pipeline: Pipeline, questions: _Questions) -> Iterator[Link]:
 # --- phrases that name nothing --------------------------------------------------------------------
 
 
-def _phrases(language: str) -> list[str]:
+def phrases(language: str) -> list[str]:
     """Return phrases that name nothing, of everyday English or of other languages."""
     return [rule.form for rule in shipped().of_kind(f"{language} phrase")]
 
@@ -223,16 +223,16 @@ def word_pairs(n: int, *, seed: int = 0) -> list[str]:
     (3, True)
     """
     rng = random.Random(seed)
-    text = " ".join(_phrases("everyday"))
+    text = " ".join(phrases("everyday"))
     words = sorted({word for word in text.split() if len(word) >= _LEAST})
     return [f"{rng.choice(words)} {rng.choice(words)}" for _ in range(n)]
 
 
 def unrelated_phrases(n_pairs: int, *, seed: int = 0) -> list[str]:
     """Return all phrases, as much noise as there are everyday ones, and pairs of words."""
-    everyday = _phrases("everyday")
+    everyday = phrases("everyday")
     nonsense = noise(len(everyday), seed=seed)
-    return [*everyday, *_phrases("foreign"), *nonsense, *word_pairs(n_pairs, seed=seed)]
+    return [*everyday, *phrases("foreign"), *nonsense, *word_pairs(n_pairs, seed=seed)]
 
 
 def _slip(rng: random.Random) -> str:
