@@ -289,9 +289,7 @@ def _replaced(server: Server, pid: int) -> str:
 
 
 @pytest.mark.parametrize("asked", [False, True])
-def test_the_log_says_that_a_worker_ended(
-    asked: bool, index: Path, started: list[Server]
-) -> None:
+def test_the_log_says_that_a_worker_ended(asked: bool, index: Path, started: list[Server]) -> None:
     server = Server("--index", str(index), "--workers", "2")
     started.append(server)
     server.get("/healthz")
