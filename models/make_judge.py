@@ -1,10 +1,15 @@
-"""Fit the judge that comes with canonym (`canonym.linking.judge`), from many domains.
+"""Fit the judges that come with canonym (`canonym.linking.judge`), from many domains.
 
 Eleven terminologies are asked what they answer themselves, once with all names and once with one
-name a concept: names that are taken out, as they stand or misspelt; concepts that are taken out;
-siblings that nothing is called; phrases that stand for nothing; names of another terminology. Then
-come the mentions of four corpora, with the same phrases and names beside them, and names of nine
-languages with an index of English ones. Each domain weighs the same, a corpus twice.
+name a concept: names that are taken out, as they stand, misspelt or written otherwise; concepts
+that are taken out; siblings that nothing is called; names of several concepts; phrases that stand
+for nothing; names of another terminology. Then come the mentions of four corpora, with the same
+phrases and names beside them, and names of nine languages with an index of English ones. All but
+the last are asked with several choices of encoders, of which the slow one has fewer names. Each
+domain weighs the same. Three jobs are asked to measure by.
+
+The judge of known encoders learns from the default encoder and the multilingual one, that of any
+encoders from all.
 
     python -m models.make_judge [--observed FOLDER] [-o FILE]
 """
@@ -12,11 +17,16 @@ languages with an index of English ones. Each domain weighs the same, a corpus t
 from __future__ import annotations
 
 import argparse
+import csv
+import functools
+import gzip
 import json
+import multiprocessing
 import os
 import random
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -28,16 +38,35 @@ import numpy.typing as npt
 from canonym import Linker, Terminology
 from canonym.corpora import read_pubtator
 from canonym.corpora.cadec import read_folds, read_mention_table
-from canonym.linking.calibration import misspelt, noise, phrases, unrelated_phrases
 from canonym.linking.fitting import annotated_documents, judged
-from canonym.linking.judge import ANY, COMES_ALONG, EVIDENCE, SHIPPED, Judge, evidence_of, fit_judge
-from canonym.mentions.contrasts import sibling_of
+from canonym.linking.hits import LOOKED_AT
+from canonym.linking.judge import (
+    ANY,
+    BY_RELATIONS,
+    BY_SIMILARITIES,
+    COMES_ALONG,
+    OF_ANY,
+    SHIPPED,
+    Judge,
+    evidence_of,
+    fit_judge,
+)
 from canonym.ranking.additive_model import AdditiveModel, Curve
 from canonym.terminology import read_records
 from canonym.terminology.readers.babelon import read_babelon
 from canonym.terminology.readers.icd10cm import read_icd10cm
 from canonym.text import normalise
+from canonym.text.qualifiers import BROADER
 from canonym.types import Concept, Document, Link, Mention, Name, Record
+from models.questions import (
+    misspelt,
+    noise,
+    noted,
+    phrases,
+    reworded,
+    sibling_of,
+    unrelated_phrases,
+)
 from models.sources import SOURCES
 from models.suite import MESH
 from models.translations import is_held_out
@@ -47,8 +76,9 @@ N = 700
 """Names of a terminology that are taken out; there are half as many of the other kinds."""
 
 WEIGHTS: Mapping[str, float] = {
-    **{"mention": 1.0, "taken out": 0.45, "as it stands": 0.1, "misspelt": 0.1},
+    **{"mention": 1.0, "taken out": 0.35, "as it stands": 0.25, "misspelt": 0.1},
     **{"absent": 0.1, "sibling": 0.05, "stranger": 0.12, "another domain": 0.08},
+    **{"homonym": 0.02, "reworded": 0.05, "noted": 0.05},
 }
 """The share of each kind of question in a domain; nothing is learned from others."""
 
@@ -58,18 +88,50 @@ CORPORA: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
     "BC5CDR disease": ("bc5cdr", "MEDIC", ("Disease",)),
     "BC5CDR chemical": ("bc5cdr", "chemicals", ("Chemical",)),
 }
+ILLS = ("phenotypes", "diseases", "MEDIC", "ICD-10-CM")
+"""Terminologies of what a patient has."""
+
 PATIENTS = "patients' words"
-BILINGUAL = ("default", "multilingual")
+JOBS = ("uk-biobank", "clinical-phenotypes", "adverse-effects")
 LANGUAGES: Mapping[str, str] = {
     **{tag: f"hp-{tag}.babelon.tsv.gz" for tag in ("de", "es", "fr", "it", "ja", "pt", "zh")},
     **{tag: f"hp-{tag}.synonyms.tsv.gz" for tag in ("cs", "tr")},
 }
 
 _MOST_CONCEPTS = 20_000
-_MOST_OTHERS, _MOST_STRANGERS = 300, 500
+_FEW_CONCEPTS = 4_000  # of a terminology whose names are read by a transformer
+_MOST_OTHERS, _MOST_STRANGERS, _MOST_HOMONYMS = 300, 500, 150
 _UNSEEN = 200  # unrelated strings of each kind, to measure by
+_LACKING = ("absent", "sibling")
 _SHORTEST = 7  # characters of a name that is misspelt
-_CORPUS_WEIGHT = 2.0
+
+
+KNOWN = ("default", "multilingual")
+"""The encoders that a judge knows."""
+
+
+class Choice(NamedTuple):
+    """Encoders that are searched together; with `few` names, and one of each concept."""
+
+    encoders: tuple[str, ...]
+    few: bool = False
+
+    @property
+    def name(self) -> str:
+        """The encoders, with a sign between them."""
+        return " + ".join(self.encoders)
+
+    @property
+    def forms(self) -> tuple[str, ...]:
+        """The forms in which terminologies are asked."""
+        return FORMS[1:] if self.few else FORMS
+
+
+CHOICES = (
+    Choice(KNOWN[:1]),
+    Choice(("default", "contextual"), few=True),
+    Choice(("default", "chargrams")),
+)
 
 
 class Question(NamedTuple):
@@ -159,9 +221,12 @@ def concepts_of(records: Iterable[Record], most: int | None = _MOST_CONCEPTS) ->
 
 
 def questions_of(
-    concepts: Concepts, form: str, others: Sequence[str], rng: random.Random
+    concepts: Concepts, form: str, others: Sequence[str], rng: random.Random, *, ill: bool = False
 ) -> tuple[list[Record], list[Question]]:
-    """Return the records of a terminology without what is taken out, and its questions."""
+    """Return the records of a terminology without what is taken out, and its questions.
+
+    What is `ill` is asked with how bad it is as well.
+    """
     ids = list(concepts)
     rng.shuffle(ids)
     owners: dict[str, set[str]] = {}
@@ -207,7 +272,33 @@ def questions_of(
     questions += _unknown(edited, known, "misspelt", half)
     siblings = ((sibling_of(text, rng) or text, "") for text, _ in reversed(there))
     questions += _unknown(siblings, known, "sibling", half // 2)
+    questions += homonyms(there)
+    questions += written_otherwise(there, known, random.Random(form), ill=ill)
     return records, questions + nothing(others, known, rng)
+
+
+def written_otherwise(
+    names: Iterable[tuple[str, str]], known: set[str], rng: random.Random, *, ill: bool
+) -> list[Question]:
+    """Return names in other words of the same meaning, and with a detail where they are `ill`."""
+    pairs = list(names)
+    changed = ((reworded(text, rng) or text, id_) for text, id_ in pairs)
+    questions = _unknown(changed, known, "reworded", N // 2)
+    if ill:
+        detailed = ((noted(text, rng), id_) for text, id_ in reversed(pairs))
+        questions += _unknown(detailed, known, "noted", N // 2)
+    return questions
+
+
+def homonyms(names: Iterable[tuple[str, str]]) -> list[Question]:
+    """Return names of several concepts, of which one is meant, for `_MOST_HOMONYMS` names."""
+    owners: dict[str, list[str]] = {}
+    for text, id_ in names:
+        of_name = owners.setdefault(normalise(text), [])
+        if id_ not in of_name:
+            of_name.append(id_)
+    shared = [(text, ids) for text, ids in owners.items() if len(ids) > 1][:_MOST_HOMONYMS]
+    return [Question(text, id_, "homonym") for text, ids in shared for id_ in ids]
 
 
 def nothing(others: Sequence[str], known: set[str], rng: random.Random) -> list[Question]:
@@ -229,10 +320,10 @@ def _unknown(
 
 
 def ask(linker: Linker, questions: Sequence[Question]) -> Observations:
-    """Link questions, and compare the links with the answers."""
-    links = linker.link([question.text for question in questions], k=2, context=False)
+    """Link questions, and compare the links with the answers; a question has one id or several."""
+    links = linker.link([question.text for question in questions], k=LOOKED_AT, context=False)
     judgements = (
-        (part, part.candidates[0].id == question.id and not link.parts, question.kind)
+        (part, part.candidates[0].id in question.id.split("|") and not link.parts, question.kind)
         for question, link in zip(questions, links, strict=True)
         for part in link.parts or (link,)
         if part.candidates
@@ -241,8 +332,17 @@ def ask(linker: Linker, questions: Sequence[Question]) -> Observations:
 
 
 def observed(linker: Linker, judgements: Iterable[tuple[Link, bool, str]]) -> Observations:
-    """Return what links show, but for those of ids."""
-    by_name = [judgement for judgement in judgements if judgement[0].candidates[0].sieve != "id"]
+    """Return what links show, but for those of ids.
+
+    What lacks its concept in a terminology may still be a case of a broader one that is there: such
+    a link is neither right nor wrong.
+    """
+    by_name = [
+        (link, right, kind)
+        for link, right, kind in judgements
+        if link.candidates[0].sieve != "id"
+        and not (kind in _LACKING and any(step.name == BROADER for step in link.steps))
+    ]
     vocabulary = linker.pipeline.vocabulary
     return Observations(
         np.array([evidence_of(link, vocabulary) for link, _, _ in by_name]),
@@ -254,40 +354,67 @@ def observed(linker: Linker, judgements: Iterable[tuple[Link, bool, str]]) -> Ob
 # --- all domains ----------------------------------------------------------------------------------
 
 
-def observe(data: Path) -> Iterator[tuple[str, str, Observations]]:
+def observe(data: Path, choice: Choice) -> Iterator[tuple[str, str, Observations]]:
     """Yield each domain and form with what was observed; ``"dev"`` is a form that none learns."""
     readers = terminologies(data)
+
+    def built(records: Iterable[Record]) -> Linker:
+        return Linker.build(Terminology.build(records), encoders=list(choice.encoders))
+
+    def others(of: str) -> list[str]:
+        return [concept.label for concept, _ in concepts_of(readers[_OTHER[of]]()).values()]
+
     for name, read in readers.items():
-        concepts = concepts_of(read())
-        others = [concept.label for concept, _ in concepts_of(readers[_OTHER[name]]()).values()]
-        for form in FORMS:
+        concepts = concepts_of(read(), _FEW_CONCEPTS if choice.few else _MOST_CONCEPTS)
+        for form in choice.forms:
             records, questions = questions_of(
-                concepts, form, others, random.Random(f"{name} {form}")
+                concepts, form, others(name), random.Random(f"{name} {form}"), ill=name in ILLS
             )
-            yield name, form, ask(Linker.build(Terminology.build(records)), questions)
-    yield from observe_corpora(data)
-    yield from observe_patients(data)
-    yield from observe_languages(data)
-
-
-def observe_corpora(data: Path) -> Iterator[tuple[str, str, Observations]]:
-    """Yield the mentions of corpora, and what names nothing in their terminologies."""
-    readers = terminologies(data)
-    for of in ("MEDIC", "chemicals"):
-        others = [concept.label for concept, _ in concepts_of(readers[_OTHER[of]]()).values()]
+            yield name, form, ask(built(records), questions)
+    for of in () if choice.few else ("MEDIC", "chemicals"):
         for form in FORMS:
             records = list(readers[of]())
             if form == FORMS[1]:
                 records = [record for record in records if not isinstance(record, Name)]
-            linker = Linker.build(Terminology.build(records))
-            known = {normalise(name.text) for name in linker.terminology.iter_names()}
-            strange = ask(linker, nothing(others, known, random.Random(form)))
+            linker = built(records)
+            strange = ask(linker, nothing(others(of), known_to(linker), random.Random(form)))
             for corpus, (folder, target, types) in CORPORA.items():
                 for part in ("train", "dev") if target == of else ():
                     documents = read_pubtator(data / folder / f"{part}.pubtator")
                     seen = observed(linker, mentions(linker, documents, types))
                     seen = together(seen, strange)
                     yield corpus, form if part == "train" else f"dev, {form}", seen
+    yield from observe_patients(data, built, others("MEDIC"))
+    for job in JOBS:
+        linker = built(job_records(data, job, few=choice.few))
+        with (data / "jobs" / job / "mentions.tsv").open(encoding="utf-8", newline="") as lines:
+            rows = csv.DictReader(lines, delimiter="\t")
+            questions = [Question(row["mention"], row["ids"], "mention") for row in rows]
+        questions += nothing(others("anatomy"), known_to(linker), random.Random(job))
+        # None learns from them: they have ids where a name is not the concept that was wanted.
+        yield job, f"dev, {FORMS[0]}", ask(linker, questions)
+
+
+def known_to(linker: Linker) -> set[str]:
+    """Return the names of a linker in normal form."""
+    return {normalise(name.text) for name in linker.terminology.iter_names()}
+
+
+def job_records(data: Path, job: str, *, few: bool) -> list[Record]:
+    """Return the terminology of a job; of `few` concepts those that are asked, and some others."""
+    folder, records = data / "jobs" / job, dict[str, list[Record]]()
+    with gzip.open(folder / "terms.tsv.gz", "rt", encoding="utf-8", newline="") as lines:
+        for row in csv.DictReader(lines, delimiter="\t"):
+            of_concept = records.setdefault(row["id"], [])
+            name = Name(row["name"], row["id"], scope=row["scope"] or "exact")
+            of_concept.append(name if of_concept else Concept(row["id"], row["name"]))
+    with (folder / "mentions.tsv").open(encoding="utf-8", newline="") as lines:
+        asked = {
+            id_ for row in csv.DictReader(lines, delimiter="\t") for id_ in row["ids"].split("|")
+        }
+    by_chance = sorted(records, key=lambda id_: zlib.crc32(id_.encode()))
+    kept = {*by_chance[:_FEW_CONCEPTS], *asked} if few else {*records}
+    return [record for id_, of_concept in records.items() if id_ in kept for record in of_concept]
 
 
 def together(*parts: Observations) -> Observations:
@@ -301,7 +428,7 @@ def mentions(
     """Yield the links of annotated mentions, and whether each is right."""
     pipeline = replace(linker.pipeline, judge=None)
     documents, find = annotated_documents(pipeline.terminology, corpus, types)
-    for document, links in pipeline.link_documents(documents, {"k": 2}):
+    for document, links in pipeline.link_documents(documents, {"k": LOOKED_AT}):
         for mention, link in zip(document.mentions, links, strict=True):
             gold = [find(id_) or "" for id_ in mention.ids]
             yield from (
@@ -309,7 +436,9 @@ def mentions(
             )
 
 
-def observe_patients(data: Path) -> Iterator[tuple[str, str, Observations]]:
+def observe_patients(
+    data: Path, built: Callable[[Iterable[Record]], Linker], others: Sequence[str]
+) -> Iterator[tuple[str, str, Observations]]:
     """Yield what patients say of their complaints: half to learn from, half as a dev part."""
     folds = list(read_folds(data / "cadec"))
     records: dict[str, list[Record]] = {}
@@ -319,11 +448,7 @@ def observe_patients(data: Path) -> Iterator[tuple[str, str, Observations]]:
         for id_ in mention.ids[:1]:
             of_concept = records.setdefault(id_, [])
             of_concept.append(Name(mention.text, id_) if of_concept else Concept(id_, mention.text))
-    linker = Linker.build(Terminology.build(chain.from_iterable(records.values())))
-    known = {normalise(name.text) for name in linker.terminology.iter_names()}
-    others = [
-        concept.label for concept, _ in concepts_of(terminologies(data)["organisms"]()).values()
-    ]
+    linker = built(chain.from_iterable(records.values()))
     asked = {mention.text: mention.ids[0] for fold in folds for mention in fold.test if mention.ids}
     for form, place in ((FORMS[0], 0), ("dev", 1)):
         questions = [
@@ -331,7 +456,7 @@ def observe_patients(data: Path) -> Iterator[tuple[str, str, Observations]]:
             for text, id_ in sorted(asked.items())
             if zlib.crc32(text.encode()) % 2 == place
         ]
-        questions += nothing(others, known, random.Random(form))
+        questions += nothing(others, known_to(linker), random.Random(form))
         yield PATIENTS, form, ask(linker, questions)
 
 
@@ -341,7 +466,7 @@ def observe_languages(data: Path) -> Iterator[tuple[str, str, Observations]]:
     records: list[Record] = []
     for id_, (concept, names) in concepts.items():
         records += [Concept(id_, concept.label), *(Name(n.text, id_, scope=n.scope) for n in names)]
-    linker = Linker.build(Terminology.build(records), encoders=list(BILINGUAL))
+    linker = Linker.build(Terminology.build(records), encoders=list(KNOWN))
     strange = [text.strip() for text in (*phrases("foreign"), *noise(40, seed=2))]
     for tag, file in LANGUAGES.items():
         # The multilingual encoder has not read the names of these concepts.
@@ -361,13 +486,21 @@ def observe_languages(data: Path) -> Iterator[tuple[str, str, Observations]]:
 # --- the judge ------------------------------------------------------------------------------------
 
 
-def fit(observations: Mapping[tuple[str, str], Observations]) -> Judge:
-    """Fit a judge to domains in their forms; those of ``dev`` are left out."""
-    learned = {key: seen for key, seen in observations.items() if not key[1].startswith("dev")}
+def fit(
+    observations: Mapping[tuple[str, str], Observations], names: Sequence[str] = BY_SIMILARITIES
+) -> Judge:
+    """Fit a judge of some evidence to domains in their forms; those of ``dev`` are left out.
+
+    One that looks at similarities learns from the encoders that it will know.
+    """
+    by_any = "similarity" not in names
+    learned = {
+        (domain, form): seen
+        for (domain, form), seen in observations.items()
+        if not form.startswith("dev") and (by_any or is_known(form))
+    }
     weights = [
-        seen.weights
-        * (_CORPUS_WEIGHT if domain in (*CORPORA, PATIENTS) else 1)
-        / sum(other == domain for other, _ in learned)
+        seen.weights / sum(other == domain for other, _ in learned)
         for (domain, _), seen in learned.items()
     ]
     every = np.concatenate(weights)
@@ -376,8 +509,14 @@ def fit(observations: Mapping[tuple[str, str], Observations]) -> Judge:
         np.concatenate([seen.evidence for seen in learned.values()])[taught],
         np.concatenate([seen.right for seen in learned.values()])[taught],
         source=COMES_ALONG,
+        names=names,
         weights=every[taught] / every[taught].mean(),
     )
+
+
+def is_known(form: str) -> bool:
+    """Tell whether the similarities of the encoders of a form are known."""
+    return form.rpartition(", ")[2] in (KNOWN[0], " + ".join(KNOWN))
 
 
 def observations_in(folder: Path | None, data: Path) -> dict[tuple[str, str], Observations]:
@@ -389,10 +528,9 @@ def observations_in(folder: Path | None, data: Path) -> dict[tuple[str, str], Ob
             (domain, form): Observations(*(of[name] for name in Observations._fields))
             for (domain, form), of in zip(keys, arrays, strict=True)
         }
-    observations = {}
-    for domain, form, seen in observe(data):
-        print(f"{domain}, {form}: {len(seen.right):,} links, {seen.right.mean():.3f} right")
-        observations[domain, form] = seen
+    with ProcessPoolExecutor(mp_context=multiprocessing.get_context("spawn")) as pool:
+        of_choices = pool.map(functools.partial(_observed_with, data), (*CHOICES, None))
+        observations = {key: seen for of_choice in of_choices for key, seen in of_choice.items()}
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True)
         for n, seen in enumerate(observations.values()):
@@ -402,19 +540,37 @@ def observations_in(folder: Path | None, data: Path) -> dict[tuple[str, str], Ob
     return observations
 
 
+def _observed_with(data: Path, choice: Choice | None) -> dict[tuple[str, str], Observations]:
+    """Return what is observed with a choice of encoders, or across languages."""
+    observations = {}
+    all_seen = observe_languages(data) if choice is None else observe(data, choice)
+    encoders = " + ".join(KNOWN) if choice is None else choice.name
+    for domain, form, seen in all_seen:
+        name = f"{form}, {encoders}"
+        print(
+            f"{domain}, {name}: {len(seen.right):,} links, {seen.right.mean():.3f} right",
+            flush=True,
+        )
+        observations[domain, name] = seen
+    return observations
+
+
 def main() -> None:
     """Observe, fit and write."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
     parser.add_argument("--data", type=Path, default=os.environ.get("CANONYM_DATA"))
     parser.add_argument("--observed", type=Path, help="keep observations in this folder")
-    parser.add_argument("-o", "--output", type=Path, default=SHIPPED)
+    parser.add_argument("-o", "--output", type=Path, default=SHIPPED.parent, help="a folder")
     options = parser.parse_args()
-    if not SHIPPED.is_file():  # indexes open with one, whatever it says
-        level = [Curve(name, (0.0,), (0.0,), 0.0) for name in (*EVIDENCE, ANY)]
-        Judge(AdditiveModel(level), 0, 0, COMES_ALONG).save(SHIPPED)
-    judge = fit(observations_in(options.observed, options.data))
-    judge.save(options.output)
-    print(f"{options.output}: {judge.n:,} links, {judge.n_right:,} of them right")
+    for path in (SHIPPED, OF_ANY):
+        if not path.is_file():  # indexes open with one, whatever it says
+            level = [Curve(name, (0.0,), (0.0,), 0.0) for name in (*BY_SIMILARITIES, ANY)]
+            Judge(AdditiveModel(level), 0, 0, COMES_ALONG).save(path)
+    observations = observations_in(options.observed, options.data)
+    for path, names in ((SHIPPED, BY_SIMILARITIES), (OF_ANY, BY_RELATIONS)):
+        judge = fit(observations, names)
+        judge.save(options.output / path.name)
+        print(f"{path.name}: {judge.n:,} links, {judge.n_right:,} of them right")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Strings that name nothing in any terminology, and of which no judge has seen a word.
 
-None of their words is in `canonym.linking.calibration.EVERYDAY`.
+None of their words is among the everyday phrases of the rule book.
 """
 
 from __future__ import annotations

@@ -379,16 +379,15 @@ class Linker:
     ) -> dict[str, float]:
         """Adapt the judge, which says how likely links are right, and keep it with the index.
 
-        An index of the default encoder needs none of this: the judge that comes with canonym knows
-        its links. Mentions like those to be linked make it better. If they do not, the judge that
-        the index has stays.
+        No index needs this: the judge that comes with canonym knows the links of any encoder.
+        Mentions like those to be linked make it better. If they do not, the judge that the index
+        has stays.
 
         Parameters
         ----------
         corpus : iterable of Document or Mention, optional
-            Annotated, and not those the index was built with: they are too easy. Without one, an
-            index of other encoders asks itself (`canonym.linking.calibration`), and one of the
-            default encoder goes back to the judge that comes along.
+            Annotated, and not those the index was built with: they are too easy. Without one, the
+            index goes back to the judge that comes with canonym, and nothing is reported.
         types : sequence of str
             Only mentions of these types.
 

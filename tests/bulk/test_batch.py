@@ -59,7 +59,7 @@ def result(link: Link) -> dict[str, Any]:
         "sieve": best.sieve if best else None,
         "types": list(best.types) if best else [],
         "margin": rounded(link.margin) if best else None,
-        "confidence": None,
+        "confidence": rounded(link.confidence) if best else None,
         "nil": link.nil,
         "reason": link.reason,
         "searched": link.searched,

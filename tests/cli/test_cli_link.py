@@ -81,9 +81,7 @@ def linker(monkeypatch: pytest.MonkeyPatch) -> Linker:
         *,
         everyday: bool,
         device: str | None,
-        min_confidence: float | None,
     ) -> Linker:
-        del min_confidence  # nothing to learn it from
         assert everyday
         assert device is None
         opened.append(index)

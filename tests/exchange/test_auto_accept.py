@@ -75,9 +75,6 @@ def test_a_confidence_decides_where_there_is_one() -> None:
         assert not can_auto_accept(guessed)
     assert can_auto_accept(replace(LINK, confidence=0.5), 0.5)
     assert not can_auto_accept(replace(LINK, confidence=0.99), 0.995)
-    # What an index taught itself makes nothing certain, and nothing uncertain.
-    assert can_auto_accept(replace(LINK, confidence=0.1), annotated=False)
-    assert not can_auto_accept(replace(by_search, confidence=0.99), annotated=False)
 
 
 def test_a_narrower_concept_is_a_rival_only_with_the_name_itself() -> None:

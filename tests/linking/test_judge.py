@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,17 +23,16 @@ from canonym import (
     Mention,
     Mismatch,
     Name,
-    NotTrained,
     ReadError,
     Terminology,
 )
 from canonym.cli import main
 from canonym.evaluation.certainty import ece
 from canonym.linking import fitting
-from canonym.linking.calibration import Observed
-from canonym.linking.fitting import cross_fitted, judged, observe
+from canonym.linking.fitting import Observed, cross_fitted, judged, observe
 from canonym.linking.judge import (
     ANY,
+    BY_SIMILARITIES,
     EVIDENCE,
     JUDGE,
     MENTIONS,
@@ -41,11 +41,11 @@ from canonym.linking.judge import (
     Vocabulary,
     evidence_of,
     fit_judge,
-    knows,
     shipped_judge,
     signs_of,
 )
 from canonym.mentions.doubts import CONTRADICTED
+from canonym.mentions.prepare import Preparation
 from canonym.ranking.additive_model import AdditiveModel, Curve
 from canonym.types import Against, Contradiction, Step
 
@@ -157,13 +157,36 @@ def test_across_languages_words_and_letters_tell_nothing() -> None:
     first = Candidate("X:1", "hip", 0.6, "hip", parts={"default": 0.0, "multilingual": 0.6})
     other = Candidate("X:2", "leg", 0.5, "leg", parts={"default": 0.0, "multilingual": 0.5})
     shown = evidence(Link(Mention("hüfte"), (first, other), searched="hüfte"))
-    assert shown["similarity across languages"] == 0.6
-    assert shown["lead across languages"] == pytest.approx(0.1)
+    assert (shown["rise"], shown["relative lead"]) == pytest.approx((0.6, 0.1))
+    across = shown["similarity across languages"], shown["lead across languages"]
+    assert across == pytest.approx((0.6, 0.1))
     for name in ("similarity", "lead", "letters", "known letters", "words missing"):
         assert math.isnan(shown[name])
     both = Candidate("X:1", "hip", 0.6, "hip", parts={"default": 0.4, "multilingual": 0.6})
     shown = evidence(Link(Mention("hip joint"), (both,), searched="hip joint"))
-    assert (shown["similarity"], math.isnan(shown["lead across languages"])) == (0.6, True)
+    assert (shown["similarity"], shown["letters"] > 0) == (0.6, True)
+    assert math.isnan(shown["similarity across languages"])
+
+
+def test_similarities_are_seen_beside_those_of_the_others() -> None:
+    def shown(*scores: float, background: float = 0.0) -> tuple[float, float]:
+        candidates = tuple(candidate(f"{n} of all", score) for n, score in enumerate(scores))
+        vocabulary = VOCABULARY._replace(background=background)
+        of_link = evidence(Link(Mention("x"), candidates), vocabulary)
+        return of_link["rise"], of_link["relative lead"]
+
+    eight = (0.9, 0.8, 0.7, 0.65, 0.65, 0.63, 0.61, 0.6)
+    assert shown(*eight) == shown(*eight, 0.1) == pytest.approx((1 - 0.1 / 0.4**0.5, 0.25))
+    # The same places on the scale of an encoder to which all strings are more alike.
+    on_scale = [1 - (1 - score) / 4 for score in eight]
+    assert shown(*on_scale, background=0.75) == pytest.approx(shown(*eight))
+    assert shown(*[0.75] * 8, background=0.75) == (0, 0)
+    # One of many near names may be another, but is not as far as what has nothing in common.
+    assert 0 < shown(*[0.95] * 8, background=0.5)[0] < 0.9
+    # In a short list the eighth may be anything.
+    assert shown(*eight[:3]) == pytest.approx((0.9, 0.1))
+    assert shown(*eight[:3], background=0.5) == pytest.approx((0.8, 0.2))
+    assert shown(*eight, background=0.9) == pytest.approx((0, 1))
 
 
 # --- judges ---------------------------------------------------------------------------------------
@@ -182,7 +205,7 @@ def test_a_fitted_probability_is_the_true_one() -> None:
     x, right, _ = drawn(0)
     other, true, p = drawn(1)
     judge = fit_judge(x, right, source=MENTIONS)
-    assert (judge.n, judge.n_right, judge.annotated) == (4000, int(right.sum()), True)
+    assert (judge.n, judge.n_right) == (4000, int(right.sum()))
     probability = judge.predict(other)
     assert np.abs(probability - p).mean() < 0.03
     assert ece(probability, true) < 0.03
@@ -257,7 +280,7 @@ def test_what_cannot_be_fitted_is_refused() -> None:
 
 def by_similarity() -> Judge:
     """A judge whose probability rises with the similarity: 0.5 at 0.5."""
-    curves = [Curve(name, (0.0,), (0.0,), 0.0) for name in (*EVIDENCE, ANY)]
+    curves = [Curve(name, (0.0,), (0.0,), 0.0) for name in (*BY_SIMILARITIES, ANY)]
     curves[0] = Curve("similarity", (0.0, 1.0), (-5.0, 5.0), 0.0)
     return Judge(AdditiveModel(curves), 10**6, 5, MENTIONS)
 
@@ -298,7 +321,7 @@ def test_a_batch_is_graded_as_each_link_by_itself() -> None:
     rng = np.random.default_rng(0)
     links = [link_of(*rng.random(n).tolist()) for n in (2, 1, 0, 5)]
     links += [Link(Mention("x"), parts=tuple(links)), *links[:2]]
-    for judge in (by_similarity(), shipped_judge()):
+    for judge in (by_similarity(), shipped_judge(["default"]), shipped_judge(["another"])):
         alone = [judge.grade([link], 0.5, 1, VOCABULARY)[0] for link in links]
         assert judge.grade(links, 0.5, 1, VOCABULARY) == alone
 
@@ -361,9 +384,6 @@ def linker(tmp_path: Path) -> Linker:
 
 def test_a_linker_learns_its_confidence(linker: Linker) -> None:
     before = linker.fingerprint
-    assert linker.link(["breast cancer"])[0].confidence is None
-    with pytest.raises(NotTrained, match=r"train confidence --index FOLDER"):
-        linker.link(["breast cancer"], min_confidence=0.9)
     report = linker.fit_confidence(corpus(), types=["D"])
     assert report["links"] == 32
     assert report["right"] == 0.5
@@ -406,10 +426,10 @@ def test_each_fold_is_predicted_from_the_others() -> None:
     x, right, _ = drawn(0, 300)
     document = np.repeat(np.arange(30), 10)
     seen = Observed(x, right, document)
-    sure = cross_fitted(seen, MENTIONS, shipped_judge())
+    sure = cross_fitted(seen, shipped_judge(["another"]))
     changed = right.copy()
     changed[document == 7] = ~changed[document == 7]
-    other = cross_fitted(Observed(x, changed, document), MENTIONS, shipped_judge())
+    other = cross_fitted(Observed(x, changed, document), shipped_judge(["another"]))
     # The annotations of a document have no influence on the predictions for its own links.
     assert sure[document == 7].tolist() == other[document == 7].tolist()
     assert (sure != other).any()
@@ -450,7 +470,7 @@ def organs(tmp_path_factory: pytest.TempPathFactory) -> Linker:
 
 
 def test_an_index_of_the_default_encoder_has_a_judge_at_once(organs: Linker) -> None:
-    assert organs.judge is shipped_judge()
+    assert organs.judge is shipped_judge(["default"])
     assert organs.info()["confidence"] == "learned from many terminologies"
     assert not (organs.folder / JUDGE).exists()
     known, unknown = organs.link(["breast cancers", "asdfghjkl"])
@@ -461,21 +481,31 @@ def test_an_index_of_the_default_encoder_has_a_judge_at_once(organs: Linker) -> 
     assert unknown.nil
 
 
-@pytest.mark.parametrize(
-    ("encoders", "known"),
-    [
-        (("default",), True),
-        (("multilingual",), True),
-        (("default", "multilingual"), True),
-        (("chargrams",), False),
-        (("default", "chargrams"), False),
-        ((), False),
-    ],
-)
-def test_the_judge_knows_the_similarities_of_some_encoders(
-    encoders: tuple[str, ...], known: bool
-) -> None:
-    assert knows(encoders) == known
+@pytest.mark.parametrize("encoders", [["chargrams"], ["default", "chargrams"], ["multilingual"]])
+def test_it_has_one_with_other_encoders_too(encoders: list[str], organs: Linker) -> None:
+    linker = Linker.build(organs.terminology, encoders=encoders)
+    assert linker.judge is shipped_judge(encoders)
+    is_known = encoders == ["multilingual"]
+    assert (linker.judge is shipped_judge(["default"])) is is_known
+    assert linker.judge.n_candidates == (2 if is_known else 8)
+    assert not (linker.folder / JUDGE).exists()
+    known, unknown = linker.link(["breast cancers", "asdfghjkl"])
+    assert (known.id, unknown.nil) == ("X:0", True)
+    assert known.confidence is not None
+    assert known.confidence > 0.5
+
+
+def test_words_that_the_terminology_lacks_count_against_a_link(organs: Linker) -> None:
+    known, unknown = organs.link(["breast cancers", "breast quasar"], k=1)
+    assert known.candidates
+    assert unknown.candidates
+    assert known.confidence is not None
+    assert unknown.confidence is not None
+    assert known.confidence > unknown.confidence
+    share = organs.pipeline.preparation.vocabulary_coverage
+    assert (share("breast cancers"), share("qwzx bvtr"), share("12")) == (1.0, 0.0, 1.0)
+    assert share("breast quasar") == pytest.approx(0.5)
+    assert Preparation().vocabulary_coverage("quasar") == 1.0  # nothing is known of its words
 
 
 def test_nonsense_is_nil_unless_everything_is_asked_for(organs: Linker) -> None:
@@ -497,9 +527,9 @@ def test_mentions_that_predict_better_are_kept(organs: Linker) -> None:
     assert organs.judge.source == MENTIONS
     assert organs.fingerprint != before
     organs.fit_confidence()
-    assert organs.judge is shipped_judge()
+    assert organs.judge is shipped_judge(["default"])
     assert organs.fingerprint == before
-    assert Linker.load(organs.folder).judge is shipped_judge()
+    assert Linker.load(organs.folder).judge is shipped_judge(["default"])
 
 
 def test_mentions_that_predict_no_better_leave_what_was_learned(
@@ -508,9 +538,7 @@ def test_mentions_that_predict_no_better_leave_what_was_learned(
     organs.fit_confidence([*corpus(), *corpus()], types=["D"])
     learned = organs.judge
     assert learned is not None
-    monkeypatch.setattr(
-        fitting, "cross_fitted", lambda seen, _, start: start.predict(seen.evidence)
-    )
+    monkeypatch.setattr(fitting, "cross_fitted", lambda seen, start: start.predict(seen.evidence))
     mentions = "".join(
         f"{n}|t|breast tumours\n{n}\t0\t14\tbreast tumours\tD\tX:0\n\n" for n in range(30)
     )
@@ -531,17 +559,33 @@ def test_mentions_that_predict_no_better_leave_what_was_learned(
     organs.fit_confidence()
 
 
-def test_a_terminology_with_too_few_names_to_ask_is_told(organs: Linker) -> None:
-    told = CliRunner().invoke(main, ["train", "confidence", "--index", str(organs.folder)])
+def test_without_a_corpus_the_index_goes_back_to_what_comes_along(organs: Linker) -> None:
+    organs.fit_confidence([*corpus(), *corpus()], types=["D"])
+    command = ["train", "confidence", "--index", str(organs.folder)]
+    told = CliRunner().invoke(main, command)
     assert told.exit_code == 0, told.output
-    assert "too few names to ask" in told.output
-    assert "nan" not in told.output
+    assert re.search(r"^judge +learned from many terminologies$", told.stdout, re.MULTILINE)
+    assert not (organs.folder / JUDGE).exists()
+    assert organs.fit_confidence() == {}
+    told = CliRunner().invoke(main, [*command, "--mention-type", "A"])
+    assert told.exit_code == 2
+    assert "expected with a corpus only" in told.output
+
+
+def test_what_an_index_taught_itself_is_not_read(organs: Linker) -> None:
+    organs.fit_confidence([*corpus(), *corpus()], types=["D"])
+    content = json.loads((organs.folder / JUDGE).read_text(encoding="ascii"))
+    del content["sha256"]
+    earlier = {**content, "format": 1, "source": "its own names"}
+    (organs.folder / JUDGE).write_text(json.dumps(earlier), encoding="ascii")
+    assert Linker.load(organs.folder).judge is shipped_judge(["default"])
+    organs.fit_confidence()
 
 
 def test_what_earlier_versions_learned_is_not_read(organs: Linker) -> None:
     (organs.folder / "confidence.json").write_text("{", encoding="ascii")
     try:
-        assert Linker.load(organs.folder).judge is shipped_judge()
+        assert Linker.load(organs.folder).judge is shipped_judge(["default"])
     finally:
         (organs.folder / "confidence.json").unlink()
 

@@ -144,7 +144,6 @@ def test_a_confidence_is_bounded_by_a_contradiction() -> None:
     records = [Concept(f"T:{n}", f"stage {n} ulcer of the heel") for n in range(1, 400)]
     records += [Name(f"heel ulcer, stage {n}", f"T:{n}") for n in range(1, 400)]  # type: ignore[list-item]
     linker = Linker.build(Terminology.build(records))
-    linker.fit_confidence()
     right, wrong = linker.link(["stage 7 ulcer of the heel", "stage 888 ulcer of the heel"])
     assert right.confidence is not None
     assert wrong.confidence is not None

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import random
-
 import pytest
 
-from canonym.mentions.contrasts import NOTHING, against, differs_in_meaning, sibling_of
+from canonym.mentions.contrasts import NOTHING, against, differs_in_meaning
 from canonym.mentions.marks import marks
 
 CONTRADICTIONS = """
@@ -280,15 +278,6 @@ def test_marks_are_what_normal_forms_lose() -> None:
     assert marks("BMI ≥ 30") == marks("BMI >= 30")
     assert differs_in_meaning("Gram + rods", "Gram - rods")
     assert not differs_in_meaning("Crohn's disease", "Crohns disease")
-
-
-def test_a_sibling_contradicts_its_name() -> None:
-    rng = random.Random(0)
-    for text in ("type 2 diabetes", "Left ventricle", "mucolipidosis III", "acute pain"):
-        sibling = sibling_of(text, rng)
-        assert sibling is not None
-        assert against(sibling, text).contradictions
-    assert sibling_of("gout", rng) is None
 
 
 @pytest.mark.parametrize(

@@ -57,12 +57,11 @@ def test_the_queue_begins_with_doubt_and_then_with_what_is_frequent(
     review = review_of(store, mentions, linker)
     queue, total = store.queue(review)
     assert total == 3
-    assert [(one.item.mention, one.item.frequency) for one in queue] == [
-        ("diabetic melitus thing", 1),
-        ("broken hip", 2),
-        ("heart attack", 1),
-    ]
-    assert queue[0].item.confidence < queue[1].item.confidence == queue[2].item.confidence
+    frequency = {one.item.mention: one.item.frequency for one in queue}
+    assert frequency == {"diabetic melitus thing": 1, "broken hip": 2, "heart attack": 1}
+    assert queue[0].item.mention == "diabetic melitus thing"
+    sureness = [(one.item.confidence, -one.item.frequency) for one in queue]
+    assert sureness == sorted(sureness)
 
 
 def test_what_has_no_proposal_comes_last_and_rubbish_after_all_else(
@@ -72,7 +71,8 @@ def test_what_has_no_proposal_comes_last_and_rubbish_after_all_else(
     review = review_of(store, mentions, linker)
     queue = [one.item for one in store.queue(review)[0]]
     shown = [one.mention for one in queue]
-    assert shown == ["broken hip", "heart attack", "no heart attack", "??"]
+    assert {*shown[:2]} == {"broken hip", "heart attack"}
+    assert shown[2:] == ["no heart attack", "??"]
     assert [one.confidence < 0 for one in queue] == [False, False, True, True]
     assert store.acceptable(review, 0.01).items == 2
 

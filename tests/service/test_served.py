@@ -66,7 +66,7 @@ def test_another_judge_of_the_same_index_is_used_too(folder: Path) -> None:
         return opened.linker.fingerprint
 
     before = served.use(fingerprint)
-    replace(shipped_judge(), source=MENTIONS).save(folder / JUDGE)
+    replace(shipped_judge(["chargrams"]), source=MENTIONS).save(folder / JUDGE)
     after = served.use(fingerprint)
     assert after == Linker.load(folder).fingerprint != before
     (folder / JUDGE).unlink()

@@ -433,7 +433,7 @@ def test_filters_stay_exact(
     for id_ in ("X:1", "X:5"):
         linker.synonyms.add("widow maker", id_)
     linker.synonyms.add("big widow maker", "X:4", language="de")
-    link = linker.link([mention], **options)[0]
+    link = linker.link([mention], min_confidence=0, **options)[0]
     assert link.id == wanted
     assert link.candidates[0].name == "widow maker"
 

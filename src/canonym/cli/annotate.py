@@ -123,7 +123,7 @@ def annotate(
     """
     from canonym import __version__
     from canonym.cli.input import read_ids, source_of
-    from canonym.cli.named_indexes import open_chosen
+    from canonym.cli.named_indexes import open_linker
     from canonym.cli.output import check_output, open_output
     from canonym.cli.progress import counter, stages
     from canonym.cli.texts import open_texts
@@ -139,7 +139,7 @@ def annotate(
     check_outputs({"-o": output, "--html": html}, (), overwrite=True)  # not the same file
     check_outputs({"--html": html}, inputs, overwrite=overwrite)
     with open_texts(file, kind=input_format, encoding=encoding) as given:
-        linker = open_chosen(index, options, everyday=not no_everyday)
+        linker = open_linker(index, everyday=not no_everyday, device=options["device"])
         layout = Layout(
             chosen,
             k,

@@ -255,7 +255,6 @@ def _build(terminology: str, output: str, kind: str, build: Callable[..., Linker
                 report(stage, done, total)
 
             linker = build(opened, progress=watch)
-        _learn_confidence(linker)
         _LOG.info("Wrote %s", output)
         _note_synonyms_left(linker)
         _note_languages(linker)
@@ -264,19 +263,6 @@ def _build(terminology: str, output: str, kind: str, build: Callable[..., Linker
             took = f"{time.monotonic() - began:.1f} s"
             facts = {"index": output, **_facts(linker, kind)}
             print_facts(facts | ({"reused": reused} if reused else {}) | {"time": took})
-
-
-def _learn_confidence(linker: Linker) -> None:
-    """Let the terminology ask itself, where the judge that comes along knows no encoder of it."""
-    from canonym.cli.progress import activity
-    from canonym.errors import InvalidInput
-
-    if linker.judge is None:
-        try:
-            with activity("Learning how sure links are"):
-                linker.fit_confidence()
-        except InvalidInput as error:  # a terminology of a few names has nothing to ask
-            _LOG.info("No confidence: %s", error)
 
 
 def _missing(ctx: click.Context, name: str) -> click.MissingParameter:

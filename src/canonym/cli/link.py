@@ -235,7 +235,7 @@ def link(
     docs/formats/links.md.
     """
     from canonym.cli.input import open_input, read_ids, source_of
-    from canonym.cli.named_indexes import open_chosen
+    from canonym.cli.named_indexes import open_linker
     from canonym.cli.output import check_output, choose_format, open_output
     from canonym.cli.progress import counter, note
     from canonym.io.journal import is_finished
@@ -260,7 +260,7 @@ def link(
         layout = _layout(content, chosen, k, options, explain=explain)
         _check(content, layout, output, mention_types)
         _warn_of_files(names)
-        linker = open_chosen(index, options, everyday=not no_everyday)
+        linker = open_linker(index, everyday=not no_everyday, device=options["device"])
         layout = _with_origin(layout, linker, options, output).with_rules_of(linker)
         how = {
             "k": runner_up(layout.k),

@@ -49,7 +49,7 @@ def link_in_parts(ctx: click.Context) -> None:
     if not is_typed("workers", ctx):
         options["workers"] = 0  # as many as there are cores
     target = str(Path(typed["output"]))
-    linker = open_linker(typed["index"], min_confidence=options["min_confidence"])
+    linker = open_linker(typed["index"])
     with stages(unit="rows") as progress:
         summary = link_files(
             typed["file"],

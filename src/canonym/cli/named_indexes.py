@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from canonym.cli.device import check_device, encoders_of
-from canonym.cli.progress import activity, counter, note, stages
+from canonym.cli.progress import counter, note, stages
 from canonym.errors import InvalidInput, ReadError
 from canonym.io.files import restored
 
@@ -69,30 +68,15 @@ def open_linker(
     *,
     everyday: bool = True,
     device: str | None = None,
-    min_confidence: float | None = None,
 ) -> Linker:
     """Open the linker that ``--index`` names, and check that ``--device`` goes with it.
 
     `index` is a folder made by ``canonym index``, a name, a terminology, for which an index is
-    built, or None for the linker of ICD-10-CM, with `everyday` names or without. For a
-    `min_confidence` the linker learns how sure its links are, unless it has.
+    built, or None for the linker of ICD-10-CM, with `everyday` names or without.
     """
     linker = _open_linker(index, everyday=everyday)
     check_device(device, encoders_of(linker), linker)
-    if min_confidence and linker.judge is None:
-        with activity("Learning how sure links are"):
-            n = int(linker.fit_confidence()["links"])
-        note(
-            f"The index learned how sure its links are, from {n:,} questions about its own names; "
-            "`canonym train confidence CORPUS` learns it from annotated mentions."
-        )
     return linker
-
-
-def open_chosen(index: str | None, options: Mapping[str, Any], *, everyday: bool) -> Linker:
-    """Open a linker as the options of a command say, see `open_linker`."""
-    chosen = {name: options[name] for name in ("device", "min_confidence")}
-    return open_linker(index, everyday=everyday, **chosen)
 
 
 def _open_linker(index: str | None, *, everyday: bool) -> Linker:

@@ -25,7 +25,6 @@ def can_auto_accept(
     link: Link,
     least: float = LEAST_CONFIDENCE,
     *,
-    annotated: bool = True,
     added: Container[tuple[str, str]] = (),
     is_below: Callable[[str, str], bool] | None = None,
 ) -> bool:
@@ -37,9 +36,6 @@ def can_auto_accept(
         Made with ``k`` of at least 2, so that a homonym is among its candidates.
     least : float
         Where the link has a confidence, the least that will do, from 0 to 1.
-    annotated : bool
-        Whether the confidence was learned from annotated mentions, as that which comes with
-        canonym was. One that an index taught itself does not count.
     added : container of (str, str)
         Names that people added to the index, each with the id of its concept.
     is_below : callable, optional
@@ -54,10 +50,10 @@ def can_auto_accept(
     to have the name itself: "Migraine, unspecified" is no rival of "Migraine". Otherwise the
     confidence decides between names with the same words. A name with a word more or less may be
     that of a neighbour, however sure a link is: *Clostridium tetani* is no *C. tetanomorphum*. Nor
-    is a word certain that was corrected, filled in or left out. Where the index has no confidence
-    from mentions, the mention has to be verbatim the label or an exact name. Composite mentions,
-    those with a status and NIL are never certain, nor is a candidate whose name contradicts the
-    mention (`canonym.types.Against`); such a candidate is no rival either.
+    is a word certain that was corrected, filled in or left out. Where a link has no confidence, the
+    mention has to be verbatim the label or an exact name. Composite mentions, those with a status
+    and NIL are never certain, nor is a candidate whose name contradicts the mention
+    (`canonym.types.Against`); such a candidate is no rival either.
 
     Examples
     --------
@@ -92,7 +88,7 @@ def can_auto_accept(
     narrower = is_below or (lambda _, __: False)
     if any(rival.sieve != "search" or not narrower(rival.id, best.id) for rival in near):
         return False
-    if link.confidence is None or not annotated:
+    if link.confidence is None:
         return verbatim
     guessed = any(step.name in (CORRECTION, USUAL_READING, BROADER) for step in link.steps)
     same = best.against.relation == "equal" and not guessed

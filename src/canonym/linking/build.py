@@ -38,6 +38,7 @@ from canonym.indexes.verbatim import VerbatimWriter, keys_of
 from canonym.io.arrays import ArrayWriter, open_array, scratch_arrays
 from canonym.io.files import n_cores, write_folder, write_manifest
 from canonym.io.sizes import parse_size
+from canonym.linking.background import described_with
 from canonym.linking.book import keep_rules
 from canonym.linking.extra_names import (
     TrainingMention,
@@ -47,7 +48,7 @@ from canonym.linking.extra_names import (
     write_targets,
 )
 from canonym.linking.reuse import EarlierIndex, completed, completed_keys
-from canonym.linking.search import load_encoders
+from canonym.linking.search import WeightedEncoder, load_encoders
 from canonym.linking.settings import Settings, Sieve, chosen_sieves, complete, for_texts
 from canonym.mentions.binomials import BINOMIALS, BinomialsWriter
 from canonym.mentions.spelling import SpellerWriter
@@ -205,16 +206,12 @@ def _write(
                 work.report(f"{kind_of(encoders[number])} {what}", n_reused, terminology.n_names)
             if not (number in process and process[number].finished(work.report)):
                 write_index(work, _made(place), encoders[number], stored[number])
-            rarity = getattr(encoders[number], "rarity", 0.0)
-            described.append(
-                {
-                    "name": name,
-                    "weight": weights[number],
-                    **({"rarity": rarity} if rarity else {}),
-                    **_described_index(place, similarity_of(encoders[number])),
-                    "steps": list(encoder_steps(encoders[number])),
-                }
+            encoder, similarity = encoders[number], similarity_of(encoders[number])
+            index = _described_index(place, similarity)
+            weighted = WeightedEncoder(
+                name, encoder, encoder_steps(encoder), weights[number], similarity
             )
+            described.append(described_with(weighted, index))
     saved = load_encoders(folder, described) if training else []
     write_targets(terminology, folder, training, whole, described, [own.encode for own in saved])
     content = {

@@ -5,23 +5,22 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from canonym.errors import InvalidInput
 from canonym.io.numbers import log
-from canonym.linking.calibration import Observed, observe_terminology
 from canonym.linking.judge import (
     MENTIONS,
-    OWN_NAMES,
     FloatArray,
     Judge,
     evidence_of,
     fit_judge,
-    knows,
     shipped_judge,
 )
+from canonym.linking.links import LinkOptions
 from canonym.linking.pipeline import Pipeline
 from canonym.mentions.documents import check_document
 from canonym.ranking.reliability import ece
@@ -32,7 +31,15 @@ from canonym.types import Document, Link, Mention
 _log = logging.getLogger(__name__)
 
 _FOLDS = 5
-_FIGURES = ("right", "ece", "answered at 0.9", "right at 0.9")
+
+
+class Observed(NamedTuple):
+    """Evidence ``(n, d)`` of links, whether each is right, and the document of each."""
+
+    evidence: npt.NDArray[np.float64]
+    right: npt.NDArray[np.bool_]
+    document: npt.NDArray[np.int64]
+
 
 # --- annotated mentions ---------------------------------------------------------------------------
 
@@ -106,42 +113,33 @@ def fit_confidence(
     types: Sequence[str] = (),
 ) -> tuple[Judge, dict[str, float]]:
     """Adapt the judge, and say how good it is; see `canonym.Linker.fit_confidence`."""
+    shipped = shipped_judge([encoder.name for encoder in pipeline.search.encoders])
     if corpus is None and types:
         raise InvalidInput(
             f"types is {tuple(types)}, which are those of mentions; expected with a corpus only"
         )
-    shipped = shipped_judge()
-    is_known = knows([encoder.name for encoder in pipeline.search.encoders])
-    if corpus is None and is_known:
-        # Terminologies of many kinds have taught it more than one can tell by itself.
-        return shipped, _report(shipped, pipeline)
     if corpus is None:
-        seen, source = observe_terminology(pipeline), OWN_NAMES
-    else:
-        seen, source = observe(pipeline, corpus, types=types), MENTIONS
+        return shipped, {}
+    seen = observe(pipeline, corpus, types=types)
     _log.info("fit a judge to %s links", len(seen.right))
-    adapted = fit_judge(seen.evidence, seen.right, source=source, start=shipped)
-    predicted, before = cross_fitted(seen, source, shipped), shipped.predict(seen.evidence)
-    if is_known and _loss(before, seen) <= _loss(predicted, seen):
+    adapted = fit_judge(seen.evidence, seen.right, source=MENTIONS, start=shipped)
+    predicted, before = cross_fitted(seen, shipped), shipped.predict(seen.evidence)
+    if _loss(before, seen) <= _loss(predicted, seen):
         unchanged = pipeline.judge or shipped
         return unchanged, _figures(unchanged.predict(seen.evidence), seen)
     return adapted, _figures(predicted, seen)
 
 
-def _report(judge: Judge, pipeline: Pipeline) -> dict[str, float]:
-    """Return how good a judge is by the terminology's own questions, as far as it has any."""
-    try:
-        seen = observe_terminology(pipeline)
-    except InvalidInput:
-        return {"links": 0.0, **dict.fromkeys(_FIGURES, float("nan"))}
-    return _figures(judge.predict(seen.evidence), seen)
-
-
 def _figures(predicted: FloatArray, seen: Observed) -> dict[str, float]:
     answered = predicted >= 0.9
     right = seen.right[answered].mean() if answered.any() else float("nan")
-    values = (seen.right.mean(), ece(predicted, seen.right), answered.mean(), right)
-    return {"links": float(len(seen.right)), **dict(zip(_FIGURES, map(float, values), strict=True))}
+    return {
+        "links": float(len(seen.right)),
+        "right": float(seen.right.mean()),
+        "ece": ece(predicted, seen.right),
+        "answered at 0.9": float(answered.mean()),
+        "right at 0.9": float(right),
+    }
 
 
 def _loss(predicted: FloatArray, seen: Observed) -> float:
@@ -164,7 +162,8 @@ def observe(
     """
     rows, right, of_document = [], [], []
     documents, find = annotated_documents(pipeline.terminology, corpus, types)
-    for number, (document, links) in enumerate(pipeline.link_documents(documents, {"k": 2})):
+    options: LinkOptions = {"k": 2 if pipeline.judge is None else pipeline.judge.n_candidates}
+    for number, (document, links) in enumerate(pipeline.link_documents(documents, options)):
         for mention, link in zip(document.mentions, links, strict=True):
             # An id that the terminology does not have is a concept that cannot be found.
             gold = [find(id_) or "" for id_ in mention.ids]
@@ -191,14 +190,14 @@ def judged(link: Link, gold: Sequence[str], rule: str) -> Iterator[tuple[Link, b
             yield part, part.candidates[0].id in gold and (bool(link.parts) or not whole)
 
 
-def cross_fitted(seen: Observed, source: str, start: Judge) -> FloatArray:
+def cross_fitted(seen: Observed, start: Judge) -> FloatArray:
     """Predict the links of each fifth of the documents from those of the others, ``(n,)``."""
     fold = _folds(seen.document.tolist(), _FOLDS)
     predicted = np.empty(len(seen.right))
     for number in np.unique(fold):
         here = fold == number
         judge = fit_judge(
-            seen.evidence[~here], seen.right[~here], source=source, start=start, fewest=1
+            seen.evidence[~here], seen.right[~here], source=MENTIONS, start=start, fewest=1
         )
         predicted[here] = judge.predict(seen.evidence[here])
     return predicted

@@ -1,8 +1,10 @@
 """The judge: the probability that the best candidate of a link is right.
 
 A sum of curves over what the link shows (`evidence_of`), which explains itself feature by feature.
-One comes with canonym. It was taught by mentions and by questions of many terminologies
-(``models/make_judge.py``), so that no index has to be. `canonym.Linker.fit_confidence` adapts it.
+Two come with canonym, taught by mentions and by questions of many terminologies
+(``models/make_judge.py``), so that no index has to be. One knows the similarities of the encoders
+that come with canonym. The other knows any encoder by how the similarities of a string's candidates
+lie to one another, which means the same with all. `canonym.Linker.fit_confidence` adapts them.
 """
 
 from __future__ import annotations
@@ -19,10 +21,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from canonym.errors import InvalidInput, Mismatch, NotTrained, ReadError
+from canonym.errors import InvalidInput, Mismatch, ReadError
 from canonym.io.files import open_sealed, sealed, write_file
 from canonym.io.numbers import rounded, sigmoid
-from canonym.linking.hits import KIN, PREFERRED
+from canonym.linking.hits import KIN, LOOKED_AT, PREFERRED
 from canonym.linking.languages import SEVERAL
 from canonym.linking.settings import IDS, SIEVES
 from canonym.mentions.doubts import bounded
@@ -59,18 +61,25 @@ LETTERED = 0.5
 """A name that letters chose (`canonym.ranking.letters`) is never less likely than this: encoders
 find the rejected names as near. Of 503 such names, 487 were right, of the rarer kinds 13 of 19."""
 
-COMES_ALONG, OWN_NAMES, MENTIONS = "many terminologies", "its own names", "annotated mentions"
+COMES_ALONG, MENTIONS = "many terminologies", "annotated mentions"
 """What a judge learned from."""
 
-SHIPPED = Path(__file__).parents[1] / "models" / JUDGE
-"""The judge that comes with canonym."""
+_OWN_NAMES = "its own names"  # which an index of an earlier version learned from
 
-_ENCODERS = (("default",), ("multilingual",), ("default", "multilingual"))  # that it knows
+SHIPPED = Path(__file__).parents[1] / "models" / JUDGE
+"""The judge that comes with canonym, of encoders that it knows."""
+
+OF_ANY = SHIPPED.with_name("judge-of-any.json")
+"""The judge that comes with canonym, of any encoders."""
+
+_ENCODERS = (("default",), ("multilingual",), ("default", "multilingual"))  # which it knows
 _FORMAT = 1
 _FEATURE_DECIMALS = 5  # similarities are good to the sixth, and differ by processor beyond it
 _LOGIT_DECIMALS = 6
 _USUAL_LEAD = 0.07  # in the middle fifth of what the shipped judge learned from
+_USUAL_RELATIVE_LEAD = 0.18
 _KNOTS, _SMOOTHNESS = 6, 1.0
+_LEAST_ROOM = 1e-3
 _RIDGE, _RIDGE_TO_START = 0.1, 1.0  # the price of leaving nothing, or a judge that knows much
 _FEWEST = 20
 _DAMAGE = (ValueError, TypeError, KeyError, AttributeError, OverflowError, OSError, InvalidInput)
@@ -90,8 +99,15 @@ EVIDENCE: tuple[str, ...] = (
     *("scope", "label"),
     *("known letters", "all known", "unknown letters", "corrected", "cut apart", "broader"),
     *("similarity across languages", "lead across languages", "density"),
+    *("rise", "relative lead"),
 )
-"""Everything that a judge looks at, see `evidence_of`."""
+"""Everything that a judge may look at, see `evidence_of`."""
+
+_RELATIONS = ("rise", "relative lead")
+_SIMILARITIES = (*EVIDENCE[:2], "similarity across languages", "lead across languages")
+BY_SIMILARITIES = tuple(name for name in EVIDENCE if name not in _RELATIONS)
+BY_RELATIONS = tuple(name for name in EVIDENCE if name not in _SIMILARITIES)
+"""What the judge of known encoders looks at, and that of any."""
 
 # Longer strings, and more words that differ, tell no more.
 _MOST_WORDS, _MOST_NAME_WORDS, _MOST_LETTERS = 8, 10, 40
@@ -114,14 +130,16 @@ _SPELT = tuple(name for name in STRONG if name in (*PLAIN, "possessive", "spelli
 
 
 class Vocabulary(NamedTuple):
-    """What a judge knows of a terminology.
+    """What a judge knows of a terminology and its encoders.
 
     `coverage` gives the share of a text in words that the terminology has, `density` is the
-    logarithm of the number of names that a concept has on average.
+    logarithm of the number of names that a concept has on average, `background` is a similarity
+    that other things have as well (`canonym.linking.background`).
     """
 
     coverage: Callable[[str], float]
     density: float
+    background: float = 0.0
 
 
 def rivals(link: Link) -> list[Candidate]:
@@ -181,9 +199,19 @@ def evidence_of(link: Link, vocabulary: Vocabulary) -> FloatArray:
     that. NaN: unknown. Of a link that a sieve made, no second candidate is looked at unless it has
     the name too: often none was searched for. Of a link that only encoders of several languages
     made, words and letters tell nothing, and similarities have a scale of their own.
+
+    Notes
+    -----
+    With the similarities ``s₁``, ``s₂`` and ``s₈`` of the first, second and eighth candidate and
+    the background ``b`` the relative lead is ``(s₁ − s₂) / (1 − s₈)``, and the rise
+    ``1 − (1 − s₁) / √((1 − s₈)(1 − b))``, from 0 to 1 (the same name): what is near may be one of
+    many that are, and still not be what has nothing in common. An eighth below the background is
+    taken to have that.
     """
     best, others = link.candidates[0], rivals(link)
     signs = signs_of(link)
+    room = _room(link, vocabulary.background)
+    away = math.sqrt(room * (1.0 - vocabulary.background))
     is_spelt = best.sieve == "normalised" and signs["verbatim"] == 1  # see `_is_spelt_otherwise`
     text = best.name if is_spelt else link.searched or link.mention.text
     form, name = normalise(text), normalise(as_meant(best.name, text))
@@ -193,18 +221,22 @@ def evidence_of(link: Link, vocabulary: Vocabulary) -> FloatArray:
     known = vocabulary.coverage(text if is_spelt else _as_written(link))
     steps = {step.name for step in link.steps}
     lead = best.score - others[0].score if others else 1.0
+    relative_lead = min(lead / room, 1.0)
     if best.sieve in _KNOWING:  # nothing else was looked for
         lead, signs["alone"] = math.nan, 0.0
     elif _hides_rivals(link):
-        lead = _USUAL_LEAD
+        lead, relative_lead = _USUAL_LEAD, _USUAL_RELATIVE_LEAD
     elif others and _bare_form(best.name) == _bare_form(others[0].name):
         signs["agreement"], is_shared = 1.0, _same_words(best.name, others[0].name)
         # "Asthma NOS" is no rival of "Asthma", and what comes behind is not known.
         signs["shared"], lead = float(is_shared), math.nan if is_shared else _USUAL_LEAD
+        relative_lead = _USUAL_RELATIVE_LEAD
     values = {
         **signs,
         "similarity": signs["score"],
         "lead": lead,
+        "rise": 1.0 - min(max(1.0 - signs["score"], 0.0) / away, 1.0),
+        "relative lead": lead if math.isnan(lead) else relative_lead,
         "words of the mention in the name": both / max(len(words), 1),
         "words of the name in the mention": both / max(len(name_words), 1),
         "letters": 2 * len(grams & name_grams) / max(len(grams) + len(name_grams), 1),
@@ -234,6 +266,16 @@ def evidence_of(link: Link, vocabulary: Vocabulary) -> FloatArray:
         values |= dict.fromkeys(_OF_ONE_LANGUAGE, math.nan)
         values |= {"similarity across languages": best.score, "lead across languages": lead}
     return np.array([values[name] for name in EVIDENCE], dtype=np.float64)
+
+
+def _room(link: Link, background: float) -> float:
+    """Return how much of the way to the same name lies above the eighth candidate.
+
+    In a short list the eighth may be anything, and the background counts.
+    """
+    eighth = link.candidates[LOOKED_AT - 1 :][:1]
+    floor = max(background, *(candidate.score for candidate in eighth), 0.0)
+    return max(1.0 - floor, _LEAST_ROOM)
 
 
 def _is_spelt_otherwise(link: Link) -> bool:
@@ -289,9 +331,9 @@ def _grams(text: str) -> set[str]:
 
 @dataclass(frozen=True)
 class Judge:
-    """Curves over `EVIDENCE`, fitted to `n` links, of which `n_right` were right.
+    """Curves over some of `EVIDENCE`, fitted to `n` links, of which `n_right` were right.
 
-    `source` is what it learned from: `COMES_ALONG`, `OWN_NAMES` or `MENTIONS`.
+    `source` is what it learned from: `COMES_ALONG` or `MENTIONS`.
     """
 
     model: AdditiveModel
@@ -299,21 +341,26 @@ class Judge:
     n_right: int
     source: str
 
-    @property
-    def annotated(self) -> bool:
-        """Whether it learned from annotated mentions, and not from names alone."""
-        return self.source != OWN_NAMES
-
     def facts(self) -> str:
         """Say in words what it learned from."""
         if self.source == COMES_ALONG:
             return f"learned from {self.source}"
         return f"adapted to {self.n:,} links of {self.source}"
 
+    @functools.cached_property
+    def n_candidates(self) -> int:
+        """The number of candidates of a link that it looks at."""
+        return LOOKED_AT if _RELATIONS[0] in self.model.names else 2
+
+    @functools.cached_property
+    def _columns(self) -> list[int]:
+        return [EVIDENCE.index(name) for name in self.model.names[:-1]]
+
     def predict(self, evidence: FloatArray) -> FloatArray:
         """Return probabilities, ``(n,)`` float64 in (0, 1), for the evidence of n links."""
         there = np.ones((len(evidence), 1))
-        worth = self.model.worth(np.concatenate([steady(evidence), there], axis=1))
+        rows = np.concatenate([steady(evidence[:, self._columns]), there], axis=1)
+        worth = self.model.worth(rows)
         # The worth of NIL is that of knowing nothing.
         nothing = sum(curve.missing for curve in self.model.curves)
         logits = rounded(worth.sum(axis=1) - nothing, _LOGIT_DECIMALS)
@@ -352,8 +399,8 @@ class Judge:
     ) -> list[Link]:
         """Return links with their confidence and k candidates, NIL where the confidence is low.
 
-        Links have two candidates, if there are so many. A composite link is as certain as the
-        least certain of its parts.
+        Links have `n_candidates`, if there are so many. A composite link is as certain as the least
+        certain of its parts.
         """
         parts = [part for link in links for part in (link.parts or (link,))]
         graded = iter(self.of(parts, vocabulary))
@@ -382,7 +429,7 @@ class Judge:
 
     @classmethod
     def load(cls, path: Path) -> Judge | None:
-        """Read what `save` wrote; None where there is nothing.
+        """Read what `save` wrote; None where there is nothing, or what an index taught itself.
 
         Raises
         ------
@@ -393,13 +440,17 @@ class Judge:
         """
         try:
             content = open_sealed(path.read_text(encoding="ascii"))
+            if content["source"] == _OWN_NAMES:
+                return None
             curves = [Curve.from_dict(curve) for curve in content["curves"]]
             n, n_right = int(content["n"]), int(content["n_right"])
             source = content["source"]
-            if not 0 <= n_right <= n or source not in (COMES_ALONG, OWN_NAMES, MENTIONS):
+            if not 0 <= n_right <= n or source not in (COMES_ALONG, MENTIONS):
                 raise ValueError(f"{n_right} of {n} links of {source!r:.40} are right")
             judge = cls(AdditiveModel(curves), n, n_right, source)
-            known = content["format"] == _FORMAT and judge.model.names == (*EVIDENCE, ANY)
+            names = judge.model.names
+            known = content["format"] == _FORMAT and names[-1:] == (ANY,)
+            known = known and names[:-1] in (BY_SIMILARITIES, BY_RELATIONS)
         except FileNotFoundError:
             return None
         except _DAMAGE as error:
@@ -413,29 +464,28 @@ class Judge:
         return judge
 
 
+def shipped_judge(encoders: Sequence[str]) -> Judge:
+    """Open the judge that comes with canonym for these encoders, by name."""
+    return _opened(SHIPPED if tuple(encoders) in _ENCODERS else OF_ANY)
+
+
 @functools.cache
-def shipped_judge() -> Judge:
-    """Open the judge that comes with canonym."""
-    judge = Judge.load(SHIPPED)
+def _opened(path: Path) -> Judge:
+    judge = Judge.load(path)
     if judge is None:
-        raise ReadError(SHIPPED, "is missing; install canonym again")
+        raise ReadError(path, "is missing; install canonym again")
     return judge
 
 
-def knows(encoders: Sequence[str]) -> bool:
-    """Whether the shipped judge knows the similarities of these encoders, by name."""
-    return tuple(encoders) in _ENCODERS
-
-
-def open_judge(folder: Path, encoders: Sequence[str]) -> Judge | None:
-    """Open the judge of an index: its own, or the shipped one; None if that knows no encoder.
+def open_judge(folder: Path, encoders: Sequence[str]) -> Judge:
+    """Open the judge of an index: its own, or the shipped one.
 
     Raises
     ------
     ReadError, Mismatch
         As `Judge.load` does.
     """
-    return Judge.load(folder / JUDGE) or (shipped_judge() if knows(encoders) else None)
+    return Judge.load(folder / JUDGE) or shipped_judge(encoders)
 
 
 def fit_judge(
@@ -443,14 +493,15 @@ def fit_judge(
     right: npt.ArrayLike,
     *,
     source: str,
+    names: Sequence[str] = BY_SIMILARITIES,
     start: Judge | None = None,
     weights: npt.ArrayLike | None = None,
     fewest: int = _FEWEST,
 ) -> Judge:
     """Fit a judge to the evidence of n links, ``(n, len(EVIDENCE))``, and whether each is right.
 
-    `start` is where its curves begin, and what a few links change little; `weights` ``(n,)`` is
-    the number of links that each counts as. See
+    `names` are those of the evidence to look at, or those of `start`, where its curves begin; a few
+    links change them little. `weights` ``(n,)`` is the number of links that each counts as. See
     `canonym.ranking.additive_model.fit_additive_model`: NIL is a second candidate of every link,
     of which nothing is known.
 
@@ -465,12 +516,14 @@ def fit_judge(
             f"{len(is_right):,} links are too few to fit a confidence to; at least {fewest} "
             "annotated mentions with candidates are expected"
         )
-    both = np.full((len(rows), 2, len(EVIDENCE) + 1), np.nan)
-    both[:, 0, :-1], both[:, 0, -1] = rows, 1.0
+    chosen = tuple(names) if start is None else start.model.names[:-1]
+    both = np.full((len(rows), 2, len(chosen) + 1), np.nan)
+    both[:, 0, :-1] = rows[:, [EVIDENCE.index(name) for name in chosen]]
+    both[:, 0, -1] = 1.0
     model = fit_additive_model(
         both,
         np.stack([is_right, ~is_right], axis=1),
-        (*EVIDENCE, ANY),
+        (*chosen, ANY),
         weights=weights,
         knots=_KNOTS,
         smoothness=_SMOOTHNESS,
@@ -488,27 +541,19 @@ def steady(evidence: npt.ArrayLike) -> FloatArray:
     return rounded(evidence, _FEATURE_DECIMALS)
 
 
-def check_confidence(judge: Judge | None, least: float | None) -> float:
+def check_confidence(least: float | None) -> float:
     """Return the least confidence of a call: that of the caller, or the usual one.
 
     Raises
     ------
     InvalidInput
         If it is no probability.
-    NotTrained
-        If there is one, and no judge.
     """
     if least is None:
         return NONSENSE
     if not 0 <= least <= 1:
         raise InvalidInput(
             f"min_confidence is {least}; a probability is expected, a number from 0 to 1"
-        )
-    if judge is None and least > 0:
-        raise NotTrained(
-            "the index does not know how sure its links are, which min_confidence goes by; let it "
-            "learn that first: Linker.fit_confidence(), or `canonym train confidence --index "
-            "FOLDER`"
         )
     return least
 

@@ -64,6 +64,7 @@ def _are_encoders(value: Any) -> bool:
 
 def _fits(encoder: Mapping[str, Any]) -> bool:
     weight, index, steps = (encoder.get(key) for key in ("weight", "index", "steps"))
+    background = encoder.get("background", 0)
     return (
         isinstance(encoder.get("name"), str)
         and isinstance(weight, int | float)
@@ -71,6 +72,8 @@ def _fits(encoder: Mapping[str, Any]) -> bool:
         and isinstance(index, str)
         and index in INDEXES
         and _are_texts(steps)
+        and isinstance(background, int | float)
+        and 0 <= background < 1
         and encoder.get("similarity", "cosine") in SIMILARITIES
     )
 

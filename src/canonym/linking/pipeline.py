@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self, Unpack
 
 from canonym.io.time_limit import check_time
+from canonym.linking.background import together
 from canonym.linking.book import open_book
 from canonym.linking.codes import find_coded
 from canonym.linking.decision import LookedUp, decide, divide
@@ -93,11 +94,11 @@ class Request(NamedTuple):
 
     @property
     def n_kept(self) -> int:
-        """How many candidates to keep; of those of a search a judge looks at the second as well.
+        """How many candidates to keep; of those of a search a judge looks at several.
 
         A preferred one is looked for among more.
         """
-        least = 1 if self.judge is None else 2
+        least = 1 if self.judge is None else self.judge.n_candidates
         return max(self.k, N_CANDIDATES if self.filter.prefers else least)
 
     @property
@@ -122,6 +123,7 @@ class Pipeline:
     known: KnownHits
     known_links: KnownLinks
     book: Book
+    background: float
     judge: Judge | None = None
 
     @classmethod
@@ -156,6 +158,7 @@ class Pipeline:
             KnownHits(),
             KnownLinks(),
             open_book(folder),
+            together(manifest["encoders"]),
         )
 
     def link_documents(
@@ -239,7 +242,7 @@ class Pipeline:
             checked["k"],
             row_filter,
             checked["min_score"],
-            check_confidence(self.judge, checked["min_confidence"]),
+            check_confidence(checked["min_confidence"]),
             # Ties that are broken at random are not broken by the context.
             checked["context"] and checked["seed"] is None,
             checked["batch"],
@@ -516,9 +519,8 @@ class Pipeline:
     def vocabulary(self) -> Vocabulary:
         """What the judge knows of the terminology."""
         n_names, n_concepts = self.terminology.n_names, self.terminology.n_concepts
-        return Vocabulary(
-            self.preparation.vocabulary_coverage, math.log(max(n_names, 1) / max(n_concepts, 1))
-        )
+        density = math.log(max(n_names, 1) / max(n_concepts, 1))
+        return Vocabulary(self.preparation.vocabulary_coverage, density, self.background)
 
 
 def _best_of(link: Link, k: int) -> Link:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import functools
 import itertools
-import random
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -524,25 +523,7 @@ def _up_to_end(words: Sequence[str]) -> Iterator[str]:
         yield word
 
 
-# --- siblings -------------------------------------------------------------------------------------
-
-
-def sibling_of(text: str, rng: random.Random) -> str | None:
-    """Return a name with another number, side or opposite word; None for one that has none.
-
-    >>> sibling_of("left knee pain", random.Random(0)) in ("right knee pain", "bilateral knee pain")
-    True
-    """
-    words = text.split(" ")
-    places = [place for place, word in enumerate(words) if _others_of(word)]
-    if not places:
-        return None
-    place = rng.choice(places)
-    words[place] = rng.choice(_others_of(words[place]))
-    return " ".join(words)
-
-
-def _others_of(word: str) -> list[str]:
+def others_of(word: str) -> list[str]:
     """Return words that exclude a word, as it is capitalised."""
     if word.isdecimal() and len(word) < _LEAST_REST:
         return [str(n) for n in (int(word) + 1, int(word) + 2, int(word) + 11)]

@@ -236,7 +236,6 @@ def terminologies(request: Request, state: Shared) -> dict[str, Any]:
             "hierarchy": bool(opened.inner.any()),
             "languages": opened.languages,
             "encoders": list(linker.encoder_names),
-            "confidence": linker.judge is not None,
             "reconciliation": f"{state.base_url(request)}/reconcile/{name}",
         }
 

@@ -268,7 +268,6 @@ class TerminologyAnswer(BaseModel):
     hierarchy: bool
     languages: dict[str, int]
     encoders: list[str]
-    confidence: bool
     reconciliation: str
 
 

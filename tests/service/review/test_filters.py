@@ -13,7 +13,7 @@ from canonym import Concept
 from tests.service.conftest import build
 from tests.service.review.conftest import decide, items_of, make
 
-MENTIONS = ["heart attack", "diabetes", "type 2 diabetes", "broken hip", "??"]
+MENTIONS = ["heart attack", "diabetes mellitus", "type 2 diabetes", "broken hip", "??"]
 
 
 def _shown(client: TestClient, review: int, **query: Any) -> set[str]:
@@ -38,7 +38,7 @@ def review(client: TestClient) -> int:
 def test_a_queue_is_filtered_by_type_and_detail(client: TestClient, review: int) -> None:
     assert _shown(client, review, type="Finding") == {"type 2 diabetes", "broken hip"}
     assert _shown(client, review, leaf=True) == {"heart attack", "type 2 diabetes", "broken hip"}
-    assert _shown(client, review, leaf=False) == {"diabetes"}
+    assert _shown(client, review, leaf=False) == {"diabetes mellitus"}
     assert _shown(client, review, type="disease", leaf=True, text="2") == {"type 2 diabetes"}
     item = items_of(client, review)["??"]
     decide(client, review, item, kind="link", concepts=[{"id": "X:0"}, {"id": "X:6"}])

@@ -22,15 +22,13 @@ def confidence(corpus: str | None, index: str, types: tuple[str, ...], format_: 
     """Adapt the confidence of an index to mentions like those of CORPUS.
 
     Every link has a confidence, the probability of being right. `canonym link --min-confidence 0.9`
-    turns links that are right in fewer than 90 % of cases into NIL. For an index of the default
-    encoder it comes with canonym, learned from many terminologies.
+    turns links that are right in fewer than 90 % of cases into NIL. What says so comes with
+    canonym, learned from many terminologies.
 
     CORPUS is annotated, as `canonym evaluate` takes it, and none whose mentions are names of the
     index. What does not predict its mentions better than before is not kept.
 
-    Without CORPUS, an index of the default encoder goes back to what comes with canonym. Another
-    one asks itself: for names that are taken out, for concepts that are taken out, and for strings
-    that name nothing.
+    Without CORPUS, the index goes back to what comes with canonym.
 
     \b
       canonym train confidence dev.pubtator --index medic-index --mention-type Disease
@@ -56,18 +54,17 @@ def confidence(corpus: str | None, index: str, types: tuple[str, ...], format_: 
         note(f"A judge adapted to {corpus} predicts its mentions no better: the judge stays.")
     if is_quiet():
         return
-    facts: dict[str, object] = {
-        "index": index,
-        "asked": Path(corpus).name if corpus else "the terminology itself",
-        "judge": linker.judge.facts() if linker.judge else "none",
-        "links": int(report["links"]) or "none: it has too few names to ask",
-    }
-    if report["links"]:
+    facts: dict[str, object] = {"index": index}
+    if corpus is not None:
+        facts["asked"] = Path(corpus).name
+    facts["judge"] = linker.judge.facts() if linker.judge else "none"
+    if report:
         answered = report["answered at 0.9"]
         kept = f"{100 * answered:.1f} % of links"
         if answered:
             kept += f", of which {100 * report['right at 0.9']:.1f} % are right"
         facts |= {
+            "links": int(report["links"]),
             "right": f"{100 * report['right']:.1f} %",
             "calibration error": f"{100 * report['ece']:.1f} points",
             "confidence of 0.9": kept,

@@ -97,13 +97,9 @@ class Views:
     def _doubt(self, link: Link) -> str:
         if link.id is None:
             return "none"
-        best, judge = link.candidates[0], self._opened.linker.judge
+        best = link.candidates[0]
         likely = not self._is_everyday(best) and can_auto_accept(
-            link,
-            self._least,
-            annotated=judge is None or judge.annotated,
-            added=self._added,
-            is_below=self._opened.is_below,
+            link, self._least, added=self._added, is_below=self._opened.is_below
         )
         return "likely" if likely and not self._terminology.concept(best.id).deprecated else "check"
 
@@ -129,8 +125,6 @@ class Views:
         if best.context:
             n = sum(bool(candidate.context) for candidate in link.candidates)
             yield f"{n} concepts have this name; the words around it decided"
-        if link.confidence is None:
-            yield "this index has no confidence: how often such a link is right is not known"
 
     def _is_everyday(self, candidate: Candidate) -> bool:
         names = self._terminology.names(candidate.id)

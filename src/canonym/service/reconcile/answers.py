@@ -81,13 +81,8 @@ def answer(
     plans = [None if query is None else _plan(opened, query, concepts) for query in queries]
     links = _link(opened, plans)
     added = {(name.text, name.concept_id) for name in opened.linker.synonyms}
-    learned = opened.linker.judge
     certain = functools.partial(
-        can_auto_accept,
-        least=match_confidence,
-        annotated=learned is None or learned.annotated,
-        added=added,
-        is_below=opened.is_below,
+        can_auto_accept, least=match_confidence, added=added, is_below=opened.is_below
     )
     answers = [
         [] if plan is None else _candidates(opened, plan, links[place], certain)

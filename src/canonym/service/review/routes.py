@@ -168,16 +168,15 @@ def _served(state: State, review_id: int) -> tuple[Review, Served]:
 def _review(state: State, review: Review) -> dict[str, Any]:
     progress = state.reviews.store.progress(review.id)
     served = state.served.get(review.terminology)
-    problem, current, sure, formats = review.problem, True, False, list(FORMATS)
+    problem, current, formats = review.problem, True, list(FORMATS)
     if served is None:
         problem = f"the terminology {review.terminology} is not served now"
     else:
         linker = served.use(lambda opened: opened.linker)
-        sure = linker.judge is not None
         formats = formats_of(linker.terminology)
         current = bool(progress["waiting"]) or linker.fingerprint == review.fingerprint
     kept = {key: getattr(review, key) for key in _KEPT}
-    found = {"problem": problem, "current": current, "sure": sure, "formats": formats}
+    found = {"problem": problem, "current": current, "formats": formats}
     return {**kept, **found, **progress}
 
 
@@ -362,10 +361,8 @@ def acceptable(
     least: Annotated[float, Query(gt=0, le=1, allow_inf_nan=False)],
 ) -> dict[str, Any]:
     """Count the open items that are so sure, and the errors to expect among them."""
-    _, served = _served(state, review_id)
-    found = state.reviews.store.acceptable(review_id, least)
-    sure = served.use(lambda opened: opened.linker.judge) is not None
-    return {**found._asdict(), "errors": found.errors if sure else None}
+    _served(state, review_id)  # a review of a terminology that is not served cannot be decided
+    return state.reviews.store.acceptable(review_id, least)._asdict()
 
 
 @router.post("/reviews/{review_id}/accept", response_model=schemas.CountAnswer)

@@ -89,9 +89,8 @@ class TableAnswer(BaseModel):
 class ReviewAnswer(BaseModel):
     """A review and how far it is.
 
-    `current` is false where the index has changed since all items were linked; `sure` tells whether
-    the index has a confidence. `formats` are those that can hold concepts of the terminology.
-    `items` and `rows` count by state.
+    `current` is false where the index has changed since all items were linked. `formats` are those
+    that can hold concepts of the terminology. `items` and `rows` count by state.
     """
 
     id: int
@@ -104,7 +103,6 @@ class ReviewAnswer(BaseModel):
     created_by: str
     problem: str
     current: bool
-    sure: bool
     formats: list[str]
     items: dict[str, int]
     rows: dict[str, int]
@@ -174,11 +172,11 @@ class AlikesAnswer(BaseModel):
 
 
 class AcceptableAnswer(BaseModel):
-    """What a bulk decision would accept; `errors` is null where the index has no confidence."""
+    """What a bulk decision would accept, and the errors to expect."""
 
     items: int
     rows: int
-    errors: float | None
+    errors: float
 
 
 class CountAnswer(BaseModel):

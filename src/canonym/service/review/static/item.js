@@ -69,9 +69,9 @@ function candidates(item, tools) {
   return make("ol", { class: "candidates" }, ...item.candidates.map((one, at) => candidate(item, one, at, tools)));
 }
 
-function candidate(item, one, at, { decide, chosen, redraw, sure }) {
+function candidate(item, one, at, { decide, chosen, redraw }) {
   const proposed = (item.proposal.concepts || []).some((other) => other.id === one.id);
-  const certain = proposed && sure && item.proposal.confidence !== null ? `confidence ${percent(item.proposal.confidence)}` : `score ${one.score.toFixed(2)}`;
+  const certain = proposed && item.proposal.confidence !== null ? `confidence ${percent(item.proposal.confidence)}` : `score ${one.score.toFixed(2)}`;
   const matched = `“${one.name}”${one.scope === "exact" || one.scope === "label" ? "" : ` (${one.scope})`}`;
   const facts = [certain, one.name === one.label ? "" : matched, one.parents.length ? `below ${one.parents.join(", ")}` : ""];
   return make(

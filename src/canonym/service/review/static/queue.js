@@ -42,7 +42,6 @@ async function readReview() {
   get("outdated").hidden = review.current && !review.problem;
   get("outdated-text").textContent = review.problem ? "Linking stopped." : "The index has changed since this list was linked.";
   for (const option of [...get("format").options]) if (!review.formats.includes(option.value)) option.remove(); // they cannot hold its concepts
-  get("least-label").textContent = review.sure ? "At least this confidence" : "At least this score";
   draw();
   if (review.waiting && !review.problem) {
     setTimeout(() => attempt(readReview), 700);
@@ -116,7 +115,7 @@ function list() {
           "button",
           { type: "button", "data-item": one.id, "aria-current": shown?.id === one.id ? "true" : false, click: () => attempt(() => show(one.id, { focus: true })) },
           make("span", { class: "term" }, one.mention),
-          make("span", { class: "meta", title: `occurs ${number(one.frequency)} ${one.frequency === 1 ? "time" : "times"}, ${review.sure ? "confidence" : "score"}` }, one.state === "open" ? "" : make("span", { class: `badge ${one.state}` }, STATES[one.state]), ` ×${number(one.frequency)}${sureness(one)}`),
+          make("span", { class: "meta", title: `occurs ${number(one.frequency)} ${one.frequency === 1 ? "time" : "times"}, confidence` }, one.state === "open" ? "" : make("span", { class: `badge ${one.state}` }, STATES[one.state]), ` ×${number(one.frequency)}${sureness(one)}`),
           make("span", { class: "guess" }, ...outcome(one)),
         ),
       ),
@@ -131,7 +130,7 @@ function list() {
 // Where nothing is proposed, or the mention says "no" or "perhaps", there is nothing to be sure of.
 function sureness(item) {
   if (!item.proposal.concepts?.length || item.proposal.status?.length) return "";
-  return ` · ${review.sure ? percent(item.confidence) : item.confidence.toFixed(2)}`;
+  return ` · ${percent(item.confidence)}`;
 }
 
 function outcome(item) {
@@ -184,7 +183,7 @@ function drawAlike() {
 }
 
 function drawItem() {
-  render(get("detail"), shown, { chosen, terminology: review.terminology, sure: review.sure, decide, redraw });
+  render(get("detail"), shown, { chosen, terminology: review.terminology, decide, redraw });
   if (shown.alike) drawAlike();
 }
 
@@ -266,9 +265,7 @@ async function countAcceptable() {
   if (!(least > 0 && least <= 1)) return;
   const found = await ask(`${base}/acceptable?least=${least}`);
   acceptable = { least, expected: found.items };
-  const errors = found.errors === null
-    ? "This index has no fitted confidence, so how many of them are wrong is not known."
-    : `About ${found.errors.toFixed(1)} of them are expected to be wrong.`;
+  const errors = `About ${found.errors.toFixed(1)} of them are expected to be wrong.`;
   get("bulk-text").textContent = `${counted(found.items, "mention")} of ${counted(found.rows, "occurrence")}. ${found.items ? errors : ""}`;
   get("bulk-do").disabled = !found.items;
   get("bulk-do").textContent = `Accept ${number(found.items)}`;
