@@ -1,9 +1,10 @@
 """The judge, by domains that it has not learned from: leave one domain out.
 
-A judge is fitted to all domains of ``models/make_judge.py`` but one, and asked about that one; of
-corpora about the dev part. Domains that share names are left out together. The encoder itself has
-read the names of the terminologies, but for those of other languages. Unrelated strings
-(``models/unrelated.py``) are asked in each.
+Judges are fitted to all domains of ``models/make_judge.py`` but one, and asked about that one; of
+corpora about the dev part: the judge of known encoders about these, that of any about the others.
+Domains that share names are left out together. The encoder itself has read the names of the
+terminologies, but for those of other languages. Unrelated strings (``models/unrelated.py``) are
+asked in each.
 
     python -m models.make_judge --observed observed
     python benchmarks/judge.py observed
@@ -19,16 +20,33 @@ from typing import Any
 import numpy as np
 
 import checkout  # noqa: F401
-from canonym.linking.judge import NONSENSE
+from canonym.linking.judge import BY_RELATIONS, BY_SIMILARITIES, NONSENSE
 from canonym.ranking.reliability import FloatArray
-from models.make_judge import CORPORA, PATIENTS, WEIGHTS, Observations, fit, observations_in
+from models.make_judge import (
+    CHOICES,
+    CORPORA,
+    JOBS,
+    KNOWN,
+    PATIENTS,
+    WEIGHTS,
+    Observations,
+    fit,
+    is_known,
+    observations_in,
+)
 from record import data_folder, save
 
+_SURE = 0.95
 CUTS = (0.05, 0.1, NONSENSE, 0.2, 0.25)
+_LANGUAGES = " + ".join(KNOWN)
 UNRELATED = ("noise", "other languages", "English")
 
 # Their names are those of each other in large part.
-_TOGETHER = (("diseases", "MEDIC", "NCBI disease", "BC5CDR disease"), ("chemicals", "drugs"))
+_TOGETHER = (
+    ("diseases", "MEDIC", "NCBI disease", "BC5CDR disease"),
+    ("chemicals", "drugs"),
+    ("phenotypes", *JOBS),
+)
 
 
 def left_out(domain: str, observations: Mapping[tuple[str, str], Observations]) -> set[str]:
@@ -50,7 +68,11 @@ def figures(probability: FloatArray, seen: Observations, cut: float) -> dict[str
     """Return the percentage of right links below a cut, and of each kind of strangers."""
     low, row = 100.0 * (probability < cut), {}
     known = np.array([WEIGHTS.get(str(kind), 0) > 0 for kind in seen.kind])
-    right = seen.right & known
+    right, sure = seen.right & known, known & (probability >= _SURE)
+    if sure.any():
+        row["right from 0.95"] = 100 * float(
+            np.average(seen.right[sure], weights=seen.weights[sure])
+        )
     row["right links lost"] = float(np.average(low[right], weights=seen.weights[right]))
     for kind in ("taken out", "misspelt", "as it stands"):
         if (of_kind := right & (seen.kind == kind)).any():
@@ -64,14 +86,20 @@ def figures(probability: FloatArray, seen: Observations, cut: float) -> dict[str
 def measure(
     observations: Mapping[tuple[str, str], Observations],
 ) -> Iterator[tuple[str, str, Observations, FloatArray]]:
-    """Yield each domain and form with the probabilities of a judge that learned from others."""
+    """Yield each domain and form with the probabilities of judges that learned from others."""
     for domain in dict.fromkeys(name for name, _ in observations):
         apart = left_out(domain, observations)
-        judge = fit({key: seen for key, seen in observations.items() if key[0] not in apart})
-        for (name, form), seen in observations.items():
-            is_dev = form.startswith("dev")
-            if name == domain and is_dev == (name in (*CORPORA, PATIENTS)):
-                yield domain, form, seen, judge.predict(seen.evidence)
+        others = {key: seen for key, seen in observations.items() if key[0] not in apart}
+        asked = {
+            form: seen
+            for (name, form), seen in observations.items()
+            if name == domain and form.startswith("dev") == (name in (*CORPORA, PATIENTS, *JOBS))
+        }
+        for names in (BY_SIMILARITIES, BY_RELATIONS):
+            of_these = [form for form in asked if is_known(form) == (names is BY_SIMILARITIES)]
+            judge = fit(others, names) if of_these else None
+            for form in of_these:
+                yield domain, form, asked[form], judge.predict(asked[form].evidence)
 
 
 def main() -> None:
@@ -80,26 +108,35 @@ def main() -> None:
     parser.add_argument("observed", type=Path)
     observations = observations_in(parser.parse_args().observed, data_folder())
     rows: list[dict[str, Any]] = []
-    cuts: dict[float, list[dict[str, float]]] = {cut: [] for cut in CUTS}
+    cuts: dict[tuple[str, float], list[dict[str, float]]] = {}
     for domain, form, seen, probability in measure(observations):
+        names, _, encoders = form.rpartition(", ")
+        ece = round(weighted_ece(probability, seen), 4)
         for cut in CUTS:
-            cuts[cut].append(figures(probability, seen, cut))
-        row = {"domain": domain, "form": form, "links": len(seen.right)}
-        row["right"] = round(100 * float(np.average(seen.right, weights=seen.weights)), 1)
-        row["ece"] = round(weighted_ece(probability, seen), 4)
-        rows.append(row | figures(probability, seen, NONSENSE))
-        print(rows[-1], flush=True)
+            row = {"ece": ece} | figures(probability, seen, cut)
+            cuts.setdefault((encoders, cut), []).append(row)
+        if encoders in (CHOICES[0].name, _LANGUAGES):
+            row = {"domain": domain, "form": names, "links": len(seen.right)}
+            row["right"] = round(100 * float(np.average(seen.right, weights=seen.weights)), 1)
+            rows.append(row | {"ece": ece} | figures(probability, seen, NONSENSE))
+            print(rows[-1], flush=True)
     means = [
-        {"cut": cut, **{name: _mean(of_cut, name) for name in of_cut[0] | of_cut[-1]}}
-        for cut, of_cut in cuts.items()
+        {"encoders": encoders, "cut": cut, "sets": len(of_cut), **_means(of_cut)}
+        for (encoders, cut), of_cut in cuts.items()
+        if cut == NONSENSE or encoders == CHOICES[0].name
     ]
     for row in means:
         print(row)
     save("judge", {"cut": NONSENSE, "means": means, "rows": rows}, packages=("numpy",))
 
 
-def _mean(rows: list[dict[str, float]], name: str) -> float:
-    return round(float(np.mean([row[name] for row in rows if name in row])), 2)
+def _means(rows: list[dict[str, float]]) -> dict[str, float]:
+    names = dict.fromkeys(name for row in rows for name in row)
+    known = {name: [row[name] for row in rows if name in row] for name in names}
+    return {
+        name: round(float(np.mean(values)), 4 if name == "ece" else 2)
+        for name, values in known.items()
+    }
 
 
 if __name__ == "__main__":

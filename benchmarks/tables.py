@@ -883,8 +883,27 @@ def _judge() -> str:
 def _judge_cuts() -> str:
     head = [f"| NIL below | {' | '.join(_JUDGED)} |", "|--:|" + "--:|" * len(_JUDGED)]
     rows = _result("judge")["means"]
-    lines = [f"| {row['cut']:g} | {' | '.join(_judged(row))} |" for row in rows]
+    lines = [
+        f"| {row['cut']:g} | {' | '.join(_judged(row))} |"
+        for row in rows
+        if row["encoders"] == "default"
+    ]
     return "\n".join([*head, *lines]) + "\n"
+
+
+def _judge_encoders() -> str:
+    figures = ("ece", "right from 0.95", *_JUDGED)
+    lines = [
+        f"| encoders | sets | ECE | {' | '.join(figures[1:])} |",
+        "|---|--:|" + "--:|" * len(figures),
+    ]
+    result = _result("judge")
+    for row in result["means"]:
+        if row["cut"] == result["cut"]:
+            cells = [row["encoders"], str(row["sets"]), f"{row['ece']:.3f}"]
+            cells += [f"{row['right from 0.95']:.1f}", *_judged(row)]
+            lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
 
 
 def _outside() -> str:
@@ -1020,6 +1039,7 @@ _TABLES = {
     "speed-line": _speed_line,
     "judge": _judge,
     "judge-cuts": _judge_cuts,
+    "judge-encoders": _judge_encoders,
     "outside": _outside,
     "rules": partial(_rules, change=True),
     "rules-asked": _rules_asked,
