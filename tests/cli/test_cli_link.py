@@ -34,7 +34,8 @@ class Linker:
         self.mentions: list[Mention] = []
         self.fingerprint = "f1"
         self.encoder_names: tuple[str, ...] = ("default",)
-        self.pipeline = SimpleNamespace(book=shipped())
+        preparation = SimpleNamespace(vocabulary_coverage=lambda text: float("insulin" in text))
+        self.pipeline = SimpleNamespace(book=shipped(), preparation=preparation)
 
     def link_stream(
         self, mentions: Iterable[str | Mention], *, long: str = "", **options: Any
@@ -151,8 +152,25 @@ def test_mentions_in_a_script_that_no_encoder_reads_are_told(
 ) -> None:
     linker.encoder_names = encoders
     done = running.run("link", "heart attack", "грипп", "인플루엔자", "β-thalassaemia")
-    assert ("2 mentions are in a script" in done.stderr) == told
-    assert "script" not in running.run("link", "heart attack", "flú").stderr
+    assert ("2 mentions are in a language or a script" in done.stderr) == told
+    assert "script" not in running.run("link", "heart attack", "flu").stderr
+
+
+@pytest.mark.parametrize(
+    ("mention", "told"),
+    [
+        ("dolor de cabeza", True),
+        ("Bluthochdruck und Gicht", True),
+        ("Hüftfraktur", True),
+        ("heart attack", False),
+        ("frozen shoulder", False),
+        ("Müller's insulin", False),  # has a word of the terminology
+    ],
+)
+def test_mentions_in_another_language_are_told(linker: Linker, mention: str, told: bool) -> None:
+    assert ("1 mention is in a language" in running.run("link", mention).stderr) is told
+    linker.encoder_names = ("default", "multilingual")
+    assert "language" not in running.run("link", mention).stderr
 
 
 @pytest.mark.parametrize(
@@ -161,7 +179,8 @@ def test_mentions_in_a_script_that_no_encoder_reads_are_told(
 )
 def test_near_and_equal_names_are_no_guesses(score: float, sieve: str, told: bool) -> None:
     best = Candidate("K29", "Gastritis", score, "gastritis", "exact", (), sieve, {"default": score})
-    assert is_unread(Link(Mention("гастрит"), (best,)), ("default",)) is told
+    linker: Any = SimpleNamespace(encoder_names=("default",))
+    assert is_unread(Link(Mention("гастрит"), (best,)), linker) is told
 
 
 @pytest.mark.usefixtures("linker")

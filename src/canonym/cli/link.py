@@ -382,7 +382,7 @@ def _sum_up(
     if summary.unread:
         note(
             f"{summary.unread:,} {'mention is' if summary.unread == 1 else 'mentions are'} in a "
-            "script that the encoder of the index hardly knows, such as "
+            "language or a script that the encoder of the index hardly knows, such as "
             f"{summary.first_unread[:40]!r}: their links are guesses. `canonym index --encoder "
             "multilingual --encoder universal` makes an index that reads more."
         )

@@ -26,7 +26,7 @@ from canonym.jobs.output import (
     open_output,
 )
 from canonym.linker import Linker, LinkOptions, as_linker
-from canonym.linking.languages import reads
+from canonym.linking.languages import SEVERAL, is_foreign, reads
 from canonym.linking.links import check_options, recorded
 from canonym.types import Link, Mention
 
@@ -49,8 +49,8 @@ class Summary(NamedTuple):
     composite : int
         Mentions with several parts that were linked now.
     unread : int
-        Mentions in a script that no encoder of the index has learned, linked now: their links are
-        guesses.
+        Mentions in a script or a language that no encoder of the index has learned, linked now:
+        their links are guesses.
     first_unread : str
         The first of them.
     """
@@ -221,7 +221,7 @@ def link_items(
 
     `options` are those of `canonym.LinkOptions`, and `report` gets the number of items done.
     """
-    encoders, detailed = linker.encoder_names, _LOG.isEnabledFor(logging.DEBUG)
+    detailed = _LOG.isEnabledFor(logging.DEBUG)
     empty = composite = unread = 0
     first = ""
 
@@ -240,7 +240,7 @@ def link_items(
                     says = ", ".join(link.ids) or f"NIL, {link.reason}"
                     _LOG.debug("%r: %s", link.mention.text, says)
                 composite += bool(link.parts)
-                if is_unread(link, encoders):
+                if is_unread(link, linker):
                     unread += 1
                     first = first or link.mention.text
             out.write(item, links)
@@ -248,12 +248,17 @@ def link_items(
     return Summary(out.n_links, empty, composite, unread, first)
 
 
-def is_unread(link: Link, encoders: Sequence[str]) -> bool:
-    """Tell whether a mention was searched by encoders which hardly know its script."""
+def is_unread(link: Link, linker: Linker) -> bool:
+    """Tell whether encoders hardly know the language of a mention, or its script."""
     text, best = link.mention.text, next(iter(link.candidates), None)
-    if text.isascii() or (best and (best.sieve != "search" or best.score >= _NEAR)):
+    encoders = linker.encoder_names
+    if not encoders or (best and (best.sieve != "search" or best.score >= _NEAR)):
         return False
-    return bool(encoders) and not any(reads(encoder, text) for encoder in encoders)
+    if not any(reads(encoder, text) for encoder in encoders):
+        return True
+    if not link.nil or not SEVERAL.isdisjoint(encoders):
+        return False
+    return is_foreign(text, linker.pipeline.preparation.vocabulary_coverage)
 
 
 def settings_of(

@@ -89,6 +89,18 @@ def reads(encoder: str, string: str) -> bool:
     return 2 * sum(script in _SCRIPTS[encoder] for script in scripts) >= len(scripts)
 
 
+def is_foreign(string: str, coverage: Callable[[str], float]) -> bool:
+    """Tell whether a string in Latin letters is of another language than English names.
+
+    It has words between others that English lacks, or letters, and few of its words are of the
+    terminology: `coverage` gives their share.
+    """
+    looks_foreign = bool(_FUNCTION_WORDS.search(string)) or any(
+        letter.isalpha() and not letter.isascii() and _script(letter) in _LATIN for letter in string
+    )
+    return looks_foreign and coverage(string) < _ENGLISH
+
+
 @functools.lru_cache(maxsize=1 << 16)
 def _script(letter: str) -> str:
     return unicodedata.name(letter, "").partition(" ")[0]
