@@ -593,5 +593,7 @@ def _end_with_parent() -> None:
 
 
 if __name__ == "__main__":
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    watch = threading.Thread(target=_end_with_parent, daemon=True)
+    watch.start()
+    watch.join(0.1)  # the other process may have ended already
     sys.exit(main(sys.argv[1:]))
