@@ -7,6 +7,7 @@ import io
 import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -25,6 +26,8 @@ class Linker:
         self.label = "=Label"
         self.fingerprint = "f1"
         self.encoder_names = ("default",)
+        preparation = SimpleNamespace(vocabulary_coverage=lambda _: 1.0)
+        self.pipeline = SimpleNamespace(preparation=preparation)
         self.mentions: list[str] = []
 
     def link_stream(self, mentions: Iterable[Mention], **_: Any) -> Iterator[Link]:
