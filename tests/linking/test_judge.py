@@ -189,6 +189,20 @@ def test_similarities_are_seen_beside_those_of_the_others() -> None:
     assert shown(*eight, background=0.9) == pytest.approx((0, 1))
 
 
+def test_euclidean_distances_are_seen_as_the_cosines_of_the_same_vectors() -> None:
+    cosines = (0.9, 0.8, 0.7, 0.65, 0.65, 0.63, 0.61, 0.6)
+
+    def shown(scores: list[float], vocabulary: Vocabulary) -> tuple[float, float]:
+        candidates = tuple(candidate(f"{n} of all", score) for n, score in enumerate(scores))
+        of_link = evidence(Link(Mention("x"), candidates), vocabulary)
+        return of_link["rise"], of_link["relative lead"]
+
+    nearness = [1 / (1 + math.sqrt(2 * (1 - cosine))) for cosine in (*cosines, 0.5)]
+    by_distance = VOCABULARY._replace(background=nearness[-1], euclidean=True)
+    by_cosine = VOCABULARY._replace(background=0.5)
+    assert shown(nearness[:-1], by_distance) == pytest.approx(shown([*cosines], by_cosine))
+
+
 # --- judges ---------------------------------------------------------------------------------------
 
 

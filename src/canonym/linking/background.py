@@ -38,14 +38,13 @@ def background_of(encoder: WeightedEncoder, kind: str) -> float:
 def described_with(encoder: WeightedEncoder, index: Mapping[str, Any]) -> dict[str, Any]:
     """Describe an encoder for a manifest, with the index of its vectors."""
     rarity = getattr(encoder.encoder, "rarity", 0.0)
-    kind = "exact" if index["index"] == "ivf" else index["index"]
     return {
         "name": encoder.name,
         "weight": encoder.weight,
         **({"rarity": rarity} if rarity else {}),
         **index,
         "steps": list(encoder.steps),
-        "background": background_of(encoder, kind),
+        "background": background_of(encoder, index["index"]),
     }
 
 

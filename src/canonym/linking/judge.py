@@ -79,7 +79,7 @@ _LOGIT_DECIMALS = 6
 _USUAL_LEAD = 0.07  # in the middle fifth of what the shipped judge learned from
 _USUAL_RELATIVE_LEAD = 0.18
 _KNOTS, _SMOOTHNESS = 6, 1.0
-_LEAST_ROOM = 1e-3
+_LEAST_ROOM, _LEAST_SIMILARITY = 1e-3, 1e-6
 _RIDGE, _RIDGE_TO_START = 0.1, 1.0  # the price of leaving nothing, or a judge that knows much
 _FEWEST = 20
 _DAMAGE = (ValueError, TypeError, KeyError, AttributeError, OverflowError, OSError, InvalidInput)
@@ -134,12 +134,20 @@ class Vocabulary(NamedTuple):
 
     `coverage` gives the share of a text in words that the terminology has, `density` is the
     logarithm of the number of names that a concept has on average, `background` is a similarity
-    that other things have as well (`canonym.linking.background`).
+    that other things have as well (`canonym.linking.background`). Similarities are cosines, or of
+    the form ``1 / (1 + d)`` where they are `euclidean`.
     """
 
     coverage: Callable[[str], float]
     density: float
     background: float = 0.0
+    euclidean: bool = False
+
+    def distance(self, similarity: float) -> float:
+        """Return how far a similarity is from that of the same name, as cosines are."""
+        if self.euclidean:  # the square of a distance is to a cosine as 2 to what it lacks of 1
+            return (1 / max(similarity, _LEAST_SIMILARITY) - 1) ** 2 / 2
+        return max(1.0 - similarity, 0.0)
 
 
 def rivals(link: Link) -> list[Candidate]:
@@ -206,12 +214,13 @@ def evidence_of(link: Link, vocabulary: Vocabulary) -> FloatArray:
     the background ``b`` the relative lead is ``(s₁ − s₂) / (1 − s₈)``, and the rise
     ``1 − (1 − s₁) / √((1 − s₈)(1 − b))``, from 0 to 1 (the same name): what is near may be one of
     many that are, and still not be what has nothing in common. An eighth below the background is
-    taken to have that.
+    taken to have that. Where vectors are compared by Euclidean distance, half its square stands for
+    ``1 − s``.
     """
     best, others = link.candidates[0], rivals(link)
     signs = signs_of(link)
-    room = _room(link, vocabulary.background)
-    away = math.sqrt(room * (1.0 - vocabulary.background))
+    room, distance = _room(link, vocabulary), vocabulary.distance
+    away = math.sqrt(room * distance(vocabulary.background))
     is_spelt = best.sieve == "normalised" and signs["verbatim"] == 1  # see `_is_spelt_otherwise`
     text = best.name if is_spelt else link.searched or link.mention.text
     form, name = normalise(text), normalise(as_meant(best.name, text))
@@ -221,7 +230,8 @@ def evidence_of(link: Link, vocabulary: Vocabulary) -> FloatArray:
     known = vocabulary.coverage(text if is_spelt else _as_written(link))
     steps = {step.name for step in link.steps}
     lead = best.score - others[0].score if others else 1.0
-    relative_lead = min(lead / room, 1.0)
+    ahead = distance(others[0].score) - distance(best.score) if others else 1.0
+    relative_lead = min(ahead / room, 1.0)
     if best.sieve in _KNOWING:  # nothing else was looked for
         lead, signs["alone"] = math.nan, 0.0
     elif _hides_rivals(link):
@@ -235,7 +245,7 @@ def evidence_of(link: Link, vocabulary: Vocabulary) -> FloatArray:
         **signs,
         "similarity": signs["score"],
         "lead": lead,
-        "rise": 1.0 - min(max(1.0 - signs["score"], 0.0) / away, 1.0),
+        "rise": 1.0 - min(distance(signs["score"]) / away, 1.0),
         "relative lead": lead if math.isnan(lead) else relative_lead,
         "words of the mention in the name": both / max(len(words), 1),
         "words of the name in the mention": both / max(len(name_words), 1),
@@ -268,14 +278,14 @@ def evidence_of(link: Link, vocabulary: Vocabulary) -> FloatArray:
     return np.array([values[name] for name in EVIDENCE], dtype=np.float64)
 
 
-def _room(link: Link, background: float) -> float:
-    """Return how much of the way to the same name lies above the eighth candidate.
+def _room(link: Link, vocabulary: Vocabulary) -> float:
+    """Return how far the eighth candidate is from the same name.
 
     In a short list the eighth may be anything, and the background counts.
     """
     eighth = link.candidates[LOOKED_AT - 1 :][:1]
-    floor = max(background, *(candidate.score for candidate in eighth), 0.0)
-    return max(1.0 - floor, _LEAST_ROOM)
+    floor = max(vocabulary.background, *(candidate.score for candidate in eighth), 0.0)
+    return max(vocabulary.distance(floor), _LEAST_ROOM)
 
 
 def _is_spelt_otherwise(link: Link) -> bool:

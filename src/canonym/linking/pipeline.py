@@ -520,7 +520,9 @@ class Pipeline:
         """What the judge knows of the terminology."""
         n_names, n_concepts = self.terminology.n_names, self.terminology.n_concepts
         density = math.log(max(n_names, 1) / max(n_concepts, 1))
-        return Vocabulary(self.preparation.vocabulary_coverage, density, self.background)
+        euclidean = all(one.similarity == "euclidean" for one in self.search.encoders)
+        coverage = self.preparation.vocabulary_coverage
+        return Vocabulary(coverage, density, self.background, euclidean)
 
 
 def _best_of(link: Link, k: int) -> Link:
