@@ -232,7 +232,8 @@ class KnownHits:
 
 def near_rivals(hits: Sequence[ConceptHit]) -> Sequence[ConceptHit]:
     """Return the first of the hits of a search and those of nearly its score."""
-    return hits[: max(sum(hit.score >= _NEAR for hit in hits), 1)]
+    far = next((n for n, hit in enumerate(hits) if hit.score < _NEAR), len(hits))
+    return hits[: max(far, 1)]
 
 
 def at_most(hit: ConceptHit, score: float) -> ConceptHit:

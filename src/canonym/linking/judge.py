@@ -252,7 +252,7 @@ def evidence_of(link: Link, vocabulary: Vocabulary) -> FloatArray:
         "letters": 2 * len(grams & name_grams) / max(len(grams) + len(name_grams), 1),
         "words": min(len(words), _MOST_WORDS),
         "length": min(len(form), _MOST_LETTERS),
-        "digits": any(letter.isdigit() for letter in form),
+        "digits": any(map(str.isdigit, form)),
         "short form": is_short_form(text),
         "words of the name": min(len(name.split()), _MOST_NAME_WORDS),
         "words left over": min(len(best.against.left_over), _MOST_LEFT),

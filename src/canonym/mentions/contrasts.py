@@ -387,19 +387,24 @@ def _prefix_groups() -> dict[str, set[str]]:
     return groups
 
 
-@remembered(1 << 12)
 def begins_contraries(start: str) -> bool:
     """Tell whether two words or prefixes that exclude each other begin so.
 
     >>> [begins_contraries(start) for start in ("hyp", "int", "hyper", "congen")]
     [True, True, False, False]
     """
-    lines = [
-        line for prefix, own in _prefix_groups().items() if prefix.startswith(start) for line in own
-    ]
-    senses = {sense for word, own in _senses().items() if word.startswith(start) for sense in own}
-    of_words = [(kind, line) for kind, line, _ in senses]
-    return len(set(lines)) < len(lines) or len(set(of_words)) < len(of_words)
+    return start in _beginnings_of_contraries()
+
+
+@once_a_book
+def _beginnings_of_contraries() -> set[str]:
+    senses = {(word, *sense) for word, own in _senses().items() for sense in own}
+    prefixes = {(form, "prefix", line, form) for form, own in _prefix_groups().items() for line in own}
+    begun: dict[tuple[str, str, str], set[str]] = {}
+    for form, kind, line, sense in senses | prefixes:
+        for stop in range(len(form) + 1):
+            begun.setdefault((form[:stop], kind, line), set()).add(sense)
+    return {start for (start, _, _), meant in begun.items() if len(meant) > 1}
 
 
 def affix_contrast(word: str, other: str) -> str | None:
@@ -414,12 +419,12 @@ def affix_contrast(word: str, other: str) -> str | None:
     states = _OXIDATION.fullmatch(word), _OXIDATION.fullmatch(other)
     if states[0] and states[1] and states[0][1] == states[1][1] and word != other:
         return "prefix"  # mercurous, mercuric
-    for prefix, lines in _prefix_groups().items():
-        rest = word[len(prefix) :]
-        if len(rest) < _LEAST_REST or not word.startswith(prefix) or not other.endswith(rest):
-            continue
-        if lines & _prefix_groups().get(other[: -len(rest)], set()) and word != other:
-            return "prefix"
+    groups = _prefix_groups()
+    for stop in range(1, len(word) - _LEAST_REST + 1):
+        lines, rest = groups.get(word[:stop]), word[stop:]
+        if lines and other.endswith(rest) and word != other:
+            if not lines.isdisjoint(groups.get(other[: -len(rest)], ())):
+                return "prefix"
     shorter, longer = sorted((word, other), key=len)
     # The sinuses of the nose are beside it.
     denied = len(shorter) >= _LEAST_REST and longer.endswith(shorter) and longer != "paranasal"

@@ -54,7 +54,7 @@ def specimen_of(text: str) -> str:
     ['', '', '']
     """
     lower = text.lower()
-    if not any(hint in lower for hint in _hints()):
+    if not any(map(lower.__contains__, _hints())):
         return ""
     plain = " ".join(_SIGNS.sub(" ", lower).split())
     specimens = [name for name, words in _specimens().items() if words.search(plain)]

@@ -107,32 +107,31 @@ class Book:
         for rule in rows:
             if rule.id not in self.off and rule.kind != OFF:
                 self._of_kind.setdefault(rule.kind, []).append(rule)
-        self._tables: dict[object, object] = {}
+        self.tables = _Tables()
+        self.tables.book = self
 
     def of_kind(self, kind: str) -> Sequence[Rule]:
         """Return the rules of a kind, in the order of the book."""
         return self._of_kind.get(kind, ())
 
     @property
-    def kinds(self) -> Sequence[str]:
-        """The kinds of which the book has rules."""
-        return [*self._of_kind]
-
-    @property
     def rules(self) -> Iterator[Rule]:
         """Every rule that counts."""
         return (rule for rules in self._of_kind.values() for rule in rules)
 
-    def table(self, make: Callable[[], _Table]) -> _Table:
-        """Return what a function makes while this book counts, made once."""
-        if make not in self._tables:
-            with using(self):
-                self._tables[make] = make()
-        return self._tables[make]  # type: ignore[return-value]
-
     def with_rules(self, rules: Iterable[Rule]) -> Book:
         """Return the book with further rules, which go before its own."""
         return Book((*rules, *self.rules))
+
+
+class _Tables(dict[Callable[[], Any], Any]):
+    """What functions make while a book counts, each made once, by the function."""
+
+    book: Book
+
+    def __missing__(self, make: Callable[[], Any]) -> Any:
+        with using(self.book):
+            return self.setdefault(make, make())
 
 
 # --- the book that counts -------------------------------------------------------------------------
@@ -168,7 +167,7 @@ def once_a_book(make: Callable[[], _Table]) -> Callable[[], _Table]:
 
     @functools.wraps(make)
     def table() -> _Table:
-        return current().table(make)
+        return current().tables[make]  # type: ignore[no-any-return]
 
     return table
 
@@ -183,12 +182,11 @@ def remembered(maxsize: int) -> Callable[[Callable[_Given, _Table]], Callable[_G
     """Let a function remember its last results, for each book apart, as `functools.lru_cache`."""
 
     def decorate(function: Callable[_Given, _Table]) -> Callable[_Given, _Table]:
-        def make() -> Callable[_Given, _Table]:
-            return functools.lru_cache(maxsize)(function)  # type: ignore[return-value]
+        make = functools.partial(functools.lru_cache(maxsize), function)
 
         @functools.wraps(function)
         def ask(*args: _Given.args, **options: _Given.kwargs) -> _Table:
-            return current().table(make)(*args, **options)
+            return current().tables[make](*args, **options)  # type: ignore[no-any-return]
 
         return ask
 
