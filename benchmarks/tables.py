@@ -906,6 +906,22 @@ def _judge_encoders() -> str:
     return "\n".join(lines) + "\n"
 
 
+def _second_look() -> str:
+    lines = [
+        "| list | names | finds | right | ECE | right where sure |",
+        "|---|--:|--:|--:|--:|--:|",
+    ]
+    before: dict[str, Any] = {}
+    for row in _result("second_look")["rows"]:
+        if not row["second look"]:
+            before = row
+            continue
+        changes = [f"{before[key]} → {row[key]}" for key in ("right", "ece", "right where sure")]
+        finds = f"{100 * row['finds']:.0f} %"
+        lines.append(f"| {' | '.join([row['job'], str(row['n']), finds, *changes])} |")
+    return "\n".join(lines) + "\n"
+
+
 def _outside() -> str:
     sources = {name: _result("outside")[name] for name in _OUTSIDE}
     bands = [band["from"] for band in sources[_OUTSIDE[0]]["bands"]]
@@ -1040,6 +1056,7 @@ _TABLES = {
     "judge": _judge,
     "judge-cuts": _judge_cuts,
     "judge-encoders": _judge_encoders,
+    "second-look": _second_look,
     "outside": _outside,
     "rules": partial(_rules, change=True),
     "rules-asked": _rules_asked,

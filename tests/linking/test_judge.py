@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -44,6 +45,7 @@ from canonym.linking.judge import (
     shipped_judge,
     signs_of,
 )
+from canonym.linking.judge import graded as graded_links
 from canonym.mentions.doubts import CONTRADICTED
 from canonym.mentions.prepare import Preparation
 from canonym.ranking.additive_model import AdditiveModel, Curve
@@ -56,8 +58,13 @@ def candidate(id_: str, score: float, sieve: str = "search", **parts: float) -> 
     return Candidate(id_, id_, score, id_, "exact", (), sieve, parts)
 
 
+def grade(judge: Judge, links: Sequence[Link], min_confidence: float, k: int) -> list[Link]:
+    parts = [part for link in links for part in (link.parts or (link,))]
+    return graded_links(links, parts, judge.of(parts, VOCABULARY), min_confidence, k)
+
+
 def graded(link: Link, min_confidence: float, k: int) -> Link:
-    (whole,) = by_similarity().grade([link], min_confidence, k, VOCABULARY)
+    (whole,) = grade(by_similarity(), [link], min_confidence, k)
     return whole
 
 
@@ -336,8 +343,8 @@ def test_a_batch_is_graded_as_each_link_by_itself() -> None:
     links = [link_of(*rng.random(n).tolist()) for n in (2, 1, 0, 5)]
     links += [Link(Mention("x"), parts=tuple(links)), *links[:2]]
     for judge in (by_similarity(), shipped_judge(["default"]), shipped_judge(["another"])):
-        alone = [judge.grade([link], 0.5, 1, VOCABULARY)[0] for link in links]
-        assert judge.grade(links, 0.5, 1, VOCABULARY) == alone
+        alone = [grade(judge, [link], 0.5, 1)[0] for link in links]
+        assert grade(judge, links, 0.5, 1) == alone
 
 
 def test_a_contradiction_is_at_most_even() -> None:

@@ -15,6 +15,7 @@ from canonym.cli.options import (
     overwrite_option,
     prefer_option,
     retired_option,
+    second_look_option,
     sheet_options,
     workers_option,
 )
@@ -42,6 +43,7 @@ class Options(TypedDict):
     seed: int
     min_score: float | None
     prefer: tuple[str, ...]
+    second_look: str | None
     workers: int
 
 
@@ -154,6 +156,7 @@ class Options(TypedDict):
     help="Under raw: mentions whose best candidate scores less are NIL.",
 )
 @prefer_option
+@second_look_option
 @workers_option
 @device_option
 def evaluate(
@@ -260,8 +263,9 @@ def _check_system(
             "--protocol raw evaluates the index unchanged; leave out --encoder, or name a "
             "--terminology"
         )
-    for option, value in (("--min-score", options["min_score"]), ("--prefer", options["prefer"])):
-        if value not in (None, ()) and protocol != "raw":
+    for name in ("min_score", "prefer", "second_look"):
+        if options[name] not in (None, ()) and protocol != "raw":
+            option = f"--{name.replace('_', '-')}"
             raise InvalidInput(f"{option} goes with --protocol raw, not with {protocol}")
 
 

@@ -19,6 +19,7 @@ from canonym.cli.options import (
     mention_type_option,
     negated_option,
     overwrite_option,
+    second_look_option,
     separator_option,
     ties_option,
     workers_option,
@@ -55,6 +56,7 @@ class Filters(TypedDict):
     context: bool
     keep_negated: bool
     seed: int | None
+    second_look: str | None
 
 
 class ColumnOptions(TypedDict):
@@ -123,6 +125,7 @@ class Options(RowOptions, ColumnOptions, Filters, Machine, ExchangeOptions):
 @choice_options
 @negated_option
 @ties_option
+@second_look_option
 @click.option(
     "--explain", is_flag=True, help="Explain each link: normal forms, scores, runner-up, margin."
 )
@@ -220,6 +223,10 @@ def link(
     \b
     A corpus, to another terminology:
       canonym link --index doid-index --file corpus.pubtator --mention-type Disease -o linked.jsonl
+
+    \b
+    A language model on this machine chooses where canonym is not sure:
+      canonym link --file names.txt --second-look llama3.2@http://localhost:11434/v1 -o linked.tsv
 
     \b
     A long run in four processes, continued after it was stopped:
@@ -379,6 +386,13 @@ def _sum_up(
         )
     if summary.composite and out.has_rows_of_parts:
         note("Composite mentions have a row for each part: --one-row writes one row for each.")
+    if summary.unanswered:
+        n = summary.unanswered
+        note(
+            f"The second look has no answer for {n:,} {'mention' if n == 1 else 'mentions'} "
+            f"({summary.first_problem}): they are linked without it. The same command asks again, "
+            "and about them alone."
+        )
     if summary.unread:
         note(
             f"{summary.unread:,} {'mention is' if summary.unread == 1 else 'mentions are'} in a "

@@ -224,6 +224,14 @@ negated_option: Decorator = click.option(
 )
 
 
+second_look_option: Decorator = click.option(
+    "--second-look",
+    metavar="WHO",
+    help="Who chooses among the first candidates of mentions that are unsure: contextual, a "
+    "folder or hf:OWNER/MODEL of a cross-encoder, or a language model, MODEL@http://HOST/v1.",
+)
+
+
 class CorpusFormat(click.Choice):  # type: ignore[type-arg]  # not generic in click 8.1
     """A format of annotated text: one of those given, or one that another package reads."""
 

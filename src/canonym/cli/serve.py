@@ -118,6 +118,13 @@ _limits = with_options(
     "with a confidence from annotated mentions.",
 )
 @_option(
+    "--second-look",
+    default="",
+    metavar="WHO",
+    help="Who chooses where a link is unsure, as for `canonym link`; a language model at an "
+    "address is sent the mentions and the text around them.",
+)
+@_option(
     "--log-mentions", is_flag=True, help="Let the log quote requests where they explain an error."
 )
 @_option(

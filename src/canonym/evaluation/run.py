@@ -81,6 +81,7 @@ class EvaluationOptions(TypedDict, total=False):
     seed: int
     min_score: float | None
     prefer: Sequence[str]
+    second_look: str | None
     workers: int
     indexed: Callable[..., Dictionary]
 
@@ -101,12 +102,13 @@ class _Settings:
     seed: int = 0
     min_score: float | None = None
     prefer: Sequence[str] = ()
+    second_look: str | None = None
     workers: int = 1
     indexed: Callable[..., Dictionary] = build_dictionary
 
     def __post_init__(self) -> None:
         check_options({"k": self.k, "seed": self.seed, "min_score": self.min_score})
-        check_options({"prefer": self.prefer})
+        check_options({"prefer": self.prefer, "second_look": self.second_look})
         object.__setattr__(self, "workers", check_workers(self.workers))
 
 
@@ -290,6 +292,8 @@ def evaluate_corpus(
         Under ``raw``: mentions whose best candidate scores less are NIL.
     prefer : sequence of str
         Under ``raw``: which concepts of one name go first, see `canonym.LinkOptions`.
+    second_look : str, optional
+        Under ``raw``: who chooses where the judge is not sure, see `canonym.LinkOptions`.
     workers : int
         Processes that search; 1 by default, 0 for one per core. The run is the same.
     indexed : callable
@@ -379,8 +383,9 @@ class _Answered(NamedTuple):
 
 def _check_fit(settings: _Settings, protocol: Protocol) -> None:
     """Refuse options that the protocol would not use."""
-    if settings.prefer and protocol.prepared:
-        raise InvalidInput(f"prefer goes with the protocol 'raw', not with {protocol.name!r}")
+    for name in ("prefer", "second_look"):
+        if getattr(settings, name) and protocol.prepared:
+            raise InvalidInput(f"{name} goes with the protocol 'raw', not with {protocol.name!r}")
 
 
 def _ask(
@@ -466,6 +471,7 @@ def _link(
         min_score=settings.min_score,
         min_confidence=0,  # first candidates count; whom to believe is measured by the confidence
         prefer=settings.prefer,
+        second_look=settings.second_look,
         keep_negated=True,  # annotators link what a mention names, negated or not
         workers=settings.workers,
     )
@@ -557,6 +563,7 @@ def _identify(
         "seed": settings.seed,
         "min_score": settings.min_score,
         "prefer": list(settings.prefer),
+        **({"second look": settings.second_look} if settings.second_look else {}),
         "software": software_of(linker, engine),
     }
 

@@ -27,7 +27,7 @@ from canonym.jobs.output import (
 )
 from canonym.linker import Linker, LinkOptions, as_linker
 from canonym.linking.languages import SEVERAL, is_foreign, reads
-from canonym.linking.links import check_options, recorded
+from canonym.linking.links import check_options, recorded, unanswered
 from canonym.types import Link, Mention
 
 __all__ = ["Summary", "link_table"]
@@ -53,6 +53,10 @@ class Summary(NamedTuple):
         their links are guesses.
     first_unread : str
         The first of them.
+    unanswered : int
+        Mentions of which a second look told nothing, linked now.
+    first_problem : str
+        Why, of the first of them.
     """
 
     mentions: int = 0
@@ -60,6 +64,8 @@ class Summary(NamedTuple):
     composite: int = 0
     unread: int = 0
     first_unread: str = ""
+    unanswered: int = 0
+    first_problem: str = ""
 
 
 class ItemOptions(NamedTuple):
@@ -222,8 +228,8 @@ def link_items(
     `options` are those of `canonym.LinkOptions`, and `report` gets the number of items done.
     """
     detailed = _LOG.isEnabledFor(logging.DEBUG)
-    empty = composite = unread = 0
-    first = ""
+    empty = composite = unread = lacking = 0
+    first = first_problem = ""
 
     def to_link() -> Iterator[Item]:
         nonlocal empty
@@ -243,9 +249,12 @@ def link_items(
                 if is_unread(link, linker):
                     unread += 1
                     first = first or link.mention.text
+                if problem := unanswered(link):
+                    lacking += 1
+                    first_problem = first_problem or problem
             out.write(item, links)
             report(n)
-    return Summary(out.n_links, empty, composite, unread, first)
+    return Summary(out.n_links, empty, composite, unread, first, lacking, first_problem)
 
 
 def is_unread(link: Link, linker: Linker) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from canonym.mentions.effects import rules_behind
 from canonym.text import PLAIN, STRONG, UNORDERED, normalise
-from canonym.types import OPEN, Against, Candidate, Link
+from canonym.types import OPEN, SECOND_LOOK, Against, Candidate, Link
 
 _ID = "id"
 _SIEVES = {
@@ -46,7 +46,9 @@ def _lines(link: Link) -> Iterator[str]:
     for step in link.steps:
         rules = rules_behind(step)
         by = f" (by {', '.join(rules[:_RULES])})" if rules else ""
-        if step.name in OPEN:
+        if step.name == SECOND_LOOK:
+            yield f"second look: {step.after}, where the judge had {step.before}"
+        elif step.name in OPEN:
             yield f"{step.before!r} {OPEN[step.name]}: {step.after}{by}"
         else:
             yield f"step: {step.name} turned {step.before!r} into {step.after!r}{by}"

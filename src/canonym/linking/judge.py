@@ -10,11 +10,11 @@ lie to one another, which means the same with all. `canonym.Linker.fit_confidenc
 from __future__ import annotations
 
 import functools
-import itertools
 import json
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice, repeat, takewhile
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -326,7 +326,7 @@ def _agreement(best: Candidate, second: Candidate) -> float:
 
 def _as_written(link: Link) -> str:
     """Return the mention before its spelling was corrected: what is corrected looks known."""
-    steps = itertools.takewhile(lambda step: step.name not in _SPLIT, reversed(link.steps))
+    steps = takewhile(lambda step: step.name not in _SPLIT, reversed(link.steps))
     texts = (step.after for step in steps if step.name in _REWRITTEN)
     return next(texts, link.mention.text)
 
@@ -403,23 +403,6 @@ class Judge:
             candidate.sieve == IDS and candidate.score == best for candidate in link.candidates
         )
         return min(best / max(equal, 1), 1 - 1 / (self.n + 2))
-
-    def grade(
-        self, links: Sequence[Link], min_confidence: float, k: int, vocabulary: Vocabulary
-    ) -> list[Link]:
-        """Return links with their confidence and k candidates, NIL where the confidence is low.
-
-        Links have `n_candidates`, if there are so many. A composite link is as certain as the least
-        certain of its parts.
-        """
-        parts = [part for link in links for part in (link.parts or (link,))]
-        graded = iter(self.of(parts, vocabulary))
-        return [
-            _whole(link, [_graded(part, next(graded), min_confidence, k) for part in link.parts])
-            if link.parts
-            else _graded(link, next(graded), min_confidence, k)
-            for link in links
-        ]
 
     def to_dict(self) -> dict[str, Any]:
         """Return what was fitted as plain lists and numbers."""
@@ -566,6 +549,25 @@ def check_confidence(least: float | None) -> float:
             f"min_confidence is {least}; a probability is expected, a number from 0 to 1"
         )
     return least
+
+
+def graded(
+    links: Sequence[Link],
+    parts: Iterable[Link],
+    confidences: Iterable[float | None],
+    least: float,
+    k: int,
+) -> list[Link]:
+    """Return links with their confidence and k candidates, NIL where the confidence is low.
+
+    `parts` are the undivided links and the parts of the others, in order, and `confidences` those
+    of each. A composite link is as certain as the least certain of its parts.
+    """
+    sure = map(_graded, parts, confidences, repeat(least), repeat(k))
+    return [
+        _whole(link, list(islice(sure, len(link.parts)))) if link.parts else next(sure)
+        for link in links
+    ]
 
 
 def _graded(link: Link, confidence: float | None, least: float, k: int) -> Link:

@@ -11,8 +11,9 @@ from typing import Any, TypedDict, TypeVar, overload
 from canonym.errors import InvalidInput, check_types
 from canonym.io.processes import check_workers
 from canonym.linking.names import MOST, SPECIES
+from canonym.mentions.sentences import sentence_of
 from canonym.text.memo import LONGEST_STRING
-from canonym.types import Document, Link, Mention
+from canonym.types import NO_ANSWER, SECOND_LOOK, Document, Link, Mention
 from canonym.types.links import links_html
 
 _SHOWN = 20  # rows in a notebook
@@ -63,6 +64,10 @@ class LinkOptions(TypedDict, total=False):
         What parts the names of a mention that lists several, such as ``";"``. Mentions are cut
         there, whatever the terminology knows. By default they are cut at semicolons, line ends,
         numbers and bullets where the whole is no name; see `canonym.mentions.lists`.
+    second_look : str or None
+        Who chooses among the first candidates of a mention where the judge is not sure: an encoder
+        (``"contextual"``), a folder or ``"hf:OWNER/MODEL"`` of a cross-encoder, or a language model
+        (``"llama3.2@http://localhost:11434/v1"``); see the guide to second looks.
     batch : int
         Mentions handled at once, 1,024 by default.
     workers : int
@@ -82,6 +87,7 @@ class LinkOptions(TypedDict, total=False):
     seed: int | None
     context: bool
     separator: str | None
+    second_look: str | None
     batch: int
     workers: int
 
@@ -99,6 +105,7 @@ DEFAULTS: Mapping[str, Any] = {
     "seed": None,
     "context": True,
     "separator": None,
+    "second_look": None,
     "batch": BATCH,
     "workers": 1,
 }
@@ -156,6 +163,7 @@ def check_options(options: LinkOptions) -> dict[str, Any]:
         raise InvalidInput(f"min_score is {least}; a score is expected, a number from -1 to 1")
     flags = {name: whole[name] for name in ("context", "keep_negated")}
     check_types(bool, "True or False", **flags)
+    check_types(str | None, "a string", second_look=whole["second_look"])
     _check_separator(whole["separator"])
     for name in ("types", "sources", "languages", "ids", "prefer"):
         if isinstance(whole[name], str) or not isinstance(whole[name], Iterable):
@@ -273,6 +281,29 @@ def as_text(value: str | Document) -> Document:
     if isinstance(value, str):
         return Document("", value)
     raise InvalidInput(f"a text is a string or a Document, not {type(value).__name__}")
+
+
+def contexts_of(links: Sequence[Link], documents: Iterable[Document]) -> list[str]:
+    """Return the text around the mention of each link without parts, and of each part of another.
+
+    `documents` are those of the links, in order. It is the context of a mention, or a piece of the
+    text of its document.
+    """
+    texts = (document.text for document in documents for _ in document.mentions)
+    pairs = [(link, _around(link.mention, text)) for link, text in zip(links, texts, strict=True)]
+    return [around for link, around in pairs for _ in link.parts or (link,)]
+
+
+def _around(mention: Mention, text: str) -> str:
+    return mention.context or (text and sentence_of(text, mention.text, start=mention.start)[1])
+
+
+def unanswered(link: Link) -> str:
+    """Return why a second look told nothing of a link, or of a part of it; "" where it did."""
+    steps = (step for part in (link, *link.parts) for step in part.steps)
+    said = (step.after for step in steps if step.name == SECOND_LOOK)
+    lacking = (after for after in said if after.startswith(NO_ANSWER))
+    return next(lacking, "").removeprefix(NO_ANSWER)
 
 
 # --- links ---------------------------------------------------------------------------------------

@@ -5,7 +5,8 @@
 2. **Look up**: ids and sieves first; search for what no sieve knows, and to fill up to k.
 3. **Decide**: the whole mention, its parts, or NIL.
 4. **Homonyms**: between concepts of one name the context decides.
-5. **Judge**: how likely it is that the first candidate is right, and NIL where it is not.
+5. **Judge**: how likely it is that the first candidate is right, and NIL where it is not. Where it
+   is not sure, somebody else may take a second look.
 
 A batch holds whole documents, and sees the names of one moment.
 """
@@ -19,7 +20,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, NamedTuple, Self, Unpack
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, Unpack
 
 from canonym.io.time_limit import check_time
 from canonym.linking.background import together
@@ -45,7 +46,7 @@ from canonym.linking.homonyms import (
     beside_readings,
     find_homonyms,
 )
-from canonym.linking.judge import Judge, Vocabulary, check_confidence
+from canonym.linking.judge import Judge, Vocabulary, check_confidence, graded
 from canonym.linking.languages import choose_encoders
 from canonym.linking.links import (
     KnownLinks,
@@ -54,6 +55,7 @@ from canonym.linking.links import (
     Repeats,
     check_abbreviations,
     check_options,
+    contexts_of,
 )
 from canonym.linking.names import CurrentNames, Filter, Filters, Names, open_rows
 from canonym.linking.search import BatchHits, Search, Sifted, load_encoders, sift
@@ -70,6 +72,9 @@ from canonym.text import PLAIN, normalise_all
 from canonym.text.characters import n_letters
 from canonym.text.memo import LONGEST_STRING, strong_forms
 from canonym.types import Candidate, Document, Link, Mention
+
+if TYPE_CHECKING:
+    from canonym.linking.second_look import SecondLook
 
 _log = logging.getLogger(__name__)
 _NAMES = TARGETS["O-T"]
@@ -91,6 +96,7 @@ class Request(NamedTuple):
     separator: str | None
     judge: Judge | None
     keep_negated: bool = False
+    second_look: SecondLook | None = None
 
     @property
     def n_kept(self) -> int:
@@ -99,6 +105,8 @@ class Request(NamedTuple):
         A preferred one is looked for among more.
         """
         least = 1 if self.judge is None else self.judge.n_candidates
+        if self.second_look is not None:
+            least = max(least, self.second_look.n_choices)
         return max(self.k, N_CANDIDATES if self.filter.prefers else least)
 
     @property
@@ -125,6 +133,8 @@ class Pipeline:
     book: Book
     background: float
     judge: Judge | None = None
+    second_look: str | None = None
+    """Who takes a second look where a call names nobody."""
 
     @classmethod
     def open(cls, folder: Path, manifest: Mapping[str, Any], terminology: Terminology) -> Self:
@@ -185,13 +195,14 @@ class Pipeline:
         them have a text then.
         """
         names = self.names.snapshot()
-        known = {} if abbreviations else self.known_links.of(names, request)
+        is_known = not abbreviations and request.second_look is None  # which keeps its answers
+        known = self.known_links.of(names, request) if is_known else {}
         repeats = Repeats(documents, known)
         with using(self.book):
             drafts, batch = self.draft(repeats.new, request, abbreviations, defined, names)
             links = [link_of(draft, batch) for of_document in drafts for draft in of_document]
-            graded = iter(self.grade(links, request))
-        of_new = [Links(islice(graded, len(document.mentions))) for document in repeats.new]
+            whole = iter(self.grade(links, request, repeats.new))
+        of_new = [Links(islice(whole, len(document.mentions))) for document in repeats.new]
         return repeats.links(of_new)
 
     def draft(
@@ -230,6 +241,7 @@ class Pipeline:
     def request(self, **options: Unpack[LinkOptions]) -> Request:
         """Check the options of a call, and turn its filters into one over rows."""
         checked = check_options(options)
+        second_look = checked["second_look"] or self.second_look
         row_filter = self.filters.choose(
             types=checked["types"],
             sources=checked["sources"],
@@ -249,6 +261,7 @@ class Pipeline:
             checked["separator"],
             self.judge,
             checked["keep_negated"],
+            _opened(second_look) if second_look else None,
         )
 
     def batch(self, row_filter: Filter, names: Names | None = None) -> BatchHits:
@@ -509,11 +522,22 @@ class Pipeline:
             for document, of_document in zip(documents, homonyms, strict=True)
         ]
 
-    def grade(self, links: list[Link], request: Request) -> list[Link]:
-        """Let the judge say how likely it is that each link is right, if there is one."""
-        if request.judge is None:
+    def grade(
+        self, links: list[Link], request: Request, documents: Sequence[Document]
+    ) -> list[Link]:
+        """Let the judge say how likely it is that each link is right, if there is one.
+
+        `documents` are those of the links, for whoever takes a second look.
+        """
+        judge, second_look = request.judge, request.second_look
+        if judge is None:
             return [_best_of(link, request.k) for link in links]
-        return request.judge.grade(links, request.min_confidence, request.k, self.vocabulary)
+        parts = [part for link in links for part in (link.parts or (link,))]
+        confidences = judge.of(parts, self.vocabulary)
+        if second_look is not None:
+            contexts = contexts_of(links, documents)
+            parts, confidences = second_look.revise(parts, confidences, contexts, self)
+        return graded(links, parts, confidences, request.min_confidence, request.k)
 
     @functools.cached_property
     def vocabulary(self) -> Vocabulary:
@@ -523,6 +547,12 @@ class Pipeline:
         euclidean = all(one.similarity == "euclidean" for one in self.search.encoders)
         coverage = self.preparation.vocabulary_coverage
         return Vocabulary(coverage, density, self.background, euclidean)
+
+
+def _opened(second_look: str) -> SecondLook:
+    from canonym.linking.second_look import open_second_look  # few links have one
+
+    return open_second_look(second_look)
 
 
 def _best_of(link: Link, k: int) -> Link:

@@ -399,7 +399,9 @@ def begins_contraries(start: str) -> bool:
 @once_a_book
 def _beginnings_of_contraries() -> set[str]:
     senses = {(word, *sense) for word, own in _senses().items() for sense in own}
-    prefixes = {(form, "prefix", line, form) for form, own in _prefix_groups().items() for line in own}
+    prefixes = {
+        (form, "prefix", line, form) for form, own in _prefix_groups().items() for line in own
+    }
     begun: dict[tuple[str, str, str], set[str]] = {}
     for form, kind, line, sense in senses | prefixes:
         for stop in range(len(form) + 1):
@@ -422,9 +424,10 @@ def affix_contrast(word: str, other: str) -> str | None:
     groups = _prefix_groups()
     for stop in range(1, len(word) - _LEAST_REST + 1):
         lines, rest = groups.get(word[:stop]), word[stop:]
-        if lines and other.endswith(rest) and word != other:
-            if not lines.isdisjoint(groups.get(other[: -len(rest)], ())):
-                return "prefix"
+        if not lines or word == other or not other.endswith(rest):
+            continue
+        if not lines.isdisjoint(groups.get(other[: -len(rest)], ())):
+            return "prefix"
     shorter, longer = sorted((word, other), key=len)
     # The sinuses of the nose are beside it.
     denied = len(shorter) >= _LEAST_REST and longer.endswith(shorter) and longer != "paranasal"

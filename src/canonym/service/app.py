@@ -36,7 +36,10 @@ _MOST_WAITING = 16  # exports and the like
 def make_app(settings: Settings) -> FastAPI:
     """Make the application; its indexes are opened when it starts."""
     metrics = Metrics()
-    served = {name: Served(name, folder) for name, folder in settings.folders().items()}
+    served = {
+        name: Served(name, folder, second_look=settings.second_look)
+        for name, folder in settings.folders().items()
+    }
     state = State(
         settings,
         served,

@@ -206,9 +206,11 @@ class Served:
         name: str,
         folder: Path | None,
         advice: str = "GET /v1/terminologies lists all",
+        second_look: str = "",
     ) -> None:
         self.name = name
         self._advice = advice
+        self._second_look = second_look
         self._index = folder
         self._folder = None if folder is None else index_folder(folder)
         self._lock = threading.Lock()
@@ -237,6 +239,7 @@ class Served:
                 return
             try:
                 opened = Opened(self._load())
+                opened.linker.pipeline.second_look = self._second_look or None
             except (CanonymError, OSError):
                 if self._opened is None:
                     raise

@@ -51,6 +51,9 @@ class Settings:
         Most requests a minute and worker, by key or else by address; 0 for no limit.
     match_confidence : float
         From this confidence on a candidate is a match that needs no review, 0 to 1.
+    second_look : str
+        Who chooses among the first candidates of unsure mentions, see `canonym.LinkOptions`; empty
+        for nobody.
     log_mentions : bool
         Whether the log may hold texts of requests.
     public_url : str
@@ -68,6 +71,7 @@ class Settings:
     max_body: int = 10_000_000
     rate_limit: int = 0
     match_confidence: float = LEAST_CONFIDENCE
+    second_look: str = ""
     log_mentions: bool = False
     public_url: str = ""
     allow_origin: tuple[str, ...] = ()

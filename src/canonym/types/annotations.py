@@ -70,6 +70,9 @@ OTHER_READINGS = "other readings"
 ONE_OF_SEVERAL = "one of several"
 """Name of the step that tells what a mention may mean, which does not say what names do."""
 
+SECOND_LOOK, NO_ANSWER = "second look", "no answer: "
+"""The step of a second look, and how what came of it begins where that was nothing."""
+
 OPEN = {OTHER_READINGS: "may also stand for", ONE_OF_SEVERAL: "may mean"}
 """How the steps that turn nothing into something are said: before, these words, after."""
 

@@ -1,0 +1,216 @@
+"""The second look: where the judge is not sure, somebody else chooses among the first candidates.
+
+That may be another encoder, a cross-encoder, or a language model. It sees a mention, the text
+around it and the candidates, and may choose one of them or none; it never writes an id. Its choice
+is evidence: how far it is to be believed it shows by questions whose answer is known (`controls`),
+and Bayes' rule says how likely each candidate is right then (`weighing`). The likeliest of the
+first and the chosen one goes first.
+"""
+
+from __future__ import annotations
+
+import functools
+import logging
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from canonym.encoders import SHIPPED
+from canonym.encoders.hub import find_model
+from canonym.errors import InvalidInput
+from canonym.io.files import cache_folder
+from canonym.linking.second_look.answers import Answers
+from canonym.linking.second_look.choosers import CrossEncoder, EncoderChooser, is_cross_encoder
+from canonym.linking.second_look.controls import Control, controls
+from canonym.linking.second_look.language_model import LanguageModel, model_at, n_tokens
+from canonym.linking.second_look.questions import (
+    N_CHOICES,
+    Answer,
+    Chooser,
+    Question,
+    question_of,
+)
+from canonym.linking.second_look.weighing import Reliability, weighed
+from canonym.linking.settings import IDS
+from canonym.types import NO_ANSWER, SECOND_LOOK, Candidate, Link, Step
+
+if TYPE_CHECKING:
+    from canonym.linking.pipeline import Pipeline
+
+__all__ = ["N_CHOICES", "SURE", "SecondLook", "open_second_look"]
+
+SURE = 0.9
+"""Nobody is asked about a link that is at least so likely to be right."""
+
+ANSWERS = "second-looks.db"
+"""Name of the file of answers, in the folder of what can be made again."""
+
+_AT_A_TIME = 64  # questions, whose answers are kept together
+
+_log = logging.getLogger(__name__)
+
+
+class SecondLook:
+    """Asks a chooser about unsure links, and weighs what it says.
+
+    Parameters
+    ----------
+    chooser : Chooser
+        Whom to ask.
+    answers : Answers
+        Where answers are kept.
+    """
+
+    n_choices = N_CHOICES
+
+    def __init__(self, chooser: Chooser, answers: Answers) -> None:
+        self.chooser = chooser
+        self._answers = answers
+        self._shown: dict[str, Reliability] = {}
+        self._is_announced = False
+
+    def revise(
+        self,
+        links: Sequence[Link],
+        confidences: Sequence[float | None],
+        contexts: Sequence[str],
+        pipeline: Pipeline,
+    ) -> tuple[list[Link], list[float | None]]:
+        """Return undivided links in the order of their candidates that counts now, and how sure.
+
+        `contexts` are the texts around their mentions. A link whose question has no answer stays
+        as it is, with a step that says so.
+        """
+        revised, sure = [*links], [*confidences]
+        unsure = [n for n, p in enumerate(sure) if p is not None and is_unsure(links[n], p)]
+        if not unsure:
+            return revised, sure
+        terminology = pipeline.terminology
+        questions = [question_of(links[n], contexts[n], terminology) for n in unsure]
+        known = self._controls(pipeline) if terminology.digest not in self._shown else []
+        self._announce([*questions, *(one.question for one in known)], len(known), len(links))
+        if known:
+            self._shown[terminology.digest] = self._reliability(known)
+        for n, answer in zip(unsure, self.ask(questions), strict=True):
+            reliability = self._shown.get(terminology.digest) or Reliability.shown((), ())
+            revised[n], sure[n] = _revised(links[n], sure[n] or 0.0, answer, reliability)
+        return revised, sure
+
+    def reliability(self, pipeline: Pipeline) -> Reliability:
+        """Return what the answers to questions about an index show whose answer is known."""
+        return self._reliability(self._controls(pipeline))
+
+    def _controls(self, pipeline: Pipeline) -> list[Control]:
+        return list(controls(pipeline))
+
+    def _reliability(self, known: Sequence[Control]) -> Reliability:
+        answers = self.ask([one.question for one in known])
+        told = [
+            (a.place, one.right) for a, one in zip(answers, known, strict=True) if not a.problem
+        ]
+        return Reliability.shown(
+            [(chosen, right) for chosen, right in told if right is not None],
+            [chosen for chosen, right in told if right is None],
+        )
+
+    def ask(self, questions: Sequence[Question]) -> list[Answer]:
+        """Return the answer to each question: those on disk, and new ones, which are kept."""
+        keys = [question.key(self.chooser.identity) for question in questions]
+        known = self._answers.of(keys)
+        new = {key: q for key, q in zip(keys, questions, strict=True) if key not in known}
+        waiting = list(new.items())
+        for start in range(0, len(waiting), _AT_A_TIME):
+            some = waiting[start : start + _AT_A_TIME]
+            answers = self.chooser.answers([question for _, question in some])
+            for (key, _), answer in zip(some, answers, strict=True):
+                known[key] = answer
+                if not answer.problem:
+                    self._answers.add(key, answer)
+        return [known[key] for key in keys]
+
+    def _announce(self, questions: Sequence[Question], n_known: int, n_mentions: int) -> None:
+        """Say once how many questions there are, and how long, before they cost anything."""
+        if self._is_announced or not isinstance(self.chooser, LanguageModel):
+            return
+        self._is_announced = True
+        _log.warning(
+            "The second look asks %s about %s of the first %s mentions%s: some %s tokens.",
+            self.chooser.name,
+            f"{len(questions) - n_known:,}",
+            f"{n_mentions:,}",
+            f", and about {n_known} names whose concept is known" if n_known else "",
+            f"{sum(map(n_tokens, questions)):,}",
+        )
+
+
+def is_unsure(link: Link, confidence: float) -> bool:
+    """Tell whether somebody is asked about an undivided link."""
+    if link.nil or not link.candidates or link.candidates[0].sieve == IDS:
+        return False
+    return confidence < SURE
+
+
+def _revised(
+    link: Link, confidence: float, answer: Answer, reliability: Reliability
+) -> tuple[Link, float]:
+    """Return a link in the light of an answer, and how likely its best candidate is right."""
+    best, place = link.candidates[0], answer.place
+    if answer.problem:
+        said, likely = f"{NO_ANSWER}{answer.problem}", None
+    else:
+        said = "none of them" if place is None else link.candidates[place].label
+        shown = min(len(link.candidates), N_CHOICES)
+        likely = weighed(confidence, shown, place, reliability).tolist()
+    link = replace(link, steps=(*link.steps, Step(SECOND_LOOK, best.label, said)))
+    if likely is None:
+        return link, confidence
+    if place and likely[place] > likely[0]:
+        return replace(link, candidates=_ahead(link.candidates, place)), likely[place]
+    return link, likely[0]
+
+
+def _ahead(candidates: Sequence[Candidate], place: int) -> tuple[Candidate, ...]:
+    """Put a candidate first; scores fall, so that those behind have at most its score."""
+    first = candidates[place]
+    others = [candidate for n, candidate in enumerate(candidates) if n != place]
+    behind = (replace(other, score=min(other.score, first.score)) for other in others)
+    return (replace(first, context={**first.context, SECOND_LOOK: 1.0}), *behind)
+
+
+@functools.lru_cache(maxsize=4)
+def open_second_look(spec: str) -> SecondLook:
+    """Open a second look by a short description.
+
+    ==============================  ===============================================================
+    ``contextual``                  an encoder, by its name or folder, as `canonym.encoders` has it
+    ``a/folder`` ``hf:owner/model`` a cross-encoder or an encoder of Hugging Face
+    ``MODEL@http://HOST:PORT/v1``   a language model at an address that speaks OpenAI's protocol
+    ==============================  ===============================================================
+
+    Raises
+    ------
+    InvalidInput
+        If the description fits none of these.
+    MissingExtra
+        If it needs an extra that is not installed.
+    """
+    if not isinstance(spec, str) or not spec.strip():
+        raise InvalidInput(
+            f"second_look is {spec!r:.80}; expected 'contextual', a folder, 'hf:OWNER/MODEL' or "
+            "'MODEL@http://HOST:PORT/v1'"
+        )
+    answers = Answers(cache_folder() / ANSWERS)
+    if named := model_at(spec):
+        return SecondLook(LanguageModel(*named), answers)
+    is_online = spec.startswith("hf:")
+    folder = find_model(spec[3:], local_files_only=False) if is_online else Path(spec).expanduser()
+    if spec not in SHIPPED and is_cross_encoder(folder):
+        return SecondLook(CrossEncoder(folder), answers)
+    try:
+        return SecondLook(EncoderChooser(spec), answers)
+    except InvalidInput as error:
+        raise InvalidInput(
+            f"{error}. A second look may also be a cross-encoder, by its folder, or a language "
+            "model, as in llama3.2@http://localhost:11434/v1"
+        ) from error

@@ -1,0 +1,69 @@
+"""Answers of second looks, kept on disk: a run that goes on, or again, pays for none twice."""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+import threading
+from collections.abc import Iterable
+from pathlib import Path
+
+from canonym.linking.second_look.questions import Answer
+
+_log = logging.getLogger(__name__)
+_PATIENCE = 30.0  # seconds that a process waits for another one
+_MOST = 2_000_000  # answers, some 150 bytes each; the older ones make room
+_AT_A_TIME = 500
+_TABLE = (
+    "create table if not exists answers (number integer primary key, key text unique not null,"
+    " place integer)"
+)
+
+
+class Answers:
+    """A file of answers that several threads and processes read and add to.
+
+    Where the file cannot be written, answers are kept in memory, with a warning.
+
+    Parameters
+    ----------
+    path : Path
+        Its folder is made if need be.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._lock = threading.Lock()
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._file = self._opened(path)
+        except (OSError, sqlite3.Error) as error:
+            _log.warning("answers are not kept: %s cannot be used (%s)", path, error)
+            self._file = self._opened(":memory:")
+
+    @staticmethod
+    def _opened(path: Path | str) -> sqlite3.Connection:
+        file = sqlite3.connect(path, timeout=_PATIENCE, check_same_thread=False)
+        with file:
+            file.execute(_TABLE)
+        return file
+
+    def of(self, keys: Iterable[str]) -> dict[str, Answer]:
+        """Return the answers that are known, by key."""
+        asked, known = list(dict.fromkeys(keys)), dict[str, Answer]()
+        with self._lock:
+            for start in range(0, len(asked), _AT_A_TIME):
+                some = asked[start : start + _AT_A_TIME]
+                places = ",".join("?" * len(some))
+                rows = self._file.execute(
+                    f"select key, place from answers where key in ({places})", some
+                )
+                known.update((key, Answer(place)) for key, place in rows)
+        return known
+
+    def add(self, key: str, answer: Answer) -> None:
+        """Keep an answer; one that is there stays."""
+        with self._lock, self._file as file:
+            number = file.execute(
+                "insert or ignore into answers (key, place) values (?, ?)", (key, answer.place)
+            ).lastrowid
+            file.execute("delete from answers where number <= ?", ((number or 0) - _MOST,))

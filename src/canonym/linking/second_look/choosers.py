@@ -1,0 +1,171 @@
+"""Choosers on this machine: an encoder of names, and a cross-encoder that reads both sides."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from canonym import __version__
+from canonym.encoders import make_encoder
+from canonym.encoders.hub import quiet_transformers
+from canonym.errors import InvalidInput, NotTrained, ReadError, require
+from canonym.io.devices import torch_device
+from canonym.io.files import file_digest, load_json
+from canonym.linking.second_look.questions import Answer, Question
+from canonym.types import Float32Array
+
+_BATCH = 64
+_LONGEST = 128  # tokens of a mention and a candidate together
+_DECIMALS = 4  # what differs by processor beyond it does not count
+_MOST_VECTORS = 50_000
+
+
+class EncoderChooser:
+    """Chooses the candidate one of whose names is nearest to the mention by another encoder.
+
+    Parameters
+    ----------
+    spec : str
+        See `canonym.encoders.make_encoder`; vectors are compared by their cosines.
+    """
+
+    def __init__(self, spec: str) -> None:
+        self._encoder = make_encoder(spec)
+        try:
+            self._encoder.encode(["a name"])
+        except NotTrained as error:
+            raise InvalidInput(
+                f"{spec} has learned nothing yet; a second look needs a trained encoder"
+            ) from error
+        files = sorted(one for one in Path(spec).rglob("*") if one.is_file())
+        stamps = [f"{one.name} {one.stat().st_size} {one.stat().st_mtime_ns}" for one in files]
+        self.identity = " ".join(["encoder", __version__, spec, *stamps])
+        self._vectors: dict[str, Float32Array] = {}
+
+    def answers(self, questions: Sequence[Question]) -> Iterator[Answer]:
+        """Yield the answers; some candidate is always the nearest."""
+        vectors = self._of(
+            {name for q in questions for name in (q.read, *(n for c in q.choices for n in c.names))}
+        )
+        for question in questions:
+            mention = vectors[question.read]
+            nearest = [
+                max(float(vectors[name] @ mention) for name in choice.names)
+                for choice in question.choices
+            ]
+            yield Answer(_place(nearest))
+
+    def _of(self, texts: set[str]) -> dict[str, Float32Array]:
+        """Return vectors of norm 1; those of before are kept, as far as there is room."""
+        known = self._vectors
+        new = sorted(texts - known.keys())
+        rows = np.asarray(self._encoder.encode(new), dtype=np.float32) if new else ()
+        made = {
+            text: row / max(float(np.linalg.norm(row)), 1e-9)
+            for text, row in zip(new, rows, strict=True)
+        }
+        if len(known) + len(made) > _MOST_VECTORS:
+            known = {text: known[text] for text in texts & known.keys()}
+        self._vectors = {**known, **made}
+        return self._vectors
+
+
+class CrossEncoder:
+    """Chooses by a transformer that reads a mention and a candidate together, and rates the pair.
+
+    Parameters
+    ----------
+    folder : Path
+        Of Hugging Face or sentence-transformers, with one output.
+
+    Raises
+    ------
+    MissingExtra
+        Without torch (extra ``torch``).
+    InvalidInput
+        If it does not rate a pair by one number.
+    ReadError
+        If the folder is damaged.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        torch = require("torch", "a cross-encoder", "torch")
+        transformers = require("transformers", "a cross-encoder", "torch")
+        try:
+            with quiet_transformers():
+                self._tokenizer = transformers.AutoTokenizer.from_pretrained(
+                    folder, local_files_only=True
+                )
+                model = transformers.AutoModelForSequenceClassification.from_pretrained(
+                    folder, local_files_only=True
+                )
+        except Exception as error:  # foreign input to a foreign reader, which raises anything
+            first = (str(error).strip().splitlines() or [""])[0]
+            raise ReadError(folder, f"transformers cannot read it ({first:.200})") from error
+        if model.config.num_labels != 1:
+            raise InvalidInput(
+                f"{folder} has {model.config.num_labels} outputs; expected a cross-encoder, which "
+                "rates a pair by one number"
+            )
+        self._device = torch_device("auto")
+        self._model = model.eval().to(self._device)
+        weights = sorted(folder.glob("*.safetensors")) or sorted(folder.glob("*.bin"))
+        self.identity = " ".join(["cross-encoder", *map(file_digest, weights)])
+        self._inference = torch.inference_mode
+
+    def answers(self, questions: Sequence[Question]) -> Iterator[Answer]:
+        """Yield the answers; some candidate is always rated highest."""
+        pairs = [
+            (mention_of(question), described(question, place))
+            for question in questions
+            for place in range(len(question.choices))
+        ]
+        ratings = iter(self._rated(pairs))
+        for question in questions:
+            yield Answer(_place([next(ratings) for _ in question.choices]))
+
+    def _rated(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
+        order = sorted(range(len(pairs)), key=lambda n: len(pairs[n][0]) + len(pairs[n][1]))
+        ratings = [0.0] * len(pairs)
+        for start in range(0, len(order), _BATCH):
+            some = order[start : start + _BATCH]
+            inputs = self._tokenizer(
+                [pairs[n][0] for n in some],
+                [pairs[n][1] for n in some],
+                padding=True,
+                truncation=True,
+                max_length=_LONGEST,
+                return_tensors="pt",
+            ).to(self._device)
+            with self._inference():
+                values = self._model(**inputs).logits[:, 0].float().cpu().tolist()
+            for n, value in zip(some, values, strict=True):
+                ratings[n] = value
+        return ratings
+
+
+def is_cross_encoder(folder: Path) -> bool:
+    """Tell whether a folder of Hugging Face holds a model that rates texts."""
+    config = folder / "config.json"
+    if not config.is_file():
+        return False
+    architectures = load_json(config).get("architectures") or ()
+    return any(str(name).endswith("ForSequenceClassification") for name in architectures)
+
+
+def _place(values: Sequence[float]) -> int:
+    """Return the place of the largest value, the first of those that are as good."""
+    rounded = [round(value, _DECIMALS) for value in values]
+    return rounded.index(max(rounded))
+
+
+def mention_of(question: Question) -> str:
+    return f"{question.read}. {question.context}" if question.context else question.read
+
+
+def described(question: Question, place: int) -> str:
+    choice = question.choices[place]
+    kinds = f" ({', '.join(choice.parents)})" if choice.parents else ""
+    return f"{'; '.join(choice.names)}{kinds}"

@@ -1,0 +1,80 @@
+"""Answers on disk: kept for later runs, shared by threads, none lost where nothing can be kept."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from pathlib import Path
+
+import pytest
+
+from canonym.linking.second_look import answers
+from canonym.linking.second_look.answers import Answers
+from canonym.linking.second_look.questions import Answer
+
+
+def test_answers_are_there_in_the_next_run(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "answers.db"
+    kept = Answers(path)
+    kept.add("a", Answer(3))
+    kept.add("b", Answer(None))
+    kept.add("a", Answer(1))  # the first answer stays
+    again = Answers(path).of(["a", "b", "c"])
+    assert again["a"] == Answer(3)
+    assert again["b"] == Answer(None)
+    assert again.keys() == {"a", "b"}
+
+
+def test_many_keys_are_looked_up_together(tmp_path: Path) -> None:
+    kept = Answers(tmp_path / "answers.db")
+    keys = [f"key {n}" for n in range(1201)]
+    for n, key in enumerate(keys):
+        kept.add(key, Answer(n % 10))
+    assert [kept.of(keys)[key].place for key in keys] == [n % 10 for n in range(1201)]
+
+
+def test_the_oldest_answers_make_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(answers, "_MOST", 5)
+    kept = Answers(tmp_path / "answers.db")
+    for n in range(9):
+        kept.add(str(n), Answer(n))
+    assert kept.of(map(str, range(9))).keys() == {"4", "5", "6", "7", "8"}
+
+
+def test_threads_and_connections_add_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "answers.db"
+    several = [Answers(path), Answers(path)]
+
+    def add(start: int) -> None:
+        for n in range(start, start + 25):
+            several[n % 2].add(str(n), Answer(n))
+
+    threads = [threading.Thread(target=add, args=(start,)) for start in range(0, 100, 25)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert {int(key): one.place for key, one in several[0].of(map(str, range(100))).items()} == {
+        n: n for n in range(100)
+    }
+
+
+def test_what_cannot_be_written_is_remembered(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "file").write_text("")
+    with caplog.at_level(logging.WARNING):
+        kept = Answers(tmp_path / "file" / "answers.db")
+    assert "answers are not kept" in caplog.text
+    kept.add("a", Answer(0))
+    assert kept.of(["a"])["a"].place == 0
+
+
+def test_a_damaged_file_is_left_alone(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    path = tmp_path / "answers.db"
+    path.write_bytes(b"not a database, but long enough to be looked at " * 40)
+    with caplog.at_level(logging.WARNING):
+        kept = Answers(path)
+    assert "cannot be used" in caplog.text
+    kept.add("a", Answer(0))
+    assert path.read_bytes().startswith(b"not a database")
