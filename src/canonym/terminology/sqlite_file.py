@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from canonym.errors import InvalidInput, Mismatch, ReadError
+from canonym.errors import CanonymError, InvalidInput, Mismatch, ReadError
 from canonym.io.files import check_regular, parse_json
 from canonym.io.forks import Lock, on_fork
 from canonym.regex import regex
@@ -56,6 +56,7 @@ _BREAKS = regex(r" ?[\t\n\v\f\r\x85\u2028\u2029]+ ?")
 _MAGIC = b"SQLite format 3\0"
 _CACHED_KIB = 256  # of each thread
 _HOW = "expected a terminology made by `canonym import`"
+_TOGETHER = 500  # values in a query; SQLite may take 999
 
 
 def is_sqlite(path: Path) -> bool:
@@ -100,7 +101,11 @@ class Database:
         self.values: dict[str, list[str]] = {}
         self._check_header()
         self._identity = self._identify()
-        self.meta = self._read_meta()
+        try:
+            self.meta = self._read_meta()
+        except CanonymError:
+            self.close()
+            raise
 
     # --- opening ----------------------------------------------------------------------------------
 
@@ -152,13 +157,8 @@ class Database:
                 meta = {**meta, "digest": str(meta["digest"]), "remarks": dict(meta["remarks"])}
                 meta["languages"] = dict(meta.get("languages", {}))
         except (KeyError, ValueError, TypeError) as error:
-            self.close()
             raise self.damage(error) from error
-        except ReadError:
-            self.close()
-            raise
         if newest > FORMAT:
-            self.close()
             raise Mismatch(
                 f"{self.path} was written by a newer canonym (format {newest}, this version reads "
                 f"up to {FORMAT}); upgrade canonym or import the source again"
@@ -236,6 +236,12 @@ class Database:
         """Run a query and yield its rows."""
         for batch in self.batches(sql, parameters):
             yield from batch
+
+    def rows_with(self, sql: str, values: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
+        """Run a query of rows that have one of many values, with ``{}`` for some of them."""
+        for start in range(0, len(values), _TOGETHER):
+            some = values[start : start + _TOGETHER]
+            yield from self.rows(sql.format(", ".join("?" * len(some))), some)
 
     def first(self, sql: str, parameters: Sequence[Any] = ()) -> tuple[Any, ...] | None:
         """Run a query and return its first row, or None."""
@@ -328,7 +334,6 @@ def _name(row: tuple[Any, ...]) -> Name:
     return Name(text, concept_id, SCOPES[scope], language, source)
 
 
-_TOGETHER = 500  # numbers in a query; SQLite may take 999
 _MAKERS = {CONCEPTS: _concept, NAMES: _name}
 
 
