@@ -231,7 +231,7 @@ def starting(workers: int) -> Iterator[None]:
 def _serve(
     task: Callable[[Any], Any], pipe: Connection
 ) -> None:  # pragma: no cover - in another process
-    from multiprocessing.pool import ExceptionWithTraceback
+    from multiprocessing.pool import ExceptionWithTraceback  # type: ignore[attr-defined]
     from multiprocessing.reduction import ForkingPickler
 
     with contextlib.suppress(ValueError):

@@ -171,6 +171,23 @@ def column_places(stream: TextStream, header: Sequence[str], columns: Sequence[s
     return [list(header).index(name) for name in columns]
 
 
+def named_rows(
+    stream: TextStream, header: Sequence[str], rows: Iterable[Sequence[str]]
+) -> Iterator[dict[str, str]]:
+    """Yield the cells of each row by the names of their columns, without blanks around them.
+
+    A row of another length is a `ReadError`, and so is a file without any.
+    """
+    any_row = False
+    for cells in rows:
+        if len(cells) != len(header):
+            raise stream.error(f"{len(cells)} cells where the header has {len(header)}")
+        any_row = True
+        yield {name: cell.strip() for name, cell in zip(header, cells, strict=True)}
+    if not any_row:
+        raise stream.error("the file has no rows after its header")
+
+
 def shown(header: Sequence[str], *, most: int = 30) -> str:
     """List the columns of a table, for a message."""
     return ", ".join(repr(name[:40]) for name in header[:most])

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from canonym.io.streams import open_text
-from canonym.io.tables import column_places, split_rows
+from canonym.io.tables import column_places, named_rows, split_rows
 from canonym.types import Concept, Name, Record, Xref
 
 _XREFS = {"CAS": "CAS", "UNII": "UNII", "Standard InChI Key": "INCHIKEY"}
@@ -41,29 +41,22 @@ def read_drugbank_vocabulary(path: str | Path, *, version: str = "") -> Iterator
         table = split_rows(stream)
         header = [name.strip() for name in next(table, [])]
         columns = ["DrugBank ID", "Accession Numbers", "Common name", "Synonyms"]
-        id_at, accessions_at, name_at, synonyms_at = column_places(stream, header, columns)
-        xrefs = [(header.index(name), prefix) for name, prefix in _XREFS.items() if name in header]
-        n_rows = 0
-        for cells in table:
-            if len(cells) != len(header):
-                raise stream.error(f"{len(cells)} cells where the header has {len(header)}")
-            n_rows += 1
-            bare, label = cells[id_at].strip(), cells[name_at].strip()
+        column_places(stream, header, columns)
+        for row in named_rows(stream, header, table):
+            bare, label = row["DrugBank ID"], row["Common name"]
             if not bare:
                 raise stream.error(f"the DrugBank ID of {label!r} is empty")
             id_ = f"DRUGBANK:{bare}"
             yield Concept(id_, label, source="DrugBank", version=version)
-            for text in dict.fromkeys(_parts(cells[synonyms_at])):
+            for text in dict.fromkeys(_parts(row["Synonyms"])):
                 if text != label:
                     yield Name(text, id_)
-            for accession in dict.fromkeys(_parts(cells[accessions_at])):
+            for accession in dict.fromkeys(_parts(row["Accession Numbers"])):
                 if accession != bare:
                     yield Xref(id_, f"DRUGBANK:{accession}", "alternative")
-            for column, prefix in xrefs:
-                if cells[column].strip():
-                    yield Xref(id_, f"{prefix}:{cells[column].strip()}")
-        if not n_rows:
-            raise stream.error("the file has no rows after its header")
+            for column, prefix in _XREFS.items():
+                if row.get(column):
+                    yield Xref(id_, f"{prefix}:{row[column]}")
 
 
 def _parts(cell: str) -> list[str]:
