@@ -171,19 +171,16 @@ def column_places(stream: TextStream, header: Sequence[str], columns: Sequence[s
     return [list(header).index(name) for name in columns]
 
 
-def named_rows(
-    stream: TextStream, header: Sequence[str], rows: Iterable[Sequence[str]]
-) -> Iterator[dict[str, str]]:
-    """Yield the cells of each row by the names of their columns, without blanks around them.
-
-    A row of another length is a `ReadError`, and so is a file without any.
-    """
+def full_rows(
+    stream: TextStream, width: int, rows: Iterable[Sequence[str]]
+) -> Iterator[Sequence[str]]:
+    """Yield rows as wide as the header; others are a `ReadError`, and so is a file without any."""
     any_row = False
     for cells in rows:
-        if len(cells) != len(header):
-            raise stream.error(f"{len(cells)} cells where the header has {len(header)}")
+        if len(cells) != width:
+            raise stream.error(f"{len(cells)} cells where the header has {width}")
         any_row = True
-        yield {name: cell.strip() for name, cell in zip(header, cells, strict=True)}
+        yield cells
     if not any_row:
         raise stream.error("the file has no rows after its header")
 

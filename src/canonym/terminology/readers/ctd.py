@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from canonym.io.streams import TextStream, open_text
-from canonym.io.tables import column_places, named_rows, split_rows
+from canonym.io.tables import column_places, full_rows, split_rows
 from canonym.regex import regex
 from canonym.terminology.readers.omim import title_names
 from canonym.types import Concept, Name, Record, Relation, Xref
@@ -61,7 +61,8 @@ def read_ctd(path: str | Path, *, version: str | None = None) -> Iterator[Record
         split = split_rows(stream, delimiter=delimiter, quoted=delimiter == ",")
         # The header ends with an empty comment.
         rows = (cells for cells in split if len(cells) > 1 or cells[0].strip("# "))
-        for row in named_rows(stream, names, rows):
+        for cells in full_rows(stream, len(names), rows):
+            row = {name: cell.strip() for name, cell in zip(names, cells, strict=True)}
             yield from _row(stream, kind, row, created if version is None else version)
 
 

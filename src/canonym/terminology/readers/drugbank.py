@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from canonym.io.streams import open_text
-from canonym.io.tables import column_places, named_rows, split_rows
+from canonym.io.tables import column_places, full_rows, split_rows
 from canonym.types import Concept, Name, Record, Xref
 
 _XREFS = {"CAS": "CAS", "UNII": "UNII", "Standard InChI Key": "INCHIKEY"}
@@ -41,22 +41,23 @@ def read_drugbank_vocabulary(path: str | Path, *, version: str = "") -> Iterator
         table = split_rows(stream)
         header = [name.strip() for name in next(table, [])]
         columns = ["DrugBank ID", "Accession Numbers", "Common name", "Synonyms"]
-        column_places(stream, header, columns)
-        for row in named_rows(stream, header, table):
-            bare, label = row["DrugBank ID"], row["Common name"]
+        id_at, accessions_at, name_at, synonyms_at = column_places(stream, header, columns)
+        xrefs = [(header.index(name), prefix) for name, prefix in _XREFS.items() if name in header]
+        for cells in full_rows(stream, len(header), table):
+            bare, label = cells[id_at].strip(), cells[name_at].strip()
             if not bare:
                 raise stream.error(f"the DrugBank ID of {label!r} is empty")
             id_ = f"DRUGBANK:{bare}"
             yield Concept(id_, label, source="DrugBank", version=version)
-            for text in dict.fromkeys(_parts(row["Synonyms"])):
+            for text in dict.fromkeys(_parts(cells[synonyms_at])):
                 if text != label:
                     yield Name(text, id_)
-            for accession in dict.fromkeys(_parts(row["Accession Numbers"])):
+            for accession in dict.fromkeys(_parts(cells[accessions_at])):
                 if accession != bare:
                     yield Xref(id_, f"DRUGBANK:{accession}", "alternative")
-            for column, prefix in _XREFS.items():
-                if row.get(column):
-                    yield Xref(id_, f"{prefix}:{row[column]}")
+            for column, prefix in xrefs:
+                if cells[column].strip():
+                    yield Xref(id_, f"{prefix}:{cells[column].strip()}")
 
 
 def _parts(cell: str) -> list[str]:

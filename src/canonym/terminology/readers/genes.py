@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from canonym.io.streams import open_text
-from canonym.io.tables import column_places, named_rows, split_rows
+from canonym.io.tables import column_places, full_rows, split_rows
 from canonym.regex import regex
 from canonym.types import Concept, Name, Record, Xref
 
@@ -69,10 +69,13 @@ def read_genes(path: str | Path, *, version: str = "") -> Iterator[Record]:
         header = [name.strip().lstrip("#") for name in next(table, [])]
         of_hgnc = "hgnc_id" in header
         column_places(stream, header, _HGNC if of_hgnc else _NCBI)
-        for cells in named_rows(stream, header, table):
+        for cells in full_rows(stream, len(header), table):
             # A dash is NCBI's empty cell; HGNC puts cells of several values in quotes.
-            values = {name: cell.strip('"') for name, cell in cells.items()}
-            row = {name: "" if value == "-" else value for name, value in values.items()}
+            values = (cell.strip().strip('"') for cell in cells)
+            row = {
+                name: "" if value == "-" else value
+                for name, value in zip(header, values, strict=True)
+            }
             if not row["hgnc_id" if of_hgnc else "GeneID"]:
                 raise stream.error("the id of the gene is empty")
             yield from (_of_hgnc if of_hgnc else _of_ncbi)(row, version)
