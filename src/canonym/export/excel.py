@@ -113,7 +113,9 @@ def extend_workbook(stream: IO[bytes], sheet: Sheet, rows: Mapping[int, Sequence
     They stand in the first columns to the right of the table that are free. One of the rows is the
     header; all have as many cells. Whatever else is in the workbook stays as it is.
     """
-    _check_signature(sheet.file)
+    with zipfile.ZipFile(sheet.file) as archive:
+        if any(name.startswith(_SIGNATURES) for name in archive.namelist()):
+            _log.warning("%s is signed; the signature does not hold for the copy", sheet.file)
     _write_parts(stream, _copied_parts(sheet, rows))
 
 
@@ -152,12 +154,6 @@ def _copied_parts(sheet: Sheet, rows: Mapping[int, Sequence[Value]]) -> Iterator
         raise ReadError(
             sheet.file, f"cannot be copied ({error}): save the workbook anew"
         ) from error
-
-
-def _check_signature(path: Path) -> None:
-    with zipfile.ZipFile(path) as archive:
-        if any(name.startswith(_SIGNATURES) for name in archive.namelist()):
-            _log.warning("%s is signed; the signature does not hold for the copy", path)
 
 
 def _first_free(sheet: Sheet, spans: SpanReader, taken: int, width: int) -> int:

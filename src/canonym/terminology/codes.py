@@ -405,15 +405,10 @@ def _hit(
     if not in_use:
         replaced = ids[0].id
         instead = current_id(terminology, replaced)
-        in_use = [] if instead is None else [_ordinal(terminology, instead)]
+        ordinal = None if instead is None else terminology.ordinal(instead)
+        in_use = [] if ordinal is None else [ordinal]
     missing = "" if in_use else _gone(terminology, replaced)
     return CodeHit(reading, tuple(in_use), prefixed, distinct, replaced, missing)
-
-
-def _ordinal(terminology: Terminology, id_: str) -> int:
-    ordinal = terminology.ordinal(id_)
-    assert ordinal is not None, "a concept that was just found"
-    return ordinal
 
 
 def _gone(terminology: Terminology, id_: str) -> str:
