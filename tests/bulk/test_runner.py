@@ -101,19 +101,19 @@ def test_several_processes_write_the_same_bytes_as_one_and_one_that_is_killed_is
 def test_a_shard_whose_process_ends_every_time_is_set_aside(
     visits: Path, tmp_path: Path, index: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from canonym.bulk import local_engine as local
+    from canonym.io import processes
 
-    class Mortal(local._Process):
+    class Mortal(processes.Worker[Shard, Any]):
         """A process that ends at the third part."""
 
-        def attempt(self, shard: Shard) -> Any:
-            if shard.number != 2:
-                return job_module.attempt(self._job, shard)
+        def do(self, item: Shard) -> Any:
+            if item.number != 2:
+                return self._task(item)
             self._start()
             self._process.kill()
-            return super().attempt(shard)
+            return super().do(item)
 
-    monkeypatch.setattr(local, "_Process", Mortal)
+    monkeypatch.setattr(processes, "Worker", Mortal)
     summary = link(visits, tmp_path / "out", index, workers=2, retries=1)
     (failure,) = summary.failures
     assert failure.part == "part-000002"

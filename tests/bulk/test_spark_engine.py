@@ -16,7 +16,6 @@ import pytest
 from canonym import Concept, InvalidInput, Linker, Terminology
 from canonym.bulk import job as job_module
 from canonym.bulk import link_files, link_schema, link_table
-from canonym.bulk import spark_engine as spark
 from canonym.bulk.sources import find_files, plan
 from canonym.bulk.spark_engine import check_spark
 from canonym.integrations.spark import link_column
@@ -87,15 +86,11 @@ def test_an_index_that_is_deleted_meanwhile_ends_a_run_with_spark(
     assert session.range(3).count() == 3
 
 
-def test_a_full_disk_crosses_from_spark_with_its_path(
-    visits: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    layout, shards = plan(find_files(str(visits)), 23)
-    job = job_module.Job(tmp_path / "none", layout, (), "", {}, "dx", None, {})
+def test_a_full_disk_crosses_from_spark_with_its_path(visits: Path, session: Any) -> None:
+    _, (shard, *_) = plan(find_files(str(visits)), 23)
     full = OSError(errno.ENOSPC, "No space left on device", "/x")
-    monkeypatch.setattr(spark, "attempt", lambda _, shard: job_module.Outcome(shard, stop=full))
-    (batch,) = spark._link(job, shards, [pa.record_batch({"id": [0]})])
-    stop = spark._stop(pyspark.sql.Row(**batch.to_pylist()[0]))
+    sent = session.sparkContext.parallelize([0]).map(lambda _: job_module.Outcome(shard, stop=full))
+    stop = sent.collect()[0].stop
     assert isinstance(stop, OSError)
     assert (stop.errno, stop.strerror, stop.filename) == (full.errno, full.strerror, "/x")
 

@@ -340,8 +340,9 @@ def test_a_missing_table_or_a_full_disk_is_reported(
     connection.close()
     with pytest.raises(InvalidInput, match=r"could not be compared \(no such table"):
         compare(Terminology.build(BASE), Terminology(path))
-    full = "PRAGMA max_page_count = 3;"
-    monkeypatch.setattr(diff, "_SCRIPTS", (full, *diff._SCRIPTS))
+    full = tmp_path / "full.sql"
+    full.write_text("PRAGMA max_page_count = 3;" + diff._QUERIES.read_text())
+    monkeypatch.setattr(diff, "_QUERIES", full)
     with pytest.raises(InvalidInput, match="is the disk for temporary files full"):
         compare(Terminology.build(BASE), Terminology.build(BASE))
 

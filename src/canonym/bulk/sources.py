@@ -212,7 +212,10 @@ def plan(files: Sequence[InputFile], shard_rows: int) -> tuple[Layout, list[Shar
                 raise ReadError(
                     file.url, f"has {other}, and {files[0].name} has {layout}; give them one form"
                 )
-    _check_names(files[0], layout.columns)
+    doubles = [name for name in layout.columns if layout.columns.count(name) > 1]
+    if doubles:
+        problem = f"several columns are named {doubles[0]!r}; rename all but one"
+        raise ReadError(files[0].url, problem)
     return layout, [shard._replace(number=number) for number, shard in enumerate(shards)]
 
 
@@ -270,12 +273,6 @@ def _cut(
             start, before, first, n = lines.position, lines.line, first + n, 0
     if n:
         yield Shard(0, file, first, n, start, lines.position, before)
-
-
-def _check_names(file: InputFile, columns: Sequence[str]) -> None:
-    doubles = [name for name in columns if columns.count(name) > 1]
-    if doubles:
-        raise ReadError(file.url, f"several columns are named {doubles[0]!r}; rename all but one")
 
 
 # --- reading --------------------------------------------------------------------------------------

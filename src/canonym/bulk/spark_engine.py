@@ -7,7 +7,7 @@ import os
 import shutil
 import sys
 import time
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
@@ -20,7 +20,6 @@ from canonym.errors import InvalidInput, require
 from canonym.io.files import n_cores
 
 _WHAT = "the engine spark"
-_ROW = "number long, problem string, again boolean, stop string, errno long, path string"
 _LOOK = 0.5  # seconds between two looks at what is written
 
 
@@ -64,68 +63,30 @@ def open_spark(job: Job, workers: int, address: str | None) -> Iterator[Attempts
 
 def _attempts(session: Any, job: Job, shards: list[Shard]) -> Generator[Outcome, None, None]:
     """Run one job over the shards; tell of each as soon as its record is there."""
-    frame = session.range(0, len(shards), 1, len(shards))
-    linked = frame.mapInArrow(partial(_link, job, shards), _ROW)
-    target, waiting = Target(job.target), dict(enumerate(shards))
+    linked = session.sparkContext.parallelize(shards, len(shards)).map(partial(attempt, job))
+    target, waiting = Target(job.target), list(shards)
     with ThreadPoolExecutor(1) as thread:
         running = thread.submit(linked.collect)
         try:
             while not running.done():
                 time.sleep(_LOOK)
-                for number in [n for n, shard in waiting.items() if target.is_done(shard)]:
-                    yield Outcome(waiting.pop(number))
+                for shard in [shard for shard in waiting if target.is_done(shard)]:
+                    waiting.remove(shard)
+                    yield Outcome(shard)
             yield from _told(running, waiting)
         finally:
             session.sparkContext.cancelAllJobs()
 
 
-def _told(running: Any, waiting: dict[int, Shard]) -> Iterator[Outcome]:
+def _told(running: Any, waiting: list[Shard]) -> Iterator[Outcome]:
     """Yield what the ended job says of the shards that were not seen yet."""
     try:
-        rows = running.result()
+        yield from (outcome for outcome in running.result() if outcome.shard in waiting)
     except Exception as error:
         problem = f"Spark gave up: {_cause(error)}"
-        yield from (Outcome(shard, problem, again=True) for shard in waiting.values())
-        return
-    for row in rows:
-        if row.number in waiting:
-            stop = _stop(row) if row.stop is not None else None
-            yield Outcome(waiting[row.number], row.problem, row.again, stop)
+        yield from (Outcome(shard, problem, again=True) for shard in waiting)
 
 
 def _cause(error: Exception) -> str:
     """Return the beginning of what Java says, without its stack."""
     return " ".join(line.strip() for line in str(error).strip().splitlines()[:2])
-
-
-def _link(job: Job, shards: list[Shard], batches: Iterable[Any]) -> Iterator[Any]:
-    """Link the shards with the numbers in Arrow batches; this runs where Spark wants it."""
-    arrow = require("pyarrow", _WHAT, "tables")
-    numbers = (number for batch in batches for number in batch.column(0).to_pylist())
-    for number in numbers:
-        outcome = attempt(job, shards[number])
-        stop = outcome.stop
-        hindered = stop if isinstance(stop, OSError) and stop.errno is not None else None
-        row = {
-            "number": number,
-            "problem": outcome.problem,
-            "again": outcome.again,
-            "stop": None if stop is None else hindered.strerror if hindered else str(stop),
-            "errno": hindered.errno if hindered else None,
-            "path": str(hindered.filename) if hindered else None,
-        }
-        yield arrow.RecordBatch.from_pylist([row], schema=_schema(arrow))
-
-
-def _schema(arrow: Any) -> Any:
-    return arrow.schema([
-        ("number", arrow.int64()), ("problem", arrow.string()), ("again", arrow.bool_()),
-        ("stop", arrow.string()), ("errno", arrow.int64()), ("path", arrow.string()),
-    ])  # fmt: skip
-
-
-def _stop(row: Any) -> Exception:
-    """Return what has to end the job, as it was where a shard was linked."""
-    if row.errno is None:
-        return InvalidInput(row.stop)
-    return OSError(row.errno, row.stop, row.path)

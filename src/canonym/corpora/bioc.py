@@ -110,7 +110,10 @@ def read_bioc(
     if pieces not in PIECES:
         raise InvalidInput(f"pieces={pieces!r} is not known; use one of {', '.join(PIECES)}")
     options = _Options(tuple(key.lower() for key in id_keys), composites, pieces)
-    documents = _from_xml(path) if _is_xml(path) else _from_json(path)
+    documents: Iterator[tuple[Any, int]] = _from_json(path)
+    if _is_xml(path):
+        elements = read_numbered_elements(path, ("document",))
+        documents = ((_document_element(element), element.line) for element in elements)
     n = 0
     copies: list[str] = []
     for content, line in documents:
@@ -128,11 +131,6 @@ def read_bioc(
 def _is_xml(path: str | Path) -> bool:
     with open_bytes(path) as source:
         return source.read(256).lstrip(b"\xef\xbb\xbf\xff\xfe\x00 \t\r\n").startswith(b"<")
-
-
-def _from_xml(path: str | Path) -> Iterator[tuple[Any, int]]:
-    for element in read_numbered_elements(path, ("document",)):
-        yield _document_element(element), element.line
 
 
 def _document_element(element: Element) -> dict[str, Any]:

@@ -225,14 +225,10 @@ def pubtator_text(document: Document) -> str:
             )
         _check_cell(mention.type, "type", "\t\n")
         cells = [document.id, str(mention.start), str(mention.end), _one_line(mention.text)]
-        lines.append("\t".join([*cells, mention.type, _written_ids(mention)]))
+        for id_ in mention.ids:
+            _check_cell(id_, "id", "\t\n")
+        lines.append("\t".join([*cells, mention.type, written_ids(mention)]))
     return "\n".join(lines) + "\n\n"
-
-
-def _written_ids(mention: Mention) -> str:
-    for id_ in mention.ids:
-        _check_cell(id_, "id", "\t\n")
-    return written_ids(mention)
 
 
 def _one_line(text: str) -> str:

@@ -175,16 +175,10 @@ def parse_table(
 ) -> MentionTable:
     """Read a table from lines as `read_table` does; errors name `path`."""
     table = parse_cells(lines, path, delimiter=delimiter)
-    header, line = table.header, table.line
-    mention_at = _position(path, header, column, line)
-    context_at = None if context_column is None else _position(path, header, context_column, line)
-    rows = (
-        TableRow(
-            cells, mention_of(cells[mention_at], "" if context_at is None else cells[context_at])
-        )
-        for cells in table.rows
-    )
-    return MentionTable(header, table.delimiter, rows, table.announced)
+    error = partial(ReadError, path, line=table.line)
+    mention = _reader(table.header, column, context_column, error, "is the delimiter right?")
+    rows = (TableRow(cells, mention(cells)) for cells in table.rows)
+    return MentionTable(table.header, table.delimiter, rows, table.announced)
 
 
 def parse_cells(
@@ -219,21 +213,26 @@ def sheet_table(
     sheet: Sheet, *, column: str, context_column: str | None = None
 ) -> Iterator[tuple[list[str], Mention]]:
     """Return the rows of a sheet, each with the mention in a column, as `parse_table` does."""
-    places = []
-    for name in (column, context_column):
-        if name is not None and sheet.header.count(name) != 1:
-            count = sheet.header.count(name)
-            problem = f"{count} columns named {name!r}" if count else no_column(name, sheet.header)
-            raise sheet.error(
-                f"{problem}; the columns are {shown(sheet.header)} (another row may name them: "
-                "header_row=...)"
-            )
-        places.append(None if name is None else sheet.header.index(name))
-    at, context_at = places
-    return (
-        (cells, mention_of(cells[at or 0], "" if context_at is None else cells[context_at]))
-        for cells in sheet.rows
-    )
+    advice = "another row may name them: header_row=..."
+    mention = _reader(sheet.header, column, context_column, sheet.error, advice)
+    return ((cells, mention(cells)) for cells in sheet.rows)
+
+
+def _reader(
+    header: Sequence[str],
+    column: str,
+    context_column: str | None,
+    error: Callable[[str], ReadError],
+    advice: str,
+) -> Callable[[Sequence[str]], Mention]:
+    """Return what makes the mention of a row, once its columns are found."""
+    for name in filter(None, (column, context_column)):
+        if (count := header.count(name)) != 1:
+            problem = f"{count} columns named {name!r}" if count else no_column(name, header)
+            raise error(f"{problem}; the columns are {shown(header)} ({advice})")
+    at = header.index(column)
+    context_at = None if context_column is None else header.index(context_column)
+    return lambda cells: mention_of(cells[at], "" if context_at is None else cells[context_at])
 
 
 def mention_of(text: str, context: str) -> Mention:
@@ -266,16 +265,6 @@ def _rows(rows: Iterator[tuple[Row, int]], width: int, path: str | Path) -> Iter
                 line=line,
             )
         yield cells
-
-
-def _position(path: str | Path, header: Sequence[str], column: str, line: int) -> int:
-    count = header.count(column)
-    if count == 1:
-        return header.index(column)
-    problem = f"{count} columns named {column!r}" if count else no_column(column, header)
-    raise ReadError(
-        path, f"{problem}; the columns are {shown(header)} (is the delimiter right?)", line=line
-    )
 
 
 def _split(

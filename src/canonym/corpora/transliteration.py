@@ -13,23 +13,16 @@ import html.entities
 import re
 import unicodedata
 from collections.abc import Iterator
+from pathlib import Path
 
-_GREEK = {
-    "ALPHA": "a", "BETA": "b", "GAMMA": "g y", "DELTA": "d", "EPSILON": "e", "ZETA": "z",
-    "ETA": "e h n", "THETA": "th q", "IOTA": "i", "KAPPA": "k", "LAMDA": "l lambda", "MU": "m u",
-    "NU": "n v", "XI": "x", "OMICRON": "o", "PI": "p", "RHO": "r p", "SIGMA": "s", "TAU": "t",
-    "UPSILON": "u y", "PHI": "ph f", "CHI": "ch c x", "PSI": "ps y", "OMEGA": "o w",
-}  # fmt: skip
-_LIKE = {
-    "ß": "ss beta b", "æ": "ae a", "œ": "oe o", "ø": "o oe", "ł": "l", "đ": "d dj", "ð": "d dh",
-    "þ": "th", "ı": "i", "ä": "ae", "ö": "oe", "ü": "ue", "å": "aa", "ñ": "n ny", "ɑ": "a alpha",
-    "∆": "delta d", "∂": "d", "×": "x * by", "·": ". * -", "•": ". * -", "∙": ". * -", "…": "...",
-    "≥": ">= => >", "≤": "<= =< <", "≈": "~ ~~ ~=", "∼": "~", "±": "+/- +- +", "∓": "-/+ -+",
-    "→": "-> --> >", "←": "<- <-- <", "↑": "^ up increased", "↓": "down decreased",
-    "°": "deg degrees degree o *", "®": "(R) R", "™": "(TM) TM", "©": "(C)", "÷": "/", "⁄": "/",
-    "∕": "/", "≠": "!= /= <>", "≡": "= ==", "∞": "inf infinity", "√": "sqrt", "€": "EUR Euro",
-    "«": '" <<', "»": '" >>', "¿": "?", "¡": "!", "∶": ":", "∗": "*", "⋅": ". *", "†": "+",
-}  # fmt: skip
+# Ways to write a character, and a Greek letter by its name in capitals.
+_WAYS = {
+    letter: ways.split(" ")
+    for letter, ways in (
+        line.split("\t")
+        for line in Path(__file__).with_suffix(".tsv").read_text(encoding="utf-8").splitlines()[1:]
+    )
+}
 _SINGLE_QUOTES = "‘’‚‛′‵ʹʼʻˈ´`＇"
 _DOUBLE_QUOTES = "“”„‟″‶＂"
 _SPACES = ((" ", ""), ("", " "), (" ", " "))
@@ -126,10 +119,10 @@ def _ways(character: str) -> Iterator[str]:
     yield from (bare, bare.replace("⁄", "/"))
     if len(bare) == 1 and bare != character and not bare.isascii():
         yield from _ways(bare)
-    like = _LIKE.get(character.lower(), "").split()
+    like = _WAYS.get(character.lower(), [])
     match = re.search(r"GREEK (?:\w+ )*?LETTER (?:FINAL )?(\w+)", unicodedata.name(character, ""))
-    if match and match[1] in _GREEK:
-        like = [*_GREEK[match[1]].split()[:1], match[1].lower(), *_GREEK[match[1]].split()[1:]]
+    if match and match[1] in _WAYS:
+        like = [*_WAYS[match[1]][:1], match[1].lower(), *_WAYS[match[1]][1:]]
     for way in like:
         yield from (way, way.upper(), way.capitalize())
         if len(way) > 1 and way.isalpha():

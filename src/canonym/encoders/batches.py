@@ -4,14 +4,82 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
-from canonym.encoders.inputs import checked_names, distinct_names
-from canonym.errors import InvalidInput
+from canonym.encoders.hub import POOLINGS, Checkpoint, read_checkpoint, write_pooling
+from canonym.encoders.inputs import check_count, check_option, checked_names, distinct_names
+from canonym.errors import InvalidInput, ReadError
 from canonym.io.encodings import without_surrogates
 from canonym.types import Float32Array
+
+
+class TokenEncoder:
+    """What encoders have in common that pool the vectors of tokens, at most `max_length` a name."""
+
+    pooling: str
+    max_length: int
+    lowercase: bool
+    normalise = True
+    similarity = "cosine"
+    n_columns: int  # dimensions of a vector
+    _together: int  # names that `_embed` takes at once
+
+    def _read_folder(
+        self, folder: str | Path, pooling: str, max_length: int, what: str
+    ) -> Checkpoint:
+        """Take folder and options of a model of fixed weights; `what` names it in a message."""
+        check_option("pooling", pooling, ("auto", *POOLINGS))
+        check_count("max_length", max_length, least=3)
+        self.folder, self.max_length = Path(folder), int(max_length)
+        if not self.folder.is_dir():
+            raise ReadError(folder, f"no such folder; give the folder of {what}")
+        checkpoint = read_checkpoint(self.folder, pooling=pooling)
+        if checkpoint.longest is not None and max_length > checkpoint.longest:
+            raise InvalidInput(
+                f"max_length={max_length}: the model takes at most {checkpoint.longest} tokens"
+            )
+        self.pooling, self.lowercase = checkpoint.pooling, checkpoint.lowercase
+        return checkpoint
+
+    def _embed(self, texts: list[str]) -> Float32Array:
+        raise NotImplementedError
+
+    def encode(self, names: Sequence[str]) -> Float32Array:
+        """Encode `names`.
+
+        Returns
+        -------
+        (n, d) float32 array
+            Of L2 norm 1 unless `normalise` is off.
+
+        Raises
+        ------
+        InvalidInput
+            If `names` is not a collection of strings, or a batch does not fit the memory.
+        """
+        return encode_in_batches(
+            names,
+            self._embed,
+            width=self.n_columns,
+            batch_size=self._together,
+            lowercase=self.lowercase,
+            normalise=self.normalise,
+        )
+
+    def _write_pooling(self, folder: Path) -> None:
+        """Write how vectors of tokens become one, where a model and its tokenizer are."""
+        write_pooling(
+            folder,
+            pooling=self.pooling,
+            width=self.n_columns,
+            max_length=self.max_length,
+            lowercase=self.lowercase,
+            normalise=self.normalise,
+            similarity=self.similarity,
+        )
 
 
 def encode_in_batches(

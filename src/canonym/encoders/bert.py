@@ -18,32 +18,24 @@ those of ONNX Runtime itself do so with and without its optimisations.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from canonym.encoders.batches import embed_by_length, encode_in_batches, pooled
-from canonym.encoders.hub import (
-    POOLINGS,
-    fitting_together,
-    read_checkpoint,
-    read_json,
-    write_pooling,
-)
-from canonym.encoders.inputs import check_count, check_option
+from canonym.encoders.batches import TokenEncoder, embed_by_length, pooled
+from canonym.encoders.hub import fitting_together, read_json
 from canonym.encoders.onnx_graph import Graph, read_graph
 from canonym.encoders.pieces import WordPieces
 from canonym.encoders.saved import reopen, write_encoder_manifest
-from canonym.errors import InvalidInput, ReadError
+from canonym.errors import InvalidInput
 from canonym.io.files import asked_threads, n_cores
 from canonym.types import Float32Array
 
 __all__ = ["Bert"]
 
-_TOGETHER = 1024  # names that are sorted by length
 _TOKENS = 256  # of a batch: their numbers stay in the cache
 _LARGEST, _LARGEST_GELU = 127, 223
 _LEAST, _LEAST_GELU = np.float32(1e-30), np.float32(0.1701 / 32)
@@ -53,7 +45,7 @@ _ABOVE = (0.0193397923, 5.19922773, 132.867278, 3747.07345, 26836.3961, 320954.9
 _BELOW = (58.8634071, 1499.13215, 22840.1761, 201353.598, 804514.911)
 
 
-class Bert:
+class Bert(TokenEncoder):
     """Encode names with a BERT that has weights of 8 bits and needs no other library.
 
     Parameters
@@ -75,6 +67,8 @@ class Bert:
         If a file is missing or damaged.
     """
 
+    _together = 1024  # names that are sorted by length
+
     def __init__(
         self,
         folder: str | Path,
@@ -83,24 +77,16 @@ class Bert:
         max_length: int = 32,
         trained: Mapping[str, Any] | None = None,
     ) -> None:
-        check_option("pooling", pooling, ("auto", *POOLINGS))
-        check_count("max_length", max_length, least=3)
-        self.folder = Path(folder)
-        if not self.folder.is_dir():
-            raise ReadError(folder, "no such folder; give the folder of a BERT with 8-bit weights")
-        checkpoint = read_checkpoint(self.folder, pooling=pooling)
-        if checkpoint.longest is not None and max_length > checkpoint.longest:
-            raise InvalidInput(
-                f"max_length={max_length}: the model takes at most {checkpoint.longest} tokens"
-            )
-        self.pooling, self.lowercase = checkpoint.pooling, checkpoint.lowercase
-        self.max_length, self.trained = int(max_length), dict(trained or {})
+        what = "a BERT with 8-bit weights"
+        checkpoint = self._read_folder(folder, pooling, max_length, what)
+        self.trained = dict(trained or {})
         self._files = {"model.onnx": self.folder / "model.onnx"}
         self._files |= {
             name: checkpoint.weights / name for name in ("config.json", "tokenizer.json")
         }
         self._pieces = WordPieces(self._files["tokenizer.json"], self.max_length)
         self._model = _Model(self._files["model.onnx"], self._files["config.json"])
+        self.n_columns = self._model.width
         self._threads = asked_threads() or n_cores()
 
     def __repr__(self) -> str:
@@ -111,28 +97,6 @@ class Bert:
         """Keyword arguments that, with a folder, make this encoder again."""
         trained = {"trained": self.trained} if self.trained else {}
         return {"pooling": self.pooling, "max_length": self.max_length, **trained}
-
-    @property
-    def n_columns(self) -> int:
-        """Dimensions of a vector."""
-        return self._model.width
-
-    def encode(self, names: Sequence[str]) -> Float32Array:
-        """Encode `names`.
-
-        Returns
-        -------
-        (n, d) float32 array
-            Of L2 norm 1.
-        """
-        return encode_in_batches(
-            names,
-            self._embed,
-            width=self._model.width,
-            batch_size=_TOGETHER,
-            lowercase=self.lowercase,
-            normalise=True,
-        )
 
     def _embed(self, texts: list[str]) -> Float32Array:
         tokens = [self._pieces.encode(text) for text in texts]
@@ -146,7 +110,7 @@ class Bert:
         return embed_by_length(
             list(map(len, tokens)),
             embed,
-            width=self._model.width,
+            width=self.n_columns,
             n_alike=lambda length: max(1, _TOKENS // length),
             n_threads=self._threads,
         )
@@ -157,15 +121,7 @@ class Bert:
         folder.mkdir(parents=True, exist_ok=True)
         for name, file in self._files.items():
             shutil.copyfile(file, folder / name)
-        write_pooling(
-            folder,
-            pooling=self.pooling,
-            width=self._model.width,
-            max_length=self.max_length,
-            lowercase=self.lowercase,
-            normalise=True,
-            similarity="cosine",
-        )
+        self._write_pooling(folder)
         write_encoder_manifest(folder, kind="bert", settings=self.settings)
 
     @classmethod

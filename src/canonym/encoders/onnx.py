@@ -8,20 +8,14 @@ A folder holds ``model.onnx`` (or ``onnx/model.onnx``, as on the Hugging Face hu
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 
-from canonym.encoders.batches import embed_by_length, encode_in_batches, pooled
-from canonym.encoders.hub import (
-    POOLINGS,
-    fitting_together,
-    read_checkpoint,
-    read_comparison,
-    write_pooling,
-)
+from canonym.encoders.batches import TokenEncoder, embed_by_length, pooled
+from canonym.encoders.hub import fitting_together, read_comparison
 from canonym.encoders.inputs import check_count, check_option
 from canonym.encoders.saved import reopen, write_encoder_manifest
 from canonym.errors import InvalidInput, ReadError, require
@@ -41,7 +35,7 @@ _SMALL = 64 << 20
 _PROVIDERS = {"cpu": "CPUExecutionProvider", "cuda": "CUDAExecutionProvider"}
 
 
-class OnnxTransformer:
+class OnnxTransformer(TokenEncoder):
     """Encode names with a transformer in ONNX format.
 
     Parameters
@@ -91,20 +85,10 @@ class OnnxTransformer:
         sparse_weight: float | None = None,
         trained: Mapping[str, Any] | None = None,
     ) -> None:
-        check_option("pooling", pooling, ("auto", *POOLINGS))
         check_option("device", device, ("auto", *_PROVIDERS))
         check_count("batch_size", batch_size)
-        check_count("max_length", max_length, least=3)
-        self.folder = Path(folder)
-        if not self.folder.is_dir():
-            raise ReadError(folder, "no such folder; give the folder of an ONNX model")
-        checkpoint = read_checkpoint(self.folder, pooling=pooling)
-        if checkpoint.longest is not None and max_length > checkpoint.longest:
-            raise InvalidInput(
-                f"max_length={max_length}: the model takes at most {checkpoint.longest} tokens"
-            )
-        self.pooling, self.lowercase = checkpoint.pooling, checkpoint.lowercase
-        self.max_length, self.batch_size = int(max_length), int(batch_size)
+        checkpoint = self._read_folder(folder, pooling, max_length, "an ONNX model")
+        self.batch_size, self._together = int(batch_size), _TOGETHER * int(batch_size)
         self._comparison = read_comparison(
             checkpoint,
             self.folder,
@@ -122,7 +106,7 @@ class OnnxTransformer:
         on_cpu = self._session.get_providers()[0] == _PROVIDERS["cpu"]
         self._threads = (asked_threads() or n_cores()) if small and on_cpu else 1
         self._inputs = [argument.name for argument in self._session.get_inputs()]
-        self._output, self._width = _token_output(self._session, self.model_file)
+        self._output, self.n_columns = _token_output(self._session, self.model_file)
 
     def __repr__(self) -> str:
         options = ", ".join(f"{key}={value!r}" for key, value in self.settings.items())
@@ -135,28 +119,6 @@ class OnnxTransformer:
         names += ["trained"] if self.trained else []
         return {name: getattr(self, name) for name in names} | self._comparison.settings
 
-    @property
-    def n_columns(self) -> int:
-        """Dimensions of a vector."""
-        return self._width
-
-    def encode(self, names: Sequence[str]) -> Float32Array:
-        """Encode `names`.
-
-        Returns
-        -------
-        (n, d) float32 array
-            Of L2 norm 1 unless `normalise` is off.
-        """
-        return encode_in_batches(
-            names,
-            self._embed,
-            width=self._width,
-            batch_size=_TOGETHER * self.batch_size,
-            lowercase=self.lowercase,
-            normalise=self.normalise,
-        )
-
     def _embed(self, texts: list[str]) -> Float32Array:
         """Encode names of equal length together: nothing is spent on padding."""
         with fitting_together(self.folder):
@@ -164,7 +126,7 @@ class OnnxTransformer:
         return embed_by_length(
             [len(part.ids) for part in tokens],
             lambda places: self._embed_alike([tokens[place] for place in places]),
-            width=self._width,
+            width=self.n_columns,
             n_alike=lambda _: self.batch_size,
             n_threads=self._threads,
         )
@@ -190,15 +152,7 @@ class OnnxTransformer:
             shutil.copyfile(file, folder / file.name)
         for name in ("config.json", "tokenizer.json"):
             shutil.copyfile(self._weights / name, folder / name)
-        write_pooling(
-            folder,
-            pooling=self.pooling,
-            width=self._width,
-            max_length=self.max_length,
-            lowercase=self.lowercase,
-            normalise=self.normalise,
-            similarity=self.similarity,
-        )
+        self._write_pooling(folder)
         write_encoder_manifest(folder, kind="onnx", settings=self.settings)
 
     @classmethod

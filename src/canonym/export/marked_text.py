@@ -7,40 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from html import escape
+from pathlib import Path
 from typing import IO
 
 from canonym.types import Document, Link
 
-_HEAD = """<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Marked texts</title>
-<style>
-:root { color-scheme: light; }
-body { margin: 0 auto; max-width: 60rem; padding: 1.5rem 1rem; background: #fff; color: #1b1f24;
-  font: 1.0625rem/2.3 system-ui, sans-serif; overflow-wrap: anywhere; }
-h1, h2, footer { line-height: 1.3; }
-h1 { font-size: 1.4rem; }
-h2 { font-size: 1.05rem; margin: 2rem 0 0; }
-p { margin: .5rem 0; white-space: pre-wrap; }
-mark { padding: .25em .4em; border-radius: .35em; color: inherit; background: #dbe7ff;
-  line-height: 1; -webkit-box-decoration-break: clone; box-decoration-break: clone; }
-mark small { margin-left: .4em; font-size: .72em; font-weight: 600; }
-mark em { margin-left: .4em; padding: .1em .4em; border-radius: .3em; font-size: .72em;
-  font-style: normal; font-weight: 600; background: #1b1f24; color: #fff; }
-mark.status { outline: 1px dashed #57606a; }
-.t1 { background: #dff3d8; } .t2 { background: #fde8c4; } .t3 { background: #f6d9ea; }
-.t4 { background: #d3f0ee; } .t5 { background: #e9defb; } .t6 { background: #f4ecb0; }
-.t7 { background: #fbdcd6; }
-footer { margin-top: 2rem; font-size: .875rem; }
-footer ul { margin: .5rem 0; padding-left: 1.2rem; line-height: 1.5; }
-</style>
-</head>
-<body>
-<h1>Marked texts</h1>
-"""
+_HEAD = Path(__file__).with_suffix(".html")  # the page up to its first section
 _COLOURS = 8
 
 
@@ -51,7 +23,7 @@ class TextPageWriter:
         self._stream = stream
         self._colours: dict[str, int] = {}
         self._labels: dict[str, str] = {}
-        self._stream.write(_HEAD)
+        self._stream.write(_HEAD.read_text(encoding="utf-8"))
 
     def write(self, document: Document, links: Iterable[Link]) -> None:
         """Write a text with its links, which have places in it and do not overlap."""

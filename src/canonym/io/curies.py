@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Mapping
 from urllib.parse import quote, unquote
 
+from canonym.io.systems import SYSTEMS
 from canonym.regex import regex
 
 LOCAL = "local"
@@ -29,72 +30,14 @@ _CURIE = regex(r"([A-Za-z_][\w.-]*):(?!//)(.*)", re.DOTALL)
 _PLAIN = regex(r"[A-Za-z0-9.-]+")
 
 # Namespaces after the scheme, each with the prefix that canonym writes for it.
-_NAMESPACES = {
-    "id.nlm.nih.gov/mesh/": "MESH",
-    "id.nlm.nih.gov/mesh/2024/": "MESH",
-    "snomed.info/id/": "SNOMEDCT",
-    "snomed.info/sct/": "SNOMEDCT",
-    "ncicb.nci.nih.gov/xml/owl/EVS/Thesaurus.owl#": "NCIT",
-    "www.ebi.ac.uk/efo/EFO_": "EFO",
-    "linkedlifedata.com/resource/umls/id/": "UMLS",
-    "omim.org/entry/": "OMIM",
-    "www.omim.org/entry/": "OMIM",
-    "id.who.int/icd/entity/": "ICD11",
-    "www.wikidata.org/entity/": "WIKIDATA",
-    "rxnav.nlm.nih.gov/REST/rxcui/": "RXNORM",
-    "www.drugbank.ca/drugs/": "DRUGBANK",
-    "go.drugbank.com/drugs/": "DRUGBANK",
-}
+_NAMESPACES = {start: system.prefix for system in SYSTEMS for start in system.read.split()}
 # Spellings of prefixes -> the one that canonym writes.
-_PREFIXES = {
-    "MSH": "MESH",
-    "UMLS_CUI": "UMLS",
-    "NCI": "NCIT",
-    "MDR": "MEDDRA",
-    "SNOMEDCT_US": "SNOMEDCT",
-    "MIM": "OMIM",
-}
+_PREFIXES = {other: system.prefix for system in SYSTEMS for other in system.other_prefixes.split()}
 # Other words for a prefix, in small letters and digits alone -> the family that they belong to.
-_FAMILIES = {
-    word: family
-    for family, words in {
-        "mesh": "msh meshid meshui",
-        "umls": "umlscui umlsid cui",
-        "snomedct": "snomed snomedctus snomedctuk snomedctid sctid sct",
-        "ncit": "nci ncithesaurus",
-        "omim": "mim omimid omimps",
-        "icd10cm": "icd icd10 icd10who icd10code icd10cmcode icdcode icd10mit",
-        "icd9cm": "icd9 icd9code",
-        "icdo": "icdo3",
-        "meddra": "mdr meddraid",
-        "rxnorm": "rxcui rxn rxnormid",
-        "loinc": "lnc loincid",
-        "orpha": "orphanet ordo orphacode orphanumber",
-        "ncbigene": "entrez entrezgene entrezid geneid gene",
-        "ncbitaxon": "taxid taxonomy ncbitaxonomy ncbitaxid",
-        "hp": "hpo hpoid",
-        "doid": "diseaseontology",
-        "uniprot": "uniprotkb uniprotid",
-        "drugbank": "drugbankid",
-        "omop": "conceptid omopconceptid",
-    }.items()
-    for word in words.split()
-}
-_NO_LETTER = regex(r"[^a-z0-9]+")
+_FAMILIES = {word: system.family for system in SYSTEMS for word in system.other_words.split()}
 # Namespaces to write, of prefixes that are not written as `_ANY` is.
-_WRITTEN = {
-    "MESH": "http://id.nlm.nih.gov/mesh/",
-    "SNOMEDCT": "http://snomed.info/id/",
-    "NCIT": "http://purl.obolibrary.org/obo/NCIT_",
-    "EFO": "http://www.ebi.ac.uk/efo/EFO_",
-    "ICD11": "http://id.who.int/icd/entity/",
-    "OMIM": "https://omim.org/entry/",
-    **{
-        prefix: f"{_OBO}{prefix}_"
-        for prefix in ("BTO", "CHEBI", "CL", "DOID", "GO", "HP", "MONDO", "MP", "NCBITaxon",
-                       "OBI", "PATO", "PR", "SO", "SYMP", "UBERON", "VO")
-    },
-}  # fmt: skip
+_WRITTEN = {system.prefix: system.written for system in SYSTEMS if system.written}
+_NO_LETTER = regex(r"[^a-z0-9]+")
 
 
 def split_id(id_: str) -> tuple[str, str]:

@@ -63,11 +63,7 @@ def cache_folder() -> Path:
 
     ``CANONYM_CACHE`` overrides it. The folder is not created.
     """
-    named = os.environ.get("CANONYM_CACHE")
-    if named:
-        return Path(named)
-    base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "canonym"
+    return _user_folder("CANONYM_CACHE", os.environ.get("XDG_CACHE_HOME"), ".cache")
 
 
 def data_folder() -> Path:
@@ -75,11 +71,13 @@ def data_folder() -> Path:
 
     ``CANONYM_DATA_HOME`` overrides it. The folder is not created.
     """
-    named = os.environ.get("CANONYM_DATA_HOME")
-    if named:
-        return Path(named)
     base = os.environ.get("XDG_DATA_HOME") or os.environ.get("LOCALAPPDATA")
-    return (Path(base) if base else Path.home() / ".local" / "share") / "canonym"
+    return _user_folder("CANONYM_DATA_HOME", base, ".local/share")
+
+
+def _user_folder(variable: str, base: str | None, usual: str) -> Path:
+    named = os.environ.get(variable)
+    return Path(named) if named else (Path(base) if base else Path.home() / usual) / "canonym"
 
 
 def _sibling(path: Path, kind: str) -> Path:

@@ -6,7 +6,6 @@ import contextlib
 import errno
 import os
 import signal
-import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -24,12 +23,10 @@ if TYPE_CHECKING:
 
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
-_Task = Callable[[_Item], _Result]
 
 MOST = 256
 """Most processes that can be asked for."""
 
-_PATIENCE = 1.0  # seconds between looks at the processes
 _WAITING = 2  # items given to each process: the one it works on, and the next
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 _ENDED = (
@@ -37,6 +34,7 @@ _ENDED = (
     "it could not start (a script that uses workers needs `if __name__ == '__main__':` around its "
     "calls); use fewer workers, or one"
 )
+_one_starts = threading.Lock()  # the environment and the mask of signals are changed for a moment
 
 
 def check_workers(workers: int) -> int:
@@ -99,66 +97,118 @@ def _until_failure(items: Iterable[_Item], failures: list[Exception]) -> Iterato
 def _in_processes(
     task: Callable[[_Item], _Result], items: Iterable[_Item], workers: int
 ) -> Iterator[_Result]:
-    from concurrent.futures import ProcessPoolExecutor
-    from concurrent.futures.process import BrokenProcessPool
-    from multiprocessing import get_context
-
-    context = get_context("spawn")  # safe beside threads, and the same on every system
-    ours, lifeline = context.Pipe(duplex=False)
-    pool = ProcessPoolExecutor(workers, context, _begin, (task, ours))
     waiting: deque[Future[_Result]] = deque()
     try:
-        for item in items:
-            with starting(workers):
-                waiting.append(pool.submit(_work, item))
-            if len(waiting) >= _WAITING * workers:
-                yield _result(waiting.popleft(), pool)
-        while waiting:
-            yield _result(waiting.popleft(), pool)
-        pool.shutdown()
-    except BrokenProcessPool as error:
+        with open_crew(task, workers) as submit:
+            for item in items:
+                waiting.append(submit(item))
+                if len(waiting) >= _WAITING * workers:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+    except WorkerEnded as error:
         raise ChildProcessError(errno.ECHILD, _ENDED) from error
-    finally:
-        lifeline.close()  # ends those that still work
-        _close_pipes(pool)
-        pool.shutdown(cancel_futures=True)
-        ours.close()
 
 
-def _result(future: Future[_Result], pool: Any) -> _Result:
-    """Wait for a result; a process that was killed in the middle of one is found out here.
+# --- processes that work --------------------------------------------------------------------------
 
-    The pool sees that a process has ended, but not while it reads half a result of it.
+
+class WorkerEnded(Exception):
+    """A process ended before its work was done; `code` is its exit code."""
+
+    def __init__(self, code: int) -> None:
+        super().__init__(code)
+        self.code = code
+
+
+@contextlib.contextmanager
+def open_crew(
+    task: Callable[[_Item], _Result], n: int
+) -> Iterator[Callable[[_Item], Future[_Result]]]:
+    """Yield what gives an item to one of `n` processes, each of which a thread waits for.
+
+    A process starts with its first item, and another takes its place if it ends: then the result is
+    a `WorkerEnded`. Processes that still work when the block fails are killed.
     """
-    from concurrent.futures.process import BrokenProcessPool
+    from concurrent.futures import ThreadPoolExecutor
+    from queue import LifoQueue
 
-    ended = False
-    while True:
+    workers = [Worker(task, n) for _ in range(n)]
+    free: LifoQueue[Worker[_Item, _Result]] = LifoQueue()
+    for worker in workers:
+        free.put(worker)
+
+    def do(item: _Item) -> _Result:
+        worker = free.get()
         try:
-            return future.result(timeout=_PATIENCE)
-        except TimeoutError:
-            if future.done():  # just now, or the task raised it
-                return future.result()
-        if ended:  # since the time before, in which the pool would have seen it
-            raise BrokenProcessPool
-        processes = dict(getattr(pool, "_processes", None) or {})
-        ended = any(process.exitcode is not None for process in processes.values())
+            return worker.do(item)
+        finally:
+            free.put(worker)
+
+    threads = ThreadPoolExecutor(n)
+    try:
+        yield lambda item: threads.submit(do, item)
+    except BaseException:
+        threads.shutdown(wait=False, cancel_futures=True)
+        for worker in workers:
+            worker.kill()
+        raise
+    finally:
+        threads.shutdown()
+        for worker in workers:
+            worker.close()
 
 
-def _close_pipes(pool: Any) -> None:
-    """Let go of the ends of the pipes that the processes have, as nobody needs them any more.
+class Worker(Generic[_Item, _Result]):
+    """A process that does one item after the other, one of `n`; another follows if it ends."""
 
-    A process that ends in the middle of a result leaves half of it, and the pool would wait for the
-    other half for ever. It sees the end of the pipe once nobody holds that open. Before Python
-    3.11.5 it waits as well to send a task that no process is left to read; since then a thread of
-    the pool closes that pipe, and whoever closes second would close another file of the number.
-    """
-    ends = [getattr(getattr(pool, "_result_queue", None), "_writer", None)]
-    if sys.version_info < (3, 11, 5):
-        ends.append(getattr(getattr(pool, "_call_queue", None), "_reader", None))
-    for end in filter(None, ends):  # there is none once the pool is shut down
-        with contextlib.suppress(OSError):
-            end.close()
+    def __init__(self, task: Callable[[_Item], _Result], n: int) -> None:
+        self._task, self._n = task, n
+        self._process: Any = None
+        self._pipe: Any = None
+        self._killed = False
+
+    def do(self, item: _Item) -> _Result:
+        """Return the result of an item, or raise its error; `WorkerEnded` if the process ends."""
+        if self._process is None:
+            self._start()
+        try:
+            self._pipe.send(item)
+            result, error = self._pipe.recv()
+        except (EOFError, OSError) as gone:
+            process = self._process
+            self.close()
+            raise WorkerEnded(process.exitcode) from gone
+        if error is not None:
+            raise error
+        done: _Result = result
+        return done
+
+    def kill(self) -> None:
+        """End the process at once, even one that is about to start."""
+        self._killed, process = True, self._process
+        if process is not None:
+            process.kill()
+
+    def close(self) -> None:
+        """Let the process end, and wait until it has ended."""
+        if self._process is not None:
+            self._pipe.close()
+            self._process.join()
+            self._process = None
+
+    def _start(self) -> None:
+        from multiprocessing import get_context
+
+        context = get_context("spawn")  # safe beside threads, and the same on every system
+        self._pipe, theirs = context.Pipe()
+        process = context.Process(target=_serve, args=(self._task, theirs), daemon=True)
+        with _one_starts, starting(self._n):
+            process.start()
+        theirs.close()
+        self._process = process
+        if self._killed:
+            process.kill()
 
 
 @contextlib.contextmanager
@@ -178,25 +228,31 @@ def starting(workers: int) -> Iterator[None]:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-# --- in a process that works ----------------------------------------------------------------------
+def _serve(
+    task: Callable[[Any], Any], pipe: Connection
+) -> None:  # pragma: no cover - in another process
+    from multiprocessing.pool import ExceptionWithTraceback  # type: ignore[attr-defined]
+    from multiprocessing.reduction import ForkingPickler
 
-_task: Any = None
-
-
-def _begin(task: _Task[Any, Any], lifeline: Connection) -> None:  # pragma: no cover - elsewhere
-    global _task
-    _task = task
     with contextlib.suppress(ValueError):
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with, args=(lifeline,), daemon=True).start()
-
-
-def _end_with(lifeline: Connection) -> None:  # pragma: no cover - elsewhere
-    """End this process as soon as the one that started it closes the pipe, or ends itself."""
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     with contextlib.suppress(EOFError, OSError):
-        lifeline.recv_bytes()
+        while True:
+            item = pipe.recv()
+            try:
+                outcome = ForkingPickler.dumps((task(item), None))
+            except BaseException as error:
+                told = ExceptionWithTraceback(error, error.__traceback__)
+                outcome = ForkingPickler.dumps((None, told))
+            pipe.send_bytes(outcome)
+
+
+def _end_with_parent() -> None:  # pragma: no cover - in another process
+    from multiprocessing import parent_process
+    from multiprocessing.connection import wait
+
+    parent = parent_process()
+    assert parent is not None, "this process was started by another"
+    wait([parent.sentinel])
     os._exit(1)
-
-
-def _work(item: Any) -> Any:  # pragma: no cover - elsewhere
-    return _task(item)

@@ -80,13 +80,10 @@ class GuardedBytes(io.RawIOBase):
                 self._path, f"cannot be read to its end ({error}): copy or download it again"
             ) from error
         self._given += len(block)
-        self._guard()
-        buffer[: len(block)] = block
-        return len(block)
-
-    def _guard(self) -> None:
         if self._consumed is not None and self._given > _FREE_BYTES:
             check_expansion(self._path, self._given, self._consumed())
+        buffer[: len(block)] = block
+        return len(block)
 
 
 def check_expansion(path: Path, size: int, compressed: int) -> None:

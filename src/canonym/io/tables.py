@@ -171,6 +171,20 @@ def column_places(stream: TextStream, header: Sequence[str], columns: Sequence[s
     return [list(header).index(name) for name in columns]
 
 
+def full_rows(
+    stream: TextStream, width: int, rows: Iterable[Sequence[str]]
+) -> Iterator[Sequence[str]]:
+    """Yield rows as wide as the header; others are a `ReadError`, and so is a file without any."""
+    any_row = False
+    for cells in rows:
+        if len(cells) != width:
+            raise stream.error(f"{len(cells)} cells where the header has {width}")
+        any_row = True
+        yield cells
+    if not any_row:
+        raise stream.error("the file has no rows after its header")
+
+
 def shown(header: Sequence[str], *, most: int = 30) -> str:
     """List the columns of a table, for a message."""
     return ", ".join(repr(name[:40]) for name in header[:most])

@@ -313,7 +313,9 @@ class _SheetReader:
         elif not written:
             pass
         elif kind == "s":
-            text = self._shared(int(written))
+            if not 0 <= (number := int(written)) < len(self._strings):
+                raise LookupError(f"there is no text {number}")
+            text = self._strings[number]
         elif kind in _TEXTS:
             text = shown_text(written)
         elif kind == "e":
@@ -325,11 +327,6 @@ class _SheetReader:
         else:
             text = self._number_text(row, place, written, int(cell.get("s", "0")))
         row.cells.append(text)
-
-    def _shared(self, number: int) -> str:
-        if not 0 <= number < len(self._strings):
-            raise LookupError(f"there is no text {number}")
-        return self._strings[number]
 
     def _number_text(self, row: RawRow, place: int, written: str, style: int) -> str:
         value: int | float

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from canonym.io.curies import LOCAL, compact, family, split_id
+from canonym.io.systems import SYSTEMS
 from canonym.regex import regex
 from canonym.terminology.replaced import current_id
 from canonym.text.codes import Reading, read_codes, whole_code
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from canonym.terminology.store import Terminology
 
 _SAMPLE = 20_000  # ids from which the forms of all are taken
-_TOGETHER = 500  # ids in one query
 _LEAST = 3  # characters of a code, where ids have a prefix
 _LEAST_DISTINCT = 4  # letters and digits of a code that is hardly a word
 _LEAST_NUMBER = 6  # digits of a number that is a code, where ids have a prefix
@@ -59,27 +59,7 @@ _NO_DOTS = str.maketrans("", "", ".,")
 _SHORT_WORD = regex(r"(?<![\w.])[A-Za-z]{1,3}\d{1,3}[A-Za-z]?(?!\.-|[\w.]*\w)")
 
 # Forms of well-known systems: their ids are no names, even where a terminology has others.
-_KNOWN = {
-    system: regex(pattern, re.IGNORECASE)
-    for system, pattern in {
-        "mesh": r"[CD]\d{6}(\d{3})?",
-        "umls": r"C\d{7}",
-        "icd10cm": r"[A-Z]\d[0-9A-Z](\.?[0-9A-Z]{1,4})?",
-        "atc": r"[A-Z]\d\d[A-Z]{2}\d\d",
-        "drugbank": r"DB\d{5}",
-        "ncit": r"C\d{3,6}",
-        "snomedct": r"\d{6,18}",
-        "omim": r"\d{6}",
-        "meddra": r"\d{8}",
-        "orpha": r"\d{2,6}",
-        "chebi": r"\d{3,6}",
-        "doid": r"\d{2,7}",
-        "hgnc": r"\d{2,5}",
-        "ncbigene": r"\d{2,9}",
-        "efo": r"\d{7}",
-        **dict.fromkeys(("hp", "mondo", "uberon", "cl", "go", "mp", "bto", "pato"), r"\d{7}"),
-    }.items()
-}
+_KNOWN = {system.family: regex(system.form, re.IGNORECASE) for system in SYSTEMS if system.form}
 
 
 class CodeHit(NamedTuple):
@@ -394,11 +374,8 @@ def known_ids(terminology: Terminology, ids: Sequence[str]) -> dict[str, list[Kn
         "ORDER BY c.ordinal",
     ):
         left = [id_ for id_ in ids if id_ not in known]
-        for start in range(0, len(left), _TOGETHER):
-            some = left[start : start + _TOGETHER]
-            marks = ", ".join("?" * len(some))
-            for target, *rest in terminology._database.rows(sql.format(marks), some):
-                known.setdefault(target, []).append(KnownId(*rest))
+        for target, *rest in terminology._database.rows_with(sql, left):
+            known.setdefault(target, []).append(KnownId(*rest))
     return known
 
 
@@ -428,15 +405,10 @@ def _hit(
     if not in_use:
         replaced = ids[0].id
         instead = current_id(terminology, replaced)
-        in_use = [] if instead is None else [_ordinal(terminology, instead)]
+        ordinal = None if instead is None else terminology.ordinal(instead)
+        in_use = [] if ordinal is None else [ordinal]
     missing = "" if in_use else _gone(terminology, replaced)
     return CodeHit(reading, tuple(in_use), prefixed, distinct, replaced, missing)
-
-
-def _ordinal(terminology: Terminology, id_: str) -> int:
-    ordinal = terminology.ordinal(id_)
-    assert ordinal is not None, "a concept that was just found"
-    return ordinal
 
 
 def _gone(terminology: Terminology, id_: str) -> str:

@@ -324,7 +324,9 @@ def _skos_facts(entry: Entry, lost: Counter[str]) -> Iterator[tuple[str, str]]:
         if relation.relation in _SKOS_RELATIONS:
             yield _SKOS_RELATIONS[relation.relation], _iri(relation.tail)
         else:
-            yield "rdfs:subClassOf", _restriction(relation)
+            property, target = _property(relation.relation), _iri(relation.tail)
+            related = f"owl:onProperty {property} ; owl:someValuesFrom {target}"
+            yield "rdfs:subClassOf", f"[ a owl:Restriction ; {related} ]"
     for xref in entry.xrefs:
         kind = "oio:hasAlternativeId" if xref.kind == "alternative" else "oio:hasDbXref"
         yield kind, _literal(xref.target)
@@ -332,14 +334,6 @@ def _skos_facts(entry: Entry, lost: Counter[str]) -> Iterator[tuple[str, str]]:
         yield "owl:deprecated", "true"
     for successor in concept.replaced_by:
         yield "dct:isReplacedBy", _iri(successor)
-
-
-def _restriction(relation: Relation) -> str:
-    """Return "is related to some concept", as ontologies write a relation."""
-    facts = (
-        f"owl:onProperty {_property(relation.relation)} ; owl:someValuesFrom {_iri(relation.tail)}"
-    )
-    return f"[ a owl:Restriction ; {facts} ]"
 
 
 def _property(relation: str) -> str:

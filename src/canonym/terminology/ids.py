@@ -12,12 +12,15 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from canonym.io.systems import SYSTEMS
 from canonym.regex import regex
 from canonym.terminology.replaced import current_id
 from canonym.terminology.store import Terminology
 
 # Bare ids of the two terminologies of most corpora; other prefixes are tried in order.
-_BARE = ((regex(r"[CD]\d{6}(?:\d{3})?"), "MESH"), (regex(r"\d{6}"), "OMIM"))
+_BARE = tuple(
+    (regex(system.form), system.prefix) for system in SYSTEMS if system.prefix in ("MESH", "OMIM")
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ import itertools
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from canonym.errors import InvalidInput
@@ -41,61 +42,13 @@ class Finding:
     advice: str
 
 
-_KINDS = {
-    "ids with separators": (
-        "error",
-        "An id with a bar, a comma, a semicolon or a space is usually several ids that were not "
-        "split; check the id column and its separator.",
-    ),
-    "encoding damage": (
-        "error",
-        "Names with control characters, entities or UTF-8 read as Latin-1 are shown so, and some "
-        "are not found; repair the source, or read it with the right encoding.",
-    ),
-    "cycles": (
-        "error",
-        "These concepts are above themselves (each is_a the next); ancestors and distances are "
-        "still finite, but one of the edges is wrong.",
-    ),
-    "dangling parents": (
-        "warning",
-        "An is_a edge names a concept that the terminology does not have; import the rest of the "
-        "source, or filter its relations as its concepts.",
-    ),
-    "concepts without names": (
-        "warning",
-        "Nothing can ever be linked to them; they may come from relations or from a filter.",
-    ),
-    "names that normalise to nothing": (
-        "warning",
-        "Only punctuation is left of them; they are found verbatim or not at all.",
-    ),
-    "long names": (
-        "warning",
-        f"Over {_LONGEST_NAME} characters: more likely a definition, or several names in one cell.",
-    ),
-    "names shared by several ids": (
-        "warning",
-        "Linking must choose among these concepts: by label first, then by id. Restrict the types "
-        "or sources if one of them is not wanted.",
-    ),
-    "labels shared by several ids": (
-        "warning",
-        "Two concepts with one preferred name look the same to every reader; are they duplicates?",
-    ),
-    "successors that are missing": (
-        "warning",
-        "A deprecated concept names a successor that the terminology does not have.",
-    ),
-    "successors that are deprecated": (
-        "warning",
-        "A deprecated concept names a successor that is deprecated too.",
-    ),
-    "relations to deprecated concepts": (
-        "warning",
-        "A current concept is related to one that was retired.",
-    ),
-    "concepts by source": ("note", "Concepts of each source."),
+# Kinds of findings, each with its severity and advice, in the order of a report.
+_KINDS: dict[str, list[str]] = {
+    kind: told
+    for kind, *told in (
+        line.format(longest=_LONGEST_NAME).split("\t")
+        for line in Path(__file__).with_suffix(".tsv").read_text(encoding="utf-8").splitlines()[1:]
+    )
 }
 _SHARED = (
     "SELECT {0}, COUNT(DISTINCT {1}), MIN({1}), MAX({1}) FROM {2} GROUP BY {0} "

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from canonym.errors import InvalidInput, Mismatch, ReadError
+from canonym.errors import CanonymError, InvalidInput, Mismatch, ReadError
 from canonym.io.files import check_regular, parse_json
 from canonym.io.forks import Lock, on_fork
 from canonym.regex import regex
@@ -28,24 +28,6 @@ APPLICATION_ID = 0x63616E6F  # "cano": tells a terminology from any other SQLite
 BATCH = 20_000
 """Rows held in memory at a time."""
 
-SCHEMA = """
-CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE concepts (
-    ordinal INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, label TEXT NOT NULL,
-    definition TEXT NOT NULL, types TEXT NOT NULL, source TEXT NOT NULL, version TEXT NOT NULL,
-    deprecated INTEGER NOT NULL, replaced_by TEXT NOT NULL);
-CREATE TABLE names (
-    row INTEGER PRIMARY KEY, concept INTEGER NOT NULL, text TEXT NOT NULL, scope INTEGER NOT NULL,
-    language TEXT NOT NULL, source TEXT NOT NULL, UNIQUE (concept, text, language));
-CREATE TABLE relations (
-    head TEXT NOT NULL, relation TEXT NOT NULL, tail TEXT NOT NULL,
-    PRIMARY KEY (head, relation, tail)) WITHOUT ROWID;
-CREATE TABLE xrefs (
-    concept_id TEXT NOT NULL, target TEXT NOT NULL, kind TEXT NOT NULL,
-    PRIMARY KEY (concept_id, kind, target)) WITHOUT ROWID;
-CREATE TABLE types (
-    type TEXT NOT NULL, concept INTEGER NOT NULL, PRIMARY KEY (type, concept)) WITHOUT ROWID;
-"""
 LANGUAGES = "SELECT language, COUNT(*) FROM names GROUP BY 1 ORDER BY 1"
 INDEXES = (
     "CREATE INDEX relations_by_tail ON relations (tail, relation)",
@@ -56,6 +38,7 @@ _BREAKS = regex(r" ?[\t\n\v\f\r\x85\u2028\u2029]+ ?")
 _MAGIC = b"SQLite format 3\0"
 _CACHED_KIB = 256  # of each thread
 _HOW = "expected a terminology made by `canonym import`"
+_TOGETHER = 500  # values in a query; SQLite may take 999
 
 
 def is_sqlite(path: Path) -> bool:
@@ -100,7 +83,11 @@ class Database:
         self.values: dict[str, list[str]] = {}
         self._check_header()
         self._identity = self._identify()
-        self.meta = self._read_meta()
+        try:
+            self.meta = self._read_meta()
+        except CanonymError:
+            self.close()
+            raise
 
     # --- opening ----------------------------------------------------------------------------------
 
@@ -152,13 +139,8 @@ class Database:
                 meta = {**meta, "digest": str(meta["digest"]), "remarks": dict(meta["remarks"])}
                 meta["languages"] = dict(meta.get("languages", {}))
         except (KeyError, ValueError, TypeError) as error:
-            self.close()
             raise self.damage(error) from error
-        except ReadError:
-            self.close()
-            raise
         if newest > FORMAT:
-            self.close()
             raise Mismatch(
                 f"{self.path} was written by a newer canonym (format {newest}, this version reads "
                 f"up to {FORMAT}); upgrade canonym or import the source again"
@@ -236,6 +218,12 @@ class Database:
         """Run a query and yield its rows."""
         for batch in self.batches(sql, parameters):
             yield from batch
+
+    def rows_with(self, sql: str, values: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
+        """Run a query of rows that have one of many values, with ``{}`` for some of them."""
+        for start in range(0, len(values), _TOGETHER):
+            some = values[start : start + _TOGETHER]
+            yield from self.rows(sql.format(", ".join("?" * len(some))), some)
 
     def first(self, sql: str, parameters: Sequence[Any] = ()) -> tuple[Any, ...] | None:
         """Run a query and return its first row, or None."""
@@ -328,7 +316,6 @@ def _name(row: tuple[Any, ...]) -> Name:
     return Name(text, concept_id, SCOPES[scope], language, source)
 
 
-_TOGETHER = 500  # numbers in a query; SQLite may take 999
 _MAKERS = {CONCEPTS: _concept, NAMES: _name}
 
 

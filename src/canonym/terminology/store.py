@@ -43,7 +43,6 @@ from canonym.terminology.writer import write_terminology
 from canonym.text.codes import may_hold_code
 from canonym.types import Concept, Int32Array, Name, Record, Relation, Xref
 
-_CHUNK = 500  # ids in one query
 _LISTED = 12  # values named in a message
 _VALUES = {
     "types": "SELECT DISTINCT type FROM types",
@@ -392,7 +391,7 @@ class Terminology:
         filters = {what: _as_list(what, values) for what, values in lists.items()}
         filters["ids"] = self._as_written(filters["ids"])
         try:
-            return _mark_rows(self._database, filters, deprecated)
+            return _mark_rows(self, filters, deprecated)
         except (TypeError, ValueError, IndexError, OverflowError) as error:
             raise self._database.damage(error) from error
 
@@ -452,9 +451,10 @@ class Terminology:
 
 
 def _mark_rows(
-    database: Database, filters: dict[str, list[str]], deprecated: bool
+    terminology: Terminology, filters: dict[str, list[str]], deprecated: bool
 ) -> npt.NDArray[np.bool_]:
-    n_names, n_concepts = database.meta["n_names"], database.meta["n_concepts"]
+    database = terminology._database
+    n_names, n_concepts = terminology.n_names, terminology.n_concepts
     rows = np.ones(n_names, dtype=np.bool_)
     concepts = np.ones(n_concepts, dtype=np.bool_)
     if filters["types"]:
@@ -462,10 +462,9 @@ def _mark_rows(
         sql = f"SELECT concept FROM types WHERE type IN ({_marks(values)})"
         concepts &= _flags(database, sql, values, n_concepts)
     if filters["ids"]:
-        concepts &= _flags_of_ids(database, filters["ids"], n_concepts)
+        concepts &= _flags_of_ids(terminology, filters["ids"])
     if not deprecated:
-        sql = "SELECT ordinal FROM concepts WHERE deprecated"
-        concepts &= ~_flags(database, sql, (), n_concepts)
+        concepts &= ~terminology.deprecated()
     if filters["languages"]:
         values = _known(database, "languages", filters["languages"])
         if len(values) < len(_values(database, "languages")):
@@ -544,27 +543,17 @@ def _unknown(database: Database, what: str, value: str, folded: dict[str, list[s
     )
 
 
-def _flags_of_ids(database: Database, ids: list[str], n: int) -> npt.NDArray[np.bool_]:
-    ordinals: dict[str, int] = {}
-    for sql in (
-        "SELECT id, ordinal FROM concepts WHERE id IN ({})",
-        "SELECT x.target, MIN(c.ordinal) FROM xrefs x JOIN concepts c ON c.id = x.concept_id "
-        "WHERE x.target IN ({}) AND x.kind = 'alternative' GROUP BY x.target",
-    ):
-        missing = [id_ for id_ in ids if id_ not in ordinals]
-        for start in range(0, len(missing), _CHUNK):
-            chunk = missing[start : start + _CHUNK]
-            ordinals.update(database.rows(sql.format(_marks(chunk)), chunk))
-    unknown = [id_ for id_ in ids if id_ not in ordinals]
+def _flags_of_ids(terminology: Terminology, ids: list[str]) -> npt.NDArray[np.bool_]:
+    known = known_ids(terminology, ids)
+    unknown = [id_ for id_ in ids if id_ not in known]
     if unknown:
         more = f" and {len(unknown) - 5:,} more" if len(unknown) > 5 else ""
-        example = database.first("SELECT id FROM concepts WHERE ordinal = 0")
         raise InvalidInput(
             f"ids: {', '.join(map(repr, unknown[:5]))}{more} of {len(ids):,} are not in "
-            f"{database.path.name}, whose ids look like {example[0] if example else ''!r}"
+            f"{terminology.path.name}, whose ids look like {terminology.concepts_at([0])[0].id!r}"
         )
-    flags = np.zeros(n, dtype=np.bool_)
-    flags[np.fromiter(ordinals.values(), np.int64, len(ordinals))] = True
+    flags = np.zeros(terminology.n_concepts, dtype=np.bool_)
+    flags[[concepts[0].ordinal for concepts in known.values()]] = True
     return flags
 
 

@@ -9,7 +9,7 @@ import mmap
 import sqlite3
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,6 @@ from canonym.terminology.sqlite_file import (
     FORMAT,
     INDEXES,
     LANGUAGES,
-    SCHEMA,
     concept_row,
     on_one_line,
 )
@@ -33,6 +32,7 @@ _EXACT = SCOPES.index("exact")
 _SCOPE_NUMBERS = {scope: number for number, scope in enumerate(SCOPES)}
 _CACHED_CONCEPTS = 400_000
 _CACHED_KIB = 128 << 10  # of the database
+_SCHEMA = Path(__file__).with_name("schema.sql")
 _CONCEPT = ("ordinal", *Concept.__slots__)
 
 
@@ -76,7 +76,8 @@ class Writer:
         # The file is temporary until it is complete and synced: no journal is needed meanwhile.
         self.connection.executescript(
             "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA locking_mode=EXCLUSIVE;"
-            f"PRAGMA cache_size=-{_CACHED_KIB}; PRAGMA application_id={APPLICATION_ID};" + SCHEMA
+            f"PRAGMA cache_size=-{_CACHED_KIB}; PRAGMA application_id={APPLICATION_ID};"
+            + _SCHEMA.read_text(encoding="utf-8")
         )
         self.connection.execute("BEGIN")
         # SQLite numbers rows one above the largest: this one makes the first name row 0.
@@ -452,9 +453,9 @@ def content_digest(connection: sqlite3.Connection) -> str:
                 whole.update(piece)
     for table, columns in _SORTED.items():
         whole.update(f"{table}\n".encode())
-        for batch in _batches(
-            connection, f"SELECT {', '.join(columns)} FROM {table} ORDER BY 1, 2, 3"
-        ):
+        sql = f"SELECT {', '.join(columns)} FROM {table} ORDER BY 1, 2, 3"
+        cursor = connection.execute(sql)
+        while batch := cursor.fetchmany(_BATCH):
             piece = json.dumps(batch, ensure_ascii=False).encode()
             whole.update(f"rows {len(batch)} {len(piece)}\n".encode())
             whole.update(piece)
@@ -480,9 +481,3 @@ def _join_columns(
     if any(text.count(_SEPARATOR) != n - 1 for text in texts):
         return None
     return list(zip(columns, texts, strict=True))
-
-
-def _batches(connection: sqlite3.Connection, sql: str) -> Iterator[list[tuple[str, str, str]]]:
-    cursor = connection.execute(sql)
-    while batch := cursor.fetchmany(_BATCH):
-        yield batch

@@ -113,10 +113,8 @@ def read_athena(
     Held in memory: the ids of the concepts taken, and 16 bytes per mapping.
     """
     release = Release(folder, "an Athena folder", _NEEDS)
-    needed = dict.fromkeys(_NEEDS, "")
-    needed |= {"CONCEPT_ANCESTOR.csv": "ancestors=False"} if ancestors else {}
-    concept_file, synonym_file, edge_file, *further = (files[0] for files in release.need(needed))
-    ancestor_file = further[0] if ancestors else None
+    files = release.need(**({"ancestors": "CONCEPT_ANCESTOR.csv"} if ancestors else {}))
+    concept_file, synonym_file, edge_file, *ancestor_files = (paths[0] for paths in files.values())
     successors = {} if standard_only else _successors(edge_file)
     concepts: set[int] = set()
     others = array("q")
@@ -146,16 +144,9 @@ def read_athena(
     maps = _Maps()
     names = [relation for relation in relations if not (ancestors and relation in _IS_A)]
     yield from _relations(edge_file, concepts, names, maps, standard_only)
-    if ancestor_file is not None:
+    for ancestor_file in ancestor_files:
         for old, new, levels in headed_rows(ancestor_file, _ANCESTOR):
-            if (
-                levels == "1"
-                and {
-                    _number(old, ancestor_file),
-                    _number(new, ancestor_file),
-                }
-                <= concepts
-            ):
+            if levels == "1" and {_number(id_, ancestor_file) for id_ in (old, new)} <= concepts:
                 yield Relation(f"OMOP:{new}", "is_a", f"OMOP:{old}")
     maps.sort(others)
     if standard_only:

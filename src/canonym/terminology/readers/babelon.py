@@ -95,10 +95,7 @@ def read_babelon(
         check_language(tag)
     with open_table(path, delimiter="\t", quoted=quoted, encoding=encoding) as table:
         at = _columns(table)
-        if "predicate" in at:
-            rows = _translated(table, at)
-        else:
-            rows = _templates(table, at)
+        rows = _translated(table, at) if "predicate" in at else _templates(table, at)
         known: set[str] = set()
         n_unreviewed = 0
         for cells, value, scope, language in rows:
@@ -115,21 +112,15 @@ def read_babelon(
                 continue
             if id_ not in known:
                 known.add(id_)
-                label = ""
-                if "label" in at and _is_label(cells, at):
-                    label = cells[at["label"]].strip()
+                is_label = "predicate" not in at or _local(cells[at["predicate"]]) == "label"
+                label = cells[at["label"]].strip() if "label" in at and is_label else ""
                 yield Concept(id_, label, source=source, version=version)
             yield Name(value, id_, scope=scope, language=language)
         if n_unreviewed:
             _log.warning(
                 "%s: %s names are not reviewed and left out; unreviewed=True takes them",
-                path,
-                f"{n_unreviewed:,}",
-            )
-
-
-def _is_label(cells: list[str] | tuple[str, ...], at: Mapping[str, int]) -> bool:
-    return "predicate" not in at or _local(cells[at["predicate"]]) == "label"
+                path, f"{n_unreviewed:,}",
+            )  # fmt: skip
 
 
 def _columns(table: Table) -> dict[str, int]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from canonym.io.streams import TextStream, open_text
-from canonym.io.tables import column_places, split_rows
+from canonym.io.tables import column_places, full_rows, split_rows
 from canonym.regex import regex
 from canonym.terminology.readers.omim import title_names
 from canonym.types import Concept, Name, Record, Relation, Xref
@@ -58,17 +58,12 @@ def read_ctd(path: str | Path, *, version: str | None = None) -> Iterator[Record
                 "CTD_chemicals"
             )
         column_places(stream, names, [f"{kind}ID", "Synonyms", "ParentIDs"])
-        n_rows = 0
-        for cells in split_rows(stream, delimiter=delimiter, quoted=delimiter == ","):
-            if len(cells) == 1 and not cells[0].strip("# "):
-                continue  # the header ends with an empty comment
-            if len(cells) != len(names):
-                raise stream.error(f"{len(cells)} cells where the header has {len(names)}")
-            n_rows += 1
+        split = split_rows(stream, delimiter=delimiter, quoted=delimiter == ",")
+        # The header ends with an empty comment.
+        rows = (cells for cells in split if len(cells) > 1 or cells[0].strip("# "))
+        for cells in full_rows(stream, len(names), rows):
             row = {name: cell.strip() for name, cell in zip(names, cells, strict=True)}
             yield from _row(stream, kind, row, created if version is None else version)
-        if not n_rows:
-            raise stream.error("the file has no rows after its header")
 
 
 def _header(stream: TextStream) -> tuple[list[str], str, str]:

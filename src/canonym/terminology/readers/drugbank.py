@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from canonym.io.streams import open_text
-from canonym.io.tables import column_places, split_rows
+from canonym.io.tables import column_places, full_rows, split_rows
 from canonym.types import Concept, Name, Record, Xref
 
 _XREFS = {"CAS": "CAS", "UNII": "UNII", "Standard InChI Key": "INCHIKEY"}
@@ -43,11 +43,7 @@ def read_drugbank_vocabulary(path: str | Path, *, version: str = "") -> Iterator
         columns = ["DrugBank ID", "Accession Numbers", "Common name", "Synonyms"]
         id_at, accessions_at, name_at, synonyms_at = column_places(stream, header, columns)
         xrefs = [(header.index(name), prefix) for name, prefix in _XREFS.items() if name in header]
-        n_rows = 0
-        for cells in table:
-            if len(cells) != len(header):
-                raise stream.error(f"{len(cells)} cells where the header has {len(header)}")
-            n_rows += 1
+        for cells in full_rows(stream, len(header), table):
             bare, label = cells[id_at].strip(), cells[name_at].strip()
             if not bare:
                 raise stream.error(f"the DrugBank ID of {label!r} is empty")
@@ -62,8 +58,6 @@ def read_drugbank_vocabulary(path: str | Path, *, version: str = "") -> Iterator
             for column, prefix in xrefs:
                 if cells[column].strip():
                     yield Xref(id_, f"{prefix}:{cells[column].strip()}")
-        if not n_rows:
-            raise stream.error("the file has no rows after its header")
 
 
 def _parts(cell: str) -> list[str]:

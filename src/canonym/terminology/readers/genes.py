@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from canonym.io.streams import open_text
-from canonym.io.tables import column_places, split_rows
+from canonym.io.tables import column_places, full_rows, split_rows
 from canonym.regex import regex
 from canonym.types import Concept, Name, Record, Xref
 
@@ -69,11 +69,7 @@ def read_genes(path: str | Path, *, version: str = "") -> Iterator[Record]:
         header = [name.strip().lstrip("#") for name in next(table, [])]
         of_hgnc = "hgnc_id" in header
         column_places(stream, header, _HGNC if of_hgnc else _NCBI)
-        n_rows = 0
-        for cells in table:
-            if len(cells) != len(header):
-                raise stream.error(f"{len(cells)} cells where the header has {len(header)}")
-            n_rows += 1
+        for cells in full_rows(stream, len(header), table):
             # A dash is NCBI's empty cell; HGNC puts cells of several values in quotes.
             values = (cell.strip().strip('"') for cell in cells)
             row = {
@@ -83,8 +79,6 @@ def read_genes(path: str | Path, *, version: str = "") -> Iterator[Record]:
             if not row["hgnc_id" if of_hgnc else "GeneID"]:
                 raise stream.error("the id of the gene is empty")
             yield from (_of_hgnc if of_hgnc else _of_ncbi)(row, version)
-        if not n_rows:
-            raise stream.error("the file has no rows after its header")
 
 
 def _of_ncbi(row: Mapping[str, str], version: str) -> Iterator[Record]:

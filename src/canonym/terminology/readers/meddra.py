@@ -60,8 +60,7 @@ def read_meddra(
     if llt not in ("names", "concepts"):
         raise InvalidInput(f"llt={llt!r} is unknown: expected 'names' or 'concepts'")
     release = Release(folder, "a MedDRA folder", _NEEDS, subfolder="MedAscii")
-    paths = release.need(dict.fromkeys(_NEEDS, ""))
-    files = {name: parts[0] for name, parts in zip(_NEEDS, paths, strict=True)}
+    files = {name: parts[0] for name, parts in release.need().items()}
     version = version or _version(release, encoding)
 
     def concept(code: str, label: str, level: str, *, retired: bool = False) -> Iterator[Record]:

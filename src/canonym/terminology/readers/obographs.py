@@ -111,14 +111,12 @@ class _Graph:
                 yield from self._concept(self.id(node["id"]), node, node.get("meta") or {})
         for edge in self.edges:
             if edge.get("sub") in classes and edge.get("obj") and edge.get("pred"):
-                yield Relation(self.id(edge["sub"]), self._relation(edge), self.id(edge["obj"]))
+                property = str(edge["pred"])
+                name = self.labels.get(property, "").replace(" ", "_") or self.id(property)
+                yield Relation(self.id(edge["sub"]), name, self.id(edge["obj"]))
 
     def id(self, address: str) -> str:
         return compact(address, self.prefixes)
-
-    def _relation(self, edge: dict[str, Any]) -> str:
-        property = str(edge["pred"])
-        return self.labels.get(property, "").replace(" ", "_") or self.id(property)
 
     def _concept(self, id_: str, node: dict[str, Any], meta: dict[str, Any]) -> Iterator[Record]:
         values: dict[str, list[str]] = {}  # of properties, by their local names

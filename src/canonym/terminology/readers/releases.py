@@ -12,22 +12,13 @@ from pathlib import Path
 
 from canonym.errors import InvalidInput, ReadError
 from canonym.io.streams import open_text
+from canonym.io.systems import SYSTEMS
 from canonym.io.tables import column_places, split_rows
 
 _SUFFIXES = ("", ".gz", ".xz", ".bz2", ".zip")
 
 # Prefixes of canonym by the names of UMLS and OMOP in small letters, where they differ.
-_PREFIXES = {
-    "lnc": "LOINC",
-    "mdr": "MEDDRA",
-    "meddra": "MEDDRA",
-    "mesh": "MESH",
-    "msh": "MESH",
-    "nci": "NCIT",
-    "rxnorm": "RXNORM",
-    "snomed": "SNOMEDCT",
-    "snomedct_us": "SNOMEDCT",
-}
+_PREFIXES = {name: system.prefix for system in SYSTEMS for name in system.vocabularies.split()}
 
 
 class Release:
@@ -75,18 +66,21 @@ class Release:
             if len(part) == 2 and part[0] == "a" and part.isalpha()
         ]
 
-    def need(self, names: Mapping[str, str]) -> list[list[Path]]:
-        """Find files, in order, or raise a `ReadError` that lists all that are missing.
+    def need(self, **options: str) -> dict[str, list[Path]]:
+        """Find the files it must contain, and others, by their names.
 
-        By name of a file, the option that does without it, or an empty string.
+        `options` are those that are switched on, each with the file that it needs. A `ReadError`
+        lists all files that are missing.
         """
-        files = {name: self.find(name) for name in names}
+        without = {name: f"{option}=False" for option, name in options.items()}
+        needed = dict.fromkeys(self._needs, "") | without
+        files = {name: self.find(name) for name in needed}
         check_complete(
             self.folder,
-            {name: option for name, option in names.items() if not files[name]},
+            {name: option for name, option in needed.items() if not files[name]},
             f"{self._what} must contain {' and '.join(self._needs)} (plain or compressed)",
         )
-        return list(files.values())
+        return files
 
 
 def check_complete(folder: Path, missing: Mapping[str, str], expected: str) -> None:

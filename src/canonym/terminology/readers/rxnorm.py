@@ -69,9 +69,8 @@ def read_rxnorm(
     `canonym.terminology.readers.umls.read_umls`.
     """
     release = Release(folder, "an RxNorm folder", _NEEDS, subfolder="rrf")
-    needed = dict.fromkeys(_NEEDS, "") | ({"RXNREL.RRF": "relations=False"} if relations else {})
-    files, *further = release.need(needed)
-    edges = filled(further[0]) if relations else []
+    paths = release.need(**({"relations": "RXNREL.RRF"} if relations else {}))
+    files, edges = paths["RXNCONSO.RRF"], filled(paths.get("RXNREL.RRF", []))
     semantics = release.find("RXNSTY.RRF")
     if not semantics:
         _log.warning("%s has no RXNSTY.RRF: concepts get no semantic types", folder)

@@ -134,14 +134,12 @@ def read_umls(
     MRREL states each relation in both directions, so relations that have one name here come twice.
     """
     release = Release(folder, "a UMLS folder", _NEEDS, subfolder="META")
-    needed = dict.fromkeys(_NEEDS, "")
-    needed |= {"MRDEF.RRF": "definitions=False"} if definitions else {}
-    needed |= {"MRREL.RRF": "relations=False"} if relations else {}
-    files, *further = release.need(needed)
-    semantics, *others = map(filled, further)
-    sty = _Sorted(semantics, 6)
-    edges = others.pop() if relations else []
-    described = _Sorted(others.pop(), 8) if definitions else None
+    optional = {"definitions": "MRDEF.RRF"} if definitions else {}
+    optional |= {"relations": "MRREL.RRF"} if relations else {}
+    paths = release.need(**optional)
+    files, edges = paths["MRCONSO.RRF"], filled(paths.get("MRREL.RRF", []))
+    sty = _Sorted(filled(paths["MRSTY.RRF"]), 6)
+    described = _Sorted(filled(paths["MRDEF.RRF"]), 8) if definitions else None
     version = version or _version(release)
     lats = None if languages is None else [lat_of(language) for language in languages]
     places = {"ENG": 0} if lats is None else {lat: n for n, lat in enumerate(lats)}

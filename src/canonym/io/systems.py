@@ -1,0 +1,33 @@
+"""Systems of codes: how their ids, prefixes and addresses are written, as rows of a table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+
+class System(NamedTuple):
+    """A row of ``systems.tsv``; several values of a cell are separated by spaces.
+
+    `family` is one word for all spellings of the prefix, `prefix` the one that canonym writes. As
+    prefixes count `other_prefixes` as well, and `other_words`, in small letters and digits alone,
+    are of the same family. `form` is the pattern of a local id, `vocabularies` are names of UMLS
+    and OMOP in small letters. Addresses begin with `written`, and those with one of `read` after
+    the scheme are known.
+    """
+
+    family: str
+    prefix: str
+    other_prefixes: str
+    other_words: str
+    form: str
+    vocabularies: str
+    written: str
+    read: str
+
+
+SYSTEMS: tuple[System, ...] = tuple(
+    System(*line.split("\t"))
+    for line in Path(__file__).with_suffix(".tsv").read_text(encoding="utf-8").splitlines()[1:]
+)
+"""The systems that are known, in the order of their families."""
