@@ -114,8 +114,9 @@ def jobs() -> list[Job]:
     )
     fit = (*fit, "--dimensions", "8", "--steps", "50", "--batch", "16")
     train = (*CANONYM, "train", "few-shot", "-e", "default", "-t", "../inputs/x.db", "--top", "D:0")
-    train = (*train, "--hidden", "16", "--names", "4", "--batch-size", "8", "--epochs", "6")
-    train = (*train, "--checkpoint-every", "1", "-o", "encoder")
+    train = (*train, "--batch-size", "8", "--epochs", "6", "-o", "encoder")
+    for setting in ("hidden=16", "names=4", "checkpoint_every=1"):
+        train = (*train, "--set", setting)
     over, resume = "--overwrite", "--resume"
     links, encoder = partial(_place, "links.tsv"), partial(_place, "encoder")
     taught, untaught = partial(_place, "taught"), partial(_place, "index")

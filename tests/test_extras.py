@@ -41,8 +41,8 @@ served.send_signal(signal.SIGTERM)
 PARTS = "canonym link --index ix --file visits.csv --column dx -o parts/"
 USES = {
     "torch": (
-        "canonym train triplet --encoder scratch --terminology terms.csv -o enc --max-steps 2 -q "
-        "&& canonym index terms.csv -o nx --encoder enc -q && canonym link -i nx 'broken hips'",
+        "canonym train triplet --encoder scratch --terminology terms.csv -o enc --set max_steps=2 "
+        "-q && canonym index terms.csv -o nx --encoder enc -q && canonym link -i nx 'broken hips'",
         "T:2",
     ),
     "onnx": (f"{INDEX} && canonym link --index ix 'broken hips'", "T:2"),

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from canonym.training.loop.checkpoints import list_checkpoints
-from canonym.training.recipes import objective_options
+from canonym.training.recipes import objective_keys
 from reproduce.data import Shelf
 from reproduce.files import Experiment
 from reproduce.history import training_facts
@@ -74,7 +74,7 @@ def _names(model: ModelSettings, shelf: Shelf | None) -> int | None:
     """Return the most names that training sends through the encoder; None if nobody knows."""
     if model.recipe in NO_ENCODER:
         return None
-    options = {name: one.default for name, one in objective_options(model.recipe).items()}
+    options = {name: one.default for name, one in objective_keys(model.recipe).items()}
     options |= model.options()
     loop = model.loop(0)
     if loop.max_names:

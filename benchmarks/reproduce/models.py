@@ -36,7 +36,7 @@ types           only mentions of these types
 corrections     file of ``wrong||right`` words
 corpora         instead of ``corpus``: several, tables with ``corpus``, ``types`` and
                 ``corrections``
-preparation     as `canonym train --preparation` takes it; the recipe's by default
+preparation     as the key of a plan of `canonym train`; the recipe's by default
 distinct        whether mentions of the same text and concepts count once
 dev             whether accuracy on the dev part chooses the epoch
 recall          for biosyn: whether the recall of the candidates of the dev part is measured
@@ -71,9 +71,9 @@ from canonym.errors import InvalidInput
 from canonym.training.loop.settings import FitSettings
 from canonym.training.recipes import (
     RECIPES,
-    loop_options,
-    module_options,
-    objective_options,
+    loop_keys,
+    module_keys,
+    objective_keys,
     recipe_class,
 )
 
@@ -145,7 +145,7 @@ class ModelSettings:
     def loop(self, sample: int) -> FitSettings:
         """Return the settings of the loop: the paper's where the table says nothing."""
         paper = dict(recipe_class(self.recipe).fit_settings)
-        given = {**paper, **self.chosen(loop_options(self.recipe)), "seed": self.seed(sample)}
+        given = {**paper, **self.chosen(loop_keys(self.recipe)), "seed": self.seed(sample)}
         bound = self.settings.get("max_names") or given.get("max_steps")
         if bound and "epochs" not in (self.settings if "max_names" in self.settings else given):
             given["epochs"] = bound
@@ -158,7 +158,7 @@ class ModelSettings:
     def encoder_options(self) -> dict[str, Any]:
         """Return the settings of the encoder: the paper's where the table says nothing."""
         paper = dict(recipe_class(self.recipe).encoder_settings)
-        return {**paper, **self.chosen(module_options(self.recipe))}
+        return {**paper, **self.chosen(module_keys(self.recipe))}
 
 
 def read_models(tables: Mapping[str, Mapping[str, Any]]) -> dict[str, ModelSettings]:
@@ -289,8 +289,8 @@ def _settings_of(recipe: str, given: Mapping[str, Any]) -> tuple[tuple[str, ...]
 
         options = set(inspect.signature(train_word_vectors).parameters)
         return ("text",), {"recipe", "text", "seed", "samples"} | options - {"progress", "texts"}
-    known = {*_COMMON, *_SOURCES[recipe], *loop_options(recipe), *_class_options(recipe)}
-    known |= set(module_options(recipe))
+    known = {*_COMMON, *_SOURCES[recipe], *loop_keys(recipe), *_class_options(recipe)}
+    known |= set(module_keys(recipe))
     if recipe == "few-shot":
         return ("encoder", "groups"), known
     needed: tuple[str, ...] = ("encoder", "terminology")
@@ -300,4 +300,4 @@ def _settings_of(recipe: str, given: Mapping[str, Any]) -> tuple[tuple[str, ...]
 
 
 def _class_options(recipe: str) -> list[str]:
-    return [*objective_options(recipe), *(["relation_weighing"] if recipe == "coder" else [])]
+    return [*objective_keys(recipe), *(["relation_weighing"] if recipe == "coder" else [])]

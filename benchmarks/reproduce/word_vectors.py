@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -13,27 +13,11 @@ from canonym.encoders.static import StaticVectors
 from canonym.errors import InvalidInput
 from canonym.io import files
 from canonym.io.streams import open_text
-from canonym.training.option_notes import Option, check_options
+from canonym.training.keys import Count, Key, check_keys
 from reproduce.packages import load
 
 KINDS: tuple[str, ...] = ("fasttext", "word2vec")
 """With vectors of character n-grams, so that every word has one; or of known words alone."""
-OPTIONS: Mapping[str, Option] = {
-    "kind": Option("With vectors of character n-grams, or of words alone.", choices=KINDS),
-    "dimensions": Option("Columns of a vector.", least=1),
-    "epochs": Option("Passes over the text.", least=1),
-    "window": Option("Words to either side.", least=1),
-    "negative": Option("Negatives of a pair.", least=1),
-    "min_count": Option("Leave out words that occur less often.", least=1),
-    "learning_rate": Option(above=0, below=10),
-    "n_min": Option("Of n-grams.", least=1),
-    "n_max": Option("Of n-grams.", least=1),
-    "buckets": Option("Vectors that all n-grams share.", least=1),
-    "seed": Option(least=0),
-    "workers": Option("Threads; with more than one, two runs differ.", least=1),
-}
-"""Options of `train_word_vectors`."""
-
 # What `StaticVectors` cuts names into.
 _WORDS = re.compile(r"\w+")
 _LONGEST = 1_000  # words of a line; gensim leaves out what is beyond 10,000
@@ -57,18 +41,18 @@ class _Lines:
 def train_word_vectors(
     texts: Sequence[str | Path],
     *,
-    kind: str = "fasttext",
-    dimensions: int = 300,
-    epochs: int = 5,
-    window: int = 5,
-    negative: int = 5,
-    min_count: int = 5,
-    learning_rate: float = 0.05,
-    n_min: int = 3,
-    n_max: int = 6,
-    buckets: int = 200_000,
-    seed: int = 0,
-    workers: int = 1,
+    kind: Annotated[str, Key(choices=KINDS)] = "fasttext",
+    dimensions: Count = 300,
+    epochs: Count = 5,
+    window: Count = 5,
+    negative: Count = 5,
+    min_count: Count = 5,
+    learning_rate: Annotated[float, Key(above=0, below=10)] = 0.05,
+    n_min: Count = 3,
+    n_max: Count = 6,
+    buckets: Count = 200_000,
+    seed: Annotated[int, Key(least=0)] = 0,
+    workers: Count = 1,
     progress: Callable[[int, int], None] | None = None,
 ) -> StaticVectors:
     """Train skip-gram word vectors.
@@ -80,9 +64,30 @@ def train_word_vectors(
         they are cut into runs of letters and digits, as names are.
     progress : callable, optional
         Called with the epochs that are over, and all.
-    kind, dimensions, epochs, window, negative, min_count, learning_rate, n_min, n_max, buckets, \
-seed, workers
-        See `OPTIONS`; the learning rate falls to 0 in a line, and the paper has 300 dimensions.
+    kind : str
+        With vectors of character n-grams, or of words alone.
+    dimensions : int
+        Columns of a vector; 300 in the paper.
+    epochs : int
+        Passes over the text.
+    window : int
+        Words to either side.
+    negative : int
+        Negatives of a pair.
+    min_count : int
+        Leave out words that occur less often.
+    learning_rate : float
+        At first; it falls to 0 in a line.
+    n_min : int
+        Letters of the shortest n-grams.
+    n_max : int
+        Letters of the longest n-grams.
+    buckets : int
+        Vectors that all n-grams share.
+    seed : int
+        Of the random numbers.
+    workers : int
+        Threads; with more than one, two runs differ.
 
     Returns
     -------
@@ -109,7 +114,7 @@ seed, workers
     Fivez et al. (2021), section 3.1. Bojanowski et al. (2017), Enriching Word Vectors with Subword
     Information.
     """
-    check_options(train_word_vectors, OPTIONS, locals())
+    check_keys(train_word_vectors, locals())
     if n_max < n_min:
         raise InvalidInput(f"n_max is {n_max} and n_min {n_min}; n_max is at least n_min")
     models: Any = load("gensim.models", "training word vectors", "gensim")

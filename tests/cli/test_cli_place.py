@@ -24,7 +24,8 @@ GROUPS = {
     "a": ["heart attack", "infarction", "cardiac infarct", "hart attack"],
     "b": ["hip fracture", "broken hip", "hip broke", "fracture of hip"],
 }
-HEAD = ("--groups", "g.json", "--names", "2", "--hidden", "4", "--epochs", "1", "--device", "cpu")
+HEAD = ("--groups", "g.json", "--set", "names=2", "--set", "hidden=4", "--epochs", "1")
+HEAD = (*HEAD, "--device", "cpu")
 FIT = ("--start", "none", "--steps", "2", "--dimensions", "4", "--held-out", "0")
 
 
@@ -183,7 +184,8 @@ def test_a_training_killed_while_it_removed_its_checkpoints_is_tidied() -> None:
     kept, rest = Path("kept/best-0001"), Path("enc.checkpoints/best-0001")
     for folder in (kept, rest):
         folder.mkdir(parents=True)
-    result = run(*train, "--resume", "--checkpoints", "kept", "--keep-checkpoints")
+    kept_there = ("--set", "checkpoints=kept", "--set", "keep_checkpoints=true")
+    result = run(*train, "--resume", *kept_there)
     assert "nothing to do" in result.stderr
     assert kept.is_dir()
     assert "nothing to do" in run(*train, "--resume").stderr

@@ -47,7 +47,7 @@ COMMANDS = (
     "mcp --index {}",
     "train subword {} -o made",
     "train confidence {} --index index",
-    "train biosyn --config {}",
+    "train biosyn --plan {} -o made",
 )
 
 

@@ -20,21 +20,30 @@ from canonym.cli.train.command import train
 from canonym.encoders import load_encoder, make_encoder
 from canonym.errors import InvalidInput
 from canonym.io.files import read_manifest
-from canonym.training.recipes import (
-    PAPERS,
-    RECIPES,
+from canonym.training.keys import PLANS
+from canonym.training.plan import (
     TrainingSpec,
     checked_values,
-    spec_options,
+    plan_keys,
+    plan_text,
+    read_plan,
 )
+from canonym.training.recipes import PAPERS, RECIPES
 from tests.encoders.conftest import make_tiny_bert
 
 os.environ["HF_HUB_OFFLINE"] = "1"
 
 PLACES = ["hip", "knee", "hand", "foot"]
 SIGNS = ["fracture", "pain", "tumour", "burn"]
-SMALL = ("--width", "16", "--layers", "1", "--heads", "2", "--vocabulary", "90")
-QUICK = ("--device", "cpu", "--max-steps", "3", "--batch-size", "4")
+
+
+def keys(**values: object) -> tuple[str, ...]:
+    """The flags that set keys of a plan."""
+    return tuple(word for key, value in values.items() for word in ("--set", f"{key}={value}"))
+
+
+SMALL = keys(width=16, layers=1, heads=2, vocabulary=90)
+QUICK = ("--device", "cpu", "--batch-size", "4", *keys(max_steps=3))
 
 
 def run(*arguments: str | Path, code: int = 0) -> Result:
@@ -83,10 +92,10 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 CASES: dict[str, tuple[str, ...]] = {
-    "biosyn": ("--corpus", "train.txt", "-k", "4"),
+    "biosyn": ("--corpus", "train.txt", *keys(k=4)),
     "triplet": ("--corpus", "train.txt", "--batch-size", "12"),
-    "dilbert": ("--corpus", "train.txt", "--positives", "2", "--strategy", "random+parents"),
-    "coder": ("--repeats", "2", "--batch-size", "8"),
+    "dilbert": ("--corpus", "train.txt", *keys(positives=2, strategy="random+parents")),
+    "coder": ("--batch-size", "8", *keys(repeats=2)),
 }
 
 
@@ -96,9 +105,9 @@ def arguments(recipe: str) -> tuple[str, ...]:
 
 
 def test_the_dev_score_is_what_evaluate_says_of_the_folder(place: Path) -> None:
-    weight = ("--sparse-weight", "6", "--sparse-rate", "0")
+    weight = keys(sparse_weight=6, sparse_rate=0)
     biosyn = (*arguments("biosyn"), *weight, "--dev", "dev.txt")
-    run(*biosyn, "--keep", "last", "-o", "out")
+    run(*biosyn, *keys(keep="last"), "-o", "out")
     facts = read_manifest(place / "out", kind="encoder", newest=1)["training"]
     asked = ("evaluate", "dev.txt", "-t", "x.db", "-e", "out", "--training", "train.txt")
     run(*asked, "--json", "report.json")
@@ -130,7 +139,7 @@ def test_threads_that_wait_sleep_unless_the_environment_says_otherwise(
 def test_groups_need_no_terminology(place: Path) -> None:
     groups = {sign: [f"{sign} of {p}" for p in PLACES] for sign in SIGNS}
     (place / "groups.json").write_text(json.dumps(groups))
-    few = ("train", "few-shot", "-e", "default", "--device", "cpu", "--names", "2", "--hidden", "8")
+    few = ("train", "few-shot", "-e", "default", "--device", "cpu", *keys(names=2, hidden=8))
     run(*few, "--groups", "groups.json", "--epochs", "1", "-o", "out")
     counts = read_manifest(place / "out", kind="encoder", newest=1)["training"]["counts"]
     assert counts == {"concepts": len(SIGNS), "names": len(SIGNS) * len(PLACES)}
@@ -144,17 +153,17 @@ def test_coder_without_relations_learns_from_synonyms(place: Path) -> None:
     (place / "flat.obo").write_text("\n".join(lines) + "\n")
     coder = ("train", "coder", "-e", "scratch", "-t", "flat.obo", *SMALL, *QUICK, *CASES["coder"])
     assert "the variant 'none' learns from synonyms" in run(*coder, "-o", "a", code=2).output
-    run(*coder, "--variant", "none", "-o", "out")
+    run(*coder, *keys(variant="none"), "-o", "out")
     facts = read_manifest(place / "out", kind="encoder", newest=1)["training"]
     n = len(SIGNS) * len(PLACES)  # the signs themselves have one name
     assert facts["objective_settings"]["n_triplets"] == n
     assert facts["objective_settings"]["relations"] == ["synonym"]
-    assert "synonym" in run(*coder, "--variant", "none", "--dry-run", "-o", "b").output
+    assert "synonym" in run(*coder, *keys(variant="none"), "--dry-run", "-o", "b").output
 
 
 @pytest.mark.parametrize("recipe", CASES)
 def test_a_transformer_is_trained_and_used(recipe: str, place: Path) -> None:
-    told = run(*arguments(recipe), "--dev", "dev.txt", "-o", "out", "--log", "log.jsonl")
+    told = run(*arguments(recipe), "--dev", "dev.txt", "-o", "out", *keys(log="log.jsonl"))
     assert re.search(r"dev accuracy@1 [01]\.\d", told.output)
     assert re.search(r"^steps +3$", told.output, re.MULTILINE)
     assert len([n for n in (place / "log.jsonl").read_text().splitlines() if "names" in n]) == 3
@@ -176,19 +185,19 @@ def test_a_transformer_is_trained_and_used(recipe: str, place: Path) -> None:
     ("recipe", "options", "similarity"),
     [
         ("dilbert", (), "euclidean"),
-        ("dilbert", ("--distance", "cosine"), "cosine"),
-        ("dilbert", ("--similarity", "cosine"), "cosine"),
+        ("dilbert", keys(distance="cosine"), "cosine"),
+        ("dilbert", keys(similarity="cosine"), "cosine"),
         ("biosyn", (), "inner"),
-        ("biosyn", ("--similarity", "euclidean"), "euclidean"),
-        ("biosyn", ("--cosine-scale", "20"), "cosine"),
+        ("biosyn", keys(similarity="euclidean"), "euclidean"),
+        ("biosyn", keys(cosine_scale=20), "cosine"),
         ("triplet", (), "cosine"),
-        ("triplet", ("--similarity", "euclidean"), "euclidean"),
+        ("triplet", keys(similarity="euclidean"), "euclidean"),
     ],
 )
 def test_it_is_searched_as_its_paper_says(
     recipe: str, options: tuple[str, ...], similarity: str
 ) -> None:
-    weight = ("--sparse-weight", "4") if recipe == "biosyn" else ()
+    weight = keys(sparse_weight=4) if recipe == "biosyn" else ()
     run(*arguments(recipe), *weight, *options, "-o", "out", "--quiet")
     encoder: Any = load_encoder("out")
     assert encoder.similarity == similarity
@@ -197,7 +206,7 @@ def test_it_is_searched_as_its_paper_says(
     described = read_manifest(Path("index"), kind="linker", newest=1)["encoders"]
     assert described[0].get("similarity", "cosine") == similarity
     told = run("link", "--index", "index", "--explain", "xhip pains").output
-    if recipe == "biosyn" and "--similarity" not in options:
+    if recipe == "biosyn" and similarity != "euclidean":
         trained = _extra("out")["sparse_weight.weight"].item()
         assert 3.9 < trained < 4.1
         wanted = trained / (20 if options else 1)
@@ -216,26 +225,27 @@ def _extra(folder: str) -> Any:
 
 
 def test_sparse_scores_of_another_encoder(place: Path) -> None:
-    run(*arguments("biosyn"), "--sparse", "default", "--sparse-weight", "20", "-o", "out")
+    run(*arguments("biosyn"), *keys(sparse="default", sparse_weight=20), "-o", "out")
     facts = read_manifest(place / "out", kind="encoder", newest=1)["training"]
     assert facts["objective_settings"]["sparse"] == "default"
     assert facts["objective_settings"]["sparse_weight"] == 20
-    told = run(*arguments("biosyn"), "--sparse", "tf-idf", "-o", "other", code=2).output
+    told = run(*arguments("biosyn"), *keys(sparse="tf-idf"), "-o", "other", code=2).output
     assert "'tf-idf' is neither a file or folder here nor a kind of encoder" in told
     assert not (place / "other").exists()
 
 
 def test_a_head_is_trained(place: Path) -> None:
     common = ("train", "few-shot", "-e", "default", "-t", "x.db", "--device", "cpu")
-    head = ("--hidden", "20", "--names", "2", "--top", "X:0")
+    head = (*keys(hidden=20, names=2), "--top", "X:0")
     told = run(*common, *head, "--epochs", "3", "-o", "first")
     assert "validation score -" in told.output
     assert load_encoder(place / "first").encode(["hip"]).shape == (1, 128)
-    again = ("-e", "first", "--width", "140", "--epochs", "2", "-o", "second")
-    run(*common, *head, *again, "--dev", "dev.txt", "--keep", "last", "--early-stopping", "1")
+    again = ("-e", "first", "--epochs", "2", "-o", "second")
+    settings = keys(width=140, keep="last", early_stopping=1)
+    run(*common, *head, *again, *settings, "--dev", "dev.txt")
     second = load_encoder(place / "second")
     assert second.encode(["hip"]).shape == (1, 140)
-    averaging = ("--head", "dan", "--hidden", "20", "--names", "1", "--top", "X:0")
+    averaging = (*keys(head="dan", hidden=20, names=1), "--top", "X:0")
     run(*common, *averaging, "--epochs", "2", "-o", "dan")
     assert load_encoder(place / "dan").settings == {"head": "dan"}  # type: ignore[attr-defined]
     (place / "groups.json").write_text(
@@ -245,7 +255,7 @@ def test_a_head_is_trained(place: Path) -> None:
     assert re.search(r"^n concepts +3$", told.stdout, re.MULTILINE)
     for extra, message in (
         (("--groups", "groups.json"), "either --top or --groups"),
-        (("--concepts", "2", "--top", "X:9"), "X:9"),
+        ((*keys(concepts=2), "--top", "X:9"), "X:9"),
     ):
         given = head if "--top" not in extra else head[:4]
         assert message in run(*common, *given, *extra, "-o", "new", code=2).output
@@ -254,7 +264,7 @@ def test_a_head_is_trained(place: Path) -> None:
 
 
 def test_watched_mentions_are_shown_and_saved(place: Path) -> None:
-    watched = ("--watch", "the hip pain", "--watch", "sore elbow")
+    watched = (*keys(watch="the hip pain"), *keys(watch="sore elbow"))
     told = run(*arguments("biosyn"), *watched, "--dev", "dev.txt", "-o", "b").stdout
     assert re.search(r"^tf-idf +epoch 0 +epoch 1", told, re.MULTILINE)
     assert re.search(r"^hip pain\*", told, re.MULTILINE)
@@ -268,24 +278,33 @@ def test_watched_mentions_are_shown_and_saved(place: Path) -> None:
     assert "candidates" not in plain
     assert "hip pain" not in plain
     few = ("train", "few-shot", "-e", "default", "-t", "x.db", "--device", "cpu", "--top", "X:0")
-    told = run(
-        *few, *watched[:2], "--hidden", "8", "--names", "2", "--epochs", "2", "-o", "f"
-    ).stdout
+    told = run(*few, *watched[:2], *keys(hidden=8, names=2), "--epochs", "2", "-o", "f").stdout
     assert "underneath" in told
     assert len(re.findall(r" \(X:2\)|\(X:2\)", told)) >= 3
-    empty = run(*arguments("biosyn"), "--watch", "?!", "-o", "none", code=2).output
+    empty = run(*arguments("biosyn"), *keys(watch="?!"), "-o", "none", code=2).output
     assert "a watched mention is empty when prepared" in empty
 
 
 def test_an_option_that_is_gone_says_what_to_type() -> None:
-    told = run("train", "few-shot", "--try-hidden", "4", "-o", "best", code=2).stderr
-    assert "--try-hidden is gone: train with --hidden for each width" in told
+    for recipe, flag, instead in (
+        ("few-shot", "--try-hidden", "train with --set hidden=N for each width"),
+        ("biosyn", "--config", "type --plan FILE"),
+        ("biosyn", "--cosine-scale", "it is a key of the plan: type --set cosine_scale=VALUE"),
+        ("biosyn", "-k", "it is a key of the plan: type --set k=VALUE"),
+        ("dilbert", "--positives", "it is a key of the plan: type --set positives=VALUE"),
+        ("coder", "--mention-type", "type --set mention_type=VALUE"),
+        ("triplet", "--early-stopping", "type --set early_stopping=VALUE"),
+    ):
+        told = " ".join(run("train", recipe, flag, "4", "-o", "best", code=2).stderr.split())
+        assert f"{flag} is gone: " in told
+        assert instead in told
+    assert "No such option" in run("train", "triplet", "-k", "4", code=2).stderr
 
 
 @pytest.mark.parametrize("recipe", [*CASES, "few-shot"])
 def test_a_dry_run_shows_what_would_be_sampled(recipe: str, place: Path) -> None:
     if recipe == "few-shot":
-        head = ("--hidden", "9", "--top", "X:0", "--names", "2", "--device", "cpu")
+        head = (*keys(hidden=9, names=2), "--top", "X:0", "--device", "cpu")
         given: tuple[str, ...] = ("train", recipe, "-e", "default", "-t", "x.db", *head)
     else:
         given = arguments(recipe)
@@ -335,8 +354,8 @@ def test_as_many_examples_as_there_are(place: Path) -> None:
 
 @pytest.mark.parametrize("recipe", ["biosyn"])
 def test_a_run_is_resumed(recipe: str, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = (*arguments(recipe), "--epochs", "3", "--max-steps", "5", "--checkpoint-every", "1")
-    whole = (*whole, "--checkpoints", "elsewhere")
+    settings = keys(max_steps=5, checkpoint_every=1, checkpoints="elsewhere")
+    whole = (*arguments(recipe), "--epochs", "3", *settings)
     run(*whole, "-o", "whole", "--quiet")
     assert not (place / "elsewhere").exists()
     assert not (place / "whole.checkpoints").exists()
@@ -356,10 +375,10 @@ def test_a_run_is_resumed(recipe: str, place: Path, monkeypatch: pytest.MonkeyPa
     assert not (place / "out").exists()
     assert (place / "elsewhere" / "step-00000003").is_dir()
     assert "go on with --resume" in run(*whole, "-o", "out", code=2).output
-    other = run(*whole, "-o", "out", "--resume", "--clip", "2", code=2).output
+    other = run(*whole, "-o", "out", "--resume", *keys(clip=2), code=2).output
     was = {"biosyn": None}[recipe]
-    assert f"settings.clip was {was} and is 2.0" in other
-    run(*whole, "-o", "out", "--resume", "--keep-checkpoints")
+    assert f"settings.clip was {was} and is 2" in other
+    run(*whole, "-o", "out", "--resume", *keys(keep_checkpoints="true"))
     assert (place / "elsewhere").is_dir()
     assert "exists already" in run(*whole, "-o", "out", "--resume", code=2).output
     assert "nothing to do" in run(*arguments(recipe), "-o", "whole", "--resume").output
@@ -367,16 +386,16 @@ def test_a_run_is_resumed(recipe: str, place: Path, monkeypatch: pytest.MonkeyPa
     np.testing.assert_array_equal(one, two)
 
 
-@pytest.mark.parametrize("keep", [(), ("--keep-checkpoints",)])
+@pytest.mark.parametrize("keep", [(), keys(keep_checkpoints="true")])
 def test_a_run_that_replaces_is_not_finished_before_its_first_checkpoint(
     keep: tuple[str, ...], place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def interrupted(*_: Any, **__: Any) -> None:
         raise KeyboardInterrupt
 
-    run(*arguments("biosyn"), "-o", "out", "--max-steps", "1")
+    run(*arguments("biosyn"), "-o", "out", *keys(max_steps=1))
     old = (place / "out" / "model.safetensors").read_bytes()
-    again = (*arguments("biosyn"), "-o", "out", "--max-steps", "2", *keep)
+    again = (*arguments("biosyn"), "-o", "out", *keys(max_steps=2), *keep)
     monkeypatch.setattr("canonym.cli.train.training_run.prepare", interrupted)
     CliRunner().invoke(main, [*again, "--overwrite"])
     monkeypatch.undo()
@@ -394,16 +413,16 @@ def test_what_a_run_uses_is_no_output(more: tuple[str, ...], place: Path) -> Non
     given = arguments("biosyn")
     corpus = given[given.index("--corpus") + 1]
     before = (place / corpus).read_bytes()
-    for output in (("-o", corpus), ("-o", "new", "--log", corpus)):
+    for output in (("-o", corpus), ("-o", "new", *keys(log=corpus))):
         assert "is an input as well" in run(*given, *output, *more, code=2).output
-    assert "are both" in run(*given, "-o", "new", "--log", "./new", *more, code=2).output
+    assert "are both" in run(*given, "-o", "new", *keys(log="./new"), *more, code=2).output
     assert (place / corpus).read_bytes() == before
 
 
 def test_a_log_that_exists_is_kept(place: Path) -> None:
     (place / "run.jsonl").write_text("of another run")
-    refused = run(*arguments("biosyn"), "-o", "new", "--log", "run.jsonl", code=2)
-    assert "--log run.jsonl exists already" in refused.output
+    refused = run(*arguments("biosyn"), "-o", "new", *keys(log="run.jsonl"), code=2)
+    assert "log run.jsonl exists already" in refused.output
     assert (place / "run.jsonl").read_text() == "of another run"
 
 
@@ -419,18 +438,21 @@ def test_what_cannot_be_trained_is_a_message(place: Path) -> None:
         ((*biosyn, "-e", "scratch", *SMALL), "give an annotated corpus"),
         ((*biosyn, "-e", "nothing/here", "-c", "train.txt"), "nothing/here"),
         ((*biosyn, "-e", "x.db", "-c", "train.txt"), "give the folder of one"),
-        ((*biosyn, "-e", "scratch", "--early-stopping", "2"), "--dev corpus"),
+        ((*biosyn, "-e", "scratch", *keys(early_stopping=2)), "--dev corpus"),
+        (biosyn, "no encoder to begin with: name one with -e"),
+        (("train", "coder", "-e", "scratch", "-o", "out"), "coder trains on a terminology"),
+        (("train", "coder", "-e", "scratch"), "Missing option '-o'"),
         ((*biosyn[:-1], "no/such/out", "-e", "scratch"), "does not exist"),
         ((*biosyn, "-e", "scratch", "-c", "train.txt", "--mention-type", "Gene"), "Gene"),
         ((*coder, "--relations", "bad.tsv"), "bad.tsv, line 1"),
         ((*coder, "--relations", "empty.tsv"), "holds no relation"),
-        ((*coder, "--learning-rate", "0"), "0.0 is not in the range x>0"),
+        ((*coder, "--learning-rate", "0"), "learning_rate is 0.0; expected a number above 0"),
         ((*few, "--groups", "bad.json"), "lists of names by concept"),
         ((*few, "--groups", "none.json"), "none.json: there is no such file"),
     ):
         assert message in run(*given, code=2).output, given
         assert not (place / "out").exists()
-    told = run(*coder, "--relations", "relations.tsv", "--dry-run", "--repeats", "2").stdout
+    told = run(*coder, "--relations", "relations.tsv", "--dry-run", *keys(repeats=2)).stdout
     assert "near" in told
     assert "is_a" not in told
 
@@ -442,22 +464,24 @@ def test_several_terminologies_are_read_one_after_the_other(place: Path) -> None
     assert re.search(r"^concepts +22$", told, re.MULTILINE)  # 21, and one
 
 
-# --- options in a file ----------------------------------------------------------------------------
+# --- plans ----------------------------------------------------------------------------------------
 
 
-def test_a_file_fills_the_options_and_the_command_line_wins(place: Path) -> None:
+def test_a_plan_fills_the_keys_and_the_command_line_wins(place: Path) -> None:
     (place / "run.toml").write_text(
         'encoder = "scratch"\nterminology = "x.db"\ncorpus = ["train.txt"]\nk = 4\nwidth = 16\n'
         "layers = 1\nheads = 2\nvocabulary = 90\nmax-steps = 2\nbatch_size = 4\n"
-        'merge = true\nlearning-rate = 1\noutput = "by-file"\ndevice = "cpu"\n'
+        'merge = true\nlearning-rate = 1\ndevice = "cpu"\n'
     )
-    run("train", "biosyn", "--config", "run.toml")
-    run("train", "biosyn", "--config", "run.toml", "-k", "3", "-o", "other", "--quiet")
+    biosyn = ("train", "biosyn", "--plan", "run.toml", "-o")
+    run(*biosyn, "by-file")
+    run(*biosyn, "other", *keys(k=3, max_steps=9), "--seed", "5", *keys(max_steps=2), "--quiet")
     facts = {
         name: read_manifest(place / name, kind="encoder", newest=1)["training"]
         for name in ("by-file", "other")
     }
     assert [facts[name]["objective_settings"]["k"] for name in facts] == [4, 3]
+    assert [facts[name]["settings"]["seed"] for name in facts] == [0, 5]
     for one in facts.values():
         assert one["objective_settings"]["merge"] is True
         assert one["settings"]["learning_rate"] == 1.0
@@ -465,15 +489,82 @@ def test_a_file_fills_the_options_and_the_command_line_wins(place: Path) -> None
         assert one["counts"]["mentions"] == 8
 
 
+@pytest.mark.parametrize("recipe", ["biosyn", "few-shot"])
+def test_the_plan_beside_an_encoder_repeats_its_run(recipe: str, place: Path) -> None:
+    if recipe == "biosyn":
+        first = (*arguments(recipe), *keys(log="log.jsonl", watch='["hip pain", "a \\"knee\\""]'))
+    else:
+        first = ("train", recipe, "-e", "default", "-t", "x.db", "--top", "X:0", "--device", "cpu")
+        first += (*keys(names=2, hidden=8, early_stopping="none"), "--epochs", "2")
+    run(*first, "-o", "first")
+    run("train", recipe, "--plan", "first", "-o", "second")
+    facts = [
+        read_manifest(place / name, kind="encoder", newest=1)["training"]
+        for name in ("first", "second")
+    ]
+    for name in ("settings", "objective_settings", "data", "epochs", "steps"):
+        assert facts[0][name] == facts[1][name]
+    one, two = (load_encoder(place / name).encode(["hip burn"]) for name in ("first", "second"))
+    np.testing.assert_array_equal(one, two)
+    plans = [(place / name / "plan.toml").read_text() for name in ("first", "second")]
+    assert plans[0] == plans[1]
+    assert 'log = "none"' in plans[0]
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_the_plan_that_is_shown_is_whole_and_can_be_read(recipe: str, place: Path) -> None:
+    shown = run("train", recipe, "--show-plan", "--epochs", "7", *keys(max_names=40)).stdout
+    (place / "shown.toml").write_text(shown)
+    values = read_plan(recipe, "shown.toml")
+    assert set(values) == set(plan_keys(recipe))
+    assert (values["epochs"], values["max_names"]) == (7, 40)
+    assert plan_text(recipe, values) == shown
+    assert run("train", recipe, "--plan", "shown.toml", "--show-plan").stdout == shown
+    for key in plan_keys(recipe).values():
+        assert key.help.endswith("."), key.key
+        assert re.search(rf"^{key.key} = .+  # .+$", shown, re.MULTILINE)
+    assert not [line for line in shown.splitlines() if line.startswith("#") and len(line) > 100]
+    published = run("train", recipe, "--show-plan").stdout
+    assert run("train", recipe, "--plan", f"{recipe}-published", "--show-plan").stdout == published
+
+
+def test_a_budget_of_names_takes_the_place_of_epochs() -> None:
+    shown = run("train", "biosyn", "--show-plan", *keys(max_names=40)).stdout
+    assert 'epochs = "none"' in shown
+
+
+def test_every_plan_that_comes_with_canonym_is_of_its_recipe() -> None:
+    names = {path.stem for path in PLANS.iterdir()}
+    assert {f"{recipe}-published" for recipe in RECIPES} < names
+    for name in names:
+        recipe = next(recipe for recipe in RECIPES if name.startswith(recipe))
+        assert read_plan(recipe, name)
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_a_published_plan_says_what_the_objective_has_by_default(recipe: str) -> None:
+    """Who makes an objective in Python gets what the plan of its paper says."""
+    from canonym.training.keys import keys_of
+
+    published = read_plan(recipe, f"{recipe}-published")
+    made: Any = RECIPES[recipe]
+    plain = keys_of(made) | (keys_of(made.from_groups) if recipe == "few-shot" else {})
+    own = {name: value for name, value in published.items() if name in plain}
+    assert own == {name: plain[name].default for name in own}
+    assert {**made.fit_settings, **made.encoder_settings}.items() <= published.items()
+
+
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("size = 3", "biosyn has no option 'size'; it has accumulation, batch_size, checkpoint"),
-        ("positives = 3", "biosyn has no option 'positives'"),
+        ("learning_rat = 3", "no key 'learning_rat' (value 3): did you mean 'learning_rate'?"),
+        ("positives = 3", "biosyn has no key 'positives' (value 3)"),
+        ("zzz = 3", "no key 'zzz' (value 3): --show-plan prints all keys"),
         ("k = 2.5", "k is 2.5; expected a whole number at least 1"),
         ("cosine-scale = inf", "cosine_scale is inf; expected a number above 0"),
         ("k = 0", "k is 0; expected a whole number at least 1"),
         ("k = true", "k is True; expected a whole number"),
+        ('k = "none"', "k is 'none'; expected a whole number"),
         ("merge = 1", "merge is 1; expected true or false"),
         (
             'loss = "softmax"',
@@ -482,15 +573,48 @@ def test_a_file_fills_the_options_and_the_command_line_wins(place: Path) -> None
         ("cosine-scale = 0", "cosine_scale is 0; expected a number above 0"),
         ("dense_ratio = 2", "dense_ratio is 2; expected a number at least 0 and at most 1"),
         ("corpus = [1]", "corpus is [1]; expected a list of strings"),
+        ('recipe = "coder"', "recipe is 'coder'; expected 'biosyn'"),
         ("k 3", "cannot be read as TOML"),
     ],
 )
-def test_a_file_that_does_not_fit_is_a_message(line: str, message: str, place: Path) -> None:
+def test_a_plan_that_does_not_fit_is_a_message(line: str, message: str, place: Path) -> None:
     (place / "run.toml").write_text(line)
-    told = run("train", "biosyn", "--config", "run.toml", "-o", "out", code=2).output
+    # No file of it exists: the plan is checked before data are read.
+    biosyn = ("train", "biosyn", "-e", "nothing", "-t", "nothing", "-c", "nothing", "-o", "out")
+    told = run(*biosyn, "--plan", "run.toml", code=2).output
     assert message in told
     assert "run.toml" in told
-    assert "none.toml" in run("train", "coder", "--config", "none.toml", code=2).output
+    assert sorted(path.name for path in place.iterdir()) == ["dev.txt", "run.toml", "train.txt",
+                                                             "x.db", "x.obo"]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (keys(learning_rat=3), "did you mean 'learning_rate'?"),
+        (keys(k="many"), "k is 'many'; expected a whole number at least 1"),
+        (keys(k=2.5), "k is 2.5; expected a whole number at least 1"),
+        (("--set", "k"), "--set k: KEY=VALUE is expected"),
+        (("--set", "=3"), "--set =3: KEY=VALUE is expected"),
+        (("--plan", "biosyn-publishd"), "did you mean biosyn-published?"),
+        (("--plan", "nowhere.toml"), "the plans that come with canonym are biosyn-beside-default"),
+        (("--plan", "coder-published"), "recipe is 'coder'; expected 'biosyn'"),
+        (("--epochs", "0"), "epochs is 0; expected a whole number at least 1"),
+        (("--epochs", "many"), "'many' is not a valid integer"),
+    ],
+)
+def test_a_setting_that_does_not_fit_is_a_message(given: tuple[str, ...], message: str) -> None:
+    told = run("train", "biosyn", "-e", "a", "-t", "b", "-o", "out", *given, code=2).output
+    assert message in told
+
+
+def test_the_value_of_a_key_is_typed_without_quotes() -> None:
+    typed = (*keys(loss="hard-em", merge="true", sparse_weight=2), "--set", "watch=12", "--set",
+             "watch=a, b", "--set", 'corpus=["x", "y"]')  # fmt: skip
+    shown = run("train", "biosyn", "--show-plan", *typed).stdout
+    for line in ('loss = "hard-em"', "merge = true", "sparse_weight = 2", 'watch = ["12", "a, b"]',
+                 'corpus = ["x", "y"]'):  # fmt: skip
+        assert f"\n{line}  # " in shown
 
 
 def test_a_recipe_checks_options_without_the_command_line() -> None:
@@ -503,10 +627,10 @@ def test_a_recipe_checks_options_without_the_command_line() -> None:
     assert spec.objective["n_positives"] == 3
     assert (spec.loop.max_steps, spec.loop.epochs) == (7, 10)
     assert (spec.module["pooling"], spec.preparation) == ("mean", "biosyn")
-    with pytest.raises(InvalidInput, match="dilbert has no option 'k'; it has accumulation"):
+    with pytest.raises(InvalidInput, match=r"dilbert has no key 'k' \(value 3\)"):
         TrainingSpec.from_values("dilbert", {"k": 3})
     with pytest.raises(InvalidInput, match="there is no recipe 'other'"):
-        spec_options("other")
+        plan_keys("other")
 
 
 PUBLISHED: dict[str, dict[str, object]] = {
@@ -532,7 +656,7 @@ PUBLISHED: dict[str, dict[str, object]] = {
 
 @pytest.mark.parametrize("recipe", RECIPES)
 def test_defaults_are_those_of_the_paper(recipe: str) -> None:
-    found = {name: option.default for name, option in spec_options(recipe).items()}
+    found = {name: option.default for name, option in plan_keys(recipe).items()}
     assert {name: found[name] for name in PUBLISHED[recipe]} == PUBLISHED[recipe]
     assert found["seed"] == 0
 
@@ -541,15 +665,13 @@ def test_every_flag_says_what_it_is() -> None:
     recipes = {name: train.commands[name] for name in RECIPES}
     assert set(train.commands) == {*RECIPES, "subword", "confidence"}
     assert list(RECIPES) == list(PAPERS)
-    plain = {"--seed", "--learning-rate", "--weight-decay", "--optimizer", "--pooling", "--loss"}
-    plain |= {"--positives", "--negatives", "--distance", "--margin", "--hidden", "--dropout"}
     for command in recipes.values():
-        assert "\b" in (command.help or "")
-        assert f"canonym train {command.name}" in (command.help or "")
-        for option in command.get_params(click.Context(command)):
-            if isinstance(option, click.Argument):
-                continue
-            assert option.help or set(option.opts) <= plain, option.opts
+        assert (command.help or "").count(f"canonym train {command.name}") == 2
+        ctx = click.Context(command, max_content_width=100)
+        flags = command.get_params(ctx)
+        assert len(flags) <= 20
+        assert all(isinstance(flag, click.Option) and flag.help for flag in flags)
+        assert len(run("train", str(command.name), "--help").output.splitlines()) <= 60
 
 
 @pytest.mark.usefixtures("place")
@@ -571,8 +693,8 @@ def test_two_processes_take_the_steps_of_one_that_accumulates(place: Path) -> No
     settings |= {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
     (start / "config.json").write_text(json.dumps(settings))
     asked = ("train", "triplet", "-e", "start", "-t", "x.db", "--device", "cpu", "--seed", "3")
-    asked += ("--batch-size", "8", "--max-steps", "4", "--precision", "float32")
-    run(*asked, "--accumulation", "2", "-o", "one")
+    asked += ("--batch-size", "8", *keys(max_steps=4, precision="float32"))
+    run(*asked, *keys(accumulation=2), "-o", "one")
     launcher = (sys.executable, "-m", "torch.distributed.run", "--standalone")
     command = (*launcher, "--nproc-per-node", "2", "-m", "canonym", *asked, "-o", "two")
     told = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)

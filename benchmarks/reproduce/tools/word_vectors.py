@@ -6,22 +6,26 @@ from typing import Any
 
 import click
 
-from canonym.cli.train.command import TrainingCommand, click_option
+from canonym.cli.options import with_options
+from canonym.training.keys import keys_of
 from models.run import CONTEXT, Command
+from reproduce.word_vectors import train_word_vectors
+
+_settings = with_options(
+    *(
+        click.option(
+            "--" + name.replace("_", "-"),
+            type=click.Choice(key.choices) if key.choices else key.kind,
+            default=key.default,
+            show_default=True,
+            help=key.help,
+        )
+        for name, key in keys_of(train_word_vectors).items()
+    )
+)
 
 
-def _options() -> list[click.Option]:
-    from canonym.training.option_notes import options_of
-    from reproduce.word_vectors import OPTIONS, train_word_vectors
-
-    return [*map(click_option, options_of(train_word_vectors, OPTIONS).values())]
-
-
-class _Command(TrainingCommand, Command):
-    """A command of this folder, with the options of training."""
-
-
-@click.command("word-vectors", cls=_Command, make=_options, at=2, context_settings=CONTEXT)
+@click.command("word-vectors", cls=Command, context_settings=CONTEXT)
 @click.argument("texts", nargs=-1, required=True, type=click.Path(), metavar="TEXT...")
 @click.option(
     "-o",
@@ -31,6 +35,7 @@ class _Command(TrainingCommand, Command):
     help="OUT.vec for a file that other tools read too; any other name for the folder of an "
     "encoder. There fastText keeps its character n-grams, so that every word has a vector.",
 )
+@_settings
 @click.option("--overwrite", is_flag=True, help="Replace the output if it exists.")
 def word_vectors(texts: tuple[str, ...], output: str, overwrite: bool, **options: Any) -> None:
     """Train word vectors on running text (Fivez et al. 2021, fastText).
@@ -49,7 +54,7 @@ def word_vectors(texts: tuple[str, ...], output: str, overwrite: bool, **options
     from canonym.cli.verbosity import is_quiet
     from canonym.encoders import save_encoder
     from canonym.io.places import check_outputs
-    from reproduce.word_vectors import train_word_vectors, write_vec
+    from reproduce.word_vectors import write_vec
 
     place = Path(output)
     folder = place.suffix != ".vec"

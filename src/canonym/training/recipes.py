@@ -1,16 +1,13 @@
-"""Recipes: the five papers by name, and `TrainingSpec`, every option of a training run.
+"""Recipes: the five papers by name, and the parts of a training run.
 
 A recipe is a class of objectives. It carries the settings of its paper: ``fit_settings`` for the
-loop, ``encoder_settings`` for the encoder. Each option is declared once, beside what takes it: the
-objective, the encoder, `FitSettings` or `TrainingSpec`.
+loop, ``encoder_settings`` for the encoder.
 """
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
-from typing import Annotated, Any, Self
+from typing import Any
 
 import numpy as np
 
@@ -19,17 +16,16 @@ from canonym.errors import InvalidInput, NotTrained, ReadError
 from canonym.evaluation.run import corpus_digest
 from canonym.terminology import Terminology
 from canonym.terminology.hierarchy import Hierarchy
+from canonym.training.keys import Key, keys_of, published_plan
 from canonym.training.loop.settings import FitSettings
 from canonym.training.modules.residual_head import ResidualModule
-from canonym.training.modules.scratch import OPTIONS as SCRATCH_OPTIONS
 from canonym.training.modules.scratch import new_module
 from canonym.training.modules.transformer import NameModule
 from canonym.training.objective import Trainable
-from canonym.training.option_notes import Option, options_of
 from canonym.training.papers import BatchHard, BioSyn, Coder, Dilbert, FewShot
 from canonym.training.sampling.mentions import training_mentions
-from canonym.training.sampling.name_table import PREPARATIONS, NameTable, names_below
-from canonym.types import SIMILARITIES, Document, Relation
+from canonym.training.sampling.name_table import NameTable, names_below
+from canonym.types import Document, Relation
 
 RECIPES: dict[str, type[Any]] = {
     "biosyn": BioSyn,
@@ -49,8 +45,6 @@ PAPERS: dict[str, str] = {
 }
 
 SCRATCH = "scratch"
-_OF_MENTIONS = ("biosyn", "triplet", "dilbert")
-_OF_NAMES = (*_OF_MENTIONS, "coder")
 _PROTOCOL = {"biosyn": "biosyn", "none": "plain"}
 
 
@@ -61,219 +55,25 @@ def recipe_class(name: str) -> Any:
     return RECIPES[name]
 
 
-# --- options --------------------------------------------------------------------------------------
+# --- keys of a plan -------------------------------------------------------------------------------
 
 
-@dataclass(kw_only=True)
-class TrainingSpec:
-    """A training run: a recipe with its data and all its options.
-
-    The flags of `canonym train RECIPE` and the keys of its ``--config`` file are the options of
-    this class, with those of the objective, of the encoder and of the loop in their places.
-    """
-
-    recipe: str
-    encoder: Annotated[
-        str,
-        Option(
-            "What to begin with: a Hugging Face or sentence-transformers folder, a model of the "
-            "hub in the local cache, hf:NAME to download one, or scratch for a small one of random "
-            "weights. For few-shot any encoder that `canonym index` takes.",
-            flags=("-e", "--encoder"),
-            metavar="SPEC",
-            required=True,
-        ),
-    ] = ""
-    terminologies: Annotated[
-        tuple[str, ...],
-        Option(
-            "A terminology, or a source that `canonym import` recognises. Several are read one "
-            "after the other. Can be repeated.",
-            flags=("-t", "--terminology"),
-            metavar="PATH",
-            required=True,
-        ),
-    ] = ()
-    corpora: Annotated[
-        tuple[str, ...],
-        Option(
-            "An annotated training part. biosyn and dilbert need one; for triplet its mentions are "
-            "names too. Can be repeated.",
-            flags=("-c", "--corpus"),
-            metavar="PATH",
-            recipes=_OF_MENTIONS,
-        ),
-    ] = ()
-    dev: Annotated[
-        str | None,
-        Option(
-            "An annotated dev part: accuracy@1 of the encoder as it would be saved, under BioSyn's "
-            "protocol, is measured on it after each epoch.",
-            metavar="PATH",
-        ),
-    ] = None
-    format: Annotated[str | None, Option("Format of the corpora; recognised when left out.")] = None
-    types: Annotated[
-        tuple[str, ...],
-        Option(
-            "Only mentions of this type, such as Disease. Can be repeated.",
-            flags=("--mention-type",),
-            metavar="TYPE",
-        ),
-    ] = ()
-    corrections: Annotated[
-        str | None, Option("Words to correct, wrong||right.", metavar="FILE")
-    ] = None
-    output: Annotated[
-        str, Option("Folder to write.", flags=("-o", "--output"), metavar="PATH", required=True)
-    ] = ""
-    preparation: Annotated[
-        str,
-        Option(
-            "What is done to names and mentions: biosyn is lower case without punctuation.",
-            choices=tuple(PREPARATIONS),
-            recipes=_OF_NAMES,
-        ),
-    ] = "none"
-    relations: Annotated[
-        str | None,
-        Option(
-            "Relations as head<tab>relation<tab>tail lines.",
-            metavar="FILE",
-            unset="those of the terminology",
-            recipes=("coder",),
-        ),
-    ] = None
-    top: Annotated[
-        str | None,
-        Option("Its children are the high-level concepts.", metavar="ID", recipes=("few-shot",)),
-    ] = None
-    concepts: Annotated[
-        int | None,
-        Option("Only so many of them, the largest.", least=2, recipes=("few-shot",)),
-    ] = None
-    groups: Annotated[
-        str | None,
-        Option(
-            "Instead of --top: JSON, or JSON in gzip, of lists of names by concept.",
-            metavar="FILE",
-            recipes=("few-shot",),
-        ),
-    ] = None
-    objective: dict[str, Any] = field(default_factory=dict)
-    module: dict[str, Any] = field(default_factory=dict)
-    similarity: Annotated[
-        str,
-        Option(
-            "How a search compares the vectors of the trained encoder; auto: as in the paper. It "
-            "is saved with the encoder.",
-            choices=("auto", *SIMILARITIES),
-            recipes=_OF_NAMES,
-        ),
-    ] = "auto"
-    allow_cycles: Annotated[
-        bool, Option("Put up with cycles of the hierarchy.", recipes=("few-shot",))
-    ] = False
-    loop: FitSettings = field(default_factory=FitSettings)
-    device: Annotated[str, Option("cpu, cuda, cuda:1, mps; auto is a GPU if there is one.")] = (
-        "auto"
-    )
-    checkpoints: Annotated[
-        str | None,
-        Option("Where checkpoints go.", metavar="FOLDER", unset="OUTPUT.checkpoints"),
-    ] = None
-    checkpoint_every: Annotated[
-        int, Option("Steps between checkpoints; there is one after each epoch too.", least=1)
-    ] = 500
-    keep_checkpoints: Annotated[bool, Option("Do not remove them when the encoder is written.")] = (
-        False
-    )
-    resume: Annotated[bool, Option("Go on from the newest whole checkpoint.")] = False
-    log: Annotated[
-        str | None, Option("Write each step's loss and rate as a line of JSON.", metavar="FILE")
-    ] = None
-    tensorboard: Annotated[str | None, Option("Log for TensorBoard.", metavar="FOLDER")] = None
-    dry_run: Annotated[
-        bool, Option("Sample the first epoch, show what is in it, and train nothing.")
-    ] = False
-    overwrite: Annotated[bool, Option("Replace the output if it exists.")] = False
-
-    @classmethod
-    def from_values(cls, recipe: str, values: Mapping[str, Any]) -> Self:
-        """Check options, and sort them by what takes them; the others are as in the paper.
-
-        A budget of names takes the place of the paper's epochs.
-        """
-        defaults = {name: option.default for name, option in spec_options(recipe).items()}
-        checked = checked_values(recipe, values)
-        rest = defaults | ({"epochs": None} if checked.get("max_names") else {}) | checked
-        objective, module, loop = (
-            {name: rest.pop(name) for name in options(recipe)} for options in _SECTIONS.values()
-        )
-        return cls(
-            recipe=recipe, objective=objective, module=module, loop=FitSettings(**loop), **rest
-        )
+def objective_keys(recipe: str) -> dict[str, Key]:
+    """Return the keys of a recipe's objective."""
+    made, paper = recipe_class(recipe), published_plan(recipe)
+    drawn = keys_of(made.from_groups, paper) if recipe == "few-shot" else {}
+    return drawn | keys_of(made, paper)
 
 
-def objective_options(recipe: str) -> dict[str, Option]:
-    """Return the options of a recipe's objective."""
-    made = recipe_class(recipe)
-    drawn = options_of(made.from_groups, made.options) if recipe == "few-shot" else {}
-    return drawn | options_of(made, made.options)
+def module_keys(recipe: str) -> dict[str, Key]:
+    """Return the keys of the encoder that a recipe trains."""
+    module = ResidualModule if recipe == "few-shot" else new_module
+    return keys_of(module, published_plan(recipe))
 
 
-def module_options(recipe: str) -> dict[str, Option]:
-    """Return the options of the encoder that a recipe trains, with the defaults of its paper."""
-    paper = recipe_class(recipe).encoder_settings
-    if recipe == "few-shot":
-        return options_of(ResidualModule, ResidualModule.options, paper)
-    return options_of(new_module, SCRATCH_OPTIONS, paper)
-
-
-def loop_options(recipe: str) -> dict[str, Option]:
-    """Return the options of the training loop, with the defaults of a recipe's paper."""
-    return options_of(FitSettings, None, recipe_class(recipe).fit_settings)
-
-
-_SECTIONS: dict[str, Callable[[str], dict[str, Option]]] = {
-    "objective": objective_options,
-    "module": module_options,
-    "loop": loop_options,
-}
-
-
-def spec_options(recipe: str) -> dict[str, Option]:
-    """Return all options of a recipe by the name of their parameter, in the order of its help."""
-    made = recipe_class(recipe)
-    prepared = inspect.signature(getattr(made, "from_terminology", made)).parameters
-    paper = {name: prepared[name].default for name in ("preparation",) if name in prepared}
-    run = options_of(TrainingSpec, None, paper)
-    options: dict[str, Option] = {}
-    for name in (option_field.name for option_field in fields(TrainingSpec)):
-        if name in _SECTIONS:
-            options |= _SECTIONS[name](recipe)
-        elif name in run and recipe in (run[name].recipes or RECIPES):
-            options[name] = run[name]
-    if recipe == "few-shot":  # its names may come by --groups
-        options["terminologies"] = replace(options["terminologies"], required=False)
-    # The size of a batch belongs to the objective, and is read beside the number of steps.
-    names = [name for name in options if name != "batch_size"]
-    names.insert(names.index("max_steps") + 1, "batch_size")
-    return {name: options[name] for name in names}
-
-
-def checked_values(recipe: str, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Check options, named as in a file or as parameters, and return them by parameter."""
-    options = spec_options(recipe)
-    known = {option.key: option for option in options.values()} | options
-    checked: dict[str, Any] = {}
-    for key, value in values.items():
-        option = known.get(key.replace("-", "_"))
-        if option is None:
-            keys = ", ".join(sorted(option.key for option in options.values()))
-            raise InvalidInput(f"{recipe} has no option {key!r}; it has {keys}")
-        checked[option.name] = option.check(value)
-    return checked
+def loop_keys(recipe: str) -> dict[str, Key]:
+    """Return the keys of the training loop."""
+    return keys_of(FitSettings, published_plan(recipe))
 
 
 # --- parts of a run -------------------------------------------------------------------------------

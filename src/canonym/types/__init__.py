@@ -21,12 +21,18 @@ from canonym.types.annotations import (
     Mention,
     Step,
 )
-from canonym.types.links import Against, Candidate, ConceptMapping, Contradiction, Link
+from canonym.types.links import (
+    SIMILARITIES,
+    Against,
+    Candidate,
+    ConceptMapping,
+    Contradiction,
+    Link,
+)
 from canonym.types.records import SCOPES, Concept, Name, Record, Relation, Xref
 
 if TYPE_CHECKING:
     from canonym.types.search_arrays import (
-        SIMILARITIES,
         BoolArray,
         Encoder,
         Float32Array,

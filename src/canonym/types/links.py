@@ -10,6 +10,7 @@ from canonym.types.annotations import Mention, Step
 from canonym.types.html import html_table
 
 __all__ = [
+    "SIMILARITIES",
     "Against",
     "Candidate",
     "ConceptMapping",
@@ -18,6 +19,8 @@ __all__ = [
     "links_html",
 ]
 
+SIMILARITIES: tuple[str, ...] = ("cosine", "inner", "euclidean")
+"""How the vectors of an encoder are compared: by cosine, inner product or Euclidean distance."""
 _HEAD = ("mention", "id", "label", "score", "matched name")
 
 

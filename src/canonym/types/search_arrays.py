@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 
 __all__ = [
-    "SIMILARITIES",
     "BoolArray",
     "Encoder",
     "Float32Array",
@@ -22,9 +21,6 @@ __all__ = [
 BoolArray = npt.NDArray[np.bool_]
 Int32Array = npt.NDArray[np.int32]
 Float32Array = npt.NDArray[np.float32]
-
-SIMILARITIES: tuple[str, ...] = ("cosine", "inner", "euclidean")
-"""How the vectors of an encoder are compared: by cosine, inner product or Euclidean distance."""
 
 
 class Hits(NamedTuple):

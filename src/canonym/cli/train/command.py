@@ -1,91 +1,60 @@
-"""``canonym train``: one subcommand per recipe, with the options of its `TrainingSpec`."""
+"""``canonym train``: one subcommand per recipe, with the flags that most runs need and a plan."""
 
 from __future__ import annotations
 
 import os
-import tomllib
-from collections.abc import Callable, Iterable
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import click
 
-from canonym.cli.annotated import FORMATS
-from canonym.cli.options import CorpusFormat, Number
+from canonym.cli.options import overwrite_option, with_options
 from canonym.cli.train.confidence import confidence
 from canonym.cli.train.subword_command import subword
-from canonym.errors import InvalidInput
-from canonym.io.files import check_regular
-from canonym.training.option_notes import Option
+from canonym.training.keys import Key, keys_of, published_plan
+from canonym.training.loop.settings import FitSettings
+from canonym.training.plan import TrainingSpec
+
+# Keys of a plan that have a flag too, with their short flags and what stands for the value.
+_FLAGS = {
+    "encoder": ("-e", "SPEC"),
+    "terminologies": ("-t", "PATH"),
+    "corpora": ("-c", "PATH"),
+    "dev": ("", "PATH"),
+    "types": ("", "TYPE"),
+    "relations": ("", "FILE"),
+    "top": ("", "ID"),
+    "groups": ("", "FILE"),
+    "epochs": ("", "N"),
+    "batch_size": ("", "N"),
+    "learning_rate": ("", "RATE"),
+    "seed": ("", "N"),
+    "device": ("", "DEVICE"),
+}
+_GONE = {
+    "config": "type --plan FILE",
+    "try_hidden": "train with --set hidden=N for each width, and keep the encoder of the best "
+    "score, which each training reports",
+}
 
 
-class TrainingCommand(click.Command):
-    """A command that makes its options on first use: they import NumPy, which `--help` of others
-    does not need. They stand at position `at` of its parameters.
-    """
+class RecipeCommand(click.Command):
+    """A command whose settings are keys of a plan; it tells the key of what was a flag before."""
 
-    def __init__(
-        self,
-        *arguments: Any,
-        make: Callable[[], Iterable[click.Option]],
-        at: int = 0,
-        **settings: Any,
-    ) -> None:
-        super().__init__(*arguments, **settings)
-        self._make: Callable[[], Iterable[click.Option]] | None = make
-        self._at = at
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the command line."""
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            from canonym.training.plan import plan_keys
 
-    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        """Return the parameters with the options."""
-        if self._make is not None:
-            self.params[self._at : self._at] = self._make()
-            self._make = None
-        return super().get_params(ctx)
-
-
-def click_option(option: Option) -> click.Option:
-    """Return the flag of an option."""
-    flags = option.flags or ("--" + option.name.replace("_", "-"),)
-    settings: dict[str, Any] = {"help": option.help or None, "required": option.required}
-    if option.kind is bool:
-        settings["is_flag"] = True
-    else:
-        shown = not (option.several or option.required or option.default is None)
-        settings |= {
-            "type": _click_type(option),
-            "metavar": option.metavar,
-            "multiple": option.several,
-            "show_default": (option.shown or True) if shown else False,
-        }
-        if not (option.several or option.required):
-            settings["default"] = option.default
-        if option.unset and option.default is None:
-            settings["help"] = f"{option.help}  [default: {option.unset}]"
-    return click.Option((*flags, option.name), **settings)
-
-
-def _click_type(option: Option) -> Any:
-    if option.name == "format":
-        return CorpusFormat(FORMATS)
-    if option.choices:
-        return click.Choice(option.choices)
-    if option.metavar in {"FILE", "FOLDER", "PATH"}:
-        return click.Path()
-    if option.kind is str:
-        return click.STRING
-    low, high = option.least, option.most
-    if option.kind is int:
-        return click.IntRange(
-            None if low is None else int(low), None if high is None else int(high)
-        )
-    if option.above is None and option.below is None and low is high is None:
-        return click.FLOAT
-    return Number(
-        low if option.above is None else option.above,
-        high if option.below is None else option.below,
-        min_open=option.above is not None,
-        max_open=option.below is not None,
-    )
+            name = error.option_name.lstrip("-").replace("-", "_")
+            kinds = {key.key: key.kind for key in plan_keys(str(self.name)).values()}
+            if name not in kinds | _GONE:
+                raise
+            value = "true" if kinds.get(name) is bool else "VALUE"
+            instead = _GONE.get(name, f"it is a key of the plan: type --set {name}={value}")
+            raise click.UsageError(f"{error.option_name} is gone: {instead}", ctx) from error
 
 
 @click.group()
@@ -96,8 +65,8 @@ def train() -> None:
     of its links. The others train transformers with the settings of their papers, and need torch.
     The folder that is written is one that `canonym index --encoder` takes, and that
     sentence-transformers loads without canonym. A run that was stopped goes on with --resume; with
-    several GPUs, start it with `accelerate launch -m canonym train ...`. Options can be kept in a
-    file: --config run.toml.
+    several GPUs, start it with `accelerate launch -m canonym train ...`. Settings beyond the flags
+    are keys of a plan: --show-plan prints all, --set changes one, and --plan reads a file.
 
     \b
       canonym train subword doid.db -o doid-encoder
@@ -111,83 +80,122 @@ train.add_command(subword)
 train.add_command(confidence)
 
 
-def _refuse(ctx: click.Context, _parameter: click.Parameter, widths: tuple[str, ...]) -> None:
-    if widths:
-        raise click.UsageError(
-            "--try-hidden is gone: train with --hidden for each width, and keep the encoder of "
-            "the best score, which each training reports",
-            ctx,
-        )
-
-
-_TRY_HIDDEN = click.Option(
-    ("--try-hidden",),
-    multiple=True,
-    hidden=True,
-    expose_value=False,
-    callback=_refuse,
-    help="Gone.",
-)
-
-
 def recipe(name: str) -> Callable[[Callable[[], None]], click.Command]:
     """Return a decorator that turns a docstring into the command of a recipe."""
 
     def decorate(documented: Callable[[], None]) -> click.Command:
-        def command(**given: Any) -> None:
+        def command(
+            output: str,
+            plan: str | None,
+            settings: tuple[str, ...],
+            show_plan: bool,
+            resume: bool,
+            dry_run: bool,
+            overwrite: bool,
+            **flags: Any,
+        ) -> None:
             # Threads of torch that wait by spinning take the processors from each other. It is
             # read once, when torch is loaded.
             os.environ.setdefault("OMP_WAIT_POLICY", "passive")
             from canonym.cli.train.training_run import run_training
-            from canonym.training.recipes import TrainingSpec
+            from canonym.training.plan import plan_text, read_plan
 
-            run_training(TrainingSpec.from_values(name, given))
-
-        def options() -> list[click.Option]:
-            from canonym.training.recipes import spec_options
-
-            gone = [_TRY_HIDDEN] if name == "few-shot" else []
-            return [*map(click_option, spec_options(name).values()), _config_option(name), *gone]
+            if not (output or show_plan):
+                raise click.UsageError("Missing option '-o' / '--output'.")
+            values = {} if plan is None else read_plan(name, plan)
+            values |= _typed_keys(name, settings)
+            values |= {key: value for key, value in flags.items() if value not in (None, ())}
+            spec = TrainingSpec.from_values(
+                name, values, output=output, resume=resume, dry_run=dry_run, overwrite=overwrite
+            )
+            if show_plan:
+                click.echo(plan_text(name, spec.values), nl=False)
+            else:
+                run_training(spec)
 
         command.__doc__ = documented.__doc__
         # Of itself, click ends the line of a list of commands at "et al.".
         line = (documented.__doc__ or "").partition("\n")[0]
-        made = click.command(name, cls=TrainingCommand, make=options, short_help=line)(command)
+        made = click.command(name, cls=RecipeCommand, short_help=line)(_with_flags(name, command))
         train.add_command(made)
         return made
 
     return decorate
 
 
-def _config_option(recipe: str) -> click.Option:
-    def read(ctx: click.Context, _parameter: click.Parameter, path: str | None) -> None:
-        if path is not None:
-            ctx.default_map = read_config(recipe, Path(path))
+def _with_flags(recipe: str, command: Callable[..., None]) -> Callable[..., None]:
+    paper = published_plan(recipe)
+    keys = keys_of(TrainingSpec, paper) | keys_of(FitSettings, paper)
+    keys = {name: key for name, key in keys.items() if recipe in (key.recipes or (recipe,))}
+    keys["batch_size"] = Key(
+        key="batch_size", kind=int, default=paper["batch_size"], help="Examples in a batch."
+    )
+    if "corpora" not in keys:
+        del keys["types"]
+    options = [
+        *(_flag(name, keys[name]) for name in _FLAGS if name in keys),
+        click.option("-o", "--output", metavar="PATH", default="", help="Folder to write."),
+        click.option(
+            "--plan",
+            metavar="PLAN",
+            help="All other settings: a file of TOML, the folder of a trained encoder, or "
+            f"{recipe}-published, which holds where nothing else is said.",
+        ),
+        click.option(
+            "--set",
+            "settings",
+            metavar="KEY=VALUE",
+            multiple=True,
+            help="A key of the plan, such as precision=bf16; it wins over the plan, and flags win "
+            "over both. Can be repeated.",
+        ),
+        click.option(
+            "--show-plan",
+            is_flag=True,
+            help="Print all keys with the values that would be used, as a plan, and train nothing.",
+        ),
+        click.option("--resume", is_flag=True, help="Go on from the newest whole checkpoint."),
+        click.option(
+            "--dry-run",
+            is_flag=True,
+            help="Sample the first epoch, show what is in it, and train nothing.",
+        ),
+        overwrite_option,
+    ]
+    return with_options(*options)(command)
 
-    return click.Option(
-        ("--config",),
-        type=click.Path(),
-        metavar="FILE",
-        is_eager=True,
-        expose_value=False,
-        callback=read,
-        help="Options as a table of TOML, named as here; the command line wins over the file.",
+
+def _flag(name: str, key: Key) -> Any:
+    short, metavar = _FLAGS[name]
+    flags = [*([short] if short else []), "--" + key.key.replace("_", "-"), name]
+    again = " Can be repeated." if key.several else ""
+    default = "" if key.default in (None, "", ()) else f"  [default: {key.default}]"
+    return click.option(
+        *flags,
+        type=key.kind,
+        metavar=metavar,
+        multiple=key.several,
+        help=f"{key.help}{again}{default}",
     )
 
 
-def read_config(recipe: str, path: Path) -> dict[str, Any]:
-    """Read the options of a recipe from a TOML file, by the name of their parameter."""
-    from canonym.training.recipes import checked_values
+def _typed_keys(recipe: str, pairs: tuple[str, ...]) -> dict[str, Any]:
+    """Return the keys of ``--set``, of which those that take several values add up."""
+    from canonym.training.plan import checked_values, plan_keys
 
-    check_regular(path)
-    try:
-        given = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise InvalidInput(f"{path} cannot be read as TOML ({error})") from error
-    try:
-        return checked_values(recipe, given)
-    except InvalidInput as error:
-        raise InvalidInput(f"{path}: {error}") from error
+    keys = {key.key: key for key in plan_keys(recipe).values()}
+    values: dict[str, Any] = {}
+    for pair in pairs:
+        name, equals, text = pair.partition("=")
+        name = name.strip().replace("-", "_")
+        if not (equals and name):
+            raise click.UsageError(f"--set {pair}: KEY=VALUE is expected, such as epochs=3")
+        (checked,) = checked_values(
+            recipe, {name: keys[name].parse(text) if name in keys else text}
+        ).items()
+        key, value = checked
+        values[key] = (*values.get(key, ()), *value) if isinstance(value, tuple) else value
+    return values
 
 
 @recipe("biosyn")
@@ -200,11 +208,8 @@ def biosyn() -> None:
     \b
       canonym train biosyn --encoder models/BioBERT --terminology medic.txt \\
           --corpus train.pubtator --dev dev.pubtator -o biosyn-encoder
-      canonym train biosyn --encoder scratch --terminology medic.txt \\
-          --corpus train.pubtator -o small --max-steps 200 --dry-run
       canonym train biosyn --encoder hf:NAME --terminology medic.txt --corpus train.pubtator \\
-          --cosine-scale 20 --sparse default --sparse-weight 20 --sparse-rate 0 -o beside
-      canonym index medic.db -o medic-index --encoder beside --encoder default
+          --plan biosyn-beside-default -o beside
     """
 
 
@@ -217,7 +222,9 @@ def triplet() -> None:
 
     \b
       canonym train triplet --encoder models/PubMedBERT --terminology medic.txt \\
-          --dev dev.pubtator -o triplet-encoder --precision bf16
+          --dev dev.pubtator -o triplet-encoder --set precision=bf16
+      canonym train triplet --encoder triplet-encoder --terminology local.tsv \\
+          --plan triplet-encoder --epochs 5 -o local-encoder
     """
 
 
@@ -229,7 +236,7 @@ def dilbert() -> None:
       canonym train dilbert --encoder models/BioBERT --terminology medic.txt \\
           --corpus train.pubtator --dev dev.pubtator -o dilbert-encoder
       canonym train dilbert --encoder models/BioBERT --terminology ctd.tsv \\
-          --corpus train.pubtator --strategy re-sampling+siblings -o siblings-encoder
+          --corpus train.pubtator --set strategy=re-sampling+siblings -o siblings-encoder
     """
 
 
@@ -239,7 +246,7 @@ def coder() -> None:
 
     \b
       canonym train coder --encoder models/PubMedBERT --terminology umls.db -o coder-encoder
-      canonym train coder --encoder scratch --terminology doid.obo -o small --max-steps 500
+      canonym train coder --encoder scratch --terminology doid.obo -o small --set max_steps=500
     """
 
 
@@ -253,5 +260,6 @@ def few_shot() -> None:
 
     \b
       canonym train few-shot --encoder words.vec --terminology doid.obo --top DOID:4 \\
-          --concepts 8 -o few-shot-encoder
+          --set concepts=8 -o few-shot-encoder
+      canonym train few-shot --encoder few-shot-encoder --groups chapters.json -o second
     """

@@ -18,7 +18,7 @@ from canonym.io.places import check_distinct, check_outputs
 
 if TYPE_CHECKING:
     from canonym.terminology import Terminology
-    from canonym.training.recipes import TrainingSpec
+    from canonym.training.plan import TrainingSpec
     from canonym.types import Document, Record
 
 
@@ -38,6 +38,7 @@ def run_training(spec: TrainingSpec) -> None:
     from canonym.cli.output import print_table
     from canonym.training.loop.checkpoints import begin, remove_checkpoints
     from canonym.training.loop.save import inference_of, save_trained
+    from canonym.training.plan import repeated_plan
     from canonym.training.recipes import PAPERS
     from canonym.training.watched import watched_tables
 
@@ -52,7 +53,7 @@ def run_training(spec: TrainingSpec) -> None:
         begin(checkpoints)
     parts = _read(spec)
     if spec.dry_run:
-        _show_plan(spec, parts)
+        _show_samples(spec, parts)
         return
     fitted = _fit(spec, parts)
     if os.environ.get("RANK", "0") != "0":  # `accelerate launch` starts several; the first writes
@@ -64,6 +65,7 @@ def run_training(spec: TrainingSpec) -> None:
         paper=PAPERS[spec.recipe],
         data=parts.counts,
         dev=parts.dev_name,
+        plan=repeated_plan(spec),
         overwrite=spec.overwrite,
         **inference_of(parts.objective, spec.similarity),
     )
@@ -91,10 +93,14 @@ def _checkpoint_folder(spec: TrainingSpec) -> Path:
 
 def _check(spec: TrainingSpec) -> None:
     """Refuse what cannot work before anything takes time."""
+    if not spec.encoder:
+        raise InvalidInput("no encoder to begin with: name one with -e, or in the plan")
+    if not (spec.terminologies or spec.recipe == "few-shot"):
+        raise InvalidInput(f"{spec.recipe} trains on a terminology: name one with -t")
     if not spec.dry_run:
         _check_outputs(spec)
     if spec.loop.patience and not spec.dev and spec.recipe != "few-shot":
-        raise InvalidInput("--early-stopping goes by the score of a --dev corpus; name one")
+        raise InvalidInput("early_stopping goes by the score of a --dev corpus; name one")
     if spec.recipe == "few-shot" and bool(spec.top) == bool(spec.groups):
         raise InvalidInput("name the high-level concepts: either --top or --groups")
     if not spec.terminologies and (spec.top or spec.dev):
@@ -105,7 +111,7 @@ def _check(spec: TrainingSpec) -> None:
     if not (spec.resume or spec.dry_run) and any(folder.glob("**/step-*")):
         raise InvalidInput(
             f"{folder} holds checkpoints of a run; go on with --resume, or remove the folder or "
-            "name another with --checkpoints"
+            "name another with --set checkpoints=FOLDER"
         )
 
 
@@ -117,8 +123,8 @@ def _check_outputs(spec: TrainingSpec) -> None:
         {"-o": spec.output}, inputs, overwrite=spec.overwrite, folder=True, touched=[folder]
     )
     # A resumed run goes on with its log.
-    check_outputs({"--log": spec.log}, inputs, overwrite=spec.overwrite or spec.resume)
-    check_distinct({"-o": spec.output, "--log": spec.log})
+    check_outputs({"log": spec.log}, inputs, overwrite=spec.overwrite or spec.resume)
+    check_distinct({"-o": spec.output, "log": spec.log})
 
 
 def _is_finished(spec: TrainingSpec) -> bool:
@@ -320,7 +326,7 @@ def _read(spec: TrainingSpec) -> Parts:
         return prepare(spec, stage=lambda what: report(what, 0, None))
 
 
-def _show_plan(spec: TrainingSpec, parts: Parts) -> None:
+def _show_samples(spec: TrainingSpec, parts: Parts) -> None:
     """Sample the first epoch and print what is in it."""
     import numpy as np
 

@@ -136,7 +136,7 @@ def _own_run(path: Path) -> Iterator[None]:
             raise
         raise InvalidInput(
             f"{path} was written by another process meanwhile: every run needs a folder of its own "
-            "for checkpoints, see --checkpoints"
+            "for checkpoints, see the key checkpoints of its plan"
         ) from error
 
 

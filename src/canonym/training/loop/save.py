@@ -31,6 +31,7 @@ def save_trained(
     similarity: str = "cosine",
     sparse_weight: float = 0.0,
     tried: Mapping[str, float] | None = None,
+    plan: str | None = None,
     overwrite: bool = False,
 ) -> None:
     """Write a trained encoder.
@@ -59,6 +60,8 @@ def save_trained(
         The weight of character n-grams beside them, at least 0; see `inference_of`.
     tried : mapping of str to float, optional
         The score of each width of a head that was tried.
+    plan : str, optional
+        The text of ``plan.toml``, by which `canonym train` repeats the run.
     overwrite : bool
         Whether an encoder that was saved there before is replaced.
 
@@ -97,6 +100,8 @@ def save_trained(
             write_tensors(partial / "extra.safetensors", fitted.extra)
         card = _card(Path(folder).name, facts, kind=kind, dev=dev)
         (partial / "README.md").write_text(card, encoding="utf-8")
+        if plan is not None:
+            (partial / "plan.toml").write_text(plan, encoding="utf-8")
         files.write_manifest(
             partial,
             kind="encoder",

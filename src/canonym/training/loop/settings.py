@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Annotated
 
 from canonym.errors import InvalidInput
-from canonym.training.option_notes import Option, check_options
+from canonym.training.keys import Count, Key, Rate, Share, Weight, check_keys
 
 OPTIMIZERS: tuple[str, ...] = ("adamw", "adam")
 """Decoupled weight decay on matrices only; weight decay as part of the gradient, on everything."""
@@ -22,9 +22,36 @@ KEPT: tuple[str, ...] = ("best", "last")
 class FitSettings:
     """Settings of the training loop.
 
-    The annotation of each field explains it. A learning rate is the peak rate of the encoder; extra
-    modules have no weight decay; gradients are clipped by their L2 norm over all weights; early
-    stopping counts epochs in a row.
+    Parameters
+    ----------
+    epochs : int, optional
+        Times to sample and train; without it, until another bound is met.
+    max_steps : int, optional
+        Stop after so many steps.
+    max_names : int, optional
+        Stop after so many names through the encoder: a budget for any recipe, in place of epochs.
+    learning_rate : float
+        The peak rate of the encoder.
+    weight_decay : float
+        Of the encoder; extra modules have none.
+    optimizer : str
+        With decoupled weight decay on matrices only, or with weight decay as part of the gradient.
+    schedule : str
+        Whether the rate falls to 0 in a line after the warm-up, or stays.
+    warm_up : float
+        Share of the steps in which the rate rises from 0.
+    accumulation : int
+        Batches of a step, of each process.
+    clip : float, optional
+        Scale longer gradients down to this L2 norm over all weights.
+    precision : str
+        What the encoder computes in; losses and weights are float32 always.
+    patience : int, optional
+        Stop after so many epochs in a row without a better score.
+    keep : str
+        Which weights to keep, where there is a score to choose by.
+    seed : int
+        Of all random numbers.
 
     Raises
     ------
@@ -32,45 +59,20 @@ class FitSettings:
         If a setting is out of range.
     """
 
-    epochs: Annotated[
-        int | None,
-        Option("Times to sample and train.", least=1, unset="until another bound is met"),
-    ] = 10
-    max_steps: Annotated[int | None, Option("Stop after so many steps.", least=1)] = None
-    max_names: Annotated[
-        int | None,
-        Option("Stop after so many names through the encoder: a budget for any recipe.", least=1),
-    ] = None
-    learning_rate: Annotated[float, Option(above=0)] = 1e-5
-    weight_decay: Annotated[float, Option(least=0)] = 0.01
-    optimizer: Annotated[str, Option(choices=OPTIMIZERS)] = "adamw"
-    schedule: Annotated[str, Option("Whether the rate falls to 0 or stays.", choices=SCHEDULES)] = (
-        "linear"
-    )
-    warm_up: Annotated[
-        float, Option("Share of the steps in which the rate rises from 0.", least=0, most=1)
-    ] = 0.0
-    accumulation: Annotated[int, Option("Batches of a step, of each process.", least=1)] = 1
-    clip: Annotated[float | None, Option("Scale longer gradients down to this norm.", above=0)] = (
-        None
-    )
-    precision: Annotated[str, Option("What the encoder computes in.", choices=PRECISIONS)] = (
-        "float32"
-    )
-    patience: Annotated[
-        int | None,
-        Option(
-            "Stop after so many epochs without a better score.",
-            least=1,
-            flags=("--early-stopping",),
-            metavar="EPOCHS",
-        ),
-    ] = None
-    keep: Annotated[
-        str,
-        Option("Which weights to keep, where there is a score to choose by.", choices=KEPT),
-    ] = "best"
-    seed: Annotated[int, Option(least=0)] = 0
+    epochs: Count | None = 10
+    max_steps: Count | None = None
+    max_names: Count | None = None
+    learning_rate: Rate = 1e-5
+    weight_decay: Weight = 0.01
+    optimizer: Annotated[str, Key(choices=OPTIMIZERS)] = "adamw"
+    schedule: Annotated[str, Key(choices=SCHEDULES)] = "linear"
+    warm_up: Share = 0.0
+    accumulation: Count = 1
+    clip: Rate | None = None
+    precision: Annotated[str, Key(choices=PRECISIONS)] = "float32"
+    patience: Annotated[int, Key(least=1, key="early_stopping")] | None = None
+    keep: Annotated[str, Key(choices=KEPT)] = "best"
+    seed: Annotated[int, Key(least=0)] = 0
 
     def __post_init__(self) -> None:
         if self.epochs is None:
@@ -80,7 +82,7 @@ class FitSettings:
                     "neither epochs nor max_steps nor max_names is given; training needs an end"
                 )
             object.__setattr__(self, "epochs", most)
-        check_options(FitSettings, None, asdict(self))
+        check_keys(FitSettings, asdict(self))
 
     @property
     def n_epochs(self) -> int:

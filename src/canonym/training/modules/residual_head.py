@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
 from canonym.encoders.inputs import checked_names
 from canonym.encoders.residual import HEADS, Residual, random_projection
 from canonym.errors import InvalidInput, require
-from canonym.training.option_notes import Option, check_options
+from canonym.training.keys import Count, Key, check_keys
 from canonym.types import Encoder, Float32Array
 
 if TYPE_CHECKING:
@@ -23,11 +23,22 @@ _MOST_KEPT = 100_000
 class ResidualModule:
     """A head on the vectors of `base`, which is frozen, to be trained.
 
-    A second head on an encoder with a head is the paper's continual learning. `hidden` columns are
-    9,600 in the paper; `dropout` is the share of them that is dropped in training. A `width` above
-    that of `base` is reached by a fixed random projection; `seed` is that of the projection and of
-    the first weights. The `head` is ``"residual"``, or ``"dan"``: a deep averaging network, which
-    keeps nothing of ``u``.
+    A second head on an encoder with a head is the paper's continual learning.
+
+    Parameters
+    ----------
+    base : Encoder
+        Of dense vectors ``u``.
+    hidden : int
+        Columns of the hidden layer.
+    dropout : float
+        Share of them that is dropped in training.
+    width : int, optional
+        Columns of a vector, reached by a fixed random projection; without it those of `base`.
+    seed : int
+        Of the projection and of the first weights.
+    head : str
+        ``residual`` moves a vector half of the way; ``dan`` replaces it, a deep averaging network.
 
     Notes
     -----
@@ -40,28 +51,18 @@ class ResidualModule:
     Conceptual grounding constraints for truly robust biomedical name representations.
     """
 
-    options: ClassVar[Mapping[str, Option]] = {
-        "hidden": Option("Columns of the hidden layer.", least=1),
-        "dropout": Option(least=0, below=1),
-        "width": Option("Columns, reached by a random projection.", least=1, unset="the encoder's"),
-        "head": Option(
-            "residual moves a vector half of the way; dan replaces it, a deep averaging network.",
-            choices=HEADS,
-        ),
-    }
-
     def __init__(
         self,
         base: Encoder,
         *,
-        hidden: int = 9600,
-        dropout: float = 0.5,
-        width: int | None = None,
+        hidden: Count = 9600,
+        dropout: Annotated[float, Key(least=0, below=1)] = 0.5,
+        width: Count | None = None,
         seed: int = 0,
-        head: str = "residual",
+        head: Annotated[str, Key(choices=HEADS)] = "residual",
     ) -> None:
         torch = require("torch", "training an encoder", "torch")
-        check_options(ResidualModule, self.options, locals())
+        check_keys(ResidualModule, locals())
         probe = base.encode(["a"])
         if not isinstance(probe, np.ndarray):
             raise InvalidInput(

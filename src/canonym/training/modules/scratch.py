@@ -3,26 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
+from typing import Annotated, Any
 
 from canonym.encoders.hub import POOLINGS
 from canonym.encoders.inputs import check_count, checked_names
 from canonym.errors import InvalidInput, require
 from canonym.io.encodings import without_surrogates
+from canonym.training.keys import Count, Key
 from canonym.training.modules.transformer import NameModule
-from canonym.training.option_notes import Option
 
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
-OPTIONS: Mapping[str, Option] = {
-    "width": Option("With --encoder scratch: columns of a vector.", least=1),
-    "layers": Option("With --encoder scratch: layers of the transformer.", least=1),
-    "heads": Option("With --encoder scratch: attention heads of a layer.", least=1),
-    "vocabulary": Option("With --encoder scratch: most tokens.", least=1),
-    "pooling": Option(choices=("auto", *POOLINGS)),
-    "max_length": Option("Most tokens of a name.", least=3),
-}
-"""Options of a transformer, by their names in `new_module`."""
 
 
 def train_tokenizer(names: Iterable[str], *, vocabulary: int = 8000, lowercase: bool = True) -> Any:
@@ -83,19 +74,34 @@ def _letters(texts: Iterable[str]) -> list[str]:
 def new_module(
     names: Iterable[str],
     *,
-    width: int = 256,
-    layers: int = 4,
-    heads: int = 4,
-    vocabulary: int = 8000,
+    width: Count = 256,
+    layers: Count = 4,
+    heads: Count = 4,
+    vocabulary: Count = 8000,
     lowercase: bool = True,
-    pooling: str = "mean",
-    max_length: int = 25,
+    pooling: Annotated[str, Key(choices=("auto", *POOLINGS))] = "mean",
+    max_length: Annotated[int, Key(least=3)] = 25,
     batch_size: int = 128,
     seed: int = 0,
 ) -> NameModule:
     """Make a BERT with random weights, and a tokenizer trained on `names`.
 
     Inner layers are four times as wide as `width`, a multiple of `heads`.
+
+    Parameters
+    ----------
+    width : int
+        With the encoder scratch: columns of a vector.
+    layers : int
+        With the encoder scratch: layers of the transformer.
+    heads : int
+        With the encoder scratch: attention heads of a layer.
+    vocabulary : int
+        With the encoder scratch: most tokens.
+    pooling : str
+        How the vectors of tokens become that of a name; auto is that of the folder of the model.
+    max_length : int
+        Most tokens of a name.
     """
     torch = require("torch", "training an encoder", "torch")
     transformers = require("transformers", "training an encoder", "torch")

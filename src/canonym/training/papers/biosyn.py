@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
 import numpy as np
 
@@ -11,9 +11,22 @@ from canonym.encoders import make_encoder
 from canonym.errors import InvalidInput, NotTrained, require
 from canonym.terminology import Terminology
 from canonym.training import losses
+from canonym.training.keys import (
+    Count,
+    Key,
+    Number,
+    Rate,
+    Share,
+    Switch,
+    Text,
+    Texts,
+    check_keys,
+    published_settings,
+)
 from canonym.training.loop.checkpoints import encoder_digest
+from canonym.training.loop.settings import FitSettings
+from canonym.training.modules.scratch import new_module
 from canonym.training.objective import Embed, Encode, Plan
-from canonym.training.option_notes import Option, check_options
 from canonym.training.sampling.candidates import CandidateSearch
 from canonym.training.sampling.name_table import PREPARATIONS, LinkedMentions, NameTable
 from canonym.training.sampling.random import n_batches_of
@@ -46,25 +59,28 @@ class BioSyn:
     dense_ratio : float
         Share of the candidates that the encoder finds; the sparse scores find the others.
     loss : str
-        One of `LOSSES`.
+        Of the scores of a mention's candidates, a key of `LOSSES`.
     batch_size : int
         Mentions in a batch.
     sparse : str
-        An encoder for the sparse scores, as `canonym.encoders.make_encoder` takes it. It is not
-        trained, and gets names and mentions in their preparation.
+        An encoder for the sparse scores: character n-grams as in the paper, or another as
+        `canonym index --encoder` takes it. It is not trained, and gets names and mentions in their
+        preparation.
     sparse_weight : float
-        ``λ`` at first.
+        ``λ``, the weight of the sparse scores, at first.
     sparse_rate : float
         Learning rate of ``λ``.
     merge : bool
         Whether training mentions are candidates too, as names of their concepts.
     cosine_scale : float, optional
-        Take the cosine of the vectors, times this, instead of their inner product.
+        Take the cosine of the vectors, times this, instead of their inner product; it suits
+        sentence encoders.
     cosine_middle : float
         Taken off the cosine first. It changes the pair-wise loss alone, which depends on whether a
-        score is above 0.
+        score is above 0, and which 0.8 suits.
     watch : sequence of str
-        Mentions whose nearest names are listed before every epoch, as in table 4 of the paper.
+        Mentions whose nearest names are listed before training and after epochs 1, 5, 10, …, as in
+        table 4 of the paper.
     dev : iterable of (str, collection of str)
         Mentions of a dev part. The share with a right name among their candidates is measured
         before every epoch, as in figure 2; nothing is trained on them.
@@ -116,65 +132,28 @@ class BioSyn:
     """
 
     name: str = "biosyn"
-    fit_settings: ClassVar[Mapping[str, object]] = {
-        "epochs": 10,
-        "learning_rate": 1e-5,
-        "weight_decay": 0.01,
-        "optimizer": "adam",
-        "schedule": "constant",
-    }
-    encoder_settings: ClassVar[Mapping[str, object]] = {"pooling": "cls", "max_length": 25}
-    options: ClassVar[Mapping[str, Option]] = {
-        "k": Option("Candidates.", least=1, flags=("-k",)),
-        "dense_ratio": Option(
-            "Share of the candidates that the encoder finds; the sparse scores find the others.",
-            least=0,
-            most=1,
-        ),
-        "sparse": Option(
-            "Gives the sparse scores, and is not trained: character n-grams as in the paper, or "
-            "another encoder, as --encoder of `canonym index` takes it.",
-            metavar="ENCODER",
-        ),
-        "sparse_weight": Option("Their weight at first."),
-        "sparse_rate": Option("The weight's learning rate."),
-        "loss": Option(choices=tuple(LOSSES)),
-        "merge": Option("Let training mentions be candidates too."),
-        "cosine_scale": Option(
-            "Train on the cosine times this instead of the inner product, as suits sentence "
-            "encoders.",
-            above=0,
-        ),
-        "cosine_middle": Option(
-            "Taken off the cosine first; 0.8 suits --loss pair-wise.", least=-1, most=1
-        ),
-        "watch": Option(
-            "List the names nearest to this mention before training and after epochs 1, 5, 10, … "
-            "Can be repeated.",
-            metavar="MENTION",
-        ),
-        "batch_size": Option("Mentions in a batch.", least=1),
-    }
+    fit_settings: ClassVar[Mapping[str, object]] = published_settings("biosyn", FitSettings)
+    encoder_settings: ClassVar[Mapping[str, object]] = published_settings("biosyn", new_module)
 
     def __init__(
         self,
         table: NameTable,
         mentions: Iterable[tuple[str, Collection[str]]],
         *,
-        k: int = 20,
-        dense_ratio: float = 0.5,
-        loss: str = "marginal",
-        batch_size: int = 16,
-        sparse: str = "chargrams",
-        sparse_weight: float = 0.0,
-        sparse_rate: float = 0.01,
-        merge: bool = False,
-        cosine_scale: float | None = None,
-        cosine_middle: float = 0.0,
-        watch: tuple[str, ...] = (),
+        k: Count = 20,
+        dense_ratio: Share = 0.5,
+        loss: Annotated[str, Key(choices=tuple(LOSSES))] = "marginal",
+        batch_size: Count = 16,
+        sparse: Text = "chargrams",
+        sparse_weight: Number = 0.0,
+        sparse_rate: Number = 0.01,
+        merge: Switch = False,
+        cosine_scale: Rate | None = None,
+        cosine_middle: Annotated[float, Key(least=-1, most=1)] = 0.0,
+        watch: Texts = (),
         dev: Iterable[tuple[str, Collection[str]]] = (),
     ) -> None:
-        check_options(BioSyn, self.options, locals())
+        check_keys(BioSyn, locals())
         if cosine_middle and cosine_scale is None:
             raise InvalidInput(
                 f"cosine_middle is {cosine_middle}; expected only with a cosine_scale, for it is "

@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
 from canonym.errors import NotTrained, require
 from canonym.terminology import Terminology
 from canonym.training import losses
+from canonym.training.keys import (
+    Count,
+    Key,
+    Number,
+    Rate,
+    Weight,
+    check_keys,
+    published_settings,
+)
+from canonym.training.loop.settings import FitSettings
+from canonym.training.modules.scratch import new_module
 from canonym.training.objective import Embed, Encode, Plan
-from canonym.training.option_notes import Option, check_options
 from canonym.training.sampling.name_table import NameTable
 from canonym.training.sampling.relations import RelationBatches, RelationTable
 from canonym.types import Relation
@@ -49,21 +59,27 @@ class Coder:
         Triplets of concepts of the table. The variant ``"none"`` needs none: without any it draws
         pairs of names of one concept, as SapBERT does.
     variant : str
-        One of `VARIANTS`.
-    alpha, beta, threshold, margin : float
-        Of pairs of terms, see `canonym.training.losses.multi_similarity`.
+        How relations are learned from, see `VARIANTS`: a matrix each, a vector each, or not at all.
+    alpha : float
+        Weight of positive pairs of terms in `canonym.training.losses.multi_similarity`.
+    beta : float
+        Weight of negative pairs.
+    threshold : float
+        The similarity in the middle between the two.
+    margin : float
+        Of mining: pairs count that come within this of the hardest pair of the other kind.
     relation_weighing : Weighing, optional
         Of pairs through relations; that of the variant by default.
     relation_share : float, optional
-        ``μ``; that of the variant by default.
+        ``μ``, the weight of relations; without it that of the variant.
     relation_rate : float, optional
-        Learning rate of the matrices or vectors; that of the encoder by default, as in the paper.
+        Learning rate of the matrices or vectors; without it that of the encoder, as in the paper.
     batch_size : int
-        ``k``, triplets in a batch, with two terms each.
+        ``k``, triplets in a batch with their repetitions, of two terms each.
     repeats : int
         ``m``, how often each triplet stands in its batch.
     n_batches : int, optional
-        Batches in an epoch; all triplets once by default.
+        Batches in an epoch; without it all triplets once.
     strict : bool
         Whether relations of unknown concepts are an error.
 
@@ -107,54 +123,28 @@ class Coder:
     """
 
     name: str = "coder"
-    fit_settings: ClassVar[Mapping[str, object]] = {
-        "epochs": None,
-        "max_steps": 100_000,
-        "learning_rate": 2e-5,
-        "optimizer": "adamw",
-        "warm_up": 0.1,
-        "schedule": "linear",
-        "accumulation": 8,
-    }
-    encoder_settings: ClassVar[Mapping[str, object]] = {"pooling": "cls", "max_length": 32}
-    options: ClassVar[Mapping[str, Option]] = {
-        "variant": Option(
-            "How relations are learned from: a matrix each, a vector each, or not at all; none "
-            "takes a terminology without relations too, and learns from its synonyms.",
-            choices=tuple(VARIANTS),
-        ),
-        "relation_share": Option("Weight of relations.", least=0, unset="1; translation: 0.1"),
-        "relation_rate": Option(
-            "Learning rate of the matrices or vectors.", above=0, unset="that of the encoder"
-        ),
-        "alpha": Option("Weight of positives."),
-        "beta": Option("Weight of negatives."),
-        "threshold": Option("Their middle."),
-        "margin": Option("Of mining."),
-        "repeats": Option("Of a triplet.", least=2),
-        "n_batches": Option("In an epoch.", least=1, flags=("--batches",), unset="all triplets"),
-        "batch_size": Option("Triplets, repetitions included, in a batch.", least=1),
-    }
+    fit_settings: ClassVar[Mapping[str, object]] = published_settings("coder", FitSettings)
+    encoder_settings: ClassVar[Mapping[str, object]] = published_settings("coder", new_module)
 
     def __init__(
         self,
         table: NameTable,
         relations: Iterable[Relation],
         *,
-        variant: str = "matrix",
-        alpha: float = 2.0,
-        beta: float = 50.0,
-        threshold: float = 0.5,
-        margin: float = 0.1,
+        variant: Annotated[str, Key(choices=tuple(VARIANTS))] = "matrix",
+        alpha: Number = 2.0,
+        beta: Number = 50.0,
+        threshold: Number = 0.5,
+        margin: Number = 0.1,
         relation_weighing: Weighing | None = None,
-        relation_share: float | None = None,
-        relation_rate: float | None = None,
-        batch_size: int = 128,
-        repeats: int = 8,
-        n_batches: int | None = None,
+        relation_share: Weight | None = None,
+        relation_rate: Rate | None = None,
+        batch_size: Count = 128,
+        repeats: Annotated[int, Key(least=2)] = 8,
+        n_batches: Annotated[int, Key(least=1, key="batches")] | None = None,
         strict: bool = True,
     ) -> None:
-        check_options(Coder, self.options, locals())
+        check_keys(Coder, locals())
         usual, share = VARIANTS[variant]
         self.variant = variant
         self.weighing = Weighing(alpha, beta, threshold, margin)

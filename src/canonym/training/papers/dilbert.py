@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
 import numpy as np
 
@@ -11,9 +11,18 @@ from canonym.errors import InvalidInput
 from canonym.terminology import Terminology
 from canonym.terminology.hierarchy import Hierarchy
 from canonym.training import losses
+from canonym.training.keys import (
+    Count,
+    Key,
+    Number,
+    Switch,
+    check_keys,
+    published_settings,
+)
+from canonym.training.loop.settings import FitSettings
 from canonym.training.losses.triplets import DISTANCES
+from canonym.training.modules.scratch import new_module
 from canonym.training.objective import Embed, Encode, Plan
-from canonym.training.option_notes import Option, check_options
 from canonym.training.sampling.name_table import NameTable, RelatedNames
 from canonym.training.sampling.random import n_batches_of
 from canonym.training.sampling.strategies import HARD, SEARCHED, Triplet, TripletSampler
@@ -38,24 +47,27 @@ class Dilbert:
     hierarchy : Hierarchy, optional
         Of the same concepts; the strategies with parents and siblings need it.
     strategy : str
-        One of `STRATEGIES`.
-    n_positives, n_negatives : int
-        Names chosen for a mention.
+        How names are chosen; parents and siblings are those of the terminology.
+    n_positives : int
+        Right names chosen for a mention.
+    n_negatives : int
+        Wrong names chosen for a mention.
     n_relatives : int
         Names of parents, or of siblings, added to them.
     distance : str
-        ``"euclidean"`` or ``"cosine"``.
+        Between vectors.
     margin : float
-        ``ε``.
+        ``ε``, by which right names have to be nearer than wrong ones.
     batch_size : int
         Triplets in a batch.
     random_epochs : int
         Epochs of random sampling before re-sampling: 0 for an encoder that was trained with random
         sampling before.
     searched : str
-        Names that re-sampling searches, one of `canonym.training.sampling.strategies.SEARCHED`.
+        Names that re-sampling searches: those of training concepts, or all.
     hard : str
-        Wrong names that re-sampling takes, one of `canonym.training.sampling.strategies.HARD`.
+        Wrong names that re-sampling takes: the nearest behind the last right one, the nearest of
+        all, or those above the first right one, as the paper says.
     allow_cycles : bool
         Whether the hierarchy may have cycles.
 
@@ -95,30 +107,8 @@ class Dilbert:
     """
 
     name: str = "dilbert"
-    fit_settings: ClassVar[Mapping[str, object]] = {"learning_rate": 1e-5}
-    encoder_settings: ClassVar[Mapping[str, object]] = {"pooling": "mean"}
-    options: ClassVar[Mapping[str, Option]] = {
-        "strategy": Option(
-            "How names are chosen; parents and siblings are those of the terminology.",
-            choices=STRATEGIES,
-        ),
-        "n_positives": Option(least=1, flags=("--positives",)),
-        "n_negatives": Option(least=1, flags=("--negatives",)),
-        "n_relatives": Option("Names of parents or siblings.", least=1, flags=("--relatives",)),
-        "distance": Option(choices=tuple(DISTANCES)),
-        "margin": Option(),
-        "random_epochs": Option("Epochs of random sampling before re-sampling.", least=0),
-        "searched": Option(
-            "Names that re-sampling searches: those of training concepts, or all.", choices=SEARCHED
-        ),
-        "hard": Option(
-            "Wrong names that re-sampling takes: the nearest behind the last right one, the "
-            "nearest of all, or those above the first right one, as the paper says.",
-            choices=HARD,
-        ),
-        "allow_cycles": Option("Put up with cycles of the hierarchy."),
-        "batch_size": Option("Triplets in a batch.", least=1),
-    }
+    fit_settings: ClassVar[Mapping[str, object]] = published_settings("dilbert", FitSettings)
+    encoder_settings: ClassVar[Mapping[str, object]] = published_settings("dilbert", new_module)
 
     def __init__(
         self,
@@ -126,19 +116,19 @@ class Dilbert:
         mentions: Iterable[tuple[str, Collection[str]]],
         *,
         hierarchy: Hierarchy | None = None,
-        strategy: str = "random",
-        n_positives: int = 30,
-        n_negatives: int = 5,
-        n_relatives: int = 2,
-        distance: str = "euclidean",
-        margin: float = 1.0,
-        batch_size: int = 48,
-        random_epochs: int = 1,
-        searched: str = "training",
-        hard: str = "behind",
-        allow_cycles: bool = False,
+        strategy: Annotated[str, Key(choices=STRATEGIES)] = "random",
+        n_positives: Annotated[int, Key(least=1, key="positives")] = 30,
+        n_negatives: Annotated[int, Key(least=1, key="negatives")] = 5,
+        n_relatives: Annotated[int, Key(least=1, key="relatives")] = 2,
+        distance: Annotated[str, Key(choices=tuple(DISTANCES))] = "euclidean",
+        margin: Number = 1.0,
+        batch_size: Count = 48,
+        random_epochs: Annotated[int, Key(least=0)] = 1,
+        searched: Annotated[str, Key(choices=SEARCHED)] = "training",
+        hard: Annotated[str, Key(choices=HARD)] = "behind",
+        allow_cycles: Switch = False,
     ) -> None:
-        check_options(Dilbert, self.options, locals())
+        check_keys(Dilbert, locals())
         wants = strategy.endswith(("+parents", "+siblings"))
         self.mentions = table.link(mentions)
         self.mention_texts = [self.mentions.texts[place] for place in self.mentions.text_of]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -11,8 +11,18 @@ import numpy.typing as npt
 from canonym.errors import InvalidInput
 from canonym.indexes.exact import Exact
 from canonym.training import losses
+from canonym.training.keys import (
+    Count,
+    Key,
+    Number,
+    Texts,
+    Weight,
+    check_keys,
+    published_settings,
+)
+from canonym.training.loop.settings import FitSettings
+from canonym.training.modules.residual_head import ResidualModule
 from canonym.training.objective import Embed, Encode, Plan
-from canonym.training.option_notes import Option, check_options
 from canonym.training.sampling.few_names import (
     WEIGHTINGS,
     FewNames,
@@ -40,14 +50,18 @@ class FewShot:
         is wider: `canonym.training.modules.residual_head.ResidualModule.inputs`.
     margin : float
         Of the hinge, on cosine distances.
-    alpha, beta : float
-        Weights of the hinge and of the grounding.
+    alpha : float
+        Weight of the hinge on triplets.
+    beta : float
+        Weight of the grounding.
     weighting : str
-        How negatives are weighed, one of `canonym.training.sampling.few_names.WEIGHTINGS`.
+        How negatives are weighed by distance, one of
+        `canonym.training.sampling.few_names.WEIGHTINGS`.
     batch_size : int
-        Anchors in a batch.
+        Names in a batch, each an anchor.
     watch : sequence of str
-        Mentions whose nearest training names are listed, as in table 4 of the paper.
+        Mentions whose nearest training names are listed, by the encoder underneath and by the head,
+        as in table 4 of the paper.
     concept_of : mapping of str to str, optional
         The concepts of names, to tell which of the nearest are right for a watched mention.
 
@@ -88,43 +102,25 @@ class FewShot:
     """
 
     name: str = "few-shot"
-    fit_settings: ClassVar[Mapping[str, object]] = {
-        "epochs": 100,
-        "patience": 5,
-        "learning_rate": 1e-3,
-        "weight_decay": 0.0,
-        "optimizer": "adam",
-        "schedule": "constant",
-    }
-    encoder_settings: ClassVar[Mapping[str, object]] = {"hidden": 9600, "dropout": 0.5}
-    options: ClassVar[Mapping[str, Option]] = {
-        "n": Option("Of each concept.", least=1, flags=("--names",)),
-        "margin": Option(),
-        "alpha": Option("Weight of triplets.", least=0),
-        "beta": Option("Weight of grounding.", least=0),
-        "weighting": Option("How negatives are weighed by distance.", choices=WEIGHTINGS),
-        "batch_size": Option("Names in a batch.", least=1),
-        "watch": Option(
-            "List the training names nearest to this mention, by the encoder underneath and by the "
-            "head. Can be repeated.",
-            metavar="MENTION",
-        ),
-    }
+    fit_settings: ClassVar[Mapping[str, object]] = published_settings("few-shot", FitSettings)
+    encoder_settings: ClassVar[Mapping[str, object]] = published_settings(
+        "few-shot", ResidualModule
+    )
 
     def __init__(
         self,
         names: FewNames,
         inputs: Callable[[Sequence[str]], Float32Array],
         *,
-        margin: float = 0.1,
-        alpha: float = 1.0,
-        beta: float = 1.0,
-        weighting: str = "sphere",
-        batch_size: int = 16,
-        watch: tuple[str, ...] = (),
+        margin: Number = 0.1,
+        alpha: Weight = 1.0,
+        beta: Weight = 1.0,
+        weighting: Annotated[str, Key(choices=WEIGHTINGS)] = "sphere",
+        batch_size: Count = 16,
+        watch: Texts = (),
         concept_of: Mapping[str, str] | None = None,
     ) -> None:
-        check_options(FewShot, self.options, locals())
+        check_keys(FewShot, locals())
         if alpha + beta == 0:
             raise InvalidInput("alpha and beta are 0; a number above 0 is expected for one of them")
         self.names = names
@@ -159,10 +155,16 @@ class FewShot:
         inputs: Callable[[Sequence[str]], Float32Array],
         rng: np.random.Generator,
         *,
-        n: int = 15,
+        n: Annotated[int, Key(least=1, key="names")] = 15,
         **options: Any,
     ) -> FewShot:
-        """Draw `n` names of each concept, up to 15 in the paper, and as many for validation."""
+        """Draw names of each concept, and as many for validation; `options` are those of the class.
+
+        Parameters
+        ----------
+        n : int
+            Names drawn of each concept, up to 15 in the paper.
+        """
         concept_of = {
             mention: concept
             for mention in options.get("watch", ())

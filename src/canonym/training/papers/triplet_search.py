@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
 import numpy as np
 
 from canonym.terminology import Terminology
 from canonym.training import losses
+from canonym.training.keys import Key, Weight, check_keys, published_settings
+from canonym.training.loop.settings import FitSettings
+from canonym.training.modules.scratch import new_module
 from canonym.training.objective import Embed, Encode, Plan
-from canonym.training.option_notes import Option, check_options
 from canonym.training.sampling.name_table import NameTable
 from canonym.training.sampling.pairs import PairBatches, repeat_to_share
 
@@ -64,30 +66,18 @@ class BatchHard:
 
     name: str = "batch-hard"
     collapsed_loss: ClassVar[float] = math.log(2)
-    fit_settings: ClassVar[Mapping[str, object]] = {
-        "epochs": 100,
-        "learning_rate": 3e-5,
-        "optimizer": "adam",
-        "weight_decay": 0.0,
-        "warm_up": 0.0,
-    }
-    encoder_settings: ClassVar[Mapping[str, object]] = {"pooling": "mean", "max_length": 8}
-    options: ClassVar[Mapping[str, Option]] = {
-        "share": Option(
-            "Mentions are repeated up to this share of the names.", least=0, shown="a third"
-        ),
-        "batch_size": Option("Names in a batch.", least=2),
-    }
+    fit_settings: ClassVar[Mapping[str, object]] = published_settings("triplet", FitSettings)
+    encoder_settings: ClassVar[Mapping[str, object]] = published_settings("triplet", new_module)
 
     def __init__(
         self,
         table: NameTable,
         mentions: Iterable[tuple[str, Collection[str]]] = (),
         *,
-        batch_size: int = 1500,
-        share: float = 1 / 3,
+        batch_size: Annotated[int, Key(least=2)] = 1500,
+        share: Weight = 1 / 3,
     ) -> None:
-        check_options(BatchHard, self.options, locals())
+        check_keys(BatchHard, locals())
         listed = list(mentions)
         self.n_ontology = len(table.pairs()[0])
         self._added = np.empty((0, 2), dtype=np.int32)
