@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,8 @@ from canonym.io.numbers import BY_BLAS
 from canonym.training.loop.fit import Fitted
 from canonym.training.objective import Trainable
 from canonym.training.watched import kept_measures, watched_tables
+
+_CARD = Path(__file__).with_name("card.md.jinja")
 
 
 def save_trained(
@@ -138,97 +140,43 @@ def _commit() -> str | None:
 
 def _card(name: str, facts: Mapping[str, Any], *, kind: str, dev: str) -> str:
     """Return the model card."""
-    settings = {**facts["settings"], **facts["objective_settings"]}
-    paper = f", after {facts['paper']}" if facts["paper"] else ""
-    head = ["---", "tags:", "- concept-normalization", "- canonym"]
-    if kind == "transformer":
-        head += ["library_name: sentence-transformers", "pipeline_tag: sentence-similarity"]
-    kept_epoch = facts["kept_epoch"]
-    rows = [
-        [str(e["epoch"] + 1) + (" (kept)" if e["epoch"] == kept_epoch else ""), f"{e['step']:,}",
-         f"{e['mean_loss']:.4f}", "" if e["dev"] is None else f"{e['dev']:.4f}"]
-        for e in facts["epochs"]
-    ]  # fmt: skip
-    return "\n".join(
-        [
-            *head,
-            "---",
-            "",
-            f"# {name}",
-            "",
-            "An encoder of names of biomedical concepts, trained by canonym "
-            f"{facts['version']} with the objective `{facts['objective']}`{paper}.",
-            "",
-            *_use(name, kind),
-            "## Measured",
-            "",
-            *_table(["epoch", "steps", "mean loss", dev], rows),
-            "",
-            *_tried(facts, dev),
-            *_measured(facts),
-            "The weights are those of the last step."
-            if kept_epoch is None
-            else f"The weights are those of epoch {kept_epoch + 1}, chosen by the last column, "
-            "which is no estimate for new data therefore.",
-            "",
-            f"Training rests on {facts['rests_on']}.",
-            "",
-            "## Settings",
-            "",
-            *_table(["setting", "value"], [[f"`{k}`", _shown(v)] for k, v in settings.items()]),
-            "",
-            "## Encoder",
-            "",
-            *_table(["", ""], [[k, _shown(v)] for k, v in facts["encoder"].items()]),
-            "",
-            "## Data",
-            "",
-            *_table(
-                ["", ""],
-                [[k, _shown(v)] for k, v in facts["counts"].items()]
-                + [[f"{k}, SHA-256", f"`{v}`"] for k, v in facts["data"].items()],
-            ),
-            "",
-        ]
+    from jinja2 import Environment, StrictUndefined
+
+    environment = Environment(
+        trim_blocks=True, keep_trailing_newline=True, undefined=StrictUndefined
     )
-
-
-def _tried(facts: Mapping[str, Any], dev: str) -> list[str]:
-    """Return the lines of the card on the widths of a head that were tried."""
-    rows = [[f"{int(n):,}", f"{score:.4f}"] for n, score in facts.get("tried_hidden", {}).items()]
-    return [*_table(["hidden columns tried", f"best {dev}"], rows), ""] if rows else []
-
-
-def _measured(facts: Mapping[str, Any]) -> list[str]:
-    """Return the lines of the card on candidates and watched mentions."""
     measured, kept_epoch = facts.get("measured", []), facts["kept_epoch"]
-    lines = []
-    if measured and (parts := measured[0].get("recall")):
-        shares = [[f"{measures['recall'][part]:.4f}" for part in parts] for measures in measured]
-        head = ["epochs trained", *(f"{part} mentions" for part in parts)]
-        rows = [[str(epoch), *share] for epoch, share in enumerate(shares)]
-        lines = ["Mentions with a right name among their candidates:", "", *_table(head, rows), ""]
-    for table in watched_tables(measured, kept_epoch):
-        lines += [f"The names nearest to *{table.mention}*; an asterisk is a right one:", ""]
-        lines += [*_table(list(table.columns), list(map(list, table.rows))), ""]
-    return lines
-
-
-def _use(name: str, kind: str) -> list[str]:
-    """Return the lines of the card on how to load the encoder."""
-    lines = [
-        "```python",
-        "from canonym.encoders import load_encoder",
-        "",
-        f'vectors = load_encoder("{name}").encode(["heart attack", "myocardial infarction"])',
-        "```",
-        "",
-    ]
-    if kind == "transformer":
-        lines += ["sentence-transformers loads the folder as well, without canonym:", ""]
-        lines += ["```python", "from sentence_transformers import SentenceTransformer", ""]
-        lines += [f'vectors = SentenceTransformer("{name}").encode(["heart attack"])', "```", ""]
-    return lines
+    recall = list(measured[0].get("recall", {})) if measured else []
+    return environment.from_string(_CARD.read_text(encoding="utf-8")).render(
+        name=name,
+        kind=kind,
+        dev=dev,
+        facts=facts,
+        table=_table,
+        epochs=[
+            [
+                f"{e['epoch'] + 1}{' (kept)' if e['epoch'] == kept_epoch else ''}",
+                f"{e['step']:,}",
+                f"{e['mean_loss']:.4f}",
+                "" if e["dev"] is None else f"{e['dev']:.4f}",
+            ]
+            for e in facts["epochs"]
+        ],
+        tried=[[f"{int(n):,}", f"{best:.4f}"] for n, best in facts.get("tried_hidden", {}).items()],
+        recall=[f"{part} mentions" for part in recall],
+        recalled=[
+            [str(epoch), *(f"{measures['recall'][part]:.4f}" for part in recall)]
+            for epoch, measures in enumerate(measured if recall else ())
+        ],
+        watched_tables=watched_tables(measured, kept_epoch),
+        settings=[
+            [f"`{key}`", _shown(value)]
+            for key, value in {**facts["settings"], **facts["objective_settings"]}.items()
+        ],
+        encoder=[[key, _shown(value)] for key, value in facts["encoder"].items()],
+        data=[[key, _shown(value)] for key, value in facts["counts"].items()]
+        + [[f"{key}, SHA-256", f"`{value}`"] for key, value in facts["data"].items()],
+    )
 
 
 def _shown(value: object) -> str:
@@ -237,6 +185,8 @@ def _shown(value: object) -> str:
     return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
 
 
-def _table(columns: list[str], rows: list[list[str]]) -> list[str]:
+def _table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     lines = [columns, ["---"] * len(columns), *rows]
-    return ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in lines]
+    return "\n".join(
+        "| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in lines
+    )
