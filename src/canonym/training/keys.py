@@ -129,10 +129,13 @@ def keys_of(
     return keys
 
 
-def check_keys(source: Callable[..., Any], values: Mapping[str, Any]) -> None:
-    """Raise `InvalidInput` unless a function or class takes `values`, which are by parameter."""
-    for name, key in keys_of(source).items():
-        replace(key, key=name).check(values[name])
+def check_keys(source: Callable[..., Any], values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return those of `values`, which are by parameter, that are keys of a function or class.
+
+    Raises `InvalidInput` for one that it does not take.
+    """
+    keys = keys_of(source)
+    return {name: replace(key, key=name).check(values[name]) for name, key in keys.items()}
 
 
 def read_toml(path: Path) -> dict[str, Any]:

@@ -120,15 +120,15 @@ class Dilbert:
         n_positives: Annotated[int, Key(least=1, key="positives")] = 30,
         n_negatives: Annotated[int, Key(least=1, key="negatives")] = 5,
         n_relatives: Annotated[int, Key(least=1, key="relatives")] = 2,
-        distance: Annotated[str, Key(choices=tuple(DISTANCES))] = "euclidean",
-        margin: Number = 1.0,
-        batch_size: Count = 48,
         random_epochs: Annotated[int, Key(least=0)] = 1,
         searched: Annotated[str, Key(choices=SEARCHED)] = "training",
         hard: Annotated[str, Key(choices=HARD)] = "behind",
         allow_cycles: Switch = False,
+        distance: Annotated[str, Key(choices=tuple(DISTANCES))] = "euclidean",
+        margin: Number = 1.0,
+        batch_size: Count = 48,
     ) -> None:
-        check_keys(Dilbert, locals())
+        settings = check_keys(Dilbert, locals())
         wants = strategy.endswith(("+parents", "+siblings"))
         self.mentions = table.link(mentions)
         self.mention_texts = [self.mentions.texts[place] for place in self.mentions.text_of]
@@ -153,17 +153,8 @@ class Dilbert:
         concepts_of = map(self.mentions.concepts.of, range(self.mentions.n_mentions))
         self._mention_ids = [tuple(table.ids[n] for n in concepts) for concepts in concepts_of]
         self.settings: Mapping[str, object] = {
-            "strategy": strategy,
-            "n_positives": n_positives,
-            "n_negatives": n_negatives,
+            **settings,
             "n_relatives": n_relatives if wants else 0,
-            "random_epochs": random_epochs,
-            "searched": searched,
-            "hard": hard,
-            "allow_cycles": allow_cycles,
-            "distance": distance,
-            "margin": margin,
-            "batch_size": batch_size,
             "preparation": table.preparation,
             "n_names": table.n_names,
             "n_mentions": self.mentions.n_mentions,

@@ -120,7 +120,8 @@ class FewShot:
         watch: Texts = (),
         concept_of: Mapping[str, str] | None = None,
     ) -> None:
-        check_keys(FewShot, locals())
+        settings = check_keys(FewShot, locals())
+        del settings["watch"]  # it changes no weight
         if alpha + beta == 0:
             raise InvalidInput("alpha and beta are 0; a number above 0 is expected for one of them")
         self.names = names
@@ -138,11 +139,7 @@ class FewShot:
         self._targets = _halfway(frozen, centres[names.training_concepts])
         self._validation_targets = _halfway(validation, centres[names.validation_concepts])
         self.settings: Mapping[str, object] = {
-            "margin": margin,
-            "alpha": alpha,
-            "beta": beta,
-            "weighting": weighting,
-            "batch_size": batch_size,
+            **settings,
             "n_concepts": n,
             "n_names": len(names.training),
             "n_validation": len(names.validation),
