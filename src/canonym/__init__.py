@@ -35,31 +35,14 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-_PUBLIC = {
-    "Candidate": "canonym.types",
-    "CanonymError": "canonym.errors",
-    "Concept": "canonym.types",
-    "Document": "canonym.types",
-    "Hits": "canonym.types",
-    "InvalidInput": "canonym.errors",
-    "Link": "canonym.types",
-    "LinkOptions": "canonym.linker",
-    "Linker": "canonym.linker",
-    "Links": "canonym.linker",
-    "Mention": "canonym.types",
-    "Mismatch": "canonym.errors",
-    "MissingExtra": "canonym.errors",
-    "Name": "canonym.types",
-    "NotTrained": "canonym.errors",
-    "ReadError": "canonym.errors",
-    "Relation": "canonym.types",
-    "Settings": "canonym.linker",
-    "Terminology": "canonym.terminology",
-    "Xref": "canonym.types",
-    "import_terminology": "canonym.terminology",
-    "link_table": "canonym.jobs.link",
-    "read_terminology": "canonym.terminology",
+_NAMES = {
+    "canonym.errors": "CanonymError InvalidInput Mismatch MissingExtra NotTrained ReadError",
+    "canonym.jobs.link": "link_table",
+    "canonym.linker": "LinkOptions Linker Links Settings",
+    "canonym.terminology": "Terminology import_terminology read_terminology",
+    "canonym.types": "Candidate Concept Document Hits Link Mention Name Relation Xref",
 }
+_MODULES = {name: module for module, names in _NAMES.items() for name in names.split()}
 
 __all__ = [  # literal, for type checkers
     "Candidate",
@@ -90,9 +73,9 @@ __all__ = [  # literal, for type checkers
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _PUBLIC:
+    if name not in _MODULES:
         raise AttributeError(f"module 'canonym' has no attribute {name!r}")
-    value = getattr(importlib.import_module(_PUBLIC[name]), name)
+    value = getattr(importlib.import_module(_MODULES[name]), name)
     globals()[name] = value
     return value
 
