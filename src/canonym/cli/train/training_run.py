@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -36,6 +37,7 @@ class Parts(NamedTuple):
 def run_training(spec: TrainingSpec) -> None:
     """Read, sample, train, and write the encoder; or show what would be sampled."""
     from canonym.cli.output import print_table
+    from canonym.cli.progress import stages
     from canonym.training.loop.checkpoints import begin, remove_checkpoints
     from canonym.training.loop.save import inference_of, save_trained
     from canonym.training.plan import repeated_plan
@@ -51,7 +53,8 @@ def run_training(spec: TrainingSpec) -> None:
     _check(spec)
     if not spec.dry_run and _has_encoder(spec):  # it is replaced, and stands there until then
         begin(checkpoints)
-    parts = _read(spec)
+    with stages(unit="") as report:
+        parts = prepare(spec, stage=lambda what: report(what, 0, None))
     if spec.dry_run:
         _show_samples(spec, parts)
         return
@@ -155,16 +158,18 @@ def prepare(spec: TrainingSpec, *, stage: Callable[[str], None]) -> Parts:
     stage("Reading the terminology")
     terminology = open_terminologies(spec.terminologies) if spec.terminologies else _of_groups(spec)
     counts: dict[str, Any] = {"concepts": terminology.n_concepts, "names": terminology.n_names}
-    mentions, dropped = mentions_of(
-        corpus,
-        terminology,
+    prepared = functools.partial(
+        mentions_of,
+        terminology=terminology,
         preparation=spec.preparation,
         types=spec.types,
         corrections=corrections,
     )
-    objective_options = dict(spec.objective)
-    if spec.recipe == "biosyn":
-        objective_options["dev"] = _dev_mentions(spec, terminology, dev, corrections)
+    mentions, dropped = prepared(corpus)
+    further: dict[str, Any] = {}
+    if spec.recipe == "biosyn":  # counts the candidates of dev mentions, if not all are composite
+        with contextlib.suppress(InvalidInput):
+            further["dev"] = prepared(dev)[0]
     if corpus:
         counts["mentions"] = len(mentions)
     counts |= {f"left out {reason}": n for reason, n in dropped.items()}
@@ -180,7 +185,8 @@ def prepare(spec: TrainingSpec, *, stage: Callable[[str], None]) -> Parts:
         groups=_groups(spec, terminology),
         trainable=trainable,
         seed=spec.loop.seed,
-        **objective_options,
+        **spec.objective,
+        **further,
     )
     stage("Taking digests of the data")
     digests = data_digests(terminology, corpus=corpus, dev=dev)
@@ -189,23 +195,6 @@ def prepare(spec: TrainingSpec, *, stage: Callable[[str], None]) -> Parts:
             digests[what] = file_digest(path)
     score, name = _dev_score(spec, terminology, objective, corpus, dev, corrections, trainable)
     return Parts(trainable, objective, score, name, digests, counts)
-
-
-def _dev_mentions(
-    spec: TrainingSpec, terminology: Terminology, dev: Sequence[Document], corrections: Any
-) -> tuple[tuple[str, frozenset[str]], ...]:
-    """Return mentions of the dev part, whose candidates are counted; none if all are composite."""
-    from canonym.training.recipes import mentions_of
-
-    with contextlib.suppress(InvalidInput):
-        return mentions_of(
-            dev,
-            terminology,
-            preparation=spec.preparation,
-            types=spec.types,
-            corrections=corrections,
-        )[0]
-    return ()
 
 
 def _open_trainable(spec: TrainingSpec, terminology: Terminology) -> Any:
@@ -284,7 +273,7 @@ def read_documents(paths: Sequence[str], *, format: str | None) -> list[Document
 
 
 def _fit(spec: TrainingSpec, parts: Parts) -> Any:
-    from canonym.cli.progress import note, stages
+    from canonym.cli.progress import stages
     from canonym.training.loop.fit import fit
     from canonym.training.loop.reports import FitProgress
 
@@ -317,13 +306,6 @@ def _fit(spec: TrainingSpec, parts: Parts) -> Any:
             each_epoch=each_epoch,
             notice=lambda text: note(f"Note: {text}."),
         )
-
-
-def _read(spec: TrainingSpec) -> Parts:
-    from canonym.cli.progress import stages
-
-    with stages(unit="") as report:
-        return prepare(spec, stage=lambda what: report(what, 0, None))
 
 
 def _show_samples(spec: TrainingSpec, parts: Parts) -> None:
