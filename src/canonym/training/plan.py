@@ -1,7 +1,8 @@
 """Plans: every setting of a training run as TOML, and `TrainingSpec`, a plan that was checked.
 
 A plan names its recipe and gives keys, which are those of `TrainingSpec`, of the recipe's
-objective, of the encoder and of the loop. Keys that it leaves out are as in the paper.
+objective, of the encoder and of the loop. Keys that it leaves out are as in the paper. The sampling
+of an epoch, which `canonym.training.objective` calls a plan too, is none of it.
 """
 
 from __future__ import annotations
