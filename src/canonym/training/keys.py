@@ -151,7 +151,7 @@ def published_plan(recipe: str) -> dict[str, Any]:
     return read_toml(PLANS / f"{recipe}-published.toml")
 
 
-def published_settings(recipe: str, source: Callable[..., Any]) -> dict[str, Any]:
+def published(recipe: str, source: Callable[..., Any]) -> dict[str, Any]:
     """Return those settings of a recipe's paper that a function or class takes."""
     plan = published_plan(recipe)
     keys = keys_of(source, plan)

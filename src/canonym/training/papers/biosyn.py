@@ -10,19 +10,7 @@ import numpy as np
 from canonym.encoders import make_encoder
 from canonym.errors import InvalidInput, NotTrained, require
 from canonym.terminology import Terminology
-from canonym.training import losses
-from canonym.training.keys import (
-    Count,
-    Key,
-    Number,
-    Rate,
-    Share,
-    Switch,
-    Text,
-    Texts,
-    check_keys,
-    published_settings,
-)
+from canonym.training import keys, losses
 from canonym.training.loop.checkpoints import encoder_digest
 from canonym.training.loop.settings import FitSettings
 from canonym.training.modules.scratch import new_module
@@ -132,28 +120,28 @@ class BioSyn:
     """
 
     name: str = "biosyn"
-    fit_settings: ClassVar[Mapping[str, object]] = published_settings("biosyn", FitSettings)
-    encoder_settings: ClassVar[Mapping[str, object]] = published_settings("biosyn", new_module)
+    fit_settings: ClassVar[Mapping[str, object]] = keys.published("biosyn", FitSettings)
+    encoder_settings: ClassVar[Mapping[str, object]] = keys.published("biosyn", new_module)
 
     def __init__(
         self,
         table: NameTable,
         mentions: Iterable[tuple[str, Collection[str]]],
         *,
-        k: Count = 20,
-        dense_ratio: Share = 0.5,
-        loss: Annotated[str, Key(choices=tuple(LOSSES))] = "marginal",
-        batch_size: Count = 16,
-        sparse: Text = "chargrams",
-        sparse_weight: Number = 0.0,
-        sparse_rate: Number = 0.01,
-        merge: Switch = False,
-        cosine_scale: Rate | None = None,
-        cosine_middle: Annotated[float, Key(least=-1, most=1)] = 0.0,
-        watch: Texts = (),
+        k: keys.Count = 20,
+        dense_ratio: keys.Share = 0.5,
+        loss: Annotated[str, keys.Key(choices=tuple(LOSSES))] = "marginal",
+        batch_size: keys.Count = 16,
+        sparse: keys.Text = "chargrams",
+        sparse_weight: keys.Number = 0.0,
+        sparse_rate: keys.Number = 0.01,
+        merge: keys.Switch = False,
+        cosine_scale: keys.Rate | None = None,
+        cosine_middle: Annotated[float, keys.Key(least=-1, most=1)] = 0.0,
+        watch: keys.Texts = (),
         dev: Iterable[tuple[str, Collection[str]]] = (),
     ) -> None:
-        check_keys(BioSyn, locals())
+        keys.check_keys(BioSyn, locals())
         if cosine_middle and cosine_scale is None:
             raise InvalidInput(
                 f"cosine_middle is {cosine_middle}; expected only with a cosine_scale, for it is "

@@ -9,16 +9,7 @@ import numpy as np
 
 from canonym.errors import NotTrained, require
 from canonym.terminology import Terminology
-from canonym.training import losses
-from canonym.training.keys import (
-    Count,
-    Key,
-    Number,
-    Rate,
-    Weight,
-    check_keys,
-    published_settings,
-)
+from canonym.training import keys, losses
 from canonym.training.loop.settings import FitSettings
 from canonym.training.modules.scratch import new_module
 from canonym.training.objective import Embed, Encode, Plan
@@ -123,28 +114,28 @@ class Coder:
     """
 
     name: str = "coder"
-    fit_settings: ClassVar[Mapping[str, object]] = published_settings("coder", FitSettings)
-    encoder_settings: ClassVar[Mapping[str, object]] = published_settings("coder", new_module)
+    fit_settings: ClassVar[Mapping[str, object]] = keys.published("coder", FitSettings)
+    encoder_settings: ClassVar[Mapping[str, object]] = keys.published("coder", new_module)
 
     def __init__(
         self,
         table: NameTable,
         relations: Iterable[Relation],
         *,
-        variant: Annotated[str, Key(choices=tuple(VARIANTS))] = "matrix",
-        alpha: Number = 2.0,
-        beta: Number = 50.0,
-        threshold: Number = 0.5,
-        margin: Number = 0.1,
+        variant: Annotated[str, keys.Key(choices=tuple(VARIANTS))] = "matrix",
+        alpha: keys.Number = 2.0,
+        beta: keys.Number = 50.0,
+        threshold: keys.Number = 0.5,
+        margin: keys.Number = 0.1,
         relation_weighing: Weighing | None = None,
-        relation_share: Weight | None = None,
-        relation_rate: Rate | None = None,
-        batch_size: Count = 128,
-        repeats: Annotated[int, Key(least=2)] = 8,
-        n_batches: Annotated[int, Key(least=1, key="batches")] | None = None,
+        relation_share: keys.Weight | None = None,
+        relation_rate: keys.Rate | None = None,
+        batch_size: keys.Count = 128,
+        repeats: Annotated[int, keys.Key(least=2)] = 8,
+        n_batches: Annotated[int, keys.Key(least=1, key="batches")] | None = None,
         strict: bool = True,
     ) -> None:
-        check_keys(Coder, locals())
+        keys.check_keys(Coder, locals())
         usual, share = VARIANTS[variant]
         self.variant = variant
         self.weighing = Weighing(alpha, beta, threshold, margin)

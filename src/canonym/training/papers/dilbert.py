@@ -10,15 +10,7 @@ import numpy as np
 from canonym.errors import InvalidInput
 from canonym.terminology import Terminology
 from canonym.terminology.hierarchy import Hierarchy
-from canonym.training import losses
-from canonym.training.keys import (
-    Count,
-    Key,
-    Number,
-    Switch,
-    check_keys,
-    published_settings,
-)
+from canonym.training import keys, losses
 from canonym.training.loop.settings import FitSettings
 from canonym.training.losses.triplets import DISTANCES
 from canonym.training.modules.scratch import new_module
@@ -107,8 +99,8 @@ class Dilbert:
     """
 
     name: str = "dilbert"
-    fit_settings: ClassVar[Mapping[str, object]] = published_settings("dilbert", FitSettings)
-    encoder_settings: ClassVar[Mapping[str, object]] = published_settings("dilbert", new_module)
+    fit_settings: ClassVar[Mapping[str, object]] = keys.published("dilbert", FitSettings)
+    encoder_settings: ClassVar[Mapping[str, object]] = keys.published("dilbert", new_module)
 
     def __init__(
         self,
@@ -116,19 +108,19 @@ class Dilbert:
         mentions: Iterable[tuple[str, Collection[str]]],
         *,
         hierarchy: Hierarchy | None = None,
-        strategy: Annotated[str, Key(choices=STRATEGIES)] = "random",
-        n_positives: Annotated[int, Key(least=1, key="positives")] = 30,
-        n_negatives: Annotated[int, Key(least=1, key="negatives")] = 5,
-        n_relatives: Annotated[int, Key(least=1, key="relatives")] = 2,
-        random_epochs: Annotated[int, Key(least=0)] = 1,
-        searched: Annotated[str, Key(choices=SEARCHED)] = "training",
-        hard: Annotated[str, Key(choices=HARD)] = "behind",
-        allow_cycles: Switch = False,
-        distance: Annotated[str, Key(choices=tuple(DISTANCES))] = "euclidean",
-        margin: Number = 1.0,
-        batch_size: Count = 48,
+        strategy: Annotated[str, keys.Key(choices=STRATEGIES)] = "random",
+        n_positives: Annotated[int, keys.Key(least=1, key="positives")] = 30,
+        n_negatives: Annotated[int, keys.Key(least=1, key="negatives")] = 5,
+        n_relatives: Annotated[int, keys.Key(least=1, key="relatives")] = 2,
+        random_epochs: Annotated[int, keys.Key(least=0)] = 1,
+        searched: Annotated[str, keys.Key(choices=SEARCHED)] = "training",
+        hard: Annotated[str, keys.Key(choices=HARD)] = "behind",
+        allow_cycles: keys.Switch = False,
+        distance: Annotated[str, keys.Key(choices=tuple(DISTANCES))] = "euclidean",
+        margin: keys.Number = 1.0,
+        batch_size: keys.Count = 48,
     ) -> None:
-        settings = check_keys(Dilbert, locals())
+        settings = keys.check_keys(Dilbert, locals())
         wants = strategy.endswith(("+parents", "+siblings"))
         self.mentions = table.link(mentions)
         self.mention_texts = [self.mentions.texts[place] for place in self.mentions.text_of]

@@ -10,16 +10,7 @@ import numpy.typing as npt
 
 from canonym.errors import InvalidInput
 from canonym.indexes.exact import Exact
-from canonym.training import losses
-from canonym.training.keys import (
-    Count,
-    Key,
-    Number,
-    Texts,
-    Weight,
-    check_keys,
-    published_settings,
-)
+from canonym.training import keys, losses
 from canonym.training.loop.settings import FitSettings
 from canonym.training.modules.residual_head import ResidualModule
 from canonym.training.objective import Embed, Encode, Plan
@@ -102,25 +93,23 @@ class FewShot:
     """
 
     name: str = "few-shot"
-    fit_settings: ClassVar[Mapping[str, object]] = published_settings("few-shot", FitSettings)
-    encoder_settings: ClassVar[Mapping[str, object]] = published_settings(
-        "few-shot", ResidualModule
-    )
+    fit_settings: ClassVar[Mapping[str, object]] = keys.published("few-shot", FitSettings)
+    encoder_settings: ClassVar[Mapping[str, object]] = keys.published("few-shot", ResidualModule)
 
     def __init__(
         self,
         names: FewNames,
         inputs: Callable[[Sequence[str]], Float32Array],
         *,
-        margin: Number = 0.1,
-        alpha: Weight = 1.0,
-        beta: Weight = 1.0,
-        weighting: Annotated[str, Key(choices=WEIGHTINGS)] = "sphere",
-        batch_size: Count = 16,
-        watch: Texts = (),
+        margin: keys.Number = 0.1,
+        alpha: keys.Weight = 1.0,
+        beta: keys.Weight = 1.0,
+        weighting: Annotated[str, keys.Key(choices=WEIGHTINGS)] = "sphere",
+        batch_size: keys.Count = 16,
+        watch: keys.Texts = (),
         concept_of: Mapping[str, str] | None = None,
     ) -> None:
-        settings = check_keys(FewShot, locals())
+        settings = keys.check_keys(FewShot, locals())
         del settings["watch"]  # it changes no weight
         if alpha + beta == 0:
             raise InvalidInput("alpha and beta are 0; a number above 0 is expected for one of them")
@@ -152,7 +141,7 @@ class FewShot:
         inputs: Callable[[Sequence[str]], Float32Array],
         rng: np.random.Generator,
         *,
-        n: Annotated[int, Key(least=1, key="names")] = 15,
+        n: Annotated[int, keys.Key(least=1, key="names")] = 15,
         **options: Any,
     ) -> FewShot:
         """Draw names of each concept, and as many for validation; `options` are those of the class.

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 import numpy as np
 
 from canonym.terminology import Terminology
-from canonym.training import losses
-from canonym.training.keys import Key, Weight, check_keys, published_settings
+from canonym.training import keys, losses
 from canonym.training.loop.settings import FitSettings
 from canonym.training.modules.scratch import new_module
 from canonym.training.objective import Embed, Encode, Plan
@@ -66,18 +65,18 @@ class BatchHard:
 
     name: str = "batch-hard"
     collapsed_loss: ClassVar[float] = math.log(2)
-    fit_settings: ClassVar[Mapping[str, object]] = published_settings("triplet", FitSettings)
-    encoder_settings: ClassVar[Mapping[str, object]] = published_settings("triplet", new_module)
+    fit_settings: ClassVar[Mapping[str, object]] = keys.published("triplet", FitSettings)
+    encoder_settings: ClassVar[Mapping[str, object]] = keys.published("triplet", new_module)
 
     def __init__(
         self,
         table: NameTable,
         mentions: Iterable[tuple[str, Collection[str]]] = (),
         *,
-        batch_size: Annotated[int, Key(least=2)] = 1500,
-        share: Weight = 1 / 3,
+        batch_size: Annotated[int, keys.Key(least=2)] = 1500,
+        share: keys.Weight = 1 / 3,
     ) -> None:
-        check_keys(BatchHard, locals())
+        keys.check_keys(BatchHard, locals())
         listed = list(mentions)
         self.n_ontology = len(table.pairs()[0])
         self._added = np.empty((0, 2), dtype=np.int32)
