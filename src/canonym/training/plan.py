@@ -170,8 +170,13 @@ def plan_keys(recipe: str) -> dict[str, Key]:
     return own | objective | module | loop
 
 
-def checked_values(recipe: str, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Check keys, named as in a plan or as parameters, and return their values by parameter."""
+def checked_values(
+    recipe: str, values: Mapping[str, Any], *, typed: bool = False
+) -> dict[str, Any]:
+    """Check keys, named as in a plan or as parameters, and return their values by parameter.
+
+    Values that were `typed` are the texts that stand for them.
+    """
     keys = plan_keys(recipe)
     known = keys | {key.key: key for key in keys.values()}
     checked: dict[str, Any] = {}
@@ -181,7 +186,7 @@ def checked_values(recipe: str, values: Mapping[str, Any]) -> dict[str, Any]:
             near = get_close_matches(name, known, n=1)
             meant = f"did you mean {near[0]!r}?" if near else "--show-plan prints all keys"
             raise InvalidInput(f"{recipe} has no key {name!r} (value {value!r}): {meant}")
-        checked[key.name] = key.check(value)
+        checked[key.name] = key.check(key.parse(value) if typed else value)
     return checked
 
 

@@ -13,7 +13,13 @@ from canonym.cli.train.confidence import confidence
 from canonym.cli.train.subword_command import subword
 from canonym.training.keys import Key, keys_of, published_plan
 from canonym.training.loop.settings import FitSettings
-from canonym.training.plan import TrainingSpec
+from canonym.training.plan import (
+    TrainingSpec,
+    checked_values,
+    plan_keys,
+    plan_text,
+    read_plan,
+)
 
 # Keys of a plan that have a flag too, with their short flags and what stands for the value.
 _FLAGS = {
@@ -46,8 +52,6 @@ class RecipeCommand(click.Command):
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
-            from canonym.training.plan import plan_keys
-
             name = error.option_name.lstrip("-").replace("-", "_")
             kinds = {key.key: key.kind for key in plan_keys(str(self.name)).values()}
             if name not in kinds | _GONE:
@@ -98,7 +102,6 @@ def recipe(name: str) -> Callable[[Callable[[], None]], click.Command]:
             # read once, when torch is loaded.
             os.environ.setdefault("OMP_WAIT_POLICY", "passive")
             from canonym.cli.train.training_run import run_training
-            from canonym.training.plan import plan_text, read_plan
 
             if not (output or show_plan):
                 raise click.UsageError("Missing option '-o' / '--output'.")
@@ -131,7 +134,7 @@ def _with_flags(recipe: str, command: Callable[..., None]) -> Callable[..., None
         key="batch_size", kind=int, default=paper["batch_size"], help="Examples in a batch."
     )
     if "corpora" not in keys:
-        del keys["types"]
+        del keys["types"]  # of the mentions of a dev part alone
     options = [
         *(_flag(name, keys[name]) for name in _FLAGS if name in keys),
         click.option("-o", "--output", metavar="PATH", default="", help="Folder to write."),
@@ -181,20 +184,13 @@ def _flag(name: str, key: Key) -> Any:
 
 def _typed_keys(recipe: str, pairs: tuple[str, ...]) -> dict[str, Any]:
     """Return the keys of ``--set``, of which those that take several values add up."""
-    from canonym.training.plan import checked_values, plan_keys
-
-    keys = {key.key: key for key in plan_keys(recipe).values()}
     values: dict[str, Any] = {}
     for pair in pairs:
         name, equals, text = pair.partition("=")
-        name = name.strip().replace("-", "_")
-        if not (equals and name):
+        if not (equals and name.strip()):
             raise click.UsageError(f"--set {pair}: KEY=VALUE is expected, such as epochs=3")
-        (checked,) = checked_values(
-            recipe, {name: keys[name].parse(text) if name in keys else text}
-        ).items()
-        key, value = checked
-        values[key] = (*values.get(key, ()), *value) if isinstance(value, tuple) else value
+        for key, value in checked_values(recipe, {name.strip(): text}, typed=True).items():
+            values[key] = (*values.get(key, ()), *value) if isinstance(value, tuple) else value
     return values
 
 
