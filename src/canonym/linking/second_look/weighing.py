@@ -1,6 +1,6 @@
-"""How likely candidates are right, given what the judge had said and what a second look chose.
+"""The probabilities of candidates, given what the judge had said and what a second look chose.
 
-Bayes' rule. Before the choice, the first candidate is right with the confidence of the judge. Where
+It is Bayes' rule. Before the choice, the first candidate is right with the confidence of the judge. Where
 it is wrong, the right one is among the others in so many cases, at each rank in so many: that was
 measured with questions of many terminologies (``models/make_second_look.py``). How far a chooser is
 to be believed it shows itself, by its answers to questions whose answer is known
