@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from click.testing import Result
 
+from canonym.export import COLUMNS
 from canonym.types import Candidate, Link, Mention
 from tests.cli import running
 from tests.cli.running import rows
@@ -63,8 +64,11 @@ def linked(tmp_path: Path, content: bytes, *arguments: str, name: str = "out.csv
     """Link the column dx of a file; return what is written."""
     (tmp_path / "in.csv").write_bytes(content)
     place = ("--file", str(tmp_path / "in.csv"), "--column", "dx", "-o", str(tmp_path / name))
-    run(*place, "--overwrite", *arguments)
+    run(*place, "--overwrite", *(() if name.endswith("jsonl") else ALL), *arguments)
     return (tmp_path / name).read_bytes()
+
+
+ALL = ("--columns", "all")
 
 
 def without_ours(written: str, delimiter: str, n: int) -> str:
@@ -99,20 +103,20 @@ def test_a_table_comes_out_as_it_went_in(
     found = written.decode(encoding)
     assert without_ours(found, delimiter, 3) == text
     first = found.split(end)[1].split(delimiter)[3:]
-    assert first[:7] == ["1", "", "1", "X:1", "'=Label", "0.1", "Gürtelrose"]
-    assert first[7:] == ["exact", "verbatim", "T", "0.05", "", "false", "", "Gürtelrose", ""]
+    assert first[:8] == ["1", "", "1", "X:1", "1", "'=Label", "0.1", "Gürtelrose"]
+    assert first[8:] == ["exact", "verbatim", "T", "0.05", "", "false", "", "Gürtelrose", "", ""]
 
 
 @pytest.mark.usefixtures("linker")
 def test_a_pipe_gets_the_same_bytes_as_a_file(tmp_path: Path) -> None:
     content = GERMAN.encode("cp1252")
     whole = linked(tmp_path, content)
-    from_file = run("--file", str(tmp_path / "in.csv"), "--column", "dx")
+    from_file = run("--file", str(tmp_path / "in.csv"), "--column", "dx", *ALL)
     assert from_file.stdout_bytes == whole
-    piped = run("--column", "dx", input=content)
+    piped = run("--column", "dx", *ALL, input=content)
     assert piped.stdout_bytes == whole
     assert piped.stderr.startswith("standard input is not UTF-8 and is read as Windows-1252")
-    given = run("--column", "dx", "--encoding", "cp1252", input=content)
+    given = run("--column", "dx", "--encoding", "cp1252", *ALL, input=content)
     assert given.stdout_bytes == whole
     assert "Windows" not in given.stderr
 
@@ -141,10 +145,10 @@ def test_line_ends_inside_cells_and_mixed_ones_are_kept(tmp_path: Path) -> None:
 def test_where_all_cells_are_quoted_the_new_ones_are(tmp_path: Path) -> None:
     lines = linked(tmp_path, b'"id","dx"\n"1","hip"\n').decode().splitlines()
     assert lines[0].startswith('"id","dx","canonym_row","canonym_part",')
-    assert lines[1].startswith('"1","hip","1","","1","X:1",')
+    assert lines[1].startswith('"1","hip","1","","1","X:1","1",')
     lines = linked(tmp_path, b'id,"dx"\n"1","hip"\n').decode().splitlines()
     assert lines[0].startswith('id,"dx",canonym_row,')
-    assert lines[1].startswith('"1","hip",1,,1,X:1,')
+    assert lines[1].startswith('"1","hip",1,,1,X:1,1,')
 
 
 def test_new_cells_are_quoted_where_the_delimiter_is_in_them(
@@ -152,9 +156,9 @@ def test_new_cells_are_quoted_where_the_delimiter_is_in_them(
 ) -> None:
     linker.label = 'hip; "left"'
     written = linked(tmp_path, b"id;dx\n1;hip\n").decode()
-    assert ';X:1;"hip; ""left""";' in written
+    assert ';X:1;1;"hip; ""left""";' in written
     linker.label = "hip, left"
-    assert ";X:1;hip, left;" in linked(tmp_path, b"id;dx\n1;hip\n").decode()
+    assert ";X:1;1;hip, left;" in linked(tmp_path, b"id;dx\n1;hip\n").decode()
 
 
 @pytest.mark.usefixtures("linker")
@@ -162,7 +166,7 @@ def test_another_format_has_another_delimiter_and_the_rest_stays(tmp_path: Path)
     written = linked(tmp_path, b'id;dx\r\n"1";"h\xfcp;x"', name="out.tsv")
     assert written.split(b"\tcanonym_row")[0] == b"id\tdx"
     assert b"\r\n1\th\xfcp;x\t1\t" in written
-    assert written.endswith(b"h\xfcp;x\t")
+    assert written.endswith(b"h\xfcp;x\t\t")
     written = linked(tmp_path, b'id\tdx\n1\t6" tear, left\n', name="out.csv")
     assert written.startswith(b"id,dx,canonym_row")
     assert b'\n1,"6"" tear, left",1,' in written
@@ -178,7 +182,7 @@ def test_the_encoding_of_the_output_can_be_chosen(tmp_path: Path) -> None:
     plain = linked(tmp_path, GERMAN.encode("utf-8-sig"), "--output-encoding", "utf-8")
     assert plain.startswith(b"Nr;")
     names = run("hüp", "--output-encoding", "latin-1", "--format", "csv").stdout_bytes
-    assert b",h\xfcp," in names
+    assert b"\nh\xfcp," in names
 
 
 def test_what_the_encoding_cannot_write_is_named(linker: Linker, tmp_path: Path) -> None:
@@ -294,9 +298,9 @@ def test_texts_of_ours_are_guarded_and_cells_of_the_input_are_not(
 @pytest.mark.usefixtures("linker")
 def test_mentions_that_are_echoed_are_guarded() -> None:
     text = json.dumps({"mention": "=cmd|' /C calc'!A0", "document": "-7"}) + "\n"
-    (found,) = rows(run(input=text).stdout)
+    (found,) = rows(run(*ALL, input=text).stdout)
     assert (found["mention"], found["document"]) == ("'=cmd|' /C calc'!A0", "'-7")
-    (found,) = rows(run("--no-formula-guard", input=text).stdout)
+    (found,) = rows(run("--no-formula-guard", *ALL, input=text).stdout)
     assert (found["mention"], found["document"]) == ("=cmd|' /C calc'!A0", "-7")
     explained = rows(run("--", "-hip").stdout)
     assert explained[0]["mention"] == "'-hip"
@@ -332,7 +336,7 @@ SKIP = ("--format-option", "skip-empty=yes")
 @pytest.mark.usefixtures("linker")
 def test_rows_without_a_mention_can_be_left_out(tmp_path: Path) -> None:
     (tmp_path / "x.csv").write_text(EMPTY)
-    done = run("--file", str(tmp_path / "x.csv"), "--column", "dx", *SKIP)
+    done = run("--file", str(tmp_path / "x.csv"), "--column", "dx", *SKIP, *ALL)
     assert [(row["n"], row["canonym_row"]) for row in rows(done.stdout, ",")] == [
         ("1", "1"),
         ("5", "2"),
@@ -371,7 +375,7 @@ def test_parts_have_a_row_each_and_that_is_said(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("linker")
 def test_parts_can_share_a_row() -> None:
     text = "n,dx\n1,a und ??? und bb\n2,hip\n3,??? und ???\n"
-    done = run("--one-row", "--column", "dx", input=text)
+    done = run("--one-row", "--column", "dx", *ALL, input=text)
     first, second, third = rows(done.stdout, ",")
     assert first["canonym_part"] == "a|???|bb"
     assert first["canonym_id"] == "X:1||X:1"
@@ -395,6 +399,47 @@ def test_parts_share_a_row_in_parquet(tmp_path: Path) -> None:
     assert table["score"].to_pylist() == [0.333333, 0.5]
 
 
+# --- which columns --------------------------------------------------------------------------------
+
+FEW = ["part", "id", "code", "label", "confidence", "status", "left_over", "reason"]
+
+
+@pytest.mark.usefixtures("linker")
+def test_a_table_has_a_few_columns_and_others_by_name(tmp_path: Path) -> None:
+    file = tmp_path / "x.csv"
+    file.write_text("n,dx\n1,a und ???\n")
+    table = ("--file", str(file), "--column", "dx")
+    first, second = rows(run(*table).stdout, ",")
+    assert list(first) == ["n", "dx", *(f"canonym_{name}" for name in FEW)]
+    assert (first["canonym_id"], first["canonym_code"]) == ("X:1", "1")
+    assert second["canonym_reason"] == "nothing to look up"
+    (whole,) = rows(run(*table, "--one-row").stdout, ",")
+    assert list(whole) == ["n", "dx", *(f"canonym_{name}" for name in FEW[1:])]
+    assert (whole["canonym_code"], whole["canonym_left_over"]) == ("1|", "???")
+    chosen = run(*table, "--one-row", "--columns", "score, canonym_code").stdout.splitlines()
+    assert chosen == ["n,dx,canonym_score,canonym_code", "1,a und ???,1,1|"]
+    names = run("hip", "-k", "2").stdout.splitlines()[0].split("\t")
+    assert names == ["mention", "part", "rank", *FEW[1:4], "score", *FEW[4:]]
+    every = run("hip", "--columns", "all").stdout.splitlines()[0].split("\t")
+    assert every == [*COLUMNS]
+
+
+@pytest.mark.usefixtures("linker")
+@pytest.mark.parametrize(
+    ("columns", "problem"),
+    [
+        ("cod", "there is no column 'cod' of links; did you mean 'code'?"),
+        ("xyz", "there is no column 'xyz' of links; there are row, document"),
+        ("id,id", "expected some columns, each once"),
+        ("", "there is no column '' of links"),
+    ],
+)
+def test_columns_that_are_not_there_are_named(columns: str, problem: str) -> None:
+    assert problem in run("hip", "--columns", columns, code=2).stderr.replace("\n", " ")
+    refused = run("hip", "--columns", "id", "--format", "jsonl", code=2).stderr
+    assert "--columns goes with --format tsv, csv, parquet, xlsx, not jsonl" in refused
+
+
 # --- a run that was stopped -----------------------------------------------------------------------
 
 
@@ -412,10 +457,11 @@ def test_a_stopped_run_goes_on_to_the_same_bytes(
     out = tmp_path / "again.csv"
     place = ("--file", str(tmp_path / "in.csv"), "--column", "dx", "-o", str(out), *arguments)
     linker.stop_at = "stop"
-    run(*place, code=130)
+    run(*place, *ALL, code=130)
     linker.stop_at = None
     linker.mentions.clear()
-    run(*place, "--resume")
+    assert "another --columns" in run(*place, "--resume", code=2).stderr
+    run(*place, *ALL, "--resume")
     assert linker.mentions == ["stop", "knee"]
     assert out.read_bytes() == whole
 

@@ -11,7 +11,8 @@ from canonym import Concept, Document, Linker, Mention, ReadError, Terminology
 from canonym.evaluation.comparison import compare
 from canonym.evaluation.predictions import read_predictions
 from canonym.evaluation.run import evaluate_corpus
-from canonym.export import write_links
+from canonym.export import DelimitedWriter, write_links
+from canonym.jobs.output import Layout, columns_of
 from canonym.types import Link
 
 TEXT = 'Breast and ovarian cancer, then "ague", then xyz.'
@@ -70,6 +71,22 @@ def test_parts_in_one_row_and_guarded_documents_are_read(
     write_links(renamed, file, one_row=True)
     assert "'-7" in file.read_text(encoding="utf-8")
     assert read_predictions(file) == {("-7", *key[1:]): ids for key, ids in EXPECTED.items()}
+
+
+@pytest.mark.parametrize("k", [1, 2])
+@pytest.mark.parametrize("one_row", [True, False])
+def test_the_few_columns_that_tables_have_are_enough(
+    links: list[Link], tmp_path: Path, k: int, one_row: bool
+) -> None:
+    layout = Layout("tsv", 1 if one_row else k, one_row=one_row)
+    keys = columns_of(layout, None, annotated=True)
+    assert ("row" in keys, "rank" in keys) == (False, layout.k > 1)
+    file = tmp_path / "links.tsv"
+    with file.open("w", encoding="utf-8", newline="") as stream:
+        writer = DelimitedWriter(stream, keys=keys, k=layout.k, one_row=one_row)
+        for link in links:
+            writer.write(link)
+    assert read_predictions(file) == EXPECTED
 
 
 def test_pubtator_is_read(tmp_path: Path) -> None:

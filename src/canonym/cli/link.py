@@ -13,6 +13,7 @@ from canonym.cli.key_options import KeyCommand, superseded_option
 from canonym.cli.options import (
     CorpusFormat,
     choice_options,
+    columns_option,
     everyday_option,
     index_option,
     input_options,
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 class RowOptions(TypedDict):
     """Options of the rows that are written."""
 
+    columns: list[str] | None
     one_row: bool
     skip_empty: bool
     formula_guard: bool
@@ -146,6 +148,7 @@ class Options(RowOptions, ColumnOptions, Filters, Machine, ExchangeOptions):
 )
 @exchange_options
 @row_options
+@columns_option
 @click.option(
     "--one-row",
     is_flag=True,
@@ -209,9 +212,10 @@ def link(
       cut -f3 visits.tsv | canonym link --format jsonl > linked.jsonl
 
     \b
-    A column of a table, which gets the columns canonym_id, canonym_label, ...:
+    A column of a table, which gets the columns canonym_id, canonym_code, canonym_label, ...:
       canonym link --file visits.csv --column diagnosis -o linked.csv
       canonym link --file visits.csv --column dx --context-column note --min-confidence 0.9
+      canonym link --file visits.csv --column dx --columns code,label,score -o linked.csv
       canonym link --file visits.csv --column dx --one-row -o linked.csv \\
           --input-option delimiter=";" --format-option encoding=utf-8-sig
       canonym link --file visits.csv --column problems --separator "|" --one-row -o linked.csv
@@ -254,7 +258,7 @@ def link(
 
         link_in_parts(ctx)
         return
-    chosen = choose_format(format_, output)
+    chosen = choose_format(format_, output, rows=options["columns"] is not None)
     inputs = (source_of(names, file), index, ids)
     check_output(output, chosen, inputs, overwrite=overwrite, resume=resume)
     if output and resume and is_finished(output):
@@ -268,7 +272,7 @@ def link(
         _check(content, layout, output, mention_types)
         _warn_of_files(names)
         linker = open_linker(index, everyday=not no_everyday, device=options["device"])
-        layout = _with_origin(layout, linker, options, output).with_rules_of(linker)
+        layout = _with_origin(layout, linker, options, output)
         how = {
             "k": runner_up(layout.k),
             "ids": read_ids(ids) if ids else (),
@@ -313,6 +317,7 @@ def _layout(
         one_row=options["one_row"],
         formula_guard=options["formula_guard"],
         output_encoding=options["output_encoding"],
+        keys=options["columns"],
     )
 
 
@@ -326,14 +331,12 @@ def _total(file: str | None, content: Input) -> int | None:
 
 def _with_origin(layout: Layout, linker: Linker, options: Options, output: str | None) -> Layout:
     """Add what formats for other programs say about the index."""
-    from canonym import __version__
     from canonym.cli.exchange import mapping_opener
 
     return layout._replace(
         opener=mapping_opener(linker, layout.format, options, layout.columns, options["column"]),
         syntax="json" if output and output.lower().endswith(".json") else "xml",
-        source=f"canonym {__version__}, index {linker.fingerprint}",
-    )
+    ).of_linker(linker)
 
 
 def _check(

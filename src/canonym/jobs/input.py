@@ -54,6 +54,11 @@ class Input(NamedTuple):
     sheet: Sheet | None = None
 
     @property
+    def is_annotated(self) -> bool:
+        """Whether mentions may have a document, a place in it and a type."""
+        return self.columns is None and self.kind != "lines"
+
+    @property
     def unit(self) -> str:
         """What the items are called."""
         return "documents" if self.documents else "mentions"

@@ -88,6 +88,7 @@ def link_table(
     header_row: int | None = None,
     format: str | None = None,
     output_encoding: str | None = None,
+    columns: Sequence[str] | None = None,
     one_row: bool = False,
     explain: bool = False,
     skip_empty: bool = False,
@@ -127,6 +128,9 @@ def link_table(
         `out` says.
     output_encoding : str, optional
         Of CSV and TSV; by default that of the source.
+    columns : sequence of str, optional
+        Which columns of the result to write, without their prefix, or ``["all"]``: see
+        `canonym.export.COLUMNS`. By default those that most people need, and in Parquet all.
     one_row : bool
         Whether the parts of a composite mention share a row, as they always do in workbooks.
     explain : bool
@@ -169,7 +173,7 @@ def link_table(
     >>> link_table(linker, folder / "visits.csv", folder / "linked.csv", column="dx").mentions
     1
     >>> print((folder / "linked.csv").read_text()[:61])
-    "visit";"dx";"canonym_row";"canonym_part";"canonym_rank";"can
+    "visit";"dx";"canonym_part";"canonym_id";"canonym_code";"cano
     """
     check_paths(source, out=out)
     table = TableOptions(column, context_column, delimiter, sheet, header_row)
@@ -193,10 +197,11 @@ def link_table(
         return Summary()
     with open_table(Path(source), table, encoding) as content:
         k = options.get("k")
-        layout = layout_of(content, format, k, output_encoding=output_encoding, **flags)
+        written = {"output_encoding": output_encoding, "keys": columns}
+        layout = layout_of(content, format, k, **written, **flags)
         check_workbook(format, str(out), layout.sheet)
         opened = as_linker(linker)
-        layout = layout.with_rules_of(opened)
+        layout = layout.of_linker(opened)
         checked["k"] = runner_up(layout.k)
         of_items = ItemOptions(skip_empty=skip_empty)
         settings = settings_of(opened, layout, checked, of_items, table)
@@ -281,6 +286,7 @@ def settings_of(
     settings = {
         **recorded(linker.fingerprint, options),
         "header": layout.columns,
+        "columns": list(layout.keys),
         **table._asdict(),
         "mention types": list(of_items.mention_types),
         "format": layout.format,

@@ -239,6 +239,26 @@ class Link:
             return None
         return self.candidates[0].score - self.candidates[1].score
 
+    @property
+    def left_over(self) -> tuple[str, ...]:
+        """Words of the mention that its concept does not account for; none where it has none.
+
+        A composite mention has the texts of the parts without a concept among them.
+        """
+        if self.parts:
+            texts = ((part.mention.text,) if part.nil else part.left_over for part in self.parts)
+            return tuple(dict.fromkeys(word for words in texts for word in words if self.ids))
+        if self.id is None:
+            return ()
+        cut = [step for step in self.steps if step.name == "broader"]
+        dropped = [
+            word
+            for step in cut
+            for word in step.before.split()
+            if word.lower() not in step.after.lower().split()
+        ]
+        return tuple(dict.fromkeys((*dropped, *self.candidates[0].against.left_over)))
+
     def __str__(self) -> str:
         if self.parts:
             answer = ", ".join(self.ids) or "NIL"
