@@ -197,8 +197,8 @@ def link_table(
         return Summary()
     with open_table(Path(source), table, encoding) as content:
         k = options.get("k")
-        written = {"output_encoding": output_encoding, "keys": columns}
-        layout = layout_of(content, format, k, **written, **flags)
+        written: dict[str, Any] = {"output_encoding": output_encoding, "keys": columns, **flags}
+        layout = layout_of(content, format, k, **written)
         check_workbook(format, str(out), layout.sheet)
         opened = as_linker(linker)
         layout = layout.of_linker(opened)
