@@ -278,6 +278,25 @@ def test_a_damaged_table_is_refused_from_a_file_and_a_pipe(tmp_path: Path) -> No
     assert "standard input: is empty" in run("--column", "dx", input=b"", code=2).stderr
 
 
+# --- titles ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("linker")
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_lines_above_the_header_stay(tmp_path: Path, end: str) -> None:
+    text = end.join(("Ward 7", "", 'Printed;"2024"', 'n;"dx"', "1;hip", "")).encode()
+    for before in (b"", b"sep=;" + end.encode()):
+        written = linked(tmp_path, before + text, "--columns", "code")
+        added = (before + text).replace(b'n;"dx"', b'n;"dx";canonym_code')
+        assert written == added.replace(b"1;hip", b"1;hip;1")
+    assert linked(tmp_path, text, "--columns", "code", name="out.tsv").startswith(b"n\tdx\t")
+    failed = run("--file", str(tmp_path / "in.csv"), "--column", "dz", code=2).stderr
+    assert "line 1: no column 'dz'" in failed
+    (tmp_path / "in.csv").write_bytes(text.replace(b"1;hip", b"1;hip;2"))
+    failed = run("--file", str(tmp_path / "in.csv"), "--column", "dx", code=2).stderr
+    assert "line 5: 3 cells where the header names 2 columns" in failed
+
+
 # --- formulas -------------------------------------------------------------------------------------
 
 

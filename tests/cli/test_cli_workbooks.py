@@ -226,6 +226,35 @@ def test_a_sheet_without_room_is_refused(tmp_path: Path) -> None:
     assert not out.exists()
 
 
+def test_the_header_is_found_below_titles(tmp_path: Path) -> None:
+    titles: list[list[Any]] = [["Visits of ward 7"], [], ["Printed", "2024-03-01"], ["visit", "dx"]]
+    book = make_xlsx(tmp_path / "a.xlsx", {"S": [*titles, ["1", "heart attack"]]})
+    out = tmp_path / "b.xlsx"
+    link("--file", str(book), "--column", "dx", "-o", str(out))
+    found = cells(out, "S")
+    assert [row[:3] for row in found[2:]] == [
+        ["Printed", "2024-03-01", ""],
+        ["visit", "dx", "canonym_id"],
+        ["1", "heart attack", "I21"],
+    ]
+    assert "no column 'dz'" in link("-f", str(book), "--column", "dz", code=2).stderr
+
+
+def test_only_the_column_that_is_read_needs_values_of_formulas(
+    visits: Path, tmp_path: Path
+) -> None:
+    loaded = openpyxl.load_workbook(visits)  # which leaves no values behind
+    loaded.save(visits)
+    out = tmp_path / "a.xlsx"
+    said = link("--file", str(visits), "--column", "dx", "-o", str(out)).stderr
+    assert "hold a formula without a stored value and are read as empty; the first is C2" in said
+    assert cells(out)[1][3] == "I21"
+    assert openpyxl.load_workbook(out)["Visits"]["C2"].value == "=1+1"
+    for option in (("--column", "note"), ("--column", "dx", "--context-column", "note")):
+        refused = link("--file", str(visits), *option, code=2).stderr
+        assert "the formula in C2 has no stored value" in refused
+
+
 def test_the_index_is_told_once_in_the_properties(visits: Path, tmp_path: Path) -> None:
     place = ["--column", "dx", "-o"]
     link("--file", str(visits), *place, f"{tmp_path}/a.xlsx")

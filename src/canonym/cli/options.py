@@ -153,7 +153,7 @@ sheet_options: Decorator = with_options(
         "--header-row",
         type=click.IntRange(1),
         metavar="N",
-        help="Row of the sheet that names the columns.  [default: the first that is not empty]",
+        help="Row of the sheet that names the columns.  [default: found, below titles]",
     ),
 )
 _INPUT = "--input-option"
@@ -180,7 +180,7 @@ input_options: Decorator = with_options(
         of=_INPUT,
         type=click.IntRange(1),
         metavar="N",
-        help="Row of a sheet that names the columns.  [default: the first that is not empty]",
+        help="Row of a sheet that names the columns.  [default: found, below titles]",
     ),
 )
 """How a file is read, for `canonym.cli.key_options.KeyCommand`."""

@@ -81,7 +81,8 @@ class TableOptions(NamedTuple):
     @property
     def choice(self) -> SheetChoice:
         """Which sheet of a workbook is meant."""
-        return SheetChoice(self.sheet, self.header_row)
+        columns = tuple(filter(None, (self.column, self.context_column)))
+        return SheetChoice(self.sheet, self.header_row, columns)
 
 
 @contextlib.contextmanager

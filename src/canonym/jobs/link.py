@@ -122,7 +122,7 @@ def link_table(
     sheet : str, optional
         Sheet of a workbook; by default the first that is visible.
     header_row : int, optional
-        Row of the sheet that names the columns, from 1; by default the first that is not empty.
+        Row of the sheet that names the columns, from 1; by default found below titles.
     format : str, optional
         ``"csv"``, ``"tsv"``, ``"jsonl"``, ``"parquet"`` or ``"xlsx"``; by default as the suffix of
         `out` says.

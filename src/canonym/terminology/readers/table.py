@@ -146,7 +146,7 @@ def read_table(
     sheet : str, optional
         Sheet of a workbook, by default the first that is visible.
     header_row : int, optional
-        Row of a sheet that names the columns, from 1; by default the first that is not empty.
+        Row of a sheet that names the columns, from 1; by default found below titles.
     header : bool
         Whether the first row names the columns. Otherwise they are called ``"1"``, ``"2"``, …; the
         first is the id, the second the name.
