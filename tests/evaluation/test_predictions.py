@@ -47,7 +47,7 @@ def linker() -> Linker:
 
 @pytest.fixture(scope="module")
 def links(linker: Linker) -> list[Link]:
-    ((_, found),) = linker.link_documents([DOCUMENT], k=3, min_score=0.5)
+    ((_, found),) = linker.link_documents([DOCUMENT], k=3)
     return list(found)
 
 
@@ -102,7 +102,7 @@ def test_a_run_beside_itself_agrees_under_raw(
 ) -> None:
     file = tmp_path / "links.jsonl"
     write_links(links, file)
-    run = evaluate_corpus([DOCUMENT], linker=linker, protocol="raw", min_score=0.5)
+    run = evaluate_corpus([DOCUMENT], linker=linker, protocol="raw")
     found = compare(run, read_predictions(file))
     assert run.value("accuracy@1") == 1
     assert (found.missing, found.extra) == ((), {})

@@ -11,6 +11,7 @@ from canonym.cli.device import device_option
 from canonym.cli.options import (
     CorpusFormat,
     Number,
+    negated_option,
     order_retired,
     overwrite_option,
     prefer_option,
@@ -41,7 +42,8 @@ class Options(TypedDict):
     types: tuple[str, ...]
     k: int
     seed: int
-    min_score: float | None
+    min_confidence: float | None
+    keep_negated: bool
     prefer: tuple[str, ...]
     second_look: str | None
     workers: int
@@ -151,10 +153,12 @@ class Options(TypedDict):
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
 @click.option("-k", type=click.IntRange(1, 1000), default=20, show_default=True, help="Candidates.")
 @click.option(
-    "--min-score",
+    "--min-confidence",
     type=Number(0, 1),
-    help="Under raw: mentions whose best candidate scores less are NIL.",
+    help="Under raw: a smaller probability of being right makes a mention NIL.  [default: that of "
+    "`canonym link`]",
 )
+@negated_option
 @prefer_option
 @second_look_option
 @workers_option
@@ -263,10 +267,11 @@ def _check_system(
             "--protocol raw evaluates the index unchanged; leave out --encoder, or name a "
             "--terminology"
         )
-    for name in ("min_score", "prefer", "second_look"):
-        if options[name] not in (None, ()) and protocol != "raw":
-            option = f"--{name.replace('_', '-')}"
-            raise InvalidInput(f"{option} goes with --protocol raw, not with {protocol}")
+    of_raw = ("min_confidence", "keep_negated", "prefer", "second_look")
+    for name in of_raw if protocol != "raw" else ():
+        if options[name] not in (None, False, ()):  # type: ignore[literal-required]
+            option = name.replace("_", "-")
+            raise InvalidInput(f"--{option} goes with --protocol raw, not with {protocol}")
 
 
 def _check_files(

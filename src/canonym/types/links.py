@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -258,6 +259,16 @@ class Link:
             if word.lower() not in step.after.lower().split()
         ]
         return tuple(dict.fromkeys((*dropped, *self.candidates[0].against.left_over)))
+
+    def explain(self) -> list[str]:
+        """Say why the mention was linked so, a fact a line: ``print(*link.explain(), sep="\\n")``.
+
+        It is what ``canonym link --explain`` prints.
+        """
+        # Nouns know nothing of the rooms above them: what explains is asked for when it is needed.
+        explanation = importlib.import_module("canonym.linking.explanation")
+        lines: list[str] = explanation.explain(self)
+        return lines
 
     def __str__(self) -> str:
         if self.parts:

@@ -202,6 +202,9 @@ def read_table(
         _require(roles, table, _ROLES)
         reader = TableRows(table, roles, options, forest)
         yield from reader.records()
+    unread = [name for at, name in enumerate(table.header) if name and at not in roles.values()]
+    if header and unread:
+        _log.warning("%s: not read are the columns %s", path, shown(unread))
     if not skip_incomplete:
         forest.check(reader.known, trees or path)
     yield from forest.relations(reader.known)
