@@ -296,18 +296,13 @@ class Link:
         return self.mention.text, best.id, best.label, f"{best.score:.3f}", best.name
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the link as plain dicts and lists, ready for JSON.
-
-        It has ``flags`` where somebody looked for them.
-        """
-        flags = self.mention.flags
+        """Return the link as plain dicts and lists, ready for JSON."""
         return {
             "mention": self.mention.text,
             "start": self.mention.start,
             "end": self.mention.end,
             "type": self.mention.type,
             "document": self.mention.document_id,
-            **({} if flags is None else {"flags": list(flags)}),
             "ids": list(self.ids),
             "nil": self.nil,
             "reason": self.reason,
