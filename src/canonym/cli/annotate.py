@@ -5,12 +5,11 @@ from __future__ import annotations
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
 from canonym.cli.device import device_option
-from canonym.cli.link import Filters, Machine
 from canonym.cli.options import (
     CorpusFormat,
     choice_options,
@@ -36,10 +35,6 @@ if TYPE_CHECKING:
 
 _FORMATS = ("table", "tsv", "csv", "jsonl", "parquet", "pubtator", "bioc", "brat")
 _SUFFIXES = {".xml": "bioc", ".json": "bioc"}
-
-
-class Options(Filters, Machine):
-    """What `annotate` hands on as it is given."""
 
 
 @click.command()
@@ -94,7 +89,7 @@ def annotate(
     html: str | None,
     columns: list[str] | None,
     overwrite: bool,
-    **options: Unpack[Options],
+    **options: Any,
 ) -> None:
     """Find the names of a terminology in FILE or standard input, and link them.
 

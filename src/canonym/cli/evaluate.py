@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -22,7 +22,7 @@ from canonym.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from canonym.cli.annotated import Corpus
     from canonym.evaluation.comparison import Comparison
@@ -33,20 +33,6 @@ if TYPE_CHECKING:
 
 _FILE = click.Path()
 _ALONE = "mentions were compared with their documents by other orders of candidates alone"
-
-
-class Options(TypedDict):
-    """Options that `canonym.evaluation.evaluate_corpus` takes under the same names."""
-
-    part: str
-    types: tuple[str, ...]
-    k: int
-    seed: int
-    min_confidence: float | None
-    keep_negated: bool
-    prefer: tuple[str, ...]
-    second_look: str | None
-    workers: int
 
 
 @click.command()
@@ -186,7 +172,7 @@ def evaluate(
     encoders: tuple[str, ...],
     weights: tuple[float, ...],
     device: str | None,
-    **options: Unpack[Options],
+    **options: Any,
 ) -> None:
     """Measure how well the mentions of CORPUS are linked.
 
@@ -256,7 +242,7 @@ def _check_system(
     terminologies: Sequence[str],
     encoders: Sequence[str],
     protocol: str,
-    options: Options,
+    options: Mapping[str, Any],
 ) -> None:
     from canonym.errors import InvalidInput
 
@@ -269,7 +255,7 @@ def _check_system(
         )
     of_raw = ("min_confidence", "keep_negated", "prefer", "second_look")
     for name in of_raw if protocol != "raw" else ():
-        if options[name] not in (None, False, ()):  # type: ignore[literal-required]
+        if options[name] not in (None, False, ()):
             option = name.replace("_", "-")
             raise InvalidInput(f"--{option} goes with --protocol raw, not with {protocol}")
 

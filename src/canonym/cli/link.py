@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from canonym.cli.annotated import KINDS
 from canonym.cli.device import device_option
-from canonym.cli.exchange import LINK_FORMATS, ExchangeOptions, exchange_options, row_options
+from canonym.cli.exchange import LINK_FORMATS, exchange_options, row_options
 from canonym.cli.key_options import KeyCommand, superseded_option
 from canonym.cli.options import (
     CorpusFormat,
@@ -27,63 +27,12 @@ from canonym.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from canonym.jobs.input import Input
     from canonym.jobs.link import Summary
     from canonym.jobs.output import Layout, Output
     from canonym.linker import Linker
-
-
-class RowOptions(TypedDict):
-    """Options of the rows that are written."""
-
-    columns: list[str] | None
-    one_row: bool
-    skip_empty: bool
-    formula_guard: bool
-    output_encoding: str | None
-
-
-class Filters(TypedDict):
-    """Options that `canonym.Linker.link` takes under the same names."""
-
-    types: tuple[str, ...]
-    sources: tuple[str, ...]
-    languages: tuple[str, ...]
-    prefer: tuple[str, ...]
-    separator: str | None
-    min_score: float | None
-    min_confidence: float | None
-    context: bool
-    keep_negated: bool
-    seed: int | None
-    second_look: str | None
-
-
-class ColumnOptions(TypedDict):
-    """Which column of a table is read, see `canonym.jobs.input.TableOptions`."""
-
-    column: str | None
-    context_column: str | None
-    delimiter: str | None
-    sheet: str | None
-    header_row: int | None
-
-
-class Machine(TypedDict):
-    """What works, which the links do not depend on."""
-
-    workers: int
-    device: str | None
-
-
-class Options(RowOptions, ColumnOptions, Filters, Machine, ExchangeOptions):
-    """What `link` hands on as it is given."""
-
-    shard_rows: int
-    retries: int
-    address: str | None
 
 
 @click.command(cls=KeyCommand)
@@ -170,6 +119,7 @@ class Options(RowOptions, ColumnOptions, Filters, Machine, ExchangeOptions):
 @click.pass_context
 def link(
     ctx: click.Context,
+    /,
     names: tuple[str, ...],
     file: str | None,
     input_format: str | None,
@@ -185,7 +135,7 @@ def link(
     overwrite: bool,
     resume: bool,
     engine: str | None,
-    **options: Unpack[Options],
+    **options: Any,
 ) -> None:
     """Link NAMES, a file or standard input to concepts.
 
@@ -252,6 +202,7 @@ def link(
     from canonym.io.journal import is_finished
     from canonym.jobs.input import TableOptions
     from canonym.jobs.link import ItemOptions, link_items, runner_up, settings_of
+    from canonym.linking.links import DEFAULTS
 
     if engine is not None or _is_folder(output):
         from canonym.cli.link_parts import link_in_parts
@@ -264,7 +215,7 @@ def link(
     if output and resume and is_finished(output):
         note(f"{output} is finished: there is nothing to do.")
         return
-    table = TableOptions(**{name: options[name] for name in ColumnOptions.__annotations__})  # type: ignore[literal-required]
+    table = TableOptions(*(options[name] for name in TableOptions._fields))
     with open_input(names, file, kind=input_format, table=table, encoding=encoding) as content:
         if format_ is output is None and chosen == "tsv":
             chosen = content.delimited_format
@@ -276,8 +227,7 @@ def link(
         how = {
             "k": runner_up(layout.k),
             "ids": read_ids(ids) if ids else (),
-            **{name: value for name, value in options.items() if name in Filters.__annotations__},
-            "workers": options["workers"],
+            **{name: value for name, value in options.items() if name in DEFAULTS},
         }
         of_items = ItemOptions(mention_types, options["skip_empty"])
         settings = settings_of(linker, layout, how, of_items, table)
@@ -297,7 +247,7 @@ def _is_folder(output: str | None) -> bool:
 
 
 def _layout(
-    content: Input, format_: str, k: int | None, options: Options, *, explain: bool
+    content: Input, format_: str, k: int | None, options: Mapping[str, Any], *, explain: bool
 ) -> Layout:
     """Return how to write the links; refuse options that do not go together."""
     from canonym.cli.exchange import MAPPING_FORMATS, check_mappings
@@ -329,7 +279,9 @@ def _total(file: str | None, content: Input) -> int | None:
     return count_items(file, content) if watched() and file not in (None, "-") else None
 
 
-def _with_origin(layout: Layout, linker: Linker, options: Options, output: str | None) -> Layout:
+def _with_origin(
+    layout: Layout, linker: Linker, options: Mapping[str, Any], output: str | None
+) -> Layout:
     """Add what formats for other programs say about the index."""
     from canonym.cli.exchange import mapping_opener
 
