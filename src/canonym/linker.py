@@ -362,25 +362,12 @@ class Linker:
         return self.terminology.concept(id)
 
     def search(self, words: str, *, k: int = 10, types: Sequence[str] = ()) -> list[Candidate]:
-        """Find concepts by words of their names, as a person looks for one; nothing is decided.
+        """Find at most `k` concepts, of these `types`, by words of their names; nothing is decided.
 
-        Parameters
-        ----------
-        words : str
-            All are in one name, in any order and inflection; the last may be the beginning of one.
-        k : int
-            Most concepts.
-        types : sequence of str
-            Only concepts of these types.
+        All words are in the `name` of a candidate, in any order and inflection, the last maybe as
+        its beginning, and its score is their share of it. Names that were added come first, then
+        labels, then others, short ones before long ones.
 
-        Returns
-        -------
-        list of Candidate
-            Each with the name that has the words, and their share of it as the score: names that
-            were added first, then labels, then other names, short ones before long ones.
-
-        Examples
-        --------
         >>> from canonym import Concept, Terminology
         >>> linker = Linker.build(Terminology.build([Concept("X:1", "Acute nephritis")]))
         >>> [(candidate.id, candidate.label) for candidate in linker.search("nephr")]

@@ -85,31 +85,11 @@ def checked_columns(names: Sequence[str]) -> tuple[str, ...]:
 
 
 class RowMaker:
-    """Turns links into rows of cells: one a candidate, or with `one_row` one a mention.
+    """Turns links into rows: one a candidate, at most `k`, or with `one_row` one a mention.
 
-    Parameters
-    ----------
-    columns : sequence of str, optional
-        Columns of the input table, beside which those of the result have a prefix.
-    keys : sequence of str
-        Which of `COLUMNS` to write, in this order; by default all, beside a table without those of
-        the mention.
-    k : int, optional
-        Most candidates of a mention, all by default.
-    explain : bool
-        Whether an explanation comes last.
-    number : int
-        Number of the first link.
-
-    Attributes
-    ----------
-    keys, names : tuple of str
-        What the cells hold, and the names of their columns.
-
-    Raises
-    ------
-    InvalidInput
-        If the input has a column with the name of one of these.
+    `keys` are of `COLUMNS`, by default all, beside the `columns` of a table without those of the
+    mention; with `explain` an explanation comes last. `names` are those of their columns, which the
+    table may not have (`InvalidInput`). The first link has the `number`.
     """
 
     def __init__(

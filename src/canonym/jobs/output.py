@@ -30,6 +30,10 @@ _LOG = logging.getLogger(__name__)
 _Write = Callable[[Item, Sequence[Link]], object]
 _OF_ROWS = ("tsv", "csv", "parquet")
 _DELIMITED = {"tsv": "\t", "csv": ","}
+_FEW = (
+    *("document", "start", "end", "type", "mention", "part", "rank", "id", "code", "label"),
+    *("score", "confidence", "status", "left_over", "reason"),
+)
 _RESUMABLE = ("tsv", "csv", "jsonl", "pubtator")
 
 BINARY = ("parquet", "xlsx")
@@ -122,28 +126,23 @@ def layout_of(
 def columns_of(layout: Layout, names: Sequence[str] | None, *, annotated: bool) -> tuple[str, ...]:
     """Return the columns of the result: those with `names`, which may be ``["all"]``, or a few.
 
-    TSV, CSV and workbooks, which people read, have few by default, and Parquet all (an empty
-    tuple).
+    An empty tuple are all, which Parquet has by default. The others are for people to read.
     """
     if names is not None and layout.format not in (*_OF_ROWS, "xlsx"):
         raise InvalidInput(
             f"columns=... goes with format=tsv, csv, parquet, xlsx, not {layout.format}"
         )
-    if names is not None:
-        return () if list(names) == ["all"] else checked_columns(names)
-    if layout.format == "parquet":
+    if names is not None and list(names) != ["all"]:
+        return checked_columns(names)
+    if names or layout.format == "parquet":
         return ()
-    place = ("document", "start", "end", "type") if annotated else ()
-    several = layout.k > 1
-    return (
-        *place,
-        *(("mention",) if layout.columns is None else ()),
-        *(() if layout.one_row or layout.format == "xlsx" else ("part",)),
-        *(("rank",) if several else ()),
-        *("id", "code", "label"),
-        *(("score",) if several else ()),
-        *("confidence", "status", "left_over", "reason"),
-    )
+    left_out = {
+        *(() if annotated else ("document", "start", "end", "type")),
+        *(() if layout.columns is None else ("mention",)),
+        *(("part",) if layout.one_row or layout.format == "xlsx" else ()),
+        *(() if layout.k > 1 else ("rank", "score")),
+    }
+    return tuple(key for key in _FEW if key not in left_out)
 
 
 class Output:

@@ -257,14 +257,9 @@ class Terminology:
         return short_words(self)
 
     def concept(self, id: str) -> Concept:
-        """Look up the only concept that an id or a code names, however it is written.
+        """Look up the only concept that an id or a code names, spelt in any way of `find_ids`.
 
-        Spellings are those of `find_ids`: ``"I10"``, ``"icd10cm i10"``, ``"ICD10CM:I10"``.
-
-        Raises
-        ------
-        InvalidInput
-            If no concept has the id, or several have it.
+        If no concept has it, or several have it, that is an `InvalidInput`.
         """
         ids = self.find_ids(id) if isinstance(id, str) else ()
         if len(ids) > 1:

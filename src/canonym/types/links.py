@@ -251,14 +251,11 @@ class Link:
             return tuple(dict.fromkeys(word for words in texts for word in words if self.ids))
         if self.id is None:
             return ()
-        cut = [step for step in self.steps if step.name == "broader"]
-        dropped = [
-            word
-            for step in cut
-            for word in step.before.split()
-            if word.lower() not in step.after.lower().split()
-        ]
-        return tuple(dict.fromkeys((*dropped, *self.candidates[0].against.left_over)))
+        words = list(self.candidates[0].against.left_over)
+        for step in reversed([step for step in self.steps if step.name == "broader"]):
+            kept = step.after.lower().split()
+            words[:0] = [word for word in step.before.split() if word.lower() not in kept]
+        return tuple(dict.fromkeys(words))
 
     def explain(self) -> list[str]:
         """Say why the mention was linked so, a fact a line: ``print(*link.explain(), sep="\\n")``.
