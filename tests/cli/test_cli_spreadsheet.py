@@ -103,8 +103,9 @@ def test_a_table_comes_out_as_it_went_in(
     found = written.decode(encoding)
     assert without_ours(found, delimiter, 3) == text
     first = found.split(end)[1].split(delimiter)[3:]
-    assert first[:8] == ["1", "", "1", "X:1", "1", "'=Label", "0.1", "Gürtelrose"]
-    assert first[8:] == ["exact", "verbatim", "T", "0.05", "", "false", "", "Gürtelrose", "", ""]
+    assert first[:7] == ["1", "", "1", "X:1", "'=Label", "0.1", "Gürtelrose"]
+    rest = ["exact", "verbatim", "T", "0.05", "", "false", "", "Gürtelrose", "", "1", ""]
+    assert first[7:] == rest
 
 
 @pytest.mark.usefixtures("linker")
@@ -145,10 +146,10 @@ def test_line_ends_inside_cells_and_mixed_ones_are_kept(tmp_path: Path) -> None:
 def test_where_all_cells_are_quoted_the_new_ones_are(tmp_path: Path) -> None:
     lines = linked(tmp_path, b'"id","dx"\n"1","hip"\n').decode().splitlines()
     assert lines[0].startswith('"id","dx","canonym_row","canonym_part",')
-    assert lines[1].startswith('"1","hip","1","","1","X:1","1",')
+    assert lines[1].startswith('"1","hip","1","","1","X:1",')
     lines = linked(tmp_path, b'id,"dx"\n"1","hip"\n').decode().splitlines()
     assert lines[0].startswith('id,"dx",canonym_row,')
-    assert lines[1].startswith('"1","hip",1,,1,X:1,1,')
+    assert lines[1].startswith('"1","hip",1,,1,X:1,')
 
 
 def test_new_cells_are_quoted_where_the_delimiter_is_in_them(
@@ -156,9 +157,9 @@ def test_new_cells_are_quoted_where_the_delimiter_is_in_them(
 ) -> None:
     linker.label = 'hip; "left"'
     written = linked(tmp_path, b"id;dx\n1;hip\n").decode()
-    assert ';X:1;1;"hip; ""left""";' in written
+    assert ';X:1;"hip; ""left""";' in written
     linker.label = "hip, left"
-    assert ";X:1;1;hip, left;" in linked(tmp_path, b"id;dx\n1;hip\n").decode()
+    assert ";X:1;hip, left;" in linked(tmp_path, b"id;dx\n1;hip\n").decode()
 
 
 @pytest.mark.usefixtures("linker")
@@ -166,7 +167,7 @@ def test_another_format_has_another_delimiter_and_the_rest_stays(tmp_path: Path)
     written = linked(tmp_path, b'id;dx\r\n"1";"h\xfcp;x"', name="out.tsv")
     assert written.split(b"\tcanonym_row")[0] == b"id\tdx"
     assert b"\r\n1\th\xfcp;x\t1\t" in written
-    assert written.endswith(b"h\xfcp;x\t\t")
+    assert written.endswith(b"h\xfcp;x\t\t1\t")
     written = linked(tmp_path, b'id\tdx\n1\t6" tear, left\n', name="out.csv")
     assert written.startswith(b"id,dx,canonym_row")
     assert b'\n1,"6"" tear, left",1,' in written
@@ -182,7 +183,7 @@ def test_the_encoding_of_the_output_can_be_chosen(tmp_path: Path) -> None:
     plain = linked(tmp_path, GERMAN.encode("utf-8-sig"), "--output-encoding", "utf-8")
     assert plain.startswith(b"Nr;")
     names = run("hüp", "--output-encoding", "latin-1", "--format", "csv").stdout_bytes
-    assert b"\nh\xfcp," in names
+    assert b",h\xfcp," in names
 
 
 def test_what_the_encoding_cannot_write_is_named(linker: Linker, tmp_path: Path) -> None:
@@ -420,7 +421,8 @@ def test_parts_share_a_row_in_parquet(tmp_path: Path) -> None:
 
 # --- which columns --------------------------------------------------------------------------------
 
-FEW = ["part", "id", "code", "label", "confidence", "status", "left_over", "reason"]
+FEW = ["id", "code", "label", "confidence", "status", "left_over", "reason"]
+ROWS = ["row", "part", "rank"]
 
 
 @pytest.mark.usefixtures("linker")
@@ -429,18 +431,30 @@ def test_a_table_has_a_few_columns_and_others_by_name(tmp_path: Path) -> None:
     file.write_text("n,dx\n1,a und ???\n")
     table = ("--file", str(file), "--column", "dx")
     first, second = rows(run(*table).stdout, ",")
-    assert list(first) == ["n", "dx", *(f"canonym_{name}" for name in FEW)]
+    assert list(first) == ["n", "dx", *(f"canonym_{name}" for name in ROWS + FEW)]
     assert (first["canonym_id"], first["canonym_code"]) == ("X:1", "1")
     assert second["canonym_reason"] == "nothing to look up"
     (whole,) = rows(run(*table, "--one-row").stdout, ",")
-    assert list(whole) == ["n", "dx", *(f"canonym_{name}" for name in FEW[1:])]
+    assert list(whole) == ["n", "dx", *(f"canonym_{name}" for name in FEW)]
     assert (whole["canonym_code"], whole["canonym_left_over"]) == ("1|", "???")
     chosen = run(*table, "--one-row", "--columns", "score, canonym_code").stdout.splitlines()
     assert chosen == ["n,dx,canonym_score,canonym_code", "1,a und ???,1,1|"]
-    names = run("hip", "-k", "2").stdout.splitlines()[0].split("\t")
-    assert names == ["mention", "part", "rank", *FEW[1:4], "score", *FEW[4:]]
-    every = run("hip", "--columns", "all").stdout.splitlines()[0].split("\t")
-    assert every == [*COLUMNS]
+    alternatives = run(*table, "-k", "2").stdout.splitlines()[0].split(",")[2:]
+    expected = [*ROWS, *FEW[:3], "score", *FEW[3:]]
+    assert alternatives == [f"canonym_{name}" for name in expected]
+
+
+@pytest.mark.usefixtures("linker")
+def test_lists_have_all_columns_in_the_places_of_before() -> None:
+    names = run("hip").stdout.splitlines()[0].split("\t")
+    assert names == run("hip", "--columns", "all").stdout.splitlines()[0].split("\t") == [*COLUMNS]
+    assert [names.index(name) for name in ("mention", "id", "confidence", "status")] == [
+        5,
+        8,
+        16,
+        20,
+    ]
+    assert names[21:] == ["code", "left_over"]
 
 
 @pytest.mark.usefixtures("linker")

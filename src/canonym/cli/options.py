@@ -133,7 +133,7 @@ columns_option: Decorator = click.option(
     metavar="NAME,...",
     callback=_listed,
     help="tsv, csv, parquet, xlsx: columns of the result, such as id,code,label,score, or all; "
-    "docs/formats/links.md lists them.  [default: what most people need; parquet: all]",
+    "docs/formats/links.md lists them.  [default: all, and with --column what most people need]",
 )
 seed_option: Decorator = click.option(
     "--seed",

@@ -11,8 +11,8 @@ from canonym.io.curies import split_id
 from canonym.types import Link
 
 RESULT_COLUMNS: tuple[str, ...] = (
-    "part", "rank", "id", "code", "label", "score", "name", "scope", "sieve", "types", "margin",
-    "confidence", "nil", "reason", "searched", "status", "left_over",
+    "part", "rank", "id", "label", "score", "name", "scope", "sieve", "types", "margin",
+    "confidence", "nil", "reason", "searched", "status", "code", "left_over",
 )  # fmt: skip
 """Columns of the result."""
 
@@ -210,18 +210,17 @@ def _results(link: Link, part: str, k: int | None) -> Iterator[dict[str, Any]]:
         "reason": link.reason,
         "searched": link.searched,
         "status": STATUSES_JOINED_BY.join(link.status),
-        "left_over": " ".join(link.left_over),
     }
+    left_over = " ".join(link.left_over)
     if link.nil or not link.candidates:
         # Rejected candidates have no rows: who reads the ids alone is not misled.
-        yield {**dict.fromkeys(RESULT_COLUMNS), "part": part, "types": [], **last}
+        yield {**dict.fromkeys(RESULT_COLUMNS), "part": part, "types": [], **last, "left_over": ""}
         return
     for rank, candidate in enumerate(link.candidates[:k], start=1):
         yield {
             "part": part,
             "rank": rank,
             "id": candidate.id,
-            "code": split_id(candidate.id)[1],
             "label": candidate.label,
             "score": round(candidate.score, DIGITS),
             "name": candidate.name,
@@ -232,7 +231,8 @@ def _results(link: Link, part: str, k: int | None) -> Iterator[dict[str, Any]]:
             "confidence": _rounded(link.confidence) if rank == 1 else None,
             **last,
             "reason": candidate.against.reason,
-            "left_over": last["left_over"] if rank == 1 else "",
+            "code": split_id(candidate.id)[1],
+            "left_over": left_over if rank == 1 else "",
         }
 
 

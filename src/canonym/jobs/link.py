@@ -130,7 +130,7 @@ def link_table(
         Of CSV and TSV; by default that of the source.
     columns : sequence of str, optional
         Which columns of the result to write, without their prefix, or ``["all"]``: see
-        `canonym.export.COLUMNS`. By default those that most people need, and in Parquet all.
+        `canonym.export.COLUMNS`. By default those that most people need; Parquet has all.
     one_row : bool
         Whether the parts of a composite mention share a row, as they always do in workbooks.
     explain : bool
@@ -173,7 +173,7 @@ def link_table(
     >>> link_table(linker, folder / "visits.csv", folder / "linked.csv", column="dx").mentions
     1
     >>> print((folder / "linked.csv").read_text()[:61])
-    "visit";"dx";"canonym_part";"canonym_id";"canonym_code";"cano
+    "visit";"dx";"canonym_row";"canonym_part";"canonym_rank";"can
     """
     check_paths(source, out=out)
     table = TableOptions(column, context_column, delimiter, sheet, header_row)

@@ -30,10 +30,8 @@ _LOG = logging.getLogger(__name__)
 _Write = Callable[[Item, Sequence[Link]], object]
 _OF_ROWS = ("tsv", "csv", "parquet")
 _DELIMITED = {"tsv": "\t", "csv": ","}
-_FEW = (
-    *("document", "start", "end", "type", "mention", "part", "rank", "id", "code", "label"),
-    *("score", "confidence", "status", "left_over", "reason"),
-)
+_CONCEPT = ("id", "code", "label")
+_SAID = ("confidence", "status", "left_over", "reason")
 _RESUMABLE = ("tsv", "csv", "jsonl", "pubtator")
 
 BINARY = ("parquet", "xlsx")
@@ -126,7 +124,7 @@ def layout_of(
 def columns_of(layout: Layout, names: Sequence[str] | None, *, annotated: bool) -> tuple[str, ...]:
     """Return the columns of the result: those with `names`, which may be ``["all"]``, or a few.
 
-    An empty tuple are all, which Parquet has by default. The others are for people to read.
+    An empty tuple are all: those of lists, whose places programs know, and of Parquet.
     """
     if names is not None and layout.format not in (*_OF_ROWS, "xlsx"):
         raise InvalidInput(
@@ -134,15 +132,13 @@ def columns_of(layout: Layout, names: Sequence[str] | None, *, annotated: bool) 
         )
     if names is not None and list(names) != ["all"]:
         return checked_columns(names)
-    if names or layout.format == "parquet":
+    is_list, is_workbook = layout.columns is None, layout.format == "xlsx"
+    if names or layout.format == "parquet" or (is_list and not is_workbook):
         return ()
-    left_out = {
-        *(() if annotated else ("document", "start", "end", "type")),
-        *(() if layout.columns is None else ("mention",)),
-        *(("part",) if layout.one_row or layout.format == "xlsx" else ()),
-        *(() if layout.k > 1 else ("rank", "score")),
-    }
-    return tuple(key for key in _FEW if key not in left_out)
+    place = ("document", "start", "end", "type") if annotated else ()
+    several = () if layout.one_row or is_workbook else ("row", "part", "rank")
+    score = ("score",) if layout.k > 1 else ()
+    return (*place, *(("mention",) if is_list else ()), *several, *_CONCEPT, *score, *_SAID)
 
 
 class Output:
