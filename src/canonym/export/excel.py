@@ -14,7 +14,7 @@ import zipfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from canonym.errors import InvalidInput, ReadError
 from canonym.export.rows import JOINED_BY, RowMaker
