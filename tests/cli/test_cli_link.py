@@ -437,6 +437,7 @@ def test_options_reach_the_linker(linker: Linker, tmp_path: Path) -> None:
         "keep_negated": True,
         "separator": None,
         "seed": 3,
+        "second_look": None,
         "context": False,
         "workers": 3,
     }
