@@ -25,10 +25,10 @@ from canonym.linking.named import DEFAULT, OFFICIAL, PACKAGED, index_folder, is_
 from canonym.linking.parallel import annotate_texts, link_in_processes
 from canonym.linking.pipeline import Pipeline
 from canonym.linking.settings import Settings
-from canonym.linking.synonyms import Synonyms
+from canonym.linking.synonyms import Synonyms, find_by_words
 from canonym.terminology import Terminology
 from canonym.terminology.overlay import OVERLAY, Overlay, OverlayContent, check_overlay
-from canonym.types import Document, Encoder, Link, Mention
+from canonym.types import Candidate, Concept, Document, Encoder, Link, Mention
 from canonym.types.html import html_table
 
 __all__ = ["LinkOptions", "Linker", "Links", "Settings", "Synonyms"]
@@ -354,6 +354,26 @@ class Linker:
     def _way(self, options: LinkOptions) -> Callable[..., Iterator[tuple[Document, Links]]]:
         alone = options.get("workers", 1) == 1
         return self.pipeline.link_documents if alone else partial(link_in_processes, self)
+
+    # --- looking up -----------------------------------------------------------------------------
+
+    def concept(self, id: str) -> Concept:
+        """Look up the concept that an id or a code names: ``"I10"``, ``"icd10cm i10"``."""
+        return self.terminology.concept(id)
+
+    def search(self, words: str, *, k: int = 10, types: Sequence[str] = ()) -> list[Candidate]:
+        """Find at most `k` concepts, of these `types`, by words of their names; nothing is decided.
+
+        All words are in the `name` of a candidate, in any order and inflection, the last maybe as
+        its beginning, and its score is their share of it. Names that were added come first, then
+        labels, then others, short ones before long ones.
+
+        >>> from canonym import Concept, Terminology
+        >>> linker = Linker.build(Terminology.build([Concept("X:1", "Acute nephritis")]))
+        >>> [(candidate.id, candidate.label) for candidate in linker.search("nephr")]
+        [('X:1', 'Acute nephritis')]
+        """
+        return find_by_words(self.terminology, self.synonyms, words, k=k, types=types)
 
     # --- synonyms and forbidden pairs -----------------------------------------------------------
 

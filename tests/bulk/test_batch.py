@@ -52,6 +52,7 @@ def result(link: Link) -> dict[str, Any]:
     return {
         "part": "",
         "id": link.id,
+        "code": link.id.removeprefix("X:") if link.id else None,
         "label": link.label,
         "score": rounded(best.score) if best else None,
         "name": best.name if best else None,
@@ -64,6 +65,7 @@ def result(link: Link) -> dict[str, Any]:
         "reason": link.reason,
         "searched": link.searched,
         "status": ",".join(link.status),
+        "left_over": " ".join(best.against.left_over) if best else "",
     }
 
 
@@ -72,7 +74,7 @@ def together(link: Link) -> dict[str, Any]:
     parts = [result(part) for part in link.parts]
     joined = {
         name: "|".join(part[name] for part in parts)
-        for name in ("id", "label", "name", "scope", "sieve", "searched")
+        for name in ("id", "code", "label", "name", "scope", "sieve", "searched")
     }
     return parts[0] | joined | {
         "part": "|".join(part.mention.text for part in link.parts),
@@ -119,7 +121,9 @@ def test_parts_without_any_concept_give_nulls(
     monkeypatch.setattr(Linker, "link_stream", lambda *_, **__: iter([link]))
     (found,) = links(link_batch(linker, batch_of(["xyz and zyx"]), "dx"))
     nulls = {name.removeprefix("canonym_") for name, cell in found.items() if cell is None}
-    assert nulls == {"id", "label", "score", "name", "scope", "sieve", "margin", "confidence"}
+    assert nulls == {
+        *("id", "code", "label", "score", "name", "scope", "sieve", "margin", "confidence"),
+    }
     assert (found["canonym_part"], found["canonym_nil"]) == ("xyz|zyx", True)
     assert found["canonym_reason"] == "no part was found; unknown"
 
@@ -131,7 +135,7 @@ def test_an_empty_cell_gives_a_row_with_the_reason_empty(linker: Linker, cell: s
     assert held == {
         "canonym_part": "", "canonym_types": [], "canonym_nil": True,
         "canonym_reason": "empty", "canonym_searched": "", "canonym_status": "",
-        "canonym_ids": [],
+        "canonym_left_over": "", "canonym_ids": [],
     }  # fmt: skip
 
 

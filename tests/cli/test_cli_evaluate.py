@@ -151,7 +151,7 @@ def test_an_index_is_asked_as_it_is_or_for_its_parts() -> None:
     assert built.exit_code == 0, built.stderr
     raw = report("--index", "ix", "--protocol", "raw")
     assert (raw["readings"], raw["n"]) == (["complete"], 4)
-    strictest = report("--index", "ix", "--protocol", "raw", "--min-score", "0.999")
+    strictest = report("--index", "ix", "--protocol", "raw", "--min-confidence", "0.999")
     assert value(strictest, "complete") != value(raw, "complete")
     prepared = report("--index", "ix")
     prints = prepared["fingerprints"]
@@ -170,7 +170,7 @@ def test_an_index_is_asked_as_it_is_or_for_its_parts() -> None:
         ((), "either --index or --terminology"),
         (("-t", "t.obo", "-i", "ix"), "either --index or --terminology"),
         (("-i", "ix", "-e", "chargrams", "-p", "raw"), "leave out --encoder"),
-        (("-t", "t.obo", "--min-score", "0.5"), "--min-score goes with --protocol raw"),
+        (("-t", "t.obo", "--min-confidence", "0.5"), "--min-confidence goes with --protocol raw"),
         (("-t", "t.obo", "--prefer", "human"), "--prefer goes with --protocol raw"),
         (("-t", "t.obo", "--mentions"), "--mentions goes with --json"),
         (("-t", "t.obo", "--html", "no/r.html"), "does not exist; create it first"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import pty
 import signal
@@ -65,6 +66,40 @@ def test_a_name_is_fetched_and_linked_to(mirror: Mirror) -> None:
     assert "name: hpo, terminology: HP 2026-01-01, concepts: 2,002" in run("info").stdout
 
 
+def test_a_folder_is_a_mirror(
+    data_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CANONYM_MIRROR", f"file://{tmp_path}/a%20mirror/")
+    missing = run("get", "hpo", code=2).stderr
+    assert f"{tmp_path}/a mirror/hpo/hp.obo cannot be copied: No such file" in missing
+    place = tmp_path / "a mirror" / "hpo" / "hp.obo"
+    place.parent.mkdir(parents=True)
+    place.write_text(OBO)
+    digest = hashlib.sha256(OBO.encode()).hexdigest()
+    place.with_name("hp.obo.sha256").write_text(f"{'0' * 64}  hp.obo\n")
+    assert "nothing was kept" in run("get", "hpo", code=2).stderr
+    place.with_name("hp.obo.sha256").write_text("none\n")
+    assert "holds no checksum of hp.obo" in run("get", "hpo", code=2).stderr
+    place.with_name("hp.obo.sha256").write_text(f"{digest}  hp.obo\n")
+    assert "hpo is here: 2,002 concepts" in run("get", "hpo").stderr
+    assert (data_home / "downloads" / "hpo" / "hp.obo").read_text() == OBO
+    monkeypatch.setenv("CANONYM_MIRROR", "file://host/mirror")
+    refused = run("get", "hpo", "--update", code=2).stderr.replace("\n", " ")
+    assert "'file://host/mirror' is no address of a file" in refused
+
+
+@pytest.mark.usefixtures("mirror")
+def test_an_index_that_is_there_is_not_replaced_without_a_word(tmp_path: Path) -> None:
+    run("get", "hpo")
+    run("synonyms", "add", "fits", "HP:0000001", "--index", "hpo")
+    newer = tmp_path / "hp.obo"
+    newer.write_text(OBO + "\n[Term]\nid: HP:0009999\nname: Cough\n")
+    refused = run("get", "hpo", "--from", str(newer), code=2).stderr.replace("\n", " ")
+    assert "hpo is indexed already: with --update the index is replaced" in refused
+    assert "2,003 concepts" in run("get", "hpo", "--from", str(newer), "--update").stderr
+    assert "fits" in run("synonyms", "list", "--index", "hpo").stdout
+
+
 @pytest.mark.usefixtures("mirror")
 def test_the_list_says_what_is_here() -> None:
     def listed() -> dict[str, str]:
@@ -105,6 +140,7 @@ def test_a_catalogue_of_the_user() -> None:
         (["ctd-diseases"], "must be accepted"),
         (["--from", "x"], "goes with the NAME"),
         (["hpo", "doid", "--from", "x"], "name that one alone"),
+        (["hpoo"], "'hpoo' is not in the catalogue (did you mean hpo?); its names are"),
         (["hpo", "--from", "x.obo"], "x.obo: there is no such file"),
         (["doid"], "404"),
     ],

@@ -202,6 +202,24 @@ def test_medic_has_the_known_counts(data: Path, tmp_path: Path) -> None:
 # --- terminology show -----------------------------------------------------------------------------
 
 
+def test_show_finds_concepts_by_words(db: Path) -> None:
+    assert run("terminology", "show", str(db), "femur").stdout == "X:3  Fracture of femur\n"
+    both = run("terminology", "show", str(db), "fractures", "X:3").stdout
+    assert both.splitlines()[:2] == ["X:2  Fracture", "X:1  Hip fracture"]
+    assert "\nlabel" in both
+    few = run("terminology", "show", str(db), "fractures", "--samples", "1", "--format", "json")
+    assert json.loads(few.stdout) == [{"id": "X:2", "label": "Fracture", "name": ""}]
+    assert (
+        "no concept has the id 'ague'" in run("terminology", "show", str(db), "ague", code=2).stderr
+    )
+
+
+def test_columns_of_a_table_that_are_not_read_are_named(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("id,name,ward,bed\nX:1,Gout,7,2\n")
+    told = run("import", str(tmp_path / "t.csv"), "-o", str(tmp_path / "t.db")).stderr
+    assert "t.csv: not read are the columns 'ward', 'bed'" in told
+
+
 def test_show_counts_and_samples(db: Path, obo: Path) -> None:
     text = run("terminology", "show", str(db)).stdout
     assert facts(text)["concepts"] == "3"

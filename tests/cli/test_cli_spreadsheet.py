@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from click.testing import Result
 
+from canonym.export import COLUMNS
 from canonym.types import Candidate, Link, Mention
 from tests.cli import running
 from tests.cli.running import rows
@@ -63,8 +64,11 @@ def linked(tmp_path: Path, content: bytes, *arguments: str, name: str = "out.csv
     """Link the column dx of a file; return what is written."""
     (tmp_path / "in.csv").write_bytes(content)
     place = ("--file", str(tmp_path / "in.csv"), "--column", "dx", "-o", str(tmp_path / name))
-    run(*place, "--overwrite", *arguments)
+    run(*place, "--overwrite", *(() if name.endswith("jsonl") else ALL), *arguments)
     return (tmp_path / name).read_bytes()
+
+
+ALL = ("--columns", "all")
 
 
 def without_ours(written: str, delimiter: str, n: int) -> str:
@@ -100,19 +104,20 @@ def test_a_table_comes_out_as_it_went_in(
     assert without_ours(found, delimiter, 3) == text
     first = found.split(end)[1].split(delimiter)[3:]
     assert first[:7] == ["1", "", "1", "X:1", "'=Label", "0.1", "Gürtelrose"]
-    assert first[7:] == ["exact", "verbatim", "T", "0.05", "", "false", "", "Gürtelrose", ""]
+    rest = ["exact", "verbatim", "T", "0.05", "", "false", "", "Gürtelrose", "", "1", ""]
+    assert first[7:] == rest
 
 
 @pytest.mark.usefixtures("linker")
 def test_a_pipe_gets_the_same_bytes_as_a_file(tmp_path: Path) -> None:
     content = GERMAN.encode("cp1252")
     whole = linked(tmp_path, content)
-    from_file = run("--file", str(tmp_path / "in.csv"), "--column", "dx")
+    from_file = run("--file", str(tmp_path / "in.csv"), "--column", "dx", *ALL)
     assert from_file.stdout_bytes == whole
-    piped = run("--column", "dx", input=content)
+    piped = run("--column", "dx", *ALL, input=content)
     assert piped.stdout_bytes == whole
     assert piped.stderr.startswith("standard input is not UTF-8 and is read as Windows-1252")
-    given = run("--column", "dx", "--encoding", "cp1252", input=content)
+    given = run("--column", "dx", "--encoding", "cp1252", *ALL, input=content)
     assert given.stdout_bytes == whole
     assert "Windows" not in given.stderr
 
@@ -162,7 +167,7 @@ def test_another_format_has_another_delimiter_and_the_rest_stays(tmp_path: Path)
     written = linked(tmp_path, b'id;dx\r\n"1";"h\xfcp;x"', name="out.tsv")
     assert written.split(b"\tcanonym_row")[0] == b"id\tdx"
     assert b"\r\n1\th\xfcp;x\t1\t" in written
-    assert written.endswith(b"h\xfcp;x\t")
+    assert written.endswith(b"h\xfcp;x\t\t1\t")
     written = linked(tmp_path, b'id\tdx\n1\t6" tear, left\n', name="out.csv")
     assert written.startswith(b"id,dx,canonym_row")
     assert b'\n1,"6"" tear, left",1,' in written
@@ -274,6 +279,25 @@ def test_a_damaged_table_is_refused_from_a_file_and_a_pipe(tmp_path: Path) -> No
     assert "standard input: is empty" in run("--column", "dx", input=b"", code=2).stderr
 
 
+# --- titles ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("linker")
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_lines_above_the_header_stay(tmp_path: Path, end: str) -> None:
+    text = end.join(("Ward 7", "", 'Printed;"2024"', 'n;"dx"', "1;hip", "")).encode()
+    for before in (b"", b"sep=;" + end.encode()):
+        written = linked(tmp_path, before + text, "--columns", "code")
+        added = (before + text).replace(b'n;"dx"', b'n;"dx";canonym_code')
+        assert written == added.replace(b"1;hip", b"1;hip;1")
+    assert linked(tmp_path, text, "--columns", "code", name="out.tsv").startswith(b"n\tdx\t")
+    failed = run("--file", str(tmp_path / "in.csv"), "--column", "dz", code=2).stderr
+    assert "line 1: no column 'dz'" in failed
+    (tmp_path / "in.csv").write_bytes(text.replace(b"1;hip", b"1;hip;2"))
+    failed = run("--file", str(tmp_path / "in.csv"), "--column", "dx", code=2).stderr
+    assert "line 5: 3 cells where the header names 2 columns" in failed
+
+
 # --- formulas -------------------------------------------------------------------------------------
 
 
@@ -294,9 +318,9 @@ def test_texts_of_ours_are_guarded_and_cells_of_the_input_are_not(
 @pytest.mark.usefixtures("linker")
 def test_mentions_that_are_echoed_are_guarded() -> None:
     text = json.dumps({"mention": "=cmd|' /C calc'!A0", "document": "-7"}) + "\n"
-    (found,) = rows(run(input=text).stdout)
+    (found,) = rows(run(*ALL, input=text).stdout)
     assert (found["mention"], found["document"]) == ("'=cmd|' /C calc'!A0", "'-7")
-    (found,) = rows(run("--no-formula-guard", input=text).stdout)
+    (found,) = rows(run("--no-formula-guard", *ALL, input=text).stdout)
     assert (found["mention"], found["document"]) == ("=cmd|' /C calc'!A0", "-7")
     explained = rows(run("--", "-hip").stdout)
     assert explained[0]["mention"] == "'-hip"
@@ -332,7 +356,7 @@ SKIP = ("--format-option", "skip-empty=yes")
 @pytest.mark.usefixtures("linker")
 def test_rows_without_a_mention_can_be_left_out(tmp_path: Path) -> None:
     (tmp_path / "x.csv").write_text(EMPTY)
-    done = run("--file", str(tmp_path / "x.csv"), "--column", "dx", *SKIP)
+    done = run("--file", str(tmp_path / "x.csv"), "--column", "dx", *SKIP, *ALL)
     assert [(row["n"], row["canonym_row"]) for row in rows(done.stdout, ",")] == [
         ("1", "1"),
         ("5", "2"),
@@ -371,7 +395,7 @@ def test_parts_have_a_row_each_and_that_is_said(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("linker")
 def test_parts_can_share_a_row() -> None:
     text = "n,dx\n1,a und ??? und bb\n2,hip\n3,??? und ???\n"
-    done = run("--one-row", "--column", "dx", input=text)
+    done = run("--one-row", "--column", "dx", *ALL, input=text)
     first, second, third = rows(done.stdout, ",")
     assert first["canonym_part"] == "a|???|bb"
     assert first["canonym_id"] == "X:1||X:1"
@@ -395,6 +419,60 @@ def test_parts_share_a_row_in_parquet(tmp_path: Path) -> None:
     assert table["score"].to_pylist() == [0.333333, 0.5]
 
 
+# --- which columns --------------------------------------------------------------------------------
+
+FEW = ["id", "code", "label", "confidence", "status", "left_over", "reason"]
+ROWS = ["row", "part", "rank"]
+
+
+@pytest.mark.usefixtures("linker")
+def test_a_table_has_a_few_columns_and_others_by_name(tmp_path: Path) -> None:
+    file = tmp_path / "x.csv"
+    file.write_text("n,dx\n1,a und ???\n")
+    table = ("--file", str(file), "--column", "dx")
+    first, second = rows(run(*table).stdout, ",")
+    assert list(first) == ["n", "dx", *(f"canonym_{name}" for name in ROWS + FEW)]
+    assert (first["canonym_id"], first["canonym_code"]) == ("X:1", "1")
+    assert second["canonym_reason"] == "nothing to look up"
+    (whole,) = rows(run(*table, "--one-row").stdout, ",")
+    assert list(whole) == ["n", "dx", *(f"canonym_{name}" for name in FEW)]
+    assert (whole["canonym_code"], whole["canonym_left_over"]) == ("1|", "???")
+    chosen = run(*table, "--one-row", "--columns", "score, canonym_code").stdout.splitlines()
+    assert chosen == ["n,dx,canonym_score,canonym_code", "1,a und ???,1,1|"]
+    alternatives = run(*table, "-k", "2").stdout.splitlines()[0].split(",")[2:]
+    expected = [*ROWS, *FEW[:3], "score", *FEW[3:]]
+    assert alternatives == [f"canonym_{name}" for name in expected]
+
+
+@pytest.mark.usefixtures("linker")
+def test_lists_have_all_columns_in_the_places_of_before() -> None:
+    names = run("hip").stdout.splitlines()[0].split("\t")
+    assert names == run("hip", "--columns", "all").stdout.splitlines()[0].split("\t") == [*COLUMNS]
+    assert [names.index(name) for name in ("mention", "id", "confidence", "status")] == [
+        5,
+        8,
+        16,
+        20,
+    ]
+    assert names[21:] == ["code", "left_over"]
+
+
+@pytest.mark.usefixtures("linker")
+@pytest.mark.parametrize(
+    ("columns", "problem"),
+    [
+        ("cod", "there is no column 'cod' of links; did you mean 'code'?"),
+        ("xyz", "there is no column 'xyz' of links; there are row, document"),
+        ("id,id", "expected some columns, each once"),
+        ("", "there is no column '' of links"),
+    ],
+)
+def test_columns_that_are_not_there_are_named(columns: str, problem: str) -> None:
+    assert problem in run("hip", "--columns", columns, code=2).stderr.replace("\n", " ")
+    refused = run("hip", "--columns", "id", "--format", "jsonl", code=2).stderr
+    assert "--columns goes with --format tsv, csv, parquet, xlsx, not jsonl" in refused
+
+
 # --- a run that was stopped -----------------------------------------------------------------------
 
 
@@ -412,10 +490,11 @@ def test_a_stopped_run_goes_on_to_the_same_bytes(
     out = tmp_path / "again.csv"
     place = ("--file", str(tmp_path / "in.csv"), "--column", "dx", "-o", str(out), *arguments)
     linker.stop_at = "stop"
-    run(*place, code=130)
+    run(*place, *ALL, code=130)
     linker.stop_at = None
     linker.mentions.clear()
-    run(*place, "--resume")
+    assert "another --columns" in run(*place, "--resume", code=2).stderr
+    run(*place, *ALL, "--resume")
     assert linker.mentions == ["stop", "knee"]
     assert out.read_bytes() == whole
 

@@ -13,8 +13,10 @@ import pytest
 import python_calamine
 from click.testing import Result
 from openpyxl.chart import BarChart, Reference
+from openpyxl.packaging.custom import StringProperty
 from openpyxl.styles import Font, PatternFill
 
+from canonym import __version__
 from canonym.export.rows import RESULT_COLUMNS
 from canonym.terminology import Terminology
 from tests.cli import running
@@ -22,6 +24,7 @@ from tests.cli.running import rows
 from tests.cli.test_cli_link import Linker, linker  # noqa: F401 - a fixture
 from tests.io.making import edited, make_ods, make_xlsx, ods_row, part_of
 
+PROPERTIES = "docProps/custom.xml"
 SHEET = "xl/worksheets/sheet1.xml"
 ADDED = [f"canonym_{name}" for name in ("row", *RESULT_COLUMNS)]
 VISITS = [
@@ -38,6 +41,9 @@ pytestmark = pytest.mark.usefixtures("linker")
 
 def link(*arguments: str, input: bytes | None = None, code: int = 0) -> Result:
     return running.run("link", *arguments, input=input, code=code)
+
+
+ALL = ("--columns", "all")
 
 
 @pytest.fixture
@@ -91,7 +97,7 @@ def cells(path: Path, sheet: str = "Visits") -> list[list[Any]]:
 
 def test_a_workbook_gets_the_links_beside_its_table(visits: Path, tmp_path: Path) -> None:
     out = tmp_path / "linked.xlsx"
-    result = link("--file", str(visits), "--column", "dx", "-o", str(out))
+    result = link("--file", str(visits), "--column", "dx", "-o", str(out), *ALL)
     assert "sheet 'Visits' is read, the first of 'Visits', 'Codes'" in result.stderr
     assert "4 mentions are in" in result.stderr
     found = cells(out)
@@ -117,21 +123,23 @@ def test_all_else_in_a_workbook_stays(visits: Path, tmp_path: Path) -> None:
     out = tmp_path / "linked.xlsx"
     link("--file", str(visits), "--column", "dx", "-o", str(out))
     with zipfile.ZipFile(visits) as before, zipfile.ZipFile(out) as after:
-        assert after.namelist() == before.namelist()
+        assert after.namelist() == [*before.namelist(), PROPERTIES]
         changed = [name for name in before.namelist() if before.read(name) != after.read(name)]
-    assert changed == [SHEET]
+        types = after.read("[Content_Types].xml").replace(b"</Types>", b"")
+        assert types.startswith(before.read("[Content_Types].xml").replace(b"</Types>", b""))
+    assert sorted(changed) == ["[Content_Types].xml", "_rels/.rels", SHEET]
     book = openpyxl.load_workbook(out)
     assert len(book["Visits"]._charts) == 1
     assert book["Visits"]["C2"].value == "=1+1"
     header = book["Visits"]["D1"]
     assert (header.font.b, header.fill.fgColor.rgb) == (True, "004472C4")
     assert not book["Visits"]["D2"].font.b
-    assert book["Visits"].dimensions == "A1:S6"
+    assert book["Visits"].dimensions == "A1:J6"
 
 
 def test_a_sheet_of_libreoffice_becomes_a_new_workbook(spreadsheet: Path, tmp_path: Path) -> None:
     out = tmp_path / "linked.xlsx"
-    link("--file", str(spreadsheet), "--column", "dx", "-o", str(out))
+    link("--file", str(spreadsheet), "--column", "dx", "-o", str(out), *ALL)
     found = cells(out, "links")
     at = found[0].index("canonym_id")
     assert found[0] == ["dx", *ADDED]
@@ -160,8 +168,8 @@ def test_nothing_that_stands_beside_a_table_is_replaced(tmp_path: Path) -> None:
     link("--file", str(book), "--header-row", "2", "--column", "dx", "-o", str(tmp_path / "b.xlsx"))
     found = cells(tmp_path / "b.xlsx", "S")
     assert found[0][:6] == ["Title", "", "", "", "", "x"]
-    assert found[1][:6] == ["dx", "", "", "", "canonym_row", "canonym_part"]
-    assert found[2][:5] == ["heart attack", "", "", "", 1]
+    assert found[1][:6] == ["dx", "", "", "", "canonym_id", "canonym_code"]
+    assert found[2][:5] == ["heart attack", "", "", "", "I21"]
     assert found[3][:5] == ["", "", "sum", "", ""]
 
 
@@ -175,7 +183,7 @@ def test_prefixes_and_spans_of_other_programs_are_kept_in_order(tmp_path: Path) 
         book, SHEET, *edits, ("xmlns=", "xmlns:x="), ('<x:row r="1"', '<x:row spans="1:1" r="1"')
     )
     link("--file", str(book), "--column", "dx", "-o", str(tmp_path / "b.xlsx"))
-    assert openpyxl.load_workbook(tmp_path / "b.xlsx")["S"]["E2"].value == "I21"
+    assert openpyxl.load_workbook(tmp_path / "b.xlsx")["S"]["B2"].value == "I21"
     assert "spans" not in part_of(tmp_path / "b.xlsx", SHEET)
 
 
@@ -202,7 +210,7 @@ def test_a_signature_is_said_not_to_hold(visits: Path, tmp_path: Path) -> None:
 
 def test_skipped_rows_have_no_links(visits: Path, tmp_path: Path) -> None:
     out = tmp_path / "a.xlsx"
-    link("--file", str(visits), "--column", "dx", "--skip-empty", "-o", str(out))
+    link("--file", str(visits), "--column", "dx", "--skip-empty", "-o", str(out), *ALL)
     assert [row[3] for row in cells(out)] == ["canonym_row", 1, 2, "", "", 3]
 
 
@@ -214,8 +222,54 @@ def test_a_sheet_without_room_is_refused(tmp_path: Path) -> None:
     book.save(tmp_path / "a.xlsx")
     out = tmp_path / "b.xlsx"
     result = link("--file", f"{tmp_path}/a.xlsx", "--column", "dx", "-o", str(out), code=2)
-    assert "16 columns are needed on the right, and 4 are free" in result.stderr
+    assert "7 columns are needed on the right, and 4 are free" in result.stderr
     assert not out.exists()
+
+
+def test_the_header_is_found_below_titles(tmp_path: Path) -> None:
+    titles: list[list[Any]] = [["Visits of ward 7"], [], ["Printed", "2024-03-01"], ["visit", "dx"]]
+    book = make_xlsx(tmp_path / "a.xlsx", {"S": [*titles, ["1", "heart attack"]]})
+    out = tmp_path / "b.xlsx"
+    link("--file", str(book), "--column", "dx", "-o", str(out))
+    found = cells(out, "S")
+    assert [row[:3] for row in found[2:]] == [
+        ["Printed", "2024-03-01", ""],
+        ["visit", "dx", "canonym_id"],
+        ["1", "heart attack", "I21"],
+    ]
+    assert "no column 'dz'" in link("-f", str(book), "--column", "dz", code=2).stderr
+
+
+def test_only_the_column_that_is_read_needs_values_of_formulas(
+    visits: Path, tmp_path: Path
+) -> None:
+    loaded = openpyxl.load_workbook(visits)  # which leaves no values behind
+    loaded.save(visits)
+    out = tmp_path / "a.xlsx"
+    said = link("--file", str(visits), "--column", "dx", "-o", str(out)).stderr
+    assert "hold a formula without a stored value and are read as empty; the first is C2" in said
+    assert cells(out)[1][3] == "I21"
+    assert openpyxl.load_workbook(out)["Visits"]["C2"].value == "=1+1"
+    for option in (("--column", "note"), ("--column", "dx", "--context-column", "note")):
+        refused = link("--file", str(visits), *option, code=2).stderr
+        assert "the formula in C2 has no stored value" in refused
+
+
+def test_the_index_is_told_once_in_the_properties(visits: Path, tmp_path: Path) -> None:
+    place = ["--column", "dx", "-o"]
+    link("--file", str(visits), *place, f"{tmp_path}/a.xlsx")
+    link("heart attack", "-o", f"{tmp_path}/new.xlsx")
+    for name in ("a", "new"):
+        book = openpyxl.load_workbook(tmp_path / f"{name}.xlsx")
+        (made_by,) = book.custom_doc_props.props
+        assert (made_by.name, made_by.value) == ("canonym", f"canonym {__version__}, index f1")
+    book = openpyxl.load_workbook(make_xlsx(visits, {"Visits": [["dx"], ["heart attack"]]}))
+    book.custom_doc_props.append(StringProperty(name="canonym", value="older"))
+    book.custom_doc_props.append(StringProperty(name="ward", value="7 & 8"))
+    book.save(visits)
+    link("--file", str(visits), *place, f"{tmp_path}/b.xlsx")
+    told = openpyxl.load_workbook(tmp_path / "b.xlsx").custom_doc_props.props
+    assert {prop.name: prop.value for prop in told} == {"ward": "7 & 8", "canonym": made_by.value}
 
 
 # --- text stays text ------------------------------------------------------------------------------
@@ -228,10 +282,10 @@ def test_nothing_that_is_written_is_a_formula(tmp_path: Path) -> None:
     out = tmp_path / "a.xlsx"
     link("--file", str(lines), "-o", str(out))
     found = cells(out, "links")
-    assert [row[5] for row in found[1:]] == [*names[:-1], "nul\ufffd"]
+    assert [row[0] for row in found[1:]] == [*names[:-1], "nul\ufffd"]
     xml = part_of(out, "xl/sheet1.xml")
     assert "<f" not in xml
-    cell = openpyxl.load_workbook(out).active["F2"]
+    cell = openpyxl.load_workbook(out).active["A2"]
     assert (cell.value, cell.data_type) == ("=1+1", "s")
     assert 't="inlineStr"><is><t xml:space="preserve">=1+1</t>' in xml
 
@@ -240,7 +294,7 @@ def test_a_text_that_is_too_long_for_a_cell_is_cut(tmp_path: Path) -> None:
     lines = tmp_path / "names.txt"
     lines.write_text("x" * 40_000)
     link("--file", str(lines), "-o", f"{tmp_path}/a.xlsx")
-    assert cells(tmp_path / "a.xlsx", "links")[1][5] == "x" * 32_766 + "…"
+    assert cells(tmp_path / "a.xlsx", "links")[1][0] == "x" * 32_766 + "…"
 
 
 # --- from and to other formats --------------------------------------------------------------------
@@ -250,7 +304,7 @@ def test_a_table_becomes_a_workbook(tmp_path: Path) -> None:
     table = tmp_path / "a.csv"
     table.write_text("visit,dx\n007,heart attack\n8,\n")
     for name in ("one", "two"):
-        link("--file", str(table), "--column", "dx", "-o", f"{tmp_path}/{name}.xlsx")
+        link("--file", str(table), "--column", "dx", "-o", f"{tmp_path}/{name}.xlsx", *ALL)
     found = cells(tmp_path / "one.xlsx", "links")
     assert found[0] == ["visit", "dx", *ADDED]
     assert [row[:3] for row in found[1:]] == [["007", "heart attack", 1], ["8", "", 2]]
@@ -289,7 +343,7 @@ def test_workbooks_go_through_pipes(visits: Path, spreadsheet: Path, suffix: str
     assert "standard input: sheet 'Visits' is read" in result.stderr
     out = given.with_name("out.xlsx")
     out.write_bytes(result.stdout_bytes)
-    assert cells(out, "Visits" if suffix == "xlsx" else "links")[1][-16:][3] == "I21"
+    assert cells(out, "Visits" if suffix == "xlsx" else "links")[1][-7] == "I21"
     wrong = link("-f", "-", "--column", "nope", input=content, code=2)
     assert "standard input: sheet 'Visits', row 1: no column 'nope'" in wrong.stderr
 

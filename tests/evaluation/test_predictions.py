@@ -11,7 +11,8 @@ from canonym import Concept, Document, Linker, Mention, ReadError, Terminology
 from canonym.evaluation.comparison import compare
 from canonym.evaluation.predictions import read_predictions
 from canonym.evaluation.run import evaluate_corpus
-from canonym.export import write_links
+from canonym.export import DelimitedWriter, write_links
+from canonym.jobs.output import Layout, columns_of
 from canonym.types import Link
 
 TEXT = 'Breast and ovarian cancer, then "ague", then xyz.'
@@ -46,7 +47,7 @@ def linker() -> Linker:
 
 @pytest.fixture(scope="module")
 def links(linker: Linker) -> list[Link]:
-    ((_, found),) = linker.link_documents([DOCUMENT], k=3, min_score=0.5)
+    ((_, found),) = linker.link_documents([DOCUMENT], k=3)
     return list(found)
 
 
@@ -72,6 +73,22 @@ def test_parts_in_one_row_and_guarded_documents_are_read(
     assert read_predictions(file) == {("-7", *key[1:]): ids for key, ids in EXPECTED.items()}
 
 
+@pytest.mark.parametrize("k", [1, 2])
+@pytest.mark.parametrize("one_row", [True, False])
+def test_the_few_columns_that_tables_have_are_enough(
+    links: list[Link], tmp_path: Path, k: int, one_row: bool
+) -> None:
+    layout = Layout("xlsx", 1 if one_row else k)
+    parts = () if one_row else ("part", "rank")
+    keys = (*columns_of(layout, None, annotated=True), *parts)
+    file = tmp_path / "links.tsv"
+    with file.open("w", encoding="utf-8", newline="") as stream:
+        writer = DelimitedWriter(stream, keys=keys, k=layout.k, one_row=one_row)
+        for link in links:
+            writer.write(link)
+    assert read_predictions(file) == EXPECTED
+
+
 def test_pubtator_is_read(tmp_path: Path) -> None:
     file = tmp_path / "other.pubtator"
     rows = ("0\t25\tBreast and ovarian cancer\tDisease\tX:1|X:2", '32\t38\t"ague"\tDisease\tX:3')
@@ -85,7 +102,7 @@ def test_a_run_beside_itself_agrees_under_raw(
 ) -> None:
     file = tmp_path / "links.jsonl"
     write_links(links, file)
-    run = evaluate_corpus([DOCUMENT], linker=linker, protocol="raw", min_score=0.5)
+    run = evaluate_corpus([DOCUMENT], linker=linker, protocol="raw")
     found = compare(run, read_predictions(file))
     assert run.value("accuracy@1") == 1
     assert (found.missing, found.extra) == ((), {})

@@ -143,12 +143,12 @@ def test_a_linker_is_evaluated_as_it_is(terminology: Terminology) -> None:
     linker = Linker.build(terminology, encoders=["chargrams"])
     text = "Wilson diseases and qqqq"  # a plural scores 0.99
     plural = [annotated("1", text, ("Wilson diseases", "D3"), ("qqqq", "-1"))]
-    strict = evaluate_corpus(plural, linker=linker, protocol="raw", min_score=1.0)
+    strict = evaluate_corpus(plural, linker=linker, protocol="raw", min_confidence=1.0)
     assert strict.value("nil-recall") == 1
     assert strict.value("linkable-accuracy@1") == 0
     assert strict.value("recall@20") > 0.5  # what was found is known, though it was refused
     assert strict.fingerprints["index"]["fingerprint"] == linker.fingerprint
-    assert strict.fingerprints["min_score"] == 1.0
+    assert strict.fingerprints["min_confidence"] == 1.0
     assert evaluate_corpus(TEST, linker=linker).value("accuracy@1") == 1
 
 

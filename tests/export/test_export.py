@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
 import importlib
 import io
 import json
@@ -26,7 +27,7 @@ from canonym.export import (
     write_links,
 )
 from canonym.io.tables import Row, TableStyle
-from canonym.types import Candidate, Link, Mention, Step
+from canonym.types import Against, Candidate, Link, Mention, Step
 
 HIP = Candidate(
     "X:1", "Hip fracture", 0.123456789, "broken hip", "exact", ("T1", "T2"), "search", {"a": 1 / 3}
@@ -75,6 +76,8 @@ def test_a_row_is_a_candidate() -> None:
             "reason": "",
             "searched": "broken hip",
             "status": "",
+            "code": "1",
+            "left_over": "",
         },
         {**rows[1]},
     ]
@@ -97,6 +100,18 @@ def test_a_composite_mention_has_rows_for_each_part() -> None:
         (2, "knee fracture", "X:2"),
     ]
     assert rows[2]["mention"] == "hip and knee fracture"
+
+
+def test_what_a_concept_does_not_account_for_is_left_over() -> None:
+    knee = dataclasses.replace(KNEE, against=Against(left_over=("left",)))
+    cut = Step("broader", "severe knee fracture left", "knee fracture left")
+    one = Link(Mention("severe knee fracture left"), (knee, HIP), steps=(cut,))
+    assert one.left_over == ("severe", "left")
+    assert [row["left_over"] for row in links_to_rows([one])] == ["severe left", ""]
+    nil = Link(Mention("bad"), nil=True)
+    parts = Link(Mention("a, bad"), parts=(one, nil))
+    assert parts.left_over == ("severe", "left", "bad")
+    assert Link(Mention("bad, bad"), nil=True, parts=(nil, nil)).left_over == nil.left_over == ()
 
 
 def test_an_object_is_a_mention() -> None:
@@ -148,7 +163,7 @@ def test_columns_of_the_input_come_first() -> None:
 
 def test_a_later_part_of_the_output_goes_on_counting() -> None:
     stream = io.StringIO()
-    writer = DelimitedWriter(stream, first_row=8, header=False, k=1)
+    writer = DelimitedWriter(stream, number=8, header=False, k=1)
     writer.write(FOUND)
     assert stream.getvalue().startswith("8\td\t2\t12\t")
 

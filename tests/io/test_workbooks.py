@@ -10,6 +10,7 @@ import tracemalloc
 import zipfile
 from collections import deque
 from pathlib import Path
+from typing import Any
 
 import openpyxl
 import pytest
@@ -82,6 +83,15 @@ def test_a_formula_that_gave_an_empty_string_is_empty(tmp_path: Path) -> None:
 def test_a_formula_without_a_stored_value_is_refused(tmp_path: Path) -> None:
     book = make_xlsx(tmp_path / "a.xlsx", {"S": [["dx", "n"], ["hip", "=1+1"]]})
     assert "sheet 'S', row 2: the formula in B2 has no stored value" in problem_of(book)
+
+
+def test_titles_above_a_table_of_several_columns_are_no_header(tmp_path: Path) -> None:
+    table: list[list[Any]] = [["dx", "n"], ["hip", 1], ["knee"]]
+    for titles in ([["Ward 7"]], [["Ward 7"], [], ["2024"], [None, "printed"]]):
+        book = make_xlsx(tmp_path / "a.xlsx", {"S": [*titles, *table]})
+        assert read(book) == [["dx", "n"], ["hip", "1"], ["knee", ""]]
+    one = [["dx"], ["hip"], ["knee", None, "see below"], ["hip"]]
+    assert read(make_xlsx(tmp_path / "b.xlsx", {"S": one})) == [["dx"], ["hip"], ["knee"], ["hip"]]
 
 
 def test_a_formula_beside_the_table_does_not_matter(tmp_path: Path) -> None:

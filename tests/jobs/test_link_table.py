@@ -93,9 +93,9 @@ def test_delimiter_quotes_mark_and_line_ends_are_kept(
     summary = link_table(linker, visits, tmp_path / "linked.csv", column="dx", one_row=True)
     assert summary == Summary(mentions=3, empty=1, composite=1)
     written = (tmp_path / "linked.csv").read_bytes().decode()
-    assert written.startswith(f'{MARK}"visit";"dx";"note";"canonym_row";')
+    assert written.startswith(f'{MARK}"visit";"dx";"note";"canonym_id";"canonym_code";')
     first, second, third, fourth = written.splitlines(keepends=True)
-    assert first.endswith('"canonym_status"\r\n')
+    assert first.endswith('"canonym_reason"\r\n')
     assert second.startswith('"1";"Heart attacks";"x; ""y""";')
     assert '"X:1"' in second
     assert second.endswith("\r\n")
@@ -103,7 +103,7 @@ def test_delimiter_quotes_mark_and_line_ends_are_kept(
     assert '"X:2|X:3"' in third
     assert third.endswith('"\n')
     assert fourth.startswith('"3";"";"à jeun";')
-    assert fourth.endswith('"true";"empty";"";""')
+    assert fourth.endswith('"";"";"";"empty"')
     assert by_command(index, visits, tmp_path / "c.csv", "--one-row") == written.encode()
 
 
@@ -253,6 +253,8 @@ def test_a_file_that_exists_is_replaced_only_when_that_is_said(
         ({"format": "word"}, "format='word' is unknown; use one of tsv, csv, jsonl, parquet, xlsx"),
         ({"format": "jsonl", "one_row": True}, "one_row=True goes with format=tsv, csv, parquet"),
         ({"one_row": True, "k": 3}, "and k=3 asks for 3 rows: give one of the two"),
+        ({"columns": "id"}, r"columns is 'id'; expected a list, such as \['id', 'code'\]"),
+        ({"columns": ["idd"]}, "there is no column 'idd' of links; did you mean 'id'"),
         ({"format": "xlsx", "k": 3}, "each mention, and k=3 asks for 3"),
         ({"format": "xlsx"}, "a new workbook of format=xlsx is called NAME.xlsx"),
         ({"format": "jsonl", "output_encoding": "ascii"}, "output_encoding=... goes with format="),

@@ -344,3 +344,19 @@ def test_what_a_text_does_not_define_is_read_and_never_sure() -> None:
     assert can_auto_accept(links["HF"])
     (stated,) = linker.annotate("AS was seen.", abbreviations={"AS": "aortic stenosis"})
     assert stated.steps[0].name == "abbreviation"
+
+
+def test_words_that_a_line_end_has_broken_are_found() -> None:
+    records = [Concept("X:1", "Hypertension"), Concept("X:2", "Self-harm"), Concept("X:3", "Gout")]
+    linker = Linker.build(Terminology.build(records), encoders=[])
+    for text, mention, id_ in (
+        ("severe hyper-\ntension", "hyper-\ntension", "X:1"),
+        ("Hyper-\r\n   tension.", "Hyper-\r\n   tension", "X:1"),
+        ("self-\nharm", "self-\nharm", "X:2"),
+    ):
+        (link,) = linker.annotate(text)
+        assert (link.mention.text, link.id) == (mention, id_)
+        assert text[link.mention.start : link.mention.end] == mention
+    for text in ("hyper-\n\ntension", "hyper -\ntension", "hyper-\nTension", "hyper- tension"):
+        assert not linker.annotate(text), text
+    assert "flags" not in linker.annotate("no gout")[0].to_dict()

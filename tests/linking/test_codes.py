@@ -472,7 +472,7 @@ def test_a_bare_code_of_two_concepts_is_tied() -> None:
     assert [one.id for one in link.candidates] == ["A:0001816", "B:0001816"]
     assert not can_auto_accept(link)
     with pytest.raises(InvalidInput, match="may be A:0001816 or B:0001816"):
-        terminology.meant("0001816")
+        terminology.concept("0001816")
 
 
 def test_an_alternative_id_of_two_concepts_is_tied() -> None:

@@ -301,7 +301,7 @@ def test_an_index_of_the_user_is_left_alone(mirror: Mirror) -> None:
     assert not mirror.requests
 
 
-@pytest.mark.parametrize("address", ["mirror", "file:///srv", "ftp://mirror"])
+@pytest.mark.parametrize("address", ["mirror", "file://srv/x", "ftp://mirror"])
 def test_a_mirror_needs_an_address(
     mirror: Mirror, monkeypatch: pytest.MonkeyPatch, address: str
 ) -> None:

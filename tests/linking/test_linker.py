@@ -20,6 +20,7 @@ from canonym import (
     Document,
     InvalidInput,
     Linker,
+    LinkOptions,
     Mention,
     Mismatch,
     Name,
@@ -661,3 +662,63 @@ def test_a_linker_says_how_it_is_opened() -> None:
     for given in ("folder", None, 3):
         with pytest.raises(InvalidInput, match=r"open an index with Linker\.load"):
             Linker(given)  # type: ignore[arg-type]
+
+
+# --- looking up -----------------------------------------------------------------------------------
+
+
+def test_concepts_are_found_by_words_of_their_names(linker: Linker) -> None:
+    first, second = linker.search("cancer")
+    assert [(hit.id, hit.name) for hit in (first, second)] == [
+        ("X:3", "Breast cancer"),
+        ("X:4", "Ovarian cancer"),
+    ]
+    assert (first.label, first.score, first.types) == (
+        "Breast cancer",
+        0.5,
+        ("disease", "neoplasm"),
+    )
+    assert [hit.id for hit in linker.search("ovary cancers")] == ["X:4"]
+    assert [hit.id for hit in linker.search("cold", types=["Feeling"])] == ["X:7", "X:0"]
+    assert [hit.id for hit in linker.search("infarct", k=1)] == ["X:1"]
+    assert linker.search("nothing like it") == linker.search("") == []
+    with pytest.raises(InvalidInput, match="k is 0"):
+        linker.search("cold", k=0)
+    with pytest.raises(InvalidInput, match="'Mood' does not occur"):
+        linker.search("cold", types=["Mood"])
+
+
+def test_names_that_were_added_are_found_first(tmp_path: Path, terminology: Terminology) -> None:
+    linker = Linker.build(terminology, encoders=[], folder=tmp_path / "index")
+    linker.synonyms.add("ache of the ovary with cancer", "X:3")
+    found = linker.search("ovary cancer")
+    assert [(hit.id, hit.name) for hit in found] == [
+        ("X:3", "ache of the ovary with cancer"),
+        ("X:4", "cancer of the ovary"),
+    ]
+
+
+@pytest.mark.parametrize("code", ["X:5", "x:5", "X_5", " X:5", "X:500"])
+def test_a_concept_is_looked_up_by_any_spelling_of_its_id(linker: Linker, code: str) -> None:
+    assert linker.concept(code).label == linker.terminology.concept(code).label == "Aspirin"
+
+
+@pytest.mark.parametrize("code", ["X:99", "nothing", "", None])
+def test_an_unknown_id_is_told(linker: Linker, code: Any) -> None:
+    with pytest.raises(InvalidInput, match="no concept has the id"):
+        linker.concept(code)
+
+
+def test_a_link_explains_itself(linker: Linker) -> None:
+    (link,) = linker.link(["severe heart attacks"])
+    lines = link.explain()
+    assert "matched name: 'heart attack' (exact)" in lines
+    assert any(line.startswith("runner-up:") for line in lines)
+
+
+def test_help_says_what_each_option_means() -> None:
+    for function in (Linker.link, Linker.annotate, Linker.link_documents):
+        said = function.__doc__ or ""
+        for option in LinkOptions.__annotations__:
+            assert f"\n{option}" in said or f", {option}" in said, option
+        assert "Mentions whose link is right with a smaller probability are NIL" in said

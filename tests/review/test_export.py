@@ -343,7 +343,7 @@ def test_encoders_learn_from_the_corpus(made: Made, tmp_path: Path) -> None:
 def test_a_workbook_has_the_rows_and_the_decisions(made: Made, tmp_path: Path) -> None:
     from canonym.io.tables import open_table
 
-    pytest.importorskip("openpyxl")
+    openpyxl = pytest.importorskip("openpyxl")
     path = tmp_path / "a.xlsx"
     path.write_bytes(b"".join(export_review(made.store, made.review, "xlsx")))
     with open_table(path) as table:
@@ -353,7 +353,12 @@ def test_a_workbook_has_the_rows_and_the_decisions(made: Made, tmp_path: Path) -
     assert rows[2]["canonym_relation"] == "broader"
     assert rows[7]["canonym_id"] == rows[0]["canonym_id"] == "OMOP:1"
     assert rows[-1]["canonym_comment"] == "Ann|Bär: who knows?"
-    assert rows[0]["canonym_made_by"].endswith(made.linker.fingerprint)
+    assert rows[0]["canonym_code"] == "1"
+    assert "canonym_made_by" not in rows[0]
+    assert read_reviews(path).made_by == made.linker.fingerprint
+    sheet = openpyxl.load_workbook(path).active
+    at = table.header.index("canonym_confidence")
+    assert isinstance([*sheet.values][1][at], float)
 
 
 def test_every_relation_is_in_every_format(tmp_path: Path, omop: Linker) -> None:

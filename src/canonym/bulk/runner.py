@@ -8,7 +8,7 @@ from numbers import Integral
 from pathlib import Path
 from typing import Any, NamedTuple, Unpack
 
-from canonym.bulk.batch import link_table
+from canonym.bulk.batch import check_columns, link_table
 from canonym.bulk.job import Attempts, Job, Outcome
 from canonym.bulk.local_engine import open_local
 from canonym.bulk.ray_engine import check_ray, open_ray
@@ -54,7 +54,7 @@ def link_files(
     source: str | Path,
     target: str | Path,
     column: str,
-    linker: Linker | str | Path | None = None,
+    linker: Linker | str | Path | Callable[[], Linker] | None = None,
     *,
     context_column: str | None = None,
     engine: str = "local",
@@ -80,8 +80,9 @@ def link_files(
         The folder to write. All processes need to see it under this name.
     column, context_column
         As for `canonym.bulk.link_batch`.
-    linker : Linker, str or Path, optional
-        A linker that is saved, or its folder; by default ICD-10-CM.
+    linker : Linker, str or Path, or a function, optional
+        A linker that is saved, or its folder, or what opens one; by default ICD-10-CM. It is opened
+        when the input has been looked at.
     engine : {"local", "ray", "spark"}
         What links the shards.
     address : str, optional
@@ -121,14 +122,17 @@ def link_files(
     checked["workers"] = 1  # of one shard
     _check(engine, address, shard_rows=shard_rows, retries=retries)
     arrow = require("pyarrow", "linking files in bulk", "tables")
-    opened = as_linker(linker)
     files = find_files(str(source))
     folder = Path(target).absolute()
     _check_apart(files, folder)
-    settings = _settings(opened, arrow, column, context_column, shard_rows, checked)
     with open_target(folder, resume=resume, overwrite=overwrite) as output:
         resumed = resume and output.job.exists()
-        layout, shards = output.resume(settings, files) if resumed else plan(files, shard_rows)
+        planned = None if resumed else plan(files, shard_rows)
+        if planned:
+            check_columns(planned[0].columns, [column, context_column])
+        opened = as_linker(linker() if callable(linker) else linker)
+        settings = _settings(opened, arrow, column, context_column, shard_rows, checked)
+        layout, shards = planned or output.resume(settings, files)
         # What no shard could use is refused before anything is removed or written.
         link_table(
             opened, no_rows(files[0], layout), column, context_column=context_column, **checked

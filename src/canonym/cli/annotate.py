@@ -5,15 +5,15 @@ from __future__ import annotations
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
 from canonym.cli.device import device_option
-from canonym.cli.link import Filters, Machine
 from canonym.cli.options import (
     CorpusFormat,
     choice_options,
+    columns_option,
     encoding_option,
     everyday_option,
     index_option,
@@ -35,10 +35,6 @@ if TYPE_CHECKING:
 
 _FORMATS = ("table", "tsv", "csv", "jsonl", "parquet", "pubtator", "bioc", "brat")
 _SUFFIXES = {".xml": "bioc", ".json": "bioc"}
-
-
-class Options(Filters, Machine):
-    """What `annotate` hands on as it is given."""
 
 
 @click.command()
@@ -76,6 +72,7 @@ class Options(Filters, Machine):
     metavar="FILE",
     help="Write the texts as one HTML page as well, with the mentions marked.",
 )
+@columns_option
 @overwrite_option
 @workers_option
 @device_option
@@ -90,8 +87,9 @@ def annotate(
     output: str | None,
     format_: str | None,
     html: str | None,
+    columns: list[str] | None,
     overwrite: bool,
-    **options: Unpack[Options],
+    **options: Any,
 ) -> None:
     """Find the names of a terminology in FILE or standard input, and link them.
 
@@ -121,7 +119,6 @@ def annotate(
 
     The objects of JSON lines, a mention each, are described in docs/formats/links.md.
     """
-    from canonym import __version__
     from canonym.cli.input import read_ids, source_of
     from canonym.cli.named_indexes import open_linker
     from canonym.cli.output import check_output, open_output
@@ -129,9 +126,9 @@ def annotate(
     from canonym.cli.texts import open_texts
     from canonym.errors import InvalidInput
     from canonym.io.places import check_outputs
-    from canonym.jobs.output import Layout
+    from canonym.jobs.output import Layout, columns_of
 
-    chosen = _chosen_format(format_, output)
+    chosen = _chosen_format(format_, output, rows=columns is not None)
     if chosen == "brat" and output is None:
         raise InvalidInput("--format brat writes a folder, with two files a text: name it with -o")
     inputs = (source_of((), file), index, ids)
@@ -139,13 +136,11 @@ def annotate(
     check_outputs({"-o": output, "--html": html}, (), overwrite=True)  # not the same file
     check_outputs({"--html": html}, inputs, overwrite=overwrite)
     with open_texts(file, kind=input_format, encoding=encoding) as given:
+        syntax = "json" if output and output.lower().endswith(".json") else "xml"
+        layout = Layout(chosen, k, syntax=syntax)
+        layout = layout._replace(keys=columns_of(layout, columns, annotated=True))
         linker = open_linker(index, everyday=not no_everyday, device=options["device"])
-        layout = Layout(
-            chosen,
-            k,
-            syntax="json" if output and output.lower().endswith(".json") else "xml",
-            source=f"canonym {__version__}, index {linker.fingerprint}",
-        )
+        layout = layout.of_linker(linker)
         how: dict[str, Any] = {
             "k": k,
             "ids": read_ids(ids) if ids else (),
@@ -199,17 +194,17 @@ def _annotate(
     yield from linker.annotate_documents(documents, **options)
 
 
-def _chosen_format(named: str | None, output: str | None) -> str:
+def _chosen_format(named: str | None, output: str | None, *, rows: bool) -> str:
     """Return the format as named, by the suffix of the file, or as suits standard output."""
     import sys
 
     from canonym.cli.output import choose_format
 
-    if named is None and output is None:
+    if named is None and output is None and not rows:
         return "table" if sys.stdout.isatty() else "jsonl"
     if named is None and Path(str(output)).suffix.lower() in _SUFFIXES:
         return _SUFFIXES[Path(str(output)).suffix.lower()]
-    chosen = choose_format(named, output)
+    chosen = choose_format(named, output, rows=rows)
     if chosen not in _FORMATS:
         from canonym.errors import InvalidInput
 

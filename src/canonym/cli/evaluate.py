@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -11,6 +11,7 @@ from canonym.cli.device import device_option
 from canonym.cli.options import (
     CorpusFormat,
     Number,
+    negated_option,
     order_retired,
     overwrite_option,
     prefer_option,
@@ -21,7 +22,7 @@ from canonym.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from canonym.cli.annotated import Corpus
     from canonym.evaluation.comparison import Comparison
@@ -32,19 +33,6 @@ if TYPE_CHECKING:
 
 _FILE = click.Path()
 _ALONE = "mentions were compared with their documents by other orders of candidates alone"
-
-
-class Options(TypedDict):
-    """Options that `canonym.evaluation.evaluate_corpus` takes under the same names."""
-
-    part: str
-    types: tuple[str, ...]
-    k: int
-    seed: int
-    min_score: float | None
-    prefer: tuple[str, ...]
-    second_look: str | None
-    workers: int
 
 
 @click.command()
@@ -151,10 +139,12 @@ class Options(TypedDict):
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
 @click.option("-k", type=click.IntRange(1, 1000), default=20, show_default=True, help="Candidates.")
 @click.option(
-    "--min-score",
+    "--min-confidence",
     type=Number(0, 1),
-    help="Under raw: mentions whose best candidate scores less are NIL.",
+    help="Under raw: a smaller probability of being right makes a mention NIL.  [default: that of "
+    "`canonym link`]",
 )
+@negated_option
 @prefer_option
 @second_look_option
 @workers_option
@@ -182,7 +172,7 @@ def evaluate(
     encoders: tuple[str, ...],
     weights: tuple[float, ...],
     device: str | None,
-    **options: Unpack[Options],
+    **options: Any,
 ) -> None:
     """Measure how well the mentions of CORPUS are linked.
 
@@ -252,7 +242,7 @@ def _check_system(
     terminologies: Sequence[str],
     encoders: Sequence[str],
     protocol: str,
-    options: Options,
+    options: Mapping[str, Any],
 ) -> None:
     from canonym.errors import InvalidInput
 
@@ -263,10 +253,11 @@ def _check_system(
             "--protocol raw evaluates the index unchanged; leave out --encoder, or name a "
             "--terminology"
         )
-    for name in ("min_score", "prefer", "second_look"):
-        if options[name] not in (None, ()) and protocol != "raw":
-            option = f"--{name.replace('_', '-')}"
-            raise InvalidInput(f"{option} goes with --protocol raw, not with {protocol}")
+    of_raw = ("min_confidence", "keep_negated", "prefer", "second_look")
+    for name in of_raw if protocol != "raw" else ():
+        if options[name] not in (None, False, ()):
+            option = name.replace("_", "-")
+            raise InvalidInput(f"--{option} goes with --protocol raw, not with {protocol}")
 
 
 def _check_files(

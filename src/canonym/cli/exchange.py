@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import os
 from functools import partial
-from typing import IO, TYPE_CHECKING, Any, TypedDict
+from typing import IO, TYPE_CHECKING, Any
 
 import click
 
@@ -13,7 +13,7 @@ from canonym.cli.key_options import KeyOption, pairs_option
 from canonym.cli.options import Decorator, with_options
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from canonym.exchange.mappings import Origin
     from canonym.export import LinkWriter
@@ -44,19 +44,6 @@ GOES_WITH = {
 def flag_of(name: str) -> str:
     """Return how the option of a parameter is typed."""
     return f"--format-option {name.removesuffix('s').replace('_', '-')}"
-
-
-class ExchangeOptions(TypedDict):
-    """Options of the formats for other programs."""
-
-    mapping_set_id: str | None
-    license: str | None
-    date: datetime.datetime | None
-    code_column: str | None
-    frequency_column: str | None
-    source_vocabulary: str | None
-    domains: tuple[str, ...]
-    fhir_version: str | None
 
 
 _FORMAT = "--format-option"
@@ -161,7 +148,7 @@ row_options = with_options(
 
 def check_mappings(
     format_: str,
-    options: ExchangeOptions,
+    options: Mapping[str, Any],
     columns: Sequence[str] | None,
     *,
     k: int | None,
@@ -202,7 +189,7 @@ def check_mappings(
 def mapping_opener(
     linker: Linker,
     format_: str,
-    options: ExchangeOptions,
+    options: Mapping[str, Any],
     columns: Sequence[str] | None,
     mention_column: str | None,
 ) -> Callable[[IO[str]], LinkWriter] | None:
@@ -258,7 +245,7 @@ def _mapping_writer(
     format_: str,
     terminology: Terminology,
     origin: Origin,
-    options: ExchangeOptions,
+    options: Mapping[str, Any],
     columns: list[str],
     mention_column: str | None,
     stream: IO[str],

@@ -37,7 +37,7 @@ _INTERRUPTED = 130
 _READER_GONE = 141
 _ARGUMENT = regex(
     r"(?<![\w./\\-])(?P<name>(?:output_)?encoding|overwrite|resume|fold|header(?:_row)?|sheet|skip_incomplete|skip_unknown"
-    r"|relations|definitions|device|delimiter|one_row|explain|k)="
+    r"|relations|definitions|device|delimiter|columns|one_row|explain|k)="
     r"(?:'(?P<text>[^']*)'|(?P<word>True|False|\.\.\.|\d+)(?!\.?\w))(?: \(--fold [^)]*\))?"
 )
 _QUOTED = regex(r"""((?<![\w=])(?:'[^']*'|"[^"]*")(?!\w))""")  # what the user has written

@@ -19,7 +19,11 @@ if TYPE_CHECKING:
     help="Accept the licence where one must be accepted, as a script cannot be asked. Read it "
     "first.",
 )
-@click.option("--update", is_flag=True, help="Fetch again what is there: there is a new release.")
+@click.option(
+    "--update",
+    is_flag=True,
+    help="Fetch again what is there, or index another --from: there is a new release.",
+)
 @click.option(
     "--from",
     "source",
@@ -39,8 +43,8 @@ def get(names: tuple[str, ...], accept_licence: bool, update: bool, source: str 
     and indexes of your data (CANONYM_DATA_HOME, or canonym in XDG_DATA_HOME, ~/.local/share). A
     file catalogue.toml there adds terminologies, or gives other addresses; the catalogue of the
     package explains its form. Proxies come from the environment (https_proxy). With CANONYM_MIRROR,
-    files come from MIRROR/NAME/FILE alone; a folder downloads that is served over HTTP is such a
-    mirror.
+    files come from MIRROR/NAME/FILE alone; a folder downloads is such a mirror, served over HTTP or
+    as file:///PATH.
 
     \b
       canonym get
@@ -51,6 +55,7 @@ def get(names: tuple[str, ...], accept_licence: bool, update: bool, source: str 
       canonym get loinc --from Loinc_2.80/LoincTable/Loinc.csv
     """
     from canonym.errors import InvalidInput
+    from canonym.linking.fetched import is_indexed
     from canonym.terminology.catalogue import catalogue_entry, read_catalogue
 
     if not names:
@@ -60,6 +65,11 @@ def get(names: tuple[str, ...], accept_licence: bool, update: bool, source: str 
         return
     if source is not None and len(names) > 1:
         raise InvalidInput("--from is the source of one terminology; name that one alone")
+    if source is not None and not update and is_indexed(catalogue_entry(names[0])):
+        raise InvalidInput(
+            f"{names[0]} is indexed already: with --update the index is replaced, and what was "
+            "added to it is kept"
+        )
     for entry in [catalogue_entry(name) for name in names]:  # all are known before any is fetched
         _get(entry, accept_licence, update, source)
 

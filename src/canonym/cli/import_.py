@@ -16,8 +16,7 @@ _FLAGS = {
     "version": "Version to record.",
     "delimiter": "Tables: what separates cells.",
     "sheet": "Workbooks: sheet to read; the first visible one when left out.",
-    "header_row": "Workbooks: row that names the columns; the first that is not empty when left "
-    "out.",
+    "header_row": "Workbooks: row that names the columns; found, below titles, when left out.",
     "id_column": "Tables: column of ids.",
     "name_column": "Tables: column of names.",
     "label_column": "Tables: column of labels (preferred names).",

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from canonym.cli.annotated import KINDS
 from canonym.cli.device import device_option
-from canonym.cli.exchange import LINK_FORMATS, ExchangeOptions, exchange_options, row_options
+from canonym.cli.exchange import LINK_FORMATS, exchange_options, row_options
 from canonym.cli.key_options import KeyCommand, superseded_option
 from canonym.cli.options import (
     CorpusFormat,
     choice_options,
+    columns_option,
     everyday_option,
     index_option,
     input_options,
@@ -26,62 +27,12 @@ from canonym.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from canonym.jobs.input import Input
     from canonym.jobs.link import Summary
     from canonym.jobs.output import Layout, Output
     from canonym.linker import Linker
-
-
-class RowOptions(TypedDict):
-    """Options of the rows that are written."""
-
-    one_row: bool
-    skip_empty: bool
-    formula_guard: bool
-    output_encoding: str | None
-
-
-class Filters(TypedDict):
-    """Options that `canonym.Linker.link` takes under the same names."""
-
-    types: tuple[str, ...]
-    sources: tuple[str, ...]
-    languages: tuple[str, ...]
-    prefer: tuple[str, ...]
-    separator: str | None
-    min_score: float | None
-    min_confidence: float | None
-    context: bool
-    keep_negated: bool
-    seed: int | None
-    second_look: str | None
-
-
-class ColumnOptions(TypedDict):
-    """Which column of a table is read, see `canonym.jobs.input.TableOptions`."""
-
-    column: str | None
-    context_column: str | None
-    delimiter: str | None
-    sheet: str | None
-    header_row: int | None
-
-
-class Machine(TypedDict):
-    """What works, which the links do not depend on."""
-
-    workers: int
-    device: str | None
-
-
-class Options(RowOptions, ColumnOptions, Filters, Machine, ExchangeOptions):
-    """What `link` hands on as it is given."""
-
-    shard_rows: int
-    retries: int
-    address: str | None
 
 
 @click.command(cls=KeyCommand)
@@ -146,6 +97,7 @@ class Options(RowOptions, ColumnOptions, Filters, Machine, ExchangeOptions):
 )
 @exchange_options
 @row_options
+@columns_option
 @click.option(
     "--one-row",
     is_flag=True,
@@ -167,6 +119,7 @@ class Options(RowOptions, ColumnOptions, Filters, Machine, ExchangeOptions):
 @click.pass_context
 def link(
     ctx: click.Context,
+    /,
     names: tuple[str, ...],
     file: str | None,
     input_format: str | None,
@@ -182,7 +135,7 @@ def link(
     overwrite: bool,
     resume: bool,
     engine: str | None,
-    **options: Unpack[Options],
+    **options: Any,
 ) -> None:
     """Link NAMES, a file or standard input to concepts.
 
@@ -209,9 +162,10 @@ def link(
       cut -f3 visits.tsv | canonym link --format jsonl > linked.jsonl
 
     \b
-    A column of a table, which gets the columns canonym_id, canonym_label, ...:
+    A column of a table, which gets the columns canonym_id, canonym_code, canonym_label, ...:
       canonym link --file visits.csv --column diagnosis -o linked.csv
       canonym link --file visits.csv --column dx --context-column note --min-confidence 0.9
+      canonym link --file visits.csv --column dx --columns code,label,score -o linked.csv
       canonym link --file visits.csv --column dx --one-row -o linked.csv \\
           --input-option delimiter=";" --format-option encoding=utf-8-sig
       canonym link --file visits.csv --column problems --separator "|" --one-row -o linked.csv
@@ -248,19 +202,20 @@ def link(
     from canonym.io.journal import is_finished
     from canonym.jobs.input import TableOptions
     from canonym.jobs.link import ItemOptions, link_items, runner_up, settings_of
+    from canonym.linking.links import DEFAULTS
 
     if engine is not None or _is_folder(output):
         from canonym.cli.link_parts import link_in_parts
 
         link_in_parts(ctx)
         return
-    chosen = choose_format(format_, output)
+    chosen = choose_format(format_, output, rows=options["columns"] is not None)
     inputs = (source_of(names, file), index, ids)
     check_output(output, chosen, inputs, overwrite=overwrite, resume=resume)
     if output and resume and is_finished(output):
         note(f"{output} is finished: there is nothing to do.")
         return
-    table = TableOptions(**{name: options[name] for name in ColumnOptions.__annotations__})  # type: ignore[literal-required]
+    table = TableOptions(*(options[name] for name in TableOptions._fields))
     with open_input(names, file, kind=input_format, table=table, encoding=encoding) as content:
         if format_ is output is None and chosen == "tsv":
             chosen = content.delimited_format
@@ -268,12 +223,11 @@ def link(
         _check(content, layout, output, mention_types)
         _warn_of_files(names)
         linker = open_linker(index, everyday=not no_everyday, device=options["device"])
-        layout = _with_origin(layout, linker, options, output).with_rules_of(linker)
+        layout = _with_origin(layout, linker, options, output)
         how = {
             "k": runner_up(layout.k),
             "ids": read_ids(ids) if ids else (),
-            **{name: value for name, value in options.items() if name in Filters.__annotations__},
-            "workers": options["workers"],
+            **{name: value for name, value in options.items() if name in DEFAULTS},
         }
         of_items = ItemOptions(mention_types, options["skip_empty"])
         settings = settings_of(linker, layout, how, of_items, table)
@@ -293,7 +247,7 @@ def _is_folder(output: str | None) -> bool:
 
 
 def _layout(
-    content: Input, format_: str, k: int | None, options: Options, *, explain: bool
+    content: Input, format_: str, k: int | None, options: Mapping[str, Any], *, explain: bool
 ) -> Layout:
     """Return how to write the links; refuse options that do not go together."""
     from canonym.cli.exchange import MAPPING_FORMATS, check_mappings
@@ -313,6 +267,7 @@ def _layout(
         one_row=options["one_row"],
         formula_guard=options["formula_guard"],
         output_encoding=options["output_encoding"],
+        keys=options["columns"],
     )
 
 
@@ -324,16 +279,16 @@ def _total(file: str | None, content: Input) -> int | None:
     return count_items(file, content) if watched() and file not in (None, "-") else None
 
 
-def _with_origin(layout: Layout, linker: Linker, options: Options, output: str | None) -> Layout:
+def _with_origin(
+    layout: Layout, linker: Linker, options: Mapping[str, Any], output: str | None
+) -> Layout:
     """Add what formats for other programs say about the index."""
-    from canonym import __version__
     from canonym.cli.exchange import mapping_opener
 
     return layout._replace(
         opener=mapping_opener(linker, layout.format, options, layout.columns, options["column"]),
         syntax="json" if output and output.lower().endswith(".json") else "xml",
-        source=f"canonym {__version__}, index {linker.fingerprint}",
-    )
+    ).of_linker(linker)
 
 
 def _check(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -49,13 +50,12 @@ def link_in_parts(ctx: click.Context) -> None:
     if not is_typed("workers", ctx):
         options["workers"] = 0  # as many as there are cores
     target = str(Path(typed["output"]))
-    linker = open_linker(typed["index"])
     with stages(unit="rows") as progress:
         summary = link_files(
             typed["file"],
             target,
             typed["column"],
-            linker,
+            partial(open_linker, typed["index"]),
             engine=engine,
             address=typed["address"] or address,
             progress=progress,

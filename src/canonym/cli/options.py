@@ -121,6 +121,20 @@ separator_option: Decorator = click.option(
     help="What parts the names of a cell that holds several, such as ';' or '\\n'. Cells are cut "
     "there, whatever the terminology knows.  [default: semicolons, line ends, numbers, bullets]",
 )
+
+
+def _listed(_ctx: click.Context, _option: click.Parameter, names: str | None) -> list[str] | None:
+    """Return names that commas part."""
+    return None if names is None else [name.strip() for name in names.split(",")]
+
+
+columns_option: Decorator = click.option(
+    "--columns",
+    metavar="NAME,...",
+    callback=_listed,
+    help="tsv, csv, parquet, xlsx: columns of the result, such as id,code,label,score, or all; "
+    "docs/formats/links.md lists them.  [default: all, and with --column what most people need]",
+)
 seed_option: Decorator = click.option(
     "--seed",
     type=click.IntRange(min=0),
@@ -139,7 +153,7 @@ sheet_options: Decorator = with_options(
         "--header-row",
         type=click.IntRange(1),
         metavar="N",
-        help="Row of the sheet that names the columns.  [default: the first that is not empty]",
+        help="Row of the sheet that names the columns.  [default: found, below titles]",
     ),
 )
 _INPUT = "--input-option"
@@ -166,7 +180,7 @@ input_options: Decorator = with_options(
         of=_INPUT,
         type=click.IntRange(1),
         metavar="N",
-        help="Row of a sheet that names the columns.  [default: the first that is not empty]",
+        help="Row of a sheet that names the columns.  [default: found, below titles]",
     ),
 )
 """How a file is read, for `canonym.cli.key_options.KeyCommand`."""

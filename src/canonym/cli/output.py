@@ -28,13 +28,16 @@ _LONGEST = 200  # characters of a cell
 # --- where links go -------------------------------------------------------------------------------
 
 
-def choose_format(named: str | None, output: str | None) -> str:
-    """Return the format: as named, by the suffix of the file, or as suits standard output."""
+def choose_format(named: str | None, output: str | None, *, rows: bool = False) -> str:
+    """Return the format: as named, by the suffix of the file, or as suits standard output.
+
+    A terminal has a table to read, unless `rows` are wanted.
+    """
     if output == "-":
         raise InvalidInput("-o - names no file: links go to standard output without -o")
     if named is None:
         if output is None:
-            return "table" if sys.stdout.isatty() else "tsv"
+            return "table" if sys.stdout.isatty() and not rows else "tsv"
         if output.lower().endswith(".sssom.tsv"):
             return "sssom"
         is_pubtator = Path(output).suffix.lower() == ".pubtator"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,6 +12,8 @@ from canonym.cli.compare import encoders
 from canonym.cli.description import report_option
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from canonym.terminology import Terminology
     from canonym.terminology.diff import Difference
 
@@ -33,27 +36,32 @@ def terminology() -> None:
 
 @terminology.command()
 @click.argument("path", metavar="TERMINOLOGY", type=click.Path())
-@click.argument("ids", nargs=-1, metavar="[ID]...")
+@click.argument("ids", nargs=-1, metavar="[ID|WORDS]...")
 @_SAMPLES
 @_FORMAT
 def show(path: str, ids: tuple[str, ...], samples: int, format_: str) -> None:
-    """Show what TERMINOLOGY holds, or the concepts with the given IDs.
+    """Show what TERMINOLOGY holds, the concepts of IDs, or those that have all WORDS in a name.
 
     \b
       canonym terminology show doid.db
       canonym terminology show doid.db DOID:5844
       canonym terminology show icd10cm I21
+      canonym terminology show icd10cm "acute nephritis" --samples 20
     """
     from canonym.cli.description import counts, print_facts
+    from canonym.cli.failures import printable
     from canonym.cli.named_indexes import open_terminology
 
     with open_terminology(path) as opened:
         if ids:
-            described = [_concept(opened, id_) for id_ in ids]
+            described = [facts for text in ids for facts in _described(opened, text, samples)]
             if format_ == "json":
                 _print_json(described)
                 return
             for place, facts in enumerate(described):
+                if "names" not in facts:
+                    click.echo(printable("  ".join(filter(None, facts.values()))))
+                    continue
                 if place:
                     click.echo()
                 print_facts({name: value for name, value in facts.items() if value not in ("", [])})
@@ -70,8 +78,19 @@ def show(path: str, ids: tuple[str, ...], samples: int, format_: str) -> None:
             click.echo(f"samples\n{facts['samples']}")
 
 
+def _described(opened: Terminology, text: str, samples: int) -> Iterator[dict[str, Any]]:
+    """Yield the concept of an id, or a few of those with all words of a text in a name."""
+    names = () if opened.find_ids(text) else [*islice(opened.search(text), samples)]
+    if not names:
+        yield _concept(opened, text)
+    for name in names:
+        label = opened.concept(name.concept_id).label
+        named = "" if name.text == label else f"({name.text})"
+        yield {"id": name.concept_id, "label": label, "name": named}
+
+
 def _concept(opened: Terminology, id_: str) -> dict[str, Any]:
-    concept = opened.meant(id_)
+    concept = opened.concept(id_)
     return {
         "id": concept.id,
         "label": concept.label,

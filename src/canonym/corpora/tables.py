@@ -12,7 +12,7 @@ Parquet.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -60,6 +60,7 @@ ROLES: dict[str, tuple[str, ...]] = {
 NO_VALUE = frozenset(("nan", "NaN", "NaT", "<NA>", "None", "NULL", "#N/A"))
 """What programs write for a missing value, and nobody for a name; "NA" may be one."""
 
+_TITLES = 20  # lines that are looked at for the header
 _DECIMALS = regex(r"\.0+$")
 _NO_HEADER = "holds no header: a first line that names the columns is expected"
 
@@ -97,7 +98,7 @@ class MentionTable:
     delimiter : str
         Character between the cells.
     announced : str
-        The line before the header that names the delimiter, or empty.
+        What stands before the header: a line that names the delimiter, and titles; mostly empty.
     """
 
     def __init__(
@@ -174,7 +175,8 @@ def parse_table(
     delimiter: str | None = None,
 ) -> MentionTable:
     """Read a table from lines as `read_table` does; errors name `path`."""
-    table = parse_cells(lines, path, delimiter=delimiter)
+    columns = [name for name in (column, context_column) if name is not None]
+    table = parse_cells(lines, path, delimiter=delimiter, columns=columns)
     error = partial(ReadError, path, line=table.line)
     mention = _reader(table.header, column, context_column, error, "is the delimiter right?")
     rows = (TableRow(cells, mention(cells)) for cells in table.rows)
@@ -182,20 +184,40 @@ def parse_table(
 
 
 def parse_cells(
-    lines: Iterable[str], path: str | Path, *, delimiter: str | None = None
+    lines: Iterable[str],
+    path: str | Path,
+    *,
+    delimiter: str | None = None,
+    columns: Collection[str] = (),
 ) -> CellTable:
-    """Read the rows of a table from lines, all as long as the header; errors name `path`."""
+    """Read the rows of a table from lines, all as long as the header; errors name `path`.
+
+    The header is the first line, or one of the next that has the `columns` where the first has not.
+    """
     iterator = iter(lines)
     n, first, announced = _header_line(iterator)
     if not first:
         raise ReadError(path, _NO_HEADER)
     check_delimiter(delimiter)
     named = announced_delimiter(announced)
-    delimiter = delimiter or named or _guess_delimiter(first)
-    cells = _split(itertools.chain([first], iterator), delimiter, path, before=n - 1)
+    head, at = [first], 0
+    if columns and not _has(first, delimiter or named, columns):
+        head += itertools.islice(iterator, _TITLES)
+        below = range(1, len(head))
+        at = next((at for at in below if _has(head[at], delimiter or named, columns)), 0)
+    delimiter = delimiter or named or _guess_delimiter(head[at])
+    cells = _split(itertools.chain(head[at:], iterator), delimiter, path, before=n - 1 + at)
     header, line = next(cells)
     rows = _rows(cells, len(header), path)
-    return CellTable(header, line, delimiter, announced if delimiter == named else "", rows)
+    above = announced + head[0][len(head[0].rstrip("\r\n")) :] if announced and at else announced
+    above = (above if delimiter == named else "") + "".join(head[:at]).rstrip("\r\n")
+    return CellTable(header, line, delimiter, above, rows)
+
+
+def _has(line: str, delimiter: str | None, columns: Collection[str]) -> bool:
+    """Tell whether a line is a header with some columns."""
+    cells = line.strip("\r\n\ufeff").split(delimiter or _guess_delimiter(line))
+    return {*columns}.issubset(cell.strip().strip('"') for cell in cells)
 
 
 def _header_line(lines: Iterable[str]) -> tuple[int, str, str]:
@@ -215,6 +237,7 @@ def sheet_table(
     """Return the rows of a sheet, each with the mention in a column, as `parse_table` does."""
     advice = "another row may name them: header_row=..."
     mention = _reader(sheet.header, column, context_column, sheet.error, advice)
+    sheet.reads = {sheet.header.index(name) for name in (column, context_column) if name}
     return ((cells, mention(cells)) for cells in sheet.rows)
 
 
@@ -315,7 +338,7 @@ def read_annotated_table(
     sheet : str, optional
         Sheet of a workbook, by default the first that is visible.
     header_row : int, optional
-        Row of a sheet that names the columns, from 1; by default the first that is not empty.
+        Row of a sheet that names the columns, from 1; by default found below titles.
 
     Yields
     ------
@@ -405,6 +428,7 @@ def _from_parquet(path: Path, columns: Mapping[str, str]) -> Iterator[Mention]:
 def _from_sheet(path: Path, columns: Mapping[str, str], choice: SheetChoice) -> Iterator[Mention]:
     with open_sheet(path, choice) as sheet:
         roles = _required(list(sheet.header), columns, sheet.error)
+        sheet.reads = roles.values()
         for cells in sheet.rows:
             check_ids(cells, [roles["ids"]], sheet.error)
             yield _mention({role: cells[at] for role, at in roles.items()}, sheet.error)

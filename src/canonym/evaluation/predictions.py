@@ -8,7 +8,8 @@ first line                      content
 ``{``                           JSON lines: ``document``, ``start``, ``end`` and ``ids``, as
                                 ``canonym link`` writes them
 names of columns, ``id`` and    a table, tabs or commas, a line per candidate, as ``canonym link``
-``rank`` among them             writes it: the first of each part of a mention; no id is NIL
+``rank`` or ``code`` or         writes it: the first of each part of a mention; no id is NIL
+``label`` among them
 ``7|t|A title``                 PubTator
 anything else                   document, start, end and ids, separated by tabs, a line per mention
 ==============================  ===================================================================
@@ -43,7 +44,7 @@ Key = tuple[str, int, int]
 """Document, start and end of a mention."""
 
 _PUBTATOR = regex(r"[^|\t]+\|[ta]\|")
-_NEEDED = ("document", "start", "end", "id", "rank")
+_NEEDED = ("document", "start", "end", "id")
 
 
 class _Prediction(NamedTuple):
@@ -121,7 +122,7 @@ def _read(path: str | Path) -> Iterator[_Prediction]:
         else:
             delimiter = named or ("\t" if "\t" in head else ",")
             columns = [cell.strip() for cell in head.rstrip("\n").split(delimiter)]
-            if "rank" in columns and "id" in columns:
+            if "id" in columns and {"rank", "code", "label"} & set(columns):
                 yield from _from_table(lines, path, delimiter, columns, before=lines.line)
             else:
                 yield from _from_lines(lines, path)
@@ -176,11 +177,11 @@ def _from_table(
                 line=before + rows.line_num,
             )
         row = dict(zip(columns, cells, strict=True))
-        if row["rank"] not in {"", "1"}:
+        if row.get("rank", "") not in {"", "1"}:
             continue
         # With --one-row the ids of the parts share a cell.
         ids = tuple(filter(None, map(unguarded, row["id"].split(JOINED_BY))))
-        group = row.get("row", "")
+        group = row.get("row") or (row.get("part", "") and "parts")
         document = unguarded(row["document"])
         yield _Prediction(document, row["start"], row["end"], ids, before + rows.line_num, group)
 

@@ -79,7 +79,8 @@ class EvaluationOptions(TypedDict, total=False):
     metrics: Sequence[str]
     k: int
     seed: int
-    min_score: float | None
+    min_confidence: float | None
+    keep_negated: bool
     prefer: Sequence[str]
     second_look: str | None
     workers: int
@@ -100,15 +101,17 @@ class _Settings:
     metrics: Sequence[str] = ()
     k: int = 20
     seed: int = 0
-    min_score: float | None = None
+    min_confidence: float | None = None
+    keep_negated: bool = False
     prefer: Sequence[str] = ()
     second_look: str | None = None
     workers: int = 1
     indexed: Callable[..., Dictionary] = build_dictionary
 
     def __post_init__(self) -> None:
-        check_options({"k": self.k, "seed": self.seed, "min_score": self.min_score})
-        check_options({"prefer": self.prefer, "second_look": self.second_look})
+        check_options({"k": self.k, "seed": self.seed, "prefer": self.prefer})
+        check_options({"min_confidence": self.min_confidence, "keep_negated": self.keep_negated})
+        check_options({"second_look": self.second_look})
         object.__setattr__(self, "workers", check_workers(self.workers))
 
 
@@ -288,12 +291,8 @@ def evaluate_corpus(
         Number of candidates, 20 by default.
     seed : int
         Of the bootstrap, 0 by default.
-    min_score : float, optional
-        Under ``raw``: mentions whose best candidate scores less are NIL.
-    prefer : sequence of str
-        Under ``raw``: which concepts of one name go first, see `canonym.LinkOptions`.
-    second_look : str, optional
-        Under ``raw``: who chooses where the judge is not sure, see `canonym.LinkOptions`.
+    min_confidence, keep_negated, prefer, second_look
+        Under ``raw``: as `canonym.LinkOptions` has them, with the same defaults.
     workers : int
         Processes that search; 1 by default, 0 for one per core. The run is the same.
     indexed : callable
@@ -468,11 +467,10 @@ def _link(
     linked = linker.link_documents(
         documents,
         k=settings.k,
-        min_score=settings.min_score,
-        min_confidence=0,  # first candidates count; whom to believe is measured by the confidence
+        min_confidence=settings.min_confidence,
+        keep_negated=settings.keep_negated,
         prefer=settings.prefer,
         second_look=settings.second_look,
-        keep_negated=True,  # annotators link what a mention names, negated or not
         workers=settings.workers,
     )
     answers = tuple(answers_of_link(link) for _, links in linked for link in links)
@@ -561,7 +559,8 @@ def _identify(
         "abbreviations": engine,
         "k": settings.k,
         "seed": settings.seed,
-        "min_score": settings.min_score,
+        "min_confidence": settings.min_confidence,
+        "keep_negated": settings.keep_negated,
         "prefer": list(settings.prefer),
         **({"second look": settings.second_look} if settings.second_look else {}),
         "software": software_of(linker, engine),

@@ -17,6 +17,7 @@ from canonym.errors import CanonymError, ReadError
 from canonym.exchange.fhir import DECISION
 from canonym.exchange.mappings import UNSEEN, local_id
 from canonym.exchange.sssom import BY_HAND, NOT_FOUND, PREDICATES, unshielded
+from canonym.export.excel import properties_of
 from canonym.export.rows import JOINED_BY, prefixed, unguarded
 from canonym.io.curies import LOCAL, compact
 from canonym.io.streams import open_text
@@ -74,7 +75,7 @@ def read_reviews(path: str | Path, *, encoding: str = "utf-8") -> ReviewFile:
         with open_table(path) as table:
             if not set(_TABLE) <= set(table.header):
                 raise _unknown_columns(path, table.header)
-            return _table_file(path, list(_sheet_rows(table)))
+            return _table_file(path, list(_sheet_rows(table)), properties_of(path))
     head: list[str] = []
     with open_text(path, encoding=encoding) as lines:
         header, named = "", None
@@ -104,7 +105,7 @@ def read_reviews(path: str | Path, *, encoding: str = "utf-8") -> ReviewFile:
         if set(_USAGI) <= set(names):
             return ReviewFile(str(path), "", tuple(_usagi_reviews(path, table_rows)))
         if set(_TABLE) <= set(names):
-            return _table_file(path, list(table_rows))
+            return _table_file(path, list(table_rows), "")
     raise _unknown_columns(path, names, line=lines.line or None)
 
 
@@ -230,9 +231,12 @@ def _usagi_reviews(
 # --- what a review was exported as ----------------------------------------------------------------
 
 
-def _table_file(path: str | Path, rows: Sequence[tuple[int, dict[str, str]]]) -> ReviewFile:
-    tools = (_found(_TOOL, row.get(prefixed("made_by"), "")) for _, row in rows)
-    made_by = next(filter(None, tools), "")
+def _table_file(
+    path: str | Path, rows: Sequence[tuple[int, dict[str, str]]], properties: str
+) -> ReviewFile:
+    # Tables of before had a column for it.
+    told = (properties, *(row.get(prefixed("made_by"), "") for _, row in rows))
+    made_by = next(filter(None, (_found(_TOOL, text) for text in told)), "")
     return ReviewFile(str(path), made_by, tuple(_table_reviews(rows)))
 
 

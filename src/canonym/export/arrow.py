@@ -7,14 +7,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from canonym.errors import require
-from canonym.export.rows import (
-    COLUMNS,
-    check_unique,
-    link_to_rows,
-    links_to_rows,
-    prefixed,
-    result_columns,
-)
+from canonym.export.rows import COLUMNS, RowMaker, check_unique
 from canonym.io.encodings import without_surrogates
 from canonym.types import Link
 
@@ -28,41 +21,30 @@ class ParquetWriter:
     ----------
     target : str, Path or binary stream
         Target.
-    k, columns, explain, one_row
-        As for `DelimitedWriter`.
+    columns
+        Columns of the input table, which come first.
+    **form
+        As for `canonym.export.rows.RowMaker`.
     """
 
     def __init__(
         self,
         target: str | Path | IO[bytes],
         *,
-        k: int | None = None,
         columns: Sequence[str] | None = None,
-        explain: bool = False,
-        one_row: bool = False,
+        **form: Any,
     ) -> None:
         check_unique(columns)
-        self._one_row = one_row
         self._arrow = require("pyarrow", "writing Parquet", "tables")
         parquet = require("pyarrow.parquet", "writing Parquet", "tables")
-        self._k = k
-        self._number = 1
-        self._explain = explain
-        self._columns = columns
-        self._schema = _arrow_schema(self._arrow, columns, explain)
+        self._maker = RowMaker(columns, **form)
+        self._schema = _arrow_schema(self._arrow, columns or (), self._maker)
         self._writer = parquet.ParquetWriter(target, self._schema)
-        self._pending: list[dict[str, Any]] = []
+        self._pending: list[list[Any]] = []
 
     def write(self, link: Link, cells: Sequence[str] = (), *, explanation: str = "") -> None:
         """Add the rows of one link."""
-        for row in link_to_rows(link, self._number, k=self._k, one_row=self._one_row):
-            if self._explain:
-                row["explanation"] = explanation
-            if self._columns is not None:
-                cells_of = dict(zip(self._columns, cells, strict=True))
-                row = cells_of | {prefixed(key): value for key, value in row.items()}
-            self._pending.append(row)
-        self._number += 1
+        self._pending += ([*cells, *row] for row in self._maker.rows(link, explanation))
         if len(self._pending) >= _ROW_GROUP:
             self._flush()
 
@@ -89,16 +71,14 @@ def column_types() -> dict[str, Any]:
     return {name: special.get(name, arrow.string()) for name in (*COLUMNS, "explanation")}
 
 
-def _arrow_schema(arrow: Any, columns: Sequence[str] | None, explain: bool) -> Any:
+def _arrow_schema(arrow: Any, columns: Sequence[str], maker: RowMaker) -> Any:
     types = column_types()
-    if columns is not None:
-        types = {prefixed(name): type_ for name, type_ in types.items()}
-    names = result_columns(columns, explain=explain)
-    return arrow.schema([(name, types.get(name, arrow.string())) for name in names])
+    added = zip(maker.names, map(types.__getitem__, maker.keys), strict=True)
+    return arrow.schema([*((name, arrow.string()) for name in columns), *added])
 
 
-def _arrow_table(arrow: Any, rows: list[dict[str, Any]], schema: Any) -> Any:
-    columns = ([row[field.name] for row in rows] for field in schema)
+def _arrow_table(arrow: Any, rows: list[list[Any]], schema: Any) -> Any:
+    columns = ([row[place] for row in rows] for place in range(len(schema)))
     arrays = [
         arrow.array(
             [without_surrogates(cell) if isinstance(cell, str) else cell for cell in cells],
@@ -125,4 +105,6 @@ def links_to_arrow(links: Iterable[Link], *, k: int | None = None) -> Any:
         If pyarrow is not installed.
     """
     arrow = require("pyarrow", "an Arrow table", "tables")
-    return _arrow_table(arrow, links_to_rows(links, k=k), _arrow_schema(arrow, None, False))
+    maker = RowMaker(k=k)
+    rows = [row for link in links for row in maker.rows(link)]
+    return _arrow_table(arrow, rows, _arrow_schema(arrow, (), maker))

@@ -7,16 +7,17 @@ from __future__ import annotations
 
 import copy
 import io
+import itertools
 import logging
 import re
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from canonym.errors import InvalidInput, ReadError
-from canonym.export.rows import COLUMNS, JOINED_BY, RESULT_COLUMNS, link_to_rows, result_columns
+from canonym.export.rows import JOINED_BY, RowMaker
 from canonym.io.cells import MAX_COLUMNS, MAX_ROWS, column_letters, column_number
 from canonym.io.parts import read_part
 from canonym.io.sheet_spans import RowSpan, SpanReader, replaced, start_tag
@@ -55,8 +56,10 @@ class WorkbookWriter:
         first columns to the right that are free.
     columns : sequence of str, optional
         As for `DelimitedWriter`.
-    explain : bool
-        Whether there is a last column with the explanation.
+    made_by : str
+        What made the links, for the properties of the workbook.
+    **form
+        As for `canonym.export.rows.RowMaker`.
     """
 
     def __init__(
@@ -65,58 +68,62 @@ class WorkbookWriter:
         *,
         sheet: Sheet | None = None,
         columns: Sequence[str] | None = None,
-        explain: bool = False,
+        made_by: str = "",
+        **form: Any,
     ) -> None:
         self._stream = stream
         self._sheet = sheet
-        self._explain = explain
-        self._keys = COLUMNS if columns is None else ("row", *RESULT_COLUMNS)
-        self._header = result_columns(columns, explain=explain)
-        if sheet is not None:
-            self._header = self._header[len(sheet.header) :]
-        self._rows: dict[int, list[Value]] = {}
-        self._number = 0
+        self._made_by = made_by
+        self._maker = RowMaker(columns, k=1, one_row=True, **form)
+        header = [*(columns or ()), *self._maker.names] if sheet is None else self._maker.names
+        self._rows: dict[int, Sequence[Value]] = {1 if sheet is None else sheet.header_row: header}
 
     def write(self, link: Link, cells: Sequence[str] = (), *, explanation: str = "") -> None:
         """Take one link."""
-        self._number += 1
-        row = next(link_to_rows(link, self._number, k=1, one_row=True))
         values: list[Value] = [
-            JOINED_BY.join(value) if isinstance(value := row[key], list) else value
-            for key in self._keys
+            JOINED_BY.join(value) if isinstance(value, list) else value
+            for value in next(self._maker.rows(link, explanation))
         ]
-        if self._explain:
-            values.append(explanation)
         if isinstance(cells, SheetRow) and self._sheet is not None:
             self._rows[cells.number] = values
         else:
-            self._rows[self._number + 1] = [*cells, *values]
+            self._rows[len(self._rows) + 1] = [*cells, *values]
 
     def close(self) -> None:
         """Write the workbook."""
-        header_row = 1 if self._sheet is None else self._sheet.header_row
-        rows: dict[int, Sequence[Value]] = {header_row: self._header, **self._rows}
         if self._sheet is None:
-            _write_parts(self._stream, _new_parts([*rows.values()]))
+            write_workbook(self._stream, self._rows.values(), made_by=self._made_by)
         else:
-            extend_workbook(self._stream, self._sheet, rows)
+            extend_workbook(self._stream, self._sheet, self._rows, made_by=self._made_by)
 
 
-def write_workbook(stream: IO[bytes], rows: Iterable[Sequence[Value]]) -> None:
+def write_workbook(
+    stream: IO[bytes], rows: Iterable[Sequence[Value]], *, made_by: str = ""
+) -> None:
     """Write a new workbook; the first of the rows is a bold header."""
-    _write_parts(stream, _new_parts(rows))
+    _write_parts(stream, _new_parts(rows, made_by))
 
 
-def extend_workbook(stream: IO[bytes], sheet: Sheet, rows: Mapping[int, Sequence[Value]]) -> None:
+def extend_workbook(
+    stream: IO[bytes], sheet: Sheet, rows: Mapping[int, Sequence[Value]], *, made_by: str = ""
+) -> None:
     """Write a copy of the workbook of a sheet, with more cells in some rows, by their numbers.
 
     They stand in the first columns to the right of the table that are free. One of the rows is the
-    header; all have as many cells. Whatever else is in the workbook stays as it is.
+    header; all have as many cells. Whatever else is in the workbook stays as it is, but for the
+    property `canonym`, which says what it was `made_by`.
     """
     with zipfile.ZipFile(sheet.file) as archive:
         if any(name.startswith(_SIGNATURES) for name in archive.namelist()):
             _log.warning("%s is signed; the signature does not hold for the copy", sheet.file)
-    _write_parts(stream, _copied_parts(sheet, rows))
+    _write_parts(stream, _copied_parts(sheet, rows, made_by))
+
+
+def properties_of(path: str | Path) -> str:
+    """Return the properties that users give to a workbook, as XML; empty where it has none."""
+    with zipfile.ZipFile(path) as archive:
+        named = _PROPERTIES in archive.namelist()
+        return archive.read(_PROPERTIES).decode("utf-8", "replace") if named else ""
 
 
 def _write_parts(stream: IO[bytes], parts: Iterable[_Part]) -> None:
@@ -141,19 +148,46 @@ def _clean(text: str) -> str:
 # --- a copy of a workbook -------------------------------------------------------------------------
 
 
-def _copied_parts(sheet: Sheet, rows: Mapping[int, Sequence[Value]]) -> Iterator[_Part]:
+def _copied_parts(
+    sheet: Sheet, rows: Mapping[int, Sequence[Value]], made_by: str
+) -> Iterator[_Part]:
     """Yield the files of a workbook; the sheet has the cells of the rows beside its table."""
     name = next(part for title, _, part in sheet_parts(sheet.file) if title == sheet.name)
     content = _extended(sheet, read_part(sheet.file, name), rows)
     try:
         with zipfile.ZipFile(sheet.file) as archive:
+            names = {_PROPERTIES, *_ANNOUNCED}.intersection(archive.namelist())
+            files = {part: archive.read(part) for part in names}
+            changed = {name: content, **_stamped(files, made_by)}
             for info in archive.infolist():
-                old = b"" if info.filename == name else archive.read(info)
-                yield copy.copy(info), [content if info.filename == name else old]
+                new = changed.pop(info.filename, None)
+                yield copy.copy(info), [archive.read(info) if new is None else new]
+            for added, new in changed.items():
+                yield _info(added), [new]
     except ZIP_DAMAGE as error:
         raise ReadError(
             sheet.file, f"cannot be copied ({error}): save the workbook anew"
         ) from error
+
+
+def _stamped(files: Mapping[str, bytes], made_by: str) -> dict[str, bytes]:
+    """Return the files of a workbook that change so that a property says what it was made by."""
+    if not made_by:
+        return {}
+    content = files.get(_PROPERTIES)
+    changed = {} if content else {n: _before_end(files[n], xml) for n, xml in _ANNOUNCED.items()}
+    content = content or _NO_PROPERTIES
+    if (at := content.find(b'name="canonym"')) >= 0:  # of an earlier run
+        content = content[: content.rfind(b"<", 0, at)] + content[content.find(_END, at) + 9 :]
+    number = next(n for n in itertools.count(2) if b'pid="%d"' % n not in content)
+    text = escape(_clean(made_by), quote=False).encode()
+    return {**changed, _PROPERTIES: _before_end(content, _PROPERTY % (number, text))}
+
+
+def _before_end(xml: bytes, added: bytes) -> bytes:
+    """Put something at the end of the outermost element of a file."""
+    before, end, name = xml.rpartition(b"</")
+    return before + added + end + name
 
 
 def _first_free(sheet: Sheet, spans: SpanReader, taken: int, width: int) -> int:
@@ -241,18 +275,45 @@ _BESIDE = {
     "workbook_rels.xml": "xl/_rels/workbook.xml.rels",
     "styles.xml": "xl/styles.xml",
 }
+_OOXML = b"http://schemas.openxmlformats.org"
+_RELATION = b"%s/officeDocument/2006/relationships" % _OOXML
+_PROPERTIES = "docProps/custom.xml"
+_PROPERTY_TYPE = b"custom-properties"
+_NO_PROPERTIES = (
+    b'<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n<Properties '
+    b'xmlns="%s/officeDocument/2006/%s"></Properties>' % (_OOXML, _PROPERTY_TYPE)
+)
+_PROPERTY = (
+    b'<property xmlns="%s/officeDocument/2006/%s" fmtid="{D5CDD505-2E9C-101B-9397-08002B2CF9AE}" '
+    b'pid="%%d" name="canonym"><lpwstr xmlns="%s/officeDocument/2006/docPropsVTypes">%%s</lpwstr>'
+    b"</property>" % (_OOXML, _PROPERTY_TYPE, _OOXML)
+)
+_END = b"property>"
+# What says that a workbook has such properties, by file.
+_ANNOUNCED = {
+    "[Content_Types].xml": b'<Override xmlns="%s/package/2006/content-types" '
+    b'PartName="/docProps/custom.xml" '
+    b'ContentType="application/vnd.openxmlformats-officedocument.%s+xml"/>'
+    % (_OOXML, _PROPERTY_TYPE),
+    "_rels/.rels": b'<Relationship xmlns="%s/package/2006/relationships" Id="canonym" '
+    b'Type="%s/%s" Target="docProps/custom.xml"/>' % (_OOXML, _RELATION, _PROPERTY_TYPE),
+}
 
 
-def _new_parts(rows: Iterable[Sequence[Value]]) -> Iterator[_Part]:
+def _new_parts(rows: Iterable[Sequence[Value]], made_by: str) -> Iterator[_Part]:
     """Yield the files of a workbook with one sheet, whose first row is a bold header."""
-    parts: dict[str, Iterable[bytes]] = {
-        name: [(_EMPTY / file).read_text(encoding="utf-8").encode()]
-        for file, name in _BESIDE.items()
+    parts = {
+        name: (_EMPTY / file).read_text(encoding="utf-8").encode() for file, name in _BESIDE.items()
     }
-    for name, pieces in {**parts, "xl/sheet1.xml": _sheet(rows)}.items():
-        info = zipfile.ZipInfo(name)  # of 1980, so that equal links give equal files
-        info.compress_type = zipfile.ZIP_DEFLATED
-        yield info, pieces
+    whole = {name: [part] for name, part in (parts | _stamped(parts, made_by)).items()}
+    for name, pieces in {**whole, "xl/sheet1.xml": _sheet(rows)}.items():
+        yield _info(name), pieces
+
+
+def _info(name: str) -> zipfile.ZipInfo:
+    info = zipfile.ZipInfo(name)  # of 1980, so that equal links give equal files
+    info.compress_type = zipfile.ZIP_DEFLATED
+    return info
 
 
 def _sheet(rows: Iterable[Sequence[Value]]) -> Iterator[bytes]:

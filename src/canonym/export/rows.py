@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from canonym.errors import InvalidInput
+from canonym.io.curies import split_id
 from canonym.types import Link
 
 RESULT_COLUMNS: tuple[str, ...] = (
     "part", "rank", "id", "label", "score", "name", "scope", "sieve", "types", "margin",
-    "confidence", "nil", "reason", "searched", "status",
+    "confidence", "nil", "reason", "searched", "status", "code", "left_over",
 )  # fmt: skip
 """Columns of the result."""
 
@@ -30,6 +32,7 @@ STATUSES_JOINED_BY = ","
 """What joins the statuses of a mention, since those of parts in one row are joined otherwise."""
 
 _PREFIX = "canonym_"
+_OF_CONCEPTS = ("id", "code", "label", "name", "scope", "sieve")
 
 
 def number(value: float | None) -> str:
@@ -66,17 +69,51 @@ def check_unique(columns: Sequence[str] | None) -> None:
         )
 
 
-def result_columns(columns: Sequence[str] | None, *, explain: bool = False) -> list[str]:
-    """Name all columns of an output table, for input `columns` or without an input table.
+def checked_columns(names: Sequence[str]) -> tuple[str, ...]:
+    """Return names of `COLUMNS`, with or without their prefix; refuse others, and one twice."""
+    if isinstance(names, str):
+        raise InvalidInput(f"columns is {names!r:.80}; expected a list, such as ['id', 'code']")
+    keys = [name.strip().removeprefix(_PREFIX) for name in names]
+    for key in keys:
+        if key not in COLUMNS:
+            near = difflib.get_close_matches(key, COLUMNS, 1)
+            hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(COLUMNS)}"
+            raise InvalidInput(f"columns: there is no column {key!r:.60} of links; {hint}")
+    if not keys or len(set(keys)) < len(keys):
+        raise InvalidInput(f"columns is {list(names)!r:.80}; expected some columns, each once")
+    return tuple(keys)
 
-    A column of the input with the name of a result column is refused.
+
+class RowMaker:
+    """Turns links into rows: one a candidate, at most `k`, or with `one_row` one a mention.
+
+    `keys` are of `COLUMNS`, by default all, beside the `columns` of a table without those of the
+    mention; with `explain` an explanation comes last. `names` are those of their columns, which the
+    table may not have (`InvalidInput`). The first link has the `number`.
     """
-    last = ["explanation"] if explain else []
-    if columns is None:
-        return [*COLUMNS, *last]
-    added = [prefixed(name) for name in ("row", *RESULT_COLUMNS, *last)]
-    check_free(columns, added)
-    return [*columns, *added]
+
+    def __init__(
+        self,
+        columns: Sequence[str] | None = None,
+        *,
+        keys: Sequence[str] = (),
+        k: int | None = None,
+        explain: bool = False,
+        one_row: bool = False,
+        number: int = 1,
+    ) -> None:
+        whole = COLUMNS if columns is None else ("row", *RESULT_COLUMNS)
+        self.keys = (*(keys or whole), *(["explanation"] if explain else ()))
+        self.names = self.keys if columns is None else tuple(map(prefixed, self.keys))
+        check_free(columns or (), self.names)
+        self._k, self._one_row, self._number = k, one_row, number
+
+    def rows(self, link: Link, explanation: str = "") -> Iterator[list[Any]]:
+        """Yield the rows of the next link."""
+        number, self._number = self._number, self._number + 1
+        for row in link_to_rows(link, number, k=self._k, one_row=self._one_row):
+            row["explanation"] = explanation
+            yield [row[key] for key in self.keys]
 
 
 def check_free(columns: Sequence[object], added: Sequence[str]) -> None:
@@ -148,10 +185,10 @@ def _together(link: Link) -> dict[str, Any]:
 
     row: dict[str, Any] = {
         key: JOINED_BY.join(part[key] or "" for part in parts)
-        for key in ("part", "id", "label", "name", "scope", "sieve", "searched", "status")
+        for key in ("part", "searched", "status", *_OF_CONCEPTS)
     }
     if not any(part["id"] for part in parts):  # no separators either
-        row |= dict.fromkeys(("id", "label", "name", "scope", "sieve"))
+        row |= dict.fromkeys(_OF_CONCEPTS)
     if not any(part["status"] for part in parts):
         row["status"] = ""
     reasons = [link.reason, *(part["reason"] for part in parts)]
@@ -163,6 +200,7 @@ def _together(link: Link) -> dict[str, Any]:
         "types": list(dict.fromkeys(type_ for part in parts for type_ in part["types"])),
         "nil": link.nil,
         "reason": "; ".join(dict.fromkeys(filter(None, reasons))),
+        "left_over": " ".join(link.left_over),
     }
 
 
@@ -173,9 +211,10 @@ def _results(link: Link, part: str, k: int | None) -> Iterator[dict[str, Any]]:
         "searched": link.searched,
         "status": STATUSES_JOINED_BY.join(link.status),
     }
+    left_over = " ".join(link.left_over)
     if link.nil or not link.candidates:
         # Rejected candidates have no rows: who reads the ids alone is not misled.
-        yield {**dict.fromkeys(RESULT_COLUMNS), "part": part, "types": [], **last}
+        yield {**dict.fromkeys(RESULT_COLUMNS), "part": part, "types": [], **last, "left_over": ""}
         return
     for rank, candidate in enumerate(link.candidates[:k], start=1):
         yield {
@@ -192,6 +231,8 @@ def _results(link: Link, part: str, k: int | None) -> Iterator[dict[str, Any]]:
             "confidence": _rounded(link.confidence) if rank == 1 else None,
             **last,
             "reason": candidate.against.reason,
+            "code": split_id(candidate.id)[1],
+            "left_over": left_over if rank == 1 else "",
         }
 
 

@@ -14,15 +14,12 @@ from typing import IO, Any, Protocol
 from canonym.errors import InvalidInput
 from canonym.export.arrow import ParquetWriter
 from canonym.export.rows import (
-    COLUMNS,
     DIGITS,
     JOINED_BY,
-    RESULT_COLUMNS,
+    RowMaker,
     check_unique,
     guarded,
     link_to_json,
-    link_to_rows,
-    result_columns,
 )
 from canonym.io.encodings import without_surrogates
 from canonym.io.files import write_file
@@ -60,23 +57,17 @@ class DelimitedWriter:
         Target.
     style : TableStyle
         Its delimiter is a tab for TSV, anything else for CSV. The stream has its encoding already.
-    k : int, optional
-        Most candidates of a mention, all by default.
     columns : sequence of str, optional
         Columns of the input table. They come first; result columns with the prefix ``canonym_``
         replace the columns of the mention.
-    explain : bool
-        Whether there is a last column with the explanation.
-    first_row : int
-        Number of the first link.
     header : bool
         Whether the names of the columns are written before the first link, behind a byte order mark
         and a line that announces the delimiter if the style has them.
     formula_guard : bool
         Whether texts of the result that a spreadsheet may take for a formula are written behind an
         apostrophe; see `canonym.export.guarded`. The cells of the input never are.
-    one_row : bool
-        Whether the parts of a composite mention share one row.
+    **form
+        As for `canonym.export.rows.RowMaker`: `keys`, `k`, `explain`, `one_row`, `number`.
 
     Raises
     ------
@@ -89,39 +80,26 @@ class DelimitedWriter:
         stream: IO[str],
         *,
         style: TableStyle = TableStyle(),  # noqa: B008 - it cannot be changed
-        k: int | None = None,
         columns: Sequence[str] | None = None,
-        explain: bool = False,
-        first_row: int = 1,
         header: bool = True,
         formula_guard: bool = True,
-        one_row: bool = False,
+        **form: Any,
     ) -> None:
         self._stream = stream
         self._style = style
         self._guard = guarded if formula_guard else str
-        self._one_row = one_row
         self._columns = columns or ()
-        self._k = k
-        self._number = first_row
-        self._explain = explain
-        self._keys = COLUMNS if columns is None else ("row", *RESULT_COLUMNS)
-        names = result_columns(columns, explain=explain)
-        self._header = names[len(self._columns) :] if header else None
+        self._maker = RowMaker(columns, **form)
+        self._has_header = not header
         self._line = _line_maker(style)
 
     def write(self, link: Link, cells: Sequence[str] = (), *, explanation: str = "") -> None:
         """Write the rows of one link."""
         self._write_header()
-        last = [self._guard(explanation)] if self._explain else []
-        rows = [
-            [*(self._cell(row[key]) for key in self._keys), *last]
-            for row in link_to_rows(link, self._number, k=self._k, one_row=self._one_row)
-        ]
+        rows = [[*map(self._cell, row)] for row in self._maker.rows(link, explanation)]
         for row in rows[:-1]:
             self._write(cells, row, self._style.line_end)
         self._write(cells, rows[-1], cells.end if isinstance(cells, Row) else None)
-        self._number += 1
 
     def close(self) -> None:
         """Write the header if there was no link; rows are written at once."""
@@ -129,12 +107,12 @@ class DelimitedWriter:
 
     def _write_header(self) -> None:
         # Late, so that an error before the first link leaves the output empty.
-        if self._header is not None:
+        if not self._has_header:
             self._stream.write("\ufeff" if self._style.mark else "")
             if self._style.announced:
                 self._stream.write(self._style.announced + self._style.line_end)
-            self._write(self._columns, self._header)
-            self._header = None
+            self._write(self._columns, self._maker.names)
+            self._has_header = True
 
     def _write(self, cells: Sequence[str], added: Sequence[str], end: str | None = None) -> None:
         """Write a line: the cells of the input, as they were if possible, and those added."""

@@ -100,8 +100,35 @@ def download(
     done = part.stat().st_size if origin else 0
     if not origin or done != origin.size:
         expected |= _fetch(address, part, origin, limit, progress, bool(expected))
+    _keep(part, path, address, expected)
+
+
+def copy_download(local: Path, path: Path, *, limit: int, checksums: Mapping[str, str]) -> None:
+    """Copy a file of this machine as `download` fetches one, with the same checks.
+
+    What ``NAME.sha256`` beside it says, if it is there, is one of them.
+    """
+    part, beside = path.with_name(f"{path.name}.part"), checksum_file(local)
+    expected = dict(checksums)
     try:
-        _check(part, expected)
+        if beside.is_file():
+            expected[str(beside)] = parse_checksum(beside.read_text("utf-8"), local.name)
+        size = local.stat().st_size
+        if size <= limit:
+            shutil.copyfile(local, part)
+    except OSError as error:
+        raise InvalidInput(f"{local} cannot be copied: {error.strerror}") from error
+    except ValueError as error:
+        raise InvalidInput(f"{beside} holds no checksum of {local.name}") from error
+    if size > limit:
+        raise InvalidInput(f"{local} has more than {limit:,} bytes: nothing was kept")
+    _keep(part, path, str(local), expected)
+
+
+def _keep(part: Path, path: Path, address: str, checksums: Mapping[str, str]) -> None:
+    """Check what was fetched, and give it its name, with its checksum beside it."""
+    try:
+        _check(part, checksums)
     except CanonymError as error:
         _discard(part)
         problem = getattr(error, "problem", error)

@@ -1,15 +1,17 @@
 """Workbooks: a sheet of an ``.xlsx``, ``.xlsm`` or ``.ods`` file, read row by row as text.
 
-The header is the first row that is not empty, and its last name ends the table: cells to the right
-of it are no part of the rows. Rows without a value in the table are left out; hidden and filtered
-rows are rows. In merged cells the first one has the value, the others are empty.
+The header is the row that has the columns which are asked for, or else the first that is not empty,
+but for titles: rows of one cell above rows of several. Its last name ends the table: cells to the
+right of it are no part of the rows. Rows without a value in the table are left out; hidden and
+filtered rows are rows. In merged cells the first one has the value, the others are empty.
 """
 
 from __future__ import annotations
 
+import itertools
 import logging
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType
@@ -25,6 +27,7 @@ _log = logging.getLogger(__name__)
 SUFFIXES = (".xlsx", ".xlsm", ".ods")
 """Suffixes of workbooks; ``.xlsm`` has macros."""
 
+_TITLES = 20  # rows that are looked at for the header
 _TYPES = "[Content_Types].xml"
 _LOOKED_AT = 1 << 20  # bytes of a part, which may expand to gigabytes
 _ZIP = b"PK\x03\x04"
@@ -32,10 +35,14 @@ _OLE = b"\xd0\xcf\x11\xe0"
 
 
 class SheetChoice(NamedTuple):
-    """Which sheet to read, by default the first visible one, and the row of its header, from 1."""
+    """Which sheet to read, by default the first visible one, and the row of its header, from 1.
+
+    Without that row, `columns` tell the header.
+    """
 
     sheet: str | None = None
     header_row: int | None = None
+    columns: tuple[str, ...] = ()
 
 
 class SheetRow(list[str]):
@@ -66,29 +73,41 @@ class Sheet:
     """An open sheet; iterate over ``rows`` once.
 
     ``header`` names the columns and stands in ``header_row``. ``suffix`` is one of `SUFFIXES`, and
-    ``path`` what messages call the ``file``.
+    ``path`` what messages call the ``file``. ``reads`` has the places of the columns that are read,
+    None for all: formulas whose value is not known are refused there.
     """
 
+    reads: Collection[int] | None = None
+
     def __init__(
-        self, file: Path, path: Path, suffix: str, name: str, rows: Iterator[RawRow], at: int | None
+        self,
+        file: Path,
+        path: Path,
+        suffix: str,
+        name: str,
+        rows: Iterator[RawRow],
+        choice: SheetChoice,
     ) -> None:
         self.file = file
         self.path = path
         self.suffix = suffix
         self.name = name
         self._row: int | None = None
-        first = next((row for row in rows if (row.number >= at if at else any(row.cells))), None)
+        at = choice.header_row
+        rows = itertools.dropwhile(lambda row: row.number < at if at else not any(row.cells), rows)
+        head = [*itertools.islice(rows, 1 if at else _TITLES)]
+        first = _header(head, choice.columns)
         if first is None or not any(first.cells) or (at and first.number != at):
             expected = f"row {at} holds no header" if at else "holds no value: a header is expected"
             raise self.error(expected)
         self.header_row = self._row = first.number
         width = max(place for place, cell in enumerate(first.cells, 1) if cell)
-        self._check(first, width, _Tally())
         self.header = tuple(
             cell.strip() or f"column {column_letters(place)}"
             for place, cell in enumerate(first.cells[:width], 1)
         )
-        self.rows = self._read(rows)
+        below = head[head.index(first) + 1 :]
+        self.rows = self._read(itertools.chain(below, rows))
 
     def error(self, problem: str) -> ReadError:
         """Make the `ReadError` of `problem` at the row yielded last."""
@@ -97,7 +116,7 @@ class Sheet:
 
     def _read(self, rows: Iterator[RawRow]) -> Iterator[SheetRow]:
         width = len(self.header)
-        errors, long = _Tally(), _Tally()
+        errors, long, unknown = _Tally(), _Tally(), _Tally()
         dates: dict[int, _Tally] = {}  # by their place
         filled = [0] * width
         n_cells = n_characters = 0
@@ -112,7 +131,7 @@ class Sheet:
                     f"of a sheet {MAX_CELLS:,} cells and {MAX_CHARACTERS:,} characters are read, "
                     "and there are more: save it as CSV or TSV"
                 )
-            self._check(row, width, errors)
+            self._check(row, width, errors, unknown)
             for at in row.long_numbers:
                 if at < width:
                     long.add(row.number, at)
@@ -126,6 +145,7 @@ class Sheet:
                 cells += [""] * (width - len(cells))
                 yield cells
         self._tell(errors, "hold an error and are read as empty", "")
+        self._tell(unknown, "hold a formula without a stored value and are read as empty", "")
         self._tell(
             long, "hold numbers of more than 15 digits, of which spreadsheets keep 15",
             "If they are codes, enter them as text",
@@ -147,16 +167,27 @@ class Sheet:
                 self.path, self.name, tally.n, what, tally.first, f" {advice}." if advice else "",
             )  # fmt: skip
 
-    def _check(self, row: RawRow, width: int, errors: _Tally) -> None:
-        """Note the errors in a row, and refuse formulas whose value is not known."""
+    def _check(self, row: RawRow, width: int, errors: _Tally, unknown: _Tally) -> None:
+        """Note the errors in a row, and refuse formulas whose value is read and not known."""
         for place, fault in row.faults.items():
-            if place < width and not fault:
+            if place >= width:
+                continue
+            if not fault and (self.reads is None or place in self.reads):
                 raise self.error(
                     f"the formula in {_cell(row.number, place)} has no stored value: open the "
                     "workbook in Excel or LibreOffice and save it there"
                 )
-            if place < width:
-                errors.add(row.number, place, f"{fault} in ")
+            tally, content = (errors, f"{fault} in ") if fault else (unknown, "")
+            tally.add(row.number, place, content)
+
+
+def _header(head: Sequence[RawRow], columns: Collection[str]) -> RawRow | None:
+    """Return which of the first rows names the columns."""
+    named = (row for row in head if columns and {*columns}.issubset(map(str.strip, row.cells)))
+    n_filled = [sum(map(bool, row.cells)) for row in head]
+    wide = (row for row, *n in zip(head, n_filled, n_filled[1:], strict=False) if min(n) > 1)
+    first = head[0] if head else None
+    return next(named, None) or (first if n_filled[:1] != [1] else next(wide, first))
 
 
 def check_ids(
@@ -259,7 +290,7 @@ def open_sheet(
     module = ods if suffix == ".ods" else xlsx
     with module.open_workbook(path) as (sheets, read):
         name = _choose(shown or path, sheets, choice.sheet)
-        yield Sheet(path, shown or path, suffix, name, read(name), choice.header_row)
+        yield Sheet(path, shown or path, suffix, name, read(name), choice)
 
 
 def sheet_names(path: Path) -> list[str]:
@@ -295,5 +326,5 @@ def listed(names: Iterable[str]) -> str:
 
 def check_no_choice(path: str | Path, choice: SheetChoice) -> None:
     """Refuse the choice of a sheet for a file that is no workbook."""
-    if choice != SheetChoice():
+    if choice[:2] != SheetChoice()[:2]:
         raise InvalidInput(f"sheet=... and header_row=... go with workbooks, and {path} is none")

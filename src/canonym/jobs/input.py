@@ -54,6 +54,11 @@ class Input(NamedTuple):
     sheet: Sheet | None = None
 
     @property
+    def is_annotated(self) -> bool:
+        """Whether mentions may have a document, a place in it and a type."""
+        return self.columns is None and self.kind != "lines"
+
+    @property
     def unit(self) -> str:
         """What the items are called."""
         return "documents" if self.documents else "mentions"
@@ -76,7 +81,8 @@ class TableOptions(NamedTuple):
     @property
     def choice(self) -> SheetChoice:
         """Which sheet of a workbook is meant."""
-        return SheetChoice(self.sheet, self.header_row)
+        columns = tuple(filter(None, (self.column, self.context_column)))
+        return SheetChoice(self.sheet, self.header_row, columns)
 
 
 @contextlib.contextmanager

@@ -88,6 +88,7 @@ def link_table(
     header_row: int | None = None,
     format: str | None = None,
     output_encoding: str | None = None,
+    columns: Sequence[str] | None = None,
     one_row: bool = False,
     explain: bool = False,
     skip_empty: bool = False,
@@ -121,12 +122,15 @@ def link_table(
     sheet : str, optional
         Sheet of a workbook; by default the first that is visible.
     header_row : int, optional
-        Row of the sheet that names the columns, from 1; by default the first that is not empty.
+        Row of the sheet that names the columns, from 1; by default found below titles.
     format : str, optional
         ``"csv"``, ``"tsv"``, ``"jsonl"``, ``"parquet"`` or ``"xlsx"``; by default as the suffix of
         `out` says.
     output_encoding : str, optional
         Of CSV and TSV; by default that of the source.
+    columns : sequence of str, optional
+        Which columns of the result to write, without their prefix, or ``["all"]``: see
+        `canonym.export.COLUMNS`. By default those that most people need; Parquet has all.
     one_row : bool
         Whether the parts of a composite mention share a row, as they always do in workbooks.
     explain : bool
@@ -193,10 +197,11 @@ def link_table(
         return Summary()
     with open_table(Path(source), table, encoding) as content:
         k = options.get("k")
-        layout = layout_of(content, format, k, output_encoding=output_encoding, **flags)
+        written: dict[str, Any] = {"output_encoding": output_encoding, "keys": columns, **flags}
+        layout = layout_of(content, format, k, **written)
         check_workbook(format, str(out), layout.sheet)
         opened = as_linker(linker)
-        layout = layout.with_rules_of(opened)
+        layout = layout.of_linker(opened)
         checked["k"] = runner_up(layout.k)
         of_items = ItemOptions(skip_empty=skip_empty)
         settings = settings_of(opened, layout, checked, of_items, table)
@@ -281,6 +286,7 @@ def settings_of(
     settings = {
         **recorded(linker.fingerprint, options),
         "header": layout.columns,
+        "columns": list(layout.keys),
         **table._asdict(),
         "mention types": list(of_items.mention_types),
         "format": layout.format,

@@ -9,9 +9,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any, NamedTuple, cast
 
+from canonym import __version__
 from canonym.errors import InvalidInput
 from canonym.export import DelimitedWriter, JsonLinesWriter, LinkWriter, ParquetWriter, format_of
 from canonym.export.excel import WorkbookWriter
+from canonym.export.rows import checked_columns
 from canonym.io.encodings import check_encoding, without_mark
 from canonym.io.files import write_file, write_folder
 from canonym.io.journal import Journal, open_journal, working_files
@@ -28,6 +30,8 @@ _LOG = logging.getLogger(__name__)
 _Write = Callable[[Item, Sequence[Link]], object]
 _OF_ROWS = ("tsv", "csv", "parquet")
 _DELIMITED = {"tsv": "\t", "csv": ","}
+_CONCEPT = ("id", "code", "label")
+_SAID = ("confidence", "status", "left_over", "reason")
 _RESUMABLE = ("tsv", "csv", "jsonl", "pubtator")
 
 BINARY = ("parquet", "xlsx")
@@ -41,10 +45,10 @@ NOT_RESUMABLE = f"resume=True needs a file in one of the formats {', '.join(_RES
 class Layout(NamedTuple):
     """How links are written: at most `k` candidates, `columns` of the input table.
 
-    `style`, `one_row` and `formula_guard` are those of `canonym.export.DelimitedWriter`, `sheet`
-    that of `canonym.export.excel.WorkbookWriter`. `syntax` and `source` are for BioC. `opener`
-    makes the writer of a format that is none of `canonym.export`. `book` has the rules that
-    explanations name.
+    `style`, `one_row`, `keys` and `formula_guard` are those of `canonym.export.DelimitedWriter`,
+    `sheet` that of `canonym.export.excel.WorkbookWriter`. `source` says what made the links, for
+    BioC and workbooks, and `syntax` is for BioC. `opener` makes the writer of a format that is none
+    of `canonym.export`. `book` has the rules that explanations name.
     """
 
     format: str
@@ -59,10 +63,13 @@ class Layout(NamedTuple):
     source: str = ""
     opener: Callable[[IO[Any]], LinkWriter] | None = None
     book: Book | None = None
+    keys: tuple[str, ...] = ()
 
-    def with_rules_of(self, linker: Linker) -> Layout:
-        """Return the layout with the rules of a linker, if links are explained."""
-        return self._replace(book=linker.pipeline.book) if self.explain else self
+    def of_linker(self, linker: Linker) -> Layout:
+        """Return the layout with the rules of a linker, if links are explained, and its index."""
+        source = f"canonym {__version__}, index {linker.fingerprint}"
+        layout = self._replace(source=source)
+        return layout._replace(book=linker.pipeline.book) if self.explain else layout
 
 
 def layout_of(
@@ -74,8 +81,12 @@ def layout_of(
     one_row: bool,
     formula_guard: bool,
     output_encoding: str | None,
+    keys: Sequence[str] | None = None,
 ) -> Layout:
-    """Return how to write the links of an input; refuse options that do not go together."""
+    """Return how to write the links of an input; refuse options that do not go together.
+
+    `keys` are the columns of the result that are asked for, see `columns_of`.
+    """
     if one_row and format not in (*_OF_ROWS, "xlsx"):
         raise InvalidInput(
             f"one_row=True goes with format=tsv, csv, parquet or a workbook, not {format}"
@@ -96,9 +107,10 @@ def layout_of(
             raise InvalidInput(f"output_encoding=... goes with format=tsv or csv, not {format}")
     # A sheet of .ods is not copied: its table goes into a new workbook.
     sheet = None if content.sheet is None or content.sheet.suffix == ".ods" else content.sheet
-    return Layout(
+    k = k or (1 if one_row or format in (*_DELIMITED, "xlsx") else 5)
+    layout = Layout(
         format,
-        k or (1 if one_row or format in (*_DELIMITED, "xlsx") else 5),
+        k,
         content.columns,
         explain,
         _style_of(format, content.style, output_encoding),
@@ -106,6 +118,27 @@ def layout_of(
         formula_guard,
         sheet,
     )
+    return layout._replace(keys=columns_of(layout, keys, annotated=content.is_annotated))
+
+
+def columns_of(layout: Layout, names: Sequence[str] | None, *, annotated: bool) -> tuple[str, ...]:
+    """Return the columns of the result: those with `names`, which may be ``["all"]``, or a few.
+
+    An empty tuple are all: those of lists, whose places programs know, and of Parquet.
+    """
+    if names is not None and layout.format not in (*_OF_ROWS, "xlsx"):
+        raise InvalidInput(
+            f"columns=... goes with format=tsv, csv, parquet, xlsx, not {layout.format}"
+        )
+    if names is not None and list(names) != ["all"]:
+        return checked_columns(names)
+    is_list, is_workbook = layout.columns is None, layout.format == "xlsx"
+    if names or layout.format == "parquet" or (is_list and not is_workbook):
+        return ()
+    place = ("document", "start", "end", "type") if annotated else ()
+    several = () if layout.one_row or is_workbook else ("row", "part", "rank")
+    score = ("score",) if layout.k > 1 else ()
+    return (*place, *(("mention",) if is_list else ()), *several, *_CONCEPT, *score, *_SAID)
 
 
 class Output:
@@ -344,18 +377,18 @@ def _link_writer(layout: Layout, stream: IO[Any], *, done: int) -> LinkWriter:
     if layout.opener is not None:
         return layout.opener(stream)
     options: dict[str, Any] = {"columns": layout.columns, "explain": layout.explain}
-    if layout.format == "xlsx":
-        return WorkbookWriter(stream, sheet=layout.sheet, **options)
-    options["k"] = layout.k
     if layout.format == "jsonl":
-        return JsonLinesWriter(stream, **options)
-    options["one_row"] = layout.one_row
+        return JsonLinesWriter(stream, k=layout.k, **options)
+    options["keys"] = layout.keys
+    if layout.format == "xlsx":
+        return WorkbookWriter(stream, sheet=layout.sheet, made_by=layout.source, **options)
+    options |= {"k": layout.k, "one_row": layout.one_row}
     if layout.format == "parquet":
         return ParquetWriter(stream, **options)
     return DelimitedWriter(
         stream,
         style=layout.style,
-        first_row=done + 1,
+        number=done + 1,
         header=not done,
         formula_guard=layout.formula_guard,
         **options,

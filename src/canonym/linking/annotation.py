@@ -19,6 +19,7 @@ from canonym.mentions.abbreviations import expand, find_abbreviations
 from canonym.mentions.documents import text_batches
 from canonym.mentions.readings import clinical_readings
 from canonym.rules import using
+from canonym.text.running import broken_words
 from canonym.types import USUAL_READING, Document, Link
 
 _log = logging.getLogger(__name__)
@@ -85,18 +86,20 @@ class Annotator:
     def _readings(self, text: str, *, defined: Mapping[str, str]) -> Mapping[str, str]:
         """Return what clinical abbreviations stand for in a text, but for those that are defined.
 
+        Words that the end of a line has broken are among them.
+
         A search without any help is what a paper describes.
         """
         if self._pipeline.preparation.speller is None:
             return {}
-        readings = clinical_readings(text).items()
+        readings = (clinical_readings(text) | broken_words(text)).items()
         return {short: reading for short, reading in readings if short not in defined}
 
 
 def _guessed(link: Link, stated: Mapping[str, str]) -> Link:
     """Tell what canonym reads an abbreviation as from what the text or the caller says it is."""
     steps = tuple(
-        step._replace(name=USUAL_READING)
+        step._replace(name="space" if "\n" in step.before else USUAL_READING)
         if step.name == "abbreviation" and expand(step.before, stated) != step.after
         else step
         for step in link.steps

@@ -1,8 +1,8 @@
 """Terminologies of the catalogue, fetched, imported and indexed under their names.
 
 The file that was fetched stays in the folder ``downloads`` of the user's data, with its checksum
-beside it, so that an index is built again without a network. Served over HTTP, such a folder is a
-mirror for other machines: ``CANONYM_MIRROR`` is its address.
+beside it, so that an index is built again without a network. Such a folder is a mirror for other
+machines, served over HTTP or as it is: ``CANONYM_MIRROR`` is its address.
 """
 
 from __future__ import annotations
@@ -19,11 +19,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import quote
+from urllib.request import url2pathname
 
 from canonym.errors import InvalidInput, ReadError
 from canonym.io.downloads import (
     check_address,
     checksum_file,
+    copy_download,
     download,
     fetch_checksum,
     verified_digest,
@@ -40,6 +42,7 @@ from canonym.terminology.sqlite_file import FORMAT as TERMINOLOGY_FORMAT
 
 _log = logging.getLogger(__name__)
 
+_FOLDER = "file:///"
 MIRROR = "CANONYM_MIRROR"
 """Variable with the address of a mirror: ``ADDRESS/NAME/FILE`` is a file of the catalogue."""
 
@@ -80,9 +83,10 @@ def address_of(entry: Entry) -> str:
     if not mirror:
         return entry.address
     try:
-        check_address(mirror)
+        if not mirror.startswith(_FOLDER):
+            check_address(mirror)
     except InvalidInput as error:
-        raise InvalidInput(f"{MIRROR}: {error}") from error
+        raise InvalidInput(f"{MIRROR}: {error}, or a folder: file:///PATH") from error
     return f"{mirror}/{entry.name}/{quote(entry.file)}"
 
 
@@ -182,6 +186,10 @@ def _alone(entry: Entry) -> Iterator[Path]:
 def _fetch(entry: Entry, progress: Progress) -> None:
     address, path = address_of(entry), download_of(entry)
     checksums = {"the catalogue": entry.digest} if entry.digest else {}
+    if address.startswith(_FOLDER):
+        local = Path(url2pathname(address.removeprefix("file://")))
+        copy_download(local, path, limit=entry.limit, checksums=checksums)
+        return
     mirrored = address != entry.address
     place = f"{address}.sha256" if mirrored else entry.checksum
     if place:

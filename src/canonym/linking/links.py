@@ -113,7 +113,7 @@ DEFAULTS: Mapping[str, Any] = {
 
 
 def shows_options(**defaults: Any) -> Callable[[_Function], _Function]:
-    """Let ``help`` and notebooks show the options that a function takes, with their defaults.
+    """Let ``help`` and notebooks show the options that a function takes, and what they mean.
 
     `defaults` are those of further options, and those that differ from `DEFAULTS`.
     """
@@ -127,6 +127,8 @@ def shows_options(**defaults: Any) -> Callable[[_Function], _Function]:
         ]
         shown = signature.replace(parameters=[*own, *options])
         function.__signature__ = shown  # type: ignore[attr-defined]
+        *_, meanings = inspect.cleandoc(LinkOptions.__doc__ or "").partition("Attributes\n")
+        function.__doc__ = f"{inspect.getdoc(function)}\n\nOther Parameters\n------{meanings}"
         return function
 
     return decorate

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 
 from canonym.errors import InvalidInput
+from canonym.linking.links import check_options
 from canonym.linking.names import CurrentNames
 from canonym.terminology import Terminology
 from canonym.terminology.overlay import OverlayContent, checked_name, checked_pair, checked_synonym
-from canonym.types import Name
+from canonym.text import STRONG, tokens
+from canonym.types import Candidate, Name
 
 
 class Synonyms:
@@ -173,3 +176,23 @@ class Synonyms:
                 f"{name.concept_id} is not forbidden for {name.text!r}: nothing is taken back; "
                 "`canonym synonyms list` lists the forbidden pairs"
             )
+
+
+def find_by_words(
+    terminology: Terminology, added: Iterable[Name], words: str, *, k: int, types: Sequence[str]
+) -> list[Candidate]:
+    """Find concepts by words of the names that were added and of others; see `Linker.search`."""
+    check_options({"k": k, "types": types})
+    asked = {*tokens(words, STRONG)}
+    of_types = {type_.casefold() for type_ in types}
+    mine = (name for name in added if asked and asked <= {*tokens(name.text, STRONG)})
+    hits: dict[str, Candidate] = {}
+    for name in chain(mine, terminology.search(words, types=types)):
+        concept = terminology.concept(name.concept_id)
+        if not of_types or of_types & {type_.casefold() for type_ in concept.types}:
+            share = min(len(asked) / max(len({*tokens(name.text, STRONG)}), 1), 1.0)
+            facts = (concept.id, concept.label, share, name.text, name.scope, concept.types)
+            hits.setdefault(concept.id, Candidate(*facts, sieve="words"))
+        if len(hits) == k:
+            break
+    return [*hits.values()]

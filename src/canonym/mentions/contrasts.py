@@ -59,7 +59,6 @@ _LAST_SMALL = regex(r"\W(?:of|the)$", re.IGNORECASE)
 _TROPIC = regex(r"(adren|cortic|gonad|lact|mamm|somat|thyr)o?(?:cortico)?trop\w*")
 _ROMAN = {"i": "1", "v": "5", "x": "10"}
 _DESIGNATOR = regex(r"\d+[a-z]?|[a-z]|[a-z]\d+|\d+[a-z]\d+")
-_ROMAN_NUMBERS = ("II", "III", "IV", "VI", "VII", "VIII", "IX", "XI")
 # Prefixes that a hyphen may tie to a word: "Pre-eclampsia".
 _PREFIXES = frozenset(prefix for prefix in PRIVATIVE if len(prefix) > 2) - NEGATIONS - {"non"}
 _TIMES = frozenset({"after", "before", "following"})
@@ -529,18 +528,3 @@ def _up_to_end(words: Sequence[str]) -> Iterator[str]:
         if word in _NEGATION_ENDS:
             return
         yield word
-
-
-def others_of(word: str) -> list[str]:
-    """Return words that exclude a word, as it is capitalised."""
-    if word.isdecimal() and len(word) < _LEAST_REST:
-        return [str(n) for n in (int(word) + 1, int(word) + 2, int(word) + 11)]
-    if word in _ROMAN_NUMBERS:
-        return [number for number in _ROMAN_NUMBERS if number != word]
-    others = [
-        other
-        for kind, line, sense in _senses().get(word.lower(), ())
-        for other, senses in _senses().items()
-        if any((kind, line) == (of, at) and sense != place for of, at, place in senses)
-    ]
-    return [other.capitalize() for other in others] if word.istitle() else others

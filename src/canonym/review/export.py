@@ -16,6 +16,7 @@ from canonym.errors import InvalidInput, ReadError
 from canonym.exchange.mappings import UNSEEN, Verdict, tool
 from canonym.exchange.omop import is_omop
 from canonym.export.rows import JOINED_BY, guarded, number, prefixed
+from canonym.io.curies import split_id
 from canonym.io.workbooks import SheetChoice, open_sheet, workbook_suffix
 from canonym.review.mappings import Choices, claims_of, comment_of, write_mappings
 from canonym.review.models import Decision
@@ -24,8 +25,8 @@ from canonym.terminology import Terminology
 from canonym.types import Mention
 
 COLUMNS = (
-    "mention", "state", "id", "label", "relation", "proposed_id", "confidence", "by", "at",
-    "comment", "made_by",
+    "mention", "state", "id", "code", "label", "relation", "proposed_id", "confidence", "by", "at",
+    "comment",
 )  # fmt: skip
 """Columns that are added, each with the prefix ``canonym_``."""
 
@@ -114,7 +115,8 @@ def _write_table(stream: IO[str], store: Store, review_id: int, format: str) -> 
     """
     writer = csv.writer(stream, delimiter="," if format == "csv" else "\t", lineterminator="\n")
     for cells, added in _rows(store, review_id):
-        writer.writerow([guarded(cell) for cell in (*cells, *added)])
+        texts = (cell if isinstance(cell, str) else number(cell) for cell in (*cells, *added))
+        writer.writerow(map(guarded, texts))
 
 
 def _write_workbook(stream: IO[bytes], store: Store, review_id: int) -> None:
@@ -122,26 +124,32 @@ def _write_workbook(stream: IO[bytes], store: Store, review_id: int) -> None:
     from canonym.export.excel import extend_workbook, write_workbook
 
     kept, rows = store.workbook(review_id), _rows(store, review_id)
+    review = store.review(review_id)
+    made_by = "" if review.fingerprint == "-" else tool(__version__, review.fingerprint)
     with tempfile.TemporaryDirectory(prefix="canonym-") as folder:
         path = Path(folder) / "workbook"
         if kept is not None:
             path.write_bytes(kept.content)
         if kept is None or workbook_suffix(path) != ".xlsx":
-            write_workbook(stream, ([*cells, *added] for cells, added in rows))
+            whole = ([*cells, *added] for cells, added in rows)
+            write_workbook(stream, whole, made_by=made_by)
             return
         header, *decided = (added for _, added in rows)
-        shown = Path(store.review(review_id).name)
+        shown = Path(review.name)
         choice = SheetChoice(kept.sheet, kept.header_row)
         try:
             with open_sheet(path, choice, shown=shown) as sheet:
                 beside = zip((row.number for row in sheet.rows), decided, strict=True)
-                extend_workbook(stream, sheet, {sheet.header_row: header, **dict(beside)})
+                added_rows = {sheet.header_row: header, **dict(beside)}
+                extend_workbook(stream, sheet, added_rows, made_by=made_by)
         except ReadError as error:
             problem = f"the workbook cannot be given back: {error.problem}"
             raise InvalidInput(f"{problem}; export the table as CSV") from error
 
 
-def _rows(store: Store, review_id: int) -> Iterator[tuple[list[str], list[str]]]:
+def _rows(
+    store: Store, review_id: int
+) -> Iterator[tuple[Sequence[str], Sequence[str | float | None]]]:
     """Yield the header and the rows that were given, and beside each what was decided."""
     comments = store.comments(review_id)
     yield store.review(review_id).columns, [*map(prefixed, COLUMNS)]
@@ -152,26 +160,26 @@ def _rows(store: Store, review_id: int) -> Iterator[tuple[list[str], list[str]]]
             yield row.cells, _cells(entry, comments.get(entry.item.id, ()))
 
 
-def _cells(entry: Entry, comments: Sequence[Decision]) -> list[str]:
+def _cells(entry: Entry, comments: Sequence[Decision]) -> list[str | float | None]:
     item, decision, _ = entry
     proposed = JOINED_BY.join(concept["id"] for concept in item.proposal.get("concepts", ()))
     head = [item.mention, item.state]
-    of_proposal = [proposed, number(item.proposal.get("confidence"))]
+    of_proposal = [proposed, item.proposal.get("confidence")]
     if decision is None:
-        made_by = tool(__version__, item.fingerprint) if item.fingerprint else ""
-        return [*head, "", "", "", *of_proposal, "", "", comment_of(None, comments), made_by]
+        return [*head, "", "", "", "", *of_proposal, "", "", comment_of(None, comments)]
+    ids = decided_ids(decision)
     if decision.kind == UNSEEN:
         head = [item.mention, _ACCEPTED]
     return [
         *head,
-        JOINED_BY.join(decided_ids(decision)),
+        JOINED_BY.join(ids),
+        JOINED_BY.join(split_id(id_)[1] for id_ in ids),
         JOINED_BY.join(concept["label"] for concept in decision.concepts),
         JOINED_BY.join(_relations(entry, decision)),
         *of_proposal,
         decision.who,
         Verdict(decision.kind, made=decision.made).moment,
         comment_of(decision, comments),
-        tool(__version__, decision.fingerprint),
     ]
 
 

@@ -25,7 +25,6 @@ from canonym.linking.judge import JUDGE
 from canonym.linking.named import index_folder
 from canonym.service.examples import examples_of
 from canonym.service.problems import Problem
-from canonym.terminology.words import Words
 from canonym.text import normalise, normalise_all
 from canonym.types import Concept, Name
 
@@ -123,19 +122,17 @@ class Opened:
     def matching(self, words: str, n: int) -> Iterator[tuple[Concept, str]]:
         """Yield concepts that `search` finds, then those with a name of all words, in any order."""
         seen = set()
-        for concept, name in self.search(words, n):
+        for concept, text in self.search(words, n):
             seen.add(concept.id)
-            yield concept, name
-        for row in self.words.find(words):
-            (found,) = self.terminology.names_at([row])
-            if found.concept_id not in seen:
-                seen.add(found.concept_id)
-                yield self.terminology.concept(found.concept_id), found.text
+            yield concept, text
+        for name in self.terminology.search(words):
+            if name.concept_id not in seen:
+                yield self.terminology.concept(name.concept_id), name.text
 
     def matches(self, words: str) -> npt.NDArray[np.bool_]:
         """Mark all concepts that `matching` finds, ``(n_concepts,)`` bool."""
         form = normalise(words)
-        rows = [*self.words.find(words)]
+        rows = [*self.terminology.words.find(words)]
         ids = [*self._of_id(words)]
         if form:
             rows += self.prefixes.find(form, self.terminology.n_names, self._form)
@@ -151,11 +148,6 @@ class Opened:
     def systems(self) -> dict[str, str]:
         """Prefixes of ids by the addresses of their code systems."""
         return {code_system(prefix): prefix for prefix in self.terminology.prefixes()}
-
-    @functools.cached_property
-    def words(self) -> Words:
-        """The words of all names."""
-        return Words.open(self.terminology)
 
     def named(self, name: str) -> list[str]:
         """Return the ids of the concepts with a name, up to case and punctuation."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
+import difflib
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -99,9 +100,11 @@ def catalogue_entry(name: str) -> Entry:
     """
     entries = read_catalogue()
     if name not in entries:
+        near = difflib.get_close_matches(name.lower(), entries, 1)
+        meant = f" (did you mean {near[0]}?)" if near else ""
         raise InvalidInput(
-            f"{name!r} is not in the catalogue; its names are {', '.join(sorted(entries))}. Others "
-            f"come from your own catalogue, {own_catalogue()}"
+            f"{name!r} is not in the catalogue{meant}; its names are {', '.join(sorted(entries))}. "
+            f"Others come from your own catalogue, {own_catalogue()}"
         )
     return entries[name]
 

@@ -500,7 +500,7 @@ def checked_name(
     if not normalise(text, STRONG):
         raise InvalidInput(f"the name {text!r:.80} has no letter and no digit to look up")
     check_language(language)
-    id_ = terminology.meant(concept_id).id
+    id_ = terminology.concept(concept_id).id
     return Name(on_one_line(text), id_, language=language, source=ADDED)
 
 

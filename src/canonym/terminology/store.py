@@ -39,6 +39,7 @@ from canonym.terminology.sqlite_file import (
     objects,
     objects_at,
 )
+from canonym.terminology.words import Words
 from canonym.terminology.writer import write_terminology
 from canonym.text.codes import may_hold_code
 from canonym.types import Concept, Int32Array, Name, Record, Relation, Xref
@@ -234,22 +235,6 @@ class Terminology:
         own = self.resolve(spelling)
         return (own,) if own is not None else find_ids(self, self._id_patterns, spelling)
 
-    def meant(self, spelling: str) -> Concept:
-        """Look up the only concept that an id names, however it is written.
-
-        Raises
-        ------
-        InvalidInput
-            If no concept has the id, or several have it.
-        """
-        ids = self.find_ids(spelling)
-        if len(ids) > 1:
-            raise InvalidInput(
-                f"the id {spelling!r} may be {' or '.join(ids[:_LISTED])} in {self.path.name}; "
-                "write it with its prefix"
-            )
-        return self.concept(ids[0] if ids else spelling)
-
     def find_codes(self, texts: Iterable[str]) -> dict[str, CodeHit]:
         """Find the concepts of texts that are codes, or have one beside a label; leave out others.
 
@@ -272,13 +257,47 @@ class Terminology:
         return short_words(self)
 
     def concept(self, id: str) -> Concept:
-        """Look a concept up by its id or an alternative id; an unknown id is an `InvalidInput`."""
-        for concept in objects(self._database, CONCEPTS, "WHERE id = ?", (self.resolve(id),)):
+        """Look up the only concept that an id or a code names, spelt in any way of `find_ids`.
+
+        If no concept has it, or several have it, that is an `InvalidInput`.
+        """
+        ids = self.find_ids(id) if isinstance(id, str) else ()
+        if len(ids) > 1:
+            raise InvalidInput(
+                f"the id {id!r} may be {' or '.join(ids[:_LISTED])} in {self.path.name}; write it "
+                "with its prefix"
+            )
+        for concept in objects(self._database, CONCEPTS, "WHERE id = ?", ids or (None,)):
             return cast(Concept, concept)
         raise InvalidInput(
             f"no concept has the id {id!r} in {self.path.name}; ids look like "
             f"{self.concepts_at([0])[0].id!r} there"
         )
+
+    @functools.cached_property
+    def words(self) -> Words:
+        """The words of all names."""
+        return Words.open(self)
+
+    def search(self, words: str, *, types: Sequence[str] = ()) -> Iterator[Name]:
+        """Yield a name of each concept that has one with all of these words, the nearest first.
+
+        Words stand in any order and inflection, and the last may be the beginning of one. With
+        `types` only concepts of these types are searched.
+
+        >>> from canonym import Concept, Terminology
+        >>> terminology = Terminology.build([Concept("X:1", "Acute nephritis")])
+        >>> [name.concept_id for name in terminology.search("nephritis, acute")]
+        ['X:1']
+        """
+        allowed = self.rows_where(types=types) if types else None
+        seen: set[str] = set()
+        for row in self.words.find(words):
+            if allowed is None or allowed[row]:
+                (name,) = self.names_at([row])
+                if name.concept_id not in seen:
+                    seen.add(name.concept_id)
+                    yield name
 
     def ordinal(self, id: str) -> int | None:
         """Return the place of a concept (0 … `n_concepts` − 1) by its own id; None if unknown."""

@@ -11,14 +11,17 @@ import sqlite3
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from canonym.errors import CanonymError, InvalidInput, ReadError
 from canonym.io.files import cache_folder, write_folder
 from canonym.regex import regex
-from canonym.terminology.store import Terminology
 from canonym.text import STRONG, normalise, normalise_all
+
+if TYPE_CHECKING:
+    from canonym.terminology.store import Terminology
 
 _FORMAT = 1  # changes with what the table holds
 _FILE = "words.db"

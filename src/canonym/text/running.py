@@ -13,6 +13,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
+from itertools import takewhile
 from typing import NamedTuple, TypeVar
 
 from canonym.regex import regex
@@ -25,6 +26,7 @@ _Value = TypeVar("_Value")
 _KEPT, _LONGEST = 1 << 17, 50
 _NONE: Mapping[str, str] = {}
 _NEAR = 10  # words on each side of a gloss
+_MOST_BROKEN = 300
 _QUOTE = "['`´ʼ‘’′]"
 _ENTITY = r"&(?:apos|quot|amp|lt|gt|nbsp|[nm]dash|[lr][sd]quo);"
 _LETTER = (
@@ -162,6 +164,30 @@ def _at(words: Words, places: list[int]) -> Words:
         [words.forms[place] for place in places],
         [words.breaks[place] for place in places],
     )
+
+
+def broken_words(text: str) -> dict[str, str]:
+    """Return the words that a hyphen at the end of a line has broken, and how they are written.
+
+    A few hundred at most, for each is looked for in the whole text.
+
+    >>> broken_words("Hyper-\\n  tension, non-\\nHodgkin lymphoma, a cough -\\nand a cold.")
+    {'Hyper-\\n  tension': 'Hypertension'}
+    """
+    words: dict[str, str] = {}
+    at = text.find("-", 1)
+    while at >= 0 and len(words) < _MOST_BROKEN:
+        after = text[at + 1 : at + _LONGEST]
+        rest = after.lstrip()
+        if rest[:1].islower() and after[: len(after) - len(rest)].count("\n") == 1:
+            before = text[max(at - _LONGEST, 0) : at]
+            head = "".join(takewhile(str.isalpha, reversed(before)))[::-1]
+            tail = "".join(takewhile(str.isalpha, rest))
+            if head:
+                end = at + 1 + len(after) - len(rest) + len(tail)
+                words[text[at - len(head) : end]] = head + tail
+        at = text.find("-", at + 1)
+    return words
 
 
 def with_brackets(text: str, start: int, end: int) -> tuple[int, int]:

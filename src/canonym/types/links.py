@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -239,6 +240,33 @@ class Link:
             return None
         return self.candidates[0].score - self.candidates[1].score
 
+    @property
+    def left_over(self) -> tuple[str, ...]:
+        """Words of the mention that its concept does not account for; none where it has none.
+
+        A composite mention has the texts of the parts without a concept among them.
+        """
+        if self.parts:
+            texts = ((part.mention.text,) if part.nil else part.left_over for part in self.parts)
+            return tuple(dict.fromkeys(word for words in texts for word in words if self.ids))
+        if self.id is None:
+            return ()
+        words = list(self.candidates[0].against.left_over)
+        for step in reversed([step for step in self.steps if step.name == "broader"]):
+            kept = step.after.lower().split()
+            words[:0] = [word for word in step.before.split() if word.lower() not in kept]
+        return tuple(dict.fromkeys(words))
+
+    def explain(self) -> list[str]:
+        """Say why the mention was linked so, a fact a line: ``print(*link.explain(), sep="\\n")``.
+
+        It is what ``canonym link --explain`` prints.
+        """
+        # Nouns know nothing of the rooms above them: what explains is asked for when it is needed.
+        explanation = importlib.import_module("canonym.linking.explanation")
+        lines: list[str] = explanation.explain(self)
+        return lines
+
     def __str__(self) -> str:
         if self.parts:
             answer = ", ".join(self.ids) or "NIL"
@@ -265,18 +293,13 @@ class Link:
         return self.mention.text, best.id, best.label, f"{best.score:.3f}", best.name
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the link as plain dicts and lists, ready for JSON.
-
-        It has ``flags`` where somebody looked for them.
-        """
-        flags = self.mention.flags
+        """Return the link as plain dicts and lists, ready for JSON."""
         return {
             "mention": self.mention.text,
             "start": self.mention.start,
             "end": self.mention.end,
             "type": self.mention.type,
             "document": self.mention.document_id,
-            **({} if flags is None else {"flags": list(flags)}),
             "ids": list(self.ids),
             "nil": self.nil,
             "reason": self.reason,

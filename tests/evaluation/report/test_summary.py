@@ -85,7 +85,7 @@ def run(terminology: Terminology) -> Run:
 @pytest.fixture(scope="module")
 def raw(terminology: Terminology) -> Run:
     linker = Linker.build(terminology, encoders=["chargrams"])
-    return evaluate_corpus(TEST, linker=linker, protocol="raw", min_score=0.9)
+    return evaluate_corpus(TEST, linker=linker, protocol="raw", min_confidence=0.9)
 
 
 HIERARCHY = "Wrong concepts in the hierarchy"

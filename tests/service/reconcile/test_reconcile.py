@@ -59,6 +59,13 @@ def test_a_candidate_has_the_label_a_score_and_what_speaks_for_it(client: TestCl
     assert set(_features(second)) == {"similarity", "chargrams", "exact"}
 
 
+def test_what_a_cell_says_besides_is_told(client: TestClient) -> None:
+    for query, said in (("no heart attack", "negated"), ("h/o heart attack", "historical")):
+        best, *_ = ask(client, query=query)
+        assert (best["id"], best["match"], _features(best)[said]) == ("X:1", False, True)
+        assert best["description"].startswith(f"{said}; Death of heart muscle")
+
+
 def test_scores_are_those_of_the_linker_from_0_to_100(client: TestClient, index: Path) -> None:
     (link,) = Linker.load(index).link(["hart attacks of the hip"], k=6)
     found = ask(client, query="hart attacks of the hip", limit=6)

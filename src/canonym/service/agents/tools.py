@@ -5,9 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
-from itertools import chain, islice
 from typing import Any, NamedTuple
 
 from canonym.exchange.mappings import mappings_of
@@ -16,8 +15,7 @@ from canonym.service.agents import schemas
 from canonym.service.rest import check_readable, describe_concept
 from canonym.service.schemas import ConceptAnswer, FoundAnswer, Given
 from canonym.service.served import Opened, Served, find_served
-from canonym.text import STRONG, tokens
-from canonym.types import Link, Mention, Name
+from canonym.types import Link, Mention
 
 Indexes = Mapping[str, Served]
 
@@ -114,40 +112,13 @@ def search(indexes: Indexes, call: schemas.SearchCall) -> schemas.SearchAnswer:
     served = find_served(indexes, call.terminology)
 
     def work(opened: Opened) -> list[FoundAnswer]:
-        names = {name.concept_id: name.text for name in islice(_names(opened, call), call.limit)}
-        concepts = [(opened.terminology.concept(id_), name) for id_, name in names.items()]
+        hits = opened.linker.search(call.words, k=call.limit, types=call.types)
         return [
-            FoundAnswer(id=concept.id, label=concept.label, name=name, types=[*concept.types])
-            for concept, name in concepts
+            FoundAnswer(id=hit.id, label=hit.label, name=hit.name, types=[*hit.types])
+            for hit in hits
         ]
 
     return schemas.SearchAnswer(terminology=served.name, concepts=served.use(work))
-
-
-def _names(opened: Opened, call: schemas.SearchCall) -> Iterator[Name]:
-    """Yield the first name of each concept that has all words; the added names come first."""
-    seen: set[str] = set()
-    for name in chain(_added_names(opened, call), _stored_names(opened, call)):
-        if name.concept_id not in seen:
-            seen.add(name.concept_id)
-            yield name
-
-
-def _added_names(opened: Opened, call: schemas.SearchCall) -> Iterator[Name]:
-    words = {*tokens(call.words, STRONG)}
-    types = {type_.casefold() for type_ in call.types}
-    for name in opened.linker.synonyms:
-        if words and words <= {*tokens(name.text, STRONG)}:
-            concept = opened.terminology.concept(name.concept_id)
-            if not types or types & {type_.casefold() for type_ in concept.types}:
-                yield name
-
-
-def _stored_names(opened: Opened, call: schemas.SearchCall) -> Iterator[Name]:
-    allowed = opened.terminology.rows_where(types=call.types) if call.types else None
-    for row in opened.words.find(call.words):
-        if allowed is None or allowed[row]:
-            yield from opened.terminology.names_at([row])
 
 
 # --- codes ----------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from canonym.exchange.auto_accept import can_auto_accept, is_by_id, is_verbatim
+from canonym.mentions.flags import FLAGS
 from canonym.service.reconcile.properties import concepts_with
 from canonym.service.reconcile.queries import Condition, Query
 from canonym.service.served import Opened
@@ -250,6 +251,7 @@ def _of_link(link: Link) -> Iterator[Found]:
             features["contradicts"] = True
         if place == 0 and link.confidence is not None:
             features["confidence"] = round(link.confidence, 4)
+        features |= dict.fromkeys(link.status, True)
         score = 100 * min(1.0, max(0.0, float(candidate.score)))
         yield Found(candidate.id, score, candidate.name, exact=exact, features=features)
 
@@ -296,13 +298,15 @@ def _weigh(
 def _described(opened: Opened, answer: Found) -> dict[str, Any]:
     concept = opened.terminology.concept(answer.id)
     also = f"also called {answer.name}" if answer.name not in ("", concept.label) else ""
+    about = concept.definition[:_LONGEST_DESCRIPTION] or also
+    said = ", ".join(flag for flag in FLAGS if answer.features.get(flag))
     return {
         "id": answer.id,
         "name": concept.label,
         "score": round(answer.score, 2),
         "match": False,
         "type": [{"id": type_, "name": type_} for type_ in concept.types],
-        "description": concept.definition[:_LONGEST_DESCRIPTION] or also,
+        "description": "; ".join(filter(None, (said, about))),
         "features": [
             {"id": id_, "name": id_.replace("_", " "), "value": value}
             for id_, value in answer.features.items()

@@ -146,7 +146,7 @@ def read_table(
     sheet : str, optional
         Sheet of a workbook, by default the first that is visible.
     header_row : int, optional
-        Row of a sheet that names the columns, from 1; by default the first that is not empty.
+        Row of a sheet that names the columns, from 1; by default found below titles.
     header : bool
         Whether the first row names the columns. Otherwise they are called ``"1"``, ``"2"``, …; the
         first is the id, the second the name.
@@ -196,15 +196,28 @@ def read_table(
             forest.read(table, {"id": tree_id_column, "tree": tree_column}, options)
     form |= TableForm(sheet=sheet, header_row=header_row)
     with open_table(path, header=header, separator=separator, **form) as table:
-        roles = find_columns(table, columns)
-        if "name" not in roles and "label" in roles and not name_column:
-            roles["name"] = roles.pop("label")
-        _require(roles, table, _ROLES)
+        roles = _roles_of(table, columns)
         reader = TableRows(table, roles, options, forest)
         yield from reader.records()
+    _tell_unread(path, table.header if header else (), roles)
     if not skip_incomplete:
         forest.check(reader.known, trees or path)
     yield from forest.relations(reader.known)
+
+
+def _roles_of(table: Table, columns: Mapping[str, str | None]) -> dict[str, int]:
+    """Find the columns, of which a label alone is the name."""
+    roles = find_columns(table, columns)
+    if "name" not in roles and "label" in roles and not columns["name"]:
+        roles["name"] = roles.pop("label")
+    _require(roles, table, _ROLES)
+    return roles
+
+
+def _tell_unread(path: str | Path, header: Sequence[str], roles: dict[str, int]) -> None:
+    unread = [name for at, name in enumerate(header) if name and at not in roles.values()]
+    if unread:
+        _log.warning("%s: not read are the columns %s", path, shown(unread))
 
 
 def _require(roles: dict[str, int], table: Table, needed: dict[str, tuple[str, str]]) -> None:
