@@ -455,7 +455,7 @@ def accepted(tmp_path: Path, omop: Linker) -> Iterator[Made]:
         link(store, review, omop)
         made = Made(store, review, omop)
         made.decide(2, "link", ("OMOP:4", "equal"))
-        n = store.acceptable(review, 0.1).items
+        n = store.acceptable(review, 0.1)["items"]
         assert store.accept_above(review, 0.1, expected=n, who="Ann") == n == 2
         yield made
 
@@ -520,4 +520,4 @@ def test_what_was_accepted_unseen_opens_again_when_its_concept_is_gone(accepted:
     accepted.store.aim(accepted.review, link_again.fingerprint)
     link(accepted.store, accepted.review, link_again)
     states = [one.item.state for one in accepted.store.entries(accepted.review)]
-    assert states == ["reopened", "linked", "linked"]
+    assert states == ["reopened", "accepted", "linked"]

@@ -30,7 +30,7 @@ RECORDS = [
 
 
 def _mentions(store: Store, review: int, concepts: set[str], part: str = "all") -> list[str]:
-    entries, total = store.queue(review, part, concepts=concepts, order="text")
+    entries, total, _ = store.queue(review, part, concepts=concepts, order="text")
     assert total == len(entries)
     return [entry.item.mention for entry in entries]
 

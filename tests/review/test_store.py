@@ -24,7 +24,8 @@ from canonym.errors import InvalidInput, ReadError
 from canonym.review.database import Unreachable
 from canonym.review.export import export_review
 from canonym.review.models import Base, Workbook
-from canonym.review.store import Absent, Conflict, Given, Store, same_words
+from canonym.review.queues import same_words
+from canonym.review.store import Absent, Conflict, Given, Store, decided_ids
 from canonym.review.table import as_table
 from tests.review.conftest import decide, item_of, review_of
 
@@ -55,7 +56,7 @@ def test_the_queue_begins_with_doubt_and_then_with_what_is_frequent(
 ) -> None:
     mentions = ["heart attack", "broken hip", "broken hip", "diabetic melitus thing"]
     review = review_of(store, mentions, linker)
-    queue, total = store.queue(review)
+    queue, total, _ = store.queue(review)
     assert total == 3
     frequency = {one.item.mention: one.item.frequency for one in queue}
     assert frequency == {"diabetic melitus thing": 1, "broken hip": 2, "heart attack": 1}
@@ -74,7 +75,7 @@ def test_what_has_no_proposal_comes_last_and_rubbish_after_all_else(
     assert {*shown[:2]} == {"broken hip", "heart attack"}
     assert shown[2:] == ["no heart attack", "??"]
     assert [one.confidence < 0 for one in queue] == [False, False, True, True]
-    assert store.acceptable(review, 0.01).items == 2
+    assert store.acceptable(review, 0.01)["items"] == 2
 
 
 @pytest.mark.parametrize(
@@ -94,7 +95,7 @@ def test_a_queue_is_sorted_as_somebody_likes(
 
 def test_a_queue_is_searched_and_read_in_pages(store: Store, linker: Linker) -> None:
     review = review_of(store, ["100% hip", "1000 hips", "broken hip"], linker)
-    found, total = store.queue(review, text="0%")
+    found, total, _ = store.queue(review, text="0%")
     assert (total, found[0].item.mention) == (1, "100% hip")
     whole = [one.item.id for one in store.queue(review)[0]]
     pages = [store.queue(review, offset=at, limit=1)[0][0].item.id for at in range(3)]
@@ -175,15 +176,20 @@ def test_all_that_is_sure_enough_is_accepted_with_the_errors_to_expect(
     review = review_of(store, mentions, linker)
     sure = [one.item.confidence for one in store.queue(review)[0] if one.item.confidence >= 0.5]
     found = store.acceptable(review, 0.5)
-    assert (found.items, found.rows) == (3, 3)
-    assert found.errors == pytest.approx(sum(1 - one for one in sure))
-    with pytest.raises(InvalidInput, match="3 items are that sure now, and not 4"):
+    assert (found["items"], found["rows"]) == (3, 3)
+    assert found["errors"] == pytest.approx(sum(1 - one for one in sure))
+    with pytest.raises(InvalidInput, match="3 items are here now, and not 4"):
         store.accept_above(review, 0.5, expected=4, who="ann")
-    assert store.progress(review)["items"]["linked"] == 0
-    assert store.accept_above(review, 0.5, expected=3, who="ann") == 3
+    assert store.progress(review)["items"]["accepted"] == 0
+    before, n, _ = store.queue(review, least=0.5)
+    assert (n, [one.item.confidence for one in before]) == (3, sorted(sure))
+    left = before[0].item
+    assert store.accept_above(review, 0.5, without=[left.id], expected=2, who="ann") == 2
+    assert store.queue(review, least=0.5)[0][0].item.id == left.id
+    assert store.accept_above(review, 0.5, expected=1, who="ann") == 1
     assert store.progress(review)["items"] == {
         **{"open": 1, "reopened": 0, "flagged": 0},
-        **{"linked": 3, "nil": 0},
+        **{"accepted": 3, "linked": 0, "nil": 0},
     }
     decision = item_of(store, review, "broken hip").decision
     assert decision is not None
@@ -314,8 +320,88 @@ def test_one_of_another_release_that_may_only_be_read_is_refused(powerless: Path
         connection.execute("UPDATE alembic_version SET version_num = '0000'")
     connection.close()
     _read_only(powerless)
-    with pytest.raises(ReadError, match="it has the tables 0000, and 0004 are expected"):
+    with pytest.raises(ReadError, match="it has the tables 0000, and 0005 are expected"):
         Store(str(place))
+
+
+def test_what_a_person_decided_last_is_taken_back_together(store: Store, linker: Linker) -> None:
+    review = review_of(store, ["heart attack", "broken hip", "common cold", "zzz"], linker)
+    with pytest.raises(InvalidInput, match="nothing here that could be undone"):
+        store.undo_last(review, "ann")
+    decide(store, review, "zzz", Given("nil"))
+    n = store.acceptable(review, 0.1)["items"]
+    assert store.accept_above(review, 0.1, expected=n, who="ann") == n == 3
+    other = item_of(store, review, "broken hip").item
+    store.decide(other.id, Given("nil"), version=other.version, who="bob")
+    store.decide(other.id, Given("comment", comment="sure"), version=other.version + 1, who="ann")
+    assert [item.mention for item in store.undo_last(review, "ann")] == [
+        "heart attack",
+        "common cold",
+    ]
+    states = {one.item.mention: one.item.state for one in store.entries(review)}
+    assert states == {
+        **{"heart attack": "open", "common cold": "open", "broken hip": "nil", "zzz": "nil"}
+    }
+    assert [item.mention for item in store.undo_last(review, "ann")] == ["zzz"]
+    with pytest.raises(InvalidInput, match="nothing here that could be undone"):
+        store.undo_last(review, "ann")
+    # What Bob takes back counts again as Ann left it.
+    assert [item.state for item in store.undo_last(review, "bob")] == ["accepted"]
+    assert [item.state for item in store.undo_last(review, "ann")] == ["open"]
+
+
+def test_each_is_linked_to_what_is_proposed_for_it(store: Store, linker: Linker) -> None:
+    review = review_of(store, ["heart attack", "broken hip", "zzz"], linker)
+    entries = {one.item.mention: one.item for one in store.entries(review)}
+    hip, heart, other = (entries[one] for one in ("broken hip", "heart attack", "zzz"))
+    also = {hip.id: hip.version}
+    with pytest.raises(InvalidInput, match="nothing is proposed for 'zzz'"):
+        store.decide(other.id, Given("link"), version=other.version, who="ann", also=also)
+    store.decide(heart.id, Given("link"), version=heart.version, who="ann", also=also)
+    ids = {}
+    for one in store.entries(review):
+        ids[one.item.mention] = decided_ids(one.decision)
+    assert ids == {"heart attack": ["X:1"], "broken hip": ["X:4"], "zzz": []}
+    assert [item.id for item in store.undo_last(review, "ann")] == sorted([heart.id, hip.id])
+
+
+def test_a_queue_is_sorted_both_ways_and_says_how_many_are_alike(
+    store: Store, linker: Linker
+) -> None:
+    mentions = ["heart attack", "myocardial infarction", "broken hip", "zzz", "qqq"]
+    review = review_of(store, mentions, linker)
+    for order in ("doubt", "frequency", "row", "text", "state", "confidence", "concept"):
+        up = [one.item.id for one in store.queue(review, order=order)[0]]
+        pages = [
+            store.queue(review, order=order, descending=True, offset=at, limit=2)[0]
+            for at in (0, 2, 4, 6)
+        ]
+        assert [one.item.id for page in pages for one in page] == up[::-1], order
+    entries, _, alike = store.queue(review, order="concept")
+    assert [one.item.concept for one in entries] == ["X:1", "X:1", "X:4", "", ""]
+    assert alike == {"X:1": 2, "X:4": 1, "": 2}
+
+
+def test_the_other_columns_of_an_item_are_counted(store: Store) -> None:
+    rows = [["cold", "winter", ward] for ward in ("ED", "MED", "ED", "A", "B", "C", "ED")]
+    table = as_table(["text", "near", "ward"], rows, column="text", context_column="near")
+    store.create("colds", "small", table, who="ann")
+    assert [*map(list, store.values(store.item(1).item)[0]["values"])] == [
+        ["ED", 3],
+        ["MED", 1],
+        ["A", 1],
+        ["B", 1],
+    ]
+    assert store.values(store.item(1).item)[0]["different"] == 5
+
+
+def test_a_deleted_review_is_only_hidden(store: Store) -> None:
+    first, second = (review_of(store, ["cold"]) for _ in range(2))
+    store.change(first, shelf="deleted")
+    store.change(second, shelf="archived", name="Old")
+    assert [(one.name, one.shelf) for one in store.reviews()] == [("Old", "archived")]
+    store.change(first, shelf="")
+    assert [one.id for one in store.reviews()] == [second, first]
 
 
 def test_a_database_of_before_is_brought_up_to_date(tmp_path: Path, linker: Linker) -> None:
@@ -325,18 +411,25 @@ def test_a_database_of_before_is_brought_up_to_date(tmp_path: Path, linker: Link
         decide(store, review, "heart attack", Given("link", ({**MI, "id": "X:2"},)))
         decide(store, review, "broken hip", Given("nil"))
         decide(store, review, "common cold", Given("flag"))
+        unseen = review_of(store, ["heart attack"], linker)
+        store.accept_above(unseen, 0.1, expected=1, who="ann")
     with contextlib.closing(sqlite3.connect(place)) as connection:
         connection.execute("DROP INDEX items_by_doubt")
         connection.execute("CREATE INDEX items_by_doubt ON items (review_id, state, confidence)")
         connection.execute("DROP INDEX items_by_concept")
         connection.execute("ALTER TABLE items DROP COLUMN concept")
         connection.execute("DROP TABLE workbooks")
+        connection.execute("DROP INDEX rows_by_item")
+        connection.execute("ALTER TABLE reviews DROP COLUMN shelf")
+        connection.execute("UPDATE items SET state = 'linked' WHERE state = 'accepted'")
         connection.execute("UPDATE alembic_version SET version_num = '0001'")
         connection.commit()
     with Store(str(place)) as store:
         store.check()
         assert store.concepts(1) == {"X:2", "X:5"}
         assert store.workbook(1) is None
+        assert item_of(store, unseen, "heart attack").item.state == "accepted"
+        assert [one.shelf for one in store.reviews()] == ["", ""]
         assert len(store.queue(1, "decided", concepts={"X:2"})[0]) == 1
     with contextlib.closing(sqlite3.connect(place)) as connection:
         columns = [row[2] for row in connection.execute("PRAGMA index_info(items_by_doubt)")]
@@ -399,7 +492,7 @@ def test_several_are_decided_at_once_each_with_its_own_history(
             ("link", "ann", "all the same")
         ]
     assert store.progress(review)["items"] == {
-        **dict.fromkeys(("reopened", "flagged", "nil"), 0), "linked": 4, "open": 1,
+        **dict.fromkeys(("reopened", "flagged", "accepted", "nil"), 0), "linked": 4, "open": 1,
     }  # fmt: skip
     other = item_of(store, review, "Heart-Attacks").item
     store.decide(other.id, Given("undo"), version=other.version, who="bob")

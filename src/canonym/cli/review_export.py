@@ -96,7 +96,7 @@ def export(
         with write_file(output, overwrite=overwrite) as partial, partial.open("wb") as stream:
             stream.writelines(pieces)
         items = store.progress(found.id)["items"]
-    decided = items["linked"] + items["nil"]
+    decided = items["linked"] + items["accepted"] + items["nil"]
     note(f"{found.name}: {decided:,} of {sum(items.values()):,} mentions are decided ({output}).")
     if linker is not None and linker.fingerprint != found.fingerprint:
         note(f"{index} has changed since the list was linked, or is another index.")

@@ -18,7 +18,7 @@ from sqlalchemy.pool import NullPool
 from canonym.errors import InvalidInput, ReadError
 from canonym.io.files import check_regular, data_folder
 
-NEWEST = "0004"
+NEWEST = "0005"
 """The revision of the tables that this release has, see ``migrations``."""
 
 _MIGRATIONS = Path(__file__).parent / "migrations"

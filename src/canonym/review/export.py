@@ -34,7 +34,6 @@ CORPUS_COLUMNS = ("document", "mention", "ids", "rule", "context")
 """Columns of the mentions that an encoder can learn from."""
 
 _PIECE = 65_536  # bytes
-_ACCEPTED = "accepted"  # the state of what is linked unseen, which others take for no decision
 
 
 class Format(NamedTuple):
@@ -168,8 +167,6 @@ def _cells(entry: Entry, comments: Sequence[Decision]) -> list[str | float | Non
     if decision is None:
         return [*head, "", "", "", "", *of_proposal, "", "", comment_of(None, comments)]
     ids = decided_ids(decision)
-    if decision.kind == UNSEEN:
-        head = [item.mention, _ACCEPTED]
     return [
         *head,
         JOINED_BY.join(ids),

@@ -37,6 +37,7 @@ class Review(Base):
     created: Mapped[float]
     created_by: Mapped[str]
     problem: Mapped[str] = mapped_column(default="")
+    shelf: Mapped[str] = mapped_column(default="")  # or "archived" or "deleted"
 
 
 class Workbook(Base):
@@ -79,14 +80,15 @@ class Item(Base):
     decision_id: Mapped[int | None] = mapped_column(default=None)
 
 
-STATES = ("open", "reopened", "flagged", "linked", "nil")
-"""States of an item; the first two wait for a decision."""
+STATES = ("open", "reopened", "flagged", "accepted", "linked", "nil")
+"""States of an item; the first two wait for a decision, and nobody looked at ``accepted``."""
 
 
 class Row(Base):
     """A row of the table that was given, and the item that its mention is."""
 
     __tablename__ = "rows"
+    __table_args__ = (Index("rows_by_item", "item_id"),)
 
     review_id: Mapped[int] = mapped_column(ForeignKey("reviews.id"), primary_key=True)
     number: Mapped[int] = mapped_column(primary_key=True)

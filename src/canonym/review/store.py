@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import time
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from difflib import SequenceMatcher
 from itertools import islice
 from typing import Any, NamedTuple, Self, TypeVar
 
-from sqlalchemy import JSON, ColumnElement, Select, Text, cast, event, func, insert, literal, select
+from sqlalchemy import ColumnElement, Select, event, func, insert, select
 from sqlalchemy.orm import Session, defer
 
 from canonym.errors import InvalidInput
 from canonym.exchange.mappings import UNSEEN
+from canonym.review import queues
 from canonym.review.database import check_database, open_database, reachable
 from canonym.review.models import STATES, Decision, Item, Review, Row, Workbook
 from canonym.review.table import GivenTable, Key
-from canonym.text import UNORDERED, normalise
 
 KINDS = {
     "link": "linked",
-    UNSEEN: "linked",
+    UNSEEN: "accepted",
     "nil": "nil",
     "flag": "flagged",
     "comment": "",
@@ -43,30 +42,11 @@ DECIDED = (*SEEN, UNSEEN)
 SYSTEM = "canonym"
 """Who decides that an item is open again."""
 
-FILTERS: dict[str, tuple[str, ...]] = {
-    "todo": ("open", "reopened"),
-    "reopened": ("reopened",),
-    "flagged": ("flagged",),
-    "decided": ("linked", "nil"),
-    "all": STATES,
-}
-"""Parts of a queue, and the states of their items."""
-
-ORDERS: dict[str, tuple[Any, ...]] = {
-    # First what has a proposal, the most doubtful first; then the rest, the nearest to one first.
-    "doubt": (Item.confidence < 0, func.abs(Item.confidence), Item.frequency.desc()),
-    "frequency": (Item.frequency.desc(),),
-    "row": (),
-    "text": (func.lower(Item.mention),),
-}
-"""Orders of a queue; what is equal in one is in that of the rows."""
-
 _BATCH = 1000  # rows that are written at once
 _READ = 200  # items that are in memory at a time; a proposal takes 10 kB
 _LONGEST_KEY = 500  # characters; longer ones no index of a database takes
-_BETWEEN = "\n"  # ids of a key, which may have a space in them
 _MOST_ALIKE = 200
-_LONGEST_COMPARED = 100  # characters
+_SHOWN_VALUES = 4
 _T = TypeVar("_T")
 
 
@@ -87,7 +67,10 @@ class Absent(InvalidInput):
 
 
 class Given(NamedTuple):
-    """What a person decides: a kind of `KINDS`, concepts of a link, and a comment."""
+    """What a person decides: a kind of `KINDS`, concepts of a link, and a comment.
+
+    Without `concepts` each item is linked to what is proposed for it.
+    """
 
     kind: str
     concepts: tuple[dict[str, Any], ...] = ()
@@ -108,14 +91,6 @@ class Entry(NamedTuple):
     item: Item
     decision: Decision | None
     history: tuple[Decision, ...] = ()
-
-
-class Acceptable(NamedTuple):
-    """How many items a bulk decision would accept, their rows, and the errors to expect."""
-
-    items: int
-    rows: int
-    errors: float
 
 
 class Store:
@@ -152,7 +127,8 @@ class Store:
     @contextlib.contextmanager
     def _writing(self) -> Iterator[Session]:
         """Begin a transaction; it is on the disk when the block has ended."""
-        session = Session(self._writer, expire_on_commit=False)
+        # What is decided together has the same moment, by which it is taken back together.
+        session = Session(self._writer, expire_on_commit=False, info={"made": time.time()})
         with reachable(self._engine), session, session.begin():
             yield session
 
@@ -203,14 +179,23 @@ class Store:
             return review.id
 
     def reviews(self) -> list[Review]:
-        """Return all reviews, the newest first."""
+        """Return all reviews that are not deleted, the newest first."""
+        there = select(Review).where(Review.shelf != "deleted").order_by(Review.id.desc())
         with self._reading() as session:
-            return list(session.scalars(select(Review).order_by(Review.id.desc())))
+            return list(session.scalars(there))
 
     def review(self, id: int) -> Review:
         """Return one review."""
         with self._reading() as session:
             return _found(session.get(Review, id), "review", id)
+
+    def change(self, id: int, **changes: str) -> Review:
+        """Change fields of a review, such as its `shelf`; what is deleted is only hidden."""
+        with self._writing() as session:
+            review = _found(session.get(Review, id), "review", id)
+            for name, value in changes.items():
+                setattr(review, name, value)
+            return review
 
     def workbook(self, id: int) -> Workbook | None:
         """Return the workbook that a review was begun from, if it was."""
@@ -218,7 +203,7 @@ class Store:
             return session.get(Workbook, id)
 
     def progress(self, id: int) -> dict[str, Any]:
-        """Count items and their rows by state, and the items that are not linked yet."""
+        """Count items and rows by state, and what is not linked; say who decided last, and when."""
         review = self.review(id)
         counts = select(Item.state, func.count(), func.sum(Item.frequency)).group_by(Item.state)
         with self._reading() as session:
@@ -226,32 +211,34 @@ class Store:
                 state: (n, int(rows))
                 for state, n, rows in session.execute(counts.where(Item.review_id == id))
             }
-            waiting = session.scalar(_count(_waiting(review)))
+            n_waiting = session.scalar(queues.count(queues.waiting(review)))
+            made = select(Decision).join(Item, Item.id == Decision.item_id)
+            made = made.where(Item.review_id == id, Decision.who != SYSTEM)
+            last = session.scalar(made.order_by(Decision.id.desc()).limit(1))
         return {
+            "changed": last and last.made,
+            "changed_by": last.who if last else "",
             "items": {state: counted.get(state, (0, 0))[0] for state in STATES},
             "rows": {state: counted.get(state, (0, 0))[1] for state in STATES},
             "total": sum(n for n, _ in counted.values()),
-            "waiting": waiting or 0,
+            "waiting": n_waiting or 0,
         }
 
     # --- linking ----------------------------------------------------------------------------------
 
     def aim(self, id: int, fingerprint: str) -> None:
         """Say with which index all items should be linked; those of another wait from now on."""
-        with self._writing() as session:
-            review = _found(session.get(Review, id), "review", id)
-            review.fingerprint, review.problem = fingerprint, ""
+        self.change(id, fingerprint=fingerprint, problem="")
 
     def fail(self, id: int, problem: str) -> None:
         """Say why the items that wait cannot be linked."""
-        with self._writing() as session:
-            _found(session.get(Review, id), "review", id).problem = problem
+        self.change(id, problem=problem)
 
     def waiting(self, id: int, limit: int) -> list[Entry]:
         """Return the first items that wait to be linked, with the decision that counts."""
         with self._reading() as session:
-            waiting = _waiting(_found(session.get(Review, id), "review", id))
-            return list(_entries(session, waiting.order_by(Item.id).limit(limit)))
+            first = queues.waiting(_found(session.get(Review, id), "review", id))
+            return list(_entries(session, first.order_by(Item.id).limit(limit)))
 
     def propose(self, fingerprint: str, proposals: Iterable[tuple[Item, Proposed]]) -> None:
         """Keep what an index proposes for items, where nobody changed them meanwhile.
@@ -275,32 +262,58 @@ class Store:
     def queue(
         self,
         id: int,
-        part: str = "todo",
+        part: queues.Part = "todo",
         *,
         text: str = "",
         concepts: AbstractSet[str] | None = None,
-        order: str = "doubt",
+        least: float = 0.0,
+        order: queues.Order = "doubt",
+        descending: bool = False,
         offset: int = 0,
         limit: int = 50,
-    ) -> tuple[list[Entry], int]:
+    ) -> tuple[list[Entry], int, dict[str, int]]:
         """Return items of a part of the queue in an order of `ORDERS`, and how many there are.
 
+        The last is how many of these there are by what they have in ``Item.concept``.
+
         Of equal doubt, the most frequent come first. `concepts` are ids, of which one counts for
-        each item.
+        each item. With `least` they are what `accept_above` would accept.
         """
         with self._reading() as session:
-            filtered = select(Item.id).where(*_in_part(session, id, part, text, concepts))
+            conditions = queues.in_part(session, id, part, text, concepts)
+            conditions += queues.sure_enough(id, least) if least else []
+            filtered = select(Item.id).where(*conditions)
+            total = session.scalar(queues.count(filtered)) or 0
+            if descending:  # the same page, counted from the end
+                end = max(0, total - offset)
+                offset, limit = max(0, end - limit), min(limit, end)
             # Ids alone are sorted: whole items are large, and there may be many.
-            page = filtered.order_by(*ORDERS[order], Item.id).offset(offset).limit(limit)
-            total = session.scalar(_count(filtered)) or 0
-            ids = list(session.scalars(page))
-            items = {entry.item.id: entry for entry in _entries(session, _with_ids(ids))}
-            return [items[id_] for id_ in ids], total
+            page = filtered.order_by(*queues.ORDERS[order], Item.id).offset(offset).limit(limit)
+            ids = list(session.scalars(page))[:: -1 if descending else 1]
+            items = {entry.item.id: entry for entry in _entries(session, queues.with_ids(ids))}
+            keys = {entry.item.concept for entry in items.values()}
+            counts = select(Item.concept, func.count()).where(*conditions, Item.concept.in_(keys))
+            alike = session.execute(counts.group_by(Item.concept)).tuples()
+            return [items[id_] for id_ in ids], total, dict(alike.all())
+
+    def values(self, item: Item) -> list[dict[str, Any]]:
+        """Return what the rows of an item have in the other columns, the most frequent first."""
+        rows = select(Row.cells).where(Row.item_id == item.id)
+        with self._reading() as session:
+            review = _found(session.get(Review, item.review_id), "review", item.review_id)
+            cells = list(session.scalars(rows))
+        own = (review.column, review.context_column)
+        columns = [(n, name) for n, name in enumerate(review.columns) if name not in own]
+        counts = {name: Counter(row[n] for row in cells) for n, name in columns}
+        return [
+            {"name": name, "different": len(counter), "values": counter.most_common(_SHOWN_VALUES)}
+            for name, counter in counts.items()
+        ]
 
     def concepts(self, id: int) -> set[str]:
         """Return the ids of all concepts that count for an item of a review."""
         with self._reading() as session:
-            return {id_ for key in _keys(session, id) for id_ in key.split(_BETWEEN)}
+            return {id_ for key in queues.keys_of(session, id) for id_ in key.split(queues.BETWEEN)}
 
     def item(self, id: int) -> Entry:
         """Return an item with its whole history."""
@@ -319,16 +332,19 @@ class Store:
         with self._reading() as session:
             item = _found(session.get(Item, id), "item", id)
             same = Item.concept == item.concept, Item.fingerprint == item.fingerprint
-            undecided = Item.state.in_(FILTERS["todo"]), Item.id != id
+            undecided = Item.state.in_(queues.FILTERS["todo"]), Item.id != id
             alike = select(Item.id).where(Item.review_id == item.review_id, *same, *undecided)
             if not item.concept:
                 alike = alike.where(Item.confidence < 0)
-            if not item.fingerprint or item.state not in FILTERS["todo"]:
+            if not item.fingerprint or item.state not in queues.FILTERS["todo"]:
                 return []  # not linked yet, or decided
-            ids = list(session.scalars(alike.order_by(*ORDERS["frequency"]).limit(_MOST_ALIKE)))
-            items = list(session.scalars(_with_ids(ids)))
+            ids = list(
+                session.scalars(alike.order_by(*queues.ORDERS["frequency"]).limit(_MOST_ALIKE))
+            )
+            items = list(session.scalars(queues.with_ids(ids)))
         return sorted(
-            items, key=lambda other: (not same_words(item, other), -_likeness(item, other))
+            items,
+            key=lambda other: (not queues.same_words(item, other), -queues.likeness(item, other)),
         )
 
     def entries(self, id: int, *, proposals: bool = True) -> Iterator[Entry]:
@@ -380,7 +396,7 @@ class Store:
         Conflict
             If one of the items has another version by now; nothing is changed.
         InvalidInput
-            If there is nothing to undo, or no such item (`Absent`).
+            If there is nothing to undo or propose, or no such item (`Absent`).
         """
         seen = {**(also or {}), id: version}
         with self._writing() as session:
@@ -398,41 +414,55 @@ class Store:
                 _add(session, item, decision, who)
         return self.item(id)
 
-    def acceptable(self, id: int, least: float) -> Acceptable:
-        """Count what `accept_above` would accept."""
-        acceptable = _acceptable(id, least).subquery()
+    def undo_last(self, id: int, who: str) -> list[Item]:
+        """Take back what a person decided last in a review, and return the items as they are then.
+
+        What was decided at once is taken back at once, but for what somebody changed since.
+        """
+        counting = Item.review_id == id, Decision.who == who
+        own = select(Item).join(Decision, Decision.id == Item.decision_id).where(*counting)
+        newest = own.with_only_columns(Decision.made).order_by(Decision.id.desc()).limit(1)
+        with self._writing() as session:
+            last = own.where(Decision.made == newest.scalar_subquery()).order_by(Item.id)
+            items = list(session.scalars(last.with_for_update(of=Item)))
+            if not items:
+                raise InvalidInput("you have decided nothing here that could be undone")
+            for item in items:
+                item.version += 1
+                _add(session, item, Given("undo"), who)
+            return items
+
+    def acceptable(self, id: int, least: float) -> dict[str, float]:
+        """Count the items that `accept_above` would accept, their rows, and expected errors."""
+        acceptable = select(Item).where(*queues.sure_enough(id, least)).subquery()
         sums = select(
             func.count(), func.sum(acceptable.c.frequency), func.sum(1 - acceptable.c.confidence)
         )
         with self._reading() as session:
             n, rows, errors = session.execute(sums.select_from(acceptable)).one()
-        return Acceptable(n, int(rows or 0), max(0.0, float(errors or 0)))
+        return {"items": n, "rows": int(rows or 0), "errors": max(0.0, float(errors or 0))}
 
-    def accept_above(self, id: int, least: float, *, expected: int, who: str) -> int:
+    def accept_above(
+        self, id: int, least: float, *, without: Sequence[int] = (), expected: int, who: str
+    ) -> int:
         """Accept the proposals of all open items that are at least so sure; all or none.
+
+        Those whose ids are in `without` stay open.
 
         Raises
         ------
         Changed
             If they are not as many as `expected` any more.
         """
+        comment = f"accepted with all of at least {least:g}"
         with self._writing() as session:
-            items = list(session.scalars(_acceptable(id, least).with_for_update()))
-            if len(items) != expected:
-                raise Changed(
-                    f"{len(items):,} items are that sure now, and not {expected:,}: look again"
-                )
-            for item in items:
-                item.version += 1
-                comment = f"accepted with all of at least {least:g}"
-                decision = Given(UNSEEN, tuple(item.proposal["concepts"]), comment)
-                _add(session, item, decision, who)
-            return len(items)
+            conditions = *queues.sure_enough(id, least), Item.id.not_in(without)
+            return _decide_all(session, conditions, expected, Given(UNSEEN, (), comment), who)
 
     def decide_none(
         self,
         id: int,
-        part: str,
+        part: queues.Part,
         text: str,
         *,
         concepts: AbstractSet[str] | None = None,
@@ -448,51 +478,11 @@ class Store:
             If they are not as many as `expected` any more.
         """
         with self._writing() as session:
-            conditions = _in_part(session, id, part, text, concepts)
-            matching = select(Item).where(*conditions).order_by(Item.id)
-            items = list(session.scalars(matching.with_for_update()))
-            if len(items) != expected:
-                raise Changed(
-                    f"{len(items):,} items are here now, and not {expected:,}: look again"
-                )
-            for item in items:
-                item.version += 1
-                _add(session, item, Given("nil", (), comment), who)
-            return len(items)
+            conditions = queues.in_part(session, id, part, text, concepts)
+            return _decide_all(session, conditions, expected, Given("nil", (), comment), who)
 
 
 # --- the concepts that count ----------------------------------------------------------------------
-
-
-def _in_part(
-    session: Session, id: int, part: str, text: str, concepts: AbstractSet[str] | None
-) -> list[ColumnElement[bool]]:
-    """Return the conditions of items in a part of a queue, with a text in their mention.
-
-    One of some concepts counts for each, if they are not None.
-    """
-    conditions = [Item.review_id == id, Item.state.in_(FILTERS[part])]
-    if text:
-        conditions.append(Item.mention.icontains(text, autoescape=True))
-    if concepts is not None:
-        keys = (key for key in _keys(session, id) if not concepts.isdisjoint(key.split(_BETWEEN)))
-        conditions.append(Item.concept.in_(_listed(session, [*keys])))
-    return conditions
-
-
-def _keys(session: Session, id: int) -> Iterable[str]:
-    """Return what the items of a review have in `Item.concept`, each once; an index has it."""
-    keys = select(Item.concept).where(Item.review_id == id, Item.concept != "").distinct()
-    return session.scalars(keys)
-
-
-def _listed(session: Session, values: Sequence[str]) -> Select[str]:
-    """Select some values, which are one parameter: a database takes only so many."""
-    listed = json.dumps(values)
-    if session.get_bind().dialect.name == "sqlite":
-        return select(func.json_each(listed).table_valued("value").c.value)
-    elements = func.json_array_elements_text(cast(literal(listed, Text), JSON))
-    return select(elements.column_valued())
 
 
 def _name_concepts(item: Item, decision: Decision | None) -> None:
@@ -504,28 +494,51 @@ def _name_concepts(item: Item, decision: Decision | None) -> None:
     if not concepts and item.state != "nil":
         concepts = item.proposal.get("concepts", [])
     ids = [concept["id"] for concept in concepts]
-    while len(ids) > 1 and len(_BETWEEN.join(ids)) > _LONGEST_KEY:
+    while len(ids) > 1 and len(queues.BETWEEN.join(ids)) > _LONGEST_KEY:
         ids.pop()
-    item.concept = _BETWEEN.join(ids)[:_LONGEST_KEY]
+    item.concept = queues.BETWEEN.join(ids)[:_LONGEST_KEY]
 
 
 # --- adding decisions -----------------------------------------------------------------------------
 
 
+def _decide_all(
+    session: Session,
+    conditions: Iterable[ColumnElement[bool]],
+    expected: int,
+    decision: Given,
+    who: str,
+) -> int:
+    """Decide all items that meet some conditions, if they are as many as expected."""
+    matching = select(Item).where(*conditions).order_by(Item.id)
+    items = list(session.scalars(matching.with_for_update()))
+    if len(items) != expected:
+        raise Changed(f"{len(items):,} items are here now, and not {expected:,}: look again")
+    for item in items:
+        item.version += 1
+        _add(session, item, decision, who)
+    return len(items)
+
+
 def _add(session: Session, item: Item, given: Given, who: str) -> None:
     """Add a decision to an item that is locked, and has its new version already."""
     current = _current(session, item)
+    concepts = list(given.concepts)
+    if given.kind in ("link", UNSEEN) and not concepts:
+        concepts = item.proposal.get("concepts", [])
+        if not concepts:
+            raise InvalidInput(f"nothing is proposed for {item.mention!r:.100}")
     if given.kind == "undo" and current is None:
         raise InvalidInput("nothing was decided here, so there is nothing to undo")
     decision = Decision(
         item_id=item.id,
         version=item.version,
         kind=given.kind,
-        concepts=list(given.concepts),
+        concepts=concepts,
         comment=given.comment,
         fingerprint=item.fingerprint,
         who=who,
-        made=time.time(),
+        made=session.info["made"],
         before=item.decision_id,
     )
     session.add(decision)
@@ -544,36 +557,6 @@ def _add(session: Session, item: Item, given: Given, who: str) -> None:
 
 def _current(session: Session, item: Item) -> Decision | None:
     return session.get(Decision, item.decision_id) if item.decision_id else None
-
-
-def same_words(item: Item, other: Item) -> bool:
-    """Tell whether the mentions of two items have the same words, in whatever form and order."""
-    return normalise(item.mention, UNORDERED) == normalise(other.mention, UNORDERED)
-
-
-def _likeness(item: Item, other: Item) -> float:
-    """Return how alike two mentions are spelled, from 0 to 1."""
-    first, second = (compared.mention[:_LONGEST_COMPARED].lower() for compared in (item, other))
-    return SequenceMatcher(None, first, second, autojunk=False).ratio()
-
-
-def _waiting(review: Review) -> Select[Item]:
-    return select(Item).where(Item.review_id == review.id, Item.fingerprint != review.fingerprint)
-
-
-def _acceptable(id: int, least: float) -> Select[Item]:
-    """Select the open items that may be accepted unseen: those with a contradiction may not."""
-    sure = Item.confidence >= max(least, 1e-9)  # 0 is that of items without a proposal
-    meant = Item.proposal["by_hand"].as_boolean().is_not(True)
-    return select(Item).where(Item.review_id == id, Item.state == "open", sure, meant)
-
-
-def _with_ids(ids: Sequence[int]) -> Select[Item]:
-    return select(Item).where(Item.id.in_(ids))
-
-
-def _count(selected: Select[Any]) -> Select[int]:
-    return select(func.count()).select_from(selected.subquery())
 
 
 def _entries(session: Session, selected: Select[Item]) -> Iterator[Entry]:

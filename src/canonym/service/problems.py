@@ -15,12 +15,14 @@ from starlette.exceptions import HTTPException
 
 from canonym.errors import CanonymError, InvalidInput, NotTrained, ReadError
 from canonym.review.database import Unreachable
+from canonym.review.store import Absent, Changed
 from canonym.service.schemas import MOST
 
 _log = logging.getLogger(__name__)
 MEDIA_TYPE = "application/problem+json"
 _MOST_ERRORS = 20
 _RETRY = 5  # seconds, for what may take a person to mend
+_STATUS = {Absent: HTTPStatus.NOT_FOUND, Changed: HTTPStatus.CONFLICT}
 _UNREADABLE = "There was an error parsing the body"  # in the words of FastAPI
 
 
@@ -121,7 +123,7 @@ def _problem(error: Mapping[str, Any]) -> str:
 
 
 async def _of_canonym(request: Request, error: Exception) -> ProblemResponse:
-    """Answer 422 for input of the caller, and 409 for what an index has not learned.
+    """Answer 404 or 422 for input of the caller, and 409 for what has changed or is not learned.
 
     What is wrong with files here is for the log only: they may be right again, so that it is 503.
     """
@@ -134,7 +136,8 @@ async def _of_canonym(request: Request, error: Exception) -> ProblemResponse:
         what = "the database of reviews" if isinstance(error, Unreachable) else "a file it needs"
         return await _of_http(request, busy(f"the service cannot use {what} now", _RETRY))
     if isinstance(error, InvalidInput):
-        return ProblemResponse(HTTPStatus.UNPROCESSABLE_ENTITY, str(error))
+        status = _STATUS.get(type(error), HTTPStatus.UNPROCESSABLE_ENTITY)
+        return ProblemResponse(status, str(error))
     raise error
 
 

@@ -163,8 +163,64 @@ def test_many_are_accepted_with_the_errors_to_expect(
     assert found["errors"] == pytest.approx(sum(1 - one for one in sure))
     path = f"/v1/reviews/{review}/accept"
     assert client.post(path, json={"least": 0.5, "expected": 7}).status_code == 409
-    assert client.post(path, json={"least": 0.5, "expected": 2}).json() == {"accepted": 2}
-    assert client.get(f"/v1/reviews/{review}").json()["items"]["linked"] == 2
+    assert client.post(path, json={"least": 0.5, "expected": 2}).json() == {"decided": 2}
+    assert client.get(f"/v1/reviews/{review}").json()["items"]["accepted"] == 2
+
+
+def test_what_was_decided_last_is_undone_wherever_it_stands(
+    start: Callable[..., TestClient],
+) -> None:
+    client = start()
+    review = make(client)["id"]
+    path = f"/v1/reviews/{review}/undo"
+    refused = client.post(path)
+    assert refused.status_code == 422
+    assert "decided nothing" in refused.json()["detail"]
+    items = items_of(client, review)
+    heart, hip = items["heart attack"], items["broken hip"]
+    also = [{"id": heart["id"], "version": heart["version"]}]
+    assert decide(client, review, hip, kind="link").status_code == 422
+    given = {"kind": "link", "proposed": True, "concepts": [{"id": "X:1"}]}
+    assert decide(client, review, hip, **given).status_code == 422
+    assert decide(client, review, hip, kind="nil", proposed=True).status_code == 422
+    decided = decide(client, review, hip, kind="link", proposed=True, also=also).json()
+    assert [one["id"] for one in decided["decision"]["concepts"]] == ["X:6"]
+    undone = client.post(path).json()
+    assert undone == {"id": heart["id"], "mention": "heart attack", "undone": 2}
+    assert {one["state"] for one in items_of(client, review).values()} == {"open"}
+    assert client.get(f"/v1/reviews/{review}").json()["changed_by"] == "ann"
+
+
+def test_a_review_is_renamed_archived_and_deleted_and_comes_back(
+    start: Callable[..., TestClient],
+) -> None:
+    client = start()
+    path = f"/v1/reviews/{make(client)['id']}"
+    assert client.patch(path, json={"name": " Ward 7 "}).json()["name"] == "Ward 7"
+    assert client.patch(path, json={"name": " "}).status_code == 422
+    assert client.patch("/v1/reviews/99", json={"name": "x"}).status_code == 404
+    assert client.patch(path, json={"shelf": "archived"}).json()["shelf"] == "archived"
+    assert [one["shelf"] for one in client.get("/v1/reviews").json()["reviews"]] == ["archived"]
+    assert client.patch(path, json={"shelf": "deleted"}).status_code == 200
+    assert client.get("/v1/reviews").json()["reviews"] == []
+    assert client.get(path).status_code == client.get(f"{path}/items").status_code == 404
+    assert client.patch(path, json={"shelf": ""}).json()["name"] == "Ward 7"
+    assert client.get(path).json()["changed"] is None
+
+
+def test_the_page_of_an_item_has_what_its_rows_say(start: Callable[..., TestClient]) -> None:
+    client = start()
+    review = make(client, TABLE.replace("term,near,n", "term,near,ward"), context_column="near")
+    items = items_of(client, review["id"])
+    item = client.get(f"/v1/reviews/{review['id']}/items/{items['heart attack']['id']}").json()
+    assert item["columns"] == [{"name": "ward", "different": 2, "values": [["5", 1], ["1", 1]]}]
+    found = client.get(
+        f"/v1/reviews/{review['id']}/items", params={"order": "text", "descending": True}
+    ).json()["items"]
+    assert [(one["mention"], one["n_alike"]) for one in found] == [
+        ("heart attack", 1),
+        ("broken hip", 1),
+    ]
 
 
 def test_decisions_teach_the_index_and_the_queue_is_linked_again(

@@ -18,16 +18,8 @@ from canonym.review.lessons import Lessons, lessons_of
 from canonym.review.mappings import Choices
 from canonym.review.models import Decision, Review
 from canonym.review.proposals import snapshot
-from canonym.review.store import (
-    FILTERS,
-    ORDERS,
-    Absent,
-    Changed,
-    Conflict,
-    Entry,
-    Given,
-    same_words,
-)
+from canonym.review.queues import Order, Part, same_words
+from canonym.review.store import Absent, Conflict, Entry, Given
 from canonym.review.table import Layout, as_table, clean
 from canonym.service.bodies import give_memory_back
 from canonym.service.problems import Problem
@@ -50,6 +42,7 @@ router = APIRouter(
 _SHOWN_ROWS = 5
 _KEPT = (
     "id", "name", "terminology", "columns", "column", "context_column", "created", "created_by",
+    "shelf",
 )  # fmt: skip
 _TABLE = {
     "requestBody": {
@@ -153,11 +146,18 @@ def review(review_id: Id, state: Shared) -> dict[str, Any]:
     return _review(state, _found(state, review_id))
 
 
+@router.patch("/reviews/{review_id}", response_model=schemas.ReviewAnswer)
+def change(review_id: Id, changes: schemas.GivenChange, state: Shared) -> dict[str, Any]:
+    """Rename a review, archive or delete it, or bring it back: what is deleted is only hidden."""
+    changed = state.reviews.store.change(review_id, **changes.model_dump(exclude_none=True))
+    return _review(state, changed)
+
+
 def _found(state: State, review_id: int) -> Review:
-    try:
-        return state.reviews.store.review(review_id)
-    except Absent as error:
-        raise Problem(HTTPStatus.NOT_FOUND, str(error)) from error
+    review = state.reviews.store.review(review_id)
+    if review.shelf == "deleted":
+        raise Absent(f"the review {review_id} was deleted")
+    return review
 
 
 def _served(state: State, review_id: int) -> tuple[Review, Served]:
@@ -200,13 +200,15 @@ def _link_again(state: State, review_id: int) -> None:
 def items(
     review_id: Id,
     state: Shared,
-    part: Literal["todo", "reopened", "flagged", "decided", "all"] = "todo",
+    part: Part = "todo",
     text: Annotated[str, Query(max_length=200)] = "",
     type: Annotated[str, Query(max_length=300, description="A semantic type.")] = "",
     leaf: Annotated[
         bool | None, Query(description="Whether nothing stands below the concept.")
     ] = None,
-    order: Literal["doubt", "frequency", "row", "text"] = "doubt",
+    least: Annotated[float, Query(ge=0, le=1, description="What is accepted from here.")] = 0,
+    order: Order = "doubt",
+    descending: bool = False,
     offset: Annotated[int, Query(ge=0, le=schemas.MOST)] = 0,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
 ) -> dict[str, Any]:
@@ -216,18 +218,19 @@ def items(
     one; of several concepts, one of them has to pass.
     """
     _found(state, review_id)
-    assert part in FILTERS
-    assert order in ORDERS
-    found, total = state.reviews.store.queue(
+    found, total, alike = state.reviews.store.queue(
         review_id,
         part,
         text=clean(text),
         concepts=_concepts(state, review_id, Kind(type, leaf)),
+        least=least,
         order=order,
+        descending=descending,
         offset=offset,
         limit=limit,
     )
-    return {"total": total, "items": [_item(entry) for entry in found]}
+    items = [{**_item(entry), "n_alike": alike[entry.item.concept]} for entry in found]
+    return {"total": total, "items": items}
 
 
 def _concepts(state: State, review_id: int, kind: Kind) -> set[str] | None:
@@ -241,7 +244,8 @@ def _concepts(state: State, review_id: int, kind: Kind) -> set[str] | None:
 
 def _item(entry: Entry) -> dict[str, Any]:
     item = entry.item
-    kept = {key: getattr(item, key) for key in schemas.ItemAnswer.model_fields if key != "decision"}
+    names = schemas.ItemAnswer.model_fields.keys() - {"decision", "n_alike"}
+    kept = {key: getattr(item, key) for key in names}
     kept["confidence"] = max(0.0, item.confidence)  # below 0 nothing is proposed
     kept["proposal"] = {key: kept["proposal"].get(key) for key in ("concepts", "reason", "status")}
     return {**kept, "decision": entry.decision and _decision(entry.decision)}
@@ -271,12 +275,9 @@ def alike(review_id: Id, item_id: Id, state: Shared) -> dict[str, Any]:
 
 
 def _entry(state: State, review_id: Id, item_id: Id) -> Entry:
-    try:
-        entry = state.reviews.store.item(item_id)
-    except Absent as error:
-        raise Problem(HTTPStatus.NOT_FOUND, str(error)) from error
+    entry = state.reviews.store.item(item_id)
     if entry.item.review_id != review_id:
-        raise Problem(HTTPStatus.NOT_FOUND, f"the review {review_id} has no item {item_id}")
+        raise Absent(f"the review {review_id} has no item {item_id}")
     return entry
 
 
@@ -289,7 +290,8 @@ def _whole(state: State, review_id: int, entry: Entry) -> dict[str, Any]:
         key: value for key, value in entry.item.proposal.items() if key != "candidates"
     }
     history = [_decision(one) for one in entry.history]
-    return {**found, "candidates": described, "history": history}
+    values = state.reviews.store.values(entry.item)
+    return {**found, "candidates": described, "history": history, "columns": values}
 
 
 def _described(opened: Opened, candidate: dict[str, Any]) -> dict[str, Any]:
@@ -326,8 +328,6 @@ def decide(
             who=who,
             also={one.id: one.version for one in given.also},
         )
-    except Absent as error:
-        raise Problem(HTTPStatus.NOT_FOUND, str(error)) from error
     except Conflict as error:
         if error.item_id != item_id:
             mention = _entry(state, review_id, error.item_id).item.mention
@@ -341,7 +341,7 @@ def decide(
 def _checked(opened: Opened, given: schemas.GivenDecision) -> Given:
     """Return a decision about concepts that the terminology has."""
     comment = clean(given.comment).strip()
-    if (given.kind == "link") != bool(given.concepts):
+    if (given.kind == "link") != (bool(given.concepts) != given.proposed):
         raise InvalidInput("concepts are expected for a link, and for nothing else")
     if given.kind == "comment" and not comment:
         raise InvalidInput("the comment is empty")
@@ -354,6 +354,14 @@ def _checked(opened: Opened, given: schemas.GivenDecision) -> Given:
     return Given(given.kind, tuple(concepts.values()), comment)
 
 
+@router.post("/reviews/{review_id}/undo", response_model=schemas.UndoneAnswer)
+def undo(review_id: Id, state: Shared, who: Reviewer) -> dict[str, Any]:
+    """Take back what the person who asks decided last in a review, all that was decided at once."""
+    _found(state, review_id)
+    first, *others = state.reviews.store.undo_last(review_id, who)
+    return {"id": first.id, "mention": first.mention, "undone": 1 + len(others)}
+
+
 @router.get("/reviews/{review_id}/acceptable", response_model=schemas.AcceptableAnswer)
 def acceptable(
     review_id: Id,
@@ -362,22 +370,16 @@ def acceptable(
 ) -> dict[str, Any]:
     """Count the open items that are so sure, and the errors to expect among them."""
     _served(state, review_id)  # a review of a terminology that is not served cannot be decided
-    return state.reviews.store.acceptable(review_id, least)._asdict()
+    return state.reviews.store.acceptable(review_id, least)
 
 
-@router.post("/reviews/{review_id}/accept", response_model=schemas.CountAnswer)
+@router.post("/reviews/{review_id}/accept", response_model=schemas.DecidedAnswer)
 def accept(
     review_id: Id, given: schemas.GivenAcceptance, state: Shared, who: Reviewer
 ) -> dict[str, int]:
     """Accept the proposals of all open items that are so sure, all or none."""
     _found(state, review_id)
-    try:
-        accepted = state.reviews.store.accept_above(
-            review_id, given.least, expected=given.expected, who=who
-        )
-    except Changed as error:
-        raise Problem(HTTPStatus.CONFLICT, str(error)) from error
-    return {"accepted": accepted}
+    return {"decided": state.reviews.store.accept_above(review_id, **given.model_dump(), who=who)}
 
 
 @router.post("/reviews/{review_id}/none", response_model=schemas.DecidedAnswer)
@@ -393,18 +395,15 @@ def decide_none(
     if not text and kind == Kind():
         raise InvalidInput("a text, a type or a leaf is expected: which mentions are nothing?")
     filters = ", ".join(filter(None, (text and repr(text), str(kind))))
-    try:
-        decided = state.reviews.store.decide_none(
-            review_id,
-            given.part,
-            text,
-            concepts=_concepts(state, review_id, kind),
-            comment=f"decided with all of {filters}",
-            expected=given.expected,
-            who=who,
-        )
-    except Changed as error:
-        raise Problem(HTTPStatus.CONFLICT, str(error)) from error
+    decided = state.reviews.store.decide_none(
+        review_id,
+        given.part,
+        text,
+        concepts=_concepts(state, review_id, kind),
+        comment=f"decided with all of {filters}",
+        expected=given.expected,
+        who=who,
+    )
     return {"decided": decided}
 
 

@@ -34,6 +34,7 @@ class GivenDecision(Given):
     version: int = Field(ge=1, le=MOST)
     kind: Literal["link", "nil", "flag", "comment", "undo"]
     concepts: list[GivenConcept] = Field([], max_length=50)
+    proposed: bool = Field(False, description="Link each item to what is proposed for it.")
     comment: Comment = ""
     also: list[GivenItem] = Field([], max_length=200)
 
@@ -45,10 +46,20 @@ class GivenDecision(Given):
 
 
 class GivenAcceptance(Given):
-    """From which confidence on all proposals are accepted, and how many those were."""
+    """From which confidence on all proposals are accepted, without which, and how many."""
 
     least: float = Field(gt=0, le=1)
+    without: list[Annotated[int, Field(ge=1, le=MOST)]] = Field([], max_length=1000)
     expected: int = Field(ge=0)
+
+
+class GivenChange(Given):
+    """Another name of a review, or where it is kept: an empty shelf brings it back."""
+
+    name: Annotated[str, StringConstraints(strip_whitespace=True)] | None = Field(
+        None, min_length=1, max_length=300
+    )
+    shelf: Literal["", "archived", "deleted"] | None = None
 
 
 class GivenNone(Given):
@@ -90,7 +101,8 @@ class ReviewAnswer(BaseModel):
     """A review and how far it is.
 
     `current` is false where the index has changed since all items were linked. `formats` are those
-    that can hold concepts of the terminology. `items` and `rows` count by state.
+    that can hold concepts of the terminology. `items` and `rows` count by state. `changed` is when
+    somebody decided last.
     """
 
     id: int
@@ -101,6 +113,9 @@ class ReviewAnswer(BaseModel):
     context_column: str
     created: float
     created_by: str
+    changed: float | None
+    changed_by: str
+    shelf: str
     problem: str
     current: bool
     formats: list[str]
@@ -127,7 +142,7 @@ class DecisionAnswer(BaseModel):
 
 
 class ItemAnswer(BaseModel):
-    """An item in a queue."""
+    """An item in a queue, and how many of it have the concept that counts for this one."""
 
     id: int
     mention: str
@@ -138,11 +153,16 @@ class ItemAnswer(BaseModel):
     confidence: float
     proposal: dict[str, Any]
     decision: DecisionAnswer | None
+    n_alike: int = 0
 
 
 class WholeItemAnswer(ItemAnswer):
-    """An item with its candidates as the terminology describes them, and its history."""
+    """An item with its candidates as the terminology describes them, and its history.
 
+    `columns` has what its rows have in the other columns of the table, the most frequent first.
+    """
+
+    columns: list[dict[str, Any]]
     candidates: list[dict[str, Any]]
     history: list[DecisionAnswer]
 
@@ -179,16 +199,18 @@ class AcceptableAnswer(BaseModel):
     errors: float
 
 
-class CountAnswer(BaseModel):
-    """How many items were accepted."""
-
-    accepted: int
-
-
 class DecidedAnswer(BaseModel):
     """How many items were decided."""
 
     decided: int
+
+
+class UndoneAnswer(BaseModel):
+    """How many items are again as they were, and the first of them."""
+
+    id: int
+    mention: str
+    undone: int
 
 
 class LessonsAnswer(BaseModel):

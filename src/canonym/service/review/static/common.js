@@ -97,4 +97,4 @@ export function percent(share) {
 }
 
 export const counted = (n, one, many = `${one}s`) => `${number(n)} ${n === 1 ? one : many}`;
-export const done = (review) => review.items.linked + review.items.nil;
+export const done = (review) => review.items.linked + review.items.accepted + review.items.nil;

@@ -3,8 +3,8 @@ import { render, renderAlike } from "./item.js";
 
 const id = get("review").dataset.id;
 const base = `/v1/reviews/${id}`;
-const STATES = { linked: "linked", nil: "no concept", flagged: "flagged", reopened: "opened again", open: "to do" };
-const PARTS = { todo: ["open", "reopened"], reopened: ["reopened"], flagged: ["flagged"], decided: ["linked", "nil"], all: Object.keys(STATES) };
+const STATES = { linked: "linked", accepted: "accepted unseen", nil: "no concept", flagged: "flagged", reopened: "opened again", open: "to do" };
+const PARTS = { todo: ["open", "reopened"], reopened: ["reopened"], flagged: ["flagged"], decided: ["accepted", "linked", "nil"], accepted: ["accepted"], all: Object.keys(STATES) };
 const FILTERS = ["text", "type", "leaf"];
 const PAGE = 50;
 let review = null;
@@ -275,7 +275,7 @@ async function acceptMany(event) {
   event.preventDefault();
   if (!acceptable || !canWrite()) return;
   await attempt(async () => {
-    const { accepted } = await ask(`${base}/accept`, { method: "POST", json: acceptable });
+    const { decided: accepted } = await ask(`${base}/accept`, { method: "POST", json: acceptable });
     await readReview();
     await readItems({ keep: false });
     await countAcceptable();
