@@ -83,12 +83,13 @@ def _begin(page: Any, table: str, folder: Path) -> str:
     page.set_input_files("#file", str(path))
     page.click("button:text-is('Begin')")
     page.wait_for_url("**/reviews/*")
-    page.wait_for_selector(".candidates li")
+    page.wait_for_selector(".candidates > li:visible, .unlikely")
     page.wait_for_selector("#linking", state="hidden")
     return str(re.sub(r"^https?://[^/]+", "", page.url))
 
 
 def _find(page: Any, mention: str, part: str = "all") -> None:
+    page.evaluate("document.querySelector('#filters').open = true")  # which a phone folds
     page.select_option("#part", part)
     page.fill("#text", mention)
     page.wait_for_function(
@@ -115,7 +116,7 @@ def test_two_hundred_rows_are_decided_by_keyboard(
     rows = "".join(f"ward {n} hip,at the ward,{n}\n" for n in range(1, 197))
     first = "heart attack,a heart attack,9\ncold,,1\nbroken hip,,3\nbad sugar,,2\n"
     _begin(page, f"mention,context,n\n{first}{rows}", tmp_path)
-    assert "200 mentions" in page.inner_text("#about")
+    assert "200 mentions" in page.text_content("#about")
     assert page.inner_text("#list-title") == "Queue (200)"
 
     _find(page, "heart attack")
@@ -127,7 +128,7 @@ def test_two_hundred_rows_are_decided_by_keyboard(
     _wait_for(page, "broken hip: no concept")
     _find(page, "broken hip")
     page.keyboard.press("u")
-    _wait_for(page, "broken hip: to do")
+    _wait_for(page, "Undone: broken hip")
     _find(page, "bad sugar")
     page.keyboard.press("/")
     page.keyboard.type("diab")
@@ -145,10 +146,10 @@ def test_two_hundred_rows_are_decided_by_keyboard(
     _wait_for(page, "cold: flagged")
     assert "2 of 200 decided" in page.inner_text("#chart-text")
 
-    page.click("summary:text-is('Export')")
+    page.click("button:text-is('Export')")
     page.select_option("#format", "csv")
     with page.expect_download() as download:
-        page.click("button:text-is('Export')")
+        page.click("button:text-is('Download')")
     assert download.value.suggested_filename.endswith(".csv")
     with Path(download.value.path()).open(encoding="utf-8", newline="") as stream:
         found = {row["mention"]: row for row in csv.DictReader(stream)}
@@ -163,8 +164,8 @@ def test_two_hundred_rows_are_decided_by_keyboard(
 def test_many_are_accepted_at_once(visit: Callable[..., Any], tmp_path: Path) -> None:
     page = visit("/reviews", "Ann")
     _begin(page, "mention\nheart attack\nbroken hip\nsomething odd\n", tmp_path)
-    page.click("summary:text-is('Accept many')")
-    page.fill("#least", "0.8")
+    page.click("button:text-is('Accept many')")
+    page.fill("#least", "80")
     page.wait_for_selector("button:text-is('Accept 2')")
     assert "of them are expected to be wrong" in page.inner_text("#bulk-text")
     page.click("#bulk-do")
@@ -187,7 +188,7 @@ def test_who_went_to_a_mention_stays_there_when_all_is_linked(
     page.reload()
     page.wait_for_selector("#linking:visible")
     page.wait_for_selector("#items [aria-current]")
-    other = page.locator("#items button:not([aria-current]) .term").inner_text()
+    other = page.locator("#items [data-item]:not([aria-current]) .term").inner_text()
     page.click(f"[data-item]:has(.term:text-is('{other}'))")
     page.wait_for_selector(f"h2:text-is('{other}')")
     waiting[0] = 0
@@ -212,7 +213,7 @@ def test_five_candidates_the_search_and_the_comment_fit_one_screen(
     assert found[1] == "nothing fits"
     page.select_option("#order", "text")
     page.wait_for_function("() => document.querySelector('#items .term').textContent === '??'")
-    page.click("summary:text-is('Export')")
+    page.click("button:text-is('Export')")
     formats = page.eval_on_selector_all("#format option", "all => all.map(one => one.value)")
     assert "sssom" in formats
     assert not {"usagi", "omop"} & {*formats}
@@ -256,7 +257,7 @@ def test_of_two_reviewers_the_slower_is_told_and_loses_nothing(
     ann = visit("/reviews", "Ann")
     path = _begin(ann, "mention\nbroken hip\n", tmp_path)
     bob = visit(path, "Bob")
-    bob.wait_for_selector(".candidates li")
+    bob.wait_for_selector(".candidates > li:visible, .unlikely")
     bob.fill("#comment", "I doubt it")
     ann.focus("#mention")
     ann.keyboard.press("a")
@@ -286,7 +287,7 @@ def test_a_new_version_opens_what_it_changes(
     build(folder, [*moved, *below], overwrite=True)
     again = visit(path, "Ann")
     again.click("#link-again")
-    _wait_for(again, "opened again 1")
+    _wait_for(again, "reopened 1")
     _find(again, "heart attack", "todo")
     assert "moved: Myocardial infarction (X:1) stands below Heart disease now" in again.inner_text(
         ".state"
@@ -301,12 +302,12 @@ def test_what_people_write_is_shown_as_text(visit: Callable[..., Any], tmp_path:
     assert page.inner_text("#mention") == EVIL
     assert page.inner_text("blockquote") == f"see {EVIL} there"
     page.fill("#comment", EVIL)
-    page.click("button:text-is('Only comment')")
+    page.click("button:text-is('Add comment')")
     page.wait_for_selector(".history q")
     assert page.inner_text(".history q") == EVIL
     assert page.inner_text(".history strong") == EVIL[:100]
     assert page.locator("main b, main script").count() == 0
-    assert page.title().startswith("Review ")
+    assert page.title() == "mentions – canonym"
 
 
 @pytest.mark.parametrize(
@@ -324,10 +325,10 @@ def test_the_pages_are_accessible_and_fit(
     page.keyboard.press("a")
     _wait_for(page, "heart attack: linked")
     _find(page, "heart attack")
-    for summary in page.locator("summary").all():
+    for summary in page.locator("#detail summary:visible").all():
         summary.click()
     page.click(".candidates button:text-is('Choose …') >> nth=0")
-    page.wait_for_selector(".basket")
+    page.wait_for_selector(".choice")
     check_page(page)
 
 
@@ -355,7 +356,7 @@ def test_sheet_header_and_separator_are_chosen(
     page.keyboard.press("Tab")
     page.click("button:text-is('Begin')")
     page.wait_for_url("**/reviews/*")
-    page.wait_for_selector("#about:has-text('1 mention, of 3 occurrences')")
+    page.wait_for_selector("#about:has-text('1 mention, of 3 occurrences')", state="attached")
 
 
 def test_a_concept_is_searched_by_words_and_the_hierarchy_is_browsed(
@@ -367,11 +368,11 @@ def test_a_concept_is_searched_by_words_and_the_hierarchy_is_browsed(
     page.wait_for_selector("#found li:has-text('X:3')")
     page.focus("#another")
     page.keyboard.press("Enter")
-    page.click(".basket summary:text-is('Above and below')")
+    page.click(".choice summary:text-is('Above and below')")
     page.click(".around button:has-text('Diabetes mellitus')")
     page.wait_for_selector(".around:has-text('Below') button:has-text('X:3')")
     page.wait_for_selector(".around:has-text('Above') button:has-text('X:0')")
-    assert "X:2" in page.inner_text(".basket li")
+    assert "X:2" in page.inner_text(".candidates .chosen")
     check_page(page)
     page.click("#save")
     page.select_option("#part", "decided")
@@ -385,11 +386,7 @@ def test_all_that_were_found_by_their_text_are_nothing(
     _begin(page, "mention\ntest 1\ntest 2\ncold\n", tmp_path)
     assert not page.is_visible("#none")
     page.fill("#text", "test")
-    page.wait_for_selector("#none:text-is('All 2 of these are nothing')")
-    page.once("dialog", lambda dialog: dialog.dismiss())
-    page.click("#none")
-    assert page.inner_text("#list-title") == "Queue (2)"
-    page.once("dialog", lambda dialog: dialog.accept())
+    page.wait_for_selector("#none:text-is('No concept for all 2')")
     page.click("#none")
     page.wait_for_selector("#list-title:text-is('Queue (1)')")
     assert page.input_value("#text") == ""
@@ -404,18 +401,18 @@ def test_the_queue_is_filtered_by_type_and_detail(
     _begin(
         page, "mention\nheart attack\nbroken hip\ndiabetes mellitus\ntype 2 diabetes\n", tmp_path
     )
+    page.evaluate("document.querySelector('#filters').open = true")
     page.focus("#type")
     page.keyboard.type("Fin")  # as in any list of choices
     page.wait_for_selector("#list-title:text-is('Queue (2)')")
     assert {*page.locator("#items .term").all_inner_texts()} == {"broken hip", "type 2 diabetes"}
-    page.wait_for_selector("#none:text-is('All 2 of these are nothing')")
+    page.wait_for_selector("#none:text-is('No concept for all 2')")
     page.select_option("#leaf", "false")
     page.wait_for_selector("#list-title:text-is('Queue (0)')")
     page.select_option("#type", "")
-    page.wait_for_selector("#none:text-is('This is nothing')")
+    page.wait_for_selector("#none:text-is('No concept for this one')")
     assert page.locator("#items .term").all_inner_texts() == ["diabetes mellitus"]
     check_page(page)
-    page.once("dialog", lambda dialog: dialog.accept())
     page.click("#none")
     page.wait_for_selector("#list-title:text-is('Queue (3)')")
     assert page.input_value("#leaf") == ""

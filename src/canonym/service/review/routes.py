@@ -247,7 +247,7 @@ def _item(entry: Entry) -> dict[str, Any]:
     names = schemas.ItemAnswer.model_fields.keys() - {"decision", "n_alike"}
     kept = {key: getattr(item, key) for key in names}
     kept["confidence"] = max(0.0, item.confidence)  # below 0 nothing is proposed
-    kept["proposal"] = {key: kept["proposal"].get(key) for key in ("concepts", "reason", "status")}
+    kept["proposal"] = {key: kept["proposal"].get(key) for key in schemas.SHOWN}
     return {**kept, "decision": entry.decision and _decision(entry.decision)}
 
 

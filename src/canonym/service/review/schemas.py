@@ -11,6 +11,9 @@ from canonym.service.schemas import Given
 MOST = 2**31 - 1
 """The largest number of an item, a review or a version that a database holds."""
 
+SHOWN = ("concepts", "reason", "status", "confidence", "by_hand")
+"""What a queue shows of a proposal."""
+
 Comment = Annotated[str, StringConstraints(max_length=4000)]
 
 

@@ -19,8 +19,27 @@ export class Refused extends Error {
   }
 }
 
-// Ask the service: JSON, fields of a form or a file go, and JSON, a page or a file come.
-export async function ask(path, { method = "GET", json, form, body, raw = false, html = false, signal } = {}) {
+// What takes longer than a moment is shown above the page, unless it is `quiet`.
+const waits = new Set();
+function sign(wait, on) {
+  if (on) waits.add(wait);
+  else waits.delete(wait);
+  document.documentElement.classList.toggle("busy", waits.size > 0);
+}
+
+export async function ask(path, { quiet = false, ...options } = {}) {
+  const wait = {};
+  const waiting = setTimeout(() => sign(wait, !quiet), 150);
+  try {
+    return await fetched(path, options);
+  } finally {
+    clearTimeout(waiting);
+    sign(wait, false);
+  }
+}
+
+// JSON, fields of a form or a file go, and JSON, a page or a file come.
+async function fetched(path, { method = "GET", json, form, body, raw = false, html = false, signal }) {
   const headers = {};
   if (who.id === "key") {
     if (who.value) headers["X-API-Key"] = who.value.trim();
@@ -53,17 +72,22 @@ export const canWrite = () => {
 
 export function complain(text) {
   const place = get("problem");
+  if (text) text = `${text[0].toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? "" : "."}`;
   if (place.textContent !== text) place.textContent = text; // which is read out
   place.hidden = !text;
   if (text) place.scrollIntoView({ block: "nearest" });
 }
 
+// Say what was done, and offer to take it back; who reads it or goes to the button has time.
 let telling = 0;
-export function tell(text) {
+export function tell(text, undo) {
   clearTimeout(telling);
-  get("told").textContent = text;
-  telling = setTimeout(() => tell(""), 6000);
+  const button = undo && make("button", { type: "button", click: () => { tell(""); undo.work(); } }, undo.label ?? "Undo");
+  get("told").replaceChildren(...(text ? [make("span", {}, text)] : []), ...(button ? [button] : []));
+  if (text) telling = setTimeout(hush, 9000);
 }
+
+const hush = () => (get("told").matches(":hover, :focus-within") ? (telling = setTimeout(hush, 2000)) : tell(""));
 
 // Run something, and show what goes wrong.
 export async function attempt(work) {
@@ -88,6 +112,7 @@ export function make(tag, attributes = {}, ...children) {
   return found;
 }
 
+export const moment = (seconds) => new Date(seconds * 1000).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" });
 export const number = (n) => n.toLocaleString("en");
 // A probability in percent, which is never 0 or 100: nothing is certain.
 export function percent(share) {
@@ -95,6 +120,9 @@ export function percent(share) {
   if (rounded > 99) return "over 99 %";
   return rounded < 1 ? "under 1 %" : `${rounded} %`;
 }
+
+// A code as people know it: I10 for ICD10CM:I10, but no bare number.
+export const code = (id) => id.replace(/^[^:]+:(?=[A-Za-z])/, "");
 
 export const counted = (n, one, many = `${one}s`) => `${number(n)} ${n === 1 ? one : many}`;
 export const done = (review) => review.items.linked + review.items.accepted + review.items.nil;
