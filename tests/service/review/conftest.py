@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
+
+from tests.chromium import chromium
+from tests.service.conftest import build
+from tests.service.review.page import WIDE
+from tests.service.test_server import Server
 
 BASE = "http://127.0.0.1:8000"
 TABLE = """term,near,n
@@ -56,3 +61,50 @@ def items_of(client: TestClient, review: int, part: str = "all") -> dict[str, di
 def decide(client: TestClient, review: int, item: dict[str, Any], **given: Any) -> Any:
     given = {"version": item["version"], **given}
     return client.post(f"/v1/reviews/{review}/items/{item['id']}/decisions", json=given)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """A headless Chromium that the system has."""
+    with chromium() as browser:
+        yield browser
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of an index that a test builds again."""
+    folder = tmp_path_factory.mktemp("browser") / "small"
+    build(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def address(folder: Path) -> Iterator[str]:
+    """The address of a real server."""
+    server = Server("--index", str(folder), "--reviews", str(folder.parent / "reviews.db"))
+    yield server.address
+    server.stop()
+    server.join()
+
+
+@pytest.fixture
+def visit(browser: Any, address: str) -> Iterator[Callable[..., Any]]:
+    """Open pages for people; an error in a script fails the test."""
+    errors: list[str] = []
+    contexts = []
+
+    def visit_(path: str, name: str, size: dict[str, int] = WIDE) -> Any:
+        contexts.append(browser.new_context(viewport=size))
+        contexts[-1].set_default_timeout(10_000)
+        page = contexts[-1].new_page()
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.on("console", lambda one: "Content Security" in one.text and errors.append(one.text))
+        page.goto(address + path)
+        page.fill("#reviewer", name)
+        page.keyboard.press("Tab")
+        return page
+
+    yield visit_
+    for context in contexts:
+        context.close()
+    assert errors == []

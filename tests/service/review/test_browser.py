@@ -11,36 +11,12 @@ from typing import Any
 import pytest
 
 from canonym import Concept, Relation
-from tests.chromium import check_page, chromium
+from tests.chromium import check_page
 from tests.service.conftest import RECORDS, build
+from tests.service.review.page import NARROW, WIDE, begin, find, state, wait_for
 from tests.service.test_server import Server
 
 EVIL = "<b onclick=x>&amp;</b><script>document.title='owned'</script>"
-WIDE, NARROW = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    """A headless Chromium that the system has."""
-    with chromium() as browser:
-        yield browser
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of an index that a test builds again."""
-    folder = tmp_path_factory.mktemp("browser") / "small"
-    build(folder)
-    return folder
-
-
-@pytest.fixture(scope="module")
-def address(folder: Path) -> Iterator[str]:
-    """The address of a real server."""
-    server = Server("--index", str(folder), "--reviews", str(folder.parent / "reviews.db"))
-    yield server.address
-    server.stop()
-    server.join()
 
 
 @pytest.fixture
@@ -53,83 +29,27 @@ def flat_address(tmp_path: Path) -> Iterator[str]:
     server.join()
 
 
-@pytest.fixture
-def visit(browser: Any, address: str) -> Iterator[Callable[..., Any]]:
-    """Open pages for people; an error in a script fails the test."""
-    errors: list[str] = []
-    contexts = []
-
-    def visit_(path: str, name: str, size: dict[str, int] = WIDE) -> Any:
-        contexts.append(browser.new_context(viewport=size))
-        contexts[-1].set_default_timeout(30_000)
-        page = contexts[-1].new_page()
-        page.on("pageerror", lambda error: errors.append(str(error)))
-        page.on("console", lambda one: "Content Security" in one.text and errors.append(one.text))
-        page.goto(address + path)
-        page.fill("#reviewer", name)
-        page.keyboard.press("Tab")
-        return page
-
-    yield visit_
-    for context in contexts:
-        context.close()
-    assert errors == []
-
-
-def _begin(page: Any, table: str, folder: Path) -> str:
-    """Upload a table, and return the path of its review when it is linked."""
-    path = folder / "mentions.csv"
-    path.write_text(table, encoding="utf-8")
-    page.set_input_files("#file", str(path))
-    page.click("button:text-is('Begin')")
-    page.wait_for_url("**/reviews/*")
-    page.wait_for_selector(".candidates > li:visible, .unlikely")
-    page.wait_for_selector("#linking", state="hidden")
-    return str(re.sub(r"^https?://[^/]+", "", page.url))
-
-
-def _find(page: Any, mention: str, part: str = "all") -> None:
-    page.evaluate("document.querySelector('#filters').open = true")  # which a phone folds
-    page.select_option("#part", part)
-    page.fill("#text", mention)
-    page.wait_for_function(
-        "([wanted]) => { const all = document.querySelectorAll('#items .term');"
-        "return all.length === 1 && all[0].textContent === wanted &&"
-        "document.querySelector('#mention').textContent === wanted }",
-        arg=[mention],
-    )
-    page.focus("#mention")
-
-
-def _state(page: Any) -> str:
-    return str(page.inner_text(".state strong"))
-
-
-def _wait_for(page: Any, text: str) -> None:
-    page.wait_for_selector(f"text={text}")
-
-
 def test_two_hundred_rows_are_decided_by_keyboard(
     visit: Callable[..., Any], tmp_path: Path
 ) -> None:
     page = visit("/reviews", "Ann")
     rows = "".join(f"ward {n} hip,at the ward,{n}\n" for n in range(1, 197))
     first = "heart attack,a heart attack,9\ncold,,1\nbroken hip,,3\nbad sugar,,2\n"
-    _begin(page, f"mention,context,n\n{first}{rows}", tmp_path)
-    assert "200 mentions" in page.text_content("#about")
+    begin(page, f"mention,context,n\n{first}{rows}", tmp_path)
+    assert "200 mentions" in page.inner_text("#about")
     assert page.inner_text("#list-title") == "Queue (200)"
 
-    _find(page, "heart attack")
+    find(page, "heart attack")
     assert page.inner_text("blockquote mark") == "heart attack"
     page.keyboard.press("a")
-    _wait_for(page, "heart attack: linked")
-    _find(page, "broken hip")
+    wait_for(page, "heart attack: linked")
+    find(page, "broken hip")
     page.keyboard.press("n")
-    _wait_for(page, "broken hip: no concept")
-    _find(page, "broken hip")
+    wait_for(page, "broken hip: no concept")
+    find(page, "broken hip")
     page.keyboard.press("u")
-    _wait_for(page, "Undone: broken hip")
-    _find(page, "bad sugar")
+    wait_for(page, "Undone: broken hip")
+    find(page, "bad sugar")
     page.keyboard.press("/")
     page.keyboard.type("diab")
     page.wait_for_selector("#found li")
@@ -138,12 +58,12 @@ def test_two_hundred_rows_are_decided_by_keyboard(
     page.select_option("#relation-0", "broader")
     page.fill("#comment", "not sure which type")
     page.click("#save")
-    _wait_for(page, "bad sugar: linked")
-    _find(page, "bad sugar")
-    assert _state(page) == "linked to Diabetes mellitus (X:2), broader"
-    _find(page, "cold")
+    wait_for(page, "bad sugar: linked")
+    find(page, "bad sugar")
+    assert state(page) == "linked to Diabetes mellitus (X:2), broader"
+    find(page, "cold")
     page.keyboard.press("f")
-    _wait_for(page, "cold: flagged")
+    wait_for(page, "cold: flagged")
     assert "2 of 200 decided" in page.inner_text("#chart-text")
 
     page.click("button:text-is('Export')")
@@ -163,13 +83,13 @@ def test_two_hundred_rows_are_decided_by_keyboard(
 
 def test_many_are_accepted_at_once(visit: Callable[..., Any], tmp_path: Path) -> None:
     page = visit("/reviews", "Ann")
-    _begin(page, "mention\nheart attack\nbroken hip\nsomething odd\n", tmp_path)
+    begin(page, "mention\nheart attack\nbroken hip\nsomething odd\n", tmp_path)
     page.click("button:text-is('Accept many')")
     page.fill("#least", "80")
     page.wait_for_selector("button:text-is('Accept 2')")
     assert "of them are expected to be wrong" in page.inner_text("#bulk-text")
     page.click("#bulk-do")
-    _wait_for(page, "2 mentions accepted")
+    wait_for(page, "2 mentions accepted")
     assert "2 of 3 decided" in page.inner_text("#chart-text")
 
 
@@ -177,7 +97,7 @@ def test_who_went_to_a_mention_stays_there_when_all_is_linked(
     visit: Callable[..., Any], tmp_path: Path
 ) -> None:
     page = visit("/reviews", "Ann")
-    _begin(page, "mention\nheart attack\nbroken hip\n", tmp_path)
+    begin(page, "mention\nheart attack\nbroken hip\n", tmp_path)
     waiting = [1]
 
     def answer(route: Any) -> None:
@@ -203,7 +123,7 @@ def test_five_candidates_the_search_and_the_comment_fit_one_screen(
     visit: Callable[..., Any], tmp_path: Path
 ) -> None:
     page = visit("/reviews", "Ann", {"width": 1280, "height": 800})
-    _begin(page, "mention,near\nheart attack of hip,a heart attack of hip\n??,\n", tmp_path)
+    begin(page, "mention,near\nheart attack of hip,a heart attack of hip\n??,\n", tmp_path)
     assert page.locator(".candidates > li").count() == 5
     for place in (".candidates > li >> nth=4", "#another", "#comment"):
         box = page.locator(place).bounding_box()
@@ -231,7 +151,7 @@ def test_what_means_the_same_is_decided_at_once(visit: Callable[..., Any], tmp_p
         "...",
         "no cold",
     ]
-    _begin(page, "mention\n" + "".join(f"{row}\n" for row in rows), tmp_path)
+    begin(page, "mention\n" + "".join(f"{row}\n" for row in rows), tmp_path)
     page.click("[data-item]:has(.term:text-is('heart attack'))")
     page.wait_for_selector("h2:text-is('heart attack')")
     page.wait_for_selector("#with:text-is('and 1 more, below')")
@@ -240,14 +160,14 @@ def test_what_means_the_same_is_decided_at_once(visit: Callable[..., Any], tmp_p
     page.wait_for_selector("#with:text-is('and 2 more, below')")
     check_page(page)
     page.keyboard.press("a")  # which the box that was ticked leaves to the page
-    _wait_for(page, "heart attack and 2 more: linked")
+    wait_for(page, "heart attack and 2 more: linked")
     assert "3 of 8 decided" in page.inner_text("#chart-text")
     page.click("[data-item]:has(.term:text-is('??'))")
     page.wait_for_selector("h2:text-is('??')")
     page.wait_for_selector("#with:text-is('and 2 more, below')")  # no words either
     page.focus("#mention")
     page.keyboard.press("n")
-    _wait_for(page, "?? and 2 more: no concept")
+    wait_for(page, "?? and 2 more: no concept")
     assert "6 of 8 decided" in page.inner_text("#chart-text")
 
 
@@ -255,20 +175,20 @@ def test_of_two_reviewers_the_slower_is_told_and_loses_nothing(
     visit: Callable[..., Any], tmp_path: Path
 ) -> None:
     ann = visit("/reviews", "Ann")
-    path = _begin(ann, "mention\nbroken hip\n", tmp_path)
+    path = begin(ann, "mention\nbroken hip\n", tmp_path)
     bob = visit(path, "Bob")
     bob.wait_for_selector(".candidates > li:visible, .unlikely")
     bob.fill("#comment", "I doubt it")
     ann.focus("#mention")
     ann.keyboard.press("a")
-    _wait_for(ann, "broken hip: linked")
+    wait_for(ann, "broken hip: linked")
     bob.click("button:text-is('No concept')")
-    _wait_for(bob, "Ann changed this meanwhile (Hip fracture)")
-    assert _state(bob) == "linked to Hip fracture (X:6)"
+    wait_for(bob, "Ann changed this meanwhile (Hip fracture)")
+    assert state(bob) == "linked to Hip fracture (X:6)"
     assert bob.input_value("#comment") == "I doubt it"
     bob.click("button:text-is('No concept')")
-    _wait_for(bob, "broken hip: no concept")
-    _find(bob, "broken hip")
+    wait_for(bob, "broken hip: no concept")
+    find(bob, "broken hip")
     assert bob.inner_text(".history li >> nth=0").startswith("Bob no concept")
     assert bob.inner_text(".history li >> nth=1").startswith("Ann linked to Hip fracture")
 
@@ -277,28 +197,28 @@ def test_a_new_version_opens_what_it_changes(
     visit: Callable[..., Any], folder: Path, tmp_path: Path
 ) -> None:
     page = visit("/reviews", "Ann")
-    path = _begin(page, "mention\nheart attack\nbroken hip\n", tmp_path)
+    path = begin(page, "mention\nheart attack\nbroken hip\n", tmp_path)
     for mention in ("heart attack", "broken hip"):
-        _find(page, mention)
+        find(page, mention)
         page.keyboard.press("a")
-        _wait_for(page, f"{mention}: linked")
+        wait_for(page, f"{mention}: linked")
     moved = [one for one in RECORDS if one != Relation("X:1", "is_a", "X:0")]
     below = [Concept("X:8", "Heart disease"), Relation("X:1", "is_a", "X:8")]
     build(folder, [*moved, *below], overwrite=True)
     again = visit(path, "Ann")
     again.click("#link-again")
-    _wait_for(again, "reopened 1")
-    _find(again, "heart attack", "todo")
+    wait_for(again, "reopened 1")
+    find(again, "heart attack", "todo")
     assert "moved: Myocardial infarction (X:1) stands below Heart disease now" in again.inner_text(
         ".state"
     )
-    _find(again, "broken hip", "decided")
-    assert _state(again) == "linked to Hip fracture (X:6)"
+    find(again, "broken hip", "decided")
+    assert state(again) == "linked to Hip fracture (X:6)"
 
 
 def test_what_people_write_is_shown_as_text(visit: Callable[..., Any], tmp_path: Path) -> None:
     page = visit("/reviews", EVIL)
-    _begin(page, f'mention,context\n"{EVIL}","see {EVIL} there"\n', tmp_path)
+    begin(page, f'mention,context\n"{EVIL}","see {EVIL} there"\n', tmp_path)
     assert page.inner_text("#mention") == EVIL
     assert page.inner_text("blockquote") == f"see {EVIL} there"
     page.fill("#comment", EVIL)
@@ -319,12 +239,12 @@ def test_the_pages_are_accessible_and_fit(
     page = visit("/reviews", "Ann", size)
     page.emulate_media(color_scheme=scheme)
     check_page(page)
-    _begin(page, "mention,near\nheart attack,a heart attack\nbroken hip,\ncold,\n", tmp_path)
+    begin(page, "mention,near\nheart attack,a heart attack\nbroken hip,\ncold,\n", tmp_path)
     assert page.evaluate("scrollY") == 0
-    _find(page, "heart attack")
+    find(page, "heart attack")
     page.keyboard.press("a")
-    _wait_for(page, "heart attack: linked")
-    _find(page, "heart attack")
+    wait_for(page, "heart attack: linked")
+    find(page, "heart attack")
     for summary in page.locator("#detail summary:visible").all():
         summary.click()
     page.click(".candidates button:text-is('Choose …') >> nth=0")
@@ -356,14 +276,14 @@ def test_sheet_header_and_separator_are_chosen(
     page.keyboard.press("Tab")
     page.click("button:text-is('Begin')")
     page.wait_for_url("**/reviews/*")
-    page.wait_for_selector("#about:has-text('1 mention, of 3 occurrences')", state="attached")
+    page.wait_for_selector("#about:has-text('1 mention, of 3 occurrences')")
 
 
 def test_a_concept_is_searched_by_words_and_the_hierarchy_is_browsed(
     visit: Callable[..., Any], tmp_path: Path
 ) -> None:
     page = visit("/reviews", "Ann")
-    _begin(page, "mention\nbad sugar\n", tmp_path)
+    begin(page, "mention\nbad sugar\n", tmp_path)
     page.fill("#another", "mellitus 2 type")
     page.wait_for_selector("#found li:has-text('X:3')")
     page.focus("#another")
@@ -383,7 +303,7 @@ def test_all_that_were_found_by_their_text_are_nothing(
     visit: Callable[..., Any], tmp_path: Path
 ) -> None:
     page = visit("/reviews", "Ann")
-    _begin(page, "mention\ntest 1\ntest 2\ncold\n", tmp_path)
+    begin(page, "mention\ntest 1\ntest 2\ncold\n", tmp_path)
     assert not page.is_visible("#none")
     page.fill("#text", "test")
     page.wait_for_selector("#none:text-is('No concept for all 2')")
@@ -398,9 +318,7 @@ def test_the_queue_is_filtered_by_type_and_detail(
     visit: Callable[..., Any], tmp_path: Path, size: dict[str, int]
 ) -> None:
     page = visit("/reviews", "Ann", size)
-    _begin(
-        page, "mention\nheart attack\nbroken hip\ndiabetes mellitus\ntype 2 diabetes\n", tmp_path
-    )
+    begin(page, "mention\nheart attack\nbroken hip\ndiabetes mellitus\ntype 2 diabetes\n", tmp_path)
     page.evaluate("document.querySelector('#filters').open = true")
     page.focus("#type")
     page.keyboard.type("Fin")  # as in any list of choices
@@ -416,7 +334,7 @@ def test_the_queue_is_filtered_by_type_and_detail(
     page.click("#none")
     page.wait_for_selector("#list-title:text-is('Queue (3)')")
     assert page.input_value("#leaf") == ""
-    _find(page, "diabetes mellitus", "decided")
+    find(page, "diabetes mellitus", "decided")
     assert "all of nothing below" not in page.inner_text("#detail")
     assert "all of something below" in page.inner_text("#detail")
 
@@ -428,7 +346,7 @@ def test_filters_that_a_terminology_lacks_are_not_offered(
     page.goto(f"{flat_address}/reviews")
     page.fill("#reviewer", "Ann")
     page.keyboard.press("Tab")
-    _begin(page, "mention\nheart attack\nfever\n", tmp_path)
+    begin(page, "mention\nheart attack\nfever\n", tmp_path)
     page.wait_for_selector("#list-title:text-is('Queue (2)')")
     page.wait_for_load_state("networkidle")
     assert page.is_visible("#order")

@@ -73,6 +73,7 @@ async function readLinked() {
 }
 
 function miss(why) {
+  document.querySelector(".skip[href='#mention']")?.remove();
   get("review").replaceChildren(make("section", { class: "panel missing" },
     make("h1", {}, "There is nothing to review here"),
     make("p", {}, `${why[0].toUpperCase()}${why.slice(1)}.`),
