@@ -87,11 +87,6 @@ def waiting(review: Review) -> Select[Item]:
     return select(Item).where(Item.review_id == review.id, Item.fingerprint != review.fingerprint)
 
 
-def with_ids(ids: Sequence[int]) -> Select[Item]:
-    """Select items by their ids."""
-    return select(Item).where(Item.id.in_(ids))
-
-
 def count(selected: Select[Any]) -> Select[int]:
     """Select how many rows something selects."""
     return select(func.count()).select_from(selected.subquery())
@@ -102,7 +97,8 @@ def same_words(item: Item, other: Item) -> bool:
     return normalise(item.mention, UNORDERED) == normalise(other.mention, UNORDERED)
 
 
-def likeness(item: Item, other: Item) -> float:
-    """Return how alike two mentions are spelled, from 0 to 1."""
+def distance(item: Item, other: Item) -> tuple[bool, float]:
+    """Return how two mentions differ: whether they have other words, and minus their likeness."""
     first, second = (compared.mention[:_LONGEST_COMPARED].lower() for compared in (item, other))
-    return SequenceMatcher(None, first, second, autojunk=False).ratio()
+    likeness = SequenceMatcher(None, first, second, autojunk=False).ratio()
+    return not same_words(item, other), -likeness

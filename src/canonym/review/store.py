@@ -67,10 +67,7 @@ class Absent(InvalidInput):
 
 
 class Given(NamedTuple):
-    """What a person decides: a kind of `KINDS`, concepts of a link, and a comment.
-
-    Without `concepts` each item is linked to what is proposed for it.
-    """
+    """A kind of `KINDS`, a comment, and concepts of a link; if none, those that are proposed."""
 
     kind: str
     concepts: tuple[dict[str, Any], ...] = ()
@@ -272,9 +269,7 @@ class Store:
         offset: int = 0,
         limit: int = 50,
     ) -> tuple[list[Entry], int, dict[str, int]]:
-        """Return items of a part of the queue in an order of `ORDERS`, and how many there are.
-
-        The last is how many of these there are by what they have in ``Item.concept``.
+        """Return items of a queue in an order of `queues.ORDERS`, how many it has, and by concept.
 
         Of equal doubt, the most frequent come first. `concepts` are ids, of which one counts for
         each item. With `least` they are what `accept_above` would accept.
@@ -290,8 +285,9 @@ class Store:
             # Ids alone are sorted: whole items are large, and there may be many.
             page = filtered.order_by(*queues.ORDERS[order], Item.id).offset(offset).limit(limit)
             ids = list(session.scalars(page))[:: -1 if descending else 1]
-            items = {entry.item.id: entry for entry in _entries(session, queues.with_ids(ids))}
-            keys = {entry.item.concept for entry in items.values()}
+            page_of = select(Item).where(Item.id.in_(ids))
+            items = {entry.item.id: entry for entry in _entries(session, page_of)}
+            keys = page_of.with_only_columns(Item.concept)
             counts = select(Item.concept, func.count()).where(*conditions, Item.concept.in_(keys))
             alike = session.execute(counts.group_by(Item.concept)).tuples()
             return [items[id_] for id_ in ids], total, dict(alike.all())
@@ -303,11 +299,11 @@ class Store:
             review = _found(session.get(Review, item.review_id), "review", item.review_id)
             cells = list(session.scalars(rows))
         own = (review.column, review.context_column)
-        columns = [(n, name) for n, name in enumerate(review.columns) if name not in own]
-        counts = {name: Counter(row[n] for row in cells) for n, name in columns}
+        counts = [(name, Counter(row[n] for row in cells)) for n, name in enumerate(review.columns)]
         return [
             {"name": name, "different": len(counter), "values": counter.most_common(_SHOWN_VALUES)}
-            for name, counter in counts.items()
+            for name, counter in counts
+            if name not in own
         ]
 
     def concepts(self, id: int) -> set[str]:
@@ -338,14 +334,11 @@ class Store:
                 alike = alike.where(Item.confidence < 0)
             if not item.fingerprint or item.state not in queues.FILTERS["todo"]:
                 return []  # not linked yet, or decided
-            ids = list(
-                session.scalars(alike.order_by(*queues.ORDERS["frequency"]).limit(_MOST_ALIKE))
+            first = alike.order_by(*queues.ORDERS["frequency"]).limit(_MOST_ALIKE)
+            items = list(
+                session.scalars(select(Item).where(Item.id.in_(list(session.scalars(first)))))
             )
-            items = list(session.scalars(queues.with_ids(ids)))
-        return sorted(
-            items,
-            key=lambda other: (not queues.same_words(item, other), -queues.likeness(item, other)),
-        )
+        return sorted(items, key=lambda other: queues.distance(item, other))
 
     def entries(self, id: int, *, proposals: bool = True) -> Iterator[Entry]:
         """Yield all items of a review with what counts, in order; few are in memory at a time.
@@ -445,9 +438,7 @@ class Store:
     def accept_above(
         self, id: int, least: float, *, without: Sequence[int] = (), expected: int, who: str
     ) -> int:
-        """Accept the proposals of all open items that are at least so sure; all or none.
-
-        Those whose ids are in `without` stay open.
+        """Accept the proposals of all open items at least so sure, but those `without`, or none.
 
         Raises
         ------

@@ -7,7 +7,7 @@ from http import HTTPStatus
 from itertools import islice
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Path, Query, Request
+from fastapi import APIRouter, Depends, Path, Query, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import StreamingResponse
 
@@ -40,10 +40,7 @@ router = APIRouter(
 )
 
 _SHOWN_ROWS = 5
-_KEPT = (
-    "id", "name", "terminology", "columns", "column", "context_column", "created", "created_by",
-    "shelf",
-)  # fmt: skip
+_SHOWN = ("concepts", "reason", "status", "confidence", "by_hand")  # of a proposal, in a queue
 _TABLE = {
     "requestBody": {
         "required": True,
@@ -60,6 +57,17 @@ HeaderRow = Annotated[
 Id = Annotated[int, Path(ge=1, le=schemas.MOST)]
 
 
+def _layout(sheet: Name = "", header_row: HeaderRow = None, separator: Separator = "") -> Layout:
+    return Layout(clean(sheet) or None, header_row, separator or None)
+
+
+def _columns(
+    column: Name = "", context_column: Name = "", frequency_column: Name = ""
+) -> dict[str, str]:
+    named = {"column": column, "context_column": context_column}
+    return {**named, "frequency_column": frequency_column}
+
+
 # --- reviews --------------------------------------------------------------------------------------
 
 
@@ -67,16 +75,13 @@ Id = Annotated[int, Path(ge=1, le=schemas.MOST)]
 async def table(
     request: Request,
     state: Shared,
+    layout: Annotated[Layout, Depends(_layout)],
     filename: Filename = "",
-    sheet: Name = "",
-    header_row: HeaderRow = None,
-    separator: Separator = "",
 ) -> dict[str, Any]:
     """Show the columns and the first rows of a table; nothing is kept.
 
     Which sheet, header and separator it has is found out where nothing says so.
     """
-    layout = _layout(sheet, header_row, separator)
 
     def show(upload: Upload) -> dict[str, Any]:
         columns, *rows = islice(upload, 1 + _SHOWN_ROWS)
@@ -97,28 +102,18 @@ async def create(
     request: Request,
     state: Shared,
     who: Reviewer,
+    layout: Annotated[Layout, Depends(_layout)],
+    named: Annotated[dict[str, str], Depends(_columns)],
     name: Name,
     filename: Filename = "",
     terminology: str | None = None,
-    column: Name = "",
-    context_column: Name = "",
-    frequency_column: Name = "",
-    sheet: Name = "",
-    header_row: HeaderRow = None,
-    separator: Separator = "",
 ) -> dict[str, Any]:
     """Begin a review of a table; it is linked in the background."""
-    served, layout = state.find(terminology), _layout(sheet, header_row, separator)
+    served = state.find(terminology)
 
     def make(upload: Upload) -> dict[str, Any]:
         columns, *rows = upload
-        given = as_table(
-            columns,
-            rows,
-            column=column,
-            context_column=context_column,
-            frequency_column=frequency_column,
-        )
+        given = as_table(columns, rows, **named)
         title = clean(name).strip() or "without a name"
         review_id = state.reviews.store.create(
             title, served.name, given, who=who, workbook=upload.workbook()
@@ -128,10 +123,6 @@ async def create(
 
     async with state.uploads.read(request, filename, layout) as upload:
         return await run_in_threadpool(make, upload)
-
-
-def _layout(sheet: str, header_row: int | None, separator: Separator) -> Layout:
-    return Layout(clean(sheet) or None, header_row, separator or None)
 
 
 @router.get("/reviews", response_model=schemas.ReviewsAnswer)
@@ -175,9 +166,8 @@ def _review(state: State, review: Review) -> dict[str, Any]:
         linker = served.use(lambda opened: opened.linker)
         formats = formats_of(linker.terminology)
         current = bool(progress["waiting"]) or linker.fingerprint == review.fingerprint
-    kept = {key: getattr(review, key) for key in _KEPT}
     found = {"problem": problem, "current": current, "formats": formats}
-    return {**kept, **found, **progress}
+    return {**vars(review), **found, **progress}
 
 
 @router.post("/reviews/{review_id}/link", response_model=schemas.ReviewAnswer)
@@ -247,7 +237,7 @@ def _item(entry: Entry) -> dict[str, Any]:
     names = schemas.ItemAnswer.model_fields.keys() - {"decision", "n_alike"}
     kept = {key: getattr(item, key) for key in names}
     kept["confidence"] = max(0.0, item.confidence)  # below 0 nothing is proposed
-    kept["proposal"] = {key: kept["proposal"].get(key) for key in schemas.SHOWN}
+    kept["proposal"] = {key: kept["proposal"].get(key) for key in _SHOWN}
     return {**kept, "decision": entry.decision and _decision(entry.decision)}
 
 

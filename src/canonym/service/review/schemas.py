@@ -11,9 +11,6 @@ from canonym.service.schemas import Given
 MOST = 2**31 - 1
 """The largest number of an item, a review or a version that a database holds."""
 
-SHOWN = ("concepts", "reason", "status", "confidence", "by_hand")
-"""What a queue shows of a proposal."""
-
 Comment = Annotated[str, StringConstraints(max_length=4000)]
 
 
@@ -160,10 +157,7 @@ class ItemAnswer(BaseModel):
 
 
 class WholeItemAnswer(ItemAnswer):
-    """An item with its candidates as the terminology describes them, and its history.
-
-    `columns` has what its rows have in the other columns of the table, the most frequent first.
-    """
+    """An item with its candidates, its history, and what its rows have in the other columns."""
 
     columns: list[dict[str, Any]]
     candidates: list[dict[str, Any]]
