@@ -40,7 +40,7 @@ def test_a_name_has_its_concept_and_why(client: TestClient) -> None:
     found = _ask(client, "heart attack")
     assert "Read as one name" in found
     assert "Myocardial infarction X:1" in found
-    assert "likely right same" in found
+    assert "likely right confidence" in found
     assert "“heart attack” is a name of it" in found
     assert "Death of heart muscle <by> lack of blood." in found
     assert "Herzinfarkt de" in found
@@ -91,7 +91,17 @@ def test_an_everyday_name_is_not_passed_off_as_one_of_the_terminology(
 ) -> None:
     found = _ask(client, "hip crack")
     assert "an everyday name that canonym knows; the terminology does not have it" in found
-    assert "check it" in found
+
+
+@pytest.mark.parametrize(
+    ("text", "likely"), [("MI", True), ("X:1", True), ("broken right hip", False), ("cold", False)]
+)
+def test_a_name_is_likely_right_where_its_confidence_says_so(
+    client: TestClient, text: str, likely: bool
+) -> None:
+    found = _ask(client, text)
+    assert ("likely right" in found) == likely
+    assert ("check it" in found) != likely
 
 
 def test_what_begins_so_comes_before_what_is_near_to_half_a_name(

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
-from canonym.exchange.auto_accept import can_auto_accept
 from canonym.exchange.mappings import mappings_of
 from canonym.service.served import Opened
 from canonym.terminology.readers.everyday import SOURCE as EVERYDAY
@@ -63,7 +62,6 @@ class Views:
         self._terminology = opened.terminology
         self._name = name
         self._least = least
-        self._added = {(name.text, name.concept_id) for name in opened.linker.synonyms}
 
     # --- links ------------------------------------------------------------------------------------
 
@@ -98,9 +96,9 @@ class Views:
         if link.id is None:
             return "none"
         best = link.candidates[0]
-        likely = not self._is_everyday(best) and can_auto_accept(
-            link, self._least, added=self._added, is_below=self._opened.is_below
-        )
+        steps = {step.name for step in link.steps}
+        open_ = link.status or best.against.contradictions or OPEN.keys() & steps
+        likely = not open_ and (link.confidence or 0.0) >= self._least
         return "likely" if likely and not self._terminology.concept(best.id).deprecated else "check"
 
     def _relation(self, link: Link) -> tuple[str, str] | None:
