@@ -324,6 +324,14 @@ def test_one_of_another_release_that_may_only_be_read_is_refused(powerless: Path
         Store(str(place))
 
 
+def test_a_doubted_mention_is_not_decided_with_a_certain_one(store: Store, linker: Linker) -> None:
+    review = review_of(store, ["?broken hip", "broken hip", "hip, broken"], linker)
+    doubted, certain, turned = (one.item for one in store.entries(review))
+    assert [one.id for one in store.alike(certain.id)] == [turned.id, doubted.id]
+    assert same_words(certain, turned)
+    assert not same_words(certain, doubted)
+
+
 def test_what_a_person_decided_last_is_taken_back_together(store: Store, linker: Linker) -> None:
     review = review_of(store, ["heart attack", "broken hip", "common cold", "zzz"], linker)
     with pytest.raises(InvalidInput, match="nothing here that could be undone"):

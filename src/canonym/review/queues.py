@@ -93,8 +93,12 @@ def count(selected: Select[Any]) -> Select[int]:
 
 
 def same_words(item: Item, other: Item) -> bool:
-    """Tell whether the mentions of two items have the same words, in whatever form and order."""
-    return normalise(item.mention, UNORDERED) == normalise(other.mention, UNORDERED)
+    """Tell whether two mentions have the same words, in whatever form and order, and a status."""
+    first, second = (
+        (normalise(compared.mention, UNORDERED), compared.proposal.get("status"))
+        for compared in (item, other)
+    )
+    return first == second
 
 
 def distance(item: Item, other: Item) -> tuple[bool, float]:
