@@ -544,6 +544,7 @@ function press(event) {
 }
 
 document.addEventListener("keydown", (event) => {
+  if (!event.key) return; // a form that was filled in by the browser
   if (event.key.toLowerCase() === "k" && (event.ctrlKey || event.metaKey)) {
     event.preventDefault();
     palette.show();
