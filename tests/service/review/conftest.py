@@ -95,7 +95,7 @@ def visit(browser: Any, address: str) -> Iterator[Callable[..., Any]]:
 
     def visit_(path: str, name: str, size: dict[str, int] = WIDE) -> Any:
         contexts.append(browser.new_context(viewport=size))
-        contexts[-1].set_default_timeout(10_000)
+        contexts[-1].set_default_timeout(30_000)
         page = contexts[-1].new_page()
         page.on("pageerror", lambda error: errors.append(str(error)))
         page.on("console", lambda one: "Content Security" in one.text and errors.append(one.text))

@@ -57,7 +57,7 @@ def test_what_is_accepted_at_once_is_shown_before_and_undone_together(
     visit: Visit, tmp_path: Path
 ) -> None:
     page = visit("/reviews", "Ann")
-    begin(page, LIST, tmp_path)
+    begin(page, f"{LIST}diabetes mellitus,,\n", tmp_path)
     page.click("button:text-is('Accept many')")
     page.fill("#least", "5")
     page.wait_for_selector("#bulk-do:enabled")
@@ -74,7 +74,7 @@ def test_what_is_accepted_at_once_is_shown_before_and_undone_together(
     page.wait_for_selector(f"#list-title:text-is('Queue ({len(percents) - 1})')")
     assert "broken hip" not in _rows(page)
     page.click(f"#told button:text-is('Undo {len(percents) - 1}')")
-    wait_for(page, "0 of 4 decided")
+    wait_for(page, "0 of 5 decided")
 
 
 # --- signal ---------------------------------------------------------------------------------------
@@ -206,6 +206,7 @@ def test_every_command_and_mention_is_two_keys_away(visit: Visit, tmp_path: Path
     page.keyboard.press("Enter")
     page.wait_for_selector("#sheet tbody tr")
     page.keyboard.press("t")
+    page.wait_for_load_state("networkidle")
     # One stop for Tab in the list, and the arrows within.
     assert page.locator("#items [tabindex='0']").count() == 1
     page.focus("#items [tabindex='0']")

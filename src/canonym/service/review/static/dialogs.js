@@ -119,6 +119,9 @@ export function openDialogs({ base, review, undo, readAll }) {
   let typing = 0;
   get("least").addEventListener("input", () => {
     clearTimeout(typing);
+    asked++; // what is listed, or on its way, belongs to another threshold
+    acceptable = null;
+    get("bulk-do").disabled = true;
     typing = setTimeout(() => attempt(countAcceptable), 200);
   });
   get("bulk").addEventListener("submit", acceptMany);

@@ -144,7 +144,9 @@ const gone = () => items.filter(left).length;
 function list() {
   const n = total - gone();
   get("list-title").textContent = `Queue (${number(n)})`;
+  const inside = get("items").contains(document.activeElement);
   get("items").replaceChildren(...(get("order").value === "concept" ? groups() : items.map((one) => line(one))));
+  if (inside) document.querySelector("#items [aria-current]")?.focus({ preventScroll: true });
   get("items").hidden = !items.length;
   get("more").hidden = items.length >= total;
   get("none").hidden = !Object.keys(filters()).length || !OPEN_PARTS.includes(get("part").value) || n < 1;
