@@ -18,7 +18,7 @@ from canonym.evaluation.slices import Figure
 from canonym.linking.build import similarity_of
 from canonym.terminology import Terminology
 from canonym.types import Encoder
-from reproduce.data import Shelf
+from reproduce.data import NotHereError, Shelf
 from reproduce.folds import FoldRuns, evaluate_folds
 from reproduce.measures.mcsm import mcsm
 from reproduce.measures.relatedness import read_relatedness, relatedness
@@ -128,6 +128,8 @@ def _evaluate(row: Row, shelf: Shelf, terminology: Terminology, options: dict[st
         row["corpus"], row.get("format", "pubtator"), terminology=terminology
     )
     dev = options["part"] == "dev"
+    if dev and not parts.dev:
+        raise NotHereError(f"{row['corpus']} has no dev part")
     before = parts.train if dev else (*parts.train, *parts.dev)
     found = evaluate_corpus(
         parts.dev if dev else parts.test,
