@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
-
 from dataclasses import replace
 from pathlib import Path
 
