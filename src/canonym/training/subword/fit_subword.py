@@ -220,7 +220,7 @@ def fit_subword(
     related_share : float
         See `multi_positive_loss`.
     mention_queries : sequence
-        Each draws, ``draw(rng)``, the ``texts`` and ``mentions`` of a batch with the ``loss`` of these;
+        Each draws, ``draw(rng)``, the ``texts`` and ``mentions`` of a batch with their ``loss``;
         ``refresh(encode)`` searches their candidates at the start and four times more.
     asked_dropout : float
         Share of the features of these mentions and candidates that a batch leaves out, in [0, 1).
