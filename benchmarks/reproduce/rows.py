@@ -200,6 +200,8 @@ def measure_mcsm(
         for concept in terminology.iter_concepts()
         if concept.label and (not wanted or wanted.intersection(concept.types))
     ]
+    if wanted and not concepts:
+        raise InvalidInput(f"no concept has the type {' or '.join(types)}")
     vectors = _dense(encoder, [concept.label for concept in concepts])
     found = mcsm(vectors, [c.types for c in concepts], k=k, of=wanted or None)
     if not found.scores:

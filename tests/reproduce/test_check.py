@@ -81,6 +81,18 @@ def test_all_that_a_published_table_needs_is_in_the_docs(name: str, tmp_path: Pa
             assert f"`{need.name}`" in page, need.name
 
 
+@pytest.mark.parametrize("here", [True, False])
+def test_who_writes_abbreviations_out_is_told(
+    here: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("reproduce.command.find_spec", lambda _name: here)
+    told = CliRunner().invoke(main, ["biosyn-published", "--check", "--data", str(tmp_path)])
+    assert ("written out by Ab3P" in told.output) is here
+    assert ("Ab3P is not installed" in told.output) is not here
+    other = CliRunner().invoke(main, ["few-shot-published", "--check", "--data", str(tmp_path)])
+    assert "Ab3P" not in other.output
+
+
 def test_names_through_the_encoder_are_counted(place: Path) -> None:
     pytest.importorskip("torch")
     Trained(place, model("m", BIOSYN), row("a", "m"))
