@@ -52,7 +52,7 @@ def test_it_starts_in_an_empty_folder_without_an_editable_installation(
         text=True,
     )
     assert done.returncode == 1, done.stderr
-    assert re.search(r"^data +bc5cdr +10 +missing", done.stdout, re.MULTILINE)
+    assert re.search(r"^data +bc5cdr +16 +missing", done.stdout, re.MULTILINE)
     assert not any(tmp_path.iterdir())
 
 
