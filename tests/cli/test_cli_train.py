@@ -723,9 +723,8 @@ def test_long_names_near_a_watched_one_stay_on_a_line(
     groups = {"upper": names, "lower": [name.replace("left", "right") for name in names]}
     (place / "groups.json").write_text(json.dumps(groups))
     few = ("train", "few-shot", "-e", "default", "--groups", "groups.json", "--device", "cpu")
-    told = run(
-        *few, "--watch", "sore limb", "--hidden", "8", "--names", "2", "--epochs", "1", "-o", "long"
-    ).stdout
+    small = keys(watch="sore limb", hidden=8, names=2)
+    told = run(*few, *small, "--epochs", "1", "-o", "long").stdout
     assert (
         len(re.findall(r"^\d +other specified .* limb number \d \((?:upp|low)er\) *$", told, re.M))
         == 12
@@ -736,6 +735,6 @@ def test_random_weights_are_offered_a_cosine_scale(place: Path) -> None:
     del place
     scratch = [*arguments("biosyn")]
     scratch[scratch.index("-e") + 1] = "scratch"
-    assert "--cosine-scale 20" in run(*scratch, "--dry-run", "-o", "out").stderr
-    scaled = run(*scratch, "--cosine-scale", "20", "--dry-run", "-o", "out")
+    assert "--set cosine_scale=20" in run(*scratch, "--dry-run", "-o", "out").stderr
+    scaled = run(*scratch, *keys(cosine_scale=20), "--dry-run", "-o", "out")
     assert "WARNING" not in scaled.stderr

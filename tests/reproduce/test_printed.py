@@ -27,11 +27,11 @@ PAGES = sorted((ROOT / "docs" / "methods").glob("*.md"))
 PRINTED = re.compile(r"<!-- not run: .*? -->\n```console\n(.*?)```", re.DOTALL)
 REPRODUCE = "python benchmarks/reproduce "
 QUICK = {
-    "biosyn": "--max-steps 1",
-    "triplet": "--max-steps 1 --batch-size 16",
-    "dilbert": "--max-steps 1",
-    "coder": "--max-steps 1 --batch-size 8 --repeats 2 --accumulation 1",
-    "few-shot": "--epochs 1 --hidden 8",
+    "biosyn": "--set max_steps=1",
+    "triplet": "--set max_steps=1 --batch-size 16",
+    "dilbert": "--set max_steps=1",
+    "coder": "--set max_steps=1 --batch-size 8 --set repeats=2 --set accumulation=1",
+    "few-shot": "--epochs 1 --set hidden=8",
 }
 """Options that make a training short; everything else is as it is printed."""
 

@@ -176,8 +176,8 @@ def prepare(spec: TrainingSpec, *, stage: Callable[[str], None]) -> Parts:
         counts["mentions"] = len(mentions)
     counts |= {f"left out {reason}": n for reason, n in dropped.items()}
     stage("Opening the encoder")
-    if (spec.recipe, spec.encoder) == ("biosyn", SCRATCH) and not spec.objective.get("cosine_scale"):
-        note("WARNING: inner products of random weights teach little: add --cosine-scale 20")
+    if spec.encoder == SCRATCH and not spec.objective.get("cosine_scale", spec.recipe != "biosyn"):
+        note("WARNING: inner products of random weights teach little: add --set cosine_scale=20")
     trainable = _open_trainable(spec, terminology)
     stage(f"Collecting {terminology.n_names:,} names of {terminology.n_concepts:,} concepts")
     objective = build_objective(

@@ -150,7 +150,7 @@ class FewShot:
         Parameters
         ----------
         n : int
-            Names drawn of each concept, up to 15 in the paper; a concept that has too few is left out.
+            Names drawn of each concept, up to 15 in the paper; who has too few is left out.
         """
         kept = {concept: names for concept, names in groups.items() if len({*names}) >= 2 * n}
         if 1 < len(kept) < len(groups):
