@@ -22,6 +22,7 @@ from canonym.cli.input import open_input
 from canonym.encoders import load_encoder, save_encoder
 from canonym.encoders.hub import read_checkpoint
 from canonym.encoders.word_vectors import read_word_vectors
+from canonym.evaluation.pairs import read_pairs
 from canonym.evaluation.predictions import read_predictions
 from canonym.evaluation.questions import read_corrections
 from canonym.exchange.decisions import read_reviews
@@ -49,7 +50,6 @@ from fuzz_mutation import (
     mutate_packed,
     mutate_sqlite,
 )
-from reproduce.measures.relatedness import read_relatedness
 from reproduce.readers.aact import read_aact
 from reproduce.readers.clinical_notes import read_mcn, read_share
 from reproduce.readers.mantra import read_mantra
@@ -641,7 +641,7 @@ TARGETS: dict[str, Make] = {
         one_file(read_corrections, "brocken||broken\nhipp||hip\n"),
     ),
     "relatedness": one_file(
-        read_relatedness, "hip\tleg\t3.5\nrash\tflu\t1\n", 'Mean,TERM1,TERM2\n3.5,"a, b",c\n'
+        read_pairs, "hip\tleg\t3.5\nrash\tflu\t1\n", 'Mean,TERM1,TERM2\n3.5,"a, b",c\n'
     ),
     "name-groups": several(
         one_file(read_groups, '{"D1": ["hip", "leg"]}', changes=JSON),

@@ -16,6 +16,7 @@ from typing import Any
 
 from canonym.evaluation.statistics import wilson
 from canonym.training.watched import watched_tables
+from reproduce.coverage import counts_table, items_table, read_coverage
 from reproduce.files import read_experiment
 from reproduce.table import rank_systems
 
@@ -1012,6 +1013,12 @@ _TABLES = {
     "biosyn-recall": _biosyn_recall,
     "card": _card,
     "contextual": _contextual,
+    "coverage": lambda: counts_table(read_coverage()),
+    "coverage-biosyn": lambda: items_table(read_coverage(), "BioSyn"),
+    "coverage-coder": lambda: items_table(read_coverage(), "CODER"),
+    "coverage-dilbert": lambda: items_table(read_coverage(), "DILBERT"),
+    "coverage-few-shot-names": lambda: items_table(read_coverage(), "Few-shot names"),
+    "coverage-triplet-search": lambda: items_table(read_coverage(), "Triplet search"),
     "biosyn-watched": lambda: _watched("biosyn-candidates", "alpha-0-5"),
     "everyday": _everyday,
     "few-shot-training": _few_shot_training,

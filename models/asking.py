@@ -18,8 +18,8 @@ from canonym.terminology.readers.drugbank import read_drugbank_vocabulary
 from canonym.terminology.readers.obo import read_obo
 from canonym.text import PLAIN, UNORDERED
 from canonym.text.memo import MemoNormaliser
-from canonym.training.subword.mention_search import MentionQueries, QuerySet
 from canonym.types import Concept, Name, Record
+from models.mention_search import MentionQueries, QuerySet
 from models.mixture import read_annotated
 from models.sources import SOURCES, read_mesh
 

@@ -16,7 +16,6 @@ from canonym.encoders import make_encoder
 from canonym.encoders.subword import Subword
 from canonym.errors import InvalidInput, Mismatch, require
 from canonym.io.files import MANIFEST, check_folder, read_manifest
-from canonym.training.loop.process_group import usual_precision
 from canonym.training.loop.settings import FitSettings
 from canonym.training.modules.transformer import NameModule
 from canonym.training.papers.biosyn import BioSyn
@@ -32,6 +31,7 @@ from models.run import (
     checkpoints_beside,
     making_options,
     sentence_encoder,
+    usual_precision,
     write_encoder,
 )
 

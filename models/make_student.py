@@ -15,7 +15,6 @@ from canonym.cli.progress import note, stages
 from canonym.cli.verbosity import is_quiet, with_verbosity
 from canonym.errors import InvalidInput, require
 from canonym.io.files import check_folder, file_digest
-from canonym.training.loop.process_group import usual_precision
 from canonym.training.loop.settings import FitSettings
 from canonym.training.modules.transformer import NameModule
 from models.mixture import check_data, digests, read_mixture
@@ -29,6 +28,7 @@ from models.run import (
     checkpoints_beside,
     making_options,
     sentence_encoder,
+    usual_precision,
     write_encoder,
 )
 from models.sources import read_passages

@@ -12,8 +12,10 @@ import click
 from canonym.cli.failures import reported
 from canonym.cli.key_options import typed_as
 from canonym.cli.options import Decorator, with_options
-from canonym.errors import InvalidInput
+from canonym.encoders.token_vectors import bf16_pays
+from canonym.errors import InvalidInput, require
 from canonym.io import files
+from canonym.io.devices import torch_device
 from canonym.training.loop.checkpoints import list_checkpoints, remove_checkpoints
 from canonym.training.loop.fit import fit
 from canonym.training.loop.reports import FitProgress
@@ -178,3 +180,9 @@ class Stages:
             progress=report,
             notice=say,
         )
+
+
+def usual_precision(device: str = "auto") -> str:
+    """Return ``"bf16"`` if `device` computes in it faster than in float32, else ``"float32"``."""
+    require("torch", "training an encoder", "torch")
+    return "bf16" if bf16_pays(torch_device(device)) else "float32"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,7 @@ from reproduce.tools import TOOLS, tool
 from reproduce.training import train_models
 
 _FILE = click.Path()
+_WRITTEN_OUT = ("biosyn", "refined", "zero-shot")
 
 
 @with_verbosity
@@ -220,6 +222,8 @@ def _check(
             title="Models, and the names that go through their encoders",
         )
     note(_hours(costs, measured_rate(experiment, models, folder)))
+    if any(row.get("protocol") in _WRITTEN_OUT for row in choose_rows(experiment, rows)):
+        note(_abbreviations())
     missing = [need for need in listed if not need.here]
     note(f"Missing in {shelf.data}: {len(missing)} of {len(listed)}." if missing else "All here.")
     if any(need.kind == "encoder" for need in missing):
@@ -229,6 +233,16 @@ def _check(
         )
     if missing:
         raise SystemExit(1)
+
+
+def _abbreviations() -> str:
+    """Return a sentence on the program that finds abbreviations."""
+    if find_spec("pyab3p"):
+        return "Abbreviations are written out by Ab3P, as in BioSyn's paper."
+    return (
+        "Abbreviations are written out by rules, for Ab3P is not installed: pip install "
+        "'canonym[text]' brings it."
+    )
 
 
 def _hours(costs: Sequence[Cost], rate: float) -> str:

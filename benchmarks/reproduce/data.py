@@ -47,6 +47,7 @@ from reproduce.readers.mantra import read_mantra
 from reproduce.readers.tac import read_tac
 from reproduce.readers.trials import Trial, read_trials_table
 from reproduce.splits import Parts, read_official
+from reproduce.trials import read_trial_fields
 
 DRUG_TYPES: frozenset[str] = frozenset({"Biological", "Combination Product", "Drug"})
 """Types of interventions that are drugs."""
@@ -390,5 +391,6 @@ _READERS: Mapping[str, Callable[[Path], Iterable[Document]]] = {
     "mcn": read_mcn,
     "share": read_share,
     "tac": read_tac,
+    "trial-fields": read_trial_fields,
 }
 """Formats of a corpus with official parts: a file for each, or a folder."""

@@ -19,7 +19,8 @@ setting         meaning
 task            ``"link"`` (default), or one of those below
 corpus          folder with train, dev and test files
 format          ``"pubtator"`` (default), ``"concept"``, ``"folds"`` of a cross-validation,
-                ``"mantra"``, whose corpus is a file, or ``"trials"`` and
+                ``"mantra"``, whose corpus is a file, ``"trial-fields"``, annotated fields of
+                trials whose composites `reproduce.trials` splits, or ``"trials"`` and
                 ``"trial-interventions"``: a table of clinical trials, see `reproduce.data`
 types           only mentions of these types
 part            ``"test"`` (default), or ``"dev"``
@@ -28,7 +29,8 @@ protocol        a key of `canonym.evaluation.protocols.PROTOCOLS`; ``split``, ``
                 ``glosses`` vary it
 search          one of `canonym.linking.settings.SEARCHES`: training mentions are separate names
                 and concepts are ranked (the strict reading); ``{ dev = ["O-T", "OD-T"] }``:
-                the best of these on the dev part
+                the best of these on the dev part; ``{ each = ["O-T", "OD-T"] }``: a row for
+                each, with the search behind its name
 encoders        as `canonym.linker.Linker.build` takes them; none is verbatim look-up. A model
                 of the file goes by its name and is searched as it was saved;
                 ``"NAME,sparse_weight=0"`` is BioSyn's encoder without its n-grams. An untrained
@@ -153,11 +155,20 @@ def read_experiment(name: str | Path, *, folder: str | Path = EXPERIMENTS) -> Ex
         raise ReadError(path, "has no [[row]]: nothing would be run")
     if not isinstance(models, dict) or not all(isinstance(one, dict) for one in models.values()):
         raise ReadError(path, "model is no group of [model.NAME] tables")
+    rows = [one for row in rows for one in _each(row)]
     names = [row.get("name") for row in rows]
     whole = [{**content, **_resolved(path, row, rows, ())} for row in rows]
     for row in whole:
         _check_row(path, row, names, models)
     return Experiment(path.stem, title, source, tuple(whole), models)
+
+
+def _each(row: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the rows that a row with several searches stands for."""
+    search = row.get("search")
+    if not isinstance(search, dict) or "each" not in search:
+        return [row]
+    return [{**row, "name": f"{row.get('name')}, {one}", "search": one} for one in search["each"]]
 
 
 def _resolved(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias
 
@@ -11,17 +11,17 @@ import numpy as np
 
 from canonym.corpora.cadec import read_folds
 from canonym.errors import InvalidInput
+from canonym.evaluation.pairs import read_pairs, relatedness
 from canonym.evaluation.protocols import Protocol, choose_protocol
 from canonym.evaluation.questions import read_corrections
 from canonym.evaluation.run import Run, evaluate_corpus
 from canonym.evaluation.slices import Figure
 from canonym.linking.build import similarity_of
 from canonym.terminology import Terminology
-from canonym.types import Encoder
-from reproduce.data import Shelf
+from canonym.types import Encoder, Relation
+from reproduce.data import NotHereError, Shelf
 from reproduce.folds import FoldRuns, evaluate_folds
 from reproduce.measures.mcsm import mcsm
-from reproduce.measures.relatedness import read_relatedness, relatedness
 from reproduce.measures.relations import (
     choose_triplets,
     evaluate_relations,
@@ -128,6 +128,8 @@ def _evaluate(row: Row, shelf: Shelf, terminology: Terminology, options: dict[st
         row["corpus"], row.get("format", "pubtator"), terminology=terminology
     )
     dev = options["part"] == "dev"
+    if dev and not parts.dev:
+        raise NotHereError(f"{row['corpus']} has no dev part")
     before = parts.train if dev else (*parts.train, *parts.dev)
     found = evaluate_corpus(
         parts.dev if dev else parts.test,
@@ -171,7 +173,7 @@ def _one_encoder(row: Row, shelf: Shelf, names: Sequence[Any]) -> Encoder:
 
 def _relatedness(row: Row, shelf: Shelf, names: Sequence[Any]) -> Measured:
     shelf.check(row["pairs"])
-    pairs = read_relatedness(shelf.data / row["pairs"])
+    pairs = read_pairs(shelf.data / row["pairs"])
     encoders = [shelf.encoder(name, precision=row.get("precision", "fp32")) for name in names]
     found = relatedness(encoders, pairs, weights=row.get("weights"), rng=row.get("seed", 0))
     remarks = (f"{found.missing:,} pairs have a term without a vector",) if found.missing else ()
@@ -180,15 +182,30 @@ def _relatedness(row: Row, shelf: Shelf, names: Sequence[Any]) -> Measured:
 
 
 def _mcsm(row: Row, shelf: Shelf, names: Sequence[Any]) -> Measured:
-    wanted = frozenset(row.get("types", ()))
     terminology = shelf.terminology(row["terminology"])
+    options = {key: row[key] for key in ("types", "k") if key in row}
+    return measure_mcsm(terminology, _one_encoder(row, shelf, names), **options)
+
+
+def measure_mcsm(
+    terminology: Terminology, encoder: Encoder, *, types: Sequence[str] = (), k: int = 40
+) -> Measured:
+    """Measure how often the `k` nearest labels of a terminology are of the same semantic type.
+
+    With `types` there are only the concepts of these.
+    """
+    wanted = frozenset(types)
     concepts = [
         concept
         for concept in terminology.iter_concepts()
         if concept.label and (not wanted or wanted.intersection(concept.types))
     ]
-    vectors = _dense(_one_encoder(row, shelf, names), [concept.label for concept in concepts])
-    found = mcsm(vectors, [c.types for c in concepts], k=row.get("k", 40), of=wanted or None)
+    if wanted and not concepts:
+        raise InvalidInput(f"no concept has the type {' or '.join(types)}")
+    vectors = _dense(encoder, [concept.label for concept in concepts])
+    found = mcsm(vectors, [c.types for c in concepts], k=k, of=wanted or None)
+    if not found.scores:
+        raise InvalidInput("no concept of the terminology has a semantic type")
     figures = [
         Figure("all", "", name, found.n[name], value, math.nan, math.nan)
         for name, value in found.scores.items()
@@ -201,16 +218,40 @@ def _mcsm(row: Row, shelf: Shelf, names: Sequence[Any]) -> Measured:
 
 def _relations(row: Row, shelf: Shelf, names: Sequence[Any]) -> Measured:
     terminology = shelf.terminology(row["terminology"])
-    given = list(dict.fromkeys(shelf.relations(row["relations"], terminology)))
+    options = {key: row[key] for key in ("most", "epochs", "learning_rate") if key in row}
+    encoder = _one_encoder(row, shelf, names)
+    return measure_relations(
+        terminology,
+        shelf.relations(row["relations"], terminology),
+        encoder,
+        fresh=(lambda: shelf.fresh_encoder(names[0])) if row.get("finetuned") else None,
+        seed=row.get("seed", 0),
+        **options,
+    )
+
+
+def measure_relations(
+    terminology: Terminology,
+    relations: Iterable[Relation],
+    encoder: Encoder,
+    *,
+    fresh: Callable[[], Any] | None = None,
+    most: int | None = None,
+    seed: int = 0,
+    **options: Any,
+) -> Measured:
+    """Measure how well the relation of two concepts is told from the vectors of their labels.
+
+    With `most` half of the triplets are turned around, and no relation has more. `fresh` makes an
+    encoder that is trained along; `options` are those of `frozen` or `finetuned`.
+    """
+    given = list(dict.fromkeys(relations))
     labels = {c.id: c.label for c in terminology.iter_concepts() if c.label}
     named = [one for one in given if one.head in labels and one.tail in labels]
-    seed = row.get("seed", 0)
-    kept = choose_triplets(named, most=row.get("most"), rng=seed) if "most" in row else named
+    kept = named if most is None else choose_triplets(named, most=most, rng=seed)
     ids = list(dict.fromkeys(id_ for one in kept for id_ in (one.head, one.tail)))
-    encoder = _one_encoder(row, shelf, names)
-    options = {key: row[key] for key in ("epochs", "learning_rate") if key in row}
-    if row.get("finetuned"):
-        fit = finetuned(lambda: shelf.fresh_encoder(names[0]), labels, **options)
+    if fresh is not None:
+        fit = finetuned(fresh, labels, **options)
     else:
         vectors = _dense(encoder, [labels[id_] for id_ in ids])
         # The published rate suits vectors as BERT gives them, with columns near 1.

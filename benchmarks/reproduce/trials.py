@@ -1,11 +1,46 @@
-"""The choice of clinical trials that published tables have."""
+"""The choice of clinical trials that published tables have, and their composite mentions."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
 
+from canonym.corpora.pubtator import read_pubtator
 from canonym.errors import InvalidInput
+from canonym.types import Document
 from reproduce.readers.trials import PHASES, Trial
+
+_JOINTS = frozenset({"combination", "combine", "combined", "plus", "vs", "+"})
+
+
+def trial_parts(text: str) -> tuple[str, ...]:
+    """Split a field of a trial at the words that announce a composite mention.
+
+    Miftahutdinov et al. (2021), section 5.1, have these words and *+*. Nothing else is taken off: a
+    dose or a form stays.
+
+    >>> trial_parts("combination of ribociclib + capecitabine")
+    ('ribociclib', 'capecitabine')
+    """
+    parts: list[list[str]] = [[]]
+    for word in text.replace("+", " + ").split():
+        plain = word.lower().strip(".,:;()")
+        if plain in _JOINTS or word == "+":
+            parts.append([])
+        elif parts[-1] or plain not in {"of", "with"}:
+            parts[-1].append(word)
+    return tuple(" ".join(part) for part in parts if part) or (text,)
+
+
+def read_trial_fields(path: Path) -> Iterator[Document]:
+    """Read annotated fields of trials in PubTator, with bars between the parts of a mention."""
+    for document in read_pubtator(path):
+        mentions = (
+            replace(mention, text="|".join(trial_parts(mention.text)))
+            for mention in document.mentions
+        )
+        yield replace(document, mentions=tuple(mentions))
 
 
 def select_trials(

@@ -340,3 +340,44 @@ def test_the_published_baseline_of_ncbi_disease(data: Path, tmp_path: Path) -> N
     lenient = value(found, "lenient")
     assert lenient is not None
     assert 0.765 <= lenient <= 0.775
+
+
+def test_pairs_of_names_are_correlated_with_what_people_say(tmp_path: Path) -> None:
+    from canonym.encoders import make_encoder
+    from canonym.evaluation.pairs import read_pairs, relatedness
+
+    pairs = tmp_path / "pairs.tsv"
+    pairs.write_text("hip fracture\tbroken hip\t9\nflu\tinfluenza\t8\nflu\thip fracture\t1\n")
+    found = relatedness(make_encoder("default"), read_pairs(pairs))
+    told = invoke("--pairs", str(pairs))
+    shown = f"{found.rho:.3f} [{found.low:.3f}, {found.high:.3f}]"
+    assert told.exit_code == 0, told.output
+    assert told.stdout == f"pairs             3\nwithout a vector  0\ncorrelation       {shown}\n"
+    several = ("--encoder", "default", "--encoder", "contextual", "--weight", "1", "--weight", "0")
+    assert invoke("--pairs", str(pairs), *several).stdout == told.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ((), "name a CORPUS, or --pairs FILE"),
+        (("x.txt", "--pairs", "pairs.tsv"), "with --encoder alone, and not with corpus"),
+        (("--pairs", "pairs.tsv", "--json", "x.json"), "and not with --json"),
+        (("--pairs", "pairs.tsv"), "two names and a number are expected, found 'hip', 'leg'"),
+        (("--pairs", "gone.tsv"), "there is no such file"),
+        (("--pairs", "one.tsv"), "1 pairs to evaluate: give at least two"),
+        (("--pairs", "two.tsv", "--weight", "1", "--weight", "1"), "as many weights as encoders"),
+        (("--pairs", "two.tsv", "--encoder", "chargrams"), "call fit"),
+    ],
+)
+def test_pairs_that_cannot_be_read_are_refused(
+    arguments: tuple[str, ...], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("pairs.tsv").write_text("hip\tleg\n")
+    Path("one.tsv").write_text("hip\tleg\t3\n")
+    Path("two.tsv").write_text("hip\tleg\t3\nflu\trash\t1\n")
+    refused = invoke(*arguments)
+    assert refused.exit_code == 2
+    assert said in refused.stderr
+    assert not Path("x.json").exists()

@@ -266,8 +266,9 @@ def test_a_head_is_trained(place: Path) -> None:
 def test_watched_mentions_are_shown_and_saved(place: Path) -> None:
     watched = (*keys(watch="the hip pain"), *keys(watch="sore elbow"))
     told = run(*arguments("biosyn"), *watched, "--dev", "dev.txt", "-o", "b").stdout
-    assert re.search(r"^tf-idf +epoch 0 +epoch 1", told, re.MULTILINE)
-    assert re.search(r"^hip pain\*", told, re.MULTILINE)
+    for column in ("tf-idf", "epoch 0", "epoch 1"):
+        assert re.search(rf"^the hip pain\n +{column}", told, re.MULTILINE), told
+    assert re.search(r"^1 +hip pain\*", told, re.MULTILINE)
     assert re.search(r"^dev candidates +right for [0-9.]+ %, at the end", told, re.MULTILINE)
     facts = read_manifest(place / "b", kind="encoder", newest=1)["training"]
     assert set(facts["measured"][0]["recall"]) == {"training", "dev"}
@@ -710,3 +711,30 @@ def test_two_processes_take_the_steps_of_one_that_accumulates(place: Path) -> No
     )
     np.testing.assert_allclose(shared, alone, atol=1e-4)
     assert np.abs(alone - before).max() > 1e-3
+
+
+def test_long_names_near_a_watched_one_stay_on_a_line(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    names = [
+        f"other specified and unspecified disorders of the left limb number {n}" for n in range(9)
+    ]
+    groups = {"upper": names, "lower": [name.replace("left", "right") for name in names]}
+    (place / "groups.json").write_text(json.dumps(groups))
+    few = ("train", "few-shot", "-e", "default", "--groups", "groups.json", "--device", "cpu")
+    small = keys(watch="sore limb", hidden=8, names=2)
+    told = run(*few, *small, "--epochs", "1", "-o", "long").stdout
+    assert (
+        len(re.findall(r"^\d +other specified .* limb number \d \((?:upp|low)er\) *$", told, re.M))
+        == 12
+    )
+
+
+def test_random_weights_are_offered_a_cosine_scale(place: Path) -> None:
+    del place
+    scratch = [*arguments("biosyn")]
+    scratch[scratch.index("-e") + 1] = "scratch"
+    assert "--set cosine_scale=20" in run(*scratch, "--dry-run", "-o", "out").stderr
+    scaled = run(*scratch, *keys(cosine_scale=20), "--dry-run", "-o", "out")
+    assert "WARNING" not in scaled.stderr

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
-from canonym.training.subword.mention_search import MentionQueries
 from canonym.types import Concept, Name, Record
 from models.asking import ASKING, asking, halves
+from models.mention_search import MentionQueries
 
 
 def texts_of(queries: Sequence[MentionQueries]) -> list[list[str]]:

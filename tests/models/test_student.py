@@ -17,6 +17,7 @@ from canonym.errors import InvalidInput, ReadError
 from canonym.training.modules.transformer import NameModule
 from models.make_student import LAYERS, SETTINGS, keep_layers, main, make_student
 from models.objectives import Distillation
+from models.run import usual_precision
 from models.sources import read_passages
 
 pytest.importorskip("torch")
@@ -196,3 +197,10 @@ def test_command(data: Path, start: Path, tmp_path: Path) -> None:
     assert failed.exit_code == 2
     assert "medquad.txt.xz" in failed.stderr
     assert place.is_dir()
+
+
+@pytest.mark.parametrize("fast", [True, False])
+def test_bfloat16_where_it_is_faster(fast: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    torch = pytest.importorskip("torch")
+    monkeypatch.setattr(torch.ops.mkldnn, "_is_mkldnn_bf16_supported", lambda: fast)
+    assert usual_precision("cpu") == ("bf16" if fast else "float32")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
@@ -24,10 +25,19 @@ TOKENS = 8  # of a name, in triplet search
 Scores = Callable[[str], np.ndarray]
 
 
+@functools.lru_cache(maxsize=4)
+def _opened(folder: str, pooling: str, tokens: int) -> Transformer:
+    return Transformer(folder, pooling=pooling, max_length=tokens, normalise=False, device="cpu")
+
+
+@functools.lru_cache(maxsize=16)
+def _encoded(folder: str, texts: tuple[str, ...], pooling: str, tokens: int) -> np.ndarray:
+    return np.asarray(_opened(folder, pooling, tokens).encode(texts), np.float64)
+
+
 def pooled(folder: str, texts: Sequence[str], pooling: str, tokens: int = 32) -> np.ndarray:
     """Return vectors as a transformer pools its tokens, of any length."""
-    encoder = Transformer(folder, pooling=pooling, max_length=tokens, normalise=False, device="cpu")
-    return np.asarray(encoder.encode(texts), np.float64)
+    return _encoded(folder, tuple(texts), pooling, tokens)
 
 
 def units(vectors: np.ndarray) -> np.ndarray:
@@ -103,7 +113,8 @@ def check_search(run: Run, terminology: Terminology, search: str, folder: str) -
             ranked: dict[str, float] = {}
             steps = search.split(" + ")
             for number, step in enumerate(steps):
-                best = _best_of_concepts(text, rows[step.removesuffix("-T")], folder)
+                part, _, compared = step.partition("-")
+                best = _COMPARED[compared](text, rows[part], folder)
                 lowest = min(ranked.values(), default=1.0)
                 for concept, score in best.items():
                     if number == len(steps) - 1 or score >= ACCEPTED:
@@ -123,6 +134,21 @@ def _best_of_concepts(text: str, rows: Iterable[tuple[str, str]], folder: str) -
     for id_, score in zip(ids, scores.tolist(), strict=True):
         best[id_] = max(score, best.get(id_, -1.0))
     return best
+
+
+def _means_of_concepts(text: str, rows: Iterable[tuple[str, str]], folder: str) -> dict[str, float]:
+    """Return cos(q, mean of the vectors of a concept's names), each name once and of length 1."""
+    names: dict[str, dict[str, None]] = {}
+    for name, id_ in rows:
+        names.setdefault(id_, {})[name] = None
+    query = units(pooled(folder, [text], "mean", TOKENS))[0]
+    means = [
+        units(pooled(folder, list(one), "mean", TOKENS)).mean(axis=0) for one in names.values()
+    ]
+    return dict(zip(names, (units(np.array(means)) @ query).tolist(), strict=True))
+
+
+_COMPARED = {"T": _best_of_concepts, "C": _means_of_concepts}
 
 
 # --- few-shot names -------------------------------------------------------------------------------
@@ -164,13 +190,16 @@ def check_row(
     assert isinstance(run, Run)
     assert terminology is not None
     if name == "triplet-search-published":
-        check_search(run, terminology, row["search"], folder)
+        search = row["search"]
+        if isinstance(search, dict):  # the one that a note says was chosen on the dev part
+            search = run.notes[-1].removeprefix("the search ").partition(" was chosen")[0]
+        check_search(run, terminology, search, folder)
         return
     rows = [text for text, _ in dictionary(run, terminology)]
     names = list(dict.fromkeys(rows))
     if name == "coder-published":
         scores = cosines(folder, names, coder_pooling(row["name"]))
-    elif name == "dilbert-published":
+    elif name == "dilbert-published" and "BioSyn" not in row["name"]:
         scores = nearness(folder, names, "mean")
     elif "sparse scores alone" in row["name"]:
         scores = sparse(names, rows)
@@ -181,8 +210,8 @@ def check_row(
 
 
 def coder_pooling(row: str) -> str:
-    """Return the pooling of CODER's tables: the mean in 1, 3 and 5, else [CLS]."""
-    by_mean = row.startswith(("CADEC", "PsyTar", "MCSM")) and "[CLS]" not in row
+    """Return the pooling of CODER's tables: the mean in 1, 3, 5 and half of 2, else [CLS]."""
+    by_mean = row.startswith(("CADEC", "PsyTar", "MCSM", "MANTRA")) and "[CLS]" not in row
     return "mean" if by_mean else "cls"
 
 

@@ -52,7 +52,7 @@ def test_it_starts_in_an_empty_folder_without_an_editable_installation(
         text=True,
     )
     assert done.returncode == 1, done.stderr
-    assert re.search(r"^data +bc5cdr +10 +missing", done.stdout, re.MULTILINE)
+    assert re.search(r"^data +bc5cdr +16 +missing", done.stdout, re.MULTILINE)
     assert not any(tmp_path.iterdir())
 
 
@@ -79,6 +79,18 @@ def test_all_that_a_published_table_needs_is_in_the_docs(name: str, tmp_path: Pa
     for need in needs(read_experiment(name), Shelf(tmp_path)):
         if need.kind != "package":
             assert f"`{need.name}`" in page, need.name
+
+
+@pytest.mark.parametrize("here", [True, False])
+def test_who_writes_abbreviations_out_is_told(
+    here: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("reproduce.command.find_spec", lambda _name: here)
+    told = CliRunner().invoke(main, ["biosyn-published", "--check", "--data", str(tmp_path)])
+    assert ("written out by Ab3P" in told.output) is here
+    assert ("Ab3P is not installed" in told.output) is not here
+    other = CliRunner().invoke(main, ["few-shot-published", "--check", "--data", str(tmp_path)])
+    assert "Ab3P" not in other.output
 
 
 def test_names_through_the_encoder_are_counted(place: Path) -> None:

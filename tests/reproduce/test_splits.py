@@ -13,7 +13,9 @@ from canonym.corpora.concept_files import read_concepts
 from canonym.corpora.pubtator import read_pubtator
 from canonym.errors import InvalidInput, ReadError
 from canonym.types import Mention
+from reproduce.run import reproduce
 from reproduce.splits import hold_out, read_official, refined
+from reproduce.trials import trial_parts
 
 
 def named(text: str, *ids: str, rule: str = "any") -> Mention:
@@ -131,3 +133,34 @@ def test_published_counts_of_bc5cdr(data: Path) -> None:
     assert [count["Disease"] for count in counts] == [4182, 4244, 4424]
     assert [count["Chemical"] for count in counts] == [5203, 5347, 5385]
     assert all(duplicates(part) == [] for part in parts)
+
+
+def test_composites_of_trials_are_split_by_their_words() -> None:
+    assert trial_parts("combination of ribociclib + capecitabine") == ("ribociclib", "capecitabine")
+    assert trial_parts("Aspirin plus Heparin vs. Placebo") == ("Aspirin", "Heparin", "Placebo")
+    assert trial_parts("aspirin+heparin 5 mg") == ("aspirin", "heparin 5 mg")
+    assert trial_parts("aspirin combined with heparin") == ("aspirin", "heparin")
+    assert trial_parts("Ibuprofen 600 mg tab") == ("Ibuprofen 600 mg tab",)
+    assert trial_parts("Combination") == ("Combination",)
+
+
+def test_fields_of_trials_are_asked_once_and_in_parts(tmp_path: Path) -> None:
+    """Without training, the refined set has each different mention once."""
+    texts = ["Aspirin plus heparin", "ASPIRIN", "aspirin", "heparin, aspirin", "aspirin"]
+    ids = ["A|H", "A", "A", "A|H", "H"]
+    (tmp_path / "fields").mkdir()
+    for part in ("train", "test"):
+        lines, start, whole = [], 0, ". ".join(texts)
+        for text, id_ in zip(texts, ids, strict=True):
+            lines.append(f"1\t{start}\t{start + len(text)}\t{text}\tDrug\t{id_}\n")
+            start += len(text) + 2
+        (tmp_path / "fields" / f"{part}.pubtator").write_text(f"1|t|{whole}\n{''.join(lines)}\n")
+    (tmp_path / "names.tsv").write_text("id\tname\nA\taspirin\nH\theparin\n")
+    row = '{ name = "a", corpus = "fields", format = "trial-fields", protocol = "refined", '
+    row += 'split = "file", training = false, encoders = [], published = { "accuracy@1" = 90 } }'
+    (tmp_path / "e.toml").write_text(f'source = "b"\nterminology = ["names.tsv"]\nrow = [{row}]\n')
+    (ours,) = reproduce(tmp_path / "e.toml", data=tmp_path).rows
+    # Of five mentions one is repeated; "heparin, aspirin" has no word that splits it, and "aspirin"
+    # with the id of heparin is another pair.
+    assert (ours.n, ours.value) == (4, 50)
+    assert "1 mentions repeated were left out" in ours.remarks

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from canonym.training.subword.losses import marginal_loss, multi_positive_loss
+from canonym.training.subword.losses import multi_positive_loss
+from models.mention_search import marginal_loss
 
 
 def naive_loss(vectors: Any, concepts: Any, texts: Any, temperature: float) -> float:

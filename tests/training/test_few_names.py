@@ -114,3 +114,11 @@ def test_lists_of_names_are_read(pack: Callable[[bytes], bytes], tmp_path: Path)
     path.write_bytes(gzip.compress(b'{"D1": ["hip", "leg"]}', mtime=0)[:12] + b"damage, damage")
     with pytest.raises(ReadError, match="cannot be read to its end"):
         read_groups(path)
+
+
+def test_the_published_counts_of_icd_10(data: Path) -> None:
+    """Table 2 of Fivez et al. (2021): names by chapter."""
+    groups = read_groups(data / "icd10-chapters" / "icd10.json.gz")
+    counts = [len(names) for names in groups.values()]
+    assert (len(counts), max(counts), min(counts)) == (21, 40_519, 247)
+    assert (round(np.mean(counts)), round(np.std(counts, ddof=1))) == (3_414, 8_693)

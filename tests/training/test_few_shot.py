@@ -191,3 +191,17 @@ def test_the_validation_score_takes_no_cube_of_the_names() -> None:
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 500e6  # 64 GB for all triplets at once
+
+
+def test_concepts_with_too_few_names_are_left_out_and_told(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    rng = np.random.default_rng(0)
+    made = FewShot.from_groups({**GROUPS, "D": ["D0", "D1", "D1"]}, inputs, rng, n=4)
+    assert made.names.concepts == ("A", "B", "C")
+    assert "left out, with fewer than 8 names (4 to train on, 4 to validate): D" in caplog.text
+    caplog.clear()
+    FewShot.from_groups(GROUPS, inputs, rng, n=5)
+    assert not caplog.text
+    with pytest.raises(InvalidInput, match="'B' has 2 names, and 8 are needed"):
+        FewShot.from_groups({"A": GROUPS["A"], "B": ["B0", "B1"]}, inputs, rng, n=4)

@@ -14,7 +14,7 @@ import torch
 
 from canonym.errors import InvalidInput
 from canonym.training.loop.checkpoints import Checkpoint, Keeper
-from canonym.training.loop.process_group import Processes, open_processes, usual_precision
+from canonym.training.loop.process_group import Processes, open_processes
 from canonym.training.loop.settings import FitSettings
 
 
@@ -81,12 +81,6 @@ def test_the_state_of_the_machine_is_left_as_it_was(monkeypatch: pytest.MonkeyPa
             assert processes.device.type == "cpu"
             assert processes.share_number(lambda: 2) == 2
     assert os.environ["ACCELERATE_TORCH_DEVICE"] == "cpu"
-
-
-@pytest.mark.parametrize("fast", [True, False])
-def test_bfloat16_where_it_is_faster(fast: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(torch.ops.mkldnn, "_is_mkldnn_bf16_supported", lambda: fast)
-    assert usual_precision("cpu") == ("bf16" if fast else "float32")
 
 
 def test_only_the_first_process_writes(tmp_path: Path) -> None:

@@ -12,7 +12,9 @@ from canonym.cli.verbosity import with_verbosity
 TOOLS = {
     "agreement": "reproduce.tools.corpus:agreement",
     "corpus": "reproduce.tools.corpus:corpus",
+    "mcsm": "reproduce.tools.vectors:mcsm",
     "picture": "reproduce.tools.picture:picture",
+    "relations": "reproduce.tools.vectors:relations",
     "trials": "reproduce.tools.corpus:trials",
     "word-vectors": "reproduce.tools.word_vectors:word_vectors",
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from canonym.cli.annotated import FORMATS
 from canonym.cli.device import device_option
@@ -22,7 +23,7 @@ from canonym.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from canonym.cli.annotated import Corpus
     from canonym.evaluation.comparison import Comparison
@@ -36,7 +37,15 @@ _ALONE = "mentions were compared with their documents by other orders of candida
 
 
 @click.command()
-@click.argument("corpus", type=_FILE)
+@click.argument("corpus", type=_FILE, required=False)
+@click.option(
+    "--pairs",
+    type=_FILE,
+    metavar="FILE",
+    help="Instead of CORPUS: pairs of names that people rated, a name, a name and a number a line, "
+    "or as MayoSRS, UMNSRS and EHR-RelB have them. Says how the cosine of --encoder (the mean of "
+    "several) correlates with the ratings.",
+)
 @click.option(
     "-i",
     "--index",
@@ -150,7 +159,8 @@ _ALONE = "mentions were compared with their documents by other orders of candida
 @workers_option
 @device_option
 def evaluate(
-    corpus: str,
+    corpus: str | None,
+    pairs: str | None,
     protocol: str,
     split: str | None,
     same: str | None,
@@ -189,18 +199,25 @@ def evaluate(
     \b
     An index as it is, text in and ids out, beside another tool:
       canonym evaluate test.pubtator --index medic-index --protocol raw --compare other.tsv
+
+    \b
+    An encoder on pairs of names that people rated (Spearman's correlation):
+      canonym evaluate --pairs MayoSRS.csv --encoder my-encoder
     """
     import time
     from pathlib import Path
 
     from canonym.cli.annotated import open_corpus
     from canonym.cli.open import open_system
-    from canonym.cli.progress import activity, note
+    from canonym.cli.progress import activity
     from canonym.evaluation.comparison import compare
     from canonym.evaluation.predictions import read_predictions
     from canonym.evaluation.questions import read_corrections
     from canonym.evaluation.run import evaluate_corpus
 
+    if pairs or corpus is None:
+        _evaluate_pairs(pairs, encoders, weights)
+        return
     _check_system(index, terminologies, encoders, protocol, options)
     read = (corpus, *training, corrections, *others, index, *terminologies, *encoders)
     _check_files(html, json_, read, mentions=mentions, overwrite=overwrite)
@@ -222,11 +239,29 @@ def evaluate(
     compared = [compare(run, ids, name=name, seed=options["seed"]) for name, ids in predictions]
     summary = _summarise(run, corpus_file, title or Path(corpus).name, compared, notes)
     _write(summary, run, html, json_, mentions=mentions, overwrite=overwrite)
-    _print(summary)
-    took = ", ".join(f"{name} {seconds:.1f} s" for name, seconds in run.seconds.items())
-    note(f"Took {time.monotonic() - began:.1f} s: {took}.")
-    for path in filter(None, (html, json_)):
-        note(f"The report is in {path}.")
+    _print(summary, run, time.monotonic() - began, filter(None, (html, json_)))
+
+
+def _evaluate_pairs(path: str | None, encoders: Sequence[str], weights: Sequence[float]) -> None:
+    from canonym.cli.description import print_facts
+    from canonym.encoders import make_encoder
+    from canonym.evaluation.pairs import read_pairs, relatedness
+
+    context = click.get_current_context()
+    typed = [
+        option.opts[0]
+        for option in context.command.params
+        if option.name not in {"pairs", "encoders", "weights", "device"}
+        and context.get_parameter_source(str(option.name)) is ParameterSource.COMMANDLINE
+    ]
+    if path is None or typed:
+        given = f", and not with {typed[0]}" if path else ""
+        raise click.UsageError(f"name a CORPUS, or --pairs FILE with --encoder alone{given}")
+    pairs = read_pairs(path)
+    opened = [make_encoder(spec) for spec in encoders or ("default",)]
+    found = relatedness(opened, pairs, weights=weights or None)
+    rho = f"{found.rho:.3f} [{found.low:.3f}, {found.high:.3f}]"
+    print_facts({"pairs": found.n, "without a vector": found.missing, "correlation": rho})
 
 
 def _protocol(name: str, corpus: Corpus, *, split: str | None, **options: Any) -> Protocol:
@@ -320,7 +355,7 @@ def _write(
             partial.write_text(text + "\n", encoding="utf-8", newline="\n")
 
 
-def _print(summary: Summary) -> None:
+def _print(summary: Summary, run: Run, seconds: float, written: Iterable[str]) -> None:
     from canonym.cli.failures import printable
     from canonym.cli.output import print_table
     from canonym.cli.progress import note
@@ -331,3 +366,7 @@ def _print(summary: Summary) -> None:
     for remark in (*summary.explanations, *summary.caveats, *summary.remarks):
         note(printable(f"Note: {remark.rstrip('.')}."))
     note(printable(f"Made with {summary.made_with}."))
+    took = ", ".join(f"{name} {part:.1f} s" for name, part in run.seconds.items())
+    note(f"Took {seconds:.1f} s: {took}.")
+    for path in written:
+        note(f"The report is in {path}.")

@@ -20,7 +20,7 @@ O-T, O-C, OD-T or OD-C.
 References
 ----------
 Xu and Bethard (2021), Triplet-Trained Vector Space and Sieve-Based Search Improve Biomedical
-Concept Normalization, tables 1 and 2.
+Concept Normalization, tables 1 and 2, eqs. 7 and 8.
 """
 
 from __future__ import annotations

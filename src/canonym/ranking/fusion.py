@@ -69,7 +69,7 @@ def fuse(scorers: Sequence[Scorer], k: int) -> FusedHits:
 
     Notes
     -----
-    ``S(q, r) = Σ_s w_s · S_s(q, r) / Σ_s w_s``, the weighted mean. BioSyn (Sung et al. 2020, eq. 4)
+    ``S(q, r) = Σ_s w_s · S_s(q, r) / Σ_s w_s``, the weighted mean. BioSyn (Sung et al. 2020, eq. 5)
     adds ``dense + λ · sparse``; dividing by ``1 + λ`` changes no ranking and keeps scores of
     cosines at most 1. With inner products the weight of a scorer is multiplied by ``⟨q, q⟩``. The
     result is then ``S(q, r) / S(q, q)``, and 1 is the same name still.

@@ -86,7 +86,9 @@ def run_training(spec: TrainingSpec) -> None:
             facts[f"{part} candidates"] = f"right for {' %, at the end '.join(shares)} %"
         print_facts({**facts, "time": f"{fitted.seconds:.0f} s"})
         for table in watched_tables(fitted.measured, fitted.kept):
-            print_table(table.columns, table.rows, title=table.mention)
+            for place, column in enumerate(table.columns):  # long names need the width of a line
+                names = [(f"{rank}", row[place]) for rank, row in enumerate(table.rows, start=1)]
+                print_table(("", column), names, title=table.mention)
 
 
 def _checkpoint_folder(spec: TrainingSpec) -> Path:
@@ -148,7 +150,7 @@ def prepare(spec: TrainingSpec, *, stage: Callable[[str], None]) -> Parts:
     from canonym.cli.open import open_terminologies
     from canonym.evaluation.questions import read_corrections
     from canonym.io.files import file_digest
-    from canonym.training.recipes import build_objective, data_digests, mentions_of
+    from canonym.training.recipes import SCRATCH, build_objective, data_digests, mentions_of
     from canonym.training.sampling.relations import read_relations
 
     stage("Reading the corpora" if spec.corpora or spec.dev else "Reading")
@@ -174,6 +176,8 @@ def prepare(spec: TrainingSpec, *, stage: Callable[[str], None]) -> Parts:
         counts["mentions"] = len(mentions)
     counts |= {f"left out {reason}": n for reason, n in dropped.items()}
     stage("Opening the encoder")
+    if spec.encoder == SCRATCH and not spec.objective.get("cosine_scale", spec.recipe != "biosyn"):
+        note("WARNING: inner products of random weights teach little: add --set cosine_scale=20")
     trainable = _open_trainable(spec, terminology)
     stage(f"Collecting {terminology.n_names:,} names of {terminology.n_concepts:,} concepts")
     objective = build_objective(

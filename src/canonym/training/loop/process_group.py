@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from canonym.encoders.token_vectors import bf16_pays
 from canonym.errors import InvalidInput, require
 from canonym.io.devices import torch_device
 from canonym.training.loop.settings import FitSettings
@@ -90,12 +89,6 @@ class Processes:
     def share_number(self, make: Callable[[], float]) -> float:
         """Let the first process compute a number, and return it in all."""
         return float(self.share(lambda: {"number": np.array([make()], np.float64)})["number"][0])
-
-
-def usual_precision(device: str = "auto") -> str:
-    """Return ``"bf16"`` if `device` computes in it faster than in float32, else ``"float32"``."""
-    require("torch", "training an encoder", "torch")
-    return "bf16" if bf16_pays(torch_device(device)) else "float32"
 
 
 @contextlib.contextmanager

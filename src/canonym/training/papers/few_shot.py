@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
@@ -149,8 +150,14 @@ class FewShot:
         Parameters
         ----------
         n : int
-            Names drawn of each concept, up to 15 in the paper.
+            Names drawn of each concept, up to 15 in the paper; who has too few is left out.
         """
+        kept = {concept: names for concept, names in groups.items() if len({*names}) >= 2 * n}
+        if 1 < len(kept) < len(groups):
+            few = ", ".join(concept for concept in groups if concept not in kept)
+            words = "left out, with fewer than %s names (%s to train on, %s to validate): %s"
+            logging.getLogger(__name__).warning(words, 2 * n, n, n, few)
+            groups = kept
         concept_of = {
             mention: concept
             for mention in options.get("watch", ())

@@ -22,8 +22,7 @@ from canonym.encoders.subword import NORMAL_STEPS, Subword
 from canonym.errors import InvalidInput
 from canonym.training.sampling.groups import SEARCHED, HardPool, Relatives, SynonymGroups, hashed
 from canonym.training.sampling.noise import disturb
-from canonym.training.subword.losses import marginal_loss, multi_positive_loss
-from canonym.training.subword.mention_search import MentionQueries, QueryBatch
+from canonym.training.subword.losses import multi_positive_loss
 from canonym.types import Float32Array, Int32Array
 
 _BETA, _EPSILON = 0.999, 1e-8
@@ -158,7 +157,7 @@ def fit_subword(
     noise: float = 0.0,
     related: npt.NDArray[Any] | None = None,
     related_share: float = 0.1,
-    mention_queries: Sequence[MentionQueries] = (),
+    mention_queries: Sequence[Any] = (),
     asked_dropout: float = 0.5,
     start: Subword | None = None,
     start_share: float = 0.0,
@@ -220,9 +219,9 @@ def fit_subword(
         Concepts that a relation joins: their names should be nearer than those of others.
     related_share : float
         See `multi_positive_loss`.
-    mention_queries : sequence of MentionQueries
-        Draw mentions for every batch, whose `marginal_loss` is added. Their candidates are searched
-        at the start and four times more.
+    mention_queries : sequence
+        Each draws, ``draw(rng)``, the ``texts`` and ``mentions`` of a batch with their ``loss``;
+        ``refresh(encode)`` searches their candidates at the start and four times more.
     asked_dropout : float
         Share of the features of these mentions and candidates that a batch leaves out, in [0, 1).
     start : Subword, optional
@@ -388,7 +387,7 @@ class _Batches:
 def _loss(
     synonyms: Callable[[Float32Array], tuple[float, npt.NDArray[Any]]],
     n: int,
-    queries: Sequence[QueryBatch],
+    queries: Sequence[Any],
     temperature: float,
     vectors: Float32Array,
 ) -> tuple[float, npt.NDArray[Any]]:
@@ -397,13 +396,7 @@ def _loss(
     gradients = [gradient]
     for query_set in queries:
         of_one = vectors[n : n + len(query_set.texts)]
-        more, gradient = marginal_loss(
-            of_one,
-            query_set.mentions,
-            query_set.candidates,
-            query_set.right,
-            temperature=temperature,
-        )
+        more, gradient = query_set.loss(of_one, temperature)
         # The mean over all mentions, not of the means.
         share = len(query_set.mentions) / sum(len(other.mentions) for other in queries)
         value += share * more

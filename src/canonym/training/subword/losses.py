@@ -1,7 +1,6 @@
-"""Losses of the subword encoder with their gradients.
+"""Loss of the subword encoder with its gradient: a softmax over the names of a batch.
 
-`multi_positive_loss` is a softmax over the names of a batch, in which names of related concepts can
-have a share; `marginal_loss` is BioSyn's marginalization.
+Names of related concepts can have a share in it.
 """
 
 from __future__ import annotations
@@ -55,7 +54,7 @@ def multi_positive_loss(
     logits = vectors @ vectors.T
     logits /= temperature
     logits[hidden] = -np.inf
-    masses, logs = _softmax(logits)
+    masses, logs = softmax(logits)
     shares = used / int(used.sum())
     # What is wanted of the softmax is the same for all positives of a name: a number a row.
     terms = [(positive, 1 / np.maximum(counts, 1))]
@@ -75,45 +74,7 @@ def multi_positive_loss(
     return loss, (masses + masses.T) @ vectors
 
 
-def marginal_loss(
-    vectors: npt.NDArray[Any],
-    mentions: npt.NDArray[np.int64],
-    candidates: npt.NDArray[np.int64],
-    right: npt.NDArray[np.bool_],
-    *,
-    temperature: float = 0.05,
-) -> tuple[float, npt.NDArray[Any]]:
-    """Return the loss of synonym marginalization, and its gradient.
-
-    Notes
-    -----
-    With ``s_ij = v_i · v_j / τ`` and ``p_ij`` its softmax over the candidates of ``i``, the loss of
-    a mention is ``−log Σ_{j right} p_ij``: which of the right names comes first does not matter
-    [1]_.
-
-    References
-    ----------
-    .. [1] Sung et al. (2020), Biomedical Entity Representations with Synonym Marginalization,
-       eqs. 6 to 8; with the cosine for the inner product, and a temperature.
-    """
-    gradient = np.zeros_like(vectors)
-    if not len(mentions):
-        return 0.0, gradient
-    there = candidates >= 0
-    anchors, names = vectors[mentions], vectors[candidates]
-    logits = np.einsum("md,mkd->mk", anchors, names) / temperature
-    masses, _ = _softmax(np.where(there, logits, -np.inf))
-    rights, _ = _softmax(np.where(there & right, logits, -np.inf))
-    of_right = np.where(right & there, masses, 0).sum(axis=1)
-    loss = -float(np.log(np.maximum(of_right, np.finfo(masses.dtype).tiny)).mean())
-    slopes = (masses - rights) / (temperature * len(mentions))
-    np.add.at(gradient, mentions, np.einsum("mk,mkd->md", slopes, names))
-    slope = (slopes[:, :, None] * anchors[:, None, :])[there]
-    np.add.at(gradient, candidates[there], slope)
-    return loss, gradient
-
-
-def _softmax(logits: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+def softmax(logits: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
     """Return the softmax of each row, zero where it is −inf alone; and its logarithm, in place."""
     largest = logits.max(axis=1, keepdims=True)
     largest[np.isneginf(largest)] = 0

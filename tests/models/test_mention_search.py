@@ -10,9 +10,8 @@ import pytest
 from canonym.encoders.subword import Subword
 from canonym.errors import InvalidInput
 from canonym.training.subword.fit_subword import _loss, fit_subword
-from canonym.training.subword.losses import marginal_loss
-from canonym.training.subword.mention_search import MentionQueries, QuerySet
 from models.asking import make_query_set
+from models.mention_search import MentionQueries, QuerySet, marginal_loss
 
 NAMES = [
     ("Migraine", "D1"),

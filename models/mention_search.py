@@ -9,7 +9,7 @@ finds for it, as BioSyn does.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,7 @@ import numpy.typing as npt
 from canonym.encoders.inputs import check_count
 from canonym.errors import InvalidInput
 from canonym.indexes.exact import Exact
+from canonym.training.subword.losses import softmax
 from canonym.types import Float32Array, Int32Array
 
 Encode = Callable[[Sequence[str]], Float32Array]
@@ -42,6 +43,10 @@ class QueryBatch(NamedTuple):
     mentions: npt.NDArray[np.int64]  # (n,): places in `texts`
     candidates: npt.NDArray[np.int64]  # (n, k): places in `texts`, −1 for none
     right: npt.NDArray[np.bool_]  # (n, k): names of the right concept
+
+    def loss(self, vectors: npt.NDArray[Any], temperature: float) -> tuple[float, npt.NDArray[Any]]:
+        """Return the `marginal_loss` of the vectors of `texts`, and its gradient."""
+        return marginal_loss(vectors, *self[1:], temperature=temperature)
 
 
 class MentionQueries:
@@ -97,3 +102,41 @@ class MentionQueries:
         right = np.zeros(rows.shape, dtype=bool)
         right[:, : self._right] = there[:, : self._right]
         return QueryBatch(texts, mentions, candidates, right)
+
+
+def marginal_loss(
+    vectors: npt.NDArray[Any],
+    mentions: npt.NDArray[np.int64],
+    candidates: npt.NDArray[np.int64],
+    right: npt.NDArray[np.bool_],
+    *,
+    temperature: float = 0.05,
+) -> tuple[float, npt.NDArray[Any]]:
+    """Return the loss of synonym marginalization, and its gradient.
+
+    Notes
+    -----
+    With ``s_ij = v_i · v_j / τ`` and ``p_ij`` its softmax over the candidates of ``i``, the loss of
+    a mention is ``−log Σ_{j right} p_ij``: which of the right names comes first does not matter
+    [1]_.
+
+    References
+    ----------
+    .. [1] Sung et al. (2020), Biomedical Entity Representations with Synonym Marginalization,
+       eqs. 6 to 8; with the cosine for the inner product, and a temperature.
+    """
+    gradient = np.zeros_like(vectors)
+    if not len(mentions):
+        return 0.0, gradient
+    there = candidates >= 0
+    anchors, names = vectors[mentions], vectors[candidates]
+    logits = np.einsum("md,mkd->mk", anchors, names) / temperature
+    masses, _ = softmax(np.where(there, logits, -np.inf))
+    rights, _ = softmax(np.where(there & right, logits, -np.inf))
+    of_right = np.where(right & there, masses, 0).sum(axis=1)
+    loss = -float(np.log(np.maximum(of_right, np.finfo(masses.dtype).tiny)).mean())
+    slopes = (masses - rights) / (temperature * len(mentions))
+    np.add.at(gradient, mentions, np.einsum("mk,mkd->md", slopes, names))
+    slope = (slopes[:, :, None] * anchors[:, None, :])[there]
+    np.add.at(gradient, candidates[there], slope)
+    return loss, gradient
