@@ -1,9 +1,9 @@
 """The probabilities of candidates, given what the judge had said and what a second look chose.
 
-It is Bayes' rule. Before the choice, the first candidate is right with the confidence of the judge. Where
-it is wrong, the right one is among the others in so many cases, at each rank in so many: that was
-measured with questions of many terminologies (``models/make_second_look.py``). How far a chooser is
-to be believed it shows itself, by its answers to questions whose answer is known
+It is Bayes' rule. Before the choice, the first candidate is right with the confidence of the judge.
+Where it is wrong, the right one is among the others in so many cases, at each rank in so many: that
+was measured with questions of many terminologies (``models/make_second_look.py``). How far a
+chooser is to be believed it shows itself, by its answers to questions whose answer is known
 (`canonym.linking.second_look.controls`).
 """
 
