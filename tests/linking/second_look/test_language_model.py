@@ -107,6 +107,15 @@ def test_a_refusal_is_not_asked_again(waits: list[float]) -> None:
     assert waits == []
 
 
+def test_it_is_led_to_no_other_address(waits: list[float]) -> None:
+    with chatting(lambda _: "1") as other, chatting(lambda _: "1") as chats:
+        chats.statuses = [302]
+        chats.headers = {"Location": f"{other.address}/chat/completions"}
+        assert ask(chats, key="secret") == [(None, "302 Found")]
+        assert other.requests == []
+    assert waits == []
+
+
 @pytest.mark.parametrize(
     "body",
     [

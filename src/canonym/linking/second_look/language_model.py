@@ -115,11 +115,21 @@ class LanguageModel:
         request = urllib.request.Request(
             f"{self._address}/chat/completions", json.dumps(body).encode("ascii"), headers
         )
-        with urllib.request.urlopen(request, timeout=SECONDS) as response:
+        with _OPENER.open(request, timeout=SECONDS) as response:
             content = json.load(response)["choices"][0]["message"]["content"]
         if not isinstance(content, str):
             raise TypeError(f"the content is {content!r:.40}")
         return content
+
+
+class _Staying(urllib.request.HTTPRedirectHandler):
+    """Follows to no other address: the key and the mentions are for the one that was named."""
+
+    def redirect_request(self, *_: Any) -> None:
+        """Make an error of every redirect."""
+
+
+_OPENER = urllib.request.build_opener(_Staying)
 
 
 def n_tokens(question: Question) -> int:
