@@ -482,7 +482,7 @@ def forget() -> None:
     """Let functions know nothing of what they were asked."""
     for memory in _memories():
         memory.cache_clear()
-    shipped()._tables.clear()
+    shipped().tables.clear()
 
 
 # --- switching ------------------------------------------------------------------------------------
@@ -640,14 +640,14 @@ def switched_off(mechanism: Mechanism) -> Iterator[None]:
     else:
         _replace(mechanism.id, replacement(mechanism), undo)
     forget()
-    shipped()._tables.clear()
+    shipped().tables.clear()
     try:
         yield
     finally:
         for step in reversed(undo):
             step()
         forget()
-        shipped()._tables.clear()
+        shipped().tables.clear()
 
 
 @contextmanager

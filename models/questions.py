@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 import string
 
-from canonym.mentions.contrasts import others_of
 from canonym.rules import shipped
 
 
@@ -60,12 +59,35 @@ def sibling_of(text: str, rng: random.Random) -> str | None:
     return " ".join(words)
 
 
+def others_of(word: str) -> list[str]:
+    """Return words that exclude a word, as it is capitalised.
+
+    >>> others_of("7"), others_of("Left"), others_of("kidney")
+    (['8', '9', '18'], ['Right', 'Rt', 'R', 'Bilateral'], [])
+    """
+    if word.isdecimal() and len(word) < _LEAST:
+        return [str(int(word) + more) for more in (1, 2, 11)]
+    if word in _ROMAN_NUMBERS:
+        return [number for number in _ROMAN_NUMBERS if number != word]
+    rules = [*shipped().of_kind("opposite"), *shipped().of_kind("species of a name")]
+    own = [rule for rule in rules if word.lower() in rule.form.split("/")]
+    others = [
+        other
+        for rule in own
+        for sibling in rules
+        if (sibling.kind, sibling.means) == (rule.kind, rule.means) and sibling.form != rule.form
+        for other in sibling.form.split("/")
+    ]
+    return [other.capitalize() for other in others] if word.istitle() else others
+
+
 def phrases(language: str) -> list[str]:
     """Return phrases that name nothing, of everyday English or of other languages."""
     return [rule.form for rule in shipped().of_kind(f"{language} phrase")]
 
 
 _LEAST = 4  # letters of a word of a pair
+_ROMAN_NUMBERS = ("II", "III", "IV", "VI", "VII", "VIII", "IX", "XI")
 _ROWS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
 _SYLLABLES = tuple(
     """

@@ -18,7 +18,8 @@ import pytest
 import canonym
 
 SECTIONS = {
-    *("Parameters", "Returns", "Yields", "Raises", "Warns", "Notes", "Differences"),
+    *("Parameters", "Other Parameters", "Returns", "Yields", "Raises", "Warns", "Notes"),
+    "Differences",
     *("References", "Examples", "See Also", "Attributes", "Methods"),
 }
 _UNDERLINED = re.compile(r"^(\S[^\n]*)\n(-{3,})$", re.MULTILINE)

@@ -169,5 +169,6 @@ def _started(
 
 def _workers(process: subprocess.Popen[str]) -> list[int]:
     """Return the processes that a process has started, without the helper of multiprocessing."""
-    found = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    threads = Path(f"/proc/{process.pid}/task").glob("*/children")
+    found = [one for thread in threads for one in thread.read_text().split()]
     return [int(one) for one in found if "spawn_main" in Path(f"/proc/{one}/cmdline").read_text()]

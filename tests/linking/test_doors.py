@@ -131,8 +131,8 @@ def test_options_of_evaluation(linker: Linker) -> None:
             evaluate_corpus([SOUND], terminology=linker.terminology, k=k)  # type: ignore[arg-type]
     assert evaluate_corpus([SOUND], terminology=linker.terminology, k=10**9)
     for least in (math.nan, math.inf, 2.0):
-        with pytest.raises(InvalidInput, match="min_score is"):
-            evaluate_corpus([SOUND], linker=linker, protocol="raw", min_score=least)
+        with pytest.raises(InvalidInput, match="min_confidence is"):
+            evaluate_corpus([SOUND], linker=linker, protocol="raw", min_confidence=least)
     with pytest.raises(InvalidInput, match="seed is -1"):
         evaluate_corpus([SOUND], terminology=linker.terminology, seed=-1)
 

@@ -47,7 +47,6 @@ locks = [
     linker._overlay._lock,
     linker.pipeline.names._renewing,
     linker.terminology._database._lock,
-    linker.pipeline.search.encoders[0].encoder._lock,
     abbreviations._lock,
 ]
 held, done = threading.Event(), threading.Event()

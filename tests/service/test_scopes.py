@@ -21,7 +21,7 @@ REVIEW = {
     *("POST /v1/synonyms", "DELETE /v1/synonyms", "POST /v1/forbidden", "DELETE /v1/forbidden"),
     *("POST /v1/tables", "GET /v1/reviews", "POST /v1/reviews", "GET /v1/reviews/{review_id}"),
 }
-OF_REVIEWS = "/v1/reviews/{review_id}/"
+OF_REVIEWS = "/v1/reviews/{review_id}"
 ADMIN = {"GET /v1/keys", "DELETE /v1/keys/{id}"}
 
 

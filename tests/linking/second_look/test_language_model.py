@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import time
+from types import SimpleNamespace
 
 import pytest
 
 from canonym.errors import InvalidInput
+from canonym.linking.second_look import language_model
 from canonym.linking.second_look.language_model import KEY, LanguageModel, model_at, n_tokens
 from canonym.linking.second_look.questions import Choice, Question
 from tests.chats import Chats, chatting, choosing
@@ -25,7 +27,7 @@ QUESTION = Question(
 @pytest.fixture
 def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     slept: list[float] = []
-    monkeypatch.setattr(time, "sleep", slept.append)
+    monkeypatch.setattr(language_model, "time", SimpleNamespace(sleep=slept.append))
     return slept
 
 
