@@ -110,7 +110,7 @@ def test_what_begins_so_comes_before_what_is_near_to_half_a_name(
     texts = [*(f"{letter}abra" for letter in "cdfglz"), "abracadabra with a long tail of words"]
     build(tmp_path / "words", [Concept(f"X:{n}", text) for n, text in enumerate(texts)])
     found = _ask(serving(index=(str(tmp_path / "words"),)), "abra")
-    assert found.index("Names that begin so abracadabra with") < found.index("Nothing fits")
+    assert found.index("Names that begin with this abracadabra with") < found.index("Nothing fits")
 
 
 def test_names_of_one_line_have_a_concept_each(client: TestClient) -> None:
