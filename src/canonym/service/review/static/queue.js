@@ -64,11 +64,13 @@ async function readReview() {
   } else if (before && before.waiting) await readLinked();
 }
 
+// Whether somebody chose or wrote something that is not saved yet.
+const begun = () => chosen.length > 0 || ["comment", "another"].some((one) => get(one)?.value);
+
 // All is linked now: who went to a mention stays there, and what was written stays.
 async function readLinked() {
-  const begun = chosen.length > 0 || ["comment", "another"].some((one) => get(one)?.value);
-  await readItems({ keep: byHand || begun });
-  if (byHand && shown && !begun) await show(shown.id, { focus: true }); // with its candidates
+  await readItems({ keep: byHand || begun() });
+  if (byHand && shown && !begun()) await show(shown.id, { focus: true }); // with its candidates
   warm();
 }
 
@@ -112,7 +114,7 @@ async function readItems({ more = false, keep = true } = {}) {
   const found = await ask(`${base}/items?${query}`);
   total = found.total + (more ? gone() : 0);
   items = more ? [...items, ...found.items] : found.items;
-  if (!more) marked = new Map();
+  if (!more) marked = new Map(items.filter((one) => marked.has(one.id)).map((one) => [one.id, one]));
   list();
   if (!more && !(keep && shown)) await show(items[0]?.id);
 }
@@ -224,6 +226,7 @@ async function show(itemId, { focus = false } = {}) {
   }
   const found = await ask(`${base}/items/${itemId}`);
   if (wanted !== asked) return; // another was asked for meanwhile
+  if (begun() && shown?.id === found.id && shown.version === found.version) return; // what was begun meanwhile stays
   shown = found;
   byHand = focus;
   chosen = [];
