@@ -245,6 +245,7 @@ def test_the_pages_are_accessible_and_fit(
     page.keyboard.press("a")
     wait_for(page, "heart attack: linked")
     find(page, "heart attack")
+    page.wait_for_selector("#detail .state")  # it is shown as it was decided
     for summary in page.locator("#detail summary:visible").all():
         summary.click()
     page.click(".candidates button:text-is('Choose …') >> nth=0")
