@@ -255,13 +255,14 @@ def _evaluate_pairs(path: str | None, encoders: Sequence[str], weights: Sequence
         and context.get_parameter_source(str(option.name)) is ParameterSource.COMMANDLINE
     ]
     if path is None or typed:
-        given = f", and not with {typed[0]}" if path else ""
-        raise click.UsageError(f"name a CORPUS, or --pairs FILE with --encoder alone{given}")
+        beside = f", and not with {typed[0]}" if path else ""
+        raise click.UsageError(f"name a CORPUS, or --pairs FILE with --encoder alone{beside}")
     pairs = read_pairs(path)
     opened = [make_encoder(spec) for spec in encoders or ("default",)]
-    found = relatedness(opened, pairs, weights=weights or None)
-    rho = f"{found.rho:.3f} [{found.low:.3f}, {found.high:.3f}]"
-    print_facts({"pairs": found.n, "without a vector": found.missing, "correlation": rho})
+    correlation = relatedness(opened, pairs, weights=weights or None)
+    rho = f"{correlation.rho:.3f} [{correlation.low:.3f}, {correlation.high:.3f}]"
+    facts = {"pairs": correlation.n, "without a vector": correlation.missing}
+    print_facts({**facts, "correlation": rho})
 
 
 def _protocol(name: str, corpus: Corpus, *, split: str | None, **options: Any) -> Protocol:

@@ -195,8 +195,8 @@ class Pipeline:
         them have a text then.
         """
         names = self.names.snapshot()
-        is_known = not abbreviations and request.second_look is None  # which keeps its answers
-        known = self.known_links.of(names, request) if is_known else {}
+        is_new = abbreviations or request.second_look  # which keeps its answers itself
+        known = {} if is_new else self.known_links.of(names, request)
         repeats = Repeats(documents, known)
         with using(self.book):
             drafts, batch = self.draft(repeats.new, request, abbreviations, defined, names)
@@ -241,7 +241,6 @@ class Pipeline:
     def request(self, **options: Unpack[LinkOptions]) -> Request:
         """Check the options of a call, and turn its filters into one over rows."""
         checked = check_options(options)
-        second_look = checked["second_look"] or self.second_look
         row_filter = self.filters.choose(
             types=checked["types"],
             sources=checked["sources"],
@@ -261,8 +260,15 @@ class Pipeline:
             checked["separator"],
             self.judge,
             checked["keep_negated"],
-            _opened(second_look) if second_look else None,
+            self._opened(checked["second_look"]),
         )
+
+    def _opened(self, named: str | None) -> SecondLook | None:
+        if (named := self.second_look if named is None else named) is None:
+            return None
+        from canonym.linking.second_look import open_second_look  # few links have one
+
+        return open_second_look(named)
 
     def batch(self, row_filter: Filter, names: Names | None = None) -> BatchHits:
         """Begin a batch: no hits yet, and the names of this moment."""
@@ -547,12 +553,6 @@ class Pipeline:
         euclidean = all(one.similarity == "euclidean" for one in self.search.encoders)
         coverage = self.preparation.vocabulary_coverage
         return Vocabulary(coverage, density, self.background, euclidean)
-
-
-def _opened(second_look: str) -> SecondLook:
-    from canonym.linking.second_look import open_second_look  # few links have one
-
-    return open_second_look(second_look)
 
 
 def _best_of(link: Link, k: int) -> Link:

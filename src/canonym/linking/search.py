@@ -32,7 +32,17 @@ from canonym.ranking.pooling import TieRule, search_concepts
 from canonym.text import PLAIN, normalise, normalise_all
 from canonym.text.memo import MemoNormaliser
 from canonym.text.qualifiers import bare_name
-from canonym.types import ONE_OF_SEVERAL, SCOPES, Against, Float32Array, Int32Array, Name, Step
+from canonym.types import (
+    ONE_OF_SEVERAL,
+    SCOPES,
+    Against,
+    Candidate,
+    Concept,
+    Float32Array,
+    Int32Array,
+    Name,
+    Step,
+)
 
 CONTRADICTED = 0.05
 """By so much a hit of a search scores less whose name contradicts the mention.
@@ -538,15 +548,7 @@ class BatchHits:
         return ()
 
     def _against(self, string: str, hit: ConceptHit) -> Against:
-        name = self.name(hit).text
-        if name == string:
-            return NOTHING
-        is_symbol = name.casefold() == string.casefold() or name.isupper()
-        if not is_symbol and not asks_label(string):
-            return against(string, name)
-        concept = self.concepts[hit.concept]
-        case_counts = species_of(concept.types, concept.label) is not None
-        return against(string, name, label=concept.label, case_counts=case_counts)
+        return against_name(string, self.name(hit).text, lambda: self.concepts[hit.concept])
 
     def name(self, hit: ConceptHit) -> Name:
         """Return the name that matched; the label where the mean of a concept's names did."""
@@ -561,3 +563,15 @@ class BatchHits:
         """Return the names that the terminology has for the concept."""
         terminology = self.concepts.terminology
         return [name.text for name in terminology.names(self.concepts[hit.concept].id)]
+
+
+def against_name(string: str, name: str, concept: Callable[[], Concept | Candidate]) -> Against:
+    """Return what speaks against a name of a concept, which is read only where that counts."""
+    if name == string:
+        return NOTHING
+    is_symbol = name.casefold() == string.casefold() or name.isupper()
+    if not is_symbol and not asks_label(string):
+        return against(string, name)
+    own = concept()
+    case_counts = species_of(own.types, own.label) is not None
+    return against(string, name, label=own.label, case_counts=case_counts)

@@ -6,7 +6,9 @@ import csv
 import json
 import logging
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
@@ -17,11 +19,12 @@ from canonym.errors import InvalidInput
 from canonym.io.files import cache_folder
 from canonym.linking import second_look
 from canonym.linking.explanation import explain
-from canonym.linking.second_look import ANSWERS, SURE, SecondLook, open_second_look
+from canonym.linking.second_look import ANSWERS, SURE, SecondLook, language_model, open_second_look
 from canonym.linking.second_look.answers import Answers
 from canonym.linking.second_look.controls import N_CONTROLS, controls
 from canonym.linking.second_look.questions import Answer, question_of
 from canonym.linking.second_look.weighing import Elsewhere, Reliability, prior, weighed
+from canonym.mentions.doubts import CONTRADICTED
 from canonym.types import Candidate, Link
 from tests.chats import Chats, Say, chatting
 
@@ -187,6 +190,54 @@ def test_costs_are_told_before(linker: Linker, caplog: pytest.LogCaptureFixture)
     )
 
 
+def test_a_server_that_is_away_is_told_and_asked_less(
+    linker: Linker, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waits: list[float] = []
+    monkeypatch.setattr(language_model, "time", SimpleNamespace(sleep=waits.append))
+    with chatting(lambda _: "0") as chats:
+        pass
+    with caplog.at_level(logging.WARNING):
+        links = linker.link([UNSURE, f"{UNSURE} again"], second_look=who(chats), min_confidence=0)
+        linker.link([f"{UNSURE} here"], second_look=who(chats))
+    assert [link.steps[-1].after.startswith("no answer: ") for link in links] == [True, True]
+    told = [one.getMessage() for one in caplog.records if "has no answer" in one.getMessage()]
+    assert len(told) == 1
+    assert told[0].startswith("The second look has no answer about 2 mentions so far (")
+    assert len(waits) <= 12 * 3  # of 43 questions
+
+
+def test_what_costs_nothing_any_more_is_not_announced(
+    linker: Linker, caplog: pytest.LogCaptureFixture
+) -> None:
+    with chatting(model("nothing")) as chats:
+        linker.link([UNSURE], second_look=who(chats))
+        open_second_look.cache_clear()
+        caplog.clear()
+        with caplog.at_level(logging.WARNING):
+            linker.link([UNSURE], second_look=who(chats))
+            assert not caplog.records
+            linker.link([UNSURE, f"{UNSURE} again"], second_look=who(chats))
+        assert "about 1 of the first 2 mentions: some 2" in caplog.text
+
+
+def test_names_that_contradict_stay_in_doubt_and_are_never_equal(tmp_path: Path) -> None:
+    sides = [Concept("S:1", "Strange cyst of left wrist"), Concept("S:2", "Cyst of right wrist")]
+    terminology = Terminology.build([*sides, *NUMBERED])
+    linker = Linker.build(terminology, folder=tmp_path / "index")
+    mention = "odd gravelly cyst of the left wrist"
+    with chatting(model("right wrist")) as chats:
+        link = linker.link([mention], second_look=who(chats), min_confidence=0)[0]
+    right = next(one for one in link.candidates if one.id == "S:2")
+    assert link.id != "S:2" or (link.confidence or 1) <= CONTRADICTED
+    assert link.id != "S:2" or [one.kind for one in right.against.contradictions] == ["side"]
+    chosen = replace(link, candidates=(link.candidates[0], right))
+    other, likely = second_look._revised(chosen, 0.01, Answer(1), SOUND)
+    assert [one.kind for one in other.candidates[0].against.contradictions] == ["side"]
+    assert likely <= CONTRADICTED
+    assert other.candidates[0].against.relation == "related"
+
+
 # --- who ------------------------------------------------------------------------------------------
 
 
@@ -199,9 +250,6 @@ def test_an_encoder_may_take_it(linker: Linker) -> None:
     "spec", ["", "  ", "nobody", "chargrams", "a/folder/that/is/not", "@http://host/v1"]
 )
 def test_anybody_else_is_refused(linker: Linker, spec: str) -> None:
-    if not spec:
-        assert linker.link([UNSURE], second_look=spec) == linker.link([UNSURE])
-        return
     with pytest.raises(InvalidInput):
         linker.link([UNSURE], second_look=spec)
 

@@ -20,6 +20,7 @@ from canonym.encoders import SHIPPED
 from canonym.encoders.hub import find_model
 from canonym.errors import InvalidInput
 from canonym.io.files import cache_folder
+from canonym.linking.search import against_name
 from canonym.linking.second_look.answers import Answers
 from canonym.linking.second_look.choosers import CrossEncoder, EncoderChooser, is_cross_encoder
 from canonym.linking.second_look.controls import Control, controls
@@ -33,6 +34,7 @@ from canonym.linking.second_look.questions import (
 )
 from canonym.linking.second_look.weighing import Reliability, weighed
 from canonym.linking.settings import IDS
+from canonym.mentions.doubts import bounded
 from canonym.types import NO_ANSWER, SECOND_LOOK, Candidate, Link, Step
 
 if TYPE_CHECKING:
@@ -68,7 +70,7 @@ class SecondLook:
         self.chooser = chooser
         self._answers = answers
         self._shown: dict[str, Reliability] = {}
-        self._is_announced = False
+        self._is_announced = self._is_told = False
 
     def revise(
         self,
@@ -86,33 +88,33 @@ class SecondLook:
         unsure = [n for n, p in enumerate(sure) if p is not None and is_unsure(links[n], p)]
         if not unsure:
             return revised, sure
-        terminology = pipeline.terminology
-        questions = [question_of(links[n], contexts[n], terminology) for n in unsure]
-        known = self._controls(pipeline) if terminology.digest not in self._shown else []
-        self._announce([*questions, *(one.question for one in known)], len(known), len(links))
-        if known:
-            self._shown[terminology.digest] = self._reliability(known)
-        for n, answer in zip(unsure, self.ask(questions), strict=True):
-            reliability = self._shown.get(terminology.digest) or Reliability.shown((), ())
+        questions = [question_of(links[n], contexts[n], pipeline.terminology) for n in unsure]
+        digest = pipeline.terminology.digest
+        known = [] if digest in self._shown else list(controls(pipeline))
+        self._announce(questions, [control.question for control in known], len(links))
+        reliability = self._shown.get(digest) or self._reliability(known, digest)
+        answers = self.ask(questions)
+        for n, answer in zip(unsure, answers, strict=True):
             revised[n], sure[n] = _revised(links[n], sure[n] or 0.0, answer, reliability)
+        self._tell([answer.problem for answer in answers if answer.problem])
         return revised, sure
 
     def reliability(self, pipeline: Pipeline) -> Reliability:
         """Return what the answers to questions about an index show whose answer is known."""
-        return self._reliability(self._controls(pipeline))
+        return self._reliability(list(controls(pipeline)), pipeline.terminology.digest)
 
-    def _controls(self, pipeline: Pipeline) -> list[Control]:
-        return list(controls(pipeline))
-
-    def _reliability(self, known: Sequence[Control]) -> Reliability:
-        answers = self.ask([one.question for one in known])
-        told = [
-            (a.place, one.right) for a, one in zip(answers, known, strict=True) if not a.problem
-        ]
-        return Reliability.shown(
-            [(chosen, right) for chosen, right in told if right is not None],
-            [chosen for chosen, right in told if right is None],
+    def _reliability(self, known: Sequence[Control], digest: str) -> Reliability:
+        """Return what is shown, and keep it unless nobody answered."""
+        answers = self.ask([control.question for control in known])
+        pairs = zip(answers, known, strict=True)
+        told = [(answer.place, control.right) for answer, control in pairs if not answer.problem]
+        reliability = Reliability.shown(
+            [(place, right) for place, right in told if right is not None],
+            [place for place, right in told if right is None],
         )
+        if told or not known:
+            self._shown[digest] = reliability
+        return reliability
 
     def ask(self, questions: Sequence[Question]) -> list[Answer]:
         """Return the answer to each question: those on disk, and new ones, which are kept."""
@@ -129,19 +131,37 @@ class SecondLook:
                     self._answers.add(key, answer)
         return [known[key] for key in keys]
 
-    def _announce(self, questions: Sequence[Question], n_known: int, n_mentions: int) -> None:
-        """Say once how many questions there are, and how long, before they cost anything."""
+    def _announce(
+        self, questions: Sequence[Question], known: Sequence[Question], n_mentions: int
+    ) -> None:
+        """Say once how many questions are new, and how long, before they cost anything."""
         if self._is_announced or not isinstance(self.chooser, LanguageModel):
             return
+        keys = {question.key(self.chooser.identity): question for question in (*questions, *known)}
+        new = [keys[key] for key in keys.keys() - self._answers.of(keys).keys()]
+        if not new:
+            return
         self._is_announced = True
+        n_known = len({*known}.intersection(new))
         _log.warning(
             "The second look asks %s about %s of the first %s mentions%s: some %s tokens.",
             self.chooser.name,
-            f"{len(questions) - n_known:,}",
+            f"{len(new) - n_known:,}",
             f"{n_mentions:,}",
             f", and about {n_known} names whose concept is known" if n_known else "",
-            f"{sum(map(n_tokens, questions)):,}",
+            f"{sum(map(n_tokens, new)):,}",
         )
+
+    def _tell(self, problems: Sequence[str]) -> None:
+        """Warn once that questions have no answer."""
+        if problems and not self._is_told:
+            self._is_told = True
+            _log.warning(
+                "The second look has no answer about %s mentions so far (%s): they stay as they "
+                "were without it.",
+                f"{len(problems):,}",
+                problems[0],
+            )
 
 
 def is_unsure(link: Link, confidence: float) -> bool:
@@ -154,28 +174,36 @@ def is_unsure(link: Link, confidence: float) -> bool:
 def _revised(
     link: Link, confidence: float, answer: Answer, reliability: Reliability
 ) -> tuple[Link, float]:
-    """Return a link in the light of an answer, and how likely its best candidate is right."""
+    """Return a link in the light of an answer, and how likely its best candidate is right.
+
+    What bounds the confidence of a name bounds it still, whoever chose it.
+    """
     best, place = link.candidates[0], answer.place
     if answer.problem:
-        said, likely = f"{NO_ANSWER}{answer.problem}", None
-    else:
-        said = "none of them" if place is None else link.candidates[place].label
-        shown = min(len(link.candidates), N_CHOICES)
-        likely = weighed(confidence, shown, place, reliability).tolist()
+        step = Step(SECOND_LOOK, best.label, f"{NO_ANSWER}{answer.problem}")
+        return replace(link, steps=(*link.steps, step)), confidence
+    likely = weighed(confidence, min(len(link.candidates), N_CHOICES), place, reliability).tolist()
+    said = "none of them" if place is None else link.candidates[place].label
     link = replace(link, steps=(*link.steps, Step(SECOND_LOOK, best.label, said)))
-    if likely is None:
-        return link, confidence
-    if place and likely[place] > likely[0]:
-        return replace(link, candidates=_ahead(link.candidates, place)), likely[place]
-    return link, likely[0]
+    first = min(likely[0], bounded(link, likely[0]))
+    if not place:
+        return link, first
+    other = replace(link, candidates=_ahead(link, place))
+    chosen = min(likely[place], bounded(other, likely[place]))
+    return (other, chosen) if chosen > first else (link, first)
 
 
-def _ahead(candidates: Sequence[Candidate], place: int) -> tuple[Candidate, ...]:
-    """Put a candidate first; scores fall, so that those behind have at most its score."""
-    first = candidates[place]
-    others = [candidate for n, candidate in enumerate(candidates) if n != place]
+def _ahead(link: Link, place: int) -> tuple[Candidate, ...]:
+    """Put a candidate first, with what speaks against its name.
+
+    Scores fall, so that those behind have at most its score.
+    """
+    first = link.candidates[place]
+    others = [candidate for n, candidate in enumerate(link.candidates) if n != place]
     behind = (replace(other, score=min(other.score, first.score)) for other in others)
-    return (replace(first, context={**first.context, SECOND_LOOK: 1.0}), *behind)
+    against = against_name(link.searched or link.mention.text, first.name, lambda: first)
+    context = {**first.context, SECOND_LOOK: 1.0}
+    return (replace(first, against=against, context=context), *behind)
 
 
 @functools.lru_cache(maxsize=4)

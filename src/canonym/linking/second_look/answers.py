@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import logging
 import sqlite3
-import threading
 from collections.abc import Iterable
 from pathlib import Path
 
+from canonym.io.forks import Lock, on_fork
 from canonym.linking.second_look.questions import Answer
 
 _log = logging.getLogger(__name__)
@@ -32,13 +32,21 @@ class Answers:
     """
 
     def __init__(self, path: Path) -> None:
-        self._lock = threading.Lock()
+        self._path = path
+        self._lock = Lock()
+        self._open()
+        on_fork(self, Answers._open)  # a child has connections of its own
+
+    def _open(self) -> None:
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            self._file = self._opened(path)
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            self._file = self._opened(self._path)
         except (OSError, sqlite3.Error) as error:
-            _log.warning("answers are not kept: %s cannot be used (%s)", path, error)
-            self._file = self._opened(":memory:")
+            self._go_on_without(error)
+
+    def _go_on_without(self, error: Exception) -> None:
+        _log.warning("answers are not kept: %s cannot be used (%s)", self._path, error)
+        self._file = self._opened(":memory:")
 
     @staticmethod
     def _opened(path: Path | str) -> sqlite3.Connection:
@@ -62,7 +70,15 @@ class Answers:
 
     def add(self, key: str, answer: Answer) -> None:
         """Keep an answer; one that is there stays."""
-        with self._lock, self._file as file:
+        with self._lock:
+            try:
+                self._insert(key, answer)
+            except sqlite3.Error as error:  # as on a full disk
+                self._go_on_without(error)
+                self._insert(key, answer)
+
+    def _insert(self, key: str, answer: Answer) -> None:
+        with self._file as file:
             number = file.execute(
                 "insert or ignore into answers (key, place) values (?, ?)", (key, answer.place)
             ).lastrowid

@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 
 from canonym import __version__
-from canonym.encoders import make_encoder
-from canonym.encoders.hub import quiet_transformers
+from canonym.encoders import make_encoder, path_of
+from canonym.encoders.hub import quiet_transformers, read_json
 from canonym.errors import InvalidInput, NotTrained, ReadError, require
 from canonym.io.devices import torch_device
-from canonym.io.files import file_digest, load_json
+from canonym.io.files import file_digest
 from canonym.linking.second_look.questions import Answer, Question
 from canonym.types import Float32Array
 
@@ -39,7 +39,7 @@ class EncoderChooser:
             raise InvalidInput(
                 f"{spec} has learned nothing yet; a second look needs a trained encoder"
             ) from error
-        files = sorted(one for one in Path(spec).rglob("*") if one.is_file())
+        files = sorted(one for one in Path(path_of(spec)).rglob("*") if one.is_file())
         stamps = [f"{one.name} {one.stat().st_size} {one.stat().st_mtime_ns}" for one in files]
         self.identity = " ".join(["encoder", __version__, spec, *stamps])
         self._vectors: dict[str, Float32Array] = {}
@@ -151,7 +151,7 @@ def is_cross_encoder(folder: Path) -> bool:
     config = folder / "config.json"
     if not config.is_file():
         return False
-    architectures = load_json(config).get("architectures") or ()
+    architectures = read_json(config).get("architectures") or ()
     return any(str(name).endswith("ForSequenceClassification") for name in architectures)
 
 
@@ -162,10 +162,12 @@ def _place(values: Sequence[float]) -> int:
 
 
 def mention_of(question: Question) -> str:
+    """Return what a cross-encoder reads of a mention: as it was looked up, and its context."""
     return f"{question.read}. {question.context}" if question.context else question.read
 
 
 def described(question: Question, place: int) -> str:
+    """Return what a cross-encoder reads of a candidate: its names, and what it is a kind of."""
     choice = question.choices[place]
     kinds = f" ({', '.join(choice.parents)})" if choice.parents else ""
     return f"{'; '.join(choice.names)}{kinds}"

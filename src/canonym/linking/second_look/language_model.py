@@ -31,6 +31,8 @@ SECONDS = 60.0
 
 _ATTEMPTS = 4
 _AT_A_TIME = 4
+_PATIENCE = 8  # questions without an answer, after which a server is asked once
+_MOST_BYTES = 1 << 20
 _MOST_TOKENS = 1024  # of an answer: some models think aloud first
 _MOST_WAIT = 30.0
 _LETTERS_A_TOKEN = 4
@@ -69,6 +71,7 @@ class LanguageModel:
         self._model, self._address = model, address.rstrip("/")
         self.name = f"{model} at {self._address}"
         self._key = os.environ.get(KEY, "") if key is None else key
+        self._unanswered = 0  # in a row
         # The address may change: the same model at another one gives the same answers.
         self.identity = f"language model {model}: {_TASK}"
 
@@ -89,22 +92,25 @@ class LanguageModel:
             "max_tokens": _MOST_TOKENS,
         }
         problem = ""
-        for attempt in range(_ATTEMPTS):
+        attempts = _ATTEMPTS if self._unanswered < _PATIENCE else 1
+        for left in range(attempts - 1, -1, -1):
             try:
                 said = self._said(body)
             except urllib.error.HTTPError as error:
                 problem = f"{error.code} {error.reason}"
                 if error.code not in _AGAIN:
                     break
-                _wait(attempt, error.headers.get("Retry-After", ""))
+                _wait(left, error.headers.get("Retry-After", ""))
             except _GONE as error:
                 problem = str(getattr(error, "reason", "") or error) or type(error).__name__
-                _wait(attempt)
+                _wait(left)
             except (ValueError, LookupError, TypeError) as error:
                 problem = f"the answer is not one of the protocol ({error!r:.80})"
                 break
             else:
+                self._unanswered = 0
                 return _read(said, len(question.choices))
+        self._unanswered += 1
         _log.debug("no answer about %r: %s", question.written, problem)
         return Answer(None, problem=problem)
 
@@ -116,7 +122,7 @@ class LanguageModel:
             f"{self._address}/chat/completions", json.dumps(body).encode("ascii"), headers
         )
         with _OPENER.open(request, timeout=SECONDS) as response:
-            content = json.load(response)["choices"][0]["message"]["content"]
+            content = json.loads(response.read(_MOST_BYTES))["choices"][0]["message"]["content"]
         if not isinstance(content, str):
             raise TypeError(f"the content is {content!r:.40}")
         return content
@@ -180,7 +186,8 @@ def _read(said: str, n: int) -> Answer:
     return Answer(None, problem=f"the answer is {shown!r:.60}; expected a number from 0 to {n}")
 
 
-def _wait(attempt: int, told: str = "") -> None:
-    """Wait before the next attempt: as long as the server says, or longer each time."""
-    if attempt + 1 < _ATTEMPTS:
-        time.sleep(min(float(told) if told.isdecimal() else 0.5 * 2**attempt, _MOST_WAIT))
+def _wait(left: int, told: str = "") -> None:
+    """Wait before the next of so many attempts: as the server says, or longer each time."""
+    if left:
+        seconds = float(told) if told.isdecimal() else 0.5 * 2 ** (_ATTEMPTS - 1 - left)
+        time.sleep(min(seconds, _MOST_WAIT))
