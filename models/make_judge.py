@@ -188,7 +188,7 @@ def terminologies(data: Path) -> dict[str, Callable[[], Iterator[Record]]]:
     }
 
 
-_OTHER = {
+OTHER = {
     **dict.fromkeys(("anatomy", "phenotypes", "diseases", "procedures"), "drugs"),
     **dict.fromkeys(("processes", "mind and society"), "drugs"),
     **dict.fromkeys(("drugs", "chemicals", "MEDIC", "ICD-10-CM"), "organisms"),
@@ -362,7 +362,7 @@ def observe(data: Path, choice: Choice) -> Iterator[tuple[str, str, Observations
         return Linker.build(Terminology.build(records), encoders=list(choice.encoders))
 
     def others(of: str) -> list[str]:
-        return [concept.label for concept, _ in concepts_of(readers[_OTHER[of]]()).values()]
+        return [concept.label for concept, _ in concepts_of(readers[OTHER[of]]()).values()]
 
     for name, read in readers.items():
         concepts = concepts_of(read(), _FEW_CONCEPTS if choice.few else _MOST_CONCEPTS)
@@ -436,10 +436,10 @@ def mentions(
             )
 
 
-def observe_patients(
-    data: Path, built: Callable[[Iterable[Record]], Linker], others: Sequence[str]
-) -> Iterator[tuple[str, str, Observations]]:
-    """Yield what patients say of their complaints: half to learn from, half as a dev part."""
+def patients(
+    data: Path, built: Callable[[Iterable[Record]], Linker]
+) -> tuple[Linker, dict[str, list[Question]]]:
+    """Return a linker of what patients say, and what is asked: half to learn from, half as dev."""
     folds = list(read_folds(data / "cadec"))
     records: dict[str, list[Record]] = {}
     for mention in chain.from_iterable(
@@ -448,16 +448,26 @@ def observe_patients(
         for id_ in mention.ids[:1]:
             of_concept = records.setdefault(id_, [])
             of_concept.append(Name(mention.text, id_) if of_concept else Concept(id_, mention.text))
-    linker = built(chain.from_iterable(records.values()))
     asked = {mention.text: mention.ids[0] for fold in folds for mention in fold.test if mention.ids}
-    for form, place in ((FORMS[0], 0), ("dev", 1)):
-        questions = [
+    questions = {
+        form: [
             Question(text, id_, "mention")
             for text, id_ in sorted(asked.items())
             if zlib.crc32(text.encode()) % 2 == place
         ]
-        questions += nothing(others, known_to(linker), random.Random(form))
-        yield PATIENTS, form, ask(linker, questions)
+        for place, form in enumerate((FORMS[0], "dev"))
+    }
+    return built(chain.from_iterable(records.values())), questions
+
+
+def observe_patients(
+    data: Path, built: Callable[[Iterable[Record]], Linker], others: Sequence[str]
+) -> Iterator[tuple[str, str, Observations]]:
+    """Yield what is observed of patients' words, with what names nothing beside them."""
+    linker, of_forms = patients(data, built)
+    for form, questions in of_forms.items():
+        strange = nothing(others, known_to(linker), random.Random(form))
+        yield PATIENTS, form, ask(linker, [*questions, *strange])
 
 
 def observe_languages(data: Path) -> Iterator[tuple[str, str, Observations]]:

@@ -15,7 +15,6 @@ import csv
 import json
 import math
 import os
-import pickle
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -30,7 +29,7 @@ from canonym.corpora import read_pubtator
 from canonym.io.files import write_file
 from canonym.linking.links import contexts_of
 from canonym.linking.second_look import is_unsure, open_second_look
-from canonym.linking.second_look.questions import N_CHOICES, Question, question_of
+from canonym.linking.second_look.questions import N_CHOICES, Choice, Question, question_of
 from canonym.linking.second_look.weighing import SHIPPED, Elsewhere, weighed
 from canonym.terminology.ids import ConceptIds
 from canonym.types import Document, Mention, Record
@@ -59,8 +58,15 @@ class Asked(NamedTuple):
 
     question: Question
     confidence: float
-    right: frozenset[int]
+    right: list[int]
     kind: str
+
+    @classmethod
+    def from_list(cls, content: list[Any]) -> Asked:
+        """Return what was written as JSON."""
+        (written, read, context, choices), *rest = content
+        shown = tuple(Choice(a, tuple(b), tuple(c)) for a, b, c in choices)
+        return cls(Question(written, read, context, shown), *rest)
 
 
 # --- questions ------------------------------------------------------------------------------------
@@ -79,11 +85,11 @@ def unsure(
         Asked(
             question_of(link, context, linker.terminology),
             link.confidence,
-            frozenset(
+            [
                 place
                 for place, candidate in enumerate(link.candidates)
                 if candidate.id in question.id.split("|")
-            ),
+            ],
             question.kind,
         )
         for question, link, context in zip(
@@ -98,7 +104,7 @@ def observe(data: Path) -> Iterator[tuple[str, list[Asked]]]:
     readers = asked.terminologies(data)
 
     def others(of: str) -> list[str]:
-        other = asked.concepts_of(readers[asked._OTHER[of]]())
+        other = asked.concepts_of(readers[asked.OTHER[of]]())
         return [concept.label for concept, _ in other.values()]
 
     for name, read in readers.items():
@@ -119,7 +125,9 @@ def observe(data: Path) -> Iterator[tuple[str, list[Asked]]]:
                 documents = list(read_pubtator(data / folder / f"{part}.pubtator"))
                 own, questions = single(documents, types, ConceptIds(linker.terminology).find)
                 yield corpus, unsure(linker, questions, own)
-    yield from patients(data)
+    linker, of_forms = asked.patients(data, built)
+    for questions in of_forms.values():
+        yield asked.PATIENTS, unsure(linker, questions)
     for job in asked.JOBS:
         linker = built(asked.job_records(data, job, few=False))
         with (data / "jobs" / job / "mentions.tsv").open(encoding="utf-8", newline="") as lines:
@@ -151,28 +159,12 @@ def single(
     return own, questions
 
 
-def patients(data: Path) -> Iterator[tuple[str, list[Asked]]]:
-    """Yield what patients say of their complaints."""
-    kept: list[tuple[Linker, list[asked.Question]]] = []
-
-    def keep(linker: Linker, questions: Sequence[asked.Question]) -> Any:
-        kept.append((linker, [one for one in questions if one.kind == "mention"]))
-        return None
-
-    ask, asked.ask = asked.ask, keep
-    try:
-        list(asked.observe_patients(data, built, [f"name {n}" for n in range(400)]))
-    finally:
-        asked.ask = ask
-    for linker, questions in kept:
-        yield asked.PATIENTS, unsure(linker, questions)
-
-
 def questions_in(folder: Path | None, data: Path) -> dict[str, list[Asked]]:
     """Return all that is asked, kept in a folder or read from there."""
-    kept = folder and folder / "asked.pickle"
-    if kept and kept.is_file():
-        return dict(pickle.loads(kept.read_bytes()))
+    path = folder and folder / "asked.json"
+    if path and path.is_file():
+        kept = json.loads(path.read_text(encoding="utf-8"))
+        return {domain: [Asked.from_list(one) for one in rows] for domain, rows in kept.items()}
     domains: dict[str, list[Asked]] = {}
     for domain, of_domain in observe(data):
         domains.setdefault(domain, []).extend(of_domain)
@@ -182,9 +174,9 @@ def questions_in(folder: Path | None, data: Path) -> dict[str, list[Asked]]:
             f"{domain}: {len(of_domain):,} unsure, {first:.3f} right, {reached:.3f} among ten",
             flush=True,
         )
-    if kept:
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        kept.write_bytes(pickle.dumps(domains))
+    if path:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(domains), encoding="utf-8")
     return domains
 
 
