@@ -185,8 +185,8 @@ def test_costs_are_told_before(linker: Linker, caplog: pytest.LogCaptureFixture)
         linker.link(["stone of a kidney"], second_look=who(chats))
     (record,) = caplog.records
     assert record.getMessage().startswith(
-        f"The second look asks small at {chats.address} about 1 of the first 2 mentions, and about "
-        "40 names whose concept is known: some "
+        f"The second look asks small at {chats.address} about 1 of the first 2 names, and about "
+        "40 whose concept is known: some "
     )
 
 
@@ -203,7 +203,7 @@ def test_a_server_that_is_away_is_told_and_asked_less(
     assert [link.steps[-1].after.startswith("no answer: ") for link in links] == [True, True]
     told = [one.getMessage() for one in caplog.records if "has no answer" in one.getMessage()]
     assert len(told) == 1
-    assert told[0].startswith("The second look has no answer about 2 mentions so far (")
+    assert told[0].startswith("The second look has no answer to 2 questions so far (")
     assert len(waits) <= 12 * 3  # of 43 questions
 
 
@@ -218,7 +218,7 @@ def test_what_costs_nothing_any_more_is_not_announced(
             linker.link([UNSURE], second_look=who(chats))
             assert not caplog.records
             linker.link([UNSURE, f"{UNSURE} again"], second_look=who(chats))
-        assert "about 1 of the first 2 mentions: some 2" in caplog.text
+        assert "about 1 of the first 2 names: some 2" in caplog.text
 
 
 def test_names_that_contradict_stay_in_doubt_and_are_never_equal(tmp_path: Path) -> None:

@@ -144,11 +144,11 @@ class SecondLook:
         self._is_announced = True
         n_known = len({*known}.intersection(new))
         _log.warning(
-            "The second look asks %s about %s of the first %s mentions%s: some %s tokens.",
+            "The second look asks %s about %s of the first %s names%s: some %s tokens.",
             self.chooser.name,
             f"{len(new) - n_known:,}",
             f"{n_mentions:,}",
-            f", and about {n_known} names whose concept is known" if n_known else "",
+            f", and about {n_known} whose concept is known" if n_known else "",
             f"{sum(map(n_tokens, new)):,}",
         )
 
@@ -157,8 +157,8 @@ class SecondLook:
         if problems and not self._is_told:
             self._is_told = True
             _log.warning(
-                "The second look has no answer about %s mentions so far (%s): they stay as they "
-                "were without it.",
+                "The second look has no answer to %s questions so far (%s): their links stay as "
+                "they were without it.",
                 f"{len(problems):,}",
                 problems[0],
             )
