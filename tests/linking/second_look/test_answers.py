@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import threading
 from pathlib import Path
 
@@ -78,3 +79,33 @@ def test_a_damaged_file_is_left_alone(tmp_path: Path, caplog: pytest.LogCaptureF
     assert "cannot be used" in caplog.text
     kept.add("a", Answer(0))
     assert path.read_bytes().startswith(b"not a database")
+
+
+def test_what_fails_later_is_told_and_no_answer_is_lost(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    kept = Answers(tmp_path / "answers.db")
+    kept.add("a", Answer(1))
+    kept._file.close()  # as a full disk does, it fails from now on
+    with caplog.at_level(logging.WARNING):
+        kept.add("b", Answer(2))
+        other = Answers(tmp_path / "answers.db")
+        other._file.close()
+        assert other.of(["a"]) == {}
+    assert "answers are not kept" in caplog.text
+    assert kept.of(["b"])["b"].place == 2
+    assert Answers(tmp_path / "answers.db").of(["a"])["a"].place == 1
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+def test_a_forked_child_has_a_connection_of_its_own(tmp_path: Path) -> None:
+    kept = Answers(tmp_path / "answers.db")
+    kept.add("a", Answer(1))
+    before = kept._file
+    child = os.fork()
+    if child == 0:
+        own = kept._file is not before and kept.of(["a"])["a"].place == 1
+        kept.add("b", Answer(2))
+        os._exit(0 if own else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert kept.of(["a", "b"]).keys() == {"a", "b"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from canonym.io.forks import Lock, on_fork
@@ -57,15 +57,22 @@ class Answers:
 
     def of(self, keys: Iterable[str]) -> dict[str, Answer]:
         """Return the answers that are known, by key."""
-        asked, known = list(dict.fromkeys(keys)), dict[str, Answer]()
         with self._lock:
-            for start in range(0, len(asked), _AT_A_TIME):
-                some = asked[start : start + _AT_A_TIME]
-                places = ",".join("?" * len(some))
-                rows = self._file.execute(
-                    f"select key, place from answers where key in ({places})", some
-                )
-                known.update((key, Answer(place)) for key, place in rows)
+            try:
+                return self._read(list(dict.fromkeys(keys)))
+            except sqlite3.Error as error:
+                self._go_on_without(error)
+                return {}
+
+    def _read(self, keys: Sequence[str]) -> dict[str, Answer]:
+        known: dict[str, Answer] = {}
+        for start in range(0, len(keys), _AT_A_TIME):
+            some = keys[start : start + _AT_A_TIME]
+            places = ",".join("?" * len(some))
+            rows = self._file.execute(
+                f"select key, place from answers where key in ({places})", some
+            )
+            known.update((key, Answer(place)) for key, place in rows)
         return known
 
     def add(self, key: str, answer: Answer) -> None:
