@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import shutil
 import warnings
 import weakref
@@ -19,6 +20,7 @@ from canonym.linking.book import check_rules, describe_rules
 from canonym.linking.build import FORMAT, MEMORY, Progress, build_index
 from canonym.linking.extra_names import TrainingMention
 from canonym.linking.judge import COMES_ALONG, JUDGE, Judge, open_judge
+from canonym.linking.languages import is_unread
 from canonym.linking.links import LinkOptions, Links, as_documents, as_text, shows_options
 from canonym.linking.manifest import read_index_manifest
 from canonym.linking.named import DEFAULT, OFFICIAL, PACKAGED, index_folder, is_index_name
@@ -32,6 +34,8 @@ from canonym.types import Candidate, Concept, Document, Encoder, Link, Mention
 from canonym.types.html import html_table
 
 __all__ = ["LinkOptions", "Linker", "Links", "Settings", "Synonyms"]
+
+_log = logging.getLogger(__name__)
 
 # Names of before, which the next release does not take.
 _MOVED = {
@@ -86,6 +90,7 @@ class Linker:
         self.pipeline = Pipeline.open(folder, self.manifest, self.terminology)
         self.annotator = Annotator(self.pipeline, folder)
         self.judge = open_judge(self.folder, self.encoder_names)
+        self._told_language = False
         self._finalizer: weakref.finalize[Any, Any] | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -258,7 +263,25 @@ class Linker:
         NotTrained
             If there is a least confidence, and the index has no judge.
         """
-        return Links(self.link_stream(mentions, abbreviations=abbreviations, **options))
+        links = Links(self.link_stream(mentions, abbreviations=abbreviations, **options))
+        if not self._told_language and (unread := self.unread(links)):
+            self._told_language = True
+            _log.warning(
+                "%r is in a language or a script that the encoders of this index (%s) hardly know: "
+                "its link is a guess, or NIL. An index with the encoder multilingual reads more; "
+                "linker.unread(links) gives all such links.",
+                unread[0].mention.text[:40],
+                ", ".join(self.encoder_names),
+            )
+        return links
+
+    def unread(self, links: Iterable[Link]) -> list[Link]:
+        """Return the links that are guesses, for no encoder of the index reads the mention.
+
+        It is in a script that they have hardly seen, or is NIL and looks like another language.
+        """
+        coverage = self.pipeline.preparation.vocabulary_coverage
+        return [link for link in links if is_unread(link, self.encoder_names, coverage)]
 
     @shows_options()
     def link_stream(

@@ -13,7 +13,7 @@ import pytest
 from click.testing import Result
 
 from canonym.errors import InvalidInput
-from canonym.jobs.link import is_unread
+from canonym.linking.languages import is_unread
 from canonym.rules import shipped
 from canonym.types import Candidate, Document, Link, Mention, Step
 from tests.cli import running
@@ -34,8 +34,13 @@ class Linker:
         self.mentions: list[Mention] = []
         self.fingerprint = "f1"
         self.encoder_names: tuple[str, ...] = ("default",)
-        preparation = SimpleNamespace(vocabulary_coverage=lambda text: float("insulin" in text))
-        self.pipeline = SimpleNamespace(book=shipped(), preparation=preparation)
+        self.pipeline = SimpleNamespace(book=shipped())
+
+    def unread(self, links: Iterable[Link]) -> list[Link]:
+        def coverage(text: str) -> float:
+            return float("insulin" in text)
+
+        return [link for link in links if is_unread(link, self.encoder_names, coverage)]
 
     def link_stream(
         self, mentions: Iterable[str | Mention], *, long: str = "", **options: Any
@@ -179,8 +184,8 @@ def test_mentions_in_another_language_are_told(linker: Linker, mention: str, tol
 )
 def test_near_and_equal_names_are_no_guesses(score: float, sieve: str, told: bool) -> None:
     best = Candidate("K29", "Gastritis", score, "gastritis", "exact", (), sieve, {"default": score})
-    linker: Any = SimpleNamespace(encoder_names=("default",))
-    assert is_unread(Link(Mention("гастрит"), (best,)), linker) is told
+    link = Link(Mention("гастрит"), (best,))
+    assert is_unread(link, ["default"], lambda _: 0.0) is told
 
 
 @pytest.mark.usefixtures("linker")

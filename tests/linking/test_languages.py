@@ -189,3 +189,16 @@ def test_an_index_opens_without_reading_its_names(
     Linker.load(linker.folder)
     assert statements
     assert not any("FROM names" in statement for statement in statements)
+
+
+def test_a_linker_says_once_that_it_hardly_reads_a_language(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    linker = build(encoders=("default",))
+    links = linker.link(["heart attack", "dolor de cabeza", "грипп"])
+    assert [link.mention.text for link in linker.unread(links)] == ["dolor de cabeza", "грипп"]
+    (said,) = caplog.messages
+    assert said.startswith("'dolor de cabeza' is in a language")
+    assert "multilingual" in said
+    linker.link(["fractura de la cadera"])
+    assert len(caplog.messages) == 1

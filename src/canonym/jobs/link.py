@@ -26,14 +26,12 @@ from canonym.jobs.output import (
     open_output,
 )
 from canonym.linker import Linker, LinkOptions, as_linker
-from canonym.linking.languages import SEVERAL, is_foreign, reads
 from canonym.linking.links import check_options, recorded, unanswered
 from canonym.types import Link, Mention
 
 __all__ = ["Summary", "link_table"]
 
 _LOG = logging.getLogger(__name__)
-_NEAR = 0.9  # what is so near is no guess: гастрит is read as gastritis
 
 
 class Summary(NamedTuple):
@@ -251,7 +249,7 @@ def link_items(
                     says = ", ".join(link.ids) or f"NIL, {link.reason}"
                     _LOG.debug("%r: %s", link.mention.text, says)
                 composite += bool(link.parts)
-                if is_unread(link, linker):
+                if linker.unread([link]):
                     unread += 1
                     first = first or link.mention.text
                 if problem := unanswered(link):
@@ -260,19 +258,6 @@ def link_items(
             out.write(item, links)
             report(n)
     return Summary(out.n_links, empty, composite, unread, first, lacking, first_problem)
-
-
-def is_unread(link: Link, linker: Linker) -> bool:
-    """Tell whether encoders hardly know the language of a mention, or its script."""
-    text, best = link.mention.text, next(iter(link.candidates), None)
-    encoders = linker.encoder_names
-    if not encoders or (best and (best.sieve != "search" or best.score >= _NEAR)):
-        return False
-    if not any(reads(encoder, text) for encoder in encoders):
-        return True
-    if not link.nil or not SEVERAL.isdisjoint(encoders):
-        return False
-    return is_foreign(text, linker.pipeline.preparation.vocabulary_coverage)
 
 
 def settings_of(

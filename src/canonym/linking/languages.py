@@ -20,6 +20,7 @@ from canonym.mentions.spelling import Speller
 from canonym.regex import regex
 from canonym.terminology import Terminology
 from canonym.text.words import forms_of
+from canonym.types import Link
 
 MULTILINGUAL, UNIVERSAL = "multilingual", "universal"
 """Encoders that read several languages, by name."""
@@ -35,6 +36,7 @@ _SCRIPTS = {
     # so too: of everyday names the sum of both finds 25 of 40, the universal encoder alone 30.
     MULTILINGUAL: _LATIN | {"CJK", "HIRAGANA", "KATAKANA", "GREEK"},
 }
+_NEAR = 0.9  # what is so near is not a guess: гастрит is read as gastritis
 _ENGLISH = 0.5  # share of a string in words of the terminology
 _RANKS = {MULTILINGUAL: 1, UNIVERSAL: 2}
 SEVERAL = frozenset(_RANKS)
@@ -87,6 +89,20 @@ def reads(encoder: str, string: str) -> bool:
         return True
     scripts = [_script(letter) for letter in string if letter.isalpha()]
     return 2 * sum(script in _SCRIPTS[encoder] for script in scripts) >= len(scripts)
+
+
+def is_unread(link: Link, encoders: Sequence[str], coverage: Callable[[str], float]) -> bool:
+    """Tell whether encoders, by name, hardly know the language of a mention, or its script.
+
+    Its link is a guess then, unless its name was known or is very near. `coverage` gives the share
+    of a string in words of the terminology.
+    """
+    text, best = link.mention.text, next(iter(link.candidates), None)
+    if not encoders or (best and (best.sieve != "search" or best.score >= _NEAR)):
+        return False
+    if not any(reads(encoder, text) for encoder in encoders):
+        return True
+    return link.nil and SEVERAL.isdisjoint(encoders) and is_foreign(text, coverage)
 
 
 def is_foreign(string: str, coverage: Callable[[str], float]) -> bool:

@@ -47,6 +47,12 @@ def test_a_name_has_its_concept_and_why(client: TestClient) -> None:
     assert re.search(r"confidence \d\d %", found)
 
 
+def test_what_looks_like_another_language_is_said(client: TestClient) -> None:
+    said = _ask(client, "heart attack\ndolor de cabeza y cuello\nfractura de la cadera")
+    assert "2 of these look like a language or a script that this index hardly reads" in said
+    assert "hardly reads" not in _ask(client, "heart attack")
+
+
 def test_a_confidence_is_shown_and_never_certain(
     serving: Callable[..., TestClient], sure_index: Path
 ) -> None:

@@ -40,6 +40,7 @@ def results_of(opened: Opened, name: str, state: State, pasted: Pasted) -> dict[
         texts = [*islice(pasted.names, _SHOWN)]
         links = list(opened.linker.link(texts, k=_K))
         more = _of_names(views, pasted, links)
+        more["unread"] = [link.mention.text for link in opened.linker.unread(links)]
     state.metrics.count_links(name, links)
     return {**shown, **more}
 
