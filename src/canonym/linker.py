@@ -35,6 +35,7 @@ from canonym.types.html import html_table
 
 __all__ = ["LinkOptions", "Linker", "Links", "Settings", "Synonyms"]
 
+_NEAR = 0.9  # what is so near is not a guess: гастрит is read as gastritis
 _log = logging.getLogger(__name__)
 
 # Names of before, which the next release does not take.
@@ -280,8 +281,9 @@ class Linker:
 
         It is in a script that they have hardly seen, or is NIL and looks like another language.
         """
-        coverage = self.pipeline.preparation.vocabulary_coverage
-        return [link for link in links if is_unread(link, self.encoder_names, coverage)]
+        encoders, coverage = self.encoder_names, self.pipeline.preparation.vocabulary_coverage
+        guesses = filter(_is_guess, links) if encoders else ()
+        return [link for link in guesses if is_unread(link, encoders, coverage)]
 
     @shows_options()
     def link_stream(
@@ -559,3 +561,8 @@ def _packaged(name: str, progress: Progress | None) -> Path:
 def _reopened(cls: type[Linker], folder: Path, terminology: Path) -> Linker:
     own = terminology == folder / "terminology.db"
     return cls(folder, terminology=None if own else Terminology(terminology))
+
+
+def _is_guess(link: Link) -> bool:
+    best = next(iter(link.candidates), None)
+    return best is None or (best.sieve == "search" and best.score < _NEAR)

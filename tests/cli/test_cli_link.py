@@ -40,7 +40,11 @@ class Linker:
         def coverage(text: str) -> float:
             return float("insulin" in text)
 
-        return [link for link in links if is_unread(link, self.encoder_names, coverage)]
+        return [
+            link
+            for link in links
+            if not link.candidates and is_unread(link, self.encoder_names, coverage)
+        ]
 
     def link_stream(
         self, mentions: Iterable[str | Mention], *, long: str = "", **options: Any
@@ -176,16 +180,6 @@ def test_mentions_in_another_language_are_told(linker: Linker, mention: str, tol
     assert ("1 mention is in a language" in running.run("link", mention).stderr) is told
     linker.encoder_names = ("default", "multilingual")
     assert "language" not in running.run("link", mention).stderr
-
-
-@pytest.mark.parametrize(
-    ("score", "sieve", "told"),
-    [(0.5, "search", True), (0.95, "search", False), (0.5, "verbatim", False)],
-)
-def test_near_and_equal_names_are_no_guesses(score: float, sieve: str, told: bool) -> None:
-    best = Candidate("K29", "Gastritis", score, "gastritis", "exact", (), sieve, {"default": score})
-    link = Link(Mention("гастрит"), (best,))
-    assert is_unread(link, ["default"], lambda _: 0.0) is told
 
 
 @pytest.mark.usefixtures("linker")

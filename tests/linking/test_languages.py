@@ -12,7 +12,7 @@ from canonym.encoders.universal import Universal
 from canonym.linking.languages import choose_encoders, reads
 from canonym.terminology import Terminology
 from canonym.terminology.sqlite_file import Database
-from canonym.types import Concept, Name
+from canonym.types import Candidate, Concept, Link, Mention, Name
 
 NAMES = ("Knee pain", "Hip pain", "Hip fracture", "Fracture of the knee", "Heart attack")
 BOTH = ("default", "multilingual")
@@ -202,3 +202,13 @@ def test_a_linker_says_once_that_it_hardly_reads_a_language(
     assert "multilingual" in said
     linker.link(["fractura de la cadera"])
     assert len(caplog.messages) == 1
+
+
+@pytest.mark.parametrize(
+    ("score", "sieve", "told"),
+    [(0.5, "search", True), (0.95, "search", False), (0.5, "verbatim", False)],
+)
+def test_near_and_equal_names_are_not_guesses(score: float, sieve: str, told: bool) -> None:
+    best = Candidate("K29", "Gastritis", score, "gastritis", "exact", (), sieve, {"default": score})
+    link = Link(Mention("грипп"), (best,))
+    assert build(encoders=("default",)).unread([link]) == ([link] if told else [])

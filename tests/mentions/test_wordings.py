@@ -45,6 +45,18 @@ def _diabetes() -> list[Concept | Name]:
     ]
 
 
+def _findings() -> list[Concept | Name]:
+    labels = (
+        *("Pneumonia", "Fracture of femur", "Subdural hematoma", "Agenesis of corpus callosum"),
+        *("Diverticulosis", "Cerebral atrophy", "Cholelithiasis", "Tachycardia", "Seizure"),
+        *("Pericardial effusion", "Inability to walk", "Inability to swallow", "Blurred vision"),
+        *("Swollen knee", "Delayed speech", "Slurred speech", "Loss of ability to speak"),
+        *("Difficulty in swallowing", "Impaired balance", "Thyroid disease", "Heart disorder"),
+        *("Elevated temperature", "Dry skin", "Medical condition", "Knee pain"),
+    )
+    return [Concept(f"F:{label}", label) for label in labels]
+
+
 def _others() -> list[Concept | Name]:
     labels = (
         *("Pulmonary embolism", "Personal history of pulmonary embolism", "Colon polyp"),
@@ -64,7 +76,7 @@ def _others() -> list[Concept | Name]:
 
 @pytest.fixture(scope="module")
 def linker() -> Linker:
-    return Linker.build(Terminology.build([*_cancers(), *_diabetes(), *_others()]))
+    return Linker.build(Terminology.build([*_cancers(), *_diabetes(), *_findings(), *_others()]))
 
 
 def _linked(linker: Linker, mention: str) -> tuple[str, ...]:
@@ -232,6 +244,88 @@ def test_a_list_keeps_all_its_items(linker: Linker, mention: str, labels: tuple[
 )
 def test_other_texts_have_no_other_wording(text: str) -> None:
     assert [step for step in phrasings(text) if step.name == "wording"] == []
+
+
+@pytest.mark.parametrize(
+    ("mention", "label"),
+    [
+        *((f"CT {verb} pneumonia", "Pneumonia") for verb in ("showed", "shows", "revealed")),
+        *((f"chest x-ray {verb} pneumonia", "Pneumonia") for verb in ("showing", "confirmed")),
+        *((f"CXR {said} for pneumonia", "Pneumonia") for said in ("positive", "was notable")),
+        ("brain MRI revealed agenesis of corpus callosum", "Agenesis of corpus callosum"),
+        ("MRI brain demonstrated cerebral atrophy", "Cerebral atrophy"),
+        ("cranial CT disclosed a subdural hematoma", "Subdural hematoma"),
+        ("CT scan identified a subdural hematoma", "Subdural hematoma"),
+        ("echocardiography showed pericardial effusion", "Pericardial effusion"),
+        ("colonoscopy showed diverticulosis", "Diverticulosis"),
+        ("abdominal ultrasound showed cholelithiasis", "Cholelithiasis"),
+        ("EEG showed seizures", "Seizure"),
+        ("EEG: seizures", "Seizure"),
+        ("ECG showed tachycardia", "Tachycardia"),
+        ("EKG - tachycardia", "Tachycardia"),
+        ("physical exam revealed tachycardia", "Tachycardia"),
+    ],
+)
+def test_what_a_test_showed_is_found(linker: Linker, mention: str, label: str) -> None:
+    assert _linked(linker, mention) == (f"F:{label}",)
+
+
+@pytest.mark.parametrize(
+    "mention",
+    [
+        *("CT showed no pneumonia", "CT negative for pneumonia", "CXR was negative for pneumonia"),
+        *("chest x-ray did not show pneumonia", "MRI doesn't show pneumonia"),
+        *("chest CT showed no evidence of pneumonia", "imaging revealed no pneumonia"),
+        *("speech is not delayed", "her speech wasn't delayed", "speech not delayed"),
+        *("vision was never blurred", "his vision isn't blurred", "the knee is not swollen"),
+    ],
+)
+def test_what_was_not_so_is_negated(linker: Linker, mention: str) -> None:
+    (link,) = linker.link([mention])
+    assert (link.nil, link.status) == (True, ("negated",))
+    assert link.candidates[0].label.lower() in (
+        *("pneumonia", "delayed speech", "blurred vision", "swollen knee"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("mention", "label"),
+    [
+        *((said, "Blurred vision") for said in ("vision is blurred", "his vision was blurred")),
+        *((said, "Swollen knee") for said in ("knee is swollen", "my knee has been swollen")),
+        *((said, "Swollen knee") for said in ("the knee became swollen", "knee is very swollen")),
+        *((said, "Delayed speech") for said in ("speech is delayed", "speech seems to be delayed")),
+        *((said, "Delayed speech") for said in ("speech is severely delayed",)),
+        *((said, "Slurred speech") for said in ("her speech was slurred", "speech is slurred")),
+        *((said, "Dry skin") for said in ("skin is dry", "my skin feels really dry")),
+        ("temperature is elevated", "Elevated temperature"),
+        *((said, "Inability to walk") for said in ("unable to walk", "cannot walk", "can't walk")),
+        *((said, "Inability to walk") for said in ("he is unable to walk", "not able to walk")),
+        ("patient was unable to swallow", "Inability to swallow"),
+        ("losing her ability to speak", "Loss of ability to speak"),
+        ("gradually lost the ability to speak", "Loss of ability to speak"),
+        ("trouble swallowing", "Difficulty in swallowing"),
+        ("problems with swallowing", "Difficulty in swallowing"),
+        ("trouble with balance", "Impaired balance"),
+        *((said, "Thyroid disease") for said in ("thyroid problems", "thyroid trouble")),
+        *((said, "Heart disorder") for said in ("heart problem", "heart condition")),
+    ],
+)
+def test_half_sentences_name_what_they_say(linker: Linker, mention: str, label: str) -> None:
+    assert _linked(linker, mention) == (f"F:{label}",)
+
+
+@pytest.mark.parametrize(
+    ("mention", "label"),
+    [
+        ("chronic problem", "Heart disorder"),
+        ("pain swallowing", "Inability to swallow"),
+    ],
+)
+def test_half_sentences_that_say_something_else_do_not(
+    linker: Linker, mention: str, label: str
+) -> None:
+    assert _linked(linker, mention) != (f"F:{label}",)
 
 
 def test_one_that_says_less_comes_after_one_that_says_all() -> None:

@@ -36,7 +36,6 @@ _SCRIPTS = {
     # so too: of everyday names the sum of both finds 25 of 40, the universal encoder alone 30.
     MULTILINGUAL: _LATIN | {"CJK", "HIRAGANA", "KATAKANA", "GREEK"},
 }
-_NEAR = 0.9  # what is so near is not a guess: гастрит is read as gastritis
 _ENGLISH = 0.5  # share of a string in words of the terminology
 _RANKS = {MULTILINGUAL: 1, UNIVERSAL: 2}
 SEVERAL = frozenset(_RANKS)
@@ -94,12 +93,9 @@ def reads(encoder: str, string: str) -> bool:
 def is_unread(link: Link, encoders: Sequence[str], coverage: Callable[[str], float]) -> bool:
     """Tell whether encoders, by name, hardly know the language of a mention, or its script.
 
-    Its link is a guess then, unless its name was known or is very near. `coverage` gives the share
-    of a string in words of the terminology.
+    `coverage` gives the share of a string in words of the terminology.
     """
-    text, best = link.mention.text, next(iter(link.candidates), None)
-    if not encoders or (best and (best.sieve != "search" or best.score >= _NEAR)):
-        return False
+    text = link.mention.text
     if not any(reads(encoder, text) for encoder in encoders):
         return True
     return link.nil and SEVERAL.isdisjoint(encoders) and is_foreign(text, coverage)

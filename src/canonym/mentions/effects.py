@@ -112,6 +112,7 @@ _EFFECTS: Mapping[str, Callable[[Rule, str], bool]] = {
     "reading": _reads,
     "one of several": lambda rule, text: clinical_readings(text).get(rule.form) == rule.means,
     "no usual reading": lambda _, text: not has_usual(text),
+    "altered": lambda _, text: bool(read_status(text).flags),
     "result": lambda _, text: bool(usual_reading(text)),
     **dict.fromkeys(("spelling", "plural", "counted", "part in other letters"), _rewrites),
     **dict.fromkeys(("ending in other letters", "owner", "owned", "not an owner"), _rewrites),

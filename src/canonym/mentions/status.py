@@ -290,10 +290,12 @@ def may_have_status(text: str) -> bool:
 
 @once_a_book
 def _not_result() -> re.Pattern[str]:
-    # *LFTs not elevated* says what *no elevated LFTs* says.
+    # *LFTs not elevated* says what *no elevated LFTs* says, *vision isn't blurred* what *no blurred
+    # vision* does.
     return re.compile(
-        r"(?P<test>\w[^.;\n]*?),?(?<!\s)\s+(?:(?:is|are|was|were)(?:n't|\s+not|\s+never)|not|never)\s+"
-        rf"(?:\w+ly\s+)?(?P<result>{any_of('result')})[\s.]*",
+        r"(?:(?:the|my|his|her|their)\s+)?(?P<test>\w[^.;\n]*?),?(?<!\s)\s+"
+        r"(?:(?:is|are|was|were)(?:n't|\s+not|\s+never)|not|never)\s+"
+        rf"(?:\w+ly\s+)?(?P<result>{any_of('result')}|{any_of('altered')})[\s.]*",
         re.IGNORECASE,
     )
 

@@ -151,14 +151,15 @@ def _lead_in() -> re.Pattern[str]:
     What was looked at is not a finding: *CT: abdomen*, *MRI: hippocampus*. So the heading of a test
     is left out before a word that tells of a finding, or of its absence; else a link is in doubt.
     """
-    places = ("of a patient", "", "before a heading", "heading", "test", "site of a test")
-    has, of, kind, heading, test, site = (any_of("lead-in", [place]) for place in places)
+    places = ("of a patient", "", "before a heading", "heading", "test", "site of a test", "report")
+    has, of, kind, heading, test, site, says = (any_of("lead-in", [place]) for place in places)
     return re.compile(
         rf"^(?:(?:(?:the )?(?:patient|pt\.?)|he|she) {has}(?: an?)? |{of}(?: an?)? "
         rf"|(?:{kind} )?{heading} ?(?:#? ?\d\d?)?(?: ?[:=] ?| [-\u2013] )"
-        rf"|(?:{test}|us(?= (?:abdomen|pelvis)))(?: {site})?(?: ?[:=] ?| [-\u2013] )"
-        rf"(?={_STATED}|.*(?:{_finding().pattern}))"
-        r"(?!(?:ab)?normal\b|clear\b|negative\b|positive\b|unremarkable\b))(?=[\w?])",
+        rf"|(?:(?:{site} )?{test}|us(?= (?:abdomen|pelvis)))(?: {site})?(?: {says}(?: an?)? "
+        rf"| (?:was )?(?=negative for |d(?:id|oes)(?: not|n't) )|(?: ?[:=] ?| [-\u2013] )"
+        rf"(?={_STATED}|.*(?:{_finding().pattern})))"
+        r"(?!(?:ab)?normal\b|clear\b|negative\b(?! for )|positive\b|unremarkable\b))(?=[\w?])",
         re.IGNORECASE,
     )
 
@@ -166,7 +167,8 @@ def _lead_in() -> re.Pattern[str]:
 @once_a_book
 def _leads() -> tuple[str, ...]:
     """Return the first letters of lead-ins, six at most."""
-    rules = (rule for rule in current().of_kind("lead-in") if rule.where != "of a patient")
+    inner = ("of a patient", "report")
+    rules = (rule for rule in current().of_kind("lead-in") if rule.where not in inner)
     own = ("patien", "pt ", "pt.", "the pa", "the pt", "he ", "she ", "us abd", "us pel")
     return (*own, *dict.fromkeys(rule.form.partition("(")[0][:6] for rule in rules))
 
