@@ -412,3 +412,29 @@ def test_a_drug_and_what_it_did_are_no_list(findings: Linker) -> None:
 def test_a_list_is_not_surely_one_of_its_items(findings: Linker, mention: str) -> None:
     (link,) = findings.link([mention])
     assert link.id is None or (link.confidence or 0) <= 0.5
+
+
+SHORT = {
+    **{"HTN": "hypertension", "DM2": "diabetes mellitus, type 2", "CKD": "chronic kidney disease"},
+    **{"AKI": "acute kidney injury", "VT": "ventricular tachycardia"},
+    **{"MR": "mitral regurgitation", "TB": "tuberculosis", "T2DM": "diabetes mellitus, type 2"},
+}
+
+
+@pytest.mark.parametrize("first", SHORT)
+@pytest.mark.parametrize("second", ["HTN", "CKD", "VT", "AKI"])
+def test_short_forms_in_a_row_are_as_many_mentions(
+    linkers: dict[str, Linker], first: str, second: str
+) -> None:
+    listed = list(dict.fromkeys((first, second, "DM2")))
+    (link,) = linkers["diseases"].link([" ".join(listed)], min_confidence=0)
+    ids = [part.id for part in link.parts]
+    assert [part.mention.text for part in link.parts] == listed
+    assert ids == [SHORT[short] for short in listed]
+
+
+@pytest.mark.parametrize("mention", ["CT VT", "CKD MRI", "MR CNS", "HTN gout", "PT OT", "TB RNA"])
+def test_short_forms_beside_something_else_are_not(
+    linkers: dict[str, Linker], mention: str
+) -> None:
+    assert not linkers["diseases"].link([mention], min_confidence=0)[0].parts

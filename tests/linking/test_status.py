@@ -28,6 +28,7 @@ RECORDS = [
     *(Concept("X:23", "Myocardial infarction"), Concept("X:24", "Absent speech")),
     *(Name("MI", "X:23"), Concept("X:25", "Postpartum depression"), Name("PPD", "X:25")),
     *(Concept("X:26", "Positive tuberculin test"), Name("PPD positive", "X:26")),
+    *(Concept("X:27", "Shortness of breath"), Concept("X:28", "Absence of both uterus and cervix")),
 ]
 
 
@@ -43,6 +44,7 @@ def linker(tmp_path_factory: pytest.TempPathFactory) -> Linker:
         ("no hepatomegaly", "X:5", "negated"),
         ("asthma - neg", "X:4", "negated"),
         ("absence of seizures", "X:16", "negated"),
+        ("no SOB", "X:27", "negated"),
         ("-fever", "X:12", "negated"),
         ("r/o PE", "X:2", "uncertain"),
         ("possible pneumonia", "X:1", "uncertain"),

@@ -190,9 +190,7 @@ def _is_list(whole: Draft, listed: Sequence[Draft], prepared: Prepared, names: N
     best = whole.hits[0] if whole.hits else None
     among = best is not None and best.concept in concepts
     if best is not None and not among and best.score >= _HOLDS:
-        of_parts = (
-            (part.string, *names.texts(part.hits[0])) if part.hits else () for part in listed
-        )
+        of_parts = ((it.string, *names.texts(it.hits[0])) if it.hits else () for it in listed)
         if holds_all(names.texts(best), of_parts):
             return False
         if prepared.listing is not None and prepared.listing.is_pair:
@@ -286,9 +284,8 @@ def _one(
 
 def _stated_steps(part: Part) -> tuple[Step, ...]:
     """Return the steps to the text of a part, with that which took its words of status off."""
-    if not part.stated:
-        return part.steps
-    return (*part.steps, Step("status", part.stated[0].text, part.text))
+    off = [Step("status", stated.text, part.text) for stated in part.stated[:1]]
+    return (*part.steps, *off)
 
 
 class _Best(NamedTuple):
@@ -326,9 +323,12 @@ def _stated(part: Part, hits_of: Mapping[str, StringHits], names: NamesOfHits) -
     hits = hits_of[written.text]
     if core.sieve in SIEVE_STEPS:
         return _stated_of_concept(part, hits_of, names) if core.hits else None
-    if hits.score > core.score and _says(written, hits, name):
-        return _Best(written.text, hits, (), written.left)
-    return None
+    if hits.score <= core.score or not _says(written, hits, name):
+        return None
+    # *no JVD* is not an "Acquired absence of the uterus", however near that name lies.
+    shared = words_of(part.text) & words_of(name(hits.hits[0]).text)
+    is_guess = not shared or _best(part, hits_of, names).is_known
+    return None if is_guess else _Best(written.text, hits, (), written.left)
 
 
 def _stated_of_concept(

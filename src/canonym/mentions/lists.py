@@ -412,11 +412,13 @@ def listing_of(text: str) -> Listing | None:
     ('hepatitis B', 'hepatitis C')
     >>> listing_of("1,2-dichloroethane"), listing_of("diabetes w/o complications")
     (None, None)
-    >>> listing_of("E11.65 I10").pieces
-    ('E11.65', 'I10')
+    >>> listing_of("E11.65 I10").pieces, listing_of("HTN HLD DM2").pieces
+    (('E11.65', 'I10'), ('HTN', 'HLD', 'DM2'))
     """
     codes = text.split() if len(text) <= _LONGEST else []
-    are_codes = len(codes) > 1 and all(map(_LIKE_ID.fullmatch, codes))
+    are_codes = len(codes) > 1 and (
+        all(map(_LIKE_ID.fullmatch, codes)) or all(map(_is_short_finding, codes))
+    )
     if len(text) > _LONGEST or not (are_codes or may_hold_joints(text)):
         return None
     phrase = hide_one_things(" ".join(text.split()))
@@ -433,6 +435,10 @@ def listing_of(text: str) -> Listing | None:
     if any("-" in (phrase[start], phrase[end - 1]) for start, end in spans):
         return None  # "pre- and postnatal"
     return Listing(phrase, spans)
+
+
+def _is_short_finding(word: str) -> bool:
+    return sum(map(str.isupper, word)) > 1 and any(map(is_finding, readings_of(word)))
 
 
 def may_hold_joints(text: str) -> bool:
