@@ -169,3 +169,38 @@ def test_a_list_whose_status_a_longer_name_says_is_that_name(tmp_path: Path) -> 
     linker = Linker.build(Terminology.build(records), encoders=["chargrams"], folder=tmp_path / "i")
     mentions = ["hx fractures of hip and knee", "h/o fractures of hip, and knee"]
     assert [link.id for link in linker.link(mentions)] == ["X:2", "X:2"]
+
+
+@pytest.mark.parametrize(
+    ("first", "id", "status"),
+    [
+        ("no fever", "X:12", "negated"),
+        ("negative for pneumonia", "X:1", "negated"),
+        ("pneumonia ruled out", "X:1", "negated"),
+        ("history of asthma", "X:4", "historical"),
+        ("r/o PE", "X:2", "uncertain"),
+    ],
+)
+@pytest.mark.parametrize(
+    "turn",
+    [
+        *("has", "has a", "now", "now with", "reports", "endorses", "complaining of"),
+        *("positive for", "developed", "and complains of", "there is", "only"),
+    ],
+)
+def test_a_status_ends_where_a_cell_goes_on_to_something_else(
+    linker: Linker, first: str, id: str, status: str, turn: str
+) -> None:
+    (link,) = linker.link([f"{first}, {turn} cough"], min_confidence=0, keep_negated=True)
+    assert [(part.id, part.status) for part in link.parts] == [(id, (status,)), ("X:13", ())]
+
+
+@pytest.mark.parametrize("turn", ["has", "reports", "now with"])
+def test_all_before_the_turn_has_the_status(linker: Linker, turn: str) -> None:
+    (link,) = linker.link([f"denies fever, asthma, {turn} cough"], min_confidence=0)
+    assert [part.status for part in link.parts] == [("negated",), ("negated",), ()]
+
+
+def test_a_comma_without_a_status_before_it_does_not_part(linker: Linker) -> None:
+    (link,) = linker.link(["asthma, now controlled"], min_confidence=0)
+    assert not link.parts

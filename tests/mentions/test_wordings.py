@@ -13,6 +13,7 @@ from canonym.rules import Rule, shipped, using
 
 SURE = 0.85
 SITES = ("breast", "colon", "lung", "liver", "bone", "brain", "prostate", "ovary", "pancreas")
+ENDS = ("lower end", "upper end", "shaft")
 ADJECTIVES = {"ovary": "ovarian", "pancreas": "pancreatic"}
 
 
@@ -52,7 +53,9 @@ def _findings() -> list[Concept | Name]:
         *("Pericardial effusion", "Inability to walk", "Inability to swallow", "Blurred vision"),
         *("Swollen knee", "Delayed speech", "Slurred speech", "Loss of ability to speak"),
         *("Difficulty in swallowing", "Impaired balance", "Thyroid disease", "Heart disorder"),
-        *("Elevated temperature", "Dry skin", "Medical condition", "Knee pain"),
+        *("Elevated temperature", "Dry skin", "Medical condition", "Knee pain", "Gout"),
+        *("Contact with and (suspected) exposure to tuberculosis", "Tuberculosis"),
+        *(f"Fracture of {end} of {bone}" for end in ENDS for bone in ("radius", "femur")),
     )
     return [Concept(f"F:{label}", label) for label in labels]
 
@@ -313,6 +316,48 @@ def test_what_was_not_so_is_negated(linker: Linker, mention: str) -> None:
 )
 def test_half_sentences_name_what_they_say(linker: Linker, mention: str, label: str) -> None:
     assert _linked(linker, mention) == (f"F:{label}",)
+
+
+@pytest.mark.parametrize("bone", ["radius", "femur"])
+@pytest.mark.parametrize(
+    ("written", "end"),
+    [
+        *(("distal {} fracture", "lower end"), ("fracture of the distal {}", "lower end")),
+        *(("closed distal {} fx", "lower end"), ("distal {adjective} fracture", "lower end")),
+        *(("proximal {} fractures", "upper end"), ("fx proximal {}", "upper end")),
+        *(("displaced fracture of proximal {}", "upper end"), ("midshaft {} fracture", "shaft")),
+        ("midshaft {adjective} fx", "shaft"),
+    ],
+)
+def test_ends_of_bones(linker: Linker, bone: str, written: str, end: str) -> None:
+    adjective = {"radius": "radial", "femur": "femoral"}[bone]
+    mention = written.format(bone, adjective=adjective)
+    assert _linked(linker, mention) == (f"F:Fracture of {end} of {bone}",)
+
+
+@pytest.mark.parametrize(
+    ("mention", "label"),
+    [
+        *((f"{said} gout", "Gout") for said in ("a 3-day history of", "3 day history of")),
+        *((f"{said} gout", "Gout") for said in ("two week h/o", "6 months history of")),
+        *((f"{said} gout", "Gout") for said in ("10-year history of", "several months hx of")),
+        *((f"{said} gout", "Gout") for said in ("HPI:", "Clinical history:", "A/P:")),
+        *((f"{said} gout", "Gout") for said in ("Presenting complaint:", "reason for exam:")),
+    ],
+)
+def test_how_long_and_where_it_stands_is_left_out(linker: Linker, mention: str, label: str) -> None:
+    (link,) = linker.link([mention])
+    assert (link.ids, link.status) == ((f"F:{label}",), ())
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["exposure to", "exposed to", "recent exposure to", "contact with", "close contact with"],
+)
+def test_who_met_a_disease_may_not_have_it(linker: Linker, said: str) -> None:
+    label = "Contact with and (suspected) exposure to tuberculosis"
+    assert _linked(linker, f"{said} tuberculosis") == (f"F:{label}",)
+    assert _linked(linker, f"{said} TB") == (f"F:{label}",)
 
 
 @pytest.mark.parametrize(

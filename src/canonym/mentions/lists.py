@@ -361,8 +361,9 @@ class Listing:
         """Tell whether unknown codes may stand here: behind one name they may qualify it."""
         if all(known):
             return True
-        if all(map(is_code, names)):
-            return not any("/" in joint for joint in self.joints)
+        if all(map(is_code, names)):  # TP53/MDM2 may be one thing, HTN/DM is two
+            slashed = any("/" in joint for joint in self.joints)
+            return not slashed or all(map(_is_short_finding, names))
         return any(known) and (not self.has_commas_alone or not known[0] or sum(known) > 1)
 
     def _shared(self, ways: Sequence[Sequence[str]], is_name: IsName) -> tuple[str, ...] | None:

@@ -46,6 +46,7 @@ from canonym.mentions.status import (
     may_have_status,
     positive,
     read_status,
+    split_at_turn,
     split_statuses,
     without_plus,
     wordings,
@@ -285,7 +286,9 @@ class Preparation:
         """Return what a cell lists; the text alone where it is no list."""
         if separator is not None:
             return Items(divided(text, separator) or (text,), True)
-        return (items_of(text) if self.composites else None) or Items((text,), True)
+        if not self.composites:
+            return Items((text,), True)
+        return items_of(text) or Items(split_at_turn(text), True)
 
     def _prepare_one(
         self, written: str, steps: tuple[Step, ...], context: _Context, alias: str = ""

@@ -22,14 +22,14 @@ from canonym.mentions.flags import consistent
 from canonym.mentions.phrasings import phrasings
 from canonym.mentions.segments import PRESENT, SIGN, Segment, segments
 from canonym.regex import GAP, regex
-from canonym.rules import any_of, current, once_a_book, remembered
+from canonym.rules import any_of, current, once_a_book, phrase_expression, remembered
 from canonym.text.codes import read_codes
 from canonym.text.qualifiers import BROADER, qualified
 from canonym.text.words import words_of_kind
 
 __all__ = [
     *("Status", "positive", "read_status", "said_by", "split_statuses", "spoken_of"),
-    *("without_plus", "without_sign", "wordings"),
+    *("split_at_turn", "without_plus", "without_sign", "wordings"),
 ]
 
 _WORDINGS: dict[tuple[str, ...], tuple[str, ...]] = {
@@ -115,7 +115,7 @@ def read_status(text: str, signs: int = 3) -> Status:
     >>> read_status("no-reflow phenomenon"), read_status("no appetite")
     (Status(core='no-reflow phenomenon', flags=()), Status(core='no appetite', flags=()))
     """
-    if not may_have_status(text) or _NOT_FREE.search(text):
+    if not may_have_status(text) or _NOT_FREE.search(text) or len(split_at_turn(text)) > 1:
         return Status(text)
     if turned := _not_result().fullmatch(text):
         return Status(f"{turned['result']} {turned['test']}", ("negated",))
@@ -158,6 +158,24 @@ def split_statuses(text: str) -> tuple[str, ...]:
         if len(sides) > 1:
             return tuple(sides)
     return (text,)
+
+
+def split_at_turn(text: str) -> tuple[str, ...]:
+    """Split a text where it goes on to something else behind a status, or return it alone.
+
+    >>> split_at_turn("negative for flu, positive for pneumonia")
+    ('negative for flu', 'pneumonia')
+    """
+    sides = _turns().split(text, maxsplit=1) if "," in text else (text,)
+    return tuple(sides) if len(sides) > 1 and read_status(sides[0]).flags else (text,)
+
+
+@once_a_book
+def _turns() -> re.Pattern[str]:
+    """Return a comma and what begins something else behind a status: *no fever, has a cough*."""
+    rules = (rule for rule in current().of_kind("turn") if rule.where == "comma")
+    forms = (phrase_expression(rule.form) for rule in rules if "uncertain" in rule.means)
+    return re.compile(rf"{GAP},\s+(?:{'|'.join(forms)})(?: an?)?\s+", re.IGNORECASE)
 
 
 def status_beside_code(text: str) -> tuple[str, ...]:

@@ -169,8 +169,9 @@ def _leads() -> tuple[str, ...]:
     """Return the first letters of lead-ins, six at most."""
     inner = ("of a patient", "report")
     rules = (rule for rule in current().of_kind("lead-in") if rule.where not in inner)
-    own = ("patien", "pt ", "pt.", "the pa", "the pt", "he ", "she ", "us abd", "us pel")
-    return (*own, *dict.fromkeys(rule.form.partition("(")[0][:6] for rule in rules))
+    own = ("patien", "pt ", "pt.", "the pa", "the pt", "he ", "she ", "us abd", "us pel", "a ")
+    forms = dict.fromkeys(rule.form.partition("(")[0][:6] for rule in rules)
+    return (*own, *"123456789", *filter(None, forms))
 
 
 class _Stripped(NamedTuple):
