@@ -421,3 +421,12 @@ def test_capitals_of_one_short_form_do_not_contradict() -> None:
     records = [Concept("X:1", "Atrial fibrillation"), Name("AFib", "X:1"), Concept("X:2", "DVT")]
     for link in Linker.build(Terminology.build(records)).link(["AFIB", "Afib", "DVTS"]):
         assert (link.confidence or 0) > 0.9
+
+
+def test_a_terminology_s_own_concept_goes_before_one_that_it_took() -> None:
+    records = [Concept("B:1", "gout"), Concept("B:2", "asthma"), Concept("A:9", "Asthma")]
+    terminology = Terminology.build(records)
+    assert terminology.home() == (1, 3)
+    links = Linker.build(terminology, encoders=["chargrams"]).link(["Asthma", "asthma"])
+    assert [link.id for link in links] == ["B:2", "B:2"]
+    assert Terminology.build([Concept("1", "gout"), Concept("2", "asthma")]).home() == (0, 0)

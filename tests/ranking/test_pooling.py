@@ -35,6 +35,20 @@ def test_a_concept_is_as_good_as_its_best_row() -> None:
     np.testing.assert_allclose(ranked.parts[0], [[9, 8, -np.inf]], rtol=1e-6)
 
 
+def test_a_terminology_prefers_its_own_concepts_among_labels() -> None:
+    owners, labels = np.arange(4, dtype=np.int32), np.zeros(4, dtype=np.int8)
+    ranks, rows = np.array([0, 3, 1, 2], dtype=np.int32), np.arange(4)
+    ties = TieRule(owners, labels, ranks)
+    assert ties.order(rows).tolist() == [0, 2, 3, 1]
+    own = ties._replace(home=(2, 4))
+    assert own.order(rows).tolist() == [3, 1, 0, 2]
+    first_letter = np.array([[0, 0], [0, 1], [0, 0], [0, 1]])
+    assert own.order(rows, writing=first_letter).tolist() == [3, 1, 0, 2]
+    synonym = own._replace(scope_of_row=np.array([0, 1, 0, 1], dtype=np.int8))
+    assert synonym.order(rows).tolist() == [0, 2, 3, 1]
+    assert own._replace(by_scope=False).order(rows).tolist() == [0, 2, 3, 1]
+
+
 def test_equal_scores_prefer_labels_then_ids() -> None:
     equal = hits_of([0, 1, 2], [0.5, 0.5, 0.5])
     assert pool(equal, 3, ties_for([2, 1, 0], [1, 0, 1])).concepts.tolist() == [[1, 0, 2]]

@@ -193,6 +193,7 @@ def _write(
         np.save(rows / "retired.npy", retired)
     np.save(rows / "scope_of_row.npy", terminology.scope_of_row())
     np.save(rows / "id_rank.npy", terminology.id_rank())
+    np.save(rows / "home.npy", terminology.home())
     with contextlib.ExitStack() as stack:
         stored = _add_encoders(work, folder, encoders, stack)
         process = _started(work, folder, encoders, stored, stack)

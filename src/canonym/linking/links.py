@@ -56,7 +56,8 @@ class LinkOptions(TypedDict, total=False):
         concept, with the status ``"negated"``; by default it is NIL. See `canonym.types.Link`.
     seed : int or None
         Break ties between equal scores at random, as Xu & Bethard (2021) do, the same way for the
-        same seed. By default the more trusted scope goes first (a label), then the id.
+        same seed. By default the more trusted scope goes first (a label), then the
+        concepts with the prefix of most ids, then the id.
     context : bool
         Whether the surroundings of a mention choose between concepts of the same name; true by
         default. Not with a seed.

@@ -272,7 +272,7 @@ def open_rows(
 ) -> TerminologyRows:
     """Open the rows of a terminology in the folder of an index, memory-mapped."""
     n, n_concepts = terminology.n_names, terminology.n_concepts
-    retired = folder / "rows" / "retired.npy"
+    retired, home = folder / "rows" / "retired.npy", folder / "rows" / "home.npy"
 
     def load(name: str, shape: int, dtype: npt.DTypeLike, below: int) -> npt.NDArray[Any]:
         path = folder / "rows" / f"{name}.npy"
@@ -284,6 +284,7 @@ def open_rows(
         load("concept_of_row", n, np.int32, n_concepts),
         load("scope_of_row", n, np.int8, len(SCOPES)),
         load("id_rank", n_concepts, np.int32, n_concepts),
+        home=tuple(load_array(home, (2,), np.int64).tolist()) if home.exists() else (0, 0),
     )
     return TerminologyRows(
         terminology,

@@ -34,7 +34,9 @@ class TieRule(NamedTuple):
     ``concept_of_row`` and ``scope_of_row`` describe rows; ``concept_rank`` is a number per concept,
     smaller first: the place of its id, or a random permutation for the protocol of Xu & Bethard
     (2021), who break ties at random. With ``by_scope`` the more trusted scope (a label) goes first.
-    ``preference`` is a number per concept that counts before both, smaller first.
+    ``preference`` is a number per concept that counts before both, smaller first. The concepts
+    whose rank lies in ``home`` are a terminology's own, and go before those that it took from
+    others where names are as trusted: *asthma* in EFO is its own, and not that of MONDO.
     """
 
     concept_of_row: Int32Array
@@ -42,6 +44,7 @@ class TieRule(NamedTuple):
     concept_rank: npt.NDArray[np.int32]
     by_scope: bool = True
     preference: npt.NDArray[np.int32] | None = None
+    home: tuple[int, int] = (0, 0)
 
     def order(
         self,
@@ -57,11 +60,14 @@ class TieRule(NamedTuple):
         broken at random.
         """
         owners = self.concept_of_row[rows]
-        keys: list[npt.NDArray[Any]] = [rows, self.concept_rank[owners]]
+        ranks = self.concept_rank[owners]
+        begin, end = self.home
+        taken = (ranks < begin) | (ranks >= end)
+        keys: list[npt.NDArray[Any]] = [rows, ranks]
         if self.by_scope and writing is not None:
-            keys += [writing[:, 1], self.scope_of_row[rows], writing[:, 0]]
+            keys += [writing[:, 1], taken, self.scope_of_row[rows], writing[:, 0]]
         elif self.by_scope:
-            keys.append(self.scope_of_row[rows])
+            keys += [taken, self.scope_of_row[rows]]
         if self.preference is not None:
             keys.append(self.preference[owners])
         return np.lexsort(keys if run is None else [*keys, run])

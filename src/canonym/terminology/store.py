@@ -354,6 +354,13 @@ class Terminology:
         rank[order] = np.arange(self.n_concepts, dtype=np.int32)
         return rank
 
+    def home(self) -> tuple[int, int]:
+        """Return from where to where the ids of the commonest prefix go when ids are sorted."""
+        prefix = next(iter(self.prefixes()), "")
+        sql = "SELECT count(*) FROM concepts WHERE id < ?"
+        begin, end = (self._database.first(sql, (prefix + sign,)) for sign in ":;")
+        return (begin[0], end[0]) if prefix and begin and end else (0, 0)
+
     def with_prefix(self, prefix: str) -> npt.NDArray[np.bool_]:
         """Mark the concepts whose ids begin like this, ``(n_concepts,)`` bool."""
         sql = "SELECT ordinal FROM concepts WHERE substr(id, 1, ?) = ?"
