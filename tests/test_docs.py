@@ -70,7 +70,8 @@ class Difference(NamedTuple):
 
 
 def _pages() -> list[Path]:
-    return [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    whole = [ROOT / name for name in ("README.md", "CONTRIBUTING.md")]
+    return [*whole, *sorted((ROOT / "docs").rglob("*.md"))]
 
 
 def free_port() -> int:
