@@ -272,6 +272,7 @@ linking.decision._known_readings         dict
 linking.decision._stands                 false
 linking.decision._before                 same
 linking.hits.with_kin                    same
+linking.hits.with_side                    same
 linking.hits.by_letters                  none
 linking.homonyms.find_homonyms           as_list_of
 linking.homonyms.beside_readings         same

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 import re
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, Protocol, TypeVar
 
 from canonym.linking.names import Filter, Names
@@ -13,6 +13,7 @@ from canonym.linking.settings import IDS, SIEVES
 from canonym.mentions.contrasts import NOTHING
 from canonym.mentions.opposites import KINDS, SMALL
 from canonym.mentions.prepare import Part
+from canonym.mentions.shorthand import parts_of_the_body
 from canonym.ranking.letters import gain, most_gain
 from canonym.regex import regex
 from canonym.terminology import Terminology
@@ -22,8 +23,6 @@ from canonym.text.qualifiers import BROADER
 from canonym.types import Against, Concept, Mention, Name, Step
 
 _NEAR = 0.9  # from this score on a hit of a search is a rival of the first
-_NEARLY = 0.05  # less than that behind the first a hit of a search is nearly as near
-_UNSAID = KINDS | SMALL
 _REMEMBERED = 10_000  # concepts, and as many names
 _MOST_KNOWN = 2_000  # strings with hits, some 2 kB each; the older half makes room
 _Record = TypeVar("_Record", Concept, Name)
@@ -34,10 +33,6 @@ SIEVE_STEPS: Mapping[str, tuple[str, ...]] = {IDS: (), **{s.name: s.steps for s 
 
 PREFERRED = "preferred"
 """The name among the evidence of what a caller prefers, which counts before all else."""
-
-
-KIN = "kin"
-"""The name among the evidence of what says all that the best hit does, and is above or below it."""
 
 
 class ConceptHit(NamedTuple):
@@ -71,6 +66,15 @@ class NamesOfHits(Protocol):
 
     def texts(self, hit: ConceptHit) -> Sequence[str]:
         """Return the names of the concept."""
+        ...
+
+    @property
+    def concepts(self) -> ConceptTable:
+        """The concepts of the terminology."""
+        ...
+
+    def allows(self, concept: int) -> bool:
+        """Tell whether the filter of a call leaves a concept."""
         ...
 
 
@@ -253,16 +257,34 @@ def ahead(
 
 # --- kin ------------------------------------------------------------------------------------------
 
+KIN = "kin"
+"""The name among the evidence of what says all that the best hit does, and is above or below it."""
 
-def with_kin(draft: Draft, name: NameOf, concepts: ConceptTable) -> Draft:
+SIDE = "side"
+"""Name of the step from a concept to the one below it that is on the side of the mention."""
+
+_NEARLY = 0.05  # less than that behind the first a hit of a search is nearly as near
+_UNSAID = KINDS | SMALL
+_SIDES = frozenset(["left", "right", "bilateral", "both"])
+_UNSPECIFIED = "unspecified"
+_LEVELS = 3  # below a concept; a classification has its sides there
+_MOST = 400  # concepts below one that are looked at
+
+
+def among_kin(draft: Draft, names: NamesOfHits) -> Draft:
+    """Put the hits of a draft in order among those above and below them."""
+    return with_side(with_kin(draft, names), names)
+
+
+def with_kin(draft: Draft, names: NamesOfHits) -> Draft:
     """Put a concept before one below it whose name says more, and mark what is no rival.
 
     "Mooren's corneal ulcer" stands above that of the left eye, and *Mooren ulcer* names no eye.
     ICD-10-CM calls a category and its only kind alike, and either is meant.
     """
     if draft.parts:
-        parts = (with_kin(part, name, concepts) for part in draft.parts)
-        return draft._replace(parts=tuple(parts))
+        return draft._replace(parts=tuple(with_kin(part, names) for part in draft.parts))
+    name, concepts = names.name, names.concepts
     searched = draft.hits[:1] != () and draft.hits[0].found_by == "search"
     near = [hit for hit in draft.hits[:LOOKED_AT] if searched or hit.score == draft.score]
     if len(near) < 2 or not concepts.terminology.n_relations:
@@ -295,6 +317,79 @@ def with_kin(draft: Draft, name: NameOf, concepts: ConceptTable) -> Draft:
         for hit, more in kin[1:]
     )
     return draft._replace(hits=(best, *marked, *draft.hits[len(near) :]))
+
+
+def with_side(draft: Draft, names: NamesOfHits) -> Draft:
+    """Put the concept of the side that a mention says before the one above it, which says none.
+
+    No name has all words of *L ankle sprain*, and so it is "Sprain of ankle". A classification has
+    sides below: "Sprain of unspecified ligament of left ankle". Of those the one is meant that says
+    most of the mention and nothing else, but for what is unspecified. Where two say as much, as the
+    right breast of a woman and of a man do, it stays as it is.
+    """
+    if draft.parts:
+        return draft._replace(parts=tuple(with_side(part, names) for part in draft.parts))
+    if draft.nil or not draft.hits:
+        return draft
+    texts = (draft.mention.text, draft.string, *(step.before for step in draft.steps))
+    sides = _SIDES & _words(" ".join(texts).replace("-", " "))
+    best, concepts = draft.hits[0], names.concepts
+    if len(sides) != 1 or not concepts.terminology.n_relations:
+        return draft
+    (side,) = ("bilateral" if side == "both" else side for side in sides)
+    above = concepts[best.concept]
+    said = _words(" ".join((*texts, above.label)))
+    if side in _words(above.label) or side in _words(names.name(best).text):
+        return draft
+    sided = [
+        (ordinal, label, words)
+        for ordinal, label in _below(above.id, concepts)
+        if side in (words := _words(label))
+    ]
+    plain = [hit for hit in sided if not hit[2] - said - _unspecified(hit[1]) - {side}]
+    if not plain and len(sided) == 1 and sided[0][2] <= said | parts_of_the_body() | {side}:
+        plain = sided  # the only one on this side is "Otalgia, left ear"
+    mentioned = _words(draft.mention.text)
+    shared = [(len(words & mentioned), len(words & said)) for *_, words in plain]
+    plain = [hit for hit, n in zip(plain, shared, strict=True) if n == max(shared)]
+    if not plain or not all(concepts.is_above(plain[0][0], hit[0]) for hit in plain[1:]):
+        return draft
+    ordinal, label, _ = plain[0]
+    if ordinal in draft.forbidden or not names.allows(ordinal):
+        return draft
+    # The matched name stays that of the concept above, without the side among what is left over.
+    left_over = tuple(word for word in best.against.left_over if word not in sides)
+    against = best.against._replace(left_over=left_over, relation="close")
+    first = best._replace(concept=ordinal, against=against)
+    behind = best._replace(evidence={**best.evidence, KIN: 1.0})
+    others = (behind, *(hit for hit in draft.hits[1:] if hit.concept != ordinal))
+    steps = (*draft.steps, Step(SIDE, above.label, label))
+    return draft._replace(hits=(first, *others), steps=steps)
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(strong_forms([text])[0].split())
+
+
+def _unspecified(label: str) -> frozenset[str]:
+    """Return the words of a label that say nothing, with what it leaves unspecified."""
+    words = strong_forms([label])[0].split()
+    behind = (word for before, word in itertools.pairwise(words) if before == _UNSPECIFIED)
+    return frozenset((_UNSPECIFIED, *_UNSAID, *behind))
+
+
+def _below(id: str, concepts: ConceptTable) -> Iterator[tuple[int, str]]:
+    """Yield the ordinals and labels of the concepts below one, level after level."""
+    terminology, seen, level = concepts.terminology, {id}, [id]
+    for _ in range(_LEVELS):
+        children = (child for parent in level for child in terminology.children(parent))
+        level = [child for child in dict.fromkeys(children) if child not in seen]
+        seen.update(level)
+        if len(seen) > _MOST:
+            return
+        for child in level:
+            if (ordinal := terminology.ordinal(child)) is not None:
+                yield ordinal, concepts[ordinal].label
 
 
 # --- close hits -----------------------------------------------------------------------------------

@@ -34,10 +34,10 @@ from canonym.linking.hits import (
     Draft,
     KnownHits,
     StringHits,
+    among_kin,
     at_most,
     by_letters,
     near_rivals,
-    with_kin,
 )
 from canonym.linking.homonyms import (
     MOST_TIED,
@@ -230,10 +230,7 @@ class Pipeline:
         ]
         if request.context or request.filter.prefers:
             drafts = self.choose_homonyms(documents, drafts, batch, context=request.context)
-        drafts = [
-            [with_kin(draft, batch.name, batch.concepts) for draft in of_document]
-            for of_document in drafts
-        ]
+        drafts = [[among_kin(draft, batch) for draft in of_document] for of_document in drafts]
         return drafts, batch
 
     # --- stages ---------------------------------------------------------------------------------

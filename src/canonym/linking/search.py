@@ -559,6 +559,11 @@ class BatchHits:
             return self.concepts.name(hit.row)
         return self.names.name(hit.row)
 
+    def allows(self, concept: int) -> bool:
+        """Tell whether the filter of the call leaves any name of a concept."""
+        rows, _ = self.names.base.rows.of(np.array([concept]), self.names.n_base)
+        return self.filter.allowed is None or bool(self.filter.allowed[rows].any())
+
     def texts(self, hit: ConceptHit) -> list[str]:
         """Return the names that the terminology has for the concept."""
         terminology = self.concepts.terminology
