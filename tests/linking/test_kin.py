@@ -65,8 +65,10 @@ def test_the_concept_of_a_side_goes_before_the_one_above(
 
 
 def test_a_letter_and_both_are_sides(linker: Linker) -> None:
-    links = linker.link(["L ankle sprain", "Rt ear pain", "bilateral undescended testes"])
-    assert [link.id for link in links] == ["A.4.left", "F.right", "H.b"]
+    links = linker.link(
+        ["L ankle sprain", "Rt ear pain", "bilateral undescended testes", "ear pain (R)"]
+    )
+    assert [link.id for link in links] == ["A.4.left", "F.right", "H.b", "F.right"]
     step = links[0].steps[-1]
     above, below = "Sprain of ankle", "Sprain of unspecified ligament of left ankle"
     assert (step.name, step.before, step.after) == ("side", above, below)

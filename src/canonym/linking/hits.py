@@ -266,6 +266,7 @@ SIDE = "side"
 _NEARLY = 0.05  # less than that behind the first a hit of a search is nearly as near
 _UNSAID = KINDS | SMALL
 _SIDES = frozenset(["left", "right", "bilateral", "both"])
+_LETTERS = {"L": "left", "(L)": "left", "R": "right", "(R)": "right"}
 _UNSPECIFIED = "unspecified"
 _LEVELS = 3  # below a concept; a classification has its sides there
 _MOST = 400  # concepts below one that are looked at
@@ -332,7 +333,8 @@ def with_side(draft: Draft, names: NamesOfHits) -> Draft:
     if draft.nil or not draft.hits:
         return draft
     texts = (draft.mention.text, draft.string, *(step.before for step in draft.steps))
-    sides = _SIDES & _words(" ".join(texts).replace("-", " "))
+    letter = _LETTERS.get(draft.mention.text.split()[-1], "")
+    sides = _SIDES & _words(" ".join((*texts, letter)).replace("-", " "))
     best, concepts = draft.hits[0], names.concepts
     if len(sides) != 1 or not concepts.terminology.n_relations:
         return draft
@@ -375,7 +377,7 @@ def _unspecified(label: str) -> frozenset[str]:
     """Return the words of a label that say nothing, with what it leaves unspecified."""
     words = strong_forms([label])[0].split()
     behind = (word for before, word in itertools.pairwise(words) if before == _UNSPECIFIED)
-    return frozenset((_UNSPECIFIED, *_UNSAID, *behind))
+    return frozenset((_UNSPECIFIED, "side", *_UNSAID, *behind))
 
 
 def _below(id: str, concepts: ConceptTable) -> Iterator[tuple[int, str]]:
