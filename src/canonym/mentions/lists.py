@@ -439,7 +439,7 @@ def listing_of(text: str) -> Listing | None:
 
 
 def _is_short_finding(word: str) -> bool:
-    return sum(map(str.isupper, word)) > 1 and any(map(is_finding, readings_of(word)))
+    return sum(map(str.isupper, word)) > 1 and any(map(is_finding, readings_of(word)[:1]))
 
 
 def may_hold_joints(text: str) -> bool:
