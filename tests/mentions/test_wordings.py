@@ -406,3 +406,24 @@ def test_an_institution_has_wordings_of_its_own(tmp_path_factory: pytest.TempPat
     path.write_text(header + row.replace("stony X", r"\4 X"), "utf-8")
     with pytest.raises(ReadError, match="lacks a word"):
         check_rules(path)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        *("newly diagnosed", "newly-diagnosed", "previously treated", "biopsy-proven"),
+        *("histologically confirmed", "treatment-resistant", "treatment-naive", "drug-resistant"),
+        *("unresectable", "locally advanced", "symptomatic", "BRCA-mutated", "HER2-mutant"),
+    ],
+)
+def test_trials_tell_how_a_disease_was_found_and_treated(linker: Linker, said: str) -> None:
+    (link,) = linker.link([f"{said} asthma"], min_confidence=0)
+    assert link.ids == ("O:Asthma",)
+    assert not linker.link(["advanced maternal age"])[0].ids
+
+
+@pytest.mark.parametrize(
+    "said", ["on CPAP", "on home oxygen", "on 2L O2", "on MTX", "on prednisone", "on inhalers"]
+)
+def test_a_disease_that_is_treated_is_that_disease(linker: Linker, said: str) -> None:
+    assert _linked(linker, f"asthma {said}") == ("O:Asthma",)
