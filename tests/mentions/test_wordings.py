@@ -55,6 +55,7 @@ def _findings() -> list[Concept | Name]:
         *("Difficulty in swallowing", "Impaired balance", "Thyroid disease", "Heart disorder"),
         *("Elevated temperature", "Dry skin", "Medical condition", "Knee pain", "Gout", "Fever"),
         *("Abnormal weight gain", "Abnormal weight loss", "Edema", "Rash", "Cough"),
+        *("Short stature", "Tall stature", "Microcephaly", "Macrocephaly"),
         *("Contact with and (suspected) exposure to tuberculosis", "Tuberculosis"),
         *(f"Fracture of {end} of {bone}" for end in ENDS for bone in ("radius", "femur")),
     )
@@ -427,3 +428,24 @@ def test_trials_tell_how_a_disease_was_found_and_treated(linker: Linker, said: s
 )
 def test_a_disease_that_is_treated_is_that_disease(linker: Linker, said: str) -> None:
     assert _linked(linker, f"asthma {said}") == ("O:Asthma",)
+
+
+@pytest.mark.parametrize(
+    ("said", "label"),
+    [
+        *(
+            (f"height {at}", "Short stature")
+            for at in ("below the 3rd centile", "< 1st percentile")
+        ),
+        *(
+            (f"height {at}", "Tall stature")
+            for at in ("above the 97th centile", "over 99th centile")
+        ),
+        *((f"OFC {at}", "Microcephaly") for at in ("below 3rd centile", "at the 2nd percentile")),
+        *((f"HC {at}", "Macrocephaly") for at in ("> 98th centile", "above 99th percentile")),
+        ("head circumference at the 97th centile", "Macrocephaly"),
+    ],
+)
+def test_a_centile_at_an_end_is_a_finding(linker: Linker, said: str, label: str) -> None:
+    assert _linked(linker, said) == (f"F:{label}",)
+    assert not linker.link([said.split()[0] + " at the 50th centile"])[0].ids
