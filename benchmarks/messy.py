@@ -1,10 +1,10 @@
 """A list of 300 diagnoses as clinics write them, linked as `canonym link` does by default.
 
 ``messy.tsv`` was written, with its codes, before canonym was asked. Where a coder may choose
-between codes, any of them is right; `J45.90*` is each code below, `I21*@historical` such a code where
-the link has this status, and `+` stands between the parts of a list, all of which have to be right.
-A category is right where its unspecified code is (E11 for E11.9). What is above the right code in
-another way is less exact, and a row without a code is right if it gets none.
+between codes, any of them is right; `J45.90*` is each code below, `I21*@historical` such a code
+where the link has this status, and `+` stands between the parts of a list, all of which have to be
+right. A category is right where its unspecified code is (E11 for E11.9). What is above the right
+code in another way is less exact, and a row without a code is right if it gets none.
 
     python benchmarks/messy.py
 """
