@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Generator, Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from numbers import Integral
 from pathlib import Path
 from typing import Any, NamedTuple, Unpack
 
-from canonym.bulk.batch import check_columns, link_table
+from canonym.bulk.batch import check_columns, link_schema, link_table
 from canonym.bulk.job import Attempts, Job, Outcome
 from canonym.bulk.local_engine import open_local
 from canonym.bulk.ray_engine import check_ray, open_ray
@@ -57,6 +57,7 @@ def link_files(
     linker: Linker | str | Path | Callable[[], Linker] | None = None,
     *,
     context_column: str | None = None,
+    columns: Sequence[str] | None = None,
     engine: str = "local",
     address: str | None = None,
     shard_rows: int = SHARD_ROWS,
@@ -78,7 +79,7 @@ def link_files(
         TSV, JSON lines or Parquet. Columns of text files stay strings.
     target : str or Path
         The folder to write. All processes need to see it under this name.
-    column, context_column
+    column, context_column, columns
         As for `canonym.bulk.link_batch`.
     linker : Linker, str or Path, or a function, optional
         A linker that is saved, or its folder, or what opens one; by default ICD-10-CM. It is opened
@@ -132,6 +133,7 @@ def link_files(
             check_columns(planned[0].columns, [column, context_column])
         opened = as_linker(linker() if callable(linker) else linker)
         settings = _settings(opened, arrow, column, context_column, shard_rows, checked)
+        settings["columns"] = link_schema(columns).names
         layout, shards = planned or output.resume(settings, files)
         # What no shard could use is refused before anything is removed or written.
         link_table(
