@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from numbers import Integral
 from pathlib import Path
 from typing import Any, NamedTuple, Unpack
@@ -117,14 +117,11 @@ def link_files(
     check_types(str | None, "the name of a column", context_column=context_column)
     check_types(bool, "True or False", resume=resume, overwrite=overwrite)
     check_types(Callable | None, "a function", progress=progress)
-    checked = check_options(options)
-    checked["ids"] = tuple(checked["ids"])  # read more than once
-    workers = options.get("workers", 0)
-    checked["workers"] = 1  # of one shard
+    checked, workers = check_options(options), options.get("workers", 0)
+    checked |= {"ids": tuple(checked["ids"]), "workers": 1}  # read more than once; of one shard
     _check(engine, address, shard_rows=shard_rows, retries=retries)
     arrow = require("pyarrow", "linking files in bulk", "tables")
-    files = find_files(str(source))
-    folder = Path(target).absolute()
+    files, folder = find_files(str(source)), Path(target).absolute()
     _check_apart(files, folder)
     with open_target(folder, resume=resume, overwrite=overwrite) as output:
         resumed = resume and output.job.exists()
@@ -132,8 +129,9 @@ def link_files(
         if planned:
             check_columns(planned[0].columns, [column, context_column])
         opened = as_linker(linker() if callable(linker) else linker)
-        settings = _settings(opened, arrow, column, context_column, shard_rows, checked)
-        settings["columns"] = link_schema(columns).names
+        place = {"column": column, "context_column": context_column, "shard_rows": shard_rows}
+        place |= {"pyarrow": arrow.__version__, "columns": link_schema(columns).names}
+        settings = recorded(opened.fingerprint, checked) | place
         layout, shards = planned or output.resume(settings, files)
         # What no shard could use is refused before anything is removed or written.
         link_table(
@@ -216,24 +214,6 @@ def _complete(
                 else:
                     yield outcome, n
         waiting = failed
-
-
-def _settings(
-    linker: Linker,
-    arrow: Any,
-    column: str,
-    context_column: str | None,
-    shard_rows: int,
-    options: Mapping[str, Any],
-) -> dict[str, Any]:
-    """Return everything that the bytes of the output depend on beside the input, JSON-able."""
-    return {
-        **recorded(linker.fingerprint, options),
-        "pyarrow": arrow.__version__,
-        "column": column,
-        "context_column": context_column,
-        "shard_rows": shard_rows,
-    }
 
 
 def _check(engine: str, address: str | None, *, shard_rows: int, retries: int) -> None:
