@@ -116,11 +116,7 @@ def _write(job: Job, shard: Shard, table: pa.Table) -> None:
         "rows": table.num_rows,
         "linked": table.num_rows - ids.null_count,
         "empty": compute.sum(compute.equal(reasons, EMPTY)).as_py() or 0,
-        "output": {
-            "file": path.name,
-            "bytes": path.stat().st_size,
-            "sha256": file_digest(path),
-        },
+        "output": {"file": path.name, "bytes": path.stat().st_size, "sha256": file_digest(path)},
         "input": {"file": shard.file.name, "first row": shard.first_row, "rows": shard.rows},
         "settings": dict(job.settings),
     }

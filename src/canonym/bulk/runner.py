@@ -225,10 +225,7 @@ def _check(engine: str, address: str | None, *, shard_rows: int, retries: int) -
         check_spark(address)
     elif address:
         raise InvalidInput("address is that of a cluster: it goes with the engines ray and spark")
-    for name, value, least in (
-        ("shard_rows", shard_rows, 1),
-        ("retries", retries, 0),
-    ):
+    for name, value, least in (("shard_rows", shard_rows, 1), ("retries", retries, 0)):
         if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
             raise InvalidInput(f"{name} is {value!r}; expected a whole number, at least {least}")
 

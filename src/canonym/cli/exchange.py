@@ -58,15 +58,9 @@ def _format_option(flag: str, *names: str, metavar: str, help: str, **settings: 
 mapping_set_options = with_options(
     pairs_option(_FORMAT, "How the result is written, see below. Can be repeated."),
     _format_option(
-        "--mapping-set-id",
-        metavar="URI",
-        help="sssom, fhir: address of the mapping set.",
+        "--mapping-set-id", metavar="URI", help="sssom, fhir: address of the mapping set."
     ),
-    _format_option(
-        "--license",
-        metavar="URI",
-        help="sssom: address of their licence.",
-    ),
+    _format_option("--license", metavar="URI", help="sssom: address of their licence."),
     _format_option(
         "--date",
         type=click.DateTime(["%Y-%m-%d"]),
@@ -77,15 +71,9 @@ mapping_set_options = with_options(
 exchange_options = with_options(
     mapping_set_options,
     _format_option(
-        "--code-column",
-        metavar="NAME",
-        help="usagi, omop, fhir: column with the code.",
+        "--code-column", metavar="NAME", help="usagi, omop, fhir: column with the code."
     ),
-    _format_option(
-        "--frequency-column",
-        metavar="NAME",
-        help="usagi: column that says how often.",
-    ),
+    _format_option("--frequency-column", metavar="NAME", help="usagi: column that says how often."),
     _format_option("--source-vocabulary", metavar="ID", help="omop: source_vocabulary_id."),
     _format_option(
         "--domain",

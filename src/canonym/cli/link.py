@@ -44,9 +44,7 @@ if TYPE_CHECKING:
     help="A file, or a folder of a corpus; - is standard input.",
 )
 @click.option(
-    "--input-format",
-    type=CorpusFormat(KINDS),
-    help="Kind of the file.  [default: recognised]",
+    "--input-format", type=CorpusFormat(KINDS), help="Kind of the file.  [default: recognised]"
 )
 @click.option(
     "-c",
@@ -56,11 +54,7 @@ if TYPE_CHECKING:
     metavar="NAME",
     help="Link this column of a table with a header.",
 )
-@click.option(
-    "--context-column",
-    metavar="NAME",
-    help="Column with the text around the mention.",
-)
+@click.option("--context-column", metavar="NAME", help="Column with the text around the mention.")
 @input_options
 @mention_type_option("mention_types")
 @index_option
@@ -76,12 +70,7 @@ if TYPE_CHECKING:
 @ties_option
 @second_look_option
 @click.option("--explain", is_flag=True, help="Say why: normal forms, rules, scores, runner-up.")
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(),
-    help="File; or FOLDER/, for a result in parts.",
-)
+@click.option("-o", "--output", type=click.Path(), help="File; or FOLDER/, for a result in parts.")
 @click.option(
     "--format",
     "format_",

@@ -69,9 +69,7 @@ everyday_option: Decorator = superseded_option(
     "--no-everyday", "type --index icd10cm-official", is_flag=True
 )
 encoding_option: Decorator = click.option(
-    "--encoding",
-    metavar="NAME",
-    help="Encoding of the file.  [default: found]",
+    "--encoding", metavar="NAME", help="Encoding of the file.  [default: found]"
 )
 built_index_option: Decorator = click.option(
     "-i",
@@ -138,9 +136,7 @@ seed_option: Decorator = click.option(
     help="Seed of the random numbers.",
 )
 sheet_option: Decorator = click.option(
-    "--sheet",
-    metavar="NAME",
-    help="Sheet of a workbook.  [default: the first visible]",
+    "--sheet", metavar="NAME", help="Sheet of a workbook.  [default: the first visible]"
 )
 sheet_options: Decorator = with_options(
     sheet_option,
@@ -202,10 +198,7 @@ choice_options: Decorator = with_options(
         help="Names in this language. Can be repeated.",
     ),
     click.option(
-        "--ids",
-        type=click.Path(),
-        metavar="FILE",
-        help="Concepts in this file, one id a line.",
+        "--ids", type=click.Path(), metavar="FILE", help="Concepts in this file, one id a line."
     ),
     prefer_option,
     superseded_option(

@@ -140,8 +140,4 @@ def link(
 
     fields = pl.from_arrow(pyarrow.schema(link_fields(columns)).empty_table()).schema
     names = [name for name in dict.fromkeys([column, context_column]) if name is not None]
-    return pl.struct(names).map_batches(
-        linked,
-        return_dtype=pl.Struct(fields),
-        is_elementwise=True,
-    )
+    return pl.struct(names).map_batches(linked, return_dtype=pl.Struct(fields), is_elementwise=True)
