@@ -391,7 +391,7 @@ class Linker:
 
         All words are in the `name` of a candidate, in any order and inflection, the last maybe as
         its beginning, and its score is their share of it. Names that were added come first, then
-        labels, then others, short ones before long ones.
+        those of these words alone, then labels, then others, short ones before long ones.
 
         >>> from canonym import Concept, Terminology
         >>> linker = Linker.build(Terminology.build([Concept("X:1", "Acute nephritis")]))

@@ -211,6 +211,21 @@ def test_the_schema_is_the_documented_one() -> None:
     assert [name for name, _ in real] == [f"canonym_{name}" for name in (*ONE_ROW, "ids")]
 
 
+def test_columns_of_the_result_are_chosen(linker: Linker) -> None:
+    table = pa.table({"canonym_score": [1, 2], "dx": ["heart attack", None]})
+    linked = link_table(linker, table, "dx", columns=["label", "canonym_id", "ids"])
+    assert linked.schema.names == [
+        *table.schema.names,
+        "canonym_label",
+        "canonym_id",
+        "canonym_ids",
+    ]
+    assert link_schema(["all"]) == link_schema()
+    for columns, says in ((["lable"], "did you mean 'label'"), (["xyz"], "there are part, id")):
+        with pytest.raises(InvalidInput, match=says):
+            link_table(linker, table, "dx", columns=columns)
+
+
 @pytest.mark.parametrize(
     "cells",
     [

@@ -60,6 +60,18 @@ def test_parts_hold_the_rows_of_the_input_and_their_links(
     assert expected.schema.names == ["id", "dx", "note", *link_schema().names]
 
 
+def test_parts_hold_the_columns_that_are_asked_for(
+    visits: Path, tmp_path: Path, index: Path
+) -> None:
+    link(visits, tmp_path / "out", index, columns=["code", "id"])
+    assert pq.read_table(tmp_path / "out").schema.names == [
+        *("id", "dx", "note"), "canonym_code", "canonym_id",
+    ]  # fmt: skip
+    assert record(tmp_path / "out/_canonym/part-000001.json")["linked"] == 3
+    with pytest.raises(Mismatch, match="columns"):
+        link(visits, tmp_path / "out", index, columns=["code"], resume=True)
+
+
 def test_records_tell_what_the_parts_hold(visits: Path, tmp_path: Path, index: Path) -> None:
     link(visits, tmp_path / "out", index, min_score=0.5)
     of_part = record(tmp_path / "out/_canonym/part-000001.json")

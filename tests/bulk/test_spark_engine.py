@@ -104,6 +104,8 @@ def test_a_column_of_a_data_frame_gets_the_links_of_its_rows(session: Any, index
     found = [row.asDict() for row in linked.orderBy("n").collect()]
     assert found == expected
     assert found[0]["canonym_id"] == "X:1"
+    few = link_column(frame, "dx", index=index, columns=["id"])
+    assert few.orderBy("n").first().canonym_id == "X:1"
 
 
 def test_a_frame_that_cannot_be_linked_is_refused_before_it_is_read(

@@ -42,6 +42,14 @@ def test_every_command_has_help_with_examples() -> None:
             assert f"{words} " in text.split("\n", 1)[1], words
 
 
+def test_help_is_short_enough_to_be_read() -> None:
+    lines = {
+        words: run(*words.split()[1:], "--help").stdout.count("\n") for words, _ in every_command()
+    }
+    assert lines.pop("canonym link") <= 120
+    assert max(lines.values()) <= 100, lines
+
+
 def test_the_version_is_that_of_the_package() -> None:
     result = CliRunner().invoke(main, ["--version"])
     assert result.stdout == f"canonym {__version__}\n"

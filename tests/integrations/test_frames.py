@@ -219,6 +219,18 @@ def connection() -> Any:
         yield connection
 
 
+def test_frames_get_the_columns_that_are_asked_for(linker: Linker) -> None:
+    texts = {"dx": ["heart attack", None]}
+    wanted = ["dx", "canonym_label", "canonym_id"]
+    how = {"linker": linker, "columns": ["label", "id"]}
+    assert list(with_pandas.link_column(pd.DataFrame(texts), "dx", **how).columns) == wanted
+    frame = pl.DataFrame(texts)
+    assert with_polars.link_column(frame, "dx", **how).columns == wanted
+    lazy = with_polars.link_column(frame.lazy(), "dx", **how)
+    assert lazy.collect_schema().names() == wanted
+    assert lazy.collect()["canonym_id"].to_list() == ["X:1", None]
+
+
 def test_duckdb_gives_the_links_of_the_linker(
     linker: Linker, expected: list[dict[str, Any]], connection: Any
 ) -> None:

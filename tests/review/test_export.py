@@ -113,6 +113,14 @@ def _learned(path: Path) -> dict[str, set[tuple[str, str]]]:
     }
 
 
+def test_a_table_names_the_index_once(made: Made, tmp_path: Path) -> None:
+    first, *others = made.rows("csv")
+    assert made.linker.fingerprint in first["canonym_made_by"]
+    assert {row["canonym_made_by"] for row in others} == {""}
+    (tmp_path / "made.csv").write_text(made.text("csv"), encoding="utf-8")
+    assert read_reviews(tmp_path / "made.csv").made_by == made.linker.fingerprint
+
+
 @pytest.mark.parametrize("format", FORMATS)
 def test_a_file_is_whole_where_the_database_goes_away(made: Made, format: str) -> None:
     choices = Choices(source_vocabulary="WARDS")

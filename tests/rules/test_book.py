@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
 
 import pytest
@@ -99,6 +100,21 @@ def test_rules_of_an_index_count_there_alone(table: Path, tmp_path: Path) -> Non
     assert [m.flags for m in (link.mention for link in own.annotate("nil of gout"))] == [
         ("negated",)
     ]
+
+
+def test_an_explanation_names_the_rules_of_the_linker(table: Path, tmp_path: Path) -> None:
+    terminology = Terminology.build([Concept("X:1", "fever")])
+    own = Linker.build(terminology, folder=tmp_path / "own", rules=table)
+    mentions = ["nil of fever", "no fever"]
+    links = own.link(mentions, keep_negated=True)
+    text = "\n".join(links[0].explain())
+    assert "(by ward.nil-of, cues.nil)" in text
+    assert "\n".join(pickle.loads(pickle.dumps(links[0])).explain()) == text
+    of_process = list(own.link(mentions, keep_negated=True, workers=2))
+    assert of_process[0].explain() == links[0].explain()
+    assert of_process == list(links)
+    (plain,) = Linker.build(terminology).link(["fever"])
+    assert plain.book is None
 
 
 def test_a_bad_table_leaves_no_index(table: Path, tmp_path: Path) -> None:

@@ -55,6 +55,20 @@ def test_names_have_all_words(terminology: Terminology, words: str, expected: li
     assert _names(terminology, words) == expected
 
 
+def test_names_of_these_words_alone_come_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CANONYM_CACHE", str(tmp_path / "cache"))
+    records = [
+        Concept("X:1", "Mumps nephritis"),
+        Concept("X:2", "Kidney"),
+        Name("nephritis", "X:2"),
+    ]
+    terminology = Terminology.build(records)
+    assert _names(terminology, "nephritis") == ["nephritis", "Mumps nephritis"]
+    assert _names(terminology, "nephritis mumps") == ["Mumps nephritis"]
+
+
 def test_whole_words_come_before_those_that_begin_so(terminology: Terminology) -> None:
     assert _names(terminology, "hip") == [
         'The "hip" of C++ 5\'-end',

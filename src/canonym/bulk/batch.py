@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from canonym.corpora.tables import NO_VALUE
 from canonym.errors import InvalidInput, require
 from canonym.export.arrow import column_types
-from canonym.export.rows import RESULT_COLUMNS, check_free, link_to_rows, prefixed
+from canonym.export.rows import RESULT_COLUMNS, check_free, checked_columns, link_to_rows, prefixed
 from canonym.io.tables import no_column
 from canonym.linker import Linker, LinkOptions
 from canonym.linking.links import check_options
@@ -40,13 +40,15 @@ _NOTHING = NO_VALUE | {""}
 _RESULT = tuple(name for name in RESULT_COLUMNS if name != "rank")
 
 
-def link_schema() -> pa.Schema:
-    """Return the Arrow schema of the columns that `link_batch` adds, always the same.
+def link_schema(columns: Sequence[str] | None = None) -> pa.Schema:
+    """Return the Arrow schema of the `columns` that `link_batch` adds, by default always the same.
 
     ``docs/formats/links.md`` describes every column.
 
     Raises
     ------
+    InvalidInput
+        If a column is none of the result.
     MissingExtra
         Without pyarrow (extra ``tables``).
 
@@ -57,17 +59,18 @@ def link_schema() -> pa.Schema:
     ['canonym_part', 'canonym_id', 'canonym_label']
     """
     arrow = require("pyarrow", "linking a column", "tables")
-    return arrow.schema([field.with_name(prefixed(field.name)) for field in link_fields()])
+    return arrow.schema([field.with_name(prefixed(field.name)) for field in link_fields(columns)])
 
 
-def link_fields() -> list[pa.Field]:
+def link_fields(columns: Sequence[str] | None = None) -> list[pa.Field]:
     """Return the fields of `link_schema` without their prefix, for engines that have structs."""
     arrow = require("pyarrow", "linking a column", "tables")
     types = column_types()
-    return [
-        *(arrow.field(name, types[name]) for name in _RESULT),
-        arrow.field("ids", arrow.list_(arrow.string())),
-    ]
+    fields = {name: arrow.field(name, types[name]) for name in _RESULT}
+    fields["ids"] = arrow.field("ids", arrow.list_(arrow.string()))
+    if columns is None or list(columns) == ["all"]:
+        return [*fields.values()]
+    return [fields[name] for name in checked_columns(columns, [*fields])]
 
 
 def link_batch(
@@ -78,6 +81,7 @@ def link_batch(
     *,
     context_column: str | None = None,
     abbreviations: Mapping[str, str] | None = None,
+    columns: Sequence[str] | None = None,
     **options: Unpack[LinkOptions],
 ) -> pa.RecordBatch:
     """Link a column of an Arrow batch; return the batch with the columns of `link_schema` added.
@@ -101,6 +105,8 @@ def link_batch(
         A column with text around the mention, to look for abbreviations.
     abbreviations : mapping of str to str, optional
         Short forms and their long forms.
+    columns : sequence of str, optional
+        Which columns of the result to add, such as ``["id", "label"]``; by default all.
     **options
         See `canonym.LinkOptions`. Of `k` candidates, the row holds the best.
 
@@ -124,8 +130,8 @@ def link_batch(
     {'visit': 2, 'canonym_id': None, 'canonym_reason': 'empty'}
     """
     arrow = require("pyarrow", "linking a column", "tables")
-    schema = link_schema()
-    check_columns(batch.schema.names, [column, context_column])
+    schema = link_schema(columns)
+    check_columns(batch.schema.names, [column, context_column], columns)
     texts = [_mention(cell) for cell in _strings(batch, column)]
     contexts = _strings(batch, context_column) if context_column else [None] * len(texts)
     # Row 0 of the distinct results is that of all empty cells.
@@ -153,13 +159,14 @@ def link_table(
     *,
     context_column: str | None = None,
     abbreviations: Mapping[str, str] | None = None,
+    columns: Sequence[str] | None = None,
     **options: Unpack[LinkOptions],
 ) -> pa.Table:
     """Link a column of an Arrow table, by `link_batch` and with its arguments.
 
     Parameters
     ----------
-    linker, column, context_column, abbreviations, **options
+    linker, column, context_column, abbreviations, columns, **options
         As for `link_batch`.
     table : pyarrow.Table
         Its columns are kept as they are, its rows in order.
@@ -181,6 +188,7 @@ def link_table(
                 column,
                 context_column=context_column,
                 abbreviations=abbreviations,
+                columns=columns,
                 **checked,
             )
             for batch in batches
@@ -195,8 +203,10 @@ def one_batch(table: pa.Table) -> pa.RecordBatch:
     return arrow.RecordBatch.from_arrays(columns, schema=table.schema)
 
 
-def check_columns(columns: Sequence[Any], needed: Iterable[Any]) -> None:
-    """Refuse a table without a wanted column (None aside), or with one of the result already."""
+def check_columns(
+    columns: Sequence[Any], needed: Iterable[Any], added: Sequence[str] | None = None
+) -> None:
+    """Refuse a table without a needed column (None aside), or with one that is added already."""
     for name in needed:
         n = 1 if name is None else list(columns).count(name)
         if not n:
@@ -205,7 +215,7 @@ def check_columns(columns: Sequence[Any], needed: Iterable[Any]) -> None:
             raise InvalidInput(f"there is {missing}; the columns are: {there}")
         if n > 1:
             raise InvalidInput(f"{n} columns are named {name!r}: rename all but one of them")
-    check_free(columns, link_schema().names)
+    check_free(columns, link_schema(added).names)
 
 
 def _strings(batch: pa.RecordBatch, column: str) -> list[str | None]:

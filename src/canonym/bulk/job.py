@@ -9,7 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from canonym.bulk.batch import EMPTY, link_table
+from canonym.bulk.batch import EMPTY, link_schema, link_table
 from canonym.bulk.sources import Layout, Shard, read_shard
 from canonym.bulk.target import Target
 from canonym.errors import CanonymError, Mismatch, ReadError, require
@@ -107,18 +107,16 @@ def _write(job: Job, shard: Shard, table: pa.Table) -> None:
     compute = require("pyarrow.compute", "writing Parquet", "tables")
     target = Target(job.target)
     path = target.part(shard)
+    added, wanted = link_schema().names, job.settings["columns"]
+    kept = table.select([*(name for name in table.schema.names if name not in added), *wanted])
     with write_file(path) as partial:
-        parquet.write_table(table, partial, row_group_size=_ROW_GROUP, compression="zstd")
+        parquet.write_table(kept, partial, row_group_size=_ROW_GROUP, compression="zstd")
     ids, reasons = table.column("canonym_id"), table.column("canonym_reason")
     record = {
         "rows": table.num_rows,
         "linked": table.num_rows - ids.null_count,
         "empty": compute.sum(compute.equal(reasons, EMPTY)).as_py() or 0,
-        "output": {
-            "file": path.name,
-            "bytes": path.stat().st_size,
-            "sha256": file_digest(path),
-        },
+        "output": {"file": path.name, "bytes": path.stat().st_size, "sha256": file_digest(path)},
         "input": {"file": shard.file.name, "first row": shard.first_row, "rows": shard.rows},
         "settings": dict(job.settings),
     }

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Generator, Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable, Sequence
 from numbers import Integral
 from pathlib import Path
 from typing import Any, NamedTuple, Unpack
 
-from canonym.bulk.batch import check_columns, link_table
+from canonym.bulk.batch import check_columns, link_schema, link_table
 from canonym.bulk.job import Attempts, Job, Outcome
 from canonym.bulk.local_engine import open_local
 from canonym.bulk.ray_engine import check_ray, open_ray
@@ -57,6 +57,7 @@ def link_files(
     linker: Linker | str | Path | Callable[[], Linker] | None = None,
     *,
     context_column: str | None = None,
+    columns: Sequence[str] | None = None,
     engine: str = "local",
     address: str | None = None,
     shard_rows: int = SHARD_ROWS,
@@ -78,7 +79,7 @@ def link_files(
         TSV, JSON lines or Parquet. Columns of text files stay strings.
     target : str or Path
         The folder to write. All processes need to see it under this name.
-    column, context_column
+    column, context_column, columns
         As for `canonym.bulk.link_batch`.
     linker : Linker, str or Path, or a function, optional
         A linker that is saved, or its folder, or what opens one; by default ICD-10-CM. It is opened
@@ -116,14 +117,11 @@ def link_files(
     check_types(str | None, "the name of a column", context_column=context_column)
     check_types(bool, "True or False", resume=resume, overwrite=overwrite)
     check_types(Callable | None, "a function", progress=progress)
-    checked = check_options(options)
-    checked["ids"] = tuple(checked["ids"])  # read more than once
-    workers = options.get("workers", 0)
-    checked["workers"] = 1  # of one shard
+    checked, workers = check_options(options), options.get("workers", 0)
+    checked |= {"ids": tuple(checked["ids"]), "workers": 1}  # read more than once; of one shard
     _check(engine, address, shard_rows=shard_rows, retries=retries)
     arrow = require("pyarrow", "linking files in bulk", "tables")
-    files = find_files(str(source))
-    folder = Path(target).absolute()
+    files, folder = find_files(str(source)), Path(target).absolute()
     _check_apart(files, folder)
     with open_target(folder, resume=resume, overwrite=overwrite) as output:
         resumed = resume and output.job.exists()
@@ -131,7 +129,9 @@ def link_files(
         if planned:
             check_columns(planned[0].columns, [column, context_column])
         opened = as_linker(linker() if callable(linker) else linker)
-        settings = _settings(opened, arrow, column, context_column, shard_rows, checked)
+        place = {"column": column, "context_column": context_column, "shard_rows": shard_rows}
+        place |= {"pyarrow": arrow.__version__, "columns": link_schema(columns).names}
+        settings = recorded(opened.fingerprint, checked) | place
         layout, shards = planned or output.resume(settings, files)
         # What no shard could use is refused before anything is removed or written.
         link_table(
@@ -216,24 +216,6 @@ def _complete(
         waiting = failed
 
 
-def _settings(
-    linker: Linker,
-    arrow: Any,
-    column: str,
-    context_column: str | None,
-    shard_rows: int,
-    options: Mapping[str, Any],
-) -> dict[str, Any]:
-    """Return everything that the bytes of the output depend on beside the input, JSON-able."""
-    return {
-        **recorded(linker.fingerprint, options),
-        "pyarrow": arrow.__version__,
-        "column": column,
-        "context_column": context_column,
-        "shard_rows": shard_rows,
-    }
-
-
 def _check(engine: str, address: str | None, *, shard_rows: int, retries: int) -> None:
     if engine not in ENGINES:
         raise InvalidInput(f"engine is {engine!r}; expected one of {', '.join(ENGINES)}")
@@ -243,10 +225,7 @@ def _check(engine: str, address: str | None, *, shard_rows: int, retries: int) -
         check_spark(address)
     elif address:
         raise InvalidInput("address is that of a cluster: it goes with the engines ray and spark")
-    for name, value, least in (
-        ("shard_rows", shard_rows, 1),
-        ("retries", retries, 0),
-    ):
+    for name, value, least in (("shard_rows", shard_rows, 1), ("retries", retries, 0)):
         if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
             raise InvalidInput(f"{name} is {value!r}; expected a whole number, at least {least}")
 

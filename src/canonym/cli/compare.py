@@ -39,13 +39,7 @@ _USUAL = ("default", "default,rarity=0.5", "chargrams", "default+chargrams")
 )
 @click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True)
 @report_option("table")
-def encoders(
-    terminology: str,
-    specs: tuple[str, ...],
-    names: int,
-    seed: int,
-    format_: str,
-) -> None:
+def encoders(terminology: str, specs: tuple[str, ...], names: int, seed: int, format_: str) -> None:
     """Compare encoders by the names of TERMINOLOGY, without annotated mentions.
 
     One synonym of each of a thousand concepts is taken out and asked for: how often does it find

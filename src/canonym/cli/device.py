@@ -52,8 +52,7 @@ device_option = click.option(
     "--device",
     metavar="DEVICE",
     callback=_use,
-    help="Where transformers compute: cpu, cuda, cuda:1, mps; auto is a GPU if there is one. A GPU "
-    "that is named does the exact search too.  [default: auto]",
+    help="Where transformers compute: cpu, cuda, cuda:1 or mps.  [default: a GPU if there is one]",
 )
 
 

@@ -94,13 +94,12 @@ _ALONE = "mentions were compared with their documents by other orders of candida
 @click.option(
     "--same",
     type=click.Choice(("text", "pair")),
-    help="When the refined protocol takes mentions for the same: by text, or by text and ids.",
+    help="What mentions of the refined protocol share: text, or text and ids.",
 )
 @click.option(
     "--glosses",
     is_flag=True,
-    help="Look a mention in brackets up as the one before it where that is found better, and "
-    "the other way round. Linking does it; the published protocols do not.",
+    help="Look a mention in brackets up as the one before it, as linking does.",
 )
 @click.option(
     "--training",
@@ -115,7 +114,7 @@ _ALONE = "mentions were compared with their documents by other orders of candida
     "types",
     multiple=True,
     metavar="TYPE",
-    help="Only mentions of this type, such as Disease. Can be repeated.",
+    help="Mentions of this type. Can be repeated.",
 )
 @click.option(
     "--corrections", type=_FILE, metavar="FILE", help="Words to correct, wrong||right a line."
@@ -124,7 +123,7 @@ _ALONE = "mentions were compared with their documents by other orders of candida
     "--format",
     "format_",
     type=CorpusFormat(FORMATS),
-    help="Format of the corpus; recognised when left out.",
+    help="Format of the corpus.  [default: recognised]",
 )
 @sheet_options
 @click.option("--part", default="test", show_default=True, help="What to call the corpus's part.")
@@ -138,8 +137,7 @@ _ALONE = "mentions were compared with their documents by other orders of candida
     type=_FILE,
     multiple=True,
     metavar="FILE",
-    help="Ids of another tool or run: what `canonym link` writes (TSV, CSV, JSON lines, PubTator), "
-    "or document<tab>start<tab>end<tab>ids a line. Can be repeated.",
+    help="Ids of another tool or run, as `canonym link` writes them. Can be repeated.",
 )
 @click.option("--html", type=_FILE, metavar="FILE", help="Write the report as one HTML page.")
 @click.option("--json", "json_", type=_FILE, metavar="FILE", help="Write the report as JSON.")
@@ -150,8 +148,7 @@ _ALONE = "mentions were compared with their documents by other orders of candida
 @click.option(
     "--min-confidence",
     type=Number(0, 1),
-    help="Under raw: a smaller probability of being right makes a mention NIL.  [default: that of "
-    "`canonym link`]",
+    help="Under raw: a smaller probability of being right is NIL.  [default: as link]",
 )
 @negated_option
 @prefer_option

@@ -56,47 +56,31 @@ def _format_option(flag: str, *names: str, metavar: str, help: str, **settings: 
 
 
 mapping_set_options = with_options(
-    pairs_option(_FORMAT, "An option of the format that is written, see below. Can be repeated."),
+    pairs_option(_FORMAT, "How the result is written, see below. Can be repeated."),
     _format_option(
-        "--mapping-set-id",
-        metavar="URI",
-        help="sssom, fhir: address of the mapping set.  [default: made from the index or review]",
+        "--mapping-set-id", metavar="URI", help="sssom, fhir: address of the mapping set."
     ),
-    _format_option(
-        "--license",
-        metavar="URI",
-        help="sssom: address of the licence of the mappings.  [default: unspecified]",
-    ),
+    _format_option("--license", metavar="URI", help="sssom: address of their licence."),
     _format_option(
         "--date",
         type=click.DateTime(["%Y-%m-%d"]),
         metavar="DAY",
-        help="sssom, usagi, omop, fhir: day of the mappings, such as 2024-12-31.  [default: that "
-        "of SOURCE_DATE_EPOCH, else none, so that the same input gives the same bytes]",
+        help="sssom, usagi, omop, fhir: their day, such as 2024-12-31.",
     ),
 )
 exchange_options = with_options(
     mapping_set_options,
     _format_option(
-        "--code-column",
-        metavar="NAME",
-        help="usagi, omop, fhir: the column with the code of a mention.  [default: the mention]",
+        "--code-column", metavar="NAME", help="usagi, omop, fhir: column with the code."
     ),
-    _format_option(
-        "--frequency-column",
-        metavar="NAME",
-        help="usagi: the column that says how often a mention occurs.  [default: its rows, or "
-        "what a review counted]",
-    ),
-    _format_option(
-        "--source-vocabulary", metavar="ID", help="omop: the source_vocabulary_id of the mentions."
-    ),
+    _format_option("--frequency-column", metavar="NAME", help="usagi: column that says how often."),
+    _format_option("--source-vocabulary", metavar="ID", help="omop: source_vocabulary_id."),
     _format_option(
         "--domain",
         "domains",
         multiple=True,
         metavar="DOMAIN",
-        help="omop: only targets of this domain, such as Condition. Can be repeated.",
+        help="omop: targets of this domain. Can be repeated.",
     ),
     _format_option(
         "--fhir-version",
@@ -110,37 +94,33 @@ row_options = with_options(
         "--output-encoding",
         key="encoding",
         metavar="NAME",
-        help="tsv, csv: encoding, such as utf-8-sig for Excel.  [default: that of the table read "
-        "with --column, else utf-8]",
+        help="tsv, csv: such as utf-8-sig for Excel.",
     ),
     _format_option(
         "--formula-guard/--no-formula-guard",
         default=True,
         metavar="no",
-        help="tsv, csv: put ' before texts that canonym writes and a spreadsheet may take for a "
-        "formula: those that begin with = + - @, a tab or a line end.  [default: yes]",
+        help="tsv, csv: put ' before =, +, -, @.  [default: yes]",
     ),
     _format_option(
         "--skip-empty",
         is_flag=True,
         metavar="yes",
-        help="Leave out rows without a mention, which are kept otherwise.  [default: no]",
+        help="Leave out rows without a mention.  [default: no]",
     ),
     _format_option(
         "--shard-rows",
         type=click.IntRange(1),
         default=50_000,
         metavar="N",
-        help="Folders: most rows of a part. It is held in memory, and done again after a stop.  "
-        "[default: 50000]",
+        help="Folders: most rows of a part.  [default: 50000]",
     ),
     _format_option(
         "--retries",
         type=click.IntRange(0, 100),
         default=2,
         metavar="N",
-        help="Folders: further attempts for a part that fails by chance, as when its process is "
-        "killed.  [default: 2]",
+        help="Folders: attempts after a failure.  [default: 2]",
     ),
 )
 """How rows are written, and the parts of a folder."""

@@ -110,8 +110,8 @@ _SURE, _WORTH = 0.001, 0.05  # the p of a gain, and its least size
     type=click.Choice(["auto", "exact", "ivf"]),
     default="auto",
     show_default=True,
-    help="Index of vectors: exact looks at all names; ivf looks at lists of similar names, and "
-    "misses about one nearest name in a hundred. auto is ivf from 1,000,000 names on.",
+    help="Index of vectors: exact, or ivf, which misses about one nearest name in a hundred. auto "
+    "is ivf from 1,000,000 names on.",
 )
 @click.option(
     "--memory",
@@ -119,8 +119,7 @@ _SURE, _WORTH = 0.001, 0.05  # the p of a gain, and its least size
     metavar="SIZE",
     default="1GB",
     show_default=True,
-    help="What sorting may hold in memory at once, such as 500MB or 4GB; the rest waits in files "
-    "of the output. Any index takes half a gigabyte beside it. The index is the same.",
+    help="What sorting may hold in memory at once, such as 500MB or 4GB.",
 )
 @click.option(
     "--fold",
@@ -133,16 +132,14 @@ _SURE, _WORTH = 0.001, 0.05  # the p of a gain, and its least size
     "--reuse",
     type=click.Path(),
     metavar="INDEX",
-    help="An index of an earlier version of TERMINOLOGY, built with the same encoders. Only names "
-    "that it lacks are prepared. Encoders that are fitted to each version encode all, others only "
-    "these. The index is the same as without it.",
+    help="An index of an earlier version, built with the same encoders: only names that it lacks "
+    "are prepared.",
 )
 @click.option(
     "--rules",
     type=click.Path(),
     metavar="FILE",
-    help="A table of rules of your own, such as the shorthand of your hospital: with tabs between "
-    "columns, and an example for each. Kept in the index, and listed by `canonym info`.",
+    help="A table of rules of your own, such as the shorthand of your hospital.",
 )
 @overwrite_option
 @click.option(
@@ -150,8 +147,7 @@ _SURE, _WORTH = 0.001, 0.05  # the p of a gain, and its least size
     "verified",
     type=click.Path(),
     metavar="FOLDER",
-    help="Only check an index, by its folder or name, or a saved encoder: compare all of its files "
-    "with their checksums, and build nothing.",
+    help="Only check the files of an index or a saved encoder.",
 )
 @device_option
 @click.pass_context

@@ -301,12 +301,7 @@ def _columns(header: str) -> str:
 
 
 def _parse(
-    kind: str,
-    lines: Iterable[str],
-    stream: TextStream,
-    first: str,
-    path: Path,
-    table: TableOptions,
+    kind: str, lines: Iterable[str], stream: TextStream, first: str, path: Path, table: TableOptions
 ) -> Input:
     from canonym.corpora.jsonl import open_jsonl
     from canonym.corpora.pubtator import parse_pubtator
@@ -327,12 +322,7 @@ def _parse(
 
 
 def _read_corpus(
-    kind: str,
-    path: Path,
-    encoding: str | None,
-    table: TableOptions,
-    *,
-    shown: Path | None = None,
+    kind: str, path: Path, encoding: str | None, table: TableOptions, *, shown: Path | None = None
 ) -> Input:
     """Read a corpus whose reader opens the file itself; the first item tells of a wrong file."""
     if table.column:

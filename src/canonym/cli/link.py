@@ -41,13 +41,10 @@ if TYPE_CHECKING:
     "-f",
     "--file",
     type=click.Path(allow_dash=True),
-    help="Read this file, or folder of a corpus; - is standard input.",
+    help="A file, or a folder of a corpus; - is standard input.",
 )
 @click.option(
-    "--input-format",
-    type=CorpusFormat(KINDS),
-    help="Kind of the file; recognised by its beginning when left out, but for columns (a mention "
-    "a row, as `canonym evaluate` takes it) and cadec (id<tab>mention).",
+    "--input-format", type=CorpusFormat(KINDS), help="Kind of the file.  [default: recognised]"
 )
 @click.option(
     "-c",
@@ -57,11 +54,7 @@ if TYPE_CHECKING:
     metavar="NAME",
     help="Link this column of a table with a header.",
 )
-@click.option(
-    "--context-column",
-    metavar="NAME",
-    help="A column with the text around the mention, to look for abbreviations.",
-)
+@click.option("--context-column", metavar="NAME", help="Column with the text around the mention.")
 @input_options
 @mention_type_option("mention_types")
 @index_option
@@ -69,31 +62,20 @@ if TYPE_CHECKING:
 @click.option(
     "-k",
     type=click.IntRange(1, 1000),
-    help="Candidates of a mention. [default: 1 for tsv and csv, where each is a row, and for "
-    "workbooks, which have no other; else 5]",
+    help="Candidates of a mention.  [default: 1 in tables, else 5]",
 )
 @separator_option
 @choice_options
 @negated_option
 @ties_option
 @second_look_option
-@click.option(
-    "--explain", is_flag=True, help="Explain each link: normal forms, scores, runner-up, margin."
-)
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(),
-    help="Write to this file; or to this folder, in parts, if it ends in a slash or there is "
-    "--engine.",
-)
+@click.option("--explain", is_flag=True, help="Say why: normal forms, rules, scores, runner-up.")
+@click.option("-o", "--output", type=click.Path(), help="File; or FOLDER/, for a result in parts.")
 @click.option(
     "--format",
     "format_",
     type=click.Choice(LINK_FORMATS),
-    help="Format of the output; sssom, usagi, omop and fhir are for other programs, see "
-    "docs/formats/exchange.md. [default: by the suffix of the file; without a file, table for a "
-    "terminal, and for a pipe tsv, or csv if that is what --column reads]",
+    help="Format of the output.  [default: by its suffix; that of the table; tsv for a pipe]",
 )
 @exchange_options
 @row_options
@@ -101,9 +83,7 @@ if TYPE_CHECKING:
 @click.option(
     "--one-row",
     is_flag=True,
-    help="One row for each mention, also for a composite one: the ids, labels, ... of its parts "
-    "are joined by |. Without it each part has a row. Goes with tsv, csv, parquet; workbooks are "
-    "always so.",
+    help="One row for each mention; | stands between the parts of a list.",
 )
 @overwrite_option
 @click.option("--resume", is_flag=True, help="Continue an interrupted output.")
@@ -112,8 +92,7 @@ if TYPE_CHECKING:
 @click.option(
     "--engine",
     metavar="[local|ray|spark|ADDRESS]",
-    help="What links the parts of a folder: processes of this machine, Ray or Spark; or the "
-    "cluster at an address, ray://host:6379 or spark://host:7077.  [default: local]",
+    help="What links a result in parts; or a cluster, such as ray://host:6379.  [default: local]",
 )
 @superseded_option("--address", "--engine takes the address of a cluster")
 @click.pass_context
@@ -139,61 +118,33 @@ def link(
 ) -> None:
     """Link NAMES, a file or standard input to concepts.
 
-    The input is NAMES; or a file with one name a line; or, with --column, a sheet of a workbook
-    (.xlsx, .ods), or a CSV or TSV table, whose columns, delimiter, encoding, line ends and quotes
-    are kept; or a corpus that `canonym evaluate` reads (PubTator, BioC, brat, JSON lines and
-    others). The annotated mentions of documents are linked, with the abbreviations of their
-    document written out. Order is kept.
-
-    Each mention gets its candidates, best first, or NIL with the reason. A composite mention
-    ("breast and ovarian cancer") and a list ("HTN; DM2; CAD") get one concept for each of their
-    parts, in a row each; with --one-row there are as many rows as mentions. Words that say that a
-    mention is negated, past, doubtful or of the family (no, h/o, r/o, FHx) are taken off and become
-    its status.
+    A file has a name a line; or is a table (CSV, TSV, .xlsx, .ods), of which --column is linked; or
+    is a corpus that `canonym evaluate` reads. Each mention gets its candidates, best first, or NIL
+    with the reason, and a list ("HTN; DM2") a row for each of its names. Words such as no, h/o, r/o
+    and FHx become its status. What is written is described in docs/formats/links.md.
 
     \b
-    Names, to ICD-10-CM:
+    Names, to ICD-10-CM; a file of names; a pipe:
       canonym link "heart attack" "type 2 diabetes" "broken hip"
       canonym link --explain -k 3 "NIDDM"
-
-    \b
-    A file of names, a pipe:
       canonym link --file names.txt -o linked.tsv
       cut -f3 visits.tsv | canonym link --format jsonl > linked.jsonl
 
     \b
-    A column of a table, which gets the columns canonym_id, canonym_code, canonym_label, ...:
-      canonym link --file visits.csv --column diagnosis -o linked.csv
-      canonym link --file visits.csv --column dx --context-column note --min-confidence 0.9
-      canonym link --file visits.csv --column dx --columns code,label,score -o linked.csv
-      canonym link --file visits.csv --column dx --one-row -o linked.csv \\
-          --input-option delimiter=";" --format-option encoding=utf-8-sig
-      canonym link --file visits.csv --column problems --separator "|" --one-row -o linked.csv
+    A column of a table, or of a workbook, which come back with the result beside it:
+      canonym link --file visits.csv --column dx -o linked.csv
+      canonym link --file visits.csv --column dx --one-row --columns code,label -o linked.csv
+      canonym link --file visits.xlsx --sheet Visits --column dx -o linked.xlsx
 
     \b
-    A sheet of a workbook, whose copy gets these columns; all else in it stays:
-      canonym link --file visits.xlsx --sheet Visits --column diagnosis -o linked.xlsx
-
-    \b
-    A corpus, to another terminology:
-      canonym link --index doid-index --file corpus.pubtator --mention-type Disease -o linked.jsonl
-
-    \b
-    A language model on this machine chooses where canonym is not sure:
-      canonym link --file names.txt --second-look llama3.2@http://localhost:11434/v1 -o linked.tsv
-
-    \b
-    A long run in four processes, continued after it was stopped:
-      canonym link --file huge.txt -o linked.tsv --workers 4
+    A corpus, to another terminology; a long run, continued after a stop; many files, in parts:
+      canonym link --index doid-index --file corpus.pubtator -o linked.jsonl
       canonym link --file huge.txt -o linked.tsv --workers 4 --resume
+      canonym link --file "visits/*.csv" --column dx -o linked/
 
     \b
-    A table of any size, a folder or a pattern of files, in parts, to Parquet (docs/guides/bulk.md):
-      canonym link --file "visits/*.csv" --column dx -o linked/
-      canonym link --file s3://bucket/visits --column dx -o linked --engine ray://head:6379
-
-    The columns of TSV, CSV and Parquet and the objects of JSON lines are described in
-    docs/formats/links.md.
+    A language model on this machine chooses where canonym is unsure:
+      canonym link --file names.txt --second-look llama3.2@http://localhost:11434/v1 -o linked.tsv
     """
     from canonym.cli.input import open_input, read_ids, source_of
     from canonym.cli.named_indexes import open_linker

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _INCOMPLETE = 3
 _SHOWN = 10
 _OPTIONS = (
-    *("context_column", "separator", "types", "sources", "languages", "ids", "prefer"),
+    *("context_column", "columns", "separator", "types", "sources", "languages", "ids", "prefer"),
     *("min_score", "min_confidence", "context", "keep_negated", "seed", "second_look"),
     *("workers", "resume", "overwrite", "shard_rows", "retries"),
 )

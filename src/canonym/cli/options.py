@@ -62,25 +62,21 @@ index_option: Decorator = click.option(
     "-i",
     "--index",
     type=click.Path(),
-    help="A folder made by `canonym index`, or a name that `canonym info` lists, such as icd10cm; "
-    "what has that name in the current directory wins. Or a terminology, which is then indexed for "
-    "this run. ICD-10-CM when left out.",
+    help="A folder made by `canonym index`, a name that `canonym info` lists, or a terminology, "
+    "indexed for this run.  [default: ICD-10-CM]",
 )
 everyday_option: Decorator = superseded_option(
     "--no-everyday", "type --index icd10cm-official", is_flag=True
 )
 encoding_option: Decorator = click.option(
-    "--encoding",
-    metavar="NAME",
-    help="Encoding of the file; found when left out, and named if it is not UTF-8.",
+    "--encoding", metavar="NAME", help="Encoding of the file.  [default: found]"
 )
 built_index_option: Decorator = click.option(
     "-i",
     "--index",
     type=click.Path(),
     required=True,
-    help="A folder made by `canonym index`, or a name that `canonym info` lists, such as icd10cm; "
-    "what has that name in the current directory wins.",
+    help="A folder made by `canonym index`, or a name that `canonym info` lists.",
 )
 overwrite_option: Decorator = click.option(
     "--overwrite", is_flag=True, help="Replace the output if it exists."
@@ -91,16 +87,14 @@ workers_option: Decorator = click.option(
     metavar="N",
     default=1,
     show_default=True,
-    help="Link in N processes, 0 for one per core; the output is the same. Each takes a second or "
-    "two to start, so that short files gain nothing.",
+    help="Link in N processes, 0 for one per core.",
 )
 prefer_option: Decorator = click.option(
     "--prefer",
     multiple=True,
     metavar="WHAT",
-    help="Of concepts that share a name, those of this type, source, prefix of ids (MESH:) or "
-    "species (human) go first, also before one whose name is nearer; species alone: those that the "
-    "text names. Can be repeated.",
+    help="Put concepts of this type, source, prefix of ids (MESH:) or species first. Can be "
+    "repeated.",
 )
 ties_option: Decorator = superseded_option(
     "--seed",
@@ -118,8 +112,7 @@ separator_option: Decorator = click.option(
     "--separator",
     metavar="TEXT",
     callback=_unescaped,
-    help="What parts the names of a cell that holds several, such as ';' or '\\n'. Cells are cut "
-    "there, whatever the terminology knows.  [default: semicolons, line ends, numbers, bullets]",
+    help="Cut each cell into names here, such as at ';' or '\\n'.  [default: where a list shows]",
 )
 
 
@@ -132,8 +125,8 @@ columns_option: Decorator = click.option(
     "--columns",
     metavar="NAME,...",
     callback=_listed,
-    help="tsv, csv, parquet, xlsx: columns of the result, such as id,code,label,score, or all; "
-    "docs/formats/links.md lists them.  [default: all, and with --column what most people need]",
+    help="Columns of the result, such as id,code,label,score, or all, in tables.  [default: what "
+    "most people need with --column, else all]",
 )
 seed_option: Decorator = click.option(
     "--seed",
@@ -143,9 +136,7 @@ seed_option: Decorator = click.option(
     help="Seed of the random numbers.",
 )
 sheet_option: Decorator = click.option(
-    "--sheet",
-    metavar="NAME",
-    help="Sheet of a workbook (.xlsx, .ods).  [default: the first that is visible]",
+    "--sheet", metavar="NAME", help="Sheet of a workbook.  [default: the first visible]"
 )
 sheet_options: Decorator = with_options(
     sheet_option,
@@ -153,26 +144,26 @@ sheet_options: Decorator = with_options(
         "--header-row",
         type=click.IntRange(1),
         metavar="N",
-        help="Row of the sheet that names the columns.  [default: found, below titles]",
+        help="Row that names the columns.  [default: found]",
     ),
 )
 _INPUT = "--input-option"
 input_options: Decorator = with_options(
     sheet_option,
-    pairs_option(_INPUT, "An option of the kind of file that is read, see below. Can be repeated."),
+    pairs_option(_INPUT, "How the file is read, see below. Can be repeated."),
     click.option(
         "--delimiter",
         cls=KeyOption,
         of=_INPUT,
         metavar="CHAR",
-        help="Separator of cells; found when left out.",
+        help="Separator of cells.  [default: found]",
     ),
     click.option(
         "--encoding",
         cls=KeyOption,
         of=_INPUT,
         metavar="NAME",
-        help="Encoding of the file; found when left out, and named if it is not UTF-8.",
+        help="Encoding of the file.  [default: found]",
     ),
     click.option(
         "--header-row",
@@ -180,7 +171,7 @@ input_options: Decorator = with_options(
         of=_INPUT,
         type=click.IntRange(1),
         metavar="N",
-        help="Row of a sheet that names the columns.  [default: found, below titles]",
+        help="Row that names the columns.  [default: found]",
     ),
 )
 """How a file is read, for `canonym.cli.key_options.KeyCommand`."""
@@ -197,7 +188,7 @@ choice_options: Decorator = with_options(
         "sources",
         multiple=True,
         metavar="SOURCE",
-        help="Concepts of this source terminology. Can be repeated.",
+        help="Concepts of this source. Can be repeated.",
     ),
     click.option(
         "--language",
@@ -207,10 +198,7 @@ choice_options: Decorator = with_options(
         help="Names in this language. Can be repeated.",
     ),
     click.option(
-        "--ids",
-        type=click.Path(),
-        metavar="FILE",
-        help="Only the concepts in this file, one id a line.",
+        "--ids", type=click.Path(), metavar="FILE", help="Concepts in this file, one id a line."
     ),
     prefer_option,
     superseded_option(
@@ -219,30 +207,29 @@ choice_options: Decorator = with_options(
     click.option(
         "--min-confidence",
         type=Number(0, 1),
-        help="A smaller probability of being right makes a mention NIL: 0.9 all that is not sure, "
-        "0 nothing.  [default: 0.15, which does so with most nonsense]",
+        help="A smaller probability of being right is NIL: 0.9 keeps what is sure, 0 everything.  "
+        "[default: 0.15]",
     ),
     click.option(
         "--context/--no-context",
         default=True,
-        help="Whether the text and the other mentions around a mention choose between concepts of "
-        "the same name.  [default: context]",
+        help="Let the text around a mention choose between concepts of the same name.  [default: "
+        "context]",
     ),
 )
 """What may be found, and what is good enough."""
 negated_option: Decorator = click.option(
     "--keep-negated",
     is_flag=True,
-    help="Give mentions that say of themselves that they are negated (no fever, asthma - neg) "
-    "their concept, with the status negated. Otherwise they are NIL.",
+    help="Link negated mentions (no fever) as well, with the status negated.",
 )
 
 
 second_look_option: Decorator = click.option(
     "--second-look",
     metavar="WHO",
-    help="Who chooses among the first candidates of mentions that are unsure: contextual, a "
-    "folder or hf:OWNER/MODEL of a cross-encoder, or a language model, MODEL@http://HOST/v1.",
+    help="Who chooses where a link is unsure: contextual, a cross-encoder (a folder or "
+    "hf:OWNER/MODEL) or a language model (MODEL@http://HOST/v1).",
 )
 
 
@@ -271,7 +258,7 @@ def mention_type_option(name: str = "types") -> Decorator:
         name,
         multiple=True,
         metavar="TYPE",
-        help="Only annotated mentions of this type, such as Disease. Can be repeated.",
+        help="Annotated mentions of this type. Can be repeated.",
     )
 
 

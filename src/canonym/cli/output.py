@@ -144,12 +144,7 @@ class _TableWriter:
     """Writes links as tables of a hundred mentions, or, with explanations, one table each."""
 
     def __init__(
-        self,
-        stream: IO[str],
-        *,
-        k: int,
-        explain: bool = False,
-        places: bool = False,
+        self, stream: IO[str], *, k: int, explain: bool = False, places: bool = False
     ) -> None:
         self._console = _console(stream)
         self._places = places

@@ -69,15 +69,15 @@ def check_unique(columns: Sequence[str] | None) -> None:
         )
 
 
-def checked_columns(names: Sequence[str]) -> tuple[str, ...]:
-    """Return names of `COLUMNS`, with or without their prefix; refuse others, and one twice."""
+def checked_columns(names: Sequence[str], known: Sequence[str] = COLUMNS) -> tuple[str, ...]:
+    """Return names that are `known`, with or without their prefix; refuse others, and one twice."""
     if isinstance(names, str):
         raise InvalidInput(f"columns is {names!r:.80}; expected a list, such as ['id', 'code']")
     keys = [name.strip().removeprefix(_PREFIX) for name in names]
     for key in keys:
-        if key not in COLUMNS:
-            near = difflib.get_close_matches(key, COLUMNS, 1)
-            hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(COLUMNS)}"
+        if key not in known:
+            near = difflib.get_close_matches(key, known, 1)
+            hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known)}"
             raise InvalidInput(f"columns: there is no column {key!r:.60} of links; {hint}")
     if not keys or len(set(keys)) < len(keys):
         raise InvalidInput(f"columns is {list(names)!r:.80}; expected some columns, each once")

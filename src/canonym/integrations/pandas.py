@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -23,6 +23,7 @@ def link_column(
     *,
     context_column: Hashable | None = None,
     abbreviations: Mapping[str, str] | None = None,
+    columns: Sequence[str] | None = None,
     **options: Unpack[LinkOptions],
 ) -> pd.DataFrame:
     """Link a column of a table; return a table with the columns ``canonym_id``, … added.
@@ -42,6 +43,8 @@ def link_column(
         A column with text around the mention, to look for abbreviations.
     abbreviations : mapping of str to str, optional
         Short forms and their long forms.
+    columns : sequence of str, optional
+        Which columns of the result to add, such as ``["id", "label"]``; by default all.
     **options
         See `canonym.LinkOptions`.
 
@@ -80,7 +83,7 @@ def link_column(
             f"the columns have {frame.columns.nlevels} levels, and the result has one: flatten "
             "them first, with frame.columns.to_flat_index()"
         )
-    check_columns(list(frame.columns), [column, context_column])
+    check_columns(list(frame.columns), [column, context_column], columns)
     names = [name for name in dict.fromkeys([column, context_column]) if name is not None]
     table = arrow.table([_cells(frame[name]) for name in names], list(map(str, names)))
     linked = link_table(
@@ -89,9 +92,10 @@ def link_column(
         str(column),
         context_column=None if context_column is None else str(context_column),
         abbreviations=abbreviations,
+        columns=columns,
         **options,
     )
-    added = linked.select(link_schema().names).to_pandas().set_axis(frame.index)
+    added = linked.select(link_schema(columns).names).to_pandas().set_axis(frame.index)
     return pandas.concat([frame, added], axis="columns")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
@@ -26,6 +26,7 @@ def link_column(
     *,
     context_column: str | None = None,
     abbreviations: Mapping[str, str] | None = None,
+    columns: Sequence[str] | None = None,
     **options: Unpack[LinkOptions],
 ) -> Frame:
     """Link a column of a frame; return a frame with the columns ``canonym_id``, … added.
@@ -46,6 +47,8 @@ def link_column(
         A column with text around the mention, to look for abbreviations.
     abbreviations : mapping of str to str, optional
         Short forms and their long forms.
+    columns : sequence of str, optional
+        Which columns of the result to add, such as ``["id", "label"]``; by default all.
     **options
         See `canonym.LinkOptions`.
 
@@ -80,10 +83,11 @@ def link_column(
         )
     linker = as_linker(linker)
     checked = check_options(options)
-    how = {"context_column": context_column, "abbreviations": abbreviations, **checked}
+    how: dict[str, Any] = {"context_column": context_column, "abbreviations": abbreviations}
+    how |= {"columns": columns, **checked}
     link_table(linker, pl.DataFrame(schema=frame.collect_schema()).to_arrow(), column, **how)
     added = link(column, linker, **how).name.prefix_fields("canonym_")
-    free = link_schema().names[0]
+    free = link_schema(columns).names[0]
     return frame.with_columns(added.alias(free)).unnest(free)
 
 
@@ -93,13 +97,14 @@ def link(
     *,
     context_column: str | None = None,
     abbreviations: Mapping[str, str] | None = None,
+    columns: Sequence[str] | None = None,
     **options: Unpack[LinkOptions],
 ) -> pl.Expr:
     """Return an expression that links a column: a struct with the fields ``id``, ``label``, ….
 
     Parameters
     ----------
-    column, linker, context_column, abbreviations, **options
+    column, linker, context_column, abbreviations, columns, **options
         As for `link_column`.
 
     Returns
@@ -124,18 +129,15 @@ def link(
     how: dict[str, Any] = {
         "context_column": context_column,
         "abbreviations": abbreviations,
+        "columns": columns,
         **check_options(options),
     }
 
     def linked(cells: Any) -> Any:
         table = link_table(opened, cells.struct.unnest().to_arrow(), column, **how)
-        links = pl.from_arrow(table.select(link_schema().names))
+        links = pl.from_arrow(table.select(link_schema(columns).names))
         return links.to_struct(column).struct.rename_fields(list(fields))
 
-    fields = pl.from_arrow(pyarrow.schema(link_fields()).empty_table()).schema
+    fields = pl.from_arrow(pyarrow.schema(link_fields(columns)).empty_table()).schema
     names = [name for name in dict.fromkeys([column, context_column]) if name is not None]
-    return pl.struct(names).map_batches(
-        linked,
-        return_dtype=pl.Struct(fields),
-        is_elementwise=True,
-    )
+    return pl.struct(names).map_batches(linked, return_dtype=pl.Struct(fields), is_elementwise=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
@@ -25,6 +25,7 @@ def link_column(
     *,
     context_column: str | None = None,
     abbreviations: Mapping[str, str] | None = None,
+    columns: Sequence[str] | None = None,
     **options: Unpack[LinkOptions],
 ) -> pyspark.sql.DataFrame:
     """Link a column of a Spark data frame; return one with the columns ``canonym_id``, … added.
@@ -45,6 +46,8 @@ def link_column(
         A column with text around the mention, to look for abbreviations.
     abbreviations : mapping of str to str, optional
         Short forms and their long forms.
+    columns : sequence of str, optional
+        Which columns of the result to add, such as ``["id", "label"]``; by default all.
     **options
         See `canonym.LinkOptions`.
 
@@ -71,10 +74,11 @@ def link_column(
     how: dict[str, Any] = {
         "context_column": context_column,
         "abbreviations": abbreviations,
+        "columns": columns,
         **options,
     }
     link_table(linker, arrow.to_arrow_schema(frame.schema).empty_table(), column, **how)
-    added = arrow.from_arrow_schema(link_schema())
+    added = arrow.from_arrow_schema(link_schema(columns))
     linked = partial(_linked, linker.__reduce__(), column, how)
     return frame.mapInArrow(linked, types.StructType([*frame.schema.fields, *added.fields]))
 

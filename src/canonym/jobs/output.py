@@ -22,8 +22,6 @@ from canonym.io.tables import TableStyle
 from canonym.io.workbooks import SUFFIXES, Sheet
 from canonym.jobs.input import Entry, Input, Item
 from canonym.linker import Linker
-from canonym.linking.explanation import explain
-from canonym.rules import Book, shipped, using
 from canonym.types import Document, Link, Mention
 
 _LOG = logging.getLogger(__name__)
@@ -48,7 +46,7 @@ class Layout(NamedTuple):
     `style`, `one_row`, `keys` and `formula_guard` are those of `canonym.export.DelimitedWriter`,
     `sheet` that of `canonym.export.excel.WorkbookWriter`. `source` says what made the links, for
     BioC and workbooks, and `syntax` is for BioC. `opener` makes the writer of a format that is none
-    of `canonym.export`. `book` has the rules that explanations name.
+    of `canonym.export`.
     """
 
     format: str
@@ -62,14 +60,11 @@ class Layout(NamedTuple):
     syntax: str = "xml"
     source: str = ""
     opener: Callable[[IO[Any]], LinkWriter] | None = None
-    book: Book | None = None
     keys: tuple[str, ...] = ()
 
     def of_linker(self, linker: Linker) -> Layout:
-        """Return the layout with the rules of a linker, if links are explained, and its index."""
-        source = f"canonym {__version__}, index {linker.fingerprint}"
-        layout = self._replace(source=source)
-        return layout._replace(book=linker.pipeline.book) if self.explain else layout
+        """Return the layout with the index of a linker."""
+        return self._replace(source=f"canonym {__version__}, index {linker.fingerprint}")
 
 
 def layout_of(
@@ -357,13 +352,12 @@ def _writer(layout: Layout, stream: Any, *, done: int) -> tuple[_Write, Callable
     writer = _link_writer(layout, stream, done=done)
 
     def explained(link: Link) -> str:
-        with using(layout.book or shipped()):
-            return separator.join(explain(link))
+        return separator.join(link.explain()) if layout.explain else ""
 
     def write(item: Item, links: Sequence[Link]) -> None:
         cells = item.cells if isinstance(item, Entry) else ()
         for link in links:
-            writer.write(link, cells, explanation=explained(link) if layout.explain else "")
+            writer.write(link, cells, explanation=explained(link))
 
     return write, writer.close
 

@@ -34,7 +34,9 @@ def keep_rules(path: str | Path | None, folder: Path) -> None:
 
 @functools.lru_cache(maxsize=8)
 def _book(path: Path, _state: tuple[int, int]) -> Book:
-    return shipped().with_rules(check_rules(path))
+    book = shipped().with_rules(check_rules(path))
+    book.opening = open_book, (path.parent,)
+    return book
 
 
 def open_book(folder: Path) -> Book:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from canonym.mentions.effects import rules_behind
+from canonym.rules import shipped, using
 from canonym.text import PLAIN, STRONG, UNORDERED, normalise
 from canonym.types import OPEN, SECOND_LOOK, Against, Candidate, Link
 
@@ -35,11 +36,11 @@ def explain(link: Link) -> list[str]:
     """Explain a link, one line a fact, or each part of a composite mention.
 
     The facts are the steps of preparation that changed something, with the ids of the rules that
-    made them in the book that counts (`canonym.rules.using`), the name that matched, both
-    normal forms, the sieve that decided, the scores, and, if the link has two candidates or more,
-    the runner-up and the margin.
+    made them, the name that matched, both normal forms, the sieve that decided, the scores, and, if
+    the link has two candidates or more, the runner-up and the margin.
     """
-    return list(_lines(link))
+    with using(link.book or shipped()):
+        return list(_lines(link))
 
 
 def _lines(link: Link) -> Iterator[str]:

@@ -12,6 +12,7 @@ from canonym.errors import InvalidInput, check_types
 from canonym.io.processes import check_workers
 from canonym.linking.names import MOST, SPECIES
 from canonym.mentions.sentences import sentence_of
+from canonym.rules import Book, shipped
 from canonym.text.memo import LONGEST_STRING
 from canonym.types import NO_ANSWER, SECOND_LOOK, Document, Link, Mention
 from canonym.types.links import links_html
@@ -299,6 +300,11 @@ def contexts_of(links: Sequence[Link], documents: Iterable[Document]) -> list[st
 
 def _around(mention: Mention, text: str) -> str:
     return mention.context or (text and sentence_of(text, mention.text, start=mention.start)[1])
+
+
+def with_book(links: Iterable[Link], book: Book) -> Iterator[Link]:
+    """Return links that know the rules of an institution, as far as a book has any."""
+    return iter(links) if book is shipped() else (replace(link, book=book) for link in links)
 
 
 def unanswered(link: Link) -> str:

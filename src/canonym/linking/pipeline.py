@@ -56,6 +56,7 @@ from canonym.linking.links import (
     check_abbreviations,
     check_options,
     contexts_of,
+    with_book,
 )
 from canonym.linking.names import CurrentNames, Filter, Filters, Names, open_rows
 from canonym.linking.search import BatchHits, Search, Sifted, load_encoders, sift
@@ -201,7 +202,7 @@ class Pipeline:
         with using(self.book):
             drafts, batch = self.draft(repeats.new, request, abbreviations, defined, names)
             links = [link_of(draft, batch) for of_document in drafts for draft in of_document]
-            whole = iter(self.grade(links, request, repeats.new))
+            whole = with_book(self.grade(links, request, repeats.new), self.book)
         of_new = [Links(islice(whole, len(document.mentions))) for document in repeats.new]
         return repeats.links(of_new)
 
@@ -548,8 +549,7 @@ class Pipeline:
         n_names, n_concepts = self.terminology.n_names, self.terminology.n_concepts
         density = math.log(max(n_names, 1) / max(n_concepts, 1))
         euclidean = all(one.similarity == "euclidean" for one in self.search.encoders)
-        coverage = self.preparation.vocabulary_coverage
-        return Vocabulary(coverage, density, self.background, euclidean)
+        return Vocabulary(self.preparation.vocabulary_coverage, density, self.background, euclidean)
 
 
 def _best_of(link: Link, k: int) -> Link:

@@ -7,6 +7,7 @@ import csv
 import io
 import tempfile
 from collections.abc import Iterator, Sequence
+from itertools import chain, repeat
 from pathlib import Path
 from typing import IO, NamedTuple
 
@@ -19,7 +20,7 @@ from canonym.export.rows import JOINED_BY, guarded, number, prefixed
 from canonym.io.curies import split_id
 from canonym.io.workbooks import SheetChoice, open_sheet, workbook_suffix
 from canonym.review.mappings import Choices, claims_of, comment_of, write_mappings
-from canonym.review.models import Decision
+from canonym.review.models import Decision, Review
 from canonym.review.store import SEEN, Entry, Store, decided_ids
 from canonym.terminology import Terminology
 from canonym.types import Mention
@@ -110,12 +111,18 @@ def _pieces(file: IO[bytes], opened: contextlib.ExitStack) -> Iterator[bytes]:
 def _write_table(stream: IO[str], store: Store, review_id: int, format: str) -> None:
     """Write a table of decisions, a line for each row that was given, in order.
 
-    Cells that a spreadsheet may take for a formula get an apostrophe before them.
+    The index stands once, in the first row: such a table has no properties. Cells that a
+    spreadsheet may take for a formula get an apostrophe before them.
     """
     writer = csv.writer(stream, delimiter="," if format == "csv" else "\t", lineterminator="\n")
-    for cells, added in _rows(store, review_id):
-        texts = (cell if isinstance(cell, str) else number(cell) for cell in (*cells, *added))
-        writer.writerow(map(guarded, texts))
+    once = chain([prefixed("made_by"), _made_by(store.review(review_id))], repeat(""))
+    for (cells, added), made_by in zip(_rows(store, review_id), once, strict=False):
+        every = (*cells, *added, made_by)
+        writer.writerow([guarded(x if isinstance(x, str) else number(x)) for x in every])
+
+
+def _made_by(review: Review) -> str:
+    return "" if review.fingerprint == "-" else tool(__version__, review.fingerprint)
 
 
 def _write_workbook(stream: IO[bytes], store: Store, review_id: int) -> None:
@@ -124,7 +131,7 @@ def _write_workbook(stream: IO[bytes], store: Store, review_id: int) -> None:
 
     kept, rows = store.workbook(review_id), _rows(store, review_id)
     review = store.review(review_id)
-    made_by = "" if review.fingerprint == "-" else tool(__version__, review.fingerprint)
+    made_by = _made_by(review)
     with tempfile.TemporaryDirectory(prefix="canonym-") as folder:
         path = Path(folder) / "workbook"
         if kept is not None:

@@ -98,7 +98,15 @@ PLACES: Mapping[str, Sequence[str]] = {
 
 
 class Book:
-    """The rules of a language, with those of an institution and without those switched off."""
+    """The rules of a language, with those of an institution and without those switched off.
+
+    A link that crosses to another process takes along what is `opening` them there.
+    """
+
+    opening: tuple[Callable[..., Book], tuple[Any, ...]] | None = None
+
+    def __reduce__(self) -> tuple[Callable[..., Book], tuple[Any, ...]]:
+        return self.opening or (shipped, ())
 
     def __init__(self, rules: Iterable[Rule]) -> None:
         rows = list(rules)

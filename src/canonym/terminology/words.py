@@ -10,6 +10,7 @@ import contextlib
 import sqlite3
 import threading
 from collections.abc import Iterator
+from itertools import chain, takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -68,8 +69,8 @@ class Words:
     def find(self, words: str) -> Iterator[int]:
         """Yield the rows of names with all words, then those where the last one only begins a word.
 
-        Labels come before other names, and short ones before long ones. Words without a letter or
-        digit are passed over, and so are *of* and *the*.
+        Names of these words alone come first. Labels come before other names, and short ones before
+        long ones. Words without a letter or digit are passed over, and so are *of* and *the*.
         """
         forms = [
             form for form in _WORD.findall(normalise(words, _STEPS)) if any(map(str.isalnum, form))
@@ -78,15 +79,23 @@ class Words:
             return
         seen: set[int] = set()
         question = " AND ".join(f'"{form}"' for form in forms)
-        for asked in (question, f"{question}*"):
-            for number in self._numbers(asked):
-                row = number & ((1 << _ROW) - 1)
-                if row not in seen:
-                    seen.add(row)
-                    yield row
+        length = len(" ".join(forms))
+        for number in chain(
+            *(self._of_rank(question, rank) for rank in (length, length + _LONGEST + 1)),
+            self._numbers(question),
+            self._numbers(f"{question}*"),
+        ):
+            row = number & ((1 << _ROW) - 1)
+            if row not in seen:
+                seen.add(row)
+                yield row
 
-    def _numbers(self, question: str) -> Iterator[int]:
-        last, numbers = -1, [(0,)] * _PART
+    def _of_rank(self, question: str, rank: int) -> Iterator[int]:
+        numbers = self._numbers(question, (rank << _ROW) - 1)
+        return takewhile(lambda number: number >> _ROW == rank, numbers)
+
+    def _numbers(self, question: str, last: int = -1) -> Iterator[int]:
+        numbers = [(0,)] * _PART
         while len(numbers) == _PART:
             with self._lock:
                 numbers = self._connection.execute(_FIND, (question, last, _PART)).fetchall()

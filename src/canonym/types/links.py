@@ -199,6 +199,8 @@ class Link:
         ``"hypothetical"``, ``"family"``, ``"uncertain"``. The candidates are those of the mention
         without these words. Empty where a name says it itself ("Family history of gout"). Of a
         composite mention all that its parts have.
+    book : canonym.rules.Book, optional
+        The rules of the linker, where an institution has its own; explanations name them.
     """
 
     mention: Mention
@@ -210,6 +212,7 @@ class Link:
     parts: tuple[Link, ...] = ()
     confidence: float | None = None
     status: tuple[str, ...] = ()
+    book: Any = field(default=None, compare=False, repr=False)
 
     @property
     def id(self) -> str | None:

@@ -120,6 +120,8 @@ def test_tools_answer_over_streams(judged: Path) -> None:
         assert not links[0]["reason"]
         assert all(link["reason"] and link["relation"] is None for link in links[1:])
         assert links[2]["status"] == ["negated"]
+        (list_,) = (await tools.answer("link", names=["heart attack, green"]))["links"]
+        assert list_["left_over"] == ["green"]
 
         text = "Broken hip, but no heart attack."
         marks = (await tools.answer("annotate", text=text))["links"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import io
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -174,6 +175,49 @@ def test_the_column_with_the_names_is_found_or_chosen(client: TestClient) -> Non
 def test_a_long_list_is_shown_in_part_and_says_so(client: TestClient) -> None:
     found = _ask(client, "\n".join(f"hip {n}" for n in range(150)))
     assert "a list of 150 names; the first 100 are shown" in found
+
+
+# --- tables in and out ----------------------------------------------------------------------------
+
+
+def _table(client: TestClient, text: str, **fields: str) -> list[list[str]]:
+    answer = client.post("/table", data={"text": text, **fields})
+    assert answer.status_code == 200, answer.text
+    return [line.split("\t") for line in answer.text.split("\n")]
+
+
+def test_a_copied_table_has_a_row_for_each_that_was_pasted(client: TestClient) -> None:
+    head, *rows = _table(client, "heart attack\n\nno cold\nheart attack and broken hip\n=1\n")
+    assert head == ["mention", "code", "id", "label", "confidence", "status", "left_over"]
+    assert [row[:3] for row in rows] == [
+        ["heart attack", "1", "X:1"], ["", "", ""], ["no cold", "", ""],
+        ["heart attack and broken hip", "1|6", "X:1|X:6"], ["'=1", "", ""],
+    ]  # fmt: skip
+    assert 0 < float(rows[0][4]) < 1
+    assert rows[2][5] == "negated"
+    cells = "ward\tdx\n1\tcold\n\n2\tbroken hip"
+    names = [row[0] for row in _table(client, cells, header="yes")]
+    assert names == ["mention", "cold", "", "broken hip"]
+    assert [row[0] for row in _table(client, cells)][1] == "dx"  # which may be a name
+    text = "He had a heart attack. A broken hip followed."
+    assert [row[2] for row in _table(client, text)] == ["id", "X:1", "X:6"]
+    refused = client.post("/table", data={"text": "hip\n" * 1_001})
+    assert refused.status_code == 422
+    assert "1,001 rows are too many to be copied here, where 1,000" in refused.json()["detail"]
+
+
+def test_a_workbook_is_read_as_if_its_cells_were_pasted(client: TestClient) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    book, stream = openpyxl.Workbook(), io.BytesIO()
+    for row in (["ward", "dx"], ["a\tb", "broken\nhip"], [3, "cold"]):
+        book.active.append(row)
+    book.save(stream)
+    answer = client.post("/file?name=wards.xlsx", content=stream.getvalue())
+    assert answer.text == "ward\tdx\na b\tbroken hip\n3\tcold"
+    assert client.post("/file?name=a.csv", content=b"dx\ncold\n\xe9\n").text == "cold\né"
+    refused = client.post("/file?name=a.xlsx", content=b"PK\x03\x04 no workbook")
+    assert refused.status_code == 422
+    assert "a.xlsx" in refused.json()["detail"]
 
 
 # --- what was pasted ------------------------------------------------------------------------------

@@ -18,6 +18,9 @@ def begin(page: Any, table: str, folder: Path) -> str:
     page.wait_for_url("**/reviews/*")
     page.wait_for_selector(".candidates > li:visible, .unlikely")
     page.wait_for_selector("#linking", state="hidden")
+    page.wait_for_function(  # the list is read again when all is linked
+        "[...document.querySelectorAll('#items .guess')].every(one => one.textContent !== '…')"
+    )
     return str(re.sub(r"^https?://[^/]+", "", page.url))
 
 

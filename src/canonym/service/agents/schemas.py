@@ -96,6 +96,7 @@ class Linked(BaseModel):
         description="What the name says besides: negated, historical, hypothetical, family, "
         "uncertain."
     )
+    left_over: list[str] = Field(description="Words that the concept does not account for.")
     considered: list[Considered] = Field(description="The next best concepts; not the answer.")
     parts: list[Linked] = Field(description="Of a name of several concepts, a decision for each.")
 

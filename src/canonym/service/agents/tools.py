@@ -77,6 +77,7 @@ def _decision(link: Link) -> dict[str, Any]:
         "confidence": link.confidence if link.ids else None,
         "relation": mapping and mapping.supported,
         "status": [*link.status],
+        "left_over": [*link.left_over],
         "considered": [
             {"id": other.id, "label": other.label, "name": other.name}
             for other in others[:_CONSIDERED]

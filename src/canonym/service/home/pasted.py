@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -39,8 +40,10 @@ class Pasted(NamedTuple):
         ``"nothing"``, ``"name"``, ``"names"`` or ``"text"``.
     text : str
         The text, where it is one.
+    rows : tuple of str
+        The name of each row, empty where it has none.
     names : dict of str to int
-        Names in their order, and how often each was there.
+        Different names in their order, and how often each was there.
     columns : tuple of str
         Columns of the cells; empty where a line is a name.
     column : int
@@ -51,6 +54,7 @@ class Pasted(NamedTuple):
 
     kind: str
     text: str = ""
+    rows: tuple[str, ...] = ()
     names: dict[str, int] = {}  # noqa: RUF012 - nobody changes it
     columns: tuple[str, ...] = ()
     column: int = 0
@@ -62,8 +66,12 @@ class Pasted(NamedTuple):
         return sum(self.names.values())
 
 
-def read_pasted(given: str, kind: str = "auto", column: str = "") -> Pasted:
+def read_pasted(
+    given: str, kind: str = "auto", column: str = "", *, header: bool = False
+) -> Pasted:
     """Read what was pasted as `kind` says, or as what it looks like.
+
+    Cells may be known to have a `header`, as those of a file do.
 
     Raises
     ------
@@ -71,14 +79,18 @@ def read_pasted(given: str, kind: str = "auto", column: str = "") -> Pasted:
         If a name is far too long for one.
     """
     text = clean(given).replace("\r\n", "\n").replace("\r", "\n")
-    lines = [line for line in text.split("\n") if line.strip()]
-    if not lines:
+    every = text.split("\n")
+    filled = [n for n, line in enumerate(every) if line.strip()]
+    if not filled:
         return Pasted("nothing")
+    lines = [every[n] for n in filled]
     if kind == "text" or (kind != "names" and _is_text(lines)):
         return Pasted("text", text)
+    every = every[filled[0] : filled[-1] + 1]
     if _are_rows(lines):
-        return _cells(lines, column)
-    return Pasted("name" if len(lines) == 1 else "names", names=_count(lines))
+        return _cells(every, column, header=header)
+    rows = _names(every)
+    return Pasted("name" if len(lines) == 1 else "names", "", rows, _count(rows))
 
 
 def _is_text(lines: Sequence[str]) -> bool:
@@ -105,32 +117,32 @@ def _is_sentence(line: str) -> bool:
     )
 
 
-def _count(texts: Sequence[str]) -> dict[str, int]:
-    """Return names in their order, and how often each is there."""
-    names: dict[str, int] = {}
+def _names(texts: Sequence[str]) -> tuple[str, ...]:
     for n, text in enumerate(texts, start=1):
         if len(text) > _LONGEST_NAME:
             raise InvalidInput(
                 f"line {n} has {len(text):,} characters, and a name has at most {_LONGEST_NAME:,}; "
                 "read it as a text"
             )
-        if name := " ".join(text.split()):
-            names[name] = names.get(name, 0) + 1
-    return names
+    return tuple(" ".join(text.split()) for text in texts)
 
 
-def _cells(lines: Sequence[str], column: str) -> Pasted:
+def _count(rows: Sequence[str]) -> dict[str, int]:
+    return dict(Counter(filter(None, rows)))
+
+
+def _cells(lines: Sequence[str], column: str, *, header: bool) -> Pasted:
     rows = [[cell.strip() for cell in line.split("\t")] for line in lines]
     width = max(map(len, rows))
     first = rows[0]
-    header = len(rows) > 1 and all(first) and any(map(_HEADERS.fullmatch, first))
+    header = header or (len(rows) > 1 and all(first) and any(map(_HEADERS.fullmatch, first)))
     columns = tuple(
         first[n] if header and n < len(first) else f"column {n + 1}" for n in range(width)
     )
     body = [[*row, *[""] * (width - len(row))] for row in rows[header:]]
     at = int(column) if column.isdecimal() and int(column) < width else _guess(columns, body)
-    names = _count([row[at] for row in body])
-    return Pasted("names", "", names, columns, at, header)
+    names = _names([row[at] for row in body])
+    return Pasted("names", "", names, _count(names), columns, at, header)
 
 
 def _guess(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> int:

@@ -7,6 +7,7 @@ from itertools import islice
 from typing import Any
 
 from canonym.errors import InvalidInput
+from canonym.export.rows import RowMaker, guarded, number
 from canonym.service.home.answers import Views, summary
 from canonym.service.home.pasted import Pasted
 from canonym.service.rest import LONGEST_TEXT, check_readable
@@ -19,6 +20,7 @@ MOST_CHARACTERS = 1_000_000
 
 _K = 10  # candidates that are looked at, so that a homonym is seen
 _SHOWN = 100  # names of a list, and different ones of a text
+_COPIED = ("mention", "code", "id", "label", "confidence", "status", "left_over")
 _AROUND = 100  # characters before and after a mention, for its review
 
 
@@ -53,6 +55,29 @@ def _annotated(opened: Opened, text: str) -> list[Link]:
         )
     check_readable(opened)
     return list(opened.linker.annotate(Document("", text), k=_K))
+
+
+def cells_of(opened: Opened, pasted: Pasted, most: int) -> str:
+    """Return the links as cells with tabs between them, a row for each that was pasted.
+
+    What is more than `most` rows is refused (`InvalidInput`).
+    """
+    if pasted.kind == "text":
+        links = _annotated(opened, pasted.text)
+    elif len(pasted.rows) > most:
+        raise InvalidInput(
+            f"{len(pasted.rows):,} rows are too many to be copied here, where {most:,} are taken: "
+            "make a review of them, or use `canonym link --file`"
+        )
+    else:
+        links = list(opened.linker.link(pasted.rows, k=_K))
+    maker = RowMaker(keys=_COPIED, k=1, one_row=True)
+    rows = [maker.names, *(row for link in links for row in maker.rows(link))]
+    return "\n".join("\t".join(map(_cell, row)) for row in rows)
+
+
+def _cell(value: str | float | None) -> str:
+    return guarded(" ".join(value.split())) if isinstance(value, str) else number(value)
 
 
 # --- names ----------------------------------------------------------------------------------------

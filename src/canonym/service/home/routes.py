@@ -7,17 +7,20 @@ from typing import Any
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
+from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 
 from canonym.errors import CanonymError
+from canonym.review.table import Layout
 from canonym.service import html
 from canonym.service.access import given_key
 from canonym.service.bodies import read_form
 from canonym.service.home.answers import Views
-from canonym.service.home.pasted import KINDS, read_pasted
-from canonym.service.home.results import MOST_CHARACTERS, results_of
+from canonym.service.home.pasted import KINDS, Pasted, read_pasted
+from canonym.service.home.results import MOST_CHARACTERS, cells_of, results_of
 from canonym.service.keys import Key
 from canonym.service.problems import Problem, problem_of, too_large
+from canonym.service.review.uploads import Upload
 from canonym.service.served import Opened
 from canonym.service.state import Shared, State
 
@@ -53,7 +56,7 @@ async def home(request: Request, state: Shared) -> Response:
         shown |= {"name": served.name}
 
         def work(opened: Opened) -> Response:
-            pasted = read_pasted(text, kind, form.get("column", ""))
+            pasted = _pasted(text, kind, form)
             results = results_of(opened, served.name, state, pasted)
             may = key is None or key.allows("review")
             return html.page("home.html", forms=_FORMS, results=results, may=may, **shown)
@@ -61,6 +64,41 @@ async def home(request: Request, state: Shared) -> Response:
         return await state.work.run(lambda: served.use(work))
     except (HTTPException, CanonymError) as error:
         return await _told(request, "home.html", error, **shown)
+
+
+@router.post("/table")
+async def table(request: Request, state: Shared) -> Response:
+    """Return the links of what was typed as cells, for a spreadsheet."""
+    _, form = await _entered(request, state)
+    served = state.find(form.get("in"))
+    pasted = _pasted(form.get("text", ""), form.get("kind", "auto"), form)
+
+    def work(opened: Opened) -> str:
+        return cells_of(opened, pasted, state.settings.max_batch)
+
+    return _tabs(await state.work.run(lambda: served.use(work)))
+
+
+@router.post("/file")
+async def file(request: Request, state: Shared, name: str = "") -> Response:
+    """Return a table or a workbook as cells, as somebody would paste them."""
+    await state.access.check(request, "read")
+
+    def work(upload: Upload) -> str:
+        header, *rows = upload
+        lines = rows if len(header) == 1 else [header, *rows]
+        return "\n".join("\t".join(" ".join(cell.split()) for cell in line) for line in lines)
+
+    async with state.uploads.read(request, name, Layout()) as upload:
+        return _tabs(await run_in_threadpool(work, upload))
+
+
+def _pasted(text: str, kind: str, form: dict[str, str]) -> Pasted:
+    return read_pasted(text, kind, form.get("column", ""), header=bool(form.get("header")))
+
+
+def _tabs(cells: str) -> Response:
+    return Response(cells, media_type="text/tab-separated-values; charset=utf-8")
 
 
 def _is_for_people(request: Request) -> bool:

@@ -1,5 +1,5 @@
 // Links appear as one types: the form is sent, and the results of the page that comes back are shown.
-import { ask, canWrite, complain, get, number } from "/review/common.js";
+import { ask, attempt, canWrite, complain, counted, get, make, number, tell } from "/review/common.js";
 
 const form = get("ask");
 const most = Number(form.dataset.most);
@@ -52,7 +52,7 @@ function fail(error) {
   get("summary").textContent = "";
   const status = error.status ?? 0; // of an answer that was cut off, nothing is known
   let again = status === 429 || status === 503 ? error.wait || 5 : 0;
-  if (status === 0) again = Math.min(30, 2 ** ++failures);
+  if (status === 0 || status === 502 || status === 504) again = Math.min(30, 2 ** ++failures);
   const told = { 0: "The service cannot be reached. What you typed is still here.", 401: NO_KEY };
   const what = told[status] ?? sentence(error.message);
   complain(again ? `${what} It is tried again in a few seconds.` : what);
@@ -71,9 +71,9 @@ const sentence = (text) => `${text[0].toUpperCase()}${text.slice(1)}${/[.!?]$/.t
 
 // --- what was typed stays in this tab --------------------------------------------------------
 
-function remember({ text, kind }) {
+function remember({ text, kind, header }) {
   try {
-    if (text) sessionStorage.setItem(PLACE, JSON.stringify({ text, kind }));
+    if (text) sessionStorage.setItem(PLACE, JSON.stringify({ text, kind, header }));
     else sessionStorage.removeItem(PLACE);
   } catch {
     sessionStorage.removeItem(PLACE); // it is too long to be kept
@@ -81,11 +81,50 @@ function remember({ text, kind }) {
 }
 
 function restore() {
-  const { text, kind } = JSON.parse(sessionStorage.getItem(PLACE) || "{}");
+  const { text, kind, header = "" } = JSON.parse(sessionStorage.getItem(PLACE) || "{}");
   if (!text || get("text").value) return false;
+  fill(text, { kind, header });
+  return true;
+}
+
+function fill(text, { kind = "auto", header = "" } = {}) {
   get("text").value = text;
   form.elements.kind.value = kind;
-  return true;
+  form.elements.header.value = header;
+}
+
+// --- tables in and out -----------------------------------------------------------------------
+
+// A table is read by the service, as a review reads it, and then stands in the box as if pasted.
+async function open(file) {
+  const isText = /\.(txt|text|md)$/i.test(file.name);
+  await attempt(async () => {
+    const text = isText ? await file.text() : await ask(`/file?${new URLSearchParams({ name: file.name })}`, { method: "POST", body: file, html: true });
+    if (text.length > most) return refuse(text.length);
+    fill(text, { header: isText ? "" : "yes" });
+    return update();
+  });
+}
+
+async function copy() {
+  await attempt(async () => {
+    const cells = await ask("/table", { method: "POST", form: answered, html: true });
+    await write(cells);
+    tell(`${counted(cells.split("\n").length - 1, "row")} copied: paste them into a sheet.`);
+  });
+}
+
+// Pages that come without encryption from another machine have no clipboard to write to.
+async function write(text) {
+  if (navigator.clipboard) return navigator.clipboard.writeText(text);
+  const place = make("textarea", { class: "hidden", "aria-hidden": "true" });
+  document.body.append(place);
+  place.value = text;
+  place.select();
+  const done = document.execCommand("copy");
+  place.remove();
+  if (!done) throw new Error("the browser does not let this page copy; use https, or select and copy the rows");
+  return undefined;
 }
 
 // --- a review --------------------------------------------------------------------------------
@@ -114,7 +153,21 @@ function soon() {
   waiting = setTimeout(update, Math.min(3000, 250 + get("text").value.length / 10)); // a text takes long
 }
 
-get("text").addEventListener("input", soon);
+get("text").addEventListener("input", () => {
+  form.elements.header.value = "";
+  soon();
+});
+get("open").addEventListener("click", () => get("file").click());
+get("file").addEventListener("change", () => {
+  const [file] = get("file").files;
+  if (file) open(file).finally(() => { get("file").value = ""; }); // the same may be chosen again
+});
+form.addEventListener("dragover", (event) => event.preventDefault());
+form.addEventListener("drop", (event) => {
+  if (!event.dataTransfer.files.length) return;
+  event.preventDefault();
+  open(event.dataTransfer.files[0]);
+});
 get("text").addEventListener("paste", (event) => {
   const length = event.clipboardData?.getData("text").length ?? 0;
   if (length <= most) return;
@@ -122,7 +175,7 @@ get("text").addEventListener("paste", (event) => {
   refuse(length);
 });
 form.addEventListener("change", (event) => {
-  if (event.target.id === "text") return;
+  if (["text", "file"].includes(event.target.id)) return;
   if (event.target.id === "in") history.replaceState(null, "", `/?${new URLSearchParams({ in: get("in").value })}`);
   update();
 });
@@ -130,13 +183,15 @@ form.addEventListener("submit", (event) => {
   event.preventDefault();
   const example = event.submitter?.name === "example" && event.submitter.value;
   if (example) {
-    get("text").value = example;
-    form.elements.kind.value = "auto";
+    fill(example);
     get("text").focus();
   }
   update();
 });
-form.addEventListener("click", (event) => event.target.id === "review" && review(event.target));
+form.addEventListener("click", (event) => {
+  if (event.target.id === "review") review(event.target);
+  if (event.target.id === "copy") copy();
+});
 document.addEventListener("keydown", (event) => {
   if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && event.target.id === "text") update();
   if (event.key === "/" && !event.target.matches("input, textarea, select")) {

@@ -99,11 +99,15 @@ export function openDialogs({ base, review, undo, readAll }) {
     if (get("code_column").length !== columns.length) get("code_column").replaceChildren(...columns);
   }
 
-  async function save(event) {
+  function save(event) {
     event.preventDefault();
+    const fields = [...document.querySelectorAll("#export [data-for]:not([hidden]) :is(select, input)")];
+    return download({ format: get("format").value, ...Object.fromEntries(fields.map((one) => [one.id, one.value])) });
+  }
+
+  async function download(choices) {
     await attempt(async () => {
-      const query = new URLSearchParams({ format: get("format").value });
-      for (const one of document.querySelectorAll("#export [data-for]:not([hidden]) :is(select, input)")) query.set(one.id, one.value);
+      const query = new URLSearchParams(choices);
       const { blob, name } = await ask(`${base}/export?${query}`, { raw: true });
       get("exporting").close();
       const url = URL.createObjectURL(blob);
@@ -127,6 +131,7 @@ export function openDialogs({ base, review, undo, readAll }) {
   get("bulk").addEventListener("submit", acceptMany);
   get("teach").addEventListener("click", teach);
   get("export").addEventListener("submit", save);
+  for (const one of document.querySelectorAll("[data-format]")) one.addEventListener("click", () => download({ format: one.dataset.format }));
   get("format").addEventListener("change", drawExport);
   return { open };
 }

@@ -229,14 +229,15 @@ export function renderAlike({ alike }, picked, choose) {
 
 // --- another concept -------------------------------------------------------------------------
 
-function search(item, { choose, look, terminology }) {
+function search(item, { choose, chosen, decide, look, terminology }) {
   const results = make("ul", { id: "found", role: "listbox", "aria-label": "Concepts found", hidden: true });
   const told = make("p", { id: "found-none", class: "hint", role: "status" });
   const input = make("input", {
     id: "another", role: "combobox", autocomplete: "off", "aria-expanded": "false", "aria-controls": "found", "aria-autocomplete": "list",
-    "aria-label": "Another concept", placeholder: "Another concept: words of a name, or a code",
+    "aria-label": "Another concept", placeholder: "Another concept: words of a name, or a code", title: "Enter accepts it, Shift Enter chooses it with a relation or beside others",
   });
   let hits = [];
+  let answered = ""; // what they are the answer to
   let at = -1;
   let waiting = 0;
   let asked = 0;
@@ -261,24 +262,29 @@ function search(item, { choose, look, terminology }) {
     const answer = prefix ? (await ask(`/v1/search?${query}`)).concepts : [];
     if (turn !== asked) return; // more was typed meanwhile
     hits = answer;
+    answered = prefix;
     at = -1;
     told.textContent = prefix && !hits.length ? `No concept has a name with “${prefix}”. Try fewer words, or a code.` : "";
     draw();
   }
 
-  input.addEventListener("input", () => {
+  const soon = (after) => {
     clearTimeout(waiting);
-    waiting = setTimeout(() => attempt(find).finally(() => { if (told.textContent.startsWith("Searching")) told.textContent = ""; }), 120);
-  });
+    waiting = setTimeout(() => attempt(find).finally(() => { if (told.textContent.startsWith("Searching")) told.textContent = ""; }), after);
+  };
+  input.addEventListener("input", () => soon(120));
   input.addEventListener("keydown", (event) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (step && hits.length) {
       event.preventDefault();
       at = (at + step + hits.length) % hits.length;
       draw();
-    } else if (event.key === "Enter" && hits.length) {
+    } else if (event.key === "Enter") {
       event.preventDefault();
-      choose(hits[Math.max(at, 0)]);
+      const one = hits[Math.max(at, 0)];
+      if (answered !== input.value.trim()) soon(0); // nobody has seen what that would be
+      else if (one && (event.shiftKey || chosen.length)) choose(one);
+      else if (one) decide("link", accepts(one));
     }
   });
   input.addEventListener("blur", () => { hits = []; at = -1; draw(); });

@@ -23,6 +23,7 @@ let shown = null; // the item in the middle, as it was read
 let byHand = false; // whether somebody went to it
 let asked = 0;
 let readings = 0;
+let listings = 0;
 let chosen = []; // concepts that are chosen for it, not saved yet
 let picked = new Map(); // versions of the mentions that are decided with it, by id
 let marked = new Map(); // mentions that are selected in the list, by id
@@ -111,7 +112,9 @@ const asTable = () => !get("rows").hidden;
 async function readItems({ more = false, keep = true } = {}) {
   const order = asTable() && sorted.order ? sorted : { order: get("order").value, descending: false };
   const query = new URLSearchParams({ ...filters(), part: get("part").value, ...order, offset: more ? items.length - gone() : 0, limit: PAGE });
+  const turn = ++listings;
   const found = await ask(`${base}/items?${query}`);
+  if (turn !== listings) return; // another part was asked for meanwhile
   total = found.total + (more ? gone() : 0);
   items = more ? [...items, ...found.items] : found.items;
   if (!more) marked = new Map(items.filter((one) => marked.has(one.id)).map((one) => [one.id, one]));

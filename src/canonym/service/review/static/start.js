@@ -135,7 +135,7 @@ function card(one) {
       make("button", { type: "button", class: "small", "aria-label": `Rename ${one.name}`, click: (event) => rename(one, event.target.closest("li")) }, "Rename"),
       one.shelf ? make("button", { type: "button", class: "small", "aria-label": `Take ${one.name} out of the archive`, click: file("", "is back") }, "Unarchive")
         : make("button", { type: "button", class: "small", "aria-label": `Archive ${one.name}`, click: file("archived", "is archived") }, "Archive"),
-      make("button", { type: "button", class: "small", "aria-label": `Delete ${one.name}`, click: file("deleted", "is deleted") }, "Delete")),
+      make("button", { type: "button", class: "small", "aria-label": `Delete ${one.name}`, title: "Hides it from everybody; what was decided stays in the database", click: file("deleted", "is deleted") }, "Delete")),
   );
 }
 

@@ -1,0 +1,97 @@
+"""A list of 300 diagnoses as clinics write them, linked as `canonym link` does by default.
+
+``messy.tsv`` was written, with its codes, before canonym was asked. Where a coder may choose
+between codes, any of them is right; `J45.90*` is each code below, `I21*@historical` such a code
+where the link has this status, and `+` stands between the parts of a list, all of which have to be
+right. A category is right where its unspecified code is (E11 for E11.9). What is above the right
+code in another way is less exact, and a row without a code is right if it gets none.
+
+    python benchmarks/messy.py
+"""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from canonym import Link, Linker
+from record import save
+
+MESSY = Path(__file__).parent / "messy.tsv"
+SURE = 0.6
+UNSPECIFIED = "09"
+
+
+def outcome(link: Link, codes: str) -> str:
+    """Return what a row's link is worth."""
+    answers = [*answered(link)]
+    if not codes:
+        return "wrong" if answers else "right without a code"
+    if not answers:
+        return "missed"
+    grades = [grade(answers, wanted) for wanted in codes.split(" + ")]
+    if len(grades) > 1 and len(answers) < len(grades):
+        grades.append("missed")
+    return next(worst for worst in ("wrong", "missed", "less exact", "right") if worst in grades)
+
+
+def answered(link: Link) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield the code and the status of each concept of a link."""
+    for part in link.parts or (link,):
+        if not part.nil and part.id:
+            yield part.id.partition(":")[2], tuple(part.status)
+
+
+def grade(answers: list[tuple[str, tuple[str, ...]]], wanted: str) -> str:
+    """Return how near any answer is to one of the codes that are wanted."""
+    grades = {
+        one
+        for code, status in answers
+        for pattern, _, needed in (choice.partition("@") for choice in wanted.split())
+        if not needed or needed in status
+        for one in nearness(code, pattern)
+    }
+    return next((one for one in ("right", "less exact") if one in grades), "wrong")
+
+
+def nearness(code: str, pattern: str) -> Iterator[str]:
+    """Yield whether a code is right, or above what is."""
+    first, _, last = code.partition("-")
+    rest = pattern.removesuffix("*").removeprefix(code)
+    above = pattern.startswith(code) or first <= pattern[:3] <= last
+    if fnmatchcase(code, pattern) or (above and not rest.strip(UNSPECIFIED + ".")):
+        yield "right"
+    elif above:
+        yield "less exact"
+
+
+def main() -> None:
+    """Link, count, print and save."""
+    with MESSY.open(encoding="utf-8", newline="") as stream:
+        rows = list(csv.DictReader(stream, delimiter="\t"))
+    links = Linker.default().link([row["written"] for row in rows])
+    outcomes = [outcome(link, row["codes"]) for link, row in zip(links, rows, strict=True)]
+    wrong = [
+        {
+            "written": row["written"],
+            "codes": row["codes"],
+            "linked": " + ".join(code for code, _ in answered(link)),
+            "confidence": round(link.confidence or 0, 3),
+        }
+        for link, row, out in zip(links, rows, outcomes, strict=True)
+        if out == "wrong"
+    ]
+    for row in sorted(wrong, key=lambda row: -float(row["confidence"])):
+        print(*row.values(), sep="\t")
+    surely = sum(float(row["confidence"]) >= SURE for row in wrong)
+    result = {"rows": len(rows), **Counter(outcomes), f"wrong at {SURE} or more": surely}
+    print(result)
+    path = save("messy", {"outcomes": result}, packages=["simple-icd-10-cm"])
+    print(f"saved {path.name}")
+
+
+if __name__ == "__main__":
+    main()
