@@ -34,7 +34,7 @@ class Measured:
 
     Figures have the slice ``"all"``, no reading, and bounds of NaN where there are none. `unit` is
     ``"%"`` for shares. `sd` is the standard deviation of metrics that are means. `details` go into
-    JSON.
+    JSON; `data` are digests of the files read, by their names in the data folder.
     """
 
     task: str
@@ -43,6 +43,7 @@ class Measured:
     remarks: tuple[str, ...] = ()
     sd: Mapping[str, float] = field(default_factory=dict)
     details: Mapping[str, Any] = field(default_factory=dict)
+    data: Mapping[str, str] = field(default_factory=dict)
 
     def figure(self, metric: str, *, reading: str | None = None) -> Figure:
         """Return the figure of a metric; this task has no readings."""

@@ -16,6 +16,7 @@ from canonym.evaluation.protocols import Protocol, choose_protocol
 from canonym.evaluation.questions import read_corrections
 from canonym.evaluation.run import Run, evaluate_corpus
 from canonym.evaluation.slices import Figure
+from canonym.io.files import file_digest
 from canonym.linking.build import similarity_of
 from canonym.terminology import Terminology
 from canonym.types import Encoder, Relation
@@ -178,13 +179,14 @@ def _relatedness(row: Row, shelf: Shelf, names: Sequence[Any]) -> Measured:
     found = relatedness(encoders, pairs, weights=row.get("weights"), rng=row.get("seed", 0))
     remarks = (f"{found.missing:,} pairs have a term without a vector",) if found.missing else ()
     figure = Figure("all", "", "spearman", found.n, found.rho, found.low, found.high)
-    return Measured("relatedness", (figure,), remarks=remarks)
+    return Measured("relatedness", (figure,), remarks=remarks, data=_digests(row, shelf))
 
 
 def _mcsm(row: Row, shelf: Shelf, names: Sequence[Any]) -> Measured:
     terminology = shelf.terminology(row["terminology"])
     options = {key: row[key] for key in ("types", "k") if key in row}
-    return measure_mcsm(terminology, _one_encoder(row, shelf, names), **options)
+    found = measure_mcsm(terminology, _one_encoder(row, shelf, names), **options)
+    return replace(found, data=_digests(row, shelf))
 
 
 def measure_mcsm(
@@ -220,7 +222,7 @@ def _relations(row: Row, shelf: Shelf, names: Sequence[Any]) -> Measured:
     terminology = shelf.terminology(row["terminology"])
     options = {key: row[key] for key in ("most", "epochs", "learning_rate") if key in row}
     encoder = _one_encoder(row, shelf, names)
-    return measure_relations(
+    found = measure_relations(
         terminology,
         shelf.relations(row["relations"], terminology),
         encoder,
@@ -228,6 +230,7 @@ def _relations(row: Row, shelf: Shelf, names: Sequence[Any]) -> Measured:
         seed=row.get("seed", 0),
         **options,
     )
+    return replace(found, data=_digests(row, shelf))
 
 
 def measure_relations(
@@ -278,6 +281,16 @@ def _dense(encoder: Encoder, texts: Sequence[str]) -> Any:
     if not isinstance(vectors, np.ndarray):
         raise InvalidInput("this task is for dense vectors; character n-grams give sparse ones")
     return vectors
+
+
+def _digests(row: Row, shelf: Shelf) -> dict[str, str]:
+    """Return the digests of the files of pairs, names and relations that a row reads."""
+    sources = [row.get("pairs", ""), *row.get("terminology", ()), *row.get("relations", ())]
+    tables = [source if isinstance(source, Mapping) else {"file": source} for source in sources]
+    names = dict.fromkeys(
+        table[key] for table in tables for key in ("file", "trees") if key in table
+    )
+    return {name: file_digest(shelf.data / name) for name in names if (shelf.data / name).is_file()}
 
 
 # --- NIL ------------------------------------------------------------------------------------------

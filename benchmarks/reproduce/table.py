@@ -123,6 +123,8 @@ class Table:
         for row in self.experiment.rows:
             outcome = self.runs.get(row["name"])
             runs = outcome.runs if isinstance(outcome, FoldRuns | SampleRuns) else [outcome]
+            for run in runs:
+                data |= run.data if isinstance(run, Measured) else {}
             for prints in filter(None, map(_fingerprints, runs)):
                 corpus, files = row["corpus"], prints["corpus"].get("files", {})
                 for name, digest in files.items():

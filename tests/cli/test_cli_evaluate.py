@@ -343,7 +343,8 @@ def test_the_published_baseline_of_ncbi_disease(data: Path, tmp_path: Path) -> N
 
 
 def test_pairs_of_names_are_correlated_with_what_people_say(tmp_path: Path) -> None:
-    from canonym.encoders import make_encoder
+    from canonym.encoders import make_encoder, save_encoder
+    from canonym.encoders.chargrams import CharGrams
     from canonym.evaluation.pairs import read_pairs, relatedness
 
     pairs = tmp_path / "pairs.tsv"
@@ -355,6 +356,10 @@ def test_pairs_of_names_are_correlated_with_what_people_say(tmp_path: Path) -> N
     assert told.stdout == f"pairs             3\nwithout a vector  0\ncorrelation       {shown}\n"
     several = ("--encoder", "default", "--encoder", "contextual", "--weight", "1", "--weight", "0")
     assert invoke("--pairs", str(pairs), *several).stdout == told.stdout
+    letters = CharGrams().fit(["hip fracture", "broken hip", "flu", "influenza"])
+    save_encoder(letters, tmp_path / "encoder-0")
+    told = invoke("--pairs", str(pairs), "--encoder", str(tmp_path / "encoder-0"))
+    assert f"{relatedness(letters, read_pairs(pairs)).rho:.3f} [" in told.stdout
 
 
 @pytest.mark.parametrize(
@@ -367,7 +372,8 @@ def test_pairs_of_names_are_correlated_with_what_people_say(tmp_path: Path) -> N
         (("--pairs", "gone.tsv"), "there is no such file"),
         (("--pairs", "one.tsv"), "1 pairs to evaluate: give at least two"),
         (("--pairs", "two.tsv", "--weight", "1", "--weight", "1"), "as many weights as encoders"),
-        (("--pairs", "two.tsv", "--encoder", "chargrams"), "call fit"),
+        (("--pairs", "two.tsv", "--encoder", "chargrams"), "an index, INDEX/encoder-0; in Python"),
+        (("--pairs", "two.tsv", "--encoder", "."), "or the encoder of an index, INDEX/encoder-0"),
     ],
 )
 def test_pairs_that_cannot_be_read_are_refused(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from pathlib import Path
 from typing import Any
@@ -207,6 +208,10 @@ def test_other_tasks_are_measured(place: Path) -> None:
     assert "1 of 9 triplets" in accuracy.remarks[-1]
     assert table.runs["c"].details["n_train"] == 8 - sum(tested)
     assert any("of 6 triplets" in remark for remark in turned.remarks)
+    assert table.header()["data"] == {
+        name: hashlib.sha256((place / name).read_bytes()).hexdigest()
+        for name in ("pairs.tsv", "terms.tsv", "relations.tsv")
+    }
 
 
 def test_thresholds_are_tried_on_absent_concepts(place: Path) -> None:
@@ -280,6 +285,7 @@ def test_samples_of_a_model_are_averaged(place: Path) -> None:
     first, second = table.rows
     values = [one.value("spearman") for one in table.runs["a"].runs]
     assert first.value == pytest.approx(sum(values) / 2)
+    assert "pairs.tsv" in table.header()["data"]
     assert values[0] != values[1]
     assert (first.samples, first.n, second.samples, second.n) == (2, 4, 2, 5)
     assert second.reading == "lenient"

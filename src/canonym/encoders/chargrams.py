@@ -197,8 +197,8 @@ class CharGrams:
     def _fitted(self) -> Vocabulary:
         if self._vocabulary is None:
             raise NotTrained(
-                "this CharGrams has no document frequencies yet; call fit(names) with the names of "
-                "the terminology, or load a saved one"
+                "character n-grams are weighed by the names of a terminology, and these have read "
+                "none: name the encoder of an index, INDEX/encoder-0; in Python call fit(names)"
             )
         return self._vocabulary
 

@@ -176,7 +176,7 @@ def read_checkpoint(folder: Path, *, pooling: str = "auto") -> Checkpoint:
         raise ReadError(
             folder,
             "there is no config.json in it; a Hugging Face or sentence-transformers folder is "
-            "expected",
+            "expected, or the encoder of an index, INDEX/encoder-0",
         )
     config = read_json(config_file)
     for key in _LAYERS:
