@@ -23,6 +23,7 @@ from canonym.mentions.shorthand import parts_of_the_body
 from canonym.regex import GAP, regex
 from canonym.text import UNORDERED, normalise
 from canonym.text.qualifiers import is_finding
+from canonym.text.shape import shape_of
 
 IsName = Callable[[str], bool]
 """Tells whether a string is a name of the terminology."""
@@ -80,7 +81,7 @@ def items_of(text: str) -> Items | None:
     """
     if len(text) > _LONGEST:
         return None
-    may_be_cut = _SIGNS.search(text) or _MARKER.match(text.lstrip())
+    may_be_cut = shape_of(text).signs and (_SIGNS.search(text) or _MARKER.match(text.lstrip()))
     ways = (_numbered, _bulleted, _lines, _semicolons) if may_be_cut else ()
     text = _TITLE.sub("", text.strip())
     for pieces, is_sure in (*(way(text) for way in ways), (signed_items(text), True)):

@@ -21,6 +21,7 @@ from canonym.errors import InvalidInput
 from canonym.regex import regex
 from canonym.rules import Rule, current, once_a_book
 from canonym.text.qualifiers import BROADER
+from canonym.text.shape import shape_of
 from canonym.types import Step
 
 WORDING = "wording"
@@ -70,7 +71,9 @@ def phrasings(text: str) -> tuple[Step, ...]:
 
 def rephrased(text: str) -> Iterator[tuple[Rule, list[str]]]:
     """Yield the rules that have other words for a text, each with these."""
-    bare = map(_bare, text.split() if len(text) <= _LONGEST else ())
+    if len(text) > _LONGEST or shape_of(text).there.isdisjoint(_first_words()):
+        return
+    bare = map(_bare, text.split())
     words = [word for word in bare if word and word.lower() != "the"]
     lower, table = {word.lower() for word in words}, _table()
     places = {place for word in lower & table.keys() for place in table[word]}
@@ -108,6 +111,12 @@ def _table() -> dict[str, list[int]]:
         for word in _triggers([_parsed(rule.form)]) or _refused(rule.form):
             table.setdefault(word.lower(), []).append(place)
     return table
+
+
+@once_a_book
+def _first_words() -> frozenset[str]:
+    """Return the first word of each key of the table; a key may have several, with hyphens."""
+    return frozenset(shape_of(key).words[0] for key in _table())
 
 
 def _refused(form: str) -> set[str]:

@@ -449,7 +449,7 @@ class Preparation:
         # A search without any help is what a paper describes.
         if self.speller is not None and (reading := usual_reading(text)):
             alternatives = (*alternatives, Step(USUAL_READING, text, reading))
-        if (joined := _SYMBOL.sub(r"\1\2", text)) != text:
+        if "-" in text and (joined := _SYMBOL.sub(r"\1\2", text)) != text:
             rewrites = (*rewrites, Step("space", text, joined))
         rewrites = (*rewrites, *(Step("space", text, other) for other in apart.texts))
         if self.speller is not None:
@@ -528,7 +528,7 @@ def _cleaned(text: str) -> tuple[str, tuple[Step, ...]]:
     for step in repairs(text):
         steps.append(step)
         text = step.after
-    if (whole := _POINT_FIRST.sub("0.", text)) != text:
+    if "." in text and (whole := _POINT_FIRST.sub("0.", text)) != text:
         steps.append(Step("number", text, whole))
         text = whole
     return text, tuple(steps)

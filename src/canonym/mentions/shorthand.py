@@ -9,10 +9,13 @@ from typing import NamedTuple
 from canonym.regex import regex
 from canonym.rules import any_of, current, once_a_book
 from canonym.text.qualifiers import is_finding
+from canonym.text.shape import shape_of
 
 _SIDES = {"l": "left", "r": "right"}
 # A letter alone is a side beside a part of the body; RT in capitals is a therapy.
 _SIDE = r"(?P<side>[RL]|[RrLl]t|LT|RT(?=\.? (?i:atri|ventric)))"
+_SIDE_WORDS = frozenset(("l", "r", "lt", "rt"))
+_HINTS = frozenset(".-/&#")  # of which all other shorthand has one
 _HISTORY = regex(r"^(?P<family>f(?:amily )?)?hx-(?=[a-z])", re.IGNORECASE)
 # Shorthand that is not in the table, such as "t/t" and "o/e".
 _LONE_LETTERS = regex(r"(?<![\w/])[a-z](?:/[a-z])+(?![\w/])")
@@ -98,6 +101,9 @@ def write_out(text: str) -> str:
     >>> write_out("recurrent U.T.I."), write_out("s.o.b."), write_out("e.g. fever")
     ('recurrent UTI', 'SOB', 'e.g. fever')
     """
+    shape = shape_of(text)
+    if _HINTS.isdisjoint(shape.signs) and _SIDE_WORDS.isdisjoint(shape.there):
+        return text
     text = _DOTTED.sub(lambda match: match[0].replace(".", "").upper(), text)
     if _SLASH.search(text) is not None:
         text = _table().pattern.sub(_written_out, text)

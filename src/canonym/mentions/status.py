@@ -25,6 +25,7 @@ from canonym.regex import GAP, regex
 from canonym.rules import any_of, current, once_a_book, phrase_expression, remembered
 from canonym.text.codes import read_codes
 from canonym.text.qualifiers import BROADER, qualified
+from canonym.text.shape import shape_of
 from canonym.text.words import words_of_kind
 
 __all__ = [
@@ -59,8 +60,7 @@ _BEGIN = regex(
     rf"|(?:{'|'.join(sorted(_HEADINGS))})\s*:\s*)?",
     re.IGNORECASE,
 )
-_OUTER_WORD = regex(r"\w+")
-_LAST_WORD = regex(r"(?<!\w)\w+(?=[ .]*\Z)")
+_DENYING = frozenset(("not", "never", "t"))  # of which `_not_result` has one
 _LINK = regex(
     r"(?:\s*:\s*|\s+[-\u2013]\s+|\s+|(?=\())"
     r"(?:(?:(?:complaints?|diagnosis|episodes?|evidence|history|signs?|symptoms?) (?:for|of)|an?|"
@@ -299,11 +299,10 @@ def may_have_status(text: str) -> bool:
     starts, ends = _outer()
     if not (text[:1].isalnum() and text.rstrip(" .")[-1:].isalnum()):
         return True
-    first, last = (_OUTER_WORD.search(text), _LAST_WORD.search(text))
-    if first is None or last is None or first[0].lower() in starts or last[0].lower() in ends:
+    words, there, *_ = shape_of(text)
+    if words[0] in starts or words[-1] in ends or (len(words[-1]) == 4 and words[-1].isdecimal()):
         return True
-    is_year = len(last[0]) == 4 and last[0].isdecimal()
-    return is_year or _not_result().fullmatch(text) is not None
+    return not _DENYING.isdisjoint(there) and _not_result().fullmatch(text) is not None
 
 
 @once_a_book
