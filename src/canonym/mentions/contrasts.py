@@ -114,8 +114,8 @@ def _of_order(
 def _is_contrasted(text: str) -> bool:
     """Tell whether a text has two words of one exclusion group."""
     words = _WORDS.findall(signs(dashes(text)).lower())
-    groups = Counter(group for word in words for group in _groups_of(word))
-    return any(n > 1 for n in groups.values())
+    groups = [group for word in words for group in _groups_of(word)]
+    return len(set(groups)) < len(groups)
 
 
 def _ends_small(text: str) -> bool:
@@ -208,6 +208,8 @@ def _glued(words: list[str], others: Sequence[str], text: str) -> list[str]:
 
     What a hyphen ties to a word that the other side has alone is one with it: "Pre-eclampsia".
     """
+    if len(words) < 2:
+        return words
     known = set(others)
     tied = {first for first in _PREFIXES.intersection(words) if f"{first}-" in text.lower()} - known
 

@@ -28,9 +28,14 @@ def is_english(word: str) -> bool:
     >>> [is_english(word) for word in ("diarrea", "vomitting", "stoping", "attackes")]
     [False, False, False, False]
     """
+    words = _words()
+    if word in words or (word.startswith("un") and word[2:] in words):
+        return True
+    if not word.endswith(_ENDINGS):
+        return False
     stems = ((word[: -len(end)], end) for end in _ENDINGS if word.endswith(end))
     bases = (base for stem, end in stems if len(stem) >= _LEAST for base in _bases(stem, end))
-    return not _words().isdisjoint((word, word.removeprefix("un"), *bases))
+    return not words.isdisjoint(bases)
 
 
 def _bases(stem: str, end: str) -> tuple[str, ...]:

@@ -111,6 +111,8 @@ def symbol_contrasts(
     if not len(left) == len(missing) == 1:
         return
     here, there = left[0].upper(), missing[0].upper()
+    if here not in mention or there not in name:
+        return
     are_short = here in _CAPITALS.findall(mention) and there in _CAPITALS.findall(name)
     if are_short and not (set(here) <= set(there) or set(there) <= set(here)):
         yield Contradiction("letter", here, there)

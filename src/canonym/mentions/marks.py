@@ -134,4 +134,4 @@ def _joined(values: Iterable[tuple[str, str]], kind: str) -> str:
 
 def with_arrows_spelt(text: str) -> str:
     """Return a text with words in place of arrows."""
-    return text.translate(_ARROW_WORDS) if _ARROW.search(text) else text
+    return text if text.isascii() else text.translate(_ARROW_WORDS)

@@ -104,7 +104,7 @@ def normalise(text: str, steps: Iterable[str] = PLAIN) -> str:
     >>> normalise("Crohn’s diseases, type II", STRONG)
     'crohn disease type 2'
     """
-    return _pipeline(tuple(steps))(text)
+    return _plain(text) if steps is PLAIN else _pipeline(tuple(steps))(text)
 
 
 def normalise_all(texts: Iterable[str], steps: Iterable[str] = PLAIN) -> Iterator[str]:

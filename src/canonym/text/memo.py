@@ -83,6 +83,8 @@ class KnownForms:
     def __call__(self, texts: Sequence[str]) -> list[str]:
         """Return the normal forms of `texts`, in order."""
         known = self._known
+        if all(map(known.__contains__, texts)):
+            return list(map(known.__getitem__, texts))
         new = [text for text in dict.fromkeys(texts) if text not in known]
         forms = dict(zip(new, self._normalise(new), strict=True)) if new else {}
         short = {text: form for text, form in forms.items() if len(text) <= LONGEST_STRING}

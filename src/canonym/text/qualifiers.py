@@ -11,12 +11,11 @@ unspecified organism". Brackets of optional words go as well: "(Pure) hyperchole
 
 from __future__ import annotations
 
-import functools
 import re
 from typing import NamedTuple
 
 from canonym.regex import regex
-from canonym.rules import any_of, current, once_a_book
+from canonym.rules import any_of, current, once_a_book, remembered
 from canonym.text.short_forms import own_short_form
 from canonym.text.words import forms_of
 from canonym.types import Step
@@ -179,7 +178,7 @@ class _Stripped(NamedTuple):
     is_broader: bool = False
 
 
-@functools.lru_cache(maxsize=1_024)  # several readers ask about a text, one after the other
+@remembered(1_024)  # several readers ask about a text, one after the other
 def qualified(text: str) -> Step | None:
     """Return the step to a mention without its qualifiers, or None where it has none.
 
@@ -238,7 +237,7 @@ def _without_rest(text: str) -> str:
     return "" if match is None else _trimmed(text[: len(text) - len(match[0])])
 
 
-@functools.lru_cache(maxsize=64)  # asked for one mention several times
+@remembered(64)  # asked for one mention several times
 def without_details(text: str) -> tuple[str, ...]:
     """Return a text without the words at its ends that say how bad it is, where, and when.
 
@@ -272,10 +271,9 @@ def without_lead_in(text: str) -> str:
 
 def _may_have(text: str) -> bool:
     """Tell in a microsecond whether it is worth looking for qualifiers."""
-    start = text.lstrip()[:6].lower()
-    begins = start in _BEGINNINGS or start.startswith("my ")
-    ends = _may_end(text) or _MEASURES.search(text.rstrip()[-_UNIT:]) is not None
-    return begins or ends or _NOTED in text.lower()
+    if text.lstrip()[:6].lower().startswith((*_BEGINNINGS, "my ")) or _may_end(text):
+        return True
+    return _MEASURES.search(text.rstrip()[-_UNIT:]) is not None or _NOTED in text.lower()
 
 
 def _may_end(text: str) -> bool:
@@ -383,6 +381,7 @@ class Bare(NamedTuple):
     is_narrower: bool = False
 
 
+@remembered(4_096)  # the same names are near to many mentions
 def bare_name(name: str) -> Bare | None:
     """Return what a name of a terminology is without its qualifiers; None where it has none.
 
