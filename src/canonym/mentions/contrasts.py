@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import operator
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -184,9 +185,8 @@ def against(mention: str, name: str, *, label: str = "", case_counts: bool = Fal
         small = frozenset() if _ends_small(mention) else _FILLERS
         left += [word for word in _lettered(left_words, words) if word not in small]
         missing += [word for word in _lettered(missing_words, others) if word not in _FILLERS]
-    if (_LIKE.search(mention) is None) != (_LIKE.search(name) is None):
-        said = ("like", "") if _LIKE.search(mention) else ("", "like")
-        contradictions += [Contradiction("prefix", *said)]
+    if (is_like := _is_like(mention)) != _is_like(name):
+        contradictions += [Contradiction("prefix", *(("like", "") if is_like else ("", "like")))]
     contradictions += last_capital_contrasts(mention, name)
     contradictions += label_contrasts(mention, label) if label else ()
     if not (left or missing or contradictions or is_inflected):
@@ -195,6 +195,10 @@ def against(mention: str, name: str, *, label: str = "", case_counts: bool = Fal
     if is_inflected and relation == "equal":
         relation = "close"  # a prednisone is no prednisolone
     return Against(tuple(left), tuple(missing), tuple(dict.fromkeys(contradictions)), relation)
+
+
+def _is_like(text: str) -> bool:
+    return "-like" in text.lower() and _LIKE.search(text) is not None
 
 
 def _is_timed(contrast: Contradiction) -> bool:
@@ -212,6 +216,10 @@ def _glued(words: list[str], others: Sequence[str], text: str) -> list[str]:
         return words
     known = set(others)
     tied = {first for first in _PREFIXES.intersection(words) if f"{first}-" in text.lower()} - known
+
+    if not tied and known.isdisjoint(map(operator.add, words, words[1:])):
+        if _APART.isdisjoint(words):
+            return words
 
     def is_one(first: str, second: str) -> bool:
         if first + second in known:
@@ -345,6 +353,7 @@ _SIDES = frozenset({"left", "right", "bilateral", "unilateral"})
 _SIGN_SENSES = frozenset({"positive", "pos", "negative", "neg"})
 _LEVELS = ("hyper", "hypo")
 _DEGREES = frozenset({"course", "degree", "extent", "intensity", "severity", "side"})
+_HEADLESS = QUALIFIERS | SMALL | KINDS | _DEGREES
 
 
 _SPEAKING = ("with without", "other unspecified")  # of what follows, and of no thing themselves
@@ -491,9 +500,11 @@ def _of_head(left: Sequence[str], others: Sequence[str]) -> Iterator[Contradicti
     """Yield a name of qualifiers alone, beside what a mention qualifies: *mild ID* and "Mild"."""
     if not others:
         return
-    known = QUALIFIERS | SMALL | KINDS | _DEGREES
-    rest = [word for word in left if word not in known and not word.startswith(tuple(others))]
-    if rest and known.issuperset(others):
+    if not _HEADLESS.issuperset(others):
+        return
+    starts = tuple(others)
+    rest = [word for word in left if word not in _HEADLESS and not word.startswith(starts)]
+    if rest:
         yield Contradiction("head", " ".join(rest), " ".join(others))
 
 

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from canonym.regex import GAP, regex
 from canonym.rules import any_of, current, once_a_book, remembered
+from canonym.text.shape import DIGITS, shape_of
 from canonym.text.words import forms_of
 
 # --- what is no name ------------------------------------------------------------------------------
@@ -275,6 +276,9 @@ def is_drug_line(text: str) -> bool:
     (True, False)
     """
     if len(text) > _LONGEST:
+        return False
+    _, there, _, signs = shape_of(text)
+    if not signs and DIGITS.isdisjoint(text) and _hints().isdisjoint(there):
         return False
     if (_DIGIT.search(text) is not None and _shows_dose(text)) or _strong_pair().match(text):
         return True

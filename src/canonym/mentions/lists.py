@@ -82,8 +82,12 @@ def items_of(text: str) -> Items | None:
     if len(text) > _LONGEST:
         return None
     may_be_cut = shape_of(text).signs and (_SIGNS.search(text) or _MARKER.match(text.lstrip()))
+    text = text.strip()
+    signed = signed_items(text)
+    if not may_be_cut and len(signed) == 1:
+        return None
     ways = (_numbered, _bulleted, _lines, _semicolons) if may_be_cut else ()
-    text = _TITLE.sub("", text.strip())
+    text = _TITLE.sub("", text)
     for pieces, is_sure in (*(way(text) for way in ways), (signed_items(text), True)):
         items = tuple(_tidied(pieces))
         if len(items) > 1:
@@ -109,7 +113,7 @@ def without_number(text: str) -> str:
     >>> without_number("5-HT")
     '5-HT'
     """
-    marker = _ALONE.match(text)
+    marker = _ALONE.match(text) if shape_of(text).signs else None
     return text[marker.end() :] if marker else text
 
 

@@ -6,6 +6,7 @@ is a number, so that most of the others are left out by arithmetic alone.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -78,7 +79,8 @@ class NearWords:
     ) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.uint32]]:
         """Return places and signatures of the words of a first byte and about a length."""
         key = _key(first, length)
-        low, high = self._keys.searchsorted((key - reach, key + reach + 1))
+        keys = self._keys.data  # of whose single items a search in Python takes a fifth of the time
+        low, high = bisect_left(keys, key - reach), bisect_left(keys, key + reach + 1)
         return self._places[low:high], self._signatures[low:high]
 
     def _counted(self, places: npt.NDArray[np.intp]) -> Counted:

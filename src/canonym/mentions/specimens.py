@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from canonym.regex import regex
-from canonym.rules import current, once_a_book, phrase_expression
+from canonym.rules import current, once_a_book, phrase_expression, remembered
 
 _BLOOD = "blood"
 # What a name says of a specimen by its ending. Acids are left out: an acidemia is an aciduria, too.
@@ -43,6 +43,7 @@ def _hints() -> set[str]:
     return {"emia", "uria", *(word[:4] for word in re.findall("[a-z]{3,}", forms))}
 
 
+@remembered(1_024)  # asked for a mention beside each of its hits
 def specimen_of(text: str) -> str:
     """Return the specimen that a name speaks of, "blood" for serum and plasma; "" for none.
 

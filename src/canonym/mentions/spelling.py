@@ -30,7 +30,8 @@ from canonym.mentions.glued import MOST_READINGS, Reading, readings, without_gap
 from canonym.mentions.near_words import NearWords, signature
 from canonym.mentions.slips import sound
 from canonym.regex import regex
-from canonym.text import PLAIN, STRONG, normalise, normalise_all
+from canonym.text import PLAIN, normalise, normalise_all
+from canonym.text.memo import strong_forms
 
 _PER_SHORT_WORD = 2_000  # words of a terminology for each name that a word of three letters needs
 _PREFIX = 2  # letters of the shortest word that is glued to another
@@ -73,6 +74,17 @@ class Apart(NamedTuple):
     texts: tuple[str, ...] = ()
 
 
+class _Word(NamedTuple):
+    """A word as it is looked up; whether the terminology has it or its singular, in two names.
+
+    What is no word counts as known.
+    """
+
+    plain: str
+    is_known: bool
+    is_common: bool
+
+
 class Speller:
     """Words of a terminology, and the nearest of them to a word it does not have.
 
@@ -93,14 +105,14 @@ class Speller:
         self._arrays, self._folder = arrays, folder
         # Single items of a view are plain integers and bytes, and cost a tenth of an array's.
         self._letters, self._starts = arrays["letters"].data, arrays["starts"].data
+        self._counts = arrays["counts"].data
         self._glued = functools.lru_cache(maxsize=100_000)(self._taken_apart)
         self._corrected = functools.lru_cache(maxsize=100_000)(self._correct_word)
-        self._known = functools.lru_cache(maxsize=100_000)(self._knows)
+        self._read = functools.lru_cache(maxsize=100_000)(self._reading)
         self._near = functools.lru_cache(maxsize=10_000)(self._likely)
         self._meant = functools.lru_cache(maxsize=10_000)(self._meanings)
         self._sound = functools.lru_cache(maxsize=100_000)(self._is_sound)
         self._prefixed = functools.lru_cache(maxsize=100_000)(self._with_prefix)
-        self._common = functools.lru_cache(maxsize=100_000)(self._is_common)
 
     @classmethod
     def build(cls, names: Iterable[str]) -> Speller:
@@ -118,7 +130,7 @@ class Speller:
         return cls(arrays)
 
     def __len__(self) -> int:
-        return len(self._arrays["counts"])
+        return len(self._counts)
 
     def _word(self, place: int) -> bytes:
         return self._letters[self._starts[place] : self._starts[place + 1]].tobytes()
@@ -139,7 +151,7 @@ class Speller:
             word = self._word(place)
             if not word.startswith(first):
                 break
-            yield word.decode("utf-8", "replace"), int(self._arrays["counts"][place])
+            yield word.decode("utf-8", "replace"), self._counts[place]
 
     def knows_all(self, text: str) -> bool:
         """Tell whether a text has known words and numbers only: it is right as it is written."""
@@ -147,7 +159,9 @@ class Speller:
 
     def _is_sound(self, token: str) -> bool:
         return (
-            (token.isalpha() or token.isdecimal()) and not self._glued(token) and self._known(token)
+            (token.isalpha() or token.isdecimal())
+            and self._read(token).is_known
+            and not self._glued(token)
         )
 
     def correct(self, text: str) -> str:
@@ -203,7 +217,7 @@ class Speller:
         """
         least = len(self) // _PER_SHORT_WORD + 1
         words = _WORD.findall(written)
-        if ends_in_sign(written) or any(not self._known(word) for word in words):
+        if ends_in_sign(written) or any(not self._read(word).is_known for word in words):
             return readings(written, self._beginnings, least=least)
         if written.isalpha() or written.isdecimal():
             return ()
@@ -228,7 +242,7 @@ class Speller:
         low = bisect_left(range(high), prefix, low, high, key=self._word)
         high = bisect_left(range(high), prefix + b"\xff", low, high, key=self._word)
         is_word = low < high and self._word(low) == prefix
-        return low, high, self._arrays["counts"].item(low) if is_word else 0
+        return low, high, self._counts[low] if is_word else 0
 
     def guesses(self, text: str) -> tuple[str, ...]:
         """Return possible meanings of a text with one unknown word, its long words corrected.
@@ -249,11 +263,11 @@ class Speller:
         ('hemorrhage',)
         """
         words = _WORD.findall(text)
-        unknown = [place for place, word in enumerate(words) if not self._known(word)]
+        unknown = [place for place, word in enumerate(words) if not self._read(word).is_known]
         if len(unknown) != 1:
             return ()
         start, end = next(itertools.islice(_WORD.finditer(text), unknown[0], None)).span()
-        word = normalise(text[start:end], PLAIN)
+        word = self._read(text[start:end]).plain
         alone = len(words) == 1
         if text[end : end + 2] in _POSSESSIVE and f"{word}s" in self:
             return ()  # *Alper's* is "Alpers", and no slip of "Alder"
@@ -277,8 +291,8 @@ class Speller:
         >>> speller.completions("infect"), speller.completions("infection")
         (('infection', 'infectious'), ())
         """
-        word = normalise(written, PLAIN)
-        if len(word) < _CLIPPED or _is_code(written) or self._known(written) or is_english(word):
+        word, is_known, _ = self._read(written)
+        if is_known or len(word) < _CLIPPED or _is_code(written) or is_english(word):
             return ()
         if begins_contraries(word):
             return ()
@@ -294,12 +308,13 @@ class Speller:
         near = tuple(known for _, known in self._near(word, alone))
         return near or self._sounding_alike(word, alone) or self._rarely(word)
 
-    def _knows(self, written: str) -> bool:
-        """Tell whether the terminology has a word or its singular; true where it is no word."""
-        word = normalise(written, PLAIN)
-        if not _WORD.fullmatch(word) or word in self:
-            return True
-        return any(form in self for form in normalise(written, STRONG).split() if form != word)
+    def _reading(self, written: str) -> _Word:
+        plain = normalise(written, PLAIN)
+        forms = dict.fromkeys((plain, *strong_forms([written])[0].split()))
+        places = [place for form in forms if (place := self._place(form)) is not None]
+        counts = [self._counts[place] for place in places]
+        is_known = bool(places) or _WORD.fullmatch(plain) is None
+        return _Word(plain, is_known, max(counts, default=0) >= _COMMON)
 
     def vocabulary_coverage(self, text: str) -> float:
         """Return the share of the letters of a text in words that at least two names have.
@@ -312,20 +327,12 @@ class Speller:
         (1.0, 0.5555555555555556)
         """
         words = [form for form in _WORD.findall(text) if len(form) > 1]
-        known = sum(len(word) for word in words if self._common(word))
+        known = sum(len(word) for word in words if self._read(word).is_common)
         return known / sum(map(len, words)) if words else 1.0
 
-    def _is_common(self, written: str) -> bool:
-        counts = self._arrays["counts"]
-        forms = {normalise(written, PLAIN), *normalise(written, STRONG).split()}
-        places = [place for form in forms if (place := self._place(form)) is not None]
-        return any(counts[place] >= _COMMON for place in places)
-
     def _correct_word(self, written: str, alone: bool) -> str | None:
-        word = normalise(written, PLAIN)
-        if len(word) < _SHORTEST or _is_code(written) or not _WORD.fullmatch(word):
-            return None
-        if self._known(written) or is_english(word):
+        word, is_known, _ = self._read(written)
+        if is_known or len(word) < _SHORTEST or _is_code(written) or is_english(word):
             return None
         ranked = self._near(word, alone)
         if not ranked or (len(ranked) > 1 and ranked[0][0] < _CLEARLY * ranked[1][0]):

@@ -151,7 +151,7 @@ def split_statuses(text: str) -> tuple[str, ...]:
         sides = [side for side in _VERSUS.split(text) if side.strip()]
         if len(sides) > 1:
             return tuple(side if read_status(side).flags else f"? {side}" for side in sides)
-    if "," not in text and len(sides := _AFTER.split(text)) > 1:
+    if "," not in text and " s" in text.lower() and len(sides := _AFTER.split(text)) > 1:
         return tuple(sides)
     if may_have_status(text):
         sides = [side for side in _TURN.split(text) if side.strip()]

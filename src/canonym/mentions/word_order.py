@@ -45,9 +45,10 @@ def order_contrasts(
     """
     yield from _of_relation(words, others)
     yield from _of_couples(name, words, others)
-    ratios = [_RATIO.search(text.lower()) for text in (mention, name)]
-    if ratios[0] and ratios[1] and ratios[0].groups() == ratios[1].groups()[::-1]:
-        yield Contradiction("ratio", ratios[0][0], ratios[1][0])
+    ratio = _RATIO.search(mention.lower()) if "/" in mention or ":" in mention else None
+    other = _RATIO.search(name.lower()) if ratio else None
+    if ratio and other and ratio.groups() == other.groups()[::-1]:
+        yield Contradiction("ratio", ratio[0], other[0])
     if _has_numbers(mention) and _are_moved(words, others):
         yield Contradiction("number", " ".join(words), " ".join(others))
 
@@ -82,7 +83,7 @@ def _of_couples(name: str, words: Sequence[str], others: Sequence[str]) -> Itera
 
     Not surnames: the *Eaton-Lambert syndrome* is that of "Lambert-Eaton".
     """
-    for match in _COUPLED.finditer(name):
+    for match in _COUPLED.finditer(name) if "-" in name else ():
         pair = match[1].lower(), match[2].lower()
         here, there = (_orders(side, *pair) for side in (words, others))
         if match[2].islower() and len(here) == len(there) == 1 and here != there:
