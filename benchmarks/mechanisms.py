@@ -53,7 +53,6 @@ text.qualifiers._nos                none
 text.qualifiers._END                pattern   *unspecified* at the end
 text.qualifiers._FRONT              pattern   *other or unspecified* in front
 text.qualifiers._MEASURED           pattern   how long, how often, how much, since when
-text.qualifiers._OWN                pattern   *my* in front
 text.qualifiers._ELSEWHERE          pattern   *in diseases classified elsewhere*
 text.qualifiers._NOT_ELSEWHERE      pattern   *not elsewhere classified*
 text.qualifiers._NO_MENTION         pattern   *without mention of* something, taken off

@@ -45,7 +45,7 @@ _SAME = frozenset({"iasis", "osis"})
 _WRONG = frozenset({"abnormality", "anomaly", "disease", "disorder", "malformation"})
 _SICK = ("algia", "emia", "iasis", "itis", "oma", "osis", "opathy", "uria")
 _BAD = ("dys", "hyper", "hypo", "mal")
-_ADJECTIVE = regex(r"(?:al|ar|ary|ic|oid|ous)\Z")
+_ADJECTIVE = ("al", "ar", "ary", "ic", "oid", "ous")
 _DESIGNATOR = regex(r"\d+[a-z]?|[a-z]\d*|\d+[a-z]\d+", re.IGNORECASE)
 _COUNTED = frozenset({"class", "factor", "grade", "group", "level", "phase", "stage", "type"})
 _JOINT = regex(rf"\b(?:{forms_of('joint of a name')})\b", re.IGNORECASE)
@@ -238,7 +238,7 @@ def _is_of_disease(left: Sequence[str], missing: Sequence[str]) -> bool:
     own = _OF_DISEASE.search(word)
     for other in missing:
         end = _OF_DISEASE.search(other)
-        if end is None or end.start() < _LEAST or _ADJECTIVE.search(word):
+        if end is None or end.start() < _LEAST or word.endswith(_ADJECTIVE):
             continue
         stem, rest = word[: end.start()], word[end.start() :]
         # Where the ending itself begins alike, it may be misspelt.

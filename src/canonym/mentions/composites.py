@@ -63,7 +63,9 @@ _SPREAD = regex(
     re.IGNORECASE,
 )
 # Of these words and signs a mention of several concepts has one.
-_JOINING = frozenset("metastasis metastases mets metastatic spread and or as / &".split())
+_JOINING = frozenset(
+    ["metastasis", "metastases", "mets", "metastatic", "spread", "and", "or", "as", "/", "&"]
+)
 _SITES_JOINT = regex(rf"{GAP}(?:,\s*and|,|/|&|\band)\s+(?:the )?|/", re.IGNORECASE)
 _COORDINATED = regex(r"(?i)\s(?:and|or|and/or|as well as|&)\s|[^\s/]/[^\s/]|\s/\s|-\s(?:and|or)")
 _GLOSS = regex(rf"{GAP}\([^()]*\)")

@@ -20,7 +20,7 @@ from canonym.mentions.compare import moved
 from canonym.mentions.dimensions import HIGH, LOW, dimension_contrasts
 from canonym.mentions.inflection import are_inflected
 from canonym.mentions.letter_case import (
-    VOWEL,
+    VOWELS,
     case_contrasts,
     last_capital_contrasts,
     symbol_contrasts,
@@ -44,6 +44,7 @@ from canonym.text import normalise
 from canonym.text.characters import dashes, signs
 from canonym.text.memo import strong_forms
 from canonym.text.qualifiers import without_brackets
+from canonym.text.shape import LETTERS, NUMBER
 from canonym.text.short_forms import as_meant
 from canonym.text.words import forms_of, words_of_kind
 from canonym.types import Against, Contradiction
@@ -67,8 +68,6 @@ _TIMES = frozenset({"after", "before", "following"})
 _APART = words_of_kind("prefix written apart")
 _OXIDATION = regex(f"({forms_of('metal')})(?:ous|ic)")
 _KARYOTYPE = regex(r"x{1,5}y{0,3}|xo")
-_DIGITS = regex(r"\d+")
-_WORDS = regex(r"[^\W\d_]+")
 
 _NEGATING = frozenset(
     {("absence", "of"), ("lack", "of"), ("negative", "for"), ("free", "of"), ("ruled", "out")}
@@ -88,7 +87,7 @@ def differs_in_meaning(mention: str, name: str) -> bool:
     """
     if (meant := as_meant(name, mention)) != name:
         # In small letters it may be another word: "all" is no leukemia.
-        return mention != meant and VOWEL.search(meant) is not None
+        return mention != meant and not VOWELS.isdisjoint(meant)
     if marks(mention) != marks(name) or opposed_signs(mention, name):
         return True
     if mention.casefold() == name.casefold():
@@ -114,7 +113,7 @@ def _of_order(
 @remembered(1 << 14)
 def _is_contrasted(text: str) -> bool:
     """Tell whether a text has two words of one exclusion group."""
-    words = _WORDS.findall(signs(dashes(text)).lower())
+    words = LETTERS.findall(signs(dashes(text)).lower())
     groups = [group for word in words for group in _groups_of(word)]
     return len(set(groups)) < len(groups)
 
@@ -126,7 +125,7 @@ def _ends_small(text: str) -> bool:
 
 def _is_plural_of_symbol(mention: str, name: str) -> bool:
     """Tell whether a mention is a symbol of capitals and a capital S: no *SMDS* is an "SMD"."""
-    return mention == f"{name}S" and name.isupper() and VOWEL.search(name) is None
+    return mention == f"{name}S" and name.isupper() and VOWELS.isdisjoint(name)
 
 
 # Words that deny something, or relate what stands on their sides.
@@ -217,9 +216,9 @@ def _glued(words: list[str], others: Sequence[str], text: str) -> list[str]:
     known = set(others)
     tied = {first for first in _PREFIXES.intersection(words) if f"{first}-" in text.lower()} - known
 
-    if not tied and known.isdisjoint(map(operator.add, words, words[1:])):
-        if _APART.isdisjoint(words):
-            return words
+    are_apart = known.isdisjoint(map(operator.add, words, words[1:]))
+    if are_apart and not tied and _APART.isdisjoint(words):
+        return words
 
     def is_one(first: str, second: str) -> bool:
         if first + second in known:
@@ -323,7 +322,7 @@ def _is_marked(word: str) -> bool:
         or word in LOW
         or word in HIGH
         or word.startswith(_LEVELS)
-        or _DIGITS.search(word) is not None
+        or NUMBER.search(word) is not None
         or bool(_designated(word))
         or _KARYOTYPE.fullmatch(word) is not None
     )
@@ -461,8 +460,8 @@ def _symbol_contrast(word: str, other: str, shared: bool) -> str | None:
         return "number" if value[0].isdigit() or value_too[0].isdigit() else "letter"
     if word[:-1] == other[:-1] and word[-2:-1].isdigit() and (word[-1] + other[-1]).isalpha():
         return "letter"  # HT2A and HT2C, V600E and V600K
-    if _DIGITS.search(word) and _DIGITS.search(other):
-        same = _DIGITS.sub("#", word) == _DIGITS.sub("#", other)
+    if NUMBER.search(word) and NUMBER.search(other):
+        same = NUMBER.sub("#", word) == NUMBER.sub("#", other)
         return "number" if same else None
     return None
 

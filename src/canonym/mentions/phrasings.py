@@ -33,8 +33,8 @@ LESS, DETAIL = "broader", "detail"
 _Phrase = list["str | list[_Phrase]"]  # words, and the phrases between which one may choose
 
 _TOKEN = regex(r"[()|]|(?<![^\s()|])(?!the[\s()|])[^\s()|]+")
-_SLOT = regex("[XYZ]")
-_BRACKET = regex(r"[()\[\]]")
+_SLOTS = ("X", "Y", "Z")
+_BRACKETS = frozenset("()[]")
 _PLACE = regex(r"\\(\d)|\b([XYZ])\b")
 _ANY = r"(?:\S+ ){1,9}?"  # the words of a slot; no pattern may take the square of a text
 _COMMON = frozenset(["X", "Y", "Z", "of", "history"])  # a slot, or words of many rules
@@ -92,7 +92,7 @@ def rephrased(text: str) -> Iterator[tuple[Rule, list[str]]]:
 def _bare(word: str) -> str:
     """Return a word without the comma behind it and the brackets around it."""
     inner = word.strip("()[],")
-    return word.rstrip(",") if _BRACKET.search(inner) else inner
+    return word.rstrip(",") if not _BRACKETS.isdisjoint(inner) else inner
 
 
 @once_a_book
@@ -171,7 +171,7 @@ def _expression(form: str) -> str:
             return f"(?P<{names[-1]}>"
         if token in "(|)":
             return token.replace("(", "(?:")
-        if _SLOT.fullmatch(token):  # it may stand in several choices
+        if token in _SLOTS:  # it may stand in several choices
             names.append(f"{token}{len(names)}")
             return f"(?P<{names[-1]}>{_ANY})"
         return rf"\S+{re.escape(token[1:])} " if token[0] == "-" else f"{re.escape(token)} "

@@ -19,6 +19,7 @@ from canonym.mentions.clinical import LEAST_LETTERS, begins, text_readings, word
 from canonym.mentions.shorthand import diabetes_name
 from canonym.regex import regex
 from canonym.rules import current, once_a_book
+from canonym.text.shape import HYPHENED
 
 # --- the table ------------------------------------------------------------------------------------
 
@@ -49,7 +50,6 @@ _ALL_NOTES = 3  # collections of notes
 
 # --- choosing -------------------------------------------------------------------------------------
 
-_WORD = regex(r"[^\W_]+(?:-[^\W_]+)*")
 # A number behind makes a substance of it, "PSC 833", unless it is a dose.
 _SHORT = regex(
     r"(?<![\w/+&.-])[^\W\d_]{2,8}\d?(?![\w/+&-]|[ ]\d{2}(?!\d*[ ]?(?:m?c?g|m[lL]|mEq|units?|%)\b))"
@@ -138,4 +138,4 @@ def _choose(readings: Sequence[_Reading], words: Sequence[str]) -> str:
 
 def _words_of(text: str) -> Iterable[str]:
     """Return the words of a reading that speak for it where the text has them."""
-    return (word.lower() for word in _WORD.findall(text) if len(word) > _LEAST)
+    return (word.lower() for word in HYPHENED.findall(text) if len(word) > _LEAST)

@@ -53,7 +53,7 @@ class Segment(NamedTuple):
 
 
 class _Signs(NamedTuple):
-    """The expression of all signs, what each means, and of which characters or words each has one."""
+    """The expression of all signs, and what each means; each has one of the characters or words."""
 
     expression: re.Pattern[str]
     meanings: dict[str, str]

@@ -32,6 +32,7 @@ from canonym.mentions.slips import sound
 from canonym.regex import regex
 from canonym.text import PLAIN, normalise, normalise_all
 from canonym.text.memo import strong_forms
+from canonym.text.shape import ALNUM, LETTERS
 
 _PER_SHORT_WORD = 2_000  # words of a terminology for each name that a word of three letters needs
 _PREFIX = 2  # letters of the shortest word that is glued to another
@@ -51,8 +52,6 @@ _COUNTING = 250  # bytes a word while words are counted
 _CLEAR = 9  # letters of a word that may mean one of a single name
 _AUDIBLE = 5  # sounds of a word that stands alone
 _BLOCK = 1 << 16  # words written at once
-_WORD = regex(r"[^\W\d_]+")
-_TOKEN = regex(r"[^\W_]+")
 _WHOLE = regex(r"[\W_]?[^\W\d_]+[\W_]?")
 _POSSESSIVE = ("'s", "\u2019s")
 _CAPITAL_S = regex(r"(?<=[a-z])S(?![^\W_])")
@@ -123,7 +122,7 @@ class Speller:
         return cls.of_counts(counts)
 
     @classmethod
-    def of_counts(cls, counts: Mapping[str, int], word: re.Pattern[str] = _WORD) -> Speller:
+    def of_counts(cls, counts: Mapping[str, int], word: re.Pattern[str] = LETTERS) -> Speller:
         """Keep counted words, those that match."""
         arrays = _arrays_of(_sorted_words(counts, word))
         arrays["starts"] = np.concatenate([np.zeros(1, dtype=np.int64), arrays["starts"]])
@@ -155,7 +154,7 @@ class Speller:
 
     def knows_all(self, text: str) -> bool:
         """Tell whether a text has known words and numbers only: it is right as it is written."""
-        return all(map(self._sound, _TOKEN.findall(text)))
+        return all(map(self._sound, ALNUM.findall(text)))
 
     def _is_sound(self, token: str) -> bool:
         return (
@@ -171,11 +170,11 @@ class Speller:
         >>> speller.correct("acute myocardail infarction")
         'acute myocardial infarction'
         """
-        words = _WORD.findall(text)
+        words = LETTERS.findall(text)
         alone = len(words) == 1
         if not any(self._corrected(word, alone) for word in words):
             return text
-        return _WORD.sub(lambda match: self._corrected(match[0], alone) or match[0], text)
+        return LETTERS.sub(lambda match: self._corrected(match[0], alone) or match[0], text)
 
     def without_gaps(self, text: str) -> str:
         """Return a text with prefixes written to the words behind them, as the terminology does.
@@ -194,9 +193,9 @@ class Speller:
         >>> speller.take_apart("deficiency of vitamine")
         Apart(clear='', texts=())
         """
-        if not any(map(self._glued, _TOKEN.findall(text))):
+        if not any(map(self._glued, ALNUM.findall(text))):
             return Apart()
-        tokens = [(token, self._glued(token[0])) for token in _TOKEN.finditer(text)]
+        tokens = [(token, self._glued(token[0])) for token in ALNUM.finditer(text)]
         tokens = [(token, ways) for token, ways in tokens if ways]
         choices = [[*(" ".join(way.pieces) for way in ways), match[0]] for match, ways in tokens]
         texts = [
@@ -216,7 +215,7 @@ class Speller:
         Where a digit alone parts known words, no reading is clear: *type2* is found as it is.
         """
         least = len(self) // _PER_SHORT_WORD + 1
-        words = _WORD.findall(written)
+        words = LETTERS.findall(written)
         if ends_in_sign(written) or any(not self._read(word).is_known for word in words):
             return readings(written, self._beginnings, least=least)
         if written.isalpha() or written.isdecimal():
@@ -262,11 +261,11 @@ class Speller:
         >>> speller.guesses("hemmorhage")
         ('hemorrhage',)
         """
-        words = _WORD.findall(text)
+        words = LETTERS.findall(text)
         unknown = [place for place, word in enumerate(words) if not self._read(word).is_known]
         if len(unknown) != 1:
             return ()
-        start, end = next(itertools.islice(_WORD.finditer(text), unknown[0], None)).span()
+        start, end = next(itertools.islice(LETTERS.finditer(text), unknown[0], None)).span()
         word = self._read(text[start:end]).plain
         alone = len(words) == 1
         if text[end : end + 2] in _POSSESSIVE and f"{word}s" in self:
@@ -313,7 +312,7 @@ class Speller:
         forms = dict.fromkeys((plain, *strong_forms([written])[0].split()))
         places = [place for form in forms if (place := self._place(form)) is not None]
         counts = [self._counts[place] for place in places]
-        is_known = bool(places) or _WORD.fullmatch(plain) is None
+        is_known = bool(places) or LETTERS.fullmatch(plain) is None
         return _Word(plain, is_known, max(counts, default=0) >= _COMMON)
 
     def vocabulary_coverage(self, text: str) -> float:
@@ -326,7 +325,7 @@ class Speller:
         >>> speller.vocabulary_coverage("heart attacks"), speller.vocabulary_coverage("heart race")
         (1.0, 0.5555555555555556)
         """
-        words = [form for form in _WORD.findall(text) if len(form) > 1]
+        words = [form for form in LETTERS.findall(text) if len(form) > 1]
         known = sum(len(word) for word in words if self._read(word).is_common)
         return known / sum(map(len, words)) if words else 1.0
 
@@ -445,7 +444,7 @@ class SpellerWriter:
     that do not match are left out.
     """
 
-    def __init__(self, folder: Path, memory: int, word: re.Pattern[str] = _WORD) -> None:
+    def __init__(self, folder: Path, memory: int, word: re.Pattern[str] = LETTERS) -> None:
         self._folder = folder
         self._word = word
         self._most = memory // _COUNTING

@@ -43,8 +43,7 @@ _WORDINGS: dict[tuple[str, ...], tuple[str, ...]] = {
 
 _SCREENING = ("encounter for screening for {}", "screening for {}", "{} screening")
 _SCREENED = regex(r"\s*screen(?:ing)? for\b", re.IGNORECASE)
-_SCREENS = regex(r"\bscreening\b", re.IGNORECASE)
-_ENCOUNTER = regex(r"^encounter for ", re.IGNORECASE)
+_ENCOUNTER = "encounter for "
 _BRACKETS = regex(r"\([^()]*\)")
 _AND_MORE = regex(r" (?:and|or) .*$", re.IGNORECASE)
 
@@ -288,7 +287,7 @@ def said_by(name: str) -> tuple[str, ...]:
     >>> said_by("Absent thumb"), said_by("Absence seizures")
     (('negated',), ())
     """
-    if _SCREENS.search(name):
+    if "screening" in shape_of(name).there:
         return ("hypothetical",)
     return read_status(name).flags or (("negated",) if _ABSENT.match(name) else ())
 
@@ -332,7 +331,8 @@ def spoken_of(name: str) -> tuple[str, ...]:
     >>> spoken_of("Family history of gout and other joint disorders")[-1]
     'gout'
     """
-    core = read_status(_ENCOUNTER.sub("", name)).core
+    is_encounter = name.lower().startswith(_ENCOUNTER)
+    core = read_status(name[len(_ENCOUNTER) :] if is_encounter else name).core
     plain = " ".join(_BRACKETS.sub(" ", core).split())
     return tuple(dict.fromkeys((core, plain, _AND_MORE.sub("", plain))))
 

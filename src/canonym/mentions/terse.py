@@ -61,9 +61,11 @@ def unclipped(text: str, completions: Callable[[str], Sequence[str]]) -> Iterato
     []
     """
     words = list(_WORD.finditer(text))
+    if len(words) < 2:
+        return
     choices = [(word, completions(word[0])) for word in words]
     clipped = [(word, known) for word, known in choices if known]
-    if not clipped or len(words) < 2 or len(clipped) > _MOST_CLIPPED:
+    if not 0 < len(clipped) <= _MOST_CLIPPED:
         return
     for known in itertools.islice(
         itertools.product(*(known for _, known in clipped)), _MOST_PHRASES

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 
 from canonym.mentions.opposites import GREEK, SMALL
 from canonym.regex import regex
+from canonym.text.shape import NUMBER
 from canonym.types import Contradiction
 
 _HEADED = frozenset({"of", "in", "from"})
@@ -22,7 +23,6 @@ _PASSIVE = frozenset({"got", "gets", "get", "was", "were", "is", "are", "been"})
 _RELATING = _HEADED | _POSSESSIVES | {"due", "secondary", "to", "than", "versus", "vs"}
 _RELATING |= {"after", "before", "by", "causing", "complicating", "following", "preceding"}
 _COUPLED = regex(r"(?<![\w-])([A-Za-z]{3,})-([A-Za-z]{3,})(?![\w-])")
-_NUMBER = regex(r"\d+")
 _RATIO = regex(
     r"(?<![\w-])([\w-]+) ?[/:] ?([\w-]+)(?= (?:[a-z]+ )?(?:index|quotient|ratio)\b)", re.I
 )
@@ -95,7 +95,7 @@ def _orders(words: Sequence[str], first: str, second: str) -> set[tuple[str, str
 
 
 def _has_numbers(text: str) -> bool:
-    return len(set(_NUMBER.findall(text))) > 1
+    return len(set(NUMBER.findall(text))) > 1
 
 
 def _are_moved(words: Sequence[str], others: Sequence[str]) -> bool:

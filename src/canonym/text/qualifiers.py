@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from canonym.regex import regex
 from canonym.rules import any_of, current, once_a_book, remembered
+from canonym.text.shape import WORD
 from canonym.text.short_forms import own_short_form
 from canonym.text.words import forms_of
 from canonym.types import Step
@@ -64,11 +65,9 @@ _UNSAID = regex(rf"\b(?:{_UNSPECIFIED})\b|\bN\.?O\.?S\b", re.IGNORECASE)
 _CLASSIFIED_END = ("elsewhere classified", "classified elsewhere")
 
 # Most texts end and begin otherwise, and need no look at these patterns.
-_WORDS = regex(r"\w+")
 _SAYING = "unspecified specified stated unspec specification classified elsewhere nos n.o.s nec"
-_LAST_WORDS = frozenset((*_WORDS.findall(_ASPECTS), *_SAYING.split(" ")))
+_LAST_WORDS = frozenset((*WORD.findall(_ASPECTS), *_SAYING.split(" ")))
 _BEGINNINGS = ("unspec", "other ")
-_OWN = regex(r"^[Mm]y (?=[a-z])")  # MY 42445 is a substance
 _AILS = regex(r"\w(?:ia|ism|psy|ures?)\b|\ballerg(?:y|ies)\b", re.IGNORECASE)
 _STATED = r"(?:denies|likely|no|not|possible|probable|r/o|rule out|suspected|without)\b|\?"
 # How bad or big it is, where, and how it goes on, which some names say. "Bad" alone is of a kind:
@@ -129,7 +128,7 @@ def _tag() -> re.Pattern[str]:
 
 @once_a_book
 def _no_concept() -> frozenset[str]:
-    return frozenset((*_LAST_WORDS, *_LITTLE_WORDS, *_WORDS.findall(any_of("tag"))))
+    return frozenset((*_LAST_WORDS, *_LITTLE_WORDS, *WORD.findall(any_of("tag"))))
 
 
 @once_a_book
@@ -299,7 +298,7 @@ def _stripped(text: str, *, is_name: bool = False) -> _Stripped:
 
 def _is_empty(text: str) -> bool:
     """Tell whether nothing is left that could be a concept."""
-    return all(word[0] in _no_concept() for word in _WORDS.finditer(text.lower()))
+    return all(word[0] in _no_concept() for word in WORD.finditer(text.lower()))
 
 
 def _once(text: str, is_name: bool) -> _Stripped:
@@ -319,7 +318,9 @@ def _once(text: str, is_name: bool) -> _Stripped:
     is_age = match is not None and _LASTED.fullmatch(match[0]) and _GESTATION.search(text)
     if match and not is_age and not _NONE.search(match[0]):
         return _Stripped(_trimmed(text[: len(text) - len(match[0])]), True)
-    if not is_name and (match := _OWN.search(text) or _lead_in().search(text)):
+    if not is_name and text[1:3] == "y " and text[0] in "mM" and "a" <= text[3:4] <= "z":
+        return _Stripped(text[3:])  # MY 42445 is a substance
+    if not is_name and (match := _lead_in().search(text)):
         return _Stripped(text[match.end() :])
     if begins in _BEGINNINGS and (match := _FRONT.search(text)):
         return _Stripped(text[match.end() :], begins == "other ")
@@ -422,7 +423,7 @@ def _barer(name: str) -> Bare:
     if ", unspecified " in text:
         text = _PAIRED.sub("", text)
         said = _SAID_BEFORE.search(text)
-        if said and said[1].lower() in _WORDS.findall(text[: said.start()].lower()):
+        if said and said[1].lower() in WORD.findall(text[: said.start()].lower()):
             text = text[: said.start()]
     stripped = _stripped(text, is_name=True)
     bare = stripped.text

@@ -12,7 +12,14 @@ from typing import NamedTuple
 
 from canonym.regex import regex
 
-_WORD = regex(r"\w+")
+WORD = regex(r"\w+")
+ALNUM = regex(r"[^\W_]+")
+LETTERS = regex(r"[^\W\d_]+")
+HYPHENED = regex(r"[^\W_]+(?:-[^\W_]+)*")
+DIGIT = regex(r"\d")
+NUMBER = regex(r"\d+")
+"""Words; runs of letters and digits, of letters, and of digits; words with hyphens, and digits."""
+
 _PLAIN = frozenset(f"{ascii_letters}{digits} ")
 DIGITS = frozenset(digits)
 """The digits of ASCII."""
@@ -38,6 +45,6 @@ def shape_of(text: str) -> Shape:
     >>> shape_of("Pain, left knee").words, sorted(shape_of("(+) rash").signs)
     (('pain', 'left', 'knee'), ['(', ')', '+'])
     """
-    words = tuple(map(str.lower, _WORD.findall(text)))
+    words = tuple(map(str.lower, WORD.findall(text)))
     characters = frozenset(text)
     return Shape(words, frozenset(words), characters, characters - _PLAIN)
