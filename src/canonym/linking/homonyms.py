@@ -536,6 +536,8 @@ class _Page:
         others = [s for s, form in zip(self._strings, self._forms, strict=True) if form not in own]
         whole = list(dict.fromkeys([*self._phrases(around, texts), *others]))
         near = self._phrases(sentence, texts)
+        if not (whole or near):
+            return [math.nan] * len(tied), [math.nan] * len(tied)
         document, beside = [], []
         for hit in tied:
             described = self._vectors_of(self._description(hit, part, texts))
