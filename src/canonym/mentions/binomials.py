@@ -17,7 +17,7 @@ import numpy as np
 
 from canonym.mentions.spelling import Speller, SpellerWriter
 from canonym.regex import GAP, regex
-from canonym.rules import current, once_a_book
+from canonym.rules import current, once_a_book, shipped
 from canonym.text import PLAIN, normalise, normalise_all
 from canonym.text.words import words_of_kind
 from canonym.types import Step
@@ -30,24 +30,20 @@ BINOMIALS = "binomials"
 
 # --- what binomials look like ---------------------------------------------------------------------
 
-_EPITHET = regex(
-    r"[a-z]{2,}(?:i|ae|is|us|um|ans|ens|a|ile|ale|ense|ax|ix|genes|gaster)|acnes|major|minor|niger"
-    r"|ruber|mays|ginseng"
-)
-_GENUS = regex(
-    r"[a-z]{2,}(?:a|us|um|is|ax|ex|ix|yx|bacter|monas|oides|odes|edes|myces|phyton|zoon|odon)|[bmsp]us|bos|zea"
-    r"|pan|homo|danio|vibrio|ginkgo|bufo|salmo|mucor|necator|acer|anser|gallus|aloe"
-)
-# Names of diseases, of parts of the body and of substances are Latin too: "acne vulgaris" is no
-# organism, "Artemisia vulgaris" is one. Words of theirs are rules, beside these endings.
-_NO_GENUS = regex(
-    r"[a-z]*(?:itis|osis|asis|esis|ysis|emia|uria|virus|carcinoma|melanoma|[^os]oma|edema|pathia"
-    r"|plegia|algia|ectasia|rrhea|rrhagia)|rna|dna"
-)
-_NO_EPITHET = regex(
-    r"[a-z]*(?:itis|osis|asis|esis|ysis|emia|uria|oma|algia|pathia|plegia|[^b]ia|virus|coccus|rna"
-    r"|dna|ium|lysis|orrhea|asthma)"
-)
+# Names of diseases, of parts of the body and of substances are Latin too: "acne vulgaris" is not an
+# organism, "Artemisia vulgaris" is. Endings of both are rules, and words that end otherwise.
+_LEAST_STEM = 2  # letters before the ending of a genus or an epithet
+
+
+def _ends_as(word: str, kind: str, least: int = 0) -> bool:
+    """Tell whether a word ends as those of a kind, behind so many letters."""
+    return any(
+        word.endswith(rule.form)
+        and len(word) >= len(rule.form) + least
+        and not word.endswith(tuple(rule.unless.split()))
+        for rule in shipped().of_kind(kind)
+    )
+
 
 _MOST_GENERA = 6
 _LEAST_CLIPPED = 4
@@ -156,13 +152,20 @@ class _Kinds(dict[str, int]):
     def __missing__(self, word: str) -> int:
         if word[-1:] in _NO_LAST and word not in _usual():
             return 0
-        known = word in _well_known_genera()
-        is_other = word in words_of_kind("not a genus") or _NO_GENUS.fullmatch(word)
-        genus = known or (_GENUS.fullmatch(word) and not is_other)
-        known = word in _usual()
-        is_other = word in words_of_kind("not an epithet") or _NO_EPITHET.fullmatch(word)
-        epithet = known or (_EPITHET.fullmatch(word) and not is_other)
-        kind = _IS_GENUS * bool(genus) + _IS_EPITHET * bool(epithet)
+        kind = 0
+        for bit, name, known in (
+            (_IS_GENUS, "a genus", _well_known_genera()),
+            (_IS_EPITHET, "an epithet", _usual()),
+        ):
+            is_latin = word.isascii() and word.isalpha() and word.islower()
+            is_one = word in words_of_kind(name) or (
+                is_latin and _ends_as(word, f"ending of {name}", _LEAST_STEM)
+            )
+            is_other = word in words_of_kind(f"not {name}") or _ends_as(
+                word, f"no ending of {name}"
+            )
+            if word in known or (is_one and not is_other):
+                kind |= bit
         if len(self) < _KEPT:
             self[word] = kind
         return kind
