@@ -19,6 +19,7 @@ from canonym.mentions.spelling import Speller, SpellerWriter
 from canonym.regex import GAP, regex
 from canonym.rules import current, once_a_book, shipped
 from canonym.text import PLAIN, normalise, normalise_all
+from canonym.text.memo import Remembered
 from canonym.text.words import words_of_kind
 from canonym.types import Step
 
@@ -57,7 +58,6 @@ _LONG_NAME = regex(r"(?<![\w.-])([A-Z][a-z]{2,}) ([a-z]{3,})(?!\w)")
 _ORGANISM = regex(r"[A-Z]\. ?([a-z]+)")
 _LISTED = regex(r"(?:[A-Z]|[A-Z][a-z]{1,8})\. ?[a-z]{3,}")
 _BETWEEN = regex(rf"{GAP}(?:[,;/+&]|\band\b|\bor\b)(?:\s*\b(?:and|or)\b)?\s*")
-_KEPT = 1 << 17
 _LONGEST = 200
 
 
@@ -146,34 +146,28 @@ _IS_GENUS, _IS_EPITHET = 1, 2
 _NO_LAST = frozenset("bcdfhjkpqtuvwyz0123456789.,;:()[]-")  # letters in which neither ends
 
 
-class _Kinds(dict[str, int]):
-    """Tells whether a word may be a genus, an epithet or both; remembered up to a limit."""
-
-    def __missing__(self, word: str) -> int:
-        if word[-1:] in _NO_LAST and word not in _usual():
-            return 0
-        kind = 0
-        for bit, name, known in (
-            (_IS_GENUS, "a genus", _well_known_genera()),
-            (_IS_EPITHET, "an epithet", _usual()),
-        ):
-            is_latin = word.isascii() and word.isalpha() and word.islower()
-            is_one = word in words_of_kind(name) or (
-                is_latin and _ends_as(word, f"ending of {name}", _LEAST_STEM)
-            )
-            is_other = word in words_of_kind(f"not {name}") or _ends_as(
-                word, f"no ending of {name}"
-            )
-            if word in known or (is_one and not is_other):
-                kind |= bit
-        if len(self) < _KEPT:
-            self[word] = kind
-        return kind
+def _kind(word: str) -> int:
+    """Tell whether a word may be a genus, an epithet or both."""
+    if word[-1:] in _NO_LAST and word not in _usual():
+        return 0
+    is_latin = word.isascii() and word.isalpha() and word.islower()
+    kind = 0
+    for bit, name, known in (
+        (_IS_GENUS, "a genus", _well_known_genera()),
+        (_IS_EPITHET, "an epithet", _usual()),
+    ):
+        may_be = word in words_of_kind(name) or (
+            is_latin and _ends_as(word, f"ending of {name}", _LEAST_STEM)
+        )
+        is_other = word in words_of_kind(f"not {name}") or _ends_as(word, f"no ending of {name}")
+        if word in known or (may_be and not is_other):
+            kind |= bit
+    return kind
 
 
 @once_a_book
-def _kinds() -> _Kinds:
-    return _Kinds()
+def _kinds() -> Remembered[int]:
+    return Remembered(_kind)
 
 
 # --- mentions -------------------------------------------------------------------------------------

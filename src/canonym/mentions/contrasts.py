@@ -42,7 +42,7 @@ from canonym.regex import regex
 from canonym.rules import current, once_a_book, remembered
 from canonym.text import normalise
 from canonym.text.characters import dashes, signs
-from canonym.text.memo import strong_forms
+from canonym.text.memo import Remembered, strong_forms
 from canonym.text.qualifiers import without_brackets
 from canonym.text.shape import LETTERS, NUMBER
 from canonym.text.short_forms import as_meant
@@ -107,14 +107,15 @@ def _of_order(
 ) -> Iterator[Contradiction]:
     yield from order_contrasts(mention, name, words, others)
     if _is_contrasted(mention) and _is_contrasted(name):
-        yield from moved(mention, name, _groups_of)
+        yield from moved(mention, name, _groups().__getitem__)
 
 
 @remembered(1 << 14)
 def _is_contrasted(text: str) -> bool:
     """Tell whether a text has two words of one exclusion group."""
     words = LETTERS.findall(signs(dashes(text)).lower())
-    groups = [group for word in words for group in _groups_of(word)]
+    groups_of = _groups()
+    groups = [group for word in words for group in groups_of[word]]
     return len(set(groups)) < len(groups)
 
 
@@ -295,13 +296,14 @@ def apart_by(words: Iterable[str], others: Iterable[str]) -> tuple[str, str] | N
 def _of_words(left: Sequence[str], missing: Sequence[str], shared: bool) -> list[Contradiction]:
     if not left or not missing:
         return []
-    marked = tuple(word for word in missing if _is_marked(word))
+    marks_of = _marks_of_words()
+    marked = [word for word in missing if marks_of[word]]
     ends = {end for word in missing for end in _ends(word)}
     contradictions: list[Contradiction] = []
     for word in left:
         # Two ordinary words exclude each other by a prefix or an ending only.
         ends_alike = not ends.isdisjoint(_ends(word))
-        others = missing if ends_alike else marked if _is_marked(word) else ()
+        others = missing if ends_alike else marked if marks_of[word] else ()
         contradictions += [
             Contradiction(kind, word, other)
             for other in others
@@ -314,7 +316,11 @@ def _ends(word: str) -> tuple[str, str]:
     return word[:_LEAST_REST], word[-_LEAST_REST:]
 
 
-@remembered(1 << 16)
+@once_a_book
+def _marks_of_words() -> Remembered[bool]:
+    return Remembered(_is_marked)
+
+
 def _is_marked(word: str) -> bool:
     """Tell whether a word says a sense, a direction or a symbol that may exclude another one."""
     return (
@@ -363,7 +369,11 @@ def _more_groups() -> dict[str, frozenset[object]]:
     return {word: frozenset([words]) for words in _SPEAKING for word in words.split()}
 
 
-@remembered(1 << 14)
+@once_a_book
+def _groups() -> Remembered[frozenset[object]]:
+    return Remembered(_groups_of)
+
+
 def _groups_of(word: str) -> frozenset[object]:
     """Return the exclusion groups of a word."""
     senses = _senses().get(word, ())

@@ -247,8 +247,9 @@ def without_details(text: str) -> tuple[str, ...]:
     >>> without_details("recurrent pneumonia, left")
     ('pneumonia, left', 'recurrent pneumonia', 'pneumonia')
     """
-    shorter = _without_front(text), _without_back(text), _without_front(_without_back(text))
-    return tuple(dict.fromkeys(other for other in shorter if other != text))
+    front, back = _without_front(text), _without_back(text)
+    both = front if back == text else _without_front(back)
+    return tuple(other for other in dict.fromkeys((front, back, both)) if other != text)
 
 
 def _without_front(text: str) -> str:
