@@ -72,10 +72,8 @@ mentions.additions.label_contrasts       yields
 mentions.additions.behavior_contrasts    yields
 mentions.aliases.find_aliases            dict
 mentions.aliases.is_code_for             false
-mentions.binomials.organism_steps        two_tuples
 mentions.binomials.genus_steps           tuple
 mentions.binomials.organisms_in          tuple
-mentions.binomials.short_name            text
 mentions.binomials.organism_of           none
 mentions.binomials._clipped              list
 mentions.binomials._written_out          third
@@ -100,7 +98,6 @@ mentions.contrasts.against               nothing
 mentions.marks.marks                     tuple
 mentions.contrasts.differs_in_meaning    false
 mentions.contrasts.apart_by              none
-mentions.contrasts.begins_contraries     false
 mentions.contrasts.affix_contrast        none
 mentions.contrasts._ends_small           false
 mentions.contrasts._is_plural_of_symbol  false
@@ -118,7 +115,6 @@ mentions.contrasts._group_contrast       none
 mentions.contrasts._symbol_contrast      none
 mentions.cues.find_cues                  list
 mentions.cues._is_glued                  false
-mentions.dimensions.dimension_contrasts  yields
 mentions.doubts.bounded                  second
 mentions.doubts.CONTRADICTED             1.0
 mentions.doubts.UNUSUAL                  1.0

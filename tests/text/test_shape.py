@@ -13,7 +13,9 @@ from canonym.text.qualifiers import bare_name, qualified, without_details
 from canonym.text.shape import shape_of
 
 
-@pytest.mark.parametrize("text", ["", " ", "\n", "a_b", "İzmir fever", "①fever", "t(9;22)", "x" * 999])
+@pytest.mark.parametrize(
+    "text", ["", " ", "\n", "a_b", "İzmir fever", "①fever", "t(9;22)", "x" * 999]
+)
 def test_every_character_is_in_a_word_a_sign_or_plain(text: str) -> None:
     shape = shape_of(text)
     assert shape.there == {*shape.words}
@@ -47,7 +49,12 @@ def test_the_rules_of_an_institution_are_found_by_their_own_words() -> None:
     assert read() == ("", [], [], "", None)
     with using(shipped().with_rules(rows)):
         *others, step = read()
-        assert others == ["quartz lung of miners", ["negated"], ["shocked heart"], "hypounobtainemia"]
+        assert others == [
+            "quartz lung of miners",
+            ["negated"],
+            ["shocked heart"],
+            "hypounobtainemia",
+        ]
         assert step.after == "gout"  # type: ignore[attr-defined]
     assert read() == ("", [], [], "", None)
 

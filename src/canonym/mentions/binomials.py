@@ -54,7 +54,6 @@ _SHORT_NAME = regex(
     r"|(?P<word>[a-z]{4,9}) )(?P<epithet>[a-z]{3,})(?!\w)",
     re.IGNORECASE,
 )
-_LONG_NAME = regex(r"(?<![\w.-])([A-Z][a-z]{2,}) ([a-z]{3,})(?!\w)")
 _ORGANISM = regex(r"[A-Z]\. ?([a-z]+)")
 _LISTED = regex(r"(?:[A-Z]|[A-Z][a-z]{1,8})\. ?[a-z]{3,}")
 _BETWEEN = regex(rf"{GAP}(?:[,;/+&]|\band\b|\bor\b)(?:\s*\b(?:and|or)\b)?\s*")
@@ -181,24 +180,6 @@ class _Short(NamedTuple):
     names: list[str]
 
 
-def organism_steps(
-    text: str, binomials: Binomials | None = None, around: Sequence[str] = ()
-) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
-    """Return the steps that write genera out, and those that write them as initials.
-
-    >>> organism_steps("Plasmodium vivax")
-    ((), (Step(name='genus', before='Plasmodium vivax', after='P. vivax'),))
-    """
-    # Few texts have any organism, and this tells quickly.
-    words = text.lower().split()
-    has_epithet = _has_epithet(words)
-    if not (has_epithet or "." in text or 1 in map(len, words)) or len(text) > _LONGEST:
-        return (), ()
-    steps = genus_steps(text, binomials, around)
-    short = short_name(text, binomials) if has_epithet and not steps else ""
-    return steps, (Step(GENUS, text, short),) if short else ()
-
-
 def genus_steps(
     text: str, binomials: Binomials | None = None, around: Sequence[str] = ()
 ) -> tuple[Step, ...]:
@@ -212,6 +193,11 @@ def genus_steps(
     >>> genus_steps("hepatitis B virus")
     ()
     """
+    # Few texts have any organism, and this tells quickly.
+    words = text.lower().split()
+    may_have = "." in text or 1 in map(len, words) or _has_epithet(words)
+    if not may_have or len(text) > _LONGEST:
+        return ()
     short = [piece for piece in _short_names(text, binomials, around) if piece.names]
     if not short:
         return ()
@@ -240,28 +226,6 @@ def organisms_in(text: str) -> tuple[str, ...]:
     pieces = tuple(_BETWEEN.split(text))
     whole = all(_LISTED.fullmatch(piece) for piece in pieces)
     return tuple(dict.fromkeys(pieces)) if whole and len(pieces) > 1 else ()
-
-
-def short_name(text: str, binomials: Binomials | None = None) -> str:
-    """Return a text with the genera of its organisms as initials, "" where it has none.
-
-    A genus stays where its initial usually stands for another one, or does in the terminology.
-
-    >>> short_name("Plasmodium vivax MSP1"), short_name("Salmonella pneumoniae")
-    ('P. vivax MSP1', '')
-    """
-
-    def shortened(match: re.Match[str]) -> str:
-        genus, epithet = match[1].lower(), match[2]
-        if not (_kinds()[genus] & _IS_GENUS and _kinds()[epithet] & _IS_EPITHET):
-            return match[0]
-        others = [other for other in _usual().get(epithet, ()) if other[0] == genus[0]]
-        if binomials is not None:
-            others = others or binomials.genera(epithet, genus[0])
-        return match[0] if others and genus not in others else f"{match[1][0]}. {epithet}"
-
-    after = _LONG_NAME.sub(shortened, text)
-    return after if after != text else ""
 
 
 def organism_of(text: str, steps: Sequence[Step]) -> Organism | None:

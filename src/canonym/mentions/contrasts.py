@@ -17,7 +17,6 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from canonym.mentions.additions import label_contrasts, relation_of
 from canonym.mentions.compare import moved
-from canonym.mentions.dimensions import HIGH, LOW, dimension_contrasts
 from canonym.mentions.inflection import are_inflected
 from canonym.mentions.letter_case import (
     VOWELS,
@@ -28,7 +27,9 @@ from canonym.mentions.letter_case import (
 from canonym.mentions.marks import mark_contrasts, marks, opposed_signs, with_arrows_spelt
 from canonym.mentions.opposites import (
     GREEK,
+    HIGH,
     KINDS,
+    LOW,
     NEGATIONS,
     NUMBER_WORDS,
     PRIVATION,
@@ -179,7 +180,6 @@ def against(mention: str, name: str, *, label: str = "", case_counts: bool = Fal
         contradictions += _of_specimens(mention, name)
         contradictions += _of_order(mention, name, words, others)
         contradictions += _of_head(left_words, others)
-        contradictions += dimension_contrasts(words, others)
         contradictions += case_contrasts(mention, name, label)
         contradictions += symbol_contrasts(mention, name, left_words, missing_words)
         small = frozenset() if _ends_small(mention) else _FILLERS
@@ -404,28 +404,6 @@ def _prefix_groups() -> dict[str, set[str]]:
     for rule in current().of_kind("prefix"):
         groups.setdefault(rule.form, set()).add(rule.means)
     return groups
-
-
-def begins_contraries(start: str) -> bool:
-    """Tell whether two words or prefixes that exclude each other begin so.
-
-    >>> [begins_contraries(start) for start in ("hyp", "int", "hyper", "congen")]
-    [True, True, False, False]
-    """
-    return start in _beginnings_of_contraries()
-
-
-@once_a_book
-def _beginnings_of_contraries() -> set[str]:
-    senses = {(word, *sense) for word, own in _senses().items() for sense in own}
-    prefixes = {
-        (form, "prefix", line, form) for form, own in _prefix_groups().items() for line in own
-    }
-    begun: dict[tuple[str, str, str], set[str]] = {}
-    for form, kind, line, sense in senses | prefixes:
-        for stop in range(len(form) + 1):
-            begun.setdefault((form[:stop], kind, line), set()).add(sense)
-    return {start for (start, _, _), meant in begun.items() if len(meant) > 1}
 
 
 def affix_contrast(word: str, other: str) -> str | None:

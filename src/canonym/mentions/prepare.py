@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 from canonym.io.time_limit import check_time
 from canonym.mentions.abbreviations import expand, without_own_short_forms
-from canonym.mentions.binomials import Binomials, organism_steps, organisms_in
+from canonym.mentions.binomials import Binomials, genus_steps, organisms_in
 from canonym.mentions.clinical import usual_reading
 from canonym.mentions.composites import split_composite
 from canonym.mentions.drug_lines import DrugLine, drug_line, without_salt
@@ -459,8 +459,7 @@ class Preparation:
             whole = () if speller is None else unclipped(text, speller.completions)
             full = (*in_full(text), *whole)
             rewrites = (*rewrites, *(Step(USUAL_READING, text, phrase) for phrase in full))
-        genera, initials = organism_steps(text, self.binomials, context.around)
-        alternatives, rewrites = (*alternatives, *genera), (*rewrites, *initials)
+        alternatives = (*alternatives, *genus_steps(text, self.binomials, context.around))
         line = drug_line(text)
         if line is not None:
             further, rewritten = self._of_line(text, line)

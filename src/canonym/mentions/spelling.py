@@ -24,7 +24,7 @@ import numpy.typing as npt
 from canonym.errors import ReadError
 from canonym.io.arrays import ArrayWriter, open_array
 from canonym.io.streams import open_text
-from canonym.mentions.contrasts import affix_contrast, begins_contraries
+from canonym.mentions.contrasts import affix_contrast
 from canonym.mentions.english import is_english
 from canonym.mentions.glued import MOST_READINGS, Reading, readings, without_gaps
 from canonym.mentions.near_words import NearWords, signature
@@ -283,8 +283,7 @@ class Speller:
     def completions(self, written: str) -> tuple[str, ...]:
         """Return the known words that an unknown one begins, those of most names first.
 
-        None of a word of capitals or of everyday English, and of one that begins too many, or such
-        as exclude each other: *hyp* may be hypertension or hypotension.
+        None of a word of capitals or of everyday English, and of one that begins too many.
 
         >>> speller = Speller.build(["Viral infection", "Ear infection", "Infectious arthritis"])
         >>> speller.completions("infect"), speller.completions("infection")
@@ -292,8 +291,6 @@ class Speller:
         """
         word, is_known, _ = self._read(written)
         if is_known or len(word) < _CLIPPED or _is_code(written) or is_english(word):
-            return ()
-        if begins_contraries(word):
             return ()
         low, high, _ = self._prefixed(word, 0, len(self))
         if not 0 < high - low <= _MOST_BEGUN:
