@@ -7,6 +7,7 @@ text around writes the genus out, that decides. Several genera stay several.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -38,12 +39,17 @@ _LEAST_STEM = 2  # letters before the ending of a genus or an epithet
 
 def _ends_as(word: str, kind: str, least: int = 0) -> bool:
     """Tell whether a word ends as those of a kind, behind so many letters."""
-    return any(
-        word.endswith(rule.form)
-        and len(word) >= len(rule.form) + least
-        and not word.endswith(tuple(rule.unless.split()))
-        for rule in shipped().of_kind(kind)
+    ends = _endings(kind)
+    return word.endswith(tuple(ends)) and any(
+        word.endswith(end) and len(word) >= len(end) + least and not word.endswith(others)
+        for end, others in ends.items()
     )
+
+
+@functools.cache
+def _endings(kind: str) -> Mapping[str, tuple[str, ...]]:
+    """Return the endings of a kind, each with those that have it and are others."""
+    return {rule.form: tuple(rule.unless.split()) for rule in shipped().of_kind(kind)}
 
 
 _MOST_GENERA = 6
