@@ -53,7 +53,6 @@ text.qualifiers._nos                none
 text.qualifiers._END                pattern   *unspecified* at the end
 text.qualifiers._FRONT              pattern   *other or unspecified* in front
 text.qualifiers._MEASURED           pattern   how long, how often, how much, since when
-text.qualifiers._OWN                pattern   *my* in front
 text.qualifiers._ELSEWHERE          pattern   *in diseases classified elsewhere*
 text.qualifiers._NOT_ELSEWHERE      pattern   *not elsewhere classified*
 text.qualifiers._NO_MENTION         pattern   *without mention of* something, taken off
@@ -73,10 +72,8 @@ mentions.additions.label_contrasts       yields
 mentions.additions.behavior_contrasts    yields
 mentions.aliases.find_aliases            dict
 mentions.aliases.is_code_for             false
-mentions.binomials.organism_steps        two_tuples
 mentions.binomials.genus_steps           tuple
 mentions.binomials.organisms_in          tuple
-mentions.binomials.short_name            text
 mentions.binomials.organism_of           none
 mentions.binomials._clipped              list
 mentions.binomials._written_out          third
@@ -101,7 +98,6 @@ mentions.contrasts.against               nothing
 mentions.marks.marks                     tuple
 mentions.contrasts.differs_in_meaning    false
 mentions.contrasts.apart_by              none
-mentions.contrasts.begins_contraries     false
 mentions.contrasts.affix_contrast        none
 mentions.contrasts._ends_small           false
 mentions.contrasts._is_plural_of_symbol  false
@@ -119,7 +115,6 @@ mentions.contrasts._group_contrast       none
 mentions.contrasts._symbol_contrast      none
 mentions.cues.find_cues                  list
 mentions.cues._is_glued                  false
-mentions.dimensions.dimension_contrasts  yields
 mentions.doubts.bounded                  second
 mentions.doubts.CONTRADICTED             1.0
 mentions.doubts.UNUSUAL                  1.0

@@ -13,9 +13,7 @@ from canonym.mentions.binomials import (
     BinomialsWriter,
     genus_steps,
     organism_of,
-    organism_steps,
     pairs_in,
-    short_name,
 )
 from canonym.text import normalise_all
 
@@ -116,24 +114,6 @@ def test_no_short_names(known: Binomials, text: str) -> None:
     assert genus_steps(text, known) == ()
 
 
-@pytest.mark.parametrize(
-    ("text", "short"),
-    [
-        ("Plasmodium vivax MSP1", "P. vivax MSP1"),
-        ("Helicobacter pylori", "H. pylori"),
-        ("Encephalitozoon cuniculi", "E. cuniculi"),
-        ("Salmonella pneumoniae", ""),  # S. pneumoniae is another one
-        ("Hydrogenovibrio pylori", ""),
-        ("Acne vulgaris", ""),
-        ("Breast cancer", ""),
-        ("Lupus erythematosus", ""),
-        ("helicobacter pylori", ""),
-    ],
-)
-def test_long_names(known: Binomials, text: str, short: str) -> None:
-    assert short_name(text, known) == short
-
-
 def test_surroundings_decide(known: Binomials) -> None:
     assert [one.after for one in genus_steps("H. pylori", known)] == [
         "Helicobacter pylori",
@@ -173,7 +153,7 @@ def test_no_organism_alone(text: str) -> None:
 
 @given(st.text(st.characters(exclude_categories=[]), max_size=60), st.text(max_size=30))
 def test_any_string(text: str, around: str) -> None:
-    genera, initials = organism_steps(text, Binomials.build(NAMES), (around,))
-    for step in (*genera, *initials):
+    genera = genus_steps(text, Binomials.build(NAMES), (around,))
+    for step in genera:
         assert step.before == text != step.after
     organism_of(text, genera)

@@ -79,9 +79,9 @@ def test_known_forms_are_forgotten_before_there_are_too_many(
 def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(memo, "_KEPT", 2)
     words = memo._Words(("plural",))
-    long = "x" * 40 + "omas"
+    long = "x" * 60 + "omas"
     assert list(words.apply([f"{long} tumors lesions", "cysts"])) == [
-        f"{'x' * 40}oma tumor lesion",
+        f"{'x' * 60}oma tumor lesion",
         "cyst",
     ]
     assert dict(words) == {"tumors": "tumor", "lesions": "lesion"}

@@ -236,8 +236,10 @@ class KnownHits:
 
 def near_rivals(hits: Sequence[ConceptHit]) -> Sequence[ConceptHit]:
     """Return the first of the hits of a search and those of nearly its score."""
-    far = next((n for n, hit in enumerate(hits) if hit.score < _NEAR), len(hits))
-    return hits[: max(far, 1)]
+    for n, hit in enumerate(hits):
+        if hit.score < _NEAR:
+            return hits[: max(n, 1)]
+    return hits
 
 
 def at_most(hit: ConceptHit, score: float) -> ConceptHit:

@@ -536,17 +536,16 @@ class _Page:
         others = [s for s, form in zip(self._strings, self._forms, strict=True) if form not in own]
         whole = list(dict.fromkeys([*self._phrases(around, texts), *others]))
         near = self._phrases(sentence, texts)
-        document, beside = [], []
-        for hit in tied:
-            described = self._vectors_of(self._description(hit, part, texts))
-            document.append(largest_product(described, self._vectors_of(whole)))
-            beside.append(largest_product(described, self._vectors_of(near)))
+        if not (whole or near):
+            return [math.nan] * len(tied), [math.nan] * len(tied)
+        described = [self._vectors_of(self._description(hit, part, texts)) for hit in tied]
+        sides = [self._vectors_of(whole), self._vectors_of(near)]
+        document, beside = ([largest_product(own, side) for own in described] for side in sides)
         return document, beside
 
     def _description(self, hit: ConceptHit, part: Draft, texts: tuple[str, ...]) -> list[str]:
         # The name that all of them share says nothing.
-        matched = self._found.name(hit).text
-        shared = set(_unordered([matched, part.string]))
+        shared = set(_unordered([self._found.name(hit).text, part.string]))
         concept = self._found.concepts[hit.concept]
         names = [name.text for name in self._terminology.names(concept.id)[:_NAMES]]
         further = [

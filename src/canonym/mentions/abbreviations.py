@@ -10,12 +10,14 @@ import itertools
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from importlib.util import find_spec
+from string import ascii_uppercase, digits
 from typing import Any
 
 from canonym.errors import InvalidInput, require
 from canonym.io.forks import Lock
 from canonym.regex import regex
 from canonym.text import STRONG, tokens
+from canonym.text.shape import ALNUM
 from canonym.text.short_forms import spelt_by
 from canonym.text.words import words_of_kind
 
@@ -38,15 +40,13 @@ _DOSE = regex(
 )
 _SENTENCE_END = regex(r"(?<=[.!?])\s+(?=[A-Z(])")
 
+_CAPITALS = tuple(f"{ascii_uppercase}{digits}")
 _LEAST_SHORT = 3  # letters and digits of a short form that may stand for itself
 # Words that names of quite different concepts share.
 _GENERAL = words_of_kind("general word")
-_WORD = regex(r"[^\W_]+")
 # Capitals on one side of a dash, an equals sign, a colon or a slash, words on the other.
 _SEPARATOR = regex(r"(?<!\s)\s+[-–—=:|/]\s+|[=:/]\s*")
 _SHORT = regex(r"(?=[^A-Z]*[A-Z][^A-Z]*[A-Z])[A-Za-z0-9]{2,10}")
-# A short form in the plural: "APCs" of "APC".
-_PLURAL_SHORT = regex(r".*[A-Z0-9]s")
 
 
 class Abbreviations(Mapping[str, str]):
@@ -208,11 +208,11 @@ def _is_short(text: str) -> bool:
 def _long_form(short: str, text: str) -> str | None:
     """Find the shortest end of `text` that spells `short`, its first letter at a word's start."""
     long_form = spelt_by(short, text)
-    if long_form is None and _PLURAL_SHORT.fullmatch(short):
+    if long_form is None and short[-1:] == "s" and short[-2:-1] in _CAPITALS:  # "APCs" of "APC"
         long_form = spelt_by(short[:-1], text)
     if long_form is None:
         return None
-    too_long = len(_WORD.findall(long_form)) > min(len(short) + 5, 2 * len(short))
+    too_long = len(ALNUM.findall(long_form)) > min(len(short) + 5, 2 * len(short))
     if too_long or len(long_form) <= len(short) or short in long_form.split():
         return None
     return None if long_form.count("(") != long_form.count(")") else long_form
@@ -254,7 +254,7 @@ def without_own_short_forms(text: str) -> tuple[str, str]:
         plain = expand(text, forms)
         return plain, next((short for short, long in forms.items() if long == plain), "")
     for short, long in _beside(text):
-        is_spelt = len(short) >= _LEAST_SHORT or len(_WORD.findall(long)) == len(short)
+        is_spelt = len(short) >= _LEAST_SHORT or len(ALNUM.findall(long)) == len(short)
         if is_spelt and _SHORT.fullmatch(short) and _long_form(short, long) == long:
             return long, short
     return text, ""

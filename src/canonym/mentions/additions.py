@@ -45,7 +45,7 @@ _SAME = frozenset({"iasis", "osis"})
 _WRONG = frozenset({"abnormality", "anomaly", "disease", "disorder", "malformation"})
 _SICK = ("algia", "emia", "iasis", "itis", "oma", "osis", "opathy", "uria")
 _BAD = ("dys", "hyper", "hypo", "mal")
-_ADJECTIVE = regex(r"(?:al|ar|ary|ic|oid|ous)\Z")
+_ADJECTIVE = ("al", "ar", "ary", "ic", "oid", "ous")
 _DESIGNATOR = regex(r"\d+[a-z]?|[a-z]\d*|\d+[a-z]\d+", re.IGNORECASE)
 _COUNTED = frozenset({"class", "factor", "grade", "group", "level", "phase", "stage", "type"})
 _JOINT = regex(rf"\b(?:{forms_of('joint of a name')})\b", re.IGNORECASE)
@@ -58,15 +58,17 @@ _OF_A_KIND = regex(
     re.IGNORECASE,
 )
 _LEAST = 4  # letters before an ending
+_ADDED, _IMPLIED = SMALL | TAGS, SMALL | UNSPECIFIED | KINDS
+_TAGGED = _ADDED | KINDS
 
 
 def relation_of(left: Sequence[str], missing: Sequence[str], name: str) -> str:
     """Return what a concept is to a mention by the words that only one of them has."""
-    more = [word for word in left if word not in SMALL and word not in TAGS]
+    more = [word for word in left if word not in _ADDED]
     # "(organism)" and "unspecified organism" say nothing, as no word in the middle does.
     has_tag = name.endswith((")", "]")) or not UNSPECIFIED.isdisjoint(missing)
-    tags = TAGS if has_tag else UNSPECIFIED
-    fewer = [word for word in missing if word not in SMALL | tags | KINDS]
+    implied = _TAGGED if has_tag else _IMPLIED
+    fewer = [word for word in missing if word not in implied]
     if not more and not fewer:
         is_more = missing and not left and (_OF_A_KIND.search(name) or _LED.match(name))
         return "narrower" if is_more else "equal"
@@ -238,7 +240,7 @@ def _is_of_disease(left: Sequence[str], missing: Sequence[str]) -> bool:
     own = _OF_DISEASE.search(word)
     for other in missing:
         end = _OF_DISEASE.search(other)
-        if end is None or end.start() < _LEAST or _ADJECTIVE.search(word):
+        if end is None or end.start() < _LEAST or word.endswith(_ADJECTIVE):
             continue
         stem, rest = word[: end.start()], word[end.start() :]
         # Where the ending itself begins alike, it may be misspelt.

@@ -7,6 +7,7 @@ text around writes the genus out, that decides. Several genera stay several.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -17,8 +18,9 @@ import numpy as np
 
 from canonym.mentions.spelling import Speller, SpellerWriter
 from canonym.regex import GAP, regex
-from canonym.rules import current, once_a_book
+from canonym.rules import current, once_a_book, shipped
 from canonym.text import PLAIN, normalise, normalise_all
+from canonym.text.memo import Remembered
 from canonym.text.words import words_of_kind
 from canonym.types import Step
 
@@ -30,24 +32,25 @@ BINOMIALS = "binomials"
 
 # --- what binomials look like ---------------------------------------------------------------------
 
-_EPITHET = regex(
-    r"[a-z]{2,}(?:i|ae|is|us|um|ans|ens|a|ile|ale|ense|ax|ix|genes|gaster)|acnes|major|minor|niger"
-    r"|ruber|mays|ginseng"
-)
-_GENUS = regex(
-    r"[a-z]{2,}(?:a|us|um|is|ax|ex|ix|yx|bacter|monas|oides|odes|edes|myces|phyton|zoon|odon)|[bmsp]us|bos|zea"
-    r"|pan|homo|danio|vibrio|ginkgo|bufo|salmo|mucor|necator|acer|anser|gallus|aloe"
-)
-# Names of diseases, of parts of the body and of substances are Latin too: "acne vulgaris" is no
-# organism, "Artemisia vulgaris" is one. Words of theirs are rules, beside these endings.
-_NO_GENUS = regex(
-    r"[a-z]*(?:itis|osis|asis|esis|ysis|emia|uria|virus|carcinoma|melanoma|[^os]oma|edema|pathia"
-    r"|plegia|algia|ectasia|rrhea|rrhagia)|rna|dna"
-)
-_NO_EPITHET = regex(
-    r"[a-z]*(?:itis|osis|asis|esis|ysis|emia|uria|oma|algia|pathia|plegia|[^b]ia|virus|coccus|rna"
-    r"|dna|ium|lysis|orrhea|asthma)"
-)
+# Names of diseases, of parts of the body and of substances are Latin too: "acne vulgaris" is not an
+# organism, "Artemisia vulgaris" is. Endings of both are rules, and words that end otherwise.
+_LEAST_STEM = 2  # letters before the ending of a genus or an epithet
+
+
+def _ends_as(word: str, kind: str, least: int = 0) -> bool:
+    """Tell whether a word ends as those of a kind, behind so many letters."""
+    ends = _endings(kind)
+    return word.endswith(tuple(ends)) and any(
+        word.endswith(end) and len(word) >= len(end) + least and not word.endswith(others)
+        for end, others in ends.items()
+    )
+
+
+@functools.cache
+def _endings(kind: str) -> Mapping[str, tuple[str, ...]]:
+    """Return the endings of a kind, each with those that have it and are others."""
+    return {rule.form: tuple(rule.unless.split()) for rule in shipped().of_kind(kind)}
+
 
 _MOST_GENERA = 6
 _LEAST_CLIPPED = 4
@@ -57,11 +60,9 @@ _SHORT_NAME = regex(
     r"|(?P<word>[a-z]{4,9}) )(?P<epithet>[a-z]{3,})(?!\w)",
     re.IGNORECASE,
 )
-_LONG_NAME = regex(r"(?<![\w.-])([A-Z][a-z]{2,}) ([a-z]{3,})(?!\w)")
 _ORGANISM = regex(r"[A-Z]\. ?([a-z]+)")
 _LISTED = regex(r"(?:[A-Z]|[A-Z][a-z]{1,8})\. ?[a-z]{3,}")
 _BETWEEN = regex(rf"{GAP}(?:[,;/+&]|\band\b|\bor\b)(?:\s*\b(?:and|or)\b)?\s*")
-_KEPT = 1 << 17
 _LONGEST = 200
 
 
@@ -150,27 +151,28 @@ _IS_GENUS, _IS_EPITHET = 1, 2
 _NO_LAST = frozenset("bcdfhjkpqtuvwyz0123456789.,;:()[]-")  # letters in which neither ends
 
 
-class _Kinds(dict[str, int]):
-    """Tells whether a word may be a genus, an epithet or both; remembered up to a limit."""
-
-    def __missing__(self, word: str) -> int:
-        if word[-1:] in _NO_LAST and word not in _usual():
-            return 0
-        known = word in _well_known_genera()
-        is_other = word in words_of_kind("not a genus") or _NO_GENUS.fullmatch(word)
-        genus = known or (_GENUS.fullmatch(word) and not is_other)
-        known = word in _usual()
-        is_other = word in words_of_kind("not an epithet") or _NO_EPITHET.fullmatch(word)
-        epithet = known or (_EPITHET.fullmatch(word) and not is_other)
-        kind = _IS_GENUS * bool(genus) + _IS_EPITHET * bool(epithet)
-        if len(self) < _KEPT:
-            self[word] = kind
-        return kind
+def _kind(word: str) -> int:
+    """Tell whether a word may be a genus, an epithet or both."""
+    if word[-1:] in _NO_LAST and word not in _usual():
+        return 0
+    is_latin = word.isascii() and word.isalpha() and word.islower()
+    kind = 0
+    for bit, name, known in (
+        (_IS_GENUS, "a genus", _well_known_genera()),
+        (_IS_EPITHET, "an epithet", _usual()),
+    ):
+        may_be = word in words_of_kind(name) or (
+            is_latin and _ends_as(word, f"ending of {name}", _LEAST_STEM)
+        )
+        is_other = word in words_of_kind(f"not {name}") or _ends_as(word, f"no ending of {name}")
+        if word in known or (may_be and not is_other):
+            kind |= bit
+    return kind
 
 
 @once_a_book
-def _kinds() -> _Kinds:
-    return _Kinds()
+def _kinds() -> Remembered[int]:
+    return Remembered(_kind)
 
 
 # --- mentions -------------------------------------------------------------------------------------
@@ -182,24 +184,6 @@ class _Short(NamedTuple):
     start: int
     end: int
     names: list[str]
-
-
-def organism_steps(
-    text: str, binomials: Binomials | None = None, around: Sequence[str] = ()
-) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
-    """Return the steps that write genera out, and those that write them as initials.
-
-    >>> organism_steps("Plasmodium vivax")
-    ((), (Step(name='genus', before='Plasmodium vivax', after='P. vivax'),))
-    """
-    # Few texts have any organism, and this tells quickly.
-    words = text.lower().split()
-    has_epithet = _has_epithet(words)
-    if not (has_epithet or "." in text or 1 in map(len, words)) or len(text) > _LONGEST:
-        return (), ()
-    steps = genus_steps(text, binomials, around)
-    short = short_name(text, binomials) if has_epithet and not steps else ""
-    return steps, (Step(GENUS, text, short),) if short else ()
 
 
 def genus_steps(
@@ -215,6 +199,11 @@ def genus_steps(
     >>> genus_steps("hepatitis B virus")
     ()
     """
+    # Few texts have any organism, and this tells quickly.
+    words = text.lower().split()
+    may_have = "." in text or 1 in map(len, words) or _has_epithet(words)
+    if not may_have or len(text) > _LONGEST:
+        return ()
     short = [piece for piece in _short_names(text, binomials, around) if piece.names]
     if not short:
         return ()
@@ -243,28 +232,6 @@ def organisms_in(text: str) -> tuple[str, ...]:
     pieces = tuple(_BETWEEN.split(text))
     whole = all(_LISTED.fullmatch(piece) for piece in pieces)
     return tuple(dict.fromkeys(pieces)) if whole and len(pieces) > 1 else ()
-
-
-def short_name(text: str, binomials: Binomials | None = None) -> str:
-    """Return a text with the genera of its organisms as initials, "" where it has none.
-
-    A genus stays where its initial usually stands for another one, or does in the terminology.
-
-    >>> short_name("Plasmodium vivax MSP1"), short_name("Salmonella pneumoniae")
-    ('P. vivax MSP1', '')
-    """
-
-    def shortened(match: re.Match[str]) -> str:
-        genus, epithet = match[1].lower(), match[2]
-        if not (_kinds()[genus] & _IS_GENUS and _kinds()[epithet] & _IS_EPITHET):
-            return match[0]
-        others = [other for other in _usual().get(epithet, ()) if other[0] == genus[0]]
-        if binomials is not None:
-            others = others or binomials.genera(epithet, genus[0])
-        return match[0] if others and genus not in others else f"{match[1][0]}. {epithet}"
-
-    after = _LONG_NAME.sub(shortened, text)
-    return after if after != text else ""
 
 
 def organism_of(text: str, steps: Sequence[Step]) -> Organism | None:

@@ -18,6 +18,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from canonym.regex import regex
 from canonym.rules import Rule, any_of, current, once_a_book
+from canonym.text.shape import HYPHENED, shape_of
 
 BESIDE_WORDS, BESIDE_A_RESULT = "beside words", "beside a result"
 ANYWHERE, LISTS, TEXTS = "", "list", "text"
@@ -25,7 +26,6 @@ ANYWHERE, LISTS, TEXTS = "", "list", "text"
 
 _ALONE = (ANYWHERE, LISTS, TEXTS)
 _FORM = regex(r"(?<![\w/+-])[^\W\d_]{2,8}\d?(?![\w/+-])")
-_WORD = regex(r"[^\W_]+(?:-[^\W_]+)*")
 _LEAST = 4  # letters of a beginning; shorter ones are words
 LEAST_LETTERS = 3
 """Letters of a short form whose plural may have a capital S: *DVTS*."""
@@ -33,7 +33,7 @@ LEAST_LETTERS = 3
 
 def words_of(text: str) -> list[str]:
     """Return the words of a text in small letters, as they rise."""
-    return sorted({word.lower() for word in _WORD.findall(text)})
+    return sorted({word.lower() for word in HYPHENED.findall(text)})
 
 
 def begins(words: Sequence[str], stem: str) -> bool:
@@ -114,12 +114,21 @@ def _tested() -> re.Pattern[str]:
     )
 
 
+@once_a_book
+def _forms() -> frozenset[str]:
+    """Return every form in small letters."""
+    tests = _readings().get(BESIDE_A_RESULT, {})
+    return frozenset(form.lower() for form in (*_in_lists(), *_within(), *tests))
+
+
 def usual_reading(text: str) -> str:
     """Return a mention with its clinical abbreviations written out, "" where it has none.
 
     >>> usual_reading("HTN, uncontrolled"), usual_reading("fx left wrist"), usual_reading("OA")
     ('hypertension, uncontrolled', 'fracture left wrist', '')
     """
+    if shape_of(text).there.isdisjoint(_forms()):
+        return ""
     usual, words = _in_lists(), _FORM.findall(text)
     readings = {word: usual[word] for word in words if word in usual}
     if len(text.split()) > 1:

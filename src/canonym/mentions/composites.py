@@ -14,6 +14,7 @@ from canonym.mentions.sentences import FUNCTION_WORDS
 from canonym.mentions.shorthand import hide_shorthand
 from canonym.regex import GAP, regex
 from canonym.rules import any_of, once_a_book
+from canonym.text.shape import shape_of
 
 _PREPOSITIONS = (
     "of|in|to|with|without|by|from|for|on|at|due to|during|after|before|following|caused by|"
@@ -60,6 +61,10 @@ _SPREAD = regex(
     rf"|(?:and|with|w/?) (?:known )?{_PLACE.format('with')} {_METASTASES})"
     rf"|{_PLACE.format('of')} {_METASTASES} (?:from|due to|secondary to) (?P<from>{_PRIMARY})",
     re.IGNORECASE,
+)
+# Of these words and signs a mention of several concepts has one.
+_JOINING = frozenset(
+    ["metastasis", "metastases", "mets", "metastatic", "spread", "and", "or", "as", "/", "&"]
 )
 _SITES_JOINT = regex(rf"{GAP}(?:,\s*and|,|/|&|\band)\s+(?:the )?|/", re.IGNORECASE)
 _COORDINATED = regex(r"(?i)\s(?:and|or|and/or|as well as|&)\s|[^\s/]/[^\s/]|\s/\s|-\s(?:and|or)")
@@ -136,6 +141,9 @@ def split_composite(text: str) -> tuple[str, ...]:
     >>> split_composite("head and neck cancer")
     ('head and neck cancer',)
     """
+    _, there, _, signs = shape_of(text)
+    if _JOINING.isdisjoint(there) and _JOINING.isdisjoint(signs):
+        return (text,)
     spread = _SPREAD.fullmatch(text) if len(text) <= _LONGEST else None
     if spread and (spread["how"] or not spread["to"] or text.lower().startswith("metastatic ")):
         sites = _SITES_JOINT.split(spread["to"] or spread["with"] or spread["of"])

@@ -10,16 +10,16 @@ from __future__ import annotations
 
 import functools
 import itertools
+import operator
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from canonym.mentions.additions import label_contrasts, relation_of
 from canonym.mentions.compare import moved
-from canonym.mentions.dimensions import HIGH, LOW, dimension_contrasts
 from canonym.mentions.inflection import are_inflected
 from canonym.mentions.letter_case import (
-    VOWEL,
+    VOWELS,
     case_contrasts,
     last_capital_contrasts,
     symbol_contrasts,
@@ -27,7 +27,9 @@ from canonym.mentions.letter_case import (
 from canonym.mentions.marks import mark_contrasts, marks, opposed_signs, with_arrows_spelt
 from canonym.mentions.opposites import (
     GREEK,
+    HIGH,
     KINDS,
+    LOW,
     NEGATIONS,
     NUMBER_WORDS,
     PRIVATION,
@@ -41,8 +43,9 @@ from canonym.regex import regex
 from canonym.rules import current, once_a_book, remembered
 from canonym.text import normalise
 from canonym.text.characters import dashes, signs
-from canonym.text.memo import strong_forms
+from canonym.text.memo import Remembered, strong_forms
 from canonym.text.qualifiers import without_brackets
+from canonym.text.shape import LETTERS, NUMBER
 from canonym.text.short_forms import as_meant
 from canonym.text.words import forms_of, words_of_kind
 from canonym.types import Against, Contradiction
@@ -66,8 +69,6 @@ _TIMES = frozenset({"after", "before", "following"})
 _APART = words_of_kind("prefix written apart")
 _OXIDATION = regex(f"({forms_of('metal')})(?:ous|ic)")
 _KARYOTYPE = regex(r"x{1,5}y{0,3}|xo")
-_DIGITS = regex(r"\d+")
-_WORDS = regex(r"[^\W\d_]+")
 
 _NEGATING = frozenset(
     {("absence", "of"), ("lack", "of"), ("negative", "for"), ("free", "of"), ("ruled", "out")}
@@ -87,7 +88,7 @@ def differs_in_meaning(mention: str, name: str) -> bool:
     """
     if (meant := as_meant(name, mention)) != name:
         # In small letters it may be another word: "all" is no leukemia.
-        return mention != meant and VOWEL.search(meant) is not None
+        return mention != meant and not VOWELS.isdisjoint(meant)
     if marks(mention) != marks(name) or opposed_signs(mention, name):
         return True
     if mention.casefold() == name.casefold():
@@ -107,15 +108,16 @@ def _of_order(
 ) -> Iterator[Contradiction]:
     yield from order_contrasts(mention, name, words, others)
     if _is_contrasted(mention) and _is_contrasted(name):
-        yield from moved(mention, name, _groups_of)
+        yield from moved(mention, name, _groups().__getitem__)
 
 
 @remembered(1 << 14)
 def _is_contrasted(text: str) -> bool:
     """Tell whether a text has two words of one exclusion group."""
-    words = _WORDS.findall(signs(dashes(text)).lower())
-    groups = Counter(group for word in words for group in _groups_of(word))
-    return any(n > 1 for n in groups.values())
+    words = LETTERS.findall(signs(dashes(text)).lower())
+    groups_of = _groups()
+    groups = [group for word in words for group in groups_of[word]]
+    return len(set(groups)) < len(groups)
 
 
 def _ends_small(text: str) -> bool:
@@ -125,7 +127,7 @@ def _ends_small(text: str) -> bool:
 
 def _is_plural_of_symbol(mention: str, name: str) -> bool:
     """Tell whether a mention is a symbol of capitals and a capital S: no *SMDS* is an "SMD"."""
-    return mention == f"{name}S" and name.isupper() and VOWEL.search(name) is None
+    return mention == f"{name}S" and name.isupper() and VOWELS.isdisjoint(name)
 
 
 # Words that deny something, or relate what stands on their sides.
@@ -178,15 +180,13 @@ def against(mention: str, name: str, *, label: str = "", case_counts: bool = Fal
         contradictions += _of_specimens(mention, name)
         contradictions += _of_order(mention, name, words, others)
         contradictions += _of_head(left_words, others)
-        contradictions += dimension_contrasts(words, others)
         contradictions += case_contrasts(mention, name, label)
         contradictions += symbol_contrasts(mention, name, left_words, missing_words)
         small = frozenset() if _ends_small(mention) else _FILLERS
         left += [word for word in _lettered(left_words, words) if word not in small]
         missing += [word for word in _lettered(missing_words, others) if word not in _FILLERS]
-    if (_LIKE.search(mention) is None) != (_LIKE.search(name) is None):
-        said = ("like", "") if _LIKE.search(mention) else ("", "like")
-        contradictions += [Contradiction("prefix", *said)]
+    if (is_like := _is_like(mention)) != _is_like(name):
+        contradictions += [Contradiction("prefix", *(("like", "") if is_like else ("", "like")))]
     contradictions += last_capital_contrasts(mention, name)
     contradictions += label_contrasts(mention, label) if label else ()
     if not (left or missing or contradictions or is_inflected):
@@ -195,6 +195,10 @@ def against(mention: str, name: str, *, label: str = "", case_counts: bool = Fal
     if is_inflected and relation == "equal":
         relation = "close"  # a prednisone is no prednisolone
     return Against(tuple(left), tuple(missing), tuple(dict.fromkeys(contradictions)), relation)
+
+
+def _is_like(text: str) -> bool:
+    return "-like" in text.lower() and _LIKE.search(text) is not None
 
 
 def _is_timed(contrast: Contradiction) -> bool:
@@ -208,8 +212,14 @@ def _glued(words: list[str], others: Sequence[str], text: str) -> list[str]:
 
     What a hyphen ties to a word that the other side has alone is one with it: "Pre-eclampsia".
     """
+    if len(words) < 2:
+        return words
     known = set(others)
     tied = {first for first in _PREFIXES.intersection(words) if f"{first}-" in text.lower()} - known
+
+    are_apart = known.isdisjoint(map(operator.add, words, words[1:]))
+    if are_apart and not tied and _APART.isdisjoint(words):
+        return words
 
     def is_one(first: str, second: str) -> bool:
         if first + second in known:
@@ -286,13 +296,14 @@ def apart_by(words: Iterable[str], others: Iterable[str]) -> tuple[str, str] | N
 def _of_words(left: Sequence[str], missing: Sequence[str], shared: bool) -> list[Contradiction]:
     if not left or not missing:
         return []
-    marked = tuple(word for word in missing if _is_marked(word))
+    marks_of = _marks_of_words()
+    marked = [word for word in missing if marks_of[word]]
     ends = {end for word in missing for end in _ends(word)}
     contradictions: list[Contradiction] = []
     for word in left:
         # Two ordinary words exclude each other by a prefix or an ending only.
         ends_alike = not ends.isdisjoint(_ends(word))
-        others = missing if ends_alike else marked if _is_marked(word) else ()
+        others = missing if ends_alike else marked if marks_of[word] else ()
         contradictions += [
             Contradiction(kind, word, other)
             for other in others
@@ -305,7 +316,11 @@ def _ends(word: str) -> tuple[str, str]:
     return word[:_LEAST_REST], word[-_LEAST_REST:]
 
 
-@remembered(1 << 16)
+@once_a_book
+def _marks_of_words() -> Remembered[bool]:
+    return Remembered(_is_marked)
+
+
 def _is_marked(word: str) -> bool:
     """Tell whether a word says a sense, a direction or a symbol that may exclude another one."""
     return (
@@ -313,7 +328,7 @@ def _is_marked(word: str) -> bool:
         or word in LOW
         or word in HIGH
         or word.startswith(_LEVELS)
-        or _DIGITS.search(word) is not None
+        or NUMBER.search(word) is not None
         or bool(_designated(word))
         or _KARYOTYPE.fullmatch(word) is not None
     )
@@ -343,6 +358,7 @@ _SIDES = frozenset({"left", "right", "bilateral", "unilateral"})
 _SIGN_SENSES = frozenset({"positive", "pos", "negative", "neg"})
 _LEVELS = ("hyper", "hypo")
 _DEGREES = frozenset({"course", "degree", "extent", "intensity", "severity", "side"})
+_HEADLESS = QUALIFIERS | SMALL | KINDS | _DEGREES
 
 
 _SPEAKING = ("with without", "other unspecified")  # of what follows, and of no thing themselves
@@ -353,7 +369,11 @@ def _more_groups() -> dict[str, frozenset[object]]:
     return {word: frozenset([words]) for words in _SPEAKING for word in words.split()}
 
 
-@remembered(1 << 14)
+@once_a_book
+def _groups() -> Remembered[frozenset[object]]:
+    return Remembered(_groups_of)
+
+
 def _groups_of(word: str) -> frozenset[object]:
     """Return the exclusion groups of a word."""
     senses = _senses().get(word, ())
@@ -384,28 +404,6 @@ def _prefix_groups() -> dict[str, set[str]]:
     for rule in current().of_kind("prefix"):
         groups.setdefault(rule.form, set()).add(rule.means)
     return groups
-
-
-def begins_contraries(start: str) -> bool:
-    """Tell whether two words or prefixes that exclude each other begin so.
-
-    >>> [begins_contraries(start) for start in ("hyp", "int", "hyper", "congen")]
-    [True, True, False, False]
-    """
-    return start in _beginnings_of_contraries()
-
-
-@once_a_book
-def _beginnings_of_contraries() -> set[str]:
-    senses = {(word, *sense) for word, own in _senses().items() for sense in own}
-    prefixes = {
-        (form, "prefix", line, form) for form, own in _prefix_groups().items() for line in own
-    }
-    begun: dict[tuple[str, str, str], set[str]] = {}
-    for form, kind, line, sense in senses | prefixes:
-        for stop in range(len(form) + 1):
-            begun.setdefault((form[:stop], kind, line), set()).add(sense)
-    return {start for (start, _, _), meant in begun.items() if len(meant) > 1}
 
 
 def affix_contrast(word: str, other: str) -> str | None:
@@ -450,8 +448,8 @@ def _symbol_contrast(word: str, other: str, shared: bool) -> str | None:
         return "number" if value[0].isdigit() or value_too[0].isdigit() else "letter"
     if word[:-1] == other[:-1] and word[-2:-1].isdigit() and (word[-1] + other[-1]).isalpha():
         return "letter"  # HT2A and HT2C, V600E and V600K
-    if _DIGITS.search(word) and _DIGITS.search(other):
-        same = _DIGITS.sub("#", word) == _DIGITS.sub("#", other)
+    if NUMBER.search(word) and NUMBER.search(other):
+        same = NUMBER.sub("#", word) == NUMBER.sub("#", other)
         return "number" if same else None
     return None
 
@@ -489,9 +487,11 @@ def _of_head(left: Sequence[str], others: Sequence[str]) -> Iterator[Contradicti
     """Yield a name of qualifiers alone, beside what a mention qualifies: *mild ID* and "Mild"."""
     if not others:
         return
-    known = QUALIFIERS | SMALL | KINDS | _DEGREES
-    rest = [word for word in left if word not in known and not word.startswith(tuple(others))]
-    if rest and known.issuperset(others):
+    if not _HEADLESS.issuperset(others):
+        return
+    starts = tuple(others)
+    rest = [word for word in left if word not in _HEADLESS and not word.startswith(starts)]
+    if rest:
         yield Contradiction("head", " ".join(rest), " ".join(others))
 
 

@@ -27,6 +27,7 @@ from typing import NamedTuple
 from canonym.regex import regex
 from canonym.rules import FLAGS, current, once_a_book, phrase_expression, remembered
 from canonym.rules import Rule as Row
+from canonym.text.shape import WORD
 
 __all__ = ["FLAGS", "SIDES", "Cue", "Rule", "find_cues", "first_words", "last_words"]
 
@@ -34,10 +35,7 @@ SIDES: tuple[str, ...] = ("before", "after")
 """Where a cue may stand, as seen from the mention."""
 
 _TURNED = str.maketrans("()", ")(")
-_WORD = regex(r"\w+")
 _GAP = 40  # characters behind a comma, in which a cue may begin that needs one
-_GLUED_BEFORE = regex(r"\w-")
-_GLUED_BEHIND = regex(r"-\w")
 
 
 class Rule(NamedTuple):
@@ -201,7 +199,7 @@ def find_cues(text: str) -> Sequence[Cue]:
     [('no h/o', ('negated',)), ('possible', ('uncertain',))]
     """
     table, cues, end = _table(), list[Cue](), 0
-    for word in _WORD.finditer(text):
+    for word in WORD.finditer(text):
         first = "0" * len(word[0]) if word[0].isdecimal() else word[0].lower()
         if word.start() < end or (several := table.get(first)) is None:
             continue
@@ -229,7 +227,11 @@ def _longest(text: str, start: int, several: Iterable[_Phrase]) -> Cue | None:
 
 def _is_glued(text: str, start: int, end: int) -> bool:
     """Tell whether a hyphen ties a stretch to the word beside it."""
-    before, after = text[max(start - 2, 0) : start], text[end : end + 2]
-    if text[start:end].lower() == "free":  # "seizure-free"
-        before = ""
-    return bool(_GLUED_BEFORE.fullmatch(before) or _GLUED_BEHIND.fullmatch(after))
+    if text[end : end + 1] == "-" and _is_letter(text[end + 1 : end + 2]):
+        return True
+    is_free = text[start:end].lower() == "free"  # "seizure-free"
+    return not is_free and text[:start].endswith("-") and _is_letter(text[:start][-2:-1])
+
+
+def _is_letter(character: str) -> bool:
+    return character.isalnum() or character == "_"

@@ -51,7 +51,10 @@ def check_mention(mention: object) -> None:
         raise InvalidInput(
             f"text and context of a mention are strings, not those of {mention!r:.160}"
         )
-    if not all(isinstance(at, Integral | None) for at in (mention.start, mention.end)):
+    if not (
+        (mention.start is None or isinstance(mention.start, Integral))
+        and (mention.end is None or isinstance(mention.end, Integral))
+    ):
         raise InvalidInput(f"offsets of a mention are whole numbers, not those of {mention!r:.160}")
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from canonym.mentions.additions import names_another
 from canonym.mentions.opposites import IMPLIED, SMALL
 from canonym.mentions.slips import is_likely_slip
@@ -103,9 +105,14 @@ def _leaves_open(link: Link, best: Candidate) -> bool:
 
     *Diabetes in pregnancy* need not be the gestational one.
     """
-    texts = [link.mention.text, best.label, *(other.label for other in link.candidates[1:])]
-    words, said, *others = ({*form.split()} - _UNSAID for form in strong_forms(texts))
-    return words < said and "unspecified" not in said and {*words, "unspecified"} in others
+    words, said = _said_by([link.mention.text, best.label])
+    if not words < said or "unspecified" in said:
+        return False
+    return words | {"unspecified"} in _said_by([other.label for other in link.candidates[1:]])
+
+
+def _said_by(texts: Sequence[str]) -> list[set[str]]:
+    return [{*form.split()} - _UNSAID for form in strong_forms(texts)]
 
 
 def _loses_item(link: Link, best: Candidate) -> bool:

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from canonym.regex import GAP, regex
 from canonym.rules import any_of, current, once_a_book, remembered
+from canonym.text.shape import DIGIT, DIGITS, shape_of
 from canonym.text.words import forms_of
 
 # --- what is no name ------------------------------------------------------------------------------
@@ -68,7 +69,6 @@ _SCHEDULES = frozenset(["bid", "tid", "qid", "prn", "d", "h"])
 _LETTERS = regex("[a-z]+")
 _UNIT_FOLLOWS = regex(r"\d[\s-]*[a-zA-Zµμ]")
 _OPEN = regex(r"\b(?:to|of|by|from|with|after|due|in|on|and|or|for|no|the|an?)\s*$", re.IGNORECASE)
-_DIGIT = regex(r"\d")
 _NAME = regex(r"[^\W\d_]{3}")
 _LONGEST = 300
 
@@ -276,7 +276,10 @@ def is_drug_line(text: str) -> bool:
     """
     if len(text) > _LONGEST:
         return False
-    if (_DIGIT.search(text) is not None and _shows_dose(text)) or _strong_pair().match(text):
+    _, there, _, signs = shape_of(text)
+    if not signs and DIGITS.isdisjoint(text) and _hints().isdisjoint(there):
+        return False
+    if (DIGIT.search(text) is not None and _shows_dose(text)) or _strong_pair().match(text):
         return True
     if _hints().isdisjoint(_LETTERS.findall(text.lower())):
         return False

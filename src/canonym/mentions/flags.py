@@ -35,8 +35,6 @@ _HEADING = regex(
     re.MULTILINE,
 )
 _BREAK = regex(r"[,:]|\bwith\b|\A(?>.*?\band\b).*\b(?:is|was|has)\b", re.IGNORECASE | re.DOTALL)
-_COMMA = regex(r",")
-_SOLID = regex(r"\S")
 _WITH = regex(r"\bwith\b", re.IGNORECASE)
 _OF_SEVERAL = frozenset(f"{verb} excluded" for verb in ("are", "have been", "were", "will be"))
 _PARTS = r"(?!\b(?:are|had|has|have|is|was|were|who|with)\b)"  # a list ends there
@@ -142,8 +140,7 @@ def _sections(text: str) -> list[tuple[int, tuple[str, ...]]]:
 
 def _begin(text: str, place: int) -> int:
     """Return where the first word or sign from a place on stands."""
-    match = _SOLID.search(text, place)
-    return len(text) if match is None else match.start()
+    return len(text) - len(text[place:].lstrip())
 
 
 class _Sentence(NamedTuple):
@@ -200,7 +197,7 @@ class _Sentence(NamedTuple):
         if not cue.rule.before or (cue.rule.after and between.lstrip()[:1] == ","):
             return False  # "MI ruled out, asthma" says it of what stands before
         if cue.words in ("prn", "p.r.n."):  # who takes albuterol has asthma; "prn pain" may come
-            return not _TAKES.search(self.text[: cue.start]) and not _COMMA.search(between)
+            return not _TAKES.search(self.text[: cue.start]) and "," not in between
         if cue.words == "should":
             return not self.text[: cue.start].strip() or bool(_MAY_COME.match(self.text, end))
         if cue.rule.before == "next":
@@ -222,7 +219,7 @@ class _Sentence(NamedTuple):
         if not cue.rule.after or (cue.rule.flags[0] in _CLAUSE_FLAGS and _WITH.search(between)):
             return False
         if cue.words in _AS_NEEDED:
-            return _FOR.search(self.text[:start]) is not None and not _COMMA.search(between)
+            return _FOR.search(self.text[:start]) is not None and "," not in between
         behind = _LAST.match(self.text, cue.end)
         if cue.rule.after == "predicate" and not behind:
             word = _NEXT_WORD.match(self.text, cue.end)
@@ -234,7 +231,7 @@ class _Sentence(NamedTuple):
             return between.isspace()
         if cue.rule.after == "next":  # in brackets or behind a dash
             return _BESIDE.fullmatch(between) is not None and not between.isspace()
-        if _COMMA.search(between) is None or _BESIDE.match(between):
+        if "," not in between or _BESIDE.match(between):
             return True
         # "Asthma, pregnancy or cancer were excluded": all of them.
         return cue.words in _OF_SEVERAL and _LISTED.fullmatch(between) is not None

@@ -57,7 +57,7 @@ def without_gaps(text: str, knows: Callable[[str], bool]) -> str:
 
 
 def _together(match: re.Match[str], knows: Callable[[str], bool]) -> str:
-    word = re.sub("[- ]", "", match[0])
+    word = match[0].replace("-", "").replace(" ", "")
     return word if knows(word.lower()) else match[0]
 
 
@@ -212,5 +212,5 @@ def _marks(word: str) -> frozenset[int]:
     )
     turns = {at for at in range(1, len(word)) if kinds[at - 1] != kinds[at]}
     # Of several capitals the last begins a word: the D of typeIDiabetes.
-    turns |= {match.start() + 1 for match in re.finditer("U(?=Ul)", kinds)}
+    turns |= {at for at in range(1, len(word) - 1) if kinds[at - 1 : at + 2] == "UUl"}
     return frozenset((0, len(word), *turns))

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import functools
 
-from canonym.rules import shipped
+from canonym.text.words import words_of_kind
 
 _LEAST = 4  # letters of what forms of a word share
-_ENDINGS = tuple(rule.form for rule in shipped().of_kind("inflected ending"))
+_ENDINGS = words_of_kind("inflected ending")
+_LONGEST = max(map(len, _ENDINGS))
 
 
 def are_inflected(word: str, other: str) -> bool:
@@ -31,5 +32,5 @@ def are_inflected(word: str, other: str) -> bool:
 @functools.lru_cache(maxsize=1 << 14)
 def _stems(word: str) -> frozenset[str]:
     """Return a word without each ending that it may have, and as it is."""
-    stems = (word[: -len(end)] for end in _ENDINGS if word.endswith(end))
-    return frozenset((word, *(stem for stem in stems if len(stem) >= _LEAST)))
+    ends = range(max(_LEAST, len(word) - _LONGEST), len(word))
+    return frozenset((word, *(word[:at] for at in ends if word[at:] in _ENDINGS)))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
 from canonym.mentions.clinical import usual_reading
@@ -19,7 +18,7 @@ _UNIT = 2  # letters of units and of symbols of elements
 _SHORT_FORM = 4  # letters of short forms that read as words, such as SARS
 _LEAST_ACRONYM, _MOST_ACRONYM = 3, 8
 # Four letters or more with a vowel among them are read as a word, which may stand in capitals.
-VOWEL = regex(r"[aeiouy]", re.IGNORECASE)
+VOWELS = frozenset("aeiouyAEIOUY")
 _READS_AS_WORD = regex(r"(?=.*[aeiouyAEIOUY])[A-Za-z]{4,}")
 _BETTER_KNOWN = frozenset({"aids"})  # an acronym that is better known than the word
 
@@ -111,6 +110,8 @@ def symbol_contrasts(
     if not len(left) == len(missing) == 1:
         return
     here, there = left[0].upper(), missing[0].upper()
+    if here not in mention or there not in name:
+        return
     are_short = here in _CAPITALS.findall(mention) and there in _CAPITALS.findall(name)
     if are_short and not (set(here) <= set(there) or set(there) <= set(here)):
         yield Contradiction("letter", here, there)

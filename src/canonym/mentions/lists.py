@@ -23,6 +23,7 @@ from canonym.mentions.shorthand import parts_of_the_body
 from canonym.regex import GAP, regex
 from canonym.text import UNORDERED, normalise
 from canonym.text.qualifiers import is_finding
+from canonym.text.shape import LETTERS, shape_of
 
 IsName = Callable[[str], bool]
 """Tells whether a string is a name of the terminology."""
@@ -57,7 +58,6 @@ _FIRST = ("a", "i")
 _TRIMMED = " \t\r\n\v\f;,|&."
 _LEFT_OVER = regex(r"(?i)^(?:and|or|&)\s+|(?<!\s)\s+(?:and|or|&)$")
 _CODE = regex(r"[A-Z]{2,4}s?|(?=.*\d)[A-Z][A-Z0-9]{1,5}")
-_WORD = regex(r"[^\W\d_]")
 
 
 _SIGNS = regex(r"[;\uff1b|\r\n\t\v\f\x85\u2028\u2029•◦‣▪▫●○■►➢·\uf0b7]|^\s*[*\u2013\u2014-]\s|:\s")
@@ -80,9 +80,13 @@ def items_of(text: str) -> Items | None:
     """
     if len(text) > _LONGEST:
         return None
-    may_be_cut = _SIGNS.search(text) or _MARKER.match(text.lstrip())
+    may_be_cut = shape_of(text).signs and (_SIGNS.search(text) or _MARKER.match(text.lstrip()))
+    text = text.strip()
+    signed = signed_items(text)
+    if not may_be_cut and len(signed) == 1:
+        return None
     ways = (_numbered, _bulleted, _lines, _semicolons) if may_be_cut else ()
-    text = _TITLE.sub("", text.strip())
+    text = _TITLE.sub("", text)
     for pieces, is_sure in (*(way(text) for way in ways), (signed_items(text), True)):
         items = tuple(_tidied(pieces))
         if len(items) > 1:
@@ -108,7 +112,7 @@ def without_number(text: str) -> str:
     >>> without_number("5-HT")
     '5-HT'
     """
-    marker = _ALONE.match(text)
+    marker = _ALONE.match(text) if shape_of(text).signs else None
     return text[marker.end() :] if marker else text
 
 
@@ -212,7 +216,7 @@ def _depth(text: str) -> list[int]:
 def _tidied(pieces: Iterable[str]) -> list[str]:
     """Return items without what separated them, each once; headings and bare signs go."""
     tidy = (_LEFT_OVER.sub("", piece.strip(_TRIMMED)).strip(_TRIMMED) for piece in pieces)
-    return [*dict.fromkeys(item for item in tidy if _WORD.search(item) and item[-1] != ":")]
+    return [*dict.fromkeys(item for item in tidy if LETTERS.search(item) and item[-1] != ":")]
 
 
 def is_code(text: str) -> bool:
@@ -503,4 +507,4 @@ def _qualifies(text: str) -> bool:
 
 def _may_be_a_name(text: str) -> bool:
     """Tell whether a string says enough to be an item: no lone letter, number or adjective."""
-    return len(text) > 1 and _WORD.search(text) is not None and not is_quality(text)
+    return len(text) > 1 and LETTERS.search(text) is not None and not is_quality(text)

@@ -33,7 +33,6 @@ _ARROWS = {
     "♂": " male ",
     "♀": " female ",
 }
-_ARROW = regex(f"[{''.join(_ARROWS)}]")
 _ARROW_WORDS = str.maketrans(_ARROWS)
 _MINUS = regex(r"(?<=[^\W_])\u2212(?=[^\W\d_])")
 _MARKED = regex(
@@ -68,7 +67,7 @@ def marks(text: str) -> tuple[tuple[str, str], ...]:
 def _marks_of(text: str) -> tuple[tuple[str, str], ...]:
     if _MARKED.search(text) is None:
         return ()
-    values = [("sign", _ARROWS[arrow].strip()) for arrow in _ARROW.findall(text)]
+    values = [("sign", _ARROWS[sign].strip()) for sign in text if sign in _ARROWS]
     text = _MINUS.sub(" negative ", text)
     text = signs(ions(width(dashes(quotes(entities(text))))))
     values += [("sign", word.lower()) for word in _SIGN_WORDS.findall(text)]
@@ -134,4 +133,4 @@ def _joined(values: Iterable[tuple[str, str]], kind: str) -> str:
 
 def with_arrows_spelt(text: str) -> str:
     """Return a text with words in place of arrows."""
-    return text.translate(_ARROW_WORDS) if _ARROW.search(text) else text
+    return text if text.isascii() else text.translate(_ARROW_WORDS)

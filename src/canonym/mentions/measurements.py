@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from canonym.regex import regex
 from canonym.rules import current, once_a_book
+from canonym.text.shape import shape_of
 
 _INFLAMMATION = regex(
     r"(?P<how>(?:acute|chronic|subacute) )?(?:inflammation(?: of(?: the| an?)?|,)? (?P<organ>.+)"
@@ -20,14 +21,15 @@ _INFLAMMATION = regex(
 )
 _OF_BLOOD = frozenset(["pressure", "bp", "volume", "sugar", "fat"])  # where the text says so
 
-_DIRECTION = (
-    r"(?:(?P<low>low|lower|lowered|decreased?|reduced|reduction|diminished|fall(?:ing)?|drop)"
-    r"|high|higher|elevated|elevation|increased?|raised|rise|rising|excess|excessive)"
-)
+_LOW = "low|lower|lowered|decrease|decreased|reduced|reduction|diminished|fall|falling|drop"
+_RAISED = "high|elevated|increased|raised|excess|excessive"
+_UP = f"{_RAISED}|higher|elevation|increase|rise|rising"
+_DIRECTION = rf"(?:(?P<low>{_LOW})|{_UP})"
+_SAYING = frozenset(f"{_LOW}|{_UP}|urine|urinary".split("|"))  # of which each text has one
 _AMOUNT = "levels?|concentrations?|counts?|numbers?|amounts?"
 
 
-_HIGH = r"(?:(?:abnormally|very|too) )?(?:high|elevated|increased|raised|excess|excessive)"
+_HIGH = rf"(?:(?:abnormally|very|too) )?(?:{_RAISED})"
 
 
 def _table(kind: str) -> dict[str, str]:
@@ -105,6 +107,8 @@ def measurement_name(text: str) -> str:
     >>> measurement_name("high glucose, urine"), measurement_name("low sodium in urine")
     ('glycosuria', '')
     """
+    if _SAYING.isdisjoint(shape_of(text).there):
+        return ""
     plain = " ".join(text.lower().replace("-", " ").split())
     tables = _tables()
     if match := tables.in_urine.fullmatch(plain) or tables.high_in_urine.fullmatch(plain):

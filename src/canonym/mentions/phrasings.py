@@ -21,6 +21,7 @@ from canonym.errors import InvalidInput
 from canonym.regex import regex
 from canonym.rules import Rule, current, once_a_book
 from canonym.text.qualifiers import BROADER
+from canonym.text.shape import shape_of
 from canonym.types import Step
 
 WORDING = "wording"
@@ -32,8 +33,8 @@ LESS, DETAIL = "broader", "detail"
 _Phrase = list["str | list[_Phrase]"]  # words, and the phrases between which one may choose
 
 _TOKEN = regex(r"[()|]|(?<![^\s()|])(?!the[\s()|])[^\s()|]+")
-_SLOT = regex("[XYZ]")
-_BRACKET = regex(r"[()\[\]]")
+_SLOTS = ("X", "Y", "Z")
+_BRACKETS = frozenset("()[]")
 _PLACE = regex(r"\\(\d)|\b([XYZ])\b")
 _ANY = r"(?:\S+ ){1,9}?"  # the words of a slot; no pattern may take the square of a text
 _COMMON = frozenset(["X", "Y", "Z", "of", "history"])  # a slot, or words of many rules
@@ -70,7 +71,9 @@ def phrasings(text: str) -> tuple[Step, ...]:
 
 def rephrased(text: str) -> Iterator[tuple[Rule, list[str]]]:
     """Yield the rules that have other words for a text, each with these."""
-    bare = map(_bare, text.split() if len(text) <= _LONGEST else ())
+    if len(text) > _LONGEST or shape_of(text).there.isdisjoint(_first_words()):
+        return
+    bare = map(_bare, text.split())
     words = [word for word in bare if word and word.lower() != "the"]
     lower, table = {word.lower() for word in words}, _table()
     places = {place for word in lower & table.keys() for place in table[word]}
@@ -89,7 +92,7 @@ def rephrased(text: str) -> Iterator[tuple[Rule, list[str]]]:
 def _bare(word: str) -> str:
     """Return a word without the comma behind it and the brackets around it."""
     inner = word.strip("()[],")
-    return word.rstrip(",") if _BRACKET.search(inner) else inner
+    return word.rstrip(",") if not _BRACKETS.isdisjoint(inner) else inner
 
 
 @once_a_book
@@ -108,6 +111,12 @@ def _table() -> dict[str, list[int]]:
         for word in _triggers([_parsed(rule.form)]) or _refused(rule.form):
             table.setdefault(word.lower(), []).append(place)
     return table
+
+
+@once_a_book
+def _first_words() -> frozenset[str]:
+    """Return the first word of each key of the table; a key may have several, with hyphens."""
+    return frozenset(shape_of(key).words[0] for key in _table())
 
 
 def _refused(form: str) -> set[str]:
@@ -162,7 +171,7 @@ def _expression(form: str) -> str:
             return f"(?P<{names[-1]}>"
         if token in "(|)":
             return token.replace("(", "(?:")
-        if _SLOT.fullmatch(token):  # it may stand in several choices
+        if token in _SLOTS:  # it may stand in several choices
             names.append(f"{token}{len(names)}")
             return f"(?P<{names[-1]}>{_ANY})"
         return rf"\S+{re.escape(token[1:])} " if token[0] == "-" else f"{re.escape(token)} "

@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 from canonym.io.time_limit import check_time
 from canonym.mentions.abbreviations import expand, without_own_short_forms
-from canonym.mentions.binomials import Binomials, organism_steps, organisms_in
+from canonym.mentions.binomials import Binomials, genus_steps, organisms_in
 from canonym.mentions.clinical import usual_reading
 from canonym.mentions.composites import split_composite
 from canonym.mentions.drug_lines import DrugLine, drug_line, without_salt
@@ -449,7 +449,7 @@ class Preparation:
         # A search without any help is what a paper describes.
         if self.speller is not None and (reading := usual_reading(text)):
             alternatives = (*alternatives, Step(USUAL_READING, text, reading))
-        if (joined := _SYMBOL.sub(r"\1\2", text)) != text:
+        if "-" in text and (joined := _SYMBOL.sub(r"\1\2", text)) != text:
             rewrites = (*rewrites, Step("space", text, joined))
         rewrites = (*rewrites, *(Step("space", text, other) for other in apart.texts))
         if self.speller is not None:
@@ -459,8 +459,7 @@ class Preparation:
             whole = () if speller is None else unclipped(text, speller.completions)
             full = (*in_full(text), *whole)
             rewrites = (*rewrites, *(Step(USUAL_READING, text, phrase) for phrase in full))
-        genera, initials = organism_steps(text, self.binomials, context.around)
-        alternatives, rewrites = (*alternatives, *genera), (*rewrites, *initials)
+        alternatives = (*alternatives, *genus_steps(text, self.binomials, context.around))
         line = drug_line(text)
         if line is not None:
             further, rewritten = self._of_line(text, line)
@@ -528,7 +527,7 @@ def _cleaned(text: str) -> tuple[str, tuple[Step, ...]]:
     for step in repairs(text):
         steps.append(step)
         text = step.after
-    if (whole := _POINT_FIRST.sub("0.", text)) != text:
+    if "." in text and (whole := _POINT_FIRST.sub("0.", text)) != text:
         steps.append(Step("number", text, whole))
         text = whole
     return text, tuple(steps)

@@ -19,6 +19,7 @@ from canonym.mentions.clinical import LEAST_LETTERS, begins, text_readings, word
 from canonym.mentions.shorthand import diabetes_name
 from canonym.regex import regex
 from canonym.rules import current, once_a_book
+from canonym.text.shape import HYPHENED
 
 # --- the table ------------------------------------------------------------------------------------
 
@@ -49,12 +50,12 @@ _ALL_NOTES = 3  # collections of notes
 
 # --- choosing -------------------------------------------------------------------------------------
 
-_WORD = regex(r"[^\W_]+(?:-[^\W_]+)*")
 # A number behind makes a substance of it, "PSC 833", unless it is a dose.
 _SHORT = regex(
     r"(?<![\w/+&.-])[^\W\d_]{2,8}\d?(?![\w/+&-]|[ ]\d{2}(?!\d*[ ]?(?:m?c?g|m[lL]|mEq|units?|%)\b))"
 )
 _LEAST = 4  # letters of a word of a reading that speaks for nothing
+_LONGEST = 10  # characters of a type of diabetes in short
 
 
 def clinical_readings(text: str) -> dict[str, str]:
@@ -87,10 +88,18 @@ def readings_of(text: str) -> tuple[str, ...]:
     (('premature ventricular contraction', 'pulmonary vascular congestion', 'polyvinyl chloride'), \
 ('restless legs syndrome',), ())
     """
+    if len(text) > _longest():
+        return ()
     short = _listed(text.upper() if text.islower() else text)
     if several := _several().get(short):
         return tuple(reading.text for reading in several)
     return tuple(filter(None, [text_readings().get(short) or diabetes_name(text)]))
+
+
+@once_a_book
+def _longest() -> int:
+    """Return the characters of the longest form, with an *s* behind it."""
+    return max(_LONGEST, *(len(form) + 1 for form in (*_several(), *text_readings())))
 
 
 @once_a_book
@@ -129,4 +138,4 @@ def _choose(readings: Sequence[_Reading], words: Sequence[str]) -> str:
 
 def _words_of(text: str) -> Iterable[str]:
     """Return the words of a reading that speak for it where the text has them."""
-    return (word.lower() for word in _WORD.findall(text) if len(word) > _LEAST)
+    return (word.lower() for word in HYPHENED.findall(text) if len(word) > _LEAST)

@@ -16,6 +16,7 @@ from typing import NamedTuple
 from canonym.mentions.cues import find_cues
 from canonym.regex import regex
 from canonym.rules import current, once_a_book
+from canonym.text.shape import shape_of
 
 SIGN = "sign"
 """The kind of the rows that are signs."""
@@ -51,16 +52,31 @@ class Segment(NamedTuple):
         return core.strip(" ,;:~\t\r\n").rstrip("-\u2013\u2212([ ").removeprefix("for ")
 
 
+class _Signs(NamedTuple):
+    """The expression of all signs, and what each means; each has one of the characters or words."""
+
+    expression: re.Pattern[str]
+    meanings: dict[str, str]
+    characters: frozenset[str]
+    words: frozenset[str]
+
+
 @once_a_book
-def _signs() -> tuple[re.Pattern[str], dict[str, str]]:
-    """Return the expression of all signs, and what each means."""
+def _signs() -> _Signs:
     meanings = {row.form: row.means for row in current().of_kind(SIGN)}
     forms = sorted(meanings, key=len, reverse=True)
+    drawn = [form for form in forms if not form[0].isalpha()]
+    own = (next((c for c in form if not (c.isalnum() or c in "() ")), form[0]) for form in drawn)
     written = "|".join(
         r"(?<!\w)" * form[0].isalpha() + re.escape(form) + r"(?!\w)" * form[-1].isalpha()
         for form in forms
     )
-    return re.compile(written, re.IGNORECASE), meanings
+    return _Signs(
+        re.compile(written, re.IGNORECASE),
+        meanings,
+        frozenset((*own, *map(chr, _PLAIN))),
+        frozenset(shape_of(form).words[0] for form in forms if form[0].isalpha()),
+    )
 
 
 def segments(text: str, *, bullets: bool = False) -> list[Segment]:
@@ -72,7 +88,10 @@ def segments(text: str, *, bullets: bool = False) -> list[Segment]:
     >>> [(part.means, part.core(text)) for part in segments(text)]
     [('present', 'rash'), ('negated', 'fever')]
     """
-    expression, meanings = _signs()
+    expression, meanings, characters, words = _signs()
+    shape = shape_of(text)
+    if shape.signs.isdisjoint(characters) and shape.there.isdisjoint(words):
+        return []
     plain = text.translate(_PLAIN)
     sides = [(sign, _side(plain, sign)) for sign in expression.finditer(plain)]
     sides = [(sign, side) for sign, side in sides if side]

@@ -9,14 +9,16 @@ from typing import NamedTuple
 from canonym.regex import regex
 from canonym.rules import any_of, current, once_a_book
 from canonym.text.qualifiers import is_finding
+from canonym.text.shape import shape_of
 
 _SIDES = {"l": "left", "r": "right"}
 # A letter alone is a side beside a part of the body; RT in capitals is a therapy.
 _SIDE = r"(?P<side>[RL]|[RrLl]t|LT|RT(?=\.? (?i:atri|ventric)))"
+_SIDE_WORDS = frozenset(("l", "r", "lt", "rt"))
+_HINTS = frozenset(".-/&#")  # of which all other shorthand has one
 _HISTORY = regex(r"^(?P<family>f(?:amily )?)?hx-(?=[a-z])", re.IGNORECASE)
 # Shorthand that is not in the table, such as "t/t" and "o/e".
 _LONE_LETTERS = regex(r"(?<![\w/])[a-z](?:/[a-z])+(?![\w/])")
-_SLASH = regex(r"[/&]")
 # Without "type", small letters are no number: "dm i" is two words of other languages.
 _DIABETES = regex(
     r"DM[ -]?(?:([12]|(?-i:II?))|type ?([12]|II?))|T([12])DM|type ([12]|II?) DM", re.IGNORECASE
@@ -27,7 +29,6 @@ _TYPE_OF_DIABETES = regex(
     r"\b(?:type (?:[12]|II?)|juvenile|gestational) diabetes\b(?! (?:mellitus|insipidus))",
     re.IGNORECASE,
 )
-_LETTERS = regex(r"[^\W\d_]")
 _MANY = 8  # letters of a text that is written in capitals
 
 
@@ -98,8 +99,11 @@ def write_out(text: str) -> str:
     >>> write_out("recurrent U.T.I."), write_out("s.o.b."), write_out("e.g. fever")
     ('recurrent UTI', 'SOB', 'e.g. fever')
     """
+    shape = shape_of(text)
+    if _HINTS.isdisjoint(shape.signs) and _SIDE_WORDS.isdisjoint(shape.there):
+        return text
     text = _DOTTED.sub(lambda match: match[0].replace(".", "").upper(), text)
-    if _SLASH.search(text) is not None:
+    if "/" in text or "&" in text:
         text = _table().pattern.sub(_written_out, text)
     sides = _sides()
     text = sides.fracture.sub(_fracture, text)
@@ -149,7 +153,7 @@ def diabetes_phrases(text: str) -> Iterator[tuple[int, int, str]]:
 
 def hide_shorthand(text: str, guard: Mapping[int, int]) -> str:
     """Translate the characters of shorthand by a table, so that nothing is split there."""
-    if _SLASH.search(text) is None:
+    if "/" not in text and "&" not in text:
         return text
     text = _table().pattern.sub(
         lambda match: match[0].translate(guard) if _is_meant(match) else match[0], text
@@ -165,7 +169,7 @@ def _is_meant(match: re.Match[str]) -> bool:
 
 
 def _is_in_capitals(text: str) -> bool:
-    letters = _LETTERS.findall(text)
+    letters = [*filter(str.isalpha, text)]
     return len(letters) >= _MANY and all(map(str.isupper, letters))
 
 

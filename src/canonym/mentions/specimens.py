@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 
 from canonym.regex import regex
-from canonym.rules import current, once_a_book, phrase_expression
+from canonym.rules import current, once_a_book, phrase_expression, remembered
+from canonym.text.shape import shape_of
 
 _BLOOD = "blood"
 # What a name says of a specimen by its ending. Acids are left out: an acidemia is an aciduria, too.
@@ -37,12 +38,14 @@ def _specimens() -> dict[str, re.Pattern[str]]:
 
 
 @once_a_book
-def _hints() -> set[str]:
+def _hint() -> re.Pattern[str]:
     """Return letters of which some are in every text with a specimen."""
-    forms = " ".join(rule.form for rule in current().of_kind("specimen"))
-    return {"emia", "uria", *(word[:4] for word in re.findall("[a-z]{3,}", forms))}
+    words = (word for rule in current().of_kind("specimen") for word in shape_of(rule.form).words)
+    starts = {word[:4] for word in words if len(word) > 2}
+    return re.compile("|".join(sorted({"emia", "uria", *starts})))
 
 
+@remembered(1_024)  # asked for a mention beside each of its hits
 def specimen_of(text: str) -> str:
     """Return the specimen that a name speaks of, "blood" for serum and plasma; "" for none.
 
@@ -54,7 +57,7 @@ def specimen_of(text: str) -> str:
     ['', '', '']
     """
     lower = text.lower()
-    if not any(map(lower.__contains__, _hints())):
+    if _hint().search(lower) is None:
         return ""
     plain = " ".join(_SIGNS.sub(" ", lower).split())
     specimens = [name for name, words in _specimens().items() if words.search(plain)]

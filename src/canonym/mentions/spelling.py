@@ -24,13 +24,15 @@ import numpy.typing as npt
 from canonym.errors import ReadError
 from canonym.io.arrays import ArrayWriter, open_array
 from canonym.io.streams import open_text
-from canonym.mentions.contrasts import affix_contrast, begins_contraries
+from canonym.mentions.contrasts import affix_contrast
 from canonym.mentions.english import is_english
 from canonym.mentions.glued import MOST_READINGS, Reading, readings, without_gaps
 from canonym.mentions.near_words import NearWords, signature
 from canonym.mentions.slips import sound
 from canonym.regex import regex
-from canonym.text import PLAIN, STRONG, normalise, normalise_all
+from canonym.text import PLAIN, normalise, normalise_all
+from canonym.text.memo import strong_forms
+from canonym.text.shape import ALNUM, LETTERS
 
 _PER_SHORT_WORD = 2_000  # words of a terminology for each name that a word of three letters needs
 _PREFIX = 2  # letters of the shortest word that is glued to another
@@ -50,8 +52,6 @@ _COUNTING = 250  # bytes a word while words are counted
 _CLEAR = 9  # letters of a word that may mean one of a single name
 _AUDIBLE = 5  # sounds of a word that stands alone
 _BLOCK = 1 << 16  # words written at once
-_WORD = regex(r"[^\W\d_]+")
-_TOKEN = regex(r"[^\W_]+")
 _WHOLE = regex(r"[\W_]?[^\W\d_]+[\W_]?")
 _POSSESSIVE = ("'s", "\u2019s")
 _CAPITAL_S = regex(r"(?<=[a-z])S(?![^\W_])")
@@ -71,6 +71,17 @@ class Apart(NamedTuple):
 
     clear: str = ""
     texts: tuple[str, ...] = ()
+
+
+class _Word(NamedTuple):
+    """A word as it is looked up; whether the terminology has it or its singular, in two names.
+
+    What is no word counts as known.
+    """
+
+    plain: str
+    is_known: bool
+    is_common: bool
 
 
 class Speller:
@@ -93,14 +104,14 @@ class Speller:
         self._arrays, self._folder = arrays, folder
         # Single items of a view are plain integers and bytes, and cost a tenth of an array's.
         self._letters, self._starts = arrays["letters"].data, arrays["starts"].data
+        self._counts = arrays["counts"].data
         self._glued = functools.lru_cache(maxsize=100_000)(self._taken_apart)
         self._corrected = functools.lru_cache(maxsize=100_000)(self._correct_word)
-        self._known = functools.lru_cache(maxsize=100_000)(self._knows)
+        self._read = functools.lru_cache(maxsize=100_000)(self._reading)
         self._near = functools.lru_cache(maxsize=10_000)(self._likely)
         self._meant = functools.lru_cache(maxsize=10_000)(self._meanings)
         self._sound = functools.lru_cache(maxsize=100_000)(self._is_sound)
         self._prefixed = functools.lru_cache(maxsize=100_000)(self._with_prefix)
-        self._common = functools.lru_cache(maxsize=100_000)(self._is_common)
 
     @classmethod
     def build(cls, names: Iterable[str]) -> Speller:
@@ -111,14 +122,14 @@ class Speller:
         return cls.of_counts(counts)
 
     @classmethod
-    def of_counts(cls, counts: Mapping[str, int], word: re.Pattern[str] = _WORD) -> Speller:
+    def of_counts(cls, counts: Mapping[str, int], word: re.Pattern[str] = LETTERS) -> Speller:
         """Keep counted words, those that match."""
         arrays = _arrays_of(_sorted_words(counts, word))
         arrays["starts"] = np.concatenate([np.zeros(1, dtype=np.int64), arrays["starts"]])
         return cls(arrays)
 
     def __len__(self) -> int:
-        return len(self._arrays["counts"])
+        return len(self._counts)
 
     def _word(self, place: int) -> bytes:
         return self._letters[self._starts[place] : self._starts[place + 1]].tobytes()
@@ -139,15 +150,17 @@ class Speller:
             word = self._word(place)
             if not word.startswith(first):
                 break
-            yield word.decode("utf-8", "replace"), int(self._arrays["counts"][place])
+            yield word.decode("utf-8", "replace"), self._counts[place]
 
     def knows_all(self, text: str) -> bool:
         """Tell whether a text has known words and numbers only: it is right as it is written."""
-        return all(map(self._sound, _TOKEN.findall(text)))
+        return all(map(self._sound, ALNUM.findall(text)))
 
     def _is_sound(self, token: str) -> bool:
         return (
-            (token.isalpha() or token.isdecimal()) and not self._glued(token) and self._known(token)
+            (token.isalpha() or token.isdecimal())
+            and self._read(token).is_known
+            and not self._glued(token)
         )
 
     def correct(self, text: str) -> str:
@@ -157,11 +170,11 @@ class Speller:
         >>> speller.correct("acute myocardail infarction")
         'acute myocardial infarction'
         """
-        words = _WORD.findall(text)
+        words = LETTERS.findall(text)
         alone = len(words) == 1
         if not any(self._corrected(word, alone) for word in words):
             return text
-        return _WORD.sub(lambda match: self._corrected(match[0], alone) or match[0], text)
+        return LETTERS.sub(lambda match: self._corrected(match[0], alone) or match[0], text)
 
     def without_gaps(self, text: str) -> str:
         """Return a text with prefixes written to the words behind them, as the terminology does.
@@ -180,9 +193,9 @@ class Speller:
         >>> speller.take_apart("deficiency of vitamine")
         Apart(clear='', texts=())
         """
-        if not any(map(self._glued, _TOKEN.findall(text))):
+        if not any(map(self._glued, ALNUM.findall(text))):
             return Apart()
-        tokens = [(token, self._glued(token[0])) for token in _TOKEN.finditer(text)]
+        tokens = [(token, self._glued(token[0])) for token in ALNUM.finditer(text)]
         tokens = [(token, ways) for token, ways in tokens if ways]
         choices = [[*(" ".join(way.pieces) for way in ways), match[0]] for match, ways in tokens]
         texts = [
@@ -202,8 +215,8 @@ class Speller:
         Where a digit alone parts known words, no reading is clear: *type2* is found as it is.
         """
         least = len(self) // _PER_SHORT_WORD + 1
-        words = _WORD.findall(written)
-        if ends_in_sign(written) or any(not self._known(word) for word in words):
+        words = LETTERS.findall(written)
+        if ends_in_sign(written) or any(not self._read(word).is_known for word in words):
             return readings(written, self._beginnings, least=least)
         if written.isalpha() or written.isdecimal():
             return ()
@@ -228,7 +241,7 @@ class Speller:
         low = bisect_left(range(high), prefix, low, high, key=self._word)
         high = bisect_left(range(high), prefix + b"\xff", low, high, key=self._word)
         is_word = low < high and self._word(low) == prefix
-        return low, high, self._arrays["counts"].item(low) if is_word else 0
+        return low, high, self._counts[low] if is_word else 0
 
     def guesses(self, text: str) -> tuple[str, ...]:
         """Return possible meanings of a text with one unknown word, its long words corrected.
@@ -248,12 +261,12 @@ class Speller:
         >>> speller.guesses("hemmorhage")
         ('hemorrhage',)
         """
-        words = _WORD.findall(text)
-        unknown = [place for place, word in enumerate(words) if not self._known(word)]
+        words = LETTERS.findall(text)
+        unknown = [place for place, word in enumerate(words) if not self._read(word).is_known]
         if len(unknown) != 1:
             return ()
-        start, end = next(itertools.islice(_WORD.finditer(text), unknown[0], None)).span()
-        word = normalise(text[start:end], PLAIN)
+        start, end = next(itertools.islice(LETTERS.finditer(text), unknown[0], None)).span()
+        word = self._read(text[start:end]).plain
         alone = len(words) == 1
         if text[end : end + 2] in _POSSESSIVE and f"{word}s" in self:
             return ()  # *Alper's* is "Alpers", and no slip of "Alder"
@@ -270,17 +283,14 @@ class Speller:
     def completions(self, written: str) -> tuple[str, ...]:
         """Return the known words that an unknown one begins, those of most names first.
 
-        None of a word of capitals or of everyday English, and of one that begins too many, or such
-        as exclude each other: *hyp* may be hypertension or hypotension.
+        None of a word of capitals or of everyday English, and of one that begins too many.
 
         >>> speller = Speller.build(["Viral infection", "Ear infection", "Infectious arthritis"])
         >>> speller.completions("infect"), speller.completions("infection")
         (('infection', 'infectious'), ())
         """
-        word = normalise(written, PLAIN)
-        if len(word) < _CLIPPED or _is_code(written) or self._known(written) or is_english(word):
-            return ()
-        if begins_contraries(word):
+        word, is_known, _ = self._read(written)
+        if is_known or len(word) < _CLIPPED or _is_code(written) or is_english(word):
             return ()
         low, high, _ = self._prefixed(word, 0, len(self))
         if not 0 < high - low <= _MOST_BEGUN:
@@ -294,12 +304,13 @@ class Speller:
         near = tuple(known for _, known in self._near(word, alone))
         return near or self._sounding_alike(word, alone) or self._rarely(word)
 
-    def _knows(self, written: str) -> bool:
-        """Tell whether the terminology has a word or its singular; true where it is no word."""
-        word = normalise(written, PLAIN)
-        if not _WORD.fullmatch(word) or word in self:
-            return True
-        return any(form in self for form in normalise(written, STRONG).split() if form != word)
+    def _reading(self, written: str) -> _Word:
+        plain = normalise(written, PLAIN)
+        forms = dict.fromkeys((plain, *strong_forms([written])[0].split()))
+        places = [place for form in forms if (place := self._place(form)) is not None]
+        counts = [self._counts[place] for place in places]
+        is_known = bool(places) or LETTERS.fullmatch(plain) is None
+        return _Word(plain, is_known, max(counts, default=0) >= _COMMON)
 
     def vocabulary_coverage(self, text: str) -> float:
         """Return the share of the letters of a text in words that at least two names have.
@@ -311,21 +322,13 @@ class Speller:
         >>> speller.vocabulary_coverage("heart attacks"), speller.vocabulary_coverage("heart race")
         (1.0, 0.5555555555555556)
         """
-        words = [form for form in _WORD.findall(text) if len(form) > 1]
-        known = sum(len(word) for word in words if self._common(word))
+        words = [form for form in LETTERS.findall(text) if len(form) > 1]
+        known = sum(len(word) for word in words if self._read(word).is_common)
         return known / sum(map(len, words)) if words else 1.0
 
-    def _is_common(self, written: str) -> bool:
-        counts = self._arrays["counts"]
-        forms = {normalise(written, PLAIN), *normalise(written, STRONG).split()}
-        places = [place for form in forms if (place := self._place(form)) is not None]
-        return any(counts[place] >= _COMMON for place in places)
-
     def _correct_word(self, written: str, alone: bool) -> str | None:
-        word = normalise(written, PLAIN)
-        if len(word) < _SHORTEST or _is_code(written) or not _WORD.fullmatch(word):
-            return None
-        if self._known(written) or is_english(word):
+        word, is_known, _ = self._read(written)
+        if is_known or len(word) < _SHORTEST or _is_code(written) or is_english(word):
             return None
         ranked = self._near(word, alone)
         if not ranked or (len(ranked) > 1 and ranked[0][0] < _CLEARLY * ranked[1][0]):
@@ -438,7 +441,7 @@ class SpellerWriter:
     that do not match are left out.
     """
 
-    def __init__(self, folder: Path, memory: int, word: re.Pattern[str] = _WORD) -> None:
+    def __init__(self, folder: Path, memory: int, word: re.Pattern[str] = LETTERS) -> None:
         self._folder = folder
         self._word = word
         self._most = memory // _COUNTING

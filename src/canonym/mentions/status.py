@@ -25,6 +25,7 @@ from canonym.regex import GAP, regex
 from canonym.rules import any_of, current, once_a_book, phrase_expression, remembered
 from canonym.text.codes import read_codes
 from canonym.text.qualifiers import BROADER, qualified
+from canonym.text.shape import shape_of
 from canonym.text.words import words_of_kind
 
 __all__ = [
@@ -42,8 +43,7 @@ _WORDINGS: dict[tuple[str, ...], tuple[str, ...]] = {
 
 _SCREENING = ("encounter for screening for {}", "screening for {}", "{} screening")
 _SCREENED = regex(r"\s*screen(?:ing)? for\b", re.IGNORECASE)
-_SCREENS = regex(r"\bscreening\b", re.IGNORECASE)
-_ENCOUNTER = regex(r"^encounter for ", re.IGNORECASE)
+_ENCOUNTER = "encounter for "
 _BRACKETS = regex(r"\([^()]*\)")
 _AND_MORE = regex(r" (?:and|or) .*$", re.IGNORECASE)
 
@@ -59,8 +59,7 @@ _BEGIN = regex(
     rf"|(?:{'|'.join(sorted(_HEADINGS))})\s*:\s*)?",
     re.IGNORECASE,
 )
-_OUTER_WORD = regex(r"\w+")
-_LAST_WORD = regex(r"(?<!\w)\w+(?=[ .]*\Z)")
+_DENYING = frozenset(("not", "never", "t"))  # of which `_not_result` has one
 _LINK = regex(
     r"(?:\s*:\s*|\s+[-\u2013]\s+|\s+|(?=\())"
     r"(?:(?:(?:complaints?|diagnosis|episodes?|evidence|history|signs?|symptoms?) (?:for|of)|an?|"
@@ -151,7 +150,7 @@ def split_statuses(text: str) -> tuple[str, ...]:
         sides = [side for side in _VERSUS.split(text) if side.strip()]
         if len(sides) > 1:
             return tuple(side if read_status(side).flags else f"? {side}" for side in sides)
-    if "," not in text and len(sides := _AFTER.split(text)) > 1:
+    if "," not in text and " s" in text.lower() and len(sides := _AFTER.split(text)) > 1:
         return tuple(sides)
     if may_have_status(text):
         sides = [side for side in _TURN.split(text) if side.strip()]
@@ -288,7 +287,7 @@ def said_by(name: str) -> tuple[str, ...]:
     >>> said_by("Absent thumb"), said_by("Absence seizures")
     (('negated',), ())
     """
-    if _SCREENS.search(name):
+    if "screening" in shape_of(name).there:
         return ("hypothetical",)
     return read_status(name).flags or (("negated",) if _ABSENT.match(name) else ())
 
@@ -299,11 +298,10 @@ def may_have_status(text: str) -> bool:
     starts, ends = _outer()
     if not (text[:1].isalnum() and text.rstrip(" .")[-1:].isalnum()):
         return True
-    first, last = (_OUTER_WORD.search(text), _LAST_WORD.search(text))
-    if first is None or last is None or first[0].lower() in starts or last[0].lower() in ends:
+    words, there, *_ = shape_of(text)
+    if words[0] in starts or words[-1] in ends or (len(words[-1]) == 4 and words[-1].isdecimal()):
         return True
-    is_year = len(last[0]) == 4 and last[0].isdecimal()
-    return is_year or _not_result().fullmatch(text) is not None
+    return not _DENYING.isdisjoint(there) and _not_result().fullmatch(text) is not None
 
 
 @once_a_book
@@ -333,7 +331,8 @@ def spoken_of(name: str) -> tuple[str, ...]:
     >>> spoken_of("Family history of gout and other joint disorders")[-1]
     'gout'
     """
-    core = read_status(_ENCOUNTER.sub("", name)).core
+    is_encounter = name.lower().startswith(_ENCOUNTER)
+    core = read_status(name[len(_ENCOUNTER) :] if is_encounter else name).core
     plain = " ".join(_BRACKETS.sub(" ", core).split())
     return tuple(dict.fromkeys((core, plain, _AND_MORE.sub("", plain))))
 

@@ -21,6 +21,7 @@ _SHORT = regex(r"(?<![\w/+&.-])[A-Z]{2,5}(?![\w/+&-])")
 _LETTERS = regex(r"[^\W\d_]{3,}")  # of a word that may tell a reading
 _WORD = regex(r"(?<![^\W_])[^\W\d_]+(?![^\W_])")  # no part of "D-Pen2"
 _MOST_CLIPPED, _MOST_PHRASES = 3, 64
+_LONGEST_NUMBER = 4  # characters: IIIa
 _MOST = 2  # abbreviations without one usual reading in a mention
 
 
@@ -34,15 +35,18 @@ def in_full(text: str) -> Iterator[str]:
     >>> list(in_full("tension headache")), list(in_full("HA"))
     ([], [])
     """
-    if (numbered := _NUMBERED.fullmatch(text)) and not _SAYS_KIND.search(numbered["name"]):
+    last = text.rpartition(" ")[2].rpartition(",")[2]
+    numbered = _NUMBERED.fullmatch(text) if len(last) <= _LONGEST_NUMBER else None
+    if numbered and not _SAYS_KIND.search(numbered["name"]):
         name = usual_reading(numbered["name"]) or numbered["name"]
         yield from (kind.format(name, numbered["number"]) for kind in _KINDS)
     shorts = [short for short in _SHORT.findall(text) if not usual_reading(short)]
     shorts = [short for short in shorts if readings_of(short)]
+    if not 0 < len(shorts) <= _MOST:
+        return
     beside = [word for word in _LETTERS.findall(text) if word not in shorts]
-    if beside and 0 < len(shorts) <= _MOST:
-        for phrase in _read(text, shorts):
-            yield usual_reading(phrase) or phrase
+    for phrase in _read(text, shorts) if beside else ():
+        yield usual_reading(phrase) or phrase
 
 
 def unclipped(text: str, completions: Callable[[str], Sequence[str]]) -> Iterator[str]:
@@ -57,9 +61,11 @@ def unclipped(text: str, completions: Callable[[str], Sequence[str]]) -> Iterato
     []
     """
     words = list(_WORD.finditer(text))
+    if len(words) < 2:
+        return
     choices = [(word, completions(word[0])) for word in words]
     clipped = [(word, known) for word, known in choices if known]
-    if not clipped or len(words) < 2 or len(clipped) > _MOST_CLIPPED:
+    if not 0 < len(clipped) <= _MOST_CLIPPED:
         return
     for known in itertools.islice(
         itertools.product(*(known for _, known in clipped)), _MOST_PHRASES

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 
 from canonym.mentions.opposites import GREEK, SMALL
 from canonym.regex import regex
+from canonym.text.shape import NUMBER
 from canonym.types import Contradiction
 
 _HEADED = frozenset({"of", "in", "from"})
@@ -22,7 +23,6 @@ _PASSIVE = frozenset({"got", "gets", "get", "was", "were", "is", "are", "been"})
 _RELATING = _HEADED | _POSSESSIVES | {"due", "secondary", "to", "than", "versus", "vs"}
 _RELATING |= {"after", "before", "by", "causing", "complicating", "following", "preceding"}
 _COUPLED = regex(r"(?<![\w-])([A-Za-z]{3,})-([A-Za-z]{3,})(?![\w-])")
-_NUMBER = regex(r"\d+")
 _RATIO = regex(
     r"(?<![\w-])([\w-]+) ?[/:] ?([\w-]+)(?= (?:[a-z]+ )?(?:index|quotient|ratio)\b)", re.I
 )
@@ -45,9 +45,10 @@ def order_contrasts(
     """
     yield from _of_relation(words, others)
     yield from _of_couples(name, words, others)
-    ratios = [_RATIO.search(text.lower()) for text in (mention, name)]
-    if ratios[0] and ratios[1] and ratios[0].groups() == ratios[1].groups()[::-1]:
-        yield Contradiction("ratio", ratios[0][0], ratios[1][0])
+    ratio = _RATIO.search(mention.lower()) if "/" in mention or ":" in mention else None
+    other = _RATIO.search(name.lower()) if ratio else None
+    if ratio and other and ratio.groups() == other.groups()[::-1]:
+        yield Contradiction("ratio", ratio[0], other[0])
     if _has_numbers(mention) and _are_moved(words, others):
         yield Contradiction("number", " ".join(words), " ".join(others))
 
@@ -82,7 +83,7 @@ def _of_couples(name: str, words: Sequence[str], others: Sequence[str]) -> Itera
 
     Not surnames: the *Eaton-Lambert syndrome* is that of "Lambert-Eaton".
     """
-    for match in _COUPLED.finditer(name):
+    for match in _COUPLED.finditer(name) if "-" in name else ():
         pair = match[1].lower(), match[2].lower()
         here, there = (_orders(side, *pair) for side in (words, others))
         if match[2].islower() and len(here) == len(there) == 1 and here != there:
@@ -94,7 +95,7 @@ def _orders(words: Sequence[str], first: str, second: str) -> set[tuple[str, str
 
 
 def _has_numbers(text: str) -> bool:
-    return len(set(_NUMBER.findall(text))) > 1
+    return len(set(NUMBER.findall(text))) > 1
 
 
 def _are_moved(words: Sequence[str], others: Sequence[str]) -> bool:

@@ -175,7 +175,8 @@ def once_a_book(make: Callable[[], _Table]) -> Callable[[], _Table]:
 
     @functools.wraps(make)
     def table() -> _Table:
-        return current().tables[make]  # type: ignore[no-any-return]
+        # Asked some twenty times a mention: a call of `current` would double what it takes.
+        return (_current.get() or shipped()).tables[make]  # type: ignore[no-any-return]
 
     return table
 
@@ -194,7 +195,8 @@ def remembered(maxsize: int) -> Callable[[Callable[_Given, _Table]], Callable[_G
 
         @functools.wraps(function)
         def ask(*args: _Given.args, **options: _Given.kwargs) -> _Table:
-            return current().tables[make](*args, **options)  # type: ignore[no-any-return]
+            tables = (_current.get() or shipped()).tables
+            return tables[make](*args, **options)  # type: ignore[no-any-return]
 
         return ask
 

@@ -90,6 +90,7 @@ _ASCII_PLAIN = {
     else chr(code).lower()
     for code in range(128)
 }
+_REMEMBERED = 200  # characters of a string whose `PLAIN` form is remembered
 _BIOSYN = str.maketrans(_ascii_punctuation, " " * len(_ascii_punctuation))
 
 
@@ -104,6 +105,8 @@ def normalise(text: str, steps: Iterable[str] = PLAIN) -> str:
     >>> normalise("Crohn’s diseases, type II", STRONG)
     'crohn disease type 2'
     """
+    if steps is PLAIN:
+        return _known_plain(text) if len(text) <= _REMEMBERED else _plain(text)
     return _pipeline(tuple(steps))(text)
 
 
@@ -179,3 +182,6 @@ def _plain(text: str) -> str:
     for name in PLAIN:
         text = STEPS[name](text)
     return text
+
+
+_known_plain = lru_cache(maxsize=4_096)(_plain)

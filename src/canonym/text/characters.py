@@ -13,6 +13,7 @@ import unicodedata
 from canonym.regex import regex
 from canonym.rules import shipped
 from canonym.text.markup import without_markup
+from canonym.text.shape import DIGIT
 
 _DASHES = dict.fromkeys(
     [0x058A, *range(0x2010, 0x2016), 0x2043, 0x2212, 0xFE31, 0xFE32, 0xFE58, 0xFE63, 0xFF0D], "-"
@@ -46,7 +47,6 @@ _GREEK_NAMES |= {letter.upper(): name for letter, name in _GREEK_NAMES.items()}
 _GREEK_RUN = regex("[\u0370-\u03ff\u1f00-\u1fff]+")
 _GLUED = "alpha|beta|gamma|delta|epsilon|zeta|theta|kappa|lambda|sigma|omega"
 _GLUED_NAME = regex(rf"(?<=\d)(?=(?:{_GLUED})(?![^\W\d_]))|(?<![^\W\d_])({_GLUED})(?=\d)")
-_DIGIT = regex(r"\d")
 # The German letter alone, with no letter beside it, is a beta typed on a German keyboard.
 _LONE_ESZETT = regex(r"(?<![^\W\d_])ß(?![^\W\d_])")
 
@@ -229,7 +229,7 @@ def greek(text: str) -> str:
     """
     if not text.isascii():
         text = _GREEK_RUN.sub(_spell, text)
-    return _GLUED_NAME.sub(_part, text) if _DIGIT.search(text) else text
+    return _GLUED_NAME.sub(_part, text) if DIGIT.search(text) else text
 
 
 def _spell(match: re.Match[str]) -> str:

@@ -12,15 +12,15 @@ from typing import NamedTuple
 
 from canonym.regex import regex
 from canonym.text.characters import dashes, width
+from canonym.text.shape import DIGIT
 
 LONGEST = 400
 """Characters of a text that is taken apart."""
 
 _HINT = regex(r"[\d:\uff1a]")
-_DIGIT = regex(r"\d")
 _WORDS = regex(r"(?<!\w)\w*[^\W\d_]{2}\w*")
 _MOST_DIGITS = 2  # of a word that is no code: COVID19, DM2
-_BRACKET = regex(r"[()\[\]{}<>|]")
+_BRACKETS = frozenset("()[]{}<>|")
 _EDGES = " \t\r\n\v\f\u00a0'\"`\u201c\u201d\u2018\u2019.,;"
 _MARKS = " \t\r\n\u00a0-:|,;=/"
 _FOOTNOTES = "*\u2020\u2021"
@@ -68,7 +68,7 @@ def read_codes(text: str) -> list[Reading]:
     if not whole:
         return []
     readings = [Reading(whole)]
-    if "://" not in whole and _DIGIT.search(whole):
+    if "://" not in whole and DIGIT.search(whole):
         readings += _beside(text.strip(_EDGES))
     return [readings[0], *(reading for reading in readings[1:] if _is_sound(reading))]
 
@@ -96,16 +96,14 @@ def _is_sound(reading: Reading) -> bool:
     """Tell whether a code is in one piece, and a word beside it: there may be another code."""
     return (
         bool(reading.code)
-        and _BRACKET.search(reading.code) is None
-        and any(
-            len(_DIGIT.findall(word)) <= _MOST_DIGITS for word in _WORDS.findall(reading.beside)
-        )
+        and _BRACKETS.isdisjoint(reading.code)
+        and any(len(DIGIT.findall(word)) <= _MOST_DIGITS for word in _WORDS.findall(reading.beside))
     )
 
 
 def _beside(text: str) -> list[Reading]:
     """Return the readings of a text as a code with something beside it."""
-    patterns = (_FIRST, _LAST, _GLUED) if _BRACKET.search(text) else (_GLUED,)
+    patterns = (_FIRST, _LAST, _GLUED) if not _BRACKETS.isdisjoint(text) else (_GLUED,)
     matches = (pattern.fullmatch(text) for pattern in patterns)
     marked = [
         Reading(_unwrapped(match["code"]), _label(match["label"])) for match in matches if match
@@ -131,7 +129,7 @@ def _at_an_end(text: str) -> list[Reading]:
 
 def _is_code_like(word: str) -> bool:
     """Tell whether a word has a digit, and is more than a small number: "type 2" is no code."""
-    return _DIGIT.search(word) is not None and (len(word) > 2 or not word.isdigit())
+    return DIGIT.search(word) is not None and (len(word) > 2 or not word.isdigit())
 
 
 def _label(text: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from itertools import groupby
+from typing import TypeVar
 
 from canonym.text import PLAIN, STEPS, STRONG, normalise, normalise_all
 from canonym.text.characters import greek, signs
@@ -12,7 +13,8 @@ from canonym.text.words import ROMAN
 
 # Steps that look at one word at a time; a name has few words, and a terminology few of them.
 _WORDWISE = frozenset({"spelling", "plural"})
-_KEPT, _LONGEST = 1 << 17, 32
+_KEPT, _LONGEST = 1 << 17, 50
+_Value = TypeVar("_Value")
 LONGEST_STRING = 200
 """Characters of a string that is remembered: thousands of longer ones would take gigabytes."""
 
@@ -27,6 +29,20 @@ _HINTS: dict[str, Callable[[str], bool]] = {
     "possessive": lambda name: " s" in name,
     "numerals": lambda name: not NUMERAL_WORDS.isdisjoint(name.split(" ")),
 }
+
+
+class Remembered(dict[str, _Value]):
+    """What a function returns for words, remembered up to a limit."""
+
+    def __init__(self, function: Callable[[str], _Value]) -> None:
+        super().__init__()
+        self._function = function
+
+    def __missing__(self, word: str) -> _Value:
+        value = self._function(word)
+        if len(self) < _KEPT and len(word) < _LONGEST:
+            self[word] = value
+        return value
 
 
 class MemoNormaliser:
@@ -83,6 +99,8 @@ class KnownForms:
     def __call__(self, texts: Sequence[str]) -> list[str]:
         """Return the normal forms of `texts`, in order."""
         known = self._known
+        if all(map(known.__contains__, texts)):
+            return list(map(known.__getitem__, texts))
         new = [text for text in dict.fromkeys(texts) if text not in known]
         forms = dict(zip(new, self._normalise(new), strict=True)) if new else {}
         short = {text: form for text, form in forms.items() if len(text) <= LONGEST_STRING}
@@ -123,18 +141,11 @@ def _strong_head(names: Iterable[str], plain: Iterable[str]) -> Iterable[str]:
             yield normalise(name, _STRONG_HEAD)
 
 
-class _Words(dict[str, str]):
-    """Normal forms of words, remembered up to a limit."""
+class _Words(Remembered[str]):
+    """Normal forms of words."""
 
     def __init__(self, steps: tuple[str, ...]) -> None:
-        super().__init__()
-        self.steps = steps
-
-    def __missing__(self, word: str) -> str:
-        form = normalise(word, self.steps)
-        if len(self) < _KEPT and len(word) <= _LONGEST:
-            self[word] = form
-        return form
+        super().__init__(partial(normalise, steps=steps))
 
     def apply(self, names: Iterable[str]) -> Iterable[str]:
         """Normalise each word of each name; names have no whitespace but single spaces."""

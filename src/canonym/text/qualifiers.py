@@ -11,12 +11,12 @@ unspecified organism". Brackets of optional words go as well: "(Pure) hyperchole
 
 from __future__ import annotations
 
-import functools
 import re
 from typing import NamedTuple
 
 from canonym.regex import regex
-from canonym.rules import any_of, current, once_a_book
+from canonym.rules import any_of, current, once_a_book, remembered
+from canonym.text.shape import WORD
 from canonym.text.short_forms import own_short_form
 from canonym.text.words import forms_of
 from canonym.types import Step
@@ -65,11 +65,9 @@ _UNSAID = regex(rf"\b(?:{_UNSPECIFIED})\b|\bN\.?O\.?S\b", re.IGNORECASE)
 _CLASSIFIED_END = ("elsewhere classified", "classified elsewhere")
 
 # Most texts end and begin otherwise, and need no look at these patterns.
-_WORDS = regex(r"\w+")
 _SAYING = "unspecified specified stated unspec specification classified elsewhere nos n.o.s nec"
-_LAST_WORDS = frozenset((*_WORDS.findall(_ASPECTS), *_SAYING.split(" ")))
+_LAST_WORDS = frozenset((*WORD.findall(_ASPECTS), *_SAYING.split(" ")))
 _BEGINNINGS = ("unspec", "other ")
-_OWN = regex(r"^[Mm]y (?=[a-z])")  # MY 42445 is a substance
 _AILS = regex(r"\w(?:ia|ism|psy|ures?)\b|\ballerg(?:y|ies)\b", re.IGNORECASE)
 _STATED = r"(?:denies|likely|no|not|possible|probable|r/o|rule out|suspected|without)\b|\?"
 # How bad or big it is, where, and how it goes on, which some names say. "Bad" alone is of a kind:
@@ -130,7 +128,7 @@ def _tag() -> re.Pattern[str]:
 
 @once_a_book
 def _no_concept() -> frozenset[str]:
-    return frozenset((*_LAST_WORDS, *_LITTLE_WORDS, *_WORDS.findall(any_of("tag"))))
+    return frozenset((*_LAST_WORDS, *_LITTLE_WORDS, *WORD.findall(any_of("tag"))))
 
 
 @once_a_book
@@ -179,7 +177,7 @@ class _Stripped(NamedTuple):
     is_broader: bool = False
 
 
-@functools.lru_cache(maxsize=1_024)  # several readers ask about a text, one after the other
+@remembered(1_024)  # several readers ask about a text, one after the other
 def qualified(text: str) -> Step | None:
     """Return the step to a mention without its qualifiers, or None where it has none.
 
@@ -238,7 +236,7 @@ def _without_rest(text: str) -> str:
     return "" if match is None else _trimmed(text[: len(text) - len(match[0])])
 
 
-@functools.lru_cache(maxsize=64)  # asked for one mention several times
+@remembered(64)  # asked for one mention several times
 def without_details(text: str) -> tuple[str, ...]:
     """Return a text without the words at its ends that say how bad it is, where, and when.
 
@@ -249,8 +247,9 @@ def without_details(text: str) -> tuple[str, ...]:
     >>> without_details("recurrent pneumonia, left")
     ('pneumonia, left', 'recurrent pneumonia', 'pneumonia')
     """
-    shorter = _without_front(text), _without_back(text), _without_front(_without_back(text))
-    return tuple(dict.fromkeys(other for other in shorter if other != text))
+    front, back = _without_front(text), _without_back(text)
+    both = front if back == text else _without_front(back)
+    return tuple(other for other in dict.fromkeys((front, back, both)) if other != text)
 
 
 def _without_front(text: str) -> str:
@@ -272,10 +271,9 @@ def without_lead_in(text: str) -> str:
 
 def _may_have(text: str) -> bool:
     """Tell in a microsecond whether it is worth looking for qualifiers."""
-    start = text.lstrip()[:6].lower()
-    begins = start in _BEGINNINGS or start.startswith("my ")
-    ends = _may_end(text) or _MEASURES.search(text.rstrip()[-_UNIT:]) is not None
-    return begins or ends or _NOTED in text.lower()
+    if text.lstrip()[:6].lower().startswith((*_BEGINNINGS, "my ")) or _may_end(text):
+        return True
+    return _MEASURES.search(text.rstrip()[-_UNIT:]) is not None or _NOTED in text.lower()
 
 
 def _may_end(text: str) -> bool:
@@ -301,7 +299,7 @@ def _stripped(text: str, *, is_name: bool = False) -> _Stripped:
 
 def _is_empty(text: str) -> bool:
     """Tell whether nothing is left that could be a concept."""
-    return all(word[0] in _no_concept() for word in _WORDS.finditer(text.lower()))
+    return all(word[0] in _no_concept() for word in WORD.finditer(text.lower()))
 
 
 def _once(text: str, is_name: bool) -> _Stripped:
@@ -321,7 +319,9 @@ def _once(text: str, is_name: bool) -> _Stripped:
     is_age = match is not None and _LASTED.fullmatch(match[0]) and _GESTATION.search(text)
     if match and not is_age and not _NONE.search(match[0]):
         return _Stripped(_trimmed(text[: len(text) - len(match[0])]), True)
-    if not is_name and (match := _OWN.search(text) or _lead_in().search(text)):
+    if not is_name and text[1:3] == "y " and text[0] in "mM" and "a" <= text[3:4] <= "z":
+        return _Stripped(text[3:])  # MY 42445 is a substance
+    if not is_name and (match := _lead_in().search(text)):
         return _Stripped(text[match.end() :])
     if begins in _BEGINNINGS and (match := _FRONT.search(text)):
         return _Stripped(text[match.end() :], begins == "other ")
@@ -383,6 +383,7 @@ class Bare(NamedTuple):
     is_narrower: bool = False
 
 
+@remembered(4_096)  # the same names are near to many mentions
 def bare_name(name: str) -> Bare | None:
     """Return what a name of a terminology is without its qualifiers; None where it has none.
 
@@ -423,7 +424,7 @@ def _barer(name: str) -> Bare:
     if ", unspecified " in text:
         text = _PAIRED.sub("", text)
         said = _SAID_BEFORE.search(text)
-        if said and said[1].lower() in _WORDS.findall(text[: said.start()].lower()):
+        if said and said[1].lower() in WORD.findall(text[: said.start()].lower()):
             text = text[: said.start()]
     stripped = _stripped(text, is_name=True)
     bare = stripped.text

@@ -11,19 +11,17 @@ import re
 import unicodedata
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from itertools import takewhile
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from canonym.regex import regex
 from canonym.text import STRONG, normalise
-from canonym.text.memo import NUMERAL_WORDS
+from canonym.text.memo import NUMERAL_WORDS, Remembered
 from canonym.text.words import fillers
 
-_Value = TypeVar("_Value")
-
-_KEPT, _LONGEST = 1 << 17, 50
+_LONGEST = 50
 _NONE: Mapping[str, str] = {}
 _NEAR = 10  # words on each side of a gloss
 _MOST_BROKEN = 300
@@ -64,8 +62,8 @@ class TextReader:
     """Reads texts as words, remembering the normal form of every word."""
 
     def __init__(self) -> None:
-        self._forms = _Remembered(_form_of)
-        self._gaps = _Remembered(_kind)
+        self._forms = Remembered(_form_of)
+        self._gaps = Remembered(_kind)
 
     def read(self, text: str, abbreviations: Mapping[str, str] = _NONE) -> Words:
         """Return the words of a text; a short form of `abbreviations` has the words of the long."""
@@ -113,20 +111,6 @@ class TextReader:
                 around = _at(words, near)
                 around.breaks[0], around.breaks[cut - first] = PARAGRAPH, NO_BREAK
                 yield around, cut - first
-
-
-class _Remembered(dict[str, _Value]):
-    """What a function returns for strings, remembered up to a limit."""
-
-    def __init__(self, function: Callable[[str], _Value]) -> None:
-        super().__init__()
-        self._function = function
-
-    def __missing__(self, text: str) -> _Value:
-        value = self._function(text)
-        if len(self) < _KEPT and len(text) < _LONGEST:
-            self[text] = value
-        return value
 
 
 def _with_long_forms(text: str, words: Words, abbreviations: Mapping[str, str]) -> Words:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from canonym.regex import regex
 from canonym.text import PLAIN, normalise
+from canonym.text.shape import ALNUM
 
 SHORT = 5
 """Characters of the longest word whose case counts."""
 
-_WORD = regex(r"[^\W_]+")
 # Two capitals at least, and no sign at the end: "(ER-)" is a state.
 _OWN = regex(
     r"(?P<whole>.*\w) ?[(\[](?P<short>(?=[\w-]{0,8}[A-Z][\w-]{0,8}[A-Z])[\w-]{1,9}\w)[)\]]"
@@ -63,7 +63,7 @@ def spelt_by(short: str, text: str) -> str | None:
     # Words whose initials spell the short form beat the shortest match, which for HH would be
     # "hemochromatosis" of "hereditary hemochromatosis".
     letters = [character.lower() for character in short if character.isalnum()]
-    starts = [match.start() for match in _WORD.finditer(text)][-len(letters) :]
+    starts = [match.start() for match in ALNUM.finditer(text)][-len(letters) :]
     if [text[start].lower() for start in starts] == letters:
         return text[starts[0] :].strip()
     place = len(text)
