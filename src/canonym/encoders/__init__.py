@@ -43,7 +43,6 @@ ENCODERS: dict[str, str] = {
     "static": "canonym.encoders.static:StaticVectors",
     "transformer": "canonym.encoders.transformer:Transformer",
     "onnx": "canonym.encoders.onnx:OnnxTransformer",
-    "bert": "canonym.encoders.bert:Bert",
     "residual": "canonym.encoders.residual:Residual",
     "universal": "canonym.encoders.universal:Universal",
 }
@@ -204,7 +203,7 @@ def make_encoder(spec: str | Path, **options: Unpack[EncoderOptions]) -> Encoder
     ``owner/model``               a model of the Hugging Face hub that is in the local cache
     ``hf:owner/model``            the same, downloaded if need be: the one form that goes online
     ``transformer:…`` ``onnx:…``  the folder or file named after the colon, read as that kind
-    ``static:…`` ``subword:…`` ``residual:…`` ``bert:…``
+    ``static:…`` ``subword:…`` ``residual:…``
     ``…,pooling=mean``            any of these with options: ``,pooling=max,similarity=euclidean``
     ``…,rarity=0.5``              a subword encoder that weighs words by their rarity
     ============================  =================================================================

@@ -32,6 +32,10 @@ _TOGETHER = 16
 # Models up to so many bytes take one thread a batch: threads that share a small product wait longer
 # than they compute, and one thread answers a single name sooner.
 _SMALL = 64 << 20
+_OTHERWISE = (
+    "It comes with canonym, as tokenizers does, where both have wheels; elsewhere (a Mac with an "
+    "Intel processor, Alpine Linux) use the encoder 'default', or a transformer with the extra torch"
+)
 _PROVIDERS = {"cpu": "CPUExecutionProvider", "cuda": "CUDAExecutionProvider"}
 
 
@@ -65,7 +69,7 @@ class OnnxTransformer(TokenEncoder):
     Raises
     ------
     MissingExtra
-        If onnxruntime or tokenizers is not installed (extra ``onnx``).
+        If onnxruntime or tokenizers is not installed, as where there are no wheels of it.
     InvalidInput
         If an option is out of range, or the model's inputs or outputs are not those of an encoder.
     ReadError
@@ -99,17 +103,18 @@ class OnnxTransformer(TokenEncoder):
         self.similarity, self.normalise, self.sparse_weight = self._comparison
         self.trained = dict(trained or {})
         self._weights = checkpoint.weights
-        self._tokenizer = _read_tokenizer(checkpoint.weights, self.max_length)
         self.model_file = _model_file(self.folder)
         small = sum(file.stat().st_size for file in _files(self.model_file)) <= _SMALL
         self._session = _open_session(self.model_file, device, n_threads=1 if small else None)
+        self._tokenizer = _read_tokenizer(checkpoint.weights, self.max_length)
         on_cpu = self._session.get_providers()[0] == _PROVIDERS["cpu"]
         self._threads = (asked_threads() or n_cores()) if small and on_cpu else 1
         self._inputs = [argument.name for argument in self._session.get_inputs()]
         self._output, self.n_columns = _token_output(self._session, self.model_file)
 
     def __repr__(self) -> str:
-        options = ", ".join(f"{key}={value!r}" for key, value in self.settings.items())
+        shown = (f"{key}={value!r}" for key, value in self.settings.items() if key != "trained")
+        options = ", ".join(shown)
         return f"OnnxTransformer({str(self.folder)!r}, {options})"
 
     @property
@@ -122,7 +127,8 @@ class OnnxTransformer(TokenEncoder):
     def _embed(self, texts: list[str]) -> Float32Array:
         """Encode names of equal length together: nothing is spent on padding."""
         with fitting_together(self.folder):
-            tokens = self._tokenizer.encode_batch(texts)
+            # One by one: a batch would start threads of its own, which a forked child lacks.
+            tokens = [self._tokenizer.encode(text) for text in texts]
         return embed_by_length(
             [len(part.ids) for part in tokens],
             lambda places: self._embed_alike([tokens[place] for place in places]),
@@ -161,6 +167,10 @@ class OnnxTransformer(TokenEncoder):
         return reopen(cls, folder, "onnx", lambda settings: settings | {"folder": folder}, options)
 
 
+def _library(name: str) -> Any:
+    return require(name, "the encoder 'contextual', like all in ONNX format,", otherwise=_OTHERWISE)
+
+
 def _model_file(folder: Path) -> Path:
     for place in ("model.onnx", "onnx/model.onnx"):
         if (folder / place).is_file():
@@ -178,7 +188,7 @@ def _files(model: Path) -> list[Path]:
 
 
 def _read_tokenizer(folder: Path, max_length: int) -> Any:
-    tokenizers = require("tokenizers", "an ONNX encoder", "onnx")
+    tokenizers = _library("tokenizers")
     path = folder / "tokenizer.json"
     if not path.is_file():
         raise ReadError(
@@ -194,7 +204,7 @@ def _read_tokenizer(folder: Path, max_length: int) -> Any:
 
 
 def _open_session(path: Path, device: str, *, n_threads: int | None) -> Any:
-    runtime = require("onnxruntime", "an ONNX encoder", "onnx")
+    runtime = _library("onnxruntime")
     usable = runtime.get_available_providers()
     if device == "auto":
         device = "cuda" if _PROVIDERS["cuda"] in usable else "cpu"
