@@ -34,7 +34,7 @@ _TOGETHER = 16
 _SMALL = 64 << 20
 _OTHERWISE = (
     "It comes with canonym, as tokenizers does, where both have wheels; elsewhere (a Mac with an "
-    "Intel processor, Alpine Linux) use the encoder 'default', or a transformer with the extra torch"
+    "Intel processor, Alpine Linux) use the encoder 'default', or a transformer with 'torch'"
 )
 _PROVIDERS = {"cpu": "CPUExecutionProvider", "cuda": "CUDAExecutionProvider"}
 
