@@ -19,6 +19,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice
+from operator import length_hint
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, Unpack
 
@@ -98,6 +99,8 @@ class Request(NamedTuple):
     judge: Judge | None
     keep_negated: bool = False
     second_look: SecondLook | None = None
+    n_documents: int = 0
+    """Of the whole run, for a second look; 0 where that is not known."""
 
     @property
     def n_kept(self) -> int:
@@ -181,6 +184,8 @@ class Pipeline:
         """Yield each document with its links, in order; see `canonym.Linker.link_documents`."""
         request, forms = self.request(**options), check_abbreviations(abbreviations)
         batches = batches_of(documents, mentions=request.batch)
+        if request.second_look:
+            request = request._replace(n_documents=length_hint(documents))
         return chain.from_iterable(self.link_batch(batch, request, forms) for batch in batches)
 
     def link_batch(
@@ -202,7 +207,8 @@ class Pipeline:
         with using(self.book):
             drafts, batch = self.draft(repeats.new, request, abbreviations, defined, names)
             links = [link_of(draft, batch) for of_document in drafts for draft in of_document]
-            whole = with_book(self.grade(links, request, repeats.new), self.book)
+            share = len(documents) / request.n_documents if request.n_documents else 1.0
+            whole = with_book(self.grade(links, request, repeats.new, share), self.book)
         of_new = [Links(islice(whole, len(document.mentions))) for document in repeats.new]
         return repeats.links(of_new)
 
@@ -527,11 +533,11 @@ class Pipeline:
         ]
 
     def grade(
-        self, links: list[Link], request: Request, documents: Sequence[Document]
+        self, links: list[Link], request: Request, documents: Sequence[Document], share: float
     ) -> list[Link]:
         """Let the judge say how likely it is that each link is right, if there is one.
 
-        `documents` are those of the links, for whoever takes a second look.
+        `documents` are those of the links, and such a `share` of the run, for a second look.
         """
         judge, second_look = request.judge, request.second_look
         if judge is None:
@@ -540,7 +546,7 @@ class Pipeline:
         confidences = judge.of(parts, self.vocabulary)
         if second_look is not None:
             contexts = contexts_of(links, documents)
-            parts, confidences = second_look.revise(parts, confidences, contexts, self)
+            parts, confidences = second_look.revise(parts, confidences, contexts, self, share)
         return graded(links, parts, confidences, request.min_confidence, request.k)
 
     @functools.cached_property

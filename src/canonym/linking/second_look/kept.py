@@ -1,0 +1,113 @@
+"""What second looks cost, kept on disk: a run that goes on, or again, pays for nothing twice."""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from canonym.io.forks import Lock, on_fork
+
+_log = logging.getLogger(__name__)
+_PATIENCE = 30.0  # seconds that a process waits for another one
+_AT_A_TIME = 500
+
+
+class Kind(NamedTuple):
+    """A table of the file, its column, and how many values it holds: the older ones make room."""
+
+    table: str
+    column: str
+    most: int
+
+
+ANSWERS = Kind("answers", "place", 2_000_000)
+"""Places of choices, some 150 bytes each with their keys."""
+
+VECTORS = Kind("vectors", "vector", 100_000)
+"""Vectors of names in single precision, some 1.7 kB each."""
+
+
+class Kept:
+    """Values of one kind in a file that several threads and processes read and add to.
+
+    Where the file cannot be written, they are kept in memory, with a warning.
+
+    Parameters
+    ----------
+    path : Path
+        Its folder is made if need be.
+    kind : Kind
+        What is kept.
+    """
+
+    def __init__(self, path: Path, kind: Kind = ANSWERS) -> None:
+        self._path, self._kind = path, kind
+        self._lock = Lock()
+        self._open()
+        on_fork(self, Kept._open)  # a child has connections of its own
+
+    def _open(self) -> None:
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            self._file = self._opened(self._path)
+        except (OSError, sqlite3.Error) as error:
+            self._go_on_without(error)
+
+    def _go_on_without(self, error: Exception) -> None:
+        what = self._kind.table
+        _log.warning("%s are not kept: %s cannot be used (%s)", what, self._path, error)
+        self._file = self._opened(":memory:")
+
+    def _opened(self, path: Path | str) -> sqlite3.Connection:
+        file = sqlite3.connect(path, timeout=_PATIENCE, check_same_thread=False)
+        with file:
+            file.execute(
+                f"create table if not exists {self._kind.table} (number integer primary key,"
+                f" key text unique not null, {self._kind.column})"
+            )
+        return file
+
+    def of(self, keys: Iterable[str]) -> dict[str, Any]:
+        """Return the values that are known, by key."""
+        with self._lock:
+            try:
+                return self._read(list(dict.fromkeys(keys)))
+            except sqlite3.Error as error:
+                self._go_on_without(error)
+                return {}
+
+    def _read(self, keys: Sequence[str]) -> dict[str, Any]:
+        known: dict[str, Any] = {}
+        for start in range(0, len(keys), _AT_A_TIME):
+            some = keys[start : start + _AT_A_TIME]
+            known.update(
+                self._file.execute(
+                    f"select key, {self._kind.column} from {self._kind.table}"
+                    f" where key in ({','.join('?' * len(some))})",
+                    some,
+                )
+            )
+        return known
+
+    def add(self, values: Mapping[str, Any]) -> None:
+        """Keep values by key; one that is there stays."""
+        with self._lock:
+            try:
+                self._insert(values)
+            except sqlite3.Error as error:  # as on a full disk
+                self._go_on_without(error)
+                self._insert(values)
+
+    def _insert(self, values: Mapping[str, Any]) -> None:
+        table, column, most = self._kind
+        with self._file as file:
+            file.executemany(
+                f"insert or ignore into {table} (key, {column}) values (?, ?)", values.items()
+            )
+            file.execute(
+                f"delete from {table} where number <= (select max(number) from {table}) - ?",
+                (most,),
+            )
