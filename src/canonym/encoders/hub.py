@@ -75,7 +75,6 @@ class Comparison(NamedTuple):
 def read_comparison(
     checkpoint: Checkpoint | None,
     folder: Path | None,
-    *,
     similarity: str,
     normalise: bool | None,
     sparse_weight: float | None,

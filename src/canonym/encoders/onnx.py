@@ -8,13 +8,13 @@ A folder holds ``model.onnx`` (or ``onnx/model.onnx``, as on the Hugging Face hu
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 
-from canonym.encoders.batches import TokenEncoder, embed_by_length, pooled
+from canonym.encoders.batches import TokenEncoder, embed_by_length
 from canonym.encoders.hub import fitting_together, read_comparison
 from canonym.encoders.inputs import check_count, check_option
 from canonym.encoders.saved import reopen, write_encoder_manifest
@@ -36,6 +36,11 @@ _OTHERWISE = (
     "It comes with canonym, as tokenizers does, where both have wheels; elsewhere (a Mac with an "
     "Intel processor, Alpine Linux) use the encoder 'default', or a transformer with 'torch'"
 )
+_POOL: dict[str, Callable[[Any], Any]] = {
+    "cls": lambda hidden: hidden[:, 0],
+    "mean": lambda hidden: hidden.mean(axis=1),
+    "max": lambda hidden: hidden.max(axis=1),
+}
 _PROVIDERS = {"cpu": "CPUExecutionProvider", "cuda": "CUDAExecutionProvider"}
 
 
@@ -94,11 +99,7 @@ class OnnxTransformer(TokenEncoder):
         checkpoint = self._read_folder(folder, pooling, max_length, "an ONNX model")
         self.batch_size, self._together = int(batch_size), _TOGETHER * int(batch_size)
         self._comparison = read_comparison(
-            checkpoint,
-            self.folder,
-            similarity=similarity,
-            normalise=normalise,
-            sparse_weight=sparse_weight,
+            checkpoint, self.folder, similarity, normalise, sparse_weight
         )
         self.similarity, self.normalise, self.sparse_weight = self._comparison
         self.trained = dict(trained or {})
@@ -133,7 +134,7 @@ class OnnxTransformer(TokenEncoder):
             [len(part.ids) for part in tokens],
             lambda places: self._embed_alike([tokens[place] for place in places]),
             width=self.n_columns,
-            n_alike=lambda _: self.batch_size,
+            n_alike=self.batch_size,
             n_threads=self._threads,
         )
 
@@ -147,7 +148,8 @@ class OnnxTransformer(TokenEncoder):
         inputs = {name: arrays[name] for name in self._inputs}
         with fitting_together(self.folder):
             (hidden,) = self._session.run([self._output], inputs)
-        return pooled(hidden.astype(np.float32), arrays["attention_mask"], self.pooling)
+        vectors: Float32Array = _POOL[self.pooling](hidden.astype(np.float32))  # nothing is padded
+        return vectors
 
     def save(self, folder: Path) -> None:
         """Copy the model into `folder`, with its settings."""

@@ -101,15 +101,7 @@ class Transformer(TokenEncoder):
         self._set_options(max_length, batch_size, dtype)
         folder = find_model(path_or_name, local_files_only=local_files_only)
         checkpoint = read_checkpoint(folder, pooling=pooling)
-        self.compare_by(
-            read_comparison(
-                checkpoint,
-                folder,
-                similarity=similarity,
-                normalise=normalise,
-                sparse_weight=sparse_weight,
-            )
-        )
+        self.compare_by(read_comparison(checkpoint, folder, similarity, normalise, sparse_weight))
         self.pooling, self.lowercase = checkpoint.pooling, checkpoint.lowercase
         self._wrap(*read_model(checkpoint.weights), device, checkpoint.longest)
 
@@ -136,15 +128,7 @@ class Transformer(TokenEncoder):
         check_option("pooling", pooling, POOLINGS)
         encoder = cls.__new__(cls)
         encoder._set_options(max_length, batch_size, dtype)
-        encoder.compare_by(
-            read_comparison(
-                None,
-                None,
-                similarity=similarity,
-                normalise=normalise,
-                sparse_weight=sparse_weight,
-            )
-        )
+        encoder.compare_by(read_comparison(None, None, similarity, normalise, sparse_weight))
         encoder.pooling, encoder.lowercase = pooling, False
         encoder._wrap(model, tokenizer, device, longest=None)
         return encoder

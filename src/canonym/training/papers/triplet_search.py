@@ -12,15 +12,15 @@ from canonym.terminology import Terminology
 from canonym.training import keys, losses
 from canonym.training.loop.settings import FitSettings
 from canonym.training.modules.scratch import new_module
-from canonym.training.objective import Embed, Encode, Plan
+from canonym.training.objective import Embed, Encode, Objective, Plan
 from canonym.training.sampling.name_table import NameTable
 from canonym.training.sampling.pairs import PairBatches, repeat_to_share
 
 if TYPE_CHECKING:
-    from torch import Tensor, nn
+    from torch import Tensor
 
 
-class BatchHard:
+class BatchHard(Objective):
     """Pulls the farthest name of the same concept nearer than the nearest of another.
 
     Parameters
@@ -150,8 +150,3 @@ class BatchHard:
         vectors = embed([self.table.texts[row] for row in plan["names"][part]])
         labels = torch.from_numpy(np.asarray(concepts)).to(vectors.device)
         return losses.batch_hard_soft_margin(vectors, labels)
-
-    def extra_modules(self, width: int) -> Mapping[str, tuple[nn.Module, float | None]]:
-        """Return nothing: the encoder alone is trained."""
-        del width
-        return {}
