@@ -150,10 +150,7 @@ class DenseInt8:
         bounds: npt.NDArray[np.float64],
         starts: npt.NDArray[np.int64],
     ) -> None:
-        self.numbers = numbers
-        self.sums = sums
-        self.bounds = bounds
-        self.starts = starts
+        self.numbers, self.sums, self.bounds, self.starts = numbers, sums, bounds, starts
         self._starts: list[int] = starts.tolist()
         self._width = len(numbers) // max(len(sums), 1)
 

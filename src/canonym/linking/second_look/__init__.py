@@ -148,15 +148,19 @@ class SecondLook:
             return
         self._is_announced = True
         of_known = {*known}.intersection(new)
-        n, n_known = len(new) - len(of_known), len(of_known)
+        tokens, tokens_known = sum(map(n_tokens, new)), sum(map(n_tokens, of_known))
+        counts = n_mentions, len(new) - len(of_known), tokens - tokens_known
+        whole = "{:,.0f} names take {:,.0f} questions and {:,.0f} tokens".format(
+            *(n / share for n in counts)
+        )
         _log.warning(
             "The second look asks %s about %s of the first %s names%s: some %s tokens.%s",
             self.chooser.name,
-            f"{n:,}",
+            f"{counts[1]:,}",
             f"{n_mentions:,}",
-            f", and about {n_known} whose concept is known" if n_known else "",
-            f"{sum(map(n_tokens, new)):,}",
-            _of_all(n_mentions, n, sum(map(n_tokens, new)) - sum(map(n_tokens, of_known)), share),
+            f", and about {len(of_known)} whose concept is known" if of_known else "",
+            f"{tokens:,}",
+            f" At this rate some {whole}." if share < 1 else "",
         )
 
     def _tell(self, problems: Sequence[str]) -> None:
@@ -169,14 +173,6 @@ class SecondLook:
                 f"{len(problems):,}",
                 problems[0],
             )
-
-
-def _of_all(n_mentions: int, n_questions: int, n_tokens: int, share: float) -> str:
-    """Say what a whole run takes of which such a share is known."""
-    if share >= 1:
-        return ""
-    mentions, questions, tokens = (f"{n / share:,.0f}" for n in (n_mentions, n_questions, n_tokens))
-    return f" At this rate some {mentions} names take {questions} questions and {tokens} tokens."
 
 
 def is_unsure(link: Link, confidence: float) -> bool:

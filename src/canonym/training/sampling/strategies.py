@@ -7,12 +7,13 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from canonym.encoders.inputs import check_count
 from canonym.errors import InvalidInput
 from canonym.indexes.exact import Exact
 from canonym.indexes.vectors import dense_index
 from canonym.training.objective import Encode, comparable
 from canonym.training.sampling.name_table import LinkedMentions, NameTable, RelatedNames
-from canonym.training.sampling.random import check_sizes, draw_apart, draw_some
+from canonym.training.sampling.random import draw_apart, draw_some
 from canonym.types import Float32Array, Int32Array
 
 
@@ -62,7 +63,8 @@ class TripletSampler:
         hard: str = "behind",
         similarity: str = "cosine",
     ) -> None:
-        check_sizes(n_positives=n_positives, n_negatives=n_negatives)
+        check_count("n_positives", n_positives)
+        check_count("n_negatives", n_negatives)
         if min(n_parents, n_siblings) < 0:
             raise InvalidInput(
                 f"n_parents is {n_parents} and n_siblings {n_siblings}; 0 or more are expected"
