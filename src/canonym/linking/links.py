@@ -427,7 +427,8 @@ def _are_alike(request: Any, other: Any) -> bool:
     """Tell whether two calls ask for the same, with the same filter and judge."""
     if other is None or request.filter is not other.filter or request.judge is not other.judge:
         return False
-    return bool(request._replace(filter=other.filter, judge=other.judge) == other)
+    same = {name: getattr(other, name) for name in ("filter", "judge", "n_documents")}
+    return bool(request._replace(**same) == other)
 
 
 class Repeats:

@@ -1,4 +1,4 @@
-"""What second looks cost, kept on disk: a run that goes on, or again, pays for nothing twice."""
+"""Answers and vectors of second looks, kept on disk: nothing is paid for twice."""
 
 from __future__ import annotations
 
