@@ -42,7 +42,7 @@ THIRD_PARTY = {
     "accelerate": "torch",
     "tensorboard": _OF_USERS,
     "onnxruntime": "",
-    "tokenizers": "",
+    "tokenizers": _OF_USERS,
     "pyab3p": "text",
     "pyarrow": "tables",
     "pandas": _OF_USERS,

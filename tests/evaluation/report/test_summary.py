@@ -249,7 +249,7 @@ def test_the_libraries_of_encoders_and_of_ab3p_are_named(terminology: Terminolog
     pytest.importorskip("pyab3p")
     linker = Linker.build(terminology, encoders=["contextual"])
     found = software_of(linker, "ab3p")
-    assert list(found)[2:] == ["numpy", "scipy", "onnxruntime", "tokenizers", "pyab3p"]
+    assert list(found)[2:] == ["numpy", "scipy", "onnxruntime", "pyab3p"]
     linker = Linker.build(terminology, encoders=["chargrams"])
     assert list(software_of(linker, None))[2:] == ["numpy", "scipy"]
     assert found["pyab3p"] == version("pyab3p")
