@@ -86,7 +86,8 @@ def read_comparison(
     vectors have norm 1, for which all three give the same order. Others are for cosines.
     """
     check_option("similarity", similarity, ("auto", *SIMILARITIES))
-    if sparse_weight is not None and not (_is_number(sparse_weight) and sparse_weight >= 0):
+    is_number = isinstance(sparse_weight, int | float) and not isinstance(sparse_weight, bool)
+    if sparse_weight is not None and not (is_number and 0 <= sparse_weight < math.inf):
         raise InvalidInput(f"sparse_weight is {sparse_weight!r}; expected a number, at least 0")
     similarity_found, weight = "cosine", 0.0
     if checkpoint is not None and folder is not None:
@@ -104,10 +105,6 @@ def read_comparison(
         used == "cosine" if normalise is None else bool(normalise),
         weight if sparse_weight is None else float(sparse_weight),
     )
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def _read_similarity(path: Path) -> str:
@@ -321,17 +318,18 @@ def find_model(path_or_name: str | Path, *, local_files_only: bool) -> Path:
     return Path(snapshot)
 
 
-def read_model(folder: Path) -> tuple[Any, Any]:
+def read_model(folder: Path, kind: str = "AutoModel") -> tuple[Any, Any]:
     """Read a Hugging Face model and its tokenizer from a folder; no code in the folder is run.
 
-    Raises `ReadError` where the folder is damaged or lacks weights of the encoder.
+    `kind` is a class of transformers. Raises `ReadError` where the folder is damaged or lacks
+    weights of the model.
     """
     require("torch", "a transformer encoder", "torch")
     transformers = require("transformers", "a transformer encoder", "torch")
     try:
         with quiet_transformers():
             tokenizer = transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True)
-            model, report = transformers.AutoModel.from_pretrained(
+            model, report = getattr(transformers, kind).from_pretrained(
                 folder, local_files_only=True, output_loading_info=True
             )
     except Exception as error:

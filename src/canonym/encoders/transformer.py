@@ -112,13 +112,11 @@ class Transformer(TokenEncoder):
         tokenizer: Any,
         *,
         pooling: str = "cls",
-        max_length: int = 32,
-        batch_size: int = 64,
         device: str = "auto",
-        dtype: str = "float32",
-        normalise: bool | None = None,
         similarity: str = "cosine",
+        normalise: bool | None = None,
         sparse_weight: float | None = None,
+        **sizes: Any,
     ) -> Self:
         """Wrap a Hugging Face model and tokenizer that are in memory, such as one just trained.
 
@@ -127,13 +125,15 @@ class Transformer(TokenEncoder):
         """
         check_option("pooling", pooling, POOLINGS)
         encoder = cls.__new__(cls)
-        encoder._set_options(max_length, batch_size, dtype)
+        encoder._set_options(**sizes)
         encoder.compare_by(read_comparison(None, None, similarity, normalise, sparse_weight))
         encoder.pooling, encoder.lowercase = pooling, False
         encoder._wrap(model, tokenizer, device, longest=None)
         return encoder
 
-    def _set_options(self, max_length: int, batch_size: int, dtype: str) -> None:
+    def _set_options(
+        self, max_length: int = 32, batch_size: int = 64, dtype: str = "float32"
+    ) -> None:
         check_option("dtype", dtype, _DTYPES)
         check_count("batch_size", batch_size)
         check_count("max_length", max_length, least=3)

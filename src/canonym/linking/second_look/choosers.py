@@ -10,8 +10,8 @@ import numpy as np
 
 from canonym import __version__
 from canonym.encoders import make_encoder, path_of
-from canonym.encoders.hub import quiet_transformers, read_json
-from canonym.errors import InvalidInput, NotTrained, ReadError, require
+from canonym.encoders.hub import read_json, read_model
+from canonym.errors import InvalidInput, NotTrained, require
 from canonym.io.devices import torch_device
 from canonym.io.files import file_digest
 from canonym.linking.second_look.kept import Kept
@@ -111,18 +111,7 @@ class CrossEncoder:
 
     def __init__(self, folder: Path) -> None:
         torch = require("torch", "a cross-encoder", "torch")
-        transformers = require("transformers", "a cross-encoder", "torch")
-        try:
-            with quiet_transformers():
-                self._tokenizer = transformers.AutoTokenizer.from_pretrained(
-                    folder, local_files_only=True
-                )
-                model = transformers.AutoModelForSequenceClassification.from_pretrained(
-                    folder, local_files_only=True
-                )
-        except Exception as error:  # foreign input to a foreign reader, which raises anything
-            first = (str(error).strip().splitlines() or [""])[0]
-            raise ReadError(folder, f"transformers cannot read it ({first:.200})") from error
+        model, self._tokenizer = read_model(folder, "AutoModelForSequenceClassification")
         if model.config.num_labels != 1:
             raise InvalidInput(
                 f"{folder} has {model.config.num_labels} outputs; expected a cross-encoder, which "

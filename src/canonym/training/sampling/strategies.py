@@ -163,7 +163,8 @@ class TripletSampler:
         order = np.argsort(-own, axis=1, kind="stable")[:, : self.n_positives]
         nearest = np.take_along_axis(padded, order, axis=1)
         hits = index.search(vectors, min(_NEIGHBOURS, len(rows)))
-        wrong = (hits.rows >= 0) & ~_among(hits.rows, padded)
+        among = [np.isin(row, own_rows) for row, own_rows in zip(hits.rows, padded, strict=True)]
+        wrong = (hits.rows >= 0) & ~np.stack(among)
         taken = np.take_along_axis(own, order, axis=1)
         seen = taken >= hits.scores.min(axis=1, keepdims=True)
         last = np.where(seen, taken, np.inf).min(axis=1)
@@ -177,11 +178,6 @@ class TripletSampler:
             _Choice(rows[nearest[i][nearest[i] >= 0]], rows[hits.rows[i][wrong[i]]])
             for i in range(len(right))
         ]
-
-
-def _among(rows: Int32Array, sets: Int32Array) -> npt.NDArray[np.bool_]:
-    """Tell which places ``(n, k)`` hold a number of the set in the same row of `sets`."""
-    return np.stack([np.isin(row, own) for row, own in zip(rows, sets, strict=True)])
 
 
 def _triplets(choices: list[_Choice]) -> Int32Array:
