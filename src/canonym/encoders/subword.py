@@ -146,7 +146,8 @@ class Subword:
         self.n_min, self.n_max = int(n_min), int(n_max)
         self.characters = int(characters)
         self.steps, self.trained = tuple(steps), dict(trained or {})
-        if isinstance(rarity, bool) or not isinstance(rarity, Real) or not 0 <= rarity <= 1:
+        number: Any = rarity  # mypy knows no Real that is a float
+        if isinstance(number, bool) or not isinstance(number, Real) or not 0 <= number <= 1:
             raise InvalidInput(f"rarity={rarity!r}; a number from 0 to 1 is expected")
         self.rarity = float(rarity)
         self.word_weights = self._checked_weights(word_weights)
