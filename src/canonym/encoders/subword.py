@@ -146,10 +146,7 @@ class Subword:
         self.n_min, self.n_max = int(n_min), int(n_max)
         self.characters = int(characters)
         self.steps, self.trained = tuple(steps), dict(trained or {})
-        number: Any = rarity  # mypy knows no Real that is a float
-        if isinstance(number, bool) or not isinstance(number, Real) or not 0 <= number <= 1:
-            raise InvalidInput(f"rarity={rarity!r}; a number from 0 to 1 is expected")
-        self.rarity = float(rarity)
+        self.rarity = _checked_rarity(rarity)
         self.word_weights = self._checked_weights(word_weights)
         self._normalise = MemoNormaliser(self.steps)
         self._sums = WordSums(self.table, grams=self._grams, word_weights=self.word_weights)
@@ -357,6 +354,12 @@ def _with_tensors(folder: Path, settings: Mapping[str, Any]) -> dict[str, Any]:
     tensors["table"] = _TABLES.setdefault(str(described), table)
     words = folder / _WORDS
     return options | tensors | (map_tensors(words) if words.exists() else {})
+
+
+def _checked_rarity(rarity: float) -> float:
+    if isinstance(rarity, bool) or not isinstance(rarity, Real) or not 0 <= rarity <= 1:
+        raise InvalidInput(f"rarity={rarity!r}; a number from 0 to 1 is expected")
+    return float(rarity)
 
 
 def _checked_table(
