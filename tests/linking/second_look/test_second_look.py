@@ -392,7 +392,7 @@ def test_a_question_is_cut_to_what_is_read() -> None:
 
 
 class Silent:
-    identity = "silent"
+    identity, at_a_time = "silent", 8
 
     def answers(self, _: object) -> Iterator[Answer]:
         raise KeyboardInterrupt
@@ -401,7 +401,7 @@ class Silent:
 def test_a_stop_keeps_what_was_answered(
     linker: Linker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(second_look, "_AT_A_TIME", 2)
+    monkeypatch.setattr(language_model.LanguageModel, "at_a_time", 2)
     names = [f"{UNSURE} {word}" for word in ("today", "again", "there", "now", "often")]
 
     def say(question: str) -> str:

@@ -48,8 +48,6 @@ SURE = 0.9
 FILE = "second-looks.db"
 """Name of the file of answers and vectors, in the folder of what can be made again."""
 
-_AT_A_TIME = 64  # questions, whose answers are kept together
-
 _log = logging.getLogger(__name__)
 
 
@@ -123,13 +121,17 @@ class SecondLook:
         known = {key: Answer(place) for key, place in self._answers.of(keys).items()}
         new = {key: q for key, q in zip(keys, questions, strict=True) if key not in known}
         waiting = list(new.items())
-        for start in range(0, len(waiting), _AT_A_TIME):
-            some = waiting[start : start + _AT_A_TIME]
+        for start in range(0, len(waiting), self.chooser.at_a_time):
+            some = waiting[start : start + self.chooser.at_a_time]
             answers = self.chooser.answers([question for _, question in some])
-            for (key, _), answer in zip(some, answers, strict=True):
-                known[key] = answer
-                if not answer.problem:
-                    self._answers.add({key: answer.place})
+            told: dict[str, int | None] = {}
+            try:
+                for (key, _), answer in zip(some, answers, strict=True):
+                    known[key] = answer
+                    if not answer.problem:
+                        told[key] = answer.place
+            finally:  # a stop keeps them too
+                self._answers.add(told)
         return [known[key] for key in keys]
 
     def _announce(

@@ -35,6 +35,8 @@ class EncoderChooser:
         Where vectors of names are kept, of kind `VECTORS`.
     """
 
+    at_a_time = 1024  # the more mentions, the more are of one length
+
     def __init__(self, spec: str, kept: Kept | None = None) -> None:
         self._encoder = make_encoder(spec)
         try:
@@ -108,6 +110,8 @@ class CrossEncoder:
     ReadError
         If the folder is damaged.
     """
+
+    at_a_time = _BATCH
 
     def __init__(self, folder: Path) -> None:
         torch = require("torch", "a cross-encoder", "torch")

@@ -27,7 +27,7 @@ ANSWERS = Kind("answers", "place", 2_000_000)
 """Places of choices, some 150 bytes each with their keys."""
 
 VECTORS = Kind("vectors", "vector", 100_000)
-"""Vectors of names in single precision, some 1.7 kB each."""
+"""Vectors of names in single precision, some 2 kB each with their keys."""
 
 
 class Kept:
