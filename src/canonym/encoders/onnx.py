@@ -15,7 +15,7 @@ from typing import Any, Self
 import numpy as np
 
 from canonym.encoders.batches import TokenEncoder, embed_by_length
-from canonym.encoders.hub import fitting_together, read_comparison, read_json
+from canonym.encoders.hub import fitting_together, read_comparison, read_json, write_pooling
 from canonym.encoders.inputs import check_count, check_option
 from canonym.encoders.pieces import WordPieces, is_like_bert
 from canonym.encoders.saved import reopen, write_encoder_manifest
@@ -40,11 +40,6 @@ _OTHERWISE = (
 Tokens = tuple[list[int], list[int]]
 """Numbers of tokens, and their types."""
 
-_POOL: dict[str, Callable[[Any], Any]] = {
-    "cls": lambda hidden: hidden[:, 0],
-    "mean": lambda hidden: hidden.mean(axis=1),
-    "max": lambda hidden: hidden.max(axis=1),
-}
 _PROVIDERS = {"cpu": "CPUExecutionProvider", "cuda": "CUDAExecutionProvider"}
 
 
@@ -148,8 +143,9 @@ class OnnxTransformer(TokenEncoder):
         inputs = {name: arrays[name] for name in self._inputs}
         with fitting_together(self.folder):
             (hidden,) = self._session.run([self._output], inputs)
-        vectors: Float32Array = _POOL[self.pooling](hidden.astype(np.float32))  # nothing is padded
-        return vectors
+        hidden = np.asarray(hidden, np.float32)  # nothing is padded
+        first = self.pooling == "cls"
+        return np.asarray(hidden[:, 0] if first else getattr(hidden, self.pooling)(axis=1))
 
     def save(self, folder: Path) -> None:
         """Copy the model into `folder`, with its settings."""
@@ -160,7 +156,7 @@ class OnnxTransformer(TokenEncoder):
             shutil.copyfile(file, folder / file.name)
         for name in ("config.json", "tokenizer.json"):
             shutil.copyfile(self._weights / name, folder / name)
-        self._write_pooling(folder)
+        write_pooling(folder, self)
         write_encoder_manifest(folder, kind="onnx", settings=self.settings)
 
     @classmethod

@@ -28,6 +28,7 @@ from canonym.encoders.hub import (
     read_checkpoint,
     read_comparison,
     read_model,
+    write_pooling,
 )
 from canonym.encoders.inputs import check_count, check_option
 from canonym.encoders.saved import reopen, write_encoder_manifest
@@ -221,7 +222,7 @@ class Transformer(TokenEncoder):
             backend.no_padding()
         self.tokenizer.save_pretrained(folder)
         self.model.config.save_pretrained(folder)
-        self._write_pooling(folder)
+        write_pooling(folder, self)
 
     @classmethod
     def load(cls, folder: Path, **options: Any) -> Self:

@@ -319,7 +319,9 @@ def evaluate_corpus(
         if linker is None:
             raise InvalidInput("neither a terminology nor a linker was given; one is needed")
         terminology = linker.terminology
-    _check_fit(settings, rules)
+    for name in ("prefer", "second_look"):
+        if getattr(settings, name) and rules.prepared:
+            raise InvalidInput(f"{name} goes with the protocol 'raw', not with {rules.name!r}")
     corpus, before = (list(map(check_document, part)) for part in (documents, training))
     ids = ConceptIds(terminology)
     question_set = _ask(corpus, before, ids, rules, settings)
@@ -364,13 +366,6 @@ class _Answered(NamedTuple):
     answers: tuple[tuple[RankedAnswer, ...], ...]
     named: dict[str, int]
     linker: Linker
-
-
-def _check_fit(settings: _Settings, protocol: Protocol) -> None:
-    """Refuse options that the protocol would not use."""
-    for name in ("prefer", "second_look"):
-        if getattr(settings, name) and protocol.prepared:
-            raise InvalidInput(f"{name} goes with the protocol 'raw', not with {protocol.name!r}")
 
 
 def _ask(

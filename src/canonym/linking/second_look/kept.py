@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,7 +13,6 @@ from canonym.io.forks import Lock, on_fork
 
 _log = logging.getLogger(__name__)
 _PATIENCE = 30.0  # seconds that a process waits for another one
-_AT_A_TIME = 500
 
 
 class Kind(NamedTuple):
@@ -72,25 +72,14 @@ class Kept:
 
     def of(self, keys: Iterable[str]) -> dict[str, Any]:
         """Return the values that are known, by key."""
+        table, column, _ = self._kind
+        asked = f"select key, {column} from {table} where key in (select value from json_each(?))"
         with self._lock:
             try:
-                return self._read(list(dict.fromkeys(keys)))
+                return dict(self._file.execute(asked, [json.dumps(list(keys))]))
             except sqlite3.Error as error:
                 self._go_on_without(error)
                 return {}
-
-    def _read(self, keys: Sequence[str]) -> dict[str, Any]:
-        known: dict[str, Any] = {}
-        for start in range(0, len(keys), _AT_A_TIME):
-            some = keys[start : start + _AT_A_TIME]
-            known.update(
-                self._file.execute(
-                    f"select key, {self._kind.column} from {self._kind.table}"
-                    f" where key in ({','.join('?' * len(some))})",
-                    some,
-                )
-            )
-        return known
 
     def add(self, values: Mapping[str, Any]) -> None:
         """Keep values by key; one that is there stays."""
