@@ -1,7 +1,7 @@
 """Write the shipped contextual encoder: ``python -m models.export_contextual FOLDER``.
 
 The transformer that `models.make_contextual` wrote is exported to ONNX and its weights are rounded
-to 8 bits, which `Bert` reads. ``benchmarks/contextual_speed.py`` measures the drift from float32.
+to 8 bits. ``benchmarks/contextual_speed.py`` measures the drift from float32.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import click
 
 import canonym
 from canonym.encoders import save_encoder
-from canonym.encoders.bert import Bert
+from canonym.encoders.onnx import OnnxTransformer
 from canonym.encoders.transformer import Transformer
 from canonym.errors import InvalidInput
 from canonym.io.files import file_digest
@@ -74,7 +74,7 @@ def main(folder: Path, output: Path, trained: Path | None, max_length: int) -> N
         exported, small = Path(scratch, "exported"), Path(scratch, "small")
         export_onnx(exact, exported)
         quantise_onnx(exported, small)
-        encoder = Bert(small, max_length=max_length, trained=made_from(folder, trained))
+        encoder = OnnxTransformer(small, max_length=max_length, trained=made_from(folder, trained))
         save_encoder(encoder, output, overwrite=True)
     size = sum(file.stat().st_size for file in output.rglob("*") if file.is_file())
     click.echo(f"{size / 1e6:.1f} MB in {output}")

@@ -15,7 +15,6 @@ from canonym.errors import InvalidInput
 from canonym.training.modules.transformer import NameModule
 from canonym.training.objective import Embed, Encode, Plan
 from canonym.training.sampling.groups import HardPool, Relatives, SynonymGroups
-from canonym.training.sampling.random import check_sizes
 from models.mixture import Mixture
 from models.softmax import multi_positive_softmax
 
@@ -63,7 +62,8 @@ class Contrastive:
             "hard_neighbours": hard_neighbours,
             "batches": batches,
         }
-        check_sizes(**sizes)
+        for name, size in sizes.items():
+            check_count(name, size)
         check_count("definitions", definitions, least=0)
         if not 0 <= related_share <= 1:
             raise InvalidInput(f"related_share={related_share!r}: a share from 0 to 1 is expected")
@@ -171,7 +171,8 @@ class Distillation:
         batch: int = 128,
         batches: int = 600,
     ) -> None:
-        check_sizes(longest=longest, batch=batch, batches=batches)
+        for name, size in (("longest", longest), ("batch", batch), ("batches", batches)):
+            check_count(name, size)
         if not 0 <= name_share <= 1:
             raise InvalidInput(f"name_share is {name_share}; expected a share between 0 and 1")
         self._words = [words for passage in passages if (words := passage.lower().split())]

@@ -45,7 +45,6 @@ USES = {
         "-q && canonym index terms.csv -o nx --encoder enc -q && canonym link -i nx 'broken hips'",
         "T:2",
     ),
-    "onnx": (f"{INDEX} && canonym link --index ix 'broken hips'", "T:2"),
     "tables": (
         f"python -c \"{BOOK}; b.save('b.xlsx')\" && {INDEX} && canonym link --index ix "
         f"--file b.xlsx --column dx -o out.parquet && {PARTS} && ls parts && "

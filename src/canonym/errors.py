@@ -89,12 +89,15 @@ class MissingExtra(CanonymError, ImportError):
         The extra of canonym that brings the dependency; empty where none does.
     package : str
         The package that is missing, as pip calls it, where that is known.
+    otherwise : str
+        What to do where it cannot be installed.
     """
 
-    def __init__(self, what: str, extra: str, package: str = "") -> None:
+    def __init__(self, what: str, extra: str, package: str = "", otherwise: str = "") -> None:
         self.what = what
         self.extra = extra
         self.package = package
+        self.otherwise = otherwise
         whole = f"pip install 'canonym[{extra}]'"
         if not extra:
             says = f"{what} needs {package}, which is not installed: pip install {package}"
@@ -105,10 +108,10 @@ class MissingExtra(CanonymError, ImportError):
             )
         else:
             says = f"{what} needs an optional dependency: {whole}"
-        super().__init__(says)
+        super().__init__(f"{says}. {otherwise}" if otherwise else says)
 
     def __reduce__(self) -> Any:
-        return MissingExtra, (self.what, self.extra, self.package)
+        return MissingExtra, (self.what, self.extra, self.package, self.otherwise)
 
 
 class NotTrained(CanonymError):
@@ -126,15 +129,15 @@ def check_types(expected: Any, what: str, **arguments: object) -> None:
         raise InvalidInput(f"{name} is {shown}; expected {what}")
 
 
-def require(module: str, what: str, extra: str = "") -> Any:
+def require(module: str, what: str, extra: str = "", *, otherwise: str = "") -> Any:
     """Import an optional dependency, or raise `MissingExtra` with the pip line of its `extra`.
 
     The missing package may be another one, which the dependency imports itself. `what` needs it, as
-    the subject of a sentence: "reading Parquet files".
+    the subject of a sentence: "reading Parquet files"; `otherwise` says what to do without it.
     """
     try:
         return importlib.import_module(module)
     except ImportError as error:
         missing = (error.name or "") if isinstance(error, ModuleNotFoundError) else ""
         root = missing.partition(".")[0]
-        raise MissingExtra(what, extra, _PACKAGES.get(root, root)) from error
+        raise MissingExtra(what, extra, _PACKAGES.get(root, root), otherwise) from error

@@ -373,7 +373,7 @@ def test_info_describes_the_installation(
     monkeypatch.setenv("CANONYM_DATA_HOME", str(tmp_path / "data"))
     content = json.loads(run("info", "--format", "json").stdout)
     assert [index["name"] for index in content["indexes"]] == ["icd10cm", "icd10cm-official"]
-    assert {"torch", "onnx", "tables"} < set(content["extras"])
+    assert {"torch", "tables", "text"} < set(content["extras"])
     assert not {"all", "dev"} & set(content["extras"])
     for name in ("one", "broken"):
         shutil.copytree(index, tmp_path / "data" / "indexes" / name)

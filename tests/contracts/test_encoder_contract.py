@@ -156,7 +156,7 @@ FACTORIES: dict[str, tuple[str, Callable[[Path], Encoder]]] = {
     "transformer, mean": ("transformer", lambda folder: make_transformer(folder, "mean")),
     "transformer, max": ("transformer", lambda folder: make_transformer(folder, "max")),
     "onnx": ("onnx", make_onnx),
-    "bert": ("bert", lambda _: make_encoder("contextual")),
+    "contextual": ("onnx", lambda _: make_encoder("contextual")),
     "residual": ("residual", make_residual),
     "residual, stacked": ("residual", make_stacked_residual),
     "universal": ("universal", lambda _: make_encoder("universal")),

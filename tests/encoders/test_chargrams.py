@@ -241,7 +241,7 @@ def test_load_refuses_damage(tmp_path: Path) -> None:
 
     folder = saved("truncated")
     (folder / "keys.npy").write_bytes((folder / "keys.npy").read_bytes()[:100])
-    with pytest.raises(ReadError, match=r"keys\.npy.*expected a 1-dimensional array of uint64"):
+    with pytest.raises(ReadError, match=r"keys\.npy.*cannot be opened .*; save the encoder again"):
         CharGrams.load(folder)
     folder = saved("missing")
     (folder / "idf.npy").unlink()
@@ -249,7 +249,7 @@ def test_load_refuses_damage(tmp_path: Path) -> None:
         CharGrams.load(folder)
     folder = saved("other type")
     np.save(folder / "idf.npy", np.ones(3, np.float32))
-    with pytest.raises(ReadError, match="found 1 dimensions of float32"):
+    with pytest.raises(ReadError, match="expected any of float64; save the encoder again"):
         CharGrams.load(folder)
     folder = saved("pickled")
     np.save(folder / "idf.npy", np.array([{}], object), allow_pickle=True)

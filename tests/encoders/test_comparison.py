@@ -6,6 +6,7 @@ import json
 import pickle
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -149,7 +150,15 @@ def test_a_foreign_folder_names_its_similarity(
     folder: Path, named: str | None, normalise: bool, expected: str
 ) -> None:
     write_pooling(
-        folder, pooling="mean", width=16, max_length=32, lowercase=False, normalise=normalise
+        folder,
+        SimpleNamespace(
+            pooling="mean",
+            n_columns=16,
+            max_length=32,
+            lowercase=False,
+            normalise=normalise,
+            similarity="cosine",
+        ),
     )
     place = folder / "config_sentence_transformers.json"
     place.write_text(json.dumps({"similarity_fn_name": named}))

@@ -6,6 +6,7 @@ import json
 import shutil
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import huggingface_hub
@@ -260,7 +261,15 @@ def test_damage(tmp_path: Path) -> None:
 def test_written_and_read(pooling: str, normalise: bool, tmp_path: Path) -> None:
     make(tmp_path)
     write_pooling(
-        tmp_path, pooling=pooling, width=4, max_length=9, lowercase=True, normalise=normalise
+        tmp_path,
+        SimpleNamespace(
+            pooling=pooling,
+            n_columns=4,
+            max_length=9,
+            lowercase=True,
+            normalise=normalise,
+            similarity="cosine",
+        ),
     )
     assert read_checkpoint(tmp_path) == (tmp_path, pooling, True, None, normalise)
     kinds = [step["type"] for step in json.loads((tmp_path / "modules.json").read_text())]

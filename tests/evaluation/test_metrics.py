@@ -12,7 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from canonym.errors import InvalidInput
-from canonym.evaluation import metrics as measures
 from canonym.evaluation.metrics import DEFAULT_METRICS, METRICS, RULES, columns, evaluate, ratio
 from canonym.evaluation.outcomes import ScoredMention, tally
 
@@ -291,8 +290,9 @@ def test_names_that_are_no_metric_are_refused(name: str, said: str) -> None:
 
 def test_without_a_cut_off_all_places_are_read() -> None:
     counts = tally(MIXED)
-    for function in (measures.accuracy, measures.linkable_accuracy, measures.recall):
-        assert (function(counts, k=None) == function(counts, k=99)).all()
+    for name in ("accuracy", "linkable-accuracy", "recall"):
+        right = METRICS[name].right
+        assert (right(counts, None, "all") == right(counts, 99, "all")).all()
 
 
 def test_other_input_that_is_refused() -> None:

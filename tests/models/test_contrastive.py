@@ -146,7 +146,7 @@ def test_learns(small_table: Any) -> None:
 
 
 def test_what_is_out_of_range() -> None:
-    with pytest.raises(InvalidInput, match="batches is 0"):
+    with pytest.raises(InvalidInput, match="batches=0"):
         contrastive(batches=0)
     with pytest.raises(InvalidInput, match="definitions=-1"):
         contrastive(definitions=-1)

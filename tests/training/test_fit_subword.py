@@ -11,7 +11,7 @@ import pytest
 
 from canonym.encoders.subword import Subword
 from canonym.errors import InvalidInput
-from canonym.training.sampling.groups import SynonymGroups
+from canonym.training.sampling.groups import SynonymGroups, hashed
 from canonym.training.sampling.noise import NOISE
 from canonym.training.subword import fit_subword as subword
 from canonym.training.subword.fit_subword import fit_subword, initial_table
@@ -210,7 +210,7 @@ def test_features_of_common_words_start_short() -> None:
     )
     table = initial_table(groups.encoder, groups.texts, np.random.default_rng(0))
     lengths = np.linalg.norm(table, axis=1)
-    _, buckets = groups.hashed(["kidney stone"])
+    _, buckets = hashed(groups.encoder, ["kidney stone"])
     kidney, stone = buckets[:2]
     n = len(names)
     # "kidney" is in 9 names, "stone" in 20.

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from canonym import InvalidInput
+from canonym.encoders.inputs import check_count
 from canonym.training.sampling.name_table import NameTable
 from canonym.training.sampling.pairs import PairBatches, repeat_to_share
-from canonym.training.sampling.random import check_sizes, draw_apart, draw_some, n_batches_of
+from canonym.training.sampling.random import draw_apart, draw_some, n_batches_of
 
 TABLE = NameTable.from_pairs(
     [
@@ -110,6 +111,6 @@ def test_some_of_some() -> None:
     assert len(set(draw_some([4, 7, 9], 2, rng).tolist())) == 2
     assert draw_some([], 2, rng).tolist() == []
     assert [n_batches_of(n, 3) for n in (0, 1, 3, 4)] == [1, 1, 1, 2]
-    check_sizes(n=1)
-    with pytest.raises(InvalidInput, match="n is 0; at least 1"):
-        check_sizes(n=0)
+    check_count("n", 1)
+    with pytest.raises(InvalidInput, match="n=0: a whole number of at least 1"):
+        check_count("n", 0)

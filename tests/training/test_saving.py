@@ -113,7 +113,7 @@ def test_only_what_can_be_opened_again_is_saved(
 ) -> None:
     module, fitted = trained
     monkeypatch.setattr(type(module), "to_encoder", lambda _: object())
-    with pytest.raises(InvalidInput, match="object is no encoder"):
+    with pytest.raises(InvalidInput, match="object is no known encoder and could not be opened"):
         save_trained(tmp_path / "made", module, fitted)
     assert not list(tmp_path.iterdir())
 

@@ -221,7 +221,7 @@ def test_a_perfect_model_leaves_nothing_to_resample() -> None:
 @pytest.mark.parametrize(
     ("options", "problem"),
     [
-        ({"n_positives": 0}, "n_positives is 0"),
+        ({"n_positives": 0}, "n_positives=0"),
         ({"n_siblings": -1}, "n_siblings -1"),
         ({"n_parents": 2}, "no hierarchy was given"),
     ],

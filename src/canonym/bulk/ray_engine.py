@@ -47,16 +47,8 @@ def open_ray(job: Job, workers: int, address: str | None) -> Iterator[Attempts]:
 
 def _connect(ray: Any, workers: int, address: str | None) -> None:
     try:
-        if address:
-            ray.init(address=address, log_to_driver=False, logging_level="error")
-        else:
-            ray.init(
-                address="local",
-                num_cpus=workers or None,
-                include_dashboard=False,
-                log_to_driver=False,
-                logging_level="error",
-            )
+        here = {} if address else {"num_cpus": workers or None, "include_dashboard": False}
+        ray.init(address=address or "local", log_to_driver=False, logging_level="error", **here)
     except (ConnectionError, RuntimeError, ValueError, TimeoutError) as error:
         raise InvalidInput(f"there is no Ray cluster at {address or 'local'}: {error}") from error
 

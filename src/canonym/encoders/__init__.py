@@ -43,7 +43,6 @@ ENCODERS: dict[str, str] = {
     "static": "canonym.encoders.static:StaticVectors",
     "transformer": "canonym.encoders.transformer:Transformer",
     "onnx": "canonym.encoders.onnx:OnnxTransformer",
-    "bert": "canonym.encoders.bert:Bert",
     "residual": "canonym.encoders.residual:Residual",
     "universal": "canonym.encoders.universal:Universal",
 }
@@ -204,7 +203,7 @@ def make_encoder(spec: str | Path, **options: Unpack[EncoderOptions]) -> Encoder
     ``owner/model``               a model of the Hugging Face hub that is in the local cache
     ``hf:owner/model``            the same, downloaded if need be: the one form that goes online
     ``transformer:…`` ``onnx:…``  the folder or file named after the colon, read as that kind
-    ``static:…`` ``subword:…`` ``residual:…`` ``bert:…``
+    ``static:…`` ``subword:…`` ``residual:…``
     ``…,pooling=mean``            any of these with options: ``,pooling=max,similarity=euclidean``
     ``…,rarity=0.5``              a subword encoder that weighs words by their rarity
     ============================  =================================================================
@@ -236,14 +235,14 @@ def make_encoder(spec: str | Path, **options: Unpack[EncoderOptions]) -> Encoder
     if kind == "chargrams" and not Path(text).exists():
         return _make_chargrams(rest if colon else None, settings)
     if text == "universal" and not Path(text).exists():
-        return _call(encoder_class("universal"), "universal", settings)
+        return _make("universal", settings)
     if kind == "hf" and rest:
-        return _make("transformer", rest, settings | {"local_files_only": False})
+        return _make("transformer", settings | {"local_files_only": False}, rest)
     if colon and rest and (kind in ENCODERS or kind in encoder_kinds()):
         if kind == "static":
             return _read_static(rest, settings)
         if kind in {"transformer", "onnx"}:
-            return _make(kind, rest, settings)
+            return _make(kind, settings, rest)
         return _open_saved(Path(rest), settings, kind=kind)
     path = files.restored(Path(text).expanduser())
     if text and path.is_dir():
@@ -251,7 +250,7 @@ def make_encoder(spec: str | Path, **options: Unpack[EncoderOptions]) -> Encoder
     if path.is_file():
         return _read_static(path, settings)
     if isinstance(spec, str) and _HUB_NAME.fullmatch(text):
-        return _make("transformer", text, settings)
+        return _make("transformer", settings, text)
     raise InvalidInput(
         f"{text!r} is neither a file or folder here nor a kind of encoder; give 'default', "
         "'contextual', 'multilingual', 'universal', 'chargrams' or 'chargrams:1-3', a folder, a "
@@ -308,7 +307,7 @@ def _open_folder(folder: Path, options: dict[str, Any]) -> Encoder:
         return _open_saved(folder, options)
     has_onnx = (folder / "model.onnx").is_file() or (folder / "onnx" / "model.onnx").is_file()
     has_weights = any(folder.rglob("*.safetensors")) or any(folder.rglob("pytorch_model*.bin"))
-    return _make("onnx" if has_onnx and not has_weights else "transformer", folder, options)
+    return _make("onnx" if has_onnx and not has_weights else "transformer", options, folder)
 
 
 def _open_saved(folder: Path, options: dict[str, Any], *, kind: str | None = None) -> Encoder:
@@ -342,20 +341,17 @@ def _make_chargrams(span: str | None, options: dict[str, Any]) -> Encoder:
                 "'chargrams:1-3'"
             )
         options = options | {"n_min": int(match[1]), "n_max": int(match[2])}
-    return _call(encoder_class("chargrams"), "chargrams", options)
+    return _make("chargrams", options)
 
 
 def _read_static(path: str | Path, options: dict[str, Any]) -> Encoder:
     if Path(path).is_dir():
         return _open_saved(Path(path), options, kind="static")
-    return _call(encoder_class("static").read, "static", options, path)
+    return _make("static", options, path, make=encoder_class("static").read)
 
 
-def _make(kind: str, source: str | Path, options: dict[str, Any]) -> Encoder:
-    return _call(encoder_class(kind), kind, options, source)
-
-
-def _call(make: Any, kind: str, options: dict[str, Any], *source: str | Path) -> Encoder:
+def _make(kind: str, options: dict[str, Any], *source: str | Path, make: Any = None) -> Encoder:
+    make = make or encoder_class(kind)
     _check_options(make, kind, options, *source)
     encoder: Encoder = make(*source, **options)
     return encoder

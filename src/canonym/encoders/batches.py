@@ -7,9 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
-from canonym.encoders.hub import POOLINGS, Checkpoint, read_checkpoint, write_pooling
+from canonym.encoders.hub import POOLINGS, Checkpoint, read_checkpoint
 from canonym.encoders.inputs import check_count, check_option, checked_names, distinct_names
 from canonym.errors import InvalidInput, ReadError
 from canonym.io.encodings import without_surrogates
@@ -69,18 +68,6 @@ class TokenEncoder:
             normalise=self.normalise,
         )
 
-    def _write_pooling(self, folder: Path) -> None:
-        """Write how vectors of tokens become one, where a model and its tokenizer are."""
-        write_pooling(
-            folder,
-            pooling=self.pooling,
-            width=self.n_columns,
-            max_length=self.max_length,
-            lowercase=self.lowercase,
-            normalise=self.normalise,
-            similarity=self.similarity,
-        )
-
 
 def encode_in_batches(
     names: Sequence[str],
@@ -116,21 +103,21 @@ def embed_by_length(
     embed: Callable[[list[int]], Float32Array],
     *,
     width: int,
-    n_alike: Callable[[int], int],
+    n_alike: int,
     n_threads: int,
 ) -> Float32Array:
     """Embed names of equal length together, so that nothing is padded; ``(n, width)`` float32.
 
     `lengths` counts the tokens of each name; a name without any becomes zeros. `embed` takes places
-    of at most ``n_alike(length)`` names. The longest come first, on up to `n_threads` threads.
+    of at most `n_alike` names. The longest come first, on up to `n_threads` threads.
     """
     places: dict[int, list[int]] = {}
     for place, length in enumerate(lengths):
         places.setdefault(length, []).append(place)
     batches = [
-        places[length][start : start + n_alike(length)]
+        places[length][start : start + n_alike]
         for length in sorted(places.keys() - {0}, reverse=True)
-        for start in range(0, len(places[length]), n_alike(length))
+        for start in range(0, len(places[length]), n_alike)
     ]
     vectors = np.zeros((len(lengths), width), np.float32)
 
@@ -152,21 +139,3 @@ def normalised(vectors: Float32Array) -> Float32Array:
     norms = np.sqrt(np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64))
     norms[norms == 0] = 1
     return np.asarray(vectors / norms[:, None], np.float32)
-
-
-def pooled(hidden: Float32Array, mask: npt.NDArray[np.int64], pooling: str) -> Float32Array:
-    """Turn token vectors ``(n, t, d)`` into one vector each, ``(n, d)``; padding never counts.
-
-    `mask` is 1 for a token and 0 for padding; a row without a token becomes zeros.
-    """
-    some = mask.max(axis=1, initial=0)[:, None] > 0
-    if pooling == "cls":
-        first = hidden[np.arange(len(hidden)), mask.argmax(axis=1)]
-        return np.where(some, first, np.float32(0))
-    inside = mask[:, :, None] == 1
-    if pooling == "mean":
-        total = np.where(inside, hidden, np.float32(0)).sum(axis=1)
-        count = np.maximum(mask.sum(axis=1), 1)[:, None]
-        return np.asarray(total / count, np.float32)
-    largest = np.where(inside, hidden, np.float32(-np.inf)).max(axis=1)
-    return np.where(some, largest, np.float32(0))

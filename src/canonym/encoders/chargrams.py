@@ -207,8 +207,16 @@ class CharGrams:
             names = [name.lower() for name in names]
         return segments(names, words=self.word_boundaries)
 
-    def _starts(self, where: Segments, n: int) -> npt.NDArray[np.int64]:
-        return starts(where, n, self.n_min, words=self.word_boundaries)
+    def _starts(self, where: Segments, n: int) -> _Int64:
+        """Return where the n-grams of length `n` start.
+
+        A padded word shorter than `n_min` counts whole, once.
+        """
+        if n >= self.n_min:
+            return np.flatnonzero(where.left >= n)
+        if not self.word_boundaries:
+            return np.empty(0, np.int64)
+        return np.flatnonzero((where.left == n) & (where.length == n))
 
     def _count_block(self, names: list[str], frequencies: Frequencies) -> None:
         where = self._segments(names)
@@ -319,18 +327,6 @@ def _measured(codes: _UInt32, row: _Int32, lengths: _Int32) -> Segments:
     ends = np.repeat(np.cumsum(lengths, dtype=np.int32), lengths)
     left: _Int32 = np.subtract(ends, np.arange(len(codes)), dtype=np.int32, casting="same_kind")
     return Segments(codes, left, np.repeat(lengths, lengths), row)
-
-
-def starts(where: Segments, n: int, n_min: int, *, words: bool) -> _Int64:
-    """Return where the n-grams of length `n` start.
-
-    A padded word shorter than `n_min` counts whole, once.
-    """
-    if n >= n_min:
-        return np.flatnonzero(where.left >= n)
-    if not words:
-        return np.empty(0, np.int64)
-    return np.flatnonzero((where.left == n) & (where.length == n))
 
 
 def keys(codes: _UInt32, n_max: int) -> Iterator[tuple[int, _UInt64]]:

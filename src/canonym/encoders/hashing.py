@@ -336,9 +336,7 @@ class WordSums:
         grams: tuple[int, int],
         word_weights: npt.NDArray[np.int8] | None = None,
     ) -> None:
-        self._table = table
-        self._weights = word_weights
-        self._grams = grams
+        self._table, self._weights, self._grams = table, word_weights, grams
         self._n_bits = table.shape[0].bit_length() - 1
         self._words: dict[str, tuple[Float32Array, WordHash]] = {}
         self._pairs: dict[tuple[str, str], int] = {}

@@ -66,16 +66,13 @@ class Comparison(NamedTuple):
     @property
     def settings(self) -> dict[str, Any]:
         """Those that are not the usual ones, as keyword arguments of an encoder."""
-        settings: dict[str, Any] = {}
-        if self.similarity != "cosine":
-            settings["similarity"] = self.similarity
-        return settings | ({"sparse_weight": self.sparse_weight} if self.sparse_weight else {})
+        settings = {"similarity": self.similarity, "sparse_weight": self.sparse_weight}
+        return {name: value for name, value in settings.items() if value not in ("cosine", 0.0)}
 
 
 def read_comparison(
     checkpoint: Checkpoint | None,
     folder: Path | None,
-    *,
     similarity: str,
     normalise: bool | None,
     sparse_weight: float | None,
@@ -87,7 +84,8 @@ def read_comparison(
     vectors have norm 1, for which all three give the same order. Others are for cosines.
     """
     check_option("similarity", similarity, ("auto", *SIMILARITIES))
-    if sparse_weight is not None and not (_is_number(sparse_weight) and sparse_weight >= 0):
+    is_number = isinstance(sparse_weight, int | float) and not isinstance(sparse_weight, bool)
+    if sparse_weight is not None and not (is_number and 0 <= sparse_weight < math.inf):
         raise InvalidInput(f"sparse_weight is {sparse_weight!r}; expected a number, at least 0")
     similarity_found, weight = "cosine", 0.0
     if checkpoint is not None and folder is not None:
@@ -105,10 +103,6 @@ def read_comparison(
         used == "cosine" if normalise is None else bool(normalise),
         weight if sparse_weight is None else float(sparse_weight),
     )
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def _read_similarity(path: Path) -> str:
@@ -246,38 +240,29 @@ def _read_pooling(path: Path) -> str:
     return str(modes[0])
 
 
-def write_pooling(
-    folder: Path,
-    *,
-    pooling: str,
-    width: int,
-    max_length: int,
-    lowercase: bool,
-    normalise: bool,
-    similarity: str = "cosine",
-) -> None:
+def write_pooling(folder: Path, encoder: Any) -> None:
     """Write the files by which sentence-transformers (2 and later) reads a Hugging Face folder.
 
-    `width` are the dimensions of a token vector, `max_length` the most tokens of a name.
+    `encoder` is a `canonym.encoders.batches.TokenEncoder`.
     """
     steps = [("", "Transformer"), ("1_Pooling", "Pooling")]
-    if normalise:
+    if encoder.normalise:
         steps.append(("2_Normalize", "Normalize"))
     modules = [
         {"idx": n, "name": str(n), "path": path, "type": f"sentence_transformers.models.{kind}"}
         for n, (path, kind) in enumerate(steps)
     ]
-    config: dict[str, Any] = {"word_embedding_dimension": width}
-    config |= {f"{_LEGACY}{key}": name == pooling for key, name in _LEGACY_NAMES.items()}
-    sentence = {"max_seq_length": max_length, "do_lower_case": lowercase}
+    config: dict[str, Any] = {"word_embedding_dimension": encoder.n_columns}
+    config |= {f"{_LEGACY}{key}": name == encoder.pooling for key, name in _LEGACY_NAMES.items()}
+    sentence = {"max_seq_length": encoder.max_length, "do_lower_case": encoder.lowercase}
     (folder / "1_Pooling").mkdir(exist_ok=True)
     written: dict[str, Any] = {
         "modules.json": modules,
         "1_Pooling/config.json": config,
         "sentence_bert_config.json": sentence,
     }
-    if similarity != "cosine":
-        written[_SENTENCE] = {"similarity_fn_name": _SIMILARITY_NAMES[similarity]}
+    if encoder.similarity != "cosine":
+        written[_SENTENCE] = {"similarity_fn_name": _SIMILARITY_NAMES[encoder.similarity]}
     for place, content in written.items():
         text = json.dumps(content, indent=2, sort_keys=True) + "\n"
         (folder / place).write_text(text, encoding="utf-8")
@@ -322,17 +307,18 @@ def find_model(path_or_name: str | Path, *, local_files_only: bool) -> Path:
     return Path(snapshot)
 
 
-def read_model(folder: Path) -> tuple[Any, Any]:
+def read_model(folder: Path, kind: str = "AutoModel") -> tuple[Any, Any]:
     """Read a Hugging Face model and its tokenizer from a folder; no code in the folder is run.
 
-    Raises `ReadError` where the folder is damaged or lacks weights of the encoder.
+    `kind` is a class of transformers. Raises `ReadError` where the folder is damaged or lacks
+    weights of the model.
     """
     require("torch", "a transformer encoder", "torch")
     transformers = require("transformers", "a transformer encoder", "torch")
     try:
         with quiet_transformers():
             tokenizer = transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True)
-            model, report = transformers.AutoModel.from_pretrained(
+            model, report = getattr(transformers, kind).from_pretrained(
                 folder, local_files_only=True, output_loading_info=True
             )
     except Exception as error:

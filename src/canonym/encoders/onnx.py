@@ -1,4 +1,4 @@
-"""Vectors from a transformer without torch: ONNX Runtime and tokenizers alone.
+"""Vectors from a transformer without torch, by ONNX Runtime.
 
 A folder holds ``model.onnx`` (or ``onnx/model.onnx``, as on the Hugging Face hub),
 ``tokenizer.json`` and ``config.json``; ``modules.json`` names the pooling as for `Transformer`.
@@ -8,15 +8,16 @@ A folder holds ``model.onnx`` (or ``onnx/model.onnx``, as on the Hugging Face hu
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 
-from canonym.encoders.batches import TokenEncoder, embed_by_length, pooled
-from canonym.encoders.hub import fitting_together, read_comparison
+from canonym.encoders.batches import TokenEncoder, embed_by_length
+from canonym.encoders.hub import fitting_together, read_comparison, read_json, write_pooling
 from canonym.encoders.inputs import check_count, check_option
+from canonym.encoders.pieces import WordPieces, is_like_bert
 from canonym.encoders.saved import reopen, write_encoder_manifest
 from canonym.errors import InvalidInput, ReadError, require
 from canonym.io.files import asked_threads, n_cores
@@ -32,6 +33,13 @@ _TOGETHER = 16
 # Models up to so many bytes take one thread a batch: threads that share a small product wait longer
 # than they compute, and one thread answers a single name sooner.
 _SMALL = 64 << 20
+_OTHERWISE = (
+    "It comes with canonym where it has wheels; elsewhere (a Mac with an Intel processor, Alpine "
+    "Linux) use the encoder 'default', or a transformer with the extra 'torch'"
+)
+Tokens = tuple[list[int], list[int]]
+"""Numbers of tokens, and their types."""
+
 _PROVIDERS = {"cpu": "CPUExecutionProvider", "cuda": "CUDAExecutionProvider"}
 
 
@@ -65,7 +73,8 @@ class OnnxTransformer(TokenEncoder):
     Raises
     ------
     MissingExtra
-        If onnxruntime or tokenizers is not installed (extra ``onnx``).
+        If onnxruntime is not installed, as where it has no wheels; or tokenizers, for a model whose
+        tokenizer is not BERT's.
     InvalidInput
         If an option is out of range, or the model's inputs or outputs are not those of an encoder.
     ReadError
@@ -90,26 +99,23 @@ class OnnxTransformer(TokenEncoder):
         checkpoint = self._read_folder(folder, pooling, max_length, "an ONNX model")
         self.batch_size, self._together = int(batch_size), _TOGETHER * int(batch_size)
         self._comparison = read_comparison(
-            checkpoint,
-            self.folder,
-            similarity=similarity,
-            normalise=normalise,
-            sparse_weight=sparse_weight,
+            checkpoint, self.folder, similarity, normalise, sparse_weight
         )
         self.similarity, self.normalise, self.sparse_weight = self._comparison
         self.trained = dict(trained or {})
         self._weights = checkpoint.weights
-        self._tokenizer = _read_tokenizer(checkpoint.weights, self.max_length)
         self.model_file = _model_file(self.folder)
         small = sum(file.stat().st_size for file in _files(self.model_file)) <= _SMALL
         self._session = _open_session(self.model_file, device, n_threads=1 if small else None)
+        self._tokens = _read_tokenizer(checkpoint.weights / "tokenizer.json", self.max_length)
         on_cpu = self._session.get_providers()[0] == _PROVIDERS["cpu"]
         self._threads = (asked_threads() or n_cores()) if small and on_cpu else 1
         self._inputs = [argument.name for argument in self._session.get_inputs()]
         self._output, self.n_columns = _token_output(self._session, self.model_file)
 
     def __repr__(self) -> str:
-        options = ", ".join(f"{key}={value!r}" for key, value in self.settings.items())
+        shown = (f"{key}={value!r}" for key, value in self.settings.items() if key != "trained")
+        options = ", ".join(shown)
         return f"OnnxTransformer({str(self.folder)!r}, {options})"
 
     @property
@@ -122,26 +128,24 @@ class OnnxTransformer(TokenEncoder):
     def _embed(self, texts: list[str]) -> Float32Array:
         """Encode names of equal length together: nothing is spent on padding."""
         with fitting_together(self.folder):
-            tokens = self._tokenizer.encode_batch(texts)
+            tokens = [self._tokens(text) for text in texts]
         return embed_by_length(
-            [len(part.ids) for part in tokens],
+            [len(ids) for ids, _ in tokens],
             lambda places: self._embed_alike([tokens[place] for place in places]),
             width=self.n_columns,
-            n_alike=lambda _: self.batch_size,
+            n_alike=self.batch_size,
             n_threads=self._threads,
         )
 
-    def _embed_alike(self, tokens: list[Any]) -> Float32Array:
-        ids = np.array([part.ids for part in tokens], np.int64)
-        arrays = {
-            "input_ids": ids,
-            "attention_mask": np.ones_like(ids),
-            "token_type_ids": np.array([part.type_ids for part in tokens], np.int64),
-        }
+    def _embed_alike(self, tokens: list[Tokens]) -> Float32Array:
+        ids, types = (np.array(column, np.int64) for column in zip(*tokens, strict=True))
+        arrays = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": types}
         inputs = {name: arrays[name] for name in self._inputs}
         with fitting_together(self.folder):
             (hidden,) = self._session.run([self._output], inputs)
-        return pooled(hidden.astype(np.float32), arrays["attention_mask"], self.pooling)
+        hidden = np.asarray(hidden, np.float32)  # nothing is padded
+        first = self.pooling == "cls"
+        return np.asarray(hidden[:, 0] if first else getattr(hidden, self.pooling)(axis=1))
 
     def save(self, folder: Path) -> None:
         """Copy the model into `folder`, with its settings."""
@@ -152,7 +156,7 @@ class OnnxTransformer(TokenEncoder):
             shutil.copyfile(file, folder / file.name)
         for name in ("config.json", "tokenizer.json"):
             shutil.copyfile(self._weights / name, folder / name)
-        self._write_pooling(folder)
+        write_pooling(folder, self)
         write_encoder_manifest(folder, kind="onnx", settings=self.settings)
 
     @classmethod
@@ -177,24 +181,32 @@ def _files(model: Path) -> list[Path]:
     return sorted(model.parent.glob(f"{model.name}*"))
 
 
-def _read_tokenizer(folder: Path, max_length: int) -> Any:
-    tokenizers = require("tokenizers", "an ONNX encoder", "onnx")
-    path = folder / "tokenizer.json"
+def _read_tokenizer(path: Path, max_length: int) -> Callable[[str], Tokens]:
+    """Return what cuts a text into tokens: our own code as BERT does, a library in other ways."""
     if not path.is_file():
         raise ReadError(
-            folder, "there is no tokenizer.json in it; save the model with a fast tokenizer"
+            path.parent, "there is no tokenizer.json in it; save the model with a fast tokenizer"
         )
+    if is_like_bert(content := read_json(path)):
+        try:
+            pieces = WordPieces(content, max_length)
+        except (KeyError, TypeError, ValueError) as error:
+            raise ReadError(path, f"expected a tokenizer, found {error!r}") from error
+        return lambda text: (ids := pieces.encode(text), [0] * len(ids))
+    tokenizers = require("tokenizers", "a tokenizer of another kind than BERT's")
     try:
         tokenizer = tokenizers.Tokenizer.from_file(str(path))
     except Exception as error:  # the library raises no narrower class
         raise ReadError(path, f"expected a tokenizer, found {error}") from error
     tokenizer.enable_truncation(max_length)
     tokenizer.no_padding()
-    return tokenizer
+    # One by one: a batch would start threads of its own, which a forked child lacks.
+    return lambda text: ((tokens := tokenizer.encode(text)).ids, tokens.type_ids)
 
 
 def _open_session(path: Path, device: str, *, n_threads: int | None) -> Any:
-    runtime = require("onnxruntime", "an ONNX encoder", "onnx")
+    what = "the encoder 'contextual', like all in ONNX format,"
+    runtime = require("onnxruntime", what, otherwise=_OTHERWISE)
     usable = runtime.get_available_providers()
     if device == "auto":
         device = "cuda" if _PROVIDERS["cuda"] in usable else "cpu"

@@ -100,7 +100,7 @@ class Residual:
         if hasattr(base, "steps"):
             # An encoder that normalises for itself wants names as written, so with a head as well.
             self.steps: tuple[str, ...] = tuple(base.steps)
-        n_columns = _dense(base.encode(["a"])).shape[1]
+        n_columns = dense(base.encode(["a"])).shape[1]
         _check(self.weights)
         projection = self.weights.get("projection")
         expected = self.n_columns if projection is None else len(projection)
@@ -134,7 +134,7 @@ class Residual:
             Of L2 norm 1, or 0 where the encoder underneath has 0.
         """
         texts, place_of = distinct_names(checked_names(names))
-        inputs = _dense(self.base.encode(texts))
+        inputs = dense(self.base.encode(texts))
         return self.transform(inputs)[place_of]
 
     def transform(self, inputs: Float32Array) -> Float32Array:
@@ -201,7 +201,8 @@ def _check(weights: Mapping[str, Float32Array]) -> None:
             raise InvalidInput(f"{name} holds NaN or infinity; train the head again")
 
 
-def _dense(vectors: Any) -> Float32Array:
+def dense(vectors: Any) -> Float32Array:
+    """Return vectors that a head goes on, or refuse sparse ones."""
     if not isinstance(vectors, np.ndarray):
         raise InvalidInput(
             "a head goes on an encoder of dense vectors; character n-grams give sparse ones"

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from canonym.errors import InvalidInput, Mismatch, ReadError
-from canonym.io.arrays import open_array
+from canonym.io.arrays import load_array
 from canonym.io.files import check_regular, load_json, parse_json
 
 E = TypeVar("E")
@@ -30,6 +30,7 @@ ENCODER_FORMAT = 1
 
 _DTYPES: dict[str, np.dtype[Any]] = {"F32": np.dtype(np.float32), "I8": np.dtype(np.int8)}
 _HEADER_LIMIT = 1 << 20
+_KINDS_BEFORE = {"bert": "onnx"}  # what was written under another name
 
 
 def write_encoder_manifest(folder: Path, *, kind: str, settings: Mapping[str, Any]) -> None:
@@ -67,6 +68,7 @@ def read_encoder_manifest(
             f"{folder} was written by a newer canonym (format {number}, this version reads up to "
             f"{ENCODER_FORMAT}); upgrade canonym or save the encoder again"
         )
+    kind_found = _KINDS_BEFORE.get(kind_found, kind_found)
     if kind is not None and kind_found != kind:
         raise Mismatch(f"{folder} holds an encoder of kind {kind_found!r}; {kind!r} is expected")
     return kind_found, settings
@@ -111,19 +113,11 @@ def _replaced(settings: Mapping[str, Any], options: Mapping[str, Any]) -> dict[s
 
 def load_arrays(folder: Path, *, ndim: int, **dtypes: npt.DTypeLike) -> list[npt.NDArray[Any]]:
     """Map ``NAME.npy`` of a folder into memory for each NAME, and check dimensions and type."""
-    arrays = []
-    for name, dtype in dtypes.items():
-        path = folder / f"{name}.npy"
-        expected = f"expected a {ndim}-dimensional array of {np.dtype(dtype)}"
-        try:
-            array = open_array(path)
-        except (OSError, ValueError) as error:
-            raise ReadError(path, f"{expected}, found {error}; save the encoder again") from error
-        if array.dtype != np.dtype(dtype) or array.ndim != ndim:
-            state = f"{array.ndim} dimensions of {array.dtype}"
-            raise ReadError(path, f"{expected}, found {state}; save the encoder again")
-        arrays.append(array)
-    return arrays
+    advice = "save the encoder again"
+    return [
+        load_array(folder / f"{name}.npy", (None,) * ndim, dtype, advice=advice)
+        for name, dtype in dtypes.items()
+    ]
 
 
 def write_tensors(path: Path, tensors: Mapping[str, npt.NDArray[Any]]) -> None:

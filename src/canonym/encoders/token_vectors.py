@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def pool(hidden: torch.Tensor, mask: torch.Tensor, pooling: str) -> torch.Tensor:
-    """Turn token vectors ``(n, t, d)`` into one vector each, as `batches.pooled`, with gradients.
+    """Turn token vectors ``(n, t, d)`` into one vector each, with gradients.
 
     `mask` has at least one token a row; the result has the type of `hidden`.
     """

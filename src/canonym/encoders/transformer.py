@@ -28,6 +28,7 @@ from canonym.encoders.hub import (
     read_checkpoint,
     read_comparison,
     read_model,
+    write_pooling,
 )
 from canonym.encoders.inputs import check_count, check_option
 from canonym.encoders.saved import reopen, write_encoder_manifest
@@ -101,15 +102,7 @@ class Transformer(TokenEncoder):
         self._set_options(max_length, batch_size, dtype)
         folder = find_model(path_or_name, local_files_only=local_files_only)
         checkpoint = read_checkpoint(folder, pooling=pooling)
-        self.compare_by(
-            read_comparison(
-                checkpoint,
-                folder,
-                similarity=similarity,
-                normalise=normalise,
-                sparse_weight=sparse_weight,
-            )
-        )
+        self.compare_by(read_comparison(checkpoint, folder, similarity, normalise, sparse_weight))
         self.pooling, self.lowercase = checkpoint.pooling, checkpoint.lowercase
         self._wrap(*read_model(checkpoint.weights), device, checkpoint.longest)
 
@@ -120,13 +113,11 @@ class Transformer(TokenEncoder):
         tokenizer: Any,
         *,
         pooling: str = "cls",
-        max_length: int = 32,
-        batch_size: int = 64,
         device: str = "auto",
-        dtype: str = "float32",
-        normalise: bool | None = None,
         similarity: str = "cosine",
+        normalise: bool | None = None,
         sparse_weight: float | None = None,
+        **sizes: Any,
     ) -> Self:
         """Wrap a Hugging Face model and tokenizer that are in memory, such as one just trained.
 
@@ -135,21 +126,15 @@ class Transformer(TokenEncoder):
         """
         check_option("pooling", pooling, POOLINGS)
         encoder = cls.__new__(cls)
-        encoder._set_options(max_length, batch_size, dtype)
-        encoder.compare_by(
-            read_comparison(
-                None,
-                None,
-                similarity=similarity,
-                normalise=normalise,
-                sparse_weight=sparse_weight,
-            )
-        )
+        encoder._set_options(**sizes)
+        encoder.compare_by(read_comparison(None, None, similarity, normalise, sparse_weight))
         encoder.pooling, encoder.lowercase = pooling, False
         encoder._wrap(model, tokenizer, device, longest=None)
         return encoder
 
-    def _set_options(self, max_length: int, batch_size: int, dtype: str) -> None:
+    def _set_options(
+        self, max_length: int = 32, batch_size: int = 64, dtype: str = "float32"
+    ) -> None:
         check_option("dtype", dtype, _DTYPES)
         check_count("batch_size", batch_size)
         check_count("max_length", max_length, least=3)
@@ -237,7 +222,7 @@ class Transformer(TokenEncoder):
             backend.no_padding()
         self.tokenizer.save_pretrained(folder)
         self.model.config.save_pretrained(folder)
-        self._write_pooling(folder)
+        write_pooling(folder, self)
 
     @classmethod
     def load(cls, folder: Path, **options: Any) -> Self:

@@ -117,9 +117,7 @@ class _Reader:
     """A stream of word vectors; its errors name the file."""
 
     def __init__(self, stream: BufferedReader, path: Path, encoding_errors: str) -> None:
-        self.stream = stream
-        self.path = path
-        self.encoding_errors = encoding_errors
+        self.stream, self.path, self.encoding_errors = stream, path, encoding_errors
 
     def error(self, problem: str, line: int | None = None) -> ReadError:
         return ReadError(self.path, problem, line=line)

@@ -180,20 +180,15 @@ def _unmatched(
 ) -> tuple[list[list[str]], list[frozenset[str]]]:
     """Return the predicted and the gold parts that a largest matching leaves over."""
     n_matched = len(match_parts(gold, ranked))
+    right, left = list(ranked), list(gold)
     wrong: list[list[str]] = []
-    right = list(ranked)
-    for ranking in reversed(ranked):
-        rest = [other for other in right if other is not ranking]
-        if len(match_parts(gold, rest)) == n_matched:
-            wrong.insert(0, ranking)
-            right = rest
+    for n in reversed(range(len(ranked))):
+        if len(match_parts(gold, [*right[:n], *right[n + 1 :]])) == n_matched:
+            wrong.insert(0, right.pop(n))
     missed: list[frozenset[str]] = []
-    unmatched = list(range(len(gold)))
-    for part in reversed(range(len(gold))):
-        rest_parts = [other for other in unmatched if other != part]
-        if len(match_parts([gold[other] for other in rest_parts], right)) == n_matched:
-            missed.insert(0, gold[part])
-            unmatched = rest_parts
+    for n in reversed(range(len(gold))):
+        if len(match_parts([*left[:n], *left[n + 1 :]], right)) == n_matched:
+            missed.insert(0, left.pop(n))
     return wrong, missed
 
 

@@ -24,13 +24,20 @@ The rule decides when a composite mention is right. Let it have ``g`` gold parts
 ones and ``m`` found (see `canonym.evaluation.outcomes.match_parts`): ``"all"`` is ``[m = g = p]``,
 ``"any"`` is ``[m ≥ 1]``, ``"set-f1"`` is ``2m / (g + p)``. For one part on both sides they agree.
 
+For mrr, with ``v(j)`` the value of a mention under the rule when ``j`` places are read, it counts
+``Σ_j (v(j) − v(j − 1)) / j``. For one part that is ``1 / place``, for a composite under ``"all"``
+one over the cut-off that completes it. In MANTRA's measure every gold id has to be found, although
+only one may be predicted: for set-recall, give each id of a mention a separate part (Kors et al.
+2015, A multilingual gold-standard corpus for biomedical concept recognition: the Mantra GSC; Yuan
+et al. 2020, CODER, section 4.4.2).
+
 A ratio whose denominator is 0, such as the precision of no prediction, is NaN, never 0 or 1.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -42,7 +49,7 @@ FloatArray = npt.NDArray[np.float64]
 Columns = FloatArray
 """``(n, 2)`` float64: numerator and denominator of each mention."""
 
-# Every metric takes a tally, a cut-off and a rule, and ignores what it does not need.
+# --- counts of each mention -----------------------------------------------------------------------
 
 
 def _right(counts: Tally, k: int | None, rule: str) -> FloatArray:
@@ -55,41 +62,6 @@ def _right(counts: Tally, k: int | None, rule: str) -> FloatArray:
         whole = (n_right == counts.n_gold) & (counts.n_gold == counts.n_predicted)
         return np.asarray(whole & (n_right > 0), dtype=np.float64)
     return np.asarray(2 * n_right / np.maximum(counts.n_gold + counts.n_predicted, 1))
-
-
-def _nil_right(counts: Tally) -> npt.NDArray[np.bool_]:
-    return np.asarray((counts.n_gold == 0) & (counts.n_predicted == 0))
-
-
-def _stack(numerator: npt.ArrayLike, denominator: npt.ArrayLike) -> Columns:
-    return np.stack(np.broadcast_arrays(numerator, denominator), axis=1).astype(np.float64)
-
-
-def accuracy(counts: Tally, *, k: int | None = 1, rule: str = "all") -> Columns:
-    """Share of mentions that are right within `k` places; NIL mentions have to be called NIL."""
-    return _stack(_right(counts, k, rule) + _nil_right(counts), np.ones(counts.n))
-
-
-def linkable_accuracy(counts: Tally, *, k: int | None = 1, rule: str = "all") -> Columns:
-    """Share of the mentions that are not NIL that are right within `k` places."""
-    return _stack(_right(counts, k, rule), counts.n_gold > 0)
-
-
-def mrr(counts: Tally, *, k: int | None = None, rule: str = "all") -> Columns:
-    """Mean reciprocal rank, of the first `k` places where given.
-
-    Notes
-    -----
-    With ``v(j)`` the value of the mention under the rule when ``j`` places are read, the metric is
-    ``Σ_j (v(j) − v(j − 1)) / j``. For one part that is ``1 / place``, for a composite under
-    ``"all"`` one over the cut-off that completes it. A NIL mention counts as 1 if called NIL.
-    """
-    return _stack(_reciprocal(counts, k, rule) + _nil_right(counts), np.ones(counts.n))
-
-
-def linkable_mrr(counts: Tally, *, k: int | None = None, rule: str = "all") -> Columns:
-    """Mean reciprocal rank over the mentions that are not NIL."""
-    return _stack(_reciprocal(counts, k, rule), counts.n_gold > 0)
 
 
 def _reciprocal(counts: Tally, k: int | None, rule: str) -> FloatArray:
@@ -109,78 +81,24 @@ def _reciprocal(counts: Tally, k: int | None, rule: str) -> FloatArray:
     return np.asarray(2 * total / np.maximum(counts.n_gold + counts.n_predicted, 1))
 
 
-def recall(counts: Tally, *, k: int | None = 1, rule: str = "all") -> Columns:  # noqa: ARG001
-    """Share of the gold parts that stand among the first `k` candidates.
-
-    Candidates that were refused as NIL count if they are known. `rule` plays no role.
-    """
-    within = counts.candidate_mentions
-    if k is not None:
-        within = within[counts.candidate_places <= k]
-    return _stack(np.bincount(within, minlength=counts.n), counts.n_gold)
+def _first(counts: Tally, k: int | None, rule: str) -> FloatArray:  # noqa: ARG001
+    """Value of each mention in first place."""
+    return _right(counts, 1, rule)
 
 
-def mention_precision(counts: Tally, *, k: int | None = None, rule: str = "all") -> Columns:  # noqa: ARG001
-    """Share of the mentions that got a concept that are right in first place."""
-    return _stack(_right(counts, 1, rule), counts.n_predicted > 0)
-
-
-def mention_recall(counts: Tally, *, k: int | None = None, rule: str = "all") -> Columns:  # noqa: ARG001
-    """Share of the mentions that have a concept that are right in first place."""
-    return _stack(_right(counts, 1, rule), counts.n_gold > 0)
-
-
-def mention_f1(counts: Tally, *, k: int | None = None, rule: str = "all") -> Columns:  # noqa: ARG001
-    """Harmonic mean of the precision and the recall of mentions, ``2R / (P + G)``."""
-    both = (counts.n_gold > 0).astype(np.float64) + (counts.n_predicted > 0)
-    return _stack(2 * _right(counts, 1, rule), both)
-
-
-def _found_first(counts: Tally) -> IntArray:
+def _parts(counts: Tally, k: int | None, rule: str) -> IntArray:  # noqa: ARG001
+    """Parts that are right in first place."""
     return np.bincount(counts.mentions[counts.places == 1], minlength=counts.n)
 
 
-def set_precision(counts: Tally, *, k: int | None = None, rule: str = "all") -> Columns:  # noqa: ARG001
-    """Share of the predicted parts that are right in first place (micro-averaged)."""
-    return _stack(_found_first(counts), counts.n_predicted)
+def _candidates(counts: Tally, k: int | None, rule: str) -> IntArray:  # noqa: ARG001
+    """Gold parts among the first candidates; those that were refused as NIL count if known."""
+    near = counts.candidate_places <= (np.inf if k is None else k)
+    return np.bincount(counts.candidate_mentions[near], minlength=counts.n)
 
 
-def set_recall(counts: Tally, *, k: int | None = None, rule: str = "all") -> Columns:  # noqa: ARG001
-    """Share of the gold parts that are found in first place (micro-averaged).
-
-    Notes
-    -----
-    In MANTRA's measure every gold id has to be found, although only one may be predicted. For it,
-    give each id of a mention a separate part.
-    """
-    return _stack(_found_first(counts), counts.n_gold)
-
-
-def set_f1(counts: Tally, *, k: int | None = None, rule: str = "all") -> Columns:  # noqa: ARG001
-    """Harmonic mean of the precision and the recall of parts, ``2 Σm / (Σp + Σg)``.
-
-    References
-    ----------
-    Kors et al. (2015), A multilingual gold-standard corpus for biomedical concept recognition: the
-    Mantra GSC. Yuan et al. (2020), CODER, section 4.4.2.
-    """
-    return _stack(2 * _found_first(counts), counts.n_gold + counts.n_predicted)
-
-
-def nil_precision(counts: Tally, *, k: int | None = None, rule: str = "all") -> Columns:  # noqa: ARG001
-    """Share of the mentions called NIL that are NIL."""
-    return _stack(_nil_right(counts), counts.n_predicted == 0)
-
-
-def nil_recall(counts: Tally, *, k: int | None = None, rule: str = "all") -> Columns:  # noqa: ARG001
-    """Share of the NIL mentions that are called NIL."""
-    return _stack(_nil_right(counts), counts.n_gold == 0)
-
-
-def nil_f1(counts: Tally, *, k: int | None = None, rule: str = "all") -> Columns:  # noqa: ARG001
-    """Harmonic mean of the precision and the recall of NIL."""
-    both = (counts.n_gold == 0).astype(np.float64) + (counts.n_predicted == 0)
-    return _stack(2.0 * _nil_right(counts), both)
+def _nil(counts: Tally, *_: object) -> npt.NDArray[np.bool_]:
+    return np.asarray((counts.n_gold == 0) & (counts.n_predicted == 0))
 
 
 # --- by name --------------------------------------------------------------------------------------
@@ -190,27 +108,56 @@ RULES: tuple[str, ...] = ("all", "any", "set-f1")
 
 
 class Metric(NamedTuple):
-    """A function of this module, and its cut-off: ``"needed"``, ``"optional"`` or ``"none"``."""
+    """Numerator and denominator of each mention, and the cut-off.
 
-    columns: Callable[..., Columns]
+    `right` takes a tally, a cut-off and a rule; `of` a tally alone. A cut-off is ``"needed"``,
+    ``"optional"`` or ``"none"``.
+    """
+
+    right: Callable[[Tally, int | None, str], npt.NDArray[Any]]
+    of: Callable[[Tally], npt.NDArray[Any]]
     cut_off: str = "none"
 
 
+def _all(right: Callable[[Tally, int | None, str], FloatArray], cut_off: str) -> Metric:
+    """Return a metric of all mentions, of which NIL is right where it was called NIL."""
+    return Metric(
+        lambda counts, k, rule: right(counts, k, rule) + _nil(counts),
+        lambda counts: np.ones(counts.n),
+        cut_off,
+    )
+
+
+def _f1(precision: Metric, recall: Metric) -> Metric:
+    """Return the harmonic mean of two metrics with the same numerator: ``2R / (P + G)``."""
+    return Metric(
+        lambda counts, k, rule: 2.0 * precision.right(counts, k, rule),
+        lambda counts: precision.of(counts).astype(np.float64) + recall.of(counts),
+    )
+
+
+_MENTION_PRECISION = Metric(_first, lambda counts: counts.n_predicted > 0)
+_MENTION_RECALL = Metric(_first, lambda counts: counts.n_gold > 0)
+_SET_PRECISION = Metric(_parts, lambda counts: counts.n_predicted)
+_SET_RECALL = Metric(_parts, lambda counts: counts.n_gold)
+_NIL_PRECISION = Metric(_nil, lambda counts: counts.n_predicted == 0)
+_NIL_RECALL = Metric(_nil, lambda counts: counts.n_gold == 0)
+
 METRICS: dict[str, Metric] = {
-    "accuracy": Metric(accuracy, "needed"),
-    "linkable-accuracy": Metric(linkable_accuracy, "needed"),
-    "mrr": Metric(mrr, "optional"),
-    "linkable-mrr": Metric(linkable_mrr, "optional"),
-    "recall": Metric(recall, "needed"),
-    "mention-precision": Metric(mention_precision),
-    "mention-recall": Metric(mention_recall),
-    "mention-f1": Metric(mention_f1),
-    "set-precision": Metric(set_precision),
-    "set-recall": Metric(set_recall),
-    "set-f1": Metric(set_f1),
-    "nil-precision": Metric(nil_precision),
-    "nil-recall": Metric(nil_recall),
-    "nil-f1": Metric(nil_f1),
+    "accuracy": _all(_right, "needed"),
+    "linkable-accuracy": Metric(_right, lambda counts: counts.n_gold > 0, "needed"),
+    "mrr": _all(_reciprocal, "optional"),
+    "linkable-mrr": Metric(_reciprocal, lambda counts: counts.n_gold > 0, "optional"),
+    "recall": Metric(_candidates, lambda counts: counts.n_gold, "needed"),
+    "mention-precision": _MENTION_PRECISION,
+    "mention-recall": _MENTION_RECALL,
+    "mention-f1": _f1(_MENTION_PRECISION, _MENTION_RECALL),
+    "set-precision": _SET_PRECISION,
+    "set-recall": _SET_RECALL,
+    "set-f1": _f1(_SET_PRECISION, _SET_RECALL),
+    "nil-precision": _NIL_PRECISION,
+    "nil-recall": _NIL_RECALL,
+    "nil-f1": _f1(_NIL_PRECISION, _NIL_RECALL),
 }
 """Every metric by name."""
 
@@ -234,7 +181,7 @@ def columns(
     name, at, digits = metric.partition("@")
     if name not in METRICS:
         raise InvalidInput(f"there is no metric {metric!r}; there are {', '.join(METRICS)}")
-    function, cut_off = METRICS[name]
+    right, of, cut_off = METRICS[name]
     if at and cut_off == "none":
         raise InvalidInput(f"{metric!r}: {name} takes no cut-off; leave out '@{digits}'")
     if at and not (digits.isascii() and digits.isdigit() and int(digits) > 0):
@@ -248,7 +195,8 @@ def columns(
             f"there is no rule {rule!r} for composites; there are {', '.join(RULES)}"
         )
     counts = mentions if isinstance(mentions, Tally) else tally(mentions)
-    return function(counts, k=int(digits) if at else None, rule=rule)
+    numerator = right(counts, int(digits) if at else None, rule)
+    return np.stack([numerator, of(counts)], axis=1).astype(np.float64)
 
 
 def ratio(values: Columns) -> float:

@@ -73,22 +73,15 @@ class TrainingMemory:
         return mention.text in self.texts, frequency > 0, frequency
 
 
+@dataclass(frozen=True, slots=True)
 class Preparation:
     """Prepares the mentions of documents under a protocol; see `make_questions`."""
 
-    def __init__(
-        self,
-        ids: ConceptIds,
-        protocol: Protocol,
-        types: tuple[str, ...],
-        corrections: Mapping[str, str],
-        engine: str,
-    ) -> None:
-        self.ids = ids
-        self.protocol = protocol
-        self.types = types
-        self.corrections = corrections
-        self.engine = engine
+    ids: ConceptIds
+    protocol: Protocol
+    types: tuple[str, ...]
+    corrections: Mapping[str, str]
+    engine: str
 
     def __call__(self, document: Document, *, count: bool) -> Iterator[PreparedMention]:
         """Yield the mentions of a document; with `count` their ids enter the census."""
@@ -299,14 +292,8 @@ def make_questions(
 def _question(prepared: PreparedMention, memory: TrainingMemory | None) -> Question:
     text, concept, frequency = (None, None, None) if memory is None else memory.recall(prepared)
     return Question(
-        mention=prepared.mention,
-        parts=prepared.parts,
-        gold=prepared.gold,
-        abbreviation=prepared.abbreviation,
-        seen_mention=text,
-        seen_concept=concept,
-        frequency=frequency,
-        gloss=prepared.gloss,
+        *(prepared.mention, prepared.parts, prepared.gold, prepared.abbreviation),
+        *(text, concept, frequency, prepared.gloss),
     )
 
 

@@ -308,17 +308,24 @@ def evaluate_corpus(
     InvalidInput
         If there is nothing to evaluate, neither terminology nor linker, or no such variant.
     """
-    settings, clock = _Settings(**options), _Clock()
+    settings, began = _Settings(**options), time.perf_counter()
+    seconds: dict[str, float] = {}
+
+    def stop(stage: str) -> None:
+        seconds[stage] = time.perf_counter() - began - sum(seconds.values())
+
     rules = choose_protocol(protocol, split=settings.split, same=settings.same)
     if terminology is None:
         if linker is None:
             raise InvalidInput("neither a terminology nor a linker was given; one is needed")
         terminology = linker.terminology
-    _check_fit(settings, rules)
+    for name in ("prefer", "second_look"):
+        if getattr(settings, name) and rules.prepared:
+            raise InvalidInput(f"{name} goes with the protocol 'raw', not with {rules.name!r}")
     corpus, before = (list(map(check_document, part)) for part in (documents, training))
     ids = ConceptIds(terminology)
     question_set = _ask(corpus, before, ids, rules, settings)
-    clock.stop("preparing")
+    stop("preparing")
     if rules.prepared:
         dictionary = settings.indexed(
             terminology,
@@ -327,7 +334,7 @@ def evaluate_corpus(
             weights=settings.weights,
             as_written=rules.as_written,
         )
-        clock.stop("indexing")
+        stop("indexing")
         answered = _search(dictionary, question_set, settings)
     else:
         used = linker or Linker.build(
@@ -336,39 +343,20 @@ def evaluate_corpus(
             weights=settings.weights,
             abbreviations=settings.abbreviations,
         )
-        clock.stop("indexing")
+        stop("indexing")
         answered = _link(used, terminology, corpus, question_set, settings)
-    clock.stop("linking")
+    stop("linking")
     _log.info("linked %s mentions by the protocol %s", len(question_set.questions), rules.name)
     scored, headline = _score(answered, rules, settings)
-    clock.stop("evaluating")
+    stop("evaluating")
     return Run(
-        rules,
-        part,
-        answered.question_set.questions,
-        answered.answers,
-        scored,
-        question_set.dropped,
-        ids.census(),
-        headline,
+        *(rules, part, answered.question_set.questions, answered.answers, scored),
+        *(question_set.dropped, ids.census(), headline),
         _identify(corpus, before, terminology, answered, rules, settings),
-        clock.seconds,
+        seconds,
         ids,
         question_set.learned,
     )
-
-
-class _Clock:
-    """Measures the seconds between one stop and the next."""
-
-    def __init__(self) -> None:
-        self.seconds: dict[str, float] = {}
-        self._last = time.perf_counter()
-
-    def stop(self, name: str) -> None:
-        now = time.perf_counter()
-        self.seconds[name] = now - self._last
-        self._last = now
 
 
 class _Answered(NamedTuple):
@@ -378,13 +366,6 @@ class _Answered(NamedTuple):
     answers: tuple[tuple[RankedAnswer, ...], ...]
     named: dict[str, int]
     linker: Linker
-
-
-def _check_fit(settings: _Settings, protocol: Protocol) -> None:
-    """Refuse options that the protocol would not use."""
-    for name in ("prefer", "second_look"):
-        if getattr(settings, name) and protocol.prepared:
-            raise InvalidInput(f"{name} goes with the protocol 'raw', not with {protocol.name!r}")
 
 
 def _ask(

@@ -132,13 +132,11 @@ def _pick(
     value: Callable[[ScoredMention], _Known | None],
 ) -> list[Slice]:
     rows: dict[_Known, list[int]] = {known: [] for known in values}
-    n_known = 0
     for i, mention in enumerate(mentions):
         known = value(mention)
         if known is not None:
             rows[known].append(i)
-            n_known += 1
-    if not n_known:
+    if not any(rows.values()):
         return []
     return [
         Slice(name, np.array(rows[known], dtype=np.int64))

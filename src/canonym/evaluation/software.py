@@ -9,7 +9,7 @@ import canonym
 from canonym.encoders.saved import ENCODER_MANIFEST, read_encoder_manifest
 from canonym.linker import Linker
 
-_LIBRARIES = {"transformer": ("torch", "transformers"), "onnx": ("onnxruntime", "tokenizers")}
+_LIBRARIES = {"transformer": ("torch", "transformers"), "onnx": ("onnxruntime",)}
 _FINDERS = {
     "ab3p": "Ab3P (pyab3p)",
     "schwartz-hearst": "Schwartz and Hearst (built in)",

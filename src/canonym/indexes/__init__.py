@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from canonym.errors import InvalidInput, ReadError
-from canonym.io.arrays import open_array
+from canonym.io.arrays import load_array
 from canonym.types import BoolArray, Searchable
 
 __all__ = [
@@ -44,32 +44,6 @@ def check_allowed(allowed: BoolArray | None, n_rows: int) -> None:
             f"allowed has shape {allowed.shape} and type {allowed.dtype}; expected a mask of "
             f"{n_rows:,} booleans, one per row"
         )
-
-
-def load_array(
-    path: Path, shape: tuple[int | None, ...], *dtypes: npt.DTypeLike
-) -> npt.NDArray[Any]:
-    """Open a ``.npy`` file of a saved index, memory-mapped, and check its shape and type.
-
-    None in a shape stands for any length.
-    """
-    try:
-        array = open_array(path)
-    except (OSError, ValueError) as error:
-        raise ReadError(path, f"cannot be opened ({error}); build the index again") from error
-    fits = len(array.shape) == len(shape) and all(
-        length is None or length == actual
-        for length, actual in zip(shape, array.shape, strict=True)
-    )
-    if not fits or array.dtype not in [np.dtype(dtype) for dtype in dtypes]:
-        lengths = " × ".join("any" if length is None else f"{length:,}" for length in shape)
-        types = " or ".join(str(np.dtype(dtype)) for dtype in dtypes)
-        raise ReadError(
-            path,
-            f"holds an array of shape {array.shape} and type {array.dtype}, expected "
-            f"{lengths or 'one number'} of {types}; build the index again",
-        )
-    return array
 
 
 def check_numbers(path: Path, array: npt.NDArray[Any], n: int) -> None:

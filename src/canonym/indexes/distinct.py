@@ -30,9 +30,7 @@ class Distinct:
     def __init__(
         self, columns: Float32Array, rows: Int32Array, starts: npt.NDArray[np.int64]
     ) -> None:
-        self.columns = columns
-        self._rows = rows
-        self._starts = starts
+        self.columns, self._rows, self._starts = columns, rows, starts
 
     @classmethod
     def write(cls, vectors: Float32Array, folder: Path) -> Float32Array:

@@ -150,10 +150,7 @@ class DenseInt8:
         bounds: npt.NDArray[np.float64],
         starts: npt.NDArray[np.int64],
     ) -> None:
-        self.numbers = numbers
-        self.sums = sums
-        self.bounds = bounds
-        self.starts = starts
+        self.numbers, self.sums, self.bounds, self.starts = numbers, sums, bounds, starts
         self._starts: list[int] = starts.tolist()
         self._width = len(numbers) // max(len(sums), 1)
 
@@ -390,7 +387,9 @@ class SparseInt8:
         together = max(1, _AT_ONCE // (len(numbers) * _SPARSE_BLOCK))
         for start in range(0, len(self._blocks), together):
             span = range(start, min(start + together, len(self._blocks)))
-            products = [multiply(numbers, self._block(block)[used]) for block in span]
+            cuts = (slice(*(self.width * end for end in self._ends[n : n + 2])) for n in span)
+            blocks = (self._numbers[cut].reshape(self.width, -1) for cut in cuts)
+            products = [multiply(numbers, block[used]) for block in blocks]
             bounds = products[0] if len(products) == 1 else np.concatenate(products, axis=1)
             yield np.concatenate([self._blocks[block] for block in span]), bounds
 
@@ -401,10 +400,6 @@ class SparseInt8:
     @functools.cached_property
     def _ends(self) -> list[int]:
         return list(itertools.accumulate(map(len, self._blocks), initial=0))
-
-    def _block(self, number: int) -> npt.NDArray[np.int8]:
-        first, last = self._ends[number : number + 2]
-        return self._numbers[first * self.width : last * self.width].reshape(self.width, -1)
 
 
 def values_of(

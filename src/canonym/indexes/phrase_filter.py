@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import ChainMap
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -32,6 +33,7 @@ _SMALL = frozenset({"of", "the"})
 _LEAST = 100  # names with a word that is too general
 
 
+@dataclass(frozen=True, slots=True)
 class PhraseFilter:
     """The bags of many names, in arrays that open memory-mapped.
 
@@ -41,14 +43,11 @@ class PhraseFilter:
     rising sums of words that stand side by side in some name.
     """
 
-    def __init__(
-        self, sums: Numbers, words: Numbers, longest: Lengths, common: Numbers, pairs: Numbers
-    ) -> None:
-        self.sums = sums
-        self.words = words
-        self.longest = longest
-        self.common = common
-        self.pairs = pairs
+    sums: Numbers
+    words: Numbers
+    longest: Lengths
+    common: Numbers
+    pairs: Numbers
 
     @classmethod
     def build(cls, batches: Iterable[Sequence[str]]) -> PhraseFilter:

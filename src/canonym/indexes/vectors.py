@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -71,27 +72,23 @@ def mean_vectors(
     """
     from scipy import sparse
 
+    def member(groups: Int32Array) -> Any:
+        n = len(groups)
+        return sparse.csr_array((np.ones(n), (groups, np.arange(n))), shape=(n_groups, n))
+
     if not isinstance(vectors, SparseVectors):
         sums = np.zeros((n_groups, vectors.shape[1]))
         for first in range(0, len(groups), _BLOCK):
             span = slice(first, first + _BLOCK)
-            n = len(groups[span])
-            member = sparse.csr_array(
-                (np.ones(n), (groups[span], np.arange(n))), shape=(n_groups, n)
-            )
-            sums += member @ np.asarray(vectors[span], dtype=np.float64)
+            sums += member(groups[span]) @ np.asarray(vectors[span], dtype=np.float64)
         lengths = np.linalg.norm(sums, axis=1, keepdims=True)
         if not scaled:
             lengths = np.bincount(groups, minlength=n_groups)[:, None]
         mean = np.divide(sums, lengths, out=np.zeros_like(sums), where=lengths > 0)
         return np.asarray(mean, dtype=np.float32)
-    n = len(groups)
-    matrix = sparse.csr_array(
-        (np.asarray(vectors.data, dtype=np.float64), vectors.indices, vectors.indptr),
-        shape=(n, vectors.n_columns),
-    )
-    member = sparse.csr_array((np.ones(n), (groups, np.arange(n))), shape=(n_groups, n))
-    total = (member @ matrix).tocsr()
+    values = np.asarray(vectors.data, dtype=np.float64), vectors.indices, vectors.indptr
+    matrix = sparse.csr_array(values, shape=(len(groups), vectors.n_columns))
+    total = (member(groups) @ matrix).tocsr()
     total.sort_indices()
     lengths = np.sqrt(total.multiply(total).sum(axis=1))
     data = total.data / np.repeat(np.where(lengths > 0, lengths, 1), np.diff(total.indptr))

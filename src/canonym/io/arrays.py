@@ -16,6 +16,8 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from canonym.errors import ReadError
+
 Empty = Callable[[tuple[int, ...], npt.DTypeLike], npt.NDArray[Any]]
 """Makes an array of a shape and a type whose content is yet to be written, as `numpy.empty`."""
 
@@ -31,6 +33,35 @@ def open_array(path: Path) -> npt.NDArray[Any]:
         raise ValueError("an archive of arrays")
     # As a plain array: every slice of a memmap object costs microseconds more.
     return array.view(np.ndarray)
+
+
+def load_array(
+    path: Path,
+    shape: tuple[int | None, ...],
+    *dtypes: npt.DTypeLike,
+    advice: str = "build the index again",
+) -> npt.NDArray[Any]:
+    """Open a ``.npy`` file, of an index as a rule, memory-mapped; check its shape and type.
+
+    None in a shape stands for any length. Errors end with the `advice`.
+    """
+    try:
+        array = open_array(path)
+    except (OSError, ValueError) as error:
+        raise ReadError(path, f"cannot be opened ({error}); {advice}") from error
+    fits = len(array.shape) == len(shape) and all(
+        length is None or length == actual
+        for length, actual in zip(shape, array.shape, strict=True)
+    )
+    if not fits or array.dtype not in [np.dtype(dtype) for dtype in dtypes]:
+        lengths = " × ".join("any" if length is None else f"{length:,}" for length in shape)
+        types = " or ".join(str(np.dtype(dtype)) for dtype in dtypes)
+        raise ReadError(
+            path,
+            f"holds an array of shape {array.shape} and type {array.dtype}, expected "
+            f"{lengths or 'one number'} of {types}; {advice}",
+        )
+    return array
 
 
 def let_go(array: npt.NDArray[Any]) -> None:

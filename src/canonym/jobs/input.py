@@ -42,7 +42,7 @@ Item = Entry | Document
 class Input(NamedTuple):
     """Entries or documents to link, read one at a time, and their kind.
 
-    A table has `columns`, and a `style` if it is delimited text or a `sheet`.
+    A table has `columns`, and a `style` and a `source` if it is delimited text or a `sheet`.
     """
 
     items: Iterator[Item]
@@ -52,6 +52,7 @@ class Input(NamedTuple):
     style: TableStyle | None = None
     encoding: str = "utf-8"
     sheet: Sheet | None = None
+    source: Path | None = None
 
     @property
     def is_annotated(self) -> bool:
@@ -153,7 +154,9 @@ def read_delimited(
         rows.announced,
     )
     entries = (Entry(row.mention, row.cells) for row in rows)
-    return Input(entries, columns=header, kind="table", style=style, encoding=stream.encoding)
+    return Input(
+        entries, columns=header, kind="table", style=style, encoding=stream.encoding, source=path
+    )
 
 
 def count_items(path: str | Path, content: Input) -> int | None:

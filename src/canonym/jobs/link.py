@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from numbers import Integral
+from operator import length_hint
 from pathlib import Path
 from typing import Any, NamedTuple, Unpack
 
@@ -26,7 +27,7 @@ from canonym.jobs.output import (
     open_output,
 )
 from canonym.linker import Linker, LinkOptions, as_linker
-from canonym.linking.links import check_options, recorded, unanswered
+from canonym.linking.links import Counted, check_options, recorded, unanswered
 from canonym.types import Link, Mention
 
 __all__ = ["Summary", "link_table"]
@@ -291,8 +292,9 @@ def _link(
     linker: Linker, content: Input, items: Iterable[Any], options: Mapping[str, Any]
 ) -> Generator[tuple[Item, Sequence[Link]]]:
     """Yield each item with its links, in order."""
+    n = _n_items(content) if options.get("second_look") else 0
     if content.documents:
-        yield from linker.link_documents(items, **options)
+        yield from linker.link_documents(Counted(items, n), **options)
         return
     waiting: deque[Entry] = deque()  # as many as the linker takes at once
 
@@ -301,6 +303,12 @@ def _link(
             waiting.append(entry)
             yield entry.mention
 
-    for link in linker.link_stream(mentions(), **options):
+    for link in linker.link_stream(Counted(mentions(), n), **options):
         entry = waiting.popleft()
         yield entry, (replace(link, nil=True, reason="empty") if entry.is_blank else link,)
+
+
+def _n_items(content: Input) -> int:
+    """Return how many items there are, about, or 0 where only reading them would tell."""
+    counted = content.source and content.source.is_file() and count_items(content.source, content)
+    return counted or length_hint(content.items)

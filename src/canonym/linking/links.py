@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from numbers import Integral, Real
+from operator import length_hint
 from typing import Any, TypedDict, TypeVar, overload
 
 from canonym.errors import InvalidInput, check_types
@@ -258,6 +259,19 @@ def is_missing(value: object) -> bool:
     return type(value).__name__ in {"NAType", "NaTType"}
 
 
+class Counted(Iterator[Any]):
+    """An iterator and how many items it has, 0 where nobody knows: its `operator.length_hint`."""
+
+    def __init__(self, items: Iterable[Any], n: int) -> None:
+        self._items, self._n = iter(items), n
+
+    def __next__(self) -> Any:
+        return next(self._items)
+
+    def __length_hint__(self) -> int:
+        return self._n
+
+
 def as_documents(mentions: Iterable[str | Mention | None]) -> Iterator[Document]:
     """Return a document without a text for each mention; refuse what is no list."""
     if isinstance(mentions, str) or not isinstance(mentions, Iterable):
@@ -265,7 +279,8 @@ def as_documents(mentions: Iterable[str | Mention | None]) -> Iterator[Document]
         raise InvalidInput(
             f"{what} was given ({mentions!r:.80}); expected a list of mentions: link([name])"
         )
-    return (Document("", "", (as_mention(mention),)) for mention in mentions)
+    documents = (Document("", "", (as_mention(mention),)) for mention in mentions)
+    return Counted(documents, length_hint(mentions))
 
 
 def as_texts(value: Iterable[str | Document]) -> Iterator[Document]:
@@ -412,7 +427,8 @@ def _are_alike(request: Any, other: Any) -> bool:
     """Tell whether two calls ask for the same, with the same filter and judge."""
     if other is None or request.filter is not other.filter or request.judge is not other.judge:
         return False
-    return bool(request._replace(filter=other.filter, judge=other.judge) == other)
+    same = {name: getattr(other, name) for name in ("filter", "judge", "n_documents")}
+    return bool(request._replace(**same) == other)
 
 
 class Repeats:

@@ -19,6 +19,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice
+from operator import length_hint
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, Unpack
 
@@ -98,6 +99,7 @@ class Request(NamedTuple):
     judge: Judge | None
     keep_negated: bool = False
     second_look: SecondLook | None = None
+    n_documents: int = 0  # of the whole run; 0 where that is not known
 
     @property
     def n_kept(self) -> int:
@@ -179,7 +181,8 @@ class Pipeline:
         abbreviations: Mapping[str, str] | None = None,
     ) -> Iterator[tuple[Document, Links]]:
         """Yield each document with its links, in order; see `canonym.Linker.link_documents`."""
-        request, forms = self.request(**options), check_abbreviations(abbreviations)
+        forms = check_abbreviations(abbreviations)
+        request = self.request(**options)._replace(n_documents=length_hint(documents))
         batches = batches_of(documents, mentions=request.batch)
         return chain.from_iterable(self.link_batch(batch, request, forms) for batch in batches)
 
@@ -202,9 +205,8 @@ class Pipeline:
         with using(self.book):
             drafts, batch = self.draft(repeats.new, request, abbreviations, defined, names)
             links = [link_of(draft, batch) for of_document in drafts for draft in of_document]
-            whole = with_book(self.grade(links, request, repeats.new), self.book)
-        of_new = [Links(islice(whole, len(document.mentions))) for document in repeats.new]
-        return repeats.links(of_new)
+            whole = with_book(self.grade(links, request, repeats.new, len(documents)), self.book)
+        return repeats.links([Links(islice(whole, len(one.mentions))) for one in repeats.new])
 
     def draft(
         self,
@@ -254,10 +256,7 @@ class Pipeline:
             check_confidence(checked["min_confidence"]),
             # Ties that are broken at random are not broken by the context.
             checked["context"] and checked["seed"] is None,
-            checked["batch"],
-            checked["separator"],
-            self.judge,
-            checked["keep_negated"],
+            *(checked["batch"], checked["separator"], self.judge, checked["keep_negated"]),
             self._opened(checked["second_look"]),
         )
 
@@ -527,11 +526,11 @@ class Pipeline:
         ]
 
     def grade(
-        self, links: list[Link], request: Request, documents: Sequence[Document]
+        self, links: list[Link], request: Request, documents: Sequence[Document], n: int
     ) -> list[Link]:
         """Let the judge say how likely it is that each link is right, if there is one.
 
-        `documents` are those of the links, for whoever takes a second look.
+        `documents` are those of the links, the different ones of `n`, for a second look.
         """
         judge, second_look = request.judge, request.second_look
         if judge is None:
@@ -540,7 +539,8 @@ class Pipeline:
         confidences = judge.of(parts, self.vocabulary)
         if second_look is not None:
             contexts = contexts_of(links, documents)
-            parts, confidences = second_look.revise(parts, confidences, contexts, self)
+            share = n / max(request.n_documents, n)
+            parts, confidences = second_look.revise(parts, confidences, contexts, self, share)
         return graded(links, parts, confidences, request.min_confidence, request.k)
 
     @functools.cached_property

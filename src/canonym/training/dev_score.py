@@ -170,10 +170,7 @@ class _Grams:
         rows = [name for name, n_concepts in names for _ in range(n_concepts)]
         encoder = CharGrams().fit(normalise_all(rows))
         self._names, self._parts = (
-            csr_array(
-                (vectors.data, vectors.indices, vectors.indptr),
-                shape=(vectors.n_rows, vectors.n_columns),
-            )
+            csr_array((vectors.data, *vectors[1::-1]), shape=(len(texts), vectors.n_columns))
             for texts in ([name for name, _ in names], parts)
             for vectors in [encoder.encode(list(normalise_all(texts)))]
         )

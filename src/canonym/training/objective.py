@@ -70,9 +70,10 @@ class Objective(Protocol):
         """Return further modules to train, for an encoder of `width` columns; called once.
 
         Each has its learning rate, None for that of the encoder. They are saved with every
-        checkpoint and, as ``extra.safetensors``, with the encoder.
+        checkpoint and, as ``extra.safetensors``, with the encoder. By default there are none.
         """
-        ...
+        del width
+        return {}
 
 
 @runtime_checkable

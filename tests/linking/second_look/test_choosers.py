@@ -18,6 +18,7 @@ from canonym.linking.second_look.choosers import (
     is_cross_encoder,
     mention_of,
 )
+from canonym.linking.second_look.kept import VECTORS, Kept
 from canonym.linking.second_look.questions import Choice, Question
 from canonym.types import Float32Array
 
@@ -65,6 +66,19 @@ def test_a_synonym_is_a_name_too() -> None:
 @pytest.mark.usefixtures("letters")
 def test_of_equal_names_the_first_is_chosen() -> None:
     assert places(EncoderChooser("letters"), question("ab", "ba", "ab")) == [0]
+
+
+def test_names_of_an_earlier_run_are_not_read_again(letters: Letters, tmp_path: Path) -> None:
+    file = tmp_path / "kept.db"
+    asked = question("abc", "hgf", "\ud800ab", "abd"), question("hg", "hgh", "a")
+    first = places(EncoderChooser("letters", Kept(file, VECTORS)), *asked)
+    letters.asked.clear()
+    again = EncoderChooser("letters", Kept(file, VECTORS))
+    assert places(again, *asked, question("b", "a", "bbb")) == [*first, 1]
+    # Mentions are not kept: what is in them may be somebody's own.
+    assert letters.asked == ["a name", "abc", "b", "bbb", "hg"]
+    assert places(EncoderChooser("others", Kept(file, VECTORS)), *asked) == first
+    assert len(letters.asked) == 5 + 8
 
 
 def test_names_are_read_once(letters: Letters, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import json
 import logging
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,15 +14,15 @@ from types import SimpleNamespace
 import pytest
 from click.testing import CliRunner
 
-from canonym import Concept, Document, Linker, Mention, Name, Relation, Terminology
+from canonym import Concept, Document, Linker, Mention, Name, Relation, Terminology, link_table
 from canonym.cli import main
 from canonym.errors import InvalidInput
 from canonym.io.files import cache_folder
 from canonym.linking import second_look
 from canonym.linking.explanation import explain
-from canonym.linking.second_look import ANSWERS, SURE, SecondLook, language_model, open_second_look
-from canonym.linking.second_look.answers import Answers
+from canonym.linking.second_look import FILE, SURE, SecondLook, language_model, open_second_look
 from canonym.linking.second_look.controls import N_CONTROLS, controls
+from canonym.linking.second_look.kept import Kept
 from canonym.linking.second_look.questions import Answer, question_of
 from canonym.linking.second_look.weighing import Elsewhere, Reliability, prior, weighed
 from canonym.mentions.doubts import CONTRADICTED
@@ -165,7 +166,7 @@ def test_an_answer_is_paid_for_once(linker: Linker) -> None:
         assert len(of_mentions(chats)) == 1
         linker.link([UNSURE], second_look=f"another@{chats.address}")
         assert len(of_mentions(chats)) == 2
-    assert (cache_folder() / ANSWERS).is_file()
+    assert (cache_folder() / FILE).is_file()
 
 
 def test_what_has_no_answer_stays_and_is_asked_again(linker: Linker) -> None:
@@ -188,6 +189,43 @@ def test_costs_are_told_before(linker: Linker, caplog: pytest.LogCaptureFixture)
         f"The second look asks small at {chats.address} about 1 of the first 2 names, and about "
         "40 whose concept is known: some "
     )
+
+
+def test_costs_of_the_whole_run_are_told_where_its_length_is_known(
+    linker: Linker, caplog: pytest.LogCaptureFixture, tmp_path: Path
+) -> None:
+    names = [UNSURE, "heart attack", *(f"{UNSURE} {n}" for n in range(18))]
+
+    def said(mentions: Iterable[str]) -> str:
+        caplog.clear()
+        open_second_look.cache_clear()
+        with chatting(model("nothing")) as chats:
+            linker.link(
+                mentions, second_look=f"{len(caplog.text)}{id(mentions)}@{chats.address}", batch=2
+            )
+        return caplog.records[0].getMessage()
+
+    with caplog.at_level(logging.WARNING):
+        whole = said(names)
+        tokens = int(re.findall(r"([\d,]+) tokens", whole)[1].replace(",", ""))
+        assert "about 1 of the first 2 names" in whole
+        assert " At this rate some 20 names take 10 questions and " in whole
+        assert tokens % 10 == 0
+        assert "At this rate" not in said(iter_of(names))
+        assert "At this rate" not in said(names[:2])
+        table = tmp_path / "table.csv"
+        table.write_text("\n".join(["name", *names, ""]))
+        caplog.clear()
+        with chatting(model("nothing")) as chats:
+            look = f"of a table@{chats.address}"
+            link_table(
+                linker, table, tmp_path / "out.csv", column="name", second_look=look, batch=2
+            )
+        assert " At this rate some 21 names take" in caplog.records[0].getMessage()
+
+
+def iter_of(names: list[str]) -> Iterator[str]:
+    yield from names
 
 
 def test_a_server_that_is_away_is_told_and_asked_less(
@@ -354,7 +392,7 @@ def test_a_question_is_cut_to_what_is_read() -> None:
 
 
 class Silent:
-    identity = "silent"
+    identity, at_a_time = "silent", 8
 
     def answers(self, _: object) -> Iterator[Answer]:
         raise KeyboardInterrupt
@@ -363,7 +401,7 @@ class Silent:
 def test_a_stop_keeps_what_was_answered(
     linker: Linker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(second_look, "_AT_A_TIME", 2)
+    monkeypatch.setattr(language_model.LanguageModel, "at_a_time", 2)
     names = [f"{UNSURE} {word}" for word in ("today", "again", "there", "now", "often")]
 
     def say(question: str) -> str:
@@ -376,7 +414,7 @@ def test_a_stop_keeps_what_was_answered(
         linker.link(names, second_look=who(chats))
         assert len(of_mentions(chats)) == 6
     with pytest.raises(KeyboardInterrupt):
-        SecondLook(Silent(), Answers(tmp_path / "answers.db")).ask(
+        SecondLook(Silent(), Kept(tmp_path / "answers.db")).ask(
             [question_of(linker.link([UNSURE])[0], "", linker.terminology)]
         )
 

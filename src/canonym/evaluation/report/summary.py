@@ -313,14 +313,9 @@ def measure_trust(mentions: Sequence[ScoredMention], reading: str) -> Trust:
         return Trust(reading, math.nan, (), low, high)
     table = reliability(score, right)
     bins = []
-    for n, start, end, sure, accuracy in zip(
-        table.counts.tolist(),
-        table.edges[:-1].tolist(),
-        table.edges[1:].tolist(),
-        table.confidence.tolist(),
-        table.accuracy.tolist(),
-        strict=True,
-    ):
+    edges = table.edges[:-1], table.edges[1:]
+    lists = (column.tolist() for column in (table.counts, *edges, table.confidence, table.accuracy))
+    for n, start, end, sure, accuracy in zip(*lists, strict=True):
         bounds = wilson(round(accuracy * n), n)[1:] if n else (math.nan, math.nan)
         bins.append(ConfidenceBin(start, end, n, sure, accuracy, *bounds))
     return Trust(reading, ece(score, right), tuple(bins), low, high)

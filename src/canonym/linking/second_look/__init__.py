@@ -21,9 +21,9 @@ from canonym.encoders.hub import find_model
 from canonym.errors import InvalidInput
 from canonym.io.files import cache_folder
 from canonym.linking.search import against_name
-from canonym.linking.second_look.answers import Answers
 from canonym.linking.second_look.choosers import CrossEncoder, EncoderChooser, is_cross_encoder
 from canonym.linking.second_look.controls import Control, controls
+from canonym.linking.second_look.kept import VECTORS, Kept
 from canonym.linking.second_look.language_model import LanguageModel, model_at, n_tokens
 from canonym.linking.second_look.questions import (
     N_CHOICES,
@@ -45,10 +45,8 @@ __all__ = ["N_CHOICES", "SURE", "SecondLook", "open_second_look"]
 SURE = 0.9
 """Nobody is asked about a link that is at least so likely to be right."""
 
-ANSWERS = "second-looks.db"
-"""Name of the file of answers, in the folder of what can be made again."""
-
-_AT_A_TIME = 64  # questions, whose answers are kept together
+FILE = "second-looks.db"
+"""Name of the file of answers and vectors, in the folder of what can be made again."""
 
 _log = logging.getLogger(__name__)
 
@@ -60,13 +58,13 @@ class SecondLook:
     ----------
     chooser : Chooser
         Whom to ask.
-    answers : Answers
+    answers : Kept
         Where answers are kept.
     """
 
     n_choices = N_CHOICES
 
-    def __init__(self, chooser: Chooser, answers: Answers) -> None:
+    def __init__(self, chooser: Chooser, answers: Kept) -> None:
         self.chooser = chooser
         self._answers = answers
         self._shown: dict[str, Reliability] = {}
@@ -78,11 +76,12 @@ class SecondLook:
         confidences: Sequence[float | None],
         contexts: Sequence[str],
         pipeline: Pipeline,
+        share: float = 1.0,
     ) -> tuple[list[Link], list[float | None]]:
         """Return undivided links in the order of their candidates that counts now, and how sure.
 
-        `contexts` are the texts around their mentions. A link whose question has no answer stays
-        as it is, with a step that says so.
+        `contexts` are the texts around their mentions, and `share` is the part of a run that these
+        links are. A link whose question has no answer stays as it is, with a step that says so.
         """
         revised, sure = [*links], [*confidences]
         unsure = [n for n, p in enumerate(sure) if p is not None and is_unsure(links[n], p)]
@@ -91,7 +90,7 @@ class SecondLook:
         questions = [question_of(links[n], contexts[n], pipeline.terminology) for n in unsure]
         digest = pipeline.terminology.digest
         known = [] if digest in self._shown else list(controls(pipeline))
-        self._announce(questions, [control.question for control in known], len(links))
+        self._announce(questions, [control.question for control in known], len(links), share)
         reliability = self._shown.get(digest) or self._reliability(known, digest)
         answers = self.ask(questions)
         for n, answer in zip(unsure, answers, strict=True):
@@ -119,20 +118,28 @@ class SecondLook:
     def ask(self, questions: Sequence[Question]) -> list[Answer]:
         """Return the answer to each question: those on disk, and new ones, which are kept."""
         keys = [question.key(self.chooser.identity) for question in questions]
-        known = self._answers.of(keys)
+        known = {key: Answer(place) for key, place in self._answers.of(keys).items()}
         new = {key: q for key, q in zip(keys, questions, strict=True) if key not in known}
         waiting = list(new.items())
-        for start in range(0, len(waiting), _AT_A_TIME):
-            some = waiting[start : start + _AT_A_TIME]
+        for start in range(0, len(waiting), self.chooser.at_a_time):
+            some = waiting[start : start + self.chooser.at_a_time]
             answers = self.chooser.answers([question for _, question in some])
-            for (key, _), answer in zip(some, answers, strict=True):
-                known[key] = answer
-                if not answer.problem:
-                    self._answers.add(key, answer)
+            told: dict[str, int | None] = {}
+            try:
+                for (key, _), answer in zip(some, answers, strict=True):
+                    known[key] = answer
+                    if not answer.problem:
+                        told[key] = answer.place
+            finally:  # a stop keeps them too
+                self._answers.add(told)
         return [known[key] for key in keys]
 
     def _announce(
-        self, questions: Sequence[Question], known: Sequence[Question], n_mentions: int
+        self,
+        questions: Sequence[Question],
+        known: Sequence[Question],
+        n_mentions: int,
+        share: float,
     ) -> None:
         """Say once how many questions are new, and how long, before they cost anything."""
         if self._is_announced or not isinstance(self.chooser, LanguageModel):
@@ -142,14 +149,20 @@ class SecondLook:
         if not new:
             return
         self._is_announced = True
-        n_known = len({*known}.intersection(new))
+        of_known = {*known}.intersection(new)
+        tokens, tokens_known = sum(map(n_tokens, new)), sum(map(n_tokens, of_known))
+        counts = n_mentions, len(new) - len(of_known), tokens - tokens_known
+        whole = "{:,.0f} names take {:,.0f} questions and {:,.0f} tokens".format(
+            *(n / share for n in counts)
+        )
         _log.warning(
-            "The second look asks %s about %s of the first %s names%s: some %s tokens.",
+            "The second look asks %s about %s of the first %s names%s: some %s tokens.%s",
             self.chooser.name,
-            f"{len(new) - n_known:,}",
+            f"{counts[1]:,}",
             f"{n_mentions:,}",
-            f", and about {n_known} whose concept is known" if n_known else "",
-            f"{sum(map(n_tokens, new)):,}",
+            f", and about {len(of_known)} whose concept is known" if of_known else "",
+            f"{tokens:,}",
+            f" At this rate some {whole}." if share < 1 else "",
         )
 
     def _tell(self, problems: Sequence[str]) -> None:
@@ -228,7 +241,8 @@ def open_second_look(spec: str) -> SecondLook:
             f"second_look is {spec!r:.80}; expected 'contextual', a folder, 'hf:OWNER/MODEL' or "
             "'MODEL@http://HOST:PORT/v1'"
         )
-    answers = Answers(cache_folder() / ANSWERS)
+    file = cache_folder() / FILE
+    answers = Kept(file)
     if named := model_at(spec):
         return SecondLook(LanguageModel(*named), answers)
     is_online = spec.startswith("hf:")
@@ -236,7 +250,7 @@ def open_second_look(spec: str) -> SecondLook:
     if spec not in SHIPPED and is_cross_encoder(folder):
         return SecondLook(CrossEncoder(folder), answers)
     try:
-        return SecondLook(EncoderChooser(spec), answers)
+        return SecondLook(EncoderChooser(spec, Kept(file, VECTORS)), answers)
     except InvalidInput as error:
         raise InvalidInput(
             f"{error}. A second look may also be a cross-encoder, by its folder, or a language "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -9,10 +10,11 @@ import numpy as np
 
 from canonym import __version__
 from canonym.encoders import make_encoder, path_of
-from canonym.encoders.hub import quiet_transformers, read_json
-from canonym.errors import InvalidInput, NotTrained, ReadError, require
+from canonym.encoders.hub import read_json, read_model
+from canonym.errors import InvalidInput, NotTrained, require
 from canonym.io.devices import torch_device
 from canonym.io.files import file_digest
+from canonym.linking.second_look.kept import Kept
 from canonym.linking.second_look.questions import Answer, Question
 from canonym.types import Float32Array
 
@@ -29,9 +31,13 @@ class EncoderChooser:
     ----------
     spec : str
         See `canonym.encoders.make_encoder`; vectors are compared by their cosines.
+    kept : Kept, optional
+        Where vectors of names are kept, of kind `VECTORS`.
     """
 
-    def __init__(self, spec: str) -> None:
+    at_a_time = 1024  # the more mentions, the more are of one length
+
+    def __init__(self, spec: str, kept: Kept | None = None) -> None:
         self._encoder = make_encoder(spec)
         try:
             self._encoder.encode(["a name"])
@@ -39,16 +45,17 @@ class EncoderChooser:
             raise InvalidInput(
                 f"{spec} has learned nothing yet; a second look needs a trained encoder"
             ) from error
-        files = sorted(one for one in Path(path_of(spec)).rglob("*") if one.is_file())
+        folder = Path(getattr(self._encoder, "folder", path_of(spec)))
+        files = sorted(one for one in folder.rglob("*") if one.is_file())
         stamps = [f"{one.name} {one.stat().st_size} {one.stat().st_mtime_ns}" for one in files]
         self.identity = " ".join(["encoder", __version__, spec, *stamps])
         self._vectors: dict[str, Float32Array] = {}
+        self._kept = kept
 
     def answers(self, questions: Sequence[Question]) -> Iterator[Answer]:
         """Yield the answers; some candidate is always the nearest."""
-        vectors = self._of(
-            {name for q in questions for name in (q.read, *(n for c in q.choices for n in c.names))}
-        )
+        names = {name for q in questions for choice in q.choices for name in choice.names}
+        vectors = self._of({question.read for question in questions}, names)
         for question in questions:
             mention = vectors[question.read]
             nearest = [
@@ -57,19 +64,33 @@ class EncoderChooser:
             ]
             yield Answer(_place(nearest))
 
-    def _of(self, texts: set[str]) -> dict[str, Float32Array]:
-        """Return vectors of norm 1; those of before are kept, as far as there is room."""
-        known = self._vectors
-        new = sorted(texts - known.keys())
+    def _of(self, mentions: set[str], names: set[str]) -> dict[str, Float32Array]:
+        """Return vectors of norm 1; those of before are kept, as far as there is room.
+
+        Only those of names go to the disk: they say nothing of anybody.
+        """
+        known, texts = self._vectors, mentions | names
+        made = self._stored(names - known.keys())
+        new = sorted(texts - known.keys() - made.keys())
         rows = np.asarray(self._encoder.encode(new), dtype=np.float32) if new else ()
-        made = {
-            text: row / max(float(np.linalg.norm(row)), 1e-9)
-            for text, row in zip(new, rows, strict=True)
-        }
+        for text, row in zip(new, rows, strict=True):
+            made[text] = row / np.float32(max(float(np.linalg.norm(row)), 1e-9))
+        if self._kept and (own := names.intersection(new)):
+            self._kept.add({self._key(name): made[name].tobytes() for name in sorted(own)})
         if len(known) + len(made) > _MOST_VECTORS:
             known = {text: known[text] for text in texts & known.keys()}
         self._vectors = {**known, **made}
         return self._vectors
+
+    def _stored(self, names: set[str]) -> dict[str, Float32Array]:
+        """Return the vectors of names that are on the disk."""
+        keys = {self._key(name): name for name in names} if self._kept else {}
+        rows = self._kept.of(keys) if self._kept else {}
+        return {keys[key]: np.frombuffer(row, dtype=np.float32) for key, row in rows.items()}
+
+    def _key(self, name: str) -> str:
+        content = f"{self.identity}\0{name}".encode("utf-8", "surrogatepass")
+        return hashlib.blake2b(content, digest_size=16).hexdigest()
 
 
 class CrossEncoder:
@@ -90,20 +111,11 @@ class CrossEncoder:
         If the folder is damaged.
     """
 
+    at_a_time = _BATCH
+
     def __init__(self, folder: Path) -> None:
         torch = require("torch", "a cross-encoder", "torch")
-        transformers = require("transformers", "a cross-encoder", "torch")
-        try:
-            with quiet_transformers():
-                self._tokenizer = transformers.AutoTokenizer.from_pretrained(
-                    folder, local_files_only=True
-                )
-                model = transformers.AutoModelForSequenceClassification.from_pretrained(
-                    folder, local_files_only=True
-                )
-        except Exception as error:  # foreign input to a foreign reader, which raises anything
-            first = (str(error).strip().splitlines() or [""])[0]
-            raise ReadError(folder, f"transformers cannot read it ({first:.200})") from error
+        model, self._tokenizer = read_model(folder, "AutoModelForSequenceClassification")
         if model.config.num_labels != 1:
             raise InvalidInput(
                 f"{folder} has {model.config.num_labels} outputs; expected a cross-encoder, which "

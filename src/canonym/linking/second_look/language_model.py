@@ -66,6 +66,8 @@ class LanguageModel:
         If the address is not one of HTTP.
     """
 
+    at_a_time = 16  # what is paid for is soon kept
+
     def __init__(self, model: str, address: str, key: str | None = None) -> None:
         check_address(address)
         self._model, self._address = model, address.rstrip("/")

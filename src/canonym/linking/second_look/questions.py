@@ -62,9 +62,12 @@ class Chooser(Protocol):
     ----------
     identity : str
         What its answers depend on beside the question.
+    at_a_time : int
+        Questions that it is asked together, and whose answers are kept together.
     """
 
     identity: str
+    at_a_time: int
 
     def answers(self, questions: Sequence[Question]) -> Iterator[Answer]:
         """Yield the answer to each question, in order."""

@@ -226,11 +226,8 @@ class Run:
     @property
     def _used_up(self) -> bool:
         """Whether the steps or the names that may be used are."""
-        done = (
-            (self.state.step, self.settings.max_steps),
-            (self.state.names, self.settings.max_names),
-        )
-        return any(most is not None and n >= most for n, most in done)
+        most = {"step": self.settings.max_steps, "names": self.settings.max_names}
+        return any(n is not None and getattr(self.state, name) >= n for name, n in most.items())
 
     @property
     def seconds(self) -> float:
@@ -539,14 +536,13 @@ def fit(
         run = Run(trainable, objective, settings, processes, data=data or {}, folder=folder)
         run.step.report = sampling
         if resume and folder is not None:
-            _go_on(run, folder, notice)
-        with Journal(
-            log=log if processes.first else None,
-            tensorboard=tensorboard if processes.first else None,
-            progress=progress if processes.first else None,
-            each_epoch=each_epoch if processes.first else None,
-            start=run.state.step,
-        ) as journal:
+            if checkpoint := read_newest(folder, notice=notice):
+                run.restore(checkpoint, source=folder)
+            else:
+                notice(f"{folder} holds no checkpoint: training starts at the beginning")
+        told: dict[str, Any] = {"log": log, "tensorboard": tensorboard, "progress": progress}
+        told = told | {"each_epoch": each_epoch} if processes.first else {}
+        with Journal(**told, start=run.state.step) as journal:
             while not run.finished:
                 run.train_epoch(journal, checkpoint_every=checkpoint_every)
                 run.end_epoch(journal, dev_score)
@@ -565,14 +561,6 @@ def fit(
             run.seconds,
             tuple(run.state.measured) if any(run.state.measured) else (),
         )
-
-
-def _go_on(run: Run, folder: Path, notice: Callable[[str], None]) -> None:
-    checkpoint = read_newest(folder, notice=notice)
-    if checkpoint is not None:
-        run.restore(checkpoint, source=folder)
-    else:
-        notice(f"{folder} holds no checkpoint: training starts at the beginning")
 
 
 def _check_folder(folder: Path | None, *, resume: bool, every: int | None) -> None:

@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import canonym
-from canonym.encoders import ENCODERS
+from canonym.encoders import kind_of
 from canonym.encoders.hub import Comparison
 from canonym.encoders.saved import write_tensors
-from canonym.errors import InvalidInput
 from canonym.io import files
 from canonym.io.numbers import BY_BLAS
 from canonym.training.loop.fit import Fitted
@@ -73,10 +72,7 @@ def save_trained(
         If the folder cannot be written to, or the kind of encoder is not known.
     """
     encoder: Any = trainable.to_encoder()
-    kinds = {place: kind for kind, place in ENCODERS.items()}
-    kind = kinds.get(f"{type(encoder).__module__}:{type(encoder).__qualname__}")
-    if kind is None:
-        raise InvalidInput(f"{type(encoder).__name__} is no encoder that canonym could open again")
+    kind = kind_of(encoder)
     if similarity != "cosine" or sparse_weight:
         encoder.compare_by(Comparison(similarity, similarity == "cosine", sparse_weight))
     facts = {

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 
 from canonym.encoders.inputs import checked_names
-from canonym.encoders.residual import HEADS, Residual, random_projection
-from canonym.errors import InvalidInput, require
+from canonym.encoders.residual import HEADS, Residual, dense, random_projection
+from canonym.errors import require
 from canonym.training.keys import Count, Key, check_keys
 from canonym.types import Encoder, Float32Array
 
@@ -63,12 +63,7 @@ class ResidualModule:
     ) -> None:
         torch = require("torch", "training an encoder", "torch")
         check_keys(ResidualModule, locals())
-        probe = base.encode(["a"])
-        if not isinstance(probe, np.ndarray):
-            raise InvalidInput(
-                "a head goes on an encoder of dense vectors; character n-grams give sparse ones"
-            )
-        n_columns = probe.shape[1]
+        n_columns = dense(base.encode(["a"])).shape[1]
         self.base, self.head = base, head
         self.width = n_columns if width is None else int(width)
         self.projection = (

@@ -39,14 +39,11 @@ def chunks(order: Sequence[int], size: int) -> Iterator[Sequence[int]]:
 def padded(ids: Sequence[Sequence[int]], pad: int) -> tuple[Tensor, Tensor]:
     """Return tokens as ``(n, t)`` int64, filled up with `pad`, and their mask: 1 for a token."""
     import torch
+    from torch.nn.utils.rnn import pad_sequence
 
-    longest = max(map(len, ids))
-    filled = torch.full((len(ids), longest), pad, dtype=torch.long)
-    mask = torch.zeros((len(ids), longest), dtype=torch.long)
-    for row, tokens in enumerate(ids):
-        filled[row, : len(tokens)] = torch.tensor(tokens, dtype=torch.long)
-        mask[row, : len(tokens)] = 1
-    return filled, mask
+    rows = [torch.tensor(tokens, dtype=torch.long) for tokens in ids]
+    filled: Tensor = pad_sequence(rows, batch_first=True, padding_value=pad)
+    return filled, pad_sequence([torch.ones_like(row) for row in rows], batch_first=True)
 
 
 def look_up(network: Any, ids: Sequence[Sequence[int]], pad: int) -> tuple[list[list[int]], Tensor]:

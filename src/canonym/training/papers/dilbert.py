@@ -14,20 +14,20 @@ from canonym.training import keys, losses
 from canonym.training.loop.settings import FitSettings
 from canonym.training.losses.triplets import DISTANCES
 from canonym.training.modules.scratch import new_module
-from canonym.training.objective import Embed, Encode, Plan
+from canonym.training.objective import Embed, Encode, Objective, Plan
 from canonym.training.sampling.name_table import NameTable, RelatedNames
 from canonym.training.sampling.random import n_batches_of
 from canonym.training.sampling.strategies import HARD, SEARCHED, Triplet, TripletSampler
 
 if TYPE_CHECKING:
-    from torch import Tensor, nn
+    from torch import Tensor
 
 STRATEGIES: tuple[str, ...] = ("random", "random+parents", "re-sampling", "re-sampling+siblings")
 """Ways to choose positives and negatives."""
 _COLUMNS = ("mentions", "positives", "negatives")
 
 
-class Dilbert:
+class Dilbert(Objective):
     """Brings every mention nearer to names of its concept than to others, by a margin.
 
     Parameters
@@ -211,11 +211,6 @@ class Dilbert:
         return losses.triplet_hinge(
             anchors, positives, negatives, distance=self.distance, margin=self.margin
         )
-
-    def extra_modules(self, width: int) -> Mapping[str, tuple[nn.Module, float | None]]:
-        """Return nothing: the encoder alone is trained."""
-        del width
-        return {}
 
     def triplets(self, plan: Plan) -> Iterator[Triplet]:
         """Yield the triplets of a plan as strings."""

@@ -14,7 +14,7 @@ from canonym.indexes.exact import Exact
 from canonym.training import keys, losses
 from canonym.training.loop.settings import FitSettings
 from canonym.training.modules.residual_head import ResidualModule
-from canonym.training.objective import Embed, Encode, Plan
+from canonym.training.objective import Embed, Encode, Objective, Plan
 from canonym.training.sampling.few_names import (
     WEIGHTINGS,
     FewNames,
@@ -27,10 +27,10 @@ from canonym.training.watched import N_NAMES, nearest_entries
 from canonym.types import Float32Array, Int32Array
 
 if TYPE_CHECKING:
-    from torch import Tensor, nn
+    from torch import Tensor
 
 
-class FewShot:
+class FewShot(Objective):
     """Groups names by their concept, and keeps each near where its frozen vector was.
 
     Parameters
@@ -238,11 +238,6 @@ class FewShot:
         same[np.arange(len(anchors)), anchors] = same.sum(axis=1) == 1
         owners, rows = np.nonzero(same)
         return owners, rows.astype(np.int32)
-
-    def extra_modules(self, width: int) -> Mapping[str, tuple[nn.Module, float | None]]:
-        """Return nothing: the head alone is trained."""
-        del width
-        return {}
 
     def validation_score(self, encode: Encode) -> float:
         """Return the negative of the loss of the validation names, for early stopping.

@@ -12,15 +12,15 @@ from canonym.terminology import Terminology
 from canonym.training import keys, losses
 from canonym.training.loop.settings import FitSettings
 from canonym.training.modules.scratch import new_module
-from canonym.training.objective import Embed, Encode, Plan
+from canonym.training.objective import Embed, Encode, Objective, Plan
 from canonym.training.sampling.name_table import NameTable
 from canonym.training.sampling.pairs import PairBatches, repeat_to_share
 
 if TYPE_CHECKING:
-    from torch import Tensor, nn
+    from torch import Tensor
 
 
-class BatchHard:
+class BatchHard(Objective):
     """Pulls the farthest name of the same concept nearer than the nearest of another.
 
     Parameters
@@ -78,24 +78,18 @@ class BatchHard:
     ) -> None:
         keys.check_keys(BatchHard, locals())
         listed = list(mentions)
-        self.n_ontology = len(table.pairs()[0])
-        self._added = np.empty((0, 2), dtype=np.int32)
-        n_left_out = 0
+        self._ontology = np.stack(table.pairs(), axis=1)
+        self.n_ontology = len(self._ontology)
+        self._added, n_left_out = np.empty((0, 2), dtype=np.int32), 0
         if listed:
             linked = table.link(listed)
             n_left_out = linked.n_left_out
             owners = np.repeat(np.arange(linked.n_mentions), linked.concepts.counts)
             texts = [linked.texts[place] for place in linked.text_of[owners]]
-            ontology = table.pairs()
             table = table.with_names(zip(texts, linked.concepts.ends.tolist(), strict=True))
-            numbers = [table.number(text) for text in texts]
-            self._added = np.array(
-                list(zip(numbers, linked.concepts.ends, strict=True)), dtype=np.int32
-            )
-        else:
-            ontology = table.pairs()
+            numbers = np.array([table.number(text) for text in texts], dtype=np.int32)
+            self._added = np.stack([numbers, linked.concepts.ends], axis=1).astype(np.int32)
         self.table = table
-        self._ontology = np.stack(ontology, axis=1)
         self._batch_size, self._share = batch_size, share
         self._pairs(np.random.default_rng(0))  # raises now if the names do not fit
         self.settings: Mapping[str, object] = {
@@ -150,8 +144,3 @@ class BatchHard:
         vectors = embed([self.table.texts[row] for row in plan["names"][part]])
         labels = torch.from_numpy(np.asarray(concepts)).to(vectors.device)
         return losses.batch_hard_soft_margin(vectors, labels)
-
-    def extra_modules(self, width: int) -> Mapping[str, tuple[nn.Module, float | None]]:
-        """Return nothing: the encoder alone is trained."""
-        del width
-        return {}

@@ -134,10 +134,6 @@ class SynonymGroups:
             )
         self.cumulative = np.cumsum(shares)
 
-    def hashed(self, texts: Sequence[str]) -> tuple[npt.NDArray[np.int64], Int32Array]:
-        """Return `hash_features` of normalised texts."""
-        return hashed(self.encoder, texts)
-
     def encode(self, table: Float32Array, rows: npt.NDArray[np.int64]) -> Float32Array:
         """Encode some rows with the table so far."""
         return self.encode_texts(table, [self.texts[row] for row in rows])
@@ -147,7 +143,7 @@ class SynonymGroups:
         vectors = np.empty((len(texts), table.shape[1]), dtype=np.float32)
         for start in range(0, len(texts), _GROUPS_BLOCK):
             place = slice(start, start + _GROUPS_BLOCK)
-            vectors[place] = sum_rows(table, *self.hashed(texts[place]))
+            vectors[place] = sum_rows(table, *hashed(self.encoder, texts[place]))
         vectors /= np.sqrt(np.square(vectors).sum(axis=1, keepdims=True) + 1e-12)
         return vectors
 

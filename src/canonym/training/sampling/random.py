@@ -1,4 +1,4 @@
-"""Random draws without replacement, random orders, and checks of sizes."""
+"""Random draws without replacement and random orders."""
 
 from __future__ import annotations
 
@@ -7,18 +7,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from canonym.errors import InvalidInput
 from canonym.io.numbers import scattered
 from canonym.types import Int32Array
 
 _SHORT = 4096
-
-
-def check_sizes(**sizes: int) -> None:
-    """Raise `InvalidInput` unless each of the numbers is at least 1."""
-    for name, size in sizes.items():
-        if size < 1:
-            raise InvalidInput(f"{name} is {size}; at least 1 is expected")
 
 
 def n_batches_of(n: int, size: int) -> int:

@@ -7,12 +7,13 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from canonym.encoders.inputs import check_count
 from canonym.errors import InvalidInput
 from canonym.indexes.exact import Exact
 from canonym.indexes.vectors import dense_index
 from canonym.training.objective import Encode, comparable
 from canonym.training.sampling.name_table import LinkedMentions, NameTable, RelatedNames
-from canonym.training.sampling.random import check_sizes, draw_apart, draw_some
+from canonym.training.sampling.random import draw_apart, draw_some
 from canonym.types import Float32Array, Int32Array
 
 
@@ -62,7 +63,8 @@ class TripletSampler:
         hard: str = "behind",
         similarity: str = "cosine",
     ) -> None:
-        check_sizes(n_positives=n_positives, n_negatives=n_negatives)
+        check_count("n_positives", n_positives)
+        check_count("n_negatives", n_negatives)
         if min(n_parents, n_siblings) < 0:
             raise InvalidInput(
                 f"n_parents is {n_parents} and n_siblings {n_siblings}; 0 or more are expected"
@@ -161,7 +163,8 @@ class TripletSampler:
         order = np.argsort(-own, axis=1, kind="stable")[:, : self.n_positives]
         nearest = np.take_along_axis(padded, order, axis=1)
         hits = index.search(vectors, min(_NEIGHBOURS, len(rows)))
-        wrong = (hits.rows >= 0) & ~_among(hits.rows, padded)
+        among = [np.isin(row, own_rows) for row, own_rows in zip(hits.rows, padded, strict=True)]
+        wrong = (hits.rows >= 0) & ~np.stack(among)
         taken = np.take_along_axis(own, order, axis=1)
         seen = taken >= hits.scores.min(axis=1, keepdims=True)
         last = np.where(seen, taken, np.inf).min(axis=1)
@@ -175,11 +178,6 @@ class TripletSampler:
             _Choice(rows[nearest[i][nearest[i] >= 0]], rows[hits.rows[i][wrong[i]]])
             for i in range(len(right))
         ]
-
-
-def _among(rows: Int32Array, sets: Int32Array) -> npt.NDArray[np.bool_]:
-    """Tell which places ``(n, k)`` hold a number of the set in the same row of `sets`."""
-    return np.stack([np.isin(row, own) for row, own in zip(rows, sets, strict=True)])
 
 
 def _triplets(choices: list[_Choice]) -> Int32Array:

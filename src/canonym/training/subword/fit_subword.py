@@ -306,8 +306,9 @@ def _take_steps(batches: _Batches, run: SimpleNamespace) -> None:
         synonyms = partial(batches.synonyms_loss, rows)
         total += make_step(
             optimiser,
-            batches.groups.hashed(
-                [*texts, *(text for query_set in queries for text in query_set.texts)]
+            hashed(
+                batches.groups.encoder,
+                [*texts, *(text for query_set in queries for text in query_set.texts)],
             ),
             rate=min(1.0, 2 * (1 - step / steps)),
             loss=partial(_loss, synonyms, len(texts), queries, run.temperature),
