@@ -115,6 +115,7 @@ mentions.contrasts._group_contrast       none
 mentions.contrasts._symbol_contrast      none
 mentions.cues.find_cues                  list
 mentions.cues._is_glued                  false
+mentions.dimensions.dimension_contrasts  yields
 mentions.doubts.bounded                  second
 mentions.doubts.CONTRADICTED             1.0
 mentions.doubts.UNUSUAL                  1.0

@@ -33,7 +33,7 @@ from canonym.terminology.overlay import OVERLAY, Overlay, OverlayContent, check_
 from canonym.types import Candidate, Concept, Document, Encoder, Link, Mention
 from canonym.types.html import html_table
 
-__all__ = ["LinkOptions", "Linker", "Links", "Settings", "Synonyms"]
+__all__ = ["LinkOptions", "Linker", "Links", "Settings", "Synonyms", "unread"]
 
 _NEAR = 0.9  # what is so near is not a guess: гастрит is read as gastritis
 _log = logging.getLogger(__name__)
@@ -265,25 +265,16 @@ class Linker:
             If there is a least confidence, and the index has no judge.
         """
         links = Links(self.link_stream(mentions, abbreviations=abbreviations, **options))
-        if not self._told_language and (unread := self.unread(links)):
+        if not self._told_language and (guesses := unread(self, links)):
             self._told_language = True
             _log.warning(
                 "%r is in a language or a script that the encoders of this index (%s) hardly know: "
                 "its link is a guess, or NIL. An index with the encoder multilingual reads more; "
-                "linker.unread(links) gives all such links.",
-                unread[0].mention.text[:40],
+                "canonym.linker.unread(linker, links) gives all such links.",
+                guesses[0].mention.text[:40],
                 ", ".join(self.encoder_names),
             )
         return links
-
-    def unread(self, links: Iterable[Link]) -> list[Link]:
-        """Return the links that are guesses, for no encoder of the index reads the mention.
-
-        It is in a script that they have hardly seen, or is NIL and looks like another language.
-        """
-        encoders, coverage = self.encoder_names, self.pipeline.preparation.vocabulary_coverage
-        guesses = filter(_is_guess, links) if encoders else ()
-        return [link for link in guesses if is_unread(link, encoders, coverage)]
 
     @shows_options()
     def link_stream(
@@ -561,6 +552,20 @@ def _packaged(name: str, progress: Progress | None) -> Path:
 def _reopened(cls: type[Linker], folder: Path, terminology: Path) -> Linker:
     own = terminology == folder / "terminology.db"
     return cls(folder, terminology=None if own else Terminology(terminology))
+
+
+def unread(linker: Linker, links: Iterable[Link]) -> list[Link]:
+    """Return the links that are guesses, for no encoder of the index reads the mention.
+
+    It is in a script that they have hardly seen, or is NIL and looks like another language.
+    """
+    encoders = linker.encoder_names
+    guesses = filter(_is_guess, links) if encoders else ()
+
+    def coverage(text: str) -> float:
+        return linker.pipeline.preparation.vocabulary_coverage(text)
+
+    return [link for link in guesses if is_unread(link, encoders, coverage)]
 
 
 def _is_guess(link: Link) -> bool:

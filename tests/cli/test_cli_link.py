@@ -13,7 +13,6 @@ import pytest
 from click.testing import Result
 
 from canonym.errors import InvalidInput
-from canonym.linking.languages import is_unread
 from canonym.rules import shipped
 from canonym.types import Candidate, Document, Link, Mention, Step
 from tests.cli import running
@@ -34,17 +33,8 @@ class Linker:
         self.mentions: list[Mention] = []
         self.fingerprint = "f1"
         self.encoder_names: tuple[str, ...] = ("default",)
-        self.pipeline = SimpleNamespace(book=shipped())
-
-    def unread(self, links: Iterable[Link]) -> list[Link]:
-        def coverage(text: str) -> float:
-            return float("insulin" in text)
-
-        return [
-            link
-            for link in links
-            if not link.candidates and is_unread(link, self.encoder_names, coverage)
-        ]
+        preparation = SimpleNamespace(vocabulary_coverage=lambda text: float("insulin" in text))
+        self.pipeline = SimpleNamespace(book=shipped(), preparation=preparation)
 
     def link_stream(
         self, mentions: Iterable[str | Mention], *, long: str = "", **options: Any

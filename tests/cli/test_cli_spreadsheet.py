@@ -31,9 +31,6 @@ class Linker:
         self.pipeline = SimpleNamespace(preparation=preparation)
         self.mentions: list[str] = []
 
-    def unread(self, _links: Iterable[Link]) -> list[Link]:
-        return []
-
     def link_stream(self, mentions: Iterable[Mention], **_: Any) -> Iterator[Link]:
         for mention in mentions:
             if mention.text == self.stop_at:

@@ -9,6 +9,7 @@ import pytest
 
 from canonym import Linker
 from canonym.encoders.universal import Universal
+from canonym.linker import unread
 from canonym.linking.languages import choose_encoders, reads
 from canonym.terminology import Terminology
 from canonym.terminology.sqlite_file import Database
@@ -196,7 +197,7 @@ def test_a_linker_says_once_that_it_hardly_reads_a_language(
 ) -> None:
     linker = build(encoders=("default",))
     links = linker.link(["heart attack", "dolor de cabeza", "грипп"])
-    assert [link.mention.text for link in linker.unread(links)] == ["dolor de cabeza", "грипп"]
+    assert [link.mention.text for link in unread(linker, links)] == ["dolor de cabeza", "грипп"]
     (said,) = caplog.messages
     assert said.startswith("'dolor de cabeza' is in a language")
     assert "multilingual" in said
@@ -211,4 +212,4 @@ def test_a_linker_says_once_that_it_hardly_reads_a_language(
 def test_near_and_equal_names_are_not_guesses(score: float, sieve: str, told: bool) -> None:
     best = Candidate("K29", "Gastritis", score, "gastritis", "exact", (), sieve, {"default": score})
     link = Link(Mention("грипп"), (best,))
-    assert build(encoders=("default",)).unread([link]) == ([link] if told else [])
+    assert unread(build(encoders=("default",)), [link]) == ([link] if told else [])

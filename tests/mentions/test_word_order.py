@@ -1,4 +1,4 @@
-"""Words that mean something else in another order."""
+"""Words that mean something else in another order, and dimensions in two ways of saying them."""
 
 from __future__ import annotations
 
@@ -40,6 +40,24 @@ def test_another_order_is_another_thing(mention: str, name: str) -> None:
 def test_another_order_may_be_the_same_thing(mention: str, name: str) -> None:
     assert not differs_in_meaning(mention, name)
     assert not against(mention, name).contradictions
+
+
+@pytest.mark.parametrize(
+    ("mention", "name", "contradicts"),
+    [
+        ("decreased width of nose", "wide nose", True),
+        ("wide nose", "decreased width of nose", True),
+        ("increased length of toes", "short toes", True),
+        ("reduced thickness of skin", "thickened skin", True),
+        ("increased number of teeth", "few teeth", True),
+        ("decreased width of nose", "narrow nose", False),
+        ("width of nose", "wide nose", False),
+    ],
+)
+def test_a_dimension_excludes_the_opposite_adjective(
+    mention: str, name: str, contradicts: bool
+) -> None:
+    assert bool(against(mention, name).contradictions) is contradicts
 
 
 @pytest.mark.parametrize(

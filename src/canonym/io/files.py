@@ -290,8 +290,8 @@ def write_folder(path: str | Path, *, overwrite: bool = False) -> Iterator[Path]
     remove_leftovers(path)
     partial = _sibling(path, "partial")
     with failures_name(path, partial):
-        partial.mkdir()
-        try:
+        try:  # a signal may come right behind the first line
+            partial.mkdir()
             yield partial
             for file in sorted(partial.rglob("*")):
                 if file.is_file():

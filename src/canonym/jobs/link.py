@@ -26,7 +26,7 @@ from canonym.jobs.output import (
     layout_of,
     open_output,
 )
-from canonym.linker import Linker, LinkOptions, as_linker
+from canonym.linker import Linker, LinkOptions, as_linker, unread
 from canonym.linking.links import Counted, check_options, recorded, unanswered
 from canonym.types import Link, Mention
 
@@ -232,7 +232,7 @@ def link_items(
     `options` are those of `canonym.LinkOptions`, and `report` gets the number of items done.
     """
     detailed = _LOG.isEnabledFor(logging.DEBUG)
-    empty = composite = unread = lacking = 0
+    empty = composite = n_unread = lacking = 0
     first = first_problem = ""
 
     def to_link() -> Iterator[Item]:
@@ -250,15 +250,15 @@ def link_items(
                     says = ", ".join(link.ids) or f"NIL, {link.reason}"
                     _LOG.debug("%r: %s", link.mention.text, says)
                 composite += bool(link.parts)
-                if linker.unread([link]):
-                    unread += 1
+                if unread(linker, [link]):
+                    n_unread += 1
                     first = first or link.mention.text
                 if problem := unanswered(link):
                     lacking += 1
                     first_problem = first_problem or problem
             out.write(item, links)
             report(n)
-    return Summary(out.n_links, empty, composite, unread, first, lacking, first_problem)
+    return Summary(out.n_links, empty, composite, n_unread, first, lacking, first_problem)
 
 
 def settings_of(

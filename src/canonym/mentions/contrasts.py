@@ -17,6 +17,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from canonym.mentions.additions import label_contrasts, relation_of
 from canonym.mentions.compare import moved
+from canonym.mentions.dimensions import HIGH, LOW, dimension_contrasts
 from canonym.mentions.inflection import are_inflected
 from canonym.mentions.letter_case import (
     VOWELS,
@@ -27,9 +28,7 @@ from canonym.mentions.letter_case import (
 from canonym.mentions.marks import mark_contrasts, marks, opposed_signs, with_arrows_spelt
 from canonym.mentions.opposites import (
     GREEK,
-    HIGH,
     KINDS,
-    LOW,
     NEGATIONS,
     NUMBER_WORDS,
     PRIVATION,
@@ -180,6 +179,7 @@ def against(mention: str, name: str, *, label: str = "", case_counts: bool = Fal
         contradictions += _of_specimens(mention, name)
         contradictions += _of_order(mention, name, words, others)
         contradictions += _of_head(left_words, others)
+        contradictions += dimension_contrasts(words, others)
         contradictions += case_contrasts(mention, name, label)
         contradictions += symbol_contrasts(mention, name, left_words, missing_words)
         small = frozenset() if _ends_small(mention) else _FILLERS

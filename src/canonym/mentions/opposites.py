@@ -38,11 +38,5 @@ KINDS = IMPLIED | {"disease", "disorder", "syndrome", "condition"}
 QUALIFIERS = words_of_kind("detail")
 """Words of severity, course, side and origin: they say which kind of a concept it is."""
 
-LOW = frozenset({"low", "lower", "lowered", "decreased", "decrease", "reduced", "reduction"})
-"""Words for less of something."""
-
-HIGH = frozenset({"high", "higher", "elevated", "elevation", "increased", "increase", "raised"})
-"""Words for more of it."""
-
 ORDINARY = words_of_kind("word like a symbol")
 """Words of every text that are spelt like symbols in capitals."""

@@ -38,7 +38,7 @@ class Shape(NamedTuple):
     signs: frozenset[str]
 
 
-@lru_cache(maxsize=1_024)
+@lru_cache(maxsize=32)  # readers ask about a text one after the other
 def shape_of(text: str) -> Shape:
     """Return the shape of a text.
 

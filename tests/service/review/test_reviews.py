@@ -318,7 +318,7 @@ def test_the_export_has_every_row_as_it_was_given(start: Callable[..., TestClien
     mappings = client.get(f"/v1/reviews/{review}/export", params={"format": "sssom"})
     assert mappings.headers["content-disposition"].endswith(f'"review-{review}.sssom.tsv"')
     assert "\nbroken hip\trdfs literal\tskos:exactMatch\t\tsssom:NoTermFound" in mappings.text
-    assert lines[2].endswith(',"no, ""really"""')
+    assert lines[2].endswith(',"no, ""really""",')
 
 
 @pytest.mark.parametrize(

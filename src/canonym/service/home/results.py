@@ -8,6 +8,7 @@ from typing import Any
 
 from canonym.errors import InvalidInput
 from canonym.export.rows import RowMaker, guarded, number
+from canonym.linker import unread
 from canonym.service.home.answers import Views, summary
 from canonym.service.home.pasted import Pasted
 from canonym.service.rest import LONGEST_TEXT, check_readable
@@ -42,7 +43,7 @@ def results_of(opened: Opened, name: str, state: State, pasted: Pasted) -> dict[
         texts = [*islice(pasted.names, _SHOWN)]
         links = list(opened.linker.link(texts, k=_K))
         more = _of_names(views, pasted, links)
-        more["unread"] = [link.mention.text for link in opened.linker.unread(links)]
+        more["unread"] = [link.mention.text for link in unread(opened.linker, links)]
     state.metrics.count_links(name, links)
     return {**shown, **more}
 
