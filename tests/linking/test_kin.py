@@ -16,6 +16,10 @@ RECORDS: list[Record] = [
     *(Name("ear pain", "F"), Name("breast cancer", "C"), Concept("G", "Pain in knee")),
     *(Concept("H", "Cryptorchidism"), Name("undescended testes", "H")),
     *(Concept("H.b", "Bilateral cryptorchidism"), Concept("J", "Left heart failure")),
+    *(Concept("K", "Eye disorders"), Concept("K.9", "Unspecified cataract")),
+    *(Relation("K.9", "is_a", "K"), Name("cataract", "K.9"), Concept("L", "Ear noises")),
+    *(Concept("L.9", "Tinnitus, unspecified ear"), Concept("L.3", "Tinnitus, bilateral")),
+    *(Relation("L.9", "is_a", "L"), Relation("L.3", "is_a", "L"), Name("tinnitus", "L.9")),
     *(Relation("A.4", "is_a", "A"), Relation("A.9", "is_a", "A"), Relation("H.b", "is_a", "H")),
     *(
         record
@@ -32,6 +36,7 @@ RECORDS: list[Record] = [
             ("E.{}.9", "E.{}", "Foot ulcer of {} foot with unspecified severity"),
             ("F.{}", "F", "Otalgia, {} ear"),
             ("G.{}", "G", "Pain in {} knee"),
+            ("K.1.{}", "K", "Unspecified traumatic cataract, {} eye"),
         )
         for record in (
             Concept(id_.format(side), label.format(side)),
@@ -75,6 +80,11 @@ def test_a_letter_and_both_are_sides(linker: Linker) -> None:
     assert [candidate.id for candidate in links[0].candidates[:2]] == ["A.4.left", "A"]
 
 
+def test_a_sibling_that_leaves_the_side_unspecified_is_not_meant(linker: Linker) -> None:
+    links = linker.link(["tinnitus, both ears", "bilateral tinnitus", "tinnitus"])
+    assert [link.id for link in links] == ["L.3", "L.3", "L.9"]
+
+
 @pytest.mark.parametrize(
     ("mention", "id"),
     [
@@ -83,6 +93,7 @@ def test_a_letter_and_both_are_sides(linker: Linker) -> None:
         ("ankle sprain", "A"),
         ("left and right ankle sprain", "A"),
         ("left heart failure", "J"),
+        ("left cataract", "K.9"),  # which is not a traumatic one
     ],
 )
 def test_what_could_be_either_stays_above(linker: Linker, mention: str, id: str) -> None:

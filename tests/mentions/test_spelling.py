@@ -469,3 +469,10 @@ def test_a_beginning_of_contrary_words_is_completed_by_none() -> None:
     ]
     assert speller.completions("hypert") == ("hypertensive",)  # it is clear by now
     assert [speller.completions(word) for word in ("BACT", "ba", "hernia")] == [()] * 3
+
+
+def test_a_letter_that_should_stand_twice_is_the_likeliest_slip() -> None:
+    names = ["Contusion of head", "Contusion of knee", "Contusion", "Concussion", "Mild concussion"]
+    speller = Speller.build(names)
+    assert speller.correct("concusion of head") == "concussion of head"
+    assert speller.correct("contusoin of head") == "contusion of head"

@@ -345,9 +345,12 @@ def with_side(draft: Draft, names: NamesOfHits) -> Draft:
     said = _words(" ".join((*texts, above.label)))
     if side in _words(above.label) or side in _words(names.name(best).text):
         return draft
+    roots = [above.id]
+    if _words(above.label) & {*_SIDES, _UNSPECIFIED}:  # of another side, or of none
+        roots += concepts.terminology.parents(above.id)
     sided = [
         (ordinal, label, words)
-        for ordinal, label in _below(above.id, concepts)
+        for ordinal, label in _below(roots, concepts)
         if side in (words := _words(label))
     ]
     plain = [hit for hit in sided if not hit[2] - said - _unspecified(hit[1]) - {side}]
@@ -376,15 +379,20 @@ def _words(text: str) -> frozenset[str]:
 
 
 def _unspecified(label: str) -> frozenset[str]:
-    """Return the words of a label that say nothing, with what it leaves unspecified."""
-    words = strong_forms([label])[0].split()
-    behind = (word for before, word in itertools.pairwise(words) if before == _UNSPECIFIED)
-    return frozenset((_UNSPECIFIED, "side", *_UNSAID, *behind))
+    """Return the words of a label that say nothing, with the noun that it leaves unspecified.
+
+    That is "ligament" in "unspecified ligament of ankle", and nothing in "unspecified traumatic
+    cataract".
+    """
+    words = [*strong_forms([label])[0].split(), "of"]
+    triples = zip(words, words[1:], words[2:], strict=False)
+    nouns = (noun for before, noun, behind in triples if (before, behind) == (_UNSPECIFIED, "of"))
+    return frozenset((_UNSPECIFIED, "side", *_UNSAID, *nouns))
 
 
-def _below(id: str, concepts: ConceptTable) -> Iterator[tuple[int, str]]:
-    """Yield the ordinals and labels of the concepts below one, level after level."""
-    terminology, seen, level = concepts.terminology, {id}, [id]
+def _below(ids: Sequence[str], concepts: ConceptTable) -> Iterator[tuple[int, str]]:
+    """Yield the ordinals and labels of the concepts below some, level after level."""
+    terminology, seen, level = concepts.terminology, {*ids}, [*ids]
     for _ in range(_LEVELS):
         children = (child for parent in level for child in terminology.children(parent))
         level = [child for child in dict.fromkeys(children) if child not in seen]

@@ -341,14 +341,14 @@ class Speller:
         A slip at the beginning is rare, and another beginning makes another word: nstemi is not
         stemi. What is a word but for its last letter has an ending, or a letter glued on: that
         letter is neither taken away nor another one. Where nothing stands beside the word, only a
-        word of more names is likelier than one that the terminology does not have.
+        word of more names is likelier than one that the terminology does not have. A letter that
+        should stand twice is the likeliest slip: a concusion is not a contusion.
         """
         least = self._least(word) if alone else _RAREST
-        return [
-            pair
-            for pair in self._of_same_sense(word, self._frequent.one_edit_from(word))
-            if pair[0] >= least
-        ]
+        near = self._of_same_sense(word, self._frequent.one_edit_from(word))
+        likely = [pair for pair in near if pair[0] >= least]
+        plain = _undoubled(word)
+        return [pair for pair in likely if _undoubled(pair[1]) == plain] or likely
 
     def _of_same_sense(
         self, word: str, near: Sequence[tuple[int, str]]
@@ -559,3 +559,7 @@ def read_spelling_list(path: str | Path) -> dict[str, str]:
                 raise ReadError(path, problem, line=number)
             corrections[wrong] = right
     return corrections
+
+
+def _undoubled(word: str) -> str:
+    return "".join(letter for letter, _ in itertools.groupby(word))
