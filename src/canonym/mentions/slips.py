@@ -38,11 +38,15 @@ _ION = regex("[cst]ion(?=s?$)")  # as -tion sounds
 def is_one_edit(a: str, b: str) -> bool:
     """Tell whether one insertion, deletion, substitution or swap of neighbours turns a into b.
 
+    Or whether one letter has moved by two: an *athsma* is asthma.
+
     >>> is_one_edit("infarctoin", "infarction"), is_one_edit("fever", "fever")
     (True, False)
+    >>> is_one_edit("athsma", "asthma")
+    True
     """
     # An edit leaves the first half or the last as it was, which is quick to see.
-    half = (len(a) - 1) // 2
+    half = max(len(a) - 2, 0) // 2
     if a == b or (a[:half] != b[:half] and a[len(a) - half :] != b[len(b) - half :]):
         return False
     place = next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), None)
@@ -50,7 +54,10 @@ def is_one_edit(a: str, b: str) -> bool:
         return abs(len(a) - len(b)) == 1
     # What follows the first difference: one of two letters is gone, or both are, or they swap.
     a, b = a[place:], b[place:]
-    return a[1:] in (b, b[1:]) or a == b[1:] or (a[1::-1] == b[:2] and a[2:] == b[2:])
+    if a[1:] in (b, b[1:]) or a == b[1:]:
+        return True
+    moved = (a[1::-1] + a[2:], a[2:3] + a[:2] + a[3:], a[1:3] + a[0] + a[3:])
+    return len(a) == len(b) and b in moved
 
 
 def first_letters(word: str) -> str:
