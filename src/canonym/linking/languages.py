@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from canonym.mentions.english import LEAST, is_english
 from canonym.mentions.spelling import Speller
 from canonym.regex import regex
 from canonym.terminology import Terminology
@@ -105,12 +106,15 @@ def is_foreign(string: str, coverage: Callable[[str], float]) -> bool:
     """Tell whether a string in Latin letters is of another language than English names.
 
     It has words between others that English lacks, or letters, and few of its words are of the
-    terminology: `coverage` gives their share.
+    terminology: `coverage` gives their share. *Not motivated to do anything* is English.
     """
     looks_foreign = bool(_FUNCTION_WORDS.search(string)) or any(
         letter.isalpha() and not letter.isascii() and _script(letter) in _LATIN for letter in string
     )
-    return looks_foreign and coverage(string) < _ENGLISH
+    if not looks_foreign or coverage(string) >= _ENGLISH:
+        return False
+    words = [word for word in string.lower().split() if len(word) >= LEAST]
+    return not words or not all(map(is_english, words))
 
 
 @functools.lru_cache(maxsize=1 << 16)

@@ -14,7 +14,9 @@ from pathlib import Path
 from canonym.regex import regex
 
 _VOCABULARY = Path(__file__).parents[1] / "models" / "contextual" / "tokenizer.json"
-_LEAST = 4  # letters of a word without its ending
+LEAST = 4
+"""Letters that a word has at least, without its ending."""
+
 _ENDINGS = ("s", "es", "d", "ed", "ing", "er", "ers", "ly")
 _HISSING = ("s", "x", "z", "o", "ch", "sh")  # es comes behind these
 _DOUBLES = regex("[^aeiouy]*[aeiouy][^aeiouywx]")  # a syllable whose last letter is doubled
@@ -34,7 +36,7 @@ def is_english(word: str) -> bool:
     if not word.endswith(_ENDINGS):
         return False
     stems = ((word[: -len(end)], end) for end in _ENDINGS if word.endswith(end))
-    bases = (base for stem, end in stems if len(stem) >= _LEAST for base in _bases(stem, end))
+    bases = (base for stem, end in stems if len(stem) >= LEAST for base in _bases(stem, end))
     return not words.isdisjoint(bases)
 
 
@@ -53,4 +55,4 @@ def _bases(stem: str, end: str) -> tuple[str, ...]:
 @functools.cache
 def _words() -> frozenset[str]:
     vocabulary = json.loads(_VOCABULARY.read_bytes())["model"]["vocab"]
-    return frozenset(word for word in vocabulary if len(word) >= _LEAST and word.isalpha())
+    return frozenset(word for word in vocabulary if len(word) >= LEAST and word.isalpha())
