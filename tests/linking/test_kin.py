@@ -101,6 +101,21 @@ def test_what_could_be_either_stays_above(linker: Linker, mention: str, id: str)
     assert {part.id for link in links for part in (link.parts or (link,))} <= {id, "A.4.left"}
 
 
+@pytest.mark.parametrize(
+    "mention",
+    [
+        *("ear pain, left-handed", "ear pain right now", "ear pain, right hand dominant"),
+        *("ear pain, left AMA", "ear pain right after swimming", "ear pain; left knee pain"),
+        *("left knee pain; ear pain", "ear pain and left knee pain"),
+    ],
+)
+def test_a_side_of_something_else_is_not_that_of_the_mention(linker: Linker, mention: str) -> None:
+    (link,) = linker.link([mention], min_confidence=0)
+    ids = {part.id for part in link.parts or (link,)}
+    assert not ids & {"F.left", "F.right"}
+    assert "F" in ids
+
+
 def test_a_side_that_a_filter_leaves_out_is_not_taken(linker: Linker) -> None:
     (link,) = linker.link(["left ankle sprain"], ids=["A", "B"], min_confidence=0)
     assert link.id == "A"

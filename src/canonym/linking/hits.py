@@ -20,6 +20,7 @@ from canonym.terminology import Terminology
 from canonym.terminology.hierarchy import Hierarchy
 from canonym.text.memo import strong_forms
 from canonym.text.qualifiers import BROADER
+from canonym.text.words import forms_of
 from canonym.types import Against, Concept, Mention, Name, Step
 
 _NEAR = 0.9  # from this score on a hit of a search is a rival of the first
@@ -257,6 +258,11 @@ def ahead(
     return tuple(by_concept.values())
 
 
+def since_split(steps: Sequence[Step]) -> Iterator[Step]:
+    """Give the steps of an item since its list was split, the last step first."""
+    return itertools.takewhile(lambda step: step.name not in _SPLIT, reversed(steps))
+
+
 # --- kin ------------------------------------------------------------------------------------------
 
 KIN = "kin"
@@ -269,6 +275,8 @@ _NEARLY = 0.05  # less than that behind the first a hit of a search is nearly as
 _UNSAID = KINDS | SMALL
 _SIDES = frozenset(["left", "right", "bilateral", "both"])
 _LETTERS = {"L": "left", "(L)": "left", "R": "right", "(R)": "right"}
+_NO_SIDE = regex(rf"\b(?:left|right)[\s-]+(?:{forms_of('word behind no side')})\b", re.IGNORECASE)
+_SPLIT = ("composite", "list")
 _UNSPECIFIED = "unspecified"
 _LEVELS = 3  # below a concept; a classification has its sides there
 _MOST = 400  # concepts below one that are looked at
@@ -334,9 +342,11 @@ def with_side(draft: Draft, names: NamesOfHits) -> Draft:
         return draft._replace(parts=tuple(with_side(part, names) for part in draft.parts))
     if draft.nil or not draft.hits:
         return draft
-    texts = (draft.mention.text, draft.string, *(step.before for step in draft.steps))
+    # What stands before a list was split speaks of the sides of the other items too.
+    own = (step.before for step in since_split(draft.steps))
+    texts = (draft.mention.text, draft.string, *own)
     letter = _LETTERS.get(draft.mention.text.split()[-1], "")
-    sides = _SIDES & _words(" ".join((*texts, letter)).replace("-", " "))
+    sides = _SIDES & _words(_NO_SIDE.sub(" ", " ".join((*texts, letter))).replace("-", " "))
     best, concepts = draft.hits[0], names.concepts
     if len(sides) != 1 or not concepts.terminology.n_relations:
         return draft

@@ -14,7 +14,7 @@ import json
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice, repeat, takewhile
+from itertools import islice, repeat
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,7 +24,7 @@ import numpy.typing as npt
 from canonym.errors import InvalidInput, Mismatch, ReadError
 from canonym.io.files import open_sealed, sealed, write_file
 from canonym.io.numbers import rounded, sigmoid
-from canonym.linking.hits import KIN, LOOKED_AT, PREFERRED
+from canonym.linking.hits import KIN, LOOKED_AT, PREFERRED, since_split
 from canonym.linking.languages import SEVERAL
 from canonym.linking.settings import IDS, SIEVES
 from canonym.mentions.doubts import bounded
@@ -118,7 +118,6 @@ _OF_ONE_LANGUAGE = (
     *("letters", "words left over", "words missing", "narrower or close", "letters decide"),
     *("known letters", "all known", "unknown letters"),
 )
-_SPLIT = ("composite", "list")
 # Steps to another text, but for its spelling.
 _REWRITTEN = (
     *("entities", "markup", "encoding", "abbreviation", "trial field", "drug line", "genus"),
@@ -326,8 +325,7 @@ def _agreement(best: Candidate, second: Candidate) -> float:
 
 def _as_written(link: Link) -> str:
     """Return the mention before its spelling was corrected: what is corrected looks known."""
-    steps = takewhile(lambda step: step.name not in _SPLIT, reversed(link.steps))
-    texts = (step.after for step in steps if step.name in _REWRITTEN)
+    texts = (step.after for step in since_split(link.steps) if step.name in _REWRITTEN)
     return next(texts, link.mention.text)
 
 
