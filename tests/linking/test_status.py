@@ -13,6 +13,7 @@ from canonym.errors import InvalidInput
 from canonym.exchange.auto_accept import can_auto_accept
 from canonym.exchange.mappings import mappings_of
 from canonym.export import links_to_rows, write_links
+from canonym.mentions.status import split_at_turn
 from canonym.types import Mention
 
 RECORDS = [
@@ -199,6 +200,24 @@ def test_a_status_ends_where_a_cell_goes_on_to_something_else(
 def test_all_before_the_turn_has_the_status(linker: Linker, turn: str) -> None:
     (link,) = linker.link([f"denies fever, asthma, {turn} cough"], min_confidence=0)
     assert [part.status for part in link.parts] == [("negated",), ("negated",), ()]
+
+
+@pytest.mark.parametrize("first", ["h/o asthma", "possible asthma", "history of asthma"])
+@pytest.mark.parametrize(
+    "course",
+    [
+        *(
+            "now resolved",
+            "now healed",
+            "currently controlled",
+            "now well controlled",
+            "now better",
+        ),
+        *("now in remission", "currently on steroids", "only worse"),
+    ],
+)
+def test_how_it_went_on_is_not_another_mention(first: str, course: str) -> None:
+    assert split_at_turn(f"{first}, {course}") == (f"{first}, {course}",)
 
 
 def test_a_comma_without_a_status_before_it_does_not_part(linker: Linker) -> None:

@@ -8,7 +8,7 @@ from canonym import Concept, Linker, Name, Terminology
 from canonym.errors import InvalidInput, ReadError
 from canonym.linking.book import check_rules
 from canonym.mentions.phrasings import phrasings
-from canonym.mentions.status import split_statuses, unsaid_operation
+from canonym.mentions.status import read_status, split_statuses, unsaid_operation
 from canonym.rules import Rule, shipped, using
 
 SURE = 0.85
@@ -291,6 +291,22 @@ def test_what_was_not_so_is_negated(linker: Linker, mention: str) -> None:
     assert link.candidates[0].label.lower() in (
         *("pneumonia", "delayed speech", "blurred vision", "swollen knee"),
     )
+
+
+@pytest.mark.parametrize(
+    "mention",
+    [
+        *(
+            "breast lump, not painful",
+            "rash, not itchy",
+            "the rash is not red",
+            "wound not infected",
+        ),
+        *("lump is not painful", "swelling not red", "moles are not itchy", "burn is not infected"),
+    ],
+)
+def test_what_is_there_is_not_negated_with_what_it_is_not(mention: str) -> None:
+    assert read_status(mention).flags == ()
 
 
 @pytest.mark.parametrize(

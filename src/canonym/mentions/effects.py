@@ -22,7 +22,7 @@ from canonym.mentions.readings import clinical_readings, has_usual
 from canonym.mentions.shorthand import write_out
 from canonym.mentions.species import species_in
 from canonym.mentions.specimens import specimen_of
-from canonym.mentions.status import read_status, unsaid_operation
+from canonym.mentions.status import read_status, split_at_turn, unsaid_operation
 from canonym.rules import Rule, current, phrase_expression
 from canonym.text import STRONG, normalise
 from canonym.text.qualifiers import BROADER, QUALIFIERS, is_finding, qualified, without_lead_in
@@ -105,6 +105,7 @@ _EFFECTS: Mapping[str, Callable[[Rule, str], bool]] = {
     "cue": _gives,
     "turn": _spares,
     "no cue": _spares,
+    "course": lambda _, text: len(split_at_turn(f"possible asthma, now {text}")) == 1,
     "sign": lambda rule, text: _gives(rule, text) if rule.means in FLAGS else not _flags(text),
     "ordinary word": lambda _, text: is_ordinary(text),
     "qualifying word": _qualifies,

@@ -24,7 +24,7 @@ from canonym.mentions.segments import PRESENT, SIGN, Segment, segments
 from canonym.regex import GAP, regex
 from canonym.rules import any_of, current, once_a_book, phrase_expression, remembered
 from canonym.text.codes import read_codes
-from canonym.text.qualifiers import BROADER, qualified
+from canonym.text.qualifiers import BROADER, is_finding, qualified
 from canonym.text.shape import shape_of
 from canonym.text.words import words_of_kind
 
@@ -116,8 +116,8 @@ def read_status(text: str, signs: int = 3) -> Status:
     """
     if not may_have_status(text) or _NOT_FREE.search(text) or len(split_at_turn(text)) > 1:
         return Status(text)
-    if turned := _not_result().fullmatch(text):
-        return Status(f"{turned['result']} {turned['test']}", ("negated",))
+    if denied := _denied_result(text):
+        return Status(denied, ("negated",))
     if signs and (sign := _own_sign(text)):
         inner = read_status(sign.core(text), signs - 1)
         said = consistent((sign.means, *inner.flags))
@@ -164,9 +164,21 @@ def split_at_turn(text: str) -> tuple[str, ...]:
 
     >>> split_at_turn("negative for flu, positive for pneumonia")
     ('negative for flu', 'pneumonia')
+    >>> split_at_turn("possible pneumonia, now resolved")
+    ('possible pneumonia, now resolved',)
     """
     sides = _turns().split(text, maxsplit=1) if "," in text else (text,)
-    return tuple(sides) if len(sides) > 1 and read_status(sides[0]).flags else (text,)
+    if len(sides) == 1 or not read_status(sides[0]).flags or _course().match(sides[1]):
+        return (text,)
+    return tuple(sides)
+
+
+@once_a_book
+def _course() -> re.Pattern[str]:
+    """Return what says only how something went on: *resolved*, *on warfarin*."""
+    return re.compile(
+        rf"{any_of('course')}[\s.]*\Z|{any_of('course', ['beginning'])}\s", re.IGNORECASE
+    )
 
 
 @once_a_book
@@ -301,17 +313,31 @@ def may_have_status(text: str) -> bool:
     words, there, *_ = shape_of(text)
     if words[0] in starts or words[-1] in ends or (len(words[-1]) == 4 and words[-1].isdecimal()):
         return True
-    return not _DENYING.isdisjoint(there) and _not_result().fullmatch(text) is not None
+    return not _DENYING.isdisjoint(there) and _denied_result(text) != ""
+
+
+def _denied_result(text: str) -> str:
+    """Return what a mention says was not found, "" where it says no such thing.
+
+    *LFTs not elevated* says what *no elevated LFTs* says, *vision isn't blurred* what *no blurred
+    vision* does. A lump that is not painful is a lump.
+    """
+    match = _not_result().fullmatch(text)
+    if match is None:
+        return ""
+    test, comma, result, altered = match.group("test", "comma", "result", "altered")
+    if result is None and (comma or is_finding(test)):
+        return ""
+    return f"{result or altered} {test}"
 
 
 @once_a_book
 def _not_result() -> re.Pattern[str]:
-    # *LFTs not elevated* says what *no elevated LFTs* says, *vision isn't blurred* what *no blurred
-    # vision* does.
+    """Return a test or a part of the body, and what was not found of it."""
     return re.compile(
-        r"(?:(?:the|my|his|her|their)\s+)?(?P<test>\w[^.;\n]*?),?(?<!\s)\s+"
+        r"(?:(?:the|my|his|her|their)\s+)?(?P<test>\w[^.;\n]*?)(?P<comma>,?)(?<!\s)\s+"
         r"(?:(?:is|are|was|were)(?:n't|\s+not|\s+never)|not|never)\s+"
-        rf"(?:\w+ly\s+)?(?P<result>{any_of('result')}|{any_of('altered')})[\s.]*",
+        rf"(?:\w+ly\s+)?(?:(?P<result>{any_of('result')})|(?P<altered>{any_of('altered')}))[\s.]*",
         re.IGNORECASE,
     )
 
