@@ -117,13 +117,15 @@ def test_a_stopped_run_goes_on_with_another_number(index: Path, tmp_path: Path) 
     """A worker is killed; then the run is stopped with Ctrl-C; then it ends."""
     out = tmp_path / "out.tsv"
     batches = [
-        "".join(f"{n} {PARTS[i % 10]} {KINDS[i % 8]}\n" for i in range(1024)) for n in range(9)
+        "".join(f"{n} {PARTS[i % 10]} {KINDS[i % 8]}\n" for i in range(1024)) for n in range(18)
     ]
     arguments = ["link", "--index", str(index), "-f", "-", "-o", str(out), "--resume"]
 
     killed = _started([*arguments, "--workers", "2"], batches[:5], out, longer_than=0)
     os.kill(_workers(killed)[0], signal.SIGKILL)
-    _, errors = killed.communicate("".join(batches[5:]), timeout=60)
+    # Half of the input is left, however much this run does: three workers write nothing before
+    # each has had two batches.
+    _, errors = killed.communicate("".join(batches[5:9]), timeout=60)
     assert killed.returncode == 1
     assert "Error: a worker process ended before its work was done: it was killed" in errors
     assert "with --resume continues from there" in errors
@@ -161,8 +163,10 @@ def _started(
     process.stdin.write("".join(batches))
     process.stdin.flush()
     partial = out.with_name(out.name + ".partial")
+    deadline = time.monotonic() + 60
     while not partial.exists() or partial.stat().st_size <= longer_than:
         assert process.poll() is None
+        assert time.monotonic() < deadline, f"{partial} has not grown beyond {longer_than} bytes"
         time.sleep(0.02)
     return process
 

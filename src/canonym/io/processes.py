@@ -186,8 +186,8 @@ class Worker(Generic[_Item, _Result]):
 
     def kill(self) -> None:
         """End the process at once, even one that is about to start."""
-        self._killed, process = True, self._process
-        if process is not None:
+        self._killed = True  # first: one that starts meanwhile is killed here or there
+        if (process := self._process) is not None:
             process.kill()
 
     def close(self) -> None:
