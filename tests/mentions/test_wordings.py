@@ -465,3 +465,67 @@ def test_a_disease_that_is_treated_is_that_disease(linker: Linker, said: str) ->
 def test_a_centile_at_an_end_is_a_finding(linker: Linker, said: str, label: str) -> None:
     assert _linked(linker, said) == (f"F:{label}",)
     assert not linker.link([said.split()[0] + " at the 50th centile"])[0].ids
+
+
+@pytest.mark.parametrize(
+    ("mention", "label"),
+    [
+        ("pneumonia (confirmed on CXR)", "Pneumonia"),
+        ("pneumonia, seen on CT", "Pneumonia"),
+        ("seizure documented by EEG", "Seizure"),
+        ("cholelithiasis (seen on ultrasound)", "Cholelithiasis"),
+        ("gout (see previous letter)", "Gout"),
+        ("gout - see last note", "Gout"),
+        ("rash per outside records", "Rash"),
+        ("cough (refer to old notes)", "Cough"),
+        ("gout, well controlled on allopurinol", "Gout"),
+        ("gout (treated with colchicine)", "Gout"),
+        ("tuberculosis managed with four drugs", "Tuberculosis"),
+        ("seizure (now on keppra)", "Seizure"),
+        ("edema on diuretics", "Edema"),
+        ("gout on treatment", "Gout"),
+        ("pneumonia on antibiotics", "Pneumonia"),
+        ("knee pain (worse at night)", "Knee pain"),
+        ("knee pain, better with rest", "Knee pain"),
+        ("cough worse when lying down", "Cough"),
+        ("edema relieved by elevation", "Edema"),
+        ("rash (seen by dermatology)", "Rash"),
+        ("gout followed by rheumatology", "Gout"),
+        ("seizure (referred to neurology)", "Seizure"),
+        ("gout, doctor-diagnosed", "Gout"),
+        ("gout diagnosed by a physician", "Gout"),
+        ("self-reported gout", "Gout"),
+        ("biopsy-proven tuberculosis", "Tuberculosis"),
+        ("laboratory-confirmed tuberculosis", "Tuberculosis"),
+        ("cholelithiasis (awaiting surgery)", "Cholelithiasis"),
+        ("thyroid problem (not cancer)", "Thyroid disease"),
+        ("gout excluding pseudogout", "Gout"),
+        ("other thyroid disorders", "Thyroid disease"),
+        ("other disorders of thyroid", "Thyroid disease"),
+        ("other gout", "Gout"),
+        ("fever (39.2)", "Fever"),
+        ("losing her ability to talk", "Loss of ability to speak"),
+    ],
+)
+def test_a_remark_beside_a_name_is_left_over(linker: Linker, mention: str, label: str) -> None:
+    (link,) = linker.link([mention])
+    assert link.label == label
+    assert not link.parts
+
+
+@pytest.mark.parametrize(
+    ("mention", "label"),
+    [
+        ("gout on the thumb", None),  # it may be a name of its own
+        ("cough (knee)", None),
+        ("asthma with exacerbation", "Asthma with exacerbation"),
+        ("asthma without exacerbation", "Asthma"),
+        (
+            "chronic obstructive pulmonary disease, GOLD stage 3",
+            "Chronic obstructive pulmonary disease",
+        ),
+    ],
+)
+def test_what_is_more_than_a_remark_stays(linker: Linker, mention: str, label: str | None) -> None:
+    (link,) = linker.link([mention])
+    assert not link.steps if label is None else link.label == label

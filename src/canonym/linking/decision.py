@@ -27,6 +27,7 @@ from canonym.mentions.drug_lines import is_same_line
 from canonym.mentions.flags import FLAGS, consistent
 from canonym.mentions.lists import holds_all, is_code, items_of, may_stand_alone, words_of
 from canonym.mentions.measurements import finding_name
+from canonym.mentions.opposites import SMALL
 from canonym.mentions.phrasings import WORDING
 from canonym.mentions.prepare import ABBREVIATION, DRUG_LINE, SHORT_FORM, Part, Prepared
 from canonym.mentions.status import (
@@ -551,14 +552,13 @@ def _is_case(part: Part, known: _Best, best: _Best, names: NamesOfHits) -> bool:
     It is not where a near name says such a detail and most of the rest, or the nearest one
     something else than the rest; nor where the concept is called after the opposite detail.
     """
-    name, step, near = names.name, known.steps[0], near_rivals(best.hits.hits)
-    plain = words_of(step.after)
+    name, plain = names.name, words_of(known.steps[0].after)
     details = words_of(part.text) - plain
     called = (words_of(text) - plain for hit in known.hits.hits[:1] for text in names.texts(hit))
     if any(apart_by(details, own) for own in called):
         return False
-    near = [hit for hit in near if not hit.against.contradictions]
-    for said in (words_of(name(hit).text) for hit in near):
+    near = [hit for hit in near_rivals(best.hits.hits) if not hit.against.contradictions]
+    for said in (words_of(name(hit).text) - SMALL for hit in near):
         if details & said and 2 * len(plain & said) > len(plain):
             return False
     if not near or near[0].score < NEAR or near[0].concept == known.hits.hits[0].concept:

@@ -348,7 +348,7 @@ def with_side(draft: Draft, names: NamesOfHits) -> Draft:
     letter = _LETTERS.get(draft.mention.text.split()[-1], "")
     sides = _SIDES & _words(_NO_SIDE.sub(" ", " ".join((*texts, letter))).replace("-", " "))
     best, concepts = draft.hits[0], names.concepts
-    if len(sides) != 1 or not concepts.terminology.n_relations:
+    if len(sides) != 1:
         return draft
     (side,) = ("bilateral" if side == "both" else side for side in sides)
     above = concepts[best.concept]
@@ -358,11 +358,14 @@ def with_side(draft: Draft, names: NamesOfHits) -> Draft:
     roots = [above.id]
     if _words(above.label) & {*_SIDES, _UNSPECIFIED}:  # of another side, or of none
         roots += concepts.terminology.parents(above.id)
+    below = _below(roots, concepts) if concepts.terminology.n_relations else ()
     sided = [
-        (ordinal, label, words)
-        for ordinal, label in _below(roots, concepts)
-        if side in (words := _words(label))
+        (ordinal, label, words) for ordinal, label in below if side in (words := _words(label))
     ]
+    if not sided:  # or a candidate is called as what was found, but for the side
+        found = ((hit.concept, concepts[hit.concept].label) for hit in draft.hits[1:])
+        called = _words(above.label) | {side}
+        sided = [(*hit, called) for hit in found if _words(hit[1]) == called]
     plain = [hit for hit in sided if not hit[2] - said - _unspecified(hit[1]) - {side}]
     if not plain and len(sided) == 1 and sided[0][2] <= said | parts_of_the_body() | {side}:
         plain = sided  # the only one on this side is "Otalgia, left ear"

@@ -454,7 +454,7 @@ class Preparation:
         rewrites = (*rewrites, *(Step("space", text, other) for other in apart.texts))
         if self.speller is not None:
             read = (step.after for step in alternatives if step.name == USUAL_READING)
-            worded = (step for name in (text, *read) for step in phrasings(name))
+            worded = [step for name in (text, *read) for step in phrasings(name)]
             rewrites = (*rewrites, *worded)
             whole = () if speller is None else unclipped(text, speller.completions)
             full = (*in_full(text), *whole)
@@ -467,14 +467,18 @@ class Preparation:
         part = Part(text, alternatives, steps, guesses=guesses, rewrites=rewrites, status=status)
         if self.speller is None:
             return part
-        rewrites = (*rewrites, *self._broader(text, alternatives, context))
+        less = [step.after for step in worded if text.startswith(f"{step.after} ")]
+        rewrites = (*rewrites, *self._broader(text, alternatives, less, context))
         readings = next(filter(None, map(readings_of, (text, *without_details(text)))), ())
         return part._replace(rewrites=rewrites, readings=readings)
 
     def _broader(
-        self, text: str, alternatives: Sequence[Step], context: _Context
+        self, text: str, alternatives: Sequence[Step], less: Sequence[str], context: _Context
     ) -> tuple[Step, ...]:
-        """Return what a text is a case of, which sieves have to know: without details or salt."""
+        """Return what a text is a case of, which sieves have to know: without details or salt.
+
+        `less` are its beginnings without the remarks behind.
+        """
         read = [step.after for step in alternatives if step.name in (USUAL_READING, DRUG_LINE)]
         # A short form may be read by the very detail: *OD daily* is no case of an overdose.
         is_read = any(step.name == USUAL_READING for step in alternatives)
@@ -484,7 +488,7 @@ class Preparation:
             for plain in (*without_details(name), without_salt(name))
             if plain != name
         ]
-        for plain in without_details(text)[-1:]:
+        for plain in (*without_details(text)[-1:], *less):
             of_plain = self._rewritten(plain, (), context, ())
             # A name may say how much in the same words: "Mildly elevated creatine kinase".
             broader += [*of_plain.alternatives, *of_plain.rewrites]

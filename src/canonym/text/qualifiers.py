@@ -109,7 +109,7 @@ _MEASURED = regex(f"(?:{forms_of('measure')})$", re.IGNORECASE)
 _GESTATION = regex("birth|f[eo]?etal|f[eo]?etus|gestat|neonat|newborn|pregnan|premat|preterm", re.I)
 _NONE = regex(r"(?<![\d.])0(?![\d.])")  # no days of cough are no cough
 _MEASURES = regex(
-    rf"(?:[\d%)\u00b0]|\b[iv]+|[cm]m|degrees?|age|sds?|[ \d]{_UNITS}"
+    rf"(?:[\d%)\u00b0]|\b(?:[iv]+|[a-e])|[cm]m|degrees?|age|sds?|[ \d]{_UNITS}"
     r"|ago|yesterday|today|morning|week|night|day|couple|few|[\d\u00b0 ][fc])$",
     re.IGNORECASE,
 )
