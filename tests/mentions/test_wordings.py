@@ -505,6 +505,20 @@ def test_a_centile_at_an_end_is_a_finding(linker: Linker, said: str, label: str)
         ("other gout", "Gout"),
         ("fever (39.2)", "Fever"),
         ("losing her ability to talk", "Loss of ability to speak"),
+        ("gout at goal", "Gout"),
+        ("gout - not at target", "Gout"),
+        ("seizure, seizure controlled", "Seizure"),
+        ("heart disorder, rate controlled", "Heart disorder"),
+        ("thyroid disease, TSH normal", "Thyroid disease"),
+        ("thyroid disease, TSH 4.2", "Thyroid disease"),
+        ("gout with last Cr 1.6", "Gout"),
+        ("cough (1 ppd)", "Cough"),
+        ("diverticulosis, due for colonoscopy", "Diverticulosis"),
+        ("diverticulosis, scheduled for surgery 2031", "Diverticulosis"),
+        ("community-acquired pneumonia", "Pneumonia"),
+        ("nosocomial pneumonia", "Pneumonia"),
+        ("gout on febuxostat", "Gout"),
+        ("knee pain R>L", "Knee pain"),
     ],
 )
 def test_a_remark_beside_a_name_is_left_over(linker: Linker, mention: str, label: str) -> None:
@@ -516,7 +530,6 @@ def test_a_remark_beside_a_name_is_left_over(linker: Linker, mention: str, label
 @pytest.mark.parametrize(
     ("mention", "label"),
     [
-        ("gout on the thumb", None),  # it may be a name of its own
         ("cough (knee)", None),
         ("asthma with exacerbation", "Asthma with exacerbation"),
         ("asthma without exacerbation", "Asthma"),
@@ -529,3 +542,26 @@ def test_a_remark_beside_a_name_is_left_over(linker: Linker, mention: str, label
 def test_what_is_more_than_a_remark_stays(linker: Linker, mention: str, label: str | None) -> None:
     (link,) = linker.link([mention])
     assert not link.steps if label is None else link.label == label
+
+
+@pytest.mark.parametrize(
+    "mention",
+    [
+        "gout on allopurinol, pneumonia",
+        "gout at goal; pneumonia",
+        "gout (seen by rheumatology), pneumonia",
+        "gout well controlled on allopurinol, pneumonia",
+        "gout treated with colchicine and pneumonia",
+        "gout excluding pseudogout, pneumonia",
+        "gout diagnosed by a doctor, pneumonia",
+    ],
+)
+def test_a_remark_ends_where_a_list_goes_on(linker: Linker, mention: str) -> None:
+    (link,) = linker.link([mention])
+    assert link.ids == ("F:Gout", "F:Pneumonia")
+
+
+def test_what_is_left_over_is_the_remark_alone(linker: Linker) -> None:
+    for mention in ("gout, seen by rheumatology", "gout (seen by rheumatology)"):
+        (link,) = linker.link([mention])
+        assert " ".join(link.left_over).strip("()") == "seen by rheumatology"

@@ -37,6 +37,8 @@ _SLOTS = ("X", "Y", "Z")
 _BRACKETS = frozenset("()[]")
 _PLACE = regex(r"\\(\d)|\b([XYZ])\b")
 _ANY = r"(?:\S+ ){1,9}?"  # the words of a slot; no pattern may take the square of a text
+_BRACKETED = regex(r"\([^()]*\)")
+_JOINT = regex(r"[,;&+]|\band\b", re.IGNORECASE)
 _COMMON = frozenset(["X", "Y", "Z", "of", "history"])  # a slot, or words of many rules
 _LONGEST = 200  # letters; longer texts are descriptions
 
@@ -62,11 +64,21 @@ def phrasings(text: str) -> tuple[Step, ...]:
     steps = {text.lower(): Step(WORDING, text, text)}
     for rule, said in rephrased(text):
         name, before = (BROADER if rule.where == DETAIL else WORDING), text
+        if rule.where == DETAIL and any(_is_list(text, other) for other in said):
+            continue
         for other in said:
             steps.setdefault(other.lower(), Step(name, before, other))
             if rule.where == LESS:
                 name, before = BROADER, said[0]
     return tuple(steps.values())[1:]
+
+
+def _is_list(text: str, name: str) -> bool:
+    """Tell whether more items of a list stand behind the name that a text begins with."""
+    if not text.lower().startswith(name.lower()):
+        return False
+    remark = _BRACKETED.sub("", text[len(name) :].strip(" ,;-\u2013"))
+    return _JOINT.search(remark) is not None
 
 
 def rephrased(text: str) -> Iterator[tuple[Rule, list[str]]]:

@@ -110,7 +110,7 @@ _GESTATION = regex("birth|f[eo]?etal|f[eo]?etus|gestat|neonat|newborn|pregnan|pr
 _NONE = regex(r"(?<![\d.])0(?![\d.])")  # no days of cough are no cough
 _MEASURES = regex(
     rf"(?:[\d%)\u00b0]|\b(?:[iv]+|[a-e])|[cm]m|degrees?|age|sds?|[ \d]{_UNITS}"
-    r"|ago|yesterday|today|morning|week|night|day|couple|few|[\d\u00b0 ][fc])$",
+    r"|ago|ppd|yesterday|today|morning|week|night|day|couple|few|[\d\u00b0 ][fc])$",
     re.IGNORECASE,
 )
 

@@ -23,6 +23,7 @@ __all__ = [
 SIMILARITIES: tuple[str, ...] = ("cosine", "inner", "euclidean")
 """How the vectors of an encoder are compared: by cosine, inner product or Euclidean distance."""
 _HEAD = ("mention", "id", "label", "score", "matched name")
+_EDGES = ",;:.()[]-\u2013"  # signs at the ends of a word that say nothing
 
 
 class Contradiction(NamedTuple):
@@ -256,8 +257,8 @@ class Link:
             return ()
         words = list(self.candidates[0].against.left_over)
         for step in reversed([step for step in self.steps if step.name == "broader"]):
-            kept = step.after.lower().split()
-            words[:0] = [word for word in step.before.split() if word.lower() not in kept]
+            kept = {"", *(word.strip(_EDGES) for word in step.after.lower().split())}
+            words[:0] = [w for w in step.before.split() if w.strip(_EDGES).lower() not in kept]
         return tuple(dict.fromkeys(words))
 
     def explain(self) -> list[str]:
