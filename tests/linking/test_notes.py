@@ -287,3 +287,17 @@ def test_clipped_words_are_read_where_one_name_has_them(mention: str, id: str) -
 def test_what_clipped_words_leave_open_is_not_certain(mention: str) -> None:
     (link,) = Linker.build(Terminology.build(CLIPPED)).link([mention])
     assert link.confidence is None or link.confidence < SURE
+
+
+def test_a_title_of_a_section_is_no_mention() -> None:
+    records = [Concept("X:1", "Allergy"), Name("Allergies", "X:1"), Concept("X:2", "Illness")]
+    records += [Concept("X:3", "Pain"), Concept("X:4", "Fever"), Concept("X:5", "Asthma")]
+    linker = Linker.build(Terminology.build(records))
+    note = (
+        "HISTORY OF PRESENT ILLNESS: He has fever. Pain: 3/10.\nAllergies: none.\n"
+        "Asthma: stable. He has allergies, pain and an illness."
+    )
+    links = linker.annotate(note)
+    assert [link.mention.text.lower() for link in links] == [
+        *("fever", "asthma", "allergies", "pain", "illness")
+    ]

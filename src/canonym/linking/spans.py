@@ -25,7 +25,12 @@ from canonym.linking.names import Filter, Names
 from canonym.linking.search import BatchHits, sift
 from canonym.mentions.abbreviations import expand
 from canonym.mentions.composites import composites_ending, split_composite
-from canonym.mentions.false_names import beside, is_out_of_order, looks_alike
+from canonym.mentions.false_names import (
+    beside,
+    is_out_of_order,
+    looks_alike,
+    section_titles,
+)
 from canonym.mentions.ordinary import is_ordinary, qualifying_forms
 from canonym.mentions.readings import has_several
 from canonym.mentions.shorthand import diabetes_phrases
@@ -321,6 +326,8 @@ class TextNames:
             if (of := known.get(stretch.string)) is not None
         )
         taken = bytearray(len(document.text) if ranked else 0)
+        for start, end in section_titles(document.text) if ranked else ():
+            taken[start:end] = b"\1" * (end - start)
         marked: list[Stretch] = []
         alone: list[Stretch] = []
         for *_, stretch in ranked:

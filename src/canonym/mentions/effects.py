@@ -14,6 +14,7 @@ from canonym.mentions.clinical import LISTS, TEXTS, usual_reading
 from canonym.mentions.composites import patterns
 from canonym.mentions.contrasts import apart_by
 from canonym.mentions.drug_lines import drug_line, without_salt
+from canonym.mentions.false_names import section_titles
 from canonym.mentions.flags import FLAGS, with_flags
 from canonym.mentions.measurements import finding_name
 from canonym.mentions.ordinary import is_ordinary, qualifying_forms
@@ -109,6 +110,7 @@ _EFFECTS: Mapping[str, Callable[[Rule, str], bool]] = {
     "sign": lambda rule, text: _gives(rule, text) if rule.means in FLAGS else not _flags(text),
     "ordinary word": lambda _, text: is_ordinary(text),
     "qualifying word": _qualifies,
+    "title of a section": lambda _, text: bool(section_titles(text)),
     "species": lambda rule, text: rule.means in species_in(text),
     "reading": _reads,
     "one of several": lambda rule, text: clinical_readings(text).get(rule.form) == rule.means,

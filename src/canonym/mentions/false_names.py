@@ -1,4 +1,4 @@
-"""Words of a text that look like names and are none: "was", "all", "Her", "can".
+"""Words of a text that look like names and are none: "was", "all", "Her", "can", "Allergies:".
 
 The rule: a name of a few letters that is written in capitals (*WAS*, *ALL*, *CAN*) is only found in
 capitals, a word of a few capitals is no name that is written small, and a function word is no name.
@@ -6,10 +6,12 @@ capitals, a word of a few capitals is no name that is written small, and a funct
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Sequence
 
 from canonym.mentions.sentences import FUNCTION_WORDS
 from canonym.regex import regex
+from canonym.rules import any_of, once_a_book
 from canonym.text.short_forms import SHORT
 
 _ADJECTIVE = regex(r"[a-z]{2}(?:al|ic|ous|ar|ary)$")
@@ -33,6 +35,22 @@ def looks_alike(text: str, names: Iterable[str], around: str = "") -> bool:
     if len(bare) > SHORT:
         return False
     return all(_is_acronym(name) or is_capitals(bare) for name in names)
+
+
+def section_titles(text: str) -> Sequence[tuple[int, int]]:
+    """Return where titles of the sections of a note stand: they name what is below them.
+
+    >>> [section_titles(text) for text in ("Present illness: gout", "No illness: he fell")]
+    [[(0, 15)], []]
+    """
+    return [match.span() for match in _title().finditer(text)] if ":" in text else []
+
+
+@once_a_book
+def _title() -> re.Pattern[str]:
+    return re.compile(
+        rf"(?:^[ \t]*|(?<=[.;] )){any_of('title of a section')}(?=[ \t]*:)", re.I | re.M
+    )
 
 
 def is_out_of_order(text: str) -> bool:
