@@ -64,8 +64,12 @@ _COMPARED = regex(
 # Two drugs and the strength of each, or the number of a strength: *carbidopa-levodopa 25-100*.
 _STRENGTH = r"(?:#\s?\d|\d+(?:\.\d+)?(?:[-/]\d+(?:\.\d+)?)+)"
 _TAIL = rf"(?:\s*(?:[,;]|\[[^\[\]]*\]|\([^()]*\)|{ROUTE}))*\s*$"
-_SCHEDULED = regex(r"(?<=[a-z] )(?:bid|tid|qid|b\.i\.d\.?|t\.i\.d\.?|q\.i\.d\.?|prn|q\d+h)\s*$")
-_SCHEDULES = frozenset(["bid", "tid", "qid", "prn", "d", "h"])
+_SCHEDULED = regex(
+    r"(?<=[a-z\d] )(?:bid|tid|qid|b\.i\.d\.?|t\.i\.d\.?|q\.i\.d\.?|qhs|q\d+h"
+    r"|prn(?: [a-z]+){0,2})\s*$"
+    r"|[a-z]{4} (?:CR|DR|EC|ER|HFA|IR|LA|ODT|SR|XL|XR) \d{1,4}(?:\.\d+)?$"
+)
+_SCHEDULES = frozenset("bid tid qid prn qhs d h cr dr ec er hfa ir la odt sr xl xr".split())  # noqa: SIM905
 _LETTERS = regex("[a-z]+")
 _UNIT_FOLLOWS = regex(r"\d[\s-]*[a-zA-Zµμ]")
 _OPEN = regex(r"\b(?:to|of|by|from|with|after|due|in|on|and|or|for|no|the|an?)\s*$", re.IGNORECASE)
@@ -333,7 +337,7 @@ def _names_in(piece: str) -> list[str]:
 
 def _bare(piece: str) -> str:
     """Return a piece without doses, forms, codes and schedules."""
-    return trimmed(_forms().sub(" ", _quantities().sub(" ", piece)))
+    return trimmed(_forms().sub(" ", " ".join(_quantities().sub(" ", piece).split())))
 
 
 def trimmed(
