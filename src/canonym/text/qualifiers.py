@@ -80,7 +80,7 @@ _DEGREES = (
 _SIDES = "bilateral|(?:left|right)(?:[- ]sided)?|unilateral"
 _SIDED = regex(rf"\b(?:{_SIDES}|(?-i:[LR]))\b", re.IGNORECASE)
 # Where each side is something of its own: left heart failure, right-sided colitis.
-_TWO_SIDED = "atri|bundle|colitis|colon|coronary|hearts?|main|ventric"
+_TWO_SIDED = r"atri|bundle|colitis|colon|coronary|hearts?\b|main\b|ventric"
 _DETAIL = regex(
     r"^(?:(?:feel(?:s|ing)?|i (?:am|feel|get)|i'm|a lot of|lots of|so much"
     rf"|{_SIDES}) (?!(?:and|or)\b|{_TWO_SIDED})"
