@@ -189,11 +189,35 @@ def test_a_list_whose_status_a_longer_name_says_is_that_name(tmp_path: Path) -> 
         *("positive for", "developed", "and complains of", "there is", "only"),
     ],
 )
+@pytest.mark.parametrize("joint", [",", " but"])
 def test_a_status_ends_where_a_cell_goes_on_to_something_else(
-    linker: Linker, first: str, id: str, status: str, turn: str
+    linker: Linker, first: str, id: str, status: str, joint: str, turn: str
 ) -> None:
-    (link,) = linker.link([f"{first}, {turn} cough"], min_confidence=0, keep_negated=True)
+    (link,) = linker.link([f"{first}{joint} {turn} cough"], min_confidence=0, keep_negated=True)
     assert [(part.id, part.status) for part in link.parts] == [(id, (status,)), ("X:13", ())]
+    assert link.parts[1].mention.text == "cough"
+
+
+@pytest.mark.parametrize(
+    "mention",
+    [
+        *("CT was negative for pneumonia but positive for cough", "CT: no pneumonia but a cough"),
+        *("CXR showed no pneumonia but there is cough", "CT negative for pneumonia, has cough"),
+        "MRI shows no pneumonia but shows cough",
+    ],
+)
+def test_a_report_goes_on_to_something_else(linker: Linker, mention: str) -> None:
+    (link,) = linker.link([mention], min_confidence=0, keep_negated=True)
+    assert [(part.id, part.status) for part in link.parts] == [
+        ("X:1", ("negated",)),
+        ("X:13", ()),
+    ]
+
+
+@pytest.mark.parametrize("end", ["now ruled out", "since excluded", "later ruled out"])
+def test_what_was_ruled_out_later_is_one_mention(linker: Linker, end: str) -> None:
+    (link,) = linker.link([f"r/o PE, {end}"], keep_negated=True)
+    assert (link.parts, link.id, link.status) == ((), "X:2", ("negated",))
 
 
 @pytest.mark.parametrize("turn", ["has", "reports", "now with"])

@@ -235,6 +235,7 @@ _JOINT = regex(
 _HYPHENED = regex(r"([^\W\d_]{5,})-([^\W\d_]{4,})")
 _LIKE_ID = regex(r"(?:[A-Za-z][\w.]*:)?[A-Za-z]{0,5}\d[\w.]+")
 _SPACE = regex(" ")
+_WRITTEN = regex(r"\S+")
 _MAY_LIST = regex(rf"(?i)[,，、/&+]|\s(?:and|or|plus|as well as)\s|^{_HYPHENED.pattern}$")
 _CONJUNCTION = regex(r"(?i)\b(?:and|or|plus|as well as)\b|&")
 _COMMAS = " ,，、"
@@ -417,8 +418,8 @@ def listing_of(text: str) -> Listing | None:
     ('hepatitis B', 'hepatitis C')
     >>> listing_of("1,2-dichloroethane"), listing_of("diabetes w/o complications")
     (None, None)
-    >>> listing_of("E11.65 I10").pieces, listing_of("HTN HLD DM2").pieces
-    (('E11.65', 'I10'), ('HTN', 'HLD', 'DM2'))
+    >>> listing_of("E11.65 I10").pieces, listing_of("HTN HLD DM2, gout").pieces
+    (('E11.65', 'I10'), ('HTN', 'HLD', 'DM2', 'gout'))
     """
     codes = text.split() if len(text) <= _LONGEST else []
     are_codes = len(codes) > 1 and (
@@ -428,6 +429,7 @@ def listing_of(text: str) -> Listing | None:
         return None
     phrase = hide_one_things(" ".join(text.split()))
     spans = _outside_brackets(_SPACE if are_codes else _JOINT, phrase)
+    spans = [one for span in spans for one in _short_forms_in(phrase, *span)]
     if pair := _HYPHENED.fullmatch(phrase):
         is_list = not any(is_english(word) or is_finding(word) for word in pair.groups())
         spans = [pair.span(1), pair.span(2)] if is_list else []
@@ -440,6 +442,15 @@ def listing_of(text: str) -> Listing | None:
     if any("-" in (phrase[start], phrase[end - 1]) for start, end in spans):
         return None  # "pre- and postnatal"
     return Listing(phrase, spans)
+
+
+def _short_forms_in(phrase: str, start: int, end: int) -> list[tuple[int, int]]:
+    """Return the spans of short forms in a row, or that of a piece of other words."""
+    words = [
+        (start + word.start(), start + word.end()) for word in _WRITTEN.finditer(phrase[start:end])
+    ]
+    in_a_row = len(words) > 1 and all(_is_short_finding(phrase[a:b]) for a, b in words)
+    return words if in_a_row else [(start, end)]
 
 
 def _is_short_finding(word: str) -> bool:

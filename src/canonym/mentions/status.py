@@ -24,7 +24,7 @@ from canonym.mentions.segments import PRESENT, SIGN, Segment, segments
 from canonym.regex import GAP, regex
 from canonym.rules import any_of, current, once_a_book, phrase_expression, remembered
 from canonym.text.codes import read_codes
-from canonym.text.qualifiers import BROADER, is_finding, qualified
+from canonym.text.qualifiers import BROADER, is_finding, qualified, without_lead_in
 from canonym.text.shape import shape_of
 from canonym.text.words import words_of_kind
 
@@ -72,7 +72,7 @@ _TAIL = 80  # characters; no sign at the end of a mention is longer
 _REST = regex(r"[\s.)\]!,;]*\Z")
 _OF_FAMILY = regex(r"\s*:|\s+[-\u2013]\s")
 _NAME = regex(r"[^\W_]{2}|[\u3040-\u9fff]")
-_TURN = regex(rf"(?:{GAP},|(?<!\s))\s+(?:but|however|although|though)\s+", re.IGNORECASE)
+_CONJUNCTIONS = ("but", "however", "although", "though")
 _VERSUS = regex(r"(?<!\s)\s+(?:vs\.?|versus)\s+", re.IGNORECASE)
 _GRAFT = regex(r"\b(?:graft|host)\W", re.IGNORECASE)
 _AFTER = regex(r"(?<=\w) (?=(?:s/p|status post) )", re.IGNORECASE)
@@ -152,9 +152,10 @@ def split_statuses(text: str) -> tuple[str, ...]:
             return tuple(side if read_status(side).flags else f"? {side}" for side in sides)
     if "," not in text and " s" in text.lower() and len(sides := _AFTER.split(text)) > 1:
         return tuple(sides)
-    if may_have_status(text):
-        sides = [side for side in _TURN.split(text) if side.strip()]
-        if len(sides) > 1:
+    if not shape_of(text).there.isdisjoint(_CONJUNCTIONS):
+        sides = [side for side in _conjunctions().split(text) if side.strip()]
+        stated = may_have_status(text) or read_status(without_lead_in(sides[0])).flags
+        if len(sides) > 1 and stated:
             return tuple(sides)
     return (text,)
 
@@ -167,8 +168,11 @@ def split_at_turn(text: str) -> tuple[str, ...]:
     >>> split_at_turn("possible pneumonia, now resolved")
     ('possible pneumonia, now resolved',)
     """
-    sides = _turns().split(text, maxsplit=1) if "," in text else (text,)
-    if len(sides) == 1 or not read_status(sides[0]).flags or _course().match(sides[1]):
+    may_turn = "," in text or not shape_of(text).there.isdisjoint(_CONJUNCTIONS)
+    sides = _turns().split(text, maxsplit=1) if may_turn else [text]
+    if len(sides) == 1 or _course().match(sides[1]):
+        return (text,)
+    if not read_status(without_lead_in(sides[0])).flags:  # "CT negative for fracture"
         return (text,)
     return tuple(sides)
 
@@ -183,10 +187,24 @@ def _course() -> re.Pattern[str]:
 
 @once_a_book
 def _turns() -> re.Pattern[str]:
-    """Return a comma and what begins something else behind a status: *no fever, has a cough*."""
+    """Return a joint and what begins something else behind a status: *no fever, has a cough*."""
+    return re.compile(rf"(?:{GAP},\s+|{_conjunction()}){_openings()}", re.IGNORECASE)
+
+
+@once_a_book
+def _conjunctions() -> re.Pattern[str]:
+    """Return a conjunction, with what begins something else: *no fever but has a cough*."""
+    return re.compile(rf"{_conjunction()}(?:{_openings()}|an?\s+)?", re.IGNORECASE)
+
+
+def _conjunction() -> str:
+    return rf"(?:{GAP},|(?<!\s))\s+(?:{'|'.join(_CONJUNCTIONS)})\s+"
+
+
+def _openings() -> str:
     rules = (rule for rule in current().of_kind("turn") if rule.where == "comma")
     forms = (phrase_expression(rule.form) for rule in rules if "uncertain" in rule.means)
-    return re.compile(rf"{GAP},\s+(?:{'|'.join(forms)})(?: an?)?\s+", re.IGNORECASE)
+    return rf"(?:{'|'.join(forms)})(?: an?)?\s+"
 
 
 def status_beside_code(text: str) -> tuple[str, ...]:
