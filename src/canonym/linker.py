@@ -352,7 +352,8 @@ class Linker:
     ) -> Iterator[tuple[Document, Links]]:
         """Yield documents with the mentions in their texts, and their links; see `annotate`.
 
-        `progress` reports on the names of an index of an earlier version, which are read first.
+        `progress` reports on the names of an index without the sieve `reordered`, which are read
+        first.
         """
         return annotate_texts(self, documents, options, abbreviations, progress)
 

@@ -125,13 +125,6 @@ def test_an_upgrade_builds_anew_and_keeps_what_was_taught(monkeypatch: pytest.Mo
     assert not len(Linker.default().synonyms)
 
 
-def test_what_was_taught_in_the_cache_is_taken_over(home: Path, tmp_path: Path) -> None:
-    Linker.default().synonyms.add("the big one", "ICD10CM:I21")
-    (tmp_path / "cache").mkdir()
-    (home / "indexes" / "icd10cm").rename(tmp_path / "cache" / "icd10cm-0123456789abcdef")
-    assert [name.text for name in Linker.default().synonyms] == ["the big one"]
-
-
 def test_damaged_synonyms_are_not_lost_without_a_word(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
