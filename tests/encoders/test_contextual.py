@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import os
 import pickle
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -89,16 +87,6 @@ def test_saved_and_opened(contextual: OnnxTransformer, tmp_path: Path) -> None:
     assert isinstance(opened, OnnxTransformer)
     assert opened.settings == contextual.settings
     assert repr(opened).endswith("pooling='mean', max_length=32, batch_size=64, normalise=True)")
-    np.testing.assert_array_equal(opened.encode(NAMES), contextual.encode(NAMES))
-
-
-def test_what_was_computed_by_numpy_opens(contextual: OnnxTransformer, tmp_path: Path) -> None:
-    folder = Path(shutil.copytree(CONTEXTUAL, tmp_path / "before"))
-    for file in (folder / "encoder.json", folder / "canonym.json"):
-        file.write_text(file.read_text().replace('"onnx"', '"bert"'))
-    assert json.loads((folder / "encoder.json").read_text())["kind"] == "bert"
-    opened = load_encoder(folder)
-    assert isinstance(opened, OnnxTransformer)
     np.testing.assert_array_equal(opened.encode(NAMES), contextual.encode(NAMES))
 
 

@@ -102,15 +102,6 @@ def test_equal_keys_are_no_proof(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     assert index.search(vectors, 25).rows.tolist() == np.arange(1000).reshape(40, 25).tolist()
 
 
-def test_an_index_without_columns_opens(tmp_path: Path) -> None:
-    rows = np.random.default_rng(0).standard_normal((900, 16)).astype(np.float32)
-    before = saved(np.repeat(rows, 2, axis=0), tmp_path).search(rows[:20], 5)
-    for name in ("columns.npy", "equal_rows.npy", "equal_starts.npy"):
-        (tmp_path / name).unlink()
-    int8.DenseInt8.write(np.load(tmp_path / "vectors.npy"), tmp_path)
-    assert same(Exact.load(tmp_path).search(rows[:20], 5), before)
-
-
 @pytest.mark.parametrize(
     ("name", "content"),
     [

@@ -148,21 +148,15 @@ def test_an_index_without_codes_is_opened_as_before(tmp_path: Path) -> None:
     assert same(Exact.load(tmp_path).search(rows[:5], 5), with_codes)
 
 
-def test_codes_that_do_not_say_their_blocks_have_those_of_earlier_versions(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_blocks_that_mean_nothing_are_refused(tmp_path: Path) -> None:
     rows = np.random.default_rng(3).standard_normal((600, 16)).astype(np.float32)
-    expected = saved(rows, tmp_path / "now").search(rows[:5], 5)
-    monkeypatch.setattr(int8, "_BLOCK", 100)
-    monkeypatch.setattr(int8, "_BLOCK_BEFORE", 100)
-    before = tmp_path / "before"
-    saved(rows, before)
-    (before / "blocks.npy").unlink()
-    monkeypatch.setattr(int8, "_BLOCK", 256)
-    assert same(Exact.load(before).search(rows[:5], 5), expected)
-    np.save(before / "blocks.npy", np.array([0, 256, 512, 599]))
+    saved(rows, tmp_path)
+    np.save(tmp_path / "blocks.npy", np.array([0, 256, 512, 599]))
     with pytest.raises(ReadError, match="does not rise from 0 to 600"):
-        Exact.load(before)
+        Exact.load(tmp_path)
+    (tmp_path / "blocks.npy").unlink()
+    with pytest.raises(ReadError, match=r"blocks\.npy"):
+        Exact.load(tmp_path)
 
 
 @pytest.mark.parametrize("bounds", [[0, 0, 1], [np.nan, 0, 1], [0.01, -1, 1]])

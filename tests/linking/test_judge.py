@@ -593,22 +593,14 @@ def test_without_a_corpus_the_index_goes_back_to_what_comes_along(organs: Linker
     assert "expected with a corpus only" in told.output
 
 
-def test_what_an_index_taught_itself_is_not_read(organs: Linker) -> None:
+def test_a_judge_of_another_source_is_refused(organs: Linker) -> None:
     organs.fit_confidence([*corpus(), *corpus()], types=["D"])
     content = json.loads((organs.folder / JUDGE).read_text(encoding="ascii"))
     del content["sha256"]
-    earlier = {**content, "format": 1, "source": "its own names"}
-    (organs.folder / JUDGE).write_text(json.dumps(earlier), encoding="ascii")
-    assert Linker.load(organs.folder).judge is shipped_judge(["default"])
+    (organs.folder / JUDGE).write_text(json.dumps({**content, "source": "x"}), encoding="ascii")
+    with pytest.raises(ReadError, match="fit the confidence again, or remove the file"):
+        Linker.load(organs.folder)
     organs.fit_confidence()
-
-
-def test_what_earlier_versions_learned_is_not_read(organs: Linker) -> None:
-    (organs.folder / "confidence.json").write_text("{", encoding="ascii")
-    try:
-        assert Linker.load(organs.folder).judge is shipped_judge(["default"])
-    finally:
-        (organs.folder / "confidence.json").unlink()
 
 
 # --- how many candidates --------------------------------------------------------------------------

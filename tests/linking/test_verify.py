@@ -58,7 +58,7 @@ def index(sound: Path, tmp_path: Path) -> Path:
 
 
 def unsigned(index: Path) -> None:
-    """Make it an index of an earlier version."""
+    """Take the checksums away."""
     for file in index.rglob(CHECKSUMS):
         file.unlink()
 
@@ -158,9 +158,9 @@ def test_a_manifest_with_other_values_is_refused(index: Path, checksums: bool) -
         unsigned(index)
     manifest = index / MANIFEST
     text = manifest.read_text()
-    # Without checksums these may have other values, or be left out as by earlier versions.
+    # Without checksums these may have other values, or be left out.
     free = {"mentions", "search", "search_threshold", "name", "files", "sieves", "steps"}
-    free |= {"rarity", "background"}
+    free |= {"rarity"}
     changes = (None, [], "x", "removed") if checksums else ([], "removed")
     for path, change in itertools.product(keys_of(json.loads(text)), changes):
         content = json.loads(text)
@@ -248,7 +248,7 @@ def test_other_files_and_lost_ones_are_found(index: Path) -> None:
     assert "is damaged" in problems[JUDGE]
 
 
-def test_an_index_of_an_earlier_version_opens_and_has_no_checksums(index: Path) -> None:
+def test_an_index_without_checksums_opens(index: Path) -> None:
     unsigned(index)
     assert use(index)
     verified = verify_index(index)

@@ -412,36 +412,15 @@ def test_a_deleted_review_is_only_hidden(store: Store) -> None:
     assert [one.id for one in store.reviews()] == [second, first]
 
 
-def test_a_database_of_before_is_brought_up_to_date(tmp_path: Path, linker: Linker) -> None:
+@pytest.mark.parametrize("revision", ["0001", "0006"])
+def test_a_database_of_another_version_is_refused(tmp_path: Path, revision: str) -> None:
     place = tmp_path / "reviews.db"
-    with Store(str(place)) as store:
-        review = review_of(store, ["heart attack", "broken hip", "common cold"], linker)
-        decide(store, review, "heart attack", Given("link", ({**MI, "id": "X:2"},)))
-        decide(store, review, "broken hip", Given("nil"))
-        decide(store, review, "common cold", Given("flag"))
-        unseen = review_of(store, ["heart attack"], linker)
-        store.accept_above(unseen, 0.1, expected=1, who="ann")
+    Store(str(place)).close()
     with contextlib.closing(sqlite3.connect(place)) as connection:
-        connection.execute("DROP INDEX items_by_doubt")
-        connection.execute("CREATE INDEX items_by_doubt ON items (review_id, state, confidence)")
-        connection.execute("DROP INDEX items_by_concept")
-        connection.execute("ALTER TABLE items DROP COLUMN concept")
-        connection.execute("DROP TABLE workbooks")
-        connection.execute("DROP INDEX rows_by_item")
-        connection.execute("ALTER TABLE reviews DROP COLUMN shelf")
-        connection.execute("UPDATE items SET state = 'linked' WHERE state = 'accepted'")
-        connection.execute("UPDATE alembic_version SET version_num = '0001'")
+        connection.execute("UPDATE alembic_version SET version_num = ?", (revision,))
         connection.commit()
-    with Store(str(place)) as store:
-        store.check()
-        assert store.concepts(1) == {"X:2", "X:5"}
-        assert store.workbook(1) is None
-        assert item_of(store, unseen, "heart attack").item.state == "accepted"
-        assert [one.shelf for one in store.reviews()] == ["", ""]
-        assert len(store.queue(1, "decided", concepts={"X:2"})[0]) == 1
-    with contextlib.closing(sqlite3.connect(place)) as connection:
-        columns = [row[2] for row in connection.execute("PRAGMA index_info(items_by_doubt)")]
-    assert columns == ["review_id", "state", "confidence", "frequency", "concept"]
+    with pytest.raises(ReadError, match=f"the tables {revision}, and 0005 are expected: it was"):
+        Store(str(place))
 
 
 def test_a_workbook_is_kept_as_it_was(store: Store) -> None:

@@ -19,7 +19,6 @@ from canonym.encoders.static import StaticVectors
 from canonym.errors import InvalidInput, Mismatch, ReadError
 from canonym.linking.settings import SEARCHES
 from canonym.terminology.overlay import ADDED, MARK, OVERLAY, Overlay, OverlayContent, merge_into
-from tests.logs import Log
 
 # --- the file ------------------------------------------------------------------------------------
 
@@ -122,7 +121,7 @@ def test_a_lost_file_is_noticed(overlay: Overlay, tmp_path: Path) -> None:
     assert overlay.write(added("b")) == added("b")
 
 
-def test_a_file_of_an_earlier_version_gets_its_mark_with_the_next_change(overlay: Overlay) -> None:
+def test_a_mark_that_was_removed_is_back_with_the_next_change(overlay: Overlay) -> None:
     mark = overlay.path.with_name(OVERLAY + MARK)
     overlay.write(added("a"))
     mark.unlink()
@@ -187,11 +186,6 @@ def change(overlay: Overlay, *statements: str) -> None:
             connection.execute(statement)
 
 
-def without_digest(overlay: Overlay) -> None:
-    """Make it a file of an earlier version."""
-    change(overlay, "DROP TABLE digest", f"PRAGMA application_id = {0x63616F31}")
-
-
 CHANGES: dict[str, Callable[[Overlay], None]] = {
     # The name is in the index of the table too: SQLite would notice one of them alone.
     "bytes of a name": lambda overlay: change_bytes(overlay, b"widow", b"wjdow"),
@@ -247,25 +241,12 @@ def test_the_digest_follows_every_change(overlay: Overlay) -> None:
     assert overlay.read() == added("b")._replace(forbidden=pairs[:1])
 
 
-def test_a_file_without_a_digest_gets_one_with_the_next_change(
-    overlay: Overlay, caplog: Log
-) -> None:
+def test_a_file_of_another_version_is_refused(overlay: Overlay) -> None:
     overlay.write(added("widow"))
-    without_digest(overlay)
-    assert Overlay(overlay.path).read() == added("widow")
-    overlay.check()
-    assert "has no digest: a changed letter in it is not noticed" in caplog.text
-    assert overlay.write(added("widow")) == OverlayContent()  # nothing new
-    caplog.clear()
-    overlay.check()
-    assert "has no digest" in caplog.text
-    overlay.write(added("maker"))
-    caplog.clear()
-    overlay.check()
-    assert not caplog.text
-    change_bytes(overlay, b"widow", b"wjdow")
-    with pytest.raises(ReadError, match="is damaged"):
-        Overlay(overlay.path).read()
+    change(overlay, f"PRAGMA application_id = {0x63616F31}")
+    for use in (overlay.read, Overlay(overlay.path).check, lambda: overlay.write(added("maker"))):
+        with pytest.raises(Mismatch, match="another version of canonym: use that one or a newer"):
+            use()
 
 
 def test_a_writer_waits_so_long(overlay: Overlay, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -311,7 +292,7 @@ def test_other_files_are_refused(overlay: Overlay, tmp_path: Path) -> None:
     with sqlite3.connect(tmp_path / "newer.db") as newer:
         newer.execute(f"PRAGMA application_id = {0x63616F33}")
         newer.execute("CREATE TABLE x (y)")
-    with pytest.raises(Mismatch, match="newer canonym"):
+    with pytest.raises(Mismatch, match="another version of canonym"):
         Overlay(tmp_path / "newer.db").read()
     with pytest.raises(OSError, match="unable to open"):
         Overlay(tmp_path / "missing" / "overlay.db").write(added("a"))
@@ -683,16 +664,3 @@ def test_added_and_training_names_stand_beside_lists_as_beside_an_exact_index(
         answers.append(linker.link(["big one", "tickers trouble", "myocardial infarct"], k=4))
     assert answers[0] == answers[1]
     assert answers[1][1].id == "X:2"
-
-
-def test_names_of_before_still_work_and_say_what_to_write(linker: Linker) -> None:
-    with pytest.warns(DeprecationWarning, match=r"add_synonym is linker\.synonyms\.add now"):
-        assert linker.add_synonym("big lump", "X:1")
-    with pytest.warns(DeprecationWarning, match=r"forbid is linker\.synonyms\.forbid now"):
-        assert linker.forbid("lump", "X:2")
-    with pytest.warns(DeprecationWarning, match=r"list\(linker\.synonyms\)"):
-        assert [name.text for name in linker.synonyms()] == ["big lump"]
-    with pytest.warns(DeprecationWarning, match=r"linker\.synonyms\.forbidden"):
-        assert linker.forbidden() == (("lump", "X:2"),)
-    with pytest.raises(AttributeError, match="no attribute 'add_names'"):
-        linker.add_names()

@@ -385,13 +385,12 @@ def test_damaged_meta_data(path: Path, statement: str) -> None:
         Terminology(path)
 
 
-def test_languages_are_counted_where_the_file_has_not(path: Path) -> None:
+def test_a_file_without_its_languages_is_refused(path: Path) -> None:
     with Terminology(path) as terminology:
-        languages = terminology.languages()
-    assert sum(languages.values()) == terminology.n_names
+        assert sum(terminology.languages().values()) == terminology.n_names
     change(path, "DELETE FROM meta WHERE key = 'languages'")
-    with Terminology(path) as terminology:
-        assert terminology.languages() == languages
+    with pytest.raises(ReadError, match=r"damaged \('languages'\); .* import the source again"):
+        Terminology(path)
 
 
 def test_a_truncated_file_is_refused_at_once(path: Path) -> None:

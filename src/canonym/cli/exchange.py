@@ -97,14 +97,16 @@ row_options = with_options(
         help="tsv, csv: such as utf-8-sig for Excel.",
     ),
     _format_option(
-        "--formula-guard/--no-formula-guard",
+        "--formula-guard",
+        type=bool,
         default=True,
         metavar="no",
         help="tsv, csv: put ' before =, +, -, @.  [default: yes]",
     ),
     _format_option(
         "--skip-empty",
-        is_flag=True,
+        type=bool,
+        default=False,
         metavar="yes",
         help="Leave out rows without a mention.  [default: no]",
     ),

@@ -30,7 +30,6 @@ ENCODER_FORMAT = 1
 
 _DTYPES: dict[str, np.dtype[Any]] = {"F32": np.dtype(np.float32), "I8": np.dtype(np.int8)}
 _HEADER_LIMIT = 1 << 20
-_KINDS_BEFORE = {"bert": "onnx"}  # what was written under another name
 
 
 def write_encoder_manifest(folder: Path, *, kind: str, settings: Mapping[str, Any]) -> None:
@@ -68,7 +67,6 @@ def read_encoder_manifest(
             f"{folder} was written by a newer canonym (format {number}, this version reads up to "
             f"{ENCODER_FORMAT}); upgrade canonym or save the encoder again"
         )
-    kind_found = _KINDS_BEFORE.get(kind_found, kind_found)
     if kind is not None and kind_found != kind:
         raise Mismatch(f"{folder} holds an encoder of kind {kind_found!r}; {kind!r} is expected")
     return kind_found, settings

@@ -234,7 +234,7 @@ def _usagi_reviews(
 def _table_file(
     path: str | Path, rows: Sequence[tuple[int, dict[str, str]]], properties: str
 ) -> ReviewFile:
-    # Tables of before had a column for it.
+    # CSV and TSV have no properties, but a column for it.
     told = (properties, *(row.get(prefixed("made_by"), "") for _, row in rows))
     made_by = next(filter(None, (_found(_TOOL, text) for text in told)), "")
     return ReviewFile(str(path), made_by, tuple(_table_reviews(rows)))

@@ -245,11 +245,9 @@ class Exact:
         """Open a saved index, memory-mapped; it has to have `n_rows`."""
         vectors = load_array(folder / "vectors.npy", (n_rows, None), np.float32, np.float16)
         distinct = codes = None
-        if (folder / "columns.npy").exists():  # not those of an earlier canonym
-            distinct = Distinct.load(folder, vectors)
         if (folder / "codes.npy").exists():
-            n_coded = len(vectors) if distinct is None else distinct.columns.shape[1]
-            codes = DenseInt8.load(folder, n_coded, vectors.shape[1])
+            distinct = Distinct.load(folder, vectors)
+            codes = DenseInt8.load(folder, distinct.columns.shape[1], vectors.shape[1])
         return cls(vectors, codes, distinct)
 
 

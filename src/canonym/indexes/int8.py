@@ -47,7 +47,6 @@ FEWEST = 1 << 14
 
 # Rows. With a power of two, the lines of a block would compete for the same places in the cache.
 _BLOCK = (1 << 14) - 64
-_BLOCK_BEFORE = 1 << 14  # of an index that does not say it
 _SPARSE_BLOCK = 1 << 14  # rows, about
 _RUN = 64  # sparse rows that stay together: they are read from a disk at once
 _WIDTH = 256  # places; of twice as many the product takes twice the time
@@ -213,14 +212,14 @@ class DenseInt8:
                 f"holds {bounds.tolist()}, expected finite numbers of at least 0; build the index "
                 "again",
             )
-        if starts is None and (folder / "blocks.npy").exists():
+        if starts is None:
             starts = load_array(folder / "blocks.npy", (None,), np.int64)
             check_starts(folder / "blocks.npy", starts, n_rows)
         return cls(
             load_array(folder / "codes.npy", (n_rows * width,), np.int8),
             load_array(folder / "sums.npy", (n_rows,), np.int32),
             bounds,
-            block_starts(n_rows, _BLOCK_BEFORE) if starts is None else starts,
+            starts,
         )
 
     def coded(self, queries: Float32Array) -> CodedQueries:
@@ -265,9 +264,9 @@ class DenseInt8:
         return promising.pairs()
 
 
-def block_starts(n_rows: int, size: int | None = None) -> npt.NDArray[np.int64]:
+def block_starts(n_rows: int) -> npt.NDArray[np.int64]:
     """Return the starts of blocks of equal size, and the end of the last."""
-    return np.append(np.arange(0, n_rows, size or _BLOCK), n_rows)
+    return np.append(np.arange(0, n_rows, _BLOCK), n_rows)
 
 
 class _Coder:

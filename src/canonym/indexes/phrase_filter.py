@@ -88,9 +88,7 @@ class PhraseFilter:
         words = load_array(folder / "words.npy", (None,), np.uint64)
         longest = load_array(folder / "longest.npy", (None,), np.uint8)
         common = load_array(folder / "common.npy", (None,), np.uint64)
-        pairs = np.empty(0, dtype=np.uint64)
-        if (folder / "pairs.npy").exists():  # an index of an earlier version has none
-            pairs = load_array(folder / "pairs.npy", (None,), np.uint64)
+        pairs = load_array(folder / "pairs.npy", (None,), np.uint64)
         if len(words) != len(longest):
             raise ReadError(
                 folder, f"holds {len(words):,} words and {len(longest):,} lengths; build it again"

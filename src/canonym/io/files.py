@@ -354,7 +354,7 @@ def write_manifest(
 
 
 def read_checksums(folder: Path) -> dict[str, str]:
-    """Return the SHA-256 of every file of a saved folder; empty for one of an earlier version."""
+    """Return the SHA-256 of every file of a saved folder; empty where there are none."""
     path = folder / CHECKSUMS
     check_regular(path)
     try:

@@ -34,7 +34,7 @@ class Annotator:
         self._names = TextNames(PhraseFilter.load(phrases)) if phrases.is_dir() else None
 
     def open(self, progress: Progress | None = None) -> None:
-        """Make texts readable; an index of an earlier version has its names read for it."""
+        """Make texts readable; an index without the sieve `reordered` has its names read for it."""
         if self._names is None:
             if not self._pipeline.sieves:
                 raise InvalidInput(

@@ -13,9 +13,6 @@ from canonym.linking.search import WeightedEncoder
 from canonym.rules import shipped
 from canonym.types import Name
 
-USUAL = 0.5
-"""The background of an index that an earlier version made."""
-
 _N_NAMES = 500
 
 
@@ -51,5 +48,5 @@ def described_with(encoder: WeightedEncoder, index: Mapping[str, Any]) -> dict[s
 def together(encoders: Sequence[Mapping[str, Any]]) -> float:
     """Return the background of the weighted mean of encoders, as a manifest describes them."""
     weight = sum(encoder["weight"] for encoder in encoders)
-    parts = (encoder["weight"] * encoder.get("background", USUAL) for encoder in encoders)
+    parts = (encoder["weight"] * encoder["background"] for encoder in encoders)
     return sum(parts) / weight if weight else 0.0

@@ -9,7 +9,7 @@ import itertools
 import logging
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from importlib.metadata import version
 from pathlib import Path
@@ -17,10 +17,10 @@ from typing import TypeVar
 
 from canonym.errors import CanonymError, InvalidInput
 from canonym.indexes.ivf import silent
-from canonym.io.files import MANIFEST, cache_folder, file_digest, n_cores, restored
+from canonym.io.files import MANIFEST, file_digest, n_cores, restored
 from canonym.linking.build import FORMAT, PHRASES, Progress, build_index
 from canonym.linking.manifest import read_index_manifest
-from canonym.linking.named import DEFAULT, PACKAGED, indexes_folder
+from canonym.linking.named import PACKAGED, indexes_folder
 from canonym.linking.settings import SIEVES
 from canonym.terminology import Terminology
 from canonym.terminology.overlay import OVERLAY, Overlay, OverlayContent
@@ -74,9 +74,7 @@ def packaged_index(name: str, progress: Progress | None = None) -> Path:
         whole = _Whole(progress or silent)
 
         def finish(place: Path) -> None:
-            # Earlier versions kept the index in the cache.
-            kept_earlier = sorted(cache_folder().glob(f"{DEFAULT}-*"))
-            carry_over([folder] if folder.exists() else kept_earlier, place)
+            carry_over(folder, place)
             (place / MADE_FROM).write_text(f"{made_from}\n", encoding="ascii")
 
         there = folder.exists()
@@ -136,16 +134,15 @@ def _build(
             )
 
 
-def carry_over(earlier: Iterable[Path], place: Path) -> None:
-    """Add to a new index in `place` what was added to earlier ones, if they are there."""
-    for old in earlier:
-        overlay = Overlay(old / OVERLAY)
-        content = overlay.read()
-        if content != OverlayContent():
-            _log.info("take over %s synonyms of %s", len(content.synonyms), old)
-            new = Overlay(place / OVERLAY)
-            new.write(content)
-            new.note(overlay.notes())
+def carry_over(old: Path, place: Path) -> None:
+    """Add to a new index in `place` what was added to the one before, if there is one."""
+    overlay = Overlay(old / OVERLAY)
+    content = overlay.read()
+    if content != OverlayContent():
+        _log.info("take over %s synonyms of %s", len(content.synonyms), old)
+        new = Overlay(place / OVERLAY)
+        new.write(content)
+        new.note(overlay.notes())
 
 
 class _Whole:

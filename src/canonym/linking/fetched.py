@@ -262,7 +262,7 @@ def _build(
     folder.parent.mkdir(parents=True, exist_ok=True)
 
     def finish(place: Path) -> None:
-        carry_over([folder], place)
+        carry_over(folder, place)
         (place / MADE_FROM).write_text(f"{made_from}\n", encoding="ascii")
 
     with import_terminology(

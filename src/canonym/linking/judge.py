@@ -48,9 +48,6 @@ ANY = "any"
 JUDGE = "judge.json"
 """Name of the file in the folder of an index whose judge was adapted."""
 
-OF_EARLIER_VERSIONS = ("confidence.json", "reranker.json")
-"""What earlier versions wrote into the folder of an index. It is not read."""
-
 NONSENSE = 0.15
 """A link that is less likely to be right is NIL, unless a caller wants another number.
 
@@ -63,8 +60,6 @@ find the rejected names as near. Of 503 such names, 487 were right, of the rarer
 
 COMES_ALONG, MENTIONS = "many terminologies", "annotated mentions"
 """What a judge learned from."""
-
-_OWN_NAMES = "its own names"  # which an index of an earlier version learned from
 
 SHIPPED = Path(__file__).parents[1] / "models" / JUDGE
 """The judge that comes with canonym, of encoders that it knows."""
@@ -420,7 +415,7 @@ class Judge:
 
     @classmethod
     def load(cls, path: Path) -> Judge | None:
-        """Read what `save` wrote; None where there is nothing, or what an index taught itself.
+        """Read what `save` wrote; None where there is nothing.
 
         Raises
         ------
@@ -431,8 +426,6 @@ class Judge:
         """
         try:
             content = open_sealed(path.read_text(encoding="ascii"))
-            if content["source"] == _OWN_NAMES:
-                return None
             curves = [Curve.from_dict(curve) for curve in content["curves"]]
             n, n_right = int(content["n"]), int(content["n_right"])
             source = content["source"]

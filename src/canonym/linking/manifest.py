@@ -64,7 +64,7 @@ def _are_encoders(value: Any) -> bool:
 
 def _fits(encoder: Mapping[str, Any]) -> bool:
     weight, index, steps = (encoder.get(key) for key in ("weight", "index", "steps"))
-    background = encoder.get("background", 0)
+    background = encoder.get("background")
     return (
         isinstance(encoder.get("name"), str)
         and isinstance(weight, int | float)
@@ -83,13 +83,13 @@ def _are_settings(value: Any) -> bool:
         return False
     if not all(type(value.get(key)) is bool for key in ("spelling", "composites", "trials")):
         return False
-    if type(value.get("min_length")) is not int or "abbreviations" not in value:
+    if type(value.get("min_length")) is not int:
         return False
-    # Settings that this version does not know are of no account.
-    known = {key: value[key] for key in Settings.__annotations__ if key in value}
     try:
+        # Settings that this version does not know are of no account.
+        known = {key: value[key] for key in Settings.__annotations__}
         complete(Settings(**known))  # type: ignore[typeddict-item]
-    except (InvalidInput, TypeError):
+    except (InvalidInput, TypeError, KeyError):
         return False
     return True
 

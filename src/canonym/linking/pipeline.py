@@ -144,7 +144,7 @@ class Pipeline:
         """Open the folder of an index, memory-mapped."""
         settings = manifest["settings"]
         sieves = chosen_sieves(settings["sieves"])
-        steps = parse_search(settings.get("search", "O-T"))
+        steps = parse_search(settings["search"])
         encoders = load_encoders(folder, manifest["encoders"])
         rows = open_rows(folder, terminology, sieves, manifest["encoders"])
         speller = Speller.load(folder / "speller") if settings["spelling"] else None
@@ -162,7 +162,7 @@ class Pipeline:
             Search(
                 encoders,
                 steps,
-                float(settings.get("search_threshold", 0.95)),
+                float(settings["search_threshold"]),
                 exactly=manifest.get("fusion") == "exact",
                 asked=choose_encoders([encoder.name for encoder in encoders], terminology, speller),
             ),

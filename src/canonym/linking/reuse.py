@@ -64,8 +64,7 @@ class EarlierIndex:
         if not digests:
             raise ReadError(
                 self.folder,
-                "has no checksums, since an earlier canonym built it or checksums.sha256 is "
-                "missing; build the new index without it",
+                "has no checksums: checksums.sha256 is missing; build the new index without it",
             )
         for name in self.manifest["files"]:
             used = name.startswith(_USED) or (name.startswith("index-") and name.endswith(_VECTORS))

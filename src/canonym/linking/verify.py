@@ -20,7 +20,7 @@ from canonym.io.files import (
 )
 from canonym.linking.build import FORMAT
 from canonym.linking.default import MADE_FROM
-from canonym.linking.judge import JUDGE, OF_EARLIER_VERSIONS, Judge
+from canonym.linking.judge import JUDGE, Judge
 from canonym.linking.manifest import check_index_manifest
 from canonym.terminology import Terminology
 from canonym.terminology.overlay import MARK, OVERLAY, Overlay
@@ -29,10 +29,7 @@ from canonym.terminology.writer import content_digest
 _log = logging.getLogger(__name__)
 
 _TERMINOLOGY = "terminology.db"
-_BESIDE = (
-    *(JUDGE, *OF_EARLIER_VERSIONS),
-    *(OVERLAY, f"{OVERLAY}-journal", f"{OVERLAY}{MARK}", MADE_FROM),
-)
+_BESIDE = (JUDGE, OVERLAY, f"{OVERLAY}-journal", f"{OVERLAY}{MARK}", MADE_FROM)
 
 
 class Finding(NamedTuple):
@@ -43,7 +40,7 @@ class Finding(NamedTuple):
 
 
 class Verified(NamedTuple):
-    """What was found; `checksums` is false for a folder of an earlier version."""
+    """What was found; `checksums` is false for a folder that lacks them."""
 
     findings: tuple[Finding, ...]
     n_files: int

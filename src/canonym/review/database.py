@@ -64,6 +64,12 @@ def open_database(place: str, *, create: bool = True) -> Engine:
 class _OtherTables(Exception):
     """The tables of a database are not those of this release."""
 
+    def __init__(self, found: str | None) -> None:
+        super().__init__(
+            f"it has the tables {found}, and {NEWEST} are expected: it was made by another version "
+            "of canonym; open it with that one"
+        )
+
 
 @contextlib.contextmanager
 def reachable(engine: Engine) -> Iterator[None]:
@@ -86,7 +92,7 @@ def check_database(engine: Engine) -> None:
     with reachable(engine), engine.connect() as connection:
         revision = _revision(connection)
         if revision != NEWEST:
-            raise _OtherTables(f"it has the tables {revision}, and {NEWEST} are expected")
+            raise _OtherTables(revision)
 
 
 def _postgresql(place: str) -> Engine:
@@ -158,7 +164,7 @@ def _revision(connection: Connection) -> str | None:
 def _bring_up_to_date(connection: Connection) -> None:
     if connection.dialect.name == "postgresql":
         connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
-    if _revision(connection) == NEWEST:
+    if (found := _revision(connection)) == NEWEST:
         return
     from alembic import command  # 12 MB that a database of this release spares a worker
     from alembic.config import Config
@@ -170,4 +176,4 @@ def _bring_up_to_date(connection: Connection) -> None:
     try:
         command.upgrade(config, "head")
     except CommandError as error:
-        raise _OtherTables(str(error)) from error
+        raise _OtherTables(found) from error

@@ -41,13 +41,9 @@ MARK = ".added"
 """Behind the name of that file: the name of an empty file that says that something was added."""
 
 _APPLICATION_ID = 0x63616F32  # "cao2": the last character is the format
-_WITHOUT_DIGEST = 0x63616F31  # "cao1": made by an earlier canonym, and no change since
-_DIGEST_SCHEMA = (
+_SCHEMA = (
     f"PRAGMA application_id = {_APPLICATION_ID}",
     "CREATE TABLE digest (value TEXT NOT NULL)",
-)
-_SCHEMA = (
-    *_DIGEST_SCHEMA,
     "CREATE TABLE identity (value TEXT NOT NULL)",
     "CREATE TABLE synonyms (number INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL, "
     "concept TEXT NOT NULL, language TEXT NOT NULL, UNIQUE (concept, name))",
@@ -132,18 +128,12 @@ class Overlay:
             return
         with self._connected("rw") as connection:
             result = connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
-            if not _has_digest(connection):
-                _log.warning(
-                    "%s is of an earlier canonym and has no digest: a changed letter in it is not "
-                    "noticed; the next change adds one",
-                    self.path,
-                )
         if result != "ok":
             raise self._damage(result)
 
     def _compare(self, connection: sqlite3.Connection, content: OverlayContent) -> None:
         """Refuse content that is not what was written."""
-        if _has_digest(connection) and self._stored(connection) != _digest(content):
+        if self._stored(connection) != _digest(content):
             raise self._damage("its content is not what its digest says")
 
     def _stored(self, connection: sqlite3.Connection) -> int:
@@ -178,10 +168,13 @@ class Overlay:
     def _is_made(self, connection: sqlite3.Connection) -> bool:
         """Whether the tables are there; a file of something else is an error."""
         application_id = _number(connection, "application_id")
-        if application_id in (_APPLICATION_ID, _WITHOUT_DIGEST):
+        if application_id == _APPLICATION_ID:
             return True
         if application_id >> 8 == _APPLICATION_ID >> 8:
-            raise Mismatch(f"{self.path} was written by a newer canonym; upgrade canonym")
+            raise Mismatch(
+                f"{self.path} was written by another version of canonym: use that one or a newer, "
+                f"or remove it and {self._mark} to go on without what was added"
+            )
         if application_id or _number(connection, "schema_version"):
             raise ReadError(self.path, "is not a file of added synonyms; move it elsewhere")
         return False
@@ -274,8 +267,6 @@ class Overlay:
                 self._make(connection)
                 connection.execute("COMMIT")  # before the mark
                 connection.execute("BEGIN IMMEDIATE")
-            if not _has_digest(connection):
-                self._add_digest(connection)
             changed = change(connection)
             if changed == _NOTHING:
                 connection.execute("ROLLBACK")
@@ -296,12 +287,6 @@ class Overlay:
         connection.execute("INSERT INTO identity VALUES (?)", (secrets.token_hex(16),))
         connection.execute(f"PRAGMA user_version = {secrets.randbelow(1 << 30)}")
         _store(connection, _digest(_NOTHING))
-
-    def _add_digest(self, connection: sqlite3.Connection) -> None:
-        _log.info("%s gets a digest, and is no longer read by an earlier canonym", self.path)
-        for statement in _DIGEST_SCHEMA:
-            connection.execute(statement)
-        _store(connection, _digest(_content(connection, {})[1]))
 
     # --- notes ----------------------------------------------------------------------------------
 
@@ -351,10 +336,6 @@ def _pairs(content: OverlayContent) -> set[tuple[str, str]]:
 
 def _number(connection: sqlite3.Connection, pragma: str) -> int:
     return int(connection.execute(f"PRAGMA {pragma}").fetchone()[0])
-
-
-def _has_digest(connection: sqlite3.Connection) -> bool:
-    return _number(connection, "application_id") == _APPLICATION_ID
 
 
 def _digest(content: OverlayContent) -> int:

@@ -137,7 +137,7 @@ class Database:
                     meta[key] = int(meta[key])
                 self._check_counts(meta)
                 meta = {**meta, "digest": str(meta["digest"]), "remarks": dict(meta["remarks"])}
-                meta["languages"] = dict(meta.get("languages", {}))
+                meta["languages"] = dict(meta["languages"])
         except (KeyError, ValueError, TypeError) as error:
             raise self.damage(error) from error
         if newest > FORMAT:

@@ -33,7 +33,6 @@ from canonym.terminology.codes import (
 from canonym.terminology.sqlite_file import (
     BATCH,
     CONCEPTS,
-    LANGUAGES,
     NAMES,
     Database,
     objects,
@@ -198,8 +197,7 @@ class Terminology:
 
     def languages(self) -> dict[str, int]:
         """Count name rows by language."""
-        counts = self._meta["languages"]  # none in files of earlier versions
-        return dict(counts or self._database.rows(LANGUAGES))
+        return dict(self._meta["languages"])
 
     def prefixes(self) -> dict[str, int]:
         """Count concepts by the prefix of their id, ``""`` for none, the most frequent first."""

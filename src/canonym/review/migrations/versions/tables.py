@@ -1,11 +1,11 @@
-"""Makes the first tables, and keeps decisions from being changed or removed."""
+"""Makes the tables, and keeps decisions from being changed or removed."""
 
 from __future__ import annotations
 
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0001"
+revision = "0005"  # those before it were of development alone
 down_revision = None
 
 _KEPT = "decisions are only ever added"
@@ -22,6 +22,7 @@ def upgrade() -> None:
         *(sa.Column(name, sa.Text, nullable=False) for name in ("column", "context_column")),
         sa.Column("created", sa.Float(53), nullable=False),
         *(sa.Column(name, sa.Text, nullable=False) for name in ("created_by", "problem")),
+        sa.Column("shelf", sa.Text, nullable=False, server_default=""),
     )
     op.create_table(
         "items",
@@ -35,8 +36,11 @@ def upgrade() -> None:
         sa.Column("state", sa.Text, nullable=False),
         sa.Column("version", sa.Integer, nullable=False),
         sa.Column("decision_id", sa.Integer),
+        sa.Column("concept", sa.Text, nullable=False, server_default=""),
     )
-    op.create_index("items_by_doubt", "items", ["review_id", "state", "confidence"])
+    by_doubt = ["review_id", "state", "confidence", "frequency", "concept"]
+    op.create_index("items_by_doubt", "items", by_doubt)
+    op.create_index("items_by_concept", "items", ["review_id", "concept"])
     op.create_index("items_by_index", "items", ["review_id", "fingerprint"])
     op.create_table(
         "rows",
@@ -44,6 +48,14 @@ def upgrade() -> None:
         sa.Column("number", sa.Integer, primary_key=True),
         sa.Column("item_id", sa.Integer, sa.ForeignKey("items.id")),
         sa.Column("cells", sa.JSON, nullable=False),
+    )
+    op.create_index("rows_by_item", "rows", ["item_id"])
+    op.create_table(
+        "workbooks",
+        sa.Column("review_id", sa.Integer, sa.ForeignKey("reviews.id"), primary_key=True),
+        sa.Column("content", sa.LargeBinary, nullable=False),
+        sa.Column("sheet", sa.Text),
+        sa.Column("header_row", sa.Integer),
     )
     op.create_table(
         "decisions",
