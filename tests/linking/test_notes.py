@@ -294,7 +294,7 @@ def test_a_title_of_a_section_is_no_mention() -> None:
     records += [Concept("X:3", "Pain"), Concept("X:4", "Fever"), Concept("X:5", "Asthma")]
     linker = Linker.build(Terminology.build(records))
     note = (
-        "HISTORY OF PRESENT ILLNESS: He has fever. Pain: 3/10.\nAllergies: none.\n"
+        "HISTORY OF PRESENT ILLNESS: He has fever. Pain scale: 3/10.\nAllergies: none.\n"
         "Asthma: stable. He has allergies, pain and an illness."
     )
     links = linker.annotate(note)

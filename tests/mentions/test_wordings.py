@@ -487,7 +487,7 @@ def test_a_centile_at_an_end_is_a_finding(linker: Linker, said: str, label: str)
         ("pneumonia on antibiotics", "Pneumonia"),
         ("knee pain (worse at night)", "Knee pain"),
         ("knee pain, better with rest", "Knee pain"),
-        ("cough worse when lying down", "Cough"),
+        ("cough worse at night", "Cough"),
         ("edema relieved by elevation", "Edema"),
         ("rash (seen by dermatology)", "Rash"),
         ("gout followed by rheumatology", "Gout"),
@@ -565,3 +565,32 @@ def test_what_is_left_over_is_the_remark_alone(linker: Linker) -> None:
     for mention in ("gout, seen by rheumatology", "gout (seen by rheumatology)"):
         (link,) = linker.link([mention])
         assert " ".join(link.left_over).strip("()") == "seen by rheumatology"
+
+
+@pytest.mark.parametrize(
+    "mention",
+    [
+        *("pneumonia not seen on CXR", "gout not confirmed by aspiration", "rash not documented"),
+        *("tuberculosis needs ruling out", "tuberculosis pending PCR", "gout on father's side"),
+        *("gout now with tuberculosis", "cough followed by seizure", "gout not anymore"),
+        *("pneumonia due for vaccine", "fever in 3 day old", "tuberculosis suggested on CXR"),
+    ],
+)
+def test_what_denies_doubts_or_adds_is_no_remark(linker: Linker, mention: str) -> None:
+    (link,) = linker.link([mention])
+    assert link.nil or link.parts or link.confidence is None or link.confidence < SURE
+    assert all(step.name != "broader" for step in link.steps)
+
+
+def test_a_question_mark_before_a_remark_stays(linker: Linker) -> None:
+    for mention in ("pneumonia? on CXR", "gout? see note", "tuberculosis? seen by ID"):
+        (link,) = linker.link([mention])
+        assert "uncertain" in link.status
+
+
+def test_what_is_denied_behind_a_comma_is_another_mention(linker: Linker) -> None:
+    (link,) = linker.link(["gout, not tuberculosis"])
+    assert [(part.mention.text, part.status) for part in link.parts] == [
+        ("gout", ()),
+        ("tuberculosis", ("negated",)),
+    ]

@@ -553,18 +553,18 @@ def _is_case(part: Part, known: _Best, best: _Best, names: NamesOfHits) -> bool:
     something else than the rest; nor where the concept is called after the opposite detail.
     """
     name, plain = names.name, words_of(known.steps[0].after)
-    details = words_of(part.text) - plain
+    rest = part.text[len(known.steps[0].after) :]
+    details, is_beside = words_of(part.text) - plain, rest[:2].strip().isalnum()
     called = (words_of(text) - plain for hit in known.hits.hits[:1] for text in names.texts(hit))
     if any(apart_by(details, own) for own in called):
         return False
     near = [hit for hit in near_rivals(best.hits.hits) if not hit.against.contradictions]
-    for said in (words_of(name(hit).text) - SMALL for hit in near):
-        if details & said and 2 * len(plain & said) > len(plain):
+    for place, said in enumerate(words_of(name(hit).text) - SMALL for hit in near):
+        if details & said and (2 * len(plain & said) > len(plain) or (is_beside and not place)):
             return False
     if not near or near[0].score < NEAR or near[0].concept == known.hits.hits[0].concept:
         return True
-    bare = bare_name(name(near[0]).text)
-    return bare is not None and words_of(bare.text) == plain
+    return (bare := bare_name(name(near[0]).text)) is not None and words_of(bare.text) == plain
 
 
 def _known_readings(part: Part, hits_of: Mapping[str, StringHits]) -> dict[int, str]:

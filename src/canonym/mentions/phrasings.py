@@ -18,6 +18,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from canonym.errors import InvalidInput
+from canonym.mentions.cues import find_cues
 from canonym.regex import regex
 from canonym.rules import Rule, current, once_a_book
 from canonym.text.qualifiers import BROADER
@@ -37,6 +38,10 @@ _SLOTS = ("X", "Y", "Z")
 _BRACKETS = frozenset("()[]")
 _PLACE = regex(r"\\(\d)|\b([XYZ])\b")
 _ANY = r"(?:\S+ ){1,9}?"  # the words of a slot; no pattern may take the square of a text
+_WITHOUT = regex(
+    r"\W*(?:without|with no|no|not (?:having|in|with))\b", re.IGNORECASE
+)  # it has its own
+_MORE = regex(r"\b(?:with|due|secondary|then|complicated)\b", re.IGNORECASE)
 _BRACKETED = regex(r"\([^()]*\)")
 _JOINT = regex(r"[,;&+]|\band\b", re.IGNORECASE)
 _COMMON = frozenset(["X", "Y", "Z", "of", "history"])  # a slot, or words of many rules
@@ -74,11 +79,18 @@ def phrasings(text: str) -> tuple[Step, ...]:
 
 
 def _is_list(text: str, name: str) -> bool:
-    """Tell whether more items of a list stand behind the name that a text begins with."""
+    """Tell whether more than a remark stands behind the name that a text begins with.
+
+    More items of a list do, and what is denied or doubted.
+    """
+    if "?" in text:
+        return True
     if not text.lower().startswith(name.lower()):
         return False
-    remark = _BRACKETED.sub("", text[len(name) :].strip(" ,;-\u2013"))
-    return _JOINT.search(remark) is not None
+    behind = text[len(name) :]
+    if _JOINT.search(_BRACKETED.sub("", behind.strip(" ,;-\u2013"))):
+        return True
+    return _WITHOUT.match(behind) is None and any(cue.rule.flags for cue in find_cues(behind))
 
 
 def rephrased(text: str) -> Iterator[tuple[Rule, list[str]]]:
@@ -96,9 +108,17 @@ def rephrased(text: str) -> Iterator[tuple[Rule, list[str]]]:
         match = wording.expression.fullmatch("".join(f"{word} " for word in words))
         if match is None or not lower.isdisjoint(wording.rule.unless.split()):
             continue
+        if wording.rule.where == DETAIL and _says_more(match):
+            continue
         said = dict.fromkeys(_filled(form, match) for form in wording.means)
         if any(other.lower() != plain for other in said):
             yield wording.rule, [*said]
+
+
+def _says_more(match: re.Match[str]) -> bool:
+    """Tell whether what a wording leaves out tells of something else: *on oxygen with sepsis*."""
+    rests = (text for name, text in match.groupdict().items() if name[0] == "Y" and text)
+    return any(map(_MORE.search, rests))
 
 
 def _bare(word: str) -> str:
