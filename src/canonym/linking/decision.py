@@ -553,7 +553,7 @@ def _is_case(part: Part, known: _Best, best: _Best, names: NamesOfHits) -> bool:
     something else than the rest; nor where the concept is called after the opposite detail.
     """
     name, plain = names.name, words_of(known.steps[0].after)
-    rest = part.text[len(known.steps[0].after) :]
+    rest = part.text.partition(known.steps[0].after)[2]
     details, is_beside = words_of(part.text) - plain, rest[:2].strip().isalnum()
     called = (words_of(text) - plain for hit in known.hits.hits[:1] for text in names.texts(hit))
     if any(apart_by(details, own) for own in called):
