@@ -42,7 +42,6 @@ SETTINGS: Mapping[str, Any] = {
     "batches": 280,
     "definitions": 16,
     "related_share": 0.1,
-    "searched": 65_536,
     "contrastive": {
         "epochs": 3,
         "learning_rate": 5e-5,
@@ -109,7 +108,6 @@ def make_contextual_encoder(
         batches=chosen["batches"],
         definitions=chosen["definitions"],
         related_share=chosen["related_share"],
-        searched=chosen["searched"],
     )
     settings = FitSettings(seed=seed, precision=computed, **chosen["contrastive"])
     runs.run("names and mentions", module, objective, settings)

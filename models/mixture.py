@@ -26,15 +26,7 @@ from canonym.text.memo import MemoNormaliser
 from canonym.training.sampling.mentions import training_mentions
 from canonym.training.subword.mention_names import mention_weights
 from canonym.types import Document, Int32Array, Name, Record
-from models.sources import (
-    MONDO,
-    PASSAGES,
-    SOURCES,
-    read_mesh,
-    read_mondo_names,
-    read_passages,
-    read_pool,
-)
+from models.sources import PASSAGES, SOURCES, read_mesh, read_passages, read_pool
 from models.synonyms import SynonymPool, Synonyms, add_variants
 
 PARTS: tuple[str, ...] = ("train", "dev")
@@ -189,7 +181,7 @@ class Mixture(NamedTuple):
 
 def mixture_files(parts: Sequence[str] = PARTS, *, defined: bool = False) -> dict[str, str]:
     """Return the files of the data folder that `read_mixture` reads, by a name for each."""
-    files = SOURCES | ({"MedQuAD text": PASSAGES, "MONDO names": MONDO} if defined else {})
+    files = SOURCES | ({"MedQuAD text": PASSAGES} if defined else {})
     for corpus in CORPORA:
         files |= {f"{corpus.folder} {part}": f"{corpus.folder}/{part}.pubtator" for part in parts}
         if corpus.corrections and parts:
@@ -225,10 +217,9 @@ def read_mixture(
 
     `mention_share` of the draws, in [0, 1), are mentions. The bundled everyday names of ICD-10-CM
     are drawn `everyday_weight` times as often as other names; 0 leaves them out. `defined` reads
-    definitions from the terminologies and the consumer health text, and the names that MONDO's
-    mappings bring together. `more` are records of a terminology by its name, `held_out` the ids of
-    concepts that are left out, and `extend` adds to the mixture what the pool knows the concepts
-    of. `log` takes a line a step.
+    definitions from the terminologies and the consumer health text. `more` are records of a
+    terminology by its name, `held_out` the ids of concepts that are left out, and `extend` adds to
+    the mixture what the pool knows the concepts of. `log` takes a line a step.
     """
     unknown = [part for part in parts if part not in PARTS]
     if unknown or not 0 <= mention_share < 1:
@@ -240,8 +231,7 @@ def read_mixture(
         raise InvalidInput(f"everyday_weight={everyday_weight!r}: 0 or a number above is expected")
     say = log or (lambda _: None)
     everyday = list(read_everyday()) if everyday_weight else []
-    mondo = (("MONDO", record) for record in read_mondo_names(data)) if defined else ()
-    pool = read_pool(data, everyday=everyday, more=[*mondo, *more], held_out=held_out, log=log)
+    pool = read_pool(data, everyday=everyday, more=more, held_out=held_out, log=log)
     annotated = read_annotated(data, parts, log=say) if parts else []
     pairs = [pair for one in annotated for pair in one.pairs]
     known = [(text, id_) for text, id_ in pairs if id_ in pool]

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -16,7 +15,6 @@ from canonym.errors import InvalidInput
 from canonym.training.modules.transformer import NameModule
 from canonym.training.objective import Embed, Encode, Plan
 from canonym.training.sampling.groups import HardPool, Relatives, SynonymGroups
-from canonym.types import Float32Array
 from models.mixture import Mixture
 from models.softmax import multi_positive_softmax
 
@@ -25,15 +23,14 @@ if TYPE_CHECKING:
 
 
 class Contrastive:
-    """In-batch softmax on synonyms and mentions, with hard neighbours.
+    """In-batch softmax on synonyms and mentions, with hard neighbours that a miner finds.
 
     A batch draws `drawn` names, and for each `positives` names of its concept and
     `hard_neighbours` names of other concepts, each of these with a synonym. `definitions` are
     drawn beside them, each with a name of its concept. With `related_share` above 0 a quarter of
-    the names bring one of a related concept, which has that share in the loss. Neighbours are those
-    of the miner, a subword encoder; after the first epoch every second batch has those that the
-    encoder itself finds, among `searched` names. Names are embedded in lower case. The loss is
-    `models.softmax.multi_positive_softmax`.
+    the names bring one of a related concept, which has that share in the loss. The miner is a
+    subword encoder: it searches all names in seconds. Names are embedded in lower case. The loss
+    is `models.softmax.multi_positive_softmax`.
     """
 
     name: str = "contrastive"
@@ -57,7 +54,6 @@ class Contrastive:
         definitions: int = 0,
         related_share: float = 0.0,
         batches: int = 500,
-        searched: int = 0,
         temperature: float = 0.05,
     ) -> None:
         sizes = {
@@ -66,7 +62,6 @@ class Contrastive:
             "hard_neighbours": hard_neighbours,
             "batches": batches,
         }
-        check_count("searched", searched, least=0)
         for name, size in sizes.items():
             check_count(name, size)
         check_count("definitions", definitions, least=0)
@@ -92,13 +87,11 @@ class Contrastive:
         self._relatives = Relatives(groups, mixture.related) if related_share else None
         self._table = float_table(miner.table, miner.scale)
         self._sizes, self._definitions = sizes, definitions if usable else 0
-        self._searched = searched
         self._temperature, self._related_share = temperature, related_share
         self.settings: Mapping[str, object] = {
             **sizes,
             "definitions": self._definitions,
             "related_share": related_share,
-            "searched": searched,
             "temperature": temperature,
             "n_names": len(groups.given),
             "n_definitions": len(usable),
@@ -106,19 +99,12 @@ class Contrastive:
         }
 
     def plan(self, encode: Encode, epoch: int, rng: np.random.Generator) -> Plan:
-        """Draw the batches of an epoch, after a search of neighbours."""
-        pools = [HardPool(self.groups, partial(self.groups.encode, self._table), rng)]
-        if epoch and self._searched:
-            by_encoder = self._texts_encoded(encode)
-            pools.append(HardPool(self.groups, by_encoder, rng, searched=self._searched))
-        batches = [
-            self._draw(pools[number % len(pools)], rng) for number in range(self._sizes["batches"])
-        ]
+        """Draw the batches of an epoch."""
+        del encode, epoch
+        pool = HardPool(self.groups, self._table, rng)
+        batches = [self._draw(pool, rng) for _ in range(self._sizes["batches"])]
         starts = np.cumsum([0, *map(len, batches)])
         return {"rows": np.concatenate(batches), "starts": starts}
-
-    def _texts_encoded(self, encode: Encode) -> Callable[[npt.NDArray[np.int64]], Float32Array]:
-        return lambda rows: encode([self.texts[row] for row in rows])
 
     def _draw(self, pool: HardPool, rng: np.random.Generator) -> npt.NDArray[np.int64]:
         sizes, n_names = self._sizes, len(self.groups.given)

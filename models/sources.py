@@ -20,7 +20,7 @@ from canonym.terminology.readers.medic import read_medic
 from canonym.terminology.readers.obo import read_obo
 from canonym.terminology.readers.table import read_table
 from canonym.terminology.replaced import read_replaced, with_replaced
-from canonym.types import Concept, Name, Record, Relation, Xref
+from canonym.types import Concept, Name, Record, Relation
 from models.synonyms import SCOPES, SynonymPool, icd_variants
 
 SOURCES: dict[str, str] = {
@@ -43,9 +43,6 @@ SOURCES: dict[str, str] = {
 
 PASSAGES = "text/medquad.txt.xz"
 """Questions and answers about health, in the data folder."""
-
-MONDO = "mondo-names/pairs.tsv.gz"
-"""Two names of a disease in each row, of MONDO and of a terminology that it maps to."""
 
 _RELATIONS: dict[str, dict[str, Any]] = {
     "MeSH actions": {
@@ -98,15 +95,6 @@ def read_consumer_names(path: Path) -> Iterator[Record]:
             concept_id = f"MEDQUAD:{topic.casefold()}"
             yield Concept(concept_id, topic)
             yield Name(name, concept_id)
-
-
-def read_mondo_names(data: Path) -> Iterator[Record]:
-    """Read MONDO's names under `data` with those of the concepts that it calls the same."""
-    with gzip.open(data / MONDO, "rt", encoding="utf-8", newline="") as stream:
-        for row in csv.DictReader(stream, delimiter="\t", quoting=csv.QUOTE_NONE):
-            yield Concept(row["mondo_id"], row["mondo_label"])
-            yield Name(row["other_label"], row["mondo_id"])
-            yield Xref(row["mondo_id"], row["other_id"])
 
 
 def _with_variants(records: Iterable[Record]) -> Iterator[Record]:

@@ -70,11 +70,6 @@ PASSAGES = """What is (are) myocardial infarction ?
 Myocardial infarction (MI) is a condition in which the heart lacks blood. It is treated at once.
 Fevers are the most common of complaints, and nobody knows them by that name alone.
 """
-MONDO = (
-    "mondo_id\tmondo_label\tother_id\tother_label\n"
-    "MONDO:1\tcardiac infarction\tDOID:5844\tinfarction of heart muscle\n"
-    "MONDO:2\tslow walking\tNCIT:C1\tBradybasia\n"
-)
 TITLE = "{id}|t|{text}\n{id}|a|It was seen.\n"
 NCBI = {
     "train": [
@@ -120,9 +115,6 @@ def write_corpora(folder: Path) -> None:
     text.write_bytes(lzma.compress(PASSAGES.encode()))
     trials = "Patients with heart failure were asked to walk. Heart failure hurts them.\n"
     text.with_name("ctgov.txt.xz").write_bytes(lzma.compress(trials.encode() * 20))
-    mondo = folder / sources.MONDO
-    mondo.parent.mkdir()
-    mondo.write_bytes(gzip.compress(MONDO.encode()))
     for name, parts in (("ncbi-disease", NCBI), ("bc5cdr", BC5CDR)):
         (folder / name).mkdir()
         for part, documents in parts.items():

@@ -95,33 +95,6 @@ def test_batches_hold_synonyms_and_neighbours(small_table: Any) -> None:
         assert len(set(rows.tolist())) == len(rows)
 
 
-def test_every_second_batch_has_what_the_encoder_itself_finds() -> None:
-    """The vectors put skin beside heart, which letters do not."""
-    angles = {"heart": 0.0, "liver": 1.5, "skin": 0.1}
-    asked: list[str] = []
-
-    def encode(texts: list[str]) -> Any:
-        asked.extend(texts)
-        turned = [angles[text.split()[-1]] for text in texts]
-        return np.stack([np.cos(turned), np.sin(turned)], axis=1).astype(np.float32)
-
-    names = [f"{chr(97 + n % 26)}{n} {organ}" for organ in angles for n in range(40)]
-    hearts = np.repeat([1.0, 0.0, 0.0], 40)  # the others are not drawn
-    mixture = MIXTURE._replace(
-        names=names, concepts=np.repeat(np.arange(3, dtype=np.int32), 40), name_weights=hearts
-    )
-    options: dict[str, Any] = {"drawn": 1, "batches": 40, "searched": 120}
-    objective = Contrastive(mixture, make_encoder("default"), **options)  # type: ignore[arg-type]
-    objective.plan(encode, 0, np.random.default_rng(0))
-    assert not asked  # it knows no names yet
-    plan = objective.plan(encode, 1, np.random.default_rng(0))
-    assert asked
-    batches = np.split(objective.concepts[plan["rows"]], plan["starts"][1:-1])
-    others = [set(concepts.tolist()) - {0} for concepts in batches]
-    assert all(concepts == {2} for concepts in others[1::2])
-    assert {1} in others[::2]
-
-
 def test_definitions_come_with_a_name_of_their_concept(small_table: Any) -> None:
     told = [Definition("What pumps.", 0), Definition("Of no name.", 9), Definition("A cover.", 2)]
     mixture = MIXTURE._replace(definitions=told)

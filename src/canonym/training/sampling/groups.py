@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -177,12 +177,12 @@ class SynonymGroups:
 
 
 class HardPool:
-    """Hard neighbours of a pool of names, found with what encodes rows of the groups."""
+    """Hard neighbours of a pool of names, found with the current table."""
 
     def __init__(
         self,
         groups: SynonymGroups,
-        encode: Callable[[npt.NDArray[np.int64]], Float32Array],
+        table: Float32Array,
         rng: np.random.Generator,
         *,
         searched: int = SEARCHED,
@@ -193,9 +193,9 @@ class HardPool:
         places = np.sort(rng.permutation(len(groups.texts))[:searched])
         sources = groups.sources
         neighbours = find_hard_neighbours(
-            encode(self.rows),
+            groups.encode(table, self.rows),
             groups.concepts[self.rows],
-            encode(places),
+            groups.encode(table, places),
             groups.concepts[places],
             rng,
             k=NEAREST,

@@ -346,14 +346,12 @@ class _Batches:
         log = run.log or (lambda _: None)
         times = range(1, run.refresh + 1)
         if run.hard_neighbours and step in {steps * i // (run.refresh + 1) for i in times}:
-            encode = partial(self.groups.encode, self.table)
-            self.near = HardPool(self.groups, encode, self.rng, searched=run.searched)
+            self.near = HardPool(self.groups, self.table, self.rng, searched=run.searched)
             log(f"step {step}: neighbours searched for {len(self.near.rows):,} names")
         if run.mention_queries and step in {steps * i // _SEARCHES for i in range(_SEARCHES)}:
-            encode_texts = partial(self.groups.encode_texts, self.table)
+            encode = partial(self.groups.encode_texts, self.table)
             shares = [
-                f"{100 * query_set.refresh(encode_texts):.1f} %"
-                for query_set in run.mention_queries
+                f"{100 * query_set.refresh(encode):.1f} %" for query_set in run.mention_queries
             ]
             right = f"mentions with a right one first: {', '.join(shares)}"
             log(f"step {step}: candidates searched, {right}")
