@@ -7,10 +7,9 @@ before it, all with the same chance. Everything runs in processes of its own.
 
 - ``names``: index, opening, one mention and a thousand, from 10,000 names on. Each has the distinct
   mentions of BC5CDR's test part.
-- ``mentions``: ``canonym link -o FOLDER/`` from start to end, from one mention to 500,000 names.
-  The time of larger runs is projected: so much for the start, for each mention, and for each new
-  one.
-- ``workers``: ``canonym link -o FOLDER/`` with 1 to 4 of them, in turn.
+- ``mentions``: ``canonym bulk`` from start to end, from one mention on, to 500,000 names. The time
+  of larger runs is projected: so much for the start, for each mention, and for each new one.
+- ``workers``: ``canonym bulk`` with 1 to 4 of them, in turn.
 
     python benchmarks/scaling.py [names mentions workers] [--most-names N] [--most-mentions N]
 

@@ -6,6 +6,7 @@ import hashlib
 import json
 import logging
 import shutil
+import warnings
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
@@ -36,6 +37,16 @@ __all__ = ["LinkOptions", "Linker", "Links", "Settings", "Synonyms", "unread"]
 
 _NEAR = 0.9  # what is so near is not a guess: гастрит is read as gastritis
 _log = logging.getLogger(__name__)
+
+# Names of before, which the next release does not take.
+_MOVED = {
+    "add_synonym": "add",
+    "teach": "update",
+    "remove_synonym": "remove",
+    "forbid": "forbid",
+    "allow": "allow",
+    "forbidden": "forbidden",
+}
 
 
 class Linker:
@@ -387,6 +398,13 @@ class Linker:
     def synonyms(self) -> Synonyms:
         """The names that were added, and the pairs that are forbidden; see `Synonyms`."""
         return Synonyms(self.terminology, self.pipeline.names)
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in _MOVED:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        warnings.warn(f"{name} is linker.synonyms.{_MOVED[name]} now", DeprecationWarning, 2)
+        moved = getattr(self.synonyms, _MOVED[name])
+        return moved if callable(moved) else lambda: moved
 
     # --- learning from annotated mentions -------------------------------------------------------
 

@@ -61,14 +61,25 @@ def test_a_run_says_what_it_has_written(visits: Path, tmp_path: Path, index: Pat
             ["link", "-f", "visits.csv", "-c", "dx", "--engine", "local", "out"],
             marks=pytest.mark.slow,
         ),
+        ["bulk", "visits.csv", "out", "--column", "dx"],
+        pytest.param(
+            ["bulk", "--column=dx", "visits.csv", "--retries", "1", "out"], marks=pytest.mark.slow
+        ),
+        pytest.param(
+            ["bulk", "-c", "dx", "--workers", "1", "-v", "visits.csv", "--overwrite", "out"],
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_the_source_and_the_folder_need_no_flags(
     visits: Path, tmp_path: Path, index: Path, monkeypatch: pytest.MonkeyPatch, words: list[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    result = run(*words, "--index", str(index), "--format-option", "shard-rows=60")
+    result = run(*words, "--index", str(index), "--shard-rows", "60")
     assert "2 of 2 parts are in out; 120 rows in all.\n" in result.output
+    assert ("`canonym bulk` is `canonym link --engine local` now." in result.stderr) == (
+        words[0] == "bulk"
+    )
     assert pq.read_table(tmp_path / "out").column_names[:2] == ["id", "dx"]
     assert visits.exists()
 
@@ -83,9 +94,9 @@ def test_a_further_word_is_no_place(visits: Path, tmp_path: Path, index: Path) -
 
 
 def test_options_of_the_link_change_it(visits: Path, tmp_path: Path, index: Path) -> None:
-    run(*arguments(visits, tmp_path / "out", index, "--min-confidence", "0.99"))
+    run(*arguments(visits, tmp_path / "out", index, "--min-score", "0.99"))
     reasons = pq.read_table(tmp_path / "out").column("canonym_reason").to_pylist()
-    assert all(re.fullmatch(r"the confidence, [\d.]+, is below 0.99", each) for each in reasons)
+    assert all(re.fullmatch(r"the best score, [\d.]+, is below 0.99", each) for each in reasons)
 
 
 def test_only_some_concepts_are_found(visits: Path, tmp_path: Path, index: Path) -> None:

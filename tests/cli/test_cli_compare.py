@@ -67,5 +67,19 @@ def test_an_encoder_that_has_read_the_names_is_told(names: str, tmp_path: Path) 
     assert facts[0]["has read the names"] == [own]
 
 
+def test_options_of_before_have_no_effect_and_say_so(names: str, tmp_path: Path) -> None:
+    done = compare(names, "-e", "chargrams", "--order", "marginal")
+    assert "--order has no effect any more" in done.stderr
+    index = str(tmp_path / "index")
+    done = running.run("index", names, "-o", index, "--no-confidence", "--order", "fitted")
+    assert "--order has no effect any more" in done.stderr
+    assert "--no-confidence has no effect any more" in done.stderr
+    done = running.run("train", "confidence", "--index", index, "--method", "platt")
+    assert "--method has no effect any more" in done.stderr
+    assert "--no-confidence" not in running.run("index", "--help").stdout
+    quiet = running.run("index", names, "-o", str(tmp_path / "b"), "--no-confidence", "--quiet")
+    assert not quiet.stderr
+
+
 def test_a_missing_file() -> None:
     assert "no such file" in compare("missing.db", code=2).stderr

@@ -15,7 +15,7 @@ from tests.cli.running import run
 TABLE = (
     "id,name\nOMOP:1,Myocardial infarction\nOMOP:1,Heart attack\nOMOP:2,Migraine\nOMOP:3,Hip pain\n"
 )
-SURE = ("--min-confidence", "0.6")
+SURE = ("--min-score", "0.6")
 HEAD = "subject_label\tpredicate_modifier\tpredicate_id\tobject_id\tmapping_justification\n"
 CURATED = "skos:exactMatch\t{}\tsemapv:ManualMappingCuration\n"
 

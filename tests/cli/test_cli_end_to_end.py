@@ -230,6 +230,16 @@ def test_training_mentions_are_searched_as_well(db: Path, tmp_path: Path) -> Non
     assert "goes with --mentions" in run(*alone, "--mention-type", "X", code=2).stderr
 
 
+def test_a_seed_breaks_ties_at_random(tmp_path: Path) -> None:
+    table = tmp_path / "cold.csv"
+    table.write_text("id,name\n" + "".join(f"D:{n},Cold\n" for n in range(6)))
+    run("index", str(table), "-o", str(tmp_path / "out"), "--encoder", "chargrams", "--quiet")
+    first = [linked(tmp_path / "out", "cold", "--seed", str(n))[0]["id"] for n in range(8)]
+    assert len(set(first)) > 1
+    assert linked(tmp_path / "out", "cold")[0]["id"] == "D:0"
+    assert linked(tmp_path / "out", "cold", "--seed", "7")[0]["id"] == first[7]
+
+
 # --- link -----------------------------------------------------------------------------------------
 
 
@@ -263,7 +273,7 @@ def test_filters_change_what_is_found(index: Path, tmp_path: Path) -> None:
     ids.write_text("D:5\n")
     assert linked(index, "broken hip", "--ids", str(ids))[0]["id"] in {"D:5", ""}
     assert len(linked(index, "cancer", "-k", "2", "--min-confidence", "0")) == 2
-    assert linked(index, "cancer", "--min-confidence", "0.99")[0]["nil"] == "true"
+    assert linked(index, "cancer", "--min-score", "0.99")[0]["nil"] == "true"
 
 
 @pytest.mark.parametrize(

@@ -82,10 +82,7 @@ def test_the_day_is_an_option_or_that_of_the_source(
     index: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sssom = ("migraine", "--format", "sssom")
-    assert (
-        '#mapping_date: "2024-12-31"'
-        in link(index, *sssom, "--format-option", "date=2024-12-31").stdout
-    )
+    assert '#mapping_date: "2024-12-31"' in link(index, *sssom, "--date", "2024-12-31").stdout
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "86400")
     assert '#mapping_date: "1970-01-02"' in link(index, *sssom).stdout
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "tomorrow")
@@ -94,14 +91,7 @@ def test_the_day_is_an_option_or_that_of_the_source(
 
 def test_addresses_of_set_and_licence_are_written(index: str) -> None:
     text = link(
-        index,
-        "migraine",
-        "--format",
-        "sssom",
-        "--format-option",
-        "license=https://l",
-        "--format-option",
-        "mapping-set-id=u:1",
+        index, "migraine", "--format", "sssom", "--license", "https://l", "--mapping-set-id", "u:1"
     ).stdout
     assert '#license: "https://l"\n' in text
     assert '#mapping_set_id: "u:1"\n' in text
@@ -120,23 +110,17 @@ def test_an_added_name_is_a_curated_mapping(index: str) -> None:
         (("--format", "sssom", "--explain"), "has no place for explanations"),
         (("--format", "sssom", "-k", "3"), "leave out -k"),
         (
-            ("--format", "tsv", "--format-option", "license=x"),
+            ("--format", "tsv", "--license", "x"),
             "license goes with --format sssom, not tsv",
         ),
         (
-            ("--format", "sssom", "--format-option", "domain=x"),
+            ("--format", "sssom", "--domain", "x"),
             "domain goes with --format omop, not sssom",
         ),
         (("--format", "omop"), "needs --format-option source-vocabulary=ID, a name of 1 to 20"),
-        (
-            ("--format", "omop", "--format-option", "source-vocabulary=" + "v" * 21),
-            "1 to 20 characters",
-        ),
+        (("--format", "omop", "--source-vocabulary", "v" * 21), "1 to 20 characters"),
         (("--format", "usagi"), "the ids of the terminology begin with X"),
-        (
-            ("--format", "fhir", "--format-option", "code-column=a"),
-            "there is no table: give --column",
-        ),
+        (("--format", "fhir", "--code-column", "a"), "there is no table: give --column"),
         (("--format", "bioc"), "--format bioc goes with documents"),
     ],
 )
@@ -149,24 +133,15 @@ def test_options_that_do_not_go_together_are_refused(
 def test_usagi_gets_codes_frequencies_and_the_other_columns(omop: str) -> None:
     table = "code,dx,n,ward\nA,heart attack,5,W1\nB,qq,1,W2\n"
     text = link(
-        omop, "--file", "-", "--column", "dx", "--format", "usagi", "--format-option",
-        "code-column=code", "--format-option", "frequency-column=n", input=table,
+        omop, "--file", "-", "--column", "dx", "--format", "usagi", "--code-column", "code",
+        "--frequency-column", "n", input=table,
     ).stdout  # fmt: skip
     found = [
         (row["sourceCode"], row["sourceFrequency"], row["ADD_INFO:ward"], row["conceptId"])
         for row in rows(text, ",")
     ]
     assert found == [("A", "5", "W1", "2"), ("B", "1", "W2", "0")]
-    bad = (
-        "--file",
-        "-",
-        "--column",
-        "dx",
-        "--format",
-        "usagi",
-        "--format-option",
-        "code-column=kode",
-    )
+    bad = ("--file", "-", "--column", "dx", "--format", "usagi", "--code-column", "kode")
     assert "code-column=kode: the input has no such column; it has 'code', 'dx'" in (
         link(omop, *bad, input=table, code=2).stderr
     )
@@ -180,8 +155,7 @@ def test_usagi_has_no_place_for_two_columns_of_one_name(omop: str) -> None:
 
 def test_a_source_map_follows_maps_to_standard_concepts(omop: str) -> None:
     arguments = ("heart attack", "Migraine", "Migraine with aura", "qq", "--format", "omop")
-    ward = ("--format-option", "source-vocabulary=ward", "--format-option")
-    text = link(omop, *arguments, *ward[:2]).stdout
+    text = link(omop, *arguments, "--source-vocabulary", "ward").stdout
     found = [
         (row["source_code"], row["target_concept_id"], row["target_vocabulary_id"])
         for row in rows(text, ",")
@@ -193,9 +167,9 @@ def test_a_source_map_follows_maps_to_standard_concepts(omop: str) -> None:
         ("Migraine with aura", "4", "SNOMED"),
         ("qq", "0", "None"),
     ]
-    text = link(omop, *arguments, *ward, "domain=condition").stdout
+    text = link(omop, *arguments, "--source-vocabulary", "ward", "--domain", "condition").stdout
     assert [row["target_concept_id"] for row in rows(text, ",")] == ["1", "0", "0", "0"]
-    unknown = (*arguments, *ward, "domain=Conditon")
+    unknown = (*arguments, "--source-vocabulary", "ward", "--domain", "Conditon")
     refused = link(omop, *unknown, code=2).stderr
     assert "--format-option domain: 'Conditon' does not occur in" in refused
     assert "did you mean 'Condition'?" in refused
@@ -205,7 +179,7 @@ def test_fhir_of_two_versions(index: str) -> None:
     found = json.loads(link(index, "heart attack", "--format", "fhir").stdout)
     assert found["group"][0]["element"][0]["target"][0]["equivalence"] == "equivalent"
     found = json.loads(
-        link(index, "heart attack", "--format", "fhir", "--format-option", "fhir-version=R5").stdout
+        link(index, "heart attack", "--format", "fhir", "--fhir-version", "R5").stdout
     )
     assert found["group"][0]["element"][0]["target"][0]["relationship"] == "equivalent"
 

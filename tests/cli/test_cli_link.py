@@ -59,7 +59,8 @@ class Linker:
             Candidate(id_, label, score, text, "exact", ("T",), "verbatim", {"default": score})
             for id_, label, score in KNOWN.get(text, [])
         )[: self.options["k"]]
-        nil = not candidates
+        low = self.options["min_score"]
+        nil = not candidates or (low is not None and candidates[0].score < low)
         return Link(mention, candidates, nil, "no name is like it" if nil else "", text, steps)
 
     def link_documents(
@@ -78,8 +79,10 @@ def linker(monkeypatch: pytest.MonkeyPatch) -> Linker:
     def open_linker(
         index: str | None,
         *,
+        everyday: bool,
         device: str | None,
     ) -> Linker:
+        assert everyday
         assert device is None
         opened.append(index)
         return fake
@@ -205,14 +208,11 @@ def test_a_column_of_a_table_with_its_context(linker: Linker, table: Path) -> No
 def test_a_delimiter_and_an_encoding_can_be_given(tmp_path: Path) -> None:
     file = tmp_path / "x.dat"
     file.write_bytes("a:b,c\n1:Sjögren\n".encode("latin-1"))
-    arguments = ("--file", str(file), "--column", "b,c", "--input-option", "delimiter=:")
-    result = run(*arguments, "--input-option", "encoding=latin-1", "--format", "tsv")
+    arguments = ("--file", str(file), "--column", "b,c", "--delimiter", ":")
+    result = run(*arguments, "--encoding", "latin-1", "--format", "tsv")
     assert rows(result.stdout_bytes.decode("latin-1"))[0]["b,c"] == "Sjögren"
-    assert "not UTF-8 (byte" in run(*arguments, "--input-option", "encoding=utf-8", code=2).stderr
-    assert (
-        "no column 'b,c'"
-        in run(*arguments[:-2], "--input-option", "encoding=latin-1", code=2).stderr
-    )
+    assert "not UTF-8 (byte" in run(*arguments, "--encoding", "utf-8", code=2).stderr
+    assert "no column 'b,c'" in run(*arguments[:-2], "--encoding", "latin-1", code=2).stderr
 
 
 @pytest.mark.usefixtures("linker")
@@ -400,7 +400,18 @@ def test_options_reach_the_linker(linker: Linker, tmp_path: Path) -> None:
     ids.write_text("# wanted\nI21\n\nS72\n")
     run(
         *("x", "-k", "7", "--type", "A", "--type", "B", "--source", "S", "--language", "de"),
-        *("--ids", str(ids), "--prefer", "A", "--prefer", "human"),
+        *(
+            "--ids",
+            str(ids),
+            "--prefer",
+            "A",
+            "--prefer",
+            "human",
+            "--min-score",
+            "0.25",
+            "--seed",
+            "3",
+        ),
         *("--min-confidence", "0.5", "--no-context", "--workers", "3", "--keep-negated"),
         *("--index", "some-index"),
     )
@@ -411,14 +422,22 @@ def test_options_reach_the_linker(linker: Linker, tmp_path: Path) -> None:
         "languages": ("de",),
         "ids": ("I21", "S72"),
         "prefer": ("A", "human"),
+        "min_score": 0.25,
         "min_confidence": 0.5,
         "keep_negated": True,
         "separator": None,
+        "seed": 3,
         "second_look": None,
         "context": False,
         "workers": 3,
     }
     assert linker.opened == ["some-index"]  # type: ignore[attr-defined]
+
+
+@pytest.mark.usefixtures("linker")
+def test_min_score_makes_nil() -> None:
+    assert rows(run("broken hip", "--min-score", "0.95").stdout)[0]["id"] == ""
+    assert rows(run("broken hip", "--min-score", "0.85").stdout)[0]["id"] == "S72"
 
 
 @pytest.mark.usefixtures("linker")
@@ -463,8 +482,8 @@ def test_an_explanation_of_parts_and_of_preparation(corpus: Path) -> None:
         (("x", "--column", "y"), None, "describe a file"),
         (("x", "--input-format", "lines"), None, "describe a file"),
         (("x", "--context-column", "y"), None, "go with --column"),
-        (("--input-option", "delimiter=;"), "x\n", "go with --column"),
-        (("--input-option", "delimiter=;;", "--column", "x"), "x\n", "one character"),
+        (("--delimiter", ";"), "x\n", "go with --column"),
+        (("--delimiter", ";;", "--column", "x"), "x\n", "one character"),
         (("--column", "y"), '{"x": "hip"}\n', "has the keys 'x'; call the key"),
         (("--column", "y", "--input-format", "jsonl"), "{}\n", "--column goes with tables"),
         (("--input-format", "table"), "a,b\n", "needs --column; standard input has 'a', 'b'"),
@@ -475,16 +494,16 @@ def test_an_explanation_of_parts_and_of_preparation(corpus: Path) -> None:
         ((), "", "standard input: holds nothing"),
         ((), "\n \n", "nothing but blank lines"),
         ((), b"\xff\xfea", "is not"),
-        (("--input-option", "encoding=utf-8"), b"abc\xe9\n", "the line is not UTF-8 (byte 0xe9)"),
+        (("--encoding", "utf-8"), b"abc\xe9\n", "the line is not UTF-8 (byte 0xe9)"),
         ((), "\xe4\n".encode() + b"abc\xe9\n", "line 2: the line is not UTF-8 (byte 0xe9)"),
         ((), b"a\0b\n", "NUL character"),
         (("--file", "missing.txt"), None, "no such file"),
-        (("--input-option", "encoding=klingon", "--file", "missing.txt"), None, "klingon"),
+        (("--encoding", "klingon", "--file", "missing.txt"), None, "klingon"),
         (("x", "--type", "Nonsense"), None, "expected one of A, B"),
         (("x", "--ids", "missing.txt"), None, "no such file"),
         (("x", "-k", "0"), None, "0 is not in the range"),
-        (("x", "--min-confidence", "1.5"), None, "not in the range"),
-        (("x", "--min-confidence", "nan"), None, "not a number"),
+        (("x", "--min-score", "1.5"), None, "not in the range"),
+        (("x", "--min-score", "nan"), None, "not a number"),
         (("x", "--resume"), None, "--resume needs a file"),
         (("x", "--format", "xml"), None, "'xml' is not one of"),
         (("--file", "."), None, "is a folder without a corpus"),

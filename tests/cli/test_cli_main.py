@@ -223,8 +223,10 @@ def test_values_that_the_reader_does_not_take_are_refused(pair: str, problem: st
     [
         ("lnik x", "Did you mean 'link'?"),
         ("anotate", "Did you mean 'annotate'?"),
+        ("import-decision x", "Did you mean 'review import'?"),
         ("xyzzy", "No such command 'xyzzy'"),
-        ("train subwrod", "No such command 'subwrod'"),
+        ("train reranker corpus", "`canonym train confidence` adapts"),
+        ("picture", "python benchmarks/reproduce picture"),
     ],
 )
 def test_a_command_that_is_none_gets_advice(typed: str, said: str) -> None:

@@ -26,7 +26,8 @@ def test_without_an_index_the_default_linker_is_opened(monkeypatch: pytest.Monke
         def link_stream(self, mentions: Any, **_: Any) -> Any:
             return (Link(Mention("default was here")) for _ in mentions)
 
-    def default(*, progress: Any) -> Default:
+    def default(*, everyday: bool, progress: Any) -> Default:
+        assert everyday
         progress("reading", 0, 1)
         return Default()
 

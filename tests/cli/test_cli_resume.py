@@ -177,7 +177,7 @@ def test_a_run_that_fails_at_once_leaves_nothing(
     ("change", "problem"),
     [
         (("-k", "2"), "another -k"),
-        (("--min-confidence", "0.5"), "another --min-confidence"),
+        (("--min-score", "0.5"), "another --min-score"),
         (("--type", "A"), "another --type:"),
         (("--format", "csv"), "another --format"),
         (("--explain",), "another --explain"),

@@ -56,11 +56,6 @@ def linker(monkeypatch: pytest.MonkeyPatch) -> Linker:
     return fake
 
 
-def _pairs(*pairs: str) -> Iterator[str]:
-    for pair in pairs:
-        yield from ("--format-option", pair)
-
-
 def run(*arguments: str, input: str | bytes | None = None, code: int = 0) -> Result:
     return running.run("link", *arguments, input=input, code=code)
 
@@ -122,7 +117,7 @@ def test_a_pipe_gets_the_same_bytes_as_a_file(tmp_path: Path) -> None:
     piped = run("--column", "dx", *ALL, input=content)
     assert piped.stdout_bytes == whole
     assert piped.stderr.startswith("standard input is not UTF-8 and is read as Windows-1252")
-    given = run("--column", "dx", "--input-option", "encoding=cp1252", *ALL, input=content)
+    given = run("--column", "dx", "--encoding", "cp1252", *ALL, input=content)
     assert given.stdout_bytes == whole
     assert "Windows" not in given.stderr
 
@@ -132,7 +127,7 @@ def test_a_pipe_gets_the_same_bytes_as_a_file(tmp_path: Path) -> None:
 def test_a_mark_that_was_not_there_is_not_written(
     tmp_path: Path, encoding: str, given: str
 ) -> None:
-    written = linked(tmp_path, GERMAN.encode(encoding), "--input-option", f"encoding={given}")
+    written = linked(tmp_path, GERMAN.encode(encoding), "--encoding", given)
     assert without_ours(written.decode(encoding), ";", 3) == GERMAN
 
 
@@ -182,12 +177,12 @@ def test_another_format_has_another_delimiter_and_the_rest_stays(tmp_path: Path)
 @pytest.mark.usefixtures("linker")
 def test_the_encoding_of_the_output_can_be_chosen(tmp_path: Path) -> None:
     content = GERMAN.encode("cp1252")
-    written = linked(tmp_path, content, "--format-option", "encoding=utf-8-sig")
+    written = linked(tmp_path, content, "--output-encoding", "utf-8-sig")
     assert without_ours(written.decode("utf-8-sig"), ";", 3) == GERMAN
     assert written.startswith(b"\xef\xbb\xbfNr;")
-    plain = linked(tmp_path, GERMAN.encode("utf-8-sig"), "--format-option", "encoding=utf-8")
+    plain = linked(tmp_path, GERMAN.encode("utf-8-sig"), "--output-encoding", "utf-8")
     assert plain.startswith(b"Nr;")
-    names = run("hüp", "--format-option", "encoding=latin-1", "--format", "csv").stdout_bytes
+    names = run("hüp", "--output-encoding", "latin-1", "--format", "csv").stdout_bytes
     assert b",h\xfcp," in names
 
 
@@ -201,22 +196,18 @@ def test_what_the_encoding_cannot_write_is_named(linker: Linker, tmp_path: Path)
     assert "--format-option encoding=utf-8-sig" in failed
     assert [file.name for file in tmp_path.iterdir()] == ["in.csv"]
     assert (
-        "thalassaemia"
-        in linked(tmp_path, b"dx\nh\xfcp\n", "--format-option", "encoding=utf-8").decode()
+        "thalassaemia" in linked(tmp_path, b"dx\nh\xfcp\n", "--output-encoding", "utf-8").decode()
     )
     (tmp_path / "in.csv").write_text("α,dx\n")
-    assert "'α' in" in run(*place, "--format-option", "encoding=cp1252", code=2).stderr
+    assert "'α' in" in run(*place, "--output-encoding", "cp1252", code=2).stderr
 
 
 @pytest.mark.usefixtures("linker")
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        (("--format-option", "encoding=klingon"), "--format-option encoding=klingon is not known"),
-        (
-            ("--format-option", "encoding=utf-8", "--format", "jsonl"),
-            "goes with --format tsv or csv",
-        ),
+        (("--output-encoding", "klingon"), "--format-option encoding=klingon is not known"),
+        (("--output-encoding", "utf-8", "--format", "jsonl"), "goes with --format tsv or csv"),
         (
             ("--one-row", "--format", "jsonl"),
             "--one-row goes with --format tsv, csv, parquet or a workbook",
@@ -320,9 +311,7 @@ def test_texts_of_ours_are_guarded_and_cells_of_the_input_are_not(
     assert [row["canonym_name"] for row in found] == ["'+hip", "'@hip"]
     assert [row["canonym_searched"] for row in found] == ["'+hip", "'@hip"]
     linker.label = "-Label"
-    found = rows(
-        linked(tmp_path, text.encode(), "--format-option", "formula-guard=no").decode(), ","
-    )
+    found = rows(linked(tmp_path, text.encode(), "--no-formula-guard").decode(), ",")
     assert [row["canonym_label"] for row in found] == ["-Label"] * 2
 
 
@@ -331,7 +320,7 @@ def test_mentions_that_are_echoed_are_guarded() -> None:
     text = json.dumps({"mention": "=cmd|' /C calc'!A0", "document": "-7"}) + "\n"
     (found,) = rows(run(*ALL, input=text).stdout)
     assert (found["mention"], found["document"]) == ("'=cmd|' /C calc'!A0", "'-7")
-    (found,) = rows(run("--format-option", "formula-guard=no", *ALL, input=text).stdout)
+    (found,) = rows(run("--no-formula-guard", *ALL, input=text).stdout)
     assert (found["mention"], found["document"]) == ("=cmd|' /C calc'!A0", "-7")
     explained = rows(run("--", "-hip").stdout)
     assert explained[0]["mention"] == "'-hip"
@@ -490,7 +479,7 @@ def test_columns_that_are_not_there_are_named(columns: str, problem: str) -> Non
 @pytest.mark.parametrize("encoding", ["cp1252", "utf-8-sig", "utf-16"])
 @pytest.mark.parametrize(
     "arguments",
-    [(), ("--one-row", *_pairs("skip-empty=yes", "formula-guard=no", "encoding=utf-16"))],
+    [(), ("--skip-empty", "--one-row", "--no-formula-guard", "--output-encoding", "utf-16")],
 )
 def test_a_stopped_run_goes_on_to_the_same_bytes(
     linker: Linker, tmp_path: Path, encoding: str, arguments: tuple[str, ...]
@@ -514,24 +503,12 @@ def test_a_stopped_run_goes_on_to_the_same_bytes(
     ("change", "problem"),
     [
         (("--one-row",), "another --one-row"),
-        (
-            (
-                "--format-option",
-                "skip-empty=yes",
-            ),
-            "another --format-option skip-empty:",
-        ),
-        (
-            (
-                "--format-option",
-                "formula-guard=no",
-            ),
-            "another --format-option formula-guard:",
-        ),
+        (("--skip-empty",), "another --format-option skip-empty:"),
+        (("--no-formula-guard",), "another --format-option formula-guard:"),
         (("--context-column", "dx"), "another --context-column"),
         (("--input-option", "delimiter=;"), "another --input-option delimiter"),
-        (("--format-option", "encoding=utf-16"), "another encoding of the output"),
-        (("--input-option", "encoding=latin-1"), "another encoding of the output"),
+        (("--output-encoding", "utf-16"), "another encoding of the output"),
+        (("--encoding", "latin-1"), "another encoding of the output"),
     ],
 )
 def test_a_stopped_run_does_not_go_on_with_other_options(
@@ -589,9 +566,7 @@ def test_another_delimiter_needs_no_line_that_names_it(tmp_path: Path) -> None:
     given = b"sep=;\nid;dx\n1;hip\n"
     assert linked(tmp_path, given, name="out.tsv").startswith(b"id\tdx\t")
     assert linked(tmp_path, given, name="out.jsonl").startswith(b"{")
-    assert b"sep=" not in linked(
-        tmp_path, b"sep=,\nid;dx\n1;hip\n", "--input-option", "delimiter=;"
-    )
+    assert b"sep=" not in linked(tmp_path, b"sep=,\nid;dx\n1;hip\n", "--delimiter", ";")
 
 
 @pytest.mark.usefixtures("linker")

@@ -286,6 +286,22 @@ def test_watched_mentions_are_shown_and_saved(place: Path) -> None:
     assert "a watched mention is empty when prepared" in empty
 
 
+def test_an_option_that_is_gone_says_what_to_type() -> None:
+    for recipe, flag, instead in (
+        ("few-shot", "--try-hidden", "train with --set hidden=N for each width"),
+        ("biosyn", "--config", "type --plan FILE"),
+        ("biosyn", "--cosine-scale", "it is a key of the plan: type --set cosine_scale=VALUE"),
+        ("biosyn", "-k", "it is a key of the plan: type --set k=VALUE"),
+        ("dilbert", "--positives", "it is a key of the plan: type --set positives=VALUE"),
+        ("coder", "--mention-type", "type --set mention_type=VALUE"),
+        ("triplet", "--early-stopping", "type --set early_stopping=VALUE"),
+    ):
+        told = " ".join(run("train", recipe, flag, "4", "-o", "best", code=2).stderr.split())
+        assert f"{flag} is gone: " in told
+        assert instead in told
+    assert "No such option" in run("train", "triplet", "-k", "4", code=2).stderr
+
+
 @pytest.mark.parametrize("recipe", [*CASES, "few-shot"])
 def test_a_dry_run_shows_what_would_be_sampled(recipe: str, place: Path) -> None:
     if recipe == "few-shot":

@@ -63,11 +63,11 @@ def test_verbose_logs_to_standard_error(
 
 
 def test_twice_verbose_logs_details(index: Path) -> None:
-    given = ("link", "heart attack", "xyzzy!", "--index", str(index), "--min-confidence", "0.9")
+    given = ("link", "heart attack", "xyzzy!", "--index", str(index), "--min-score", "0.9")
     once, twice = run(*given, "--verbose").stderr, run(*given, "-vv").stderr
     assert "'heart attack': D:1" in twice
     assert "'xyzzy!': NIL, " in twice
-    assert "'min_confidence': 0.9" in twice
+    assert "'min_score': 0.9" in twice
     assert "'heart attack'" not in once
     assert len(twice.splitlines()) > len(once.splitlines())
 

@@ -149,6 +149,7 @@ def test_a_language_that_is_no_tag_is_refused(tmp_path: Path) -> None:
         ("index", "x.db", "-o", "x", "--search-threshold"),
         ("evaluate", "x", "-t", "x", "--weight"),
         ("evaluate", "x", "-t", "x", "--min-confidence"),
+        ("link", "x", "--min-score"),
         ("link", "x", "--min-confidence"),
     ],
 )

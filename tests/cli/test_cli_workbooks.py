@@ -165,16 +165,7 @@ def test_nothing_that_stands_beside_a_table_is_replaced(tmp_path: Path) -> None:
     loaded = openpyxl.load_workbook(book)
     loaded["S"].merge_cells("C4:D4")
     loaded.save(book)
-    link(
-        "--file",
-        str(book),
-        "--input-option",
-        "header-row=2",
-        "--column",
-        "dx",
-        "-o",
-        str(tmp_path / "b.xlsx"),
-    )
+    link("--file", str(book), "--header-row", "2", "--column", "dx", "-o", str(tmp_path / "b.xlsx"))
     found = cells(tmp_path / "b.xlsx", "S")
     assert found[0][:6] == ["Title", "", "", "", "", "x"]
     assert found[1][:6] == ["dx", "", "", "", "canonym_id", "canonym_code"]
@@ -219,17 +210,7 @@ def test_a_signature_is_said_not_to_hold(visits: Path, tmp_path: Path) -> None:
 
 def test_skipped_rows_have_no_links(visits: Path, tmp_path: Path) -> None:
     out = tmp_path / "a.xlsx"
-    link(
-        "--file",
-        str(visits),
-        "--column",
-        "dx",
-        "--format-option",
-        "skip-empty=yes",
-        "-o",
-        str(out),
-        *ALL,
-    )
+    link("--file", str(visits), "--column", "dx", "--skip-empty", "-o", str(out), *ALL)
     assert [row[3] for row in cells(out)] == ["canonym_row", 1, 2, "", "", 3]
 
 
@@ -387,10 +368,7 @@ def test_options_that_a_workbook_does_not_take_are_refused(visits: Path, tmp_pat
         ([*given, "-o", out, "--resume"], "--resume needs a file (-o) in one of the formats tsv"),
         ([*given, "-o", f"{tmp_path}/a.xlsm"], "which is .xlsx: name a file *.xlsx"),
         ([*given, "-o", str(visits), "--overwrite"], "is an input as well"),
-        (
-            [*given, "--input-option", "delimiter=;"],
-            "--input-option delimiter goes with delimited text",
-        ),
+        ([*given, "--delimiter", ";"], "--input-option delimiter goes with delimited text"),
         ([*given, "--sheet", "No"], "has no sheet 'No'; it has 'Visits', 'Codes'"),
         ([*given[:2]], "name the column to link with --column; the sheet 'Visits' has 'visit', "),
         ([*given[:2], "--column", "x"], "row 1: no column 'x'; the columns are 'visit', 'dx'"),

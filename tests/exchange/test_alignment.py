@@ -126,7 +126,7 @@ def test_the_command_writes_sssom(tmp_path: Path) -> None:
         Terminology.build(records, tmp_path / f"{name}.db").close()
     out = tmp_path / "map.sssom.tsv"
     arguments = ("map", str(tmp_path / "a.db"), str(tmp_path / "b.db"), "-o", str(out))
-    done = run(*arguments, "--format-option", "license=https://l")
+    done = run(*arguments, "--license", "https://l")
     text = out.read_text()
     head, _, table = text.partition("subject_id\t")
     with Terminology(tmp_path / "a.db") as one, Terminology(tmp_path / "b.db") as other:

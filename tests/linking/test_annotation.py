@@ -317,7 +317,7 @@ def test_what_a_text_says_is_marked(
 def test_an_added_synonym_counts_though_it_is_an_ordinary_word() -> None:
     linker = Linker.build(Terminology.build(TEXT_RECORDS), encoders=[])
     assert _found(linker, "a chart") == []
-    linker.synonyms.add("chart", "Y:3")
+    linker.add_synonym("chart", "Y:3")
     assert _found(linker, "a chart") == [("chart", "Y:3")]
 
 

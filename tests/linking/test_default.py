@@ -191,12 +191,14 @@ def test_everyday_names_can_be_left_out(home: Path) -> None:
 def test_the_command_leaves_them_out(home: Path) -> None:
     asked = ["link", "heart attack", "--format", "jsonl", "--quiet"]
     sieves = []
-    for more in ([], ["--index", "icd10cm-official"]):
+    for more in ([], ["--no-everyday"], ["--no-everyday", "--index", "icd10cm"]):
         answer = CliRunner().invoke(main, [*asked, *more])
         assert answer.exit_code == 0, answer.output
         sieves.append(json.loads(answer.output)["candidates"][0]["sieve"])
-    assert sieves == ["verbatim", "search"]
-    assert home.is_dir()
+    assert sieves == ["verbatim", "search", "search"]
+    refused = CliRunner().invoke(main, [*asked, "--no-everyday", "--index", str(home)])
+    assert refused.exit_code == 2
+    assert "leave it out where --index names something else" in refused.output
 
 
 def test_links_have_a_confidence_from_the_first_call(packaged: Path) -> None:

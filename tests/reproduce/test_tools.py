@@ -1,4 +1,4 @@
-"""Commands beside the tables: listed and described."""
+"""Commands beside the tables: listed, described, and named to who types them as before."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from canonym.cli import _GONE
+from canonym.cli import main as canonym
 from canonym.encoders import make_encoder
 from canonym.terminology import Terminology, read_records
 from canonym.training.sampling.relations import read_relations
@@ -38,6 +40,17 @@ def test_they_run_from_any_folder(tmp_path: Path) -> None:
     command = [sys.executable, str(FOLDER), next(iter(TOOLS)), "--help"]
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=True)
     assert done.stdout.startswith(f"Usage: python benchmarks/reproduce {next(iter(TOOLS))}")
+
+
+MOVED = {words: says.rsplit(" ", 1)[1] for words, says in _GONE.items() if "reproduce" in says}
+
+
+@pytest.mark.parametrize("words", MOVED)
+def test_who_types_them_as_before_is_told_what_to_type(words: str) -> None:
+    told = CliRunner().invoke(canonym, [*words.split(), "--anything", "x"])
+    assert told.exit_code == 2
+    assert f"python benchmarks/reproduce {MOVED[words]}" in told.stderr
+    assert MOVED[words] in TOOLS
 
 
 def test_the_vectors_of_concepts_are_measured(tmp_path: Path) -> None:

@@ -408,11 +408,11 @@ def test_the_command_writes_what_the_page_does(made: Made, tmp_path: Path, forma
         (("9", "-o", "x.csv"), "there is no review '9'; there are 1 'Wards'"),
         (("1", "-o", "x.doc"), "x.doc does not say in which format"),
         (
-            ("1", "-o", "x.csv", "--format-option", "license=u"),
+            ("1", "-o", "x.csv", "--license", "u"),
             "license goes with --format sssom, not csv",
         ),
         (("1", "-o", "x.omop.csv"), "omop needs a source vocabulary"),
-        (("1", "-o", "x.omop.csv", "--format-option", "source-vocabulary=W"), "pass --index"),
+        (("1", "-o", "x.omop.csv", "--source-vocabulary", "W"), "pass --index"),
     ],
 )
 @pytest.mark.usefixtures("made")

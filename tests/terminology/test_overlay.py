@@ -664,3 +664,16 @@ def test_added_and_training_names_stand_beside_lists_as_beside_an_exact_index(
         answers.append(linker.link(["big one", "tickers trouble", "myocardial infarct"], k=4))
     assert answers[0] == answers[1]
     assert answers[1][1].id == "X:2"
+
+
+def test_names_of_before_still_work_and_say_what_to_write(linker: Linker) -> None:
+    with pytest.warns(DeprecationWarning, match=r"add_synonym is linker\.synonyms\.add now"):
+        assert linker.add_synonym("big lump", "X:1")
+    with pytest.warns(DeprecationWarning, match=r"forbid is linker\.synonyms\.forbid now"):
+        assert linker.forbid("lump", "X:2")
+    with pytest.warns(DeprecationWarning, match=r"list\(linker\.synonyms\)"):
+        assert [name.text for name in linker.synonyms()] == ["big lump"]
+    with pytest.warns(DeprecationWarning, match=r"linker\.synonyms\.forbidden"):
+        assert linker.forbidden() == (("lump", "X:2"),)
+    with pytest.raises(AttributeError, match="no attribute 'add_names'"):
+        linker.add_names()

@@ -41,6 +41,32 @@ _COMMANDS = {
     "terminology": "canonym.cli.terminology:terminology",
     "info": "canonym.cli.info:info",
 }
+# Commands of before, which the next release does not take, and their new words.
+_MOVED = {
+    "bulk": ("link", "--engine", "local"),
+    "export": ("review", "export"),
+    "import-decisions": ("review", "import"),
+    "fit": ("train", "subword"),
+    "fit-confidence": ("train", "confidence"),
+    "compare": ("terminology", "encoders"),
+    "keys": ("serve", "keys"),
+}
+
+_IN_A_CHECKOUT = (
+    "this command is no part of the installed package any more. In a checkout of the repository: "
+    "python benchmarks/reproduce"
+)
+# What papers needed once and linking does not, and what brought too little.
+_GONE = {
+    "corpus show": f"{_IN_A_CHECKOUT} corpus",
+    "corpus agreement": f"{_IN_A_CHECKOUT} agreement",
+    "corpus trials": f"{_IN_A_CHECKOUT} trials",
+    "corpus": f"{_IN_A_CHECKOUT} corpus",
+    "picture": f"{_IN_A_CHECKOUT} picture",
+    "train word-vectors": f"{_IN_A_CHECKOUT} word-vectors",
+    "train reranker": "this command is gone: the most similar name comes first. `canonym "
+    "train confidence` adapts what an index says of its links to annotated mentions",
+}
 
 
 class Commands(click.Group):
@@ -61,10 +87,29 @@ class Commands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command; name the nearest to one that is misspelt."""
-        if args[0] not in _COMMANDS and (near := get_close_matches(args[0], _COMMANDS, n=1)):
-            raise click.UsageError(f"no such command {args[0]!r}. Did you mean {near[0]!r}?")
+        """Find the command; say what to type instead of one that is gone or misspelt."""
+        typed = " ".join(args)
+        if instead := [
+            says for words, says in _GONE.items() if f"{typed} ".startswith(f"{words} ")
+        ]:
+            raise click.UsageError(instead[0])
+        if args[0] in _MOVED:
+            args = self._moved(ctx, args)
+        known = [*_COMMANDS, *_MOVED]
+        if args[0] not in _COMMANDS and (near := get_close_matches(args[0], known, n=1)):
+            meant = " ".join(_MOVED.get(near[0], near))
+            raise click.UsageError(f"no such command {args[0]!r}. Did you mean {meant!r}?")
         return super().resolve_command(ctx, args)
+
+    @staticmethod
+    def _moved(ctx: click.Context, args: list[str]) -> list[str]:
+        """Return what to type instead of the words of before, and remark on it."""
+        from canonym.cli.key_options import note_at_end
+
+        old, *rest = args
+        words = _MOVED[old]
+        note_at_end(ctx, f"`canonym {old}` is `canonym {' '.join(words)}` now.")
+        return [*words, *rest]
 
     def main(self, *args: Any, **extra: Any) -> Any:
         """Run a command line; what fails before a command runs becomes a message too."""

@@ -15,8 +15,11 @@ from canonym.cli.options import (
     choice_options,
     columns_option,
     encoding_option,
+    everyday_option,
     index_option,
     overwrite_option,
+    retired_option,
+    ties_option,
     workers_option,
 )
 from canonym.io.encodings import without_surrogates
@@ -44,6 +47,7 @@ _SUFFIXES = {".xml": "bioc", ".json": "bioc"}
 )
 @encoding_option
 @index_option
+@everyday_option
 @click.option(
     "-k",
     type=click.IntRange(1, 1000),
@@ -51,7 +55,9 @@ _SUFFIXES = {".xml": "bioc", ".json": "bioc"}
     show_default=True,
     help="Candidates of a mention.",
 )
+@retired_option("--flags", "every mention has its status", flag=True)
 @choice_options
+@ties_option
 @click.option("-o", "--output", type=click.Path(), help="Write to this file.")
 @click.option(
     "--format",
@@ -75,6 +81,7 @@ def annotate(
     input_format: str | None,
     encoding: str | None,
     index: str | None,
+    no_everyday: bool,
     k: int,
     ids: str | None,
     output: str | None,
@@ -132,7 +139,7 @@ def annotate(
         syntax = "json" if output and output.lower().endswith(".json") else "xml"
         layout = Layout(chosen, k, syntax=syntax)
         layout = layout._replace(keys=columns_of(layout, columns, annotated=True))
-        linker = open_linker(index, device=options["device"])
+        linker = open_linker(index, everyday=not no_everyday, device=options["device"])
         layout = layout.of_linker(linker)
         how: dict[str, Any] = {
             "k": k,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from canonym.cli.description import report_option
+from canonym.cli.options import retired_option
 
 if TYPE_CHECKING:
     from canonym.evaluation.own_names import Compared
@@ -27,6 +28,7 @@ _USUAL = ("default", "default,rarity=0.5", "chargrams", "default+chargrams")
     f"The others are compared with the first. Can be repeated.  [default: "
     f"{'; '.join(_USUAL)}]",
 )
+@retired_option("--order", "names do not tell which order mentions need")
 @click.option(
     "-n",
     "--names",

@@ -13,8 +13,10 @@ from canonym.cli.options import (
     CorpusFormat,
     Number,
     negated_option,
+    order_retired,
     overwrite_option,
     prefer_option,
+    retired_option,
     second_look_option,
     sheet_options,
     workers_option,
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from canonym.types import Document, Mention
 
 _FILE = click.Path()
+_ALONE = "mentions were compared with their documents by other orders of candidates alone"
 
 
 @click.command()
@@ -72,6 +75,9 @@ _FILE = click.Path()
 @click.option(
     "--weight", "weights", type=Number(0), multiple=True, help="Weight of each encoder, in order."
 )
+@order_retired
+@retired_option("--context", _ALONE, flag=True)
+@retired_option("--no-context", _ALONE, flag=True)
 @click.option(
     "-p",
     "--protocol",

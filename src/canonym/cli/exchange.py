@@ -97,16 +97,14 @@ row_options = with_options(
         help="tsv, csv: such as utf-8-sig for Excel.",
     ),
     _format_option(
-        "--formula-guard",
-        type=bool,
+        "--formula-guard/--no-formula-guard",
         default=True,
         metavar="no",
         help="tsv, csv: put ' before =, +, -, @.  [default: yes]",
     ),
     _format_option(
         "--skip-empty",
-        type=bool,
-        default=False,
+        is_flag=True,
         metavar="yes",
         help="Leave out rows without a mention.  [default: no]",
     ),

@@ -12,7 +12,9 @@ from canonym.cli.options import (
     Number,
     Size,
     mention_type_option,
+    order_retired,
     overwrite_option,
+    retired_option,
 )
 
 if TYPE_CHECKING:
@@ -101,6 +103,8 @@ _SURE, _WORTH = 0.001, 0.05  # the p of a gain, and its least size
     show_default=True,
     help="Least score with which the first of two steps decides.",
 )
+@retired_option("--no-confidence", "links below --min-confidence 0.15 are NIL; give 0", flag=True)
+@order_retired
 @click.option(
     "--kind",
     type=click.Choice(["auto", "exact", "ivf"]),
@@ -297,9 +301,9 @@ def _verify(ctx: click.Context, folder: str) -> None:
     if not found.checksums:
         raise ReadError(
             folder,
-            "has no checksums, for checksums.sha256 is missing: only the sizes of its files"
-            f"{'' if is_encoder else ' and the terminology'} were compared, and agree. Build it "
-            "again to have them",
+            "has no checksums, since an earlier canonym built it or checksums.sha256 is missing: "
+            f"only the sizes of its files{'' if is_encoder else ' and the terminology'} were "
+            "compared, and agree. Build it again to have them",
         )
     click.echo(f"{folder} is sound: all {found.n_files} files are what their checksums say.")
 

@@ -12,7 +12,8 @@ import click
 class KeyOption(click.Option):
     """An option that is typed as a pair: a key behind the flag `of`, such as ``license=URI``.
 
-    It is declared like a flag, which gives it its names. There is no such flag.
+    The flag of its own, such as ``--license``, is that of an earlier version. It is taken with a
+    note, and not shown.
     """
 
     def __init__(self, flags: tuple[str, ...], *, of: str, key: str = "", **settings: Any) -> None:
@@ -20,17 +21,18 @@ class KeyOption(click.Option):
         self.of = of
         self.key = key or self.opts[0].removeprefix("--")
 
-    def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
-        """Add nothing: `KeyCommand` puts the value in its place."""
-
 
 class KeyCommand(click.Command):
     """A command with options of which some are pairs, see `KeyOption`; its help lists them."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse the command line; give the parameters the values of their pairs."""
+        """Parse the command line; put the values of pairs where those of flags would be."""
         rest = super().parse_args(ctx, args)
         for flag, keyed in self._keyed().items():
+            for option in keyed.values():
+                if is_typed(option.name, ctx):
+                    instead = f"{typed_as(option)}{option.metavar}"
+                    note_at_end(ctx, f"{option.opts[0]} is {instead} now.")
             texts: dict[str, list[str]] = {}
             for pair in ctx.params.pop(flag.removeprefix("--").replace("-", "_")):
                 key, text = _split(pair, flag, keyed, ctx)
@@ -67,6 +69,17 @@ def pairs_option(flag: str, help: str) -> Callable[..., Any]:
     return click.option(flag, multiple=True, metavar="KEY=VALUE", help=help)
 
 
+def superseded_option(flag: str, instead: str, **settings: Any) -> Callable[..., Any]:
+    """Return an option that still works and is not shown: a note says what to type instead."""
+
+    def tell(ctx: click.Context, option: click.Parameter, value: Any) -> Any:
+        if is_typed(option.name, ctx):
+            note_at_end(ctx, f"{flag} goes with the next release: {instead}.")
+        return value
+
+    return click.option(flag, hidden=True, callback=tell, **settings)
+
+
 def typed_as(option: click.Parameter) -> str:
     """Return how an option is typed before its value."""
     if isinstance(option, KeyOption):
@@ -80,6 +93,13 @@ def typed_as(option: click.Parameter) -> str:
 def is_typed(parameter: str | None, ctx: click.Context) -> bool:
     """Tell whether a parameter is on the command line, not by default or from a variable."""
     return ctx.get_parameter_source(parameter or "") is click.core.ParameterSource.COMMANDLINE
+
+
+def note_at_end(ctx: click.Context, text: str) -> None:
+    """Remark on something when the command ends, when it is known whether notes are wanted."""
+    from canonym.cli.progress import note
+
+    ctx.call_on_close(lambda: note(text))
 
 
 def _split(

@@ -9,11 +9,12 @@ import click
 from canonym.cli.annotated import KINDS
 from canonym.cli.device import device_option
 from canonym.cli.exchange import LINK_FORMATS, exchange_options, row_options
-from canonym.cli.key_options import KeyCommand
+from canonym.cli.key_options import KeyCommand, superseded_option
 from canonym.cli.options import (
     CorpusFormat,
     choice_options,
     columns_option,
+    everyday_option,
     index_option,
     input_options,
     mention_type_option,
@@ -21,6 +22,7 @@ from canonym.cli.options import (
     overwrite_option,
     second_look_option,
     separator_option,
+    ties_option,
     workers_option,
 )
 
@@ -56,6 +58,7 @@ if TYPE_CHECKING:
 @input_options
 @mention_type_option("mention_types")
 @index_option
+@everyday_option
 @click.option(
     "-k",
     type=click.IntRange(1, 1000),
@@ -64,6 +67,7 @@ if TYPE_CHECKING:
 @separator_option
 @choice_options
 @negated_option
+@ties_option
 @second_look_option
 @click.option("--explain", is_flag=True, help="Say why: normal forms, rules, scores, runner-up.")
 @click.option("-o", "--output", type=click.Path(), help="File; or FOLDER/, for a result in parts.")
@@ -90,6 +94,7 @@ if TYPE_CHECKING:
     metavar="[local|ray|spark|ADDRESS]",
     help="What links a result in parts; or a cluster, such as ray://host:6379.  [default: local]",
 )
+@superseded_option("--address", "--engine takes the address of a cluster")
 @click.pass_context
 def link(
     ctx: click.Context,
@@ -100,6 +105,7 @@ def link(
     encoding: str | None,
     mention_types: tuple[str, ...],
     index: str | None,
+    no_everyday: bool,
     k: int | None,
     ids: str | None,
     explain: bool,
@@ -167,7 +173,7 @@ def link(
         layout = _layout(content, chosen, k, options, explain=explain)
         _check(content, layout, output, mention_types)
         _warn_of_files(names)
-        linker = open_linker(index, device=options["device"])
+        linker = open_linker(index, everyday=not no_everyday, device=options["device"])
         layout = _with_origin(layout, linker, options, output)
         how = {
             "k": runner_up(layout.k),

@@ -19,10 +19,10 @@ _INCOMPLETE = 3
 _SHOWN = 10
 _OPTIONS = (
     *("context_column", "columns", "separator", "types", "sources", "languages", "ids", "prefer"),
-    *("min_confidence", "context", "keep_negated", "second_look"),
+    *("min_score", "min_confidence", "context", "keep_negated", "seed", "second_look"),
     *("workers", "resume", "overwrite", "shard_rows", "retries"),
 )
-_TAKEN = {*_OPTIONS, "names", "file", "column", "index", "output", "engine"}
+_TAKEN = {*_OPTIONS, "names", "file", "column", "index", "output", "engine", "address"}
 
 
 def link_in_parts(ctx: click.Context) -> None:
@@ -57,7 +57,7 @@ def link_in_parts(ctx: click.Context) -> None:
             typed["column"],
             partial(open_linker, typed["index"]),
             engine=engine,
-            address=address,
+            address=typed["address"] or address,
             progress=progress,
             **options,
         )

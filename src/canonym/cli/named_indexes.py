@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from canonym.cli.device import check_device, encoders_of
 from canonym.cli.progress import counter, note, stages
-from canonym.errors import ReadError
+from canonym.errors import InvalidInput, ReadError
 from canonym.io.files import restored
 
 if TYPE_CHECKING:
@@ -63,23 +63,34 @@ def open_terminology(path: str) -> Terminology:
     return terminology
 
 
-def open_linker(index: str | None, *, device: str | None = None) -> Linker:
+def open_linker(
+    index: str | None,
+    *,
+    everyday: bool = True,
+    device: str | None = None,
+) -> Linker:
     """Open the linker that ``--index`` names, and check that ``--device`` goes with it.
 
     `index` is a folder made by ``canonym index``, a name, a terminology, for which an index is
-    built, or None for the linker of ICD-10-CM.
+    built, or None for the linker of ICD-10-CM, with `everyday` names or without.
     """
-    linker = _open_linker(index)
+    linker = _open_linker(index, everyday=everyday)
     check_device(device, encoders_of(linker), linker)
     return linker
 
 
-def _open_linker(index: str | None) -> Linker:
+def _open_linker(index: str | None, *, everyday: bool) -> Linker:
     from canonym.linker import Linker
+    from canonym.linking.named import DEFAULT, is_index_name
 
-    if index is None:
+    if index is None or (not everyday and index == DEFAULT and is_index_name(index)):
         with stages(unit="") as report:
-            return Linker.default(progress=report)
+            return Linker.default(everyday=everyday, progress=report)
+    if not everyday:
+        raise InvalidInput(
+            "--no-everyday is about the names that come with ICD-10-CM; leave it out where --index "
+            "names something else"
+        )
     path = restored(Path(index))
     if not path.exists() and path.name != index:
         raise ReadError(index, "no such index; `canonym index TERMINOLOGY -o FOLDER` makes one")

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from canonym.cli.annotated import FORMATS, joined, no_reader
-from canonym.cli.key_options import KeyOption, pairs_option
+from canonym.cli.key_options import KeyOption, note_at_end, pairs_option, superseded_option
 from canonym.errors import InvalidInput
 from canonym.io.processes import MOST
 from canonym.io.sizes import parse_size
@@ -65,6 +65,9 @@ index_option: Decorator = click.option(
     help="A folder made by `canonym index`, a name that `canonym info` lists, or a terminology, "
     "indexed for this run.  [default: ICD-10-CM]",
 )
+everyday_option: Decorator = superseded_option(
+    "--no-everyday", "type --index icd10cm-official", is_flag=True
+)
 encoding_option: Decorator = click.option(
     "--encoding", metavar="NAME", help="Encoding of the file.  [default: found]"
 )
@@ -92,6 +95,11 @@ prefer_option: Decorator = click.option(
     metavar="WHAT",
     help="Put concepts of this type, source, prefix of ids (MESH:) or species first. Can be "
     "repeated.",
+)
+ties_option: Decorator = superseded_option(
+    "--seed",
+    "ties are broken by trust and id; in Python, link(seed=…) breaks them at random",
+    type=click.IntRange(min=0),
 )
 
 
@@ -193,6 +201,9 @@ choice_options: Decorator = with_options(
         "--ids", type=click.Path(), metavar="FILE", help="Concepts in this file, one id a line."
     ),
     prefer_option,
+    superseded_option(
+        "--min-score", "--min-confidence says what is good enough", type=Number(0, 1)
+    ),
     click.option(
         "--min-confidence",
         type=Number(0, 1),
@@ -249,6 +260,21 @@ def mention_type_option(name: str = "types") -> Decorator:
         metavar="TYPE",
         help="Annotated mentions of this type. Can be repeated.",
     )
+
+
+def retired_option(name: str, says: str, *, flag: bool = False) -> Decorator:
+    """Return an option that is taken and has no effect, for scripts of before: a note says so."""
+
+    def tell(ctx: click.Context, _option: click.Parameter, value: object) -> None:
+        if value is not None:
+            note_at_end(ctx, f"{name} has no effect any more: {says}.")
+
+    kind = {"is_flag": True, "flag_value": "yes"} if flag else {"multiple": False}
+    return click.option(name, hidden=True, expose_value=False, callback=tell, default=None, **kind)
+
+
+order_retired: Decorator = retired_option("--order", "the most similar name comes first")
+"""The order of candidates, of which there were three."""
 
 
 def keyword_options(

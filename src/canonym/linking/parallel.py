@@ -7,6 +7,7 @@ the index by the path of its folder, and sees what is added to the index before 
 from __future__ import annotations
 
 import itertools
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -71,6 +72,8 @@ def annotate_texts(
 ) -> Iterator[tuple[Document, Links]]:
     """Find and link the mentions of texts; see `canonym.Linker.annotate_documents`."""
     whole: dict[str, Any] = {"k": 1, **options}
+    if whole.pop("flags", None) is not None:  # of before: taken for one release
+        warnings.warn("flags has no effect: every mention has its status", DeprecationWarning, 3)
     if whole.get("separator") is not None:
         raise InvalidInput("a separator parts the names of a mention: it goes with link")
     link_options = cast("LinkOptions", whole)

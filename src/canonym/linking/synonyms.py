@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
@@ -47,6 +48,11 @@ class Synonyms:
     def __repr__(self) -> str:
         content = self._names.overlay.read()
         return f"<Synonyms, {len(content.synonyms)} added, {len(content.forbidden)} forbidden>"
+
+    def __call__(self) -> tuple[Name, ...]:
+        """Return the names that were added, as of old; use ``list(linker.synonyms)``."""
+        warnings.warn("linker.synonyms() is list(linker.synonyms)", DeprecationWarning, 2)
+        return tuple(self)
 
     @property
     def forbidden(self) -> tuple[tuple[str, str], ...]:

@@ -16,6 +16,7 @@ from canonym.training.loop.settings import FitSettings
 from canonym.training.plan import (
     TrainingSpec,
     checked_values,
+    plan_keys,
     plan_text,
     read_plan,
 )
@@ -36,6 +37,28 @@ _FLAGS = {
     "seed": ("", "N"),
     "device": ("", "DEVICE"),
 }
+_GONE = {
+    "config": "type --plan FILE",
+    "try_hidden": "train with --set hidden=N for each width, and keep the encoder of the best "
+    "score, which each training reports",
+}
+
+
+class RecipeCommand(click.Command):
+    """A command whose settings are keys of a plan; it tells the key of what was a flag before."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the command line."""
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            name = error.option_name.lstrip("-").replace("-", "_")
+            kinds = {key.key: key.kind for key in plan_keys(str(self.name)).values()}
+            if name not in kinds | _GONE:
+                raise
+            value = "true" if kinds.get(name) is bool else "VALUE"
+            instead = _GONE.get(name, f"it is a key of the plan: type --set {name}={value}")
+            raise click.UsageError(f"{error.option_name} is gone: {instead}", ctx) from error
 
 
 @click.group()
@@ -96,7 +119,7 @@ def recipe(name: str) -> Callable[[Callable[[], None]], click.Command]:
         command.__doc__ = documented.__doc__
         # Of itself, click ends the line of a list of commands at "et al.".
         line = (documented.__doc__ or "").partition("\n")[0]
-        made = click.command(name, short_help=line)(_with_flags(name, command))
+        made = click.command(name, cls=RecipeCommand, short_help=line)(_with_flags(name, command))
         train.add_command(made)
         return made
 

@@ -8,6 +8,7 @@ from canonym.cli.options import (
     built_index_option,
     corpus_format_option,
     mention_type_option,
+    retired_option,
 )
 
 
@@ -15,6 +16,7 @@ from canonym.cli.options import (
 @click.argument("corpus", type=click.Path(), required=False)
 @built_index_option
 @mention_type_option()
+@retired_option("--method", "there is one way to adapt a judge")
 @corpus_format_option
 def confidence(corpus: str | None, index: str, types: tuple[str, ...], format_: str | None) -> None:
     """Adapt the confidence of an index to mentions like those of CORPUS.

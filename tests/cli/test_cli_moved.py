@@ -1,4 +1,4 @@
-"""Options that are typed as pairs, what a person has to remember, and folders of parts."""
+"""Commands and options of before: they work, and a note says what to type instead."""
 
 from __future__ import annotations
 
@@ -7,15 +7,30 @@ from pathlib import Path
 
 import click
 import pytest
+from click.testing import CliRunner
 
-from canonym import Linker
-from canonym.cli import main
+from canonym import Concept, Linker, Terminology
+from canonym.cli import _MOVED, main
 from canonym.cli.key_options import KeyOption
 from canonym.cli.link import link
 
 from .running import run
 
 ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize("word", _MOVED)
+def test_a_word_of_before_leads_to_the_new_one(word: str) -> None:
+    done = CliRunner().invoke(main, [word, "--help"])
+    words = [part for part in _MOVED[word] if not part.startswith("--")]
+    assert done.exit_code == 0, done.output
+    assert f"Usage: canonym {' '.join(words).removesuffix(' local')}" in done.output
+
+
+def test_the_note_about_a_word_of_before_can_be_hidden(tmp_path: Path) -> None:
+    arguments = ("keys", "list", "--keys", str(tmp_path / "none.db"))
+    assert "`canonym keys` is `canonym serve keys` now." in run(*arguments, code=2).stderr
+    assert "is `canonym serve keys` now" not in run("-q", *arguments, code=2).stderr
 
 
 def test_what_a_person_has_to_hold_in_the_head_stays_small() -> None:
@@ -28,27 +43,30 @@ def test_what_a_person_has_to_hold_in_the_head_stays_small() -> None:
     assert len(extras["optional-dependencies"]) <= 12
 
 
-def test_pairs_say_how_files_are_read_and_written(tmp_path: Path) -> None:
+def test_pairs_do_what_their_flags_did(tmp_path: Path) -> None:
     table = tmp_path / "v.csv"
     table.write_text("dx;n\nheart attack;1\n;2\n", encoding="utf-8")
+    given = ("link", "--file", str(table), "--column", "dx", "-o")
     pairs = [
         *("--input-option", "delimiter=;", "--format-option", "encoding=utf-16"),
         *("--format-option", "skip_empty=yes", "--format-option", "formula-guard=no"),
     ]
-    run("link", "--file", str(table), "--column", "dx", "-o", str(tmp_path / "a.csv"), *pairs)
-    first, second = (tmp_path / "a.csv").read_text(encoding="utf-16").splitlines()
-    assert first.startswith("dx;n;")
-    assert second.startswith("heart attack;1;")
-
-
-@pytest.mark.parametrize("flag", ["--license", "--output-encoding", "--no-formula-guard"])
-def test_a_key_is_no_flag(flag: str) -> None:
-    assert f"No such option '{flag}'" in run("link", "gout", flag, "x", code=2).stderr
-
-
-@pytest.mark.parametrize("words", [("fit", "x.db"), ("keys",), ("corpus", "show")])
-def test_a_command_that_is_not_there_is_named(words: tuple[str, ...]) -> None:
-    assert f"No such command '{words[0]}'" in run(*words, code=2).stderr
+    flags = (
+        "--delimiter",
+        ";",
+        "--output-encoding",
+        "utf-16",
+        "--skip-empty",
+        "--no-formula-guard",
+    )
+    quiet = run(*given, str(tmp_path / "a.csv"), *pairs)
+    loud = run(*given, str(tmp_path / "b.csv"), *flags)
+    assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()
+    assert "now." not in quiet.stderr
+    assert "--output-encoding is --format-option encoding=NAME now." in loud.stderr
+    assert "--delimiter is --input-option delimiter=CHAR now." in loud.stderr
+    assert "--skip-empty is --format-option skip-empty=yes now." in loud.stderr
+    assert "--formula-guard is --format-option formula-guard=no now." in loud.stderr
 
 
 @pytest.mark.parametrize(
@@ -109,3 +127,15 @@ def test_the_help_lists_the_keys() -> None:
 )
 def test_a_folder_of_parts_says_what_it_needs(options: tuple[str, ...], says: str) -> None:
     assert says in run("link", *options, code=2).stderr
+
+
+def test_annotate_takes_the_option_that_is_always_so(tmp_path: Path) -> None:
+    terminology = Terminology.build([Concept("X:1", "Fever")])
+    linker = Linker.build(terminology, encoders=["chargrams"], folder=tmp_path / "index")
+    (tmp_path / "note.txt").write_text("No fever.", encoding="utf-8")
+    told = run("annotate", str(tmp_path / "note.txt"), "-i", str(tmp_path / "index"), "--flags")
+    assert '"status": ["negated"]' in told.stdout
+    assert "--flags has no effect any more: every mention has its status." in told.stderr
+    with pytest.warns(DeprecationWarning, match="every mention has its status"):
+        (link,) = linker.annotate("No fever.", flags=True)  # type: ignore[call-arg]
+    assert link.status == ("negated",)
