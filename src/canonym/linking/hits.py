@@ -363,9 +363,9 @@ def with_side(draft: Draft, names: NamesOfHits) -> Draft:
         (ordinal, label, words) for ordinal, label in below if side in (words := _words(label))
     ]
     if not sided:  # or a candidate is called as what was found, but for the side
-        found = ((hit.concept, concepts[hit.concept].label) for hit in draft.hits[1:])
+        rivals = ((hit.concept, concepts[hit.concept].label) for hit in draft.hits[1:])
         called = _words(above.label) | {side}
-        sided = [(*hit, called) for hit in found if _words(hit[1]) == called]
+        sided = [(*hit, called) for hit in rivals if _words(hit[1]) == called]
     plain = [hit for hit in sided if not hit[2] - said - _unspecified(hit[1]) - {side}]
     if not plain and len(sided) == 1 and sided[0][2] <= said | parts_of_the_body() | {side}:
         plain = sided  # the only one on this side is "Otalgia, left ear"

@@ -235,7 +235,6 @@ _JOINT = regex(
 _HYPHENED = regex(r"([^\W\d_]{5,})-([^\W\d_]{4,})")
 _LIKE_ID = regex(r"(?:[A-Za-z][\w.]*:)?[A-Za-z]{0,5}\d[\w.]+")
 _SPACE = regex(" ")
-_WRITTEN = regex(r"\S+")
 _MAY_LIST = regex(rf"(?i)[,，、/&+]|\s(?:and|or|plus|as well as)\s|^{_HYPHENED.pattern}$")
 _CONJUNCTION = regex(r"(?i)\b(?:and|or|plus|as well as)\b|&")
 _COMMAS = " ,，、"
@@ -429,7 +428,7 @@ def listing_of(text: str) -> Listing | None:
         return None
     phrase = hide_one_things(" ".join(text.split()))
     spans = _outside_brackets(_SPACE if are_codes else _JOINT, phrase)
-    spans = [one for span in spans for one in _short_forms_in(phrase, *span)]
+    spans = [part for span in spans for part in _short_forms_in(phrase, *span)]
     if pair := _HYPHENED.fullmatch(phrase):
         is_list = not any(is_english(word) or is_finding(word) for word in pair.groups())
         spans = [pair.span(1), pair.span(2)] if is_list else []
@@ -446,9 +445,7 @@ def listing_of(text: str) -> Listing | None:
 
 def _short_forms_in(phrase: str, start: int, end: int) -> list[tuple[int, int]]:
     """Return the spans of short forms in a row, or that of a piece of other words."""
-    words = [
-        (start + word.start(), start + word.end()) for word in _WRITTEN.finditer(phrase[start:end])
-    ]
+    words = [(start + a, start + b) for a, b in _outside_brackets(_SPACE, phrase[start:end])]
     in_a_row = len(words) > 1 and all(_is_short_finding(phrase[a:b]) for a, b in words)
     return words if in_a_row else [(start, end)]
 

@@ -23,6 +23,7 @@ from canonym.regex import regex
 from canonym.rules import Rule, current, once_a_book
 from canonym.text.qualifiers import BROADER
 from canonym.text.shape import shape_of
+from canonym.text.words import words_of_kind
 from canonym.types import Step
 
 WORDING = "wording"
@@ -38,10 +39,9 @@ _SLOTS = ("X", "Y", "Z")
 _BRACKETS = frozenset("()[]")
 _PLACE = regex(r"\\(\d)|\b([XYZ])\b")
 _ANY = r"(?:\S+ ){1,9}?"  # the words of a slot; no pattern may take the square of a text
-_WITHOUT = regex(
-    r"\W*(?:without|with no|no|not (?:having|in|with))\b", re.IGNORECASE
-)  # it has its own
-_MORE = regex(r"\b(?:with|due|secondary|then|complicated)\b", re.IGNORECASE)
+# A wording of these denies what it leaves out itself: *asthma without exacerbation*.
+_WITHOUT = regex(r"\W*(?:without|with no|no|not (?:having|in|with))\b", re.IGNORECASE)
+_ENDS = words_of_kind("end of a remark")
 _BRACKETED = regex(r"\([^()]*\)")
 _JOINT = regex(r"[,;&+]|\band\b", re.IGNORECASE)
 _COMMON = frozenset(["X", "Y", "Z", "of", "history"])  # a slot, or words of many rules
@@ -69,7 +69,7 @@ def phrasings(text: str) -> tuple[Step, ...]:
     steps = {text.lower(): Step(WORDING, text, text)}
     for rule, said in rephrased(text):
         name, before = (BROADER if rule.where == DETAIL else WORDING), text
-        if rule.where == DETAIL and any(_is_list(text, other) for other in said):
+        if rule.where == DETAIL and not all(_is_remark(text, other) for other in said):
             continue
         for other in said:
             steps.setdefault(other.lower(), Step(name, before, other))
@@ -78,19 +78,19 @@ def phrasings(text: str) -> tuple[Step, ...]:
     return tuple(steps.values())[1:]
 
 
-def _is_list(text: str, name: str) -> bool:
-    """Tell whether more than a remark stands behind the name that a text begins with.
+def _is_remark(text: str, name: str) -> bool:
+    """Tell whether a remark is all that stands behind the name that a text may begin with.
 
-    More items of a list do, and what is denied or doubted.
+    It is not where a list goes on, or where something is denied or doubted.
     """
     if "?" in text:
-        return True
-    if not text.lower().startswith(name.lower()):
         return False
+    if not text.lower().startswith(name.lower()):
+        return True
     behind = text[len(name) :]
     if _JOINT.search(_BRACKETED.sub("", behind.strip(" ,;-\u2013"))):
-        return True
-    return _WITHOUT.match(behind) is None and any(cue.rule.flags for cue in find_cues(behind))
+        return False
+    return _WITHOUT.match(behind) is not None or not any(c.rule.flags for c in find_cues(behind))
 
 
 def rephrased(text: str) -> Iterator[tuple[Rule, list[str]]]:
@@ -118,7 +118,7 @@ def rephrased(text: str) -> Iterator[tuple[Rule, list[str]]]:
 def _says_more(match: re.Match[str]) -> bool:
     """Tell whether what a wording leaves out tells of something else: *on oxygen with sepsis*."""
     rests = (text for name, text in match.groupdict().items() if name[0] == "Y" and text)
-    return any(map(_MORE.search, rests))
+    return any(not _ENDS.isdisjoint(text.lower().split()) for text in rests)
 
 
 def _bare(word: str) -> str:
