@@ -164,7 +164,7 @@ def _revision(connection: Connection) -> str | None:
 def _bring_up_to_date(connection: Connection) -> None:
     if connection.dialect.name == "postgresql":
         connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
-    if (found := _revision(connection)) == NEWEST:
+    if (revision := _revision(connection)) == NEWEST:
         return
     from alembic import command  # 12 MB that a database of this release spares a worker
     from alembic.config import Config
@@ -176,4 +176,4 @@ def _bring_up_to_date(connection: Connection) -> None:
     try:
         command.upgrade(config, "head")
     except CommandError as error:
-        raise _OtherTables(found) from error
+        raise _OtherTables(revision) from error
