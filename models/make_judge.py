@@ -38,17 +38,23 @@ import numpy.typing as npt
 from canonym import Linker, Terminology
 from canonym.corpora import read_pubtator
 from canonym.corpora.cadec import read_folds, read_mention_table
+from canonym.io.numbers import log
+from canonym.linking.evidence import (
+    BY_RELATIONS,
+    BY_SIMILARITIES,
+    CONDITIONS,
+    EVIDENCE,
+    evidence_of,
+)
 from canonym.linking.fitting import annotated_documents, judged
 from canonym.linking.hits import LOOKED_AT
 from canonym.linking.judge import (
     ANY,
-    BY_RELATIONS,
-    BY_SIMILARITIES,
     COMES_ALONG,
     OF_ANY,
     SHIPPED,
+    Bound,
     Judge,
-    evidence_of,
     fit_judge,
 )
 from canonym.ranking.additive_model import AdditiveModel, Curve
@@ -98,6 +104,11 @@ LANGUAGES: Mapping[str, str] = {
     **{tag: f"hp-{tag}.synonyms.tsv.gz" for tag in ("cs", "tr")},
 }
 
+BOUNDED = ("letters decide", "small words alone", "contradicts", *CONDITIONS[1:])
+"""What may bound a probability, the conditions that raise it first."""
+
+_STEPS = [round(0.05 * n, 2) for n in range(1, 20)]
+_SPANS = ((0.0, 1.0), *((0.0, most) for most in _STEPS), *((least, 1.0) for least in _STEPS))
 _MOST_CONCEPTS = 20_000
 _FEW_CONCEPTS = 4_000  # of a terminology whose names are read by a transformer
 _MOST_OTHERS, _MOST_STRANGERS, _MOST_HOMONYMS = 300, 500, 150
@@ -515,13 +526,34 @@ def fit(
     ]
     every = np.concatenate(weights)
     taught = every > 0
-    return fit_judge(
-        np.concatenate([seen.evidence for seen in learned.values()])[taught],
-        np.concatenate([seen.right for seen in learned.values()])[taught],
-        source=COMES_ALONG,
-        names=names,
-        weights=every[taught] / every[taught].mean(),
-    )
+    evidence = np.concatenate([seen.evidence for seen in learned.values()])[taught]
+    right = np.concatenate([seen.right for seen in learned.values()])[taught]
+    every = every[taught] / every[taught].mean()
+    judge = fit_judge(evidence, right, source=COMES_ALONG, names=names, weights=every)
+    return replace(judge, bounds=tuple(bounds_of(judge, evidence, right, every)))
+
+
+def bounds_of(
+    judge: Judge,
+    evidence: npt.NDArray[np.float64],
+    right: npt.NDArray[np.bool_],
+    weights: npt.NDArray[np.float64],
+) -> Iterator[Bound]:
+    """Yield what bounds the curves of a judge: for each condition what lowers the loss most."""
+    for condition in BOUNDED:
+        holds = evidence[:, EVIDENCE.index(condition)] > 0
+        # Two more links, of even odds and one of them right, keep a few from being certain.
+        p = np.append(judge.predict(evidence[holds]), [0.5, 0.5])
+        is_right = np.append(right[holds], [True, False])
+        weight = np.append(weights[holds], [1.0, 1.0])
+        losses = {
+            span: -(weight * log(np.where(is_right, bounded, 1 - bounded))).sum()
+            for span in _SPANS
+            for bounded in [np.clip(p, *span)]
+        }
+        least, most = min(_SPANS, key=lambda span: losses[span])
+        if (least, most) != _SPANS[0]:
+            yield Bound(condition, least, most, int(holds.sum()), int(right[holds].sum()))
 
 
 def is_known(form: str) -> bool:

@@ -18,7 +18,7 @@ LONGEST_FUNCTION = 60
 LONGEST_FILE = 600
 MOST_FLOORS = 9
 MOST_FILES_AT_THE_TOP = 5
-MOST_FILES_OF_A_LINK = 9
+MOST_FILES_OF_A_LINK = 10
 VAGUE = {"found", "one", "each", "given", "chosen", "wanted", "kept"}
 MOST_VAGUE_NAMES = 200
 

@@ -6,7 +6,7 @@ import pytest
 
 from canonym import Concept, Link, Linker, Name, Relation, Terminology
 from canonym.linking.explanation import explain
-from canonym.mentions.doubts import LONE_SLIP
+from tests.linking.bounds import LONE_SLIP
 
 SURE = 0.8
 RECORDS = [

@@ -12,8 +12,9 @@ from canonym.errors import InvalidInput
 from canonym.exchange.auto_accept import can_auto_accept
 from canonym.exchange.mappings import mappings_of
 from canonym.linking.codes import AGREED, DOUBTED, UNCONFIRMED, agreement_of
+from canonym.linking.evidence import EVIDENCE
 from canonym.linking.explanation import explain
-from canonym.linking.judge import EVIDENCE, MENTIONS, fit_judge
+from canonym.linking.judge import MENTIONS, fit_judge
 from canonym.terminology.sqlite_file import Database
 from canonym.types import Link, Record, Step
 

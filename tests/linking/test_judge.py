@@ -30,26 +30,28 @@ from canonym import (
 from canonym.cli import main
 from canonym.evaluation.certainty import ece
 from canonym.linking import fitting
+from canonym.linking.evidence import (
+    BY_SIMILARITIES,
+    EVIDENCE,
+    Vocabulary,
+    evidence_of,
+    signs_of,
+)
 from canonym.linking.fitting import Observed, cross_fitted, judged, observe
 from canonym.linking.judge import (
     ANY,
-    BY_SIMILARITIES,
-    EVIDENCE,
     JUDGE,
     MENTIONS,
     NONSENSE,
     Judge,
-    Vocabulary,
-    evidence_of,
     fit_judge,
     shipped_judge,
-    signs_of,
 )
 from canonym.linking.judge import graded as graded_links
-from canonym.mentions.doubts import CONTRADICTED
 from canonym.mentions.prepare import Preparation
 from canonym.ranking.additive_model import AdditiveModel, Curve
 from canonym.types import Against, Contradiction, Step
+from tests.linking.bounds import CONTRADICTED
 
 VOCABULARY = Vocabulary(lambda _: 1.0, 0.0)
 
@@ -303,7 +305,7 @@ def by_similarity() -> Judge:
     """A judge whose probability rises with the similarity: 0.5 at 0.5."""
     curves = [Curve(name, (0.0,), (0.0,), 0.0) for name in (*BY_SIMILARITIES, ANY)]
     curves[0] = Curve("similarity", (0.0, 1.0), (-5.0, 5.0), 0.0)
-    return Judge(AdditiveModel(curves), 10**6, 5, MENTIONS)
+    return Judge(AdditiveModel(curves), 10**6, 5, MENTIONS, shipped_judge(["default"]).bounds)
 
 
 def link_of(*scores: float, **more: Any) -> Link:

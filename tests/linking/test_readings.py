@@ -9,8 +9,8 @@ import pytest
 from canonym import Concept, Linker, Name, Relation, Terminology
 from canonym.exchange.mappings import mappings_of
 from canonym.linking.explanation import explain
-from canonym.mentions.doubts import CONTRADICTED, SAME_WORDS, UNUSUAL, USUAL
 from canonym.types import OTHER_READINGS, Link
+from tests.linking.bounds import CONTRADICTED, SAME_WORDS, UNUSUAL, USUAL
 
 RECORDS = [
     *(Concept("T:1", "Cerebral palsy"), Name("CP", "T:1"), Concept("T:2", "Chest pain")),

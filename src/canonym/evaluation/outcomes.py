@@ -13,7 +13,7 @@ import numpy.typing as npt
 from canonym.errors import InvalidInput
 from canonym.evaluation.dictionary import FoundConcept, FoundName
 from canonym.evaluation.questions import Question
-from canonym.linking import judge
+from canonym.linking import evidence
 from canonym.types import Link
 
 IntArray = npt.NDArray[np.int64]
@@ -290,7 +290,7 @@ def answers_of_link(link: Link) -> tuple[RankedAnswer, ...]:
 
 def signs_of(link: Link) -> tuple[float, ...]:
     """Return the signs of an undivided link as numbers; none without candidates."""
-    return tuple(judge.signs_of(link).values()) if link.candidates else ()
+    return tuple(evidence.signs_of(link).values()) if link.candidates else ()
 
 
 def read_answers(

@@ -12,14 +12,8 @@ import numpy.typing as npt
 
 from canonym.errors import InvalidInput
 from canonym.io.numbers import log
-from canonym.linking.judge import (
-    MENTIONS,
-    FloatArray,
-    Judge,
-    evidence_of,
-    fit_judge,
-    shipped_judge,
-)
+from canonym.linking.evidence import FloatArray, evidence_of
+from canonym.linking.judge import MENTIONS, Judge, fit_judge, shipped_judge
 from canonym.linking.links import LinkOptions
 from canonym.linking.pipeline import Pipeline
 from canonym.mentions.documents import check_document

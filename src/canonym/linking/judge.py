@@ -11,8 +11,7 @@ from __future__ import annotations
 
 import functools
 import json
-import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, repeat
 from pathlib import Path
@@ -24,23 +23,21 @@ import numpy.typing as npt
 from canonym.errors import InvalidInput, Mismatch, ReadError
 from canonym.io.files import open_sealed, sealed, write_file
 from canonym.io.numbers import rounded, sigmoid
-from canonym.linking.hits import KIN, LOOKED_AT, PREFERRED, since_split
-from canonym.linking.languages import SEVERAL
-from canonym.linking.settings import IDS, SIEVES
-from canonym.mentions.doubts import bounded
-from canonym.ranking.additive_model import AdditiveModel, Curve, fit_additive_model
-from canonym.ranking.letters import gain
-from canonym.text import PLAIN, STRONG, UNORDERED, normalise
-from canonym.text.memo import strong_forms
-from canonym.text.qualifiers import BROADER, QUALIFIERS, bare_name
-from canonym.text.short_forms import as_meant, is_short_form
-from canonym.types import (
-    SCOPES,
-    Candidate,
-    Link,
+from canonym.linking.evidence import (
+    BY_RELATIONS,
+    BY_SIMILARITIES,
+    EVIDENCE,
+    RELATIONS,
+    FloatArray,
+    Vocabulary,
+    conditions_of,
+    evidence_of,
+    signs_of,
 )
-
-FloatArray = npt.NDArray[np.float64]
+from canonym.linking.hits import LOOKED_AT
+from canonym.linking.settings import IDS
+from canonym.ranking.additive_model import AdditiveModel, Curve, fit_additive_model
+from canonym.types import Link
 
 ANY = "any"
 """The feature that every link has and NIL lacks."""
@@ -54,10 +51,6 @@ NONSENSE = 0.15
 Chosen on development parts by ``benchmarks/judge.py``: more would lose more right links than the
 nonsense that it catches is worth."""
 
-LETTERED = 0.5
-"""A name that letters chose (`canonym.ranking.letters`) is never less likely than this: encoders
-find the rejected names as near. Of 503 such names, 487 were right, of the rarer kinds 13 of 19."""
-
 COMES_ALONG, MENTIONS = "many terminologies", "annotated mentions"
 """What a judge learned from."""
 
@@ -68,281 +61,42 @@ OF_ANY = SHIPPED.with_name("judge-of-any.json")
 """The judge that comes with canonym, of any encoders."""
 
 _ENCODERS = (("default",), ("multilingual",), ("default", "multilingual"))  # which it knows
-_FORMAT = 1
+_FORMAT = 2
 _FEATURE_DECIMALS = 5  # similarities are good to the sixth, and differ by processor beyond it
 _LOGIT_DECIMALS = 6
-_USUAL_LEAD = 0.07  # in the middle fifth of what the shipped judge learned from
-_USUAL_RELATIVE_LEAD = 0.18
 _KNOTS, _SMOOTHNESS = 6, 1.0
-_LEAST_ROOM, _LEAST_SIMILARITY = 1e-3, 1e-6
 _RIDGE, _RIDGE_TO_START = 0.1, 1.0  # the price of leaving nothing, or a judge that knows much
 _FEWEST = 20
 _DAMAGE = (ValueError, TypeError, KeyError, AttributeError, OverflowError, OSError, InvalidInput)
 
 
-# --- evidence ------------------------------------------------------------------------------------
+class Bound(NamedTuple):
+    """What a probability is at least and at most where a condition holds, one of `EVIDENCE`.
 
-_SIEVES = ("verbatim", "normalised", "reordered")
-_BARE = "reordered"  # what a name without its qualifiers counts as: all its words are there
-_KNOWING = frozenset(sieve.name for sieve in SIEVES)
-
-EVIDENCE: tuple[str, ...] = (
-    *("similarity", "lead", "agreement", *_SIEVES, "shared", "alone", "contradicts"),
-    *("words of the mention in the name", "words of the name in the mention", "letters"),
-    *("words", "length", "digits", "short form", "words of the name"),
-    *("words left over", "words missing", "narrower or close", "letters decide"),
-    *("scope", "label"),
-    *("known letters", "all known", "unknown letters", "corrected", "cut apart", "broader"),
-    *("similarity across languages", "lead across languages", "density"),
-    *("rise", "relative lead"),
-)
-"""Everything that a judge may look at, see `evidence_of`."""
-
-_RELATIONS = ("rise", "relative lead")
-_SIMILARITIES = (*EVIDENCE[:2], "similarity across languages", "lead across languages")
-BY_SIMILARITIES = tuple(name for name in EVIDENCE if name not in _RELATIONS)
-BY_RELATIONS = tuple(name for name in EVIDENCE if name not in _SIMILARITIES)
-"""What the judge of known encoders looks at, and that of any."""
-
-# Longer strings, and more words that differ, tell no more.
-_MOST_WORDS, _MOST_NAME_WORDS, _MOST_LETTERS = 8, 10, 40
-_MOST_LEFT, _MOST_MISSING = 5, 6
-# What says nothing of a name in another language than the mention.
-_OF_ONE_LANGUAGE = (
-    *("similarity", "lead", "words of the mention in the name", "words of the name in the mention"),
-    *("letters", "words left over", "words missing", "narrower or close", "letters decide"),
-    *("known letters", "all known", "unknown letters"),
-)
-# Steps to another text, but for its spelling.
-_REWRITTEN = (
-    *("entities", "markup", "encoding", "abbreviation", "trial field", "drug line", "genus"),
-    *("shorthand", "gloss", "finding", "space", "status", QUALIFIERS, BROADER),
-)
-
-
-_SPELT = tuple(name for name in STRONG if name in (*PLAIN, "possessive", "spelling"))
-
-
-class Vocabulary(NamedTuple):
-    """What a judge knows of a terminology and its encoders.
-
-    `coverage` gives the share of a text in words that the terminology has, `density` is the
-    logarithm of the number of names that a concept has on average, `background` is a similarity
-    that other things have as well (`canonym.linking.background`). Similarities are cosines, or of
-    the form ``1 / (1 + d)`` where they are `euclidean`.
+    It was learned from `n` links of which that held, and of which `n_right` were right: what seldom
+    holds bends no curve.
     """
 
-    coverage: Callable[[str], float]
-    density: float
-    background: float = 0.0
-    euclidean: bool = False
-
-    def distance(self, similarity: float) -> float:
-        """Return how far a similarity is from that of the same name, as cosines are."""
-        if self.euclidean:  # the square of a distance is to a cosine as 2 to what it lacks of 1
-            return (1 / max(similarity, _LEAST_SIMILARITY) - 1) ** 2 / 2
-        return max(1.0 - similarity, 0.0)
-
-
-def rivals(link: Link) -> list[Candidate]:
-    """Return the candidates behind the best one, without those that give way to it, and its kin."""
-    best, *others = link.candidates
-    wish = best.context.get(PREFERRED, 0.0)
-    return [
-        other
-        for other in others
-        if KIN not in other.context and other.context.get(PREFERRED, wish) >= wish
-    ]
-
-
-def _hides_rivals(link: Link) -> bool:
-    """Tell whether kin come behind what a search found, and hide what comes behind them."""
-    return link.candidates[0].sieve not in _KNOWING and any(
-        KIN in other.context for other in link.candidates[1:2]
-    )
-
-
-def signs_of(link: Link) -> dict[str, float]:
-    """Return what scores and sieves show of an undivided link with up to two candidates.
-
-    The score of the best candidate; its margin to the second concept (the score, without one); the
-    share of scorers that prefer it to the second (1 for a sieve, or without a second); one number
-    per sieve, 1 if it decided; whether the second concept has the name too; whether there is no
-    second; and whether its name contradicts the mention. Concepts that a caller prefers less than
-    the best one, and that are called like it, are passed over.
-    """
-    best, others = link.candidates[0], rivals(link)
-    sieved = best.sieve in _KNOWING
-    sieve = _BARE if best.sieve == "bare" else best.sieve
-    score = best.score
-    if _is_spelt_otherwise(link):
-        sieve, score = "verbatim", 1.0
-    hidden = _hides_rivals(link)
-    margin = best.score - others[0].score if others else best.score
-    return {
-        "score": score,
-        "margin": _USUAL_LEAD if hidden else margin,
-        "agreement": 1.0 if sieved or hidden or not others else _agreement(best, others[0]),
-        **{name: float(sieve == name) for name in _SIEVES},
-        "shared": float(sieved and bool(others) and _same_name(best, others[0])),
-        "alone": float(not others and not hidden),
-        "contradicts": float(bool(best.against.contradictions)),
-    }
-
-
-def evidence_of(link: Link, vocabulary: Vocabulary) -> FloatArray:
-    """Return `EVIDENCE` of an undivided link with a candidate, ``(len(EVIDENCE),)`` float64.
-
-    To the signs of `signs_of`, with similarities in the place of scores, comes what the string
-    that was looked up and the name found have in common: the words of each that the other has, as a
-    share; Dice's coefficient of their 3-grams; what is left over and missing; whether letters
-    decided between near names (`canonym.ranking.letters`); what kind of string it is, and what
-    preparing it took; how many of its letters are in words of the terminology; and the density of
-    that. NaN: unknown. Of a link that a sieve made, no second candidate is looked at unless it has
-    the name too: often none was searched for. Of a link that only encoders of several languages
-    made, words and letters tell nothing, and similarities have a scale of their own.
-
-    Notes
-    -----
-    With the similarities ``s₁``, ``s₂`` and ``s₈`` of the first, second and eighth candidate and
-    the background ``b`` the relative lead is ``(s₁ − s₂) / (1 − s₈)``, and the rise
-    ``1 − (1 − s₁) / √((1 − s₈)(1 − b))``, from 0 to 1 (the same name): what is near may be one of
-    many that are, and still not be what has nothing in common. An eighth below the background is
-    taken to have that. Where vectors are compared by Euclidean distance, half its square stands for
-    ``1 − s``.
-    """
-    best, others = link.candidates[0], rivals(link)
-    signs = signs_of(link)
-    room, distance = _room(link, vocabulary), vocabulary.distance
-    away = math.sqrt(room * distance(vocabulary.background))
-    is_spelt = best.sieve == "normalised" and signs["verbatim"] == 1  # see `_is_spelt_otherwise`
-    text = best.name if is_spelt else link.searched or link.mention.text
-    form, name = normalise(text), normalise(as_meant(best.name, text))
-    words, name_words = set(form.split()), set(name.split())
-    grams, name_grams = _grams(form), _grams(name)
-    both = len(words & name_words)
-    known = vocabulary.coverage(text if is_spelt else _as_written(link))
-    steps = {step.name for step in link.steps}
-    lead = best.score - others[0].score if others else 1.0
-    ahead = distance(others[0].score) - distance(best.score) if others else 1.0
-    relative_lead = min(ahead / room, 1.0)
-    if best.sieve in _KNOWING:  # nothing else was looked for
-        lead, signs["alone"] = math.nan, 0.0
-    elif _hides_rivals(link):
-        lead, relative_lead = _USUAL_LEAD, _USUAL_RELATIVE_LEAD
-    elif others and _bare_form(best.name) == _bare_form(others[0].name):
-        signs["agreement"], is_shared = 1.0, _same_words(best.name, others[0].name)
-        # "Asthma NOS" is no rival of "Asthma", and what comes behind is not known.
-        signs["shared"], lead = float(is_shared), math.nan if is_shared else _USUAL_LEAD
-        relative_lead = _USUAL_RELATIVE_LEAD
-    values = {
-        **signs,
-        "similarity": signs["score"],
-        "lead": lead,
-        "rise": 1.0 - min(distance(signs["score"]) / away, 1.0),
-        "relative lead": lead if math.isnan(lead) else relative_lead,
-        "words of the mention in the name": both / max(len(words), 1),
-        "words of the name in the mention": both / max(len(name_words), 1),
-        "letters": 2 * len(grams & name_grams) / max(len(grams) + len(name_grams), 1),
-        "words": min(len(words), _MOST_WORDS),
-        "length": min(len(form), _MOST_LETTERS),
-        "digits": any(map(str.isdigit, form)),
-        "short form": is_short_form(text),
-        "words of the name": min(len(name.split()), _MOST_NAME_WORDS),
-        "words left over": min(len(best.against.left_over), _MOST_LEFT),
-        "words missing": min(len(best.against.missing), _MOST_MISSING),
-        "narrower or close": best.against.relation in ("narrower", "close", "related"),
-        "letters decide": 0.0 if best.sieve in _KNOWING else gain(*strong_forms([text, best.name])),
-        "scope": SCOPES.index(best.scope),
-        "label": best.name == best.label,
-        "known letters": known,
-        "all known": known == 1,
-        "unknown letters": (1 - known) * len(form.replace(" ", "")),
-        "corrected": "correction" in steps,
-        "cut apart": "space" in steps,
-        "broader": BROADER in steps,
-        "similarity across languages": math.nan,
-        "lead across languages": math.nan,
-        "density": vocabulary.density,
-    }
-    asked = [encoder for encoder, part in best.parts.items() if part]
-    if asked and SEVERAL.issuperset(asked):
-        values |= dict.fromkeys(_OF_ONE_LANGUAGE, math.nan)
-        values |= {"similarity across languages": best.score, "lead across languages": lead}
-    return np.array([values[name] for name in EVIDENCE], dtype=np.float64)
-
-
-def _room(link: Link, vocabulary: Vocabulary) -> float:
-    """Return how far the eighth candidate is from the same name.
-
-    In a short list the eighth may be anything, and the background counts.
-    """
-    eighth = link.candidates[LOOKED_AT - 1 :][:1]
-    floor = max(vocabulary.background, *(candidate.score for candidate in eighth), 0.0)
-    return max(vocabulary.distance(floor), _LEAST_ROOM)
-
-
-def _is_spelt_otherwise(link: Link) -> bool:
-    """Tell whether a mention is the name but for British spelling or a possessive."""
-    best, text = link.candidates[0], link.searched or link.mention.text
-    return best.sieve == "normalised" and normalise(text, _SPELT) == normalise(best.name, _SPELT)
-
-
-def _same_name(best: Candidate, second: Candidate) -> bool:
-    """Tell whether a sieve found the second by the same name, and not by a part of the mention."""
-    if second.sieve != best.sieve:
-        return False
-    if best.sieve == "bare":  # "X, unspecified" is what X means rather than "X (moderate)"
-        return _is_narrower(second.name) <= _is_narrower(best.name)
-    return _same_words(best.name, second.name)
-
-
-def _is_narrower(name: str) -> bool:
-    return (bare := bare_name(name)) is not None and bare.is_narrower
-
-
-def _bare_form(name: str) -> str:
-    """Return the normal form of a name without its qualifiers."""
-    bare = bare_name(name)
-    return strong_forms([name if bare is None else bare.text])[0]
-
-
-def _same_words(name: str, other: str) -> bool:
-    return normalise(name, UNORDERED) == normalise(other, UNORDERED)
-
-
-def _agreement(best: Candidate, second: Candidate) -> float:
-    """Return the share of encoders that prefer the best; of those that were asked."""
-    asked = [name for name, part in best.parts.items() if part or second.parts.get(name)]
-    ahead = sum(best.parts[name] > second.parts.get(name, -math.inf) for name in asked)
-    return ahead / len(asked) if asked else 1.0
-
-
-def _as_written(link: Link) -> str:
-    """Return the mention before its spelling was corrected: what is corrected looks known."""
-    texts = (step.after for step in since_split(link.steps) if step.name in _REWRITTEN)
-    return next(texts, link.mention.text)
-
-
-def _grams(text: str) -> set[str]:
-    framed = f" {text} "
-    return {framed[place : place + 3] for place in range(len(framed) - 2)}
-
-
-# --- the judge -----------------------------------------------------------------------------------
+    condition: str
+    least: float
+    most: float
+    n: int
+    n_right: int
 
 
 @dataclass(frozen=True)
 class Judge:
     """Curves over some of `EVIDENCE`, fitted to `n` links, of which `n_right` were right.
 
-    `source` is what it learned from: `COMES_ALONG` or `MENTIONS`.
+    `source` is what it learned from: `COMES_ALONG` or `MENTIONS`. What the curves say keeps within
+    the `bounds`, of which a later one counts before an earlier one.
     """
 
     model: AdditiveModel
     n: int
     n_right: int
     source: str
+    bounds: tuple[Bound, ...] = ()
 
     def facts(self) -> str:
         """Say in words what it learned from."""
@@ -353,7 +107,7 @@ class Judge:
     @functools.cached_property
     def n_candidates(self) -> int:
         """The number of candidates of a link that it looks at."""
-        return LOOKED_AT if _RELATIONS[0] in self.model.names else 2
+        return LOOKED_AT if RELATIONS[0] in self.model.names else 2
 
     @functools.cached_property
     def _columns(self) -> list[int]:
@@ -370,8 +124,16 @@ class Judge:
         # No probability is certain after n observations (Laplace).
         least = 1 / (self.n + 2)
         probabilities = np.clip(sigmoid(logits), least, 1 - least)
-        by_letters = evidence[:, EVIDENCE.index("letters decide")] > 0
-        return np.where(by_letters, np.maximum(probabilities, LETTERED), probabilities)
+        for bound in self.bounds:
+            holds = evidence[:, EVIDENCE.index(bound.condition)] > 0
+            bounded = np.clip(probabilities, bound.least, bound.most)
+            probabilities = np.where(holds, bounded, probabilities)
+        return np.asarray(probabilities)
+
+    def most(self, link: Link) -> float:
+        """Return what the probability of a link is at most, whatever speaks for it."""
+        holds = {**signs_of(link), **conditions_of(link)}
+        return min((b.most for b in self.bounds if holds.get(b.condition)), default=1.0)
 
     def of(self, links: Sequence[Link], vocabulary: Vocabulary) -> list[float | None]:
         """Return the probability that the best candidate of each is right, None without one.
@@ -387,7 +149,7 @@ class Judge:
         if judged:
             evidence = np.array([evidence_of(links[n], vocabulary) for n in judged])
             for n, probability in zip(judged, self.predict(evidence).tolist(), strict=True):
-                probabilities[n] = bounded(links[n], probability)
+                probabilities[n] = probability
         return probabilities
 
     def _of_id(self, link: Link) -> float:
@@ -405,6 +167,7 @@ class Judge:
             "n": self.n,
             "n_right": self.n_right,
             "curves": [curve._asdict() for curve in self.model.curves],
+            "bounds": [bound._asdict() for bound in self.bounds],
         }
 
     def save(self, path: Path) -> None:
@@ -431,7 +194,8 @@ class Judge:
             source = content["source"]
             if not 0 <= n_right <= n or source not in (COMES_ALONG, MENTIONS):
                 raise ValueError(f"{n_right} of {n} links of {source!r:.40} are right")
-            judge = cls(AdditiveModel(curves), n, n_right, source)
+            bounds = tuple(Bound(**bound) for bound in content.get("bounds", ()))
+            judge = cls(AdditiveModel(curves), n, n_right, source, bounds)
             names = judge.model.names
             known = content["format"] == _FORMAT and names[-1:] == (ANY,)
             known = known and names[:-1] in (BY_SIMILARITIES, BY_RELATIONS)
@@ -514,7 +278,8 @@ def fit_judge(
         ridge=_RIDGE_TO_START if start else _RIDGE,
         start=start.model if start else None,
     )
-    return Judge(model, len(is_right), int(is_right.sum()), source)
+    bounds = start.bounds if start else ()
+    return Judge(model, len(is_right), int(is_right.sum()), source, bounds)
 
 
 def steady(evidence: npt.ArrayLike) -> FloatArray:

@@ -28,6 +28,7 @@ from canonym.linking.background import together
 from canonym.linking.book import open_book
 from canonym.linking.codes import find_coded
 from canonym.linking.decision import LookedUp, decide, divide
+from canonym.linking.evidence import Vocabulary
 from canonym.linking.hits import (
     LOOKED_AT,
     ConceptHit,
@@ -47,7 +48,7 @@ from canonym.linking.homonyms import (
     beside_readings,
     find_homonyms,
 )
-from canonym.linking.judge import Judge, Vocabulary, check_confidence, graded
+from canonym.linking.judge import Judge, check_confidence, graded
 from canonym.linking.languages import choose_encoders
 from canonym.linking.links import (
     KnownLinks,
@@ -540,7 +541,9 @@ class Pipeline:
         if second_look is not None:
             contexts = contexts_of(links, documents)
             share = n / max(request.n_documents, n)
-            parts, confidences = second_look.revise(parts, confidences, contexts, self, share)
+            parts, confidences = second_look.revise(
+                parts, confidences, contexts, self, judge, share
+            )
         return graded(links, parts, confidences, request.min_confidence, request.k)
 
     @functools.cached_property

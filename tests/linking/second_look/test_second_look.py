@@ -20,14 +20,15 @@ from canonym.errors import InvalidInput
 from canonym.io.files import cache_folder
 from canonym.linking import second_look
 from canonym.linking.explanation import explain
+from canonym.linking.judge import shipped_judge
 from canonym.linking.second_look import FILE, SURE, SecondLook, language_model, open_second_look
 from canonym.linking.second_look.controls import N_CONTROLS, controls
 from canonym.linking.second_look.kept import Kept
 from canonym.linking.second_look.questions import Answer, question_of
 from canonym.linking.second_look.weighing import Elsewhere, Reliability, prior, weighed
-from canonym.mentions.doubts import CONTRADICTED
 from canonym.types import Candidate, Link
 from tests.chats import Chats, Say, chatting
+from tests.linking.bounds import CONTRADICTED
 
 RECORDS = [
     Concept("X:1", "Disorder of kidney"),
@@ -270,7 +271,7 @@ def test_names_that_contradict_stay_in_doubt_and_are_never_equal(tmp_path: Path)
     assert link.id != "S:2" or (link.confidence or 1) <= CONTRADICTED
     assert link.id != "S:2" or [one.kind for one in right.against.contradictions] == ["side"]
     chosen = replace(link, candidates=(link.candidates[0], right))
-    other, likely = second_look._revised(chosen, 0.01, Answer(1), SOUND)
+    other, likely = second_look._revised(chosen, 0.01, Answer(1), SOUND, shipped_judge(["default"]))
     assert [one.kind for one in other.candidates[0].against.contradictions] == ["side"]
     assert likely <= CONTRADICTED
     assert other.candidates[0].against.relation == "related"

@@ -34,10 +34,10 @@ from canonym.linking.second_look.questions import (
 )
 from canonym.linking.second_look.weighing import Reliability, weighed
 from canonym.linking.settings import IDS
-from canonym.mentions.doubts import bounded
 from canonym.types import NO_ANSWER, SECOND_LOOK, Candidate, Link, Step
 
 if TYPE_CHECKING:
+    from canonym.linking.judge import Judge
     from canonym.linking.pipeline import Pipeline
 
 __all__ = ["N_CHOICES", "SURE", "SecondLook", "open_second_look"]
@@ -76,6 +76,7 @@ class SecondLook:
         confidences: Sequence[float | None],
         contexts: Sequence[str],
         pipeline: Pipeline,
+        judge: Judge,
         share: float = 1.0,
     ) -> tuple[list[Link], list[float | None]]:
         """Return undivided links in the order of their candidates that counts now, and how sure.
@@ -94,7 +95,7 @@ class SecondLook:
         reliability = self._shown.get(digest) or self._reliability(known, digest)
         answers = self.ask(questions)
         for n, answer in zip(unsure, answers, strict=True):
-            revised[n], sure[n] = _revised(links[n], sure[n] or 0.0, answer, reliability)
+            revised[n], sure[n] = _revised(links[n], sure[n] or 0.0, answer, reliability, judge)
         self._tell([answer.problem for answer in answers if answer.problem])
         return revised, sure
 
@@ -185,7 +186,7 @@ def is_unsure(link: Link, confidence: float) -> bool:
 
 
 def _revised(
-    link: Link, confidence: float, answer: Answer, reliability: Reliability
+    link: Link, confidence: float, answer: Answer, reliability: Reliability, judge: Judge
 ) -> tuple[Link, float]:
     """Return a link in the light of an answer, and how likely its best candidate is right.
 
@@ -198,11 +199,11 @@ def _revised(
     likely = weighed(confidence, min(len(link.candidates), N_CHOICES), place, reliability).tolist()
     said = "none of them" if place is None else link.candidates[place].label
     link = replace(link, steps=(*link.steps, Step(SECOND_LOOK, best.label, said)))
-    first = min(likely[0], bounded(link, likely[0]))
+    first = min(likely[0], judge.most(link))
     if not place:
         return link, first
     other = replace(link, candidates=_ahead(link, place))
-    chosen = min(likely[place], bounded(other, likely[place]))
+    chosen = min(likely[place], judge.most(other))
     return (other, chosen) if chosen > first else (link, first)
 
 
