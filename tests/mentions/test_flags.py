@@ -200,12 +200,57 @@ she denies having developed [fever]
 no problems with [constipation]
 Negative for fever, [chills] due to infection
 No masses, [tenderness] noted
-no rash or fever, [arthritis]
 """
 
 
 @pytest.mark.parametrize("sentence", DENIED.strip().split("\n"))
 def test_what_is_denied_stays_denied_to_its_end(sentence: str) -> None:
+    before, _, rest = sentence.partition("[")
+    named, _, after = rest.partition("]")
+    mention = Mention(named, len(before), len(before) + len(named))
+    assert with_flags(before + named + after, [mention])[0].flags == ("negated",)
+
+
+TOLD_BEHIND_A_DENIAL = """
+no pneumonia, [pulmonary edema] with Kerley B lines
+no headache or blurry vision, [hypertension] remains poorly controlled
+no rash or fever, [arthritis]
+denies hemoptysis, denies night sweats, no sick contacts, [productive cough] with green sputum
+lungs hyperinflated without consolidation or effusion, [bullous changes] at both apices
+no pneumothorax, [left lower lobe collapse] again seen
+denies chest pain, ABG 7.28/72/58, [respiratory failure], started on BiPAP
+no fungal elements on PAS, [dermatitis] with eosinophils
+tolerated it without complications, pathology returned as [carcinoma] of the larynx
+no intratesticular mass, [bilateral hydroceles], larger on right
+no erosions on the right, on the left [marginal erosions]
+CT shows no fracture, cord ends at L1, [discitis] with phlegmon
+walks without difficulty, he continued to have [dizziness]
+negative for CK20, a profile which supports the diagnosis of [adenocarcinoma]
+denies pain at present, and on questioning admits to [night sweats]
+he was unable to give a history, wife reports [hematuria]
+"""
+
+
+@pytest.mark.parametrize("sentence", TOLD_BEHIND_A_DENIAL.strip().split("\n"))
+def test_what_is_told_behind_a_denial_is_not_denied(sentence: str) -> None:
+    before, _, rest = sentence.partition("[")
+    named, _, after = rest.partition("]")
+    mention = Mention(named, len(before), len(before) + len(named))
+    assert with_flags(before + named + after, [mention])[0].flags == ()
+
+
+DENIED_TO_THE_END = """
+no fever, chills, [sweats]
+No fever, chills, [sweats], or cough
+denies fever, chills, nausea, [vomiting] or diarrhea
+no masses, [lesions] noted
+no fever or chills, nausea or [vomiting]
+without edema, [erythema], or discharge from the wound
+"""
+
+
+@pytest.mark.parametrize("sentence", DENIED_TO_THE_END.strip().split("\n"))
+def test_a_list_of_what_is_denied_is_denied_to_its_end(sentence: str) -> None:
     before, _, rest = sentence.partition("[")
     named, _, after = rest.partition("]")
     mention = Mention(named, len(before), len(before) + len(named))

@@ -211,17 +211,22 @@ def find_cues(text: str) -> Sequence[Cue]:
 
 
 def _longest(text: str, start: int, several: Iterable[_Phrase]) -> Cue | None:
-    end, rule = start, Rule()
+    """Return the longest cue that begins at a place; a turn ends what shorter turns there end."""
+    end, rule, ends = start, Rule(), dict[str, None]()
     before = text[max(start - _GAP, 0) : start].rstrip()
     for known in several:
         if known.rule.before == "comma" and before[-1:] != ",":
             continue
         match = known.expression.match(text, start)
-        if match is not None and match.end() >= end:
+        if match is None:
+            continue
+        ends.update(dict.fromkeys(known.rule.ends))
+        if match.end() >= end:
             rule = _both(rule, known.rule) if match.end() == end else known.rule
             end = match.end()
     if end == start or _is_glued(text, start, end):
         return None
+    rule = rule._replace(ends=tuple(ends)) if rule.ends else rule
     return Cue(start, end, " ".join(text[start:end].lower().split()), rule)
 
 

@@ -55,6 +55,15 @@ _SUBJECT = regex(r"[\s,]{0,3}(?:he|i|it|patient|pt|she|the patient|they|we)\b", 
 _MAY_COME = regex(rf"\s+(?:ever |not )?(?:{forms_of('verb of what may come')})\b", re.IGNORECASE)
 _NOR = regex(r"\b(?:or|nor)\b", re.IGNORECASE)
 _LISTED_ON = regex(r"[^.;]*\b(?:or|nor)\b", re.IGNORECASE)
+_JOINED = regex(r"\b(?:and|nor|or)\b|/", re.IGNORECASE)
+_DIGIT = regex(r"\d")
+_CLAUSE = regex(rf"\b(?:{forms_of('word of a new clause')})\b", re.IGNORECASE)
+# What says more of the last of several, and so is told of it: "no fever, rash on both legs".
+_TOLD = regex(
+    rf",\s*(?:{forms_of('word of a change')})\b"
+    rf"|[^\S\n]+(?!(?:{forms_of('word behind what is denied')})\b)\w",
+    re.IGNORECASE,
+)
 _FOR = regex(r"\bfor\s+(?:[\w-]+\s+){0,2}\Z", re.IGNORECASE)
 _TAKES = regex(rf"(?:^|[,:]|\b(?:{forms_of('word before a drug')}))\s*\Z", re.IGNORECASE)
 _AS_NEEDED = frozenset(["as necessary", "as needed", "if needed", "prn", "when needed"])
@@ -182,11 +191,26 @@ class _Sentence(NamedTuple):
                     said.update(flag for rest in ahead for flag in rest.rule.flags)
         return consistent(said)
 
-    def _is_beyond(self, between: str, end: int) -> bool:
-        """Tell whether each of several has a *no* of its own: "no injury, no fever, rash now"."""
-        several = sum(cue.words.partition(" ")[0] == "no" for cue in self.cues) > 1
-        listed = _NOR.search(between) or _LISTED_ON.match(self.text, end)
-        return several and not listed and "," in between
+    def _is_listed(self, between: str, end: int) -> bool:
+        """Tell whether a mention stands in the list of what is denied before it.
+
+        A list ends behind its *or*, and before a number or what is told in more words: "no fever
+        or cough, rash", "no fever, rash on both legs".
+        """
+        first, *others = between.split(",")
+        if not others:
+            return True
+        *items, beside = others
+        if any(map(_DIGIT.search, items)):
+            return False
+        cues = (cue.start for cue in self.cues if cue.start >= end and not cue.rule.after)
+        behind = self.text[end : min(cues, default=len(self.text))]
+        if _JOINED.search(beside) or _LISTED_ON.match(behind):
+            return True
+        if any(map(_NOR.search, (first, *items))) or _CLAUSE.search(beside):
+            return False
+        denials = sum("negated" in cue.rule.flags and cue.rule.before != "" for cue in self.cues)
+        return denials == 1 and _TOLD.match(behind) is None
 
     def _reaches_on(self, cue: Cue, start: int, end: int) -> bool:
         """Tell whether a cue reaches the mention behind it."""
@@ -204,7 +228,7 @@ class _Sentence(NamedTuple):
             return _FEW_WORDS.fullmatch(between) is not None
         if cue.rule.before == "clause" and _BREAK.search(between):
             return False
-        if cue.words.startswith("no") and self._is_beyond(between, end):
+        if cue.rule.flags[0] == "negated" and not self._is_listed(between, end):
             return False
         return not (
             cue.rule.flags[0] in _CLAUSE_FLAGS
