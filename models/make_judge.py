@@ -11,7 +11,7 @@ domain weighs the same. Three jobs are asked to measure by.
 The judge of known encoders learns from the default encoder and the multilingual one, that of any
 encoders from all.
 
-    python -m models.make_judge [--observed FOLDER] [-o FILE]
+    python -m models.make_judge [--observed FOLDER] [--keep-curves] [-o FOLDER]
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ import csv
 import functools
 import gzip
 import json
+import math
 import multiprocessing
 import os
 import random
@@ -38,7 +39,6 @@ import numpy.typing as npt
 from canonym import Linker, Terminology
 from canonym.corpora import read_pubtator
 from canonym.corpora.cadec import read_folds, read_mention_table
-from canonym.io.numbers import log
 from canonym.linking.evidence import (
     BY_RELATIONS,
     BY_SIMILARITIES,
@@ -104,11 +104,10 @@ LANGUAGES: Mapping[str, str] = {
     **{tag: f"hp-{tag}.synonyms.tsv.gz" for tag in ("cs", "tr")},
 }
 
-BOUNDED = ("letters decide", "small words alone", "contradicts", *CONDITIONS[1:])
-"""What may bound a probability, the conditions that raise it first."""
+RAISING, LOWERING = ("letters decide", CONDITIONS[0]), ("contradicts", *CONDITIONS[1:])
+"""What bounds a probability from below, and from above."""
 
-_STEPS = [round(0.05 * n, 2) for n in range(1, 20)]
-_SPANS = ((0.0, 1.0), *((0.0, most) for most in _STEPS), *((least, 1.0) for least in _STEPS))
+_EVEN, _FEW, _STEPS = 0.5, 5, 20  # bounds are multiples of a twentieth
 _MOST_CONCEPTS = 20_000
 _FEW_CONCEPTS = 4_000  # of a terminology whose names are read by a transformer
 _MOST_OTHERS, _MOST_STRANGERS, _MOST_HOMONYMS = 300, 500, 150
@@ -510,15 +509,11 @@ def observe_languages(data: Path) -> Iterator[tuple[str, str, Observations]]:
 def fit(
     observations: Mapping[tuple[str, str], Observations], names: Sequence[str] = BY_SIMILARITIES
 ) -> Judge:
-    """Fit a judge of some evidence to domains in their forms; those of ``dev`` are left out.
-
-    One that looks at similarities learns from the encoders that it will know.
-    """
-    by_any = "similarity" not in names
+    """Fit a judge of some evidence to domains in their forms; those of ``dev`` are left out."""
     learned = {
         (domain, form): seen
-        for (domain, form), seen in observations.items()
-        if not form.startswith("dev") and (by_any or is_known(form))
+        for (domain, form), seen in of_judge(observations, names).items()
+        if not form.startswith("dev")
     }
     weights = [
         seen.weights / sum(other == domain for other, _ in learned)
@@ -526,34 +521,53 @@ def fit(
     ]
     every = np.concatenate(weights)
     taught = every > 0
-    evidence = np.concatenate([seen.evidence for seen in learned.values()])[taught]
-    right = np.concatenate([seen.right for seen in learned.values()])[taught]
-    every = every[taught] / every[taught].mean()
-    judge = fit_judge(evidence, right, source=COMES_ALONG, names=names, weights=every)
-    return replace(judge, bounds=tuple(bounds_of(judge, evidence, right, every)))
+    seen = together(*learned.values())
+    judge = fit_judge(
+        seen.evidence[taught],
+        seen.right[taught],
+        source=COMES_ALONG,
+        names=names,
+        weights=every[taught] / every[taught].mean(),
+    )
+    return replace(judge, bounds=bounds_of(judge, seen))
 
 
-def bounds_of(
-    judge: Judge,
-    evidence: npt.NDArray[np.float64],
-    right: npt.NDArray[np.bool_],
-    weights: npt.NDArray[np.float64],
-) -> Iterator[Bound]:
-    """Yield what bounds the curves of a judge: for each condition what lowers the loss most."""
-    for condition in BOUNDED:
-        holds = evidence[:, EVIDENCE.index(condition)] > 0
-        # Two more links, of even odds and one of them right, keep a few from being certain.
-        p = np.append(judge.predict(evidence[holds]), [0.5, 0.5])
-        is_right = np.append(right[holds], [True, False])
-        weight = np.append(weights[holds], [1.0, 1.0])
-        losses = {
-            span: -(weight * log(np.where(is_right, bounded, 1 - bounded))).sum()
-            for span in _SPANS
-            for bounded in [np.clip(p, *span)]
-        }
-        least, most = min(_SPANS, key=lambda span: losses[span])
-        if (least, most) != _SPANS[0]:
-            yield Bound(condition, least, most, int(holds.sum()), int(right[holds].sum()))
+def of_judge(
+    observations: Mapping[tuple[str, str], Observations], names: Sequence[str]
+) -> dict[tuple[str, str], Observations]:
+    """Return what a judge of some evidence learns from.
+
+    One that looks at similarities learns from the encoders that it will know.
+    """
+    by_any = "similarity" not in names
+    return {key: seen for key, seen in observations.items() if by_any or is_known(key[1])}
+
+
+def bounds_of(judge: Judge, seen: Observations) -> tuple[Bound, ...]:
+    """Return what bounds the curves of a judge, by the links of which each condition holds.
+
+    A bound is the share of these links that are right; of those that the curves call likelier than
+    not, where it is one from above. What people wrote counts as much as all other questions. Few
+    links of both tell nothing, and are as likely to be right as wrong.
+    """
+    said = replace(judge, bounds=()).predict(seen.evidence)
+    bounds = []
+    for condition in (*RAISING, *LOWERING):
+        holds = seen.evidence[:, EVIDENCE.index(condition)] > 0
+        told = holds & ((said >= _EVEN) | (condition in RAISING))
+        shares = [
+            float(seen.right[of_kind].mean())
+            for of_kind in (told & (seen.kind == "mention"), told & (seen.kind != "mention"))
+            if of_kind.sum() >= _FEW
+        ]
+        share = float(np.mean(shares or [_EVEN]))
+        span = (
+            (math.floor(share * _STEPS) / _STEPS, 1.0)
+            if condition in RAISING
+            else (0.0, math.ceil(share * _STEPS) / _STEPS)
+        )
+        bounds.append(Bound(condition, *span, int(told.sum()), int(seen.right[told].sum())))
+    return tuple(bounds)
 
 
 def is_known(form: str) -> bool:
@@ -602,6 +616,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
     parser.add_argument("--data", type=Path, default=os.environ.get("CANONYM_DATA"))
     parser.add_argument("--observed", type=Path, help="keep observations in this folder")
+    parser.add_argument("--keep-curves", action="store_true", help="learn the bounds alone")
     parser.add_argument("-o", "--output", type=Path, default=SHIPPED.parent, help="a folder")
     options = parser.parse_args()
     for path in (SHIPPED, OF_ANY):
@@ -610,7 +625,12 @@ def main() -> None:
             Judge(AdditiveModel(level), 0, 0, COMES_ALONG).save(path)
     observations = observations_in(options.observed, options.data)
     for path, names in ((SHIPPED, BY_SIMILARITIES), (OF_ANY, BY_RELATIONS)):
-        judge = fit(observations, names)
+        before = Judge.load(path)
+        if options.keep_curves and before is not None:
+            seen = together(*of_judge(observations, names).values())
+            judge = replace(before, bounds=bounds_of(before, seen))
+        else:
+            judge = fit(observations, names)
         judge.save(options.output / path.name)
         print(f"{path.name}: {judge.n:,} links, {judge.n_right:,} of them right")
 
