@@ -101,9 +101,9 @@ def read_brat(
         text = read_text(text_file, encoding=encoding)
         block = _Annotations(annotations, name, text, note)
         if annotations.stat().st_size:
-            with open_text(annotations, encoding=encoding) as lines:
-                for number, line in enumerate(lines, start=1):
-                    block.add(line.rstrip("\n"), number)
+            with open_text(annotations, encoding=encoding) as stream:
+                for line in stream:
+                    block.add(line.rstrip("\n"), stream.line)
         yield Document(name, text, tuple(block.mentions(pieces, references)))
 
 

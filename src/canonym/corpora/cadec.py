@@ -79,21 +79,19 @@ def read_mention_table(
     [('bit drowsy', ('271782001',))]
     """
     width = 0
-    with open_text(path, encoding=encoding) as lines:
-        for number, line in enumerate(lines, start=1):
+    with open_text(path, encoding=encoding) as stream:
+        for line in stream:
             if not line.strip():
                 continue
             cells = [cell.strip() for cell in line.rstrip("\n").split("\t")]
             width = width or len(cells)
             if len(cells) not in (2, 3) or len(cells) != width:
-                raise ReadError(
-                    path,
+                raise stream.error(
                     f"{len(cells)} columns; id and mention were expected, or id, name and mention, "
-                    "tab-separated and alike in every line",
-                    line=number,
+                    "tab-separated and alike in every line"
                 )
             if not cells[0] or not cells[-1]:
-                raise ReadError(path, "the id or the mention is empty", line=number)
+                raise stream.error("the id or the mention is empty")
             ids, rule = parse_ids(cells[0])
             yield Mention(cells[-1], type=type, ids=ids, rule=rule)
     if not width:

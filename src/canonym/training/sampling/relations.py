@@ -22,16 +22,14 @@ from canonym.types import Int32Array, Relation
 def read_relations(path: str | Path) -> list[Relation]:
     """Read relations, ``head<tab>relation<tab>tail`` a line."""
     relations = []
-    with open_text(path) as lines:
-        for number, line in enumerate(lines, start=1):
+    with open_text(path) as stream:
+        for line in stream:
             cells = line.rstrip("\r\n").split("\t")
             if not line.strip():
                 continue
             if len(cells) != 3 or not all(cell.strip() for cell in cells):
-                raise ReadError(
-                    path,
-                    f"head, relation and tail are expected with tabs between, found {line[:60]!r}",
-                    line=number,
+                raise stream.error(
+                    f"head, relation and tail are expected with tabs between, found {line[:60]!r}"
                 )
             relations.append(Relation(*(cell.strip() for cell in cells)))
     if not relations:
