@@ -66,17 +66,8 @@ class Hierarchy:
         """Read the ``is_a`` relations of a terminology; ordinals are those of its concepts."""
         sql = "SELECT id FROM concepts ORDER BY ordinal"
         ids = [id_ for (id_,) in terminology._database.rows(sql)]
-        ordinals = {id_: i for i, id_ in enumerate(ids)}
-        alternatives: dict[str, int] = {}
-        for concept, target in terminology._database.rows(
-            "SELECT concept_id, target FROM xrefs WHERE kind = 'alternative'"
-        ):
-            ordinal = ordinals.get(concept)
-            if ordinal is not None and target not in ordinals:
-                # As `Terminology.resolve`: the first concept that claims an id has it.
-                alternatives[target] = min(ordinal, alternatives.get(target, ordinal))
         edges = ((edge.head, edge.tail) for edge in terminology.iter_relations("is_a"))
-        return cls(ids, edges, alternatives=alternatives)
+        return cls(ids, edges, alternatives=alternative_ordinals(terminology, ids))
 
     @classmethod
     def from_edges(
@@ -188,6 +179,22 @@ class Hierarchy:
         first concept: a parent follows each id, and the first id follows the last.
         """
         return [self._names(cycle) for cycle in self.up.cycles()]
+
+
+def alternative_ordinals(terminology: Terminology, ids: Sequence[str]) -> dict[str, int]:
+    """Return the ordinal of the concept that each alternative id stands for; `ids` are its own.
+
+    As in `Terminology.resolve`, the first concept that claims an id has it.
+    """
+    ordinals = {id_: i for i, id_ in enumerate(ids)}
+    first: dict[str, int] = {}
+    for concept, target in terminology._database.rows(
+        "SELECT concept_id, target FROM xrefs WHERE kind = 'alternative'"
+    ):
+        ordinal = ordinals.get(concept)
+        if ordinal is not None and target not in ordinals:
+            first[target] = min(ordinal, first.get(target, ordinal))
+    return first
 
 
 class Adjacency(NamedTuple):

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from canonym.encoders.inputs import check_count
 from canonym.errors import InvalidInput, ReadError
 from canonym.io.streams import open_text
 from canonym.terminology.hierarchy import Adjacency
@@ -111,8 +110,6 @@ class RelationBatches:
         repeats: int = 8,
         n_batches: int | None = None,
     ) -> None:
-        check_count("batch_size", batch_size)
-        check_count("n_batches", 1 if n_batches is None else n_batches)
         if not 2 <= repeats <= batch_size**0.5:
             raise InvalidInput(
                 f"repeats is {repeats} of batch_size {batch_size}; expected between 2 and the root "

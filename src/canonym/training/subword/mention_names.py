@@ -113,7 +113,6 @@ def mention_weights(
     *,
     share: float,
     weights: npt.NDArray[Any] | None = None,
-    normalisation: Sequence[str] = NORMAL_STEPS,
 ) -> npt.NDArray[np.float64]:
     """Weigh names, the last `n_mentions` of them mentions, to draw mentions for a share of them.
 
@@ -124,7 +123,7 @@ def mention_weights(
     if not 0 < share < 1:
         raise InvalidInput(f"share={share!r}: more than 0 and less than 1 is expected")
     numbers: dict[str, int] = {}
-    forms = MemoNormaliser(tuple(normalisation))(names)
+    forms = MemoNormaliser(NORMAL_STEPS)(names)
     number_of = np.array([numbers.setdefault(f, len(numbers)) for f in forms], dtype=np.int64)
     n_forms = max(1, len(numbers))
     keys, places = np.unique(
