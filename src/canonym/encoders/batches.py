@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import numpy as np
 
-from canonym.encoders.hub import POOLINGS, Checkpoint, read_checkpoint
-from canonym.encoders.inputs import check_count, check_option, checked_names, distinct_names
-from canonym.errors import InvalidInput, ReadError
+from canonym.encoders.hub import Comparison
+from canonym.encoders.inputs import checked_names, distinct_names
+from canonym.errors import InvalidInput
 from canonym.io.encodings import without_surrogates
 from canonym.types import Float32Array
 
@@ -26,22 +25,10 @@ class TokenEncoder:
     n_columns: int  # dimensions of a vector
     _together: int  # names that `_embed` takes at once
 
-    def _read_folder(
-        self, folder: str | Path, pooling: str, max_length: int, what: str
-    ) -> Checkpoint:
-        """Take folder and options of a model of fixed weights; `what` names it in a message."""
-        check_option("pooling", pooling, ("auto", *POOLINGS))
-        check_count("max_length", max_length, least=3)
-        self.folder, self.max_length = Path(folder), int(max_length)
-        if not self.folder.is_dir():
-            raise ReadError(folder, f"no such folder; give the folder of {what}")
-        checkpoint = read_checkpoint(self.folder, pooling=pooling)
-        if checkpoint.longest is not None and max_length > checkpoint.longest:
-            raise InvalidInput(
-                f"max_length={max_length}: the model takes at most {checkpoint.longest} tokens"
-            )
-        self.pooling, self.lowercase = checkpoint.pooling, checkpoint.lowercase
-        return checkpoint
+    def compare_by(self, comparison: Comparison) -> None:
+        """Let vectors be compared in another way from now on."""
+        self._comparison = comparison
+        self.similarity, self.normalise, self.sparse_weight = comparison
 
     def _embed(self, texts: list[str]) -> Float32Array:
         raise NotImplementedError

@@ -15,7 +15,14 @@ from typing import Any, Self
 import numpy as np
 
 from canonym.encoders.batches import TokenEncoder, embed_by_length
-from canonym.encoders.hub import fitting_together, read_comparison, read_json, write_pooling
+from canonym.encoders.hub import (
+    POOLINGS,
+    fitting_together,
+    read_checkpoint,
+    read_comparison,
+    read_json,
+    write_pooling,
+)
 from canonym.encoders.inputs import check_count, check_option
 from canonym.encoders.pieces import WordPieces, is_like_bert
 from canonym.encoders.saved import reopen, write_encoder_manifest
@@ -96,12 +103,22 @@ class OnnxTransformer(TokenEncoder):
     ) -> None:
         check_option("device", device, ("auto", *_PROVIDERS))
         check_count("batch_size", batch_size)
-        checkpoint = self._read_folder(folder, pooling, max_length, "an ONNX model")
-        self.batch_size, self._together = int(batch_size), _TOGETHER * int(batch_size)
-        self._comparison = read_comparison(
-            checkpoint, self.folder, similarity, normalise, sparse_weight
+        check_option("pooling", pooling, ("auto", *POOLINGS))
+        check_count("max_length", max_length, least=3)
+        self.folder = Path(folder)
+        if not self.folder.is_dir():
+            raise ReadError(folder, "no such folder; give the folder of an ONNX model")
+        checkpoint = read_checkpoint(self.folder, pooling=pooling)
+        if checkpoint.longest is not None and max_length > checkpoint.longest:
+            raise InvalidInput(
+                f"max_length={max_length}: the model takes at most {checkpoint.longest} tokens"
+            )
+        self.pooling, self.lowercase = checkpoint.pooling, checkpoint.lowercase
+        self.max_length, self.batch_size = int(max_length), int(batch_size)
+        self._together = _TOGETHER * self.batch_size
+        self.compare_by(
+            read_comparison(checkpoint, self.folder, similarity, normalise, sparse_weight)
         )
-        self.similarity, self.normalise, self.sparse_weight = self._comparison
         self.trained = dict(trained or {})
         self._weights = checkpoint.weights
         self.model_file = _model_file(self.folder)
