@@ -59,7 +59,6 @@ class Hierarchy:
         tails, heads = (keys // n).astype(np.int32), (keys % n).astype(np.int32)
         self.up = Adjacency.build(tails, heads, n)
         self.down = Adjacency.build(heads, tails, n)
-        self._depths: Int32Array | None = None
 
     @classmethod
     def from_terminology(cls, terminology: Terminology) -> Hierarchy:
@@ -140,18 +139,6 @@ class Hierarchy:
         return self._names(np.flatnonzero(self.up.counts == 0).tolist())
 
     # --- distances --------------------------------------------------------------------------------
-
-    def depth(self, id: str) -> int | None:
-        """Return the fewest edges up to a root, or None where cycles leave no way to one."""
-        depth = int(self.depths()[self._ordinal(id)])
-        return None if depth < 0 else depth
-
-    def depths(self) -> Int32Array:
-        """Return the depth of every concept, ``(n_concepts,)`` int32; −1 where there is none."""
-        if self._depths is None:
-            self._depths = self.down.levels(np.flatnonzero(self.up.counts == 0))
-            self._depths.setflags(write=False)
-        return self._depths
 
     def distance(self, first: str, second: str) -> int | None:
         """Count the edges between two concepts through their nearest common ancestor.
@@ -252,17 +239,6 @@ class Adjacency(NamedTuple):
             frontier = [node for node in reached if node not in distances]
             distances.update(dict.fromkeys(frontier, distance))
         return distances
-
-    def levels(self, roots: npt.NDArray[np.signedinteger]) -> Int32Array:
-        """Return the fewest edges from any of `roots` to each node, ``(n,)`` int32; −1 for none."""
-        levels = np.full(self.n_nodes, -1, dtype=np.int32)
-        frontier, level = np.asarray(roots, dtype=np.int32), 0
-        while len(frontier):
-            levels[frontier] = level
-            level += 1
-            reached = np.unique(self.of_all(frontier))
-            frontier = reached[levels[reached] < 0]
-        return levels
 
     def cycles(self) -> list[list[int]]:
         """Find one shortest cycle through the first node of every strongly connected component.
