@@ -26,16 +26,10 @@ _FOLD_FILE = regex(r"(?P<fold>.*fold[-_.]?\d+)[-_.](?P<part>[a-z]+)\.(?:txt|tsv)
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """One fold of a cross-validation.
+    """One fold of a cross-validation: its mentions, empty where it has no such file.
 
-    Parameters
-    ----------
-    name : str
-        Name of its folder, or the beginning of its files' names.
-    train, dev, test : tuple of Mention
-        Its mentions, empty where the fold has no such file.
-    targets : Path, optional
-        Its list of target concepts (``standard.txt``).
+    `name` is that of its folder, or the beginning of its files' names; `targets` is its list of
+    target concepts (``standard.txt``).
     """
 
     name: str

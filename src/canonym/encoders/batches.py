@@ -34,17 +34,10 @@ class TokenEncoder:
         raise NotImplementedError
 
     def encode(self, names: Sequence[str]) -> Float32Array:
-        """Encode `names`.
+        """Encode names: ``(n, d)`` float32, of L2 norm 1 unless `normalise` is off.
 
-        Returns
-        -------
-        (n, d) float32 array
-            Of L2 norm 1 unless `normalise` is off.
-
-        Raises
-        ------
-        InvalidInput
-            If `names` is not a collection of strings, or a batch does not fit the memory.
+        Raises `InvalidInput` if `names` is not a collection of strings, or a batch does not fit the
+        memory.
         """
         return encode_in_batches(
             names,

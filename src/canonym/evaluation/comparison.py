@@ -55,20 +55,9 @@ class Contrast:
 class Comparison:
     """Another tool's predictions, scored beside a run.
 
-    Parameters
-    ----------
-    name : str
-        Name of the tool.
-    contrasts : dict of str to Contrast
-        By reading.
-    scored : dict of str to tuple of ScoredMention
-        Of the tool, by reading, in the order of the run's questions.
-    missing : tuple of Key
-        Mentions without a prediction; they count as NIL.
-    extra : dict of str to int
-        Number of predictions without a question, by reason.
-    ids : IdCensus
-        How the ids of the tool were understood.
+    `contrasts` go by reading, and so does `scored`, which has the tool's mentions in the order of
+    the run's questions. `missing` mentions have no prediction and count as NIL. `extra` counts the
+    predictions without a question, by reason. `ids` tells how the tool's ids were understood.
     """
 
     name: str

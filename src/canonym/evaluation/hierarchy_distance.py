@@ -114,18 +114,7 @@ def hierarchy_errors(
 
 
 def summarise_errors(errors: Iterable[HierarchyError]) -> HierarchySummary:
-    """Count errors by kind and average their distances.
-
-    Parameters
-    ----------
-    errors : iterable of HierarchyError
-        Of `hierarchy_errors`; none is a summary of zeros.
-
-    Returns
-    -------
-    HierarchySummary
-        Counts of every kind, also of those that do not occur.
-    """
+    """Count errors by kind, also those that do not occur, and average their distances."""
     errors = list(errors)
     counts = Counter(error.kind for error in errors)
     distances = [error.distance for error in errors if error.distance is not None]

@@ -130,18 +130,9 @@ def match_parts(
 ) -> tuple[int, ...]:
     """Return the cut-offs at which the parts of a mention are found.
 
-    Parameters
-    ----------
-    gold : sequence of set of str
-        Acceptable ids of each part.
-    ranked : sequence of sequence of str
-        A ranking per predicted part, in any order of the parts.
-
-    Returns
-    -------
-    tuple of int
-        Rising cut-offs: ``j + 1`` parts are found in the first ``result[j]`` places of every
-        ranking, and not in fewer. It is shorter than `gold` if parts are never found.
+    `gold` has the acceptable ids of each part, `ranked` a ranking for each predicted part, in any
+    order of the parts. The cut-offs rise: ``j + 1`` parts are found in the first ``result[j]``
+    places of every ranking, and not in fewer. There are fewer than `gold` if parts are never found.
 
     Notes
     -----

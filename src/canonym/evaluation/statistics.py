@@ -190,24 +190,9 @@ def bound(
     """Return the interval of a metric: bootstrap, or Wilson's where the bootstrap fails.
 
     If all of twelve mentions are right, all their samples are alike. The bootstrap interval is then
-    a point, although twelve mentions do not show that every mention would be right.
-
-    Parameters
-    ----------
-    values : array-like, shape (n,) or (n, 2)
-        Numbers in [0, 1] whose mean is wanted, or numerators and denominators.
-    draws, level, rng
-        See `bootstrap`.
-
-    Returns
-    -------
-    Interval
-        Of positive width wherever the metric is defined; all NaN where it is not.
-
-    Raises
-    ------
-    InvalidInput
-        As `bootstrap` does.
+    a point, although twelve mentions do not show that every mention would be right. Parameters and
+    errors are those of `bootstrap`, with values in [0, 1] or numerators and denominators. The
+    interval has a positive width wherever the metric is defined, and is all NaN where it is not.
 
     Notes
     -----
@@ -285,26 +270,10 @@ def bootstrap_test(
     level: float = 0.95,
     rng: np.random.Generator | int = 0,
 ) -> Difference:
-    """Compare a system with a published number whose predictions are unknown.
+    """Compare the values of a system with a `published` number, taken as free of error.
 
-    Parameters
-    ----------
-    values : array-like, shape (n,) or (n, 2)
-        Of the system, see `bootstrap`.
-    published : float
-        The number to compare with, taken as free of error.
-    draws, level, rng
-        See `bootstrap`.
-
-    Returns
-    -------
-    Difference
-        Value minus `published`.
-
-    Raises
-    ------
-    InvalidInput
-        As `bootstrap` does, and if `published` is not finite.
+    The difference is the metric minus that number. Parameters and errors are those of `bootstrap`;
+    `published` has to be finite.
 
     Notes
     -----

@@ -184,16 +184,10 @@ class SssomWriter:
 
 
 class ConceptMappingWriter:
-    """Writes mappings between two terminologies.
+    """Writes mappings between two terminologies, the `subjects` and the `objects`.
 
-    Parameters
-    ----------
-    stream : text stream
-        Target.
-    subjects, objects : Origin
-        The two terminologies; their fingerprints are the digests of their contents.
-    mapping_set_id, license : str
-        As for `SssomWriter`.
+    Their fingerprints are the digests of their contents. `mapping_set_id` and `license` are as for
+    `SssomWriter`.
     """
 
     def __init__(

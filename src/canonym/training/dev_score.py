@@ -31,30 +31,11 @@ class DevAccuracy:
     weight of character n-grams, the sum of both scores counts, and a notice says if the encoder
     alone finds less than half of what n-grams find alone.
 
-    Parameters
-    ----------
-    documents : iterable of Document
-        The dev part.
-    terminology : Terminology
-        The concepts.
-    training : iterable of Document
-        The training part, whose mentions become names of their concepts.
-    types : sequence of str
-        Only mentions of these types; all by default.
-    corrections : mapping of str to str, optional
-        Misspelt words, and the right ones.
-    steps : sequence of str
-        Normalisation before the encoder, as in an index: () for one that normalises itself.
-    searched : callable, optional
-        Returns how the encoder is searched now, see `canonym.training.loop.save.inference_of`; by
-        cosine without n-grams by default.
-    notice : callable
-        Called with a line of text where n-grams hide that the encoder has fallen apart.
-
-    Raises
-    ------
-    InvalidInput
-        If the protocol leaves no mention.
+    Mentions of the `training` part become names of their concepts. `types` and `corrections` are
+    those of `canonym.evaluation.questions.make_questions`. `steps` normalise before the encoder, as
+    in an index: () for one that normalises itself. `searched` returns how the encoder is searched
+    now, see `canonym.training.loop.save.inference_of`; by cosine without n-grams by default.
+    `notice` is called with a line of text. Raises `InvalidInput` if the protocol leaves no mention.
 
     Notes
     -----

@@ -47,26 +47,10 @@ def mention_names(
 ) -> MentionNames:
     """Take the mentions of a corpus for names of their concepts.
 
-    Parameters
-    ----------
-    documents : iterable of Document
-        Annotated; of documents with the same id the first counts.
-    terminology : Terminology
-        The concepts.
-    types : sequence of str
-        Only mentions of these types; all by default.
-    engine : str
-        See `canonym.mentions.abbreviations.find_abbreviations`.
-
-    Returns
-    -------
-    MentionNames
-        Mentions of one known concept each, without composite mentions and those with alternatives.
-
-    Raises
-    ------
-    InvalidInput
-        If no mention is left, or none is of the types.
+    They have one known concept each: composite mentions are left out, and those with alternatives.
+    Of documents with the same id the first counts. Options are those of
+    `canonym.training.sampling.mentions.training_mentions`; raises `InvalidInput` if no mention is
+    left, or none is of the `types`.
 
     Examples
     --------
