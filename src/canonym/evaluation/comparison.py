@@ -41,15 +41,6 @@ class Contrast:
     difference: Difference
     test: McNemar
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the contrast ready for JSON."""
-        return {
-            "ours": self.ours.to_dict(),
-            "theirs": self.theirs.to_dict(),
-            "difference": self.difference._asdict(),
-            "mcnemar": self.test._asdict(),
-        }
-
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
@@ -88,7 +79,13 @@ class Comparison:
         return {
             "name": self.name,
             "contrasts": {
-                reading: contrast.to_dict() for reading, contrast in self.contrasts.items()
+                reading: {
+                    "ours": contrast.ours.to_dict(),
+                    "theirs": contrast.theirs.to_dict(),
+                    "difference": contrast.difference._asdict(),
+                    "mcnemar": contrast.test._asdict(),
+                }
+                for reading, contrast in self.contrasts.items()
             },
             "missing": len(self.missing),
             "extra": dict(self.extra),

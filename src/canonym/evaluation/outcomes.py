@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from canonym.errors import InvalidInput
 from canonym.evaluation.dictionary import FoundConcept, FoundName
+from canonym.evaluation.protocols import READINGS
 from canonym.evaluation.questions import Question
 from canonym.linking import judge
 from canonym.types import Link
@@ -302,23 +303,24 @@ def read_answers(
     then has one gold set, the union, per predicted part. In the lenient ranking a name stands as an
     id of the mention if it carries one, and as its first id otherwise.
     """
-    if reading not in _READINGS:
-        raise InvalidInput(f"there is no reading {reading!r}; there are {', '.join(_READINGS)}")
+    if reading not in READINGS:
+        raise InvalidInput(f"there is no reading {reading!r}; there are {', '.join(READINGS)}")
     if len(questions) != len(answers):
         raise InvalidInput(
             f"{len(questions):,} questions have {len(answers):,} answers; one for each is expected"
         )
     scored = []
     for question, answer_parts in zip(questions, answers, strict=True):
-        gold, ranked = _READINGS[reading](question, answer_parts)
         homonym = None
         if concepts_named is not None:
             texts = (*question.parts, question.text)
             homonym = any(concepts_named.get(text, 0) > 1 for text in texts)
         scored.append(
             ScoredMention(
-                gold=gold,
-                ranked=ranked,
+                gold=question.gold
+                if reading == "complete"
+                else (question.concepts,) * len(answer_parts),
+                ranked=tuple(_ranking(answer, reading, question) for answer in answer_parts),
                 score=min((_score(answer, reading) for answer in answer_parts), default=0.0),
                 candidates=tuple(tuple(c.id for c in answer.concepts) for answer in answer_parts)
                 if any(answer.nil for answer in answer_parts)
@@ -336,37 +338,14 @@ def read_answers(
     return tuple(scored)
 
 
-_GoldAndRanked: TypeAlias = tuple[tuple[frozenset[str], ...], tuple[tuple[str, ...], ...]]
-
-
-def _lenient(question: Question, answers: Sequence[RankedAnswer]) -> _GoldAndRanked:
-    concepts = question.concepts
-    ranked = tuple(
-        tuple(next((id_ for id_ in name.ids if id_ in concepts), name.ids[0]) for name in one.names)
-        for one in answers
-    )
-    return (concepts,) * len(answers), ranked
-
-
-def _strict(question: Question, answers: Sequence[RankedAnswer]) -> _GoldAndRanked:
-    return (question.concepts,) * len(answers), _concepts(answers)
-
-
-def _complete(question: Question, answers: Sequence[RankedAnswer]) -> _GoldAndRanked:
-    return question.gold, _concepts(answers)
-
-
-def _concepts(answers: Sequence[RankedAnswer]) -> tuple[tuple[str, ...], ...]:
-    return tuple(
-        () if answer.nil else tuple(concept.id for concept in answer.concepts) for answer in answers
-    )
-
-
-_READINGS: dict[str, Callable[[Question, Sequence[RankedAnswer]], _GoldAndRanked]] = {
-    "lenient": _lenient,
-    "strict": _strict,
-    "complete": _complete,
-}
+def _ranking(answer: RankedAnswer, reading: str, question: Question) -> tuple[str, ...]:
+    """Return the ids that are predicted for a part, best first."""
+    if reading == "lenient":
+        right = question.concepts
+        return tuple(
+            next((id_ for id_ in name.ids if id_ in right), name.ids[0]) for name in answer.names
+        )
+    return () if answer.nil else tuple(concept.id for concept in answer.concepts)
 
 
 def _score(answer: RankedAnswer, reading: str) -> float:

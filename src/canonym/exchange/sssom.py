@@ -287,7 +287,7 @@ def _unseen(claim: Claim) -> dict[str, str]:
     return {
         "mapping_date": verdict.moment[:10],
         "comment": f"{verdict.comment}; {claim.evidence}",
-        "other": "|".join(f"{key}={value}" for key, value in facts.items() if value),
+        "other": _listed(facts),
     }
 
 
@@ -306,8 +306,12 @@ def _by_hand(verdict: Verdict) -> dict[str, str]:
         "reviewer_label": _escaped(verdict.who),
         "mapping_date": verdict.moment[:10],
         "comment": verdict.comment,
-        "other": "|".join(f"{key}={value}" for key, value in facts.items() if value),
+        "other": _listed(facts),
     }
+
+
+def _listed(facts: Mapping[str, str]) -> str:
+    return "|".join(f"{key}={value}" for key, value in facts.items() if value)
 
 
 def object_source(prefix: str) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import csv
 import io
-import itertools
 import json
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -22,7 +21,7 @@ from canonym.export.rows import (
     link_to_json,
 )
 from canonym.io.encodings import without_surrogates
-from canonym.io.files import write_file
+from canonym.io.files import format_by_suffix, write_file
 from canonym.io.tables import Row, TableStyle
 from canonym.regex import regex
 from canonym.types import Link
@@ -210,14 +209,7 @@ FORMATS: dict[str, tuple[str, ...]] = {
 
 def format_of(path: str | Path) -> str:
     """Return the name of the format that a file's suffix stands for."""
-    suffix = Path(path).suffix.lower()
-    for name, suffixes in FORMATS.items():
-        if suffix in suffixes:
-            return name
-    known = ", ".join(itertools.chain.from_iterable(FORMATS.values()))
-    raise InvalidInput(
-        f"{path}: the suffix names no format; use one of {known}, or name the format"
-    )
+    return format_by_suffix(path, FORMATS)
 
 
 def write_links(

@@ -333,16 +333,13 @@ class Pending:
         self._what = what
         self._columns = columns
         self._sql = sql
+        self._together = max(_VARIABLES // len(columns), 1)
         self._several = self._statement(self._together)
 
     @property
     def n_rows(self) -> int:
         """Number of rows that wait."""
         return len(self.values) // len(self._columns)
-
-    @property
-    def _together(self) -> int:
-        return max(_VARIABLES // len(self._columns), 1)
 
     def _statement(self, n: int) -> str:
         marks = f"({', '.join('?' * len(self._columns))})"
