@@ -1,9 +1,13 @@
-"""Dense vectors of many names, batch by batch, for the transformer encoders."""
+"""Dense vectors of many names, batch by batch, for the transformer encoders.
+
+How token vectors are pooled stands here too, and what memory and precision of torch devices allow.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,6 +16,9 @@ from canonym.encoders.inputs import checked_names, distinct_names
 from canonym.errors import InvalidInput
 from canonym.io.encodings import without_surrogates
 from canonym.types import Float32Array
+
+if TYPE_CHECKING:
+    import torch
 
 
 class TokenEncoder:
@@ -119,3 +126,44 @@ def normalised(vectors: Float32Array) -> Float32Array:
     norms = np.sqrt(np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64))
     norms[norms == 0] = 1
     return np.asarray(vectors / norms[:, None], np.float32)
+
+
+# --- vectors of tokens ----------------------------------------------------------------------------
+
+
+def pool(hidden: torch.Tensor, mask: torch.Tensor, pooling: str) -> torch.Tensor:
+    """Turn token vectors ``(n, t, d)`` into one vector each, with gradients.
+
+    `mask` has at least one token a row; the result has the type of `hidden`.
+    """
+    if pooling == "cls":
+        first = mask.argmax(dim=1)
+        return hidden[range(len(hidden)), first]
+    inside = mask.unsqueeze(-1).bool()
+    if pooling == "mean":
+        # Sums of many half-precision values lose digits; they are taken in float32 at least.
+        wide = hidden.float() if hidden.itemsize < 4 else hidden
+        total = wide.masked_fill(~inside, 0).sum(dim=1)
+        return (total / inside.sum(dim=1)).to(hidden.dtype)
+    return hidden.masked_fill(~inside, -float("inf")).amax(dim=1)
+
+
+def bf16_pays(device: torch.device) -> bool:
+    """Tell whether `device` computes in bfloat16 faster than in float32.
+
+    A CPU without instructions for it takes fifty times as long and more.
+    """
+    import torch
+
+    if device.type == "cuda":
+        return bool(torch.cuda.is_bf16_supported(including_emulation=False))
+    known = getattr(torch.ops.mkldnn, "_is_mkldnn_bf16_supported", None)
+    return device.type == "cpu" and known is not None and bool(known())
+
+
+def out_of_memory(error: RuntimeError) -> bool:
+    """Tell whether `error` means that memory ran out, on a GPU or not."""
+    import torch
+
+    # On a CPU torch raises a plain RuntimeError whose only mark is its text.
+    return isinstance(error, torch.cuda.OutOfMemoryError) or "allocate memory" in str(error)

@@ -17,7 +17,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from canonym.encoders.batches import TokenEncoder
+from canonym.encoders.batches import TokenEncoder, out_of_memory, pool
 from canonym.encoders.hub import (
     POOLINGS,
     Comparison,
@@ -32,7 +32,6 @@ from canonym.encoders.hub import (
 )
 from canonym.encoders.inputs import check_count, check_option
 from canonym.encoders.saved import reopen, write_encoder_manifest
-from canonym.encoders.token_vectors import out_of_memory, pool
 from canonym.errors import InvalidInput, require
 from canonym.io.devices import torch_device
 from canonym.io.forks import Lock, on_fork

@@ -19,8 +19,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from canonym.encoders.batches import bf16_pays
 from canonym.encoders.inputs import check_count
-from canonym.encoders.token_vectors import bf16_pays
 from canonym.errors import InvalidInput, ReadError, require
 from canonym.training.loop.checkpoints import (
     Checkpoint,
