@@ -348,7 +348,7 @@ class Run:
         dev = None
         if dev_score is not None:
             with self.keeper.memory_explained(accumulation=self.settings.accumulation):
-                dev = processes.share_number(lambda: float(dev_score(self.trainable.encode)))
+                dev = processes.share(lambda: float(dev_score(self.trainable.encode)))
             if not math.isfinite(dev):
                 raise self.keeper.lost(f"the dev score of epoch {state.epoch} is {dev}")
         mean = state.loss_sum / max(state.position, 1)
