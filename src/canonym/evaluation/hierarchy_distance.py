@@ -14,46 +14,22 @@ KINDS: tuple[str, ...] = ("parent", "child", "sibling", "ancestor", "descendant"
 
 
 class HierarchyError(NamedTuple):
-    """A wrong concept in first place, and the right one nearest to it.
+    """A wrong concept in first place, and the right one nearest to it."""
 
-    Attributes
-    ----------
-    mention : int
-        Position of the mention.
-    predicted, gold : str
-        The two concepts.
-    kind : str
-        The relation of `predicted` to `gold`, one of `KINDS`.
-    distance : int or None
-        Edges between them by way of a common ancestor; None if they have none.
-    """
-
-    mention: int
+    mention: int  # its position
     predicted: str
     gold: str
-    kind: str
-    distance: int | None
+    kind: str  # the relation of `predicted` to `gold`, one of `KINDS`
+    distance: int | None  # edges by way of a common ancestor; None if they have none
 
 
 class HierarchySummary(NamedTuple):
-    """Errors by kind.
+    """Errors by kind."""
 
-    Attributes
-    ----------
-    counts : dict of str to int
-        Errors of each of `KINDS`.
-    n : int
-        Errors in all.
-    mean_distance : float
-        Over the errors that have a distance; NaN if none has.
-    n_unconnected : int
-        Errors without a distance.
-    """
-
-    counts: dict[str, int]
-    n: int
-    mean_distance: float
-    n_unconnected: int
+    counts: dict[str, int]  # of each of `KINDS`
+    n: int  # in all
+    mean_distance: float  # over the errors that have a distance; NaN if none has
+    n_unconnected: int  # errors without a distance
 
 
 def hierarchy_errors(

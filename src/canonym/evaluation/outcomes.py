@@ -190,23 +190,15 @@ def _first_place(part: AbstractSet[str], ranking: Sequence[str]) -> int:
 class Tally(NamedTuple):
     """The counts behind all metrics: one entry per mention, and one per part found.
 
-    Attributes
-    ----------
-    n_gold, n_predicted : ndarray, shape (n,), int64
-        Parts with gold ids, and parts with a prediction, of each mention; 0 is NIL.
-    mentions, places : ndarray, shape (m,), int64
-        Mention and cut-off of each part found in the rankings (see `match_parts`), rising by
-        mention and then by cut-off.
-    candidate_mentions, candidate_places : ndarray, shape (l,), int64
-        The same in the candidates.
+    Cut-offs are those of `match_parts`; they rise within a mention, and mentions rise.
     """
 
-    n_gold: IntArray
-    n_predicted: IntArray
-    mentions: IntArray
-    places: IntArray
-    candidate_mentions: IntArray
-    candidate_places: IntArray
+    n_gold: IntArray  # (n,): parts with gold ids of each mention; 0 is NIL
+    n_predicted: IntArray  # (n,): parts with a prediction; 0 is NIL
+    mentions: IntArray  # (m,): the mention of each part found in the rankings
+    places: IntArray  # (m,): its cut-off
+    candidate_mentions: IntArray  # (l,): the same in the candidates
+    candidate_places: IntArray  # (l,)
 
     @property
     def n(self) -> int:

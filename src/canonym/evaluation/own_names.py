@@ -36,28 +36,15 @@ Progress = Callable[[int, int], None]
 
 
 class Compared(NamedTuple):
-    """What an alternative finds.
+    """What an alternative finds."""
 
-    Attributes
-    ----------
-    encoders : tuple of str
-        The encoders of the index, summed.
-    n : int
-        Names asked for.
-    first, among : Interval
-        Share of them whose concept is first, and among the first five, with 95 % intervals.
-    p : float
-        Of McNemar's test against the first alternative; NaN for that itself.
-    read : tuple of str
-        Those of the encoders that were fitted to these very names, those that are taken out among
-        them: what they find says nothing about other names.
-    """
-
-    encoders: tuple[str, ...]
-    n: int
-    first: Interval
-    among: Interval
-    p: float
+    encoders: tuple[str, ...]  # of the index, summed
+    n: int  # names asked for
+    first: Interval  # share of them whose concept is first, with its 95 % interval
+    among: Interval  # and among the first five
+    p: float  # of McNemar's test against the first alternative; NaN for that itself
+    # Those of the encoders that were fitted to these very names, those that are taken out among
+    # them: what they find says nothing about other names.
     read: tuple[str, ...] = ()
 
 

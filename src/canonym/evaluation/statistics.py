@@ -36,39 +36,21 @@ class Interval(NamedTuple):
 
 
 class Difference(NamedTuple):
-    """The difference of two numbers.
+    """The difference of two numbers."""
 
-    Attributes
-    ----------
-    value, low, high : float
-        The difference, first minus second, and its interval.
-    p : float
-        Two-sided probability of a difference at least as large if there were none.
-    """
-
-    value: float
+    value: float  # first minus second, and its interval
     low: float
     high: float
-    p: float
+    p: float  # two-sided probability of a difference at least as large if there were none
 
 
 class McNemar(NamedTuple):
-    """Outcome of McNemar's test.
+    """Outcome of McNemar's test."""
 
-    Attributes
-    ----------
-    only_first, only_second : int
-        Mentions that only the first, and only the second system has right.
-    statistic : float
-        χ², or the smaller of the two counts for the exact test.
-    p : float
-        Two-sided.
-    """
-
-    only_first: int
+    only_first: int  # mentions that only the first system has right
     only_second: int
-    statistic: float
-    p: float
+    statistic: float  # χ², or the smaller of the two counts for the exact test
+    p: float  # two-sided
 
 
 # --- without resampling ---------------------------------------------------------------------------
