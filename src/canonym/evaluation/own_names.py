@@ -161,12 +161,8 @@ def gain_by_rarity(
     """Ask for names among a part of a terminology, with the encoder's own rarity and with another.
 
     The part are 20,000 names at most, and all names of the concepts that are asked for: this takes
-    a second where `compare_by_names` builds indexes.
-
-    Raises
-    ------
-    InvalidInput
-        If there are too few names, or the encoder cannot weigh words.
+    a second where `compare_by_names` builds indexes. Raises `InvalidInput` if there are too few
+    names, or the encoder cannot weigh words.
     """
     asked = _rows(terminology, n, seed)
     concepts = terminology.concept_of_row()

@@ -50,28 +50,14 @@ class DelimitedWriter:
     characters, become U+FFFD in both. The cells of a `canonym.io.tables.Row` are written as they
     were where the delimiter is the same.
 
-    Parameters
-    ----------
-    stream : text stream
-        Target.
-    style : TableStyle
-        Its delimiter is a tab for TSV, anything else for CSV. The stream has its encoding already.
-    columns : sequence of str, optional
-        Columns of the input table. They come first; result columns with the prefix ``canonym_``
-        replace the columns of the mention.
-    header : bool
-        Whether the names of the columns are written before the first link, behind a byte order mark
-        and a line that announces the delimiter if the style has them.
-    formula_guard : bool
-        Whether texts of the result that a spreadsheet may take for a formula are written behind an
-        apostrophe; see `canonym.export.guarded`. The cells of the input never are.
-    **form
-        As for `canonym.export.rows.RowMaker`: `keys`, `k`, `explain`, `one_row`, `number`.
-
-    Raises
-    ------
-    InvalidInput
-        If the input table has a column of the result already.
+    The delimiter of the `style` is a tab for TSV, anything else for CSV; the `stream` has its
+    encoding already. The `columns` of the input table come first; result columns with the prefix
+    ``canonym_`` replace the columns of the mention, and the input may have none of them
+    (`InvalidInput`). With `header` the names of the columns are written before the first link,
+    behind a byte order mark and a line that announces the delimiter if the style has them. With
+    `formula_guard` texts of the result that a spreadsheet may take for a formula are written behind
+    an apostrophe, see `canonym.export.guarded`; the cells of the input never are. `form` is as for
+    `canonym.export.rows.RowMaker`: `keys`, `k`, `explain`, `one_row`, `number`.
     """
 
     def __init__(

@@ -164,12 +164,8 @@ def verified_digest(path: Path) -> str:
 def fetch_checksum(address: str, name: str, *, optional: bool = False) -> str | None:
     """Fetch the checksum of a file called `name` from a small file such as ``NAME.md5``.
 
-    Returns None where it is `optional` and the server has none.
-
-    Raises
-    ------
-    InvalidInput
-        If it cannot be fetched, or holds no checksum.
+    Returns None where it is `optional` and the server has none. Raises `InvalidInput` if it cannot
+    be fetched, or holds no checksum.
     """
     try:
         with _open(address) as response:
