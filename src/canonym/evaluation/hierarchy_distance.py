@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from canonym.errors import InvalidInput
 from canonym.evaluation.outcomes import ScoredMention, match_parts
+from canonym.terminology.hierarchy import edges_between, edges_up
 
 KINDS: tuple[str, ...] = ("parent", "child", "sibling", "ancestor", "descendant", "elsewhere")
 """Relations of a wrong concept to the right one, in the order in which they are tried."""
@@ -110,14 +111,7 @@ class _Lines:
     def ancestors(self, id_: str) -> dict[str, int]:
         """Map the concept itself and all ancestors to the fewest edges upwards."""
         if id_ not in self._known:
-            distances = {id_: 0}
-            level, depth = [id_], 0
-            while level:
-                depth += 1
-                above = {parent for child in level for parent in self.parents.get(child, ())}
-                level = [parent for parent in above if parent not in distances]
-                distances.update(dict.fromkeys(level, depth))
-            self._known[id_] = distances
+            self._known[id_] = edges_up(id_, lambda child: self.parents.get(child, ()))
         return self._known[id_]
 
     def kind(self, predicted: str, gold: str) -> str:
@@ -136,8 +130,7 @@ class _Lines:
 
     def distance(self, first: str, second: str) -> int | None:
         """Count the edges between two concepts by way of a common ancestor."""
-        above, other = self.ancestors(first), self.ancestors(second)
-        return min((above[id_] + other[id_] for id_ in above.keys() & other.keys()), default=None)
+        return edges_between(self.ancestors(first), self.ancestors(second))
 
 
 def _unmatched(

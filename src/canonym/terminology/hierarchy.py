@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -146,12 +146,8 @@ class Hierarchy:
         It is 0 for a concept and itself, 1 for a child and its parent, 2 for siblings; None where
         the two have no ancestor in common.
         """
-        left = self.up.distances(self._ordinal(first))
-        right = self.up.distances(self._ordinal(second))
-        return min(
-            (left[ancestor] + right[ancestor] for ancestor in left.keys() & right.keys()),
-            default=None,
-        )
+        up = self.up.distances
+        return edges_between(up(self._ordinal(first)), up(self._ordinal(second)))
 
     # --- defects ----------------------------------------------------------------------------------
 
@@ -166,6 +162,23 @@ class Hierarchy:
         first concept: a parent follows each id, and the first id follows the last.
         """
         return [self._names(cycle) for cycle in self.up.cycles()]
+
+
+def edges_up(id: str, parents: Callable[[str], Iterable[str]]) -> dict[str, int]:
+    """Map a concept and all concepts above it to the fewest edges up to them, nearest first."""
+    edges = {id: 0}
+    waiting = [id]
+    for below in waiting:
+        for parent in parents(below):
+            if parent not in edges:
+                edges[parent] = edges[below] + 1
+                waiting.append(parent)
+    return edges
+
+
+def edges_between(up: Mapping[Any, int], other_up: Mapping[Any, int]) -> int | None:
+    """Count the edges through the nearest common ancestor of two concepts with these `edges_up`."""
+    return min((up[above] + other_up[above] for above in up.keys() & other_up.keys()), default=None)
 
 
 def alternative_ordinals(terminology: Terminology, ids: Sequence[str]) -> dict[str, int]:
