@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from canonym.encoders.inputs import distinct_names
 from canonym.encoders.subword import NORMAL_STEPS
 from canonym.errors import InvalidInput
 from canonym.terminology import Terminology
@@ -106,10 +107,8 @@ def mention_weights(
     """
     if not 0 < share < 1:
         raise InvalidInput(f"share={share!r}: more than 0 and less than 1 is expected")
-    numbers: dict[str, int] = {}
-    forms = MemoNormaliser(NORMAL_STEPS)(names)
-    number_of = np.array([numbers.setdefault(f, len(numbers)) for f in forms], dtype=np.int64)
-    n_forms = max(1, len(numbers))
+    forms, number_of = distinct_names(MemoNormaliser(NORMAL_STEPS)(names))
+    n_forms = max(1, len(forms))
     keys, places = np.unique(
         np.asarray(concepts, dtype=np.int64) * n_forms + number_of, return_inverse=True
     )
