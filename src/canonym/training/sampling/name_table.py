@@ -36,6 +36,11 @@ class LinkedMentions(NamedTuple):
         """Number of mentions."""
         return len(self.text_of)
 
+    def names(self) -> list[tuple[str, int]]:
+        """Return every mention as a name of each of its concepts."""
+        texts = [self.texts[place] for place in np.repeat(self.text_of, self.concepts.counts)]
+        return list(zip(texts, self.concepts.ends.tolist(), strict=True))
+
 
 class NameTable:
     """The names of concepts: every string once, with all the concepts that have it.
