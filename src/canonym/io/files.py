@@ -47,10 +47,10 @@ _SQLITE_HINDERED = {
 }
 
 
-def file_digest(path: str | Path) -> str:
-    """Hash a file with SHA-256 and return the digest in hexadecimal."""
+def file_digest(path: str | Path, kind: str = "sha256") -> str:
+    """Hash a file, with SHA-256 by default, and return the digest in hexadecimal."""
     with Path(path).open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
+        return hashlib.file_digest(stream, kind).hexdigest()
 
 
 def format_by_suffix(path: str | Path, formats: Mapping[str, tuple[str, ...]]) -> str:
