@@ -19,6 +19,7 @@ from canonym.corpora.gold import parse_ids
 from canonym.corpora.offsets import whole_number
 from canonym.errors import ReadError
 from canonym.io.streams import TextStream, open_text
+from canonym.io.tables import filled_parts
 from canonym.types import Mention
 
 
@@ -97,5 +98,4 @@ def mention_parts(mention: Mention) -> tuple[str, ...]:
     >>> mention_parts(Mention("breast cancer|ovarian cancer"))
     ('breast cancer', 'ovarian cancer')
     """
-    parts = (part.strip() for part in mention.text.replace("+", "|").split("|"))
-    return tuple(part for part in parts if part) or (mention.text,)
+    return tuple(filled_parts(mention.text.replace("+", "|"))) or (mention.text,)

@@ -233,12 +233,10 @@ class QuestionSet(NamedTuple):
     learned: tuple[tuple[str, str], ...]
     n_training: int
 
-    def counts(self) -> dict[str, int]:
-        """Count the mentions, asked or dropped."""
-        return {
-            "asked": len(self.questions),
-            **{reason: len(mentions) for reason, mentions in self.dropped},
-        }
+    @property
+    def left_out(self) -> str:
+        """The numbers of mentions that were dropped and the reasons, in words."""
+        return ", ".join(f"{len(mentions):,} {reason}" for reason, mentions in self.dropped)
 
 
 def make_questions(

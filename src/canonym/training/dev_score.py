@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -65,19 +66,14 @@ class DevAccuracy:
             corrections=corrections,
         )
         if not question_set.questions:
-            reasons = ", ".join(
-                f"{n:,} {reason}" for reason, n in question_set.counts().items() if n
-            )
-            raise InvalidInput(
-                f"the dev part leaves no mention to score: {reasons or 'it is empty'}"
-            )
+            reasons = question_set.left_out or "it is empty"
+            raise InvalidInput(f"the dev part leaves no mention to score: {reasons}")
         ids = [concept.id for concept in terminology.iter_concepts()]
         owners: dict[str, set[str]] = {}
-        concepts = iter(terminology.concept_of_row().tolist())
-        for texts in terminology.iter_texts():
-            for text, concept in zip(texts, concepts, strict=False):
-                if normal := biosyn_normal(text):
-                    owners.setdefault(normal, set()).add(ids[concept])
+        texts = chain.from_iterable(terminology.iter_texts())
+        for text, concept in zip(texts, terminology.concept_of_row().tolist(), strict=True):
+            if normal := biosyn_normal(text):
+                owners.setdefault(normal, set()).add(ids[concept])
         for text, id_ in question_set.learned:
             owners.setdefault(text, set()).add(id_)
         self._owners = list(owners.values())
