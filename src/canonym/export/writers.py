@@ -249,10 +249,9 @@ def write_links(
         stream: Any = target
         if is_path:
             partial = stack.enter_context(write_file(str(target)))
-            if format == "parquet":
-                stream = stack.enter_context(partial.open("wb"))
-            else:
-                stream = stack.enter_context(partial.open("w", encoding="utf-8", newline=""))
+            binary = format == "parquet"
+            file = partial.open("wb") if binary else partial.open("w", encoding="utf-8", newline="")
+            stream = stack.enter_context(file)
         writer: LinkWriter
         if format == "parquet":
             writer = ParquetWriter(stream, k=k, one_row=one_row)

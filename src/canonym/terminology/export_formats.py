@@ -104,7 +104,7 @@ def export_terminology(
     >>> print(file.read_text().splitlines()[1])
     X:1,Migraine,label,en,,,,
     """
-    format = format or export_format(output)
+    format = format or format_by_suffix(output, EXPORTS)
     if format not in _WRITERS:
         raise InvalidInput(f"format={format!r} is unknown; expected one of {', '.join(EXPORTS)}")
     lost: Counter[str] = Counter()
@@ -114,11 +114,6 @@ def export_terminology(
     ):
         _WRITERS[format](terminology, _entries(terminology, progress), stream, lost)
     return {what: count for what, count in sorted(lost.items()) if count}
-
-
-def export_format(path: str | Path) -> str:
-    """Return the name of the format that a file's suffix stands for."""
-    return format_by_suffix(path, EXPORTS)
 
 
 def _entries(terminology: Terminology, progress: Callable[[int], None] | None) -> Iterator[Entry]:
