@@ -120,6 +120,7 @@ class BioSyn:
     """
 
     name: str = "biosyn"
+    paper: ClassVar[str] = "Sung et al. (2020), BioSyn"
     fit_settings: ClassVar[Mapping[str, object]] = keys.published("biosyn", FitSettings)
     encoder_settings: ClassVar[Mapping[str, object]] = keys.published("biosyn", new_module)
 

@@ -64,6 +64,7 @@ class BatchHard(Objective):
     """
 
     name: str = "batch-hard"
+    paper: ClassVar[str] = "Xu and Bethard (2021), triplet search"
     collapsed_loss: ClassVar[float] = math.log(2)
     fit_settings: ClassVar[Mapping[str, object]] = keys.published("triplet", FitSettings)
     encoder_settings: ClassVar[Mapping[str, object]] = keys.published("triplet", new_module)
