@@ -21,7 +21,7 @@ from canonym.cli.annotated import open_corpus
 from canonym.cli.input import open_input
 from canonym.encoders import load_encoder, save_encoder
 from canonym.encoders.hub import read_checkpoint
-from canonym.encoders.word_vectors import read_word_vectors
+from canonym.encoders.static import read_word_vectors
 from canonym.evaluation.pairs import read_pairs
 from canonym.evaluation.predictions import read_predictions
 from canonym.evaluation.questions import read_corrections

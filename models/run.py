@@ -12,7 +12,7 @@ import click
 from canonym.cli.failures import reported
 from canonym.cli.key_options import typed_as
 from canonym.cli.options import Decorator, with_options
-from canonym.encoders.token_vectors import bf16_pays
+from canonym.encoders.batches import bf16_pays
 from canonym.errors import InvalidInput, require
 from canonym.io import files
 from canonym.io.devices import torch_device

@@ -22,9 +22,9 @@ from typing import Any, NamedTuple
 from canonym.corpora.concept_files import read_concepts
 from canonym.corpora.pubtator import read_pubtator
 from canonym.encoders import make_encoder, path_of
+from canonym.encoders.batches import bf16_pays
 from canonym.encoders.hub import Comparison
 from canonym.encoders.inputs import check_option
-from canonym.encoders.token_vectors import bf16_pays
 from canonym.errors import InvalidInput, MissingExtra, NotTrained
 from canonym.evaluation.dictionary import Dictionary, build_dictionary
 from canonym.terminology import Terminology, read_records

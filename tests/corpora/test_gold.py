@@ -98,11 +98,6 @@ def test_missing_pieces(mention: Mention, message: str) -> None:
         mention_pieces(KNEE, mention)
 
 
-def test_unknown_way_of_joining() -> None:
-    with pytest.raises(InvalidInput, match="join, cover"):
-        join_pieces(KNEE, [(0, 1)], how="glue")
-
-
 @pytest.mark.parametrize(
     ("pieces", "written", "message"),
     [

@@ -16,7 +16,7 @@ from canonym.corpora import (
     write_jsonl_documents,
     write_jsonl_mentions,
 )
-from canonym.corpora.jsonl import parse_jsonl_documents
+from canonym.corpora.jsonl import open_jsonl
 from canonym.errors import InvalidInput, ReadError
 from canonym.types import Document, Mention
 from tests.logs import Log
@@ -271,4 +271,6 @@ def test_a_corpus_comes_back(data: Path) -> None:
     given = list(read_pubtator(data / "ncbi-disease" / "test.pubtator"))
     stream = io.StringIO()
     assert write_jsonl_documents(given, stream) == 100
-    assert list(parse_jsonl_documents(stream.getvalue().splitlines(), "x")) == given
+    are_documents, documents = open_jsonl(stream.getvalue().splitlines(), "x")
+    assert are_documents
+    assert list(documents) == given

@@ -17,8 +17,7 @@ from typing import Any
 import pytest
 
 import canonym
-from canonym.encoders.onnx import OnnxTransformer
-from canonym.encoders.pieces import WordPieces, is_like_bert, words_of
+from canonym.encoders.onnx import OnnxTransformer, WordPieces, is_like_bert, words_of
 from canonym.errors import ReadError
 from canonym.io.encodings import without_surrogates
 

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 import torch
 
+from canonym.encoders.batches import out_of_memory, pool
 from canonym.encoders.hub import read_model, write_pooling
-from canonym.encoders.token_vectors import out_of_memory, pool
 from canonym.encoders.transformer import Transformer
 from canonym.errors import InvalidInput, Mismatch, ReadError
 from canonym.io.devices import torch_device

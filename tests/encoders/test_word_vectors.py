@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from canonym.encoders import word_vectors
-from canonym.encoders.word_vectors import FASTTEXT_MAGIC, read_word_vectors
+from canonym.encoders import static as word_vectors
+from canonym.encoders.static import FASTTEXT_MAGIC, read_word_vectors
 from canonym.errors import InvalidInput, ReadError
 
 WORDS = ["heart", "attack", "naïve", "心"]

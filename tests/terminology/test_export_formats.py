@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from canonym import Concept, Name, Terminology, Xref
 from canonym.errors import InvalidInput
-from canonym.terminology.export_formats import COLUMNS, export_format, export_terminology
+from canonym.io.files import format_by_suffix
+from canonym.terminology.export_formats import COLUMNS, EXPORTS, export_terminology
 from canonym.terminology.formats import read_terminology
 from canonym.types import Relation
 from tests.cli.running import run
@@ -204,5 +205,5 @@ def test_the_command_writes_a_file_and_tells_what_is_left_out(tmp_path: Path) ->
 def test_an_unknown_format_is_refused(terminology: Terminology, tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="format='rdf' is unknown"):
         export_terminology(terminology, tmp_path / "x", format="rdf")
-    assert export_format("a.TTL") == "skos"
+    assert format_by_suffix("a.TTL", EXPORTS) == "skos"
     assert not list(tmp_path.iterdir())

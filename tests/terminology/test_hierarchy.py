@@ -54,10 +54,7 @@ def test_everything_above_and_below_nearest_first(pets: Hierarchy) -> None:
     assert pets.descendants("owl") == ()
 
 
-def test_depths_and_distances(pets: Hierarchy) -> None:
-    assert [pets.depth(id_) for id_ in ("animal", "bird", "owl")] == [0, 1, 2]
-    assert pets.depths().tolist() == [1, 0, 1, 2, 2, 2]
-    assert pets.depths() is pets.depths()
+def test_distances(pets: Hierarchy) -> None:
     assert pets.distance("cat", "cat") == 0
     assert pets.distance("cat", "animal") == pets.distance("animal", "cat") == 2
     assert pets.distance("cat", "parrot") == 2
@@ -70,7 +67,7 @@ def test_concepts_without_a_common_ancestor() -> None:
 
 
 def test_unknown_ids_are_named_with_an_example(pets: Hierarchy) -> None:
-    for ask in (pets.parents, pets.children, pets.siblings, pets.ancestors, pets.depth):
+    for ask in (pets.parents, pets.children, pets.siblings, pets.ancestors):
         with pytest.raises(InvalidInput, match=r"'dog' is no concept .* ids look like 'pet'"):
             ask("dog")
     with pytest.raises(InvalidInput, match=r"is no concept of the hierarchy$"):
@@ -113,9 +110,6 @@ def test_cycles_do_no_harm() -> None:
     hierarchy = Hierarchy.from_edges([("a", "b"), ("b", "a"), ("b", "top"), ("x", "y"), ("y", "x")])
     assert hierarchy.ancestors("a") == ("b", "top")
     assert hierarchy.descendants("top") == ("b", "a")
-    assert hierarchy.depth("a") == 2
-    assert hierarchy.depth("x") is None
-    assert hierarchy.depths().tolist() == [2, 1, 0, -1, -1]
     assert hierarchy.distance("x", "y") == 1
     assert hierarchy.siblings("a") == ()
     assert hierarchy.roots() == ("top",)
@@ -146,7 +140,6 @@ def test_a_naive_model_agrees(edges: list[tuple[str, str]]) -> None:
     up = {node: naive_distances(edges, node) for node in NODES}
     parents = {node: {parent for child, parent in edges if child == node} for node in NODES}
     children = {node: {child for child, parent in edges if parent == node} for node in NODES}
-    roots = [node for node in NODES if not parents[node]]
     on_cycles = set()
     for node in NODES:
         assert set(hierarchy.parents(node)) == parents[node]
@@ -161,8 +154,6 @@ def test_a_naive_model_agrees(edges: list[tuple[str, str]]) -> None:
         assert set(hierarchy.descendants(node)) == {
             each for each in NODES if each != node and node in up[each]
         }
-        ways = [up[node][root] for root in roots if root in up[node]]
-        assert hierarchy.depth(node) == (min(ways) if ways else None)
         for other in NODES:
             common = set(up[node]) & set(up[other])
             shortest = min((up[node][each] + up[other][each] for each in common), default=None)
@@ -227,7 +218,6 @@ def test_two_hundred_thousand_concepts_take_seconds() -> None:
     started = time.process_time()
     hierarchy = Hierarchy(ids, ((ids[i + 1], ids[p]) for i, p in enumerate(parents.tolist())))
     assert hierarchy.cycles() == []
-    assert int(hierarchy.depths().min()) == 0
     assert len(hierarchy.descendants("X:0")) == n - 1
     assert time.process_time() - started < 30
     assert hierarchy.up.ends.dtype == np.int32

@@ -80,8 +80,6 @@ def test_concepts_of_one_name_have_no_positives() -> None:
     single = NameTable.from_pairs([("a", "A"), ("b", "B")])
     with pytest.raises(InvalidInput, match="none of 2 concepts has two different names"):
         PairBatches(single.names, *single.pairs(), batch_size=4)
-    with pytest.raises(InvalidInput, match="batch_size is 1; at least 2 names"):
-        PairBatches(TABLE.names, *TABLE.pairs(), batch_size=1)
 
 
 def test_items_are_repeated_up_to_their_share() -> None:

@@ -49,7 +49,7 @@ def test_arrays_are_shared_bit_by_bit(group: Processes) -> None:
         assert found[name].shape == array.shape
         assert found[name].tobytes() == array.tobytes()
     assert group.share(dict) == {}
-    assert group.share_number(lambda: 0.1) == 0.1
+    assert group.share(lambda: 0.1) == 0.1
     assert group.total([1.5, 2.0]) == [3.0, 4.0]
 
 
@@ -79,7 +79,7 @@ def test_the_state_of_the_machine_is_left_as_it_was(monkeypatch: pytest.MonkeyPa
         with open_processes(FitSettings(precision=precision), device="cpu") as processes:
             assert (processes.rank, processes.n, processes.first) == (0, 1, True)
             assert processes.device.type == "cpu"
-            assert processes.share_number(lambda: 2) == 2
+            assert processes.share(lambda: 2) == 2
     assert os.environ["ACCELERATE_TORCH_DEVICE"] == "cpu"
 
 

@@ -123,5 +123,3 @@ def test_repeats_out_of_range(options: dict[str, int]) -> None:
 def test_the_settings_of_the_paper_are_in_range() -> None:
     sampled = batches(batch_size=128, repeats=8)
     assert sampled.n_different == 16
-    with pytest.raises(InvalidInput, match="n_batches=0"):
-        batches(n_batches=0)

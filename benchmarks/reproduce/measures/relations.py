@@ -19,7 +19,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from canonym.encoders.token_vectors import pool
+from canonym.encoders.batches import pool
 from canonym.errors import InvalidInput, require
 from canonym.evaluation.statistics import wilson
 from canonym.types import Relation

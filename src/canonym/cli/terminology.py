@@ -235,10 +235,11 @@ def export(path: str, output: str, format_: str | None, overwrite: bool) -> None
     """
     from canonym.cli.named_indexes import open_terminology
     from canonym.cli.progress import counter, note
+    from canonym.io.files import format_by_suffix
     from canonym.io.places import check_outputs
-    from canonym.terminology.export_formats import export_format, export_terminology
+    from canonym.terminology.export_formats import EXPORTS, export_terminology
 
-    chosen = format_ or export_format(output)
+    chosen = format_ or format_by_suffix(output, EXPORTS)
     check_outputs({"-o": output}, (path,), overwrite=overwrite)
     with open_terminology(path) as opened:
         with counter("Writing", unit="concepts", total=opened.n_concepts) as report:

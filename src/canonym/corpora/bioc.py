@@ -111,7 +111,9 @@ def read_bioc(
         raise InvalidInput(f"pieces={pieces!r} is not known; use one of {', '.join(PIECES)}")
     options = _Options(tuple(key.lower() for key in id_keys), composites, pieces)
     documents: Iterator[tuple[Any, int]] = _from_json(path)
-    if _is_xml(path):
+    with open_bytes(path) as source:
+        start = source.read(256).lstrip(b"\xef\xbb\xbf\xff\xfe\x00 \t\r\n")
+    if start.startswith(b"<"):
         elements = read_numbered_elements(path, ("document",))
         documents = ((_document_element(element), element.line) for element in elements)
     n = 0
@@ -126,11 +128,6 @@ def read_bioc(
             "%s: %d annotations write another text than their offsets hold, a copy in ASCII; the "
             "first is %s. The mention is what the offsets hold.", path, len(copies), copies[0],
         )  # fmt: skip
-
-
-def _is_xml(path: str | Path) -> bool:
-    with open_bytes(path) as source:
-        return source.read(256).lstrip(b"\xef\xbb\xbf\xff\xfe\x00 \t\r\n").startswith(b"<")
 
 
 def _document_element(element: Element) -> dict[str, Any]:

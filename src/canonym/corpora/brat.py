@@ -101,9 +101,9 @@ def read_brat(
         text = read_text(text_file, encoding=encoding)
         block = _Annotations(annotations, name, text, note)
         if annotations.stat().st_size:
-            with open_text(annotations, encoding=encoding) as lines:
-                for number, line in enumerate(lines, start=1):
-                    block.add(line.rstrip("\n"), number)
+            with open_text(annotations, encoding=encoding) as stream:
+                for line in stream:
+                    block.add(line.rstrip("\n"), stream.line)
         yield Document(name, text, tuple(block.mentions(pieces, references)))
 
 
@@ -243,13 +243,7 @@ class BratWriter:
         self._folder = folder
 
     def write(self, document: Document) -> None:
-        """Write a document.
-
-        Raises
-        ------
-        InvalidInput
-            If its id is no path inside the folder, or that of an earlier document.
-        """
+        """Write a document, whose id is a path inside the folder and new (else `InvalidInput`)."""
         path = Path(document.id)
         if not document.id or path.is_absolute() or ".." in path.parts or "\0" in document.id:
             raise InvalidInput(f"the document {document.id[:60]!r} cannot be called so in a folder")

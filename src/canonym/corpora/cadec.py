@@ -26,16 +26,10 @@ _FOLD_FILE = regex(r"(?P<fold>.*fold[-_.]?\d+)[-_.](?P<part>[a-z]+)\.(?:txt|tsv)
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """One fold of a cross-validation.
+    """One fold of a cross-validation: its mentions, empty where it has no such file.
 
-    Parameters
-    ----------
-    name : str
-        Name of its folder, or the beginning of its files' names.
-    train, dev, test : tuple of Mention
-        Its mentions, empty where the fold has no such file.
-    targets : Path, optional
-        Its list of target concepts (``standard.txt``).
+    `name` is that of its folder, or the beginning of its files' names; `targets` is its list of
+    target concepts (``standard.txt``).
     """
 
     name: str
@@ -79,21 +73,19 @@ def read_mention_table(
     [('bit drowsy', ('271782001',))]
     """
     width = 0
-    with open_text(path, encoding=encoding) as lines:
-        for number, line in enumerate(lines, start=1):
+    with open_text(path, encoding=encoding) as stream:
+        for line in stream:
             if not line.strip():
                 continue
             cells = [cell.strip() for cell in line.rstrip("\n").split("\t")]
             width = width or len(cells)
             if len(cells) not in (2, 3) or len(cells) != width:
-                raise ReadError(
-                    path,
+                raise stream.error(
                     f"{len(cells)} columns; id and mention were expected, or id, name and mention, "
-                    "tab-separated and alike in every line",
-                    line=number,
+                    "tab-separated and alike in every line"
                 )
             if not cells[0] or not cells[-1]:
-                raise ReadError(path, "the id or the mention is empty", line=number)
+                raise stream.error("the id or the mention is empty")
             ids, rule = parse_ids(cells[0])
             yield Mention(cells[-1], type=type, ids=ids, rule=rule)
     if not width:

@@ -14,38 +14,22 @@ from canonym.types import Document, Mention
 
 @dataclass(frozen=True, slots=True)
 class Census:
-    """Counts and oddities of a corpus.
+    """Counts and oddities of a corpus."""
 
-    Parameters
-    ----------
-    n_documents, n_mentions : int
-        Duplicates included. Mentions without documents count by the document ids that they name.
-    types : dict of str to int
-        Mentions per type.
-    prefixes : dict of str to int
-        Gold ids per prefix, ``""`` for ids without one.
-    n_composite, n_nil, n_unknown : int
-        Mentions that stand for several concepts at once, for none, and without a gold id.
-    duplicates : list of Duplicate
-        Documents that occur more than once.
-    outside : list of Mention
-        Mentions whose offsets are no span of the text.
-    overlaps : list of (Mention, Mention)
-        Mentions of one document whose spans share a character.
-    repeated : list of Mention
-        Mentions with the document, span and type of an earlier one.
-    """
-
+    # Duplicates included. Mentions without documents count by the document ids that they name.
     n_documents: int
     n_mentions: int
-    types: dict[str, int]
-    prefixes: dict[str, int]
-    n_composite: int
-    n_nil: int
-    n_unknown: int
+    types: dict[str, int]  # mentions per type
+    prefixes: dict[str, int]  # gold ids per prefix, ``""`` for ids without one
+    n_composite: int  # mentions that stand for several concepts at once
+    n_nil: int  # for none
+    n_unknown: int  # without a gold id
     duplicates: list[Duplicate] = field(default_factory=list)
+    # Mentions whose offsets are no span of the text.
     outside: list[Mention] = field(default_factory=list)
+    # Mentions of one document whose spans share a character.
     overlaps: list[tuple[Mention, Mention]] = field(default_factory=list)
+    # Mentions with the document, span and type of an earlier one.
     repeated: list[Mention] = field(default_factory=list)
 
     def oddities(self) -> list[str]:

@@ -12,13 +12,14 @@ Sung, Jeon, Lee and Kang (2020), Biomedical Entity Representations with Synonym 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 from canonym.corpora.gold import parse_ids
 from canonym.corpora.offsets import whole_number
 from canonym.errors import ReadError
-from canonym.io.streams import open_text
+from canonym.io.streams import TextStream, open_text
+from canonym.io.tables import filled_parts
 from canonym.types import Mention
 
 
@@ -58,8 +59,8 @@ def read_concepts(path: str | Path, *, encoding: str = "utf-8") -> Iterator[Ment
     for file in files:
         if path.is_dir() and not file.stat().st_size:
             continue
-        with open_text(file, encoding=encoding) as lines:
-            for mention in _parse(lines, file):
+        with open_text(file, encoding=encoding) as stream:
+            for mention in _parse(stream):
                 yield mention
                 n += 1
     if not n:
@@ -68,27 +69,23 @@ def read_concepts(path: str | Path, *, encoding: str = "utf-8") -> Iterator[Ment
         )
 
 
-def _parse(lines: Iterable[str], path: str | Path) -> Iterator[Mention]:
-    for number, line in enumerate(lines, start=1):
+def _parse(stream: TextStream) -> Iterator[Mention]:
+    for line in stream:
         if not line.strip():
             continue
         cells = line.rstrip("\n").split("||")
         if len(cells) == 5:
             cells[1:2] = cells[1].split("|")
         if len(cells) != 6:
-            raise ReadError(
-                path,
-                f"'document||start|end||type||mention||ids' was expected, found {line[:60]!r}",
-                line=number,
+            raise stream.error(
+                f"'document||start|end||type||mention||ids' was expected, found {line[:60]!r}"
             )
         document, start, end, type_, text, written = (cell.strip() for cell in cells)
         span = whole_number(start), whole_number(end)
         if span[0] is None or span[1] is None or span[0] >= span[1]:
-            raise ReadError(
-                path, f"offsets {start[:20]!r} and {end[:20]!r} are no span", line=number
-            )
+            raise stream.error(f"offsets {start[:20]!r} and {end[:20]!r} are no span")
         if not text:
-            raise ReadError(path, f"the mention of document {document!r} is empty", line=number)
+            raise stream.error(f"the mention of document {document!r} is empty")
         ids, rule = parse_ids(written)
         yield Mention(text, *span, type_, ids, rule, document)
 
@@ -101,5 +98,4 @@ def mention_parts(mention: Mention) -> tuple[str, ...]:
     >>> mention_parts(Mention("breast cancer|ovarian cancer"))
     ('breast cancer', 'ovarian cancer')
     """
-    parts = (part.strip() for part in mention.text.replace("+", "|").split("|"))
-    return tuple(part for part in parts if part) or (mention.text,)
+    return tuple(filled_parts(mention.text.replace("+", "|"))) or (mention.text,)

@@ -28,6 +28,7 @@ Doğan, Leaman and Lu (2014), NCBI disease corpus. Arbabi et al. call the two ag
 from __future__ import annotations
 
 from canonym.errors import InvalidInput
+from canonym.io.tables import filled_parts
 from canonym.types import Mention
 
 NO_CONCEPT: tuple[str, ...] = (
@@ -54,7 +55,7 @@ def parse_ids(written: str, *, composite: str = "|") -> tuple[tuple[str, ...], s
         written = written.replace(further, composite[0])
     for separator, rule in ((composite[0], "all"), (",", "any")):
         if separator in written:
-            ids = tuple(part.strip() for part in written.split(separator) if part.strip())
+            ids = tuple(filled_parts(written, separator))
             return _ruled(ids, rule)
     return _ruled((written.strip(),) if written.strip() else (), "any")
 

@@ -87,7 +87,7 @@ def read_jsonl_documents(path: str | Path, *, encoding: str = "utf-8") -> Iterat
         wrong.
     """
     with open_text(path, encoding=encoding) as lines:
-        yield from parse_jsonl_documents(lines, path)
+        yield from _documents(_records(lines, path))
 
 
 def read_jsonl_mentions(path: str | Path, *, encoding: str = "utf-8") -> Iterator[Mention]:
@@ -124,11 +124,6 @@ def open_jsonl(
     if "mention" not in keys and keys & {"text", "mentions"}:
         return True, _documents(every)
     return False, _mentions(every)
-
-
-def parse_jsonl_documents(lines: Iterable[str], path: str | Path) -> Iterator[Document]:
-    """Read documents from lines; errors name `path`."""
-    return _documents(_records(lines, path))
 
 
 def parse_jsonl_mentions(lines: Iterable[str], path: str | Path) -> Iterator[Mention]:

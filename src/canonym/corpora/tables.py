@@ -91,14 +91,8 @@ class CellTable(NamedTuple):
 class MentionTable:
     """The rows of a table, read one at a time; iterate over it once.
 
-    Attributes
-    ----------
-    columns : Row
-        The header.
-    delimiter : str
-        Character between the cells.
-    announced : str
-        What stands before the header: a line that names the delimiter, and titles; mostly empty.
+    `columns` are the header, and `delimiter` stands between the cells. `announced` is what stands
+    before the header: a line that names the delimiter, and titles; mostly empty.
     """
 
     def __init__(

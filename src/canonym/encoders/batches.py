@@ -1,18 +1,24 @@
-"""Dense vectors of many names, batch by batch, for the transformer encoders."""
+"""Dense vectors of many names, batch by batch, for the transformer encoders.
+
+How token vectors are pooled stands here too, and what memory and precision of torch devices allow.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from canonym.encoders.hub import POOLINGS, Checkpoint, read_checkpoint
-from canonym.encoders.inputs import check_count, check_option, checked_names, distinct_names
-from canonym.errors import InvalidInput, ReadError
+from canonym.encoders.hub import Comparison
+from canonym.encoders.inputs import checked_names, distinct_names
+from canonym.errors import InvalidInput
 from canonym.io.encodings import without_surrogates
 from canonym.types import Float32Array
+
+if TYPE_CHECKING:
+    import torch
 
 
 class TokenEncoder:
@@ -26,38 +32,19 @@ class TokenEncoder:
     n_columns: int  # dimensions of a vector
     _together: int  # names that `_embed` takes at once
 
-    def _read_folder(
-        self, folder: str | Path, pooling: str, max_length: int, what: str
-    ) -> Checkpoint:
-        """Take folder and options of a model of fixed weights; `what` names it in a message."""
-        check_option("pooling", pooling, ("auto", *POOLINGS))
-        check_count("max_length", max_length, least=3)
-        self.folder, self.max_length = Path(folder), int(max_length)
-        if not self.folder.is_dir():
-            raise ReadError(folder, f"no such folder; give the folder of {what}")
-        checkpoint = read_checkpoint(self.folder, pooling=pooling)
-        if checkpoint.longest is not None and max_length > checkpoint.longest:
-            raise InvalidInput(
-                f"max_length={max_length}: the model takes at most {checkpoint.longest} tokens"
-            )
-        self.pooling, self.lowercase = checkpoint.pooling, checkpoint.lowercase
-        return checkpoint
+    def compare_by(self, comparison: Comparison) -> None:
+        """Let vectors be compared in another way from now on."""
+        self._comparison = comparison
+        self.similarity, self.normalise, self.sparse_weight = comparison
 
     def _embed(self, texts: list[str]) -> Float32Array:
         raise NotImplementedError
 
     def encode(self, names: Sequence[str]) -> Float32Array:
-        """Encode `names`.
+        """Encode names: ``(n, d)`` float32, of L2 norm 1 unless `normalise` is off.
 
-        Returns
-        -------
-        (n, d) float32 array
-            Of L2 norm 1 unless `normalise` is off.
-
-        Raises
-        ------
-        InvalidInput
-            If `names` is not a collection of strings, or a batch does not fit the memory.
+        Raises `InvalidInput` if `names` is not a collection of strings, or a batch does not fit the
+        memory.
         """
         return encode_in_batches(
             names,
@@ -139,3 +126,44 @@ def normalised(vectors: Float32Array) -> Float32Array:
     norms = np.sqrt(np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64))
     norms[norms == 0] = 1
     return np.asarray(vectors / norms[:, None], np.float32)
+
+
+# --- vectors of tokens ----------------------------------------------------------------------------
+
+
+def pool(hidden: torch.Tensor, mask: torch.Tensor, pooling: str) -> torch.Tensor:
+    """Turn token vectors ``(n, t, d)`` into one vector each, with gradients.
+
+    `mask` has at least one token a row; the result has the type of `hidden`.
+    """
+    if pooling == "cls":
+        first = mask.argmax(dim=1)
+        return hidden[range(len(hidden)), first]
+    inside = mask.unsqueeze(-1).bool()
+    if pooling == "mean":
+        # Sums of many half-precision values lose digits; they are taken in float32 at least.
+        wide = hidden.float() if hidden.itemsize < 4 else hidden
+        total = wide.masked_fill(~inside, 0).sum(dim=1)
+        return (total / inside.sum(dim=1)).to(hidden.dtype)
+    return hidden.masked_fill(~inside, -float("inf")).amax(dim=1)
+
+
+def bf16_pays(device: torch.device) -> bool:
+    """Tell whether `device` computes in bfloat16 faster than in float32.
+
+    A CPU without instructions for it takes fifty times as long and more.
+    """
+    import torch
+
+    if device.type == "cuda":
+        return bool(torch.cuda.is_bf16_supported(including_emulation=False))
+    known = getattr(torch.ops.mkldnn, "_is_mkldnn_bf16_supported", None)
+    return device.type == "cpu" and known is not None and bool(known())
+
+
+def out_of_memory(error: RuntimeError) -> bool:
+    """Tell whether `error` means that memory ran out, on a GPU or not."""
+    import torch
+
+    # On a CPU torch raises a plain RuntimeError whose only mark is its text.
+    return isinstance(error, torch.cuda.OutOfMemoryError) or "allocate memory" in str(error)

@@ -71,8 +71,8 @@ class Comparison(NamedTuple):
 
 
 def read_comparison(
-    checkpoint: Checkpoint | None,
-    folder: Path | None,
+    checkpoint: Checkpoint,
+    folder: Path,
     similarity: str,
     normalise: bool | None,
     sparse_weight: float | None,
@@ -88,13 +88,12 @@ def read_comparison(
     if sparse_weight is not None and not (is_number and 0 <= sparse_weight < math.inf):
         raise InvalidInput(f"sparse_weight is {sparse_weight!r}; expected a number, at least 0")
     similarity_found, weight = "cosine", 0.0
-    if checkpoint is not None and folder is not None:
-        released = checkpoint.weights / _SPARSE_WEIGHT
-        if _is_there(released):
-            similarity_found = "inner"
-            weight = _read_sparse_weight(released) if sparse_weight is None else 0.0
-        elif _is_there(folder / _SENTENCE) and not checkpoint.scaled and similarity == "auto":
-            similarity_found = _read_similarity(folder / _SENTENCE)
+    released = checkpoint.weights / _SPARSE_WEIGHT
+    if _is_there(released):
+        similarity_found = "inner"
+        weight = _read_sparse_weight(released) if sparse_weight is None else 0.0
+    elif _is_there(folder / _SENTENCE) and not checkpoint.scaled and similarity == "auto":
+        similarity_found = _read_similarity(folder / _SENTENCE)
     used = similarity_found if similarity == "auto" else similarity
     # The weight was trained beside inner products, and says nothing about others.
     weight = weight if used == similarity_found else 0.0

@@ -17,7 +17,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from canonym.encoders.batches import TokenEncoder
+from canonym.encoders.batches import TokenEncoder, out_of_memory, pool
 from canonym.encoders.hub import (
     POOLINGS,
     Comparison,
@@ -32,7 +32,6 @@ from canonym.encoders.hub import (
 )
 from canonym.encoders.inputs import check_count, check_option
 from canonym.encoders.saved import reopen, write_encoder_manifest
-from canonym.encoders.token_vectors import out_of_memory, pool
 from canonym.errors import InvalidInput, require
 from canonym.io.devices import torch_device
 from canonym.io.forks import Lock, on_fork
@@ -114,9 +113,6 @@ class Transformer(TokenEncoder):
         *,
         pooling: str = "cls",
         device: str = "auto",
-        similarity: str = "cosine",
-        normalise: bool | None = None,
-        sparse_weight: float | None = None,
         **sizes: Any,
     ) -> Self:
         """Wrap a Hugging Face model and tokenizer that are in memory, such as one just trained.
@@ -127,7 +123,7 @@ class Transformer(TokenEncoder):
         check_option("pooling", pooling, POOLINGS)
         encoder = cls.__new__(cls)
         encoder._set_options(**sizes)
-        encoder.compare_by(read_comparison(None, None, similarity, normalise, sparse_weight))
+        encoder.compare_by(Comparison("cosine", True, 0.0))
         encoder.pooling, encoder.lowercase = pooling, False
         encoder._wrap(model, tokenizer, device, longest=None)
         return encoder
@@ -140,11 +136,6 @@ class Transformer(TokenEncoder):
         check_count("max_length", max_length, least=3)
         self.max_length, self.dtype = int(max_length), dtype
         self.batch_size = self._together = int(batch_size)
-
-    def compare_by(self, comparison: Comparison) -> None:
-        """Let vectors be compared in another way from now on."""
-        self._comparison = comparison
-        self.similarity, self.normalise, self.sparse_weight = comparison
 
     def _wrap(self, model: Any, tokenizer: Any, device: str, longest: int | None) -> None:
         torch = require("torch", "a transformer encoder", "torch")

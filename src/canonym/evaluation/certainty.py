@@ -13,22 +13,12 @@ __all__ = ["Reliability", "RiskCoverage", "ece", "reliability", "risk_coverage"]
 
 
 class RiskCoverage(NamedTuple):
-    """Share of wrong answers for every share of answered mentions, surest first.
+    """Share of wrong answers for every share of answered mentions, surest first."""
 
-    Attributes
-    ----------
-    coverage, risk : ndarray, shape (n,), float64
-        ``i / n``, and the mean error of the ``i`` surest mentions.
-    area : float
-        AURC, the mean risk over all coverages; smaller is better.
-    excess : float
-        E-AURC: `area` minus that of the best order of the same errors; 0 is perfect.
-    """
-
-    coverage: FloatArray
-    risk: FloatArray
-    area: float
-    excess: float
+    coverage: FloatArray  # (n,) float64: ``i / n``
+    risk: FloatArray  # (n,) float64: the mean error of the ``i`` surest mentions
+    area: float  # AURC, the mean risk over all coverages; smaller is better
+    excess: float  # E-AURC, the area minus that of the best order of the same errors; 0 is perfect
 
 
 def risk_coverage(score: npt.ArrayLike, right: npt.ArrayLike) -> RiskCoverage:

@@ -41,34 +41,14 @@ class Contrast:
     difference: Difference
     test: McNemar
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the contrast ready for JSON."""
-        return {
-            "ours": self.ours.to_dict(),
-            "theirs": self.theirs.to_dict(),
-            "difference": self.difference._asdict(),
-            "mcnemar": self.test._asdict(),
-        }
-
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
     """Another tool's predictions, scored beside a run.
 
-    Parameters
-    ----------
-    name : str
-        Name of the tool.
-    contrasts : dict of str to Contrast
-        By reading.
-    scored : dict of str to tuple of ScoredMention
-        Of the tool, by reading, in the order of the run's questions.
-    missing : tuple of Key
-        Mentions without a prediction; they count as NIL.
-    extra : dict of str to int
-        Number of predictions without a question, by reason.
-    ids : IdCensus
-        How the ids of the tool were understood.
+    `contrasts` go by reading, and so does `scored`, which has the tool's mentions in the order of
+    the run's questions. `missing` mentions have no prediction and count as NIL. `extra` counts the
+    predictions without a question, by reason. `ids` tells how the tool's ids were understood.
     """
 
     name: str
@@ -99,7 +79,13 @@ class Comparison:
         return {
             "name": self.name,
             "contrasts": {
-                reading: contrast.to_dict() for reading, contrast in self.contrasts.items()
+                reading: {
+                    "ours": contrast.ours.to_dict(),
+                    "theirs": contrast.theirs.to_dict(),
+                    "difference": contrast.difference._asdict(),
+                    "mcnemar": contrast.test._asdict(),
+                }
+                for reading, contrast in self.contrasts.items()
             },
             "missing": len(self.missing),
             "extra": dict(self.extra),

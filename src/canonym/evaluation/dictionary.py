@@ -137,10 +137,8 @@ class Dictionary:
         self.linker = linker
         self.kept: Dictionary | None = None  # the owner of the folder
         self._ids = [concept.id for concept in linker.terminology.iter_concepts()]
-        self._texts: list[str] = []
+        self._texts = list(itertools.chain.from_iterable(linker.terminology.iter_texts()))
         self._number: dict[str, int] = {}
-        for batch in linker.terminology.iter_texts():
-            self._texts += batch
         owners = [self._number.setdefault(text, len(self._number)) for text in self._texts]
         self._chosen = linker.pipeline.filters.choose()
         self._names = list(self._number)

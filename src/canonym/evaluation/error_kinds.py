@@ -46,6 +46,7 @@ from canonym.evaluation.outcomes import RankedAnswer
 from canonym.evaluation.questions import Question, looks_short
 from canonym.evaluation.run import Run
 from canonym.terminology import Terminology
+from canonym.terminology.hierarchy import edges_up
 from canonym.text import biosyn_normal
 
 ERROR_KINDS: dict[str, str] = {
@@ -81,7 +82,7 @@ class ErrorKinds:
     def __init__(
         self,
         names: Callable[[str], Iterable[str]],
-        parents: Callable[[str], Iterable[str]] | None = None,
+        parents: Callable[[str], Iterable[str]] = lambda _: (),
     ) -> None:
         self._names = names
         self._parents = parents
@@ -138,15 +139,8 @@ class ErrorKinds:
         return "hyponym" if self._ancestors(predicted).intersection(right) else ""
 
     def _ancestors(self, id_: str) -> frozenset[str]:
-        if self._parents is None:
-            return frozenset()
         if id_ not in self._above:
-            ancestors: set[str] = set()
-            level = {id_}
-            while level:
-                level = {parent for child in level for parent in self._parents(child)} - ancestors
-                ancestors |= level
-            self._above[id_] = frozenset(ancestors - {id_})
+            self._above[id_] = frozenset(edges_up(id_, self._parents)) - {id_}
         return self._above[id_]
 
 

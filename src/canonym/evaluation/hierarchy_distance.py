@@ -8,52 +8,29 @@ from typing import NamedTuple
 
 from canonym.errors import InvalidInput
 from canonym.evaluation.outcomes import ScoredMention, match_parts
+from canonym.terminology.hierarchy import edges_between, edges_up
 
 KINDS: tuple[str, ...] = ("parent", "child", "sibling", "ancestor", "descendant", "elsewhere")
 """Relations of a wrong concept to the right one, in the order in which they are tried."""
 
 
 class HierarchyError(NamedTuple):
-    """A wrong concept in first place, and the right one nearest to it.
+    """A wrong concept in first place, and the right one nearest to it."""
 
-    Attributes
-    ----------
-    mention : int
-        Position of the mention.
-    predicted, gold : str
-        The two concepts.
-    kind : str
-        The relation of `predicted` to `gold`, one of `KINDS`.
-    distance : int or None
-        Edges between them by way of a common ancestor; None if they have none.
-    """
-
-    mention: int
+    mention: int  # its position
     predicted: str
     gold: str
-    kind: str
-    distance: int | None
+    kind: str  # the relation of `predicted` to `gold`, one of `KINDS`
+    distance: int | None  # edges by way of a common ancestor; None if they have none
 
 
 class HierarchySummary(NamedTuple):
-    """Errors by kind.
+    """Errors by kind."""
 
-    Attributes
-    ----------
-    counts : dict of str to int
-        Errors of each of `KINDS`.
-    n : int
-        Errors in all.
-    mean_distance : float
-        Over the errors that have a distance; NaN if none has.
-    n_unconnected : int
-        Errors without a distance.
-    """
-
-    counts: dict[str, int]
-    n: int
-    mean_distance: float
-    n_unconnected: int
+    counts: dict[str, int]  # of each of `KINDS`
+    n: int  # in all
+    mean_distance: float  # over the errors that have a distance; NaN if none has
+    n_unconnected: int  # errors without a distance
 
 
 def hierarchy_errors(
@@ -114,18 +91,7 @@ def hierarchy_errors(
 
 
 def summarise_errors(errors: Iterable[HierarchyError]) -> HierarchySummary:
-    """Count errors by kind and average their distances.
-
-    Parameters
-    ----------
-    errors : iterable of HierarchyError
-        Of `hierarchy_errors`; none is a summary of zeros.
-
-    Returns
-    -------
-    HierarchySummary
-        Counts of every kind, also of those that do not occur.
-    """
+    """Count errors by kind, also those that do not occur, and average their distances."""
     errors = list(errors)
     counts = Counter(error.kind for error in errors)
     distances = [error.distance for error in errors if error.distance is not None]
@@ -145,14 +111,7 @@ class _Lines:
     def ancestors(self, id_: str) -> dict[str, int]:
         """Map the concept itself and all ancestors to the fewest edges upwards."""
         if id_ not in self._known:
-            distances = {id_: 0}
-            level, depth = [id_], 0
-            while level:
-                depth += 1
-                above = {parent for child in level for parent in self.parents.get(child, ())}
-                level = [parent for parent in above if parent not in distances]
-                distances.update(dict.fromkeys(level, depth))
-            self._known[id_] = distances
+            self._known[id_] = edges_up(id_, lambda child: self.parents.get(child, ()))
         return self._known[id_]
 
     def kind(self, predicted: str, gold: str) -> str:
@@ -171,8 +130,7 @@ class _Lines:
 
     def distance(self, first: str, second: str) -> int | None:
         """Count the edges between two concepts by way of a common ancestor."""
-        above, other = self.ancestors(first), self.ancestors(second)
-        return min((above[id_] + other[id_] for id_ in above.keys() & other.keys()), default=None)
+        return edges_between(self.ancestors(first), self.ancestors(second))
 
 
 def _unmatched(

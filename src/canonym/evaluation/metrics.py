@@ -200,18 +200,7 @@ def columns(
 
 
 def ratio(values: Columns) -> float:
-    """Return the sum of the first column over that of the second.
-
-    Parameters
-    ----------
-    values : ndarray, shape (n, 2), float64
-        Of `columns`.
-
-    Returns
-    -------
-    float
-        NaN where the second sum is 0.
-    """
+    """Return the sum of the first of the `columns` over that of the second; NaN where that is 0."""
     numerator, denominator = values.sum(axis=0).tolist()
     return numerator / denominator if denominator else float("nan")
 

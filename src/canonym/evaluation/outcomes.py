@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from canonym.errors import InvalidInput
 from canonym.evaluation.dictionary import FoundConcept, FoundName
+from canonym.evaluation.protocols import READINGS
 from canonym.evaluation.questions import Question
 from canonym.linking import evidence
 from canonym.types import Link
@@ -130,18 +131,9 @@ def match_parts(
 ) -> tuple[int, ...]:
     """Return the cut-offs at which the parts of a mention are found.
 
-    Parameters
-    ----------
-    gold : sequence of set of str
-        Acceptable ids of each part.
-    ranked : sequence of sequence of str
-        A ranking per predicted part, in any order of the parts.
-
-    Returns
-    -------
-    tuple of int
-        Rising cut-offs: ``j + 1`` parts are found in the first ``result[j]`` places of every
-        ranking, and not in fewer. It is shorter than `gold` if parts are never found.
+    `gold` has the acceptable ids of each part, `ranked` a ranking for each predicted part, in any
+    order of the parts. The cut-offs rise: ``j + 1`` parts are found in the first ``result[j]``
+    places of every ranking, and not in fewer. There are fewer than `gold` if parts are never found.
 
     Notes
     -----
@@ -198,23 +190,15 @@ def _first_place(part: AbstractSet[str], ranking: Sequence[str]) -> int:
 class Tally(NamedTuple):
     """The counts behind all metrics: one entry per mention, and one per part found.
 
-    Attributes
-    ----------
-    n_gold, n_predicted : ndarray, shape (n,), int64
-        Parts with gold ids, and parts with a prediction, of each mention; 0 is NIL.
-    mentions, places : ndarray, shape (m,), int64
-        Mention and cut-off of each part found in the rankings (see `match_parts`), rising by
-        mention and then by cut-off.
-    candidate_mentions, candidate_places : ndarray, shape (l,), int64
-        The same in the candidates.
+    Cut-offs are those of `match_parts`; they rise within a mention, and mentions rise.
     """
 
-    n_gold: IntArray
-    n_predicted: IntArray
-    mentions: IntArray
-    places: IntArray
-    candidate_mentions: IntArray
-    candidate_places: IntArray
+    n_gold: IntArray  # (n,): parts with gold ids of each mention; 0 is NIL
+    n_predicted: IntArray  # (n,): parts with a prediction; 0 is NIL
+    mentions: IntArray  # (m,): the mention of each part found in the rankings
+    places: IntArray  # (m,): its cut-off
+    candidate_mentions: IntArray  # (l,): the same in the candidates
+    candidate_places: IntArray  # (l,)
 
     @property
     def n(self) -> int:
@@ -311,23 +295,24 @@ def read_answers(
     then has one gold set, the union, per predicted part. In the lenient ranking a name stands as an
     id of the mention if it carries one, and as its first id otherwise.
     """
-    if reading not in _READINGS:
-        raise InvalidInput(f"there is no reading {reading!r}; there are {', '.join(_READINGS)}")
+    if reading not in READINGS:
+        raise InvalidInput(f"there is no reading {reading!r}; there are {', '.join(READINGS)}")
     if len(questions) != len(answers):
         raise InvalidInput(
             f"{len(questions):,} questions have {len(answers):,} answers; one for each is expected"
         )
     scored = []
     for question, answer_parts in zip(questions, answers, strict=True):
-        gold, ranked = _READINGS[reading](question, answer_parts)
         homonym = None
         if concepts_named is not None:
             texts = (*question.parts, question.text)
             homonym = any(concepts_named.get(text, 0) > 1 for text in texts)
         scored.append(
             ScoredMention(
-                gold=gold,
-                ranked=ranked,
+                gold=question.gold
+                if reading == "complete"
+                else (question.concepts,) * len(answer_parts),
+                ranked=tuple(_ranking(answer, reading, question) for answer in answer_parts),
                 score=min((_score(answer, reading) for answer in answer_parts), default=0.0),
                 candidates=tuple(tuple(c.id for c in answer.concepts) for answer in answer_parts)
                 if any(answer.nil for answer in answer_parts)
@@ -345,37 +330,14 @@ def read_answers(
     return tuple(scored)
 
 
-_GoldAndRanked: TypeAlias = tuple[tuple[frozenset[str], ...], tuple[tuple[str, ...], ...]]
-
-
-def _lenient(question: Question, answers: Sequence[RankedAnswer]) -> _GoldAndRanked:
-    concepts = question.concepts
-    ranked = tuple(
-        tuple(next((id_ for id_ in name.ids if id_ in concepts), name.ids[0]) for name in one.names)
-        for one in answers
-    )
-    return (concepts,) * len(answers), ranked
-
-
-def _strict(question: Question, answers: Sequence[RankedAnswer]) -> _GoldAndRanked:
-    return (question.concepts,) * len(answers), _concepts(answers)
-
-
-def _complete(question: Question, answers: Sequence[RankedAnswer]) -> _GoldAndRanked:
-    return question.gold, _concepts(answers)
-
-
-def _concepts(answers: Sequence[RankedAnswer]) -> tuple[tuple[str, ...], ...]:
-    return tuple(
-        () if answer.nil else tuple(concept.id for concept in answer.concepts) for answer in answers
-    )
-
-
-_READINGS: dict[str, Callable[[Question, Sequence[RankedAnswer]], _GoldAndRanked]] = {
-    "lenient": _lenient,
-    "strict": _strict,
-    "complete": _complete,
-}
+def _ranking(answer: RankedAnswer, reading: str, question: Question) -> tuple[str, ...]:
+    """Return the ids that are predicted for a part, best first."""
+    if reading == "lenient":
+        right = question.concepts
+        return tuple(
+            next((id_ for id_ in name.ids if id_ in right), name.ids[0]) for name in answer.names
+        )
+    return () if answer.nil else tuple(concept.id for concept in answer.concepts)
 
 
 def _score(answer: RankedAnswer, reading: str) -> float:

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from canonym.encoders import make_encoder
+from canonym.encoders.inputs import distinct_names
 from canonym.encoders.subword import Subword
 from canonym.errors import InvalidInput
 from canonym.evaluation.statistics import Interval, mcnemar, wilson
@@ -29,6 +30,7 @@ K = 5
 """Candidates among which the right concept is sought."""
 
 _FEWEST = 20
+_QUICK = 300  # names that `gain_by_rarity` asks for
 _PART = 20_000  # names of a large terminology
 _LABEL = 0  # the place of labels among the scopes
 
@@ -36,28 +38,15 @@ Progress = Callable[[int, int], None]
 
 
 class Compared(NamedTuple):
-    """What an alternative finds.
+    """What an alternative finds."""
 
-    Attributes
-    ----------
-    encoders : tuple of str
-        The encoders of the index, summed.
-    n : int
-        Names asked for.
-    first, among : Interval
-        Share of them whose concept is first, and among the first five, with 95 % intervals.
-    p : float
-        Of McNemar's test against the first alternative; NaN for that itself.
-    read : tuple of str
-        Those of the encoders that were fitted to these very names, those that are taken out among
-        them: what they find says nothing about other names.
-    """
-
-    encoders: tuple[str, ...]
-    n: int
-    first: Interval
-    among: Interval
-    p: float
+    encoders: tuple[str, ...]  # of the index, summed
+    n: int  # names asked for
+    first: Interval  # share of them whose concept is first, with its 95 % interval
+    among: Interval  # and among the first five
+    p: float  # of McNemar's test against the first alternative; NaN for that itself
+    # Those of the encoders that were fitted to these very names, those that are taken out among
+    # them: what they find says nothing about other names.
     read: tuple[str, ...] = ()
 
 
@@ -75,13 +64,8 @@ def rows_to_ask(
     A name that is, in normal form, left elsewhere is not taken out: to find it would be no merit.
     `allowed` are the rows that may be; all by default. The result is in order.
     """
-    forms: dict[str, int] = {}
-    number_of = np.fromiter(
-        (forms.setdefault(form, len(forms)) for form in normalise_all(names, PLAIN)),
-        dtype=np.int64,
-        count=len(names),
-    )
-    fit = np.bincount(number_of, minlength=len(forms))[number_of] == 1
+    _, number_of = distinct_names(list(normalise_all(names, PLAIN)))
+    fit = np.bincount(number_of)[number_of] == 1
     fit &= np.bincount(concepts)[concepts] >= least
     if allowed is not None:
         fit &= allowed
@@ -168,22 +152,16 @@ class Gain(NamedTuple):
     p: float
 
 
-def gain_by_rarity(
-    terminology: Terminology, encoder: Subword, rarity: float, *, n: int = 300, seed: int = 0
-) -> Gain:
+def gain_by_rarity(terminology: Terminology, encoder: Subword, rarity: float) -> Gain:
     """Ask for names among a part of a terminology, with the encoder's own rarity and with another.
 
     The part are 20,000 names at most, and all names of the concepts that are asked for: this takes
-    a second where `compare_by_names` builds indexes.
-
-    Raises
-    ------
-    InvalidInput
-        If there are too few names, or the encoder cannot weigh words.
+    a second where `compare_by_names` builds indexes. Raises `InvalidInput` if there are too few
+    names, or the encoder cannot weigh words.
     """
-    asked = _rows(terminology, n, seed)
+    asked = _rows(terminology, _QUICK, seed=0)
     concepts = terminology.concept_of_row()
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     drawn = rng.permutation(len(concepts))[:_PART]
     part = np.union1d(drawn, np.flatnonzero(np.isin(concepts, concepts[asked])))
     part = np.setdiff1d(part, asked)

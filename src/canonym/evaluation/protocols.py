@@ -44,7 +44,11 @@ from canonym.errors import InvalidInput
 READINGS: tuple[str, ...] = ("lenient", "strict", "complete")
 """Readings of the answers, from the most forgiving to the least."""
 
-SAME: tuple[str, ...] = ("text", "pair")
+SAME: dict[str, str] = {
+    "text": "two mentions are the same when their texts are",
+    "pair": "two mentions are the same when their texts and their concepts are: the rule that "
+    "gives the published sizes",
+}
 """Ways in which two mentions are compared: by text, or by text and ids."""
 
 SPLITS: dict[str, str] = {
@@ -66,11 +70,6 @@ _KEEP: dict[str, str] = {
     "zero-shot": "of those, mentions are dropped if any of their concepts is in the training data",
     "all": "no mention is dropped; one without a concept is right if called NIL, and one with an "
     "unknown id is always wrong",
-}
-_SAME: dict[str, str] = {
-    "text": "two mentions are the same when their texts are",
-    "pair": "two mentions are the same when their texts and their concepts are: the rule that "
-    "gives the published sizes",
 }
 
 
@@ -135,7 +134,7 @@ class Protocol:
         if self.keep != "known":
             rules.append(_KEEP[self.keep])
         if self.keep == "refined":
-            rules.append(_SAME[self.same])
+            rules.append(SAME[self.same])
         rules.append(
             "training mentions are names of their concepts: train for dev, train and dev for test"
             if self.merge

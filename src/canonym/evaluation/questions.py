@@ -11,7 +11,7 @@ from typing import NamedTuple
 from canonym.corpora.census import drop_duplicates
 from canonym.corpora.concept_files import mention_parts
 from canonym.corpora.gold import NO_CONCEPT
-from canonym.errors import InvalidInput, ReadError
+from canonym.errors import InvalidInput
 from canonym.evaluation.protocols import Protocol
 from canonym.io.streams import open_text
 from canonym.mentions.abbreviations import find_abbreviations
@@ -167,13 +167,13 @@ def looks_short(text: str) -> bool:
 def read_corrections(path: str | Path) -> dict[str, str]:
     """Read a list of misspelt words, one ``wrong||right`` a line."""
     changes = {}
-    with open_text(path) as lines:
-        for number, line in enumerate(lines, start=1):
+    with open_text(path) as stream:
+        for line in stream:
             if line.strip():
                 wrong, separator, right = line.strip().partition("||")
                 if not (wrong and separator and right) or "||" in right:
                     problem = f"'wrong||right' was expected, found {line.strip()[:60]!r}"
-                    raise ReadError(path, problem, line=number)
+                    raise stream.error(problem)
                 changes[wrong] = right
     return changes
 
@@ -233,12 +233,10 @@ class QuestionSet(NamedTuple):
     learned: tuple[tuple[str, str], ...]
     n_training: int
 
-    def counts(self) -> dict[str, int]:
-        """Count the mentions, asked or dropped."""
-        return {
-            "asked": len(self.questions),
-            **{reason: len(mentions) for reason, mentions in self.dropped},
-        }
+    @property
+    def left_out(self) -> str:
+        """The numbers of mentions that were dropped and the reasons, in words."""
+        return ", ".join(f"{len(mentions):,} {reason}" for reason, mentions in self.dropped)
 
 
 def make_questions(

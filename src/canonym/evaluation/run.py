@@ -22,6 +22,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias, TypedDict, Unpack
 
@@ -385,9 +386,8 @@ def _ask(
         engine=settings.abbreviations,
     )
     if not question_set.questions:
-        reasons = ", ".join(f"{n:,} {reason}" for reason, n in question_set.counts().items() if n)
         raise InvalidInput(
-            f"the protocol {protocol.name!r} leaves no mention to evaluate: {reasons}"
+            f"the protocol {protocol.name!r} leaves no mention to evaluate: {question_set.left_out}"
         )
     return question_set
 
@@ -463,12 +463,11 @@ def _link(
 def _count_concepts(terminology: Terminology, questions: Sequence[Question]) -> dict[str, int]:
     """Count the concepts that have each question's text as a name."""
     owners: dict[str, set[int]] = {question.text: set() for question in questions}
-    concepts = iter(terminology.concept_of_row().tolist())
-    for texts in terminology.iter_texts():
-        for text, concept in zip(texts, concepts, strict=False):
-            normal = biosyn_normal(text)
-            if normal in owners:
-                owners[normal].add(concept)
+    texts = chain.from_iterable(terminology.iter_texts())
+    for text, concept in zip(texts, terminology.concept_of_row().tolist(), strict=True):
+        normal = biosyn_normal(text)
+        if normal in owners:
+            owners[normal].add(concept)
     return {text: len(concepts) for text, concepts in owners.items()}
 
 

@@ -24,18 +24,10 @@ FREQUENCY_BOUNDS: tuple[int, ...] = (0, 1, 5, 20)
 
 
 class Slice(NamedTuple):
-    """Mentions of one kind.
+    """Mentions of one kind."""
 
-    Attributes
-    ----------
-    name : str
-        ``"unseen mention"``, ``"homonym"``, ``"type Disease"``, ``"length ≥5"``, …
-    rows : ndarray, shape (n,), int64
-        Positions of the mentions, rising.
-    """
-
-    name: str
-    rows: IntArray
+    name: str  # ``"unseen mention"``, ``"homonym"``, ``"type Disease"``, ``"length ≥5"``, …
+    rows: IntArray  # (n,): positions of the mentions, rising
 
     @property
     def n(self) -> int:

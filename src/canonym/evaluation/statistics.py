@@ -36,39 +36,21 @@ class Interval(NamedTuple):
 
 
 class Difference(NamedTuple):
-    """The difference of two numbers.
+    """The difference of two numbers."""
 
-    Attributes
-    ----------
-    value, low, high : float
-        The difference, first minus second, and its interval.
-    p : float
-        Two-sided probability of a difference at least as large if there were none.
-    """
-
-    value: float
+    value: float  # first minus second, and its interval
     low: float
     high: float
-    p: float
+    p: float  # two-sided probability of a difference at least as large if there were none
 
 
 class McNemar(NamedTuple):
-    """Outcome of McNemar's test.
+    """Outcome of McNemar's test."""
 
-    Attributes
-    ----------
-    only_first, only_second : int
-        Mentions that only the first, and only the second system has right.
-    statistic : float
-        χ², or the smaller of the two counts for the exact test.
-    p : float
-        Two-sided.
-    """
-
-    only_first: int
+    only_first: int  # mentions that only the first system has right
     only_second: int
-    statistic: float
-    p: float
+    statistic: float  # χ², or the smaller of the two counts for the exact test
+    p: float  # two-sided
 
 
 # --- without resampling ---------------------------------------------------------------------------
@@ -190,24 +172,9 @@ def bound(
     """Return the interval of a metric: bootstrap, or Wilson's where the bootstrap fails.
 
     If all of twelve mentions are right, all their samples are alike. The bootstrap interval is then
-    a point, although twelve mentions do not show that every mention would be right.
-
-    Parameters
-    ----------
-    values : array-like, shape (n,) or (n, 2)
-        Numbers in [0, 1] whose mean is wanted, or numerators and denominators.
-    draws, level, rng
-        See `bootstrap`.
-
-    Returns
-    -------
-    Interval
-        Of positive width wherever the metric is defined; all NaN where it is not.
-
-    Raises
-    ------
-    InvalidInput
-        As `bootstrap` does.
+    a point, although twelve mentions do not show that every mention would be right. Parameters and
+    errors are those of `bootstrap`, with values in [0, 1] or numerators and denominators. The
+    interval has a positive width wherever the metric is defined, and is all NaN where it is not.
 
     Notes
     -----
@@ -285,26 +252,10 @@ def bootstrap_test(
     level: float = 0.95,
     rng: np.random.Generator | int = 0,
 ) -> Difference:
-    """Compare a system with a published number whose predictions are unknown.
+    """Compare the values of a system with a `published` number, taken as free of error.
 
-    Parameters
-    ----------
-    values : array-like, shape (n,) or (n, 2)
-        Of the system, see `bootstrap`.
-    published : float
-        The number to compare with, taken as free of error.
-    draws, level, rng
-        See `bootstrap`.
-
-    Returns
-    -------
-    Difference
-        Value minus `published`.
-
-    Raises
-    ------
-    InvalidInput
-        As `bootstrap` does, and if `published` is not finite.
+    The difference is the metric minus that number. Parameters and errors are those of `bootstrap`;
+    `published` has to be finite.
 
     Notes
     -----

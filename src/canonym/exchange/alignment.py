@@ -81,27 +81,14 @@ def map_terminologies(
     use_xrefs: bool = True,
     progress: Callable[[int], None] | None = None,
 ) -> list[ConceptMapping]:
-    """Find the concepts that two terminologies share.
+    """Find the concepts that two terminologies share; deprecated ones are left out.
 
-    Parameters
-    ----------
-    left, right : Terminology
-        Deprecated concepts are left out.
-    many : bool
-        Whether a concept may have several partners. Otherwise the most confident pairs come first,
-        and each concept has one partner at most.
-    min_confidence : float
-        Pairs below are left out, and so are those whose names contradict each other, unless a
-        cross-reference speaks for them.
-    use_xrefs : bool
-        Whether cross-references count.
-    progress : callable, optional
-        Called with the number of names of the left side that were searched with.
-
-    Returns
-    -------
-    list of ConceptMapping
-        In order of the ids of the left side, and of falling confidence.
+    With `many` a concept may have several partners. Otherwise the most confident pairs come first,
+    and each concept has one partner at most. Pairs below `min_confidence` are left out, and so are
+    those whose names contradict each other, unless a cross-reference speaks for them; `use_xrefs`
+    says whether cross-references count. `progress` is called with the number of names of the left
+    side that were searched with. The result is in order of the ids of the left side, and of falling
+    confidence.
     """
     proposal = propose(left, right, use_xrefs=use_xrefs, progress=progress)
     return decide(proposal, many=many, min_confidence=min_confidence)
@@ -219,7 +206,7 @@ def _share(n_settled: int, n: int) -> float:
 
 
 def _labels_contradict(left: _Side, right: _Side, pair: Pair) -> bool:
-    return bool(against(left.label(pair[0]), right.label(pair[1])).contradictions)
+    return bool(against(left.labels[pair[0]], right.labels[pair[1]]).contradictions)
 
 
 def _other_types(left: _Side, right: _Side, pair: Pair) -> bool:
@@ -275,10 +262,6 @@ class _Side:
             if form and (is_label or owner not in owners_of[form]):
                 owners_of[form][owner] = (is_label, name.text)
         return owners_of
-
-    def label(self, place: int) -> str:
-        """Return the label of a concept."""
-        return self.labels[place]
 
     def roots(self) -> set[int]:
         """Return the concepts without a parent that stand for all, by place or label."""

@@ -30,16 +30,10 @@ def can_auto_accept(
 ) -> bool:
     """Tell whether the best candidate of a link may be accepted unseen.
 
-    Parameters
-    ----------
-    link : Link
-        Made with ``k`` of at least 2, so that a homonym is among its candidates.
-    least : float
-        Where the link has a confidence, the least that will do, from 0 to 1.
-    added : container of (str, str)
-        Names that people added to the index, each with the id of its concept.
-    is_below : callable, optional
-        Whether the concept of the first id stands below that of the second.
+    The link was made with ``k`` of at least 2, so that a homonym is among its candidates. Where it
+    has a confidence, `least` is the least that will do, from 0 to 1. `added` are names that people
+    added to the index, each with the id of its concept. `is_below` tells whether the concept of the
+    first id stands below that of the second.
 
     Notes
     -----

@@ -351,11 +351,8 @@ def take_reviews(
 ) -> Taken:
     """Add accepted names and forbidden pairs to an index, all of them or none.
 
-    Raises
-    ------
-    ReadError
-        If a reviewed id is unknown (unless `skip_unknown`), a text cannot be looked up, or a text
-        is accepted and rejected for one concept.
+    Raises `ReadError` if a reviewed id is unknown (unless `skip_unknown`), a text cannot be looked
+    up, or a text is accepted and rejected for one concept.
     """
     passed_over: Counter[str] = Counter()
     decided: dict[tuple[str, str], tuple[Review, Name]] = {}

@@ -88,35 +88,18 @@ def origin_of(
 
 
 class Verdict(NamedTuple):
-    """What a person decided on a text.
+    """What a person decided on a text."""
 
-    Parameters
-    ----------
-    kind : str
-        ``link``, ``nil`` or ``flag``; ``accept`` for a link that was accepted along with many
-        others, unseen; empty where nothing was decided yet.
-    relation : str
-        What the concept is to the text, one of `RELATIONS`; ``refused`` where it is nothing to it.
-    who, comment : str
-        The name of the person, and what was written.
-    made : float
-        Seconds since 1970.
-    fingerprint : str
-        Fingerprint of the index that proposed concepts then.
-    context : str
-        The surroundings of the text, if it was decided for these alone.
-    together : bool
-        Whether only several concepts together are what the text means.
-    """
-
+    # ``link``, ``nil`` or ``flag``; ``accept`` for a link that was accepted along with many others,
+    # unseen; empty where nothing was decided yet.
     kind: str
-    relation: str = "equal"
-    who: str = ""
+    relation: str = "equal"  # one of `RELATIONS`; ``refused`` where the concept is nothing to it
+    who: str = ""  # the name of the person
     comment: str = ""
-    made: float = 0.0
-    fingerprint: str = ""
-    context: str = ""
-    together: bool = False
+    made: float = 0.0  # seconds since 1970
+    fingerprint: str = ""  # of the index that proposed concepts then
+    context: str = ""  # the surroundings of the text, if it was decided for these alone
+    together: bool = False  # whether only several concepts together are what the text means
 
     @property
     def is_unseen(self) -> bool:

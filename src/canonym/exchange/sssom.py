@@ -184,16 +184,10 @@ class SssomWriter:
 
 
 class ConceptMappingWriter:
-    """Writes mappings between two terminologies.
+    """Writes mappings between two terminologies, the `subjects` and the `objects`.
 
-    Parameters
-    ----------
-    stream : text stream
-        Target.
-    subjects, objects : Origin
-        The two terminologies; their fingerprints are the digests of their contents.
-    mapping_set_id, license : str
-        As for `SssomWriter`.
+    Their fingerprints are the digests of their contents. `mapping_set_id` and `license` are as for
+    `SssomWriter`.
     """
 
     def __init__(
@@ -293,7 +287,7 @@ def _unseen(claim: Claim) -> dict[str, str]:
     return {
         "mapping_date": verdict.moment[:10],
         "comment": f"{verdict.comment}; {claim.evidence}",
-        "other": "|".join(f"{key}={value}" for key, value in facts.items() if value),
+        "other": _listed(facts),
     }
 
 
@@ -312,8 +306,12 @@ def _by_hand(verdict: Verdict) -> dict[str, str]:
         "reviewer_label": _escaped(verdict.who),
         "mapping_date": verdict.moment[:10],
         "comment": verdict.comment,
-        "other": "|".join(f"{key}={value}" for key, value in facts.items() if value),
+        "other": _listed(facts),
     }
+
+
+def _listed(facts: Mapping[str, str]) -> str:
+    return "|".join(f"{key}={value}" for key, value in facts.items() if value)
 
 
 def object_source(prefix: str) -> str:

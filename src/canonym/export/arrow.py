@@ -17,14 +17,8 @@ _ROW_GROUP = 50_000
 class ParquetWriter:
     """Writes a Parquet file with the rows and columns of `DelimitedWriter`; needs pyarrow.
 
-    Parameters
-    ----------
-    target : str, Path or binary stream
-        Target.
-    columns
-        Columns of the input table, which come first.
-    **form
-        As for `canonym.export.rows.RowMaker`.
+    `target` is a path or a binary stream. The `columns` of the input table come first; `form` is as
+    for `canonym.export.rows.RowMaker`.
     """
 
     def __init__(

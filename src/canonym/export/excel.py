@@ -47,19 +47,10 @@ _SIGNATURES = "_xmlsignatures/"
 class WorkbookWriter:
     """Writes a workbook when it is closed: one row a mention, its best candidate.
 
-    Parameters
-    ----------
-    stream : binary stream
-        Target.
-    sheet : Sheet, optional
-        The sheet of Excel whose rows were linked. Its workbook is copied, with the result in the
-        first columns to the right that are free.
-    columns : sequence of str, optional
-        As for `DelimitedWriter`.
-    made_by : str
-        What made the links, for the properties of the workbook.
-    **form
-        As for `canonym.export.rows.RowMaker`.
+    `sheet` is the sheet of Excel whose rows were linked: its workbook is copied, with the result in
+    the first columns to the right that are free. Without it `columns` are as for `DelimitedWriter`.
+    `made_by` says what made the links, for the properties of the workbook, and `form` is as for
+    `canonym.export.rows.RowMaker`.
     """
 
     def __init__(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import csv
 import io
-import itertools
 import json
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -22,7 +21,7 @@ from canonym.export.rows import (
     link_to_json,
 )
 from canonym.io.encodings import without_surrogates
-from canonym.io.files import write_file
+from canonym.io.files import format_by_suffix, write_file
 from canonym.io.tables import Row, TableStyle
 from canonym.regex import regex
 from canonym.types import Link
@@ -51,28 +50,14 @@ class DelimitedWriter:
     characters, become U+FFFD in both. The cells of a `canonym.io.tables.Row` are written as they
     were where the delimiter is the same.
 
-    Parameters
-    ----------
-    stream : text stream
-        Target.
-    style : TableStyle
-        Its delimiter is a tab for TSV, anything else for CSV. The stream has its encoding already.
-    columns : sequence of str, optional
-        Columns of the input table. They come first; result columns with the prefix ``canonym_``
-        replace the columns of the mention.
-    header : bool
-        Whether the names of the columns are written before the first link, behind a byte order mark
-        and a line that announces the delimiter if the style has them.
-    formula_guard : bool
-        Whether texts of the result that a spreadsheet may take for a formula are written behind an
-        apostrophe; see `canonym.export.guarded`. The cells of the input never are.
-    **form
-        As for `canonym.export.rows.RowMaker`: `keys`, `k`, `explain`, `one_row`, `number`.
-
-    Raises
-    ------
-    InvalidInput
-        If the input table has a column of the result already.
+    The delimiter of the `style` is a tab for TSV, anything else for CSV; the `stream` has its
+    encoding already. The `columns` of the input table come first; result columns with the prefix
+    ``canonym_`` replace the columns of the mention, and the input may have none of them
+    (`InvalidInput`). With `header` the names of the columns are written before the first link,
+    behind a byte order mark and a line that announces the delimiter if the style has them. With
+    `formula_guard` texts of the result that a spreadsheet may take for a formula are written behind
+    an apostrophe, see `canonym.export.guarded`; the cells of the input never are. `form` is as for
+    `canonym.export.rows.RowMaker`: `keys`, `k`, `explain`, `one_row`, `number`.
     """
 
     def __init__(
@@ -210,14 +195,7 @@ FORMATS: dict[str, tuple[str, ...]] = {
 
 def format_of(path: str | Path) -> str:
     """Return the name of the format that a file's suffix stands for."""
-    suffix = Path(path).suffix.lower()
-    for name, suffixes in FORMATS.items():
-        if suffix in suffixes:
-            return name
-    known = ", ".join(itertools.chain.from_iterable(FORMATS.values()))
-    raise InvalidInput(
-        f"{path}: the suffix names no format; use one of {known}, or name the format"
-    )
+    return format_by_suffix(path, FORMATS)
 
 
 def write_links(
@@ -271,10 +249,9 @@ def write_links(
         stream: Any = target
         if is_path:
             partial = stack.enter_context(write_file(str(target)))
-            if format == "parquet":
-                stream = stack.enter_context(partial.open("wb"))
-            else:
-                stream = stack.enter_context(partial.open("w", encoding="utf-8", newline=""))
+            binary = format == "parquet"
+            file = partial.open("wb") if binary else partial.open("w", encoding="utf-8", newline="")
+            stream = stack.enter_context(file)
         writer: LinkWriter
         if format == "parquet":
             writer = ParquetWriter(stream, k=k, one_row=one_row)

@@ -28,6 +28,7 @@ _SCHEME = regex(r"https?://")
 _SUFFIX = regex(r"\.(?:owl|obo|json|ttl|rdf)$")
 _CURIE = regex(r"([A-Za-z_][\w.-]*):(?!//)(.*)", re.DOTALL)
 _PLAIN = regex(r"[A-Za-z0-9.-]+")
+_DATE = regex(r"\d{4}-\d{2}-\d{2}")
 
 # Namespaces after the scheme, each with the prefix that canonym writes for it.
 _NAMESPACES = {start: system.prefix for system in SYSTEMS for start in system.read.split()}
@@ -120,6 +121,16 @@ def ontology_name(address: str) -> str:
     if _SCHEME.match(of_obo):
         return _SUFFIX.sub("", re.split("[/#]", of_obo.rstrip("/#"))[-1])
     return _SUFFIX.sub("", of_obo.strip("/#").split("/")[0]).upper()
+
+
+def ontology_version(stated: str) -> str:
+    """Return the date in a version or its address, or else the version as it is stated.
+
+    >>> ontology_version("hp/releases/2024-08-13/hp.obo"), ontology_version("4.2")
+    ('2024-08-13', '4.2')
+    """
+    date = _DATE.search(stated)
+    return date[0] if date else stated
 
 
 def compact(address: str, prefixes: Mapping[str, str] | None = None) -> str:

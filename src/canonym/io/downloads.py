@@ -8,7 +8,6 @@ proxies that the environment names (``https_proxy``, ``no_proxy``).
 
 from __future__ import annotations
 
-import hashlib
 import http.client
 import json
 import logging
@@ -164,12 +163,8 @@ def verified_digest(path: Path) -> str:
 def fetch_checksum(address: str, name: str, *, optional: bool = False) -> str | None:
     """Fetch the checksum of a file called `name` from a small file such as ``NAME.md5``.
 
-    Returns None where it is `optional` and the server has none.
-
-    Raises
-    ------
-    InvalidInput
-        If it cannot be fetched, or holds no checksum.
+    Returns None where it is `optional` and the server has none. Raises `InvalidInput` if it cannot
+    be fetched, or holds no checksum.
     """
     try:
         with _open(address) as response:
@@ -372,8 +367,7 @@ def _check(path: Path, checksums: Mapping[str, str]) -> None:
             raise InvalidInput(_PAGE_INSTEAD)
     for where, digits in checksums.items():
         kind = DIGESTS[len(digits)]
-        with path.open("rb") as stream:
-            digest = hashlib.file_digest(stream, kind).hexdigest()
+        digest = file_digest(path, kind)
         if digest != digits:
             raise InvalidInput(
                 f"what was fetched is not what its checksum says: its {kind} is {digest}, and "

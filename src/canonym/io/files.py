@@ -11,6 +11,7 @@ import contextlib
 import errno
 import glob
 import hashlib
+import itertools
 import json
 import logging
 import os
@@ -46,10 +47,22 @@ _SQLITE_HINDERED = {
 }
 
 
-def file_digest(path: str | Path) -> str:
-    """Hash a file with SHA-256 and return the digest in hexadecimal."""
+def file_digest(path: str | Path, kind: str = "sha256") -> str:
+    """Hash a file, with SHA-256 by default, and return the digest in hexadecimal."""
     with Path(path).open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
+        return hashlib.file_digest(stream, kind).hexdigest()
+
+
+def format_by_suffix(path: str | Path, formats: Mapping[str, tuple[str, ...]]) -> str:
+    """Return which of the formats, by name with their suffixes, the suffix of a file stands for."""
+    suffix = Path(path).suffix.lower()
+    for name, suffixes in formats.items():
+        if suffix in suffixes:
+            return name
+    known = ", ".join(itertools.chain.from_iterable(formats.values()))
+    raise InvalidInput(
+        f"{path}: the suffix names no format; use one of {known}, or name the format"
+    )
 
 
 def check_regular(path: Path) -> None:

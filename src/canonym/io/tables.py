@@ -185,6 +185,11 @@ def full_rows(
         raise stream.error("the file has no rows after its header")
 
 
+def filled_parts(cell: str, separator: str = "|") -> list[str]:
+    """Split a cell of several values; empty ones are left out."""
+    return [part.strip() for part in cell.split(separator) if part.strip()]
+
+
 def shown(header: Sequence[str], *, most: int = 30) -> str:
     """List the columns of a table, for a message."""
     return ", ".join(repr(name[:40]) for name in header[:most])

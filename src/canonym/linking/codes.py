@@ -12,6 +12,7 @@ from canonym.linking.search import BatchHits, Sifted, sift
 from canonym.linking.settings import IDS
 from canonym.regex import regex
 from canonym.terminology.codes import CodeHit
+from canonym.terminology.hierarchy import edges_up
 from canonym.text import PLAIN, UNORDERED, normalise_all
 from canonym.text.words import words_of_kind
 from canonym.types import Step
@@ -213,14 +214,8 @@ def _decide(
 
 def _is_below(concept: int, others: Sequence[int], batch: BatchHits) -> bool:
     """Tell whether a concept stands below one of others, however far."""
-    ids = {batch.concepts[other].id for other in others}
-    above: set[str] = set()
-    waiting = [batch.concepts[concept].id]
-    while waiting and not above & ids:
-        parents = set(batch.concepts.terminology.parents(waiting.pop())) - above
-        above |= parents
-        waiting += parents
-    return bool(above & ids)
+    above = edges_up(batch.concepts[concept].id, batch.concepts.terminology.parents)
+    return any(batch.concepts[other].id in above for other in others)
 
 
 def _disagreement(read: _Read, others: Sequence[int], batch: BatchHits) -> str:

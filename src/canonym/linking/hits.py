@@ -17,7 +17,7 @@ from canonym.mentions.shorthand import parts_of_the_body
 from canonym.ranking.letters import gain, most_gain
 from canonym.regex import regex
 from canonym.terminology import Terminology
-from canonym.terminology.hierarchy import Hierarchy
+from canonym.terminology.hierarchy import Hierarchy, edges_up
 from canonym.text.memo import strong_forms
 from canonym.text.qualifiers import BROADER
 from canonym.text.words import forms_of
@@ -168,14 +168,9 @@ class ConceptTable:
         """Tell whether a concept stands above another."""
         return concept != other and self[concept].id in self._above(self[other].id)
 
-    def _above(self, id: str) -> set[str]:
+    def _above(self, id: str) -> dict[str, int]:
         """Return a concept and the concepts above it."""
-        above, new = {id}, [id]
-        while new:
-            parents = (parent for child in new for parent in self.terminology.parents(child))
-            new = [parent for parent in dict.fromkeys(parents) if parent not in above]
-            above.update(new)
-        return above
+        return edges_up(id, self.terminology.parents)
 
     @functools.cached_property
     def hierarchy(self) -> Hierarchy | None:

@@ -29,6 +29,7 @@ from canonym.mentions.sentences import phrases, sentence_of, without
 from canonym.mentions.species import species_in, species_of
 from canonym.ranking.pooling import TieRule
 from canonym.terminology import Terminology
+from canonym.terminology.hierarchy import edges_between, edges_up
 from canonym.text import UNORDERED, normalise_all
 from canonym.text.memo import KnownForms, strong_forms
 from canonym.text.qualifiers import BROADER
@@ -126,12 +127,8 @@ def kinship(above: Mapping[str, int], others: Iterable[Mapping[str, int]]) -> fl
     Returns ``1 / (1 + d)`` of the fewest edges ``d`` through a common ancestor: 1 for the concept
     itself, 1/3 for a sibling; 0 without a common ancestor.
     """
-    nearest = [
-        min(above[ancestor] + other[ancestor] for ancestor in common)
-        for other in others
-        if (common := above.keys() & other.keys())
-    ]
-    return 1 / (1 + min(nearest)) if nearest else 0.0
+    edges = [n for other in others if (n := edges_between(above, other)) is not None]
+    return 1 / (1 + min(edges)) if edges else 0.0
 
 
 # --- finding --------------------------------------------------------------------------------------
@@ -571,16 +568,9 @@ class _Page:
         ]
 
     def _all_above(self, id_: str) -> dict[str, int]:
-        known = self._above.get(id_)
-        if known is None:
-            known = self._above[id_] = {id_: 0}
-            level, distance = [id_], 0
-            while level:
-                distance += 1
-                reached = {p for child in level for p in self._terminology.parents(child)}
-                level = sorted(reached - known.keys())
-                known.update(dict.fromkeys(level, distance))
-        return known
+        if id_ not in self._above:
+            self._above[id_] = edges_up(id_, self._terminology.parents)
+        return self._above[id_]
 
     def _shared_types(self, mention: Mention, tied: Sequence[ConceptHit]) -> list[float]:
         same = {plain: n for plain, n in self._plain.items() if plain.type == mention.type}

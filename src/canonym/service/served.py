@@ -25,6 +25,7 @@ from canonym.linking.judge import JUDGE
 from canonym.linking.named import index_folder
 from canonym.service.examples import examples_of
 from canonym.service.problems import Problem
+from canonym.terminology.hierarchy import edges_up
 from canonym.text import normalise, normalise_all
 from canonym.types import Concept, Name
 
@@ -75,13 +76,7 @@ class Opened:
 
     def ancestors(self, id: str) -> list[str]:
         """Return the ids of what stands above a concept, the nearest first."""
-        above = {id: None}  # which need not be a tree, nor free of circles
-        waiting = [id]
-        for nearer in waiting:
-            new = [farther for farther in self.terminology.parents(nearer) if farther not in above]
-            above.update(dict.fromkeys(new))
-            waiting.extend(new)
-        return waiting[1:]
+        return [*edges_up(id, self.terminology.parents)][1:]
 
     def is_below(self, id: str, other: str) -> bool:
         """Tell whether a concept stands below another one, however far."""

@@ -79,11 +79,8 @@ def own_catalogue() -> Path:
 def read_catalogue() -> dict[str, Entry]:
     """Return the entries by name: those of the package, and those of the user.
 
-    Raises
-    ------
-    ReadError
-        If the file of the user is no TOML, or an entry lacks a field, has one that there is not, or
-        a value that cannot be used.
+    Raises `ReadError` if the file of the user is no TOML, or an entry lacks a field, has one that
+    there is not, or a value that cannot be used.
     """
     entries = _read(Path(__file__).with_name(OWN))
     own = own_catalogue()
@@ -91,13 +88,7 @@ def read_catalogue() -> dict[str, Entry]:
 
 
 def catalogue_entry(name: str) -> Entry:
-    """Return an entry of the catalogue.
-
-    Raises
-    ------
-    InvalidInput
-        If there is none of that name.
-    """
+    """Return an entry of the catalogue; raise `InvalidInput` if there is none of that name."""
     entries = read_catalogue()
     if name not in entries:
         near = difflib.get_close_matches(name.lower(), entries, 1)

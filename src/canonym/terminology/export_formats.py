@@ -18,7 +18,7 @@ from urllib.parse import quote
 from canonym import __version__
 from canonym.errors import InvalidInput
 from canonym.io.curies import expand, split_id
-from canonym.io.files import write_file
+from canonym.io.files import format_by_suffix, write_file
 from canonym.regex import regex
 from canonym.terminology.store import Terminology
 from canonym.types import Concept, Name, Relation, Xref
@@ -104,7 +104,7 @@ def export_terminology(
     >>> print(file.read_text().splitlines()[1])
     X:1,Migraine,label,en,,,,
     """
-    format = format or export_format(output)
+    format = format or format_by_suffix(output, EXPORTS)
     if format not in _WRITERS:
         raise InvalidInput(f"format={format!r} is unknown; expected one of {', '.join(EXPORTS)}")
     lost: Counter[str] = Counter()
@@ -114,18 +114,6 @@ def export_terminology(
     ):
         _WRITERS[format](terminology, _entries(terminology, progress), stream, lost)
     return {what: count for what, count in sorted(lost.items()) if count}
-
-
-def export_format(path: str | Path) -> str:
-    """Return the name of the format that a file's suffix stands for."""
-    suffix = Path(path).suffix.lower()
-    for name, suffixes in EXPORTS.items():
-        if suffix in suffixes:
-            return name
-    known = ", ".join(suffix for suffixes in EXPORTS.values() for suffix in suffixes)
-    raise InvalidInput(
-        f"{path}: the suffix names no format; use one of {known}, or name the format"
-    )
 
 
 def _entries(terminology: Terminology, progress: Callable[[int], None] | None) -> Iterator[Entry]:

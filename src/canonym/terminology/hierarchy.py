@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -59,24 +59,14 @@ class Hierarchy:
         tails, heads = (keys // n).astype(np.int32), (keys % n).astype(np.int32)
         self.up = Adjacency.build(tails, heads, n)
         self.down = Adjacency.build(heads, tails, n)
-        self._depths: Int32Array | None = None
 
     @classmethod
     def from_terminology(cls, terminology: Terminology) -> Hierarchy:
         """Read the ``is_a`` relations of a terminology; ordinals are those of its concepts."""
         sql = "SELECT id FROM concepts ORDER BY ordinal"
         ids = [id_ for (id_,) in terminology._database.rows(sql)]
-        ordinals = {id_: i for i, id_ in enumerate(ids)}
-        alternatives: dict[str, int] = {}
-        for concept, target in terminology._database.rows(
-            "SELECT concept_id, target FROM xrefs WHERE kind = 'alternative'"
-        ):
-            ordinal = ordinals.get(concept)
-            if ordinal is not None and target not in ordinals:
-                # As `Terminology.resolve`: the first concept that claims an id has it.
-                alternatives[target] = min(ordinal, alternatives.get(target, ordinal))
         edges = ((edge.head, edge.tail) for edge in terminology.iter_relations("is_a"))
-        return cls(ids, edges, alternatives=alternatives)
+        return cls(ids, edges, alternatives=alternative_ordinals(terminology, ids))
 
     @classmethod
     def from_edges(
@@ -150,30 +140,14 @@ class Hierarchy:
 
     # --- distances --------------------------------------------------------------------------------
 
-    def depth(self, id: str) -> int | None:
-        """Return the fewest edges up to a root, or None where cycles leave no way to one."""
-        depth = int(self.depths()[self._ordinal(id)])
-        return None if depth < 0 else depth
-
-    def depths(self) -> Int32Array:
-        """Return the depth of every concept, ``(n_concepts,)`` int32; −1 where there is none."""
-        if self._depths is None:
-            self._depths = self.down.levels(np.flatnonzero(self.up.counts == 0))
-            self._depths.setflags(write=False)
-        return self._depths
-
     def distance(self, first: str, second: str) -> int | None:
         """Count the edges between two concepts through their nearest common ancestor.
 
         It is 0 for a concept and itself, 1 for a child and its parent, 2 for siblings; None where
         the two have no ancestor in common.
         """
-        left = self.up.distances(self._ordinal(first))
-        right = self.up.distances(self._ordinal(second))
-        return min(
-            (left[ancestor] + right[ancestor] for ancestor in left.keys() & right.keys()),
-            default=None,
-        )
+        up = self.up.distances
+        return edges_between(up(self._ordinal(first)), up(self._ordinal(second)))
 
     # --- defects ----------------------------------------------------------------------------------
 
@@ -188,6 +162,39 @@ class Hierarchy:
         first concept: a parent follows each id, and the first id follows the last.
         """
         return [self._names(cycle) for cycle in self.up.cycles()]
+
+
+def edges_up(id: str, parents: Callable[[str], Iterable[str]]) -> dict[str, int]:
+    """Map a concept and all concepts above it to the fewest edges up to them, nearest first."""
+    edges = {id: 0}
+    waiting = [id]
+    for below in waiting:
+        for parent in parents(below):
+            if parent not in edges:
+                edges[parent] = edges[below] + 1
+                waiting.append(parent)
+    return edges
+
+
+def edges_between(up: Mapping[Any, int], other_up: Mapping[Any, int]) -> int | None:
+    """Count the edges through the nearest common ancestor of two concepts with these `edges_up`."""
+    return min((up[above] + other_up[above] for above in up.keys() & other_up.keys()), default=None)
+
+
+def alternative_ordinals(terminology: Terminology, ids: Sequence[str]) -> dict[str, int]:
+    """Return the ordinal of the concept that each alternative id stands for; `ids` are its own.
+
+    As in `Terminology.resolve`, the first concept that claims an id has it.
+    """
+    ordinals = {id_: i for i, id_ in enumerate(ids)}
+    first: dict[str, int] = {}
+    for concept, target in terminology._database.rows(
+        "SELECT concept_id, target FROM xrefs WHERE kind = 'alternative'"
+    ):
+        ordinal = ordinals.get(concept)
+        if ordinal is not None and target not in ordinals:
+            first[target] = min(ordinal, first.get(target, ordinal))
+    return first
 
 
 class Adjacency(NamedTuple):
@@ -245,17 +252,6 @@ class Adjacency(NamedTuple):
             frontier = [node for node in reached if node not in distances]
             distances.update(dict.fromkeys(frontier, distance))
         return distances
-
-    def levels(self, roots: npt.NDArray[np.signedinteger]) -> Int32Array:
-        """Return the fewest edges from any of `roots` to each node, ``(n,)`` int32; −1 for none."""
-        levels = np.full(self.n_nodes, -1, dtype=np.int32)
-        frontier, level = np.asarray(roots, dtype=np.int32), 0
-        while len(frontier):
-            levels[frontier] = level
-            level += 1
-            reached = np.unique(self.of_all(frontier))
-            frontier = reached[levels[reached] < 0]
-        return levels
 
     def cycles(self) -> list[list[int]]:
         """Find one shortest cycle through the first node of every strongly connected component.

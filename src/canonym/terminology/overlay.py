@@ -407,11 +407,7 @@ def merge_into(terminology: Terminology, index: str | Path, *, newest: int) -> M
 
     The index is of that terminology or of another release of it. Names that became part of it
     before are taken as well. The result is a new, temporary terminology, unless nothing is added.
-
-    Raises
-    ------
-    ReadError
-        If the index is missing or damaged.
+    Raises `ReadError` if the index is missing or damaged.
     """
     read_manifest(index, kind="linker", newest=newest)
     content = Overlay(Path(index) / OVERLAY).read()
@@ -468,10 +464,8 @@ def checked_name(
 ) -> Name:
     """Return a name that can be added, with the concept's own id.
 
-    Raises
-    ------
-    InvalidInput
-        If there is no such concept, the text has no letter or digit, or the language is no tag.
+    Raises `InvalidInput` if there is no such concept, the text has no letter or digit, or the
+    language is no tag.
     """
     for what, value in (("name", text), ("id", concept_id), ("language", language)):
         if not isinstance(value, str):

@@ -82,13 +82,9 @@ def current_id(terminology: Terminology, id_: str) -> str | None:
 def current_owners(terminology: Terminology) -> tuple[Int32Array, npt.NDArray[np.bool_] | None]:
     """Return the concept of every row with deprecated ones replaced, and the rows without one.
 
-    Returns
-    -------
-    owners : ndarray
-        ``(n_names,)`` int32: ordinals as of `Terminology.concept_of_row`, but for names of
-        deprecated concepts those of the concept in their place.
-    retired : ndarray or None
-        ``(n_names,)`` bool: names of deprecated concepts that nothing takes the place of.
+    Owners are ordinals as of `Terminology.concept_of_row`, ``(n_names,)`` int32, but for names of
+    deprecated concepts those of the concept in their place. The rows of deprecated concepts that
+    nothing takes the place of are ``(n_names,)`` bool, None where there are none.
     """
     owners = terminology.concept_of_row()
     place = np.arange(terminology.n_concepts, dtype=np.int32)

@@ -234,11 +234,11 @@ class Database:
             return None
         return row
 
-    def column(self, sql: str, n: int, dtype: Any, parameters: Sequence[Any] = ()) -> Any:
+    def column(self, sql: str, n: int, dtype: Any) -> Any:
         """Run a query of one column and return its `n` numbers as an array."""
         column = np.empty(n, dtype=dtype)
         start = 0
-        for batch in self.batches(sql, parameters):
+        for batch in self.batches(sql):
             end = start + len(batch)
             if end <= n:
                 try:

@@ -50,10 +50,7 @@ class Words:
     def open(cls, terminology: Terminology) -> Words:
         """Open the words of a terminology; the cache keeps them, where that is possible.
 
-        Raises
-        ------
-        CanonymError
-            If the SQLite of this Python has no full-text search.
+        Raises `CanonymError` if the SQLite of this Python has no full-text search.
         """
         folder = cache_folder() / f"words-{_FORMAT}-{terminology.digest[:16]}"
         if not (folder / _FILE).is_file():

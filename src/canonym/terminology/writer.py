@@ -156,7 +156,7 @@ class Writer:
                 raise InvalidInput(f"a concept without an id (label {concept.label!r})")
             ordinal = self._insert_concept(concept, defined=True)
             if concept.label:
-                self._add_name(ordinal, concept.label, _LABEL, "en", "")
+                self._add_label(ordinal, concept.label, _LABEL)
         else:
             self._merge_concept(ordinal, concept)
 
@@ -191,7 +191,7 @@ class Writer:
             self.run("INSERT OR IGNORE INTO types VALUES (?, ?)", (type_, ordinal))
         if concept.label:
             scope = _LABEL if on_one_line(merged.label) == on_one_line(concept.label) else _EXACT
-            self._add_name(ordinal, concept.label, scope, "en", "")
+            self._add_label(ordinal, concept.label, scope)
 
     # --- records ----------------------------------------------------------------------------------
 
@@ -249,9 +249,9 @@ class Writer:
             ordinal = self._insert_concept(Concept(id_), defined=False)
         return ordinal
 
-    def _add_name(self, ordinal: int, text: str, scope: int, language: str, source: str) -> None:
-        if text := on_one_line(text):
-            self._names.values.extend((ordinal, text, scope, language, source))
+    def _add_label(self, ordinal: int, label: str, scope: int) -> None:
+        if text := on_one_line(label):
+            self._names.values.extend((ordinal, text, scope, "en", ""))
         else:
             self._remarks["empty names left out"] += 1
 
@@ -333,16 +333,13 @@ class Pending:
         self._what = what
         self._columns = columns
         self._sql = sql
+        self._together = max(_VARIABLES // len(columns), 1)
         self._several = self._statement(self._together)
 
     @property
     def n_rows(self) -> int:
         """Number of rows that wait."""
         return len(self.values) // len(self._columns)
-
-    @property
-    def _together(self) -> int:
-        return max(_VARIABLES // len(self._columns), 1)
 
     def _statement(self, n: int) -> str:
         marks = f"({', '.join('?' * len(self._columns))})"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -31,30 +32,11 @@ class DevAccuracy:
     weight of character n-grams, the sum of both scores counts, and a notice says if the encoder
     alone finds less than half of what n-grams find alone.
 
-    Parameters
-    ----------
-    documents : iterable of Document
-        The dev part.
-    terminology : Terminology
-        The concepts.
-    training : iterable of Document
-        The training part, whose mentions become names of their concepts.
-    types : sequence of str
-        Only mentions of these types; all by default.
-    corrections : mapping of str to str, optional
-        Misspelt words, and the right ones.
-    steps : sequence of str
-        Normalisation before the encoder, as in an index: () for one that normalises itself.
-    searched : callable, optional
-        Returns how the encoder is searched now, see `canonym.training.loop.save.inference_of`; by
-        cosine without n-grams by default.
-    notice : callable
-        Called with a line of text where n-grams hide that the encoder has fallen apart.
-
-    Raises
-    ------
-    InvalidInput
-        If the protocol leaves no mention.
+    Mentions of the `training` part become names of their concepts. `types` and `corrections` are
+    those of `canonym.evaluation.questions.make_questions`. `steps` normalise before the encoder, as
+    in an index: () for one that normalises itself. `searched` returns how the encoder is searched
+    now, see `canonym.training.loop.save.inference_of`; by cosine without n-grams by default.
+    `notice` is called with a line of text. Raises `InvalidInput` if the protocol leaves no mention.
 
     Notes
     -----
@@ -84,19 +66,14 @@ class DevAccuracy:
             corrections=corrections,
         )
         if not question_set.questions:
-            reasons = ", ".join(
-                f"{n:,} {reason}" for reason, n in question_set.counts().items() if n
-            )
-            raise InvalidInput(
-                f"the dev part leaves no mention to score: {reasons or 'it is empty'}"
-            )
+            reasons = question_set.left_out or "it is empty"
+            raise InvalidInput(f"the dev part leaves no mention to score: {reasons}")
         ids = [concept.id for concept in terminology.iter_concepts()]
         owners: dict[str, set[str]] = {}
-        concepts = iter(terminology.concept_of_row().tolist())
-        for texts in terminology.iter_texts():
-            for text, concept in zip(texts, concepts, strict=False):
-                if normal := biosyn_normal(text):
-                    owners.setdefault(normal, set()).add(ids[concept])
+        texts = chain.from_iterable(terminology.iter_texts())
+        for text, concept in zip(texts, terminology.concept_of_row().tolist(), strict=True):
+            if normal := biosyn_normal(text):
+                owners.setdefault(normal, set()).add(ids[concept])
         for text, id_ in question_set.learned:
             owners.setdefault(text, set()).add(id_)
         self._owners = list(owners.values())

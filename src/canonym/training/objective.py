@@ -86,8 +86,6 @@ class Trainable(Protocol):
         Holds every weight that is trained.
     width : int
         Columns of a vector.
-    settings : mapping of str to object
-        The settings of its vectors, as JSON can hold them.
     """
 
     network: nn.Module

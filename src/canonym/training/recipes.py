@@ -1,7 +1,7 @@
 """Recipes: the five papers by name, and the parts of a training run.
 
-A recipe is a class of objectives. It carries the settings of its paper: ``fit_settings`` for the
-loop, ``encoder_settings`` for the encoder.
+A recipe is a class of objectives. It carries its `paper` and the settings of that:
+``fit_settings`` for the loop, ``encoder_settings`` for the encoder.
 """
 
 from __future__ import annotations
@@ -35,14 +35,6 @@ RECIPES: dict[str, type[Any]] = {
     "few-shot": FewShot,
 }
 """Recipes by name."""
-
-PAPERS: dict[str, str] = {
-    "biosyn": "Sung et al. (2020), BioSyn",
-    "triplet": "Xu and Bethard (2021), triplet search",
-    "dilbert": "Miftahutdinov et al. (2021), DILBERT",
-    "coder": "Yuan et al. (2020), CODER",
-    "few-shot": "Fivez et al. (2021), few-shot names",
-}
 
 SCRATCH = "scratch"
 _PROTOCOL = {"biosyn": "biosyn", "none": "plain"}

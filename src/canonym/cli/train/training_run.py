@@ -41,7 +41,6 @@ def run_training(spec: TrainingSpec) -> None:
     from canonym.training.loop.checkpoints import begin, remove_checkpoints
     from canonym.training.loop.save import inference_of, save_trained
     from canonym.training.plan import repeated_plan
-    from canonym.training.recipes import PAPERS
     from canonym.training.watched import watched_tables
 
     checkpoints = _checkpoint_folder(spec)
@@ -65,7 +64,7 @@ def run_training(spec: TrainingSpec) -> None:
         spec.output,
         parts.trainable,
         fitted,
-        paper=PAPERS[spec.recipe],
+        paper=parts.objective.paper,
         data=parts.counts,
         dev=parts.dev_name,
         plan=repeated_plan(spec),

@@ -47,18 +47,7 @@ _GROUPS: dict[str, tuple[str, ...]] = {
 
 
 def make_page(summary: Summary) -> str:
-    """Return the page of a report.
-
-    Parameters
-    ----------
-    summary : Summary
-        The content of the report.
-
-    Returns
-    -------
-    str
-        A whole HTML document, the same for the same summary.
-    """
+    """Return the page of a report, a whole HTML document: the same for the same summary."""
     from jinja2 import Environment, StrictUndefined
 
     environment = Environment(
@@ -97,17 +86,7 @@ def make_page(summary: Summary) -> str:
 
 
 def write_page(summary: Summary, path: str | Path, *, overwrite: bool = True) -> None:
-    """Write the page of a report to a file, whole or not at all.
-
-    Parameters
-    ----------
-    summary : Summary
-        The content of the report.
-    path : str or Path
-        The file.
-    overwrite : bool
-        Whether an existing file is replaced.
-    """
+    """Write the page of a report to a file, whole or not at all."""
     with write_file(path, overwrite=overwrite) as partial:
         partial.write_text(make_page(summary), encoding="utf-8", newline="\n")
 

@@ -21,15 +21,7 @@ class PlainTable(NamedTuple):
 def tables(summary: Summary) -> list[PlainTable]:
     """Return the tables for a terminal: headline, further metrics, other tools, errors.
 
-    Parameters
-    ----------
-    summary : Summary
-        The content of the report.
-
-    Returns
-    -------
-    list of PlainTable
-        Numbers in percent with their 95 % intervals.
+    Numbers are in percent, with their 95 % intervals.
     """
     blocks = [_headline(summary)]
     if summary.comparisons:

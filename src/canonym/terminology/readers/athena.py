@@ -193,7 +193,10 @@ def _mapped_names(
 def _relations(
     path: Path, concepts: set[int], relations: Collection[str], standard: _Maps, standard_only: bool
 ) -> Iterator[Relation]:
-    names = {relation: "is_a" if relation in _IS_A else _snake(relation) for relation in relations}
+    names = {
+        name: "is_a" if name in _IS_A else re.sub(r"\W+", "_", name.lower()).strip("_")
+        for name in relations
+    }
     if not standard_only:
         names["Maps to"] = "maps_to"
     seen = set(_IS_A)
@@ -220,10 +223,6 @@ def _successors(path: Path) -> dict[str, list[str]]:
         if kind == "Concept replaced by" and not invalid:
             successors.setdefault(old, []).append(f"OMOP:{new}")
     return successors
-
-
-def _snake(relationship: str) -> str:
-    return re.sub(r"\W+", "_", relationship.lower()).strip("_")
 
 
 def _number(id_: str, path: Path) -> int:

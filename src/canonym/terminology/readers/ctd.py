@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from canonym.io.streams import TextStream, open_text
-from canonym.io.tables import column_places, full_rows, split_rows
+from canonym.io.tables import column_places, filled_parts, full_rows, split_rows
 from canonym.regex import regex
 from canonym.terminology.readers.omim import title_names
 from canonym.types import Concept, Name, Record, Relation, Xref
@@ -85,25 +85,22 @@ def _header(stream: TextStream) -> tuple[list[str], str, str]:
     raise stream.error("no '# Fields:' line before the rows: a CTD file was expected")
 
 
-def _list(row: dict[str, str], name: str) -> list[str]:
-    return [part.strip() for part in row.get(name, "").split("|") if part.strip()]
-
-
 def _row(stream: TextStream, kind: str, row: dict[str, str], version: str) -> Iterator[Record]:
     id_, label = row[f"{kind}ID"], row[f"{kind}Name"]
     if not id_:
         raise stream.error(f"the {kind}ID of {label!r} is empty")
-    types = tuple(dict.fromkeys(_list(row, "SlimMappings")))
+    types = tuple(dict.fromkeys(filled_parts(row.get("SlimMappings", ""))))
     yield Concept(id_, label, row.get("Definition", ""), types, "CTD", version)
     columns = ("Synonyms", "MESHSynonyms", "CTDCuratedSynonyms")
-    synonyms = [text for column in columns for text in _list(row, column) if text != label]
+    written = [filled_parts(row.get(column, "")) for column in columns]
+    synonyms = [text for texts in written for text in texts if text != label]
     of_omim = kind == "Disease"
     names = title_names(synonyms, label) if of_omim else dict.fromkeys(synonyms, "exact")
     for text, scope in names.items():
         yield Name(text, id_, scope)
-    for parent in dict.fromkeys(_list(row, "ParentIDs")):
+    for parent in dict.fromkeys(filled_parts(row.get("ParentIDs", ""))):
         yield Relation(id_, "is_a", parent)
-    for other in dict.fromkeys(_list(row, "AltDiseaseIDs")):
+    for other in dict.fromkeys(filled_parts(row.get("AltDiseaseIDs", ""))):
         if other.startswith("DO:"):
             yield Xref(id_, other.removeprefix("DO:"))
         else:
@@ -115,6 +112,6 @@ def _row(stream: TextStream, kind: str, row: dict[str, str], version: str) -> It
         ("InChIKey", "INCHIKEY"),
         ("DrugBankIDs", "DRUGBANK"),
     ):
-        for other in dict.fromkeys(_list(row, column)):
+        for other in dict.fromkeys(filled_parts(row.get(column, ""))):
             # Some columns of some years carry the prefix already.
             yield Xref(id_, f"{prefix}:{other.split(':', 1)[-1]}")

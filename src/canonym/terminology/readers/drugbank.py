@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from canonym.io.streams import open_text
-from canonym.io.tables import column_places, full_rows, split_rows
+from canonym.io.tables import column_places, filled_parts, full_rows, split_rows
 from canonym.types import Concept, Name, Record, Xref
 
 _XREFS = {"CAS": "CAS", "UNII": "UNII", "Standard InChI Key": "INCHIKEY"}
@@ -49,16 +49,12 @@ def read_drugbank_vocabulary(path: str | Path, *, version: str = "") -> Iterator
                 raise stream.error(f"the DrugBank ID of {label!r} is empty")
             id_ = f"DRUGBANK:{bare}"
             yield Concept(id_, label, source="DrugBank", version=version)
-            for text in dict.fromkeys(_parts(cells[synonyms_at])):
+            for text in dict.fromkeys(filled_parts(cells[synonyms_at], " | ")):
                 if text != label:
                     yield Name(text, id_)
-            for accession in dict.fromkeys(_parts(cells[accessions_at])):
+            for accession in dict.fromkeys(filled_parts(cells[accessions_at], " | ")):
                 if accession != bare:
                     yield Xref(id_, f"DRUGBANK:{accession}", "alternative")
             for column, prefix in xrefs:
                 if cells[column].strip():
                     yield Xref(id_, f"{prefix}:{cells[column].strip()}")
-
-
-def _parts(cell: str) -> list[str]:
-    return [part.strip() for part in cell.split(" | ") if part.strip()]

@@ -22,31 +22,16 @@ _CODE = regex(r"[A-Z][0-9A-Z]{2}(\.[0-9A-Z]{1,4})?")
 def read_everyday(
     path: str | Path | None = None, *, known: Container[str] | None = None
 ) -> Iterator[Name]:
-    """Read everyday names of ICD-10-CM concepts: "pink eye", "water on the knee".
+    """Read everyday names of ICD-10-CM concepts, in English: "pink eye", "water on the knee".
 
     The names belong to concepts of `canonym.terminology.readers.icd10cm.read_icd10cm`; read them
-    after it. They are no coding advice; NOTICE.md beside the file says how they were made.
+    after it. They are no coding advice; NOTICE.md beside the file says how they were made. Another
+    file at `path` has the same layout: the columns name, code and scope, in any order, separated by
+    tabs, below a header. Names of concepts beyond the `known` ids (``ICD10CM:H10``) are left out,
+    for a release of ICD-10-CM that lacks a code of the file. The source of all names is `SOURCE`.
 
-    Parameters
-    ----------
-    path : str or Path, optional
-        Another file of the same layout: the columns name, code and scope, in any order, separated
-        by tabs, below a header.
-    known : container of str, optional
-        Ids of the existing concepts (``ICD10CM:H10``); names of others are left out. For a release
-        of ICD-10-CM that lacks a code of the file.
-
-    Yields
-    ------
-    Name
-        In the order of the file: English, with the id ``ICD10CM:`` and the code, scope ``exact``,
-        ``narrow``, ``broad`` or ``related``, and `SOURCE` as its source.
-
-    Raises
-    ------
-    ReadError
-        If a column is missing, a row is ragged or incomplete, a code is malformed, or a scope is
-        none of the four.
+    Raises `ReadError` if a column is missing, a row is ragged or incomplete, a code is malformed,
+    or a scope is none of the four.
 
     Notes
     -----

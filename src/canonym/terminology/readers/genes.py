@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from canonym.io.streams import open_text
-from canonym.io.tables import column_places, full_rows, split_rows
+from canonym.io.tables import column_places, filled_parts, full_rows, split_rows
 from canonym.regex import regex
 from canonym.types import Concept, Name, Record, Xref
 
@@ -88,7 +88,7 @@ def _of_ncbi(row: Mapping[str, str], version: str) -> Iterator[Record]:
     types = tuple(filter(None, (row.get("type_of_gene", ""), f"NCBITaxon:{row['tax_id']}")))
     yield Concept(id_, label, types=types, source="NCBI Gene", version=version)
     yield from _names(id_, label, row, _NCBI_NAMES)
-    for other in dict.fromkeys(_parts(row.get("dbXrefs", ""))):
+    for other in dict.fromkeys(filled_parts(row.get("dbXrefs", ""))):
         prefix, _, local = _TWICE.sub("", other).partition(":")
         yield Xref(id_, f"{_PREFIXES.get(prefix.upper(), prefix)}:{local}")
 
@@ -100,7 +100,7 @@ def _of_hgnc(row: Mapping[str, str], version: str) -> Iterator[Record]:
     yield Concept(id_, label, types=types, source="HGNC", version=version, deprecated=withdrawn)
     yield from _names(id_, label, row, _HGNC_NAMES)
     for column, prefix in _HGNC_XREFS.items():
-        for other in dict.fromkeys(_parts(row.get(column, ""))):
+        for other in dict.fromkeys(filled_parts(row.get(column, ""))):
             yield Xref(id_, f"{prefix}:{other}")
 
 
@@ -109,11 +109,7 @@ def _names(
 ) -> Iterator[Name]:
     names: dict[str, str] = {}
     for column, scope in columns.items():
-        for text in _parts(row.get(column, "")):
+        for text in filled_parts(row.get(column, "")):
             names.setdefault(text, scope)
     names.pop(label, None)
     yield from (Name(text, id_, scope) for text, scope in names.items())
-
-
-def _parts(cell: str) -> list[str]:
-    return [part.strip() for part in cell.split("|") if part.strip()]

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from canonym.errors import InvalidInput
 from canonym.io.streams import TextStream, open_text
+from canonym.io.tables import filled_parts
 from canonym.regex import regex
 from canonym.terminology.readers.omim import title_name
 from canonym.types import Concept, Name, Record, Xref
@@ -147,7 +148,7 @@ def _concept(blank: Concept, id_: str, label: str) -> Concept:
 def _read_concepts(stream: TextStream, blank: Concept, prefixes: bool) -> Iterator[Record]:
     for ids, names in _split(stream):
         first, *others = (_curie(id_, prefixes) for id_ in ids)
-        label, *synonyms = [name.strip() for name in names.split("|") if name.strip()] or [""]
+        label, *synonyms = filled_parts(names) or [""]
         yield _concept(blank, first, label)
         for text in synonyms:
             yield Name(text, first, title_name(text)[1])

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from canonym.io.curies import ontology_name
+from canonym.io.curies import ontology_name, ontology_version
 from canonym.io.streams import TextStream, open_text
 from canonym.regex import regex
 from canonym.types import Concept, Name, Record, Relation, Xref
@@ -48,7 +48,6 @@ _PROPERTY = regex(
     r'(?:\S*[/#:])?has_?(exact|narrow|broad|related)_?synonym\s+(".+)', re.DOTALL | re.IGNORECASE
 )
 _STANZA = regex(r"\[(\w+)\]\s*(?:!.*)?$")
-_DATE = regex(r"\d{4}-\d{2}-\d{2}")
 # OBO Metadata Ontology: abbreviation and acronym, in files whose header does not define them.
 _ABBREVIATION_TYPES = {"OMO:0003000", "OMO:0003012"}
 
@@ -75,10 +74,8 @@ class _Header:
 
     @property
     def version(self) -> str:
-        version = self.tags.get("data-version", "")
-        if version:
-            date = _DATE.search(version)
-            return date.group() if date else version
+        if version := self.tags.get("data-version", ""):
+            return ontology_version(version)
         # "date: 14:05:2015 16:40" is how OBO-Edit wrote the day.
         day = re.match(r"(\d{2}):(\d{2}):(\d{4})", self.tags.get("date", ""))
         return f"{day[3]}-{day[2]}-{day[1]}" if day else self.tags.get("date", "")

@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from canonym.errors import ReadError
-from canonym.io.curies import compact, ontology_name
+from canonym.io.curies import compact, ontology_name, ontology_version
 from canonym.io.xml import read_json
 from canonym.regex import regex
 from canonym.types import Concept, Name, Record, Relation, Xref
 
-_ABBREVIATION = regex(r"abbrev|acronym|OMO_0003000$|OMO_0003012$", re.IGNORECASE)
-_DATE = regex(r"\d{4}-\d{2}-\d{2}")
+ABBREVIATION = regex(r"abbrev|acronym|OMO_0003000$|OMO_0003012$", re.IGNORECASE)
+"""What the type of a synonym says if that is an abbreviation."""
+
 _SCOPES = {
     "hasExactSynonym": "exact",
     "hasNarrowSynonym": "narrow",
@@ -98,8 +99,7 @@ class _Graph:
         self.prefixes = prefixes
         self.source = ontology_name(str(graph.get("id") or ""))
         stated = str((graph.get("meta") or {}).get("version") or "")
-        date = _DATE.search(stated)
-        self.version = (date.group() if date else stated) if version is None else version
+        self.version = ontology_version(stated) if version is None else version
         self.labels = {str(node.get("id")): str(node.get("lbl") or "") for node in self.nodes}
 
     def records(self) -> Iterator[Record]:
@@ -132,7 +132,7 @@ class _Graph:
         for synonym in _objects(meta, "synonyms"):
             text = str(synonym.get("val") or "").strip()
             scope = _SCOPES.get(str(synonym.get("pred")), "related")
-            if _ABBREVIATION.search(str(synonym.get("synonymType") or "")):
+            if ABBREVIATION.search(str(synonym.get("synonymType") or "")):
                 scope = "abbreviation"
             if text and text != label:
                 yield Name(text, id_, scope)

@@ -17,10 +17,10 @@ from xml.sax.saxutils import XMLFilterBase
 from xml.sax.xmlreader import AttributesNSImpl, InputSource
 
 from canonym.errors import InvalidInput, ReadError, require
-from canonym.io.curies import compact, ontology_name
+from canonym.io.curies import compact, ontology_name, ontology_version
 from canonym.io.streams import open_bytes
 from canonym.io.xml import check_xml
-from canonym.regex import regex
+from canonym.terminology.readers.obographs import ABBREVIATION
 from canonym.types import Concept, Name, Record, Relation, Xref
 
 _log = logging.getLogger(__name__)
@@ -48,10 +48,8 @@ _NAMES = {
 }
 _DEFINITIONS = (f"{_OBO}IAO_0000115", f"{_SKOS}definition", "http://www.ebi.ac.uk/efo/definition")
 _SUCCESSORS = (f"{_OBO}IAO_0100001", f"{_DCT}isReplacedBy")
-_ABBREVIATION = regex(r"abbrev|acronym|OMO_0003000$|OMO_0003012$", re.IGNORECASE)
 _TITLES = (f"{_DCT}title", "http://purl.org/dc/elements/1.1/title")
 _SPELT = {re.split("[/#]", address)[-1].lower(): scope for address, scope in _NAMES.items()}
-_DATE = regex(r"\d{4}-\d{2}-\d{2}")
 # Lists without parseType="Collection" are the deepest nesting of an ontology. What is nested deeper
 # keeps rdflib busy for long.
 _DEEPEST = 2_000
@@ -263,8 +261,7 @@ class _Reader:
                 name = ontology_name(str(node))
                 for property in ("versionIRI", "versionInfo"):
                     for value in self.values(node, f"{_OWL}{property}"):
-                        date = _DATE.search(value)
-                        return name, date.group() if date else str(value)
+                        return name, ontology_version(str(value))
                 return name, ""
         return "", ""
 
@@ -286,7 +283,7 @@ class _Reader:
         """Synonyms (subject, text) whose axiom says that they are abbreviations."""
         pairs: set[tuple[Any, str]] = set()
         for axiom, kind in self.graph.subject_objects(self.iri(_OIO + "hasSynonymType")):
-            if _ABBREVIATION.search(kind):
+            if ABBREVIATION.search(kind):
                 for subject in self.values(axiom, f"{_OWL}annotatedSource"):
                     for text in self.values(axiom, f"{_OWL}annotatedTarget"):
                         pairs.add((subject, str(text).strip()))

@@ -396,7 +396,7 @@ class TableRows:
         if "tree" in roles:
             self.forest.add(id_, options.values(cells[roles["tree"]]))
         if options.tree_types:
-            types += self.forest.letters(id_)
+            types += self.forest.letters.get(id_, [])
         definition = cells[roles["definition"]].strip() if "definition" in roles else ""
         inside = first and language == "en"  # the label of a concept counts as English
         own, types = label if inside else "", list(dict.fromkeys(types))
@@ -468,12 +468,13 @@ class TableRows:
 class Forest:
     """Tree numbers and the concepts that have them.
 
-    Tree numbers write a hierarchy as paths: ``C14.280.647`` is below ``C14.280``.
+    Tree numbers write a hierarchy as paths: ``C14.280.647`` is below ``C14.280``. `letters` are
+    those that the tree numbers of each concept begin with.
     """
 
     def __init__(self) -> None:
         self._owners: dict[str, list[str]] = {}
-        self._letters: dict[str, list[str]] = {}
+        self.letters: dict[str, list[str]] = {}
         self.ids: set[str] = set()
 
     def add(self, id_: str, numbers: Iterable[str]) -> None:
@@ -482,8 +483,8 @@ class Forest:
             self.ids.add(id_)
             self._owners.setdefault(number, []).append(id_)
             letters = _LETTERS.match(number)
-            if letters and letters[0] not in self._letters.setdefault(id_, []):
-                self._letters[id_].append(letters[0])
+            if letters and letters[0] not in self.letters.setdefault(id_, []):
+                self.letters[id_].append(letters[0])
 
     def read(self, table: Table, columns: Mapping[str, str | None], options: TableOptions) -> None:
         """Note the tree numbers of a table with one row per id and tree number."""
@@ -502,10 +503,6 @@ class Forest:
                 f"has tree numbers of {len(strangers)} ids without a name, such as "
                 f"{min(strangers)}; leave them out with skip_incomplete=True",
             )
-
-    def letters(self, id_: str) -> list[str]:
-        """Return the letters that the tree numbers of a concept begin with."""
-        return self._letters.get(id_, [])
 
     def relations(self, known: Container[str]) -> Iterator[Relation]:
         """Yield each step up in the tree, to the nearest number above that a known concept has."""

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from canonym.encoders.token_vectors import out_of_memory
+from canonym.encoders.batches import out_of_memory
 from canonym.errors import InvalidInput, Mismatch, ReadError
 from canonym.io import files
 from canonym.regex import regex

@@ -19,8 +19,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from canonym.encoders.batches import bf16_pays
 from canonym.encoders.inputs import check_count
-from canonym.encoders.token_vectors import bf16_pays
 from canonym.errors import InvalidInput, ReadError, require
 from canonym.training.loop.checkpoints import (
     Checkpoint,
@@ -84,23 +84,22 @@ def make_step(
             self.has_loss = False  # of the last batch
             self.report: SamplingProgress | None = None
 
+        def autocast(self, *, enabled: bool = True) -> Any:
+            device = next(self.encoder.parameters()).device.type
+            return torch.autocast(device, dtype=half, enabled=enabled and half is not None)
+
         def embed(self, names: Sequence[str]) -> Any:
             self.n_names += len(names)
-            if half is None:
-                return trainable.embed(names)
-            device = next(self.encoder.parameters()).device.type
-            with torch.autocast(device, dtype=half):
-                return trainable.embed(names).float()
+            with self.autocast():
+                vectors = trainable.embed(names)
+                return vectors if half is None else vectors.float()
 
         def encode(self, names: Sequence[str], **options: Any) -> Float32Array:
             """Encode names for a search between epochs, in the precision of the training."""
             vectors = np.empty((len(names), trainable.width), np.float32)
-            device = next(self.encoder.parameters()).device.type
             for start in range(0, len(names), _ENCODED):
                 some = slice(start, start + _ENCODED)
-                with (
-                    contextlib.nullcontext() if half is None else torch.autocast(device, dtype=half)
-                ):
+                with self.autocast():
                     vectors[some] = trainable.encode(names[some], **options)
                 if self.report is not None:
                     self.report(min(some.stop, len(names)), len(names))
@@ -109,12 +108,8 @@ def make_step(
         def forward(self, plan: Plan | None, batch: int) -> Any:
             loss = None
             if plan is not None:
-                device = next(self.encoder.parameters()).device.type
                 # A loss of distances or exponentials needs more digits than half of a float has.
-                plain = contextlib.nullcontext() if half is None else torch.autocast(
-                    device, enabled=False
-                )  # fmt: skip
-                with plain:
+                with self.autocast(enabled=False):
                     loss = objective.loss(self.embed, plan, batch)
             if loss is not None and (loss.ndim or not loss.requires_grad):
                 raise InvalidInput(
@@ -353,7 +348,7 @@ class Run:
         dev = None
         if dev_score is not None:
             with self.keeper.memory_explained(accumulation=self.settings.accumulation):
-                dev = processes.share_number(lambda: float(dev_score(self.trainable.encode)))
+                dev = processes.share(lambda: float(dev_score(self.trainable.encode)))
             if not math.isfinite(dev):
                 raise self.keeper.lost(f"the dev score of epoch {state.epoch} is {dev}")
         mean = state.loss_sum / max(state.position, 1)

@@ -10,15 +10,13 @@ import contextlib
 import os
 from collections.abc import Callable, Iterator
 from datetime import timedelta
-from typing import Any
-
-import numpy as np
+from typing import Any, TypeVar
 
 from canonym.errors import InvalidInput, require
 from canonym.io.devices import torch_device
 from canonym.training.loop.settings import FitSettings
-from canonym.training.objective import Plan
 
+_Shared = TypeVar("_Shared")
 _HALF = {"float32": "no", "bf16": "bf16", "fp16": "fp16"}
 # Others wait while the first process encodes a terminology and searches it.
 _PATIENCE = timedelta(hours=6)
@@ -58,37 +56,24 @@ class Processes:
         tensor = torch.tensor(values, dtype=torch.float32, device=self.device)
         return [float(value) for value in self.accelerator.reduce(tensor, reduction="sum")]
 
-    def share(self, make: Callable[[], Plan]) -> Plan:
-        """Let the first process make arrays, and return them in all."""
+    def share(self, make: Callable[[], _Shared]) -> _Shared:
+        """Let the first process make a plan or a number, and return it in all."""
         import torch
-        from safetensors.numpy import load, save
 
         if self.n == 1:
             return make()
-        content = b""
-        problem = ""
+        content: list[Any] = [None, ""]
         if self.first:
             try:
-                content = save({k: np.array(v, order="C") for k, v in make().items()})
+                content[0] = make()
             except InvalidInput as error:  # all of them have to stop
-                problem = str(error)
-        head = torch.tensor([len(content), len(problem.encode())], device=self.device)
-        broadcast = torch.distributed.broadcast
-        broadcast(head, 0)
-        size, problem_size = (int(value) for value in head)
-        data = np.frombuffer(bytearray(content + problem.encode()), np.uint8)
-        tensor = torch.zeros(max(size + problem_size, 1), dtype=torch.uint8, device=self.device)
-        if len(data):
-            tensor[:] = torch.from_numpy(data).to(self.device)
-        broadcast(tensor, 0)
-        raw = tensor.cpu().numpy().tobytes()[: size + problem_size]
-        if problem_size:
-            raise InvalidInput(raw[size:].decode())
-        return dict(load(raw[:size]))
-
-    def share_number(self, make: Callable[[], float]) -> float:
-        """Let the first process compute a number, and return it in all."""
-        return float(self.share(lambda: {"number": np.array([make()], np.float64)})["number"][0])
+                content[1] = str(error)
+        torch.distributed.broadcast_object_list(content, 0, device=self.device)
+        shared, problem = content
+        if problem:
+            raise InvalidInput(problem)
+        result: _Shared = shared
+        return result
 
 
 @contextlib.contextmanager

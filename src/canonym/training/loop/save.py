@@ -39,37 +39,17 @@ def save_trained(
 
     The folder is one that `canonym.encoders.load_encoder` opens and, for a transformer, that
     sentence-transformers and transformers load without canonym. ``canonym.json`` describes the
-    training, ``extra.safetensors`` holds the extra modules, ``README.md`` is the model card.
+    training, ``extra.safetensors`` holds the extra modules, ``README.md`` is the model card. It
+    appears whole or not at all; its parent has to exist, and an encoder that was saved there before
+    is only replaced with `overwrite`.
 
-    Parameters
-    ----------
-    folder : str or Path
-        Appears whole or not at all; its parent has to exist.
-    trainable : Trainable
-        The encoder.
-    fitted : Fitted
-        What `canonym.training.loop.fit.fit` returned.
-    paper : str
-        The publication of the objective.
-    data, asked : mapping of str to object, optional
-        Counts of the data, and settings by which an experiment recognises the model.
-    dev : str
-        The name of the dev score, for the card.
-    similarity : str
-        How the vectors are compared in a search, one of `canonym.types.SIMILARITIES`.
-    sparse_weight : float
-        The weight of character n-grams beside them, at least 0; see `inference_of`.
-    tried : mapping of str to float, optional
-        The score of each width of a head that was tried.
-    plan : str, optional
-        The text of ``plan.toml``, by which `canonym train` repeats the run.
-    overwrite : bool
-        Whether an encoder that was saved there before is replaced.
+    `fitted` is what `canonym.training.loop.fit.fit` returned. `paper` is the publication of the
+    objective, `data` has counts of the data, `asked` settings by which an experiment recognises the
+    model, and `dev` names the dev score. `similarity` and `sparse_weight` are those of
+    `inference_of`. `tried` has the score of each width of a head that was tried, and `plan` is the
+    text of ``plan.toml``, by which `canonym train` repeats the run.
 
-    Raises
-    ------
-    InvalidInput
-        If the folder cannot be written to, or the kind of encoder is not known.
+    Raises `InvalidInput` if the folder cannot be written to, or the kind of encoder is not known.
     """
     encoder: Any = trainable.to_encoder()
     kind = kind_of(encoder)

@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from canonym.encoders.batches import encode_in_batches
+from canonym.encoders.batches import encode_in_batches, pool
 from canonym.encoders.hub import POOLINGS, check_model, find_model, read_checkpoint, read_model
 from canonym.encoders.inputs import check_count, check_option, checked_names
-from canonym.encoders.token_vectors import pool
 from canonym.errors import InvalidInput, require
 from canonym.io.encodings import without_surrogates
 from canonym.types import Encoder, Float32Array

@@ -120,6 +120,7 @@ class BioSyn:
     """
 
     name: str = "biosyn"
+    paper: ClassVar[str] = "Sung et al. (2020), BioSyn"
     fit_settings: ClassVar[Mapping[str, object]] = keys.published("biosyn", FitSettings)
     encoder_settings: ClassVar[Mapping[str, object]] = keys.published("biosyn", new_module)
 
@@ -151,7 +152,7 @@ class BioSyn:
         self.mentions, self.dev = table.link(known), _linked(table, held_out)
         self._right_of = {mention: _ids(mention, [*known, *held_out], table) for mention in watch}
         if merge:
-            table = _with_mentions(table, self.mentions)
+            table = table.with_names(self.mentions.names())
         self.table = table
         scorer = make_encoder(sparse)
         self._watched = _prepared(self._right_of, table.preparation)
@@ -357,15 +358,6 @@ def _ids(
     ]
     own_ids = frozenset(table.ids[number] for number in numbers if number is not None)
     return own_ids or None
-
-
-def _with_mentions(table: NameTable, mentions: LinkedMentions) -> NameTable:
-    """Return a table with mentions as names of their concepts."""
-    owners = np.repeat(np.arange(mentions.n_mentions), mentions.concepts.counts)
-    return table.with_names(
-        (mentions.texts[mentions.text_of[mention]], int(concept))
-        for mention, concept in zip(owners, mentions.concepts.ends, strict=True)
-    )
 
 
 def _prepared(watched: Iterable[str], preparation: str) -> list[str]:

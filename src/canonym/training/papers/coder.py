@@ -114,6 +114,7 @@ class Coder:
     """
 
     name: str = "coder"
+    paper: ClassVar[str] = "Yuan et al. (2020), CODER"
     fit_settings: ClassVar[Mapping[str, object]] = keys.published("coder", FitSettings)
     encoder_settings: ClassVar[Mapping[str, object]] = keys.published("coder", new_module)
 

@@ -99,6 +99,7 @@ class Dilbert(Objective):
     """
 
     name: str = "dilbert"
+    paper: ClassVar[str] = "Miftahutdinov et al. (2021), DILBERT"
     fit_settings: ClassVar[Mapping[str, object]] = keys.published("dilbert", FitSettings)
     encoder_settings: ClassVar[Mapping[str, object]] = keys.published("dilbert", new_module)
 

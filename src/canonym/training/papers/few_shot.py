@@ -94,6 +94,7 @@ class FewShot(Objective):
     """
 
     name: str = "few-shot"
+    paper: ClassVar[str] = "Fivez et al. (2021), few-shot names"
     fit_settings: ClassVar[Mapping[str, object]] = keys.published("few-shot", FitSettings)
     encoder_settings: ClassVar[Mapping[str, object]] = keys.published("few-shot", ResidualModule)
 

@@ -64,6 +64,7 @@ class BatchHard(Objective):
     """
 
     name: str = "batch-hard"
+    paper: ClassVar[str] = "Xu and Bethard (2021), triplet search"
     collapsed_loss: ClassVar[float] = math.log(2)
     fit_settings: ClassVar[Mapping[str, object]] = keys.published("triplet", FitSettings)
     encoder_settings: ClassVar[Mapping[str, object]] = keys.published("triplet", new_module)
@@ -84,11 +85,10 @@ class BatchHard(Objective):
         if listed:
             linked = table.link(listed)
             n_left_out = linked.n_left_out
-            owners = np.repeat(np.arange(linked.n_mentions), linked.concepts.counts)
-            texts = [linked.texts[place] for place in linked.text_of[owners]]
-            table = table.with_names(zip(texts, linked.concepts.ends.tolist(), strict=True))
-            numbers = np.array([table.number(text) for text in texts], dtype=np.int32)
-            self._added = np.stack([numbers, linked.concepts.ends], axis=1).astype(np.int32)
+            added = linked.names()
+            table = table.with_names(added)
+            rows = [(table.number(text), concept) for text, concept in added]
+            self._added = np.array(rows, dtype=np.int32)
         self.table = table
         self._batch_size, self._share = batch_size, share
         self._pairs(np.random.default_rng(0))  # raises now if the names do not fit

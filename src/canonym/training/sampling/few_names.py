@@ -17,6 +17,8 @@ from canonym.types import Float32Array, Int32Array
 WEIGHTINGS: tuple[str, ...] = ("sphere", "inverse")
 """Ways to weigh negatives; see `distance_weights`."""
 
+_NEAREST, _FARTHEST = 0.5, 1.4  # distances of unit vectors between which they are weighed
+
 
 def read_groups(path: str | Path) -> dict[str, list[str]]:
     """Read lists of names by concept from JSON, in gzip or not."""
@@ -87,21 +89,19 @@ def distance_weights(
     width: int,
     *,
     weighting: str = "sphere",
-    nearest: float = 0.5,
-    farthest: float = 1.4,
 ) -> npt.NDArray[np.float64]:
     """Weigh negatives so that all distances are equally likely, not only the frequent ones.
 
     `distances` ``(n, m)`` are of unit vectors of `width` columns, NaN for pairs that are not drawn;
-    the weights of a row sum to 1. Negatives beyond `farthest`, which teach nothing, are drawn only
-    if a row has no others.
+    the weights of a row sum to 1. Negatives beyond a distance of 1.4, which teach nothing, are
+    drawn only if a row has no others.
 
     Notes
     -----
     ``"inverse"`` is one over the cosine distance, ``"sphere"`` the inverse of the density of
     distances on the unit sphere::
 
-        q(d) ∝ d^(w−2) (1 − d²/4)^((w−3)/2),   weight = 1 / q(max(d, nearest))
+        q(d) ∝ d^(w−2) (1 − d²/4)^((w−3)/2),   weight = 1 / q(max(d, 0.5))
 
     In wide spaces nearly all distances are near ``√2``, and the nearest negative has almost all of
     the weight.
@@ -117,9 +117,9 @@ def distance_weights(
         # d² / 2 is the cosine distance of unit vectors.
         logs = -np.log(np.clip(np.where(allowed, lengths, 1) ** 2 / 2, 1e-9, None))
     else:
-        near = allowed & (lengths <= farthest)
+        near = allowed & (lengths <= _FARTHEST)
         some = near.any(axis=1, keepdims=True)
-        clipped = np.clip(np.where(allowed, lengths, 1), nearest, 2 - 1e-6)
+        clipped = np.clip(np.where(allowed, lengths, 1), _NEAREST, 2 - 1e-6)
         density = (width - 2) * np.log(clipped) + (width - 3) / 2 * np.log1p(-(clipped**2) / 4)
         # Where all are too far none is better than another.
         logs = np.where(some, -density, 0)

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from canonym.encoders.hashing import hash_features, sum_rows
+from canonym.encoders.inputs import distinct_names
 from canonym.encoders.subword import Subword
 from canonym.errors import InvalidInput
 from canonym.types import Float32Array, Int32Array
@@ -85,11 +86,9 @@ class SynonymGroups:
     ) -> None:
         self.encoder = encoder
         texts = encoder.texts(names)
-        numbers: dict[str, int] = {"": 0}
-        number_of = np.fromiter(
-            (numbers.setdefault(text, len(numbers)) for text in texts), np.int64, count=len(texts)
-        )
-        keys = concepts.astype(np.int64) * len(numbers) + number_of
+        distinct, number_of = distinct_names(["", *texts])
+        number_of = number_of[1:]  # 0 where nothing is left of a name
+        keys = concepts.astype(np.int64) * len(distinct) + number_of
         weighted = np.flatnonzero(number_of > 0)
         _, rows, places = np.unique(keys[weighted], return_index=True, return_inverse=True)
         rows = weighted[rows]
@@ -247,8 +246,7 @@ class Relatives:
         concepts = concepts[self._counts[concepts] > 0]
         places = (rng.random(len(concepts)) * self._counts[concepts]).astype(np.int64)
         others = self._joined.indices[self._joined.indptr[concepts] + places]
-        names = (rng.random(len(others)) * self.groups.sizes[others]).astype(np.int64)
-        return np.concatenate((rows, self.groups.starts[others] + names))
+        return np.concatenate((rows, self.groups.names_of(others, rng)))
 
     def among(self, concepts: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
         """Return which pairs of some concepts are related."""

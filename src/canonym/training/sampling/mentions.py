@@ -37,34 +37,14 @@ def training_mentions(
 ) -> TrainingMentions:
     """Prepare the mentions of a corpus as an evaluation prepares its questions.
 
-    Parameters
-    ----------
-    documents : iterable of Document
-        The training part of a corpus; repeated documents count once.
-    terminology : Terminology
-        The concepts.
-    protocol : str or Protocol
-        One of `canonym.evaluation.protocols.PROTOCOLS` that prepares strings itself. ``"biosyn"``
-        writes abbreviations out, and strings in lower case without punctuation; ``"plain"`` changes
-        nothing.
-    types : sequence of str
-        Only mentions of these types; all by default.
-    corrections : mapping of str to str, optional
-        Misspelt words, and the right ones.
-    engine : str
-        See `canonym.mentions.abbreviations.find_abbreviations`.
-    distinct : bool
-        Whether mentions of the same text and concepts count once.
+    `documents` are the training part; repeated ones count once. `protocol` is one that prepares
+    strings itself: ``"biosyn"`` writes abbreviations out, and strings in lower case without
+    punctuation; ``"plain"`` changes nothing. Only mentions of `types` are taken, all by default.
+    `corrections` are misspelt words, each with the right one. `engine` is that of
+    `canonym.mentions.abbreviations.find_abbreviations`. With `distinct`, mentions of the same text
+    and concepts count once.
 
-    Returns
-    -------
-    TrainingMentions
-        The mentions, and the reasons why others are left out.
-
-    Raises
-    ------
-    InvalidInput
-        If the protocol leaves strings to the linker, or no mention is left.
+    Raises `InvalidInput` if the protocol leaves strings to the linker, or no mention is left.
 
     Differences
     -----------

@@ -11,7 +11,7 @@ import numpy as np
 
 from canonym.errors import InvalidInput
 from canonym.terminology import Terminology
-from canonym.terminology.hierarchy import Adjacency, Hierarchy
+from canonym.terminology.hierarchy import Adjacency, Hierarchy, alternative_ordinals
 from canonym.text import biosyn_normal
 from canonym.types import SCOPES, Int32Array
 
@@ -35,6 +35,11 @@ class LinkedMentions(NamedTuple):
     def n_mentions(self) -> int:
         """Number of mentions."""
         return len(self.text_of)
+
+    def names(self) -> list[tuple[str, int]]:
+        """Return every mention as a name of each of its concepts."""
+        texts = [self.texts[place] for place in np.repeat(self.text_of, self.concepts.counts)]
+        return list(zip(texts, self.concepts.ends.tolist(), strict=True))
 
 
 class NameTable:
@@ -106,7 +111,7 @@ class NameTable:
             compress(chain.from_iterable(terminology.iter_texts()), taken),
             terminology.concept_of_row()[taken],
             preparation=preparation,
-            alternatives=_alternatives(terminology, ids),
+            alternatives=alternative_ordinals(terminology, ids),
         )
 
     @classmethod
@@ -216,17 +221,6 @@ def distinct_rows(columns: list[array[int]], sizes: Sequence[int]) -> Int32Array
         digits[:, place] = keys % size
         keys //= size
     return digits
-
-
-def _alternatives(terminology: Terminology, ids: Sequence[str]) -> dict[str, int]:
-    """Return the concept of each alternative id; the first that has it, as when it is resolved."""
-    ordinals = {id_: i for i, id_ in enumerate(ids)}
-    first: dict[str, int] = {}
-    for xref in terminology.iter_xrefs():
-        ordinal = ordinals.get(xref.concept_id)
-        if xref.kind == "alternative" and ordinal is not None:
-            first[xref.target] = min(ordinal, first.get(xref.target, ordinal))
-    return first
 
 
 # --- names of related concepts --------------------------------------------------------------------

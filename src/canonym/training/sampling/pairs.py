@@ -28,8 +28,6 @@ class PairBatches:
         *,
         batch_size: int,
     ) -> None:
-        if batch_size < 2:
-            raise InvalidInput(f"batch_size is {batch_size}; at least 2 names are expected")
         if not len(anchors) or names.counts[concepts].max() < 2:
             raise InvalidInput(
                 f"none of {len(np.unique(concepts)):,} concepts has two different names, and "

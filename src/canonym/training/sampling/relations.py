@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from canonym.encoders.inputs import check_count
 from canonym.errors import InvalidInput, ReadError
 from canonym.io.streams import open_text
 from canonym.terminology.hierarchy import Adjacency
@@ -22,16 +21,14 @@ from canonym.types import Int32Array, Relation
 def read_relations(path: str | Path) -> list[Relation]:
     """Read relations, ``head<tab>relation<tab>tail`` a line."""
     relations = []
-    with open_text(path) as lines:
-        for number, line in enumerate(lines, start=1):
+    with open_text(path) as stream:
+        for line in stream:
             cells = line.rstrip("\r\n").split("\t")
             if not line.strip():
                 continue
             if len(cells) != 3 or not all(cell.strip() for cell in cells):
-                raise ReadError(
-                    path,
-                    f"head, relation and tail are expected with tabs between, found {line[:60]!r}",
-                    line=number,
+                raise stream.error(
+                    f"head, relation and tail are expected with tabs between, found {line[:60]!r}"
                 )
             relations.append(Relation(*(cell.strip() for cell in cells)))
     if not relations:
@@ -113,8 +110,6 @@ class RelationBatches:
         repeats: int = 8,
         n_batches: int | None = None,
     ) -> None:
-        check_count("batch_size", batch_size)
-        check_count("n_batches", 1 if n_batches is None else n_batches)
         if not 2 <= repeats <= batch_size**0.5:
             raise InvalidInput(
                 f"repeats is {repeats} of batch_size {batch_size}; expected between 2 and the root "

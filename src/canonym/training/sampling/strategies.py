@@ -7,7 +7,6 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from canonym.encoders.inputs import check_count
 from canonym.errors import InvalidInput
 from canonym.indexes.exact import Exact
 from canonym.indexes.vectors import dense_index
@@ -63,12 +62,6 @@ class TripletSampler:
         hard: str = "behind",
         similarity: str = "cosine",
     ) -> None:
-        check_count("n_positives", n_positives)
-        check_count("n_negatives", n_negatives)
-        if min(n_parents, n_siblings) < 0:
-            raise InvalidInput(
-                f"n_parents is {n_parents} and n_siblings {n_siblings}; 0 or more are expected"
-            )
         if (n_parents or n_siblings) and related is None:
             raise InvalidInput(
                 "names of parents or siblings are wanted, but no hierarchy was given: give the one "

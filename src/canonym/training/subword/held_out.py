@@ -9,7 +9,7 @@ terminology lacks.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,6 +25,7 @@ from canonym.training.subword.mention_names import MentionNames, mention_weights
 from canonym.types import Encoder, Float32Array, Int32Array, SparseVectors
 
 SHARE = 0.2
+_SEARCHED = 200_000
 _BLOCK = 4096
 _FEW = 10  # documents; a corpus with fewer is split by mention
 
@@ -43,7 +44,6 @@ def hold_out(
     concepts: npt.NDArray[np.int32],
     *,
     n: int = 1000,
-    n_searched: int = 200_000,
     seed: int = 0,
 ) -> HeldOut:
     """Set names aside: one of a concept that keeps two others, at most a tenth of those concepts.
@@ -63,7 +63,7 @@ def hold_out(
         [names[row] for row in asked],
         concepts[asked].astype(np.int32),
         rest,
-        _searched(rest, concepts, concepts[asked], n_searched, rng),
+        _searched(rest, concepts, concepts[asked], rng),
     )
 
 
@@ -73,8 +73,7 @@ def hold_out_mentions(
     concepts: npt.NDArray[np.int32],
     *,
     rest: npt.NDArray[np.int64] | None = None,
-    share: float = 0.2,
-    n_searched: int = 200_000,
+    share: float = SHARE,
     seed: int = 0,
 ) -> tuple[HeldOut, npt.NDArray[np.int64]]:
     """Set the mentions of a share of the documents aside; return them, and the rows to fit to.
@@ -105,7 +104,7 @@ def hold_out_mentions(
         [mentions.names[row] for row in asked],
         of_chosen,
         rest,
-        _searched(rest, concepts, of_chosen, n_searched, rng),
+        _searched(rest, concepts, of_chosen, rng),
     )
     return held, np.flatnonzero(~apart & ~secret)
 
@@ -114,13 +113,12 @@ def _searched(
     rest: npt.NDArray[np.int64],
     concepts: npt.NDArray[np.int32],
     concepts_asked: npt.NDArray[np.int32],
-    n: int,
     rng: np.random.Generator,
 ) -> npt.NDArray[np.int64]:
-    """Return all rows of some concepts, and rows of others up to `n` in all."""
+    """Return all rows of some concepts, and rows of others up to `_SEARCHED` in all."""
     near = rest[np.isin(concepts[rest], concepts_asked)]
     others = np.setdiff1d(rest, near)
-    others = rng.permutation(others)[: max(0, n - len(near))]
+    others = rng.permutation(others)[: max(0, _SEARCHED - len(near))]
     return np.sort(np.concatenate((near, others)))
 
 
@@ -129,8 +127,6 @@ def accuracy(
     held: HeldOut,
     names: Sequence[str],
     concepts: npt.NDArray[np.int32],
-    *,
-    progress: Callable[[int, int], None] | None = None,
 ) -> float:
     """Return the share of names set aside whose nearest name is one of their concept.
 
@@ -147,8 +143,6 @@ def accuracy(
         better = top > best + SAME
         best[better] = top[better]
         nearest[better] = concepts[rows[place[better]]]
-        if progress is not None:
-            progress(start + len(rows), len(held.searched))
     return float(np.mean(nearest == held.concepts))
 
 

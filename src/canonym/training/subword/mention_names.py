@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from canonym.encoders.inputs import distinct_names
 from canonym.encoders.subword import NORMAL_STEPS
 from canonym.errors import InvalidInput
 from canonym.terminology import Terminology
@@ -47,26 +48,10 @@ def mention_names(
 ) -> MentionNames:
     """Take the mentions of a corpus for names of their concepts.
 
-    Parameters
-    ----------
-    documents : iterable of Document
-        Annotated; of documents with the same id the first counts.
-    terminology : Terminology
-        The concepts.
-    types : sequence of str
-        Only mentions of these types; all by default.
-    engine : str
-        See `canonym.mentions.abbreviations.find_abbreviations`.
-
-    Returns
-    -------
-    MentionNames
-        Mentions of one known concept each, without composite mentions and those with alternatives.
-
-    Raises
-    ------
-    InvalidInput
-        If no mention is left, or none is of the types.
+    They have one known concept each: composite mentions are left out, and those with alternatives.
+    Of documents with the same id the first counts. Options are those of
+    `canonym.training.sampling.mentions.training_mentions`; raises `InvalidInput` if no mention is
+    left, or none is of the `types`.
 
     Examples
     --------
@@ -113,7 +98,6 @@ def mention_weights(
     *,
     share: float,
     weights: npt.NDArray[Any] | None = None,
-    normalisation: Sequence[str] = NORMAL_STEPS,
 ) -> npt.NDArray[np.float64]:
     """Weigh names, the last `n_mentions` of them mentions, to draw mentions for a share of them.
 
@@ -123,10 +107,8 @@ def mention_weights(
     """
     if not 0 < share < 1:
         raise InvalidInput(f"share={share!r}: more than 0 and less than 1 is expected")
-    numbers: dict[str, int] = {}
-    forms = MemoNormaliser(tuple(normalisation))(names)
-    number_of = np.array([numbers.setdefault(f, len(numbers)) for f in forms], dtype=np.int64)
-    n_forms = max(1, len(numbers))
+    forms, number_of = distinct_names(MemoNormaliser(NORMAL_STEPS)(names))
+    n_forms = max(1, len(forms))
     keys, places = np.unique(
         np.asarray(concepts, dtype=np.int64) * n_forms + number_of, return_inverse=True
     )
