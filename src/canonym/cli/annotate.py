@@ -52,7 +52,6 @@ _SUFFIXES = {".xml": "bioc", ".json": "bioc"}
     "-k",
     type=click.IntRange(1, 1000),
     default=1,
-    show_default=True,
     help="Candidates of a mention.",
 )
 @retired_option("--flags", "every mention has its status", flag=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from canonym.cli.description import report_option
-from canonym.cli.options import retired_option
+from canonym.cli.options import encoder_option, retired_option
 
 if TYPE_CHECKING:
     from canonym.evaluation.own_names import Compared
@@ -18,15 +18,10 @@ _USUAL = ("default", "default,rarity=0.5", "chargrams", "default+chargrams")
 
 @click.command("encoders")
 @click.argument("terminology", type=click.Path())
-@click.option(
-    "-e",
-    "--encoder",
+@encoder_option(
+    "An encoder as `canonym index` takes it, or several with + between them for one index. The "
+    f"others are compared with the first. Can be repeated.  [default: {'; '.join(_USUAL)}]",
     "specs",
-    multiple=True,
-    metavar="SPEC",
-    help="An encoder as `canonym index` takes it, or several with + between them for one index. "
-    f"The others are compared with the first. Can be repeated.  [default: "
-    f"{'; '.join(_USUAL)}]",
 )
 @retired_option("--order", "names do not tell which order mentions need")
 @click.option(
@@ -34,10 +29,9 @@ _USUAL = ("default", "default,rarity=0.5", "chargrams", "default+chargrams")
     "--names",
     type=click.IntRange(min=20),
     default=1000,
-    show_default=True,
     help="The most names to ask for.",
 )
-@click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True)
+@click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0)
 @report_option("table")
 def encoders(terminology: str, specs: tuple[str, ...], names: int, seed: int, format_: str) -> None:
     """Compare encoders by the names of TERMINOLOGY, without annotated mentions.

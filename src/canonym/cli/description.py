@@ -99,6 +99,5 @@ def report_option(usual: str) -> Callable[[Callable[..., None]], Callable[..., N
         "format_",
         type=click.Choice([usual, "json"]),
         default=usual,
-        show_default=True,
         help="Format of the report.",
     )

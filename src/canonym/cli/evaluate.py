@@ -12,12 +12,15 @@ from canonym.cli.device import device_option
 from canonym.cli.options import (
     CorpusFormat,
     Number,
+    encoder_option,
+    mention_type_option,
     negated_option,
     order_retired,
     overwrite_option,
     prefer_option,
     retired_option,
     second_look_option,
+    several,
     sheet_options,
     workers_option,
 )
@@ -54,23 +57,17 @@ _ALONE = "mentions were compared with their documents by other orders of candida
     "name in the current directory wins. Protocols other than raw take its terminology and its "
     "encoders, and index the names anew.",
 )
-@click.option(
+@several(
     "-t",
     "--terminology",
     "terminologies",
     type=_FILE,
-    multiple=True,
     help="A terminology, or a source that `canonym import` recognises. Several are read one after "
-    "the other. Can be repeated.",
+    "the other.",
 )
-@click.option(
-    "-e",
-    "--encoder",
-    "encoders",
-    multiple=True,
-    metavar="SPEC",
-    help="As for `canonym index`; verbatim for none. Can be repeated.  [default: those of the "
-    "index, else default]",
+@encoder_option(
+    "As for `canonym index`; verbatim for none. Can be repeated.  [default: those of the index, "
+    "else default]"
 )
 @click.option(
     "--weight", "weights", type=Number(0), multiple=True, help="Weight of each encoder, in order."
@@ -83,7 +80,6 @@ _ALONE = "mentions were compared with their documents by other orders of candida
     "--protocol",
     type=click.Choice(("biosyn", "refined", "zero-shot", "plain", "raw")),
     default="biosyn",
-    show_default=True,
     help="The rules: what is asked and what is right.",
 )
 @click.option(
@@ -101,21 +97,13 @@ _ALONE = "mentions were compared with their documents by other orders of candida
     is_flag=True,
     help="Look a mention in brackets up as the one before it, as linking does.",
 )
-@click.option(
+@several(
     "--training",
     type=_FILE,
-    multiple=True,
     metavar="FILE",
-    help="An annotated part that a system may have seen: train for dev, train and dev for test. "
-    "Can be repeated.",
+    help="An annotated part that a system may have seen: train for dev, train and dev for test.",
 )
-@click.option(
-    "--mention-type",
-    "types",
-    multiple=True,
-    metavar="TYPE",
-    help="Mentions of this type. Can be repeated.",
-)
+@mention_type_option(help="Mentions of this type.")
 @click.option(
     "--corrections", type=_FILE, metavar="FILE", help="Words to correct, wrong||right a line."
 )
@@ -126,25 +114,24 @@ _ALONE = "mentions were compared with their documents by other orders of candida
     help="Format of the corpus.  [default: recognised]",
 )
 @sheet_options
-@click.option("--part", default="test", show_default=True, help="What to call the corpus's part.")
+@click.option("--part", default="test", help="What to call the corpus's part.")
 @click.option("--title", help="Title of the report.  [default: the name of the corpus]")
 @click.option(
     "--note", "notes", multiple=True, metavar="TEXT", help="A caveat for the report's head."
 )
-@click.option(
+@several(
     "--compare",
     "others",
     type=_FILE,
-    multiple=True,
     metavar="FILE",
-    help="Ids of another tool or run, as `canonym link` writes them. Can be repeated.",
+    help="Ids of another tool or run, as `canonym link` writes them.",
 )
 @click.option("--html", type=_FILE, metavar="FILE", help="Write the report as one HTML page.")
 @click.option("--json", "json_", type=_FILE, metavar="FILE", help="Write the report as JSON.")
 @overwrite_option
 @click.option("--mentions", is_flag=True, help="List every mention in the JSON as well.")
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
-@click.option("-k", type=click.IntRange(1, 1000), default=20, show_default=True, help="Candidates.")
+@click.option("--seed", type=click.IntRange(min=0), default=0)
+@click.option("-k", type=click.IntRange(1, 1000), default=20, help="Candidates.")
 @click.option(
     "--min-confidence",
     type=Number(0, 1),

@@ -10,7 +10,7 @@ from typing import IO, TYPE_CHECKING, Any
 import click
 
 from canonym.cli.key_options import KeyOption, pairs_option
-from canonym.cli.options import Decorator, with_options
+from canonym.cli.options import with_options
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -28,7 +28,8 @@ LINK_FORMATS = (
     *MAPPING_FORMATS,
 )
 
-GOES_WITH = {
+# The formats that each option is for.
+_GOES_WITH = {
     "mapping_set_id": ("sssom", "fhir"),
     "license": ("sssom",),
     "date": MAPPING_FORMATS,
@@ -38,25 +39,17 @@ GOES_WITH = {
     "domains": ("omop",),
     "fhir_version": ("fhir",),
 }
-"""The formats that each option is for."""
 
 
-def flag_of(name: str) -> str:
+def _flag_of(name: str) -> str:
     """Return how the option of a parameter is typed."""
     return f"--format-option {name.removesuffix('s').replace('_', '-')}"
 
 
 _FORMAT = "--format-option"
-
-
-def _format_option(flag: str, *names: str, metavar: str, help: str, **settings: Any) -> Decorator:
-    return click.option(
-        flag, *names, cls=KeyOption, of=_FORMAT, metavar=metavar, help=help, **settings
-    )
-
-
+_format_option = partial(click.option, cls=KeyOption, of=_FORMAT)
 mapping_set_options = with_options(
-    pairs_option(_FORMAT, "How the result is written, see below. Can be repeated."),
+    pairs_option(_FORMAT, "How the result is written"),
     _format_option(
         "--mapping-set-id", metavar="URI", help="sssom, fhir: address of the mapping set."
     ),
@@ -126,6 +119,17 @@ row_options = with_options(
 """How rows are written, and the parts of a folder."""
 
 
+def check_format_options(format_: str, options: Mapping[str, Any]) -> None:
+    """Refuse options that do not go with the format."""
+    from canonym.errors import InvalidInput
+
+    for name, formats in _GOES_WITH.items():
+        if options.get(name) and format_ not in formats:
+            raise InvalidInput(
+                f"{_flag_of(name)} goes with --format {' or '.join(formats)}, not {format_}"
+            )
+
+
 def check_mappings(
     format_: str,
     options: Mapping[str, Any],
@@ -139,16 +143,12 @@ def check_mappings(
     from canonym.exchange.omop import LONGEST_VOCABULARY
     from canonym.io.tables import shown
 
-    for name, formats in GOES_WITH.items():
-        if options.get(name) and format_ not in formats:
-            raise InvalidInput(
-                f"{flag_of(name)} goes with --format {' or '.join(formats)}, not {format_}"
-            )
+    check_format_options(format_, options)
     for name in ("code_column", "frequency_column"):
         wanted = options.get(name)
         if wanted is not None and list(columns or ()).count(str(wanted)) != 1:
             has = f"it has {shown(columns)}" if columns else "there is no table: give --column"
-            raise InvalidInput(f"{flag_of(name)}={wanted}: the input has no such column; {has}")
+            raise InvalidInput(f"{_flag_of(name)}={wanted}: the input has no such column; {has}")
     if format_ not in MAPPING_FORMATS:
         return
     if explain:
@@ -161,7 +161,7 @@ def check_mappings(
     vocabulary = options["source_vocabulary"] or ""
     if format_ == "omop" and not 0 < len(vocabulary) <= LONGEST_VOCABULARY:
         raise InvalidInput(
-            f"--format omop needs {flag_of('source_vocabulary')}=ID, a name of 1 to "
+            f"--format omop needs {_flag_of('source_vocabulary')}=ID, a name of 1 to "
             f"{LONGEST_VOCABULARY} characters; it is {vocabulary!r}"
         )
 
@@ -195,7 +195,7 @@ def mapping_opener(
             terminology.rows_where(types=options["domains"])
         except InvalidInput as error:
             raise InvalidInput(
-                f"{flag_of('domains')}: {str(error).removeprefix('types: ')}"
+                f"{_flag_of('domains')}: {str(error).removeprefix('types: ')}"
             ) from error
     return partial(
         _mapping_writer, format_, terminology, origin, options, list(columns or ()), mention_column

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from canonym.cli.options import keyword_options, overwrite_option, several
+
 if TYPE_CHECKING:
     from canonym.terminology import Terminology
 
@@ -45,7 +47,7 @@ def _flags(command: Any) -> Any:
 @click.option(
     "--format", "format_", metavar="NAME", help="Format of the source; recognised when left out."
 )
-@click.option("--overwrite", is_flag=True, help="Replace the output if it exists.")
+@overwrite_option
 @_flags
 @click.option(
     "--replaced",
@@ -53,20 +55,18 @@ def _flags(command: Any) -> Any:
     help="Tab-separated table without a header: an id that was given up, and the one in its place. "
     "What the source has under the first goes to the second, and the first is still found.",
 )
-@click.option(
+@several(
     "--translations",
-    multiple=True,
     metavar="FILE",
     help="Names in other languages for concepts of the source: Babelon, a ROBOT template or a .po "
-    "file. Can be repeated.",
+    "file.",
 )
-@click.option(
+@several(
     "--option",
     "extra",
-    multiple=True,
     metavar="KEY=VALUE",
     help="Any other option of the reader, see the documentation of the formats. Values are yes, "
-    "no, none, numbers, text, or several joined by commas. Can be repeated.",
+    "no, none, numbers, text, or several joined by commas.",
 )
 def import_(
     source: str,
@@ -116,7 +116,6 @@ def import_(
     from pathlib import Path
 
     from canonym.cli.input_encoding import found_encoding
-    from canonym.cli.options import keyword_options
     from canonym.cli.progress import counter
     from canonym.cli.verbosity import is_quiet
     from canonym.errors import InvalidInput

@@ -11,10 +11,12 @@ from canonym.cli.device import check_device, device_option
 from canonym.cli.options import (
     Number,
     Size,
+    encoder_option,
     mention_type_option,
     order_retired,
     overwrite_option,
     retired_option,
+    several,
 )
 
 if TYPE_CHECKING:
@@ -33,16 +35,11 @@ _SURE, _WORTH = 0.001, 0.05  # the p of a gain, and its least size
 @click.command()
 @click.argument("terminology", type=click.Path(), required=False, metavar="TERMINOLOGY")
 @click.option("-o", "--output", type=click.Path(), help="Folder to write.")
-@click.option(
-    "-e",
-    "--encoder",
-    "encoders",
-    multiple=True,
-    metavar="SPEC",
-    help="default, contextual, multilingual, universal, chargrams, a folder made by `canonym "
-    "train`, a transformer, ... Options follow a comma: FOLDER,pooling=mean; "
-    "default,rarity=0.5 weighs words by how rare they are in the terminology. Several "
-    "are fused. Can be repeated.  [default: default]",
+@encoder_option(
+    "default, contextual, multilingual, universal, chargrams, a folder made by `canonym train`, a "
+    "transformer, ... Options follow a comma: FOLDER,pooling=mean; default,rarity=0.5 weighs words "
+    "by how rare they are in the terminology. Several are fused. Can be repeated.  "
+    "[default: default]"
 )
 @click.option(
     "--weight",
@@ -55,37 +52,27 @@ _SURE, _WORTH = 0.001, 0.05  # the p of a gain, and its least size
 @click.option(
     "--spelling/--no-spelling",
     default=True,
-    show_default=True,
     help="Correct words that are not in the terminology.",
 )
-@click.option(
-    "--composites/--no-composites",
-    default=True,
-    show_default=True,
-    help="Split composite mentions.",
-)
+@click.option("--composites/--no-composites", default=True, help="Split composite mentions.")
 @click.option("--trials", is_flag=True, help="Remove doses, forms and arms, as in clinical trials.")
 @click.option(
     "--abbreviations",
     type=click.Choice(["auto", "ab3p", "schwartz-hearst"]),
     default="auto",
-    show_default=True,
     help="Engine that finds the abbreviations of a document.",
 )
 @click.option(
     "--min-length",
     type=click.IntRange(min=1),
     default=3,
-    show_default=True,
     help="Mentions shorter than this are looked up, not searched.",
 )
-@click.option(
+@several(
     "--mentions",
     type=click.Path(),
-    multiple=True,
     metavar="CORPUS",
-    help="An annotated corpus, as `canonym evaluate` takes it; its mentions are searched as names. "
-    "Can be repeated.",
+    help="An annotated corpus, as `canonym evaluate` takes it; its mentions are searched as names.",
 )
 @mention_type_option("mention_types")
 @click.option(
@@ -100,7 +87,6 @@ _SURE, _WORTH = 0.001, 0.05  # the p of a gain, and its least size
     "--search-threshold",
     type=Number(-1, 1),
     default=0.95,
-    show_default=True,
     help="Least score with which the first of two steps decides.",
 )
 @retired_option("--no-confidence", "links below --min-confidence 0.15 are NIL; give 0", flag=True)
@@ -109,7 +95,6 @@ _SURE, _WORTH = 0.001, 0.05  # the p of a gain, and its least size
     "--kind",
     type=click.Choice(["auto", "exact", "ivf"]),
     default="auto",
-    show_default=True,
     help="Index of vectors: exact, or ivf, which misses about one nearest name in a hundred. auto "
     "is ivf from 1,000,000 names on.",
 )
@@ -118,7 +103,6 @@ _SURE, _WORTH = 0.001, 0.05  # the p of a gain, and its least size
     type=Size(),
     metavar="SIZE",
     default="1GB",
-    show_default=True,
     help="What sorting may hold in memory at once, such as 500MB or 4GB.",
 )
 @click.option(

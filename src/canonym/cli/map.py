@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from canonym.cli.exchange import mapping_set_options
+from canonym.cli.exchange import day_of, mapping_set_options
 from canonym.cli.key_options import KeyCommand
 from canonym.cli.options import Number, overwrite_option
 
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     "--min-confidence",
     type=Number(0, 1),
     default=0.5,
-    show_default=True,
     help="Leave out pairs with a smaller probability of being right.",
 )
 @click.option("--no-xrefs", is_flag=True, help="Ignore cross-references of both terminologies.")
@@ -95,7 +94,6 @@ def _write(
     metadata: dict[str, str],
     date: datetime.datetime | None,
 ) -> None:
-    from canonym.cli.exchange import day_of
     from canonym.exchange.mappings import origin_of
     from canonym.exchange.sssom import ConceptMappingWriter
 

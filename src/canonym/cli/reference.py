@@ -39,6 +39,7 @@ def _context(command: click.Command, name: str, parent: click.Context | None) ->
         terminal_width=_WIDTH,
         max_content_width=_WIDTH,
         help_option_names=["-h", "--help"],
+        show_default=True,
     )
 
 

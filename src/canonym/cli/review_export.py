@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from canonym.cli.exchange import exchange_options
+from canonym.cli.exchange import check_format_options, day_of, exchange_options
 from canonym.cli.key_options import KeyCommand
 from canonym.cli.options import overwrite_option
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from canonym.review.models import Review
     from canonym.review.store import Store
 
@@ -33,7 +31,6 @@ FORMATS = ("csv", "tsv", "xlsx", "sssom", "usagi", "omop", "fhir", "corpus")
 )
 @click.option(
     "--reviews",
-    default="",
     envvar="CANONYM_REVIEWS",
     show_envvar=True,
     metavar="FILE|URL",
@@ -52,7 +49,7 @@ def export(
     review: str,
     output: str,
     format_: str | None,
-    reviews: str,
+    reviews: str | None,
     index: str | None,
     date: datetime.datetime | None,
     overwrite: bool,
@@ -70,7 +67,6 @@ def export(
       canonym review export Wards -o map.csv --index omop --format omop \\
           --format-option source-vocabulary=WARDS
     """
-    from canonym.cli.exchange import day_of
     from canonym.cli.named_indexes import open_index
     from canonym.cli.progress import note
     from canonym.errors import require
@@ -83,7 +79,7 @@ def export(
     from canonym.review.store import Store
 
     chosen = format_ or _format_of(output)
-    _check_options(chosen, {**given, "date": date})
+    check_format_options(chosen, {**given, "date": date})
     place = _database(reviews)
     check_outputs({"-o": output}, (place, index), overwrite=overwrite)
     linker = open_index(index) if index else None
@@ -119,18 +115,7 @@ def _format_of(output: str) -> str:
     return last
 
 
-def _check_options(format: str, given: Mapping[str, object]) -> None:
-    from canonym.cli.exchange import GOES_WITH, flag_of
-    from canonym.errors import InvalidInput
-
-    for name, formats in GOES_WITH.items():
-        if given.get(name) and format not in formats:
-            raise InvalidInput(
-                f"{flag_of(name)} goes with --format {' or '.join(formats)}, not {format}"
-            )
-
-
-def _database(reviews: str) -> str:
+def _database(reviews: str | None) -> str:
     """Return the database; a file has to be there, for opening it would make it."""
     from pathlib import Path
 

@@ -23,9 +23,7 @@ _SHOWN = 5
     is_flag=True,
     help="Pass over rows whose concept is not in the terminology, which are refused otherwise.",
 )
-@click.option(
-    "--language", default="en", show_default=True, metavar="TAG", help="Language of the texts."
-)
+@click.option("--language", default="en", metavar="TAG", help="Language of the texts.")
 @click.option("--encoding", metavar="NAME", help="Encoding of the file; found when left out.")
 def import_decisions(
     file: str, index: str, dry_run: bool, skip_unknown: bool, language: str, encoding: str | None

@@ -37,7 +37,6 @@ def keys() -> None:
     "--scope",
     type=click.Choice(_SCOPES),
     default="read",
-    show_default=True,
     help="What the key allows: linking and looking up; also changing synonyms and forbidden pairs, "
     "and seeing, deciding and exporting all reviews; everything.",
 )

@@ -14,9 +14,7 @@ if TYPE_CHECKING:
 
     from canonym.linker import Linker
 
-_LANGUAGE = click.option(
-    "--language", default="en", show_default=True, metavar="TAG", help="Language of the name."
-)
+_LANGUAGE = click.option("--language", default="en", metavar="TAG", help="Language of the name.")
 _COLUMNS = ("kind", "name", "id", "language", "label", "note")
 
 

@@ -10,6 +10,7 @@ import click
 
 from canonym.cli.compare import encoders
 from canonym.cli.description import report_option
+from canonym.cli.options import overwrite_option
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,9 +20,7 @@ if TYPE_CHECKING:
 
 
 _FORMAT = report_option("text")
-_SAMPLES = click.option(
-    "--samples", type=click.IntRange(min=0), default=5, show_default=True, help="Samples shown."
-)
+_SAMPLES = click.option("--samples", type=click.IntRange(min=0), default=5, help="Samples shown.")
 
 
 @click.group()
@@ -166,7 +165,7 @@ def lint(path: str, samples: int, format_: str, strict: bool) -> None:
 @_SAMPLES
 @_FORMAT
 @click.option("-o", "--output", type=click.Path(), help="Write all changes to this file, as TSV.")
-@click.option("--overwrite", is_flag=True, help="Replace the output if it exists.")
+@overwrite_option
 def diff(
     old: str,
     new: str,
@@ -222,7 +221,7 @@ def _print_changes(difference: Difference, samples: int) -> None:
     help="Format of the file.  [default: by its suffix: .tsv, .csv, .obo, .ttl for SKOS, .json for "
     "FHIR]",
 )
-@click.option("--overwrite", is_flag=True, help="Replace the output if it exists.")
+@overwrite_option
 def export(path: str, output: str, format_: str | None, overwrite: bool) -> None:
     """Write TERMINOLOGY for other programs.
 

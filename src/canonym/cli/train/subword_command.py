@@ -12,6 +12,7 @@ from canonym.cli.options import (
     mention_type_option,
     overwrite_option,
     seed_option,
+    several,
 )
 
 if TYPE_CHECKING:
@@ -40,19 +41,17 @@ _START_SHARE = 0.5
 @click.option(
     "--start",
     default="default",
-    show_default=True,
     metavar="ENCODER",
     help="Encoder to start from: default is the bundled one, none means random vectors; or a "
     "folder made by `canonym train subword`.",
 )
-@click.option(
+@several(
     "-c",
     "--corpus",
     "corpora",
     type=click.Path(),
-    multiple=True,
     help="Annotated mentions, as `canonym evaluate` takes them. The encoder learns them as further "
-    "names of their concepts. Can be repeated.",
+    "names of their concepts.",
 )
 @mention_type_option()
 @click.option(
@@ -73,9 +72,7 @@ _START_SHARE = 0.5
     type=click.IntRange(min=1),
     help=f"Steps of training.  [default: {_STEPS}; {_STEPS_FROM_NONE} with --start none]",
 )
-@click.option(
-    "--batch", type=click.IntRange(min=2), default=512, show_default=True, help="Names in a step."
-)
+@click.option("--batch", type=click.IntRange(min=2), default=512, help="Names in a step.")
 @click.option(
     "--dimensions",
     type=click.IntRange(min=1),
@@ -86,7 +83,6 @@ _START_SHARE = 0.5
     "--held-out",
     type=click.IntRange(min=0),
     default=1000,
-    show_default=True,
     help="Names set aside, beside a fifth of the documents of a corpus, to measure the gain in a "
     "first run; 0 skips that run.",
 )
