@@ -15,10 +15,9 @@ from canonym.cli.options import with_options
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from canonym.exchange.mappings import Origin
+    from canonym.exchange.writers import Choices
     from canonym.export import LinkWriter
     from canonym.linker import Linker
-    from canonym.terminology import Terminology
 
 MAPPING_FORMATS = ("sssom", "usagi", "omop", "fhir")
 """Formats in which a text and its concept are a mapping."""
@@ -178,12 +177,13 @@ def mapping_opener(
         return None
     from canonym.errors import InvalidInput
     from canonym.exchange.mappings import origin_of
+    from canonym.exchange.writers import mapping_writer
     from canonym.terminology.overlay import added_names
 
-    terminology = linker.terminology
+    terminology, choices = linker.terminology, choices_of(options)
     names = (*linker.synonyms, *added_names(terminology))
     added = frozenset((name.text, name.concept_id) for name in names)
-    origin = origin_of(terminology, linker.fingerprint, day_of(options["date"]), added)
+    origin = origin_of(terminology, linker.fingerprint, choices.date, added)
     if format_ in ("usagi", "omop") and origin.prefixes[0] not in ("OMOP", ""):
         raise InvalidInput(
             f"--format {format_} needs concepts of OMOP, and the ids of the terminology begin with "
@@ -198,8 +198,23 @@ def mapping_opener(
                 f"{_flag_of('domains')}: {str(error).removeprefix('types: ')}"
             ) from error
     return partial(
-        _mapping_writer, format_, terminology, origin, options, list(columns or ()), mention_column
+        mapping_writer,
+        format=format_,
+        origin=origin,
+        choices=choices,
+        terminology=terminology,
+        columns=columns or (),
+        mention_column=mention_column or "",
+        codes=choices.codes(columns or ()),
     )
+
+
+def choices_of(options: Mapping[str, Any]) -> Choices:
+    """Return what was typed for a format of mappings, and the day."""
+    from canonym.exchange.writers import Choices
+
+    typed = {name: options[name] for name in Choices._fields if options[name]}
+    return Choices(**typed | {"date": day_of(options["date"])})
 
 
 def day_of(date: datetime.datetime | None) -> str:
@@ -219,45 +234,3 @@ def _epoch() -> str:
         raise InvalidInput(
             f"SOURCE_DATE_EPOCH is {seconds[:40]!r}; a number of seconds since 1970 is expected"
         ) from error
-
-
-def _mapping_writer(
-    format_: str,
-    terminology: Terminology,
-    origin: Origin,
-    options: Mapping[str, Any],
-    columns: list[str],
-    mention_column: str | None,
-    stream: IO[str],
-) -> LinkWriter:
-    """Return the writer of a format of mappings."""
-    from canonym.exchange.fhir import ConceptMapWriter
-    from canonym.exchange.mappings import Codes
-    from canonym.exchange.omop import SourceMapWriter, StandardConcepts, UsagiWriter
-    from canonym.exchange.sssom import SssomWriter
-    from canonym.export.rows import check_unique
-
-    def place(name: str | None) -> int | None:
-        return None if name is None else columns.index(name)
-
-    codes = Codes(place(options["code_column"]), place(options["frequency_column"]))
-    address = options["mapping_set_id"] or ""
-    if format_ == "sssom":
-        license = options["license"] or ""
-        return SssomWriter(stream, origin, mapping_set_id=address, license=license)
-    if format_ == "fhir":
-        version = options["fhir_version"] or "R4"
-        return ConceptMapWriter(stream, origin, version=version, url=address, codes=codes)
-    if format_ == "omop":
-        return SourceMapWriter(
-            stream,
-            origin,
-            vocabulary=options["source_vocabulary"] or "",
-            standard=StandardConcepts(terminology),
-            domains=options["domains"],
-            codes=codes,
-        )
-    check_unique(columns)
-    used = {mention_column, options["code_column"], options["frequency_column"]}
-    further = {name: at for at, name in enumerate(columns) if name not in used}
-    return UsagiWriter(stream, origin, columns=further, codes=codes)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from canonym.cli.exchange import check_format_options, day_of, exchange_options
+from canonym.cli.exchange import check_format_options, choices_of, exchange_options
 from canonym.cli.key_options import KeyCommand
 from canonym.cli.options import overwrite_option
 
@@ -51,9 +50,8 @@ def export(
     format_: str | None,
     reviews: str | None,
     index: str | None,
-    date: datetime.datetime | None,
     overwrite: bool,
-    **given: str | tuple[str, ...] | None,
+    **options: Any,
 ) -> None:
     """Write what people decided in REVIEW, which is its number or its name.
 
@@ -75,20 +73,17 @@ def export(
 
     require("sqlalchemy", "reviews", "service")
     from canonym.review.export import export_review
-    from canonym.review.mappings import Choices
     from canonym.review.store import Store
 
     chosen = format_ or _format_of(output)
-    check_format_options(chosen, {**given, "date": date})
+    check_format_options(chosen, options)
     place = _database(reviews)
     check_outputs({"-o": output}, (place, index), overwrite=overwrite)
     linker = open_index(index) if index else None
-    filled = {name: value for name, value in given.items() if value}
-    choices = Choices(date=day_of(date), **filled)  # type: ignore[arg-type]
     with Store(place) as store:
         found = _find(store, review)
         terminology = linker.terminology if linker else None
-        pieces = export_review(store, found.id, chosen, terminology, choices)
+        pieces = export_review(store, found.id, chosen, terminology, choices_of(options))
         with write_file(output, overwrite=overwrite) as partial, partial.open("wb") as stream:
             stream.writelines(pieces)
         items = store.progress(found.id)["items"]

@@ -12,10 +12,10 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import StreamingResponse
 
 from canonym.errors import InvalidInput
+from canonym.exchange.writers import Choices
 from canonym.review.export import FORMATS, export_review, formats_of
 from canonym.review.kinds import Kind, ids_of_kind
 from canonym.review.lessons import Lessons, lessons_of
-from canonym.review.mappings import Choices
 from canonym.review.models import Decision, Review
 from canonym.review.proposals import snapshot
 from canonym.review.queues import Order, Part, same_words
