@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -22,7 +23,11 @@ from canonym.cli.options import (
     ties_option,
     workers_option,
 )
+from canonym.cli.progress import counter, note, stages
+from canonym.errors import InvalidInput
 from canonym.io.encodings import without_surrogates
+from canonym.io.files import write_file
+from canonym.io.places import check_outputs
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
@@ -121,10 +126,7 @@ def annotate(
     from canonym.cli.input import read_ids, source_of
     from canonym.cli.named_indexes import open_linker
     from canonym.cli.output import check_output, open_output
-    from canonym.cli.progress import counter, stages
     from canonym.cli.texts import open_texts
-    from canonym.errors import InvalidInput
-    from canonym.io.places import check_outputs
     from canonym.jobs.output import Layout, columns_of
 
     chosen = _chosen_format(format_, output, rows=columns is not None)
@@ -169,7 +171,6 @@ def _page(path: str | None, *, overwrite: bool) -> Iterator[TextPageWriter | Non
         yield None
         return
     from canonym.export.marked_text import TextPageWriter
-    from canonym.io.files import write_file
 
     with (
         write_file(path, overwrite=overwrite) as partial,
@@ -195,8 +196,6 @@ def _annotate(
 
 def _chosen_format(named: str | None, output: str | None, *, rows: bool) -> str:
     """Return the format as named, by the suffix of the file, or as suits standard output."""
-    import sys
-
     from canonym.cli.output import choose_format
 
     if named is None and output is None and not rows:
@@ -205,16 +204,12 @@ def _chosen_format(named: str | None, output: str | None, *, rows: bool) -> str:
         return _SUFFIXES[Path(str(output)).suffix.lower()]
     chosen = choose_format(named, output, rows=rows)
     if chosen not in _FORMATS:
-        from canonym.errors import InvalidInput
-
         raise InvalidInput(f"{output}: annotations are written as {', '.join(_FORMATS)}")
     return chosen
 
 
 def _sum_up(out: Output, n_documents: int, output: str | None) -> None:
     """Remark how many mentions were found, and where they are."""
-    from canonym.cli.progress import note
-
     found = f"{out.n_links:,} {'mention' if out.n_links == 1 else 'mentions'}"
     texts = f"{n_documents:,} {'text' if n_documents == 1 else 'texts'}"
     if output is not None or not out.n_links:

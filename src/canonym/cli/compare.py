@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import math
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from canonym.cli.description import report_option
 from canonym.cli.options import encoder_option, retired_option
+from canonym.cli.progress import counter, note
+from canonym.errors import InvalidInput
 
 if TYPE_CHECKING:
     from canonym.evaluation.own_names import Compared
@@ -47,10 +51,7 @@ def encoders(terminology: str, specs: tuple[str, ...], names: int, seed: int, fo
       canonym terminology encoders terms.db -e default -e multilingual -e default+multilingual
       canonym terminology encoders terms.db -e default -e models/own --format json > compared.json
     """
-    import json
-
     from canonym.cli.named_indexes import open_terminology
-    from canonym.cli.progress import counter, note
     from canonym.evaluation.own_names import compare_by_names
 
     alternatives = [_parts(spec) for spec in specs or _USUAL]
@@ -78,10 +79,6 @@ def encoders(terminology: str, specs: tuple[str, ...], names: int, seed: int, fo
 
 def _parts(spec: str) -> list[str]:
     """Return the encoders that a description joins by ``+``, unless it is a file or folder."""
-    from pathlib import Path
-
-    from canonym.errors import InvalidInput
-
     parts = [spec] if Path(spec).exists() else spec.split("+")
     if not all(parts):
         raise InvalidInput(f"--encoder {spec}: an encoder is missing beside the +")

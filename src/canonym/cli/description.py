@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from array import array
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
@@ -51,6 +52,11 @@ def counts(terminology: Terminology) -> dict[str, Any]:
         "remarks": terminology.remarks,
         "digest": terminology.digest,
     }
+
+
+def print_json(content: Any) -> None:
+    """Print facts as JSON."""
+    click.echo(json.dumps(content, ensure_ascii=False, indent=2))
 
 
 def print_facts(facts: Mapping[str, Any]) -> None:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import json
+import time
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
 
 from canonym.cli.annotated import FORMATS
+from canonym.cli.description import print_facts
 from canonym.cli.device import device_option
+from canonym.cli.failures import printable
 from canonym.cli.options import (
     CorpusFormat,
     Number,
@@ -24,6 +30,10 @@ from canonym.cli.options import (
     sheet_options,
     workers_option,
 )
+from canonym.cli.progress import activity, note
+from canonym.errors import InvalidInput
+from canonym.io.files import write_file
+from canonym.io.places import check_outputs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -188,12 +198,8 @@ def evaluate(
     An encoder on pairs of names that people rated (Spearman's correlation):
       canonym evaluate --pairs MayoSRS.csv --encoder my-encoder
     """
-    import time
-    from pathlib import Path
-
     from canonym.cli.annotated import open_corpus
     from canonym.cli.open import open_system
-    from canonym.cli.progress import activity
     from canonym.evaluation.comparison import compare
     from canonym.evaluation.predictions import read_predictions
     from canonym.evaluation.questions import read_corrections
@@ -213,7 +219,7 @@ def evaluate(
     with activity("Evaluating"):
         run = evaluate_corpus(
             corpus_file.documents,
-            **system._asdict(),
+            **system,
             protocol=_protocol(protocol, corpus_file, split=split, same=same, glosses=glosses),
             training=[document for source in before for document in source.documents],
             corrections=read_corrections(corrections) if corrections else None,
@@ -227,7 +233,6 @@ def evaluate(
 
 
 def _evaluate_pairs(path: str | None, encoders: Sequence[str], weights: Sequence[float]) -> None:
-    from canonym.cli.description import print_facts
     from canonym.encoders import make_encoder
     from canonym.evaluation.pairs import read_pairs, relatedness
 
@@ -264,8 +269,6 @@ def _check_system(
     protocol: str,
     options: Mapping[str, Any],
 ) -> None:
-    from canonym.errors import InvalidInput
-
     if bool(index) == bool(terminologies):
         raise InvalidInput("name what to link to: either --index or --terminology")
     if index and encoders and protocol == "raw":
@@ -290,8 +293,6 @@ def _check_files(
 ) -> None:
     """Refuse files that cannot be written before the evaluation takes time."""
     from canonym.encoders import path_of
-    from canonym.errors import InvalidInput
-    from canonym.io.places import check_outputs
 
     if mentions and not json_:
         raise InvalidInput("--mentions goes with --json, which lists them")
@@ -302,8 +303,6 @@ def _check_files(
 def _summarise(
     run: Run, corpus: Corpus, title: str, compared: Sequence[Comparison], notes: Sequence[str]
 ) -> Summary:
-    from dataclasses import replace
-
     from canonym.corpora.census import take_census
     from canonym.evaluation.report import summarise
 
@@ -324,11 +323,8 @@ def _write(
     mentions: bool,
     overwrite: bool,
 ) -> None:
-    import json
-
     from canonym.evaluation.report import write_page
     from canonym.evaluation.report.summary import plain
-    from canonym.io.files import write_file
 
     if html:
         write_page(summary, html, overwrite=overwrite)
@@ -341,9 +337,7 @@ def _write(
 
 
 def _print(summary: Summary, run: Run, seconds: float, written: Iterable[str]) -> None:
-    from canonym.cli.failures import printable
     from canonym.cli.output import print_table
-    from canonym.cli.progress import note
     from canonym.evaluation.report import tables
 
     for table in tables(summary):

@@ -11,6 +11,7 @@ import click
 
 from canonym.cli.key_options import KeyOption, pairs_option
 from canonym.cli.options import with_options
+from canonym.errors import InvalidInput
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -120,8 +121,6 @@ row_options = with_options(
 
 def check_format_options(format_: str, options: Mapping[str, Any]) -> None:
     """Refuse options that do not go with the format."""
-    from canonym.errors import InvalidInput
-
     for name, formats in _GOES_WITH.items():
         if options.get(name) and format_ not in formats:
             raise InvalidInput(
@@ -138,7 +137,6 @@ def check_mappings(
     explain: bool,
 ) -> None:
     """Refuse options that do not go with the format, or with the input."""
-    from canonym.errors import InvalidInput
     from canonym.exchange.omop import LONGEST_VOCABULARY
     from canonym.io.tables import shown
 
@@ -175,7 +173,6 @@ def mapping_opener(
     """Return what makes the writer of a format of mappings, None where the format is another."""
     if format_ not in MAPPING_FORMATS:
         return None
-    from canonym.errors import InvalidInput
     from canonym.exchange.mappings import origin_of
     from canonym.exchange.writers import mapping_writer
     from canonym.terminology.overlay import added_names
@@ -223,8 +220,6 @@ def day_of(date: datetime.datetime | None) -> str:
 
 
 def _epoch() -> str:
-    from canonym.errors import InvalidInput
-
     seconds = os.environ.get("SOURCE_DATE_EPOCH", "")
     if not seconds:
         return ""

@@ -7,6 +7,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from canonym.cli.failures import printable
+from canonym.cli.progress import note, stages
+from canonym.errors import InvalidInput
+
 if TYPE_CHECKING:
     from canonym.terminology.catalogue import Entry
 
@@ -54,7 +58,6 @@ def get(names: tuple[str, ...], accept_licence: bool, update: bool, source: str 
       canonym get hpo --update
       canonym get loinc --from Loinc_2.80/LoincTable/Loinc.csv
     """
-    from canonym.errors import InvalidInput
     from canonym.linking.fetched import is_indexed
     from canonym.terminology.catalogue import catalogue_entry, read_catalogue
 
@@ -75,7 +78,6 @@ def get(names: tuple[str, ...], accept_licence: bool, update: bool, source: str 
 
 
 def _get(entry: Entry, accept_licence: bool, update: bool, source: str | None) -> None:
-    from canonym.cli.progress import note, stages
     from canonym.linking.fetched import FETCHING, IMPORTING, address_of, is_fetched, named_index
     from canonym.terminology import Terminology
 
@@ -102,9 +104,6 @@ def _accepted(entry: Entry) -> bool:
 
 
 def _list(entries: list[Entry]) -> None:
-    from canonym.cli.failures import printable
-    from canonym.cli.progress import note
-
     rows = [("name", "here", "size", "licence", "terminology"), *map(_row, entries)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:

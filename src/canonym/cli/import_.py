@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from canonym.cli.description import counts, print_facts
+from canonym.cli.input_encoding import found_encoding
 from canonym.cli.options import keyword_options, overwrite_option, several
+from canonym.cli.progress import counter
+from canonym.cli.verbosity import is_quiet
+from canonym.errors import InvalidInput
+from canonym.io.places import check_outputs
 
 if TYPE_CHECKING:
     from canonym.terminology import Terminology
@@ -112,14 +120,6 @@ def import_(
     A release of UMLS, in two languages:
       canonym import 2024AA/META -o umls.db --option languages=ENG,GER
     """
-    import time
-    from pathlib import Path
-
-    from canonym.cli.input_encoding import found_encoding
-    from canonym.cli.progress import counter
-    from canonym.cli.verbosity import is_quiet
-    from canonym.errors import InvalidInput
-    from canonym.io.places import check_outputs
     from canonym.io.tables import is_binary
     from canonym.terminology.formats import FORMATS, import_terminology, recognise
 
@@ -153,8 +153,6 @@ def import_(
 
 
 def _report(terminology: Terminology, format_: str, seconds: float) -> None:
-    from canonym.cli.description import counts, print_facts
-
     facts = {"file": str(terminology.path), "format": format_, **counts(terminology)}
     facts["time"] = f"{seconds:.1f} s"
     print_facts(facts)

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import logging
+import time
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 import click
 
+from canonym.cli.description import print_facts
 from canonym.cli.device import check_device, device_option
+from canonym.cli.failures import printable
 from canonym.cli.options import (
     Number,
     Size,
@@ -18,6 +23,11 @@ from canonym.cli.options import (
     retired_option,
     several,
 )
+from canonym.cli.progress import activity, note, stages
+from canonym.cli.verbosity import is_quiet
+from canonym.errors import InvalidInput, ReadError
+from canonym.io.files import restored
+from canonym.io.places import check_outputs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -172,10 +182,7 @@ def index(
       canonym link --index doid-index "heart attack"
       canonym index --verify doid-index
     """
-    from functools import partial
-
     from canonym.encoders import path_of
-    from canonym.io.places import check_outputs
     from canonym.linker import Linker
 
     if verified is not None:
@@ -213,12 +220,7 @@ def index(
 
 def _build(terminology: str, output: str, kind: str, build: Callable[..., Linker]) -> None:
     """Build an index with progress, and report what it is."""
-    import time
-
-    from canonym.cli.description import print_facts
     from canonym.cli.named_indexes import open_terminology
-    from canonym.cli.progress import stages
-    from canonym.cli.verbosity import is_quiet
     from canonym.linking.build import FITTED, REUSED
 
     reused: dict[str, str] = {}
@@ -253,12 +255,8 @@ def _missing(ctx: click.Context, name: str) -> click.MissingParameter:
 
 def _verify(ctx: click.Context, folder: str) -> None:
     """Check an index or an encoder, and report every file that is not as it was written."""
-    from pathlib import Path
-
     from canonym.cli.named_indexes import folder_of
     from canonym.encoders.saved import ENCODER_MANIFEST
-    from canonym.errors import InvalidInput, ReadError
-    from canonym.io.files import restored
     from canonym.linking.verify import verify_encoder, verify_index
 
     given = [
@@ -295,7 +293,6 @@ def _verify(ctx: click.Context, folder: str) -> None:
 def _read_mentions(paths: Sequence[str], types: Sequence[str]) -> list[Mention] | None:
     """Return the annotated mentions of corpora, or None without corpora."""
     from canonym.cli.annotated import open_corpus
-    from canonym.errors import InvalidInput
 
     if not paths:
         if types:
@@ -341,9 +338,6 @@ def _facts(linker: Linker, kind: str) -> dict[str, Any]:
 
 def _note_synonyms_left(linker: Linker) -> None:
     """Remark on added synonyms whose concepts the terminology does not have."""
-    from canonym.cli.failures import printable
-    from canonym.cli.progress import note
-
     left = tuple(linker.synonyms)
     if left:
         shown = ", ".join(f"{name.text!r} ({name.concept_id})" for name in left[:5])
@@ -357,8 +351,6 @@ def _note_synonyms_left(linker: Linker) -> None:
 
 def _note_languages(linker: Linker) -> None:
     """Remark on names in languages that the encoders of the index do not read."""
-    from canonym.cli.progress import note
-
     counts = linker.terminology.languages()
     others = sorted({tag.partition("-")[0] for tag in counts} - {"", "en"})
     english = {"default", "contextual"}
@@ -372,11 +364,8 @@ def _note_languages(linker: Linker) -> None:
 
 def _note_rarity(linker: Linker) -> None:
     """Remark on names that differ by words which the encoder hardly counts."""
-    from canonym.cli.progress import activity, note
-    from canonym.cli.verbosity import is_quiet
     from canonym.encoders import SHIPPED
     from canonym.encoders.subword import Subword
-    from canonym.errors import InvalidInput
     from canonym.evaluation.own_names import gain_by_rarity
 
     encoders = linker.pipeline.search.encoders

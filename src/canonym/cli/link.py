@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -25,6 +26,8 @@ from canonym.cli.options import (
     ties_option,
     workers_option,
 )
+from canonym.cli.progress import counter, note, watched
+from canonym.errors import InvalidInput
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -149,7 +152,6 @@ def link(
     from canonym.cli.input import open_input, read_ids, source_of
     from canonym.cli.named_indexes import open_linker
     from canonym.cli.output import check_output, choose_format, open_output
-    from canonym.cli.progress import counter, note
     from canonym.io.journal import is_finished
     from canonym.jobs.input import TableOptions
     from canonym.jobs.link import ItemOptions, link_items, runner_up, settings_of
@@ -192,8 +194,6 @@ def link(
 
 def _is_folder(output: str | None) -> bool:
     """Tell whether the output is a folder: one that is there, or is written like one."""
-    from pathlib import Path
-
     return bool(output) and (str(output).endswith(("/", "\\")) or Path(str(output)).is_dir())
 
 
@@ -202,7 +202,6 @@ def _layout(
 ) -> Layout:
     """Return how to write the links; refuse options that do not go together."""
     from canonym.cli.exchange import MAPPING_FORMATS, check_mappings
-    from canonym.errors import InvalidInput
     from canonym.jobs.output import layout_of
 
     check_mappings(format_, options, content.columns, k=k, explain=explain)
@@ -224,7 +223,6 @@ def _layout(
 
 def _total(file: str | None, content: Input) -> int | None:
     """Return the number of items, for a progress bar that somebody watches."""
-    from canonym.cli.progress import watched
     from canonym.jobs.input import count_items
 
     return count_items(file, content) if watched() and file not in (None, "-") else None
@@ -245,7 +243,6 @@ def _with_origin(
 def _check(
     content: Input, layout: Layout, output: str | None, mention_types: Sequence[str]
 ) -> None:
-    from canonym.errors import InvalidInput
     from canonym.jobs.output import check_workbook
 
     if layout.format in ("pubtator", "bioc") and not content.documents:
@@ -259,10 +256,6 @@ def _check(
 
 def _warn_of_files(names: Sequence[str]) -> None:
     """Remark on names that are files."""
-    from pathlib import Path
-
-    from canonym.cli.progress import note
-
     for name in names[:20]:
         if len(name) < 200 and "\0" not in name and "." in name and Path(name).is_file():
             note(
@@ -275,8 +268,6 @@ def _sum_up(
     summary: Summary, out: Output, content: Input, output: str | None, *, skipped: bool
 ) -> None:
     """Remark how many mentions were linked, where the links are, and what the rows are."""
-    from canonym.cli.progress import note
-
     n, empty = summary.mentions, summary.empty
     if not n and content.documents:
         note(

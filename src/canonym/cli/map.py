@@ -9,6 +9,9 @@ import click
 from canonym.cli.exchange import day_of, mapping_set_options
 from canonym.cli.key_options import KeyCommand
 from canonym.cli.options import Number, overwrite_option
+from canonym.cli.progress import counter, note
+from canonym.io.files import write_file
+from canonym.io.places import check_outputs
 
 if TYPE_CHECKING:
     import datetime
@@ -60,10 +63,7 @@ def map_(
       canonym map doid.db mesh.db -o doid-mesh.sssom.tsv --min-confidence 0.9
     """
     from canonym.cli.named_indexes import open_terminology
-    from canonym.cli.progress import counter, note
     from canonym.exchange.alignment import map_terminologies
-    from canonym.io.files import write_file
-    from canonym.io.places import check_outputs
 
     check_outputs({"-o": output}, (left, right), overwrite=overwrite)
     with open_terminology(left) as one, open_terminology(right) as other:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from canonym.cli.device import check_device, encoders_of
+from canonym.cli.device import check_device
 from canonym.cli.progress import counter, note, stages
 from canonym.errors import InvalidInput, ReadError
 from canonym.io.files import restored
@@ -63,19 +63,14 @@ def open_terminology(path: str) -> Terminology:
     return terminology
 
 
-def open_linker(
-    index: str | None,
-    *,
-    everyday: bool = True,
-    device: str | None = None,
-) -> Linker:
+def open_linker(index: str | None, *, everyday: bool = True, device: str | None = None) -> Linker:
     """Open the linker that ``--index`` names, and check that ``--device`` goes with it.
 
     `index` is a folder made by ``canonym index``, a name, a terminology, for which an index is
     built, or None for the linker of ICD-10-CM, with `everyday` names or without.
     """
     linker = _open_linker(index, everyday=everyday)
-    check_device(device, encoders_of(linker), linker)
+    check_device(device, linker=linker)
     return linker
 
 

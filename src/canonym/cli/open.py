@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from canonym.cli.device import check_device, encoders_of
+from canonym.cli.device import check_device
+from canonym.errors import InvalidInput
 
 if TYPE_CHECKING:
     from canonym.linker import Linker
     from canonym.terminology import Terminology
     from canonym.types import Encoder
-
-
-class System(NamedTuple):
-    """A system, by the names of the parameters of `canonym.evaluation.run.evaluate_corpus`."""
-
-    terminology: Terminology | None
-    linker: Linker | None
-    encoders: Sequence[str | Encoder]
-    weights: Sequence[float] | None
 
 
 def open_system(
@@ -28,42 +21,34 @@ def open_system(
     encoders: Sequence[str],
     weights: Sequence[float],
     protocol: str,
-    device: str | None = None,
-) -> System:
+    device: str | None,
+) -> dict[str, Any]:
     """Open an index; or, without one, terminologies and encoders (``"verbatim"`` means none).
 
-    Under every protocol but ``raw`` an index gives its terminology and, unless others are named,
-    its encoders. Raises `InvalidInput` if encoders, weights or the device do not go with each other
-    or with the index.
+    The system is returned by the names of the parameters of
+    `canonym.evaluation.run.evaluate_corpus`. Under every protocol but ``raw`` an index gives its
+    terminology and, unless others are named, its encoders. Raises `InvalidInput` if encoders,
+    weights or the device do not go with each other or with the index.
     """
-    system = _open_system(index, terminologies, encoders, weights, protocol)
-    raw = system.linker if protocol == "raw" else None
-    check_device(device, encoders_of(raw) if raw else system.encoders, raw)
-    return system
-
-
-def _open_system(
-    index: str | None,
-    terminologies: Sequence[str],
-    encoders: Sequence[str],
-    weights: Sequence[float],
-    protocol: str,
-) -> System:
     from canonym.cli.named_indexes import open_linker
-    from canonym.errors import InvalidInput
 
     if "verbatim" in encoders and len(encoders) > 1:
         raise InvalidInput("verbatim is look-up without an encoder: it goes with no other")
     named: Sequence[str | Encoder] = () if "verbatim" in encoders else encoders or ("default",)
-    if not index:
-        return System(open_terminologies(terminologies), None, named, weights or None)
-    linker = open_linker(index)
-    if protocol == "raw" or encoders:
-        return System(None, linker, named, weights or None)
-    if weights:
-        raise InvalidInput("--weight goes with --encoder: the index has weights of its own")
-    of_index = [float(encoder["weight"]) for encoder in linker.manifest["encoders"]]
-    return System(None, linker, _encoders_of(linker), of_index)
+    linker = open_linker(index) if index else None
+    terminology = open_terminologies(terminologies) if linker is None else None
+    if linker is not None and protocol != "raw" and not encoders:
+        if weights:
+            raise InvalidInput("--weight goes with --encoder: the index has weights of its own")
+        named = _encoders_of(linker)
+        weights = [float(encoder["weight"]) for encoder in linker.manifest["encoders"]]
+    check_device(device, named, linker if protocol == "raw" else None)
+    return {
+        "terminology": terminology,
+        "linker": linker,
+        "encoders": named,
+        "weights": weights or None,
+    }
 
 
 def _encoders_of(linker: Linker) -> list[str | Encoder]:
@@ -83,8 +68,6 @@ def _encoders_of(linker: Linker) -> list[str | Encoder]:
 
 def open_terminologies(paths: Sequence[str]) -> Terminology:
     """Open one terminology, or several as if they were one."""
-    import itertools
-
     from canonym.cli.named_indexes import open_terminology
     from canonym.terminology import Terminology, read_records
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -9,6 +10,10 @@ import click
 from canonym.cli.exchange import check_format_options, choices_of, exchange_options
 from canonym.cli.key_options import KeyCommand
 from canonym.cli.options import overwrite_option
+from canonym.cli.progress import note
+from canonym.errors import InvalidInput, ReadError, require
+from canonym.io.files import write_file
+from canonym.io.places import check_outputs
 
 if TYPE_CHECKING:
     from canonym.review.models import Review
@@ -66,10 +71,6 @@ def export(
           --format-option source-vocabulary=WARDS
     """
     from canonym.cli.named_indexes import open_index
-    from canonym.cli.progress import note
-    from canonym.errors import require
-    from canonym.io.files import write_file
-    from canonym.io.places import check_outputs
 
     require("sqlalchemy", "reviews", "service")
     from canonym.review.export import export_review
@@ -94,8 +95,6 @@ def export(
 
 
 def _format_of(output: str) -> str:
-    from canonym.errors import InvalidInput
-
     name = output.lower()
     for suffix in ("sssom.tsv", "usagi.csv", "omop.csv", "corpus.tsv"):
         if name.endswith(f".{suffix}"):
@@ -112,9 +111,6 @@ def _format_of(output: str) -> str:
 
 def _database(reviews: str | None) -> str:
     """Return the database; a file has to be there, for opening it would make it."""
-    from pathlib import Path
-
-    from canonym.errors import ReadError
     from canonym.review.database import default_place
 
     place = reviews or default_place()
@@ -127,8 +123,6 @@ def _database(reviews: str | None) -> str:
 
 
 def _find(store: Store, wanted: str) -> Review:
-    from canonym.errors import InvalidInput
-
     known = store.reviews()
     found = [one for one in known if str(one.id) == wanted] or [
         one for one in known if one.name == wanted

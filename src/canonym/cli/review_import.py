@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from canonym.cli.failures import printable
+from canonym.cli.input_encoding import found_encoding
 from canonym.cli.options import built_index_option
+from canonym.cli.progress import note
 
 if TYPE_CHECKING:
     from canonym.exchange.decisions import Taken
@@ -45,11 +49,7 @@ def import_decisions(
       canonym review import links.sssom.tsv --index my-index
       canonym synonyms list --index my-index
     """
-    from pathlib import Path
-
-    from canonym.cli.input_encoding import found_encoding
     from canonym.cli.named_indexes import open_index
-    from canonym.cli.progress import note
     from canonym.exchange.decisions import read_reviews, take_reviews
 
     linker = open_index(index)
@@ -63,9 +63,6 @@ def import_decisions(
 
 
 def _report(taken: Taken, *, dry_run: bool) -> None:
-    from canonym.cli.failures import printable
-    from canonym.cli.progress import note
-
     n_over = sum(taken.passed_over.values())
     click.echo(f"names        {len(taken.names):>8,}  accepted, {taken.new_names:,} new")
     click.echo(f"forbidden    {len(taken.forbidden):>8,}  rejected, {taken.new_forbidden:,} new")

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import click
 
 from canonym.cli.options import Decorator, Number, with_options
+from canonym.cli.progress import note
 from canonym.cli.serve_keys import keys
+from canonym.errors import require
 
 
 def _option(flag: str, help: str, **settings: Any) -> Decorator:
@@ -25,8 +28,6 @@ class _Indexes(click.types.StringParamType):
     """Folders, several of which are separated in a variable as they are in PATH."""
 
     def split_envvar_value(self, rv: str) -> list[str]:
-        import os
-
         return [part for part in rv.split(os.pathsep) if part]
 
 
@@ -139,8 +140,6 @@ def serve(ctx: click.Context, host: str, port: int, workers: int, **settings: An
     if ctx.invoked_subcommand is not None:
         return
     from canonym.cli.named_indexes import open_index, open_linker
-    from canonym.cli.progress import note
-    from canonym.errors import require
     from canonym.io.heap import give_large_blocks_back
     from canonym.service import Settings
     from canonym.service.server import check_host, run_server

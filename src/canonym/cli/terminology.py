@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import json
+from dataclasses import asdict
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from canonym.cli.compare import encoders
-from canonym.cli.description import report_option
+from canonym.cli.description import counts, print_facts, print_json, report_option
+from canonym.cli.failures import Unusable, printable
 from canonym.cli.options import overwrite_option
+from canonym.cli.progress import counter, note
+from canonym.io.places import check_outputs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,15 +50,13 @@ def show(path: str, ids: tuple[str, ...], samples: int, format_: str) -> None:
       canonym terminology show icd10cm I21
       canonym terminology show icd10cm "acute nephritis" --samples 20
     """
-    from canonym.cli.description import counts, print_facts
-    from canonym.cli.failures import printable
     from canonym.cli.named_indexes import open_terminology
 
     with open_terminology(path) as opened:
         if ids:
             described = [facts for text in ids for facts in _described(opened, text, samples)]
             if format_ == "json":
-                _print_json(described)
+                print_json(described)
                 return
             for place, facts in enumerate(described):
                 if "names" not in facts:
@@ -68,7 +69,7 @@ def show(path: str, ids: tuple[str, ...], samples: int, format_: str) -> None:
         facts = {"file": path, **counts(opened)}
         facts["samples"] = _samples(opened, samples)
         if format_ == "json":
-            _print_json(facts)
+            print_json(facts)
             return
         facts["samples"] = "\n".join(f"  {id_}  {name}" for id_, name in facts["samples"].items())
         shown = {name: value for name, value in facts.items() if name != "samples"}
@@ -117,10 +118,6 @@ def _samples(opened: Terminology, samples: int) -> dict[str, str]:
     return {concept.id: concept.label for concept in opened.concepts_at(spread)}
 
 
-def _print_json(content: Any) -> None:
-    click.echo(json.dumps(content, ensure_ascii=False, indent=2))
-
-
 @terminology.command()
 @click.argument("path", metavar="TERMINOLOGY", type=click.Path())
 @_SAMPLES
@@ -136,16 +133,13 @@ def lint(path: str, samples: int, format_: str, strict: bool) -> None:
       canonym terminology lint doid.db
       canonym terminology lint doid.db --samples 50 --format json
     """
-    from dataclasses import asdict
-
-    from canonym.cli.failures import Unusable, printable
     from canonym.cli.named_indexes import open_terminology
     from canonym.terminology.lint import lint as find
 
     with open_terminology(path) as opened:
         findings = find(opened, samples=samples)
     if format_ == "json":
-        _print_json([asdict(finding) for finding in findings])
+        print_json([asdict(finding) for finding in findings])
     else:
         for finding in findings:
             click.echo(printable(f"{finding.severity}: {finding.kind}: {finding.count:,}"))
@@ -185,7 +179,6 @@ def diff(
       canonym terminology diff doid-2023.db doid-2024.db --format json --samples 1000
     """
     from canonym.cli.named_indexes import open_terminology
-    from canonym.io.places import check_outputs
     from canonym.terminology.diff import compare
 
     check_outputs({"-o": output}, (old, new), overwrite=overwrite)
@@ -194,13 +187,12 @@ def diff(
     if output is not None:
         difference.write_tsv(output, overwrite=overwrite)
     if format_ == "json":
-        _print_json(difference.to_dict(limit=samples))
+        print_json(difference.to_dict(limit=samples))
     else:
         _print_changes(difference, samples)
 
 
 def _print_changes(difference: Difference, samples: int) -> None:
-    from canonym.cli.failures import printable
     from canonym.terminology.diff import KINDS
 
     for kind, count in difference.counts.items():
@@ -233,8 +225,6 @@ def export(path: str, output: str, format_: str | None, overwrite: bool) -> None
       canonym terminology export mesh.db -o mesh.ttl
     """
     from canonym.cli.named_indexes import open_terminology
-    from canonym.cli.progress import counter, note
-    from canonym.io.places import check_outputs
     from canonym.terminology.export_formats import export_format, export_terminology
 
     chosen = format_ or export_format(output)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from canonym.cli.description import print_facts
 from canonym.cli.options import (
     Number,
     corpus_format_option,
@@ -14,6 +17,10 @@ from canonym.cli.options import (
     seed_option,
     several,
 )
+from canonym.cli.progress import note, stages
+from canonym.cli.verbosity import is_quiet
+from canonym.errors import InvalidInput
+from canonym.io.places import check_outputs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -114,14 +121,8 @@ def subword(
       canonym train subword medic.db -o medic-encoder --corpus train.pubtator --mention-type Disease
       canonym index doid.db -o doid-index --encoder doid-encoder
     """
-    import time
-
-    from canonym.cli.description import print_facts
-    from canonym.cli.progress import stages
-    from canonym.cli.verbosity import is_quiet
     from canonym.encoders import save_encoder
     from canonym.io.numbers import BY_BLAS
-    from canonym.io.places import check_outputs
     from canonym.training.subword.held_out import SHARE, fit_names
 
     inputs = (terminology, start, *corpora)
@@ -205,8 +206,6 @@ def _read_names(terminology: str, documents: Sequence[Document], types: Sequence
 def _check_corpus_options(
     corpora: Sequence[str], types: Sequence[str], share: float | None, format: str | None
 ) -> None:
-    from canonym.errors import InvalidInput
-
     given = {"--mention-type": bool(types), "--mention-share": share, "--format": format}
     for name, value in given.items():
         if value and not corpora:
@@ -217,7 +216,6 @@ def _open_start(spec: str, dimensions: int | None) -> Subword | None:
     """Open the encoder that the fit starts from, or return None for ``none``."""
     from canonym.encoders import load_encoder, make_encoder
     from canonym.encoders.subword import Subword
-    from canonym.errors import InvalidInput
 
     if spec == "none":
         return None
@@ -237,8 +235,6 @@ def _open_start(spec: str, dimensions: int | None) -> Subword | None:
 
 
 def _chosen_share(given: float | None, start: Subword | None) -> float:
-    from canonym.errors import InvalidInput
-
     if start is None:
         if given:
             raise InvalidInput(
@@ -250,8 +246,6 @@ def _chosen_share(given: float | None, start: Subword | None) -> float:
 
 
 def _read_corpora(paths: Sequence[str], format: str | None) -> list[Document]:
-    from dataclasses import replace
-
     from canonym.cli.annotated import open_corpus
 
     # A table without document ids is one document, called after its file: documents of the same id
@@ -289,8 +283,6 @@ def _measure_gain(
 
 
 def _warn_of_losses(gain: Gain, start: str) -> None:
-    from canonym.cli.progress import note
-
     for what, found in (("names", gain.names), ("mentions", gain.mentions)):
         if found is not None and found.after < found.before:
             instead = "the default encoder" if start in {"default", "none"} else start

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from canonym.cli.annotated import open_corpus
 from canonym.cli.description import print_facts
-from canonym.cli.progress import note
+from canonym.cli.progress import note, stages
 from canonym.cli.verbosity import is_quiet
 from canonym.errors import InvalidInput
-from canonym.io.files import MANIFEST
+from canonym.io.files import MANIFEST, file_digest
 from canonym.io.places import check_distinct, check_outputs
 
 if TYPE_CHECKING:
@@ -37,7 +37,6 @@ class Parts(NamedTuple):
 def run_training(spec: TrainingSpec) -> None:
     """Read, sample, train, and write the encoder; or show what would be sampled."""
     from canonym.cli.output import print_table
-    from canonym.cli.progress import stages
     from canonym.training.loop.checkpoints import begin, remove_checkpoints
     from canonym.training.loop.save import inference_of, save_trained
     from canonym.training.plan import repeated_plan
@@ -149,7 +148,6 @@ def prepare(spec: TrainingSpec, *, stage: Callable[[str], None]) -> Parts:
     """Read the files, open the encoder, and make the objective; `stage` gets what begins."""
     from canonym.cli.open import open_terminologies
     from canonym.evaluation.questions import read_corrections
-    from canonym.io.files import file_digest
     from canonym.training.recipes import SCRATCH, build_objective, data_digests, mentions_of
     from canonym.training.sampling.relations import read_relations
 
@@ -277,7 +275,6 @@ def read_documents(paths: Sequence[str], *, format: str | None) -> list[Document
 
 
 def _fit(spec: TrainingSpec, parts: Parts) -> Any:
-    from canonym.cli.progress import stages
     from canonym.training.loop.fit import fit
     from canonym.training.loop.reports import FitProgress
 
@@ -317,7 +314,6 @@ def _show_samples(spec: TrainingSpec, parts: Parts) -> None:
     import numpy as np
 
     from canonym.cli.output import print_table
-    from canonym.cli.progress import stages
     from canonym.cli.train.plan_examples import COLUMNS, examples
     from canonym.io.devices import torch_device
     from canonym.training.loop.fit import make_step
