@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.core import ParameterSource
 
 from canonym.cli.annotated import FORMATS
 from canonym.cli.description import print_facts
 from canonym.cli.device import device_option
 from canonym.cli.failures import printable
+from canonym.cli.key_options import is_typed
 from canonym.cli.options import (
     CorpusFormat,
     Number,
@@ -241,7 +241,7 @@ def _evaluate_pairs(path: str | None, encoders: Sequence[str], weights: Sequence
         option.opts[0]
         for option in context.command.params
         if option.name not in {"pairs", "encoders", "weights", "device"}
-        and context.get_parameter_source(str(option.name)) is ParameterSource.COMMANDLINE
+        and is_typed(option.name, context)
     ]
     if path is None or typed:
         beside = f", and not with {typed[0]}" if path else ""

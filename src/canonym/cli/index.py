@@ -6,13 +6,14 @@ import logging
 import time
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from canonym.cli.description import print_facts
 from canonym.cli.device import check_device, device_option
 from canonym.cli.failures import printable
+from canonym.cli.key_options import is_typed
 from canonym.cli.options import (
     Number,
     Size,
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from canonym.linker import Linker
-    from canonym.linking.settings import Settings
     from canonym.types import Mention
 
 _LOG = logging.getLogger(__name__)
@@ -147,6 +147,7 @@ _SURE, _WORTH = 0.001, 0.05  # the p of a gain, and its least size
 @click.pass_context
 def index(
     ctx: click.Context,
+    /,
     terminology: str | None,
     output: str | None,
     encoders: tuple[str, ...],
@@ -154,15 +155,9 @@ def index(
     mentions: tuple[str, ...],
     mention_types: tuple[str, ...],
     target: str | None,
-    kind: str,
-    memory: int,
-    fold: str | None,
-    reuse: str | None,
-    rules: str | None,
-    overwrite: bool,
     verified: str | None,
     device: str | None,
-    **settings: Unpack[Settings],
+    **options: Any,
 ) -> None:
     """Index TERMINOLOGY so that names can be linked to it.
 
@@ -189,33 +184,29 @@ def index(
         _verify(ctx, verified)
         return
     if terminology is None or output is None:
-        raise _missing(ctx, "terminology" if terminology is None else "output")
+        name = "terminology" if terminology is None else "output"
+        param = next(param for param in ctx.command.params if param.name == name)
+        raise click.MissingParameter(ctx=ctx, param=param)
     # --fold may name the output: what was added to it goes into the new one.
     check_outputs(
         {"-o": output},
-        (terminology, *map(path_of, encoders), *mentions, *filter(None, [rules])),
-        overwrite=overwrite,
+        (terminology, *map(path_of, encoders), *mentions, options["rules"]),
+        overwrite=options["overwrite"],
         folder=True,
     )
     check_device(device, encoders or ("default",))
     known = _read_mentions(mentions, mention_types)
-    settings |= {"search": target} if target else {}
-    _LOG.debug("Settings: %s", settings)
+    options |= {"search": target} if target else {}
+    _LOG.debug("Settings: %s", options)
     build = partial(
         Linker.build,
         encoders=encoders or ("default",),
         weights=weights or None,
         mentions=known,
-        fold=fold,
-        kind=kind,
-        memory=memory,
-        reuse=reuse,
-        rules=rules,
         folder=output,
-        overwrite=overwrite,
-        **settings,
+        **options,
     )
-    _build(terminology, output, kind, build)
+    _build(terminology, output, options["kind"], build)
 
 
 def _build(terminology: str, output: str, kind: str, build: Callable[..., Linker]) -> None:
@@ -247,29 +238,16 @@ def _build(terminology: str, output: str, kind: str, build: Callable[..., Linker
             print_facts(facts | ({"reused": reused} if reused else {}) | {"time": took})
 
 
-def _missing(ctx: click.Context, name: str) -> click.MissingParameter:
-    """Return the error for a parameter that only ``--verify`` can do without."""
-    (parameter,) = (one for one in ctx.command.params if one.name == name)
-    return click.MissingParameter(ctx=ctx, param=parameter)
-
-
 def _verify(ctx: click.Context, folder: str) -> None:
     """Check an index or an encoder, and report every file that is not as it was written."""
     from canonym.cli.named_indexes import folder_of
     from canonym.encoders.saved import ENCODER_MANIFEST
     from canonym.linking.verify import verify_encoder, verify_index
 
-    given = [
-        param
-        for param in ctx.command.params
-        if param.expose_value
-        and param.name != "verified"
-        and ctx.get_parameter_source(str(param.name)) is click.core.ParameterSource.COMMANDLINE
-    ]
-    if given:
-        raise InvalidInput(
-            f"--verify checks {folder} and builds nothing; leave out {given[0].get_error_hint(ctx)}"
-        )
+    for param in ctx.command.params:
+        if param.expose_value and param.name != "verified" and is_typed(param.name, ctx):
+            hint = param.get_error_hint(ctx)
+            raise InvalidInput(f"--verify checks {folder} and builds nothing; leave out {hint}")
     is_encoder = (restored(Path(folder)) / ENCODER_MANIFEST).is_file()
     found = verify_encoder(folder) if is_encoder else verify_index(folder_of(folder))
     if found.findings:

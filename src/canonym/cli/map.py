@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -44,13 +44,12 @@ def map_(
     left: str,
     right: str,
     output: str,
-    many: bool,
-    min_confidence: float,
     no_xrefs: bool,
     mapping_set_id: str | None,
     license: str | None,
     date: datetime.datetime | None,
     overwrite: bool,
+    **options: Any,
 ) -> None:
     """Map the concepts of LEFT to those of RIGHT, two terminologies.
 
@@ -69,12 +68,7 @@ def map_(
     with open_terminology(left) as one, open_terminology(right) as other:
         with counter("Searching", unit="names") as report:
             mapped = map_terminologies(
-                one,
-                other,
-                many=many,
-                min_confidence=min_confidence,
-                use_xrefs=not no_xrefs,
-                progress=report,
+                one, other, use_xrefs=not no_xrefs, progress=report, **options
             )
         metadata = {"mapping_set_id": mapping_set_id or "", "license": license or ""}
         with (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -29,9 +29,7 @@ _SHOWN = 5
 )
 @click.option("--language", default="en", metavar="TAG", help="Language of the texts.")
 @click.option("--encoding", metavar="NAME", help="Encoding of the file; found when left out.")
-def import_decisions(
-    file: str, index: str, dry_run: bool, skip_unknown: bool, language: str, encoding: str | None
-) -> None:
+def import_decisions(file: str, index: str, encoding: str | None, **options: Any) -> None:
     """Take over what reviewers decided in FILE: SSSOM, Usagi, or an exported review.
 
     Accepted mappings become names of their concepts, as with `canonym synonyms add`. Rejected ones
@@ -56,10 +54,7 @@ def import_decisions(
     found = read_reviews(file, encoding=encoding or found_encoding(Path(file)))
     if found.made_by not in ("", linker.fingerprint):
         note(f"{file} was made by another index, or before this one was changed.")
-    taken = take_reviews(
-        linker, found, language=language, skip_unknown=skip_unknown, dry_run=dry_run
-    )
-    _report(taken, dry_run=dry_run)
+    _report(take_reviews(linker, found, **options), dry_run=options["dry_run"])
 
 
 def _report(taken: Taken, *, dry_run: bool) -> None:

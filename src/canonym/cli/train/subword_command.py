@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from canonym.cli.progress import Stages
     from canonym.encoders.subword import Subword
     from canonym.training.subword.held_out import Found, Gain
     from canonym.training.subword.mention_names import MentionNames
@@ -121,9 +121,10 @@ def subword(
       canonym train subword medic.db -o medic-encoder --corpus train.pubtator --mention-type Disease
       canonym index doid.db -o doid-index --encoder doid-encoder
     """
-    from canonym.encoders import save_encoder
+    from canonym.encoders import make_encoder, save_encoder
+    from canonym.encoders.subword import Subword
     from canonym.io.numbers import BY_BLAS
-    from canonym.training.subword.held_out import SHARE, fit_names
+    from canonym.training.subword.held_out import SHARE, fit_names, measure_gain
 
     inputs = (terminology, start, *corpora)
     check_outputs({"-o": output}, inputs, overwrite=overwrite, folder=True)
@@ -144,17 +145,21 @@ def subword(
     facts = {"encoder": output, "starts from": start, **data.facts()}
     with stages(unit="steps") as report:
         if held_out:
-            gain = _measure_gain(data, n=held_out, report=report, **options)
+            gain = measure_gain(
+                data.names,
+                data.concepts,
+                baseline=encoder or make_encoder("default"),
+                n=held_out,
+                progress=partial(report, "Fitting without what is set aside"),
+                **options,
+            )
             facts |= _gain_facts(gain, start, mentions=data.mentions is not None)
-        fitted = fit_names(
-            data.names,
-            data.concepts,
-            progress=lambda done, total: report("Fitting", done, total),
-            **options,
-        )
+        progress = partial(report, "Fitting")
+        fitted = fit_names(data.names, data.concepts, progress=progress, **options)
     history: dict[str, Any] = {"start": encoder.trained if encoder is not None else None}
     history |= {"data": data.record(documents, share), "options": run, "rests_on": BY_BLAS}
-    save_encoder(_with_history(fitted, history), output, overwrite=overwrite)
+    settings = fitted.options() | {"trained": history}
+    save_encoder(Subword(fitted.table, scale=fitted.scale, **settings), output, overwrite=overwrite)
     if not is_quiet():
         print_facts({**facts, "time": f"{time.monotonic() - began:.0f} s"})
     if held_out:
@@ -186,11 +191,7 @@ class _Data(NamedTuple):
         if self.mentions is None:
             return record
         n = len(self.mentions.names)
-        return record | {
-            "corpus": corpus_digest(documents),
-            "mentions": n,
-            "mention_share": share,
-        }
+        return record | {"corpus": corpus_digest(documents), "mentions": n, "mention_share": share}
 
 
 def _read_names(terminology: str, documents: Sequence[Document], types: Sequence[str]) -> _Data:
@@ -255,31 +256,6 @@ def _read_corpora(paths: Sequence[str], format: str | None) -> list[Document]:
         for path in paths
         for document in open_corpus(path, format=format).documents
     ]
-
-
-def _with_history(encoder: Subword, trained: dict[str, Any]) -> Subword:
-    from canonym.encoders.subword import Subword
-
-    options = encoder.options() | {"trained": trained}
-    return Subword(encoder.table, scale=encoder.scale, **options)
-
-
-def _measure_gain(
-    data: _Data, *, n: int, report: Stages, start: Subword | None, **options: Any
-) -> Gain:
-    """Fit without some names and mentions, look these up, and compare with the start."""
-    from canonym.encoders import make_encoder
-    from canonym.training.subword.held_out import measure_gain
-
-    return measure_gain(
-        data.names,
-        data.concepts,
-        baseline=start or make_encoder("default"),
-        n=n,
-        start=start,
-        progress=lambda done, total: report("Fitting without what is set aside", done, total),
-        **options,
-    )
 
 
 def _warn_of_losses(gain: Gain, start: str) -> None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -53,7 +53,7 @@ def run_training(spec: TrainingSpec) -> None:
     if not spec.dry_run and _has_encoder(spec):  # it is replaced, and stands there until then
         begin(checkpoints)
     with stages(unit="") as report:
-        parts = prepare(spec, stage=lambda what: report(what, 0, None))
+        parts = prepare(spec, stage=partial(report, done=0, total=None))
     if spec.dry_run:
         _show_samples(spec, parts)
         return
@@ -158,7 +158,7 @@ def prepare(spec: TrainingSpec, *, stage: Callable[[str], None]) -> Parts:
     stage("Reading the terminology")
     terminology = open_terminologies(spec.terminologies) if spec.terminologies else _of_groups(spec)
     counts: dict[str, Any] = {"concepts": terminology.n_concepts, "names": terminology.n_names}
-    prepared = functools.partial(
+    prepared = partial(
         mentions_of,
         terminology=terminology,
         preparation=spec.preparation,
@@ -303,7 +303,7 @@ def _fit(spec: TrainingSpec, parts: Parts) -> Any:
             log=spec.log,
             tensorboard=spec.tensorboard,
             progress=progress,
-            sampling=lambda done, total: report("Sampling", done, total),
+            sampling=partial(report, "Sampling"),
             each_epoch=each_epoch,
             notice=lambda text: note(f"Note: {text}."),
         )
@@ -322,7 +322,7 @@ def _show_samples(spec: TrainingSpec, parts: Parts) -> None:
     with stages() as report:
         report("Sampling", 0, None)
         step = make_step(parts.trainable, objective, loop)
-        step.report = lambda done, total: report("Sampling", done, total)
+        step.report = partial(report, "Sampling")
         step.to(torch_device(spec.device))
         plan = objective.plan(step.encode, 0, np.random.default_rng([loop.seed, 0]))
     n_batches = objective.n_batches(plan)
