@@ -30,7 +30,6 @@ MOST = 1000
 
 _FURTHEST = 10_000
 _IMPLICIT = ("?fhir_vs", "/vs")  # of the value set of all codes of a system
-_SAME = {"alternative id"}
 
 
 class System(NamedTuple):
@@ -271,7 +270,7 @@ def translate(indexes: Indexes, question: Question, *, r5: bool) -> Resource:
     target = question.text("targetSystem" if r5 else "targetsystem").partition("|")[0]
     mapped = mapped_ids(indexes, {_source_id(indexes, source): None})
     matches = [
-        _match(coding, mapping.how in _SAME, mapping.label, r5=r5)
+        _match(coding, mapping.how == "alternative id", mapping.label, r5=r5)
         for mapping in mapped
         if (coding := _coding(mapping.id)) != source[:2] and target in ("", coding[0])
     ]

@@ -55,7 +55,7 @@ class Reviews:
                     raise
                 if self._lost:
                     _log.info("the database of reviews is there again")
-                    self._thread.submit(self._begin)
+                    self._thread.submit(self._until_reached, self._link_all)
                 self._needed, self._lost = True, False
             return self._store
 
@@ -74,10 +74,7 @@ class Reviews:
     def resume(self) -> None:
         """Go on with what an earlier process began, where there is a database already."""
         if self._needed:
-            self._thread.submit(self._begin)
-
-    def _begin(self) -> None:
-        self._until_reached(self._link_all)
+            self._thread.submit(self._until_reached, self._link_all)
 
     def _link_all(self) -> None:
         for review in self.store.reviews():
