@@ -14,6 +14,7 @@ from fastapi.responses import JSONResponse
 
 from canonym.errors import InvalidInput
 from canonym.io.time_limit import TooSlow, check_time, time_limit
+from canonym.linking.links import DEFAULTS
 from canonym.service import schemas
 from canonym.service.problems import Problem, too_large
 from canonym.service.routing import Route, needs
@@ -31,11 +32,6 @@ router = APIRouter(
     route_class=Route,
 )
 
-_OPTIONS = (
-    *("k", "types", "sources", "languages", "ids", "prefer"),
-    *("min_score", "min_confidence", "context", "seed"),
-)
-_LINK_OPTIONS = (*_OPTIONS, "keep_negated")
 _EXPLANATION = {"searched", "steps", "scope", "sieve", "worth", "context"}
 _OF_CANDIDATES = ("id", "label", "score", "name", "types", "against")  # without an explanation
 _MOST_CHILDREN = 100
@@ -65,7 +61,7 @@ async def link(request: schemas.LinkRequest, state: Shared) -> Response:
     if request.document is not None:
         _check_length(request.document.text)
     asked = _Asked(_documents(request), request.explain)
-    options = {name: getattr(request, name) for name in (*_LINK_OPTIONS, "separator")}
+    options = request.model_dump(include={*DEFAULTS})
 
     def work(several: Sequence[_Asked]) -> list[Response]:
         return _in_time(
@@ -160,8 +156,7 @@ async def annotate(request: schemas.AnnotateRequest, state: Shared) -> Response:
         raise too_large(f"characters with k = {request.k}", most, length)
     for document in documents:
         _check_length(document.text)
-    options: Any = {name: getattr(request, name) for name in _OPTIONS}
-    options["batch"] = _AT_A_TIME
+    options: Any = {**request.model_dump(include={*DEFAULTS}), "batch": _AT_A_TIME}
 
     def work(opened: Opened) -> Response:
         check_readable(opened)
