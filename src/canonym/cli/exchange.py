@@ -216,10 +216,8 @@ def choices_of(options: Mapping[str, Any]) -> Choices:
 
 def day_of(date: datetime.datetime | None) -> str:
     """Return the day that is given, else that of ``SOURCE_DATE_EPOCH``, else none."""
-    return date.date().isoformat() if date else _epoch()
-
-
-def _epoch() -> str:
+    if date:
+        return date.date().isoformat()
     seconds = os.environ.get("SOURCE_DATE_EPOCH", "")
     if not seconds:
         return ""

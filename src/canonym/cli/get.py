@@ -84,7 +84,8 @@ def _get(entry: Entry, accept_licence: bool, update: bool, source: str | None) -
     if entry.address and source is None and (update or not is_fetched(entry)):
         licence = f"{entry.licence} ({entry.terms})" if entry.terms else entry.licence
         note(f"{entry.title}\nfrom     {address_of(entry)}\nlicence  {licence}")
-        accept_licence = accept_licence or _accepted(entry)
+        if entry.accept and not accept_licence and sys.stdin.isatty():
+            accept_licence = click.confirm("Do you accept it?", err=True)
     with stages(unit={FETCHING: "bytes", IMPORTING: "records"}) as report:
         folder = named_index(
             entry, source=source, update=update, accepted=accept_licence, progress=report
@@ -96,11 +97,6 @@ def _get(entry: Entry, accept_licence: bool, update: bool, source: str | None) -
             f"{release and f' ({release})'}\n"
             f'canonym link --index {entry.name} "..."'
         )
-
-
-def _accepted(entry: Entry) -> bool:
-    """Ask whether the licence is accepted, where it must be and somebody can be asked."""
-    return entry.accept and sys.stdin.isatty() and click.confirm("Do you accept it?", err=True)
 
 
 def _list(entries: list[Entry]) -> None:

@@ -283,9 +283,7 @@ def _source_id(indexes: Indexes, coding: Coding) -> str:
     prefix = system_prefix(coding.system)
     if prefix is None:
         prefix = find_system(indexes, coding.system, coding.version).prefix
-    return (
-        coding.code if split_id(coding.code)[0] == prefix else f"{prefix}:{coding.code}".lstrip(":")
-    )
+    return _id(prefix, coding.code)
 
 
 def _coding(id: str) -> tuple[str, str]:

@@ -116,7 +116,7 @@ class Reviews:
         except Exception as error:
             _log.exception("the review %d cannot be linked", review_id)
             told = str(error) if isinstance(error, CanonymError) else "the log says why"
-            store.fail(review_id, told)
+            store.change(review_id, problem=told)
 
     def _until_reached(self, work: Callable[[], None]) -> None:
         """Do some work on the database, again after a pause where that cannot be reached."""
