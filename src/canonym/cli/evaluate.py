@@ -199,7 +199,7 @@ def evaluate(
       canonym evaluate --pairs MayoSRS.csv --encoder my-encoder
     """
     from canonym.cli.annotated import open_corpus
-    from canonym.cli.open import open_system
+    from canonym.cli.named_indexes import open_system
     from canonym.evaluation.comparison import compare
     from canonym.evaluation.predictions import read_predictions
     from canonym.evaluation.questions import read_corrections

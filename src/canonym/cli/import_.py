@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -15,10 +15,6 @@ from canonym.cli.progress import counter
 from canonym.cli.verbosity import is_quiet
 from canonym.errors import InvalidInput
 from canonym.io.places import check_outputs
-
-if TYPE_CHECKING:
-    from canonym.terminology import Terminology
-
 
 _FLAGS = {
     "encoding": "Encoding of the source; found when left out, and named if it is not UTF-8.",
@@ -149,10 +145,5 @@ def import_(
         )
     with terminology:
         if not is_quiet():
-            _report(terminology, format_, time.monotonic() - began)
-
-
-def _report(terminology: Terminology, format_: str, seconds: float) -> None:
-    facts = {"file": str(terminology.path), "format": format_, **counts(terminology)}
-    facts["time"] = f"{seconds:.1f} s"
-    print_facts(facts)
+            facts = {"file": str(terminology.path), "format": format_, **counts(terminology)}
+            print_facts(facts | {"time": f"{time.monotonic() - began:.1f} s"})

@@ -15,10 +15,6 @@ from canonym.io.places import check_outputs
 
 if TYPE_CHECKING:
     import datetime
-    from typing import IO
-
-    from canonym.terminology import Terminology
-    from canonym.types import ConceptMapping
 
 
 @click.command("map", cls=KeyCommand)
@@ -63,6 +59,8 @@ def map_(
     """
     from canonym.cli.named_indexes import open_terminology
     from canonym.exchange.alignment import map_terminologies
+    from canonym.exchange.mappings import origin_of
+    from canonym.exchange.sssom import ConceptMappingWriter
 
     check_outputs({"-o": output}, (left, right), overwrite=overwrite)
     with open_terminology(left) as one, open_terminology(right) as other:
@@ -70,30 +68,21 @@ def map_(
             mapped = map_terminologies(
                 one, other, use_xrefs=not no_xrefs, progress=report, **options
             )
-        metadata = {"mapping_set_id": mapping_set_id or "", "license": license or ""}
+        day = day_of(date)
         with (
             write_file(output, overwrite=overwrite) as partial,
             partial.open("w", encoding="utf-8", newline="") as stream,
         ):
-            _write(stream, one, other, mapped, metadata, date)
+            writer = ConceptMappingWriter(
+                stream,
+                origin_of(one, one.digest, day),
+                origin_of(other, other.digest, day),
+                mapping_set_id=mapping_set_id or "",
+                license=license or "",
+            )
+            for mapping in mapped:
+                labels = one.concept(mapping.left).label, other.concept(mapping.right).label
+                writer.write(mapping, *labels)
+            writer.close()
     n = len(mapped)
     note(f"{n:,} {'pair is' if n == 1 else 'pairs are'} in {output}.")
-
-
-def _write(
-    stream: IO[str],
-    one: Terminology,
-    other: Terminology,
-    mapped: list[ConceptMapping],
-    metadata: dict[str, str],
-    date: datetime.datetime | None,
-) -> None:
-    from canonym.exchange.mappings import origin_of
-    from canonym.exchange.sssom import ConceptMappingWriter
-
-    day = day_of(date)
-    subjects, objects = origin_of(one, one.digest, day), origin_of(other, other.digest, day)
-    writer = ConceptMappingWriter(stream, subjects, objects, **metadata)
-    for each in mapped:
-        writer.write(each, one.concept(each.left).label, other.concept(each.right).label)
-    writer.close()

@@ -66,16 +66,15 @@ def show(path: str, ids: tuple[str, ...], samples: int, format_: str) -> None:
                     click.echo()
                 print_facts({name: value for name, value in facts.items() if value not in ("", [])})
             return
-        facts = {"file": path, **counts(opened)}
-        facts["samples"] = _samples(opened, samples)
+        facts, labels = {"file": path, **counts(opened)}, _samples(opened, samples)
         if format_ == "json":
-            print_json(facts)
+            print_json({**facts, "samples": labels})
             return
-        facts["samples"] = "\n".join(f"  {id_}  {name}" for id_, name in facts["samples"].items())
-        shown = {name: value for name, value in facts.items() if name != "samples"}
-        print_facts(shown)
-        if facts["samples"]:
-            click.echo(f"samples\n{facts['samples']}")
+        print_facts(facts)
+        if labels:
+            click.echo("samples")
+        for id_, label in labels.items():
+            click.echo(f"  {id_}  {label}")
 
 
 def _described(opened: Terminology, text: str, samples: int) -> Iterator[dict[str, Any]]:

@@ -146,7 +146,7 @@ def _has_encoder(spec: TrainingSpec) -> bool:
 
 def prepare(spec: TrainingSpec, *, stage: Callable[[str], None]) -> Parts:
     """Read the files, open the encoder, and make the objective; `stage` gets what begins."""
-    from canonym.cli.open import open_terminologies
+    from canonym.cli.named_indexes import open_terminologies
     from canonym.evaluation.questions import read_corrections
     from canonym.training.recipes import SCRATCH, build_objective, data_digests, mentions_of
     from canonym.training.sampling.relations import read_relations
