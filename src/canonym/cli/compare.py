@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from canonym.cli.description import report_option
+from canonym.cli.named_indexes import open_terminology
 from canonym.cli.options import encoder_option, retired_option
 from canonym.cli.progress import counter, note
 from canonym.errors import InvalidInput
@@ -51,7 +52,6 @@ def encoders(terminology: str, specs: tuple[str, ...], names: int, seed: int, fo
       canonym terminology encoders terms.db -e default -e multilingual -e default+multilingual
       canonym terminology encoders terms.db -e default -e models/own --format json > compared.json
     """
-    from canonym.cli.named_indexes import open_terminology
     from canonym.evaluation.own_names import compare_by_names
 
     alternatives = [_parts(spec) for spec in specs or _USUAL]

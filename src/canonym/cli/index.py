@@ -14,6 +14,7 @@ from canonym.cli.description import print_facts
 from canonym.cli.device import check_device, device_option
 from canonym.cli.failures import printable
 from canonym.cli.key_options import is_typed
+from canonym.cli.named_indexes import folder_of, open_terminology
 from canonym.cli.options import (
     Number,
     Size,
@@ -211,7 +212,6 @@ def index(
 
 def _build(terminology: str, output: str, kind: str, build: Callable[..., Linker]) -> None:
     """Build an index with progress, and report what it is."""
-    from canonym.cli.named_indexes import open_terminology
     from canonym.linking.build import FITTED, REUSED
 
     reused: dict[str, str] = {}
@@ -240,7 +240,6 @@ def _build(terminology: str, output: str, kind: str, build: Callable[..., Linker
 
 def _verify(ctx: click.Context, folder: str) -> None:
     """Check an index or an encoder, and report every file that is not as it was written."""
-    from canonym.cli.named_indexes import folder_of
     from canonym.encoders.saved import ENCODER_MANIFEST
     from canonym.linking.verify import verify_encoder, verify_index
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from canonym.cli.description import counts, print_facts, print_json, report_option
+from canonym.cli.named_indexes import folder_of
 from canonym.errors import CanonymError, ReadError
 from canonym.io.files import cache_folder, data_folder
 
@@ -115,7 +116,6 @@ def _index(name: str, folder: Path) -> dict[str, Any]:
 
 
 def _describe(path: str) -> dict[str, Any]:
-    from canonym.cli.named_indexes import folder_of
     from canonym.encoders.saved import ENCODER_MANIFEST, read_encoder_manifest
     from canonym.linker import Linker
     from canonym.terminology import Terminology

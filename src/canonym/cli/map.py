@@ -8,6 +8,7 @@ import click
 
 from canonym.cli.exchange import day_of, mapping_set_options
 from canonym.cli.key_options import KeyCommand
+from canonym.cli.named_indexes import open_terminology
 from canonym.cli.options import Number, overwrite_option
 from canonym.cli.progress import counter, note
 from canonym.io.files import write_file
@@ -57,7 +58,6 @@ def map_(
       canonym map doid.db mesh.db -o doid-mesh.sssom.tsv
       canonym map doid.db mesh.db -o doid-mesh.sssom.tsv --min-confidence 0.9
     """
-    from canonym.cli.named_indexes import open_terminology
     from canonym.exchange.alignment import map_terminologies
     from canonym.exchange.mappings import origin_of
     from canonym.exchange.sssom import ConceptMappingWriter

@@ -9,6 +9,7 @@ import click
 
 from canonym.cli.exchange import check_format_options, choices_of, exchange_options
 from canonym.cli.key_options import KeyCommand
+from canonym.cli.named_indexes import open_index
 from canonym.cli.options import overwrite_option
 from canonym.cli.progress import note
 from canonym.errors import InvalidInput, ReadError, require
@@ -70,8 +71,6 @@ def export(
       canonym review export Wards -o map.csv --index omop --format omop \\
           --format-option source-vocabulary=WARDS
     """
-    from canonym.cli.named_indexes import open_index
-
     require("sqlalchemy", "reviews", "service")
     from canonym.review.export import export_review
     from canonym.review.store import Store

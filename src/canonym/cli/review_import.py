@@ -9,6 +9,7 @@ import click
 
 from canonym.cli.failures import printable
 from canonym.cli.input_encoding import found_encoding
+from canonym.cli.named_indexes import open_index
 from canonym.cli.options import built_index_option
 from canonym.cli.progress import note
 
@@ -47,7 +48,6 @@ def import_decisions(file: str, index: str, encoding: str | None, **options: Any
       canonym review import links.sssom.tsv --index my-index
       canonym synonyms list --index my-index
     """
-    from canonym.cli.named_indexes import open_index
     from canonym.exchange.decisions import read_reviews, take_reviews
 
     linker = open_index(index)

@@ -11,6 +11,7 @@ import click
 from canonym.cli.compare import encoders
 from canonym.cli.description import counts, print_facts, print_json, report_option
 from canonym.cli.failures import Unusable, printable
+from canonym.cli.named_indexes import open_terminology
 from canonym.cli.options import overwrite_option
 from canonym.cli.progress import counter, note
 from canonym.io.places import check_outputs
@@ -50,8 +51,6 @@ def show(path: str, ids: tuple[str, ...], samples: int, format_: str) -> None:
       canonym terminology show icd10cm I21
       canonym terminology show icd10cm "acute nephritis" --samples 20
     """
-    from canonym.cli.named_indexes import open_terminology
-
     with open_terminology(path) as opened:
         if ids:
             described = [facts for text in ids for facts in _described(opened, text, samples)]
@@ -132,7 +131,6 @@ def lint(path: str, samples: int, format_: str, strict: bool) -> None:
       canonym terminology lint doid.db
       canonym terminology lint doid.db --samples 50 --format json
     """
-    from canonym.cli.named_indexes import open_terminology
     from canonym.terminology.lint import lint as find
 
     with open_terminology(path) as opened:
@@ -177,7 +175,6 @@ def diff(
       canonym terminology diff doid-2023.db doid-2024.db -o changes.tsv
       canonym terminology diff doid-2023.db doid-2024.db --format json --samples 1000
     """
-    from canonym.cli.named_indexes import open_terminology
     from canonym.terminology.diff import compare
 
     check_outputs({"-o": output}, (old, new), overwrite=overwrite)
@@ -223,7 +220,6 @@ def export(path: str, output: str, format_: str | None, overwrite: bool) -> None
       canonym terminology export doid.db -o doid.csv
       canonym terminology export mesh.db -o mesh.ttl
     """
-    from canonym.cli.named_indexes import open_terminology
     from canonym.terminology.export_formats import export_format, export_terminology
 
     chosen = format_ or export_format(output)

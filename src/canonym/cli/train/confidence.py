@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from canonym.cli.description import print_facts
+from canonym.cli.named_indexes import open_index
 from canonym.cli.options import (
     built_index_option,
     corpus_format_option,
@@ -43,7 +44,6 @@ def confidence(corpus: str | None, index: str, types: tuple[str, ...], format_: 
     links differ when each fifth of the documents is predicted from the others.
     """
     from canonym.cli.annotated import open_corpus
-    from canonym.cli.named_indexes import open_index
 
     documents = None if corpus is None else open_corpus(corpus, format=format_).documents
     linker = open_index(index)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from canonym.cli.description import print_facts
+from canonym.cli.named_indexes import open_terminology
 from canonym.cli.options import (
     Number,
     corpus_format_option,
@@ -195,7 +196,6 @@ class _Data(NamedTuple):
 
 
 def _read_names(terminology: str, documents: Sequence[Document], types: Sequence[str]) -> _Data:
-    from canonym.cli.named_indexes import open_terminology
     from canonym.training.subword.mention_names import mention_names
 
     with open_terminology(terminology) as opened:

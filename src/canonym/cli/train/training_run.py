@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from canonym.cli.annotated import open_corpus
 from canonym.cli.description import print_facts
+from canonym.cli.named_indexes import open_terminologies
 from canonym.cli.progress import note, stages
 from canonym.cli.verbosity import is_quiet
 from canonym.errors import InvalidInput
@@ -146,7 +147,6 @@ def _has_encoder(spec: TrainingSpec) -> bool:
 
 def prepare(spec: TrainingSpec, *, stage: Callable[[str], None]) -> Parts:
     """Read the files, open the encoder, and make the objective; `stage` gets what begins."""
-    from canonym.cli.named_indexes import open_terminologies
     from canonym.evaluation.questions import read_corrections
     from canonym.training.recipes import SCRATCH, build_objective, data_digests, mentions_of
     from canonym.training.sampling.relations import read_relations
