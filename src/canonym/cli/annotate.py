@@ -16,11 +16,9 @@ from canonym.cli.options import (
     choice_options,
     columns_option,
     encoding_option,
-    everyday_option,
     index_option,
     overwrite_option,
     retired_option,
-    ties_option,
     workers_option,
 )
 from canonym.cli.progress import counter, note, stages
@@ -52,7 +50,6 @@ _SUFFIXES = {".xml": "bioc", ".json": "bioc"}
 )
 @encoding_option
 @index_option
-@everyday_option
 @click.option(
     "-k",
     type=click.IntRange(1, 1000),
@@ -61,7 +58,6 @@ _SUFFIXES = {".xml": "bioc", ".json": "bioc"}
 )
 @retired_option("--flags", "every mention has its status", flag=True)
 @choice_options
-@ties_option
 @click.option("-o", "--output", type=click.Path(), help="Write to this file.")
 @click.option(
     "--format",

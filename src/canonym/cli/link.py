@@ -15,7 +15,6 @@ from canonym.cli.options import (
     CorpusFormat,
     choice_options,
     columns_option,
-    everyday_option,
     index_option,
     input_options,
     mention_type_option,
@@ -23,7 +22,6 @@ from canonym.cli.options import (
     overwrite_option,
     second_look_option,
     separator_option,
-    ties_option,
     workers_option,
 )
 from canonym.cli.progress import counter, note, watched
@@ -61,7 +59,6 @@ if TYPE_CHECKING:
 @input_options
 @mention_type_option("mention_types")
 @index_option
-@everyday_option
 @click.option(
     "-k",
     type=click.IntRange(1, 1000),
@@ -70,7 +67,6 @@ if TYPE_CHECKING:
 @separator_option
 @choice_options
 @negated_option
-@ties_option
 @second_look_option
 @click.option("--explain", is_flag=True, help="Say why: normal forms, rules, scores, runner-up.")
 @click.option("-o", "--output", type=click.Path(), help="File; or FOLDER/, for a result in parts.")

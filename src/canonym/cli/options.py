@@ -63,15 +63,15 @@ def several(*names: str, help: str, **settings: Any) -> Decorator:
     return click.option(*names, multiple=True, help=f"{help} Can be repeated.", **settings)
 
 
-index_option: Decorator = click.option(
-    "-i",
-    "--index",
-    type=click.Path(),
-    help="A folder made by `canonym index`, a name that `canonym info` lists, or a terminology, "
-    "indexed for this run.  [default: ICD-10-CM]",
-)
-everyday_option: Decorator = superseded_option(
-    "--no-everyday", "type --index icd10cm-official", is_flag=True
+index_option: Decorator = with_options(
+    click.option(
+        "-i",
+        "--index",
+        type=click.Path(),
+        help="A folder made by `canonym index`, a name that `canonym info` lists, or a "
+        "terminology, indexed for this run.  [default: ICD-10-CM]",
+    ),
+    superseded_option("--no-everyday", "type --index icd10cm-official", is_flag=True),
 )
 
 
@@ -103,11 +103,6 @@ prefer_option: Decorator = several(
     "--prefer",
     metavar="WHAT",
     help="Put concepts of this type, source, prefix of ids (MESH:) or species first.",
-)
-ties_option: Decorator = superseded_option(
-    "--seed",
-    "ties are broken by trust and id; in Python, link(seed=…) breaks them at random",
-    type=click.IntRange(min=0),
 )
 
 
@@ -195,6 +190,11 @@ choice_options: Decorator = with_options(
         "--context/--no-context",
         default=True,
         help="Let the text around a mention choose between concepts of the same name.",
+    ),
+    superseded_option(
+        "--seed",
+        "ties are broken by trust and id; in Python, link(seed=…) breaks them at random",
+        type=click.IntRange(min=0),
     ),
 )
 """What may be found, and what is good enough."""
