@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from canonym.cli.annotated import FORMATS
+from canonym.cli.annotated import FORMATS, open_corpus
 from canonym.cli.description import print_facts
 from canonym.cli.device import device_option
 from canonym.cli.failures import printable
@@ -198,7 +198,6 @@ def evaluate(
     An encoder on pairs of names that people rated (Spearman's correlation):
       canonym evaluate --pairs MayoSRS.csv --encoder my-encoder
     """
-    from canonym.cli.annotated import open_corpus
     from canonym.cli.named_indexes import open_system
     from canonym.evaluation.comparison import compare
     from canonym.evaluation.predictions import read_predictions

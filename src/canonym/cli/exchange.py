@@ -129,12 +129,7 @@ def check_format_options(format_: str, options: Mapping[str, Any]) -> None:
 
 
 def check_mappings(
-    format_: str,
-    options: Mapping[str, Any],
-    columns: Sequence[str] | None,
-    *,
-    k: int | None,
-    explain: bool,
+    format_: str, options: Mapping[str, Any], columns: Sequence[str] | None, *, k: int | None
 ) -> None:
     """Refuse options that do not go with the format, or with the input."""
     from canonym.exchange.omop import LONGEST_VOCABULARY
@@ -148,7 +143,7 @@ def check_mappings(
             raise InvalidInput(f"{_flag_of(name)}={wanted}: the input has no such column; {has}")
     if format_ not in MAPPING_FORMATS:
         return
-    if explain:
+    if options["explain"]:
         raise InvalidInput(f"--format {format_} has no place for explanations: leave out --explain")
     if k not in (None, 1):
         raise InvalidInput(

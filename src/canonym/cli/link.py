@@ -9,7 +9,14 @@ import click
 
 from canonym.cli.annotated import KINDS
 from canonym.cli.device import device_option
-from canonym.cli.exchange import LINK_FORMATS, exchange_options, row_options
+from canonym.cli.exchange import (
+    LINK_FORMATS,
+    MAPPING_FORMATS,
+    check_mappings,
+    exchange_options,
+    mapping_opener,
+    row_options,
+)
 from canonym.cli.key_options import KeyCommand, superseded_option
 from canonym.cli.options import (
     CorpusFormat,
@@ -107,7 +114,6 @@ def link(
     no_everyday: bool,
     k: int | None,
     ids: str | None,
-    explain: bool,
     output: str | None,
     format_: str | None,
     overwrite: bool,
@@ -168,7 +174,7 @@ def link(
     with open_input(names, file, kind=input_format, table=table, encoding=encoding) as content:
         if format_ is output is None and chosen == "tsv":
             chosen = content.delimited_format
-        layout = _layout(content, chosen, k, options, explain=explain)
+        layout = _layout(content, chosen, k, options)
         _check(content, layout, output, mention_types)
         _warn_of_files(names)
         linker = open_linker(index, everyday=not no_everyday, device=options["device"])
@@ -193,28 +199,19 @@ def _is_folder(output: str | None) -> bool:
     return bool(output) and (str(output).endswith(("/", "\\")) or Path(str(output)).is_dir())
 
 
-def _layout(
-    content: Input, format_: str, k: int | None, options: Mapping[str, Any], *, explain: bool
-) -> Layout:
+def _layout(content: Input, format_: str, k: int | None, options: Mapping[str, Any]) -> Layout:
     """Return how to write the links; refuse options that do not go together."""
-    from canonym.cli.exchange import MAPPING_FORMATS, check_mappings
     from canonym.jobs.output import layout_of
 
-    check_mappings(format_, options, content.columns, k=k, explain=explain)
+    check_mappings(format_, options, content.columns, k=k)
     if options["skip_empty"] and content.documents:
         raise InvalidInput(
             "--format-option skip-empty goes with names, lines and tables, not with documents"
         )
-    return layout_of(
-        content,
-        format_,
-        1 if format_ in MAPPING_FORMATS else k,
-        explain=explain,
-        one_row=options["one_row"],
-        formula_guard=options["formula_guard"],
-        output_encoding=options["output_encoding"],
-        keys=options["columns"],
-    )
+    names = ("explain", "one_row", "formula_guard", "output_encoding")
+    how = {name: options[name] for name in names}
+    k = 1 if format_ in MAPPING_FORMATS else k
+    return layout_of(content, format_, k, keys=options["columns"], **how)
 
 
 def _total(file: str | None, content: Input) -> int | None:
@@ -228,8 +225,6 @@ def _with_origin(
     layout: Layout, linker: Linker, options: Mapping[str, Any], output: str | None
 ) -> Layout:
     """Add what formats for other programs say about the index."""
-    from canonym.cli.exchange import mapping_opener
-
     return layout._replace(
         opener=mapping_opener(linker, layout.format, options, layout.columns, options["column"]),
         syntax="json" if output and output.lower().endswith(".json") else "xml",
