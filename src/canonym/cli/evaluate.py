@@ -199,6 +199,7 @@ def evaluate(
       canonym evaluate --pairs MayoSRS.csv --encoder my-encoder
     """
     from canonym.cli.named_indexes import open_system
+    from canonym.encoders import path_of
     from canonym.evaluation.comparison import compare
     from canonym.evaluation.predictions import read_predictions
     from canonym.evaluation.questions import read_corrections
@@ -209,7 +210,10 @@ def evaluate(
         return
     _check_system(index, terminologies, encoders, protocol, options)
     read = (corpus, *training, corrections, *others, index, *terminologies, *encoders)
-    _check_files(html, json_, read, mentions=mentions, overwrite=overwrite)
+    if mentions and not json_:
+        raise InvalidInput("--mentions goes with --json, which lists them")
+    inputs = [path and path_of(path) for path in read]
+    check_outputs({"--html": html, "--json": json_}, inputs, overwrite=overwrite)
     began = time.monotonic()
     corpus_file = open_corpus(corpus, format=format_, sheet=sheet, header_row=header_row)
     before = [open_corpus(path, format=format_) for path in training]
@@ -280,23 +284,6 @@ def _check_system(
         if options[name] not in (None, False, ()):
             option = name.replace("_", "-")
             raise InvalidInput(f"--{option} goes with --protocol raw, not with {protocol}")
-
-
-def _check_files(
-    html: str | None,
-    json_: str | None,
-    read: Sequence[str | None],
-    *,
-    mentions: bool,
-    overwrite: bool,
-) -> None:
-    """Refuse files that cannot be written before the evaluation takes time."""
-    from canonym.encoders import path_of
-
-    if mentions and not json_:
-        raise InvalidInput("--mentions goes with --json, which lists them")
-    inputs = [path and path_of(path) for path in read]
-    check_outputs({"--html": html, "--json": json_}, inputs, overwrite=overwrite)
 
 
 def _summarise(

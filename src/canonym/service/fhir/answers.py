@@ -83,7 +83,7 @@ def lookup(indexes: Indexes, question: Question, *, r5: bool) -> Resource:
         properties = {*question.texts("property")}
         members = [
             _value("name", "String", system.served.name),
-            *([_value("version", "String", concept.version)] if concept.version else []),
+            _value("version", "String", concept.version),
             _value("display", "String", concept.label or concept.id),
             *([_value("definition", "String", concept.definition)] if r5 else []),
         ]
@@ -170,8 +170,8 @@ def validate_code(indexes: Indexes, question: Question, *, r5: bool) -> Resource
 
 
 def _validated(result: bool, message: str, *members: Resource) -> Resource:
-    said = [_value("message", "String", message)] if message else []
-    return _parameters([_value("result", "Boolean", result), *said, *members])
+    said = _value("message", "String", message)
+    return _parameters([_value("result", "Boolean", result), said, *members])
 
 
 # --- expanding ------------------------------------------------------------------------------------
