@@ -64,7 +64,6 @@ THIRD_PARTY = {
     "uvicorn": "service",
     "prometheus_client": "service",
     "sqlalchemy": "service",
-    "alembic": "service",
     "psycopg": "service",
 }
 PACKAGES = {

@@ -16,10 +16,10 @@ import pytest
 from canonym import Concept, Linker, Name
 from canonym.errors import InvalidInput
 from canonym.exchange.decisions import read_reviews
+from canonym.exchange.writers import Choices
 from canonym.review.database import Unreachable
 from canonym.review.export import FORMATS, export_review
 from canonym.review.lessons import Lessons, lessons_of
-from canonym.review.mappings import Choices
 from canonym.review.proposals import snapshot
 from canonym.review.store import Given, Store
 from canonym.review.table import as_table

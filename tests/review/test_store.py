@@ -14,8 +14,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from alembic.autogenerate import compare_metadata
-from alembic.migration import MigrationContext
 from sqlalchemy import text
 from sqlalchemy.exc import DatabaseError
 
@@ -23,7 +21,7 @@ from canonym import Linker
 from canonym.errors import InvalidInput, ReadError
 from canonym.review.database import Unreachable
 from canonym.review.export import export_review
-from canonym.review.models import Base, Workbook
+from canonym.review.models import Workbook
 from canonym.review.queues import same_words
 from canonym.review.store import Absent, Conflict, Given, Store, decided_ids
 from canonym.review.table import as_table
@@ -234,12 +232,6 @@ def test_a_place_that_is_no_database_of_reviews_is_refused(tmp_path: Path) -> No
     with pytest.raises(ReadError, match="cannot be used") as caught:
         Store("postgresql://ann:secret@127.0.0.1:1/x")
     assert "secret" not in str(caught.value)
-
-
-def test_the_steps_make_what_the_models_say(store: Store) -> None:
-    with store._engine.connect() as connection:
-        context = MigrationContext.configure(connection, opts={"compare_type": False})
-        assert compare_metadata(context, Base.metadata) == []
 
 
 def test_several_processes_may_open_a_new_database_at_once(place: str) -> None:

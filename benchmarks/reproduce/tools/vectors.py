@@ -49,7 +49,7 @@ def mcsm(terminologies: tuple[str, ...], encoder: str, types: tuple[str, ...], k
       python benchmarks/reproduce mcsm --terminology umls.db --encoder coder \\
           --type "Disease or Syndrome" --type Finding
     """
-    from canonym.cli.open import open_terminologies
+    from canonym.cli.named_indexes import open_terminologies
     from canonym.cli.progress import activity
     from reproduce.rows import measure_mcsm
 
@@ -94,7 +94,7 @@ def relations(
       python benchmarks/reproduce relations --terminology doid.db --encoder coder --most 5000
       python benchmarks/reproduce relations --terminology umls.db --relations ddb.tsv --finetuned
     """
-    from canonym.cli.open import open_terminologies
+    from canonym.cli.named_indexes import open_terminologies
     from canonym.cli.progress import activity
     from canonym.encoders import make_encoder
     from canonym.training.sampling.relations import read_relations

@@ -33,10 +33,7 @@ class Job(NamedTuple):
     target: Path
     layout: Layout
     opening: tuple[Any, ...]
-    fingerprint: str
     settings: Mapping[str, Any]
-    column: str
-    context_column: str | None
     options: Mapping[str, Any]
 
 
@@ -60,9 +57,7 @@ def attempt(job: Job, shard: Shard) -> Outcome:
         return Outcome(shard, stop=error)
     try:
         table = read_shard(shard, job.layout)
-        linked = link_table(
-            linker, table, job.column, context_column=job.context_column, **job.options
-        )
+        linked = link_table(linker, table, **job.options)
         _linker(job)  # what was added to the index meanwhile would be in some rows only
         _write(job, shard, linked)
     except CanonymError as error:  # the same every time
@@ -83,7 +78,7 @@ def _linker(job: Job) -> Linker:
     folder = job.opening[1][1]
     try:
         linker = reopened(job.opening)
-        same = linker.fingerprint == job.fingerprint
+        same = linker.fingerprint == job.settings["index"]
     except (FileNotFoundError, ReadError) as error:
         if Path(folder).exists() and isinstance(error, ReadError):
             raise

@@ -134,11 +134,9 @@ def link_files(
         settings = recorded(opened.fingerprint, checked) | place
         layout, shards = planned or output.resume(settings, files)
         # What no shard could use is refused before anything is removed or written.
-        link_table(
-            opened, no_rows(files[0], layout), column, context_column=context_column, **checked
-        )
-        opening, fingerprint = opened.__reduce__(), settings["index"]
-        job = Job(folder, layout, opening, fingerprint, settings, column, context_column, checked)
+        of_shards = {"column": column, "context_column": context_column, **checked}
+        link_table(opened, no_rows(files[0], layout), **of_shards)
+        job = Job(folder, layout, opened.__reduce__(), settings, of_shards)
         missing = [shard for shard in shards if not (resumed and output.is_done(shard))]
         with _opened(job, engine, workers, address, needed=bool(missing)) as attempts:
             if not resumed:

@@ -168,7 +168,11 @@ def _print_completion(ctx: click.Context, _option: click.Parameter, shell: str |
 @click.command(
     "canonym",
     cls=Commands,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    context_settings={
+        "help_option_names": ["-h", "--help"],
+        "max_content_width": 100,
+        "show_default": True,
+    },
 )
 @click.version_option(__version__, "-V", "--version", message="canonym %(version)s")
 @click.option(

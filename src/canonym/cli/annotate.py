@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -15,14 +16,16 @@ from canonym.cli.options import (
     choice_options,
     columns_option,
     encoding_option,
-    everyday_option,
     index_option,
     overwrite_option,
     retired_option,
-    ties_option,
     workers_option,
 )
+from canonym.cli.progress import counter, note, stages
+from canonym.errors import InvalidInput
 from canonym.io.encodings import without_surrogates
+from canonym.io.files import write_file
+from canonym.io.places import check_outputs
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
@@ -47,17 +50,14 @@ _SUFFIXES = {".xml": "bioc", ".json": "bioc"}
 )
 @encoding_option
 @index_option
-@everyday_option
 @click.option(
     "-k",
     type=click.IntRange(1, 1000),
     default=1,
-    show_default=True,
     help="Candidates of a mention.",
 )
 @retired_option("--flags", "every mention has its status", flag=True)
 @choice_options
-@ties_option
 @click.option("-o", "--output", type=click.Path(), help="Write to this file.")
 @click.option(
     "--format",
@@ -122,10 +122,7 @@ def annotate(
     from canonym.cli.input import read_ids, source_of
     from canonym.cli.named_indexes import open_linker
     from canonym.cli.output import check_output, open_output
-    from canonym.cli.progress import counter, stages
     from canonym.cli.texts import open_texts
-    from canonym.errors import InvalidInput
-    from canonym.io.places import check_outputs
     from canonym.jobs.output import Layout, columns_of
 
     chosen = _chosen_format(format_, output, rows=columns is not None)
@@ -170,7 +167,6 @@ def _page(path: str | None, *, overwrite: bool) -> Iterator[TextPageWriter | Non
         yield None
         return
     from canonym.export.marked_text import TextPageWriter
-    from canonym.io.files import write_file
 
     with (
         write_file(path, overwrite=overwrite) as partial,
@@ -196,8 +192,6 @@ def _annotate(
 
 def _chosen_format(named: str | None, output: str | None, *, rows: bool) -> str:
     """Return the format as named, by the suffix of the file, or as suits standard output."""
-    import sys
-
     from canonym.cli.output import choose_format
 
     if named is None and output is None and not rows:
@@ -206,16 +200,12 @@ def _chosen_format(named: str | None, output: str | None, *, rows: bool) -> str:
         return _SUFFIXES[Path(str(output)).suffix.lower()]
     chosen = choose_format(named, output, rows=rows)
     if chosen not in _FORMATS:
-        from canonym.errors import InvalidInput
-
         raise InvalidInput(f"{output}: annotations are written as {', '.join(_FORMATS)}")
     return chosen
 
 
 def _sum_up(out: Output, n_documents: int, output: str | None) -> None:
     """Remark how many mentions were found, and where they are."""
-    from canonym.cli.progress import note
-
     found = f"{out.n_links:,} {'mention' if out.n_links == 1 else 'mentions'}"
     texts = f"{n_documents:,} {'text' if n_documents == 1 else 'texts'}"
     if output is not None or not out.n_links:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from array import array
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
@@ -53,6 +54,11 @@ def counts(terminology: Terminology) -> dict[str, Any]:
     }
 
 
+def print_json(content: Any) -> None:
+    """Print facts as JSON."""
+    click.echo(json.dumps(content, ensure_ascii=False, indent=2))
+
+
 def print_facts(facts: Mapping[str, Any]) -> None:
     """Print facts, each on a line, or several lines where it has several values."""
     width = max(len(name) for name in facts) + 2
@@ -99,6 +105,5 @@ def report_option(usual: str) -> Callable[[Callable[..., None]], Callable[..., N
         "format_",
         type=click.Choice([usual, "json"]),
         default=usual,
-        show_default=True,
         help="Format of the report.",
     )

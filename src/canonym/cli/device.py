@@ -56,16 +56,13 @@ device_option = click.option(
 )
 
 
-def encoders_of(linker: Linker) -> Iterator[Any]:
-    """Yield the encoders of an index."""
-    for weighted in linker.pipeline.search.encoders:
-        yield weighted.encoder
-
-
-def check_device(device: str | None, encoders: Iterable[Any], linker: Linker | None = None) -> None:
+def check_device(
+    device: str | None, encoders: Iterable[Any] = (), linker: Linker | None = None
+) -> None:
     """Refuse a device that none of the encoders, or of what describes them, would compute on.
 
-    A linker with an exact index of dense vectors is searched there in any case.
+    Those of a linker are its own. One with an exact index of dense vectors is searched there in any
+    case.
     """
     from canonym.encoders import make_encoder
     from canonym.errors import InvalidInput
@@ -73,10 +70,10 @@ def check_device(device: str | None, encoders: Iterable[Any], linker: Linker | N
 
     if device is None or device in CPU:
         return
-    if linker and any(
-        encoder["index"] in ("exact", "inner") for encoder in linker.manifest["encoders"]
-    ):
-        return
+    if linker is not None:
+        if any(encoder["index"] in ("exact", "inner") for encoder in linker.manifest["encoders"]):
+            return
+        encoders = (weighted.encoder for weighted in linker.pipeline.search.encoders)
     opened = [
         make_encoder(encoder) if isinstance(encoder, str) else encoder for encoder in encoders
     ]

@@ -2,25 +2,38 @@
 
 from __future__ import annotations
 
+import json
+import time
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.core import ParameterSource
 
-from canonym.cli.annotated import FORMATS
+from canonym.cli.annotated import FORMATS, open_corpus
+from canonym.cli.description import print_facts
 from canonym.cli.device import device_option
+from canonym.cli.failures import printable
+from canonym.cli.key_options import is_typed
 from canonym.cli.options import (
     CorpusFormat,
     Number,
+    encoder_option,
+    mention_type_option,
     negated_option,
     order_retired,
     overwrite_option,
     prefer_option,
     retired_option,
     second_look_option,
+    several,
     sheet_options,
     workers_option,
 )
+from canonym.cli.progress import activity, note
+from canonym.errors import InvalidInput
+from canonym.io.files import write_file
+from canonym.io.places import check_outputs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -54,23 +67,17 @@ _ALONE = "mentions were compared with their documents by other orders of candida
     "name in the current directory wins. Protocols other than raw take its terminology and its "
     "encoders, and index the names anew.",
 )
-@click.option(
+@several(
     "-t",
     "--terminology",
     "terminologies",
     type=_FILE,
-    multiple=True,
     help="A terminology, or a source that `canonym import` recognises. Several are read one after "
-    "the other. Can be repeated.",
+    "the other.",
 )
-@click.option(
-    "-e",
-    "--encoder",
-    "encoders",
-    multiple=True,
-    metavar="SPEC",
-    help="As for `canonym index`; verbatim for none. Can be repeated.  [default: those of the "
-    "index, else default]",
+@encoder_option(
+    "As for `canonym index`; verbatim for none. Can be repeated.  [default: those of the index, "
+    "else default]"
 )
 @click.option(
     "--weight", "weights", type=Number(0), multiple=True, help="Weight of each encoder, in order."
@@ -83,7 +90,6 @@ _ALONE = "mentions were compared with their documents by other orders of candida
     "--protocol",
     type=click.Choice(("biosyn", "refined", "zero-shot", "plain", "raw")),
     default="biosyn",
-    show_default=True,
     help="The rules: what is asked and what is right.",
 )
 @click.option(
@@ -101,21 +107,13 @@ _ALONE = "mentions were compared with their documents by other orders of candida
     is_flag=True,
     help="Look a mention in brackets up as the one before it, as linking does.",
 )
-@click.option(
+@several(
     "--training",
     type=_FILE,
-    multiple=True,
     metavar="FILE",
-    help="An annotated part that a system may have seen: train for dev, train and dev for test. "
-    "Can be repeated.",
+    help="An annotated part that a system may have seen: train for dev, train and dev for test.",
 )
-@click.option(
-    "--mention-type",
-    "types",
-    multiple=True,
-    metavar="TYPE",
-    help="Mentions of this type. Can be repeated.",
-)
+@mention_type_option(help="Mentions of this type.")
 @click.option(
     "--corrections", type=_FILE, metavar="FILE", help="Words to correct, wrong||right a line."
 )
@@ -126,25 +124,24 @@ _ALONE = "mentions were compared with their documents by other orders of candida
     help="Format of the corpus.  [default: recognised]",
 )
 @sheet_options
-@click.option("--part", default="test", show_default=True, help="What to call the corpus's part.")
+@click.option("--part", default="test", help="What to call the corpus's part.")
 @click.option("--title", help="Title of the report.  [default: the name of the corpus]")
 @click.option(
     "--note", "notes", multiple=True, metavar="TEXT", help="A caveat for the report's head."
 )
-@click.option(
+@several(
     "--compare",
     "others",
     type=_FILE,
-    multiple=True,
     metavar="FILE",
-    help="Ids of another tool or run, as `canonym link` writes them. Can be repeated.",
+    help="Ids of another tool or run, as `canonym link` writes them.",
 )
 @click.option("--html", type=_FILE, metavar="FILE", help="Write the report as one HTML page.")
 @click.option("--json", "json_", type=_FILE, metavar="FILE", help="Write the report as JSON.")
 @overwrite_option
 @click.option("--mentions", is_flag=True, help="List every mention in the JSON as well.")
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
-@click.option("-k", type=click.IntRange(1, 1000), default=20, show_default=True, help="Candidates.")
+@click.option("--seed", type=click.IntRange(min=0), default=0)
+@click.option("-k", type=click.IntRange(1, 1000), default=20, help="Candidates.")
 @click.option(
     "--min-confidence",
     type=Number(0, 1),
@@ -201,12 +198,8 @@ def evaluate(
     An encoder on pairs of names that people rated (Spearman's correlation):
       canonym evaluate --pairs MayoSRS.csv --encoder my-encoder
     """
-    import time
-    from pathlib import Path
-
-    from canonym.cli.annotated import open_corpus
-    from canonym.cli.open import open_system
-    from canonym.cli.progress import activity
+    from canonym.cli.named_indexes import open_system
+    from canonym.encoders import path_of
     from canonym.evaluation.comparison import compare
     from canonym.evaluation.predictions import read_predictions
     from canonym.evaluation.questions import read_corrections
@@ -217,7 +210,10 @@ def evaluate(
         return
     _check_system(index, terminologies, encoders, protocol, options)
     read = (corpus, *training, corrections, *others, index, *terminologies, *encoders)
-    _check_files(html, json_, read, mentions=mentions, overwrite=overwrite)
+    if mentions and not json_:
+        raise InvalidInput("--mentions goes with --json, which lists them")
+    inputs = [path and path_of(path) for path in read]
+    check_outputs({"--html": html, "--json": json_}, inputs, overwrite=overwrite)
     began = time.monotonic()
     corpus_file = open_corpus(corpus, format=format_, sheet=sheet, header_row=header_row)
     before = [open_corpus(path, format=format_) for path in training]
@@ -226,7 +222,7 @@ def evaluate(
     with activity("Evaluating"):
         run = evaluate_corpus(
             corpus_file.documents,
-            **system._asdict(),
+            **system,
             protocol=_protocol(protocol, corpus_file, split=split, same=same, glosses=glosses),
             training=[document for source in before for document in source.documents],
             corrections=read_corrections(corrections) if corrections else None,
@@ -240,7 +236,6 @@ def evaluate(
 
 
 def _evaluate_pairs(path: str | None, encoders: Sequence[str], weights: Sequence[float]) -> None:
-    from canonym.cli.description import print_facts
     from canonym.encoders import make_encoder
     from canonym.evaluation.pairs import read_pairs, relatedness
 
@@ -249,7 +244,7 @@ def _evaluate_pairs(path: str | None, encoders: Sequence[str], weights: Sequence
         option.opts[0]
         for option in context.command.params
         if option.name not in {"pairs", "encoders", "weights", "device"}
-        and context.get_parameter_source(str(option.name)) is ParameterSource.COMMANDLINE
+        and is_typed(option.name, context)
     ]
     if path is None or typed:
         beside = f", and not with {typed[0]}" if path else ""
@@ -277,8 +272,6 @@ def _check_system(
     protocol: str,
     options: Mapping[str, Any],
 ) -> None:
-    from canonym.errors import InvalidInput
-
     if bool(index) == bool(terminologies):
         raise InvalidInput("name what to link to: either --index or --terminology")
     if index and encoders and protocol == "raw":
@@ -293,30 +286,9 @@ def _check_system(
             raise InvalidInput(f"--{option} goes with --protocol raw, not with {protocol}")
 
 
-def _check_files(
-    html: str | None,
-    json_: str | None,
-    read: Sequence[str | None],
-    *,
-    mentions: bool,
-    overwrite: bool,
-) -> None:
-    """Refuse files that cannot be written before the evaluation takes time."""
-    from canonym.encoders import path_of
-    from canonym.errors import InvalidInput
-    from canonym.io.places import check_outputs
-
-    if mentions and not json_:
-        raise InvalidInput("--mentions goes with --json, which lists them")
-    inputs = [path and path_of(path) for path in read]
-    check_outputs({"--html": html, "--json": json_}, inputs, overwrite=overwrite)
-
-
 def _summarise(
     run: Run, corpus: Corpus, title: str, compared: Sequence[Comparison], notes: Sequence[str]
 ) -> Summary:
-    from dataclasses import replace
-
     from canonym.corpora.census import take_census
     from canonym.evaluation.report import summarise
 
@@ -337,11 +309,8 @@ def _write(
     mentions: bool,
     overwrite: bool,
 ) -> None:
-    import json
-
     from canonym.evaluation.report import write_page
     from canonym.evaluation.report.summary import plain
-    from canonym.io.files import write_file
 
     if html:
         write_page(summary, html, overwrite=overwrite)
@@ -354,9 +323,7 @@ def _write(
 
 
 def _print(summary: Summary, run: Run, seconds: float, written: Iterable[str]) -> None:
-    from canonym.cli.failures import printable
     from canonym.cli.output import print_table
-    from canonym.cli.progress import note
     from canonym.evaluation.report import tables
 
     for table in tables(summary):

@@ -10,15 +10,15 @@ from typing import IO, TYPE_CHECKING, Any
 import click
 
 from canonym.cli.key_options import KeyOption, pairs_option
-from canonym.cli.options import Decorator, with_options
+from canonym.cli.options import with_options
+from canonym.errors import InvalidInput
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from canonym.exchange.mappings import Origin
+    from canonym.exchange.writers import Choices
     from canonym.export import LinkWriter
     from canonym.linker import Linker
-    from canonym.terminology import Terminology
 
 MAPPING_FORMATS = ("sssom", "usagi", "omop", "fhir")
 """Formats in which a text and its concept are a mapping."""
@@ -28,7 +28,8 @@ LINK_FORMATS = (
     *MAPPING_FORMATS,
 )
 
-GOES_WITH = {
+# The formats that each option is for.
+_GOES_WITH = {
     "mapping_set_id": ("sssom", "fhir"),
     "license": ("sssom",),
     "date": MAPPING_FORMATS,
@@ -38,25 +39,17 @@ GOES_WITH = {
     "domains": ("omop",),
     "fhir_version": ("fhir",),
 }
-"""The formats that each option is for."""
 
 
-def flag_of(name: str) -> str:
+def _flag_of(name: str) -> str:
     """Return how the option of a parameter is typed."""
     return f"--format-option {name.removesuffix('s').replace('_', '-')}"
 
 
 _FORMAT = "--format-option"
-
-
-def _format_option(flag: str, *names: str, metavar: str, help: str, **settings: Any) -> Decorator:
-    return click.option(
-        flag, *names, cls=KeyOption, of=_FORMAT, metavar=metavar, help=help, **settings
-    )
-
-
+_format_option = partial(click.option, cls=KeyOption, of=_FORMAT)
 mapping_set_options = with_options(
-    pairs_option(_FORMAT, "How the result is written, see below. Can be repeated."),
+    pairs_option(_FORMAT, "How the result is written"),
     _format_option(
         "--mapping-set-id", metavar="URI", help="sssom, fhir: address of the mapping set."
     ),
@@ -126,32 +119,31 @@ row_options = with_options(
 """How rows are written, and the parts of a folder."""
 
 
+def check_format_options(format_: str, options: Mapping[str, Any]) -> None:
+    """Refuse options that do not go with the format."""
+    for name, formats in _GOES_WITH.items():
+        if options.get(name) and format_ not in formats:
+            raise InvalidInput(
+                f"{_flag_of(name)} goes with --format {' or '.join(formats)}, not {format_}"
+            )
+
+
 def check_mappings(
-    format_: str,
-    options: Mapping[str, Any],
-    columns: Sequence[str] | None,
-    *,
-    k: int | None,
-    explain: bool,
+    format_: str, options: Mapping[str, Any], columns: Sequence[str] | None, *, k: int | None
 ) -> None:
     """Refuse options that do not go with the format, or with the input."""
-    from canonym.errors import InvalidInput
     from canonym.exchange.omop import LONGEST_VOCABULARY
     from canonym.io.tables import shown
 
-    for name, formats in GOES_WITH.items():
-        if options.get(name) and format_ not in formats:
-            raise InvalidInput(
-                f"{flag_of(name)} goes with --format {' or '.join(formats)}, not {format_}"
-            )
+    check_format_options(format_, options)
     for name in ("code_column", "frequency_column"):
         wanted = options.get(name)
         if wanted is not None and list(columns or ()).count(str(wanted)) != 1:
             has = f"it has {shown(columns)}" if columns else "there is no table: give --column"
-            raise InvalidInput(f"{flag_of(name)}={wanted}: the input has no such column; {has}")
+            raise InvalidInput(f"{_flag_of(name)}={wanted}: the input has no such column; {has}")
     if format_ not in MAPPING_FORMATS:
         return
-    if explain:
+    if options["explain"]:
         raise InvalidInput(f"--format {format_} has no place for explanations: leave out --explain")
     if k not in (None, 1):
         raise InvalidInput(
@@ -161,7 +153,7 @@ def check_mappings(
     vocabulary = options["source_vocabulary"] or ""
     if format_ == "omop" and not 0 < len(vocabulary) <= LONGEST_VOCABULARY:
         raise InvalidInput(
-            f"--format omop needs {flag_of('source_vocabulary')}=ID, a name of 1 to "
+            f"--format omop needs {_flag_of('source_vocabulary')}=ID, a name of 1 to "
             f"{LONGEST_VOCABULARY} characters; it is {vocabulary!r}"
         )
 
@@ -176,14 +168,14 @@ def mapping_opener(
     """Return what makes the writer of a format of mappings, None where the format is another."""
     if format_ not in MAPPING_FORMATS:
         return None
-    from canonym.errors import InvalidInput
     from canonym.exchange.mappings import origin_of
+    from canonym.exchange.writers import mapping_writer
     from canonym.terminology.overlay import added_names
 
-    terminology = linker.terminology
+    terminology, choices = linker.terminology, choices_of(options)
     names = (*linker.synonyms, *added_names(terminology))
     added = frozenset((name.text, name.concept_id) for name in names)
-    origin = origin_of(terminology, linker.fingerprint, day_of(options["date"]), added)
+    origin = origin_of(terminology, linker.fingerprint, choices.date, added)
     if format_ in ("usagi", "omop") and origin.prefixes[0] not in ("OMOP", ""):
         raise InvalidInput(
             f"--format {format_} needs concepts of OMOP, and the ids of the terminology begin with "
@@ -195,21 +187,32 @@ def mapping_opener(
             terminology.rows_where(types=options["domains"])
         except InvalidInput as error:
             raise InvalidInput(
-                f"{flag_of('domains')}: {str(error).removeprefix('types: ')}"
+                f"{_flag_of('domains')}: {str(error).removeprefix('types: ')}"
             ) from error
     return partial(
-        _mapping_writer, format_, terminology, origin, options, list(columns or ()), mention_column
+        mapping_writer,
+        format=format_,
+        origin=origin,
+        choices=choices,
+        terminology=terminology,
+        columns=columns or (),
+        mention_column=mention_column or "",
+        codes=choices.codes(columns or ()),
     )
+
+
+def choices_of(options: Mapping[str, Any]) -> Choices:
+    """Return what was typed for a format of mappings, and the day."""
+    from canonym.exchange.writers import Choices
+
+    typed = {name: options[name] for name in Choices._fields if options[name]}
+    return Choices(**typed | {"date": day_of(options["date"])})
 
 
 def day_of(date: datetime.datetime | None) -> str:
     """Return the day that is given, else that of ``SOURCE_DATE_EPOCH``, else none."""
-    return date.date().isoformat() if date else _epoch()
-
-
-def _epoch() -> str:
-    from canonym.errors import InvalidInput
-
+    if date:
+        return date.date().isoformat()
     seconds = os.environ.get("SOURCE_DATE_EPOCH", "")
     if not seconds:
         return ""
@@ -219,45 +222,3 @@ def _epoch() -> str:
         raise InvalidInput(
             f"SOURCE_DATE_EPOCH is {seconds[:40]!r}; a number of seconds since 1970 is expected"
         ) from error
-
-
-def _mapping_writer(
-    format_: str,
-    terminology: Terminology,
-    origin: Origin,
-    options: Mapping[str, Any],
-    columns: list[str],
-    mention_column: str | None,
-    stream: IO[str],
-) -> LinkWriter:
-    """Return the writer of a format of mappings."""
-    from canonym.exchange.fhir import ConceptMapWriter
-    from canonym.exchange.mappings import Codes
-    from canonym.exchange.omop import SourceMapWriter, StandardConcepts, UsagiWriter
-    from canonym.exchange.sssom import SssomWriter
-    from canonym.export.rows import check_unique
-
-    def place(name: str | None) -> int | None:
-        return None if name is None else columns.index(name)
-
-    codes = Codes(place(options["code_column"]), place(options["frequency_column"]))
-    address = options["mapping_set_id"] or ""
-    if format_ == "sssom":
-        license = options["license"] or ""
-        return SssomWriter(stream, origin, mapping_set_id=address, license=license)
-    if format_ == "fhir":
-        version = options["fhir_version"] or "R4"
-        return ConceptMapWriter(stream, origin, version=version, url=address, codes=codes)
-    if format_ == "omop":
-        return SourceMapWriter(
-            stream,
-            origin,
-            vocabulary=options["source_vocabulary"] or "",
-            standard=StandardConcepts(terminology),
-            domains=options["domains"],
-            codes=codes,
-        )
-    check_unique(columns)
-    used = {mention_column, options["code_column"], options["frequency_column"]}
-    further = {name: at for at, name in enumerate(columns) if name not in used}
-    return UsagiWriter(stream, origin, columns=further, codes=codes)

@@ -7,6 +7,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from canonym.cli.failures import printable
+from canonym.cli.progress import note, stages
+from canonym.errors import InvalidInput
+
 if TYPE_CHECKING:
     from canonym.terminology.catalogue import Entry
 
@@ -54,7 +58,6 @@ def get(names: tuple[str, ...], accept_licence: bool, update: bool, source: str 
       canonym get hpo --update
       canonym get loinc --from Loinc_2.80/LoincTable/Loinc.csv
     """
-    from canonym.errors import InvalidInput
     from canonym.linking.fetched import is_indexed
     from canonym.terminology.catalogue import catalogue_entry, read_catalogue
 
@@ -75,14 +78,14 @@ def get(names: tuple[str, ...], accept_licence: bool, update: bool, source: str 
 
 
 def _get(entry: Entry, accept_licence: bool, update: bool, source: str | None) -> None:
-    from canonym.cli.progress import note, stages
     from canonym.linking.fetched import FETCHING, IMPORTING, address_of, is_fetched, named_index
     from canonym.terminology import Terminology
 
     if entry.address and source is None and (update or not is_fetched(entry)):
         licence = f"{entry.licence} ({entry.terms})" if entry.terms else entry.licence
         note(f"{entry.title}\nfrom     {address_of(entry)}\nlicence  {licence}")
-        accept_licence = accept_licence or _accepted(entry)
+        if entry.accept and not accept_licence and sys.stdin.isatty():
+            accept_licence = click.confirm("Do you accept it?", err=True)
     with stages(unit={FETCHING: "bytes", IMPORTING: "records"}) as report:
         folder = named_index(
             entry, source=source, update=update, accepted=accept_licence, progress=report
@@ -96,15 +99,7 @@ def _get(entry: Entry, accept_licence: bool, update: bool, source: str | None) -
         )
 
 
-def _accepted(entry: Entry) -> bool:
-    """Ask whether the licence is accepted, where it must be and somebody can be asked."""
-    return entry.accept and sys.stdin.isatty() and click.confirm("Do you accept it?", err=True)
-
-
 def _list(entries: list[Entry]) -> None:
-    from canonym.cli.failures import printable
-    from canonym.cli.progress import note
-
     rows = [("name", "here", "size", "licence", "terminology"), *map(_row, entries)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import time
+from pathlib import Path
+from typing import Any
 
 import click
 
-if TYPE_CHECKING:
-    from canonym.terminology import Terminology
-
+from canonym.cli.description import counts, print_facts
+from canonym.cli.input_encoding import found_encoding
+from canonym.cli.options import keyword_options, overwrite_option, several
+from canonym.cli.progress import counter
+from canonym.cli.verbosity import is_quiet
+from canonym.errors import InvalidInput
+from canonym.io.places import check_outputs
 
 _FLAGS = {
     "encoding": "Encoding of the source; found when left out, and named if it is not UTF-8.",
@@ -45,7 +51,7 @@ def _flags(command: Any) -> Any:
 @click.option(
     "--format", "format_", metavar="NAME", help="Format of the source; recognised when left out."
 )
-@click.option("--overwrite", is_flag=True, help="Replace the output if it exists.")
+@overwrite_option
 @_flags
 @click.option(
     "--replaced",
@@ -53,20 +59,18 @@ def _flags(command: Any) -> Any:
     help="Tab-separated table without a header: an id that was given up, and the one in its place. "
     "What the source has under the first goes to the second, and the first is still found.",
 )
-@click.option(
+@several(
     "--translations",
-    multiple=True,
     metavar="FILE",
     help="Names in other languages for concepts of the source: Babelon, a ROBOT template or a .po "
-    "file. Can be repeated.",
+    "file.",
 )
-@click.option(
+@several(
     "--option",
     "extra",
-    multiple=True,
     metavar="KEY=VALUE",
     help="Any other option of the reader, see the documentation of the formats. Values are yes, "
-    "no, none, numbers, text, or several joined by commas. Can be repeated.",
+    "no, none, numbers, text, or several joined by commas.",
 )
 def import_(
     source: str,
@@ -112,15 +116,6 @@ def import_(
     A release of UMLS, in two languages:
       canonym import 2024AA/META -o umls.db --option languages=ENG,GER
     """
-    import time
-    from pathlib import Path
-
-    from canonym.cli.input_encoding import found_encoding
-    from canonym.cli.options import keyword_options
-    from canonym.cli.progress import counter
-    from canonym.cli.verbosity import is_quiet
-    from canonym.errors import InvalidInput
-    from canonym.io.places import check_outputs
     from canonym.io.tables import is_binary
     from canonym.terminology.formats import FORMATS, import_terminology, recognise
 
@@ -150,12 +145,5 @@ def import_(
         )
     with terminology:
         if not is_quiet():
-            _report(terminology, format_, time.monotonic() - began)
-
-
-def _report(terminology: Terminology, format_: str, seconds: float) -> None:
-    from canonym.cli.description import counts, print_facts
-
-    facts = {"file": str(terminology.path), "format": format_, **counts(terminology)}
-    facts["time"] = f"{seconds:.1f} s"
-    print_facts(facts)
+            facts = {"file": str(terminology.path), "format": format_, **counts(terminology)}
+            print_facts(facts | {"time": f"{time.monotonic() - began:.1f} s"})

@@ -3,25 +3,38 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Any, Unpack
+import time
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from canonym.cli.description import print_facts
 from canonym.cli.device import check_device, device_option
+from canonym.cli.failures import printable
+from canonym.cli.key_options import is_typed
+from canonym.cli.named_indexes import folder_of, open_terminology
 from canonym.cli.options import (
     Number,
     Size,
+    encoder_option,
     mention_type_option,
     order_retired,
     overwrite_option,
     retired_option,
+    several,
 )
+from canonym.cli.progress import activity, note, stages
+from canonym.cli.verbosity import is_quiet
+from canonym.errors import InvalidInput, ReadError
+from canonym.io.files import restored
+from canonym.io.places import check_outputs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from canonym.linker import Linker
-    from canonym.linking.settings import Settings
     from canonym.types import Mention
 
 _LOG = logging.getLogger(__name__)
@@ -33,16 +46,11 @@ _SURE, _WORTH = 0.001, 0.05  # the p of a gain, and its least size
 @click.command()
 @click.argument("terminology", type=click.Path(), required=False, metavar="TERMINOLOGY")
 @click.option("-o", "--output", type=click.Path(), help="Folder to write.")
-@click.option(
-    "-e",
-    "--encoder",
-    "encoders",
-    multiple=True,
-    metavar="SPEC",
-    help="default, contextual, multilingual, universal, chargrams, a folder made by `canonym "
-    "train`, a transformer, ... Options follow a comma: FOLDER,pooling=mean; "
-    "default,rarity=0.5 weighs words by how rare they are in the terminology. Several "
-    "are fused. Can be repeated.  [default: default]",
+@encoder_option(
+    "default, contextual, multilingual, universal, chargrams, a folder made by `canonym train`, a "
+    "transformer, ... Options follow a comma: FOLDER,pooling=mean; default,rarity=0.5 weighs words "
+    "by how rare they are in the terminology. Several are fused. Can be repeated.  "
+    "[default: default]"
 )
 @click.option(
     "--weight",
@@ -55,37 +63,27 @@ _SURE, _WORTH = 0.001, 0.05  # the p of a gain, and its least size
 @click.option(
     "--spelling/--no-spelling",
     default=True,
-    show_default=True,
     help="Correct words that are not in the terminology.",
 )
-@click.option(
-    "--composites/--no-composites",
-    default=True,
-    show_default=True,
-    help="Split composite mentions.",
-)
+@click.option("--composites/--no-composites", default=True, help="Split composite mentions.")
 @click.option("--trials", is_flag=True, help="Remove doses, forms and arms, as in clinical trials.")
 @click.option(
     "--abbreviations",
     type=click.Choice(["auto", "ab3p", "schwartz-hearst"]),
     default="auto",
-    show_default=True,
     help="Engine that finds the abbreviations of a document.",
 )
 @click.option(
     "--min-length",
     type=click.IntRange(min=1),
     default=3,
-    show_default=True,
     help="Mentions shorter than this are looked up, not searched.",
 )
-@click.option(
+@several(
     "--mentions",
     type=click.Path(),
-    multiple=True,
     metavar="CORPUS",
-    help="An annotated corpus, as `canonym evaluate` takes it; its mentions are searched as names. "
-    "Can be repeated.",
+    help="An annotated corpus, as `canonym evaluate` takes it; its mentions are searched as names.",
 )
 @mention_type_option("mention_types")
 @click.option(
@@ -100,7 +98,6 @@ _SURE, _WORTH = 0.001, 0.05  # the p of a gain, and its least size
     "--search-threshold",
     type=Number(-1, 1),
     default=0.95,
-    show_default=True,
     help="Least score with which the first of two steps decides.",
 )
 @retired_option("--no-confidence", "links below --min-confidence 0.15 are NIL; give 0", flag=True)
@@ -109,7 +106,6 @@ _SURE, _WORTH = 0.001, 0.05  # the p of a gain, and its least size
     "--kind",
     type=click.Choice(["auto", "exact", "ivf"]),
     default="auto",
-    show_default=True,
     help="Index of vectors: exact, or ivf, which misses about one nearest name in a hundred. auto "
     "is ivf from 1,000,000 names on.",
 )
@@ -118,7 +114,6 @@ _SURE, _WORTH = 0.001, 0.05  # the p of a gain, and its least size
     type=Size(),
     metavar="SIZE",
     default="1GB",
-    show_default=True,
     help="What sorting may hold in memory at once, such as 500MB or 4GB.",
 )
 @click.option(
@@ -153,6 +148,7 @@ _SURE, _WORTH = 0.001, 0.05  # the p of a gain, and its least size
 @click.pass_context
 def index(
     ctx: click.Context,
+    /,
     terminology: str | None,
     output: str | None,
     encoders: tuple[str, ...],
@@ -160,15 +156,9 @@ def index(
     mentions: tuple[str, ...],
     mention_types: tuple[str, ...],
     target: str | None,
-    kind: str,
-    memory: int,
-    fold: str | None,
-    reuse: str | None,
-    rules: str | None,
-    overwrite: bool,
     verified: str | None,
     device: str | None,
-    **settings: Unpack[Settings],
+    **options: Any,
 ) -> None:
     """Index TERMINOLOGY so that names can be linked to it.
 
@@ -188,53 +178,40 @@ def index(
       canonym link --index doid-index "heart attack"
       canonym index --verify doid-index
     """
-    from functools import partial
-
     from canonym.encoders import path_of
-    from canonym.io.places import check_outputs
     from canonym.linker import Linker
 
     if verified is not None:
         _verify(ctx, verified)
         return
     if terminology is None or output is None:
-        raise _missing(ctx, "terminology" if terminology is None else "output")
+        name = "terminology" if terminology is None else "output"
+        param = next(param for param in ctx.command.params if param.name == name)
+        raise click.MissingParameter(ctx=ctx, param=param)
     # --fold may name the output: what was added to it goes into the new one.
     check_outputs(
         {"-o": output},
-        (terminology, *map(path_of, encoders), *mentions, *filter(None, [rules])),
-        overwrite=overwrite,
+        (terminology, *map(path_of, encoders), *mentions, options["rules"]),
+        overwrite=options["overwrite"],
         folder=True,
     )
     check_device(device, encoders or ("default",))
     known = _read_mentions(mentions, mention_types)
-    settings |= {"search": target} if target else {}
-    _LOG.debug("Settings: %s", settings)
+    options |= {"search": target} if target else {}
+    _LOG.debug("Settings: %s", options)
     build = partial(
         Linker.build,
         encoders=encoders or ("default",),
         weights=weights or None,
         mentions=known,
-        fold=fold,
-        kind=kind,
-        memory=memory,
-        reuse=reuse,
-        rules=rules,
         folder=output,
-        overwrite=overwrite,
-        **settings,
+        **options,
     )
-    _build(terminology, output, kind, build)
+    _build(terminology, output, options["kind"], build)
 
 
 def _build(terminology: str, output: str, kind: str, build: Callable[..., Linker]) -> None:
     """Build an index with progress, and report what it is."""
-    import time
-
-    from canonym.cli.description import print_facts
-    from canonym.cli.named_indexes import open_terminology
-    from canonym.cli.progress import stages
-    from canonym.cli.verbosity import is_quiet
     from canonym.linking.build import FITTED, REUSED
 
     reused: dict[str, str] = {}
@@ -261,33 +238,15 @@ def _build(terminology: str, output: str, kind: str, build: Callable[..., Linker
             print_facts(facts | ({"reused": reused} if reused else {}) | {"time": took})
 
 
-def _missing(ctx: click.Context, name: str) -> click.MissingParameter:
-    """Return the error for a parameter that only ``--verify`` can do without."""
-    (parameter,) = (one for one in ctx.command.params if one.name == name)
-    return click.MissingParameter(ctx=ctx, param=parameter)
-
-
 def _verify(ctx: click.Context, folder: str) -> None:
     """Check an index or an encoder, and report every file that is not as it was written."""
-    from pathlib import Path
-
-    from canonym.cli.named_indexes import folder_of
     from canonym.encoders.saved import ENCODER_MANIFEST
-    from canonym.errors import InvalidInput, ReadError
-    from canonym.io.files import restored
     from canonym.linking.verify import verify_encoder, verify_index
 
-    given = [
-        param
-        for param in ctx.command.params
-        if param.expose_value
-        and param.name != "verified"
-        and ctx.get_parameter_source(str(param.name)) is click.core.ParameterSource.COMMANDLINE
-    ]
-    if given:
-        raise InvalidInput(
-            f"--verify checks {folder} and builds nothing; leave out {given[0].get_error_hint(ctx)}"
-        )
+    for param in ctx.command.params:
+        if param.expose_value and param.name != "verified" and is_typed(param.name, ctx):
+            hint = param.get_error_hint(ctx)
+            raise InvalidInput(f"--verify checks {folder} and builds nothing; leave out {hint}")
     is_encoder = (restored(Path(folder)) / ENCODER_MANIFEST).is_file()
     found = verify_encoder(folder) if is_encoder else verify_index(folder_of(folder))
     if found.findings:
@@ -311,7 +270,6 @@ def _verify(ctx: click.Context, folder: str) -> None:
 def _read_mentions(paths: Sequence[str], types: Sequence[str]) -> list[Mention] | None:
     """Return the annotated mentions of corpora, or None without corpora."""
     from canonym.cli.annotated import open_corpus
-    from canonym.errors import InvalidInput
 
     if not paths:
         if types:
@@ -357,9 +315,6 @@ def _facts(linker: Linker, kind: str) -> dict[str, Any]:
 
 def _note_synonyms_left(linker: Linker) -> None:
     """Remark on added synonyms whose concepts the terminology does not have."""
-    from canonym.cli.failures import printable
-    from canonym.cli.progress import note
-
     left = tuple(linker.synonyms)
     if left:
         shown = ", ".join(f"{name.text!r} ({name.concept_id})" for name in left[:5])
@@ -373,8 +328,6 @@ def _note_synonyms_left(linker: Linker) -> None:
 
 def _note_languages(linker: Linker) -> None:
     """Remark on names in languages that the encoders of the index do not read."""
-    from canonym.cli.progress import note
-
     counts = linker.terminology.languages()
     others = sorted({tag.partition("-")[0] for tag in counts} - {"", "en"})
     english = {"default", "contextual"}
@@ -388,11 +341,8 @@ def _note_languages(linker: Linker) -> None:
 
 def _note_rarity(linker: Linker) -> None:
     """Remark on names that differ by words which the encoder hardly counts."""
-    from canonym.cli.progress import activity, note
-    from canonym.cli.verbosity import is_quiet
     from canonym.encoders import SHIPPED
     from canonym.encoders.subword import Subword
-    from canonym.errors import InvalidInput
     from canonym.evaluation.own_names import gain_by_rarity
 
     encoders = linker.pipeline.search.encoders

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from canonym.cli.description import report_option
+from canonym.cli.description import counts, print_facts, print_json, report_option
+from canonym.cli.named_indexes import folder_of
+from canonym.errors import CanonymError, ReadError
+from canonym.io.files import cache_folder, data_folder
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,13 +33,8 @@ def info(path: str | None, format_: str) -> None:
       canonym info doid.db
       canonym info doid-index
     """
-    from canonym.cli.description import print_facts
-
-    facts = _installation() if path is None else _describe(path)
-    if format_ == "json":
-        click.echo(json.dumps(facts, ensure_ascii=False, indent=2))
-    else:
-        print_facts(facts)
+    report = print_json if format_ == "json" else print_facts
+    report(_installation() if path is None else _describe(path))
 
 
 def _installation() -> dict[str, Any]:
@@ -44,7 +42,6 @@ def _installation() -> dict[str, Any]:
 
     from canonym import __version__
     from canonym.encoders import SHIPPED
-    from canonym.io.files import cache_folder, data_folder
 
     return {
         "canonym": __version__,
@@ -85,8 +82,6 @@ def _is_installed(package: str) -> bool:
 
 
 def _shipped(name: str) -> str:
-    from pathlib import Path
-
     import canonym
     from canonym.encoders.saved import ENCODER_MANIFEST
 
@@ -102,7 +97,6 @@ def _indexes() -> list[dict[str, Any]]:
 
 
 def _index(name: str, folder: Path) -> dict[str, Any]:
-    from canonym.errors import CanonymError
     from canonym.linker import Linker
 
     if not folder.exists():
@@ -122,10 +116,7 @@ def _index(name: str, folder: Path) -> dict[str, Any]:
 
 
 def _describe(path: str) -> dict[str, Any]:
-    from canonym.cli.description import counts
-    from canonym.cli.named_indexes import folder_of
     from canonym.encoders.saved import ENCODER_MANIFEST, read_encoder_manifest
-    from canonym.errors import ReadError
     from canonym.linker import Linker
     from canonym.terminology import Terminology
     from canonym.terminology.sqlite_file import is_sqlite

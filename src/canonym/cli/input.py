@@ -15,7 +15,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import Any
 
 from canonym.cli.annotated import (
@@ -31,11 +31,10 @@ from canonym.cli.input_encoding import tell_encoding
 from canonym.errors import InvalidInput, ReadError
 from canonym.io.encodings import check_encoding
 from canonym.io.streams import MAX_LINE, TextStream, detect_encoding, open_text
-from canonym.io.tables import is_parquet, shown
+from canonym.io.tables import SUFFIXES, bare_suffix, is_parquet, shown
 from canonym.io.workbooks import check_no_choice, open_sheet, workbook_suffix
 from canonym.io.xml import is_markup
 from canonym.jobs.input import (
-    COMPRESSED,
     OF_LINES,
     Entry,
     Input,
@@ -49,7 +48,6 @@ from canonym.types import Document, Mention
 _LOG = logging.getLogger(__name__)
 STDIN = "-"
 STANDARD_INPUT = Path("standard input")
-_TABLE_SUFFIXES = (".csv", ".tsv", ".tab")
 _PACKED = (b"\x1f\x8b", b"PK\x03\x04", b"\xfd7zXZ\0", b"BZh91AY")
 _OFFICE = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
 _IS_COMPRESSED = (
@@ -275,10 +273,7 @@ def _recognise(found: str | None, first: str, path: Path) -> str:
             f"names, a table or a corpus is expected ({expected}); give --input-format lines if "
             "each line is a name",
         )
-    suffixes = [suffix.lower() for suffix in PurePath(path).suffixes]
-    if suffixes and suffixes[-1] in COMPRESSED:
-        suffixes.pop()
-    if (suffixes and suffixes[-1] in _TABLE_SUFFIXES) or "\t" in first:
+    if bare_suffix(path) in SUFFIXES or "\t" in first:
         other = {"table": CADEC, "columns": "columns"}.get(found or "", "lines")
         raise InvalidInput(
             f"{path} is a table: name the column to link with --column; it has "

@@ -66,6 +66,7 @@ class KeyCommand(click.Command):
 
 def pairs_option(flag: str, help: str) -> Callable[..., Any]:
     """Return the option whose values are pairs."""
+    help = f"{help}, see below. Can be repeated."
     return click.option(flag, multiple=True, metavar="KEY=VALUE", help=help)
 
 

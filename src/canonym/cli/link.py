@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from canonym.cli.annotated import KINDS
 from canonym.cli.device import device_option
-from canonym.cli.exchange import LINK_FORMATS, exchange_options, row_options
+from canonym.cli.exchange import (
+    LINK_FORMATS,
+    MAPPING_FORMATS,
+    check_mappings,
+    exchange_options,
+    mapping_opener,
+    row_options,
+)
 from canonym.cli.key_options import KeyCommand, superseded_option
 from canonym.cli.options import (
     CorpusFormat,
     choice_options,
     columns_option,
-    everyday_option,
     index_option,
     input_options,
     mention_type_option,
@@ -22,9 +29,10 @@ from canonym.cli.options import (
     overwrite_option,
     second_look_option,
     separator_option,
-    ties_option,
     workers_option,
 )
+from canonym.cli.progress import counter, note, watched
+from canonym.errors import InvalidInput
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -58,7 +66,6 @@ if TYPE_CHECKING:
 @input_options
 @mention_type_option("mention_types")
 @index_option
-@everyday_option
 @click.option(
     "-k",
     type=click.IntRange(1, 1000),
@@ -67,7 +74,6 @@ if TYPE_CHECKING:
 @separator_option
 @choice_options
 @negated_option
-@ties_option
 @second_look_option
 @click.option("--explain", is_flag=True, help="Say why: normal forms, rules, scores, runner-up.")
 @click.option("-o", "--output", type=click.Path(), help="File; or FOLDER/, for a result in parts.")
@@ -108,7 +114,6 @@ def link(
     no_everyday: bool,
     k: int | None,
     ids: str | None,
-    explain: bool,
     output: str | None,
     format_: str | None,
     overwrite: bool,
@@ -149,7 +154,6 @@ def link(
     from canonym.cli.input import open_input, read_ids, source_of
     from canonym.cli.named_indexes import open_linker
     from canonym.cli.output import check_output, choose_format, open_output
-    from canonym.cli.progress import counter, note
     from canonym.io.journal import is_finished
     from canonym.jobs.input import TableOptions
     from canonym.jobs.link import ItemOptions, link_items, runner_up, settings_of
@@ -170,7 +174,7 @@ def link(
     with open_input(names, file, kind=input_format, table=table, encoding=encoding) as content:
         if format_ is output is None and chosen == "tsv":
             chosen = content.delimited_format
-        layout = _layout(content, chosen, k, options, explain=explain)
+        layout = _layout(content, chosen, k, options)
         _check(content, layout, output, mention_types)
         _warn_of_files(names)
         linker = open_linker(index, everyday=not no_everyday, device=options["device"])
@@ -192,39 +196,26 @@ def link(
 
 def _is_folder(output: str | None) -> bool:
     """Tell whether the output is a folder: one that is there, or is written like one."""
-    from pathlib import Path
-
     return bool(output) and (str(output).endswith(("/", "\\")) or Path(str(output)).is_dir())
 
 
-def _layout(
-    content: Input, format_: str, k: int | None, options: Mapping[str, Any], *, explain: bool
-) -> Layout:
+def _layout(content: Input, format_: str, k: int | None, options: Mapping[str, Any]) -> Layout:
     """Return how to write the links; refuse options that do not go together."""
-    from canonym.cli.exchange import MAPPING_FORMATS, check_mappings
-    from canonym.errors import InvalidInput
     from canonym.jobs.output import layout_of
 
-    check_mappings(format_, options, content.columns, k=k, explain=explain)
+    check_mappings(format_, options, content.columns, k=k)
     if options["skip_empty"] and content.documents:
         raise InvalidInput(
             "--format-option skip-empty goes with names, lines and tables, not with documents"
         )
-    return layout_of(
-        content,
-        format_,
-        1 if format_ in MAPPING_FORMATS else k,
-        explain=explain,
-        one_row=options["one_row"],
-        formula_guard=options["formula_guard"],
-        output_encoding=options["output_encoding"],
-        keys=options["columns"],
-    )
+    names = ("explain", "one_row", "formula_guard", "output_encoding")
+    how = {name: options[name] for name in names}
+    k = 1 if format_ in MAPPING_FORMATS else k
+    return layout_of(content, format_, k, keys=options["columns"], **how)
 
 
 def _total(file: str | None, content: Input) -> int | None:
     """Return the number of items, for a progress bar that somebody watches."""
-    from canonym.cli.progress import watched
     from canonym.jobs.input import count_items
 
     return count_items(file, content) if watched() and file not in (None, "-") else None
@@ -234,8 +225,6 @@ def _with_origin(
     layout: Layout, linker: Linker, options: Mapping[str, Any], output: str | None
 ) -> Layout:
     """Add what formats for other programs say about the index."""
-    from canonym.cli.exchange import mapping_opener
-
     return layout._replace(
         opener=mapping_opener(linker, layout.format, options, layout.columns, options["column"]),
         syntax="json" if output and output.lower().endswith(".json") else "xml",
@@ -245,7 +234,6 @@ def _with_origin(
 def _check(
     content: Input, layout: Layout, output: str | None, mention_types: Sequence[str]
 ) -> None:
-    from canonym.errors import InvalidInput
     from canonym.jobs.output import check_workbook
 
     if layout.format in ("pubtator", "bioc") and not content.documents:
@@ -259,10 +247,6 @@ def _check(
 
 def _warn_of_files(names: Sequence[str]) -> None:
     """Remark on names that are files."""
-    from pathlib import Path
-
-    from canonym.cli.progress import note
-
     for name in names[:20]:
         if len(name) < 200 and "\0" not in name and "." in name and Path(name).is_file():
             note(
@@ -275,8 +259,6 @@ def _sum_up(
     summary: Summary, out: Output, content: Input, output: str | None, *, skipped: bool
 ) -> None:
     """Remark how many mentions were linked, where the links are, and what the rows are."""
-    from canonym.cli.progress import note
-
     n, empty = summary.mentions, summary.empty
     if not n and content.documents:
         note(

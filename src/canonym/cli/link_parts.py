@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from canonym.cli.key_options import is_typed, typed_as
+from canonym.cli.progress import note, stages
 from canonym.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -38,7 +39,6 @@ def link_in_parts(ctx: click.Context) -> None:
     from canonym.bulk import link_files
     from canonym.cli.input import read_ids
     from canonym.cli.named_indexes import open_linker
-    from canonym.cli.progress import stages
 
     typed = ctx.params
     _name_places(typed)
@@ -129,8 +129,6 @@ def _engine(engine: str) -> tuple[str, str | None]:
 
 def _sum_up(summary: Summary, target: str) -> None:
     """Tell how much is written, and what is missing."""
-    from canonym.cli.progress import note
-
     kept = f", {summary.kept:,} of them from before" if summary.kept else ""
     there = summary.parts - len(summary.failures)
     note(

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from canonym.cli.exchange import mapping_set_options
+from canonym.cli.exchange import day_of, mapping_set_options
 from canonym.cli.key_options import KeyCommand
+from canonym.cli.named_indexes import open_terminology
 from canonym.cli.options import Number, overwrite_option
+from canonym.cli.progress import counter, note
+from canonym.io.files import write_file
+from canonym.io.places import check_outputs
 
 if TYPE_CHECKING:
     import datetime
-    from typing import IO
-
-    from canonym.terminology import Terminology
-    from canonym.types import ConceptMapping
 
 
 @click.command("map", cls=KeyCommand)
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     "--min-confidence",
     type=Number(0, 1),
     default=0.5,
-    show_default=True,
     help="Leave out pairs with a smaller probability of being right.",
 )
 @click.option("--no-xrefs", is_flag=True, help="Ignore cross-references of both terminologies.")
@@ -42,13 +41,12 @@ def map_(
     left: str,
     right: str,
     output: str,
-    many: bool,
-    min_confidence: float,
     no_xrefs: bool,
     mapping_set_id: str | None,
     license: str | None,
     date: datetime.datetime | None,
     overwrite: bool,
+    **options: Any,
 ) -> None:
     """Map the concepts of LEFT to those of RIGHT, two terminologies.
 
@@ -60,48 +58,31 @@ def map_(
       canonym map doid.db mesh.db -o doid-mesh.sssom.tsv
       canonym map doid.db mesh.db -o doid-mesh.sssom.tsv --min-confidence 0.9
     """
-    from canonym.cli.named_indexes import open_terminology
-    from canonym.cli.progress import counter, note
     from canonym.exchange.alignment import map_terminologies
-    from canonym.io.files import write_file
-    from canonym.io.places import check_outputs
+    from canonym.exchange.mappings import origin_of
+    from canonym.exchange.sssom import ConceptMappingWriter
 
     check_outputs({"-o": output}, (left, right), overwrite=overwrite)
     with open_terminology(left) as one, open_terminology(right) as other:
         with counter("Searching", unit="names") as report:
             mapped = map_terminologies(
-                one,
-                other,
-                many=many,
-                min_confidence=min_confidence,
-                use_xrefs=not no_xrefs,
-                progress=report,
+                one, other, use_xrefs=not no_xrefs, progress=report, **options
             )
-        metadata = {"mapping_set_id": mapping_set_id or "", "license": license or ""}
+        day = day_of(date)
         with (
             write_file(output, overwrite=overwrite) as partial,
             partial.open("w", encoding="utf-8", newline="") as stream,
         ):
-            _write(stream, one, other, mapped, metadata, date)
+            writer = ConceptMappingWriter(
+                stream,
+                origin_of(one, one.digest, day),
+                origin_of(other, other.digest, day),
+                mapping_set_id=mapping_set_id or "",
+                license=license or "",
+            )
+            for mapping in mapped:
+                labels = one.concept(mapping.left).label, other.concept(mapping.right).label
+                writer.write(mapping, *labels)
+            writer.close()
     n = len(mapped)
     note(f"{n:,} {'pair is' if n == 1 else 'pairs are'} in {output}.")
-
-
-def _write(
-    stream: IO[str],
-    one: Terminology,
-    other: Terminology,
-    mapped: list[ConceptMapping],
-    metadata: dict[str, str],
-    date: datetime.datetime | None,
-) -> None:
-    from canonym.cli.exchange import day_of
-    from canonym.exchange.mappings import origin_of
-    from canonym.exchange.sssom import ConceptMappingWriter
-
-    day = day_of(date)
-    subjects, objects = origin_of(one, one.digest, day), origin_of(other, other.digest, day)
-    writer = ConceptMappingWriter(stream, subjects, objects, **metadata)
-    for each in mapped:
-        writer.write(each, one.concept(each.left).label, other.concept(each.right).label)
-    writer.close()

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import click
 
+from canonym.cli.progress import note
+from canonym.errors import require
+
 
 @click.command()
 @click.option(
@@ -34,8 +37,6 @@ def mcp(index: tuple[str, ...], port: int | None) -> None:
     concept is answered with the reason.
     """
     from canonym.cli.named_indexes import open_index, open_linker
-    from canonym.cli.progress import note
-    from canonym.errors import require
 
     require("mcp", "canonym mcp", "mcp")
     from canonym.service import Settings

@@ -1,11 +1,13 @@
-"""Terminologies and linkers named on the command line."""
+"""Terminologies, linkers and systems to evaluate, named on the command line."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from canonym.cli.device import check_device, encoders_of
+from canonym.cli.device import check_device
 from canonym.cli.progress import counter, note, stages
 from canonym.errors import InvalidInput, ReadError
 from canonym.io.files import restored
@@ -13,6 +15,7 @@ from canonym.io.files import restored
 if TYPE_CHECKING:
     from canonym.linker import Linker
     from canonym.terminology import Terminology
+    from canonym.types import Encoder
 
 
 def open_index(index: str | Path) -> Linker:
@@ -63,19 +66,23 @@ def open_terminology(path: str) -> Terminology:
     return terminology
 
 
-def open_linker(
-    index: str | None,
-    *,
-    everyday: bool = True,
-    device: str | None = None,
-) -> Linker:
+def open_terminologies(paths: Sequence[str]) -> Terminology:
+    """Open one terminology, or several as if they were one."""
+    from canonym.terminology import Terminology, read_records
+
+    if len(paths) == 1:
+        return open_terminology(paths[0])
+    return Terminology.build(chain.from_iterable(map(read_records, paths)))
+
+
+def open_linker(index: str | None, *, everyday: bool = True, device: str | None = None) -> Linker:
     """Open the linker that ``--index`` names, and check that ``--device`` goes with it.
 
     `index` is a folder made by ``canonym index``, a name, a terminology, for which an index is
     built, or None for the linker of ICD-10-CM, with `everyday` names or without.
     """
     linker = _open_linker(index, everyday=everyday)
-    check_device(device, encoders_of(linker), linker)
+    check_device(device, linker=linker)
     return linker
 
 
@@ -102,3 +109,53 @@ def _open_linker(index: str | None, *, everyday: bool) -> Linker:
     )
     with stages() as report:
         return Linker.build(content, progress=report)
+
+
+def open_system(
+    index: str | None,
+    terminologies: Sequence[str],
+    encoders: Sequence[str],
+    weights: Sequence[float],
+    protocol: str,
+    device: str | None,
+) -> dict[str, Any]:
+    """Open an index; or, without one, terminologies and encoders (``"verbatim"`` means none).
+
+    The system is returned by the names of the parameters of
+    `canonym.evaluation.run.evaluate_corpus`. Under every protocol but ``raw`` an index gives its
+    terminology and, unless others are named, its encoders. Raises `InvalidInput` if encoders,
+    weights or the device do not go with each other or with the index.
+    """
+
+    if "verbatim" in encoders and len(encoders) > 1:
+        raise InvalidInput("verbatim is look-up without an encoder: it goes with no other")
+    named: Sequence[str | Encoder] = () if "verbatim" in encoders else encoders or ("default",)
+    linker = open_linker(index) if index else None
+    terminology = open_terminologies(terminologies) if linker is None else None
+    if linker is not None and protocol != "raw" and not encoders:
+        if weights:
+            raise InvalidInput("--weight goes with --encoder: the index has weights of its own")
+        named = _encoders_of(linker)
+        weights = [float(encoder["weight"]) for encoder in linker.manifest["encoders"]]
+    check_device(device, named, linker if protocol == "raw" else None)
+    return {
+        "terminology": terminology,
+        "linker": linker,
+        "encoders": named,
+        "weights": weights or None,
+    }
+
+
+def _encoders_of(linker: Linker) -> list[str | Encoder]:
+    """Return the encoders of an index; one that is fitted to its names is only named."""
+    from canonym.encoders import SHIPPED, load_encoder, marked
+
+    opened: list[str | Encoder] = []
+    for number, described in enumerate(linker.manifest["encoders"]):
+        name = described["name"]
+        if name == "chargrams":
+            opened.append(name)
+        else:
+            encoder = load_encoder(linker.folder / f"encoder-{number}")
+            opened.append(marked(encoder, name) if name in SHIPPED else encoder)
+    return opened

@@ -58,19 +58,30 @@ def with_options(*options: Decorator) -> Decorator:
     return decorate
 
 
-index_option: Decorator = click.option(
-    "-i",
-    "--index",
-    type=click.Path(),
-    help="A folder made by `canonym index`, a name that `canonym info` lists, or a terminology, "
-    "indexed for this run.  [default: ICD-10-CM]",
+def several(*names: str, help: str, **settings: Any) -> Decorator:
+    """Return an option that can be repeated, as its help says."""
+    return click.option(*names, multiple=True, help=f"{help} Can be repeated.", **settings)
+
+
+index_option: Decorator = with_options(
+    click.option(
+        "-i",
+        "--index",
+        type=click.Path(),
+        help="A folder made by `canonym index`, a name that `canonym info` lists, or a "
+        "terminology, indexed for this run.  [default: ICD-10-CM]",
+    ),
+    superseded_option("--no-everyday", "type --index icd10cm-official", is_flag=True),
 )
-everyday_option: Decorator = superseded_option(
-    "--no-everyday", "type --index icd10cm-official", is_flag=True
-)
-encoding_option: Decorator = click.option(
-    "--encoding", metavar="NAME", help="Encoding of the file.  [default: found]"
-)
+
+
+def _encoding(**settings: Any) -> Decorator:
+    return click.option(
+        "--encoding", metavar="NAME", help="Encoding of the file.  [default: found]", **settings
+    )
+
+
+encoding_option: Decorator = _encoding()
 built_index_option: Decorator = click.option(
     "-i",
     "--index",
@@ -86,20 +97,12 @@ workers_option: Decorator = click.option(
     type=click.IntRange(0, MOST),
     metavar="N",
     default=1,
-    show_default=True,
     help="Link in N processes, 0 for one per core.",
 )
-prefer_option: Decorator = click.option(
+prefer_option: Decorator = several(
     "--prefer",
-    multiple=True,
     metavar="WHAT",
-    help="Put concepts of this type, source, prefix of ids (MESH:) or species first. Can be "
-    "repeated.",
-)
-ties_option: Decorator = superseded_option(
-    "--seed",
-    "ties are broken by trust and id; in Python, link(seed=…) breaks them at random",
-    type=click.IntRange(min=0),
+    help="Put concepts of this type, source, prefix of ids (MESH:) or species first.",
 )
 
 
@@ -128,75 +131,48 @@ columns_option: Decorator = click.option(
     help="Columns of the result, such as id,code,label,score, or all, in tables.  [default: what "
     "most people need with --column, else all]",
 )
+
+
+def encoder_option(help: str, name: str = "encoders") -> Decorator:
+    """Return the option that names encoders."""
+    return click.option("-e", "--encoder", name, multiple=True, metavar="SPEC", help=help)
+
+
 seed_option: Decorator = click.option(
-    "--seed",
-    type=click.IntRange(min=0),
-    default=0,
-    show_default=True,
-    help="Seed of the random numbers.",
+    "--seed", type=click.IntRange(min=0), default=0, help="Seed of the random numbers."
 )
 sheet_option: Decorator = click.option(
     "--sheet", metavar="NAME", help="Sheet of a workbook.  [default: the first visible]"
 )
-sheet_options: Decorator = with_options(
-    sheet_option,
-    click.option(
+
+
+def _header_row(**settings: Any) -> Decorator:
+    return click.option(
         "--header-row",
         type=click.IntRange(1),
         metavar="N",
         help="Row that names the columns.  [default: found]",
-    ),
-)
+        **settings,
+    )
+
+
+sheet_options: Decorator = with_options(sheet_option, _header_row())
 _INPUT = "--input-option"
+_OF_INPUT: dict[str, Any] = {"cls": KeyOption, "of": _INPUT}
 input_options: Decorator = with_options(
     sheet_option,
-    pairs_option(_INPUT, "How the file is read, see below. Can be repeated."),
+    pairs_option(_INPUT, "How the file is read"),
     click.option(
-        "--delimiter",
-        cls=KeyOption,
-        of=_INPUT,
-        metavar="CHAR",
-        help="Separator of cells.  [default: found]",
+        "--delimiter", metavar="CHAR", help="Separator of cells.  [default: found]", **_OF_INPUT
     ),
-    click.option(
-        "--encoding",
-        cls=KeyOption,
-        of=_INPUT,
-        metavar="NAME",
-        help="Encoding of the file.  [default: found]",
-    ),
-    click.option(
-        "--header-row",
-        cls=KeyOption,
-        of=_INPUT,
-        type=click.IntRange(1),
-        metavar="N",
-        help="Row that names the columns.  [default: found]",
-    ),
+    _encoding(**_OF_INPUT),
+    _header_row(**_OF_INPUT),
 )
 """How a file is read, for `canonym.cli.key_options.KeyCommand`."""
 choice_options: Decorator = with_options(
-    click.option(
-        "--type",
-        "types",
-        multiple=True,
-        metavar="TYPE",
-        help="Concepts of this type. Can be repeated.",
-    ),
-    click.option(
-        "--source",
-        "sources",
-        multiple=True,
-        metavar="SOURCE",
-        help="Concepts of this source. Can be repeated.",
-    ),
-    click.option(
-        "--language",
-        "languages",
-        multiple=True,
-        metavar="TAG",
-        help="Names in this language. Can be repeated.",
-    ),
+    several("--type", "types", metavar="TYPE", help="Concepts of this type."),
+    several("--source", "sources", metavar="SOURCE", help="Concepts of this source."),
+    several("--language", "languages", metavar="TAG", help="Names in this language."),
     click.option(
         "--ids", type=click.Path(), metavar="FILE", help="Concepts in this file, one id a line."
     ),
@@ -213,8 +189,12 @@ choice_options: Decorator = with_options(
     click.option(
         "--context/--no-context",
         default=True,
-        help="Let the text around a mention choose between concepts of the same name.  [default: "
-        "context]",
+        help="Let the text around a mention choose between concepts of the same name.",
+    ),
+    superseded_option(
+        "--seed",
+        "ties are broken by trust and id; in Python, link(seed=…) breaks them at random",
+        type=click.IntRange(min=0),
     ),
 )
 """What may be found, and what is good enough."""
@@ -251,15 +231,11 @@ corpus_format_option: Decorator = click.option(
 )
 
 
-def mention_type_option(name: str = "types") -> Decorator:
+def mention_type_option(
+    name: str = "types", help: str = "Annotated mentions of this type."
+) -> Decorator:
     """Return the option that chooses annotated mentions by type."""
-    return click.option(
-        "--mention-type",
-        name,
-        multiple=True,
-        metavar="TYPE",
-        help="Annotated mentions of this type. Can be repeated.",
-    )
+    return several("--mention-type", name, metavar="TYPE", help=help)
 
 
 def retired_option(name: str, says: str, *, flag: bool = False) -> Decorator:

@@ -20,26 +20,15 @@ _HEAD = """\
 
 def reference() -> dict[str, str]:
     """Return the pages by the names of their files."""
-    root = _context(main, "canonym", None)
     assert isinstance(main, click.Group)
+    root = click.Context(main, None, "canonym", terminal_width=_WIDTH, **main.context_settings)
     commands = {name: main.get_command(root, name) for name in main.list_commands(root)}
     listed = (f"- [`canonym {name}`]({name}.md)\n" for name in commands)
     pages = {"canonym.md": f"{_HEAD}\n{_help(main, root)}\n{''.join(listed)}"}
     for name, command in commands.items():
         assert command is not None
-        pages[f"{name}.md"] = "\n".join(_sections(command, _context(command, name, root)))[1:]
+        pages[f"{name}.md"] = "\n".join(_sections(command, click.Context(command, root, name)))[1:]
     return pages
-
-
-def _context(command: click.Command, name: str, parent: click.Context | None) -> click.Context:
-    return click.Context(
-        command,
-        info_name=name,
-        parent=parent,
-        terminal_width=_WIDTH,
-        max_content_width=_WIDTH,
-        help_option_names=["-h", "--help"],
-    )
 
 
 def _help(command: click.Command, ctx: click.Context) -> str:
@@ -52,7 +41,7 @@ def _sections(command: click.Command, ctx: click.Context) -> Iterator[str]:
         for name in command.list_commands(ctx):
             child = command.get_command(ctx, name)
             if child is not None:
-                yield from _sections(child, _context(child, name, ctx))
+                yield from _sections(child, click.Context(child, ctx, name))
 
 
 if __name__ == "__main__":  # pragma: no cover - run by `make docs`

@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
+import contextlib
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from canonym.cli.failures import printable
+from canonym.cli.input_encoding import found_encoding
 from canonym.cli.named_indexes import open_index
-from canonym.cli.options import built_index_option
+from canonym.cli.options import Decorator, built_index_option, with_options
+from canonym.cli.progress import note
+from canonym.errors import CanonymError, ReadError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from canonym.linker import Linker
 
-_LANGUAGE = click.option(
-    "--language", default="en", show_default=True, metavar="TAG", help="Language of the name."
-)
+
+def _of_pair(text: str) -> Decorator:
+    """Return the arguments of a text and a concept of an index."""
+    return with_options(
+        click.argument(text), click.argument("id_", metavar="ID"), built_index_option
+    )
+
+
+_LANGUAGE = click.option("--language", default="en", metavar="TAG", help="Language of the name.")
 _COLUMNS = ("kind", "name", "id", "language", "label", "note")
 
 
@@ -36,9 +49,7 @@ def synonyms() -> None:
 
 
 @synonyms.command()
-@click.argument("name")
-@click.argument("id_", metavar="ID")
-@built_index_option
+@_of_pair("name")
 @_LANGUAGE
 def add(name: str, id_: str, index: str, language: str) -> None:
     """Make NAME stand for the concept ID.
@@ -46,16 +57,12 @@ def add(name: str, id_: str, index: str, language: str) -> None:
     \b
       canonym synonyms add "widow maker" I21.02 --index my-index
     """
-    from canonym.cli.progress import note
-
     if not open_index(index).synonyms.add(name, id_, language=language):
         note(f"{name!r} is a name of {id_} already.")
 
 
 @synonyms.command()
-@click.argument("name")
-@click.argument("id_", metavar="ID")
-@built_index_option
+@_of_pair("name")
 def remove(name: str, id_: str, index: str) -> None:
     """Remove NAME, an added name, from the concept ID.
 
@@ -66,25 +73,19 @@ def remove(name: str, id_: str, index: str) -> None:
 
 
 @synonyms.command()
-@click.argument("mention")
-@click.argument("id_", metavar="ID")
-@built_index_option
+@_of_pair("mention")
 def forbid(mention: str, id_: str, index: str) -> None:
     """Never find the concept ID for MENTION, nor for mentions of the same normal form.
 
     \b
       canonym synonyms forbid "cold" J00 --index my-index
     """
-    from canonym.cli.progress import note
-
     if not open_index(index).synonyms.forbid(mention, id_):
         note(f"{id_} is forbidden for {mention!r} already.")
 
 
 @synonyms.command()
-@click.argument("mention")
-@click.argument("id_", metavar="ID")
-@built_index_option
+@_of_pair("mention")
 def allow(mention: str, id_: str, index: str) -> None:
     """Allow the forbidden concept ID for MENTION again.
 
@@ -105,8 +106,6 @@ def list_(index: str) -> None:
     \b
       canonym synonyms list --index my-index > names.tsv
     """
-    from canonym.cli.failures import printable
-
     linker = open_index(index)
     click.echo("\t".join(_COLUMNS))
     notes = linker.pipeline.names.overlay.notes()
@@ -130,8 +129,6 @@ def import_(file: str, index: str, language: str) -> None:
     \b
       canonym synonyms import names.tsv --index my-index
     """
-    from canonym.cli.progress import note
-    from canonym.errors import CanonymError, ReadError
     from canonym.terminology.overlay import checked_name
 
     linker = open_index(index)
@@ -165,12 +162,6 @@ def _listed(linker: Linker) -> Iterator[tuple[str, str, str, str]]:
 
 def _read(file: str) -> Iterator[tuple[int, str, str, str, str, str]]:
     """Yield line number, kind, name, id, language and note."""
-    import contextlib
-    import sys
-    from pathlib import Path
-
-    from canonym.cli.input_encoding import found_encoding
-    from canonym.errors import ReadError
     from canonym.io.streams import open_text
     from canonym.io.tables import announced_delimiter
 

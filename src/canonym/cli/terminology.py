@@ -3,25 +3,32 @@
 from __future__ import annotations
 
 import json
+import math
+from dataclasses import asdict
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from canonym.cli.compare import encoders
-from canonym.cli.description import report_option
+from canonym.cli.description import counts, print_facts, print_json, report_option
+from canonym.cli.failures import Unusable, printable
+from canonym.cli.named_indexes import open_terminology
+from canonym.cli.options import encoder_option, overwrite_option, retired_option
+from canonym.cli.progress import counter, note
+from canonym.errors import InvalidInput
+from canonym.io.places import check_outputs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from canonym.evaluation.own_names import Compared
     from canonym.terminology import Terminology
     from canonym.terminology.diff import Difference
 
-
 _FORMAT = report_option("text")
-_SAMPLES = click.option(
-    "--samples", type=click.IntRange(min=0), default=5, show_default=True, help="Samples shown."
-)
+_SAMPLES = click.option("--samples", type=click.IntRange(min=0), default=5, help="Samples shown.")
+_USUAL = ("default", "default,rarity=0.5", "chargrams", "default+chargrams")
 
 
 @click.group()
@@ -48,15 +55,11 @@ def show(path: str, ids: tuple[str, ...], samples: int, format_: str) -> None:
       canonym terminology show icd10cm I21
       canonym terminology show icd10cm "acute nephritis" --samples 20
     """
-    from canonym.cli.description import counts, print_facts
-    from canonym.cli.failures import printable
-    from canonym.cli.named_indexes import open_terminology
-
     with open_terminology(path) as opened:
         if ids:
             described = [facts for text in ids for facts in _described(opened, text, samples)]
             if format_ == "json":
-                _print_json(described)
+                print_json(described)
                 return
             for place, facts in enumerate(described):
                 if "names" not in facts:
@@ -66,16 +69,15 @@ def show(path: str, ids: tuple[str, ...], samples: int, format_: str) -> None:
                     click.echo()
                 print_facts({name: value for name, value in facts.items() if value not in ("", [])})
             return
-        facts = {"file": path, **counts(opened)}
-        facts["samples"] = _samples(opened, samples)
+        facts, labels = {"file": path, **counts(opened)}, _samples(opened, samples)
         if format_ == "json":
-            _print_json(facts)
+            print_json({**facts, "samples": labels})
             return
-        facts["samples"] = "\n".join(f"  {id_}  {name}" for id_, name in facts["samples"].items())
-        shown = {name: value for name, value in facts.items() if name != "samples"}
-        print_facts(shown)
-        if facts["samples"]:
-            click.echo(f"samples\n{facts['samples']}")
+        print_facts(facts)
+        if labels:
+            click.echo("samples")
+        for id_, label in labels.items():
+            click.echo(f"  {id_}  {label}")
 
 
 def _described(opened: Terminology, text: str, samples: int) -> Iterator[dict[str, Any]]:
@@ -118,10 +120,6 @@ def _samples(opened: Terminology, samples: int) -> dict[str, str]:
     return {concept.id: concept.label for concept in opened.concepts_at(spread)}
 
 
-def _print_json(content: Any) -> None:
-    click.echo(json.dumps(content, ensure_ascii=False, indent=2))
-
-
 @terminology.command()
 @click.argument("path", metavar="TERMINOLOGY", type=click.Path())
 @_SAMPLES
@@ -137,16 +135,12 @@ def lint(path: str, samples: int, format_: str, strict: bool) -> None:
       canonym terminology lint doid.db
       canonym terminology lint doid.db --samples 50 --format json
     """
-    from dataclasses import asdict
-
-    from canonym.cli.failures import Unusable, printable
-    from canonym.cli.named_indexes import open_terminology
     from canonym.terminology.lint import lint as find
 
     with open_terminology(path) as opened:
         findings = find(opened, samples=samples)
     if format_ == "json":
-        _print_json([asdict(finding) for finding in findings])
+        print_json([asdict(finding) for finding in findings])
     else:
         for finding in findings:
             click.echo(printable(f"{finding.severity}: {finding.kind}: {finding.count:,}"))
@@ -166,7 +160,7 @@ def lint(path: str, samples: int, format_: str, strict: bool) -> None:
 @_SAMPLES
 @_FORMAT
 @click.option("-o", "--output", type=click.Path(), help="Write all changes to this file, as TSV.")
-@click.option("--overwrite", is_flag=True, help="Replace the output if it exists.")
+@overwrite_option
 def diff(
     old: str,
     new: str,
@@ -185,8 +179,6 @@ def diff(
       canonym terminology diff doid-2023.db doid-2024.db -o changes.tsv
       canonym terminology diff doid-2023.db doid-2024.db --format json --samples 1000
     """
-    from canonym.cli.named_indexes import open_terminology
-    from canonym.io.places import check_outputs
     from canonym.terminology.diff import compare
 
     check_outputs({"-o": output}, (old, new), overwrite=overwrite)
@@ -195,13 +187,12 @@ def diff(
     if output is not None:
         difference.write_tsv(output, overwrite=overwrite)
     if format_ == "json":
-        _print_json(difference.to_dict(limit=samples))
+        print_json(difference.to_dict(limit=samples))
     else:
         _print_changes(difference, samples)
 
 
 def _print_changes(difference: Difference, samples: int) -> None:
-    from canonym.cli.failures import printable
     from canonym.terminology.diff import KINDS
 
     for kind, count in difference.counts.items():
@@ -222,7 +213,7 @@ def _print_changes(difference: Difference, samples: int) -> None:
     help="Format of the file.  [default: by its suffix: .tsv, .csv, .obo, .ttl for SKOS, .json for "
     "FHIR]",
 )
-@click.option("--overwrite", is_flag=True, help="Replace the output if it exists.")
+@overwrite_option
 def export(path: str, output: str, format_: str | None, overwrite: bool) -> None:
     """Write TERMINOLOGY for other programs.
 
@@ -233,10 +224,7 @@ def export(path: str, output: str, format_: str | None, overwrite: bool) -> None
       canonym terminology export doid.db -o doid.csv
       canonym terminology export mesh.db -o mesh.ttl
     """
-    from canonym.cli.named_indexes import open_terminology
-    from canonym.cli.progress import counter, note
     from canonym.io.files import format_by_suffix
-    from canonym.io.places import check_outputs
     from canonym.terminology.export_formats import EXPORTS, export_terminology
 
     chosen = format_ or format_by_suffix(output, EXPORTS)
@@ -251,4 +239,97 @@ def export(path: str, output: str, format_: str | None, overwrite: bool) -> None
         note(f"Left out, for {chosen} has no place for it: {count:,} {what}.")
 
 
-terminology.add_command(encoders)
+@terminology.command()
+@click.argument("terminology", type=click.Path())
+@encoder_option(
+    "An encoder as `canonym index` takes it, or several with + between them for one index. The "
+    f"others are compared with the first. Can be repeated.  [default: {'; '.join(_USUAL)}]",
+    "specs",
+)
+@retired_option("--order", "names do not tell which order mentions need")
+@click.option(
+    "-n",
+    "--names",
+    type=click.IntRange(min=20),
+    default=1000,
+    help="The most names to ask for.",
+)
+@click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0)
+@report_option("table")
+def encoders(terminology: str, specs: tuple[str, ...], names: int, seed: int, format_: str) -> None:
+    """Compare encoders by the names of TERMINOLOGY, without annotated mentions.
+
+    One synonym of each of a thousand concepts is taken out and asked for: how often does it find
+    its concept by the other names? This tells which encoder knows the words of a terminology.
+    How well it links your texts tells `canonym evaluate`, with annotated mentions. The encoders
+    that come with canonym have read the names of many terminologies, see the page of each. One of
+    your own that was fitted to TERMINOLOGY has read them all, and a note says so.
+
+    \b
+      canonym terminology encoders terms.db
+      canonym terminology encoders terms.db -e default -e multilingual -e default+multilingual
+      canonym terminology encoders terms.db -e default -e models/own --format json > compared.json
+    """
+    from canonym.evaluation.own_names import compare_by_names
+
+    alternatives = [_parts(spec) for spec in specs or _USUAL]
+    with (
+        open_terminology(terminology) as opened,
+        counter("Comparing", unit="alternatives", total=len(alternatives)) as report,
+    ):
+        compared = compare_by_names(
+            opened, alternatives, n=names, seed=seed, progress=lambda n, _: report(n)
+        )
+    if format_ == "json":
+        click.echo(json.dumps([_facts_of(row) for row in compared], indent=2))
+        return
+    _print_compared(compared)
+    note(
+        f"{compared[0].n:,} names were taken out, one of a concept each. p is that of a difference "
+        "to the first line by chance."
+    )
+    for spec in dict.fromkeys(spec for row in compared for spec in row.read):
+        note(
+            f"{spec} was fitted to this terminology and has read the names that were taken out: "
+            "its figure says nothing about other names."
+        )
+
+
+def _parts(spec: str) -> list[str]:
+    """Return the encoders that a description joins by ``+``, unless it is a file or folder."""
+    parts = [spec] if Path(spec).exists() else spec.split("+")
+    if not all(parts):
+        raise InvalidInput(f"--encoder {spec}: an encoder is missing beside the +")
+    return parts
+
+
+def _facts_of(row: Compared) -> dict[str, Any]:
+    return {
+        "encoders": list(row.encoders),
+        "n": row.n,
+        "accuracy@1": row.first._asdict(),
+        "accuracy@5": row.among._asdict(),
+        "p": None if math.isnan(row.p) else row.p,
+        "has read the names": list(row.read),
+    }
+
+
+def _print_compared(compared: list[Compared]) -> None:
+    from canonym.cli.output import print_table
+
+    best = max(one.first.value for one in compared)
+    print_table(
+        ("encoders", "first right, %", "among five", "p", ""),
+        [
+            (
+                " + ".join(one.encoders),
+                f"{100 * one.first.value:.1f} [{100 * one.first.low:.1f}, "
+                f"{100 * one.first.high:.1f}]",
+                f"{100 * one.among.value:.1f}",
+                "" if math.isnan(one.p) else "<0.001" if one.p < 0.001 else f"{one.p:.3f}",
+                "best" if one.first.value == best else "",
+            )
+            for one in compared
+        ],
+        right=("first right, %", "among five", "p"),
+    )

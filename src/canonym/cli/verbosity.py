@@ -38,6 +38,7 @@ def with_verbosity(command: _Command) -> _Command:
             click.Option(
                 ["-v", "--verbose"],
                 count=True,
+                show_default=False,
                 expose_value=False,
                 callback=_be_verbose,
                 help="Log the stages to standard error; -vv logs details too.",

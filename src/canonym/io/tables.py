@@ -18,6 +18,12 @@ from canonym.regex import regex
 DELIMITERS: tuple[str, ...] = ("\t", ",", ";", "|")
 """Delimiters that are recognised, the first one preferred."""
 
+SUFFIXES: tuple[str, ...] = (".csv", ".tsv", ".tab")
+"""Suffixes of delimited tables."""
+
+COMPRESSED: tuple[str, ...] = (".gz", ".xz", ".bz2", ".zip")
+"""Suffixes of compressed files."""
+
 _LONG_NAME = 100  # characters, whose comparison takes long
 _NEAR = 0.8  # similarity of a column that may be meant
 _QUOTED = regex(r'"[^"]*"')
@@ -338,6 +344,14 @@ def _checked(
                 "delimiter is part of a name and needs quotes"
             )
         yield cells
+
+
+def bare_suffix(path: Path) -> str:
+    """Return the suffix of a file in lower case: of visits.CSV.gz it is .csv."""
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    if suffixes and suffixes[-1] in COMPRESSED:
+        suffixes.pop()
+    return suffixes[-1] if suffixes else ""
 
 
 def is_binary(path: str | Path) -> bool:

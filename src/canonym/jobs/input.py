@@ -12,13 +12,11 @@ from typing import NamedTuple
 from canonym.errors import InvalidInput, ReadError
 from canonym.io.encodings import WINDOWS, check_encoding
 from canonym.io.streams import TextStream, detect_encoding, open_text
-from canonym.io.tables import TableStyle, is_parquet
+from canonym.io.tables import COMPRESSED, TableStyle, is_parquet
 from canonym.io.workbooks import Sheet, SheetChoice, check_no_choice, open_sheet, workbook_suffix
 from canonym.types import Document, Mention
 
 _LOG = logging.getLogger(__name__)
-COMPRESSED = (".gz", ".xz", ".bz2", ".zip")
-"""Suffixes of compressed files."""
 
 OF_LINES = ("lines", "table", "jsonl", "pubtator")
 """Kinds of input that are read line by line."""

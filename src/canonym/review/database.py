@@ -1,4 +1,4 @@
-"""Opening a database of reviews: SQLite or PostgreSQL, brought up to date."""
+"""Opening a database of reviews: SQLite or PostgreSQL, with the tables of this release."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, create_engine, event, inspect, text
+from sqlalchemy import Connection, Engine, create_engine, event, insert, inspect, select, text
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DataError, DBAPIError, IntegrityError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
@@ -17,11 +17,11 @@ from sqlalchemy.pool import NullPool
 
 from canonym.errors import InvalidInput, ReadError
 from canonym.io.files import check_regular, data_folder
+from canonym.review.models import Base, Revision
 
 NEWEST = "0005"
-"""The revision of the tables that this release has, see ``migrations``."""
+"""The revision of the tables that this release has; those before it were of development alone."""
 
-_MIGRATIONS = Path(__file__).parent / "migrations"
 _TIMEOUTS = {"connect_timeout": 5, "tcp_user_timeout": 10_000}  # seconds, milliseconds
 _LOCK = 0x63616E72  # which PostgreSQL holds while one process changes the tables
 
@@ -54,7 +54,7 @@ def open_database(place: str, *, create: bool = True) -> Engine:
                 check_database(engine)
                 return engine
             with engine.execution_options(immediate=True).begin() as connection:
-                _bring_up_to_date(connection)
+                _make_tables(connection)
     except Unreachable:
         engine.dispose()
         raise
@@ -156,24 +156,18 @@ def _is_writable(path: Path) -> bool:
 
 def _revision(connection: Connection) -> str | None:
     """Return the revision of the tables of a database, if it has any."""
-    if not inspect(connection).has_table("alembic_version"):
+    if not inspect(connection).has_table(Revision.__tablename__):
         return None
-    return connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
+    return connection.scalar(select(Revision.version_num))
 
 
-def _bring_up_to_date(connection: Connection) -> None:
+def _make_tables(connection: Connection) -> None:
+    """Make the tables where there are none yet; those of another release are refused."""
     if connection.dialect.name == "postgresql":
         connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
-    if (revision := _revision(connection)) == NEWEST:
-        return
-    from alembic import command  # 12 MB that a database of this release spares a worker
-    from alembic.config import Config
-    from alembic.util import CommandError
-
-    config = Config()
-    config.set_main_option("script_location", str(_MIGRATIONS).replace("%", "%%"))
-    config.attributes["connection"] = connection
-    try:
-        command.upgrade(config, "head")
-    except CommandError as error:
-        raise _OtherTables(revision) from error
+    revision = _revision(connection)
+    if revision is None:
+        Base.metadata.create_all(connection, checkfirst=False)
+        connection.execute(insert(Revision).values(version_num=NEWEST))
+    elif revision != NEWEST:
+        raise _OtherTables(revision)

@@ -16,10 +16,11 @@ from canonym.corpora.gold import written_ids
 from canonym.errors import InvalidInput, ReadError
 from canonym.exchange.mappings import UNSEEN, Verdict, tool
 from canonym.exchange.omop import is_omop
+from canonym.exchange.writers import Choices
 from canonym.export.rows import JOINED_BY, guarded, number, prefixed
 from canonym.io.curies import split_id
 from canonym.io.workbooks import SheetChoice, open_sheet, workbook_suffix
-from canonym.review.mappings import Choices, claims_of, comment_of, write_mappings
+from canonym.review.mappings import claims_of, comment_of, write_mappings
 from canonym.review.models import Decision, Review
 from canonym.review.store import SEEN, Entry, Store, decided_ids
 from canonym.terminology import Terminology

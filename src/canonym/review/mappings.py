@@ -8,52 +8,17 @@ from typing import IO, Any, NamedTuple
 
 from canonym import __version__
 from canonym.errors import InvalidInput
-from canonym.exchange.fhir import ConceptMapWriter
-from canonym.exchange.mappings import Codes, Origin, Verdict, origin_of
 from canonym.exchange.mappings import Mapping as Claim
-from canonym.exchange.omop import (
-    LONGEST_VOCABULARY,
-    SourceMapWriter,
-    StandardConcepts,
-    UsagiWriter,
-)
+from canonym.exchange.mappings import Origin, Verdict, origin_of
+from canonym.exchange.omop import UsagiWriter
 from canonym.exchange.sssom import SssomWriter
-from canonym.export.rows import check_unique
+from canonym.exchange.writers import Choices, mapping_writer
 from canonym.io.curies import split_id
 from canonym.review.models import Decision, Review
 from canonym.review.store import DECIDED, Entry, Store, decided_ids
 from canonym.terminology import Terminology
 from canonym.text import normalise
 from canonym.types import Against, Candidate, Step
-
-
-class Choices(NamedTuple):
-    """What an exchange format needs beside the decisions.
-
-    Parameters
-    ----------
-    code_column, frequency_column : str
-        Columns of the table with the code of a mention, and how often it occurs.
-    source_vocabulary : str
-        The ``source_vocabulary_id`` of ``source_to_concept_map``.
-    domains : sequence of str
-        Only targets of these domains there; all by default.
-    fhir_version : str
-        ``R4`` or ``R5``.
-    mapping_set_id, license : str
-        Addresses of the mapping set, and of its licence.
-    date : str
-        The day of the run as ``2024-12-31``, empty for none.
-    """
-
-    code_column: str = ""
-    frequency_column: str = ""
-    source_vocabulary: str = ""
-    domains: Sequence[str] = ()
-    fhir_version: str = "R4"
-    mapping_set_id: str = ""
-    license: str = ""
-    date: str = ""
 
 
 class _Survey(NamedTuple):
@@ -103,77 +68,28 @@ def write_mappings(
     origin = Origin(__version__, review.fingerprint, known, date=choices.date)
     if terminology is not None:
         origin = origin_of(terminology, review.fingerprint, choices.date)
-    if format == "usagi":
-        _write_usagi(stream, review, cases, origin, choices)
-        return
-    decided = (
-        case for case in cases if (decision := case.entry.decision) and decision.kind in DECIDED
-    )
-    if format == "omop":
-        _write_omop(stream, decided, origin, terminology, choices)
-        return
     address = choices.mapping_set_id or f"urn:canonym:review:{review.fingerprint}:{review_id}"
-    if format == "sssom":
-        sssom = SssomWriter(
-            stream,
-            origin,
-            mapping_set_id=address,
-            license=choices.license,
-            title=review.name,
-            reviewed=True,
-        )
-        for case in decided:
-            sssom.add(case.claims)
-        sssom.close()
-        return
-    fhir = ConceptMapWriter(
-        stream, origin, version=choices.fhir_version, url=address, title=review.name
-    )
-    for case in decided:
-        fhir.add(case.code, case.entry.item.mention, case.claims)
-    fhir.close()
-
-
-def _write_usagi(
-    stream: IO[str],
-    review: Review,
-    cases: Iterable[_Case],
-    origin: Origin,
-    choices: Choices,
-) -> None:
-    check_unique(review.columns)
-    used = {review.column, choices.code_column, choices.frequency_column}
-    further = {name: at for at, name in enumerate(review.columns) if name not in used}
-    writer = UsagiWriter(stream, origin, columns=further)
-    for code, entry, claims, cells, frequency in cases:
-        writer.add(code, entry.item.mention, claims, cells, frequency=frequency)
-    writer.close()
-
-
-def _write_omop(
-    stream: IO[str],
-    cases: Iterable[_Case],
-    origin: Origin,
-    terminology: Terminology | None,
-    choices: Choices,
-) -> None:
-    vocabulary = choices.source_vocabulary
-    if not 0 < len(vocabulary) <= LONGEST_VOCABULARY:
-        raise InvalidInput(
-            "omop needs a source vocabulary, a name of 1 to "
-            f"{LONGEST_VOCABULARY} characters; it is {vocabulary[:60]!r}"
-        )
-    if terminology is None:
-        raise InvalidInput("omop needs the index that the list was linked with: pass --index")
-    writer = SourceMapWriter(
+    writer = mapping_writer(
         stream,
+        format,
         origin,
-        vocabulary=vocabulary,
-        standard=StandardConcepts(terminology),
-        domains=choices.domains,
+        choices._replace(mapping_set_id=address),
+        terminology=terminology,
+        columns=review.columns,
+        mention_column=review.column,
+        title=review.name,
+        reviewed=True,
     )
-    for code, entry, claims, _, _ in cases:
-        writer.add(code, entry.item.mention, claims)
+    for code, entry, claims, cells, frequency in cases:
+        mention, decision = entry.item.mention, entry.decision
+        if isinstance(writer, UsagiWriter):
+            writer.add(code, mention, claims, cells, frequency=frequency)
+        elif decision is None or decision.kind not in DECIDED:
+            continue
+        elif isinstance(writer, SssomWriter):
+            writer.add(claims)
+        else:
+            writer.add(code, mention, claims)
     writer.close()
 
 
@@ -193,11 +109,8 @@ def _cases(
         if name and columns.count(name) != 1:
             raise InvalidInput(f"the list has no such column, or several: {name[:60]!r}")
 
-    def place(name: str) -> int | None:
-        return columns.index(name) if name else None
-
     by_row = bool(choices.code_column or choices.frequency_column)
-    codes = Codes(place(choices.code_column), place(choices.frequency_column))
+    codes = choices.codes(columns)
     comments = store.comments(review.id)
     seen: set[int] = set()
     for row, entry in store.rows(review.id):

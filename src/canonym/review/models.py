@@ -8,14 +8,31 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import JSON, ForeignKey, Index, UniqueConstraint
+from sqlalchemy import (
+    DDL,
+    JSON,
+    BigInteger,
+    Float,
+    ForeignKey,
+    Index,
+    String,
+    Text,
+    UniqueConstraint,
+    event,
+)
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
 
 class Base(DeclarativeBase):
     """Base of the models."""
 
-    type_annotation_map = {dict[str, Any]: JSON, list[str]: JSON, list[dict[str, Any]]: JSON}  # noqa: RUF012
+    type_annotation_map = {  # noqa: RUF012
+        dict[str, Any]: JSON,
+        list[str]: JSON,
+        list[dict[str, Any]]: JSON,
+        str: Text,
+        float: Float(53),
+    }
 
 
 class Review(Base):
@@ -70,7 +87,7 @@ class Item(Base):
     review_id: Mapped[int] = mapped_column(ForeignKey("reviews.id"))
     mention: Mapped[str]
     context: Mapped[str]
-    frequency: Mapped[int]
+    frequency: Mapped[int] = mapped_column(BigInteger)
     fingerprint: Mapped[str] = mapped_column(default="")
     concept: Mapped[str] = mapped_column(default="")
     proposal: Mapped[dict[str, Any]] = mapped_column(default=dict)
@@ -116,3 +133,36 @@ class Decision(Base):
     who: Mapped[str]
     made: Mapped[float]
     before: Mapped[int | None]
+
+
+def _guard_decisions(dialect: str, statement: str) -> None:
+    """Run a statement of a database when the table of decisions is made."""
+    guard = DDL(statement).execute_if(dialect=dialect)  # type: ignore[no-untyped-call]
+    event.listen(Decision.__table__, "after_create", guard)
+
+
+_KEPT = "decisions are only ever added"
+for _change in ("UPDATE", "DELETE"):
+    _guard_decisions(
+        "sqlite",
+        f"CREATE TRIGGER decisions_{_change.lower()} BEFORE {_change} ON decisions "
+        f"BEGIN SELECT RAISE(ABORT, '{_KEPT}'); END",
+    )
+_guard_decisions(
+    "postgresql",
+    "CREATE FUNCTION keep_decisions() RETURNS trigger LANGUAGE plpgsql AS "
+    f"$$ BEGIN RAISE EXCEPTION '{_KEPT}'; END $$",
+)
+_guard_decisions(
+    "postgresql",
+    "CREATE TRIGGER decisions_kept BEFORE UPDATE OR DELETE ON decisions "
+    "FOR EACH ROW EXECUTE FUNCTION keep_decisions()",
+)
+
+
+class Revision(Base):
+    """Which tables these are, in the form of Alembic, which can bring them up to date."""
+
+    __tablename__ = "alembic_version"
+
+    version_num: Mapped[str] = mapped_column(String(32), primary_key=True)

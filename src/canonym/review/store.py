@@ -227,10 +227,6 @@ class Store:
         """Say with which index all items should be linked; those of another wait from now on."""
         self.change(id, fingerprint=fingerprint, problem="")
 
-    def fail(self, id: int, problem: str) -> None:
-        """Say why the items that wait cannot be linked."""
-        self.change(id, problem=problem)
-
     def waiting(self, id: int, limit: int) -> list[Entry]:
         """Return the first items that wait to be linked, with the decision that counts."""
         with self._reading() as session:

@@ -11,7 +11,7 @@ from canonym.corpora.jsonl import is_json, parse_jsonl_rows
 from canonym.corpora.tables import mention_of, parse_cells
 from canonym.errors import InvalidInput, ReadError
 from canonym.io.streams import detect_encoding, open_text
-from canonym.io.tables import announced_delimiter, shown, whole_count
+from canonym.io.tables import SUFFIXES, announced_delimiter, bare_suffix, shown, whole_count
 from canonym.io.workbooks import SheetChoice, open_sheet, workbook_suffix
 from canonym.io.xml import is_markup
 
@@ -24,8 +24,6 @@ SEPARATORS = {"comma": ",", "semicolon": ";", "tab": "\t", "bar": "|", "line": "
 MOST_ROWS = 200_000
 MOST_CELLS = 2_000_000
 MOST_CHARACTERS = 50_000_000
-_COMPRESSED = (".gz", ".xz", ".bz2", ".zip")
-_TABLES = (".csv", ".tsv", ".tab")
 _JSON = (".json", ".jsonl", ".ndjson")
 
 
@@ -133,20 +131,13 @@ def _beginning(lines: Iterator[str], shown_as: Path) -> list[str]:
     return beginning
 
 
-def _suffix(shown_as: Path) -> str:
-    suffixes = [suffix.lower() for suffix in shown_as.suffixes]
-    if suffixes and suffixes[-1] in _COMPRESSED:
-        suffixes.pop()
-    return suffixes[-1] if suffixes else ""
-
-
 def _is_json(beginning: Sequence[str], shown_as: Path) -> bool:
-    suffix = _suffix(shown_as)
-    return suffix in _JSON or (suffix not in _TABLES and is_json("".join(beginning)))
+    suffix = bare_suffix(shown_as)
+    return suffix in _JSON or (suffix not in SUFFIXES and is_json("".join(beginning)))
 
 
 def _is_table(beginning: Sequence[str], shown_as: Path) -> bool:
-    if _suffix(shown_as) in _TABLES:
+    if bare_suffix(shown_as) in SUFFIXES:
         return True
     first = beginning[-1] if beginning else ""
     named = [mark for mark in map(announced_delimiter, beginning) if mark]

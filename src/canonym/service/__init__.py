@@ -41,7 +41,6 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     require("fastapi", "the service", "service")
     require("prometheus_client", "the service", "service")
     require("sqlalchemy", "the service", "service")
-    require("alembic", "the service", "service")
     from canonym.service.app import make_app
 
     return make_app(Settings.from_environment() if settings is None else settings)

@@ -67,12 +67,6 @@ def busy(detail: str, seconds: int = 1) -> Problem:
     return Problem(HTTPStatus.SERVICE_UNAVAILABLE, f"{detail}; try again later", headers)
 
 
-def too_slow(seconds: int) -> Problem:
-    """Return the problem of a batch that takes longer than one may."""
-    detail = f"it takes more than {seconds} seconds; send several requests, one after the other"
-    return Problem(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, detail)
-
-
 def add_handlers(app: FastAPI) -> None:
     """Let an application answer errors with problem details."""
     app.add_exception_handler(HTTPException, _of_http)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from functools import partial
 from http import HTTPStatus
 from itertools import islice
@@ -13,8 +14,9 @@ from fastapi.responses import JSONResponse
 
 from canonym.errors import InvalidInput
 from canonym.io.time_limit import TooSlow, check_time, time_limit
+from canonym.linking.links import DEFAULTS
 from canonym.service import schemas
-from canonym.service.problems import Problem, too_large, too_slow
+from canonym.service.problems import Problem, too_large
 from canonym.service.routing import Route, needs
 from canonym.service.served import Opened, Served
 from canonym.service.state import Shared, State
@@ -30,11 +32,6 @@ router = APIRouter(
     route_class=Route,
 )
 
-_OPTIONS = (
-    *("k", "types", "sources", "languages", "ids", "prefer"),
-    *("min_score", "min_confidence", "context", "seed"),
-)
-_LINK_OPTIONS = (*_OPTIONS, "keep_negated")
 _EXPLANATION = {"searched", "steps", "scope", "sieve", "worth", "context"}
 _OF_CANDIDATES = ("id", "label", "score", "name", "types", "against")  # without an explanation
 _MOST_CHILDREN = 100
@@ -60,12 +57,11 @@ async def link(request: schemas.LinkRequest, state: Shared) -> Response:
     The text of a document may have 100,000 characters. What takes more than 30 seconds is refused.
     """
     served = state.find(request.terminology)
-    if len(request.mentions) > state.settings.max_batch:
-        raise too_large("mentions", state.settings.max_batch, len(request.mentions))
+    state.check_batch("mentions", request.mentions)
     if request.document is not None:
         _check_length(request.document.text)
     asked = _Asked(_documents(request), request.explain)
-    options = {name: getattr(request, name) for name in (*_LINK_OPTIONS, "separator")}
+    options = request.model_dump(include={*DEFAULTS})
 
     def work(several: Sequence[_Asked]) -> list[Response]:
         return _in_time(
@@ -149,8 +145,7 @@ async def annotate(request: schemas.AnnotateRequest, state: Shared) -> Response:
     candidates a k-th of that.
     """
     served = state.find(request.terminology)
-    if len(request.texts) > state.settings.max_batch:
-        raise too_large("texts", state.settings.max_batch, len(request.texts))
+    state.check_batch("texts", request.texts)
     documents = [
         Document("", text) if isinstance(text, str) else Document(text.id, text.text)
         for text in request.texts
@@ -161,8 +156,7 @@ async def annotate(request: schemas.AnnotateRequest, state: Shared) -> Response:
         raise too_large(f"characters with k = {request.k}", most, length)
     for document in documents:
         _check_length(document.text)
-    options: Any = {name: getattr(request, name) for name in _OPTIONS}
-    options["batch"] = _AT_A_TIME
+    options: Any = {**request.model_dump(include={*DEFAULTS}), "batch": _AT_A_TIME}
 
     def work(opened: Opened) -> Response:
         check_readable(opened)
@@ -192,7 +186,10 @@ def _in_time(served: Served, work: Callable[[Opened], _T]) -> _T:
         with time_limit(_SECONDS):
             return served.use(work)
     except TooSlow as error:
-        raise too_slow(_SECONDS) from error
+        detail = (
+            f"it takes more than {_SECONDS} seconds; send several requests, one after the other"
+        )
+        raise Problem(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, detail) from error
 
 
 def check_readable(opened: Opened) -> None:
@@ -268,17 +265,9 @@ def describe_concept(opened: Opened, id: str) -> dict[str, Any]:
     children = terminology.children(concept.id)
     xrefs = terminology.xrefs(concept.id)
     return {
-        **{
-            key: getattr(concept, key) for key in ("id", "label", "definition", "source", "version")
-        },
-        "types": list(concept.types),
-        "deprecated": concept.deprecated,
-        "replaced_by": list(concept.replaced_by),
+        **asdict(concept),
         "alternative_ids": [xref.target for xref in xrefs if xref.kind == "alternative"],
-        "names": [
-            {key: getattr(name, key) for key in ("text", "scope", "language", "source")}
-            for name in opened.names(concept.id)
-        ],
+        "names": [asdict(name) for name in opened.names(concept.id)],
         "parents": _neighbours(opened, terminology.parents(concept.id)),
         "children": _neighbours(opened, children[:_MOST_CHILDREN]),
         "n_children": len(children),
@@ -311,10 +300,7 @@ def search(
     concepts = served.use(work)
     return {
         "terminology": served.name,
-        "concepts": [
-            {"id": concept.id, "label": concept.label, "name": name, "types": list(concept.types)}
-            for concept, name in concepts
-        ],
+        "concepts": [{**asdict(concept), "name": name} for concept, name in concepts],
     }
 
 
@@ -336,8 +322,7 @@ def synonyms(state: Shared, terminology: Terminology = None) -> dict[str, Any]:
 def add_synonyms(request: schemas.SynonymsRequest, state: Shared) -> dict[str, Any]:
     """Add names, all of them or none; they count from the next request on."""
     served = state.find(request.terminology)
-    if len(request.synonyms) > state.settings.max_batch:
-        raise too_large("synonyms", state.settings.max_batch, len(request.synonyms))
+    state.check_batch("synonyms", request.synonyms)
     names = [Name(name.name, name.id, language=name.language) for name in request.synonyms]
     added = served.change(lambda opened: opened.linker.synonyms.update(names)[0])
     return {"terminology": served.name, "added": added}
@@ -362,8 +347,7 @@ def forbidden(state: Shared, terminology: Terminology = None) -> dict[str, Any]:
 def forbid(request: schemas.ForbiddenRequest, state: Shared) -> dict[str, Any]:
     """Forbid pairs, all of them or none; they count from the next request on."""
     served = state.find(request.terminology)
-    if len(request.forbidden) > state.settings.max_batch:
-        raise too_large("pairs", state.settings.max_batch, len(request.forbidden))
+    state.check_batch("pairs", request.forbidden)
     pairs = [(pair.mention, pair.id) for pair in request.forbidden]
     added = served.change(lambda opened: opened.linker.synonyms.update(forbidden=pairs)[1])
     return {"terminology": served.name, "added": added}

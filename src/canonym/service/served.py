@@ -276,28 +276,23 @@ class Served:
             raise Problem(HTTPStatus.CONFLICT, detail) from error
 
     def _attempt(self, work: Callable[[Opened], _T]) -> _T:
-        """Do some work; what fails while the index is replaced is tried again."""
+        """Do some work with the newest index; what fails while that is replaced is tried again.
+
+        What is wrong is said in the words of the service, with no path.
+        """
         for pause in _PAUSES:
             try:
-                return work(self._newest())
+                if self._identity() not in (None, self._known):
+                    self.open()
+                return work(self.opened)
             except (Mismatch, ReadError, OSError):
                 if not pause or self._folder is None or self._identity() == self._known:
                     raise
                 time.sleep(pause)
             except InvalidInput as error:
-                raise InvalidInput(self._worded(str(error))) from error
+                message = re.sub(r"List all with .*", self._advice, str(error)).rstrip()
+                raise InvalidInput(message.replace("terminology.db", self.name)) from error
         raise AssertionError("the last pause is none")
-
-    def _newest(self) -> Opened:
-        """Return the index, opened again if it was replaced; several threads wait for one."""
-        if self._identity() not in (None, self._known):
-            self.open()
-        return self.opened
-
-    def _worded(self, message: str) -> str:
-        """Say in the words of the service what is said in those of Python, with no path."""
-        message = re.sub(r"List all with .*", self._advice, message).rstrip()
-        return message.replace("terminology.db", self.name)
 
 
 def find_served(indexes: Mapping[str, Served], name: str | None) -> Served:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sized
 from typing import Annotated, NamedTuple
 
 from fastapi import Depends, Request
 
 from canonym.service.access import Access
 from canonym.service.metrics import Metrics
+from canonym.service.problems import too_large
 from canonym.service.review.jobs import Reviews
 from canonym.service.review.uploads import Uploads
 from canonym.service.served import Served, find_served
@@ -35,6 +37,11 @@ class State(NamedTuple):
     def find(self, name: str | None) -> Served:
         """Return the index of that name; where there is one index only, it needs no name."""
         return find_served(self.served, name)
+
+    def check_batch(self, what: str, members: Sized) -> None:
+        """Refuse more members of a request than one may have."""
+        if len(members) > self.settings.max_batch:
+            raise too_large(what, self.settings.max_batch, len(members))
 
     def base_url(self, request: Request) -> str:
         """Return the address of the service as clients see it, without a slash at its end."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from canonym.cli.options import overwrite_option, with_options
+from canonym.cli.options import overwrite_option, several, with_options
 from canonym.cli.train.confidence import confidence
 from canonym.cli.train.subword_command import subword
 from canonym.training.keys import Key, keys_of, published_plan
@@ -89,7 +89,7 @@ def recipe(name: str) -> Callable[[Callable[[], None]], click.Command]:
 
     def decorate(documented: Callable[[], None]) -> click.Command:
         def command(
-            output: str,
+            output: str | None,
             plan: str | None,
             settings: tuple[str, ...],
             show_plan: bool,
@@ -108,9 +108,8 @@ def recipe(name: str) -> Callable[[Callable[[], None]], click.Command]:
             values = {} if plan is None else read_plan(name, plan)
             values |= _typed_keys(name, settings)
             values |= {key: value for key, value in flags.items() if value not in (None, ())}
-            spec = TrainingSpec.from_values(
-                name, values, output=output, resume=resume, dry_run=dry_run, overwrite=overwrite
-            )
+            run = {"resume": resume, "dry_run": dry_run, "overwrite": overwrite}
+            spec = TrainingSpec.from_values(name, values, output=output or "", **run)
             if show_plan:
                 click.echo(plan_text(name, spec.values), nl=False)
             else:
@@ -137,20 +136,19 @@ def _with_flags(recipe: str, command: Callable[..., None]) -> Callable[..., None
         del keys["types"]  # of the mentions of a dev part alone
     options = [
         *(_flag(name, keys[name]) for name in _FLAGS if name in keys),
-        click.option("-o", "--output", metavar="PATH", default="", help="Folder to write."),
+        click.option("-o", "--output", metavar="PATH", help="Folder to write."),
         click.option(
             "--plan",
             metavar="PLAN",
             help="All other settings: a file of TOML, the folder of a trained encoder, or "
             f"{recipe}-published, which holds where nothing else is said.",
         ),
-        click.option(
+        several(
             "--set",
             "settings",
             metavar="KEY=VALUE",
-            multiple=True,
             help="A key of the plan, such as precision=bf16; it wins over the plan, and flags win "
-            "over both. Can be repeated.",
+            "over both.",
         ),
         click.option(
             "--show-plan",

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
+from canonym.cli.description import print_facts
+from canonym.cli.named_indexes import open_index
 from canonym.cli.options import (
     built_index_option,
     corpus_format_option,
     mention_type_option,
     retired_option,
 )
+from canonym.cli.progress import activity, note
+from canonym.cli.verbosity import is_quiet
 
 
 @click.command("confidence")
@@ -37,13 +43,7 @@ def confidence(corpus: str | None, index: str, types: tuple[str, ...], format_: 
     The report gives the expected calibration error: by how much confidence and the share of right
     links differ when each fifth of the documents is predicted from the others.
     """
-    from pathlib import Path
-
     from canonym.cli.annotated import open_corpus
-    from canonym.cli.description import print_facts
-    from canonym.cli.named_indexes import open_index
-    from canonym.cli.progress import activity, note
-    from canonym.cli.verbosity import is_quiet
 
     documents = None if corpus is None else open_corpus(corpus, format=format_).documents
     linker = open_index(index)

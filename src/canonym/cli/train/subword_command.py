@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+import time
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from canonym.cli.description import print_facts
+from canonym.cli.named_indexes import open_terminology
 from canonym.cli.options import (
     Number,
     corpus_format_option,
     mention_type_option,
     overwrite_option,
     seed_option,
+    several,
 )
+from canonym.cli.progress import note, stages
+from canonym.cli.verbosity import is_quiet
+from canonym.errors import InvalidInput
+from canonym.io.places import check_outputs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,7 +30,6 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from canonym.cli.progress import Stages
     from canonym.encoders.subword import Subword
     from canonym.training.subword.held_out import Found, Gain
     from canonym.training.subword.mention_names import MentionNames
@@ -40,19 +49,17 @@ _START_SHARE = 0.5
 @click.option(
     "--start",
     default="default",
-    show_default=True,
     metavar="ENCODER",
     help="Encoder to start from: default is the bundled one, none means random vectors; or a "
     "folder made by `canonym train subword`.",
 )
-@click.option(
+@several(
     "-c",
     "--corpus",
     "corpora",
     type=click.Path(),
-    multiple=True,
     help="Annotated mentions, as `canonym evaluate` takes them. The encoder learns them as further "
-    "names of their concepts. Can be repeated.",
+    "names of their concepts.",
 )
 @mention_type_option()
 @click.option(
@@ -73,9 +80,7 @@ _START_SHARE = 0.5
     type=click.IntRange(min=1),
     help=f"Steps of training.  [default: {_STEPS}; {_STEPS_FROM_NONE} with --start none]",
 )
-@click.option(
-    "--batch", type=click.IntRange(min=2), default=512, show_default=True, help="Names in a step."
-)
+@click.option("--batch", type=click.IntRange(min=2), default=512, help="Names in a step.")
 @click.option(
     "--dimensions",
     type=click.IntRange(min=1),
@@ -86,7 +91,6 @@ _START_SHARE = 0.5
     "--held-out",
     type=click.IntRange(min=0),
     default=1000,
-    show_default=True,
     help="Names set aside, beside a fifth of the documents of a corpus, to measure the gain in a "
     "first run; 0 skips that run.",
 )
@@ -118,15 +122,10 @@ def subword(
       canonym train subword medic.db -o medic-encoder --corpus train.pubtator --mention-type Disease
       canonym index doid.db -o doid-index --encoder doid-encoder
     """
-    import time
-
-    from canonym.cli.description import print_facts
-    from canonym.cli.progress import stages
-    from canonym.cli.verbosity import is_quiet
-    from canonym.encoders import save_encoder
+    from canonym.encoders import make_encoder, save_encoder
+    from canonym.encoders.subword import Subword
     from canonym.io.numbers import BY_BLAS
-    from canonym.io.places import check_outputs
-    from canonym.training.subword.held_out import SHARE, fit_names
+    from canonym.training.subword.held_out import SHARE, fit_names, measure_gain
 
     inputs = (terminology, start, *corpora)
     check_outputs({"-o": output}, inputs, overwrite=overwrite, folder=True)
@@ -147,17 +146,21 @@ def subword(
     facts = {"encoder": output, "starts from": start, **data.facts()}
     with stages(unit="steps") as report:
         if held_out:
-            gain = _measure_gain(data, n=held_out, report=report, **options)
+            gain = measure_gain(
+                data.names,
+                data.concepts,
+                baseline=encoder or make_encoder("default"),
+                n=held_out,
+                progress=partial(report, "Fitting without what is set aside"),
+                **options,
+            )
             facts |= _gain_facts(gain, start, mentions=data.mentions is not None)
-        fitted = fit_names(
-            data.names,
-            data.concepts,
-            progress=lambda done, total: report("Fitting", done, total),
-            **options,
-        )
+        progress = partial(report, "Fitting")
+        fitted = fit_names(data.names, data.concepts, progress=progress, **options)
     history: dict[str, Any] = {"start": encoder.trained if encoder is not None else None}
     history |= {"data": data.record(documents, share), "options": run, "rests_on": BY_BLAS}
-    save_encoder(_with_history(fitted, history), output, overwrite=overwrite)
+    settings = fitted.options() | {"trained": history}
+    save_encoder(Subword(fitted.table, scale=fitted.scale, **settings), output, overwrite=overwrite)
     if not is_quiet():
         print_facts({**facts, "time": f"{time.monotonic() - began:.0f} s"})
     if held_out:
@@ -189,15 +192,10 @@ class _Data(NamedTuple):
         if self.mentions is None:
             return record
         n = len(self.mentions.names)
-        return record | {
-            "corpus": corpus_digest(documents),
-            "mentions": n,
-            "mention_share": share,
-        }
+        return record | {"corpus": corpus_digest(documents), "mentions": n, "mention_share": share}
 
 
 def _read_names(terminology: str, documents: Sequence[Document], types: Sequence[str]) -> _Data:
-    from canonym.cli.named_indexes import open_terminology
     from canonym.training.subword.mention_names import mention_names
 
     with open_terminology(terminology) as opened:
@@ -209,8 +207,6 @@ def _read_names(terminology: str, documents: Sequence[Document], types: Sequence
 def _check_corpus_options(
     corpora: Sequence[str], types: Sequence[str], share: float | None, format: str | None
 ) -> None:
-    from canonym.errors import InvalidInput
-
     given = {"--mention-type": bool(types), "--mention-share": share, "--format": format}
     for name, value in given.items():
         if value and not corpora:
@@ -221,7 +217,6 @@ def _open_start(spec: str, dimensions: int | None) -> Subword | None:
     """Open the encoder that the fit starts from, or return None for ``none``."""
     from canonym.encoders import load_encoder, make_encoder
     from canonym.encoders.subword import Subword
-    from canonym.errors import InvalidInput
 
     if spec == "none":
         return None
@@ -241,8 +236,6 @@ def _open_start(spec: str, dimensions: int | None) -> Subword | None:
 
 
 def _chosen_share(given: float | None, start: Subword | None) -> float:
-    from canonym.errors import InvalidInput
-
     if start is None:
         if given:
             raise InvalidInput(
@@ -254,8 +247,6 @@ def _chosen_share(given: float | None, start: Subword | None) -> float:
 
 
 def _read_corpora(paths: Sequence[str], format: str | None) -> list[Document]:
-    from dataclasses import replace
-
     from canonym.cli.annotated import open_corpus
 
     # A table without document ids is one document, called after its file: documents of the same id
@@ -267,34 +258,7 @@ def _read_corpora(paths: Sequence[str], format: str | None) -> list[Document]:
     ]
 
 
-def _with_history(encoder: Subword, trained: dict[str, Any]) -> Subword:
-    from canonym.encoders.subword import Subword
-
-    options = encoder.options() | {"trained": trained}
-    return Subword(encoder.table, scale=encoder.scale, **options)
-
-
-def _measure_gain(
-    data: _Data, *, n: int, report: Stages, start: Subword | None, **options: Any
-) -> Gain:
-    """Fit without some names and mentions, look these up, and compare with the start."""
-    from canonym.encoders import make_encoder
-    from canonym.training.subword.held_out import measure_gain
-
-    return measure_gain(
-        data.names,
-        data.concepts,
-        baseline=start or make_encoder("default"),
-        n=n,
-        start=start,
-        progress=lambda done, total: report("Fitting without what is set aside", done, total),
-        **options,
-    )
-
-
 def _warn_of_losses(gain: Gain, start: str) -> None:
-    from canonym.cli.progress import note
-
     for what, found in (("names", gain.names), ("mentions", gain.mentions)):
         if found is not None and found.after < found.before:
             instead = "the default encoder" if start in {"default", "none"} else start

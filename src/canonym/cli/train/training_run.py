@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from canonym.cli.annotated import open_corpus
 from canonym.cli.description import print_facts
-from canonym.cli.progress import note
+from canonym.cli.named_indexes import open_terminologies
+from canonym.cli.progress import note, stages
 from canonym.cli.verbosity import is_quiet
 from canonym.errors import InvalidInput
-from canonym.io.files import MANIFEST
+from canonym.io.files import MANIFEST, file_digest
 from canonym.io.places import check_distinct, check_outputs
 
 if TYPE_CHECKING:
@@ -37,7 +38,6 @@ class Parts(NamedTuple):
 def run_training(spec: TrainingSpec) -> None:
     """Read, sample, train, and write the encoder; or show what would be sampled."""
     from canonym.cli.output import print_table
-    from canonym.cli.progress import stages
     from canonym.training.loop.checkpoints import begin, remove_checkpoints
     from canonym.training.loop.save import inference_of, save_trained
     from canonym.training.plan import repeated_plan
@@ -53,7 +53,7 @@ def run_training(spec: TrainingSpec) -> None:
     if not spec.dry_run and _has_encoder(spec):  # it is replaced, and stands there until then
         begin(checkpoints)
     with stages(unit="") as report:
-        parts = prepare(spec, stage=lambda what: report(what, 0, None))
+        parts = prepare(spec, stage=partial(report, done=0, total=None))
     if spec.dry_run:
         _show_samples(spec, parts)
         return
@@ -146,9 +146,7 @@ def _has_encoder(spec: TrainingSpec) -> bool:
 
 def prepare(spec: TrainingSpec, *, stage: Callable[[str], None]) -> Parts:
     """Read the files, open the encoder, and make the objective; `stage` gets what begins."""
-    from canonym.cli.open import open_terminologies
     from canonym.evaluation.questions import read_corrections
-    from canonym.io.files import file_digest
     from canonym.training.recipes import SCRATCH, build_objective, data_digests, mentions_of
     from canonym.training.sampling.relations import read_relations
 
@@ -159,7 +157,7 @@ def prepare(spec: TrainingSpec, *, stage: Callable[[str], None]) -> Parts:
     stage("Reading the terminology")
     terminology = open_terminologies(spec.terminologies) if spec.terminologies else _of_groups(spec)
     counts: dict[str, Any] = {"concepts": terminology.n_concepts, "names": terminology.n_names}
-    prepared = functools.partial(
+    prepared = partial(
         mentions_of,
         terminology=terminology,
         preparation=spec.preparation,
@@ -276,7 +274,6 @@ def read_documents(paths: Sequence[str], *, format: str | None) -> list[Document
 
 
 def _fit(spec: TrainingSpec, parts: Parts) -> Any:
-    from canonym.cli.progress import stages
     from canonym.training.loop.fit import fit
     from canonym.training.loop.reports import FitProgress
 
@@ -305,7 +302,7 @@ def _fit(spec: TrainingSpec, parts: Parts) -> Any:
             log=spec.log,
             tensorboard=spec.tensorboard,
             progress=progress,
-            sampling=lambda done, total: report("Sampling", done, total),
+            sampling=partial(report, "Sampling"),
             each_epoch=each_epoch,
             notice=lambda text: note(f"Note: {text}."),
         )
@@ -316,7 +313,6 @@ def _show_samples(spec: TrainingSpec, parts: Parts) -> None:
     import numpy as np
 
     from canonym.cli.output import print_table
-    from canonym.cli.progress import stages
     from canonym.cli.train.plan_examples import COLUMNS, examples
     from canonym.io.devices import torch_device
     from canonym.training.loop.fit import make_step
@@ -325,7 +321,7 @@ def _show_samples(spec: TrainingSpec, parts: Parts) -> None:
     with stages() as report:
         report("Sampling", 0, None)
         step = make_step(parts.trainable, objective, loop)
-        step.report = lambda done, total: report("Sampling", done, total)
+        step.report = partial(report, "Sampling")
         step.to(torch_device(spec.device))
         plan = objective.plan(step.encode, 0, np.random.default_rng([loop.seed, 0]))
     n_batches = objective.n_batches(plan)

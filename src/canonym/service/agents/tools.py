@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -15,7 +16,7 @@ from canonym.service.agents import schemas
 from canonym.service.rest import check_readable, describe_concept
 from canonym.service.schemas import ConceptAnswer, FoundAnswer, Given
 from canonym.service.served import Opened, Served, find_served
-from canonym.types import Link, Mention
+from canonym.types import Concept, Link, Mention
 
 Indexes = Mapping[str, Served]
 
@@ -114,10 +115,7 @@ def search(indexes: Indexes, call: schemas.SearchCall) -> schemas.SearchAnswer:
 
     def work(opened: Opened) -> list[FoundAnswer]:
         hits = opened.linker.search(call.words, k=call.limit, types=call.types)
-        return [
-            FoundAnswer(id=hit.id, label=hit.label, name=hit.name, types=[*hit.types])
-            for hit in hits
-        ]
+        return [FoundAnswer.model_validate(hit, from_attributes=True) for hit in hits]
 
     return schemas.SearchAnswer(terminology=served.name, concepts=served.use(work))
 
@@ -146,24 +144,19 @@ def map_code(indexes: Indexes, call: schemas.MapCall) -> schemas.MapAnswer:
 def _meant(indexes: Indexes, id: str) -> tuple[list[schemas.Meant], bool]:
     """Look for concepts with an id as it is written, which is told, or else in other spellings."""
 
-    def concepts(name: str, opened: Opened, *, exact: bool) -> list[schemas.Meant]:
+    def concept(opened: Opened, *, exact: bool) -> Concept | None:
         known = opened.terminology.resolve(id) if exact else opened.id_of(id)
-        if known is None:
-            return []
-        concept = opened.terminology.concept(known)
-        return [
-            schemas.Meant(
-                terminology=name,
-                id=concept.id,
-                label=concept.label,
-                deprecated=concept.deprecated,
-                replaced_by=[*concept.replaced_by],
-            )
-        ]
+        return None if known is None else opened.terminology.concept(known)
 
     for exact in (True, False):
-        work = partial(concepts, exact=exact)
-        meant = [c for name, served in indexes.items() for c in served.use(partial(work, name))]
+        concepts = {
+            name: served.use(partial(concept, exact=exact)) for name, served in indexes.items()
+        }
+        meant = [
+            schemas.Meant(terminology=name, **asdict(concept))
+            for name, concept in concepts.items()
+            if concept
+        ]
         if meant:
             return meant, exact
     return [], False

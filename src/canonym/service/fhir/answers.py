@@ -30,7 +30,6 @@ MOST = 1000
 
 _FURTHEST = 10_000
 _IMPLICIT = ("?fhir_vs", "/vs")  # of the value set of all codes of a system
-_SAME = {"alternative id"}
 
 
 class System(NamedTuple):
@@ -84,7 +83,7 @@ def lookup(indexes: Indexes, question: Question, *, r5: bool) -> Resource:
         properties = {*question.texts("property")}
         members = [
             _value("name", "String", system.served.name),
-            *([_value("version", "String", concept.version)] if concept.version else []),
+            _value("version", "String", concept.version),
             _value("display", "String", concept.label or concept.id),
             *([_value("definition", "String", concept.definition)] if r5 else []),
         ]
@@ -171,8 +170,8 @@ def validate_code(indexes: Indexes, question: Question, *, r5: bool) -> Resource
 
 
 def _validated(result: bool, message: str, *members: Resource) -> Resource:
-    said = [_value("message", "String", message)] if message else []
-    return _parameters([_value("result", "Boolean", result), *said, *members])
+    said = _value("message", "String", message)
+    return _parameters([_value("result", "Boolean", result), said, *members])
 
 
 # --- expanding ------------------------------------------------------------------------------------
@@ -271,7 +270,7 @@ def translate(indexes: Indexes, question: Question, *, r5: bool) -> Resource:
     target = question.text("targetSystem" if r5 else "targetsystem").partition("|")[0]
     mapped = mapped_ids(indexes, {_source_id(indexes, source): None})
     matches = [
-        _match(coding, mapping.how in _SAME, mapping.label, r5=r5)
+        _match(coding, mapping.how == "alternative id", mapping.label, r5=r5)
         for mapping in mapped
         if (coding := _coding(mapping.id)) != source[:2] and target in ("", coding[0])
     ]
@@ -284,9 +283,7 @@ def _source_id(indexes: Indexes, coding: Coding) -> str:
     prefix = system_prefix(coding.system)
     if prefix is None:
         prefix = find_system(indexes, coding.system, coding.version).prefix
-    return (
-        coding.code if split_id(coding.code)[0] == prefix else f"{prefix}:{coding.code}".lstrip(":")
-    )
+    return _id(prefix, coding.code)
 
 
 def _coding(id: str) -> tuple[str, str]:

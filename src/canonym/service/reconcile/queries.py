@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 MOST = 100
 """Candidates of a query, at most."""
@@ -89,14 +89,10 @@ class Query(NamedTuple):
     context: str = ""
 
 
-_ADAPTER_02: TypeAdapter[_Query02] = TypeAdapter(_Query02)
-_ADAPTER_10: TypeAdapter[_Query10] = TypeAdapter(_Query10)
-
-
 def read_query_02(content: Any) -> Query | None:
     """Return a query of version 0.2; None if it is broken."""
     try:
-        query = _ADAPTER_02.validate_python(content)
+        query = _Query02.model_validate(content)
     except ValidationError:
         return None
     pairs = [
@@ -119,7 +115,7 @@ def read_query_02(content: Any) -> Query | None:
 def read_query_10(content: Any) -> Query | None:
     """Return a query of version 1.0-draft; None if it is broken."""
     try:
-        query = _ADAPTER_10.validate_python(content)
+        query = _Query10.model_validate(content)
     except ValidationError:
         return None
     names: list[str] = []

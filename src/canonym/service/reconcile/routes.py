@@ -14,7 +14,7 @@ from pydantic import BaseModel, Field
 from canonym.errors import InvalidInput
 from canonym.service.bodies import parsed, read_form
 from canonym.service.origins import frames
-from canonym.service.problems import Problem, too_large
+from canonym.service.problems import Problem
 from canonym.service.reconcile import pages
 from canonym.service.reconcile.answers import answer
 from canonym.service.reconcile.manifest import manifest_02, manifest_10
@@ -138,8 +138,7 @@ async def match_10(request: MatchRequest, state: Shared, served: Named) -> Respo
 async def _match(
     state: State, served: Served, queries: Sequence[Any], read: Callable[[Any], Any]
 ) -> _Candidates:
-    if len(queries) > state.settings.max_batch:
-        raise too_large("queries", state.settings.max_batch, len(queries))
+    state.check_batch("queries", queries)
 
     def work(opened: Opened) -> _Candidates:
         candidates, links = answer(opened, [*map(read, queries)], state.settings.match_confidence)
@@ -292,9 +291,8 @@ def _meta(request: ExtendRequest) -> list[dict[str, str]]:
 def _values(
     state: State, served: Served, request: ExtendRequest
 ) -> dict[str, dict[str, list[Any]]]:
-    for what, several in (("ids", request.ids), ("properties", request.properties)):
-        if len(several) > state.settings.max_batch:
-            raise too_large(what, state.settings.max_batch, len(several))
+    state.check_batch("ids", request.ids)
+    state.check_batch("properties", request.properties)
     most = {property_.id: _most(property_.settings) for property_ in request.properties}
 
     def work(opened: Opened) -> dict[str, dict[str, list[Any]]]:

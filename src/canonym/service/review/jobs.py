@@ -36,8 +36,7 @@ class Reviews:
         self._failure: ReadError | None = None
         self._closed_until = 0.0
         self._stop = threading.Event()
-        self._running: set[int] = set()
-        self._again: set[int] = set()
+        self._queued: set[int] = set()
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="review")
 
     @property
@@ -55,7 +54,7 @@ class Reviews:
                     raise
                 if self._lost:
                     _log.info("the database of reviews is there again")
-                    self._thread.submit(self._begin)
+                    self._thread.submit(self._until_reached, self._link_all)
                 self._needed, self._lost = True, False
             return self._store
 
@@ -74,10 +73,7 @@ class Reviews:
     def resume(self) -> None:
         """Go on with what an earlier process began, where there is a database already."""
         if self._needed:
-            self._thread.submit(self._begin)
-
-    def _begin(self) -> None:
-        self._until_reached(self._link_all)
+            self._thread.submit(self._until_reached, self._link_all)
 
     def _link_all(self) -> None:
         for review in self.store.reviews():
@@ -87,22 +83,15 @@ class Reviews:
     def link(self, review_id: int) -> None:
         """Link what waits in a review, soon; once more where that is being done."""
         with self._lock:
-            if review_id in self._running:
-                self._again.add(review_id)
+            if review_id in self._queued:
                 return
-            self._running.add(review_id)
+            self._queued.add(review_id)
         self._thread.submit(self._link, review_id)
 
     def _link(self, review_id: int) -> None:
-        try:
-            self._until_reached(lambda: self._link_waiting(review_id))
-        finally:
-            with self._lock:
-                self._running.discard(review_id)
-                again = review_id in self._again and not self._stop.is_set()
-                self._again.discard(review_id)
-        if again:
-            self.link(review_id)
+        with self._lock:
+            self._queued.discard(review_id)
+        self._until_reached(lambda: self._link_waiting(review_id))
 
     def _link_waiting(self, review_id: int) -> None:
         store = self.store
@@ -119,7 +108,7 @@ class Reviews:
         except Exception as error:
             _log.exception("the review %d cannot be linked", review_id)
             told = str(error) if isinstance(error, CanonymError) else "the log says why"
-            store.fail(review_id, told)
+            store.change(review_id, problem=told)
 
     def _until_reached(self, work: Callable[[], None]) -> None:
         """Do some work on the database, again after a pause where that cannot be reached."""

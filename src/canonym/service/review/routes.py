@@ -12,10 +12,10 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import StreamingResponse
 
 from canonym.errors import InvalidInput
+from canonym.exchange.writers import Choices
 from canonym.review.export import FORMATS, export_review, formats_of
 from canonym.review.kinds import Kind, ids_of_kind
 from canonym.review.lessons import Lessons, lessons_of
-from canonym.review.mappings import Choices
 from canonym.review.models import Decision, Review
 from canonym.review.proposals import snapshot
 from canonym.review.queues import Order, Part, same_words
@@ -151,9 +151,8 @@ def _found(state: State, review_id: int) -> Review:
     return review
 
 
-def _served(state: State, review_id: int) -> tuple[Review, Served]:
-    review = _found(state, review_id)
-    return review, state.find(review.terminology)
+def _served(state: State, review_id: int) -> Served:
+    return state.find(_found(state, review_id).terminology)
 
 
 def _review(state: State, review: Review) -> dict[str, Any]:
@@ -178,7 +177,7 @@ def link(review_id: Id, state: Shared) -> dict[str, Any]:
 
 
 def _link_again(state: State, review_id: int) -> None:
-    _, served = _served(state, review_id)
+    served = _served(state, review_id)
     state.reviews.store.aim(review_id, served.use(lambda opened: opened.linker.fingerprint))
     state.reviews.link(review_id)
 
@@ -227,7 +226,7 @@ def _concepts(state: State, review_id: int, kind: Kind) -> set[str] | None:
     """Return the ids of a kind that count in a review; None where every kind will do."""
     if kind == Kind():
         return None
-    _, served = _served(state, review_id)
+    served = _served(state, review_id)
     ids = state.reviews.store.concepts(review_id)
     return served.use(lambda opened: ids_of_kind(opened.terminology, ids, kind, opened.inner))
 
@@ -272,7 +271,7 @@ def _entry(state: State, review_id: Id, item_id: Id) -> Entry:
 
 
 def _whole(state: State, review_id: int, entry: Entry) -> dict[str, Any]:
-    _, served = _served(state, review_id)
+    served = _served(state, review_id)
     candidates = entry.item.proposal.get("candidates", [])
     described = served.use(lambda opened: [_described(opened, one) for one in candidates])
     found = _item(entry)
@@ -308,7 +307,7 @@ def decide(
 ) -> dict[str, Any]:
     """Add a decision; 409, with the item as it is now, where somebody else was quicker."""
     _entry(state, review_id, item_id)
-    _, served = _served(state, review_id)
+    served = _served(state, review_id)
     decision = served.use(lambda opened: _checked(opened, given))
     try:
         entry = state.reviews.store.decide(
@@ -415,7 +414,7 @@ async def lessons(review_id: Id, state: Shared) -> dict[str, int]:
     """Count what the decisions could teach the index."""
 
     def count() -> dict[str, int]:
-        _, served = _served(state, review_id)
+        served = _served(state, review_id)
         learned = served.use(lambda opened: _lessons(state, review_id, opened))
         return {"names": len(learned.names), "forbidden": len(learned.forbidden)}
 
@@ -427,7 +426,7 @@ async def teach(review_id: Id, state: Shared) -> dict[str, int]:
     """Add accepted mentions as names, forbid proposals that were refused, and link again."""
 
     def learn() -> dict[str, int]:
-        _, served = _served(state, review_id)
+        served = _served(state, review_id)
         names, forbidden = served.change(
             lambda opened: opened.linker.synonyms.update(*_lessons(state, review_id, opened))
         )
@@ -448,7 +447,7 @@ async def export_decisions(
     choices = Choices(domains=given.pop("domain"), **given)
 
     def make() -> Iterator[bytes]:
-        _, served = _served(state, review_id)
+        served = _served(state, review_id)
         store, format = state.reviews.store, chosen.format
         try:
             return served.use(

@@ -1,1 +1,0 @@
-"""Steps in which the tables of reviews came to be."""

@@ -1,1 +1,0 @@
-"""One file a step; each names the one before it."""
