@@ -29,12 +29,13 @@ from canonym.rules import FLAGS, current, once_a_book, phrase_expression, rememb
 from canonym.rules import Rule as Row
 from canonym.text.shape import WORD
 
-__all__ = ["FLAGS", "SIDES", "Cue", "Rule", "find_cues", "first_words", "last_words"]
+__all__ = ["FLAGS", "NO_CUE", "SIDES", "Cue", "Rule", "find_cues", "first_words", "last_words"]
 
 SIDES: tuple[str, ...] = ("before", "after")
 """Where a cue may stand, as seen from the mention."""
 
 _TURNED = str.maketrans("()", ")(")
+_DIGIT = regex(r"\d")
 _GAP = 40  # characters behind a comma, in which a cue may begin that needs one
 
 
@@ -55,6 +56,10 @@ class Rule(NamedTuple):
     after: str = ""
     in_lists: tuple[str, ...] = SIDES
     ends: tuple[str, ...] = ()
+
+
+NO_CUE = Rule()
+"""What says nothing of any mention, though it looks like a cue."""
 
 
 class Cue(NamedTuple):
@@ -105,7 +110,7 @@ def _table() -> dict[str, list[_Phrase]]:
     for rule, phrases in _rules().items():
         for phrase in phrases:
             expression = regex(rf"(?:{phrase_expression(phrase)})(?!\w)", re.IGNORECASE)
-            words = (re.sub(r"\d", "0", word) for word in _first_words(phrase))
+            words = (_DIGIT.sub("0", word) for word in _first_words(phrase))
             for word in dict.fromkeys(words):
                 table.setdefault(word, []).append(_Phrase(expression, rule))
     return table
@@ -200,7 +205,7 @@ def find_cues(text: str) -> Sequence[Cue]:
     """
     table, cues, end = _table(), list[Cue](), 0
     for word in WORD.finditer(text):
-        first = "0" * len(word[0]) if word[0].isdecimal() else word[0].lower()
+        first = _DIGIT.sub("0", word[0].lower())
         if word.start() < end or (several := table.get(first)) is None:
             continue
         cue = _longest(text, word.start(), several)

@@ -43,7 +43,7 @@ _ANY = r"(?:\S+ ){1,9}?"  # the words of a slot; no pattern may take the square 
 _WITHOUT = regex(r"\W*(?:without|with no|no|not (?:having|in|with))\b", re.IGNORECASE)
 _ENDS = words_of_kind("end of a remark")
 _BRACKETED = regex(r"\([^()]*\)")
-_JOINT = regex(r"[,;&+]|\band\b", re.IGNORECASE)
+_JOINT = regex(r"[,;&]|(?<!\w)\+|\+(?=\w)|\band\b", re.IGNORECASE)
 _COMMON = frozenset(["X", "Y", "Z", "of", "history"])  # a slot, or words of many rules
 _LONGEST = 200  # letters; longer texts are descriptions
 

@@ -489,7 +489,7 @@ class Preparation:
             if plain != name
         ]
         for plain in (*without_details(text)[-1:], *less):
-            of_plain = self._rewritten(plain, (), context, ())
+            of_plain = self._qualified(plain, (), context, ())
             # A name may say how much in the same words: "Mildly elevated creatine kinase".
             broader += [*of_plain.alternatives, *of_plain.rewrites]
         return tuple(broader)
