@@ -107,7 +107,7 @@ LANGUAGES: Mapping[str, str] = {
 RAISING, LOWERING = ("letters decide", CONDITIONS[0]), ("contradicts", *CONDITIONS[1:])
 """What bounds a probability from below, and from above."""
 
-_EVEN, _FEW, _STEPS = 0.5, 5, 20  # bounds are multiples of a twentieth
+_EVEN, _DOUBT, _FEW, _STEPS = 0.5, 0.2, 5, 20  # bounds are multiples of a twentieth
 _MOST_CONCEPTS = 20_000
 _FEW_CONCEPTS = 4_000  # of a terminology whose names are read by a transformer
 _MOST_OTHERS, _MOST_STRANGERS, _MOST_HOMONYMS = 300, 500, 150
@@ -546,9 +546,11 @@ def of_judge(
 def bounds_of(judge: Judge, seen: Observations) -> tuple[Bound, ...]:
     """Return what bounds the curves of a judge, by the links of which each condition holds.
 
-    A bound is the share of these links that are right; of those that the curves call likelier than
-    not, where it is one from above. What people wrote counts as much as all other questions. Few
-    links of both tell nothing, and are as likely to be right as wrong.
+    A bound is the share of these links that are right; where it is one from above, of those that
+    the curves call likelier than not. What people wrote and all other questions are looked at by
+    themselves, and the more careful share counts: a wrong answer that looks certain is worse than
+    doubt. An answer that is there is in doubt at worst, and not NIL. Few links tell nothing, and
+    are as likely to be right as wrong.
     """
     said = replace(judge, bounds=()).predict(seen.evidence)
     bounds = []
@@ -560,11 +562,11 @@ def bounds_of(judge: Judge, seen: Observations) -> tuple[Bound, ...]:
             for of_kind in (told & (seen.kind == "mention"), told & (seen.kind != "mention"))
             if of_kind.sum() >= _FEW
         ]
-        share = float(np.mean(shares or [_EVEN]))
+        share = min(shares, default=_EVEN)
         span = (
             (math.floor(share * _STEPS) / _STEPS, 1.0)
             if condition in RAISING
-            else (0.0, math.ceil(share * _STEPS) / _STEPS)
+            else (0.0, max(math.ceil(share * _STEPS) / _STEPS, _DOUBT))
         )
         bounds.append(Bound(condition, *span, int(told.sum()), int(seen.right[told].sum())))
     return tuple(bounds)

@@ -51,7 +51,7 @@ _KNOWING = frozenset(sieve.name for sieve in SIEVES)
 
 CONDITIONS = (
     *("small words alone", "names another", "a sign more or less", "unlikely slip", "lone slip"),
-    *("rest of a class", "item lost", "left open", "one of several"),
+    *("rest of a class", "item lost", "items as one", "left open", "one of several"),
     *("usual of several", "unusual"),
 )
 """What seldom holds, and then bounds how likely a link is to be right, see `conditions_of`."""
@@ -336,6 +336,7 @@ def conditions_of(link: Link) -> dict[str, bool]:
         is_corrected and len(link.mention.text.split()) == 1,
         _is_rest(link, best),
         _loses_item(link, best),
+        _joins_items(link, best),
         _leaves_open(link, best),
         ONE_OF_SEVERAL in steps,
         has_readings and is_usual,
@@ -371,21 +372,38 @@ def _said_by(texts: Sequence[str]) -> list[set[str]]:
 
 
 def _loses_item(link: Link, best: Candidate) -> bool:
-    """Tell whether a mention lists findings, and the best name has not all of them as they are.
+    """Tell whether a mention lists a finding that the best name lacks.
 
-    *Infections, splenomegaly* are more than a splenomegaly, and *hypotonia, seizures* are no
-    "Hypotonic seizures".
+    *Infections, splenomegaly* are more than a splenomegaly.
     """
-    pieces = [piece for piece in link.mention.text.split(", ") if piece.strip(" ,")]
-    findings = [piece for piece in pieces if is_finding(piece)]
-    is_corrected = any(step.name == CORRECTION for step in link.steps)
-    if not (best.sieve == "search" or is_corrected) or len(pieces) < 2 or not findings:
+    if not _may_lose(link, best):
+        return False
+    forms = strong_forms([item for item in _items(link) if is_finding(item)])
+    return any(set(best.against.left_over).issuperset(form.split()) for form in forms)
+
+
+def _joins_items(link: Link, best: Candidate) -> bool:
+    """Tell whether a mention lists findings alone, and the best name has other forms of them.
+
+    *Hypotonia, seizures* are not "Hypotonic seizures".
+    """
+    if not _may_lose(link, best):
         return False
     against = best.against
-    if any(set(against.left_over).issuperset(form.split()) for form in strong_forms(findings)):
-        return True
     is_inflected = against.relation == "close" and not against.left_over and not against.missing
-    return (is_inflected or is_corrected) and findings == pieces
+    return (is_inflected or _is_corrected(link)) and all(map(is_finding, _items(link)))
+
+
+def _may_lose(link: Link, best: Candidate) -> bool:
+    return len(_items(link)) > 1 and (best.sieve == "search" or _is_corrected(link))
+
+
+def _items(link: Link) -> list[str]:
+    return [item for item in link.mention.text.split(", ") if item.strip(" ,")]
+
+
+def _is_corrected(link: Link) -> bool:
+    return any(step.name == CORRECTION for step in link.steps)
 
 
 def _is_another(link: Link, best: Candidate) -> bool:
