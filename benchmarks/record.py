@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import csv
+import gzip
 import json
 import os
 import platform
@@ -24,6 +26,13 @@ def data_folder() -> Path:
     if not folder.is_dir():
         raise SystemExit("this benchmark needs the corpora: set CANONYM_DATA to their folder")
     return folder
+
+
+def rows_of(path: Path) -> list[dict[str, str]]:
+    """Return the rows of a table with tabs between its cells, plain or compressed."""
+    opener = gzip.open if path.suffix == ".gz" else open
+    with opener(path, "rt", encoding="utf-8", newline="") as lines:
+        return list(csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE))
 
 
 def chosen_encoder(description: str | None) -> str:
