@@ -9,7 +9,7 @@ import json
 import os
 import platform
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -35,15 +35,22 @@ def rows_of(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE))
 
 
-def chosen_encoder(description: str | None) -> str:
+def parser(doc: str | None) -> argparse.ArgumentParser:
+    """Return a parser of arguments whose help is the docstring of a script."""
+    return argparse.ArgumentParser(
+        description=doc, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+
+
+def unread_encoder(doc: str | None) -> str:
     """Return the value of ``--encoder``: an encoder that has read neither part of a corpus.
 
     The bundled encoder has read the training and development parts. Make another one with
     ``python -m models.make_default --part none``.
     """
-    parser = argparse.ArgumentParser(description=(description or "").split("\n\n")[0])
-    parser.add_argument("--encoder", required=True, help="has read neither part")
-    encoder: str = parser.parse_args().encoder
+    arguments = parser(doc)
+    arguments.add_argument("--encoder", required=True, help="has read neither part")
+    encoder: str = arguments.parse_args().encoder
     return encoder
 
 
@@ -109,3 +116,18 @@ def save(
     path.parent.mkdir(exist_ok=True)
     path.write_text(result_text(header, result), encoding="utf-8")
     return path
+
+
+def save_rows(
+    name: str,
+    rows: Iterable[Mapping[str, Any]],
+    *,
+    packages: Sequence[str] = ("numpy",),
+    data: Sequence[Path] = (),
+) -> Path:
+    """Print rows as they come, and write them to ``results/NAME.json``."""
+    table = []
+    for row in rows:
+        print(*row.values(), flush=True)
+        table.append(row)
+    return save(name, {"rows": table}, packages=packages, data=data)
