@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-import checkout  # noqa: F401
+import record  # noqa: F401  # finds the models
 from canonym.corpora.concept_files import mention_parts, read_concepts
 from canonym.corpora.pubtator import read_pubtator
 from canonym.encoders.subword import Subword

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-import checkout  # noqa: F401
+import record  # noqa: F401  # finds the models
 from canonym import Linker, Terminology
 from canonym.mentions import prepare
 from canonym.mentions.measurements import measurement_name

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import click
 import numpy as np
 
-import inputs  # noqa: F401  # finds the tests
+import record  # noqa: F401  # finds the tests
 from canonym import Linker, Terminology, corpora
 from canonym.cli.annotated import open_corpus
 from canonym.cli.input import open_input

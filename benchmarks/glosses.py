@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import checkout  # noqa: F401
+import record  # noqa: F401  # finds the models
 from canonym import Terminology
 from canonym.corpora import read_pubtator
 from canonym.encoders import make_encoder

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-import checkout  # noqa: F401
+import record  # noqa: F401  # finds the models
 from canonym import Linker, Terminology
 from canonym.mentions.spelling import Apart, Speller
 from canonym.terminology import read_records

@@ -1,11 +1,7 @@
-"""What scripts ask with: files of the data folder, lists beside this file, mentions of corpora.
-
-It also finds `models` and `tests` in the checkout, from any folder.
-"""
+"""What scripts ask with: files of the data folder, lists beside this file, mentions of corpora."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -16,9 +12,7 @@ from canonym.corpora import read_pubtator
 from canonym.evaluation.statistics import wilson
 from canonym.terminology import read_records
 from canonym.types import Document, Encoder, Link
-from record import ROOT, data_folder, rows_of
-
-sys.path.append(str(ROOT))
+from record import data_folder, rows_of
 
 CTD = "ctd-diseases-2017/CTD_diseases.tsv.gz"
 DOID = "doid/HumanDO-2015-05-14.obo.gz"

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-import checkout  # noqa: F401
+import record  # noqa: F401  # finds the models
 from canonym.linking.judge import BY_RELATIONS, BY_SIMILARITIES, NONSENSE
 from canonym.ranking.reliability import FloatArray
 from models.make_judge import (

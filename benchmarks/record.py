@@ -1,4 +1,7 @@
-"""Results of benchmarks: stamped with commit, machine, versions and data; one row a line."""
+"""Results of benchmarks: stamped with commit, machine, versions and data; one row a line.
+
+Importing it finds `models` and `tests` in the checkout, from any folder.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ import json
 import os
 import platform
 import subprocess
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
@@ -18,6 +22,7 @@ from canonym.io.files import file_digest
 
 ROOT = Path(__file__).parents[1]
 RESULTS = Path(__file__).parent / "results"
+sys.path.append(str(ROOT))
 
 
 def data_folder() -> Path:
