@@ -8,6 +8,7 @@ import re
 import resource
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -82,3 +83,100 @@ def start_server(
             return process, int(line[1])
         time.sleep(0.02)
     raise SystemExit(f"the server did not start: {log.read_text(errors='replace')}")
+
+
+# --- memory ---------------------------------------------------------------------------------------
+
+_STAGE = re.compile(r"progress: (.+): [\d,]+ (?:names|records)$")
+
+
+class _Watch:
+    """Samples the memory of a process and its children, and keeps the peak of every stage."""
+
+    def __init__(self, process: int) -> None:
+        self.stage = "beginning"
+        self.stages: dict[str, dict[str, float]] = {}
+        self._process, self._ended = process, threading.Event()
+        self._thread = threading.Thread(target=self._run)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Sample no more."""
+        self._ended.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        before = time.perf_counter()
+        while not self._ended.wait(0.05):
+            stage = self.stages.setdefault(
+                self.stage, {"seconds": 0.0, "anonymous": 0, "mapped": 0, "together": 0}
+            )
+            now = time.perf_counter()
+            stage["seconds"] += now - before
+            before = now
+            anonymous, mapped = _memory_of(self._process)
+            for kind, found in (
+                ("anonymous", anonymous),
+                ("mapped", mapped),
+                ("together", anonymous + mapped),
+            ):
+                stage[kind] = max(stage[kind], round(found / 1024))
+
+
+def _memory_of(process: int) -> tuple[int, int]:
+    """Return the anonymous and the mapped memory of a process and its children, in kilobytes."""
+    anonymous = mapped = 0
+    try:
+        status = Path(f"/proc/{process}/status").read_text()
+        children = Path(f"/proc/{process}/task/{process}/children").read_text()
+    except OSError:  # it has ended
+        return 0, 0
+    for line in status.splitlines():
+        if line.startswith(("RssAnon", "RssShmem")):
+            anonymous += int(line.split()[1])
+        elif line.startswith("RssFile"):
+            mapped += int(line.split()[1])
+    for child in children.split():
+        more = _memory_of(int(child))
+        anonymous, mapped = anonymous + more[0], mapped + more[1]
+    return anonymous, mapped
+
+
+def watched(*arguments: str) -> dict[str, Any]:
+    """Run a command of canonym, and return its seconds and its memory, whole and by stage.
+
+    Twenty times a second the memory of it and of its children is added up, from
+    ``/proc/PID/status``: "anonymous" is RssAnon and RssShmem, what a process cannot give back;
+    "mapped" is RssFile, pages of files that the system may drop. Peaks go to the stage that the
+    command reported last.
+    """
+    begun = time.perf_counter()
+    command = [sys.executable, "-m", "canonym", *arguments, "-v"]
+    with subprocess.Popen(
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+    ) as process:
+        watch = _Watch(process.pid)
+        assert process.stderr is not None
+        said = []
+        for line in process.stderr:
+            said.append(line)
+            found = _STAGE.search(line)
+            if found:
+                watch.stage = found[1]
+        _, status, usage = os.wait4(process.pid, 0)
+        watch.stop()
+        process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise SystemExit("".join(said))
+    for stage in watch.stages.values():
+        stage["seconds"] = round(stage["seconds"], 1)
+    peak = {
+        kind: max(stage[kind] for stage in watch.stages.values())
+        for kind in ("anonymous", "mapped", "together")
+    }
+    return {
+        "seconds": round(time.perf_counter() - begun, 1),
+        "processor_seconds": round(usage.ru_utime + usage.ru_stime, 1),
+        "peak_megabytes": peak | {"ru_maxrss": round(usage.ru_maxrss / 1024)},
+        "stages": watch.stages,
+    }
