@@ -21,6 +21,18 @@ HPO = "hpo/hp-2014-11-14.obo.gz"
 MEDIC = "medic-2012/medic_06Jul2012.txt"
 MESH, TREES = "mesh-2024/terms.tsv.gz", "mesh-2024/trees.tsv.gz"
 UBERON = "uberon/uberon.obo.gz"
+TERMINOLOGIES: dict[str, tuple[str, dict[str, Any]]] = {
+    "CTD": (CTD, {}),
+    "DOID": (DOID, {}),
+    "DrugBank": (DRUGBANK, {}),
+    "HPO": (HPO, {}),
+    "ICD-10-CM": ("icd10cm", {}),
+    "MEDIC": (MEDIC, {}),
+    "MeSH": (MESH, {"prefix": "MESH:"}),
+    "UBERON": (UBERON, {}),
+}
+"""Files by the name of a terminology, and the options of their readers."""
+
 PARTS = ("train", "dev", "test")
 SURE = 0.8
 """The confidence from which a link of a list counts as sure."""
@@ -40,6 +52,12 @@ def terminology_of(file: str, **options: Any) -> Terminology:
     """Read a terminology of the data folder, or ``icd10cm``."""
     place = file if file == "icd10cm" else data_folder() / file
     return Terminology.build(read_records(place, **options))
+
+
+def terminology_called(name: str) -> Terminology:
+    """Read one of `TERMINOLOGIES`."""
+    file, options = TERMINOLOGIES[name]
+    return terminology_of(file, **options)
 
 
 def part_of(corpus: str, part: str) -> Path:

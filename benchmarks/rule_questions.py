@@ -390,16 +390,14 @@ def held_out(data: Path, source: str) -> Domain:
 # --- pairs ----------------------------------------------------------------------------------------
 
 
-def pairs(
-    data: Path, folder: Path, linkers: dict[str, Linker], open_linker: _Open
-) -> Iterator[Question]:
+def pairs(folder: Path, linkers: dict[str, Linker], open_linker: _Open) -> Iterator[Question]:
     """Yield names that differ from another concept's by a sign, a number, an opposite word …
 
     Their concept is there, or was taken out; then any exact match is wrong. So it is for a name
     behind a negation.
     """
     for source in PAIRS:
-        terminology = cache(partial(open_source, source, data))
+        terminology = cache(partial(open_source, source))
         asked, denied = _drawn(folder / f"pairs-{source}.json", source, terminology)
         if source not in linkers:
             linkers[source] = open_linker(source, terminology)
@@ -471,5 +469,5 @@ def read_all(data: Path, folder: Path) -> Asked:
         linkers[name] = open_linker(name, partial(names_of, domain))
         asked = ((text, is_among([id])) for text, id in domain.questions[:_HELD_OUT])
         questions += _alone(group, name, name, asked)
-    questions += pairs(data, folder, linkers, open_linker)
+    questions += pairs(folder, linkers, open_linker)
     return Asked(questions, linkers)
