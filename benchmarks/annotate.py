@@ -15,7 +15,6 @@ Each annotator of `annotators.py` is run by the first Python that has it.
 
 from __future__ import annotations
 
-import argparse
 import gzip
 import json
 import os
@@ -33,7 +32,7 @@ from canonym.terminology.ids import ConceptIds
 from canonym.terminology.readers.medic import read_medic
 from canonym.terminology.readers.table import read_table
 from canonym.types import Document, Record, Xref
-from record import data_folder, save
+from record import data_folder, parser, save
 
 TASKS = (
     ("NCBI disease", "MEDIC", "ncbi-disease", ()),
@@ -196,12 +195,12 @@ def measure(part: str, pythons: Sequence[str], repeats: int, scratch: Path) -> l
 
 def main() -> None:
     """Measure, and write the result if asked to."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
-    parser.add_argument("--part", choices=("train", "dev", "test"), default="dev")
-    parser.add_argument("--python", action="append", default=[], help="has annotators")
-    parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--save", action="store_true")
-    given = parser.parse_args()
+    arguments = parser(__doc__)
+    arguments.add_argument("--part", choices=("train", "dev", "test"), default="dev")
+    arguments.add_argument("--python", action="append", default=[], help="has annotators")
+    arguments.add_argument("--repeats", type=int, default=3)
+    arguments.add_argument("--save", action="store_true")
+    given = arguments.parse_args()
     with TemporaryDirectory() as scratch:
         rows = measure(given.part, given.python, given.repeats, Path(scratch))
     if given.save:

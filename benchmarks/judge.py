@@ -12,7 +12,6 @@ asked in each.
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -34,7 +33,7 @@ from models.make_judge import (
     is_known,
     observations_in,
 )
-from record import data_folder, save
+from record import data_folder, parser, save
 
 _SURE = 0.95
 CUTS = (0.05, 0.1, NONSENSE, 0.2, 0.25)
@@ -104,9 +103,9 @@ def measure(
 
 def main() -> None:
     """Measure, print and save."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
-    parser.add_argument("observed", type=Path)
-    observations = observations_in(parser.parse_args().observed, data_folder())
+    arguments = parser(__doc__)
+    arguments.add_argument("observed", type=Path)
+    observations = observations_in(arguments.parse_args().observed, data_folder())
     rows: list[dict[str, Any]] = []
     cuts: dict[tuple[str, float], list[dict[str, float]]] = {}
     for domain, form, seen, probability in measure(observations):

@@ -15,7 +15,6 @@ disease of the test. The bundled encoder has read the names of MeSH, and no cros
 
 from __future__ import annotations
 
-import argparse
 import csv
 import gzip
 import re
@@ -32,7 +31,7 @@ from canonym.exchange.alignment import FEATURES, decide, propose
 from canonym.io.curies import usual
 from canonym.terminology.formats import read_records, read_terminology
 from canonym.types import Concept, ConceptMapping, Record, Xref
-from record import data_folder, save
+from record import data_folder, parser, save
 
 DOID = "doid/HumanDO-2015-05-14.obo.gz"
 HPO = "hpo/hp-2014-11-14.obo.gz"
@@ -47,11 +46,11 @@ CONFIDENCES = (0.2, 0.5, 0.8, 0.9, 0.95)
 
 def main() -> None:
     """Fit the weights, or measure."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--fit", action="store_true", help="fit the weights and print them")
+    arguments = parser(__doc__)
+    arguments.add_argument("--fit", action="store_true", help="fit the weights and print them")
     data = data_folder()
     mesh = read_terminology(data / MESH, trees=data / TREES, prefix="MESH:")
-    if parser.parse_args().fit:
+    if arguments.parse_args().fit:
         _fit(*_without_gold(data / HPO, mesh), mesh, data)
     else:
         _measure(*_without_gold(data / DOID, mesh), mesh, data)

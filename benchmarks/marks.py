@@ -20,7 +20,6 @@ Sheets hold the texts, so they are no part of the repository; the results have t
 
 from __future__ import annotations
 
-import argparse
 import csv
 import json
 import lzma
@@ -30,7 +29,7 @@ from typing import Any
 
 from canonym import Linker
 from canonym.evaluation.statistics import wilson
-from record import data_folder, save
+from record import data_folder, parser, save
 
 _COLUMNS = ("paragraph", "start", "end", "id", "label", "text", "right")
 _LEAST = 200  # characters of a paragraph
@@ -75,12 +74,12 @@ def count(path: Path) -> dict[str, Any]:
 
 def main() -> None:
     """Draw marks, or count judged ones."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
-    parser.add_argument("sheets", nargs="*", metavar="NAME=SHEET")
-    parser.add_argument("--draw", type=Path, metavar="SHEET")
-    parser.add_argument("--seed", type=int, default=13)
-    parser.add_argument("--save", action="store_true")
-    given = parser.parse_args()
+    arguments = parser(__doc__)
+    arguments.add_argument("sheets", nargs="*", metavar="NAME=SHEET")
+    arguments.add_argument("--draw", type=Path, metavar="SHEET")
+    arguments.add_argument("--seed", type=int, default=13)
+    arguments.add_argument("--save", action="store_true")
+    given = arguments.parse_args()
     if given.draw:
         draw(given.draw, given.seed)
     rows = [

@@ -16,7 +16,6 @@ the gold are the MeSH terms that a program gave to the whole trial.
 
 from __future__ import annotations
 
-import argparse
 import csv
 import gzip
 import json
@@ -39,7 +38,7 @@ from canonym.terminology.formats import read_terminology
 from canonym.terminology.hierarchy import Hierarchy
 from canonym.terminology.ids import ConceptIds
 from canonym.types import Xref
-from record import data_folder, save
+from record import data_folder, parser, save
 
 MEDIC = "medic-2012/medic_06Jul2012.txt"
 MESH = "mesh-2024/terms.tsv.gz"
@@ -310,9 +309,9 @@ def measure(indexes: dict[str, Path], terminologies: dict[str, Terminology]) -> 
 
 def main() -> None:
     """Build the indexes, then choose or measure."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
-    parser.add_argument("--choose", action="store_true", help="print figures of dev parts")
-    chosen = parser.parse_args().choose
+    arguments = parser(__doc__)
+    arguments.add_argument("--choose", action="store_true", help="print figures of dev parts")
+    chosen = arguments.parse_args().choose
     data = data_folder()
     terminologies = {"MEDIC 2012": read_terminology(data / MEDIC)}
     if not chosen:

@@ -20,7 +20,6 @@ of the others.
 
 from __future__ import annotations
 
-import argparse
 import csv
 import hashlib
 import importlib.util
@@ -36,7 +35,7 @@ from xml.etree import ElementTree
 
 from canonym import Link, Linker, Terminology
 from canonym.terminology import read_records
-from record import data_folder, save
+from record import data_folder, parser, save
 
 BANDS = (0.95, 0.9, 0.8, 0.5, 0.15)
 TERMINOLOGIES = (
@@ -195,21 +194,20 @@ def sources_in(folder: Path, data: Path) -> dict[str, tuple[Linker, Iterator[Que
 
 def main() -> None:
     """Link, count, print and save."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
-    parser.add_argument("--most", type=int, default=MOST, help="names of each source")
-    arguments = parser.parse_args()
+    arguments = parser(__doc__)
+    arguments.add_argument("--most", type=int, default=MOST, help="names of each source")
+    options = arguments.parse_args()
     data, result = data_folder(), {}
     with TemporaryDirectory() as folder:
         for name, (linker, source) in sources_in(Path(folder), data).items():
             questions = {question.name: question for question in source}
             order = sorted(questions, key=lambda text: hashlib.sha256(text.encode()).digest())
-            drawn = [questions[text] for text in order[: arguments.most]]
+            drawn = [questions[text] for text in order[: options.most]]
             links = list(linker.link([question.name for question in drawn]))
             result[name] = counted(drawn, links)
             print(name, result[name], flush=True)
     files = [data / path for path in TERMINOLOGIES]
-    path = save("outside", result, packages=list(PACKAGES.values()), data=files)
-    print(f"saved {path.name}")
+    save("outside", result, packages=list(PACKAGES.values()), data=files)
 
 
 if __name__ == "__main__":

@@ -311,7 +311,7 @@ def main() -> None:
         print(json.dumps({part: result[part]}, indent=1))
     if options.save:
         packages = ["fastapi", "starlette", "uvicorn", "pydantic", "numpy"]
-        print(save("service_load", result, packages=packages))
+        save("service_load", result, packages=packages)
 
 
 if __name__ == "__main__":

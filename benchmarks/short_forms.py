@@ -12,7 +12,6 @@ that it gives without a sign for them, and how many of these have a share under 
 
 from __future__ import annotations
 
-import argparse
 import csv
 import gzip
 import json
@@ -29,7 +28,7 @@ from canonym.mentions.english import is_english
 from canonym.mentions.readings import has_several, has_usual, readings_of
 from canonym.terminology import read_records
 from canonym.text import UNORDERED, normalise_all
-from record import data_folder, save
+from record import data_folder, parser, save
 
 DOMINANT, HALF = 0.9, 0.5
 NOTES = ("clinic-notes.csv", "discharge-summaries.csv", "sign-out-notes.tsv")
@@ -203,10 +202,10 @@ def _means(texts: Iterable[str], readings: Sequence[str]) -> bool:
 
 def main() -> None:
     """Measure this checkout, and another one before it; print and save."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
-    parser.add_argument("--before", type=Path, help="src of a checkout to compare with")
-    parser.add_argument("--print", action="store_true", help="print the counts as JSON only")
-    options = parser.parse_args()
+    arguments = parser(__doc__)
+    arguments.add_argument("--before", type=Path, help="src of a checkout to compare with")
+    arguments.add_argument("--print", action="store_true", help="print the counts as JSON only")
+    options = arguments.parse_args()
     now = measure()
     if options.print:
         print(json.dumps(now))

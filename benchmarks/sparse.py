@@ -35,7 +35,7 @@ from typing import Any
 import numpy as np
 
 from canonym.types import SparseVectors
-from record import data_folder, save
+from record import data_folder, parser, save
 
 K, TOGETHER, SINGLE = 20, 256, 40
 PARTS = ("indptr", "indices", "data")
@@ -250,14 +250,12 @@ def in_turn(folder: Path, engines: list[str], before: str, repeats: int) -> dict
 
 def main() -> None:
     """Time all engines on all terminologies, print and save."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
-    parser.add_argument("terminologies", nargs="*", default=["medic", "mesh", "1000000"])
-    parser.add_argument("--before", default="", help="src folder of an earlier version")
-    parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--engine", choices=ENGINES, help=argparse.SUPPRESS)
-    options = parser.parse_args()
+    arguments = parser(__doc__)
+    arguments.add_argument("terminologies", nargs="*", default=["medic", "mesh", "1000000"])
+    arguments.add_argument("--before", default="", help="src folder of an earlier version")
+    arguments.add_argument("--repeats", type=int, default=3)
+    arguments.add_argument("--engine", choices=ENGINES, help=argparse.SUPPRESS)
+    options = arguments.parse_args()
     if options.engine:
         print(json.dumps(measure(options.engine, Path(options.terminologies[0]))))
         return

@@ -15,7 +15,6 @@ belongs to an accepted family (``everyday_names.tsv``).
 
 from __future__ import annotations
 
-import argparse
 import copy
 import csv
 import gzip
@@ -31,7 +30,7 @@ from canonym.encoders.subword import Subword
 from canonym.terminology.readers.icd10cm import read_icd10cm
 from canonym.training.subword.fit_subword import fit_subword
 from canonym.types import Concept, Name
-from record import data_folder, save
+from record import data_folder, parser, save
 
 CORPORA = ("ncbi-disease", "bc5cdr-disease")
 EVERYDAY = Path(__file__).parent / "everyday_names.tsv"
@@ -158,11 +157,11 @@ def opened(folder: Path) -> Subword:
 
 def main() -> None:
     """Measure and write the result."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("--choosing", type=Path, help="has read the training parts alone")
-    parser.add_argument("--again", type=Path, action="append", default=[], help="another seed")
-    parser.add_argument("--fit", action="store_true", help="also fit to MEDIC alone")
-    arguments = parser.parse_args()
+    arguments = parser(__doc__)
+    arguments.add_argument("--choosing", type=Path, help="has read the training parts alone")
+    arguments.add_argument("--again", type=Path, action="append", default=[], help="another seed")
+    arguments.add_argument("--fit", action="store_true", help="also fit to MEDIC alone")
+    options = arguments.parse_args()
     data = data_folder()
     folder = data / "biosyn-processed"
     names, ids = read_dictionary(folder / "ncbi-disease" / "train_dictionary.txt.gz")
@@ -174,16 +173,14 @@ def main() -> None:
         "speed": speed(default, names),
     }
     print(result, flush=True)
-    if arguments.choosing:
-        result["made from the training parts"] = accuracies(
-            opened(arguments.choosing), data, ["dev"]
-        )
-    for folder_again in arguments.again:
+    if options.choosing:
+        result["made from the training parts"] = accuracies(opened(options.choosing), data, ["dev"])
+    for folder_again in options.again:
         again = opened(folder_again)
         seed = again.trained["seed"]
         result[f"made with seed {seed}"] = accuracies(again, data, ["test"])
         print(result[f"made with seed {seed}"], flush=True)
-    if arguments.fit:
+    if options.fit:
         numbers: dict[str, int] = {}
         concepts = [numbers.setdefault("|".join(sorted(those)), len(numbers)) for those in ids]
         began = time.perf_counter()
@@ -201,8 +198,7 @@ def main() -> None:
         for split in ("train", "dev", "test")
         for file in (f"{split}.concept", f"{split}_dictionary.txt.gz")
     ]
-    path = save("subword_accuracy", result, packages=["numpy", "scipy"], data=[EVERYDAY, *files])
-    print(f"written to {path.name}")
+    save("subword_accuracy", result, packages=["numpy", "scipy"], data=[EVERYDAY, *files])
 
 
 if __name__ == "__main__":

@@ -9,7 +9,6 @@ cache; and by words that were met before, as in a long-running service.
 
 from __future__ import annotations
 
-import argparse
 import time
 from collections.abc import Callable
 from itertools import pairwise
@@ -21,7 +20,7 @@ from canonym.encoders import make_encoder
 from canonym.encoders.hashing import WordSums, hash_features
 from canonym.encoders.subword import Subword
 from contextual_speed import MEDIC, medic_names
-from record import data_folder, save
+from record import data_folder, parser, save
 
 ONE_BY_ONE = 3000
 
@@ -55,17 +54,17 @@ class Hashing:
 
 def main() -> None:
     """Measure and write the result."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("--names", type=int, default=60_000)
-    parser.add_argument("--rounds", type=int, default=5)
-    arguments = parser.parse_args()
+    arguments = parser(__doc__)
+    arguments.add_argument("--names", type=int, default=60_000)
+    arguments.add_argument("--rounds", type=int, default=5)
+    options = arguments.parse_args()
     encoder = make_encoder("default")
     assert isinstance(encoder, Subword)
-    names = medic_names(arguments.names)
+    names = medic_names(options.names)
     grams = (encoder.n_min, encoder.n_max)
     found: dict[str, list[float]] = {"names a second": []}
     vectors = encoder.encode(names[:ONE_BY_ONE])
-    for _ in range(arguments.rounds):
+    for _ in range(options.rounds):
         began = time.perf_counter()
         encoder.encode(names)
         found["names a second"].append(len(names) / (time.perf_counter() - began))
