@@ -27,11 +27,10 @@ from typing import Any, NamedTuple
 
 from annotators import ANNOTATORS
 from canonym import Concept, Linker, Name, Terminology
-from canonym.corpora import read_pubtator
 from canonym.terminology.ids import ConceptIds
-from canonym.terminology.readers.medic import read_medic
 from canonym.terminology.readers.table import read_table
 from canonym.types import Document, Record, Xref
+from inputs import MEDIC, MESH, TREES, documents_of, terminology_of
 from record import data_folder, parser, save
 
 TASKS = (
@@ -69,22 +68,17 @@ class Gold(NamedTuple):
         return bool(found) and (found == self.ids if self.all_of_them else found <= self.ids)
 
 
-def medic() -> Iterator[Record]:
-    """Yield MEDIC."""
-    yield from read_medic(data_folder() / "medic-2012" / "medic_06Jul2012.txt")
-
-
 def mesh() -> Iterator[Record]:
     """Yield the diseases and chemicals of MeSH, with the chemicals that are supplementary concepts.
 
     The heads of branches have no number in the data: those count that are called after diseases.
     """
-    folder, more = data_folder() / "mesh-2024", data_folder() / "mesh-supplementary"
-    with gzip.open(folder / "trees.tsv.gz", "rt", encoding="utf-8") as lines:
+    data, more = data_folder(), data_folder() / "mesh-supplementary"
+    with gzip.open(data / TREES, "rt", encoding="utf-8") as lines:
         cells = [line.rstrip("\n").split("\t") for line in lines]
     numbered = {f"MESH:{row[0]}" for row in cells}
     wanted = {f"MESH:{row[0]}" for row in cells if row[2].startswith(_BRANCHES)}
-    records = list(read_table(folder / "terms.tsv.gz", prefix="MESH:"))
+    records = list(read_table(data / MESH, prefix="MESH:"))
     for record in records:
         heads = isinstance(record, Concept) and record.id not in numbered
         if heads and record.label.endswith(_HEADS):
@@ -165,12 +159,12 @@ def commands(index: Path, pythons: Sequence[str]) -> Iterator[tuple[str, list[li
 
 def measure(part: str, pythons: Sequence[str], repeats: int, scratch: Path) -> list[dict[str, Any]]:
     """Run all annotators on all tasks, in turn."""
-    made = {"MEDIC": Terminology.build(medic()), "MeSH": Terminology.build(mesh())}
+    made = {"MEDIC": terminology_of(MEDIC), "MeSH": Terminology.build(mesh())}
     for name, terminology in made.items():
         Linker.build(terminology, folder=scratch / name)
     rows = []
     for task, dictionary, corpus, types in TASKS:
-        documents = list(read_pubtator(data_folder() / corpus / f"{part}.pubtator"))
+        documents = documents_of(corpus, part)
         texts = [document.text for document in documents]
         megabytes = sum(len(text.encode()) for text in texts) / 1e6
         ids = ConceptIds(made[dictionary])

@@ -23,9 +23,9 @@ import numpy as np
 from canonym.encoders import make_encoder, onnx
 from canonym.io.files import n_cores
 from canonym.text import PLAIN, normalise_all
+from inputs import MEDIC
 from record import ROOT, data_folder, parser, save
 
-MEDIC = "medic-2012/medic_06Jul2012.txt"
 CONTEXTUAL = ROOT / "src/canonym/models/contextual"
 
 

@@ -135,10 +135,7 @@ def main() -> None:
         "ivf",
         {"mentions": len(mentions), "k": K, "sizes": results},
         packages=["numpy", "onnxruntime"],
-        data=[
-            *(data / file for file in FILES),
-            *(part_of("bc5cdr", part) for part in ("dev", "test")),
-        ],
+        data=[*(data / file for file in FILES), *files],
     )
 
 

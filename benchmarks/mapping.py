@@ -15,7 +15,6 @@ disease of the test. The bundled encoder has read the names of MeSH, and no cros
 
 from __future__ import annotations
 
-import csv
 import gzip
 import re
 import time
@@ -31,15 +30,9 @@ from canonym.exchange.alignment import FEATURES, decide, propose
 from canonym.io.curies import usual
 from canonym.terminology.formats import read_records, read_terminology
 from canonym.types import Concept, ConceptMapping, Record, Xref
-from record import data_folder, parser, save
+from inputs import CTD, DOID, DRUGBANK, HPO, MESH, TREES, UBERON
+from record import data_folder, parser, rows_of, save
 
-DOID = "doid/HumanDO-2015-05-14.obo.gz"
-HPO = "hpo/hp-2014-11-14.obo.gz"
-MESH = "mesh-2024/terms.tsv.gz"
-TREES = "mesh-2024/trees.tsv.gz"
-UBERON = "uberon/uberon.obo.gz"
-DRUGBANK = "drugbank-vocabulary/drugbank_vocabulary.csv.gz"
-CTD = "ctd-diseases-2017/CTD_diseases.tsv.gz"
 GENES = "genes/Homo_sapiens.protein-coding.gene_info.gz"
 CONFIDENCES = (0.2, 0.5, 0.8, 0.9, 0.95)
 
@@ -118,13 +111,12 @@ def _training(
 
 def without(terminology: Terminology, ids: set[str]) -> Terminology:
     """Return a terminology without some concepts."""
+    left = [concept for concept in terminology.iter_concepts() if concept.id not in ids]
     return Terminology.build(
         [
             record
-            for id_ in (
-                concept.id for concept in terminology.iter_concepts() if concept.id not in ids
-            )
-            for record in (terminology.concept(id_), *terminology.names(id_))
+            for concept in left
+            for record in (terminology.concept(concept.id), *terminology.names(concept.id))
         ]
     )
 
@@ -134,9 +126,7 @@ def _nobody(terminology: Terminology) -> dict[str, set[str]]:
 
 
 def _genes(data: Path) -> list[tuple[str, str]]:
-    with gzip.open(data / GENES, "rt", encoding="utf-8") as lines:
-        rows = csv.DictReader(lines, delimiter="\t")
-        return [(f"GENE:{row['GeneID']}", row["description"]) for row in rows]
+    return [(f"GENE:{row['GeneID']}", row["description"]) for row in rows_of(data / GENES)]
 
 
 def _diseases(data: Path) -> list[tuple[str, str]]:

@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Any
 
 from canonym import Linker
-from canonym.evaluation.statistics import wilson
+from inputs import percents
 from record import data_folder, parser, save
 
 _COLUMNS = ("paragraph", "start", "end", "id", "label", "text", "right")
@@ -68,8 +68,8 @@ def count(path: Path) -> dict[str, Any]:
     if not set(verdicts) <= {"0", "1"}:
         raise SystemExit(f"{path}: the column 'right' is not filled in; expected 0 or 1")
     right, n = verdicts.count("1"), len(verdicts)
-    interval = [round(100 * bound, 1) for bound in wilson(right, n)[1:]]
-    return {"marks": n, "right": right, "precision": round(100 * right / n, 1), "95 %": interval}
+    share = percents(right, n)
+    return {"marks": n, "right": right, "precision": share[0], "95 %": share[1:]}
 
 
 def main() -> None:

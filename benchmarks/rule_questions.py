@@ -191,7 +191,7 @@ def lists(linkers: Mapping[str, Linker]) -> Iterator[Question]:
     for index in (ICD, HPO, MEDIC):
         pairs = _as_meant(linkers[index], statuses)
         yield from _alone("lists", f"statuses, {index}", index, pairs)
-    for sentence in read_sentences():
+    for sentence in read_sentences("flag_sentences"):
         document = Document("", sentence.text, (sentence.mention,))
         yield Question("sentences", "flag_sentences", "", document, (), "flags", sentence.flags)
 

@@ -15,10 +15,7 @@ from __future__ import annotations
 import csv
 import gzip
 import json
-import os
 import re
-import subprocess
-import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -28,17 +25,13 @@ from canonym.mentions.english import is_english
 from canonym.mentions.readings import has_several, has_usual, readings_of
 from canonym.terminology import read_records
 from canonym.text import UNORDERED, normalise_all
+from inputs import DOID, DRUGBANK, HPO, MESH, TREES, UBERON
+from processes import run_python
 from record import data_folder, parser, save
 
 DOMINANT, HALF = 0.9, 0.5
 NOTES = ("clinic-notes.csv", "discharge-summaries.csv", "sign-out-notes.tsv")
-TERMINOLOGIES = (
-    "hpo/hp-2014-11-14.obo.gz",
-    "doid/HumanDO-2015-05-14.obo.gz",
-    "uberon/uberon.obo.gz",
-    "drugbank-vocabulary/drugbank_vocabulary.csv.gz",
-)
-MESH, TREES = "mesh-2024/terms.tsv.gz", "mesh-2024/trees.tsv.gz"
+TERMINOLOGIES = (HPO, DOID, UBERON, DRUGBANK)
 _FORM = re.compile(r"[a-z]{2,8}")
 _SMALL = frozenset(["a", "and", "by", "due", "for", "in", "of", "on", "the", "to", "with"])
 # Words of one meaning in these senses.
@@ -212,11 +205,7 @@ def main() -> None:
         return
     result: dict[str, object] = {}
     if options.before is not None:
-        path = os.pathsep.join([str(options.before), str(Path(__file__).parent)])
-        command = [sys.executable, __file__, "--print"]
-        environment = {**os.environ, "PYTHONPATH": path}
-        output = subprocess.run(command, env=environment, capture_output=True, check=True).stdout
-        result["before"] = json.loads(output)
+        result["before"] = json.loads(run_python(__file__, "--print", source=options.before))
     result["now"] = now
     print(json.dumps(result, indent=1))
     files = [data_folder() / "abbreviations" / file for file in NOTES]

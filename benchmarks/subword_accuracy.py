@@ -16,7 +16,6 @@ belongs to an accepted family (``everyday_names.tsv``).
 from __future__ import annotations
 
 import copy
-import csv
 import gzip
 import time
 from pathlib import Path
@@ -30,10 +29,10 @@ from canonym.encoders.subword import Subword
 from canonym.terminology.readers.icd10cm import read_icd10cm
 from canonym.training.subword.fit_subword import fit_subword
 from canonym.types import Concept, Name
+from inputs import beside, rows_beside
 from record import data_folder, parser, save
 
 CORPORA = ("ncbi-disease", "bc5cdr-disease")
-EVERYDAY = Path(__file__).parent / "everyday_names.tsv"
 
 
 def read_dictionary(path: Path) -> tuple[list[str], list[set[str]]]:
@@ -93,18 +92,15 @@ def everyday(encoder: Subword) -> dict[str, Any]:
     """Look up everyday names in ICD-10-CM."""
     codes, names = [], []
     for record in read_icd10cm():
-        if isinstance(record, Concept | Name):
-            text, id_ = (
-                (record.label, record.id)
-                if isinstance(record, Concept)
-                else (record.text, record.concept_id)
-            )
-            codes.append(id_.removeprefix("ICD10CM:"))
-            names.append(text)
+        if isinstance(record, Concept):
+            codes.append(record.id.removeprefix("ICD10CM:"))
+            names.append(record.label)
+        elif isinstance(record, Name):
+            codes.append(record.concept_id.removeprefix("ICD10CM:"))
+            names.append(record.text)
     encoder = copy.copy(encoder).fit(names)
     vectors = encoder.encode(names)
-    with EVERYDAY.open(encoding="utf-8", newline="") as stream:
-        asked = list(csv.DictReader(stream, delimiter="\t"))
+    asked = rows_beside("everyday_names")
     first = five = 0
     wrong = {}
     for row in asked:
@@ -198,7 +194,12 @@ def main() -> None:
         for split in ("train", "dev", "test")
         for file in (f"{split}.concept", f"{split}_dictionary.txt.gz")
     ]
-    save("subword_accuracy", result, packages=["numpy", "scipy"], data=[EVERYDAY, *files])
+    save(
+        "subword_accuracy",
+        result,
+        packages=["numpy", "scipy"],
+        data=[beside("everyday_names"), *files],
+    )
 
 
 if __name__ == "__main__":
