@@ -35,7 +35,7 @@ from canonym import Concept, Link, Linker, Name, Terminology
 from canonym.exchange.mappings import mappings_of
 from canonym.rules import shipped
 from canonym.text import UNORDERED, normalise
-from inputs import TERMINOLOGIES, terminology_called
+from inputs import TERMINOLOGIES, terminology_called, without
 from record import data_folder, parser, rows_of, save
 
 MOST = 60  # pairs of a kind and terminology
@@ -214,7 +214,9 @@ def ask_canonym(terminology: Terminology, pairs: Sequence[Pair], rng: random.Ran
         rows += _negated(linker, terminology, rng)
         rows += _kept(linker, terminology, rng)
         gone = {id_ for pair in pairs for id_ in pair.ids}
-        linker = Linker.build(without(terminology, gone), folder=Path(folder) / "absent")
+        linker = Linker.build(
+            without(terminology, gone, deprecated=False), folder=Path(folder) / "absent"
+        )
         linker.fit_confidence()
         links = linker.link([pair.asked for pair in pairs], k=2)
         right = [not exact_ids(link) for link in links]
@@ -231,17 +233,6 @@ def _show(
         if not is_right:
             name = link.candidates[0].name if link.candidates else ""
             print(f"{question}, {pair.kind}: {pair.asked!r} is {link.id} {name!r}")
-
-
-def without(terminology: Terminology, gone: set[str]) -> Terminology:
-    """Return a terminology without some concepts."""
-    concepts = [concept for concept in terminology.iter_concepts() if concept.id not in gone]
-    return Terminology.build(
-        record
-        for concept in concepts
-        if not concept.deprecated
-        for record in (concept, *terminology.names(concept.id))
-    )
 
 
 def _negated(linker: Linker, terminology: Terminology, rng: random.Random) -> list[Any]:

@@ -223,17 +223,12 @@ def main() -> None:
         result[part] = {}
         for name, one in known.items():
             found, made = one.pop("found"), one.pop("made")
-            alone = {
-                kind: round(share_right(made, tuple(float(kind == other) for other in KINDS)), 1)
-                for kind in EVIDENCE
-            }
             result[part][name] = {
                 **one,
                 "made_homonyms": {
                     "n": len(made),
                     "without": round(share_right(made, nothing), 1),
                     "with": round(share_right(made, SHIPPED), 1),
-                    "by_one_kind_alone": alone,
                 },
                 "right_where_reachable": round(share_right(found, SHIPPED), 1),
             }

@@ -60,6 +60,17 @@ def terminology_called(name: str) -> Terminology:
     return terminology_of(file, **options)
 
 
+def without(terminology: Terminology, ids: set[str], *, deprecated: bool = True) -> Terminology:
+    """Return a terminology without some concepts, and without deprecated ones if told so."""
+    concepts = [concept for concept in terminology.iter_concepts() if concept.id not in ids]
+    return Terminology.build(
+        record
+        for concept in concepts
+        if deprecated or not concept.deprecated
+        for record in (concept, *terminology.names(concept.id))
+    )
+
+
 def part_of(corpus: str, part: str) -> Path:
     """Return the file of a part of a corpus."""
     return data_folder() / corpus / f"{part}.pubtator"

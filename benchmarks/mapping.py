@@ -30,7 +30,7 @@ from canonym.exchange.alignment import FEATURES, decide, propose
 from canonym.io.curies import usual
 from canonym.terminology.formats import read_records, read_terminology
 from canonym.types import Concept, ConceptMapping, Record, Xref
-from inputs import CTD, DOID, DRUGBANK, HPO, MESH, TREES, UBERON
+from inputs import CTD, DOID, DRUGBANK, HPO, MESH, TREES, UBERON, without
 from record import data_folder, parser, rows_of, save
 
 GENES = "genes/Homo_sapiens.protein-coding.gene_info.gz"
@@ -107,18 +107,6 @@ def _training(
     uberon = read_terminology(data / UBERON)
     yield "anatomy", left, uberon, _nobody(left)
     yield "odd and even genes", *(halves := _halves(_genes(data))), _nobody(halves[0])
-
-
-def without(terminology: Terminology, ids: set[str]) -> Terminology:
-    """Return a terminology without some concepts."""
-    left = [concept for concept in terminology.iter_concepts() if concept.id not in ids]
-    return Terminology.build(
-        [
-            record
-            for concept in left
-            for record in (terminology.concept(concept.id), *terminology.names(concept.id))
-        ]
-    )
 
 
 def _nobody(terminology: Terminology) -> dict[str, set[str]]:

@@ -22,10 +22,10 @@ from canonym.terminology import read_records
 from canonym.terminology.ids import ConceptIds
 from canonym.text.memo import strong_forms
 from canonym.types import Concept, Document, Link, Mention, Name, Record
-from contrasts import NEGATIONS, draw, exact_ids, living, open_source, without
+from contrasts import NEGATIONS, draw, exact_ids, living, open_source
 from domains import names_of
 from flags import read_sentences
-from inputs import documents_of, is_sure, rows_beside, terminology_of
+from inputs import documents_of, is_sure, rows_beside, terminology_of, without
 from models.sources import SOURCES, read_mesh
 from models.suite import Domain, _chosen, _domain
 from record import rows_of
@@ -427,7 +427,7 @@ def _drawn(
 
 
 def _without(terminology: Callable[[], Terminology], gone: set[str]) -> Terminology:
-    return without(terminology(), gone)
+    return without(terminology(), gone, deprecated=False)
 
 
 def _is_not_exact(link: Link) -> bool:

@@ -35,7 +35,14 @@ from record import data_folder, parser, save
 CORPORA = ("ncbi-disease", "bc5cdr-disease")
 
 
-def read_dictionary(path: Path) -> tuple[list[str], list[set[str]]]:
+Dictionary = tuple[list[str], list[set[str]]]
+"""Names, and the ids of each."""
+
+Asked = list[tuple[list[str], frozenset[str]]]
+"""The parts of each mention, and its ids."""
+
+
+def read_dictionary(path: Path) -> Dictionary:
     """Return the names of a dictionary ``id|id||name`` and the ids of each."""
     names, ids = [], []
     with gzip.open(path, "rt", encoding="utf-8") as stream:
@@ -60,19 +67,32 @@ def nearest(strings: list[str], names: list[str], encoder: Subword, vectors: Any
     return rows
 
 
+def read_asked(path: Path) -> Asked:
+    """Return the mentions of a prepared file."""
+    return [(list(mention_parts(one)), frozenset(one.ids)) for one in read_concepts(path)]
+
+
+def shares(
+    encoder: Subword, vectors: Any, dictionary: Dictionary, asked: Asked
+) -> dict[str, float]:
+    """Return the shares of mentions, and of distinct ones, whose parts are right, in percent."""
+    parts = sorted({part for own, _ in asked for part in own})
+    names, ids = dictionary
+    near = dict(zip(parts, nearest(parts, names, encoder, vectors), strict=True))
+    right = [all(ids[near[part]] & gold for part in own) for own, gold in asked]
+    strings = {(tuple(own), gold): good for (own, gold), good in zip(asked, right, strict=True)}
+    return {
+        "mentions": round(100 * float(np.mean(right)), 2),
+        "strings": round(100 * float(np.mean(list(strings.values()))), 2),
+    }
+
+
 def accuracy(encoder: Subword, folder: Path, dictionary: str, split: str) -> float:
     """Return acc@1 in percent."""
-    names, ids = read_dictionary(folder / f"{dictionary}_dictionary.txt.gz")
-    mentions = list(read_concepts(folder / f"{split}.concept"))
-    parts = sorted({part for mention in mentions for part in mention_parts(mention)})
-    fitted = copy.copy(encoder).fit(names)
-    rows = nearest(parts, names, fitted, fitted.encode(names))
-    found = dict(zip(parts, (ids[row] for row in rows), strict=True))
-    right = [
-        all(found[part] & set(mention.ids) for part in mention_parts(mention))
-        for mention in mentions
-    ]
-    return round(100 * float(np.mean(right)), 2)
+    names = read_dictionary(folder / f"{dictionary}_dictionary.txt.gz")
+    fitted = copy.copy(encoder).fit(names[0])
+    asked = read_asked(folder / f"{split}.concept")
+    return shares(fitted, fitted.encode(names[0]), names, asked)["mentions"]
 
 
 def accuracies(encoder: Subword, data: Path, splits: list[str]) -> dict[str, Any]:
