@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from canonym.errors import InvalidInput
 from canonym.io.numbers import rounded, weighted_sum
-from reproduce.measures.logistic import Logistic, fit_logistic
+from reproduce.packages import load
 
 STRATEGIES: tuple[str, ...] = ("false-positive", "true-positive", "weighted")
 """DILBERT's three ways to choose a threshold."""
@@ -130,8 +130,8 @@ def answer_odds(
 ) -> FloatArray:
     """Return the log odds of the best candidate against NIL, for the features `(m, d)` of `asked`.
 
-    `fit_platt` learns them from mentions with a right candidate, and
-    from mentions whose concept the terminology does not have. A wrong candidate of a known concept
+    `fit_platt` learns them from mentions with a right candidate, and from mentions whose concept
+    the terminology does not have. A wrong candidate of a known concept
     is a mistake both as an answer and as NIL, so it is left out. A row of NaN has no candidate, and
     its odds are −inf.
     """
@@ -146,7 +146,7 @@ def answer_odds(
     if there[useful].all():
         odds[here] = np.inf
     else:
-        odds[here] = fit_platt(x[useful], there[useful]).logit(new[here])
+        odds[here] = fit_platt(x[useful], there[useful]).of(new[here])
     return odds
 
 
@@ -276,21 +276,39 @@ def _draw(
     return Draws(thresholds, accuracy, float(accuracy.mean()), std)
 
 
-def fit_platt(features: npt.ArrayLike, observed: npt.ArrayLike) -> Logistic:
+class LogOdds(NamedTuple):
+    """Log odds ``x · weights + intercept``; `weights` is ``(d,)`` float64."""
+
+    weights: FloatArray
+    intercept: float
+
+    def of(self, features: FloatArray) -> FloatArray:
+        """Return the log odds ``(n,)`` for features ``(n, d)``."""
+        return weighted_sum(features, self.weights) + self.intercept
+
+
+def fit_platt(features: npt.ArrayLike, observed: npt.ArrayLike) -> LogOdds:
     """Fit a logistic regression to yes and no, whatever the scales of the features ``(n, d)``.
 
     Features are brought to mean 0 and deviation 1 for a ridge of 1. As in Platt (1999),
     Probabilistic outputs for support vector machines, the targets are ``(n₊ + 1) / (n₊ + 2)`` and
     ``1 / (n₋ + 2)`` for ``n₊`` times yes and ``n₋`` times no. Weights have six digits.
     """
+    linear = load("sklearn.linear_model", "a learned threshold", "scikit-learn")
     x, y = np.asarray(features, dtype=np.float64), np.asarray(observed, dtype=np.bool_)
     yes = int(y.sum())
-    high, low = (yes + 1) / (yes + 2), 1 / (len(y) - yes + 2)
+    targets = np.where(y, (yes + 1) / (yes + 2), 1 / (len(y) - yes + 2))
     centre, scale = x.mean(axis=0), x.std(axis=0)
     scale[scale < 1e-12] = 1.0
-    fitted = fit_logistic((x - centre) / scale, np.where(y, high, low))
+    scaled = (x - centre) / scale
+    # A target between 0 and 1 is the same as every observation twice, as 1 and as 0, with weights.
+    fitted = linear.LogisticRegression(C=1.0, tol=1e-10, max_iter=10_000).fit(
+        np.vstack([scaled, scaled]),
+        np.repeat([1, 0], len(y)),
+        sample_weight=np.concatenate([targets, 1 - targets]),
+    )
     # A feature that says nothing has a weight of 0, whatever rounding leaves of it.
-    raw = rounded(fitted.weights, _DIGITS) / scale
+    raw = rounded(fitted.coef_[0], _DIGITS) / scale
     weights = np.array([float(f"{weight:.{_DIGITS}g}") for weight in raw.tolist()])
     (shift,) = weighted_sum(centre[None], weights).tolist()
-    return Logistic(weights, round(fitted.intercept - shift, _DIGITS) + 0.0)
+    return LogOdds(weights, round(float(fitted.intercept_[0]) - shift, _DIGITS) + 0.0)
