@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import random
 import re
+import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
@@ -43,6 +44,8 @@ _TEXTS = 120  # documents of a corpus whose names are looked for
 _NAMES = 250  # of each kind of changed names
 _NEGATED = 60
 _HELD_OUT = 600
+_REWORDED = 30  # names of a form
+FORMS: Mapping[str, Any] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 _DENIED = re.compile(r"(?i)\b(?:no|not|without|absen\w+)\b")
 
 Right = Callable[[Link], bool]
@@ -279,11 +282,11 @@ def names(linkers: Mapping[str, Linker]) -> Iterator[Question]:
     for kind, change in _CHANGES.items():
         pairs = [(change(text, rng), is_among(of_text[text])) for text in drawn()]
         yield from _alone("names", kind, HPO, pairs)
-    for joint in (", ", " and ", "; ", "/", "\n", " & ", ". "):
+    for joint in FORMS["joints"]:
         rows = zip(drawn()[:40], drawn()[:40], strict=True)
         pairs = [(joint.join(row), are_all(of_text[row[0]] | of_text[row[1]])) for row in rows]
         yield from _alone("names", f"two, joined by {joint!r}", HPO, pairs)
-    for form in _WITH_IDS:
+    for form in FORMS["with_ids"]:
         texts = drawn()[:40]
         pairs = [
             (form.format(name=text, id=min(of_text[text])), is_among(of_text[text]))
@@ -297,12 +300,13 @@ def reworded(linkers: Mapping[str, Linker]) -> Iterator[Question]:
     with letters that a wrong encoding spoils.
     """
     rng = random.Random(2)
-    for pattern, form in _REWORDED:
+    for pattern, form in FORMS["reworded"].items():
         owners: dict[str, set[str]] = {}
+        expression = re.compile(pattern, re.IGNORECASE)
         for name in living(linkers[ICD].terminology):
-            if match := pattern.fullmatch(name.text):
+            if match := expression.fullmatch(name.text):
                 owners.setdefault(form.format(*match.groups()), set()).add(name.concept_id)
-        texts = rng.sample(sorted(owners), min(_FORMS, len(owners)))
+        texts = rng.sample(sorted(owners), min(_REWORDED, len(owners)))
         pairs = [(text, is_among(owners[text])) for text in texts]
         yield from _alone("names", "in other words of classifications", ICD, pairs)
     short: dict[str, set[str]] = {}
@@ -321,25 +325,7 @@ def reworded(linkers: Mapping[str, Linker]) -> Iterator[Question]:
         yield from _alone("names", "misread", index, [(text, right)])
 
 
-_FORMS = 30
 _BINOMIAL = re.compile(r"([A-Z])[a-z]{3,} ([a-z]{5,})")
-_REWORDED = tuple(
-    (re.compile(pattern, re.IGNORECASE), form)
-    for pattern, form in (
-        (r"(.+) without complications?", "{} without mention of complication"),
-        (r"Other specified (\w+ \w+)", "{} NEC"),
-        (r"Other (\w+)", "{}, not elsewhere classified"),
-        (r"(.+) in diseases classified elsewhere", "{} in other diseases classified elsewhere"),
-        (r"Carcinoma in situ of (\w+)", "{} cancer stage 0"),
-        (r"Secondary malignant neoplasm of (\w+)", "metastases to the {}"),
-        (r"(.+), unspecified", "{} NOS"),
-        (r"Personal history of (.+)", "h/o {}"),
-        (r"Family history of (.+)", "FHx: {}"),
-        (r"Encounter for screening for (.+)", "screening for {}"),
-        (r"Pain in (right|left) (\w+)", "{} {} pain"),
-        (r"(.+), (right|left) (\w+)", "{0} {2}, {1}"),
-    )
-)
 
 
 def _slip(text: str, rng: random.Random) -> str:
@@ -361,12 +347,7 @@ def _inverted(text: str, _: random.Random) -> str:
 
 
 def _noted(text: str, rng: random.Random) -> str:
-    forms = (
-        "severe {}", "{}, mild", "{} x3 days", "pt with {}", "{} (disorder)", "{}, unspecified",
-        "1. {}", "recurrent {}", "{} NOS", "left {}", "bilateral {}", "{} since 2019", "Dx: {}",
-        "{} on exertion", "<b>{}</b>", "{}&nbsp;", "my {}",
-    )  # fmt: skip
-    return rng.choice(forms).format(text.lower())
+    return rng.choice(FORMS["noted"]).format(text.lower())
 
 
 _CHANGES: Mapping[str, Callable[[str, random.Random], str]] = {
@@ -377,7 +358,6 @@ _CHANGES: Mapping[str, Callable[[str, random.Random], str]] = {
     "inverted": _inverted,
     "as notes have them": _noted,
 }
-_WITH_IDS = ("{id} {name}", "{name} ({id})", "{id}", "{id} - {name}")
 
 
 def held_out(data: Path, source: str) -> Domain:
