@@ -37,31 +37,14 @@ _DIGITS = 6
 def nil_threshold(
     scores: npt.ArrayLike, right: npt.ArrayLike, known: npt.ArrayLike, *, strategy: str
 ) -> float:
-    """Choose the score below which a mention is NIL.
+    """Choose the score below which a mention is NIL; −inf where none has to be refused.
 
-    Parameters
-    ----------
-    scores : array-like, shape (n,)
-        Score of the best candidate of every mention, larger is better; −inf where there is none.
-    right : array-like of bool, shape (n,)
-        Whether the best candidate is right.
-    known : array-like of bool, shape (n,)
-        Whether the terminology has the mention's concept; False where NIL is right.
-    strategy : str
-        One of `STRATEGIES`, or `MOST_RIGHT`.
+    `scores` ``(n,)`` are those of the best candidate of every mention, larger is better, −inf where
+    there is none. `right` tells whether that candidate is right, `known` whether the terminology
+    has the mention's concept: where it has not, NIL is right. `strategy` is one of `STRATEGIES`, or
+    `MOST_RIGHT`. Raises `InvalidInput` if the strategy is unknown, the shapes differ, a score is
+    NaN, or no candidate is right.
 
-    Returns
-    -------
-    float
-        The threshold; −inf where no mention has to be refused.
-
-    Raises
-    ------
-    InvalidInput
-        If the strategy is unknown, the shapes differ, a score is NaN, or no candidate is right.
-
-    Notes
-    -----
     False positives are candidates of mentions whose concept the terminology does not have, true
     positives are right candidates. The threshold is
 
@@ -84,8 +67,6 @@ def nil_threshold(
     Miftahutdinov et al. (2021), Drug and Disease Interpretation Learning with Biomedical Entity
     Representation Transformer, section 5.4.
 
-    Examples
-    --------
     >>> scores, right, known = [0.9, 0.6, 0.7, 0.4], [1, 1, 0, 0], [1, 1, 0, 0]
     >>> [round(nil_threshold(scores, right, known, strategy=s), 2) for s in STRATEGIES]
     [0.7, 0.6, 0.65]
@@ -193,30 +174,9 @@ def draw_thresholds(
 ) -> Draws:
     """Choose a threshold on some mentions and measure it on the others, repeatedly.
 
-    Parameters
-    ----------
-    scores, right, known, strategy
-        See `nil_threshold`.
-    rng : Generator
-        Draws the mentions.
-    n_dev : int
-        Mentions drawn each time, without replacement.
-    repetitions : int
-        Number of draws.
-
-    Returns
-    -------
-    Draws
-        The thresholds, and the accuracy of each on the mentions that were not drawn.
-
-    Raises
-    ------
-    InvalidInput
-        As `nil_threshold` does, or if fewer than ``n_dev + 1`` mentions are given.
-
-    Notes
-    -----
-    The defaults are those of DILBERT: 100 mentions, 20 repetitions.
+    `rng` draws `n_dev` mentions without replacement, `repetitions` times; the defaults are those of
+    DILBERT. Arguments and errors are those of `nil_threshold`; fewer than ``n_dev + 1`` mentions
+    are an `InvalidInput` too.
     """
     score, true, there = check_mentions(scores, right, known)
 
