@@ -31,3 +31,15 @@ def candidates(index: Any, mentions: list[str]) -> list[Any]:
         [(one.term.text, f"{one.term.db}:{one.term.id}") for one in index.ground(mention)]
         for mention in mentions
     ]
+
+
+def annotate(index: Any, text: str) -> list[tuple[int, int, str]]:
+    """Return the names in a text by gilda's annotator: start, end and concept."""
+    from gilda.ner import annotate as spans
+
+    index.gilda_disambiguators = {}  # its models are a download, and are of other names
+    found = []
+    for one in spans(text, grounder=index):
+        term = one.matches[0].term
+        found.append((one.start, one.end, f"{term.db}:{term.id}"))
+    return found
