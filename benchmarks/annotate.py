@@ -151,7 +151,9 @@ def measure(
         megabytes = sum(len(text.encode()) for text in texts) / 1e6
         ids = ConceptIds(made[dictionary])
         gold = [gold_of(document, types, ids) for document in documents]
-        ours = partial(run_script, _CANONYM, scratch / dictionary, given=texts, OMP_NUM_THREADS="1")
+        ours = partial(
+            run_script, _CANONYM, scratch / dictionary, entered=texts, OMP_NUM_THREADS="1"
+        )
         ways: dict[str, Callable[[], dict[str, Any]]] = {"canonym": ours}
         versions: dict[str, str] = {}
         with ExitStack() as running:

@@ -36,29 +36,29 @@ def records_of(name: str) -> list[Record]:
 
 def asked(records: Sequence[Record]) -> tuple[list[Name], list[Record]]:
     """Return the synonyms that are findings, and the records without names that equal them."""
-    names = [one for one in records if isinstance(one, Name) and measurement_name(one.text)]
-    forms = {normalise(one.text, STRONG) for one in names}
+    names = [name for name in records if isinstance(name, Name) and measurement_name(name.text)]
+    forms = {normalise(name.text, STRONG) for name in names}
     left = [
-        one
-        for one in records
-        if not (isinstance(one, Name) and normalise(one.text, STRONG) in forms)
+        record
+        for record in records
+        if not (isinstance(record, Name) and normalise(record.text, STRONG) in forms)
     ]
     return names, left
 
 
 def measured() -> Iterator[dict[str, Any]]:
     """Ask each terminology with both encoders."""
-    for name in TERMINOLOGIES:
-        names, left = asked(records_of(name))
+    for source in TERMINOLOGIES:
+        names, left = asked(records_of(source))
         terminology = Terminology.build(left)
-        questions = [(one.text, (one.concept_id,)) for one in names]
+        questions = [(name.text, (name.concept_id,)) for name in names]
         for encoder in ENCODERS:
             # A linker remembers what it has linked.
             linker, other = (Linker.build(terminology, encoders=[encoder]) for _ in range(2))
             with_rule = sum(are_right(linker, questions))
             with patch.object(prepare, "finding_name", lambda _: ""):
                 without = sum(are_right(other, questions))
-            row = {"terminology": name, "encoder": encoder, "n": len(names)}
+            row = {"terminology": source, "encoder": encoder, "n": len(names)}
             yield {**row, "without": without, "with": with_rule}
 
 

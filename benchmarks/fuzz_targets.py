@@ -492,15 +492,15 @@ def hub_folders(folder: Path) -> list[Case]:
 # --- all ------------------------------------------------------------------------------------------
 
 
-def _value(given: Any) -> Any:
+def _value(text: Any) -> Any:
     """Return what a name behind ``@`` stands for, or a text without the line break before it."""
-    if not isinstance(given, str):
-        return given
-    return resolve_name(given[1:]) if given.startswith("@") else given.removeprefix("\n")
+    if not isinstance(text, str):
+        return text
+    return resolve_name(text[1:]) if text.startswith("@") else text.removeprefix("\n")
 
 
-def _contents(given: Iterable[str]) -> Iterator[str | bytes]:
-    for value in map(_value, given):
+def _contents(texts: Iterable[str]) -> Iterator[str | bytes]:
+    for value in map(_value, texts):
         yield from value if isinstance(value, tuple) else (value,)
 
 

@@ -51,8 +51,8 @@ def count(
         tuple(bool(set(names[question.parts[0]][0].ids) & question.concepts) for question in pair)
         for pair in pairs
     ]
-    lost, found = right.count((True, False)), right.count((False, True))
-    return {"changed": len(pairs), "found": found, "lost": lost}
+    lost, gained = right.count((True, False)), right.count((False, True))
+    return {"changed": len(pairs), "found": gained, "lost": lost}
 
 
 def main() -> None:

@@ -59,7 +59,7 @@ def measure(source: Path, /, **options: str) -> dict[str, Any]:
     """Import a source in a fresh process."""
     with TemporaryDirectory() as folder:
         output = Path(folder) / "terminology.db"
-        measured = run_script(IMPORT, source, output, given=options)
+        measured = run_script(IMPORT, source, output, entered=options)
         measured["megabytes_on_disk"] = round(output.stat().st_size / 1e6, 1)
     print(source.name, measured, flush=True)
     return {"import": measured}

@@ -78,7 +78,7 @@ def part_of(corpus: str, part: str) -> Path:
 
 def documents_of(corpus: str, *parts: str, type: str = "") -> list[Document]:
     """Read parts of a corpus; with a type there are only the mentions of this one."""
-    documents = [one for part in parts for one in read_pubtator(part_of(corpus, part))]
+    documents = [doc for part in parts for doc in read_pubtator(part_of(corpus, part))]
     if not type:
         return documents
     return [

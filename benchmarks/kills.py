@@ -97,17 +97,17 @@ def jobs() -> list[Job]:
     return [_job(name, **described) for name, described in read.items()]
 
 
-def _job(name: str, *, command: str, before: str = "", often: bool = False, **given: Any) -> Job:
+def _job(name: str, *, command: str, before: str = "", often: bool = False, **more: Any) -> Job:
     words = [*(OFTEN if often else CANONYM), *shlex.split(command)]
     opener = {"x.db": _terminology, "index": _index, "links.tsv": _file, "encoder": _encoder}
     recorded = {"links": _links_recorded, "checkpoints": _newest_step}
     return Job(
         name,
         command=words if command else ("-c", ONE_BY_ONE, "index"),
-        open=opener[given["output"]],
-        prepare=partial(_place, before, given["output"]),
-        acknowledged=recorded.get(given.pop("recorded", ""), lambda _: 0),
-        **given,
+        open=opener[more["output"]],
+        prepare=partial(_place, before, more["output"]),
+        acknowledged=recorded.get(more.pop("recorded", ""), lambda _: 0),
+        **more,
     )
 
 

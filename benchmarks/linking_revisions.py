@@ -155,7 +155,7 @@ def compare_unknown(options: Namespace, folder: Path) -> Iterator[dict[str, Any]
         source, trees = (*(data / file for file in files), "")[:2]
         for name, code in versions.items():
             run_python("-c", BUILD, source, places[name], trees, source=code)
-        unknown = run_script(UNKNOWN, places["now"], given=mentions, source=versions["now"])
+        unknown = run_script(UNKNOWN, places["now"], entered=mentions, source=versions["now"])
         asked = unknown[:: max(len(unknown) // options.mentions, 1)]
         best: dict[str, dict[str, Any]] = {}
         for _ in range(options.repeats):
@@ -163,7 +163,7 @@ def compare_unknown(options: Namespace, folder: Path) -> Iterator[dict[str, Any]
                 arguments = (places[name], str(WARM), str(SINGLE))
                 threads = str(options.threads)
                 run = run_script(
-                    MEASURE, *arguments, given=asked, source=code, OMP_NUM_THREADS=threads
+                    MEASURE, *arguments, entered=asked, source=code, OMP_NUM_THREADS=threads
                 )
                 fastest = best.setdefault(name, run)
                 for key in ("p50_ms", "p99_ms"):

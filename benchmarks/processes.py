@@ -20,13 +20,13 @@ PATIENCE = 120.0
 
 def run_python(
     *arguments: str | Path,
-    given: str | None = None,
+    entered: str | None = None,
     source: Path | None = None,
     **environment: str,
 ) -> str:
     """Run Python, with the sources of another checkout if one is named; return what it prints.
 
-    Where nothing is given its standard input stays open, whose end some commands take for a stop.
+    Where nothing is entered its standard input stays open, whose end some commands take for a stop.
     """
     if source is not None:
         environment["PYTHONPATH"] = str(source.resolve())
@@ -34,8 +34,8 @@ def run_python(
     try:
         done = subprocess.run(
             [sys.executable, *map(str, arguments)],
-            stdin=stdin if given is None else None,
-            input=given,
+            stdin=stdin if entered is None else None,
+            input=entered,
             capture_output=True,
             text=True,
             env={**os.environ, **environment},
@@ -48,9 +48,9 @@ def run_python(
     return done.stdout
 
 
-def run_script(script: str, *arguments: str | Path, given: Any = None, **options: Any) -> Any:
+def run_script(script: str, *arguments: str | Path, entered: Any = None, **options: Any) -> Any:
     """Run a script, with JSON as its input; return the JSON of its last line."""
-    printed = run_python("-c", script, *arguments, given=json.dumps(given), **options)
+    printed = run_python("-c", script, *arguments, entered=json.dumps(entered), **options)
     return json.loads(printed.splitlines()[-1])
 
 
@@ -115,12 +115,12 @@ class _Watch:
             stage["seconds"] += now - before
             before = now
             anonymous, mapped = _memory_of(self._process)
-            for kind, found in (
+            for kind, kilobytes in (
                 ("anonymous", anonymous),
                 ("mapped", mapped),
                 ("together", anonymous + mapped),
             ):
-                stage[kind] = max(stage[kind], round(found / 1024))
+                stage[kind] = max(stage[kind], round(kilobytes / 1024))
 
 
 def _memory_of(process: int) -> tuple[int, int]:
@@ -160,9 +160,8 @@ def watched(*arguments: str) -> dict[str, Any]:
         said = []
         for line in process.stderr:
             said.append(line)
-            found = _STAGE.search(line)
-            if found:
-                watch.stage = found[1]
+            if stage := _STAGE.search(line):
+                watch.stage = stage[1]
         _, status, usage = os.wait4(process.pid, 0)
         watch.stop()
         process.returncode = os.waitstatus_to_exitcode(status)

@@ -207,7 +207,7 @@ def by_names(folder: Path, most: int) -> list[dict[str, Any]]:
     mentions, arguments = test_mentions(), [str(n) for n in (WARM, SINGLE, TOGETHER)]
     for row in rows:
         place = folder / str(row["names"]) / "index"
-        found = run_script(LINK, place, *arguments, given=mentions)
+        found = run_script(LINK, place, *arguments, entered=mentions)
         row["kind"] = json.loads((place / "canonym.json").read_text())["encoders"][0]["index"]
         row |= {key: round(value, 3) for key, value in found.items()}
         print(json.dumps(row), flush=True)

@@ -114,15 +114,15 @@ def _flags() -> str:
 def _contrasts_by_kind() -> str:
     """Return how many minimal pairs of each kind are told apart."""
     rows = [row for row in result_of("contrasts")["rows"] if row["kind"] != "all"]
-    found = {(row["kind"], row["system"], row["question"]): row for row in rows}
+    of_pair = {(row["kind"], row["system"], row["question"]): row for row in rows}
     systems = dict.fromkeys(row["system"] for row in rows)
     columns = [(system, question) for system in systems for question in ("present", "absent")]
 
     def cells(kind: str) -> Iterator[str]:
-        yield from (kind, f"{found[kind, 'canonym', 'present']['n']:,}")
-        yield from (f"{found[kind, *column]['percent']:.1f}" for column in columns)
+        yield from (kind, f"{of_pair[kind, 'canonym', 'present']['n']:,}")
+        yield from (f"{of_pair[kind, *column]['percent']:.1f}" for column in columns)
 
-    kinds = [kind for kind, *asked in found if asked == ["canonym", "present"]]
+    kinds = [kind for kind, *asked in of_pair if asked == ["canonym", "present"]]
     head = f"| right, % | pairs | {' | '.join(map(', '.join, columns))} |"
     return table_of(head, map(cells, kinds), numbers=1 + len(columns))
 
@@ -131,13 +131,13 @@ def _languages() -> str:
     """Return how often names in other languages find their concept by its English names."""
     rows = result_of("languages")["rows"]
     table = {"line": "encoder", "column": "language", "head": "accuracy@1, %"}
-    found = crossed(rows, table | {"start": "{encoder}", "cell": "{accuracy@1!p:.1f}"})
+    accuracies = crossed(rows, table | {"start": "{encoder}", "cell": "{accuracy@1!p:.1f}"})
     terms = (
         (f"{row['term']} ({row['language']})", row["encoder"], ", ".join(row["nearest"]) or "none")
         for row in rows
         if "term" in row
     )
-    return f"{found}\n" + table_of("| one term | encoder | nearest English name |", terms)
+    return f"{accuracies}\n" + table_of("| one term | encoder | nearest English name |", terms)
 
 
 def _domains(name: str) -> str:
@@ -259,11 +259,11 @@ def _tools() -> str:
             failures += f"- {row['peer']}: `{row['error']}`\n"
         cells = [row["peer"]]
         for corpus in _CORPORA:
-            found = row["accuracy"].get(corpus, {})
+            figures = row["accuracy"].get(corpus, {})
             for kind in kinds:
-                both = (found.get(f"{reading}, {kind}") for reading in ("lenient", "strict"))
+                both = (figures.get(f"{reading}, {kind}") for reading in ("lenient", "strict"))
                 cells.append(
-                    " / ".join(f"{100 * one['value']:.1f}" if one else "–" for one in both)
+                    " / ".join(f"{100 * figure['value']:.1f}" if figure else "–" for figure in both)
                 )
         if row["accuracy"]:
             lines.append(cells)

@@ -21,5 +21,5 @@ def build(names: list[tuple[str, str]]) -> Any:
 
 def annotate(index: Any, text: str) -> list[tuple[int, int, str]]:
     """Return the names in a text: start, end and concept."""
-    found = index.extract_keywords(text, span_info=True)
-    return [(start, end, id_) for id_, start, end in found]
+    names = index.extract_keywords(text, span_info=True)
+    return [(start, end, id_) for id_, start, end in names]

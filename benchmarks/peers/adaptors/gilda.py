@@ -38,8 +38,8 @@ def annotate(index: Any, text: str) -> list[tuple[int, int, str]]:
     from gilda.ner import annotate as spans
 
     index.gilda_disambiguators = {}  # its models are a download, and are of other names
-    found = []
-    for one in spans(text, grounder=index):
-        term = one.matches[0].term
-        found.append((one.start, one.end, f"{term.db}:{term.id}"))
-    return found
+    return [
+        (span.start, span.end, f"{term.db}:{term.id}")
+        for span in spans(text, grounder=index)
+        for term in [span.matches[0].term]
+    ]

@@ -25,20 +25,21 @@ def build(names: list[tuple[str, str]]) -> Any:
 
 def annotate(index: Any, text: str) -> list[Span]:
     """Return the names in a text that are whole words: start, end and concept."""
-    lower = "".join(one.lower() if len(one.lower()) == 1 else one for one in text)
-    found = []
+    # A letter whose small form is longer would move what is behind it.
+    lower = "".join(c.lower() if len(c.lower()) == 1 else c for c in text)
+    spans = []
     for last, (length, id_) in index.iter(lower):
         start, end = last + 1 - length, last + 1
         inside = lower[start - 1 : start].isalnum() or lower[end : end + 1].isalnum()
         if not inside:
-            found.append((start, end, id_))
-    return _longest(found)
+            spans.append((start, end, id_))
+    return _longest(spans)
 
 
-def _longest(found: list[Span]) -> list[Span]:
+def _longest(spans: list[Span]) -> list[Span]:
     """Return the longest of spans that overlap, the left one of equal ones."""
-    chosen: list[Span] = []
-    for start, end, id_ in sorted(found, key=lambda one: (one[0] - one[1], one[0])):
-        if all(end <= other[0] or other[1] <= start for other in chosen):
-            chosen.append((start, end, id_))
-    return sorted(chosen)
+    apart: list[Span] = []
+    for start, end, id_ in sorted(spans, key=lambda span: (span[0] - span[1], span[0])):
+        if all(end <= other[0] or other[1] <= start for other in apart):
+            apart.append((start, end, id_))
+    return sorted(apart)

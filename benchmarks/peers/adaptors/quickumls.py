@@ -53,4 +53,4 @@ def annotate(index: Any, text: str) -> list[tuple[int, int, str]]:
     """Return the names in a text: start, end and concept."""
     pipeline, matcher = index
     best = [parts[0] for parts in matcher._match(pipeline(text))]
-    return [(one["start"], one["end"], one["cui"]) for one in best]
+    return [(match["start"], match["end"], match["cui"]) for match in best]
