@@ -276,7 +276,6 @@ def main() -> None:
     arguments.add_argument("--readers", nargs="+", choices=TARGETS, default=list(TARGETS))
     arguments.add_argument("--seed", type=int, default=0)
     arguments.add_argument("--folder", type=Path, default=cache_folder() / "fuzz")
-    arguments.add_argument("--result", default="fuzz", help="name of the file of results")
     arguments.add_argument("--only", nargs=2, metavar=("READER", "NUMBER"))
     arguments.add_argument("--work", nargs=5, help=argparse.SUPPRESS)
     options = arguments.parse_args()
@@ -296,9 +295,9 @@ def main() -> None:
     states = {
         path.stem: json.loads(path.read_text()) for path in sorted(options.folder.glob("*.json"))
     }
-    path = RESULTS / f"{options.result}.json"
+    path = RESULTS / "fuzz.json"
     before = json.loads(path.read_text())["readers"] if path.exists() else {}
-    save(options.result, summary(states, before), packages=("numpy", "pyarrow", "rdflib"))
+    save("fuzz", summary(states, before), packages=("numpy", "pyarrow", "rdflib"))
 
 
 if __name__ == "__main__":

@@ -227,7 +227,7 @@ def main() -> None:
     terminology = read_terminology(data / TERMINOLOGY)
     tasks = {name: make_task(data, terminology, corpus) for name, corpus in CORPORA.items()}
     names = [text for text, _ in tasks[SPEED_NAMES].names]
-    mentions = distinct_documents(data, terminology, CORPORA[SPEED_MENTIONS])
+    mentions = distinct_documents(terminology, CORPORA[SPEED_MENTIONS])
     turns = share_out(mentions, set(names), options.turns, options.limit)
     for number, turn in enumerate(turns):
         turn |= {"pilot": names[number :: len(turns)][:100], "budget": options.budget}
