@@ -10,10 +10,10 @@ a preference beside both? A part of a composite mention counts by itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from canonym import Document, Linker
+from canonym import Document, Linker, Terminology
 from canonym.linking.fitting import annotated_documents
 from canonym.linking.homonyms import MOST_TIED
 from canonym.linking.links import LinkOptions
@@ -66,9 +66,8 @@ def measure(
     return {"tied": n, "right": right}
 
 
-def measured() -> Iterator[dict[str, Any]]:
+def measured(known: Mapping[str, Terminology]) -> Iterator[dict[str, Any]]:
     """Measure each terminology and corpus."""
-    known = {name: terminology for name, terminology, _ in terminologies()}
     linkers = {name: Linker.build(known[name], encoders=[]) for name, *_ in ASKED}
     for name, corpus, type_, preferences in ASKED:
         row = measure(linkers[name], documents_of(corpus, "dev", type=type_), preferences)
@@ -77,6 +76,8 @@ def measured() -> Iterator[dict[str, Any]]:
 
 if __name__ == "__main__":
     parser(__doc__).parse_args()
-    read = [path for *_, paths in terminologies() for path in paths]
-    files = [*read, *(part_of(corpus, "dev") for _, corpus, *_ in ASKED)]
-    save_rows("preferences", measured(), data=list(dict.fromkeys(files)))
+    opened = list(terminologies())
+    files = [path for *_, paths in opened for path in paths]
+    files += [part_of(corpus, "dev") for _, corpus, *_ in ASKED]
+    terms = {name: terminology for name, terminology, _ in opened}
+    save_rows("preferences", measured(terms), data=list(dict.fromkeys(files)))
