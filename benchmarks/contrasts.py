@@ -91,7 +91,6 @@ def _of_words(kind: str) -> dict[str, set[tuple[str, str]]]:
 
 
 _OPPOSITES, _SPECIES = _of_words("opposite"), _of_words("species of a name")
-_FURTHER = {"with": 0, "without": 1}
 
 
 def _opposites(name: str) -> Iterator[tuple[str, str]]:

@@ -36,6 +36,7 @@ from models.make_judge import (
 from record import data_folder, parser, save
 
 _SURE = 0.95
+_BINS = 10
 CUTS = (0.05, 0.1, NONSENSE, 0.2, 0.25)
 _LANGUAGES = " + ".join(KNOWN)
 UNRELATED = ("noise", "other languages", "English")
@@ -56,11 +57,11 @@ def left_out(domain: str, observations: Mapping[tuple[str, str], Observations]) 
     return {name for name, _ in observations if name in apart}
 
 
-def weighted_ece(probability: FloatArray, seen: Observations, n_bins: int = 10) -> float:
+def weighted_ece(probability: FloatArray, seen: Observations) -> float:
     """Return the expected calibration error, where each kind of question has its weight."""
-    place = np.minimum((probability * n_bins).astype(int), n_bins - 1)
+    place = np.minimum((probability * _BINS).astype(int), _BINS - 1)
     gap = seen.weights * (probability - seen.right)
-    return float(np.abs(np.bincount(place, weights=gap, minlength=n_bins)).sum())
+    return float(np.abs(np.bincount(place, weights=gap, minlength=_BINS)).sum())
 
 
 def figures(probability: FloatArray, seen: Observations, cut: float) -> dict[str, float]:

@@ -79,10 +79,7 @@ def cohen_kappa(
 
 
 def annotator_agreement(
-    first: Iterable[Document | Mention],
-    second: Iterable[Document | Mention],
-    *,
-    level: float = 0.95,
+    first: Iterable[Document | Mention], second: Iterable[Document | Mention]
 ) -> Kappa:
     """Measure the agreement of two annotations of the same documents.
 
@@ -102,7 +99,7 @@ def annotator_agreement(
             f"of {len(given):,} and {len(taken):,} mentions none are the same: two annotations of "
             "the same documents were expected, with equal document ids, offsets and texts"
         )
-    found = cohen_kappa([given[key] for key in common], [taken[key] for key in common], level=level)
+    found = cohen_kappa([given[key] for key in common], [taken[key] for key in common])
     return found._replace(n_first=len(given) - len(common), n_second=len(taken) - len(common))
 
 

@@ -42,6 +42,8 @@ Classifier = Callable[[Sequence[Relation]], Sequence[str]]
 By = Literal["triplet", "head", "pair"]
 """What is whole on one side of a split."""
 
+TEST_SHARE = 0.2
+
 Fit = Callable[[Sequence[Relation], np.random.Generator], Classifier]
 """Makes a classifier of training triplets; draws at random from the generator alone."""
 
@@ -76,20 +78,17 @@ def evaluate_relations(
     fit: Fit,
     triplets: Iterable[Relation],
     *,
-    test_share: float = 0.2,
     by: By = "triplet",
-    level: float = 0.95,
     seed: int = 0,
 ) -> RelationScores:
     """Train a classifier of relations on one part of the triplets and test it on the other.
 
-    `fit` is `frozen`, `finetuned`, or any `Fit`; `test_share` and `by` are those of
-    `split_triplets`, `level` is the confidence of the interval, in (0, 1), and `seed` that of the
-    split and of the training. Raises `InvalidInput` if the triplets cannot be split, have one
-    relation only, or the classifier does not predict one relation per triplet.
+    `fit` is `frozen`, `finetuned`, or any `Fit`; `by` is that of `split_triplets`, and `seed` that
+    of the split and of the training. Raises `InvalidInput` if the triplets cannot be split, have
+    one relation only, or the classifier does not predict one relation per triplet.
     """
     rng = np.random.default_rng(seed)
-    train, test = split_triplets(triplets, test_share=test_share, by=by, rng=rng)
+    train, test = split_triplets(triplets, by=by, rng=rng)
     counts = Counter(triplet.relation for triplet in train)
     if len(counts) < 2:
         raise InvalidInput(
@@ -109,7 +108,7 @@ def evaluate_relations(
     n, n_train = len(test), len(train)
     commonest = min(counts, key=lambda name: (-counts[name], name))
     chance = sum(counts[name] * share[name] for name in counts) / (n_train * n)
-    interval = wilson(right, n, level=level)
+    interval = wilson(right, n)
     return RelationScores(
         *interval, share[commonest] / n, chance, n_train, n, predicted, tuple(test)
     )
@@ -144,7 +143,7 @@ def _turned(triplet: Relation) -> Relation:
     return Relation(triplet.tail, f"inverse of {triplet.relation}", triplet.head)
 
 
-def is_test_pair(triplet: Relation, *, test_share: float = 0.2) -> bool:
+def is_test_pair(triplet: Relation) -> bool:
     """Tell whether `split_triplets` by pairs tests a triplet.
 
     It depends on both ids alone, not on their order nor on the relation. So training can leave out
@@ -155,38 +154,34 @@ def is_test_pair(triplet: Relation, *, test_share: float = 0.2) -> bool:
     """
     pair = "\t".join(sorted((triplet.head, triplet.tail)))
     place = int.from_bytes(hashlib.sha256(pair.encode()).digest()[:8], "big")
-    return place < test_share * 2**64
+    return place < TEST_SHARE * 2**64
 
 
 def split_triplets(
     triplets: Iterable[Relation],
     *,
-    test_share: float = 0.2,
     by: By = "triplet",
     rng: np.random.Generator | int = 0,
 ) -> tuple[list[Relation], list[Relation]]:
     """Divide triplets into training and test triplets at random, each in the order given.
 
-    Repeated ones count once. The share of the test triplets is in (0, 1). On one side only is, by
-    `by`: a ``"triplet"``; a ``"head"``, so that training has seen no test head, and whole heads
-    meet the share as nearly as possible, from above; or a ``"pair"`` of concepts, as `is_test_pair`
-    says, which needs no `rng`. Raises `InvalidInput` if the share is out of range or leaves one
-    side empty.
+    Repeated ones count once, and `TEST_SHARE` of them are tested. On one side only is, by `by`: a
+    ``"triplet"``; a ``"head"``, so that training has seen no test head, and whole heads meet the
+    share as nearly as possible, from above; or a ``"pair"`` of concepts, as `is_test_pair` says,
+    which needs no `rng`. Raises `InvalidInput` if one side stays empty.
     """
-    if not 0 < test_share < 1:
-        raise InvalidInput(f"test_share is {test_share}; between 0 and 1 is expected, as 0.2")
     known = list(dict.fromkeys(triplets))
     if by == "pair":
-        tested = [is_test_pair(triplet, test_share=test_share) for triplet in known]
+        tested = [is_test_pair(triplet) for triplet in known]
     else:
         keys = [triplet.head for triplet in known] if by == "head" else known
-        tested = _drawn_keys(keys, round(test_share * len(known)), np.random.default_rng(rng))
+        tested = _drawn_keys(keys, round(TEST_SHARE * len(known)), np.random.default_rng(rng))
     train = [triplet for triplet, out in zip(known, tested, strict=True) if not out]
     test = [triplet for triplet, out in zip(known, tested, strict=True) if out]
     if not train or not test:
         raise InvalidInput(
-            f"a test share of {test_share} of {len(known)} triplets, whole by {by}, leaves one "
-            "side empty; give more triplets or another share"
+            f"a test share of {TEST_SHARE} of {len(known)} triplets, whole by {by}, leaves one "
+            "side empty; give more triplets"
         )
     return train, test
 
