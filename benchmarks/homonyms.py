@@ -94,20 +94,18 @@ def measured(linker: Linker, documents: list[Document], made: float) -> dict[str
             gold = {id_ for each in mention.ids if (id_ := find(each))}
             for before, after in zip(old.parts or (old,), new.parts or (new,), strict=True):
                 counts["links"] += 1
-                n = sum(bool(one.context) for one in after.candidates)
-                if not n:
+                # A candidate above or below the first has other evidence than a tied one.
+                tied = {c.id: c.context for c in after.candidates if EVIDENCE[0] in c.context}
+                if not tied:
                     untied_changed += before != after
                     continue
                 counts["tied"] += 1
                 ids = [one.id for one in before.candidates]
-                counts["reachable"] += any(
-                    one.id in gold for one in after.candidates if one.context
-                )
+                counts["reachable"] += not gold.isdisjoint(tied)
                 counts["without"] += ids[0] in gold
                 counts["with"] += after.candidates[0].id in gold
                 counts["changed"] += ids[0] != after.candidates[0].id
-                evidence = {one.id: one.context for one in after.candidates if one.context}
-                one = tied_of(evidence, ids, gold)
+                one = tied_of(tied, ids, gold)
                 found += [one] if one and one.right.any() else []
     return {
         **counts,
