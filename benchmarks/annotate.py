@@ -8,32 +8,30 @@ the training and development parts. Each annotator runs in a process, all in tur
 the processor for the texts, the best run counts.
 
     python benchmarks/annotate.py                        # canonym alone, on the development parts
-    python benchmarks/annotate.py --part test --python PYTHON_WITH_GILDA --python ANOTHER --save
+    python benchmarks/annotate.py --part test --tools gilda flashtext pyahocorasick QuickUMLS --save
 
-Each annotator of `annotators.py` is run by the first Python that has it.
+Other tools run in environments of their own, which are made at the first run (`peers`).
 """
 
 from __future__ import annotations
 
-import argparse
 import gzip
 import json
-import os
-import subprocess
-import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
-from annotators import ANNOTATORS
 from canonym import Concept, Linker, Name, Terminology
-from canonym.corpora import read_pubtator
 from canonym.terminology.ids import ConceptIds
-from canonym.terminology.readers.medic import read_medic
 from canonym.terminology.readers.table import read_table
 from canonym.types import Document, Record, Xref
-from record import data_folder, save
+from inputs import MEDIC, MESH, PARTS, TREES, documents_of, part_of, terminology_of
+from peers.processes import ADAPTORS, PeerProcess, peer_cache
+from processes import run_script
+from record import data_folder, parser, save
 
 TASKS = (
     ("NCBI disease", "MEDIC", "ncbi-disease", ()),
@@ -42,13 +40,16 @@ TASKS = (
 )
 """Name, terminology, folder of the corpus, and the types that are annotated."""
 
+TOOLS = ("gilda", "flashtext", "pyahocorasick", "QuickUMLS")
+"""Adaptors of `peers` that annotate texts."""
+
 _BRANCHES = ("C", "D", "F03")
 _HEADS = ("Diseases", "Disorders", "Infections", "Injuries", "Neoplasms")
 _CANONYM = """
 import json, sys, time
 from canonym import Linker
 linker = Linker.load(sys.argv[1])
-texts = json.load(sys.stdin)["texts"]
+texts = json.load(sys.stdin)
 next(linker.annotate_documents(texts[:1]))  # libraries are imported
 began = time.process_time()
 found = [links for _, links in linker.annotate_documents(texts)]
@@ -70,22 +71,17 @@ class Gold(NamedTuple):
         return bool(found) and (found == self.ids if self.all_of_them else found <= self.ids)
 
 
-def medic() -> Iterator[Record]:
-    """Yield MEDIC."""
-    yield from read_medic(data_folder() / "medic-2012" / "medic_06Jul2012.txt")
-
-
 def mesh() -> Iterator[Record]:
     """Yield the diseases and chemicals of MeSH, with the chemicals that are supplementary concepts.
 
     The heads of branches have no number in the data: those count that are called after diseases.
     """
-    folder, more = data_folder() / "mesh-2024", data_folder() / "mesh-supplementary"
-    with gzip.open(folder / "trees.tsv.gz", "rt", encoding="utf-8") as lines:
+    data, more = data_folder(), data_folder() / "mesh-supplementary"
+    with gzip.open(data / TREES, "rt", encoding="utf-8") as lines:
         cells = [line.rstrip("\n").split("\t") for line in lines]
     numbered = {f"MESH:{row[0]}" for row in cells}
     wanted = {f"MESH:{row[0]}" for row in cells if row[2].startswith(_BRANCHES)}
-    records = list(read_table(folder / "terms.tsv.gz", prefix="MESH:"))
+    records = list(read_table(data / MESH, prefix="MESH:"))
     for record in records:
         heads = isinstance(record, Concept) and record.id not in numbered
         if heads and record.label.endswith(_HEADS):
@@ -142,74 +138,56 @@ def _figures(right: int, n_found: int, n_gold: int) -> dict[str, float]:
     return {name: round(100 * value, 1) for name, value in named.items()}
 
 
-def run(command: Sequence[str], given: str, *, ours: bool) -> dict[str, Any] | None:
-    """Run an annotator with one thread; None where it is not installed."""
-    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    if not ours:
-        environment.pop("PYTHONPATH", None)
-    done = subprocess.run(command, input=given, capture_output=True, text=True, env=environment)
-    if "ModuleNotFoundError" in done.stderr:
-        return None
-    if done.returncode:
-        raise SystemExit(f"{command[-1]} failed: {done.stderr[-2000:]}")
-    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return found
-
-
-def commands(index: Path, pythons: Sequence[str]) -> Iterator[tuple[str, list[list[str]]]]:
-    """Yield each annotator with the command lines that may run it."""
-    yield "canonym", [[sys.executable, "-c", _CANONYM, str(index)]]
-    worker = str(Path(__file__).with_name("annotators.py"))
-    for name in ANNOTATORS:
-        yield name, [[python, worker, name] for python in pythons]
-
-
-def measure(part: str, pythons: Sequence[str], repeats: int, scratch: Path) -> list[dict[str, Any]]:
+def measure(
+    part: str, tools: Sequence[str], repeats: int, scratch: Path
+) -> Iterator[dict[str, Any]]:
     """Run all annotators on all tasks, in turn."""
-    made = {"MEDIC": Terminology.build(medic()), "MeSH": Terminology.build(mesh())}
+    made = {"MEDIC": terminology_of(MEDIC), "MeSH": Terminology.build(mesh())}
     for name, terminology in made.items():
         Linker.build(terminology, folder=scratch / name)
-    rows = []
     for task, dictionary, corpus, types in TASKS:
-        documents = list(read_pubtator(data_folder() / corpus / f"{part}.pubtator"))
+        documents = documents_of(corpus, part)
         texts = [document.text for document in documents]
         megabytes = sum(len(text.encode()) for text in texts) / 1e6
         ids = ConceptIds(made[dictionary])
         gold = [gold_of(document, types, ids) for document in documents]
-        given = json.dumps({"names": names_of(made[dictionary]), "texts": texts})
-        best: dict[str, dict[str, Any]] = {}
-        for _ in range(repeats):
-            for name, tried in commands(scratch / dictionary, pythons):
-                every = (run(one, given, ours=name == "canonym") for one in tried)
-                found = next((one for one in every if one is not None), None)
-                if found and found["seconds"] < best.get(name, found)["seconds"] + 1e-9:
-                    best[name] = found
-        for name, found in best.items():
+        ours = partial(
+            run_script, _CANONYM, scratch / dictionary, entered=texts, OMP_NUM_THREADS="1"
+        )
+        ways: dict[str, Callable[[], dict[str, Any]]] = {"canonym": ours}
+        versions: dict[str, str] = {}
+        with ExitStack() as running:
+            for name in tools:
+                peer = PeerProcess(ADAPTORS / f"{name.lower()}.py", peer_cache(), threads=1)
+                running.callback(peer.close)
+                built = peer.ask("build", names=names_of(made[dictionary]), settings={})
+                versions[name] = built["versions"][name.lower()]
+                ways[name] = partial(peer.ask, "annotate", texts=texts)
+            runs = [{name: way() for name, way in ways.items()} for _ in range(repeats)]
+        for name in ways:
+            best = min((of_turn[name] for of_turn in runs), key=lambda run: run["seconds"])
             row = {"task": task, "dictionary": dictionary, "annotator": name}
-            row |= {"version": found["version"]} if "version" in found else {}
-            row |= scores(found["spans"], gold)
-            row["MB/s"] = round(megabytes / found["seconds"], 2)
-            print(json.dumps(row), flush=True)
-            rows.append(row)
-    return rows
+            row |= {"version": versions[name]} if name in versions else {}
+            row |= scores(best["spans"], gold)
+            yield row | {"MB/s": round(megabytes / best["seconds"], 2)}
 
 
 def main() -> None:
     """Measure, and write the result if asked to."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
-    parser.add_argument("--part", choices=("train", "dev", "test"), default="dev")
-    parser.add_argument("--python", action="append", default=[], help="has annotators")
-    parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--save", action="store_true")
-    given = parser.parse_args()
+    arguments = parser(__doc__)
+    arguments.add_argument("--part", choices=PARTS, default="dev")
+    arguments.add_argument("--tools", nargs="*", choices=TOOLS, default=[], help="beside canonym")
+    arguments.add_argument("--repeats", type=int, default=3)
+    arguments.add_argument("--save", action="store_true")
+    options, rows = arguments.parse_args(), []
     with TemporaryDirectory() as scratch:
-        rows = measure(given.part, given.python, given.repeats, Path(scratch))
-    if given.save:
-        data = data_folder()
-        corpora = [data / corpus / f"{given.part}.pubtator" for _, _, corpus, _ in TASKS[:2]]
-        names = [data / "medic-2012" / "medic_06Jul2012.txt", data / "mesh-2024" / "terms.tsv.gz"]
-        result = {"part": given.part, "rows": rows}
-        save("annotate", result, packages=["numpy"], data=[*corpora, *names])
+        for row in measure(options.part, options.tools, options.repeats, Path(scratch)):
+            rows.append(row)
+            print(json.dumps(row), flush=True)
+    if options.save:
+        corpora = [part_of(corpus, options.part) for _, _, corpus, _ in TASKS[:2]]
+        files = [*corpora, *(data_folder() / file for file in (MEDIC, MESH))]
+        save("annotate", {"part": options.part, "rows": rows}, packages=["numpy"], data=files)
 
 
 if __name__ == "__main__":

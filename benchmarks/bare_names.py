@@ -10,29 +10,20 @@ without the everyday names.
 
 from __future__ import annotations
 
-import csv
 import zlib
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Any
 
-from canonym import Linker, Terminology
-from canonym.evaluation.statistics import wilson
-from canonym.terminology import read_records
+from canonym import Linker
 from canonym.types import Link
-from record import save
+from inputs import beside, percents, rows_beside, terminology_of
+from record import parser, save_rows
 
-NAMES = Path(__file__).with_name("bare_names.tsv")
 SIEVES = ["verbatim", "normalised", "reordered", "bare"]
 PREFIX = "ICD10CM:"
 
 
-def read_names() -> list[tuple[str, str]]:
-    """Return the names with their codes."""
-    with NAMES.open(encoding="utf-8", newline="") as stream:
-        return [(row["name"], row["code"]) for row in csv.DictReader(stream, delimiter="\t")]
-
-
-def part_of(name: str) -> str:
+def half_of(name: str) -> str:
     """Return the half that a name belongs to."""
     return "dev" if zlib.crc32(name.encode()) % 2 == 0 else "test"
 
@@ -46,38 +37,35 @@ def is_right(link: Link, code: str) -> bool:
     return answer == code or (code.startswith(answer) and len(answer) >= 3 and not is_rest)
 
 
-def main() -> None:
-    """Ask for all names, print and save."""
-    names = read_names()
-    rows: list[dict[str, Any]] = []
+def measured() -> Iterator[dict[str, Any]]:
+    """Ask for all names."""
+    rows = rows_beside("bare_names")
     for everyday in (False, True):
-        terminology = Terminology.build(read_records("icd10cm", everyday=everyday))
+        terminology = terminology_of("icd10cm", everyday=everyday)
         for sieves in (SIEVES[:-1], SIEVES):
             linker = Linker.build(terminology, encoders=["default"], sieves=sieves)
-            links = linker.link([name for name, _ in names], k=1)
-            for part in ("dev", "test"):
+            links = linker.link([row["name"] for row in rows], k=1)
+            for half in ("dev", "test"):
                 asked = [
-                    (link, code)
-                    for link, (name, code) in zip(links, names, strict=True)
-                    if part_of(name) == part
+                    (link, row["code"])
+                    for link, row in zip(links, rows, strict=True)
+                    if half_of(row["name"]) == half
                 ]
                 right = sum(is_right(link, code) for link, code in asked)
-                interval = wilson(right, len(asked))
-                rows.append(
-                    {
-                        "everyday names": everyday,
-                        "sieve bare": "bare" in sieves,
-                        "part": part,
-                        "n": len(asked),
-                        "right": right,
-                        "the code itself": sum(link.id == PREFIX + code for link, code in asked),
-                        "right %": round(100 * right / len(asked), 1),
-                        "interval": [round(100 * x, 1) for x in (interval.low, interval.high)],
-                    }
-                )
-                print(*rows[-1].values(), flush=True)
-    save("bare_names", {"rows": rows}, packages=("numpy", "simple-icd-10-cm"), data=[NAMES])
+                share = percents(right, len(asked))
+                yield {
+                    "everyday names": everyday,
+                    "sieve bare": "bare" in sieves,
+                    "part": half,
+                    "n": len(asked),
+                    "right": right,
+                    "the code itself": sum(link.id == PREFIX + code for link, code in asked),
+                    "right %": share[0],
+                    "interval": share[1:],
+                }
 
 
 if __name__ == "__main__":
-    main()
+    parser(__doc__).parse_args()
+    packages = ("numpy", "simple-icd-10-cm")
+    save_rows("bare_names", measured(), packages=packages, data=[beside("bare_names")])

@@ -22,7 +22,6 @@ other                           anything else
 
 from __future__ import annotations
 
-import argparse
 import logging
 from collections import Counter
 from collections.abc import Iterator
@@ -32,7 +31,7 @@ from typing import Any
 from canonym.evaluation.metrics import columns
 from canonym.evaluation.questions import Question
 from canonym.evaluation.run import Run
-from record import data_folder, save
+from record import data_folder, parser, save
 from reproduce.run import reproduce
 
 CORPORA = {
@@ -43,9 +42,9 @@ CORPORA = {
 
 def main() -> None:
     """Compare both corpora, write the counts, print the rest."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--list", action="store_true", help="print every differing mention")
-    arguments = parser.parse_args()
+    arguments = parser(__doc__)
+    arguments.add_argument("--list", action="store_true", help="print every differing mention")
+    options = arguments.parse_args()
     logging.disable(logging.WARNING)
     data = data_folder()
     folder = Path(__file__).parent / "reproduce" / "experiments"
@@ -82,7 +81,7 @@ def main() -> None:
             "released_digest": other.fingerprints["corpus"]["digest"],
             "terminology_digest": one.fingerprints["terminology"]["digest"],
         }
-        if arguments.list:
+        if options.list:
             for category, question, released, right, was in found:
                 mark = "=" if right == was else "+" if right else "-"
                 mention = question.mention
@@ -90,7 +89,7 @@ def main() -> None:
                     f"{corpus}\t{mark}\t{category}\t{mention.document_id}\t{mention.start}\t"
                     f"{mention.text}\t{'|'.join(question.parts)}\t{'|'.join(released.parts)}"
                 )
-    print(save("biosyn-differences", {"corpora": result}, packages=["pyab3p"]))
+    save("biosyn-differences", {"corpora": result}, packages=["pyab3p"])
 
 
 def _right(run: Run) -> dict[tuple[str, Any, Any], tuple[Question, bool]]:

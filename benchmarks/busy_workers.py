@@ -19,7 +19,6 @@ told:
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import contextlib
 import json
@@ -41,7 +40,7 @@ import psutil
 
 from hostile import Answer, Server, ask
 from hostile_requests import JSON, Case, dumped, request
-from record import data_folder, save
+from record import parser, save
 from service_load import read_mentions
 from tests.postgresql import Cluster, cluster
 
@@ -246,16 +245,14 @@ def told(clients: Clients, watch: Watch) -> dict[str, Any]:
 
 def main() -> None:
     """Run it, print and save what was seen."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
-    parser.add_argument("--index", type=Path, required=True)
-    parser.add_argument("--seconds", type=float, default=300)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--freeze", action="store_true", help="the database stands still")
-    parser.add_argument("--save", action="store_true", help="write results/busy_workers.json")
-    options = parser.parse_args()
-    mentions = read_mentions(data_folder())
+    arguments = parser(__doc__)
+    arguments.add_argument("--index", type=Path, required=True)
+    arguments.add_argument("--seconds", type=float, default=300)
+    arguments.add_argument("--seed", type=int, default=0)
+    arguments.add_argument("--freeze", action="store_true", help="the database stands still")
+    arguments.add_argument("--save", action="store_true", help="write results/busy_workers.json")
+    options = arguments.parse_args()
+    mentions = read_mentions()
     with TemporaryDirectory() as scratch, cluster() as database:
         shutil.copytree(options.index, Path(scratch) / "index")
         more = f"--workers {WORKERS} --rate-limit 0"
@@ -281,7 +278,7 @@ def main() -> None:
     }
     print(json.dumps(result))
     if options.save:
-        print(save("busy_workers", result, packages=["fastapi", "starlette", "uvicorn", "psycopg"]))
+        save("busy_workers", result, packages=["fastapi", "starlette", "uvicorn", "psycopg"])
 
 
 if __name__ == "__main__":

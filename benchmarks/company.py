@@ -12,22 +12,18 @@ any digit counts.
 
 from __future__ import annotations
 
-import argparse
 import random
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
-from canonym import Linker, Terminology
+from canonym import Linker
 from canonym.linking.hits import KnownHits
 from canonym.linking.links import KnownLinks
-from canonym.terminology.formats import read_terminology
-from record import data_folder, save
+from inputs import terminology_called
+from record import parser, save_rows
 
-SOURCES = {
-    "ICD-10-CM": "icd10cm",
-    "HPO": "hpo/hp-2014-11-14.obo.gz",
-    "MEDIC": "medic-2012/medic_06Jul2012.txt",
-}
+SOURCES = ("ICD-10-CM", "HPO", "MEDIC")
 JOINTS = (", ", " and ", "; ", "/", " + ", "\n", " & ", " ", " or ", " | ", ",")
 STATUSES = (
     "no {}", "h/o {}", "family history of {}", "?{}", "{} - neg", "r/o {}", "denies {}", "s/p {}",
@@ -108,42 +104,29 @@ def forget(linker: Linker) -> None:
     linker.pipeline.known, linker.pipeline.known_links = KnownHits(), KnownLinks()
 
 
-def open_linker(source: str) -> Linker:
-    """Index a terminology of `SOURCES`."""
-    path = SOURCES[source]
-    read = read_terminology(path if "/" not in path else str(data_folder() / path))
-    return Linker.build(read if isinstance(read, Terminology) else Terminology.build(read))
-
-
-def main() -> None:
+def measured(sources: Sequence[str], n_draws: int, seed: int) -> Iterator[dict[str, Any]]:
     """Draw, link and compare."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--draws", type=int, default=2000)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--only", nargs="*", default=[*SOURCES])
-    arguments = parser.parse_args()
-    rows = []
-    for name in arguments.only:
-        linker = open_linker(name)
-        terminology = linker.terminology
-        names = sorted({text for batch in terminology.iter_texts() for text in batch})
-        ids = sorted(concept.id for concept in terminology.iter_concepts())
-        rng = random.Random(arguments.seed)
-        ways = kinds(names, ids)
-        drawn: dict[str, list[Draw]] = {
-            kind: [way(rng) for _ in range(-(-arguments.draws // len(ways)))]
-            for kind, way in ways.items()
+    for source in sources:
+        linker = Linker.build(terminology_called(source))
+        names = sorted({text for batch in linker.terminology.iter_texts() for text in batch})
+        ids = sorted(concept.id for concept in linker.terminology.iter_concepts())
+        rng, ways = random.Random(seed), kinds(names, ids)
+        drawn = {
+            kind: [way(rng) for _ in range(-(-n_draws // len(ways)))] for kind, way in ways.items()
         }
         counts: Counter[str] = Counter()
         for kind, draws in drawn.items():
             for mention in differences(linker, draws, rng):
                 counts[kind] += 1
-                print(f"{name}  {kind}  {mention!r}", flush=True)
+                print(f"{source}  {kind}  {mention!r}", flush=True)
         n = sum(map(len, drawn.values()))
-        rows.append({"terminology": name, "draws": n, "differ": sum(counts.values()), **counts})
-        print(rows[-1], flush=True)
-    save("company", {"rows": rows}, packages=("numpy",))
+        yield {"terminology": source, "draws": n, "differ": counts.total(), **counts}
 
 
 if __name__ == "__main__":
-    main()
+    arguments = parser(__doc__)
+    arguments.add_argument("--draws", type=int, default=2000)
+    arguments.add_argument("--seed", type=int, default=1)
+    arguments.add_argument("--only", nargs="*", default=[*SOURCES])
+    options = arguments.parse_args()
+    save_rows("company", measured(options.only, options.draws, options.seed))

@@ -10,26 +10,24 @@ development parts; for the development parts the encoder has read the train part
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 from unittest.mock import patch
 
-from canonym import Document, Linker, Terminology
+from canonym import Document, Linker
 from canonym.encoders import make_encoder
 from canonym.linking import decision
-from canonym.terminology import read_records
 from canonym.terminology.ids import ConceptIds
-from homonyms import documents_of
-from record import data_folder, save
+from inputs import MEDIC, documents_of, part_of, terminology_of
+from record import data_folder, parser, save_rows
 
-MEDIC = "medic-2012/medic_06Jul2012.txt"
-CORPORA = (("ncbi-disease", None), ("bc5cdr", "Disease"))
+CORPORA = (("ncbi-disease", ""), ("bc5cdr", "Disease"))
 MARGINS = (-0.1, -0.05, -0.03, -0.02, -0.01, 0.0, 0.01, 0.02, 0.03, 0.04, 0.06, 0.1)
 
 
 def exact(linker: Linker, documents: Sequence[Document], margin: float) -> list[tuple[bool, bool]]:
     """Tell of each mention whether it was split, and whether its links are what was annotated."""
-    find, found = ConceptIds(linker.terminology).find, []
+    find, outcomes = ConceptIds(linker.terminology).find, []
     with patch.object(decision, "SPLIT_MARGIN", margin):
         for document, links in linker.link_documents(documents, k=1):
             for mention, link in zip(document.mentions, links, strict=True):
@@ -37,38 +35,32 @@ def exact(linker: Linker, documents: Sequence[Document], margin: float) -> list[
                 answered = set(link.ids)
                 several = mention.rule == "all"
                 right = answered == gold if several else len(answered) == 1 and answered <= gold
-                found.append((bool(link.parts), right))
-    return found
+                outcomes.append((bool(link.parts), right))
+    return outcomes
 
 
-def main() -> None:
-    """Link both parts of both corpora with all margins, print and save."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
-    parser.add_argument("--train", required=True, metavar="FOLDER", help="has read the train parts")
-    parser.add_argument("--dev", required=True, metavar="FOLDER", help="has read the dev parts")
-    options, data, rows = parser.parse_args(), data_folder(), []
-    medic = Terminology.build(read_records(data / MEDIC))
-    files = [data / MEDIC]
-    for part, encoder in (("train", options.dev), ("dev", options.train)):
+def measured(encoders: Mapping[str, str]) -> Iterator[dict[str, Any]]:
+    """Link both parts of both corpora with all margins, by the encoder that has not read a part."""
+    medic = terminology_of(MEDIC)
+    for part, encoder in encoders.items():
         linker = Linker.build(medic, encoders=[make_encoder(encoder)])
         for corpus, type_ in CORPORA:
-            files.append(data / corpus / f"{part}.pubtator")
-            documents = documents_of(files[-1], type_)
+            documents = documents_of(corpus, part, type=type_)
             by_margin = {margin: exact(linker, documents, margin) for margin in MARGINS}
-            ever = [any(one[place][0] for one in by_margin.values())
-                    for place in range(len(by_margin[0.0]))]  # fmt: skip
-            for margin, found in by_margin.items():
-                kept = [one for one, could in zip(found, ever, strict=True) if could]
-                split, right = (sum(values) for values in zip(*kept, strict=True))
-                rows.append(
-                    {"corpus": corpus, "part": part, "margin": margin, "n": len(kept)}
-                    | {"split": split, "right": right}
-                )
-                print(*rows[-1].values(), flush=True)
-    save("composites", {"rows": rows}, packages=("numpy",), data=files)
+            mentions = zip(*by_margin.values(), strict=True)
+            ever = [any(is_split for is_split, _ in outcomes) for outcomes in mentions]
+            for margin, outcomes in by_margin.items():
+                own = [outcome for outcome, could in zip(outcomes, ever, strict=True) if could]
+                split, right = (sum(values) for values in zip(*own, strict=True))
+                row = {"corpus": corpus, "part": part, "margin": margin, "n": len(own)}
+                yield row | {"split": split, "right": right}
 
 
 if __name__ == "__main__":
-    main()
+    arguments = parser(__doc__)
+    arguments.add_argument("--train", required=True, metavar="FOLDER", help="has read train parts")
+    arguments.add_argument("--dev", required=True, metavar="FOLDER", help="has read dev parts")
+    options = arguments.parse_args()
+    rows = measured({"train": options.dev, "dev": options.train})
+    files = [part_of(corpus, part) for part in ("train", "dev") for corpus, _ in CORPORA]
+    save_rows("composites", rows, data=[data_folder() / MEDIC, *files])

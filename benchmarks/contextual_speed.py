@@ -12,7 +12,6 @@ FOLDER is a sentence-transformers folder. Without --encoder the bundled encoder 
 
 from __future__ import annotations
 
-import argparse
 import os
 import random
 import time
@@ -24,9 +23,9 @@ import numpy as np
 from canonym.encoders import make_encoder, onnx
 from canonym.io.files import n_cores
 from canonym.text import PLAIN, normalise_all
-from record import ROOT, data_folder, save
+from inputs import MEDIC
+from record import ROOT, data_folder, parser, save
 
-MEDIC = "medic-2012/medic_06Jul2012.txt"
 CONTEXTUAL = ROOT / "src/canonym/models/contextual"
 
 
@@ -102,31 +101,31 @@ def shared_ways(folder: Path, n_threads: int) -> dict[str, Any]:
 
 def main() -> None:
     """Measure and write the result."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--encoder", type=Path, default=CONTEXTUAL)
-    parser.add_argument("--names", type=int, default=2000)
-    parser.add_argument("--rounds", type=int, default=5)
-    arguments = parser.parse_args()
+    arguments = parser(__doc__)
+    arguments.add_argument("folder", type=Path)
+    arguments.add_argument("--encoder", type=Path, default=CONTEXTUAL)
+    arguments.add_argument("--names", type=int, default=2000)
+    arguments.add_argument("--rounds", type=int, default=5)
+    options = arguments.parse_args()
     one_thread()
-    names = medic_names(arguments.names)
-    small, seconds = opening(arguments.encoder)
-    exact = make_encoder(f"transformer:{arguments.folder}", device="cpu")
+    names = medic_names(options.names)
+    small, seconds = opening(options.encoder)
+    exact = make_encoder(f"transformer:{options.folder}", device="cpu")
     result: dict[str, Any] = {
         "names": len(names),
-        "rounds": arguments.rounds,
+        "rounds": options.rounds,
         "load average": round(os.getloadavg()[0], 1),
-        **in_turn({"float32, torch": exact, "8 bits, ONNX": small}, names, arguments.rounds),
+        **in_turn({"float32, torch": exact, "8 bits, ONNX": small}, names, options.rounds),
         "cosine to float32": drift(exact, small, names),
         "seconds to open": seconds,
     }
     cores = n_cores()
-    ways = shared_ways(arguments.encoder, cores)
-    result[f"{cores} threads"] = in_turn(ways, names, arguments.rounds)
+    ways = shared_ways(options.encoder, cores)
+    result[f"{cores} threads"] = in_turn(ways, names, options.rounds)
     print(result, flush=True)
-    files = [data_folder() / MEDIC, arguments.encoder / "model.onnx"]
+    files = [data_folder() / MEDIC, options.encoder / "model.onnx"]
     packages = ["numpy", "onnxruntime", "tokenizers", "torch", "transformers"]
-    print(save("contextual_speed", result, packages=packages, data=files))
+    save("contextual_speed", result, packages=packages, data=files)
 
 
 if __name__ == "__main__":

@@ -21,7 +21,6 @@ terminology and 500 others.
 
 from __future__ import annotations
 
-import argparse
 import random
 import re
 import tempfile
@@ -35,33 +34,23 @@ import numpy as np
 from canonym import Concept, Link, Linker, Name, Terminology
 from canonym.exchange.mappings import mappings_of
 from canonym.rules import shipped
-from canonym.terminology.formats import read_terminology
 from canonym.text import UNORDERED, normalise
-from record import data_folder, save
+from inputs import TERMINOLOGIES, terminology_called, without
+from record import data_folder, parser, rows_of, save
 
 MOST = 60  # pairs of a kind and terminology
 NEGATED = 60  # names of a terminology that are negated
 KEPT = 300
 OTHERS = 500
 SURE = 0.95
-SOURCES: dict[str, tuple[str, dict[str, Any]]] = {
-    "DOID": ("doid/HumanDO-2015-05-14.obo.gz", {}),
-    "HPO": ("hpo/hp-2014-11-14.obo.gz", {}),
-    "UBERON": ("uberon/uberon.obo.gz", {}),
-    "MEDIC": ("medic-2012/medic_06Jul2012.txt", {}),
-    "CTD": ("ctd-diseases-2017/CTD_diseases.tsv.gz", {}),
-    "DrugBank": ("drugbank-vocabulary/drugbank_vocabulary.csv.gz", {}),
-    "ICD-10-CM": ("icd10cm", {}),
-    "MeSH": ("mesh-2024/terms.tsv.gz", {"prefix": "MESH:"}),
-    "genes": ("", {}),
-}
-GENES = (
-    ("genes/Homo_sapiens.protein-coding.gene_info.gz", "Homo sapiens"),
-    (
-        "genes/Mus_musculus.protein-coding.gene_info.gz",
-        "Mus musculus",
-    ),
+SOURCES = (
+    *("DOID", "HPO", "UBERON", "MEDIC", "CTD", "DrugBank", "ICD-10-CM", "MeSH"),
+    "genes",
 )
+GENES = {
+    "genes/Homo_sapiens.protein-coding.gene_info.gz": "Homo sapiens",
+    "genes/Mus_musculus.protein-coding.gene_info.gz": "Mus musculus",
+}
 NEGATIONS = (
     "no {}", "not {}", "without {}", "absence of {}", "denies {}", "negative for {}",
     "{} ruled out", "free of {}", "no evidence of {}", "lack of {}",
@@ -102,7 +91,6 @@ def _of_words(kind: str) -> dict[str, set[tuple[str, str]]]:
 
 
 _OPPOSITES, _SPECIES = _of_words("opposite"), _of_words("species of a name")
-_FURTHER = {"with": 0, "without": 1}
 
 
 def _opposites(name: str) -> Iterator[tuple[str, str]]:
@@ -225,7 +213,9 @@ def ask_canonym(terminology: Terminology, pairs: Sequence[Pair], rng: random.Ran
         rows += _negated(linker, terminology, rng)
         rows += _kept(linker, terminology, rng)
         gone = {id_ for pair in pairs for id_ in pair.ids}
-        linker = Linker.build(without(terminology, gone), folder=Path(folder) / "absent")
+        linker = Linker.build(
+            without(terminology, gone, deprecated=False), folder=Path(folder) / "absent"
+        )
         linker.fit_confidence()
         links = linker.link([pair.asked for pair in pairs], k=2)
         right = [not exact_ids(link) for link in links]
@@ -242,17 +232,6 @@ def _show(
         if not is_right:
             name = link.candidates[0].name if link.candidates else ""
             print(f"{question}, {pair.kind}: {pair.asked!r} is {link.id} {name!r}")
-
-
-def without(terminology: Terminology, gone: set[str]) -> Terminology:
-    """Return a terminology without some concepts."""
-    concepts = [concept for concept in terminology.iter_concepts() if concept.id not in gone]
-    return Terminology.build(
-        record
-        for concept in concepts
-        if not concept.deprecated
-        for record in (concept, *terminology.names(concept.id))
-    )
 
 
 def _negated(linker: Linker, terminology: Terminology, rng: random.Random) -> list[Any]:
@@ -362,12 +341,9 @@ def by_minilm(asked: Sequence[str], names: Sequence[str]) -> list[tuple[int, flo
 # --- the whole ------------------------------------------------------------------------------------
 
 
-def open_source(name: str, data: Path) -> Terminology:
+def open_source(name: str) -> Terminology:
     """Return one of `SOURCES`."""
-    path, options = SOURCES[name]
-    if name == "genes":
-        return Terminology.build(_genes(data))
-    return read_terminology(path if path == "icd10cm" else data / path, **options)
+    return Terminology.build(_genes()) if name == "genes" else terminology_called(name)
 
 
 def living(terminology: Terminology) -> list[Name]:
@@ -375,17 +351,13 @@ def living(terminology: Terminology) -> list[Name]:
     return terminology.names_at(np.flatnonzero(terminology.rows_where(deprecated=False)))
 
 
-def _genes(data: Path) -> Iterator[Concept | Name]:
-    import csv
-    import gzip
-
-    for path, species in GENES:
-        with gzip.open(data / path, "rt", encoding="utf-8") as lines:
-            for row in csv.DictReader(lines, delimiter="\t"):
-                id_ = f"GENE:{row['GeneID']}"
-                yield Concept(id_, row["Symbol"], types=(species,))
-                further = [row["description"], *row["Synonyms"].split("|")]
-                yield from (Name(text, id_) for text in dict.fromkeys(further) if text != "-")
+def _genes() -> Iterator[Concept | Name]:
+    for path, species in GENES.items():
+        for row in rows_of(data_folder() / path):
+            id_ = f"GENE:{row['GeneID']}"
+            yield Concept(id_, row["Symbol"], types=(species,))
+            further = [row["description"], *row["Synonyms"].split("|")]
+            yield from (Name(text, id_) for text in dict.fromkeys(further) if text != "-")
 
 
 def table(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -412,15 +384,14 @@ def table(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def main() -> None:
     """Ask every terminology, print and save."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--only", nargs="*", choices=SOURCES, default=list(SOURCES))
-    parser.add_argument("--peers", action="store_true", help="rapidfuzz and MiniLM as well")
-    parser.add_argument("--seed", type=int, default=0)
-    options = parser.parse_args()
-    data, rows = data_folder(), []
+    arguments = parser(__doc__)
+    arguments.add_argument("--only", nargs="*", choices=SOURCES, default=list(SOURCES))
+    arguments.add_argument("--peers", action="store_true", help="rapidfuzz and MiniLM as well")
+    arguments.add_argument("--seed", type=int, default=0)
+    options, rows = arguments.parse_args(), []
     for source in options.only:
         rng = random.Random(f"{options.seed} {source}")
-        terminology = open_source(source, data)
+        terminology = open_source(source)
         names = living(terminology)
         pairs = draw(names, rng)
         asked = {"canonym": ask_canonym(terminology, pairs, rng)}
@@ -439,7 +410,7 @@ def main() -> None:
     for row in content["rows"]:
         print(row)
     if set(options.only) == set(SOURCES):
-        files = [data / path for path, _ in SOURCES.values() if "/" in path]
+        files = [data_folder() / file for file, _ in TERMINOLOGIES.values() if "/" in file]
         save("contrasts", content, packages=["numpy"], data=files)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from canonym.corpora.concept_files import read_concepts
 from canonym.corpora.pubtator import read_pubtator
 from canonym.types import Document, Mention
-from record import data_folder, save
+from record import data_folder, parser, save
 from reproduce.measures.corpus_statistics import describe_corpus
 from reproduce.splits import read_official
 
@@ -48,4 +48,5 @@ def _facts(
 
 
 if __name__ == "__main__":
+    parser(__doc__).parse_args()
     main()

@@ -15,21 +15,18 @@ No variant has a teacher: `domains.py` measures what one brings.
 
 from __future__ import annotations
 
-import argparse
 import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-import checkout  # noqa: F401
-from canonym.corpora.concept_files import mention_parts, read_concepts
-from canonym.corpora.pubtator import read_pubtator
 from canonym.encoders.subword import Subword
 from canonym.terminology import Terminology
 from canonym.training.sampling.mentions import training_mentions
 from canonym.training.sampling.noise import NOISE
 from canonym.training.subword.fit_subword import fit_subword
+from inputs import documents_of
 from models.asking import ASKING, asking
 from models.make_default import (
     ASKED,
@@ -39,12 +36,18 @@ from models.make_default import (
 )
 from models.mixture import Mixture, read_mixture
 from models.sources import read_mesh
-from record import data_folder, save
-from subword_accuracy import CORPORA, everyday, nearest, read_dictionary
+from record import data_folder, parser, save
+from subword_accuracy import (
+    CORPORA,
+    Asked,
+    everyday,
+    read_asked,
+    read_dictionary,
+    shares,
+)
 
 SEARCHED = 250_000
 RESULT = Path(__file__).parent / "results" / "default-encoder" / "variants.json"
-Asked = list[tuple[list[str], frozenset[str]]]
 
 VARIANTS: dict[str, dict[str, Any]] = {
     "as chosen": {},
@@ -77,17 +80,12 @@ class Measure:
             for kind, part in (("merged", "dev"), ("alone", "train"))
         }
         self.asked: dict[str, Asked] = {
-            corpus: [
-                (list(mention_parts(mention)), frozenset(mention.ids))
-                for mention in read_concepts(data / "biosyn-processed" / corpus / "dev.concept")
-            ]
+            corpus: read_asked(data / "biosyn-processed" / corpus / "dev.concept")
             for corpus in CORPORA
         }
         mesh = Terminology.build(read_mesh(data))
         found = {
-            part: training_mentions(
-                read_pubtator(data / "bc5cdr" / f"{part}.pubtator"), mesh, types=("Chemical",)
-            ).pairs
+            part: training_mentions(documents_of("bc5cdr", part), mesh, types=("Chemical",)).pairs
             for part in ("train", "dev")
         }
         names = [(name.text, {name.concept_id}) for name in mesh.iter_names()]
@@ -112,9 +110,9 @@ class Measure:
         found: dict[str, Any] = {}
         for (corpus, kind), dictionary in self.dictionaries.items():
             vectors = encoder.encode(dictionary[0])
-            found[f"{corpus}, {kind}"] = _shares(encoder, vectors, dictionary, self.asked[corpus])
+            found[f"{corpus}, {kind}"] = shares(encoder, vectors, dictionary, self.asked[corpus])
             if kind == "alone" and corpus in self.slipped:
-                slipped = _shares(encoder, vectors, dictionary, self.slipped[corpus])
+                slipped = shares(encoder, vectors, dictionary, self.slipped[corpus])
                 found[f"{corpus}, with slips"] = slipped
         lay = everyday(encoder)
         found["everyday names"] = {"top-1": lay["top-1"], "top-5": lay["top-5"]}
@@ -126,29 +124,18 @@ class Measure:
         return found
 
 
-def _shares(
-    encoder: Subword, vectors: Any, dictionary: tuple[list[str], list[set[str]]], asked: Asked
-) -> dict[str, float]:
-    parts = sorted({part for those, _ in asked for part in those})
-    names, ids = dictionary
-    near = dict(zip(parts, nearest(parts, names, encoder, vectors), strict=True))
-    right = [all(ids[near[part]] & gold for part in those) for those, gold in asked]
-    strings = {(tuple(those), gold): one for (those, gold), one in zip(asked, right, strict=True)}
-    return {
-        "mentions": round(100 * float(np.mean(right)), 2),
-        "strings": round(100 * float(np.mean(list(strings.values()))), 2),
-    }
+def fitted(mixture: Mixture, **options: Any) -> Subword:
+    """Fit an encoder to the names of a mixture."""
+    weights = {"weights": mixture.weights, "name_weights": mixture.name_weights}
+    options = {**weights, "sources": mixture.sources, **options}
+    return fit_subword(mixture.names, mixture.concepts, **options)
 
 
 def ask(start: Subword, mixture: Mixture, data: Path, change: dict[str, Any]) -> Subword:
     """Make the last steps with a change."""
     kinds = {**ASKING, **{what: change.pop(what) for what in ASKING if what in change}}
-    return fit_subword(
-        mixture.names,
-        mixture.concepts,
-        weights=mixture.weights,
-        name_weights=mixture.name_weights,
-        sources=mixture.sources,
+    return fitted(
+        mixture,
         related=mixture.related,
         start=start,
         mention_queries=asking(data, ("train",), kinds),
@@ -176,42 +163,26 @@ def finish(
         mentioned = (weights != 1) & (of_concepts > 0)
         each = (weights * of_concepts)[mentioned].mean()
         weights = np.where(mentioned, each / np.maximum(of_concepts, 1e-9), 1.0)
-    return fit_subword(
-        mixture.names,
-        mixture.concepts,
-        weights=mixture.weights,
-        name_weights=weights,
-        sources=mixture.sources,
-        related=related,
-        start=start,
-        **{**options, **change},
-    )
+    options |= {"name_weights": weights, "related": related, "start": start}
+    return fitted(mixture, **{**options, **change})
 
 
 def main() -> None:
     """Measure the variants and write the result."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("--only", action="append", default=[], choices=tuple(VARIANTS))
-    arguments = parser.parse_args()
+    arguments = parser(__doc__)
+    arguments.add_argument("--only", action="append", default=[], choices=tuple(VARIANTS))
+    options = arguments.parse_args()
     data = data_folder()
     measure = Measure(data)
     names = read_mixture(data, parts=(), log=print)
-    start = fit_subword(
-        names.names,
-        names.concepts,
-        weights=names.weights,
-        name_weights=names.name_weights,
-        sources=names.sources,
-        quantise=False,
-        **OPTIONS,
-    )
+    start = fitted(names, quantise=False, **OPTIONS)
     del names
     whole = read_mixture(data, parts=("train",), mention_share=MENTION_SHARE, log=print)
     found = json.loads(RESULT.read_text())["variants"] if RESULT.exists() else {}
-    if not arguments.only:
+    if not options.only:
         found = {"the names' stage": {"change": {}, **measure(start.quantised())}}
     for name, given in VARIANTS.items():
-        if arguments.only and name not in arguments.only:
+        if options.only and name not in options.only:
             continue
         change = dict(given)
         share = change.pop("mention_share", MENTION_SHARE)

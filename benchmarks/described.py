@@ -10,7 +10,6 @@ headers, media type or JSON the description does not have, and a broken request 
 
 from __future__ import annotations
 
-import argparse
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
@@ -23,6 +22,7 @@ from fastapi.testclient import TestClient
 from canonym import Concept, Linker, Name, Relation, Terminology, Xref
 from canonym.service import Settings, create_app
 from canonym.service.keys import Keys
+from record import parser
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -134,13 +134,11 @@ def _ask(
 
 def main() -> None:
     """Ask, print the faults, and fail where there are any."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
-    parser.add_argument("--examples", type=int, default=300, help="requests of each operation")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--only", default="", help="operations with this in their path")
-    options = parser.parse_args()
+    arguments = parser(__doc__)
+    arguments.add_argument("--examples", type=int, default=300, help="requests of each operation")
+    arguments.add_argument("--seed", type=int, default=0)
+    arguments.add_argument("--only", default="", help="operations with this in their path")
+    options = arguments.parse_args()
     answers: Counter[tuple[str, int]] = Counter()
     with tempfile.TemporaryDirectory() as folder:
         app, key = make_app(Path(folder))

@@ -14,7 +14,6 @@ concepts that are held out here. Several encoders with ``+`` between them are se
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
@@ -22,15 +21,14 @@ from typing import Any
 
 import numpy as np
 
-import checkout  # noqa: F401
-from canonym import Linker, Terminology
+from canonym import Terminology
 from canonym.corpora.cadec import read_folds, read_mention_table
-from canonym.evaluation.statistics import wilson
 from canonym.text import UNORDERED, normalise_all
 from canonym.types import Concept, Mention, Name, Record
+from inputs import nearest_name_linker, percents
 from models.mixture import mixture_files
 from models.suite import Domain, read_suite
-from record import data_folder, save
+from record import data_folder, parser, save
 
 ENCODERS = ("character n-grams=chargrams",)
 K = 5
@@ -61,7 +59,7 @@ def domains(data: Path) -> Iterator[Domain]:
     yield patients(data)
 
 
-def terminology(domain: Domain) -> Terminology:
+def names_of(domain: Domain) -> Terminology:
     """Return the names of a domain."""
     records: dict[str, list[Record]] = {}
     for text, id_ in domain.names:
@@ -72,37 +70,32 @@ def terminology(domain: Domain) -> Terminology:
 
 def measure(domain: Domain, names: Terminology, encoders: list[str]) -> dict[str, Any]:
     """Ask the encoders for the questions of a domain."""
-    linker = Linker.build(names, encoders=encoders, sieves=[], spelling=False, composites=False)
-    links = linker.link([text for text, _ in domain.questions], k=K)
+    links = nearest_name_linker(names, encoders).link([text for text, _ in domain.questions], k=K)
     places = [
-        next((at for at, one in enumerate(link.candidates) if one.id == gold), K)
+        next((at for at, candidate in enumerate(link.candidates) if candidate.id == gold), K)
         for link, (_, gold) in zip(links, domain.questions, strict=True)
     ]
     n = len(places)
-    first, among = sum(place == 0 for place in places), sum(place < K for place in places)
-    interval = wilson(first, n)
+    first, *interval = percents(sum(place == 0 for place in places), n)
     return {
         "domain": domain.name,
         "n": n,
-        "accuracy@1": round(100 * first / n, 1),
-        "interval": [round(100 * interval.low, 1), round(100 * interval.high, 1)],
-        f"accuracy@{K}": round(100 * among / n, 1),
+        "accuracy@1": first,
+        "interval": interval,
+        f"accuracy@{K}": round(100 * sum(place < K for place in places) / n, 1),
     }
 
 
 def main() -> None:
     """Measure each encoder, print and save."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
-    parser.add_argument("--encoder", action="append", default=[], metavar="NAME=WHAT")
-    parser.add_argument("--name", default="domains", help="of the result")
-    options = parser.parse_args()
-    data = data_folder()
+    arguments = parser(__doc__)
+    arguments.add_argument("--encoder", action="append", default=[], metavar="NAME=WHAT")
+    arguments.add_argument("--name", default="domains", help="of the result")
+    options, data = arguments.parse_args(), data_folder()
     described = [one.partition("=") for one in (*ENCODERS, *options.encoder)]
     rows: list[dict[str, Any]] = []
     for domain in domains(data):
-        names = terminology(domain)
+        names = names_of(domain)
         for name, _, what in described:
             rows.append({"encoder": name, **measure(domain, names, what.split("+"))})
             print(*rows[-1].values(), flush=True)

@@ -9,32 +9,30 @@ of 0.95 or more without a status, a mapping as equal, or a link that is accepted
 that keeps it (case, marks around, a dash, a word for the class, a possessive, a plural, British
 spelling, order at a comma) must not take a link that was at 0.95 or more below that, nor give
 another concept. A concept whose other names have the new words as well is drawn again, and so is a
-name that is a list.
+name that is a list. ``edits.toml`` has the edits.
 """
 
 from __future__ import annotations
 
-import argparse
 import random
 import re
+import tomllib
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
-from canonym import Link, Linker, Terminology
+from canonym import Link, Linker
 from canonym.exchange.auto_accept import can_auto_accept
 from canonym.exchange.mappings import mappings_of
-from canonym.terminology.formats import read_terminology
 from canonym.text import STRONG, normalise
-from record import data_folder, save
+from inputs import terminology_called
+from record import parser, save
 
-SOURCES = {
-    "HPO": "hpo/hp-2014-11-14.obo.gz",
-    "DOID": "doid/HumanDO-2015-05-14.obo.gz",
-    "MEDIC": "medic-2012/medic_06Jul2012.txt",
-    "UBERON": "uberon/uberon.obo.gz",
-}
+SOURCES = ("HPO", "DOID", "MEDIC", "UBERON")
 SURE = 0.95
 Edit = Callable[[str, random.Random], Iterator[str]]
+Put = Callable[[re.Match[str], random.Random], str]
 
 
 def _swapped(pairs: str) -> Edit:
@@ -56,7 +54,7 @@ def _swapped(pairs: str) -> Edit:
     return edit
 
 
-def _replaced(pattern: str, put: Callable[[re.Match[str], random.Random], str]) -> Edit:
+def _replaced(pattern: str, put: Put) -> Edit:
     expression = re.compile(pattern)
 
     def edit(name: str, rng: random.Random) -> Iterator[str]:
@@ -75,47 +73,21 @@ def _formed(*forms: str) -> Edit:
     return edit
 
 
-def _other_number(match: re.Match[str], rng: random.Random) -> str:
-    return str(int(match[0]) + rng.choice((1, 2, 3, 10)))
+def _other_of(*texts: str) -> Put:
+    return lambda match, rng: rng.choice([text for text in texts if text != match[0]])
 
 
-def _other_letter(match: re.Match[str], rng: random.Random) -> str:
-    return rng.choice([letter for letter in "ABCDEFGH" if letter != match[0]])
-
-
-def _other_roman(match: re.Match[str], rng: random.Random) -> str:
-    return rng.choice([n for n in ("I", "II", "III", "IV", "V", "VI", "VII") if n != match[0]])
-
-
-def _prefixed(match: re.Match[str], rng: random.Random) -> str:
-    return rng.choice(("non-", "pseudo-", "pre-", "anti-", "post-", "para")) + match[0]
-
-
-CHANGING: dict[str, Edit] = {
-    "side": _swapped(
-        "left/right anterior/posterior upper/lower medial/lateral proximal/distal "
-        "inferior/superior dorsal/ventral internal/external"
+PUT: Mapping[str, Put] = {
+    "another number": lambda match, rng: str(int(match[0]) + rng.choice((1, 2, 3, 10))),
+    "another letter": _other_of(*"ABCDEFGH"),
+    "another numeral": _other_of("I", "II", "III", "IV", "V", "VI", "VII"),
+    "a prefix": lambda match, rng: (
+        rng.choice(("non-", "pseudo-", "pre-", "anti-", "post-", "para")) + match[0]
     ),
-    "opposite": _swapped(
-        "acute/chronic benign/malignant increased/decreased high/low dominant/recessive "
-        "hypoplasia/hyperplasia congenital/acquired primary/secondary male/female large/small "
-        "elevated/reduced short/long wide/narrow maternal/paternal early/late with/without"
-    ),
-    "number": _replaced(r"(?<![\w.#])\d{1,3}(?![\w.])", _other_number),
-    "glued number": _replaced(r"(?<=[A-Za-z])\d{1,2}(?!\w)", _other_number),
-    "roman": _replaced(r"(?<![\w-])(?:I{1,3}|IV|VI{0,2})(?![\w-])", _other_roman),
-    "letter": _replaced(r"(?<=[a-z] )[A-H](?!\w)", _other_letter),
-    "sign": _replaced(r"(?<=\w)\+(?![a-z])|(?<=\w )positive|(?<=\w )negative", lambda m, _: {
-        "+": "-", "positive": "negative", "negative": "positive"}[m[0]]),
-    "added sign": _replaced(r"(?:(?<=[A-Z]\d)|(?<!NOS)(?<=[A-Z]{2}))(?=$|\s(?!\d))",
-                            lambda _, rng: rng.choice("+-")),
-    "negation": _formed("no {}", "absence of {}", "denies {}", "{} ruled out", "without {}",
-                        "negative for {}", "no evidence of {}"),
-    "prefix": _replaced(r"(?<![\w-])[a-z]{6,}$", _prefixed),
-    "hyper": _replaced(r"(?i)(?<![\w-])hyper(?=\w{4})", lambda m, _: f"{m[0][:2]}po"),
-    "hypo": _replaced(r"(?i)(?<![\w-])hypo(?=\w{4})", lambda m, _: f"{m[0][:2]}per"),
-    "family": _formed("family history of {}", "mother has {}", "father with {}", "FHx {}"),
-    "like": _replaced(r"(?<=[a-z])(?= (?:syndrome|disease)\b)", lambda *_: "-like"),
+    "the opposite sign": lambda match, _: {
+        "+": "-", "positive": "negative", "negative": "positive"}[match[0]],
+    "a sign": lambda _, rng: rng.choice("+-"),
+    "a possessive": lambda match, _: "" if match[0] == "'s" else f"{match[0]}'s",
 }  # fmt: skip
 BRITISH = (
     ("hemo", "haemo"), ("hema", "haema"), ("ischem", "ischaem"), ("edema", "oedema"),
@@ -136,42 +108,52 @@ def _inverted(name: str, _: random.Random) -> Iterator[str]:
         yield f"{' '.join(words[1:])}, {words[0]}"
 
 
-KEEPING: dict[str, Edit] = {
+WHOLE: Mapping[str, Edit] = {
     "small letters": lambda name, _: iter([name.lower()]),
     "capitals": lambda name, _: iter([name.upper()] if len(name) > 8 else ()),
-    "quotes": _formed('"{}"', "'{}'", "“{}”"),
-    "brackets": _formed("({})", "[{}]"),
-    "spaces": _formed("  {} ", "{}\u00a0", "\t{}"),
-    "stop": _formed("{}.", "{};", "{},", "- {}", "* {}", "{}:"),
-    "dash behind": _formed("{} -", "{}-", "{} –"),
-    "class": _swapped("disease/disorder"),
-    "possessive": _replaced(r"(?<=[a-z])'s(?= )|\b[A-Z][a-z]+[b-rt-z](?= (?:disease|syndrome)$)",
-                            lambda m, _: "" if m[0] == "'s" else f"{m[0]}'s"),
-    "plural": _replaced(r"(?<=[a-z]{3}[bcdfglmnprtv])$", lambda *_: "s"),
-    "british": _british,
-    "hyphen": _replaced(r"(?<=[a-z])-(?=[a-z]{3})", lambda *_: " "),
-    "order": _inverted,
-}  # fmt: skip
+    "British spelling": _british,
+    "order at a comma": _inverted,
+}
+"""Edits of the whole name."""
+
+
+def _edit(described: Mapping[str, Any]) -> Edit:
+    """Return an edit of ``edits.toml``."""
+    if "swapped" in described:
+        return _swapped(described["swapped"])
+    if "forms" in described:
+        return _formed(*described["forms"])
+    if "text" in described:
+        return _replaced(described["pattern"], lambda *_: described["text"])
+    put = described["put"]
+    return WHOLE[put] if put in WHOLE else _replaced(described["pattern"], PUT[put])
+
+
+EDITS = {
+    sort: {kind: _edit(described) for kind, described in edits.items()}
+    for sort, edits in tomllib.loads(
+        Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")
+    ).items()
+}
+"""Edits by what they do to the meaning, and by kind."""
 
 
 def drawn(
-    edits: dict[str, Edit], names: Sequence[tuple[str, str]], n: int, rng: random.Random
+    sort: str, names: Sequence[tuple[str, str]], n: int, rng: random.Random
 ) -> Iterator[tuple[str, str, str, str]]:
     """Yield the kind of an edit, the name, its concept, the edited name; as many of each kind."""
     words = defaultdict(set)
     for name, id_ in names:
         words[id_].update(normalise(name, STRONG).split())
-    for kind, edit in edits.items():
-        left = -(-n // len(edits))
+    for kind, edit in EDITS[sort].items():
+        left = -(-n // len(EDITS[sort]))
         for name, id_ in rng.sample(names, len(names)):
             if not left:
                 break
             for edited in edit(name, rng):
-                other = set(normalise(edited, STRONG).split()) - set(
-                    normalise(name, STRONG).split()
-                )
+                new, old = (set(normalise(text, STRONG).split()) for text in (edited, name))
                 # A concept with other names for both says as much of either.
-                is_meant = edits is CHANGING and other and other <= words[id_]
+                is_meant = sort == "changes" and new - old and new - old <= words[id_]
                 if edited != name and not is_meant and ";" not in name:
                     left -= 1
                     yield kind, name, id_, edited
@@ -182,60 +164,55 @@ def is_certain(link: Link, id_: str) -> bool:
     if link.nil or link.id != id_ or link.status:
         return False
     equal = any(mapping.relation == "equal" for mapping in mappings_of(link))
-    return (
-        (link.confidence or 0.0) >= SURE
-        or (equal and (link.confidence or 0) > 0.9)
-        or can_auto_accept(link)
-    )
+    confidence = link.confidence or 0.0
+    return confidence >= SURE or (equal and confidence > 0.9) or can_auto_accept(link)
+
+
+def wrong_of(sort: str, before: Link, after: Link, id_: str) -> str:
+    """Return what is wrong with the link of an edited name, empty where nothing is."""
+    if sort == "changes":
+        return "certain" if is_certain(after, id_) else ""
+    if before.nil or (before.confidence or 0) < SURE:
+        return ""
+    confidence = 0.0 if after.nil else after.confidence or 0.0
+    if after.id not in (before.id, None) and confidence > 0.5:
+        return "another"
+    return "fell" if confidence < SURE else ""
 
 
 def main() -> None:
     """Draw, edit, link and count."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--draws", type=int, default=4400)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--show", type=int, default=3, help="edits of each kind to print")
-    parser.add_argument("--no-save", action="store_true")
-    arguments = parser.parse_args()
+    arguments = parser(__doc__)
+    arguments.add_argument("--draws", type=int, default=4400)
+    arguments.add_argument("--seed", type=int, default=1)
+    arguments.add_argument("--show", type=int, default=3, help="edits of each kind to print")
+    arguments.add_argument("--no-save", action="store_true")
+    options = arguments.parse_args()
     counts: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
-    rng = random.Random(arguments.seed)
-    for source, path in SOURCES.items():
-        read = read_terminology(str(data_folder() / path))
-        linker = Linker.build(read if isinstance(read, Terminology) else Terminology.build(read))
+    rng = random.Random(options.seed)
+    for source in SOURCES:
+        linker = Linker.build(terminology_called(source))
         names = [(name.text, name.concept_id) for name in linker.terminology.iter_names()]
-        for sort, edits in (("changes", CHANGING), ("keeps", KEEPING)):
-            draws = [*drawn(edits, names, arguments.draws // len(SOURCES), rng)]
+        for sort in EDITS:
+            draws = [*drawn(sort, names, options.draws // len(SOURCES), rng)]
             before = linker.link([name for _, name, _, _ in draws])
             after = linker.link([edited for *_, edited in draws])
             for (kind, name, id_, edited), plain, link in zip(draws, before, after, strict=True):
-                row = counts[sort, kind]
+                row, wrong = counts[sort, kind], wrong_of(sort, plain, link, id_)
                 row["n"] += 1
-                if sort == "changes":
-                    bad = "certain" if is_certain(link, id_) else ""
-                elif plain.nil or (plain.confidence or 0) < SURE:
-                    bad = ""
-                elif (
-                    link.id not in (plain.id, None)
-                    and not link.nil
-                    and (link.confidence or 0) > 0.5
-                ):
-                    bad = "another"
-                else:
-                    bad = "" if not link.nil and (link.confidence or 0) >= SURE else "fell"
-                row[bad] += bool(bad)
-                if bad and row[bad] <= arguments.show:
-                    where = f"{source} {sort} {kind}: {bad}"
-                    print(f"{where}: {name!r} -> {edited!r} {link.id} {link.confidence:.3f}")
+                if wrong:
+                    row[wrong] += 1
+                    if row[wrong] <= options.show:
+                        where = f"{source} {sort} {kind}: {wrong}"
+                        print(f"{where}: {name!r} -> {edited!r} {link.id} {link.confidence:.3f}")
     rows = [{"sort": sort, "kind": kind, **row} for (sort, kind), row in counts.items()]
-    for row in rows:
-        row.pop("", None)
-        print(row)
-    for sort, bad in (("changes", "certain"), ("keeps", "fell"), ("keeps", "another")):
+    print(*rows, sep="\n")
+    for sort, wrong in (("changes", "certain"), ("keeps", "fell"), ("keeps", "another")):
         of_sort = [row for row in rows if row["sort"] == sort]
-        total, n = (sum(row.get(key, 0) for row in of_sort) for key in (bad, "n"))
-        print(f"{sort}: {bad} {total} of {n}")
-    if not arguments.no_save:
-        save("edits", {"seed": arguments.seed, "rows": rows}, packages=("numpy",))
+        total, n = (sum(row.get(key, 0) for row in of_sort) for key in (wrong, "n"))
+        print(f"{sort}: {wrong} {total} of {n}")
+    if not options.no_save:
+        save("edits", {"seed": options.seed, "rows": rows}, packages=("numpy",))
 
 
 if __name__ == "__main__":

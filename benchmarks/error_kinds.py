@@ -14,22 +14,17 @@ import json
 from collections import Counter
 from typing import Any
 
-from canonym import Terminology
-from canonym.corpora import read_pubtator
 from canonym.evaluation.error_kinds import ERROR_KINDS, WrongAnswer, find_wrong_answers
 from canonym.evaluation.questions import read_corrections
 from canonym.evaluation.run import evaluate_corpus
-from canonym.terminology import read_records
-from record import data_folder, save
+from inputs import MEDIC, PARTS, documents_of, part_of, terminology_of
+from record import data_folder, parser, save
 
 CORPORA: dict[str, dict[str, Any]] = {
     "ncbi-disease": {"corrections": "medic-2012/ncbi-spell-check.txt"},
     "bc5cdr": {"types": ["Disease"]},
 }
-SYSTEMS: dict[str, dict[str, Any]] = {
-    "default": {"encoders": ["default"]},
-}
-PARTS = ("train", "dev", "test")
+SYSTEM = "default"
 
 
 def place_of(wrong: WrongAnswer) -> str:
@@ -41,40 +36,35 @@ def place_of(wrong: WrongAnswer) -> str:
 
 def main() -> None:
     """Evaluate, sort the errors, and write the counts."""
-    data = data_folder()
-    medic = data / "medic-2012" / "medic_06Jul2012.txt"
-    terminology = Terminology.build(read_records(medic))
-    files, result = [medic], {}
-    for corpus, given in CORPORA.items():
-        documents = {
-            part: list(read_pubtator(data / corpus / f"{part}.pubtator")) for part in PARTS
+    parser(__doc__).parse_args()
+    data, result = data_folder(), {}
+    terminology = terminology_of(MEDIC)
+    for corpus, options in CORPORA.items():
+        corrections = options.get("corrections")
+        run = evaluate_corpus(
+            documents_of(corpus, "test"),
+            terminology=terminology,
+            training=documents_of(corpus, "train", "dev"),
+            protocol="biosyn",
+            types=options.get("types", ()),
+            corrections=read_corrections(data / corrections) if corrections else None,
+            encoders=[SYSTEM],
+        )
+        wrong = find_wrong_answers(run, "strict")
+        known = {text for text, _ in run.learned}
+        kinds = Counter(answer.kind for answer in wrong)
+        counts = {
+            "mentions": len(run.questions),
+            "wrong": len(wrong),
+            "strings": len({(answer.searched, answer.gold) for answer in wrong}),
+            "kinds": {kind: kinds[kind] for kind in ERROR_KINDS if kinds[kind]},
+            "places": dict(Counter(map(place_of, wrong)).most_common()),
+            "known strings": sum(answer.searched in known for answer in wrong),
         }
-        files += [data / corpus / f"{part}.pubtator" for part in PARTS]
-        options = dict(given)
-        if "corrections" in given:
-            options["corrections"] = read_corrections(data / given["corrections"])
-        for system, asked in SYSTEMS.items():
-            run = evaluate_corpus(
-                documents["test"],
-                terminology=terminology,
-                training=[*documents["train"], *documents["dev"]],
-                protocol="biosyn",
-                **options,
-                **asked,
-            )
-            wrong = find_wrong_answers(run, "strict")
-            known = {text for text, _ in run.learned}
-            kinds = Counter(one.kind for one in wrong)
-            result[f"{corpus}, {system}"] = {
-                "mentions": len(run.questions),
-                "wrong": len(wrong),
-                "strings": len({(one.searched, one.gold) for one in wrong}),
-                "kinds": {kind: kinds[kind] for kind in ERROR_KINDS if kinds[kind]},
-                "places": dict(Counter(map(place_of, wrong)).most_common()),
-                "known strings": sum(one.searched in known for one in wrong),
-            }
-            print(corpus, system, json.dumps(result[f"{corpus}, {system}"]), flush=True)
-    save("error_kinds", {"systems": result}, packages=["numpy"], data=files)
+        result[f"{corpus}, {SYSTEM}"] = counts
+        print(corpus, json.dumps(counts), flush=True)
+    files = [part_of(corpus, part) for corpus in CORPORA for part in PARTS]
+    save("error_kinds", {"systems": result}, packages=["numpy"], data=[data / MEDIC, *files])
 
 
 if __name__ == "__main__":

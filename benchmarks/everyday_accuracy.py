@@ -10,58 +10,46 @@ bundled everyday names. "Searched" are those that are no name, in any normal for
 
 from __future__ import annotations
 
-import csv
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Any
 
 from canonym import Linker
-from canonym.evaluation.statistics import wilson
-from record import save
+from inputs import beside, percents, rows_beside
+from record import parser, save_rows
 
-LISTS = {
-    "held out": Path(__file__).parent / "everyday_held_out.tsv",
-    "patients": Path(__file__).parent / "everyday_patients.tsv",
-}
+LISTS = {"held out": "everyday_held_out", "patients": "everyday_patients"}
 LINKERS = {"with everyday names": True, "without": False}
 K = (1, 5)
 
 
-def measure(path: Path, linker: Linker) -> dict[str, Any]:
+def measure(name: str, linker: Linker) -> dict[str, Any]:
     """Return the share of names whose right family is first or among five, in percent."""
-    with path.open(encoding="utf-8", newline="") as stream:
-        asked = list(csv.DictReader(stream, delimiter="\t"))
-    links = linker.link([row["name"] for row in asked], k=max(K))
+    rows = rows_beside(name)
     right, searched = [], []
-    for link, row in zip(links, asked, strict=True):
+    for link, row in zip(linker.link([row["name"] for row in rows], k=max(K)), rows, strict=True):
         # A composite link is right where its first part is.
         candidates = (link.parts[0] if link.parts else link).candidates
-        codes = [one.id.removeprefix("ICD10CM:") for one in candidates]
+        codes = [candidate.id.removeprefix("ICD10CM:") for candidate in candidates]
         right.append([code.startswith(tuple(row["families"].split())) for code in codes])
         searched.append(not link.candidates or link.candidates[0].sieve == "search")
-    found: dict[str, Any] = {"names": len(asked), "searched": sum(searched)}
+    figures: dict[str, Any] = {"names": len(rows), "searched": sum(searched)}
     for k in K:
-        hits = [any(one[:k]) for one in right]
-        among = sum(hit for hit, one in zip(hits, searched, strict=True) if one)
-        for what, n_right, n in ((f"top-{k}", sum(hits), len(hits)),
-                                 (f"searched, top-{k}", among, sum(searched))):  # fmt: skip
-            found[what] = [round(100 * bound, 1) for bound in wilson(n_right, n)]
-    return found
+        hits = [any(of_name[:k]) for of_name in right]
+        among = sum(hit for hit, is_searched in zip(hits, searched, strict=True) if is_searched)
+        figures[f"top-{k}"] = percents(sum(hits), len(hits))
+        figures[f"searched, top-{k}"] = percents(among, sum(searched))
+    return figures
 
 
-def main() -> None:
-    """Link, count, print and save."""
-    rows = []
+def measured() -> Iterator[dict[str, Any]]:
+    """Yield the figures of each list, with and without everyday names."""
     for what, everyday in LINKERS.items():
         linker = Linker.default(everyday=everyday)
-        for name, path in LISTS.items():
-            rows.append({"list": name, "linker": what, **measure(path, linker)})
-            print(rows[-1], flush=True)
-    files = list(LISTS.values())
-    path = save(
-        "everyday_accuracy", {"rows": rows}, packages=["simple-icd-10-cm", "numpy"], data=files
-    )
-    print(f"saved {path.name}")
+        for name, file in LISTS.items():
+            yield {"list": name, "linker": what, **measure(file, linker)}
 
 
 if __name__ == "__main__":
-    main()
+    parser(__doc__).parse_args()
+    files = [beside(name) for name in LISTS.values()]
+    save_rows("everyday_accuracy", measured(), packages=["simple-icd-10-cm", "numpy"], data=files)

@@ -1,6 +1,6 @@
 """What the first use of ICD-10-CM waits for: the share of each stage in building its index.
 
-    python benchmarks/first_index.py [ROUNDS]
+    python benchmarks/first_index.py [--rounds N]
 
 Prints the median over rounds of the seconds and of the percentage of each stage, and the seconds of
 a whole first `canonym link`. `canonym.linking.default` has the percentages as constants, by which
@@ -9,14 +9,13 @@ the progress bar moves.
 
 from __future__ import annotations
 
-import os
 import statistics
-import subprocess
-import sys
-import tempfile
 import time
 from itertools import pairwise
-from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from processes import run_python
+from record import parser
 
 STAGES = """
 import time
@@ -33,16 +32,11 @@ for stage, moment in {**begun, "end": time.monotonic()}.items():
 """
 
 
-def run(command: list[str], folder: Path) -> str:
-    """Run a command with an empty data folder, and return its output."""
-    environment = {
-        **os.environ,
-        "CANONYM_DATA_HOME": str(folder / "data"),
-        "CANONYM_CACHE": str(folder / "cache"),
-        "OMP_NUM_THREADS": "1",
-    }
-    done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True)
-    return done.stdout
+def run(*arguments: str) -> str:
+    """Run Python with an empty data folder, and return its output."""
+    with TemporaryDirectory() as folder:
+        places = {name: f"{folder}/{name}" for name in ("CANONYM_DATA_HOME", "CANONYM_CACHE")}
+        return run_python(*arguments, OMP_NUM_THREADS="1", **places)
 
 
 def main(rounds: int) -> None:
@@ -50,15 +44,13 @@ def main(rounds: int) -> None:
     seconds: dict[str, list[float]] = {}
     whole: list[float] = []
     for _ in range(rounds):
-        with tempfile.TemporaryDirectory() as scratch:
-            lines = run([sys.executable, "-c", STAGES], Path(scratch)).splitlines()
+        lines = run("-c", STAGES).splitlines()
         moments = [(stage, float(moment)) for stage, moment in (line.split("\t") for line in lines)]
         for (stage, begin), (_, end) in pairwise(moments):
             seconds.setdefault(stage, []).append(end - begin)
-        with tempfile.TemporaryDirectory() as scratch:
-            began = time.monotonic()
-            run([sys.executable, "-m", "canonym", "link", "--quiet", "heart attack"], Path(scratch))
-            whole.append(time.monotonic() - began)
+        began = time.monotonic()
+        run("-m", "canonym", "link", "--quiet", "heart attack")
+        whole.append(time.monotonic() - began)
     medians = {stage: statistics.median(values) for stage, values in seconds.items()}
     for stage, median in medians.items():
         print(f"{stage:<20}{median:6.2f} s{100 * median / sum(medians.values()):6.1f} %")
@@ -68,4 +60,6 @@ def main(rounds: int) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 3)
+    arguments = parser(__doc__)
+    arguments.add_argument("--rounds", type=int, default=3)
+    main(arguments.parse_args().rounds)

@@ -14,29 +14,25 @@ The nearest name counts, without sieves and preparation.
 
 from __future__ import annotations
 
-import argparse
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
-import checkout  # noqa: F401
 from canonym import Terminology
-from canonym.corpora import read_pubtator
 from canonym.encoders import make_encoder
 from canonym.encoders.hashing import float_table
 from canonym.encoders.subword import Subword
-from canonym.terminology import read_records
 from canonym.terminology.ids import ConceptIds
 from canonym.text import PLAIN, normalise, normalise_all
 from canonym.training.subword.fit_subword import fit_subword
 from canonym.types import Float32Array
+from inputs import MEDIC, documents_of, terminology_of
 from models.suite import read_suite
-from record import data_folder, save
+from record import data_folder, parser, save_rows
 
 DOMAINS = ("anatomy", "phenotypes", "organisms", "mind and society")
 CORPORA = {"NCBI disease": ("ncbi-disease", ""), "BC5CDR disease": ("bc5cdr", "Disease")}
-MEDIC = "medic-2012/medic_06Jul2012.txt"
 SHARES = (0.0, 0.3, 0.5, 0.7)
 STEPS = 2000  # as `canonym train subword` takes
 _BLOCK = 1000
@@ -50,21 +46,20 @@ class Asked(NamedTuple):
     right: list[frozenset[str]]
 
 
-def mentions(data: Path, medic: Terminology) -> list[Asked]:
+def unknown_mentions(medic: Terminology) -> list[Asked]:
     """Return the distinct mentions of diseases that are no name."""
     ids = ConceptIds(medic)
     known = set(normalise_all((text for texts in medic.iter_texts() for text in texts), PLAIN))
-    found = []
+    asked = []
     for name, (corpus, type_) in CORPORA.items():
         pairs = {
-            (one.text, frozenset(filter(None, map(ids.find, one.ids))))
-            for document in read_pubtator(data / corpus / "dev.pubtator")
-            for one in document.mentions
-            if not type_ or one.type == type_
+            (mention.text, frozenset(filter(None, map(ids.find, mention.ids))))
+            for document in documents_of(corpus, "dev", type=type_)
+            for mention in document.mentions
         }
-        kept = sorted(one for one in pairs if one[1] and normalise(one[0]) not in known)
-        found.append(Asked(name, [text for text, _ in kept], [gold for _, gold in kept]))
-    return found
+        own = sorted(pair for pair in pairs if pair[1] and normalise(pair[0]) not in known)
+        asked.append(Asked(name, [text for text, _ in own], [gold for _, gold in own]))
+    return asked
 
 
 def accuracy(encoder: Subword, names: list[str], owners: list[str], asked: Asked) -> float:
@@ -82,49 +77,35 @@ def accuracy(encoder: Subword, names: list[str], owners: list[str], asked: Asked
 
 def measure(
     start: Subword, names: list[str], owners: list[str], asked: list[Asked]
-) -> list[dict[str, Any]]:
+) -> Iterator[dict[str, Any]]:
     """Fit an encoder to names, and ask it with each share of the start."""
     number = {owner: at for at, owner in enumerate(dict.fromkeys(owners))}
     concepts = np.array([number[owner] for owner in owners], dtype=np.int32)
     fitted = fit_subword(names, concepts, start=start, steps=STEPS, quantise=False)
     first = float_table(start.table, start.scale)
-    rows = []
-    for one in asked:
-        row: dict[str, Any] = {"asked": one.name, "n": len(one.texts)}
-        row["start"] = accuracy(start, names, owners, one)
+    for strings in asked:
+        row: dict[str, Any] = {"asked": strings.name, "n": len(strings.texts)}
+        row["start"] = accuracy(start, names, owners, strings)
         for share in SHARES:
-            mixed = Subword(
-                fitted.table + np.float32(share) * (first - fitted.table), **start.options()
-            )
-            row[f"share {share}"] = accuracy(mixed.quantised(), names, owners, one)
-        rows.append(row)
-        print(row, flush=True)
-    return rows
+            table = fitted.table + np.float32(share) * (first - fitted.table)
+            mixed = Subword(table, **start.options()).quantised()
+            row[f"share {share}"] = accuracy(mixed, names, owners, strings)
+        yield row
 
 
-def main() -> None:
-    """Fit to each domain and to MEDIC, and write what is found."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
-    parser.add_argument("--names", required=True, metavar="FOLDER", help="encoder for names")
-    parser.add_argument("--mentions", required=True, metavar="FOLDER", help="and for mentions")
-    options, data = parser.parse_args(), data_folder()
-    medic = Terminology.build(read_records(data / MEDIC))
+def measured(of_names: str, of_mentions: str) -> Iterator[dict[str, Any]]:
+    """Fit to MEDIC and to each domain."""
+    medic = terminology_of(MEDIC)
     names = [text for texts in medic.iter_texts() for text in texts]
-    ids = [one.id for one in medic.iter_concepts()]
+    ids = [concept.id for concept in medic.iter_concepts()]
     owners = [ids[row] for row in medic.concept_of_row().tolist()]
-    rows = measure(_opened(options.mentions), names, owners, mentions(data, medic))
-    for domain in read_suite(data):
+    yield from measure(_opened(of_mentions), names, owners, unknown_mentions(medic))
+    for domain in read_suite(data_folder()):
         if domain.name in DOMAINS:
-            asked = Asked(
-                domain.name,
-                [text for text, _ in domain.questions],
-                [frozenset([id_]) for _, id_ in domain.questions],
-            )
-            texts, of = [text for text, _ in domain.names], [id_ for _, id_ in domain.names]
-            rows += measure(_opened(options.names), texts, of, [asked])
-    save("fit_share", {"rows": rows}, packages=("numpy",), data=[data / MEDIC])
+            texts, right = zip(*domain.questions, strict=True)
+            asked = Asked(domain.name, [*texts], [frozenset([id_]) for id_ in right])
+            names, owners = map(list, zip(*domain.names, strict=True))
+            yield from measure(_opened(of_names), names, owners, [asked])
 
 
 def _opened(what: str) -> Subword:
@@ -135,4 +116,9 @@ def _opened(what: str) -> Subword:
 
 
 if __name__ == "__main__":
-    main()
+    arguments = parser(__doc__)
+    arguments.add_argument("--names", required=True, metavar="FOLDER", help="encoder for names")
+    arguments.add_argument("--mentions", required=True, metavar="FOLDER", help="and for mentions")
+    options = arguments.parse_args()
+    rows = measured(options.names, options.mentions)
+    save_rows("fit_share", rows, data=[data_folder() / MEDIC])

@@ -11,20 +11,16 @@ of the rules. The rules were mended with two thirds of them; nobody looked at th
 
 from __future__ import annotations
 
-import csv
 import time
 from collections import Counter
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any, NamedTuple
 
-from canonym.evaluation.statistics import wilson
 from canonym.mentions.flags import FLAGS, with_flags
 from canonym.types import Mention
-from record import save
+from inputs import percents, rows_beside
+from record import parser, save
 
-SENTENCES = Path(__file__).parent / "flag_sentences.tsv"
-REPORTS = SENTENCES.with_name("report_sentences.tsv")
 _REPEATS = 5
 _NOTE = 20  # sentences
 
@@ -38,17 +34,16 @@ class Sentence(NamedTuple):
     written: str
 
 
-def read_sentences(path: Path = SENTENCES) -> list[Sentence]:
-    """Return the sentences of a file, without their brackets."""
-    found = []
-    with path.open(encoding="utf-8", newline="") as lines:
-        for row in csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE):
-            before, _, rest = row["sentence"].partition("[")
-            named, _, after = rest.partition("]")
-            mention = Mention(named, len(before), len(before) + len(named))
-            flags = tuple(filter(None, row["flags"].split(",")))
-            found.append(Sentence(before + named + after, mention, flags, row["written"]))
-    return found
+def read_sentences(name: str) -> list[Sentence]:
+    """Return the sentences of a list beside this file, without their brackets."""
+    sentences = []
+    for row in rows_beside(name):
+        before, _, rest = row["sentence"].partition("[")
+        named, _, after = rest.partition("]")
+        mention = Mention(named, len(before), len(before) + len(named))
+        flags = tuple(filter(None, row["flags"].split(",")))
+        sentences.append(Sentence(before + named + after, mention, flags, row["written"]))
+    return sentences
 
 
 def measured(sentences: Iterable[Sentence]) -> dict[str, Any]:
@@ -62,21 +57,17 @@ def measured(sentences: Iterable[Sentence]) -> dict[str, Any]:
         for flag in FLAGS:
             kind = {(True, True): "right", (True, False): "wrong", (False, True): "missed"}
             counts[flag][kind.get((flag in given, flag in one.flags), "neither")] += 1
-    result: dict[str, Any] = {"sentences": n, "all flags right": _share(n_right, n)}
+    result: dict[str, Any] = {"sentences": n, "all flags right": percents(n_right, n)}
     for flag, of in counts.items():
         right, wrong, missed = of["right"], of["wrong"], of["missed"]
         result[flag] = {
             "right": right,
             "wrong": wrong,
             "missed": missed,
-            "precision": _share(right, right + wrong),
-            "recall": _share(right, right + missed),
+            "precision": percents(right, right + wrong),
+            "recall": percents(right, right + missed),
         }
     return result
-
-
-def _share(n: int, of: int) -> list[float]:
-    return [round(100 * value, 1) for value in wilson(n, of)] if of else []
 
 
 def cost(sentences: list[Sentence]) -> dict[str, float]:
@@ -104,7 +95,7 @@ def cost(sentences: list[Sentence]) -> dict[str, float]:
 
 def main() -> None:
     """Measure, print and save."""
-    sentences = [*read_sentences(), *read_sentences(REPORTS)]
+    sentences = [*read_sentences("flag_sentences"), *read_sentences("report_sentences")]
     result: dict[str, Any] = {
         written: measured(one for one in sentences if one.written == written)
         for written in dict.fromkeys(one.written for one in sentences)
@@ -116,4 +107,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    parser(__doc__).parse_args()
     main()

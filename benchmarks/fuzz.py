@@ -36,7 +36,7 @@ from canonym.errors import CanonymError
 from canonym.io.files import cache_folder
 from fuzz_mutation import mutate
 from fuzz_targets import TARGETS, Case
-from record import RESULTS, save
+from record import RESULTS, parser, save
 
 LONGEST = 10  # seconds for one input
 MEMORY = 1 << 30  # bytes beyond what a worker has when it begins
@@ -270,18 +270,15 @@ def summary(states: dict[str, dict[str, Any]], before: dict[str, Any]) -> dict[s
 
 def main() -> None:
     """Read the damaged inputs, print the faults and write the result."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
-    parser.add_argument("--inputs", type=int, default=100_000, help="for each reader")
-    parser.add_argument("--seconds", type=float, default=float("inf"), help="for each reader")
-    parser.add_argument("--readers", nargs="+", choices=TARGETS, default=list(TARGETS))
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--folder", type=Path, default=cache_folder() / "fuzz")
-    parser.add_argument("--result", default="fuzz", help="name of the file of results")
-    parser.add_argument("--only", nargs=2, metavar=("READER", "NUMBER"))
-    parser.add_argument("--work", nargs=5, help=argparse.SUPPRESS)
-    options = parser.parse_args()
+    arguments = parser(__doc__)
+    arguments.add_argument("--inputs", type=int, default=100_000, help="for each reader")
+    arguments.add_argument("--seconds", type=float, default=float("inf"), help="for each reader")
+    arguments.add_argument("--readers", nargs="+", choices=TARGETS, default=list(TARGETS))
+    arguments.add_argument("--seed", type=int, default=0)
+    arguments.add_argument("--folder", type=Path, default=cache_folder() / "fuzz")
+    arguments.add_argument("--only", nargs=2, metavar=("READER", "NUMBER"))
+    arguments.add_argument("--work", nargs=5, help=argparse.SUPPRESS)
+    options = arguments.parse_args()
     if options.work:
         reader, first, last, seed, skip = options.work
         work(reader, int(first), int(last), int(seed), {int(n) for n in skip.split(",") if n})
@@ -298,9 +295,9 @@ def main() -> None:
     states = {
         path.stem: json.loads(path.read_text()) for path in sorted(options.folder.glob("*.json"))
     }
-    path = RESULTS / f"{options.result}.json"
+    path = RESULTS / "fuzz.json"
     before = json.loads(path.read_text())["readers"] if path.exists() else {}
-    print(save(options.result, summary(states, before), packages=("numpy", "pyarrow", "rdflib")))
+    save("fuzz", summary(states, before), packages=("numpy", "pyarrow", "rdflib"))
 
 
 if __name__ == "__main__":

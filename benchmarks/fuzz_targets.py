@@ -1,31 +1,28 @@
 """What is fuzzed: every reader, with small whole files of each of its formats.
 
-The whole files are those of the tests.
+Most of the whole files are those of the tests; ``fuzz_targets.toml`` names them.
 """
 
 from __future__ import annotations
 
 import io
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stderr
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any, NamedTuple
 
 import click
 import numpy as np
 
-import checkout  # noqa: F401
+import record  # noqa: F401  # finds the tests
 from canonym import Linker, Terminology, corpora
 from canonym.cli.annotated import open_corpus
 from canonym.cli.input import open_input
 from canonym.encoders import load_encoder, save_encoder
 from canonym.encoders.hub import read_checkpoint
-from canonym.encoders.static import read_word_vectors
-from canonym.evaluation.pairs import read_pairs
-from canonym.evaluation.predictions import read_predictions
-from canonym.evaluation.questions import read_corrections
-from canonym.exchange.decisions import read_reviews
 from canonym.io.files import CHECKSUMS, MANIFEST
 from canonym.io.journal import Journal
 from canonym.io.streams import open_text
@@ -33,14 +30,9 @@ from canonym.io.tables import open_table
 from canonym.jobs.input import Entry
 from canonym.linking.judge import SHIPPED, Judge
 from canonym.linking.verify import verify_index
-from canonym.mentions.spelling import read_spelling_list
 from canonym.terminology import read_records
 from canonym.terminology.overlay import OVERLAY
-from canonym.terminology.readers.everyday import read_everyday
-from canonym.terminology.replaced import read_replaced
 from canonym.training.loop.checkpoints import Checkpoint, read_newest, write_checkpoint
-from canonym.training.sampling.few_names import read_groups
-from canonym.training.sampling.relations import read_relations
 from canonym.types import Mention
 from fuzz_mutation import (
     PACKERS,
@@ -50,30 +42,17 @@ from fuzz_mutation import (
     mutate_packed,
     mutate_sqlite,
 )
-from reproduce.readers.aact import read_aact
-from reproduce.readers.clinical_notes import read_mcn, read_share
-from reproduce.readers.mantra import read_mantra
-from reproduce.readers.tac import read_tac
-from reproduce.readers.trials import read_trials_json, read_trials_table, read_trials_xml
 from tests.contracts import test_encoder_contract as encoders
 from tests.contracts.test_reader_contract import SOURCES
 from tests.corpora import test_annotated_tables as annotated
 from tests.corpora import test_bioc as bioc
-from tests.corpora import test_brat as brat
 from tests.corpora import test_concept_files as concepts
 from tests.corpora import test_pubtator as pubtator
 from tests.encoders import test_word_vectors as vectors
 from tests.io.making import make_ods, make_xlsx, ods_row, with_shared_texts
 from tests.linking.test_verify import ASKED, MENTIONS, RECORDS
-from tests.reproduce.readers import test_clinical_notes as notes
-from tests.reproduce.readers import test_mantra as mantra
-from tests.reproduce.readers import test_tac as tac
 from tests.reproduce.readers import test_trials as trials
-from tests.terminology.readers import test_babelon as babelon
-from tests.terminology.readers import test_mesh as mesh
 from tests.terminology.readers import test_obo as obo
-from tests.terminology.readers import test_owl as owl
-from tests.terminology.readers import test_po as po
 
 Read = Callable[[Path], object]
 JSON = (mutate_json,)
@@ -151,40 +130,14 @@ def several(*makes: Make) -> Make:
 # --- terminologies --------------------------------------------------------------------------------
 
 
-def terminology(name: str, *more: str | bytes) -> Make:
+def terminology(name: str, *more: str | bytes, changes: tuple[Change, ...] = ()) -> Make:
     """The reader of a format, with the source that it has in the tests, and further ones."""
     files, read = SOURCES[name].files(2), all_of(read_records, format=name)
     if list(files) == [""]:
-        return one_file(read, files[""], *more)
+        return one_file(read, files[""], *more, changes=changes)
     return one_folder(read, files)
 
 
-RDF_XML = """<?xml version="1.0"?>
-<!DOCTYPE rdf:RDF [<!ENTITY owl "http://www.w3.org/2002/07/owl#">]>
-<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"
- xmlns:rdfs="http://www.w3.org/2000/01/rdf-schema#" xmlns:owl="http://www.w3.org/2002/07/owl#">
-<owl:Class rdf:about="http://example.org/t#A_1"><rdfs:label xml:lang="en">hip</rdfs:label>
-<rdfs:comment rdf:parseType="Literal">a <b>bone</b></rdfs:comment>
-<rdf:type rdf:resource="&owl;Class"/>
-<rdfs:subClassOf rdf:resource="http://example.org/t#A_2"/></owl:Class></rdf:RDF>
-"""
-N_TRIPLES = (
-    "<http://example.org/t#A_1> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> "
-    "<http://www.w3.org/2002/07/owl#Class> .\n"
-    '<http://example.org/t#A_1> <http://www.w3.org/2000/01/rdf-schema#label> "hip"@en .\n'
-)
-JSON_LD = json.dumps(
-    {
-        "@context": {"label": "http://www.w3.org/2000/01/rdf-schema#label"},
-        "@graph": [
-            {
-                "@id": "http://example.org/t#A_1",
-                "@type": "http://www.w3.org/2002/07/owl#Class",
-                "label": [{"@value": "hip", "@language": "en"}],
-            }
-        ],
-    }
-)
 TREES = "descriptor_ui\ttree_number\nT:1\tC01\nT:2\tC01.100\n"
 
 
@@ -291,7 +244,6 @@ def packed(folder: Path) -> list[Case]:
 
 # --- corpora and other input ----------------------------------------------------------------------
 
-CONTEXT = 'mention,context,id\nhip,my hip,D1\nrash,"a ""rash""\nhere",D2\n'
 DOCUMENTS = "".join(
     json.dumps(document) + "\n"
     for document in (
@@ -313,59 +265,14 @@ JSON_MENTIONS = (
 BIOC_JSON = json.dumps({"documents": [{"id": 7, "passages": [bioc.passage()]}]})
 STUDIES = json.dumps({"studies": [trials.STUDY]})
 TRIAL_TABLE = "\t".join(trials.COLUMNS) + "\n" + "\t".join(trials.ROW) + "\n"
-MENTION_TABLE = "D1\tbroken hip\nD2|D3\ta rash\n"
-FOLDS = {
-    f"{fold}/{part}.txt": MENTION_TABLE for fold in ("0", "1") for part in ("train", "test", "dev")
-} | {"0/standard.txt": "D1\thip\n"}
-CORPORA: dict[str, Make] = {
-    "pubtator": one_file(all_of(corpora.read_pubtator), pubtator.TWO),
-    "bioc": several(
-        one_file(all_of(corpora.read_bioc), bioc.XML),
-        one_file(all_of(corpora.read_bioc, composites="both", pieces="cover"), bioc.XML),
-        one_file(all_of(corpora.read_bioc), BIOC_JSON, changes=JSON),
-    ),
-    "mantra": one_file(all_of(read_mantra), mantra.XML),
-    "brat": one_folder(all_of(corpora.read_brat), {"7.txt": brat.TEXT, "7.ann": brat.ANN}),
-    "mcn": one_folder(all_of(read_mcn), notes.MCN),
-    "share": one_folder(all_of(read_share), notes.SHARE),
-    "tac": several(
-        one_file(all_of(read_tac), tac.XML),
-        one_file(all_of(read_tac, terms="llt", pieces="cover"), tac.XML),
-    ),
-    "concepts": one_file(all_of(corpora.read_concepts), concepts.LINES),
-    "mention-table": one_file(all_of(corpora.read_mention_table), MENTION_TABLE),
-    "folds": one_folder(all_of(corpora.read_folds), FOLDS),
-    "jsonl": several(
-        one_file(all_of(corpora.read_jsonl_documents), DOCUMENTS, changes=JSON),
-        one_file(all_of(corpora.read_jsonl_mentions), JSON_MENTIONS, changes=JSON),
-    ),
-    "column": one_file(read_column, CONTEXT, 'mention\tcontext\nhip\tmy "hip"\n'),
-    "annotated-table": one_file(all_of(corpora.read_annotated_table), annotated.CSV),
-    "trials": several(
-        one_file(all_of(read_trials_xml), trials.XML),
-        one_file(all_of(read_trials_json), STUDIES, changes=JSON),
-        one_file(all_of(read_trials_table), TRIAL_TABLE),
-    ),
-    "aact": one_folder(
-        all_of(read_aact), {f"{name}.txt": text for name, text in trials.AACT.items()}
-    ),
-}
-PLAIN_LINES = "7\t0\t10\tD006620\n7\t12\t30\tD001943|D010051\n8\t0\t16\t-1\n"
-LINK_ROWS = (
-    "row\tdocument\tstart\tend\tmention\trank\tid\n0\t7\t0\t3\thip\t1\tX:1\n"
-    "0\t7\t0\t3\thip\t2\tX:2\n1\t7\t4\t9\trash\t\t\n"
+AACT = {f"{name}.txt": text for name, text in trials.AACT.items()}
+CORPORA = (
+    *(pubtator.TWO, bioc.XML, BIOC_JSON, concepts.LINES, DOCUMENTS, JSON_MENTIONS, annotated.CSV),
 )
-NAMES = "broken hip\n<5 % burn\n\n[18F]FDG\n"
-ANY = (
-    *(
-        pubtator.TWO,
-        bioc.XML,
-        BIOC_JSON,
-        concepts.LINES,
-        DOCUMENTS,
-        JSON_MENTIONS,
-        annotated.CSV,
-    ),
+PACKED_GROUPS = PACKERS["gz"](b'{"D1": ["hip", "leg"]}')
+WORD_VECTORS = (
+    *(vectors.text_form(), vectors.text_form(header=False), vectors.binary_form()),
+    vectors.fasttext_form(["heart", "flu"], vectors.VECTORS, n_buckets=2),
 )
 
 
@@ -582,77 +489,55 @@ def hub_folders(folder: Path) -> list[Case]:
     return [cases[0]._replace(changes=JSON)]
 
 
-MATRIX = vectors.VECTORS
-REVIEWED = (
-    '#curie_map:\n#  X: "https://example.org/"\n#other: "canonym_index=f00d"\n'
-    "subject_label\tpredicate_modifier\tpredicate_id\tobject_id\tmapping_justification\n"
-    '"hip\tbone"\t\tskos:exactMatch\tX:1\tsemapv:ManualMappingCuration\n'
-    "knee\tNot\tskos:exactMatch\tX:2\tsemapv:LexicalMatching\n"
-)
-USAGI = (
-    "sourceCode,sourceName,mappingStatus,equivalence,conceptId,mappingType\n"
-    '1,"hip, broken",APPROVED,EQUAL,12,MAPS_TO\n2,knee,UNCHECKED,UNREVIEWED,0,\n'
-)
+# --- all ------------------------------------------------------------------------------------------
+
+
+def _value(text: Any) -> Any:
+    """Return what a name behind ``@`` stands for, or a text without the line break before it."""
+    if not isinstance(text, str):
+        return text
+    return resolve_name(text[1:]) if text.startswith("@") else text.removeprefix("\n")
+
+
+def _contents(texts: Iterable[str]) -> Iterator[str | bytes]:
+    for value in map(_value, texts):
+        yield from value if isinstance(value, tuple) else (value,)
+
+
+def _described(case: Mapping[str, Any]) -> Make:
+    """Return what makes the files of an entry of ``fuzz_targets.toml``."""
+    changes, contents = JSON if case.get("json") else (), [*_contents(case.get("contents", ()))]
+    if "source" in case:
+        return terminology(case["source"], *contents, changes=changes)
+    read = (
+        all_of(resolve_name(case["all"]), **case.get("options", {}))
+        if "all" in case
+        else resolve_name(case["read"])
+    )
+    if "folder" in case:
+        files = _value(case["folder"])
+        return one_folder(read, {name: _value(text) for name, text in files.items()})
+    return one_file(read, *contents, changes=changes)
+
+
+def _target(cases: Sequence[Mapping[str, Any]]) -> Make:
+    def make(folder: Path) -> list[Case]:
+        makes = [_described(case) for case in cases]
+        return makes[0](folder) if len(makes) == 1 else several(*makes)(folder)
+
+    return make
+
 
 TARGETS: dict[str, Make] = {
-    **{
-        name: terminology(name)
-        for name in ("ctd", "medic", "drugbank", "umls", "rxnorm", "snomed", "athena", "meddra")
-    },
-    "obo": terminology("obo", obo.ONTOLOGY),
-    "mesh": terminology("mesh", mesh.DESCRIPTORS),
-    "owl": several(
-        one_file(all_of(read_records, format="owl"), SOURCES["owl"].files(2)[""]),
-        one_file(all_of(read_records, format="owl"), owl.SKOS),
-        one_file(all_of(read_records, format="owl"), RDF_XML, N_TRIPLES),
-        one_file(all_of(read_records, format="owl"), JSON_LD, changes=JSON),
-    ),
-    "obographs": one_file(
-        all_of(read_records, format="obographs"), SOURCES["obographs"].files(2)[""], changes=JSON
-    ),
-    "babelon": one_file(all_of(read_records, format="babelon"), babelon.TABLE, babelon.TEMPLATE),
-    "po": one_file(all_of(read_records, format="po", language="de"), po.PO),
+    name: _target(cases)
+    for name, cases in tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8")).items()
+} | {
     "table": tables,
     "recognised": recognised,
-    "everyday": one_file(
-        all_of(read_everyday), "name\tcode\tscope\npink eye\tH10\texact\nsun burn\tL55.0\tbroad\n"
-    ),
-    "replaced": one_file(all_of(read_replaced, prefix="M:"), "C1\tD1\nC2\tC1\tx\nC3\tC2\n"),
-    "csv": one_file(read_whole_table, 'a,b\n1,"2, ""x"""\n"3\n4",\n', "a;b\n1;2\n", "a|b\n1|2\n"),
-    "tsv": one_file(read_whole_table, 'a\tb\n1\t"2"\n3\t\n', "a\tb\r\n1\t2\r\n"),
     "parquet": parquet,
     "workbook": workbooks,
     "compressed": packed,
-    **CORPORA,
-    "predictions": one_file(
-        read_predictions,
-        PLAIN_LINES,
-        LINK_ROWS,
-        JSON_MENTIONS,
-        pubtator.TWO,
-        changes=JSON,
-    ),
-    "reviews": one_file(read_reviews, REVIEWED, USAGI),
-    "link-input": one_file(read_input, *ANY, NAMES),
-    "corpus": one_file(read_corpus, *ANY, MENTION_TABLE),
     "resume": resumed,
-    "spelling-list": several(
-        one_file(read_spelling_list, "brocken||broken\nhipp||hip\n"),
-        one_file(read_corrections, "brocken||broken\nhipp||hip\n"),
-    ),
-    "relatedness": one_file(
-        read_pairs, "hip\tleg\t3.5\nrash\tflu\t1\n", 'Mean,TERM1,TERM2\n3.5,"a, b",c\n'
-    ),
-    "name-groups": several(
-        one_file(read_groups, '{"D1": ["hip", "leg"]}', changes=JSON),
-        one_file(read_groups, PACKERS["gz"](b'{"D1": ["hip", "leg"]}')),
-    ),
-    "relations": one_file(read_relations, "D1\tis_a\tD2\nD2\tpart_of\tD3\n"),
-    "word-vectors": one_file(
-        read_word_vectors,
-        *(vectors.text_form(), vectors.text_form(header=False), vectors.binary_form()),
-        vectors.fasttext_form(["heart", "flu"], MATRIX, n_buckets=2),
-    ),
     "manifest": manifests,
     "index": verified,
     "index-unsigned": unsigned,

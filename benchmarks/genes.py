@@ -12,13 +12,13 @@ from __future__ import annotations
 import csv
 import gzip
 import random
-import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from canonym import Linker, import_terminology
-from record import data_folder, save
+from record import data_folder, parser, save_rows
 
 FILES = {
     "human": "genes/Homo_sapiens.protein-coding.gene_info.gz",
@@ -50,26 +50,24 @@ def measure(linker: Linker, genes: Sequence[list[str]], prefer: Sequence[str]) -
     return {"right": right / len(genes), "ortholog": orthologs / len(genes)}
 
 
-def main() -> None:
-    """Measure both species, and write ``benchmarks/results/genes.json``."""
-    paths = {species: data_folder() / file for species, file in FILES.items()}
+def measured(paths: Mapping[str, Path]) -> Iterator[dict[str, Any]]:
+    """Index both species without other designations, and ask for these."""
     tables = {species: read(path) for species, path in paths.items()}
-    with tempfile.TemporaryDirectory() as scratch:
+    header = next(iter(tables.values()))[0]
+    bare = [[*row[:_OTHER], "-", *row[_OTHER + 1 :]] for _, rows in tables.values() for row in rows]
+    with TemporaryDirectory() as scratch:
         source = Path(scratch) / "genes.gene_info"
-        with source.open("w", encoding="utf-8") as stream:
-            for at, (header, rows) in enumerate(tables.values()):
-                bare = [[*row[:_OTHER], "-", *row[_OTHER + 1 :]] for row in rows]
-                for row in [*([header] if at == 0 else []), *bare]:
-                    stream.write("\t".join(row) + "\n")
+        lines = ("\t".join(row) + "\n" for row in (header, *bare))
+        source.write_text("".join(lines), encoding="utf-8")
         linker = Linker.build(import_terminology(source, Path(scratch) / "genes.db"))
-        results: list[dict[str, Any]] = []
         for species, (_, rows) in tables.items():
             genes = random.Random(1).sample([row for row in rows if row[_OTHER] != "-"], N)
             for prefer in ((), (species,)):
-                shares = measure(linker, genes, prefer)
-                results.append({"genes of": species, "prefer": "".join(prefer), **shares})
-    save("genes", {"rows": results}, packages=("numpy",), data=list(paths.values()))
+                row = {"genes of": species, "prefer": "".join(prefer)}
+                yield row | measure(linker, genes, prefer)
 
 
 if __name__ == "__main__":
-    main()
+    parser(__doc__).parse_args()
+    files = {species: data_folder() / file for species, file in FILES.items()}
+    save_rows("genes", measured(files), data=list(files.values()))

@@ -11,64 +11,63 @@ those are right before and afterwards. The encoder has read neither part.
 from __future__ import annotations
 
 import json
-from typing import Any
 
-import checkout  # noqa: F401
 from canonym import Terminology
-from canonym.corpora import read_pubtator
 from canonym.encoders import make_encoder
 from canonym.evaluation.dictionary import as_explained, build_dictionary
 from canonym.evaluation.protocols import choose_protocol
 from canonym.evaluation.questions import make_questions
-from canonym.terminology import read_records
 from canonym.terminology.ids import ConceptIds
+from canonym.types import Encoder
+from inputs import MEDIC, documents_of, part_of, terminology_of
 from models.sources import read_mesh
-from record import chosen_encoder, data_folder, save
+from record import data_folder, save, unread_encoder
 
-MEDIC = "medic-2012/medic_06Jul2012.txt"
 PARTS = {"train": "dev", "dev": "train"}
+CORPORA = (("bc5cdr", "Disease"), ("bc5cdr", "Chemical"), ("ncbi-disease", ""))
+
+
+def count(
+    encoder: Encoder, terminology: Terminology, corpus: str, type_: str, part: str
+) -> dict[str, int]:
+    """Ask a part with and without glosses, with the mentions of the other part as names."""
+    asked = make_questions(
+        documents_of(corpus, part),
+        ConceptIds(terminology),
+        choose_protocol("biosyn", glosses=True),
+        training=documents_of(corpus, PARTS[part]),
+        types=(type_,) if type_ else (),
+    )
+    dictionary = build_dictionary(terminology, asked.learned, encoders=[encoder])
+    explained = as_explained(asked, dictionary).questions
+    pairs = [
+        pair
+        for pair in zip(asked.questions, explained, strict=True)
+        if pair[0].parts != pair[1].parts
+    ]
+    strings = {question.parts[0] for pair in pairs for question in pair}
+    names = dictionary.find_names(strings, 1) if strings else {}
+    right = [
+        tuple(bool(set(names[question.parts[0]][0].ids) & question.concepts) for question in pair)
+        for pair in pairs
+    ]
+    lost, gained = right.count((True, False)), right.count((False, True))
+    return {"changed": len(pairs), "found": gained, "lost": lost}
 
 
 def main() -> None:
-    """Ask both parts with and without, and write the counts."""
-    encoder, data = make_encoder(chosen_encoder(__doc__)), data_folder()
-    diseases = Terminology.build(read_records(data / MEDIC))
-    chemicals = Terminology.build(read_mesh(data))
-    result: dict[str, Any] = {}
-    for corpus, types, terminology in (
-        ("bc5cdr", ("Disease",), diseases),
-        ("bc5cdr", ("Chemical",), chemicals),
-        ("ncbi-disease", (), diseases),
-    ):
-        for part, other in PARTS.items():
-            asked = make_questions(
-                read_pubtator(data / corpus / f"{part}.pubtator"),
-                ConceptIds(terminology),
-                choose_protocol("biosyn", glosses=True),
-                training=list(read_pubtator(data / corpus / f"{other}.pubtator")),
-                types=types,
-            )
-            dictionary = build_dictionary(terminology, asked.learned, encoders=[encoder])
-            pairs = [
-                (before, after)
-                for before, after in zip(
-                    asked.questions, as_explained(asked, dictionary).questions, strict=True
-                )
-                if before.parts != after.parts
-            ]
-            strings = {one.parts[0] for pair in pairs for one in pair}
-            found = dictionary.find_names(strings, 1) if strings else {}
-            right = [
-                tuple(bool(set(found[one.parts[0]][0].ids) & one.concepts) for one in pair)
-                for pair in pairs
-            ]
-            result[f"{' '.join((corpus, *types))} {part}"] = {
-                "changed": len(pairs),
-                "found": right.count((False, True)),
-                "lost": right.count((True, False)),
-            }
+    """Ask both parts, and write the counts."""
+    encoder, data = make_encoder(unread_encoder(__doc__)), data_folder()
+    diseases, chemicals = terminology_of(MEDIC), Terminology.build(read_mesh(data))
+    result = {
+        " ".join(filter(None, (corpus, type_, part))): count(
+            encoder, chemicals if type_ == "Chemical" else diseases, corpus, type_, part
+        )
+        for corpus, type_ in CORPORA
+        for part in PARTS
+    }
     print(json.dumps(result, indent=1))
-    files = [data / c / f"{part}.pubtator" for c in ("bc5cdr", "ncbi-disease") for part in PARTS]
+    files = [part_of(corpus, part) for corpus in ("bc5cdr", "ncbi-disease") for part in PARTS]
     save("glosses", {"parts": result}, packages=["numpy"], data=[data / MEDIC, *files])
 
 

@@ -11,41 +11,21 @@ and those of them whose concept is another one (a name that differs in case alon
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 
-import checkout  # noqa: F401
 from canonym import Linker, Terminology
 from canonym.mentions.spelling import Apart, Speller
-from canonym.terminology import read_records
-from models.sources import SOURCES
+from inputs import TERMINOLOGIES, terminology_of
 from models.suite import MESH
-from record import data_folder, save
+from record import data_folder, parser, save
 
 ASKED = 2_000
-TERMINOLOGIES: Mapping[str, Mapping[str, Any]] = {
-    "MEDIC 2012": {},
-    "HPO 2014": {},
-    "UBERON": {},
-    "DrugBank": {},
-    "MeSH 2024": MESH,
-}
+SOURCES = ("MEDIC", "HPO", "UBERON", "DrugBank", "MeSH")
 _WORDS = re.compile(r"[A-Za-z0-9]+(?: [A-Za-z0-9]+)+")
-
-
-@contextmanager
-def no_spaces() -> Iterator[None]:
-    """Leave glued words as they are."""
-    take_apart = Speller.take_apart
-    Speller.take_apart = lambda _self, _text: Apart()  # type: ignore[method-assign]
-    try:
-        yield
-    finally:
-        Speller.take_apart = take_apart  # type: ignore[method-assign]
 
 
 def concepts_of_names(terminology: Terminology) -> dict[str, set[str]]:
@@ -81,11 +61,11 @@ def counted(linker: Linker, texts: list[str], right: list[set[str]]) -> dict[str
     return {"first": sum(first), "known by a sieve": sum(known), "of these wrong": wrong}
 
 
-def main() -> None:
-    """Link the names of each terminology, print and save."""
-    data, rows = data_folder(), []
-    for source, options in TERMINOLOGIES.items():
-        terminology = Terminology.build(read_records(data / SOURCES[source], **options))
+def measured() -> Iterator[dict[str, Any]]:
+    """Link the names of each terminology with and without the rule."""
+    for source in SOURCES:
+        options = MESH if source == "MeSH" else {}
+        terminology = terminology_of(TERMINOLOGIES[source][0], **options)
         linker = Linker.build(terminology)
         concepts = concepts_of_names(terminology)
         names = sorted(name for name in concepts if _WORDS.fullmatch(name))
@@ -95,15 +75,14 @@ def main() -> None:
         for capital in (False, True):
             texts = [glued(name, rng, capital=capital) for name in drawn]
             counts = counted(linker, texts, right)
-            with no_spaces():
+            with patch.object(Speller, "take_apart", lambda _self, _text: Apart()):
                 before = counted(Linker.load(linker.folder), texts, right)
-            rows.append(
-                {"terminology": source, "capital": capital, "with": counts, "without": before}
-            )
-            print(rows[-1], flush=True)
-    files = [data / SOURCES[source] for source in TERMINOLOGIES]
-    save("glued", {"names": ASKED, "rows": rows}, packages=["numpy"], data=[Path(f) for f in files])
+            row = {"terminology": source, "capital": capital, "with": counts, "without": before}
+            print(row, flush=True)
+            yield row
 
 
 if __name__ == "__main__":
-    main()
+    parser(__doc__).parse_args()
+    files = [data_folder() / TERMINOLOGIES[source][0] for source in SOURCES]
+    save("glued", {"names": ASKED, "rows": [*measured()]}, packages=["numpy"], data=files)

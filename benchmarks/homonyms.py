@@ -23,7 +23,6 @@ import itertools
 import json
 import random
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
@@ -31,7 +30,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from canonym import Document, Linker, Terminology
-from canonym.corpora import read_pubtator
 from canonym.linking.fitting import annotated_documents
 from canonym.linking.hits import Draft
 from canonym.linking.homonyms import AHEAD, ANYWAY, EVIDENCE, TRUSTED, WEIGHTS
@@ -39,9 +37,9 @@ from canonym.linking.pipeline import Pipeline
 from canonym.linking.search import BatchHits
 from canonym.linking.settings import SIEVES
 from canonym.mentions.documents import batches_of
-from canonym.terminology.readers.medic import read_medic
 from canonym.terminology.readers.table import read_table
-from record import chosen_encoder, data_folder, save
+from inputs import MEDIC, MESH, TREES, documents_of, part_of, terminology_of
+from record import data_folder, save, unread_encoder
 
 KINDS = (*EVIDENCE, *AHEAD)
 SHIPPED = (*WEIGHTS, TRUSTED, ANYWAY)
@@ -49,7 +47,7 @@ SHIPPED = (*WEIGHTS, TRUSTED, ANYWAY)
 GRID = ((0.5,), (0.0, 0.1, 0.25), (0.0, 0.1, 0.25, 0.5, 1.0), (0.25, 0.5, 0.75, 1.0),
         (0.1, 0.2, 0.3), (0.02, 0.05, 0.1, 0.2))  # fmt: skip
 MADE = {"ncbi-disease": 0.12, "bc5cdr": 0.05}
-CORPORA = (("ncbi-disease", None), ("bc5cdr", "Disease"), ("bc5cdr", None))
+CORPORA = (("ncbi-disease", ""), ("bc5cdr", "Disease"), ("bc5cdr", ""))
 
 
 class Tied(NamedTuple):
@@ -62,22 +60,12 @@ class Tied(NamedTuple):
 def terminologies() -> Iterator[tuple[str, Terminology, list[Path]]]:
     """Yield MEDIC, and MeSH 2024 without and with supplementary concepts."""
     data = data_folder()
-    medic = data / "medic-2012" / "medic_06Jul2012.txt"
-    yield "medic", Terminology.build(read_medic(medic)), [medic]
-    terms, trees = (data / "mesh-2024" / f"{name}.tsv.gz" for name in ("terms", "trees"))
+    yield "medic", terminology_of(MEDIC), [data / MEDIC]
     more = data / "mesh-supplementary" / "scr_names.tsv.gz"
-    mesh = list(read_table(terms, prefix="MESH:", trees=trees, tree_types=True))
-    yield "mesh", Terminology.build(mesh), [terms, trees]
+    mesh = list(read_table(data / MESH, prefix="MESH:", trees=data / TREES, tree_types=True))
+    yield "mesh", Terminology.build(mesh), [data / MESH, data / TREES]
     supplementary = read_table(more, prefix="MESH:")
     yield "mesh with supplementary", Terminology.build([*mesh, *supplementary]), [more]
-
-
-def documents_of(path: Path, wanted: str | None) -> list[Document]:
-    """Read a part of a corpus, mentions of one type only if one is wanted."""
-    return [
-        replace(one, mentions=tuple(m for m in one.mentions if wanted in {None, m.type}))
-        for one in read_pubtator(path)
-    ]
 
 
 def tied_of(evidence: dict[str, dict[str, float]], order: list[str], gold: set[str]) -> Tied | None:
@@ -106,20 +94,18 @@ def measured(linker: Linker, documents: list[Document], made: float) -> dict[str
             gold = {id_ for each in mention.ids if (id_ := find(each))}
             for before, after in zip(old.parts or (old,), new.parts or (new,), strict=True):
                 counts["links"] += 1
-                n = sum(bool(one.context) for one in after.candidates)
-                if not n:
+                # A candidate above or below the first has other evidence than a tied one.
+                tied = {c.id: c.context for c in after.candidates if EVIDENCE[0] in c.context}
+                if not tied:
                     untied_changed += before != after
                     continue
                 counts["tied"] += 1
                 ids = [one.id for one in before.candidates]
-                counts["reachable"] += any(
-                    one.id in gold for one in after.candidates if one.context
-                )
+                counts["reachable"] += not gold.isdisjoint(tied)
                 counts["without"] += ids[0] in gold
                 counts["with"] += after.candidates[0].id in gold
                 counts["changed"] += ids[0] != after.candidates[0].id
-                evidence = {one.id: one.context for one in after.candidates if one.context}
-                one = tied_of(evidence, ids, gold)
+                one = tied_of(tied, ids, gold)
                 found += [one] if one and one.right.any() else []
     return {
         **counts,
@@ -210,7 +196,7 @@ def choose(train: dict[str, dict[str, Any]]) -> tuple[list[float], float]:
 
 def main() -> None:
     """Index, link, print and save."""
-    encoder = chosen_encoder(__doc__)
+    encoder = unread_encoder(__doc__)
     files: list[Path] = []
     parts: dict[str, dict[str, dict[str, Any]]] = {"train": {}, "dev": {}}
     for name, terminology, sources in terminologies():
@@ -218,14 +204,12 @@ def main() -> None:
         with TemporaryDirectory() as scratch:
             linker = Linker.build(terminology, encoders=[encoder], folder=Path(scratch) / "index")
             for corpus, wanted in CORPORA:
-                if (corpus, wanted) == ("bc5cdr", "Disease" if name != "medic" else None):
+                if (corpus, wanted) == ("bc5cdr", "Disease" if name != "medic" else ""):
                     continue
                 for part, known in parts.items():
-                    path = data_folder() / corpus / f"{part}.pubtator"
-                    files += [path] if path not in files else []
-                    known[f"{name}, {corpus}"] = measured(
-                        linker, documents_of(path, wanted), MADE[corpus]
-                    )
+                    files.append(part_of(corpus, part))
+                    documents = documents_of(corpus, part, type=wanted)
+                    known[f"{name}, {corpus}"] = measured(linker, documents, MADE[corpus])
                     print(part, name, corpus, flush=True)
     chosen, mean = choose(parts["train"])
     result: dict[str, Any] = {
@@ -237,23 +221,17 @@ def main() -> None:
         result[part] = {}
         for name, one in known.items():
             found, made = one.pop("found"), one.pop("made")
-            alone = {
-                kind: round(share_right(made, tuple(float(kind == other) for other in KINDS)), 1)
-                for kind in EVIDENCE
-            }
             result[part][name] = {
                 **one,
                 "made_homonyms": {
                     "n": len(made),
                     "without": round(share_right(made, nothing), 1),
                     "with": round(share_right(made, SHIPPED), 1),
-                    "by_one_kind_alone": alone,
                 },
                 "right_where_reachable": round(share_right(found, SHIPPED), 1),
             }
     print(json.dumps(result, indent=1))
-    path = save("homonyms", result, packages=["numpy"], data=files)
-    print(f"saved {path.name}")
+    save("homonyms", result, packages=["numpy"], data=list(dict.fromkeys(files)))
 
 
 if __name__ == "__main__":

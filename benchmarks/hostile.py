@@ -17,7 +17,6 @@ generator with a seed (`hostile_drawn`), in a random order. A fault is
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import json
 import os
@@ -41,12 +40,12 @@ from canonym import Concept, Linker, Name, Terminology
 from canonym.service.keys import Keys
 from hostile_drawn import drawn
 from hostile_requests import HTML, JSON, SQL, Case, Target, by_hand, dumped, request
-from record import save
+from processes import PATIENCE, start_server
+from record import parser, save
 
 MEMORY = 1 << 30
 """Bytes that a server may hold at any moment, of which its libraries take some 200 MB."""
 
-PATIENCE = 120.0  # seconds for an answer, on a machine that does other work
 _AT_ONCE = 8
 _SLOW_AT_ONCE = 60
 _SCRIPT = re.compile(rb"<(?:script|img|svg|iframe)\b[^<]*hostile|'\s*onfocus=", re.IGNORECASE)
@@ -72,27 +71,21 @@ class Server:
         self.folder.mkdir()
         index = shutil.copytree(folder / "index", self.folder / "index")
         self.key = ""
-        command = ["serve", "--port", "0", "--index", f"small={index}"]
+        command = ["--port", "0", "--index", f"small={index}"]
         command += ["--reviews", reviews or str(self.folder / "reviews.db"), *more.split()]
         if keys:
             made = Keys.create(self.folder / "keys.db")
             self.key = made.add("hostile", "admin")
             command += ["--keys", str(made.path)]
         self.log = self.folder / "log"
-        with self.log.open("wb") as log:
-            self.process = subprocess.Popen([sys.executable, "-m", "canonym", *command], stderr=log)
-        self.port = self._wait()
+        self.process, self.port = start_server(command, self.log)
+        until = time.monotonic() + PATIENCE
+        while asyncio.run(ask(self.port, _get("/readyz"))).status != 200:
+            if time.monotonic() > until:
+                raise SystemExit(f"the server is not ready: {self.log.read_text()}")
+            time.sleep(0.1)
         self.most = self.first = psutil.Process(self.process.pid).memory_info().rss
         threading.Thread(target=self._watch, daemon=True).start()
-
-    def _wait(self) -> int:
-        until = time.monotonic() + PATIENCE
-        while time.monotonic() < until:
-            found = re.search(r"on http://\S+:(\d+);", self.log.read_text())
-            if found and asyncio.run(ask(int(found[1]), _get("/readyz"))).status == 200:
-                return int(found[1])
-            time.sleep(0.1)
-        raise SystemExit(f"the server did not start: {self.log.read_text()}")
 
     def _watch(self) -> None:
         process = psutil.Process(self.process.pid)
@@ -364,14 +357,12 @@ def look_at_pages(server: Server) -> tuple[int, list[str]]:
 
 def main() -> None:
     """Start the servers, send everything, print and save what is wrong."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
-    parser.add_argument("--requests", type=int, default=10_000)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--only", default="", help="requests of this family")
-    parser.add_argument("--save", action="store_true", help="write results/hostile.json")
-    options = parser.parse_args()
+    arguments = parser(__doc__)
+    arguments.add_argument("--requests", type=int, default=10_000)
+    arguments.add_argument("--seed", type=int, default=0)
+    arguments.add_argument("--only", default="", help="requests of this family")
+    arguments.add_argument("--save", action="store_true", help="write results/hostile.json")
+    options = arguments.parse_args()
     bad: dict[str, list[str]] = defaultdict(list)
     with TemporaryDirectory() as scratch, ExitStack() as started:
         build_index(Path(scratch) / "index")
@@ -400,7 +391,7 @@ def main() -> None:
             print(f"\n{len(several):6} {what}\n       " + "\n       ".join(several[:3]))
     print(json.dumps(result, indent=1))
     if options.save:
-        print(save("hostile", result, packages=["fastapi", "starlette", "uvicorn", "pydantic"]))
+        save("hostile", result, packages=["fastapi", "starlette", "uvicorn", "pydantic"])
 
 
 def summary(

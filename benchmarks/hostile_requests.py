@@ -1,4 +1,4 @@
-"""Hostile requests to the service: a list made by hand, and a generator with a seed.
+"""Hostile requests to the service, made by hand; ``hostile.json`` has the texts that are in them.
 
 A `Case` has the bytes that are sent and what may come back: ``2xx`` for what is valid, ``4xx`` for
 what is not, ``any`` for either. ``503`` is right for each. ``cut`` marks what a server may also
@@ -11,53 +11,31 @@ import gzip
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode
 
 from hostile_files import bombs
 
-HTML = (
-    *("<script>hostile(1)</script>", '"><img src=x onerror=hostile(1)>', "<svg/onload=hostile(1)>"),
-    *("javascript:hostile(1)", "</script><script>hostile(1)//", "{{7*7}}${7*7}<%= 7*7 %>"),
-    *("<iframe srcdoc='<script>hostile(1)</script>'>", "' onfocus=hostile(1) autofocus x='"),
-)
+_DATA: dict[str, list[str]] = json.loads(Path(__file__).with_name("hostile.json").read_text())
+HTML = tuple(_DATA["html"])
 """What runs where a page holds it as it is; all of it calls ``hostile``."""
 
-SQL = (
-    *("'; DROP TABLE items; DROP TABLE reviews;--", "' OR '1'='1", '" OR ""="', "%' OR 1=1 --"),
-    *("1; ATTACH DATABASE 'x.db' AS y; --", "' UNION SELECT hash, 1, 1 FROM keys --", "\\'; --"),
-    *("x' AND (SELECT COUNT(*) FROM keys) > 0 --", "%", "_", "[a-z]*"),
+SQL = tuple(_DATA["sql"])
+_LONG = {
+    "\u0300": 500,
+    "😀": 900,
+    "x": 9_999,
+    "and ": 2000,
+    "ﷺ": 500,
+    "(": 3000,
+    "a,": 3000,
+    "𝒽": 10,
+}
+STRINGS = (
+    *(*HTML, *SQL, *_DATA["paths"], *_DATA["texts"], "x" * 10_001),
+    *(text * times for text, times in _LONG.items()),
 )
-PATHS = (
-    *("../../../../../../etc/passwd", "/etc/passwd", "....//....//etc/passwd", "..\\..\\win.ini"),
-    *("file:///etc/passwd", "%2e%2e%2f%2e%2e%2fetc%2fpasswd", "../keys.db", "~/.ssh/id_rsa", "."),
-    *("..", "con", "a/../../b", "//example.org", "http://169.254.169.254/latest/meta-data"),
-)
-TEXTS = (
-    *(
-        "",
-        " ",
-        "\0",
-        "a\0b",
-        "\ud800",
-        "x\udfff",
-        "\u202e\u2066",
-        "\ufeff",
-        "\u0300" * 500,
-        "😀" * 900,
-    ),
-    *(
-        "x\r\nX-Injected: yes",
-        "x\nSet-Cookie: a=b",
-        "=cmd|'/C calc'!A0",
-        "@SUM(1)",
-        "\x1b[2J",
-        "١٢",
-    ),
-    *("x" * 9_999, "x" * 10_001, "ﷺ" * 500, "(" * 3000, "a," * 3000, "and " * 2000, "𝒽" * 10),
-    *("NaN", "Infinity", "null", "true", "__proto__", "constructor", "%s%n%x", "{0.__class__}"),
-)
-STRINGS = (*HTML, *SQL, *PATHS, *TEXTS)
 NUMBERS = (
     *(0, -1, 1, 2**31 - 1, 2**31, 2**63 - 1, 2**63, 2**64, -(2**63) - 1, 10**400, 0.1, -0.0, 1e308),
     *(5e-324, float("nan"), float("inf"), float("-inf"), 101, 1e5, 1.0000000001),
@@ -124,28 +102,12 @@ def _post(target: Target, family: str, path: str, body: bytes, expected: str = "
     return Case(family, request("POST", path, body, target.who | JSON), expected)
 
 
-_LINKED = ("/v1/link", "/v1/annotate")
-_POSTED = (*_LINKED, "/reconcile/small/match", "/reconcile/small/v1/match", "/reconcile/small")
-
-
 def _bodies(target: Target) -> Iterator[Case]:
     """Yield what is no JSON, or JSON of another kind."""
-    broken: tuple[bytes, ...] = (
-        *(b"", b"{", b"[", b'"', b"\xff\xfe", b'{"mentions": ["caf\xe9"]}', b"\0", b"nul", b"{}{}"),
-        *(
-            b"[]",
-            b"1",
-            b'"x"',
-            b"null",
-            b'{"mentions": NaN}',
-            b'{"mentions": 1e999}',
-            b"\xef\xbb\xbf",
-        ),
-        *('{"mentions": ["x"]}'.encode(encoding)[:-1] for encoding in ("utf-16", "utf-32")),
-        *(b'{"k": ' + b"9" * 5000 + b"}", b'{"mentions": ["\\u12"]}', b"<xml/>", b"a=b&c=d"),
-    )
-    for path in _POSTED:
-        for body in broken:
+    broken = [text.encode("latin-1") for text in _DATA["broken JSON"]]
+    broken += ['{"mentions": ["x"]}'.encode(encoding)[:-1] for encoding in ("utf-16", "utf-32")]
+    for path in _DATA["posted"]:
+        for body in (*broken, b'{"k": ' + b"9" * 5000 + b"}"):
             yield _post(target, "broken JSON", path, body)
     for value in (*NUMBERS, *ODD):
         for path, member in (("/v1/link", "mentions"), ("/v1/annotate", "texts")):
@@ -166,7 +128,7 @@ def _bodies(target: Target) -> Iterator[Case]:
 def _deep(target: Target) -> Iterator[Case]:
     """Yield what is nested deeply, where that is broken and where it is not."""
     for depth in (100, 900, 5_000, 100_000, 1_000_000):
-        for path in _POSTED:
+        for path in _DATA["posted"]:
             yield _post(target, "deep nesting", path, b"[" * depth + b"]" * depth)
             inner = b'{"a":' * depth + b"1" + b"}" * depth
             yield _post(target, "deep nesting", path, b'{"mentions": ' + inner + b"}")
@@ -252,60 +214,23 @@ def _strings(target: Target) -> Iterator[Case]:
         yield _post(target, "strings", "/reconcile/small/v1/match", dumped(wanted), "any")
 
 
-_READ = (
-    *(
-        "/v1/concepts/{}",
-        "/v1/search?prefix={}",
-        "/v1/search?prefix=x&limit={}",
-        "/review/{}",
-        "/{}",
-    ),
-    *("/v1/search?prefix=x&terminology={}", "/v1/synonyms?terminology={}", "/reconcile/{}"),
-    *("/reconcile/small/view?id={}", "/reconcile/small/preview?id={}", "/reviews/{}"),
-    *("/reconcile/small/suggest/entity?prefix={}", "/reconcile/small/suggest/type?prefix={}"),
-    *("/reconcile/small/suggest/property?prefix={}", "/reconcile/small/flyout/{}?id=X:1"),
-    *("/reconcile/small/flyout/entity?id={}", "/reconcile/small/extend/propose?type={}"),
-    *("/v1/reviews/{}", "/v1/reviews/1/items?text={}", "/v1/reviews/1/items?part={}"),
-    *(
-        "/v1/reviews/1/items/{}",
-        "/v1/reviews/1/export?format={}",
-        "/v1/reviews/1/acceptable?least={}",
-    ),
-    *("/?in={}", "/concepts/small/{}", "/concepts/{}/X:1", "/assets/{}"),
-)
-
-
 def _paths(target: Target) -> Iterator[Case]:
     """Yield every string in every path and query, quoted and as it is."""
     for text in (*STRINGS, *map(repr, NUMBERS)):
         if len(text) > 9_000:
             continue  # longer heads are a family of their own
         whole = quote(text.encode("utf-8", "surrogatepass"), safe="")
-        for pattern in _READ:
+        for pattern in _DATA["read"]:
             yield Case("paths", request("GET", pattern.format(whole), b"", target.who))
         raw = re.sub(r"[\s\0-\x1f]", "", text) or "-"
-        for pattern in _READ[:6]:
+        for pattern in _DATA["read"][:6]:
             yield Case("paths", request("GET", pattern.format(raw), b"", target.who))
-    for path in ("/%", "/%zz", "/%ff%fe", "/v1/concepts/%00", "/v1/concepts/", "*", "//", "/./../"):
+    for path in _DATA["odd paths"]:
         yield Case("paths", request("GET", path, b"", target.who))
-    for path in ("http://example.org/v1/link", "example.org:443", "no-slash", "/a b", "/é"):
-        yield Case("paths", request("GET", path, b"", target.who))
-    names = ("review.css", "common.js")
-    for name in names:
+    for name in ("review.css", "common.js"):
         yield Case("paths", request("GET", f"/review/{name}", b""), "2xx")
         yield Case("paths", request("GET", f"/review/../review/{name}"), "4xx")
         yield Case("paths", request("GET", f"/review/..%2freview%2f{name}"), "4xx")
-
-
-_HEADERS = (
-    *("Host", "X-Request-ID", "X-Forwarded-For", "Authorization", "X-API-Key", "Cookie", "Origin"),
-    *("Referer", "X-Reviewer", "Content-Type", "Accept", "Accept-Encoding", "Expect", "Upgrade"),
-    *("Range", "If-None-Match", "X-HTTP-Method-Override"),
-)
-_KINDS = (
-    *("text/plain", "application/xml", "multipart/form-data", "application/json; charset=utf-16"),
-    *("application/json" * 500, "application/json;;;", '"', "application/x-www-form-urlencoded"),
-)
 
 
 def _heads(target: Target) -> Iterator[Case]:
@@ -313,55 +238,22 @@ def _heads(target: Target) -> Iterator[Case]:
     body = dumped({"mentions": ["x"]})
     start = b"POST /v1/link HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
     start += "".join(f"{name}: {value}\r\n" for name, value in target.who.items()).encode()
-    n = str(len(body)).encode()
-    lengths = (
-        b"-1",
-        b"1e3",
-        b"0x10",
-        b"+5",
-        b"5, 6",
-        b"9" * 400,
-        b"",
-        b"\xb2",
-        b"12\r\nContent-Length: 3",
-    )
-    for length in lengths:
-        yield Case("heads", start + b"Content-Length: " + length + b"\r\n\r\n" + body, cut=True)
-    both = b"Transfer-Encoding: chunked\r\nContent-Length: " + n + b"\r\n\r\n"
+    for length in (*_DATA["lengths"], "9" * 400):
+        head = f"Content-Length: {length}\r\n\r\n".encode("latin-1")
+        yield Case("heads", start + head + body, cut=True)
+    both = b"Transfer-Encoding: chunked\r\nContent-Length: %d\r\n\r\n" % len(body)
     yield Case("heads", start + both + b"13\r\n" + body + b"\r\n0\r\n\r\n", cut=True)
-    for chunk in (
-        b"zz\r\n",
-        b"-5\r\n",
-        b"f" * 40 + b"\r\n",
-        b"5\r\nxxxxxxxxx",
-        b"\0",
-        b"1;" + b"x" * 9000,
-    ):
-        yield Case("heads", start + b"Transfer-Encoding: chunked\r\n\r\n" + chunk, cut=True)
+    for chunk in (*_DATA["chunks"], "f" * 40 + "\r\n", "1;" + "x" * 9000):
+        head = b"Transfer-Encoding: chunked\r\n\r\n"
+        yield Case("heads", start + head + chunk.encode(), cut=True)
     yield Case("heads", start + b"Transfer-Encoding: gzip\r\n\r\n" + gzip.compress(body), cut=True)
-    for line in (
-        b"GET",
-        b"GET /",
-        b"GET / HTTP/9.9",
-        b"\0\0\0\0",
-        b"\x16\x03\x01\x02\0",
-        b"PRI * HTTP/2.0",
-    ):
-        yield Case("heads", line + b"\r\n\r\n", "any", cut=True)
+    for line in _DATA["first lines"]:
+        yield Case("heads", line.encode() + b"\r\n\r\n", "any", cut=True)
     yield Case("heads", b"GET /healthz HTTP/1.1\r\nConnection: close\r\n\r\n", "4xx")
     yield Case("heads", b"GET /healthz HTTP/1.0\r\n\r\n", "2xx")
-    for name in _HEADERS:
-        for text in (
-            *HTML[:3],
-            *SQL[:2],
-            *PATHS[:3],
-            "\0",
-            "é",
-            "x" * 20_000,
-            "a\tb",
-            "",
-            "100-continue",
-        ):
+    odd = (*HTML[:3], *SQL[:2], *_DATA["paths"][:3], "\0", "é", "a\tb", "", "100-continue")
+    for name in _DATA["headers"]:
+        for text in (*odd, "x" * 20_000):
             plain = {**target.who, name: text}
             yield Case("heads", request("GET", "/v1/terminologies", b"", plain), cut=True)
     yield Case("heads", request("GET", "/healthz", b"", {"X: y\r\nInjected": "1"}), "any", cut=True)
@@ -369,10 +261,10 @@ def _heads(target: Target) -> Iterator[Case]:
         "heads", request("GET", "/healthz", b"", {f"A{n}": "x" for n in range(5000)}), cut=True
     )
     yield Case("heads", request("GET", "/" + "a" * 200_000), "4xx", cut=True)
-    for method in ("PUT", "PATCH", "TRACE", "CONNECT", "BREW", "get", "OPTIONS", "HEAD", "X" * 300):
+    for method in (*_DATA["methods"], "X" * 300):
         for path in ("/v1/link", "/healthz", "/v1/reviews/1", "/reconcile/small"):
             yield Case("heads", request(method, path, b"", target.who), cut=True)
-    for kind in _KINDS:
+    for kind in (*_DATA["kinds"], "application/json" * 500):
         given = target.who | {"Content-Type": kind}
         yield Case("heads", request("POST", "/v1/link", body, given))
         yield Case("heads", request("POST", "/reconcile/small", b"queries=" + body, given))
@@ -450,18 +342,9 @@ def _stored(target: Target) -> Iterator[Case]:
         yield Case("stored", request("POST", path, b"", target.who))
 
 
-_PAGES = (
-    *("/", "/reviews/1", "/healthz", "/readyz", "/metrics", "/openapi.json", "/v1/terminologies"),
-    *("/v1/concepts/X:1", "/v1/search?prefix=hea", "/v1/reviews", "/v1/reviews/1/items"),
-    *("/v1/reviews/1/export", "/v1/reviews/1/export?format=sssom", "/v1/reviews/1/lessons"),
-    *("/reconcile", "/reconcile/small", "/reconcile/small/v1", "/reconcile/small/view?id=X:1"),
-    *("/reconcile/small/preview?id=X:2", "/reconcile/small/flyout/entity?id=X:1"),
-)
-
-
 def _valid(target: Target) -> Iterator[Case]:
     """Yield requests that are right, and must be answered in the midst of all others."""
-    for path in _PAGES:
+    for path in _DATA["pages"]:
         yield Case("valid", request("GET", path, b"", target.who), "2xx")
     for body in (
         {"mentions": ["heart attack", ""], "k": 100},

@@ -13,7 +13,6 @@ both indexes scan whole numbers with ONNX Runtime.
 
 from __future__ import annotations
 
-import argparse
 import os
 import time
 from collections.abc import Callable
@@ -23,16 +22,15 @@ from typing import Any
 
 import numpy as np
 
-from canonym.corpora.pubtator import read_pubtator
 from canonym.encoders import make_encoder
 from canonym.indexes import exact, int8
 from canonym.indexes.exact import Exact, write_codes
 from canonym.indexes.ivf import Ivf, write_lists
 from canonym.types import Encoder
+from inputs import documents_of, part_of, texts_of
 from recombined import FILES, real_names, recombined
-from record import data_folder, save
+from record import data_folder, parser, save
 
-CORPORA = ("bc5cdr/dev.pubtator", "bc5cdr/test.pubtator")
 K = 20
 SINGLE = 60  # queries one at a time
 
@@ -110,20 +108,17 @@ def measure(
 
 def main() -> None:
     """Measure, print and save."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
-    parser.add_argument("sizes", type=int, nargs="+", metavar="NAMES")
-    parser.add_argument("--repeats", type=int, default=3)
-    options = parser.parse_args()
+    arguments = parser(__doc__)
+    arguments.add_argument("sizes", type=int, nargs="+", metavar="NAMES")
+    arguments.add_argument("--repeats", type=int, default=3)
+    options = arguments.parse_args()
     if os.environ.get("OMP_NUM_THREADS") != "1":
-        parser.error("times of one thread need OMP_NUM_THREADS=1")
+        arguments.error("times of one thread need OMP_NUM_THREADS=1")
     exact.n_cores = lambda: 1
     int8._WARM = 0  # the import of ONNX Runtime is no part of a search
     data = data_folder()
     real = real_names(data)
-    corpora = [data / corpus for corpus in CORPORA]
-    mentions = sorted({m.text for path in corpora for d in read_pubtator(path) for m in d.mentions})
+    mentions = sorted(set(texts_of(documents_of("bc5cdr", "dev", "test"))))
     encoder = make_encoder("default")
     queries = encoder.encode(mentions)
     results = []
@@ -135,13 +130,13 @@ def main() -> None:
                 | {"real_names": min(size, len(real))}
             )
         print(results[-1], flush=True)
-    path = save(
+    files = [part_of("bc5cdr", part) for part in ("dev", "test")]
+    save(
         "ivf",
         {"mentions": len(mentions), "k": K, "sizes": results},
         packages=["numpy", "onnxruntime"],
-        data=[*(data / file for file in FILES), *corpora],
+        data=[*(data / file for file in FILES), *files],
     )
-    print(f"saved {path.name}")
 
 
 if __name__ == "__main__":

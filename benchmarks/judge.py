@@ -12,14 +12,13 @@ asked in each.
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-import checkout  # noqa: F401
+import record  # noqa: F401  # finds the models
 from canonym.linking.judge import BY_RELATIONS, BY_SIMILARITIES, NONSENSE
 from canonym.ranking.reliability import FloatArray
 from models.make_judge import (
@@ -34,9 +33,10 @@ from models.make_judge import (
     is_known,
     observations_in,
 )
-from record import data_folder, save
+from record import data_folder, parser, save
 
 _SURE = 0.95
+_BINS = 10
 CUTS = (0.05, 0.1, NONSENSE, 0.2, 0.25)
 _LANGUAGES = " + ".join(KNOWN)
 UNRELATED = ("noise", "other languages", "English")
@@ -57,11 +57,11 @@ def left_out(domain: str, observations: Mapping[tuple[str, str], Observations]) 
     return {name for name, _ in observations if name in apart}
 
 
-def weighted_ece(probability: FloatArray, seen: Observations, n_bins: int = 10) -> float:
+def weighted_ece(probability: FloatArray, seen: Observations) -> float:
     """Return the expected calibration error, where each kind of question has its weight."""
-    place = np.minimum((probability * n_bins).astype(int), n_bins - 1)
+    place = np.minimum((probability * _BINS).astype(int), _BINS - 1)
     gap = seen.weights * (probability - seen.right)
-    return float(np.abs(np.bincount(place, weights=gap, minlength=n_bins)).sum())
+    return float(np.abs(np.bincount(place, weights=gap, minlength=_BINS)).sum())
 
 
 def figures(probability: FloatArray, seen: Observations, cut: float) -> dict[str, float]:
@@ -104,9 +104,9 @@ def measure(
 
 def main() -> None:
     """Measure, print and save."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
-    parser.add_argument("observed", type=Path)
-    observations = observations_in(parser.parse_args().observed, data_folder())
+    arguments = parser(__doc__)
+    arguments.add_argument("observed", type=Path)
+    observations = observations_in(arguments.parse_args().observed, data_folder())
     rows: list[dict[str, Any]] = []
     cuts: dict[tuple[str, float], list[dict[str, float]]] = {}
     for domain, form, seen, probability in measure(observations):

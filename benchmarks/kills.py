@@ -19,17 +19,18 @@ In a given folder, a run that was stopped goes on behind the commands that are d
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import json
 import os
 import random
 import re
+import shlex
 import shutil
 import signal
 import subprocess
 import sys
 import time
+import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -45,7 +46,7 @@ from canonym.io.files import file_digest
 from canonym.linking.verify import verify_index
 from canonym.terminology.overlay import OVERLAY
 from canonym.training.loop.checkpoints import list_checkpoints, read_newest
-from record import RESULTS, save
+from record import parser, save
 
 PATIENCE = 10.0  # seconds in which the processes of a killed one have to end
 CALLS = "rename,link,linkat,unlink,unlinkat,rmdir,mkdir,fsync,fdatasync,ftruncate,pwrite64,write"
@@ -76,8 +77,8 @@ class Job(NamedTuple):
     command: Sequence[str]  # behind `python`
     output: str
     open: Callable[[Path], object]  # refuses what is not whole; the result tells outputs apart
-    prepare: Callable[[Path], object] = lambda _: None
-    acknowledged: Callable[[Path], int] = lambda _: 0  # how much of an unfinished output is sure
+    prepare: Callable[[Path], object]
+    acknowledged: Callable[[Path], int]  # how much of an unfinished output is sure
     kills: int = 3  # in a row
 
     def state(self, folder: Path) -> str:
@@ -91,70 +92,30 @@ class Job(NamedTuple):
 
 
 def jobs() -> list[Job]:
-    """Return everything that is killed."""
-    table = ("--id-column", "id", "--name-column", "name", "--parent-column", "parent")
-    import_ = (*CANONYM, "import", "../inputs/x.csv", "-o", "x.db", *table)
-    index = (*CANONYM, "index", "../inputs/x.db", "-o", "index")
-    large = (*CANONYM, "index", "../inputs/large.db", "-o", "index", "--no-spelling")
-    link = (*OFTEN, "link", "--index", "../inputs/index", "--file", "../inputs/names.txt")
-    add = (*CANONYM, "synonyms", "add", "widow maker", "D:1", "--index", "index")
-    remove = (*CANONYM, "synonyms", "remove", "old name 1", "D:1", "--index", "index")
-    many = (*CANONYM, "synonyms", "import", "../inputs/more.tsv", "--index", "index")
-    fit = (
-        *CANONYM,
-        "train",
-        "subword",
-        "../inputs/x.db",
-        "-o",
-        "encoder",
-        "--start",
-        "none",
-        "--held-out",
-        "0",
+    """Return everything that is killed: the entries of ``kills.toml``."""
+    read = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+    return [_job(name, **described) for name, described in read.items()]
+
+
+def _job(name: str, *, command: str, before: str = "", often: bool = False, **more: Any) -> Job:
+    words = [*(OFTEN if often else CANONYM), *shlex.split(command)]
+    opener = {"x.db": _terminology, "index": _index, "links.tsv": _file, "encoder": _encoder}
+    recorded = {"links": _links_recorded, "checkpoints": _newest_step}
+    return Job(
+        name,
+        command=words if command else ("-c", ONE_BY_ONE, "index"),
+        open=opener[more["output"]],
+        prepare=partial(_place, before, more["output"]),
+        acknowledged=recorded.get(more.pop("recorded", ""), lambda _: 0),
+        **more,
     )
-    fit = (*fit, "--dimensions", "8", "--steps", "50", "--batch", "16")
-    train = (*CANONYM, "train", "few-shot", "-e", "default", "-t", "../inputs/x.db", "--top", "D:0")
-    train = (*train, "--batch-size", "8", "--epochs", "6", "-o", "encoder")
-    for setting in ("hidden=16", "names=4", "checkpoint_every=1"):
-        train = (*train, "--set", setting)
-    over, resume = "--overwrite", "--resume"
-    links, encoder = partial(_place, "links.tsv"), partial(_place, "encoder")
-    taught, untaught = partial(_place, "taught"), partial(_place, "index")
-    return [
-        Job("import", 90, import_, "x.db", _terminology),
-        Job("import --overwrite", 110, (*import_, over), "x.db", _terminology, _place_terminology),
-        Job("index", 100, index, "index", _index),
-        Job("index --overwrite", 100, (*index, over, "--fold", "index"), "index", _index, taught),
-        Job("index, two processes", 20, large, "index", _index),
-        Job("link --resume", 120, (*link, "-o", "links.tsv", resume), "links.tsv", _file,
-            acknowledged=_links_recorded),
-        Job("link --overwrite", 80, (*link, "-o", "links.tsv", over), "links.tsv", _file, links,
-            acknowledged=_links_recorded, kills=1),
-        Job("synonyms add", 85, add, "index", _index, taught),
-        Job("synonyms add, the first", 30, add, "index", _index, untaught),
-        Job("synonyms remove", 60, remove, "index", _index, taught),
-        Job("synonyms import", 40, many, "index", _index, taught),
-        Job(ADDED, 40, ("-c", ONE_BY_ONE, "index"), "index", _index, taught, kills=1),
-        Job("fit", 45, fit, "encoder", _encoder),
-        Job("fit --overwrite", 45, (*fit, over), "encoder", _encoder, encoder),
-        Job("train --resume", 30, (*train, resume), "encoder", _encoder,
-            acknowledged=_newest_step),
-        Job("train --resume --overwrite", 30, (*train, resume, over), "encoder", _encoder, encoder,
-            acknowledged=_newest_step),
-    ]  # fmt: skip
 
 
-def _place(name: str, folder: Path) -> None:
-    """Put another output in the place of the one that is written."""
+def _place(name: str, output: str, folder: Path) -> None:
+    """Put something else in the place of the output that is written, if there is a name."""
     source = folder.parent / "inputs" / name
-    if source.is_dir():
-        shutil.copytree(source, folder / ("index" if name == "taught" else name))
-    else:
-        shutil.copy(source, folder)
-
-
-def _place_terminology(folder: Path) -> None:
-    shutil.copy(folder.parent / "inputs" / "large.db", folder / "x.db")
+    if name:
+        (shutil.copytree if source.is_dir() else shutil.copy)(source, folder / output)
 
 
 def _file(path: Path) -> str:
@@ -532,15 +493,13 @@ def summary(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 def main() -> None:
     """Kill, print and save."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
-    parser.add_argument("--kills", type=int, default=1000)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--commands", default="", help="only these, such as link,train")
-    parser.add_argument("--workers", type=int, default=1, help="commands at a time")
-    parser.add_argument("--folder", type=Path, help="keep everything here and go on with it")
-    options = parser.parse_args()
+    arguments = parser(__doc__)
+    arguments.add_argument("--kills", type=int, default=1000)
+    arguments.add_argument("--seed", type=int, default=0)
+    arguments.add_argument("--commands", default="", help="only these, such as link,train")
+    arguments.add_argument("--workers", type=int, default=1, help="commands at a time")
+    arguments.add_argument("--folder", type=Path, help="keep everything here and go on with it")
+    options = arguments.parse_args()
     with TemporaryDirectory() as scratch:
         place = options.folder or Path(scratch)
         place.mkdir(parents=True, exist_ok=True)
@@ -553,8 +512,7 @@ def main() -> None:
     }
     print(json.dumps(total))
     if not options.commands:
-        path = save("kills", {"seed": options.seed, **total, "commands": table}, packages=["numpy"])
-        print(f"saved {RESULTS.name}/{path.name}")
+        save("kills", {"seed": options.seed, **total, "commands": table}, packages=["numpy"])
 
 
 if __name__ == "__main__":

@@ -12,19 +12,18 @@ WHAT is as `canonym index --encoder` takes it, such as a folder that `canonym tr
 
 from __future__ import annotations
 
-import argparse
 import random
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import checkout  # noqa: F401
 from canonym import Linker, Terminology
 from canonym.terminology.readers.babelon import read_babelon
 from canonym.terminology.readers.obo import read_obo
 from canonym.types import Concept, Name, Record
+from inputs import HPO as ENGLISH
 from models.translations import is_held_out
-from record import data_folder, save
+from record import data_folder, parser, save_rows
 from reproduce.measures.crosslingual import crosslingual
 
 FILES = {
@@ -32,7 +31,6 @@ FILES = {
     **{tag: f"hp-{tag}.synonyms.tsv.gz" for tag in ("cs", "tr")},
 }
 ENCODERS = {"character n-grams": "chargrams", "default": "default", "multilingual": "multilingual"}
-ENGLISH = "hpo/hp-2014-11-14.obo.gz"
 K = (1, 5)
 
 
@@ -64,46 +62,40 @@ def terminology(data: Path, *, most: int, term: str) -> Terminology:
     return Terminology.build([*english, *drawn])
 
 
-def measure(linker: Linker, term: str) -> list[dict[str, Any]]:
-    """Return a row for each language."""
-    names = {one.language: one.text for one in linker.terminology.names(term)}
-    rows = []
+def measure(linker: Linker, term: str) -> Iterator[dict[str, Any]]:
+    """Yield a row for each language."""
+    names = {name.language: name.text for name in linker.terminology.names(term)}
     for language in [tag for tag in linker.terminology.languages() if tag in FILES]:
         crossings = crosslingual(linker, languages=[language, "en"], k=K)
-        found = next(one for one in crossings if one.source == language)
-        row: dict[str, Any] = {"language": language, "n": found.n, "same": found.n_same}
+        crossing = next(one for one in crossings if one.source == language)
+        row: dict[str, Any] = {"language": language, "n": crossing.n, "same": crossing.n_same}
         for k in K:
-            row[f"accuracy@{k}"] = found.accuracy[k].value
-            row[f"different@{k}"] = found.different[k].value
+            row[f"accuracy@{k}"] = crossing.accuracy[k].value
+            row[f"different@{k}"] = crossing.different[k].value
         if language in names:
             filters = linker.pipeline.filters.choose(languages=["en"])
             hits = linker.pipeline.nearest([names[language]], 1, filters)[names[language]]
             nearest = linker.terminology.names_at([hit.row for hit in hits])
-            row |= {"term": names[language], "nearest": [one.text for one in nearest]}
-        rows.append(row)
-    return rows
+            row |= {"term": names[language], "nearest": [name.text for name in nearest]}
+        yield row
 
 
 def main() -> None:
     """Measure each encoder, print and save."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
-    parser.add_argument("--encoder", action="append", default=[], metavar="NAME=WHAT")
-    parser.add_argument("--term", default="HP:0000016")
-    parser.add_argument("--most", type=int, default=2000)
-    options = parser.parse_args()
+    arguments = parser(__doc__)
+    arguments.add_argument("--encoder", action="append", default=[], metavar="NAME=WHAT")
+    arguments.add_argument("--term", default="HP:0000016")
+    arguments.add_argument("--most", type=int, default=2000)
+    options, data = arguments.parse_args(), data_folder()
     encoders = dict(one.split("=", 1) for one in options.encoder) or ENCODERS
-    data = data_folder()
     searched = terminology(data, most=options.most, term=options.term)
-    rows = []
-    for name, what in encoders.items():
-        linker = Linker.build(searched, encoders=[what])
-        for row in measure(linker, options.term):
-            rows.append({"encoder": name, **row})
-            print(*(f"{v:.3f}" if isinstance(v, float) else v for v in rows[-1].values()))
+    rows = (
+        {"encoder": name, **row}
+        for name, what in encoders.items()
+        for row in measure(Linker.build(searched, encoders=[what]), options.term)
+    )
     files = [data / "multilingual" / "hpo" / file for file in FILES.values()]
-    save("languages", {"rows": rows}, packages=("numpy",), data=[data / ENGLISH, *files])
+    save_rows("languages", rows, data=[data / ENGLISH, *files])
 
 
 if __name__ == "__main__":

@@ -16,7 +16,6 @@ the scores are compared: all distinct mentions, the 20 best scores of either sid
 
 from __future__ import annotations
 
-import argparse
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -27,12 +26,12 @@ import numpy as np
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from canonym import Linker, Terminology
-from canonym.corpora.pubtator import read_pubtator
 from canonym.encoders import load_encoder
 from canonym.indexes.inverted import Inverted
-from canonym.terminology.readers.medic import read_medic
+from canonym.terminology import read_records
 from canonym.text import PLAIN, normalise_all
-from record import data_folder, save
+from inputs import MEDIC, documents_of, part_of, texts_of
+from record import data_folder, parser, save
 
 K = 20
 
@@ -90,22 +89,14 @@ def seconds(work: Callable[[], object]) -> float:
 
 def main() -> None:
     """Measure, print and save."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
-    parser.add_argument("--repeats", type=int, default=3)
-    options = parser.parse_args()
+    arguments = parser(__doc__)
+    arguments.add_argument("--repeats", type=int, default=3)
+    options = arguments.parse_args()
     data = data_folder()
-    medic = data / "medic-2012" / "medic_06Jul2012.txt"
-    corpus = data / "bc5cdr" / "test.pubtator"
-    mentions = [
-        mention.text
-        for document in read_pubtator(corpus)
-        for mention in document.mentions
-        if mention.type == "Disease"
-    ]
+    mentions = texts_of(documents_of("bc5cdr", "test", type="Disease"))
     with TemporaryDirectory() as scratch:
-        terminology = Terminology.build(read_medic(medic), Path(scratch) / "medic.db")
+        source = read_records(data / MEDIC)
+        terminology = Terminology.build(source, Path(scratch) / "medic.db")
         linker = Linker.build(terminology, encoders=["chargrams"], spelling=False, composites=False)
         names = [name for batch in terminology.iter_texts() for name in normalise_all(batch, PLAIN)]
         dense = Dense(names)
@@ -128,7 +119,7 @@ def main() -> None:
     rates = {way: 1 / each for way, each in best.items()}
     for way, rate in rates.items():
         print(f"{way:10} {rate:10,.0f} mentions/s   canonym is {rates['canonym'] / rate:6.1f} x")
-    path = save(
+    save(
         "linking_speed",
         {
             "mentions": len(mentions),
@@ -140,9 +131,8 @@ def main() -> None:
             "largest_score_difference": difference,
         },
         packages=["numpy", "scipy", "scikit-learn"],
-        data=[medic, corpus],
+        data=[data / MEDIC, part_of("bc5cdr", "test")],
     )
-    print(f"saved {path.name}")
 
 
 if __name__ == "__main__":

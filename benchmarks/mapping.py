@@ -15,8 +15,6 @@ disease of the test. The bundled encoder has read the names of MeSH, and no cros
 
 from __future__ import annotations
 
-import argparse
-import csv
 import gzip
 import re
 import time
@@ -32,26 +30,20 @@ from canonym.exchange.alignment import FEATURES, decide, propose
 from canonym.io.curies import usual
 from canonym.terminology.formats import read_records, read_terminology
 from canonym.types import Concept, ConceptMapping, Record, Xref
-from record import data_folder, save
+from inputs import CTD, DOID, DRUGBANK, HPO, MESH, TREES, UBERON, without
+from record import data_folder, parser, rows_of, save
 
-DOID = "doid/HumanDO-2015-05-14.obo.gz"
-HPO = "hpo/hp-2014-11-14.obo.gz"
-MESH = "mesh-2024/terms.tsv.gz"
-TREES = "mesh-2024/trees.tsv.gz"
-UBERON = "uberon/uberon.obo.gz"
-DRUGBANK = "drugbank-vocabulary/drugbank_vocabulary.csv.gz"
-CTD = "ctd-diseases-2017/CTD_diseases.tsv.gz"
 GENES = "genes/Homo_sapiens.protein-coding.gene_info.gz"
 CONFIDENCES = (0.2, 0.5, 0.8, 0.9, 0.95)
 
 
 def main() -> None:
     """Fit the weights, or measure."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--fit", action="store_true", help="fit the weights and print them")
+    arguments = parser(__doc__)
+    arguments.add_argument("--fit", action="store_true", help="fit the weights and print them")
     data = data_folder()
     mesh = read_terminology(data / MESH, trees=data / TREES, prefix="MESH:")
-    if parser.parse_args().fit:
+    if arguments.parse_args().fit:
         _fit(*_without_gold(data / HPO, mesh), mesh, data)
     else:
         _measure(*_without_gold(data / DOID, mesh), mesh, data)
@@ -117,27 +109,12 @@ def _training(
     yield "odd and even genes", *(halves := _halves(_genes(data))), _nobody(halves[0])
 
 
-def without(terminology: Terminology, ids: set[str]) -> Terminology:
-    """Return a terminology without some concepts."""
-    return Terminology.build(
-        [
-            record
-            for id_ in (
-                concept.id for concept in terminology.iter_concepts() if concept.id not in ids
-            )
-            for record in (terminology.concept(id_), *terminology.names(id_))
-        ]
-    )
-
-
 def _nobody(terminology: Terminology) -> dict[str, set[str]]:
     return {concept.id: set() for concept in terminology.iter_concepts()}
 
 
 def _genes(data: Path) -> list[tuple[str, str]]:
-    with gzip.open(data / GENES, "rt", encoding="utf-8") as lines:
-        rows = csv.DictReader(lines, delimiter="\t")
-        return [(f"GENE:{row['GeneID']}", row["description"]) for row in rows]
+    return [(f"GENE:{row['GeneID']}", row["description"]) for row in rows_of(data / GENES)]
 
 
 def _diseases(data: Path) -> list[tuple[str, str]]:

@@ -20,7 +20,6 @@ Sheets hold the texts, so they are no part of the repository; the results have t
 
 from __future__ import annotations
 
-import argparse
 import csv
 import json
 import lzma
@@ -29,8 +28,8 @@ from pathlib import Path
 from typing import Any
 
 from canonym import Linker
-from canonym.evaluation.statistics import wilson
-from record import data_folder, save
+from inputs import percents
+from record import data_folder, parser, save
 
 _COLUMNS = ("paragraph", "start", "end", "id", "label", "text", "right")
 _LEAST = 200  # characters of a paragraph
@@ -69,18 +68,18 @@ def count(path: Path) -> dict[str, Any]:
     if not set(verdicts) <= {"0", "1"}:
         raise SystemExit(f"{path}: the column 'right' is not filled in; expected 0 or 1")
     right, n = verdicts.count("1"), len(verdicts)
-    interval = [round(100 * bound, 1) for bound in wilson(right, n)[1:]]
-    return {"marks": n, "right": right, "precision": round(100 * right / n, 1), "95 %": interval}
+    share = percents(right, n)
+    return {"marks": n, "right": right, "precision": share[0], "95 %": share[1:]}
 
 
 def main() -> None:
     """Draw marks, or count judged ones."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
-    parser.add_argument("sheets", nargs="*", metavar="NAME=SHEET")
-    parser.add_argument("--draw", type=Path, metavar="SHEET")
-    parser.add_argument("--seed", type=int, default=13)
-    parser.add_argument("--save", action="store_true")
-    given = parser.parse_args()
+    arguments = parser(__doc__)
+    arguments.add_argument("sheets", nargs="*", metavar="NAME=SHEET")
+    arguments.add_argument("--draw", type=Path, metavar="SHEET")
+    arguments.add_argument("--seed", type=int, default=13)
+    arguments.add_argument("--save", action="store_true")
+    given = arguments.parse_args()
     if given.draw:
         draw(given.draw, given.seed)
     rows = [

@@ -16,9 +16,6 @@ the gold are the MeSH terms that a program gave to the whole trial.
 
 from __future__ import annotations
 
-import argparse
-import csv
-import gzip
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -29,8 +26,6 @@ from typing import Any, NamedTuple
 from fastapi.testclient import TestClient
 
 from canonym import Linker, Terminology
-from canonym.corpora import read_pubtator
-from canonym.evaluation.statistics import wilson
 from canonym.exchange import auto_accept
 from canonym.io.curies import usual
 from canonym.service import Settings, create_app
@@ -39,15 +34,11 @@ from canonym.terminology.formats import read_terminology
 from canonym.terminology.hierarchy import Hierarchy
 from canonym.terminology.ids import ConceptIds
 from canonym.types import Xref
-from record import data_folder, save
+from inputs import DOID, HPO, MEDIC, MESH, PARTS, TREES, documents_of, percents
+from record import data_folder, parser, rows_of, save
 
-MEDIC = "medic-2012/medic_06Jul2012.txt"
-MESH = "mesh-2024/terms.tsv.gz"
-TREES = "mesh-2024/trees.tsv.gz"
-HPO = "hpo/hp-2014-11-14.obo.gz"
-DOID = "doid/HumanDO-2015-05-14.obo.gz"
 TRIALS = "clinical-trials/trials.tsv.gz"
-CORPORA = {"NCBI disease": ("ncbi-disease", ()), "BC5CDR disease": ("bc5cdr", ("Disease",))}
+CORPORA = {"NCBI disease": ("ncbi-disease", ""), "BC5CDR disease": ("bc5cdr", "Disease")}
 CONFIDENCES = (0.7, 0.75, 0.8, 0.85, 0.9, 0.95)
 MARGINS = (0.0, 0.02, 0.03, 0.04, 0.05, 0.06, 0.08)
 _BATCH = 500
@@ -77,17 +68,17 @@ class Answer(NamedTuple):
 # --- cases ----------------------------------------------------------------------------------------
 
 
-def cases_of(path: Path, types: Sequence[str], ids: ConceptIds) -> list[Case]:
+def cases_of(name: str, part: str, ids: ConceptIds) -> list[Case]:
     """Return the mentions of a part of a corpus."""
-    found = []
-    for document in read_pubtator(path):
-        for one in document.mentions:
-            if not types or one.type in types:
-                gold = {ids.find(id_) or f"unknown:{id_}" for id_ in one.ids}
-                several = one.rule == "all" and len(gold) > 1
-                right = frozenset() if several or one.rule == "nil" else frozenset(gold)
-                found.append(Case(one.text, document.text, right, tuple(sorted(gold))))
-    return found
+    corpus, type_ = CORPORA[name]
+    cases = []
+    for document in documents_of(corpus, part, type=type_):
+        for mention in document.mentions:
+            gold = {ids.find(id_) or f"unknown:{id_}" for id_ in mention.ids}
+            several = mention.rule == "all" and len(gold) > 1
+            right = frozenset() if several or mention.rule == "nil" else frozenset(gold)
+            cases.append(Case(mention.text, document.text, right, tuple(sorted(gold))))
+    return cases
 
 
 def labels_of(path: Path, mesh: Terminology) -> list[Case]:
@@ -111,13 +102,12 @@ def labels_of(path: Path, mesh: Terminology) -> list[Case]:
 def conditions_of(path: Path, mesh: Terminology) -> list[Case]:
     """Return the condition of each trial that has one, and MeSH terms."""
     by_label = {concept.label: concept.id for concept in mesh.iter_concepts()}
-    found = []
-    with gzip.open(path, "rt", encoding="utf-8", newline="") as lines:
-        for row in csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE):
-            terms = [by_label[one] for one in row["condition_mesh"].split("|") if one in by_label]
-            if terms and "|" not in row["conditions"]:
-                found.append(Case(row["conditions"], "", frozenset(terms), tuple(terms)))
-    return found
+    cases = []
+    for row in rows_of(path):
+        terms = [by_label[one] for one in row["condition_mesh"].split("|") if one in by_label]
+        if terms and "|" not in row["conditions"]:
+            cases.append(Case(row["conditions"], "", frozenset(terms), tuple(terms)))
+    return cases
 
 
 # --- asking ---------------------------------------------------------------------------------------
@@ -175,8 +165,7 @@ def figures(pairs: Sequence[tuple[Case, Answer]]) -> dict[str, Any]:
     right = sum(is_right(case, answer) for case, answer in said)
     found: dict[str, Any] = {"cases": len(pairs), "matches": len(said), "right": right}
     for name, n, of in (("precision", right, len(said)), ("coverage", len(said), len(pairs))):
-        interval = wilson(n, of) if of else ()
-        found[name] = [round(100 * value, 2) for value in interval]
+        found[name] = percents(n, of, digits=2)
     found["verbatim"] = sum(answer.verbatim for _, answer in said)
     return found
 
@@ -229,11 +218,8 @@ def _kind(case: Case, match: str, elsewhere: set[tuple[str, str]], tree: Hierarc
 
 def choose(index: Path, terminology: Terminology) -> None:
     """Print precision and coverage on dev parts by the least confidence, and by the margin."""
-    ids, data = ConceptIds(terminology), data_folder()
-    parts = {
-        name: cases_of(data / folder / "dev.pubtator", types, ids)
-        for name, (folder, types) in CORPORA.items()
-    }
+    ids = ConceptIds(terminology)
+    parts = {name: cases_of(name, "dev", ids) for name in CORPORA}
     least, margin = auto_accept.LEAST_CONFIDENCE, auto_accept.LEAST_MARGIN
     bounds = [(one, margin) for one in CONFIDENCES] + [(least, one) for one in MARGINS]
     auto_accept.LEAST_MARGIN = 0.0
@@ -260,12 +246,8 @@ def measure_corpus(
     client: TestClient, name: str, terminology: Terminology, tree: Hierarchy, part: str
 ) -> list[dict[str, Any]]:
     """Return the rows of a part of a corpus: alone, and with the abstract."""
-    folder, types = CORPORA[name]
-    ids, data = ConceptIds(terminology), data_folder()
-    parts = {
-        one: cases_of(data / folder / f"{one}.pubtator", types, ids)
-        for one in ("train", "dev", "test")
-    }
+    ids = ConceptIds(terminology)
+    parts = {one: cases_of(name, one, ids) for one in PARTS}
     everywhere = [case for cases in parts.values() for case in cases]
     rows = []
     for context in (False, True):
@@ -310,9 +292,9 @@ def measure(indexes: dict[str, Path], terminologies: dict[str, Terminology]) -> 
 
 def main() -> None:
     """Build the indexes, then choose or measure."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
-    parser.add_argument("--choose", action="store_true", help="print figures of dev parts")
-    chosen = parser.parse_args().choose
+    arguments = parser(__doc__)
+    arguments.add_argument("--choose", action="store_true", help="print figures of dev parts")
+    chosen = arguments.parse_args().choose
     data = data_folder()
     terminologies = {"MEDIC 2012": read_terminology(data / MEDIC)}
     if not chosen:

@@ -2,7 +2,8 @@
 
 A mechanism is a function, a method, a pattern or a number of the package. Its id is the place where
 it stands: ``mentions.terse.in_full`` is the function of that name in ``canonym.mentions.terse``.
-Switched off, it gives what stands beside its id in `_TABLE`, and all modules that have it get that.
+Switched off, it gives what stands beside its id in ``mechanisms.tsv``, and all modules that have it
+get that. A number, a table or what changes its arguments is watched where another mechanism counts.
 Nothing in the package knows of this.
 
 Normal forms (`canonym.text.STEPS`) are made with an index, and are no part of the table; what they
@@ -17,6 +18,7 @@ import inspect
 import pkgutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any, NamedTuple
 
@@ -29,280 +31,9 @@ from canonym.mentions.contrasts import NOTHING
 from canonym.mentions.status import Stated, Status
 from canonym.regex import _Regex
 from canonym.rules import shipped
+from record import rows_of
 
-_TABLE = """
-text.markup.named_characters        same
-text.markup.untagged                same
-text.markup.unquoted                same
-text.markup.well_read               same
-text.codes._beside                  list
-text.short_forms.as_meant           same
-text.short_forms.own_short_form     text
-text.short_forms.spelt_by           none
-text.short_forms.is_short_form      false
-text.qualifiers.qualified           none
-text.qualifiers.without_details     tuple
-text.qualifiers.without_lead_in     same
-text.qualifiers.without_brackets    same
-text.qualifiers.bare_name           none
-text.qualifiers.is_rest             false
-text.qualifiers.is_unspecified      false
-text.qualifiers.is_finding          false
-text.qualifiers._nec                none
-text.qualifiers._nos                none
-text.qualifiers._END                pattern   *unspecified* at the end
-text.qualifiers._FRONT              pattern   *other or unspecified* in front
-text.qualifiers._MEASURED           pattern   how long, how often, how much, since when
-text.qualifiers._ELSEWHERE          pattern   *in diseases classified elsewhere*
-text.qualifiers._NOT_ELSEWHERE      pattern   *not elsewhere classified*
-text.qualifiers._NO_MENTION         pattern   *without mention of* something, taken off
-text.qualifiers._DETAIL             pattern   how bad and where, in front
-text.qualifiers._DETAIL_BEHIND      pattern   how bad, where and when, behind
-mentions.abbreviations.find_abbreviations       dict
-mentions.abbreviations.without_own_short_forms  same_and_text
-mentions.abbreviations.stands_for_itself        false
-mentions.abbreviations._without_gloss           same
-mentions.abbreviations._join                    sum
-mentions.additions.names_another         false
-mentions.additions._says_more            false
-mentions.additions._is_ill               false
-mentions.additions._is_malignant         false
-mentions.additions._is_of_disease        false
-mentions.additions.label_contrasts       yields
-mentions.additions.behavior_contrasts    yields
-mentions.aliases.find_aliases            dict
-mentions.aliases.is_code_for             false
-mentions.binomials.genus_steps           tuple
-mentions.binomials.organisms_in          tuple
-mentions.binomials.organism_of           none
-mentions.binomials._clipped              list
-mentions.binomials._written_out          third
-mentions.binomials.Binomials.genera      list
-mentions.clinical.usual_reading          text
-mentions.clinical.text_readings          dict
-mentions.composites.split_composite      alone
-mentions.composites._split_numbers       none
-mentions.composites._split_hanging       none
-mentions.composites._split_object        none
-mentions.composites._split_subject       none
-mentions.composites._split_shared_start  none
-mentions.composites._share_site          others_and_last
-mentions.composites._shared_start        text
-mentions.composites._says_how            false
-mentions.composites._SPREAD              pattern   a cancer metastatic to sites is several concepts
-mentions.composites._hide                second
-mentions.composites.hide_one_things      same
-mentions.composites.is_quality           false
-mentions.composites.composites_ending    yields
-mentions.contrasts.against               nothing
-mentions.marks.marks                     tuple
-mentions.contrasts.differs_in_meaning    false
-mentions.contrasts.apart_by              none
-mentions.contrasts.affix_contrast        none
-mentions.contrasts._ends_small           false
-mentions.contrasts._is_plural_of_symbol  false
-mentions.contrasts._glued                same
-mentions.marks.with_arrows_spelt         same
-mentions.marks.opposed_signs             false
-mentions.compare.moved                   yields
-mentions.contrasts._lettered             same
-mentions.contrasts._of_words             list
-mentions.contrasts._of_negation          yields
-mentions.contrasts._of_specimens         yields
-mentions.contrasts._of_head              yields
-mentions.contrasts._is_inflected         false
-mentions.contrasts._group_contrast       none
-mentions.contrasts._symbol_contrast      none
-mentions.cues.find_cues                  list
-mentions.cues._is_glued                  false
-mentions.dimensions.dimension_contrasts  yields
-mentions.doubts.bounded                  second
-mentions.doubts.CONTRADICTED             1.0
-mentions.doubts.UNUSUAL                  1.0
-mentions.doubts.USUAL                    1.0
-mentions.doubts.BESIDE                   1.0
-mentions.doubts.ANOTHER                  1.0
-mentions.doubts.FAR_SLIP                 1.0
-mentions.doubts.LONE_SLIP                1.0
-mentions.doubts.SAME_WORDS               0.0
-mentions.doubts._is_rest                 false
-mentions.doubts._loses_item              false
-mentions.doubts._is_another              false
-mentions.doubts._leaves_short_form       false
-mentions.doubts._is_likely               true
-mentions.doubts._has_same_words          false
-mentions.drug_lines.drug_line            none
-mentions.drug_lines.without_salt         same
-mentions.drug_lines.is_same_line         false
-mentions.drug_lines._with_forms          tuple
-mentions.drug_lines._dosed_pieces        as_list
-mentions.drug_lines._names_in            bare
-mentions.drug_lines._shows_dose          false
-mentions.drug_lines._BRAND               pattern   a brand in square brackets
-mentions.drug_lines._MAKER               pattern   the maker of a drug
-mentions.drug_lines._DICTIONARY          pattern   a dictionary code behind a drug
-mentions.drug_lines._SCHEDULED           pattern   how often it is taken, at the end
-mentions.english.is_english              false
-mentions.false_names.looks_alike         false
-mentions.false_names.is_out_of_order     false
-mentions.flags.consistent                as_tuple
-mentions.flags._Sentence._signs          yields
-mentions.flags._Sentence._reaches_on     true
-mentions.flags._Sentence._reaches_back   true
-mentions.glued.readings                  tuple
-mentions.glued.without_gaps              same
-mentions.inflection.are_inflected        false
-mentions.letter_case.case_contrasts      yields
-mentions.letter_case.last_capital_contrasts  yields
-mentions.letter_case.sentence_case       same
-mentions.letter_case._is_acronym         false
-mentions.letter_case._is_short_word      false
-mentions.letter_case._is_word            false
-mentions.letter_case._is_other_symbol    false
-mentions.lists.items_of                  none
-mentions.lists._numbered                 no_pieces
-mentions.lists._bulleted                 no_pieces
-mentions.lists._lines                    no_pieces
-mentions.lists._semicolons               no_pieces
-mentions.lists.without_number            same
-mentions.lists.listing_of                none
-mentions.lists.holds_all                 false
-mentions.lists.is_code                   false
-mentions.lists.Listing._with_ends        yields
-mentions.lists.Listing._with_starts      yields
-mentions.lists.Listing._may_be_code      false
-mentions.lists.Listing.is_inverted       false
-mentions.lists.Listing.is_pair           false
-mentions.lists._HYPHENED                 pattern   two drugs with a hyphen between them
-mentions.lists._LIKE_ID                  pattern   codes in a row
-mentions.measurements.finding_name       text
-mentions.measurements.measurement_name   text
-mentions.measurements._INFLAMMATION      pattern   *inflammation of the skin* is a dermatitis
-mentions.near_words.NearWords.one_edit_from  list
-mentions.near_words.NearWords.sounding_like  list
-mentions.ordinary.is_ordinary            false
-mentions.ordinary.qualifying_forms       tuple
-mentions.phrasings.phrasings             tuple
-mentions.prepare._greek                  none
-mentions.prepare._other_forms            tuple
-mentions.prepare._SYMBOL                 pattern   *TLR-9* may be written TLR9
-mentions.prepare.Preparation._broader    tuple
-mentions.prepare.Preparation._of_line    two_tuples
-mentions.readings.readings_of            tuple
-mentions.readings.clinical_readings      dict
-mentions.readings.has_usual              true
-mentions.readings.has_several            false
-mentions.readings._choose                text
-mentions.shorthand.write_out             same
-mentions.shorthand.hide_shorthand        same
-mentions.shorthand.diabetes_name         text
-mentions.shorthand.diabetes_phrases      yields
-mentions.shorthand._DOTTED               pattern   *U.T.I.* is UTI
-mentions.shorthand._HISTORY              pattern   *Hx-gout* is a history
-mentions.slips.is_likely_slip            true
-mentions.slips.sounds_like               false
-mentions.slips._is_meant                 false
-mentions.slips._may_be_contrary          false
-mentions.slips._is_other_kind            false
-mentions.slips._is_other_chemical        false
-mentions.slips._is_likely_edit           true
-mentions.slips._have_other_vowels        false
-mentions.species.species_of              none
-mentions.species.species_in              list
-mentions.specimens.specimen_of           text
-mentions.spelling.Speller.correct        same
-mentions.spelling.Speller.guesses        tuple
-mentions.spelling.Speller.take_apart     apart
-mentions.spelling.Speller.without_gaps   same
-mentions.spelling.Speller.completions    tuple
-mentions.spelling.Speller.knows_all      false
-mentions.spelling.Speller._sounding_alike  tuple
-mentions.spelling.Speller._rarely        tuple
-mentions.spelling.Speller._of_same_sense  third_iter
-mentions.spelling.ends_in_sign           false
-mentions.spelling._is_code               false
-mentions.status.read_status              status
-mentions.status.split_statuses           alone
-mentions.status.status_beside_code       tuple
-mentions.status.wordings                 stated
-mentions.status.without_plus             text
-mentions.status.positive                 positive
-mentions.status.said_by                  tuple
-mentions.status.spoken_of                alone
-mentions.status._ends_inside             false
-mentions.status._counts_before           false
-mentions.status._counts_after            false
-mentions.status._unbracketed             same
-mentions.status._NOT_FREE                pattern   who is not pain free has pain
-mentions.status._SCREENED                pattern   *screening for* something
-mentions.status._NITRIC_OXIDE            pattern   *NO synthase* is no negation
-mentions.terse.in_full                   yields
-mentions.terse.unclipped                 yields
-mentions.terse._NUMBERED                 pattern   *CKD 3* is stage 3, or type 3
-mentions.word_order.order_contrasts      yields
-mentions.word_order._of_relation         yields
-mentions.word_order._of_couples          yields
-mentions.word_order._are_moved           false
-linking.codes.find_coded                 dict
-linking.codes._with_labels               dict
-linking.codes._is_below                  false
-linking.decision.divide                  same
-linking.decision.SPLIT_MARGIN            0.0
-linking.decision._only_reads_alike       false
-linking.decision._are_mostly_names       false
-linking.hits.meant_guess                none
-linking.decision._is_list                true
-linking.decision._are_one_concept        false
-linking.decision._stated                 none
-linking.decision._stated_of_concept      none
-linking.decision._organism               none
-linking.decision._other_organism         second
-linking.decision._may_replace            true
-linking.decision._is_line                false
-linking.decision._has_short_form         false
-linking.decision._known_apart            none
-linking.decision._keeps_order            true
-linking.decision._rewritten              second
-linking.decision._is_case                true
-linking.decision._known_readings         dict
-linking.decision._stands                 false
-linking.decision._before                 same
-linking.hits.with_kin                    same
-linking.hits.with_side                    same
-linking.hits.by_letters                  none
-linking.homonyms.find_homonyms           as_list_of
-linking.homonyms.beside_readings         same
-linking.homonyms._found_by_short_form    same
-linking.homonyms.Homonyms.choose         third_list
-linking.homonyms._Page._kinships         zeros
-linking.homonyms._Page._similarities     two_zeros
-linking.homonyms._Page._shared_types     third_zeros
-linking.judge.LETTERED                   0.0
-linking.judge._hides_rivals              false
-linking.judge._as_written                written
-linking.search._are_odd                  false
-linking.search._barest                   same
-linking.search._are_singular             true
-linking.search.CONTRADICTED              0.0
-linking.search.BatchHits.one_of_several  tuple
-linking.search.BatchHits.weigh           third_list
-linking.spans._PREFIX                    pattern   what follows *non-* is denied
-linking.spans._composites                yields
-linking.spans._diabetes                  yields
-linking.spans._turns                     no_turns
-linking.spans._is_for_lists              false
-linking.spans._is_unlikely               false
-linking.spans._as_read                   same
-linking.spans.TextNames._joined          no_joints
-linking.spans.TextNames._is_ordinary     false
-linking.spans.TextNames._is_undefined    false
-linking.spans.TextNames._has_breaks      true
-ranking.letters.gain                     zero
-sieve.verbatim                           sieve
-sieve.normalised                         sieve
-sieve.reordered                          sieve
-sieve.bare                               sieve
-"""
+_TABLE = Path(__file__).with_suffix(".tsv")
 
 _PATTERN = "(?!)"
 
@@ -352,7 +83,7 @@ OFF: Mapping[str, Callable[..., Any]] = {
     "list": _nothing_of(list),
     "dict": _nothing_of(dict),
 }
-"""What a function gives that is switched off, by the word in `_TABLE`."""
+"""What a function gives that is switched off, by the word in the table."""
 
 # What a method is given comes behind the object itself.
 _OF_METHODS = {"same": "second"}
@@ -363,20 +94,8 @@ _FLAG_OF = {
     "_family": "family",
     "_uncertain": "uncertain",
 }
-# What tells that a number, a table or what changes its arguments may count.
-_WATCHED = {
-    "mentions.doubts": "mentions.doubts.bounded",
-    "linking.decision.SPLIT_MARGIN": "linking.decision._are_one_concept",
-    "linking.hits.by_letters": "ranking.letters.gain",
-    "linking.judge.LETTERED": "ranking.letters.gain",
-    "linking.search.CONTRADICTED": "mentions.contrasts.against",
-    "linking.search._are_singular": "linking.search._are_odd",
-    "mentions.clinical.text_readings": "mentions.readings.readings_of",
-    "mentions.ordinary.qualifying_forms": "linking.spans.TextNames._joined",
-}
 
 
-# Tables that are made once, of what may be switched off.
 class Mechanism(NamedTuple):
     """A mechanism: its id, what it gives where it is off, and what it does in words.
 
@@ -419,12 +138,11 @@ def modules() -> tuple[ModuleType, ...]:
 @functools.cache
 def mechanisms() -> tuple[Mechanism, ...]:
     """Return all mechanisms, in the order of the table."""
-    return tuple(_read(line) for line in _TABLE.strip().splitlines())
+    return tuple(_mechanism(**row) for row in rows_of(_TABLE))
 
 
-def _read(line: str) -> Mechanism:
-    id, off, *words = line.split(maxsplit=2)
-    says, n_lines = words[0] if words else "", 0
+def _mechanism(id: str, off: str, says: str, watched: str) -> Mechanism:
+    n_lines = 0
     if off not in ("pattern", "sieve") and not off[0].isdigit():
         function = _function(_value(id))
         says = says or (inspect.getdoc(function) or "").split("\n")[0].rstrip(".")
@@ -433,10 +151,7 @@ def _read(line: str) -> Mechanism:
         says = f"what the sieve `{id.partition('.')[2]}` knows"
     else:
         n_lines = 1
-    watched = _WATCHED.get(id, id)
-    if id.startswith("mentions.doubts.") and off[0].isdigit():
-        watched = _WATCHED["mentions.doubts"]
-    return Mechanism(id, off, says, watched, n_lines)
+    return Mechanism(id, off, says, watched or id, n_lines)
 
 
 def _function(value: Any) -> Any:

@@ -11,16 +11,14 @@ code in another way is less exact, and a row without a code is right if it gets 
 
 from __future__ import annotations
 
-import csv
 from collections import Counter
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
-from pathlib import Path
 
 from canonym import Link, Linker
-from record import save
+from inputs import rows_beside
+from record import parser, save
 
-MESSY = Path(__file__).parent / "messy.tsv"
 SURE = 0.6
 UNSPECIFIED = "09"
 
@@ -70,28 +68,27 @@ def nearness(code: str, pattern: str) -> Iterator[str]:
 
 def main() -> None:
     """Link, count, print and save."""
-    with MESSY.open(encoding="utf-8", newline="") as stream:
-        rows = list(csv.DictReader(stream, delimiter="\t"))
+    rows = rows_beside("messy")
     links = Linker.default().link([row["written"] for row in rows])
     outcomes = [outcome(link, row["codes"]) for link, row in zip(links, rows, strict=True)]
     wrong = [
-        {
-            "written": row["written"],
-            "codes": row["codes"],
-            "linked": " + ".join(code for code, _ in answered(link)),
-            "confidence": round(link.confidence or 0, 3),
-        }
-        for link, row, out in zip(links, rows, outcomes, strict=True)
-        if out == "wrong"
+        (
+            round(link.confidence or 0, 3),
+            row["written"],
+            row["codes"],
+            " + ".join(code for code, _ in answered(link)),
+        )
+        for link, row, worth in zip(links, rows, outcomes, strict=True)
+        if worth == "wrong"
     ]
-    for row in sorted(wrong, key=lambda row: -float(row["confidence"])):
-        print(*row.values(), sep="\t")
-    surely = sum(float(row["confidence"]) >= SURE for row in wrong)
+    for confidence, *texts in sorted(wrong, key=lambda row: -row[0]):
+        print(*texts, confidence, sep="\t")
+    surely = sum(confidence >= SURE for confidence, *_ in wrong)
     result = {"rows": len(rows), **Counter(outcomes), f"wrong at {SURE} or more": surely}
     print(result)
-    path = save("messy", {"outcomes": result}, packages=["simple-icd-10-cm"])
-    print(f"saved {path.name}")
+    save("messy", {"outcomes": result}, packages=["simple-icd-10-cm"])
 
 
 if __name__ == "__main__":
+    parser(__doc__).parse_args()
     main()

@@ -9,16 +9,13 @@ divided by the number of names or triplets. "Peak" is the most at any time, "kep
 
 from __future__ import annotations
 
-import argparse
-import json
-import subprocess
-import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from processes import run_python, run_script
 from recombined import write_table
-from record import save
+from record import parser, save
 
 MEASURE = """
 import ctypes, gc, json, random, sys
@@ -70,28 +67,18 @@ def measure(n_names: int, n_triplets: int, folder: Path) -> dict[str, Any]:
     """Make a terminology of so many names, and measure its tables."""
     table, store = folder / "names.tsv", folder / "names.db"
     write_table(table, n_names)
-    subprocess.run(
-        [sys.executable, "-m", "canonym", "import", table, "-o", store, "--quiet"], check=True
-    )
-    measured = subprocess.run(
-        [sys.executable, "-c", MEASURE, store, str(n_triplets)],
-        check=True,
-        capture_output=True,
-        text=True,
-    )
+    run_python("-m", "canonym", "import", table, "-o", store, "--quiet")
+    measured: dict[str, Any] = run_script(MEASURE, store, str(n_triplets))
     store.unlink()
-    found: dict[str, Any] = json.loads(measured.stdout)
-    return found
+    return measured
 
 
 def main() -> None:
     """Measure each size, print and save."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
-    parser.add_argument("--names", type=int, nargs="+", default=[1_000_000, 2_000_000])
-    parser.add_argument("--triplets", type=int, default=0)
-    options = parser.parse_args()
+    arguments = parser(__doc__)
+    arguments.add_argument("--names", type=int, nargs="+", default=[1_000_000, 2_000_000])
+    arguments.add_argument("--triplets", type=int, default=0)
+    options = arguments.parse_args()
     rows = []
     for n_names in options.names:
         with TemporaryDirectory() as folder:

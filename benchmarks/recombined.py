@@ -8,8 +8,6 @@ the first words of one name go before the last words of another.
 
 from __future__ import annotations
 
-import argparse
-import csv
 import gzip
 import random
 from collections.abc import Iterator
@@ -17,14 +15,10 @@ from pathlib import Path
 
 from canonym.terminology.readers.medic import read_medic
 from canonym.types import Name
-from record import data_folder
+from inputs import CTD, MEDIC, MESH
+from record import data_folder, parser, rows_of
 
-FILES = (
-    "mesh-2024/terms.tsv.gz",
-    "mesh-supplementary/scr_names.tsv.gz",
-    "ctd-diseases-2017/CTD_diseases.tsv.gz",
-    "medic-2012/medic_06Jul2012.txt",
-)
+FILES = (*(MESH, "mesh-supplementary/scr_names.tsv.gz", CTD, MEDIC),)
 PER_CONCEPT, TYPES = 6, 20  # one to six names: the mean, 3.5, is that of UMLS
 
 
@@ -36,9 +30,7 @@ def real_names(data: Path) -> list[str]:
 def _read_names(data: Path) -> Iterator[str]:
     mesh, supplementary, ctd, medic = (data / file for file in FILES)
     for path, column in ((mesh, "term"), (supplementary, "name")):
-        with gzip.open(path, "rt", encoding="utf-8", newline="") as stream:
-            for row in csv.DictReader(stream, delimiter="\t", quoting=csv.QUOTE_NONE):
-                yield row[column]
+        yield from (row[column] for row in rows_of(path))
     with gzip.open(ctd, "rt", encoding="utf-8") as stream:
         for line in stream:
             if not line.startswith("#"):
@@ -78,10 +70,8 @@ def write_table(path: Path, n: int) -> None:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
-    parser.add_argument("names", type=int)
-    parser.add_argument("table", type=Path)
-    options = parser.parse_args()
+    arguments = parser(__doc__)
+    arguments.add_argument("names", type=int)
+    arguments.add_argument("table", type=Path)
+    options = arguments.parse_args()
     write_table(options.table, options.names)

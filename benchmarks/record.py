@@ -1,13 +1,19 @@
-"""Results of benchmarks: stamped with commit, machine, versions and data; one row a line."""
+"""Results of benchmarks: stamped with commit, machine, versions and data; one row a line.
+
+Importing it finds `models` and `tests` in the checkout, from any folder.
+"""
 
 from __future__ import annotations
 
 import argparse
+import csv
+import gzip
 import json
 import os
 import platform
 import subprocess
-from collections.abc import Mapping, Sequence
+import sys
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -16,6 +22,7 @@ from canonym.io.files import file_digest
 
 ROOT = Path(__file__).parents[1]
 RESULTS = Path(__file__).parent / "results"
+sys.path.append(str(ROOT))
 
 
 def data_folder() -> Path:
@@ -26,15 +33,29 @@ def data_folder() -> Path:
     return folder
 
 
-def chosen_encoder(description: str | None) -> str:
+def rows_of(path: Path) -> list[dict[str, str]]:
+    """Return the rows of a table with tabs between its cells, plain or compressed."""
+    opener = gzip.open if path.suffix == ".gz" else open
+    with opener(path, "rt", encoding="utf-8", newline="") as lines:
+        return list(csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE))
+
+
+def parser(doc: str | None) -> argparse.ArgumentParser:
+    """Return a parser of arguments whose help is the docstring of a script."""
+    return argparse.ArgumentParser(
+        description=doc, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+
+
+def unread_encoder(doc: str | None) -> str:
     """Return the value of ``--encoder``: an encoder that has read neither part of a corpus.
 
     The bundled encoder has read the training and development parts. Make another one with
     ``python -m models.make_default --part none``.
     """
-    parser = argparse.ArgumentParser(description=(description or "").split("\n\n")[0])
-    parser.add_argument("--encoder", required=True, help="has read neither part")
-    encoder: str = parser.parse_args().encoder
+    arguments = parser(doc)
+    arguments.add_argument("--encoder", required=True, help="has read neither part")
+    encoder: str = arguments.parse_args().encoder
     return encoder
 
 
@@ -100,3 +121,18 @@ def save(
     path.parent.mkdir(exist_ok=True)
     path.write_text(result_text(header, result), encoding="utf-8")
     return path
+
+
+def save_rows(
+    name: str,
+    rows: Iterable[Mapping[str, Any]],
+    *,
+    packages: Sequence[str] = ("numpy",),
+    data: Sequence[Path] = (),
+) -> Path:
+    """Print rows as they come, and write them to ``results/NAME.json``."""
+    table = []
+    for row in rows:
+        print(*row.values(), flush=True)
+        table.append(row)
+    return save(name, {"rows": table}, packages=packages, data=data)

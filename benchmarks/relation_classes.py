@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from record import data_folder, save
+from record import data_folder, parser, save
 from reproduce.data import Shelf
 from reproduce.files import read_experiment
 
@@ -28,4 +28,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    parser(__doc__).parse_args()
     main()

@@ -8,49 +8,42 @@ Refined BC5CDR diseases against MEDIC of 2012, with the tree of CTD of 2017 (Mif
 
 from __future__ import annotations
 
-import argparse
+from collections.abc import Iterator, Mapping
+from typing import Any
 
-from canonym import Terminology
-from canonym.corpora import read_pubtator
 from canonym.evaluation.hierarchy_distance import hierarchy_errors, summarise_errors
 from canonym.evaluation.run import evaluate_corpus
 from canonym.terminology import read_records
 from canonym.types import Relation
-from record import data_folder, save
+from inputs import CTD, MEDIC, PARTS, documents_of, part_of, terminology_of
+from record import data_folder, parser, save_rows
 
-PARTS = ("train", "dev", "test")
 
-
-def main() -> None:
-    """Evaluate, count the relatives among the errors, and write the counts."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
-    parser.add_argument("--encoder", action="append", default=[], metavar="NAME=FOLDER")
-    named = dict(text.split("=", 1) for text in parser.parse_args().encoder)
-    data = data_folder()
-    medic = data / "medic-2012" / "medic_06Jul2012.txt"
-    ctd = data / "ctd-diseases-2017" / "CTD_diseases.tsv.gz"
-    files = [data / "bc5cdr" / f"{part}.pubtator" for part in PARTS]
-    train, dev, test = (list(read_pubtator(path)) for path in files)
+def measured(encoders: Mapping[str, str]) -> Iterator[dict[str, Any]]:
+    """Evaluate, and count the relatives among the errors."""
     parents: dict[str, list[str]] = {}
-    for record in read_records(ctd):
+    for record in read_records(data_folder() / CTD):
         if isinstance(record, Relation) and record.relation == "is_a":
             parents.setdefault(record.head, []).append(record.tail)
-    terminology, rows = Terminology.build(read_records(medic)), []
-    for system, encoder in {"TF-IDF": "chargrams", "default": "default", **named}.items():
+    terminology = terminology_of(MEDIC)
+    for system, encoder in encoders.items():
         run = evaluate_corpus(
-            test,
+            documents_of("bc5cdr", "test"),
             terminology=terminology,
-            training=[*train, *dev],
+            training=documents_of("bc5cdr", "train", "dev"),
             protocol="refined",
             types=["Disease"],
             encoders=[encoder],
         )
-        found = summarise_errors(hierarchy_errors(run.scored["strict"], parents))
-        rows.append({"system": system, "mentions": len(run.questions), "wrong": found.n})
-        rows[-1] |= found.counts | {"share of parents": found.counts["parent"] / found.n}
-        print(rows[-1], flush=True)
-    save("relatives", {"rows": rows}, packages=["numpy"], data=[medic, ctd, *files])
+        errors = summarise_errors(hierarchy_errors(run.scored["strict"], parents))
+        row = {"system": system, "mentions": len(run.questions), "wrong": errors.n}
+        yield row | errors.counts | {"share of parents": errors.counts["parent"] / errors.n}
 
 
 if __name__ == "__main__":
-    main()
+    arguments = parser(__doc__)
+    arguments.add_argument("--encoder", action="append", default=[], metavar="NAME=FOLDER")
+    named = dict(text.split("=", 1) for text in arguments.parse_args().encoder)
+    rows = measured({"TF-IDF": "chargrams", "default": "default", **named})
+    files = [data_folder() / MEDIC, data_folder() / CTD]
+    save_rows("relatives", rows, data=[*files, *(part_of("bc5cdr", part) for part in PARTS)])

@@ -14,20 +14,16 @@ Reviews are in SQLite, or in a PostgreSQL that is started for this. After each k
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import http.client
+import itertools
 import json
 import os
 import random
-import re
-import shutil
 import signal
-import subprocess
-import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
@@ -35,11 +31,12 @@ from typing import Any, NamedTuple
 from canonym import Concept, Linker, Name, Terminology
 from canonym.review.models import Decision
 from canonym.review.store import Entry, Store
-from record import save
+from processes import PATIENCE, start_server
+from record import parser, save
+from tests.postgresql import cluster
 
 PEOPLE = 4
 MENTIONS = 24
-PATIENCE = 60.0  # seconds in which a server has to answer again
 STATES = {"link": "linked", "nil": "nil", "flag": "flagged", "reopen": "reopened"}
 KINDS = ("link", "link", "nil", "flag", "comment", "undo")
 CONCEPTS = ("D:1", "D:2", "D:3")
@@ -89,7 +86,7 @@ class Service:
     """``canonym serve`` in processes of its own session."""
 
     def __init__(self, folder: Path, place: str, workers: int) -> None:
-        self._command = [sys.executable, "-m", "canonym", "serve", "--index", str(folder / "index")]
+        self._command = ["--index", str(folder / "index")]
         self._command += ["--reviews", place, "--workers", str(workers), "--rate-limit", "0"]
         self._log = folder / "service.log"
         self.workers = workers
@@ -98,19 +95,9 @@ class Service:
 
     def start(self) -> None:
         """Start it, on the port that it had before, and wait until it answers."""
-        with self._log.open("w+") as log:
-            self._process = subprocess.Popen(
-                [*self._command, "--port", str(self.port)],
-                stderr=log,
-                stdout=log,
-                start_new_session=True,
-            )
+        command = [*self._command, "--port", str(self.port)]
+        self._process, self.port = start_server(command, self._log, start_new_session=True)
         until = time.monotonic() + PATIENCE
-        while not (found := re.search(r"Serving .* on \S+:(\d+);", self._log.read_text())):
-            if self._process.poll() is not None or time.monotonic() > until:
-                raise SystemExit(self._log.read_text())
-            time.sleep(0.02)
-        self.port = int(found[1])
         while True:
             with contextlib.suppress(OSError, http.client.HTTPException):
                 if self.ask("GET", "/readyz")[0] == 200:
@@ -158,31 +145,6 @@ class Service:
         if self._process.poll() is None:
             self._process.terminate()
             self._process.wait(PATIENCE)
-
-
-@contextlib.contextmanager
-def postgresql(folder: Path) -> Iterator[str]:
-    """Start a PostgreSQL with its default settings in a folder, and yield its address."""
-    programs = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
-    if not programs:
-        raise SystemExit("this benchmark needs PostgreSQL: install it")
-    as_user: list[str] = []
-    if os.geteuid() == 0:  # its server refuses to run as root
-        shutil.chown(folder, "postgres", "postgres")
-        folder.parent.chmod(0o755)
-        as_user = ["runuser", "-u", "postgres", "--"]
-
-    def run(program: str, *arguments: str) -> None:
-        command = [*as_user, str(programs[-1] / program), "-D", f"{folder}/data", *arguments]
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, cwd="/")
-
-    run("initdb", "-U", "canonym", "-A", "trust")
-    options = f"-c listen_addresses='' -k {folder}"
-    run("pg_ctl", "-w", "-l", f"{folder}/log", "-o", options, "start")
-    try:
-        yield f"postgresql://canonym@/postgres?host={folder}"
-    finally:
-        run("pg_ctl", "-w", "-m", "immediate", "stop")
 
 
 def make_index(folder: Path) -> None:
@@ -382,27 +344,24 @@ def _one_kill(
 
 def main() -> None:
     """Kill, print and save."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
-    parser.add_argument("--writes", type=int, default=1000, help="acknowledged, in all")
-    parser.add_argument("--seed", type=int, default=0)
-    options = parser.parse_args()
+    arguments = parser(__doc__)
+    arguments.add_argument("--writes", type=int, default=1000, help="acknowledged, in all")
+    arguments.add_argument("--seed", type=int, default=0)
+    options = arguments.parse_args()
     table: dict[str, dict[str, Any]] = {}
-    with TemporaryDirectory(prefix="canonym-kills-") as scratch:
+    with TemporaryDirectory(prefix="canonym-kills-") as scratch, cluster() as postgresql:
         folder = Path(scratch)
         make_index(folder)
-        (folder / "pg").mkdir()
-        with postgresql(folder / "pg") as address:
-            for kind in ("SQLite", "PostgreSQL"):
-                for workers in (1, 2):
-                    what = "the server" if workers == 1 else "one of two workers"
-                    place = str(folder / f"reviews-{workers}.db") if kind == "SQLite" else address
-                    name = f"{kind}, {what}"
-                    seed = f"{options.seed} {name}"
-                    found = run(place, folder, workers, -(-options.writes // 4), seed)
-                    for problem in found["problems"][:20]:
-                        print(f"{name}: {problem}", flush=True)
-                    table[name] = {**found, "problems": len(found["problems"])}
-                    print(name, table[name], flush=True)
+        for kind, workers in itertools.product(("SQLite", "PostgreSQL"), (1, 2)):
+            name = f"{kind}, {'the server' if workers == 1 else 'one of two workers'}"
+            place = str(folder / f"reviews-{workers}.db")
+            if kind == "PostgreSQL":
+                place = postgresql.create()
+            found = run(place, folder, workers, -(-options.writes // 4), f"{options.seed} {name}")
+            for problem in found["problems"][:20]:
+                print(f"{name}: {problem}", flush=True)
+            table[name] = {**found, "problems": len(found["problems"])}
+            print(name, table[name], flush=True)
     total = {
         key: sum(row[key] for row in table.values())
         for key in ("acknowledged", "kills", "problems")

@@ -5,11 +5,10 @@ Everything is in the data folder or beside this file. A document asks each of it
 
 from __future__ import annotations
 
-import csv
-import gzip
 import json
 import random
 import re
+import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
@@ -17,24 +16,21 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import checkout  # noqa: F401
 from bare_names import is_right as is_bare_right
-from bare_names import read_names as read_bare_names
 from canonym import Linker, Terminology
-from canonym.corpora import read_pubtator
 from canonym.corpora.cadec import read_folds, read_mention_table
 from canonym.terminology import read_records
 from canonym.terminology.ids import ConceptIds
 from canonym.text.memo import strong_forms
 from canonym.types import Concept, Document, Link, Mention, Name, Record
-from contrasts import NEGATIONS, draw, exact_ids, living, open_source, without
-from domains import terminology as terminology_of
+from contrasts import NEGATIONS, draw, exact_ids, living, open_source
+from domains import names_of
 from flags import read_sentences
+from inputs import documents_of, is_sure, rows_beside, terminology_of, without
 from models.sources import SOURCES, read_mesh
 from models.suite import Domain, _chosen, _domain
+from record import rows_of
 
-HERE = Path(__file__).parent
-SURE = 0.8
 ICD, HPO, MEDIC, DRUGS = "ICD-10-CM", "HPO", "MEDIC", "DrugBank"
 FILES = {HPO: SOURCES["HPO 2014"], MEDIC: SOURCES["MEDIC 2012"], DRUGS: SOURCES["DrugBank"]}
 CORPORA = (
@@ -48,6 +44,8 @@ _TEXTS = 120  # documents of a corpus whose names are looked for
 _NAMES = 250  # of each kind of changed names
 _NEGATED = 60
 _HELD_OUT = 600
+_REWORDED = 30  # names of a form
+FORMS: Mapping[str, Any] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 _DENIED = re.compile(r"(?i)\b(?:no|not|without|absen\w+)\b")
 
 Right = Callable[[Link], bool]
@@ -101,11 +99,6 @@ def _alone(
         yield Question(group, source, linker, Document("", "", (Mention(text),)), (right,))
 
 
-def _table(path: Path) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8", newline="") as stream:
-        return list(csv.DictReader(stream, delimiter="\t", quoting=csv.QUOTE_NONE))
-
-
 # --- corpora --------------------------------------------------------------------------------------
 
 
@@ -113,8 +106,8 @@ def corpora(data: Path, linkers: Mapping[str, Linker]) -> Iterator[Question]:
     """Yield the development parts of corpora, and names in some of their texts."""
     for source, folder, type_, index in CORPORA:
         ids = ConceptIds(linkers[index].terminology)
-        for n, document in enumerate(read_pubtator(data / folder / "dev.pubtator")):
-            mentions = [m for m in document.mentions if not type_ or m.type == type_]
+        for n, document in enumerate(documents_of(folder, "dev", type=type_)):
+            mentions = document.mentions
             golds = [frozenset(filter(None, map(ids.find, mention.ids))) for mention in mentions]
             first: dict[str, int] = {}
             for at, mention in enumerate(mentions):
@@ -143,7 +136,7 @@ def _cadec(data: Path) -> Terminology:
         read_mention_table(fold.targets) for fold in folds if fold.targets
     )
     names = dict.fromkeys((m.text, id) for m in targets for id in m.ids[:1])
-    return terminology_of(Domain("", [], list(names)))
+    return names_of(Domain("", [], list(names)))
 
 
 # --- jobs -----------------------------------------------------------------------------------------
@@ -163,7 +156,7 @@ def jobs(data: Path, linkers: Mapping[str, Linker]) -> Iterator[Question]:
         twins: dict[str, set[str]] = {}
         for id, form in form_of.items():
             twins.setdefault(form, set()).add(id)
-        rows = {row["mention"]: row for row in _table(data / "jobs" / job / "mentions.tsv")}
+        rows = {row["mention"]: row for row in rows_of(data / "jobs" / job / "mentions.tsv")}
         for text, row in rows.items():
             ids = row["ids"].split("|")
             same = [id for own in ids if own in form_of for id in twins[form_of[own]]]
@@ -171,10 +164,8 @@ def jobs(data: Path, linkers: Mapping[str, Linker]) -> Iterator[Question]:
 
 
 def _job(data: Path, name: str) -> Terminology:
-    with gzip.open(data / "jobs" / name / "terms.tsv.gz", "rt", encoding="utf-8") as stream:
-        rows = list(csv.DictReader(stream, delimiter="\t", quoting=csv.QUOTE_NONE))
     by_concept: dict[str, list[Record]] = {}
-    for row in rows:
+    for row in rows_of(data / "jobs" / name / "terms.tsv.gz"):
         records = by_concept.setdefault(row["id"], [])
         records.append(
             Name(row["name"], row["id"], scope=row["scope"])
@@ -190,20 +181,20 @@ def _job(data: Path, name: str) -> Terminology:
 def lists(linkers: Mapping[str, Linker]) -> Iterator[Question]:
     """Yield the lists beside this file."""
     for name in ("everyday_names", "everyday_held_out", "everyday_patients"):
-        pairs = ((row["name"], _in_families(row)) for row in _table(HERE / f"{name}.tsv"))
+        pairs = ((row["name"], _in_families(row)) for row in rows_beside(name))
         yield from _alone("lists", name, ICD, pairs)
-    bare = ((name, _is_bare(code)) for name, code in read_bare_names())
+    bare = ((row["name"], _is_bare(row["code"])) for row in rows_beside("bare_names"))
     yield from _alone("lists", "bare_names", ICD, bare)
     for name in ("noted", "misspelt"):
-        rows = _table(HERE / f"{name}.tsv")
+        rows = rows_beside(name)
         for index in dict.fromkeys(row["terminology"] for row in rows):
             own = [row for row in rows if row["terminology"] == index]
             yield from _alone("lists", name, index, _as_meant(linkers[index], own))
-    statuses = _table(HERE / "statuses.tsv")
+    statuses = rows_beside("statuses")
     for index in (ICD, HPO, MEDIC):
         pairs = _as_meant(linkers[index], statuses)
         yield from _alone("lists", f"statuses, {index}", index, pairs)
-    for sentence in read_sentences():
+    for sentence in read_sentences("flag_sentences"):
         document = Document("", sentence.text, (sentence.mention,))
         yield Question("sentences", "flag_sentences", "", document, (), "flags", sentence.flags)
 
@@ -228,7 +219,7 @@ def _as_meant(linker: Linker, rows: Sequence[Mapping[str, str]]) -> Iterator[tup
     """
     meant = linker.link([row["meant"] for row in rows])
     for row, link in zip(rows, meant, strict=True):
-        if link.id and not link.nil and (link.confidence or 0) >= SURE:
+        if link.id and is_sure(link):
             flags = row.get("flags")
             yield row["written"], _says(link.id, None if flags is None else flags.split())
 
@@ -257,10 +248,9 @@ def drugs(data: Path, linker: Linker) -> Iterator[Question]:
 
     Right for a trial is the drug that its only term of MeSH names.
     """
-    products = _table(HERE / "drug_products.tsv")
+    products = rows_beside("drug_products")
     yield from _alone("drugs", "products", DRUGS, _as_meant(linker, products))
-    with gzip.open(data / "clinical-trials/trials.tsv.gz", "rt", encoding="utf-8") as stream:
-        rows = list(csv.DictReader(stream, delimiter="\t", quoting=csv.QUOTE_NONE))
+    rows = rows_of(data / "clinical-trials" / "trials.tsv.gz")
     pairs = dict.fromkeys(
         (row["interventions"].partition(":")[2], row["intervention_mesh"])
         for row in rows
@@ -292,11 +282,11 @@ def names(linkers: Mapping[str, Linker]) -> Iterator[Question]:
     for kind, change in _CHANGES.items():
         pairs = [(change(text, rng), is_among(of_text[text])) for text in drawn()]
         yield from _alone("names", kind, HPO, pairs)
-    for joint in (", ", " and ", "; ", "/", "\n", " & ", ". "):
+    for joint in FORMS["joints"]:
         rows = zip(drawn()[:40], drawn()[:40], strict=True)
         pairs = [(joint.join(row), are_all(of_text[row[0]] | of_text[row[1]])) for row in rows]
         yield from _alone("names", f"two, joined by {joint!r}", HPO, pairs)
-    for form in _WITH_IDS:
+    for form in FORMS["with_ids"]:
         texts = drawn()[:40]
         pairs = [
             (form.format(name=text, id=min(of_text[text])), is_among(of_text[text]))
@@ -310,12 +300,13 @@ def reworded(linkers: Mapping[str, Linker]) -> Iterator[Question]:
     with letters that a wrong encoding spoils.
     """
     rng = random.Random(2)
-    for pattern, form in _REWORDED:
+    for pattern, form in FORMS["reworded"].items():
         owners: dict[str, set[str]] = {}
+        expression = re.compile(pattern, re.IGNORECASE)
         for name in living(linkers[ICD].terminology):
-            if match := pattern.fullmatch(name.text):
+            if match := expression.fullmatch(name.text):
                 owners.setdefault(form.format(*match.groups()), set()).add(name.concept_id)
-        texts = rng.sample(sorted(owners), min(_FORMS, len(owners)))
+        texts = rng.sample(sorted(owners), min(_REWORDED, len(owners)))
         pairs = [(text, is_among(owners[text])) for text in texts]
         yield from _alone("names", "in other words of classifications", ICD, pairs)
     short: dict[str, set[str]] = {}
@@ -334,25 +325,7 @@ def reworded(linkers: Mapping[str, Linker]) -> Iterator[Question]:
         yield from _alone("names", "misread", index, [(text, right)])
 
 
-_FORMS = 30
 _BINOMIAL = re.compile(r"([A-Z])[a-z]{3,} ([a-z]{5,})")
-_REWORDED = tuple(
-    (re.compile(pattern, re.IGNORECASE), form)
-    for pattern, form in (
-        (r"(.+) without complications?", "{} without mention of complication"),
-        (r"Other specified (\w+ \w+)", "{} NEC"),
-        (r"Other (\w+)", "{}, not elsewhere classified"),
-        (r"(.+) in diseases classified elsewhere", "{} in other diseases classified elsewhere"),
-        (r"Carcinoma in situ of (\w+)", "{} cancer stage 0"),
-        (r"Secondary malignant neoplasm of (\w+)", "metastases to the {}"),
-        (r"(.+), unspecified", "{} NOS"),
-        (r"Personal history of (.+)", "h/o {}"),
-        (r"Family history of (.+)", "FHx: {}"),
-        (r"Encounter for screening for (.+)", "screening for {}"),
-        (r"Pain in (right|left) (\w+)", "{} {} pain"),
-        (r"(.+), (right|left) (\w+)", "{0} {2}, {1}"),
-    )
-)
 
 
 def _slip(text: str, rng: random.Random) -> str:
@@ -374,12 +347,7 @@ def _inverted(text: str, _: random.Random) -> str:
 
 
 def _noted(text: str, rng: random.Random) -> str:
-    forms = (
-        "severe {}", "{}, mild", "{} x3 days", "pt with {}", "{} (disorder)", "{}, unspecified",
-        "1. {}", "recurrent {}", "{} NOS", "left {}", "bilateral {}", "{} since 2019", "Dx: {}",
-        "{} on exertion", "<b>{}</b>", "{}&nbsp;", "my {}",
-    )  # fmt: skip
-    return rng.choice(forms).format(text.lower())
+    return rng.choice(FORMS["noted"]).format(text.lower())
 
 
 _CHANGES: Mapping[str, Callable[[str, random.Random], str]] = {
@@ -390,11 +358,6 @@ _CHANGES: Mapping[str, Callable[[str, random.Random], str]] = {
     "inverted": _inverted,
     "as notes have them": _noted,
 }
-_WITH_IDS = ("{id} {name}", "{name} ({id})", "{id}", "{id} - {name}")
-
-
-def _read(file: Path) -> Terminology:
-    return Terminology.build(read_records(file))
 
 
 def held_out(data: Path, source: str) -> Domain:
@@ -407,16 +370,14 @@ def held_out(data: Path, source: str) -> Domain:
 # --- pairs ----------------------------------------------------------------------------------------
 
 
-def pairs(
-    data: Path, folder: Path, linkers: dict[str, Linker], open_linker: _Open
-) -> Iterator[Question]:
+def pairs(folder: Path, linkers: dict[str, Linker], open_linker: _Open) -> Iterator[Question]:
     """Yield names that differ from another concept's by a sign, a number, an opposite word …
 
     Their concept is there, or was taken out; then any exact match is wrong. So it is for a name
     behind a negation.
     """
     for source in PAIRS:
-        terminology = cache(partial(open_source, source, data))
+        terminology = cache(partial(open_source, source))
         asked, denied = _drawn(folder / f"pairs-{source}.json", source, terminology)
         if source not in linkers:
             linkers[source] = open_linker(source, terminology)
@@ -446,7 +407,7 @@ def _drawn(
 
 
 def _without(terminology: Callable[[], Terminology], gone: set[str]) -> Terminology:
-    return without(terminology(), gone)
+    return without(terminology(), gone, deprecated=False)
 
 
 def _is_not_exact(link: Link) -> bool:
@@ -472,7 +433,7 @@ def read_all(data: Path, folder: Path) -> Asked:
         "CADEC": open_linker("CADEC", lambda: _cadec(data)),
     }
     for name, file in FILES.items():
-        linkers[name] = open_linker(name, partial(_read, data / file))
+        linkers[name] = open_linker(name, partial(terminology_of, file))
     for job in JOBS:
         linkers[job] = open_linker(job, partial(_job, data, job))
     questions = [
@@ -485,8 +446,8 @@ def read_all(data: Path, folder: Path) -> Asked:
     ]
     for source, group in ((HPO, "names"), (DRUGS, "drugs")):
         domain, name = held_out(data, source), f"{source}, held out"
-        linkers[name] = open_linker(name, partial(terminology_of, domain))
+        linkers[name] = open_linker(name, partial(names_of, domain))
         asked = ((text, is_among([id])) for text, id in domain.questions[:_HELD_OUT])
         questions += _alone(group, name, name, asked)
-    questions += pairs(data, folder, linkers, open_linker)
+    questions += pairs(folder, linkers, open_linker)
     return Asked(questions, linkers)

@@ -18,7 +18,6 @@ mentions of diseases.
 
 from __future__ import annotations
 
-import argparse
 import cProfile
 import pstats
 import time
@@ -37,7 +36,7 @@ from canonym.linking.search import Search
 from canonym.mentions import flags
 from canonym.types import Link
 from mechanisms import Mechanism, forget, mechanisms, switched_off, watched
-from record import data_folder, save
+from record import data_folder, parser, save
 from rule_questions import CORPORA, MEDIC, Asked, Question, read_all
 
 SURE = 0.9
@@ -289,12 +288,10 @@ def shares(asked: Asked) -> dict[str, float]:
 
 def main() -> None:
     """Link everything, then without each mechanism, print and save."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
-    parser.add_argument("--only", default="", metavar="PREFIX", help="of the ids of mechanisms")
-    parser.add_argument("--indexes", type=Path, metavar="FOLDER", help="keep indexes there")
-    options, data, begun = parser.parse_args(), data_folder(), time.process_time()
+    arguments = parser(__doc__)
+    arguments.add_argument("--only", default="", metavar="PREFIX", help="of the ids of mechanisms")
+    arguments.add_argument("--indexes", type=Path, metavar="FOLDER", help="keep indexes there")
+    options, data, begun = arguments.parse_args(), data_folder(), time.process_time()
     with TemporaryDirectory() as scratch:
         asked = read_all(data, options.indexes or Path(scratch))
         spent = shares(asked)

@@ -6,7 +6,7 @@ is a mention of the corpus, or joined from two where those run out; any other re
 before it, all with the same chance. Everything runs in processes of its own.
 
 - ``names``: index, opening, one mention and a thousand, from 10,000 names on. Each has the distinct
-  mentions of BC5CDR's test part.
+  mentions of BC5CDR's test part. The memory of each stage of an import and an index is printed.
 - ``mentions``: ``canonym bulk`` from start to end, from one mention on, to 500,000 names. The time
   of larger runs is projected: so much for the start, for each mention, and for each new one.
 - ``workers``: ``canonym bulk`` with 1 to 4 of them, in turn.
@@ -19,12 +19,9 @@ is at the start, a loop tells.
 
 from __future__ import annotations
 
-import argparse
 import json
 import math
 import os
-import subprocess
-import sys
 import time
 import timeit
 from itertools import cycle, islice
@@ -34,18 +31,17 @@ from typing import Any
 
 import numpy as np
 
-from build_memory import watched
-from canonym.corpora.pubtator import read_pubtator
+from inputs import PARTS, documents_of, texts_of
 from pictures import figure
+from processes import megabytes_of, run_python, run_script, watched
 from recombined import FILES, recombined, write_table
-from record import RESULTS, data_folder, save
+from record import RESULTS, data_folder, parser, save
 
 NAMES = [10_000, 100_000, 500_000, 1_000_000, 5_000_000, 15_000_000]
 MENTIONS = [1, 100, 10_000, 100_000, 500_000, 1_000_000]
 WORKERS = [1, 2, 4]
 PROJECTED = [10_000_000, 100_000_000, 1_000_000_000]
 BULK_NAMES, WORKER_MENTIONS = 500_000, 200_000
-PARTS = ("train", "dev", "test")
 PICTURES = Path(__file__).parents[1] / "docs" / "guides"
 WARM, SINGLE, TOGETHER = 400, 200, 1_000
 LINK = """
@@ -102,17 +98,6 @@ def loop_seconds() -> float:
 # --- one run --------------------------------------------------------------------------------------
 
 
-def run(*arguments: str | Path, given: str = "") -> tuple[str, float]:
-    """Run Python; return what it printed, and its seconds."""
-    start = time.perf_counter()
-    done = subprocess.run(
-        [sys.executable, *map(str, arguments)], input=given, stdout=subprocess.PIPE, text=True
-    )
-    if done.returncode:
-        raise SystemExit(f"{' '.join(map(str, arguments[:4]))} ended with {done.returncode}")
-    return done.stdout, time.perf_counter() - start
-
-
 def make_index(folder: Path, n: int) -> dict[str, Any]:
     """Import and index `n` names, unless that is done; return seconds and peak memory of both."""
     done = folder / "made.json"
@@ -132,18 +117,16 @@ def make_index(folder: Path, n: int) -> dict[str, Any]:
         found[f"{step}_processor_seconds"] = told["processor_seconds"]
         found[f"{step}_peak_megabytes"] = told["peak_megabytes"]["anonymous"]
         found[f"{step}_peak_mapped_megabytes"] = told["peak_megabytes"]["mapped"]
+        print(step, json.dumps(told["stages"]), flush=True)
     Path(table).unlink()
-    files = [file for file in Path(index).rglob("*") if file.is_file()]
-    found["index_megabytes"] = round(sum(file.stat().st_size for file in files) / 1e6)
+    found["index_megabytes"] = megabytes_of(Path(index))
     done.write_text(json.dumps(found))
     return found
 
 
 def test_mentions() -> list[str]:
     """Return the distinct mentions of BC5CDR's test part."""
-    corpus = data_folder() / "bc5cdr" / "test.pubtator"
-    found = {one.text for document in read_pubtator(corpus) for one in document.mentions}
-    mentions = sorted(found)
+    mentions = sorted(set(texts_of(documents_of("bc5cdr", "test"))))
     np.random.default_rng(0).shuffle(mentions)
     return mentions
 
@@ -157,7 +140,9 @@ def bulk(folder: Path, mentions: list[str], workers: int) -> float:
     parquet.write_table(pa.table({"mention": mentions}), source)
     options = ("--column", "mention", "--workers", str(workers), "--overwrite", "--quiet")
     command = ("link", "--file", source, "-o", f"{folder}/linked/", "--index", folder / "index")
-    return run("-m", "canonym", *command, *options)[1]
+    began = time.perf_counter()
+    run_python("-m", "canonym", *command, *options)
+    return time.perf_counter() - began
 
 
 # --- mentions as in a real corpus -----------------------------------------------------------------
@@ -174,12 +159,7 @@ def growth_of(stream: list[str]) -> tuple[float, float]:
 
 def draw(n: int) -> tuple[list[str], dict[str, float]]:
     """Draw a stream of `n` mentions; return it, and how its number of different ones grows."""
-    stream = [
-        one.text
-        for part in PARTS
-        for document in read_pubtator(data_folder() / "bc5cdr" / f"{part}.pubtator")
-        for one in document.mentions
-    ]
+    stream = texts_of(documents_of("bc5cdr", *PARTS))
     a, b = growth_of(stream)
     rng = np.random.default_rng(0)
     rate = np.minimum(1.0, a * b * np.arange(1, n + 1) ** (b - 1))
@@ -224,12 +204,10 @@ def project(rows: list[dict[str, Any]], law: dict[str, float], cores: int) -> li
 def by_names(folder: Path, most: int) -> list[dict[str, Any]]:
     """Measure indexes of growing terminologies: all are made, then mentions linked to each."""
     rows = [make_index(folder / str(n), n) for n in NAMES if n <= most]
-    given = json.dumps(test_mentions())
+    mentions, arguments = test_mentions(), [str(n) for n in (WARM, SINGLE, TOGETHER)]
     for row in rows:
         place = folder / str(row["names"]) / "index"
-        found = json.loads(
-            run("-c", LINK, place, *map(str, (WARM, SINGLE, TOGETHER)), given=given)[0]
-        )
+        found = run_script(LINK, place, *arguments, entered=mentions)
         row["kind"] = json.loads((place / "canonym.json").read_text())["encoders"][0]["index"]
         row |= {key: round(value, 3) for key, value in found.items()}
         print(json.dumps(row), flush=True)
@@ -322,14 +300,12 @@ def picture(result: dict[str, Any]) -> None:
 
 def main() -> None:
     """Measure, print and save."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
-    parser.add_argument("parts", nargs="*", choices=["names", "mentions", "workers", []])
-    parser.add_argument("--folder", type=Path, help="keep indexes here, and use those that are")
-    parser.add_argument("--most-names", type=int, default=NAMES[-1])
-    parser.add_argument("--most-mentions", type=int, default=MENTIONS[-1])
-    options = parser.parse_args()
+    arguments = parser(__doc__)
+    arguments.add_argument("parts", nargs="*", choices=["names", "mentions", "workers", []])
+    arguments.add_argument("--folder", type=Path, help="keep indexes here, and use those that are")
+    arguments.add_argument("--most-names", type=int, default=NAMES[-1])
+    arguments.add_argument("--most-mentions", type=int, default=MENTIONS[-1])
+    options = arguments.parse_args()
     parts = options.parts or ["names", "mentions", "workers"]
     path = RESULTS / "scaling.json"
     result: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}

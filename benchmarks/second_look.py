@@ -8,19 +8,18 @@ terminology of its job, by the default encoder.
 
 from __future__ import annotations
 
-import argparse
-import csv
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
+import record  # noqa: F401  # finds the models
 from canonym import Link, Linker, Terminology
 from canonym.linking.judge import NONSENSE
 from canonym.linking.second_look import SURE, open_second_look
 from canonym.ranking.reliability import ece
 from models.make_judge import JOBS, job_records
-from record import data_folder, save
+from record import data_folder, parser, rows_of, save_rows
 
 
 def figures(links: Sequence[Link], ids: Sequence[Sequence[str]]) -> dict[str, Any]:
@@ -37,27 +36,23 @@ def figures(links: Sequence[Link], ids: Sequence[Sequence[str]]) -> dict[str, An
     }
 
 
-def main() -> None:
-    """Link the lists, print and save."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
-    parser.add_argument("who", nargs="+")
-    options = parser.parse_args()
-    data, rows = data_folder(), []
+def measured(lookers: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """Link the lists without a second look and with each."""
+    data = data_folder()
     for job in JOBS:
         linker = Linker.build(Terminology.build(job_records(data, job, few=False)))
-        with (data / "jobs" / job / "mentions.tsv").open(encoding="utf-8", newline="") as lines:
-            asked = list(csv.DictReader(lines, delimiter="\t"))
-        texts, ids = [row["mention"] for row in asked], [row["ids"].split("|") for row in asked]
-        for who in (None, *options.who):
+        rows = rows_of(data / "jobs" / job / "mentions.tsv")
+        texts, ids = [row["mention"] for row in rows], [row["ids"].split("|") for row in rows]
+        for who in (None, *lookers):
             links = linker.link(texts, min_confidence=0, context=False, second_look=who)
             row: dict[str, Any] = {"job": job, "second look": who or "", "n": len(texts)}
             if who:
                 shown = open_second_look(who).reliability(linker.pipeline)
                 row["finds"], row["abstains"] = round(shown.finds, 2), round(shown.abstains, 2)
-            rows.append({**row, **figures(links, ids)})
-            print(*rows[-1].values(), flush=True)
-    save("second_look", {"rows": rows}, packages=("numpy",))
+            yield {**row, **figures(links, ids)}
 
 
 if __name__ == "__main__":
-    main()
+    arguments = parser(__doc__)
+    arguments.add_argument("who", nargs="+")
+    save_rows("second_look", measured(arguments.parse_args().who))

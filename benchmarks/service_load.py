@@ -17,14 +17,11 @@ corpora with their repetition, 49,000 in all.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import json
 import multiprocessing
 import random
 import re
-import subprocess
-import sys
 import tempfile
 import threading
 import time
@@ -37,8 +34,9 @@ import numpy as np
 import psutil
 
 from canonym import Terminology
-from canonym.corpora.pubtator import read_pubtator
-from record import data_folder, save
+from inputs import PARTS, documents_of, texts_of
+from processes import start_server
+from record import parser, save
 
 CLIENTS = 50
 SEED = 1
@@ -46,7 +44,6 @@ _BATCH = 100
 _BATCH_CLIENTS = 4
 _ROUNDS = 3
 _TYPISTS = 20
-_OPEN = 60.0  # seconds that a server may take to start
 
 Sent = tuple[int, bytes]
 """How many mentions a request has, and its bytes."""
@@ -55,13 +52,10 @@ Sent = tuple[int, bytes]
 # --- what is asked --------------------------------------------------------------------------------
 
 
-def read_mentions(data: Path) -> list[str]:
+def read_mentions() -> list[str]:
     """Return the mentions of both corpora as often as they occur."""
-    paths = [
-        path for part in ("ncbi-disease", "bc5cdr") for path in (data / part).glob("*.pubtator")
-    ]
-    documents = (document for path in sorted(paths) for document in read_pubtator(path))
-    return [mention.text for document in documents for mention in document.mentions]
+    documents = (documents_of(name, *sorted(PARTS)) for name in ("bc5cdr", "ncbi-disease"))
+    return [text for of_corpus in documents for text in texts_of(of_corpus)]
 
 
 def _post(mentions: Sequence[str]) -> Sent:
@@ -167,21 +161,9 @@ class Server:
 
     def __init__(self, index: Path, workers: int) -> None:
         self._log = tempfile.NamedTemporaryFile("w+", suffix=".log")  # noqa: SIM115
-        command = ["serve", "--index", f"mesh={index}", "--port", "0", "--workers", str(workers)]
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "canonym", *command], stderr=self._log
-        )
-        self.port = self._wait()
-
-    def _wait(self) -> int:
-        until = time.monotonic() + _OPEN
-        while time.monotonic() < until:
-            found = re.search(r"on http://\S+:(\d+);", Path(self._log.name).read_text())
-            if found:
-                asked = [_post(["a first mention"])] * 50
-                return int(found[1]) if ask(int(found[1]), iter(asked), 1, 1).times else 0
-            time.sleep(0.1)
-        raise SystemExit(f"the server did not start: {Path(self._log.name).read_text()}")
+        command = ["--index", f"mesh={index}", "--port", "0", "--workers", str(workers)]
+        self.process, self.port = start_server(command, Path(self._log.name))
+        assert ask(self.port, iter([_post(["a first mention"])] * 50), 1, 1).times
 
     def processes(self) -> list[psutil.Process]:
         """Return the processes of the server."""
@@ -300,21 +282,19 @@ def autocomplete(server: Server, names: list[str], seconds: float) -> dict[str, 
     return {"names": len(names), "rows": found}
 
 
-PARTS = ("singles", "batches", "autocomplete")
+PARTS_MEASURED = ("singles", "batches", "autocomplete")
 
 
 def main() -> None:
     """Measure the parts, print and save them."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
-    parser.add_argument("--index", type=Path, required=True, help="a folder made from MeSH")
-    parser.add_argument("--seconds", type=float, default=300, help="of singles; a fifth for others")
-    parser.add_argument("--parts", default=",".join(PARTS))
-    parser.add_argument("--workers", type=int, default=1)
-    parser.add_argument("--save", action="store_true", help="write results/service_load.json")
-    options = parser.parse_args()
-    mentions = read_mentions(data_folder())
+    arguments = parser(__doc__)
+    arguments.add_argument("--index", type=Path, required=True, help="a folder made from MeSH")
+    arguments.add_argument("--seconds", type=float, default=300, help="of singles; others a fifth")
+    arguments.add_argument("--parts", default=",".join(PARTS_MEASURED))
+    arguments.add_argument("--workers", type=int, default=1)
+    arguments.add_argument("--save", action="store_true", help="write results/service_load.json")
+    options = arguments.parse_args()
+    mentions = read_mentions()
     terminology = Terminology(options.index / "terminology.db")
     names = [name for batch in terminology.iter_texts() for name in batch]
     result: dict[str, Any] = {"workers": options.workers, "seconds": options.seconds}
@@ -331,7 +311,7 @@ def main() -> None:
         print(json.dumps({part: result[part]}, indent=1))
     if options.save:
         packages = ["fastapi", "starlette", "uvicorn", "pydantic", "numpy"]
-        print(save("service_load", result, packages=packages))
+        save("service_load", result, packages=packages)
 
 
 if __name__ == "__main__":

@@ -12,14 +12,10 @@ that it gives without a sign for them, and how many of these have a share under 
 
 from __future__ import annotations
 
-import argparse
 import csv
 import gzip
 import json
-import os
 import re
-import subprocess
-import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -29,17 +25,13 @@ from canonym.mentions.english import is_english
 from canonym.mentions.readings import has_several, has_usual, readings_of
 from canonym.terminology import read_records
 from canonym.text import UNORDERED, normalise_all
-from record import data_folder, save
+from inputs import DOID, DRUGBANK, HPO, MESH, TREES, UBERON
+from processes import run_python
+from record import data_folder, parser, save
 
 DOMINANT, HALF = 0.9, 0.5
 NOTES = ("clinic-notes.csv", "discharge-summaries.csv", "sign-out-notes.tsv")
-TERMINOLOGIES = (
-    "hpo/hp-2014-11-14.obo.gz",
-    "doid/HumanDO-2015-05-14.obo.gz",
-    "uberon/uberon.obo.gz",
-    "drugbank-vocabulary/drugbank_vocabulary.csv.gz",
-)
-MESH, TREES = "mesh-2024/terms.tsv.gz", "mesh-2024/trees.tsv.gz"
+TERMINOLOGIES = (HPO, DOID, UBERON, DRUGBANK)
 _FORM = re.compile(r"[a-z]{2,8}")
 _SMALL = frozenset(["a", "and", "by", "due", "for", "in", "of", "on", "the", "to", "with"])
 # Words of one meaning in these senses.
@@ -203,21 +195,17 @@ def _means(texts: Iterable[str], readings: Sequence[str]) -> bool:
 
 def main() -> None:
     """Measure this checkout, and another one before it; print and save."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
-    parser.add_argument("--before", type=Path, help="src of a checkout to compare with")
-    parser.add_argument("--print", action="store_true", help="print the counts as JSON only")
-    options = parser.parse_args()
+    arguments = parser(__doc__)
+    arguments.add_argument("--before", type=Path, help="src of a checkout to compare with")
+    arguments.add_argument("--print", action="store_true", help="print the counts as JSON only")
+    options = arguments.parse_args()
     now = measure()
     if options.print:
         print(json.dumps(now))
         return
     result: dict[str, object] = {}
     if options.before is not None:
-        path = os.pathsep.join([str(options.before), str(Path(__file__).parent)])
-        command = [sys.executable, __file__, "--print"]
-        environment = {**os.environ, "PYTHONPATH": path}
-        output = subprocess.run(command, env=environment, capture_output=True, check=True).stdout
-        result["before"] = json.loads(output)
+        result["before"] = json.loads(run_python(__file__, "--print", source=options.before))
     result["now"] = now
     print(json.dumps(result, indent=1))
     files = [data_folder() / "abbreviations" / file for file in NOTES]

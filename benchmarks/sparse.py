@@ -18,8 +18,6 @@ import os
 os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1"))
 
 import argparse
-import csv
-import gzip
 import hashlib
 import importlib
 import json
@@ -35,7 +33,7 @@ from typing import Any
 import numpy as np
 
 from canonym.types import SparseVectors
-from record import data_folder, save
+from record import data_folder, parser, rows_of, save
 
 K, TOGETHER, SINGLE = 20, 256, 40
 PARTS = ("indptr", "indices", "data")
@@ -45,28 +43,27 @@ Search = Callable[[SparseVectors], Found]
 
 def names_of(terminology: str) -> list[str]:
     """Return the names of ``medic``, of ``mesh``, or so many recombined ones."""
-    from canonym.terminology.readers.medic import read_medic
+    from canonym.terminology import read_records
     from canonym.types import Name
+    from inputs import MEDIC, MESH
     from recombined import real_names, recombined
 
     data = data_folder()
     if terminology == "medic":
-        records = read_medic(data / "medic-2012" / "medic_06Jul2012.txt")
+        records = read_records(data / MEDIC)
         return [record.text for record in records if isinstance(record, Name)]
     if terminology == "mesh":
-        with gzip.open(data / "mesh-2024" / "terms.tsv.gz", "rt", encoding="utf-8") as stream:
-            return [row["term"] for row in csv.DictReader(stream, delimiter="\t", quoting=3)]
+        return [row["term"] for row in rows_of(data / MESH)]
     return list(recombined(real_names(data), int(terminology)))
 
 
 def write_vectors(terminology: str, folder: Path) -> int:
     """Encode names and mentions into a folder, and return the number of names."""
-    from canonym.corpora.pubtator import read_pubtator
     from canonym.encoders.chargrams import CharGrams
     from canonym.text import PLAIN, normalise_all
+    from inputs import documents_of, texts_of
 
-    corpora = [data_folder() / "bc5cdr" / f"{part}.pubtator" for part in ("dev", "test")]
-    mentions = {m.text for path in corpora for each in read_pubtator(path) for m in each.mentions}
+    mentions = set(texts_of(documents_of("bc5cdr", "dev", "test")))
     chosen = np.random.default_rng(0).permutation(sorted(set(normalise_all(mentions, PLAIN))))
     names = list(normalise_all(names_of(terminology), PLAIN))
     encoder = CharGrams().fit(names)
@@ -250,14 +247,12 @@ def in_turn(folder: Path, engines: list[str], before: str, repeats: int) -> dict
 
 def main() -> None:
     """Time all engines on all terminologies, print and save."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
-    parser.add_argument("terminologies", nargs="*", default=["medic", "mesh", "1000000"])
-    parser.add_argument("--before", default="", help="src folder of an earlier version")
-    parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--engine", choices=ENGINES, help=argparse.SUPPRESS)
-    options = parser.parse_args()
+    arguments = parser(__doc__)
+    arguments.add_argument("terminologies", nargs="*", default=["medic", "mesh", "1000000"])
+    arguments.add_argument("--before", default="", help="src folder of an earlier version")
+    arguments.add_argument("--repeats", type=int, default=3)
+    arguments.add_argument("--engine", choices=ENGINES, help=argparse.SUPPRESS)
+    options = arguments.parse_args()
     if options.engine:
         print(json.dumps(measure(options.engine, Path(options.terminologies[0]))))
         return

@@ -15,9 +15,7 @@ belongs to an accepted family (``everyday_names.tsv``).
 
 from __future__ import annotations
 
-import argparse
 import copy
-import csv
 import gzip
 import time
 from pathlib import Path
@@ -31,13 +29,20 @@ from canonym.encoders.subword import Subword
 from canonym.terminology.readers.icd10cm import read_icd10cm
 from canonym.training.subword.fit_subword import fit_subword
 from canonym.types import Concept, Name
-from record import data_folder, save
+from inputs import beside, rows_beside
+from record import data_folder, parser, save
 
 CORPORA = ("ncbi-disease", "bc5cdr-disease")
-EVERYDAY = Path(__file__).parent / "everyday_names.tsv"
 
 
-def read_dictionary(path: Path) -> tuple[list[str], list[set[str]]]:
+Dictionary = tuple[list[str], list[set[str]]]
+"""Names, and the ids of each."""
+
+Asked = list[tuple[list[str], frozenset[str]]]
+"""The parts of each mention, and its ids."""
+
+
+def read_dictionary(path: Path) -> Dictionary:
     """Return the names of a dictionary ``id|id||name`` and the ids of each."""
     names, ids = [], []
     with gzip.open(path, "rt", encoding="utf-8") as stream:
@@ -62,19 +67,32 @@ def nearest(strings: list[str], names: list[str], encoder: Subword, vectors: Any
     return rows
 
 
+def read_asked(path: Path) -> Asked:
+    """Return the mentions of a prepared file."""
+    return [(list(mention_parts(one)), frozenset(one.ids)) for one in read_concepts(path)]
+
+
+def shares(
+    encoder: Subword, vectors: Any, dictionary: Dictionary, asked: Asked
+) -> dict[str, float]:
+    """Return the shares of mentions, and of distinct ones, whose parts are right, in percent."""
+    parts = sorted({part for own, _ in asked for part in own})
+    names, ids = dictionary
+    near = dict(zip(parts, nearest(parts, names, encoder, vectors), strict=True))
+    right = [all(ids[near[part]] & gold for part in own) for own, gold in asked]
+    strings = {(tuple(own), gold): good for (own, gold), good in zip(asked, right, strict=True)}
+    return {
+        "mentions": round(100 * float(np.mean(right)), 2),
+        "strings": round(100 * float(np.mean(list(strings.values()))), 2),
+    }
+
+
 def accuracy(encoder: Subword, folder: Path, dictionary: str, split: str) -> float:
     """Return acc@1 in percent."""
-    names, ids = read_dictionary(folder / f"{dictionary}_dictionary.txt.gz")
-    mentions = list(read_concepts(folder / f"{split}.concept"))
-    parts = sorted({part for mention in mentions for part in mention_parts(mention)})
-    fitted = copy.copy(encoder).fit(names)
-    rows = nearest(parts, names, fitted, fitted.encode(names))
-    found = dict(zip(parts, (ids[row] for row in rows), strict=True))
-    right = [
-        all(found[part] & set(mention.ids) for part in mention_parts(mention))
-        for mention in mentions
-    ]
-    return round(100 * float(np.mean(right)), 2)
+    names = read_dictionary(folder / f"{dictionary}_dictionary.txt.gz")
+    fitted = copy.copy(encoder).fit(names[0])
+    asked = read_asked(folder / f"{split}.concept")
+    return shares(fitted, fitted.encode(names[0]), names, asked)["mentions"]
 
 
 def accuracies(encoder: Subword, data: Path, splits: list[str]) -> dict[str, Any]:
@@ -94,18 +112,15 @@ def everyday(encoder: Subword) -> dict[str, Any]:
     """Look up everyday names in ICD-10-CM."""
     codes, names = [], []
     for record in read_icd10cm():
-        if isinstance(record, Concept | Name):
-            text, id_ = (
-                (record.label, record.id)
-                if isinstance(record, Concept)
-                else (record.text, record.concept_id)
-            )
-            codes.append(id_.removeprefix("ICD10CM:"))
-            names.append(text)
+        if isinstance(record, Concept):
+            codes.append(record.id.removeprefix("ICD10CM:"))
+            names.append(record.label)
+        elif isinstance(record, Name):
+            codes.append(record.concept_id.removeprefix("ICD10CM:"))
+            names.append(record.text)
     encoder = copy.copy(encoder).fit(names)
     vectors = encoder.encode(names)
-    with EVERYDAY.open(encoding="utf-8", newline="") as stream:
-        asked = list(csv.DictReader(stream, delimiter="\t"))
+    asked = rows_beside("everyday_names")
     first = five = 0
     wrong = {}
     for row in asked:
@@ -158,11 +173,11 @@ def opened(folder: Path) -> Subword:
 
 def main() -> None:
     """Measure and write the result."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("--choosing", type=Path, help="has read the training parts alone")
-    parser.add_argument("--again", type=Path, action="append", default=[], help="another seed")
-    parser.add_argument("--fit", action="store_true", help="also fit to MEDIC alone")
-    arguments = parser.parse_args()
+    arguments = parser(__doc__)
+    arguments.add_argument("--choosing", type=Path, help="has read the training parts alone")
+    arguments.add_argument("--again", type=Path, action="append", default=[], help="another seed")
+    arguments.add_argument("--fit", action="store_true", help="also fit to MEDIC alone")
+    options = arguments.parse_args()
     data = data_folder()
     folder = data / "biosyn-processed"
     names, ids = read_dictionary(folder / "ncbi-disease" / "train_dictionary.txt.gz")
@@ -174,16 +189,14 @@ def main() -> None:
         "speed": speed(default, names),
     }
     print(result, flush=True)
-    if arguments.choosing:
-        result["made from the training parts"] = accuracies(
-            opened(arguments.choosing), data, ["dev"]
-        )
-    for folder_again in arguments.again:
+    if options.choosing:
+        result["made from the training parts"] = accuracies(opened(options.choosing), data, ["dev"])
+    for folder_again in options.again:
         again = opened(folder_again)
         seed = again.trained["seed"]
         result[f"made with seed {seed}"] = accuracies(again, data, ["test"])
         print(result[f"made with seed {seed}"], flush=True)
-    if arguments.fit:
+    if options.fit:
         numbers: dict[str, int] = {}
         concepts = [numbers.setdefault("|".join(sorted(those)), len(numbers)) for those in ids]
         began = time.perf_counter()
@@ -201,8 +214,12 @@ def main() -> None:
         for split in ("train", "dev", "test")
         for file in (f"{split}.concept", f"{split}_dictionary.txt.gz")
     ]
-    path = save("subword_accuracy", result, packages=["numpy", "scipy"], data=[EVERYDAY, *files])
-    print(f"written to {path.name}")
+    save(
+        "subword_accuracy",
+        result,
+        packages=["numpy", "scipy"],
+        data=[beside("everyday_names"), *files],
+    )
 
 
 if __name__ == "__main__":

@@ -1,27 +1,24 @@
 """Speed of the default encoder, for many names and for one.
 
-Names of MEDIC, in random order, are encoded together and one by one. One by one it is done three
-times in turn: with features hashed name by name, as for a table of floats; by words, with an empty
-cache; and by words that were met before, as in a long-running service.
+Names of MEDIC, in random order, are encoded together and one by one: with an empty cache of words,
+and with words that were met before, as in a long-running service.
 
     python benchmarks/subword_speed.py [--names N] [--rounds N]
 """
 
 from __future__ import annotations
 
-import argparse
 import time
 from collections.abc import Callable
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from canonym.encoders import make_encoder
-from canonym.encoders.hashing import WordSums, hash_features
+from canonym.encoders.hashing import WordSums
 from canonym.encoders.subword import Subword
 from contextual_speed import MEDIC, medic_names
-from record import data_folder, save
+from record import data_folder, parser, save
 
 ONE_BY_ONE = 3000
 
@@ -36,42 +33,24 @@ def median_ms(encode: Callable[[list[str]], Any], names: list[str]) -> float:
     return round(1000 * float(np.median(taken)), 4)
 
 
-class Hashing:
-    """Sums the features of each text, without a cache."""
-
-    def __init__(self, encoder: Subword) -> None:
-        self._table = encoder.table
-        self._options: dict[str, Any] = {
-            "grams": (encoder.n_min, encoder.n_max),
-            "n_bits": encoder.table.shape[0].bit_length() - 1,
-        }
-
-    def __call__(self, texts: list[str]) -> Any:
-        """Return the sum for each text."""
-        indptr, buckets = hash_features(texts, **self._options)
-        parts = pairwise(indptr.tolist())
-        return np.array([self._table[buckets[a:b]].sum(axis=0, dtype=np.float32) for a, b in parts])
-
-
 def main() -> None:
     """Measure and write the result."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("--names", type=int, default=60_000)
-    parser.add_argument("--rounds", type=int, default=5)
-    arguments = parser.parse_args()
+    arguments = parser(__doc__)
+    arguments.add_argument("--names", type=int, default=60_000)
+    arguments.add_argument("--rounds", type=int, default=5)
+    options = arguments.parse_args()
     encoder = make_encoder("default")
     assert isinstance(encoder, Subword)
-    names = medic_names(arguments.names)
+    names = medic_names(options.names)
     grams = (encoder.n_min, encoder.n_max)
     found: dict[str, list[float]] = {"names a second": []}
     vectors = encoder.encode(names[:ONE_BY_ONE])
-    for _ in range(arguments.rounds):
+    for _ in range(options.rounds):
         began = time.perf_counter()
         encoder.encode(names)
         found["names a second"].append(len(names) / (time.perf_counter() - began))
         by_words = WordSums(encoder.table, grams=grams)
         for title, sums in (
-            ("ms for one name, hashed anew", Hashing(encoder)),
             ("ms for one name, by words", by_words),
             ("ms for one name, by words met before", by_words),
         ):

@@ -10,24 +10,32 @@ the default encoder knows from other sources.
 
 from __future__ import annotations
 
-import argparse
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from canonym.evaluation.own_names import compare_by_names
 from canonym.terminology import Terminology, read_records
-from record import save
+from record import parser, save_rows
 
 
-def main() -> None:
-    """Compare the encoders on every table, print and save."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
-    parser.add_argument("folder", type=Path, metavar="FOLDER")
-    parser.add_argument("--sentence-encoder", required=True, metavar="MINILM")
-    options = parser.parse_args()
-    called = {
+def measured(tables: Sequence[Path], encoders: Mapping[str, str]) -> Iterator[dict[str, Any]]:
+    """Compare the encoders on every table."""
+    for table in tables:
+        terminology = Terminology.build(read_records(table))
+        compared = compare_by_names(terminology, [spec.split("+") for spec in encoders])
+        for name, by_names in zip(encoders.values(), compared, strict=True):
+            first, *interval = (round(100 * float(value), 1) for value in by_names.first)
+            row = {"terminology": table.stem, "encoder": name, "n": by_names.n}
+            yield row | {"accuracy@1": first, "interval": interval}
+
+
+if __name__ == "__main__":
+    arguments = parser(__doc__)
+    arguments.add_argument("folder", type=Path, metavar="FOLDER")
+    arguments.add_argument("--sentence-encoder", required=True, metavar="MINILM")
+    options = arguments.parse_args()
+    names = {
         "chargrams": "character n-grams",
         options.sentence_encoder: "all-MiniLM-L6-v2, untrained",
         "default,rarity=0": "default, rarity 0",
@@ -35,18 +43,5 @@ def main() -> None:
         "default,rarity=0.5": "default, rarity 0.5",
         "default,rarity=1": "default, rarity 1",
     }
-    tables = sorted(options.folder.glob("*.tsv"))
-    rows: list[dict[str, Any]] = []
-    for table in tables:
-        terminology = Terminology.build(read_records(table))
-        found = compare_by_names(terminology, [spec.split("+") for spec in called])
-        for name, one in zip(called.values(), found, strict=True):
-            row = {"terminology": table.stem, "encoder": name, "n": one.n}
-            first = [round(100 * float(value), 1) for value in one.first]
-            rows.append({**row, "accuracy@1": first[0], "interval": first[1:]})
-            print(*rows[-1].values(), flush=True)
-    save("unread_terminologies", {"rows": rows}, packages=("numpy",), data=tables)
-
-
-if __name__ == "__main__":
-    main()
+    files = sorted(options.folder.glob("*.tsv"))
+    save_rows("unread_terminologies", measured(files, names), data=files)

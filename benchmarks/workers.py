@@ -15,22 +15,19 @@ and ``others`` are those that link.
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import os
-import resource
 import time
 from collections.abc import Iterable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from canonym import Linker, Terminology
-from canonym.corpora.pubtator import read_pubtator
-from canonym.terminology.readers.medic import read_medic
-from canonym.terminology.readers.obo import read_obo
+from canonym import Linker
 from canonym.types import Link
-from record import data_folder, save
+from inputs import HPO, MEDIC, PARTS, documents_of, part_of, terminology_of, texts_of
+from processes import seconds_of_children
+from record import data_folder, parser, save
 
 
 def digest(links: Iterable[Link]) -> str:
@@ -43,8 +40,7 @@ def digest(links: Iterable[Link]) -> str:
 
 def processor_time() -> tuple[float, float]:
     """Return the processor seconds of this process, and of those that it started and that ended."""
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return time.process_time(), used.ru_utime + used.ru_stime
+    return time.process_time(), seconds_of_children()
 
 
 def compare(folder: Path, mentions: list[str], workers: int, repeats: int) -> dict[str, Any]:
@@ -76,43 +72,25 @@ def compare(folder: Path, mentions: list[str], workers: int, repeats: int) -> di
 
 def main() -> None:
     """Measure, print and save."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
-    parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--workers", type=int, default=2)
-    options = parser.parse_args()
-    data = data_folder()
-    medic = data / "medic-2012" / "medic_06Jul2012.txt"
-    parts = [data / "bc5cdr" / f"{part}.pubtator" for part in ("train", "dev", "test")]
-    ontology = data / "hpo" / "hp-2014-11-14.obo.gz"
-    with Terminology.build(read_obo(ontology)) as phenotypes:
+    arguments = parser(__doc__)
+    arguments.add_argument("--repeats", type=int, default=3)
+    arguments.add_argument("--workers", type=int, default=2)
+    options = arguments.parse_args()
+    with terminology_of(HPO) as phenotypes:
         names = dict.fromkeys(text for batch in phenotypes.iter_texts() for text in batch)
-    streams = {
-        "repeated": [
-            mention.text
-            for part in parts
-            for document in read_pubtator(part)
-            for mention in document.mentions
-        ],
-        "distinct": list(names),
-    }
+    streams = {"repeated": texts_of(documents_of("bc5cdr", *PARTS)), "distinct": list(names)}
     with TemporaryDirectory() as scratch:
         folder = Path(scratch) / "index"
-        Linker.build(Terminology.build(read_medic(medic)), folder=folder)
+        Linker.build(terminology_of(MEDIC), folder=folder)
         found = {
             name: compare(folder, mentions, options.workers, options.repeats)
             for name, mentions in streams.items()
         }
     for name, one in found.items():
         print(f"{name}: {one}")
-    path = save(
-        "workers",
-        {"streams": found, "load_of_the_machine": round(os.getloadavg()[1], 1)},
-        packages=["numpy", "scipy"],
-        data=[medic, *parts, ontology],
-    )
-    print(f"saved {path.name}")
+    result = {"streams": found, "load_of_the_machine": round(os.getloadavg()[1], 1)}
+    files = [data_folder() / MEDIC, *(part_of("bc5cdr", part) for part in PARTS)]
+    save("workers", result, packages=["numpy", "scipy"], data=[*files, data_folder() / HPO])
 
 
 if __name__ == "__main__":

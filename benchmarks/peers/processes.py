@@ -18,12 +18,18 @@ from threading import Timer
 from typing import Any
 
 ROOT = Path(__file__).parents[2]
+ADAPTORS = Path(__file__).with_name("adaptors")
 WORKER = Path(__file__).with_name("worker.py")
 _LONGEST = 300
 
 
 class PeerFailed(Exception):
     """A peer cannot be installed, has crashed, or takes too long; the text says which."""
+
+
+def peer_cache() -> Path:
+    """Return the folder of environments, logs and unfinished runs."""
+    return Path(os.environ.get("CANONYM_CACHE", Path.home() / ".cache" / "canonym")) / "peers"
 
 
 def requirements(adaptor: Path) -> list[str]:
@@ -85,7 +91,7 @@ def _reason(log: Path, cache: Path) -> str:
 class PeerProcess:
     """The running process of a peer; see `worker.py`."""
 
-    def __init__(self, adaptor: Path, cache: Path, *, threads: int, timeout: float) -> None:
+    def __init__(self, adaptor: Path, cache: Path, *, threads: int, timeout: float = 1800) -> None:
         self._cache, self._timeout = cache, timeout
         self._log = cache / "logs" / f"{adaptor.stem}-{id(self)}.log"
         self._log.parent.mkdir(parents=True, exist_ok=True)

@@ -27,11 +27,9 @@ from typing import Any
 import numpy as np
 
 from canonym.terminology.formats import read_terminology
-from peers.processes import PeerFailed, PeerProcess
+from peers.processes import ADAPTORS, PeerFailed, PeerProcess, peer_cache
 from peers.scoring import CORPORA, TERMINOLOGY, Task, distinct_documents, make_task
-from record import RESULTS, data_folder, save
-
-ADAPTORS = Path(__file__).with_name("adaptors")
+from record import RESULTS, data_folder, parser, save
 
 PEERS: dict[str, tuple[str, dict[str, str]]] = {
     "exact match": ("exact", {}),
@@ -205,27 +203,31 @@ def _key(options: argparse.Namespace) -> str:
 
 
 def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("--peers", nargs="+", choices=PEERS, default=[*PEERS], help="these alone")
-    parser.add_argument("--name", default="peers", help="save results/NAME.json")
-    parser.add_argument("--speed", action="store_true", help="keep the accuracy that was saved")
-    parser.add_argument("--limit", type=int, default=0, help="mentions of a batch, about")
-    parser.add_argument("--turns", type=int, default=3)
-    parser.add_argument("--threads", type=int, default=os.cpu_count())
-    parser.add_argument("--budget", type=float, default=20, help="seconds of a batch, about")
-    parser.add_argument("--timeout", type=float, default=1800, help="seconds of a build or answer")
-    return parser.parse_args()
+    arguments = parser(__doc__)
+    arguments.add_argument(
+        "--peers", nargs="+", choices=PEERS, default=[*PEERS], help="these alone"
+    )
+    arguments.add_argument("--name", default="peers", help="save results/NAME.json")
+    arguments.add_argument("--speed", action="store_true", help="keep the accuracy that was saved")
+    arguments.add_argument("--limit", type=int, default=0, help="mentions of a batch, about")
+    arguments.add_argument("--turns", type=int, default=3)
+    arguments.add_argument("--threads", type=int, default=os.cpu_count())
+    arguments.add_argument("--budget", type=float, default=20, help="seconds of a batch, about")
+    arguments.add_argument(
+        "--timeout", type=float, default=1800, help="seconds of a build or answer"
+    )
+    return arguments.parse_args()
 
 
 def main() -> None:
     """Compare, print and save."""
     options = _options()
     data = data_folder()
-    cache = Path(os.environ.get("CANONYM_CACHE", Path.home() / ".cache" / "canonym")) / "peers"
+    cache = peer_cache()
     terminology = read_terminology(data / TERMINOLOGY)
     tasks = {name: make_task(data, terminology, corpus) for name, corpus in CORPORA.items()}
     names = [text for text, _ in tasks[SPEED_NAMES].names]
-    mentions = distinct_documents(data, terminology, CORPORA[SPEED_MENTIONS])
+    mentions = distinct_documents(terminology, CORPORA[SPEED_MENTIONS])
     turns = share_out(mentions, set(names), options.turns, options.limit)
     for number, turn in enumerate(turns):
         turn |= {"pilot": names[number :: len(turns)][:100], "budget": options.budget}

@@ -10,7 +10,6 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from canonym.corpora import read_pubtator
 from canonym.evaluation.dictionary import Dictionary, FoundConcept, FoundName, build_dictionary
 from canonym.evaluation.outcomes import RankedAnswer, read_answers
 from canonym.evaluation.protocols import PROTOCOLS
@@ -18,7 +17,7 @@ from canonym.evaluation.questions import Question, make_questions, read_correcti
 from canonym.evaluation.slices import figures
 from canonym.terminology import Terminology
 from canonym.terminology.ids import ConceptIds
-from canonym.types import Document
+from inputs import MEDIC, PARTS, documents_of
 from peers.processes import PeerFailed
 
 READINGS = ("lenient", "strict")
@@ -37,7 +36,7 @@ CORPORA = {
     "NCBI disease": Corpus("ncbi-disease", corrections="medic-2012/ncbi-spell-check.txt"),
     "BC5CDR disease": Corpus("bc5cdr", types=("Disease",)),
 }
-TERMINOLOGY = "medic-2012/medic_06Jul2012.txt"
+TERMINOLOGY = MEDIC
 
 
 @dataclass
@@ -95,15 +94,11 @@ class Task:
 
 def make_task(data: Path, terminology: Terminology, corpus: Corpus) -> Task:
     """Prepare the test part of a corpus."""
-    parts = {
-        part: list(read_pubtator(data / corpus.folder / f"{part}.pubtator"))
-        for part in ("train", "dev", "test")
-    }
     asked = make_questions(
-        parts["test"],
+        documents_of(corpus.folder, "test"),
         ConceptIds(terminology),
         PROTOCOLS["biosyn"],
-        training=[*parts["train"], *parts["dev"]],
+        training=documents_of(corpus.folder, "train", "dev"),
         types=corpus.types,
         corrections=read_corrections(data / corpus.corrections) if corpus.corrections else None,
     )
@@ -112,15 +107,9 @@ def make_task(data: Path, terminology: Terminology, corpus: Corpus) -> Task:
     return Task(asked.questions, dictionary, list(dict.fromkeys(pairs)))
 
 
-def distinct_documents(
-    data: Path, terminology: Terminology, corpus: Corpus, *, seed: int = 0
-) -> list[list[str]]:
+def distinct_documents(terminology: Terminology, corpus: Corpus) -> list[list[str]]:
     """Return the distinct prepared mentions of all parts, by document, in a random order."""
-    documents: list[Document] = [
-        document
-        for part in ("train", "dev", "test")
-        for document in read_pubtator(data / corpus.folder / f"{part}.pubtator")
-    ]
+    documents = documents_of(corpus.folder, *PARTS)
     asked = make_questions(
         documents, ConceptIds(terminology), PROTOCOLS["biosyn"], types=corpus.types
     )
@@ -131,5 +120,5 @@ def distinct_documents(
         met.update(new)
         if new:
             found.append([*new])
-    random.Random(seed).shuffle(found)
+    random.Random(0).shuffle(found)
     return found

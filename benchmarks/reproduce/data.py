@@ -80,38 +80,26 @@ def silver_conditions(trials: Iterable[Trial], terminology: Terminology) -> Silv
     for concept in terminology.iter_concepts():
         label_of.setdefault(biosyn_normal(concept.label), concept.id)
     names = {biosyn_normal(name.text) for name in terminology.iter_names()}
-    reasons = (
+    several, unknown, known = reasons = (
         "with several conditions or none",
         "without a term that the terminology has",
         "whose condition is a name of a concept already",
-        "whose condition an earlier one has",
     )
-    dropped = dict.fromkeys(reasons, 0)
-    met: set[str] = set()
-    documents = []
-    for trial in trials:
-        found = [ids.find(id_) for id_ in trial.condition_ids]
-        found += [label_of.get(biosyn_normal(name)) for name in trial.condition_names]
-        concepts = tuple(dict.fromkeys(id_ for id_ in found if id_ is not None))
+
+    def label(trial: Trial) -> Mention | str:
+        concepts = [ids.find(id_) for id_ in trial.condition_ids]
+        concepts += [label_of.get(biosyn_normal(name)) for name in trial.condition_names]
+        own = tuple(dict.fromkeys(id_ for id_ in concepts if id_ is not None))
         text = trial.conditions[0].text if len(trial.conditions) == 1 else ""
-        normal = biosyn_normal(text)
-        if not normal:
-            reason = reasons[0]
-        elif not concepts:
-            reason = reasons[1]
-        elif normal in names:
-            reason = reasons[2]
-        elif normal in met:
-            reason = reasons[3]
-        else:
-            met.add(normal)
-            mention = Mention(
-                text, 0, len(text), "Condition", ids=concepts, document_id=trial.document.id
-            )
-            documents.append(Document(trial.document.id, text, (mention,)))
-            continue
-        dropped[reason] += 1
-    return _found(documents, dropped, "condition")
+        if not biosyn_normal(text):
+            return several
+        if not own:
+            return unknown
+        if biosyn_normal(text) in names:
+            return known
+        return Mention(text, 0, len(text), "Condition", own, document_id=trial.document.id)
+
+    return _silver(trials, label, reasons, "condition")
 
 
 def silver_interventions(trials: Iterable[Trial], terminology: Terminology) -> SilverMentions:
@@ -124,40 +112,49 @@ def silver_interventions(trials: Iterable[Trial], terminology: Terminology) -> S
     having: dict[str, dict[str, None]] = {}
     for name in terminology.iter_names():
         having.setdefault(biosyn_normal(name.text), {})[name.concept_id] = None
-    reasons = (
+    several, no_drug, overlooked = reasons = (
         "with several interventions or none",
         "whose intervention is no drug",
         "whose intervention is a name although its terms are none",
-        "whose intervention an earlier one has",
     )
-    dropped = dict.fromkeys(reasons, 0)
+
+    def label(trial: Trial) -> Mention | str:
+        named = (having.get(biosyn_normal(name), {}) for name in trial.intervention_names)
+        ids = tuple(dict.fromkeys(id_ for concepts in named for id_ in concepts))
+        mention = trial.interventions[0] if len(trial.interventions) == 1 else None
+        if mention is None or not biosyn_normal(mention.text):
+            return several
+        if mention.type not in DRUG_TYPES:
+            return no_drug
+        if not ids and biosyn_normal(mention.text) in having:
+            return overlooked
+        rule = "any" if ids else "nil"
+        text, id_ = mention.text, trial.document.id
+        return Mention(text, 0, len(text), mention.type, ids, rule, document_id=id_)
+
+    return _silver(trials, label, reasons, "intervention")
+
+
+def _silver(
+    trials: Iterable[Trial],
+    label: Callable[[Trial], Mention | str],
+    reasons: Sequence[str],
+    kind: str,
+) -> SilverMentions:
+    """Make a document of each trial; `label` gives its mention, or why it is left out."""
+    repeated = f"whose {kind} an earlier one has"
+    dropped = dict.fromkeys((*reasons, repeated), 0)
     met: set[str] = set()
     documents = []
     for trial in trials:
-        mention = trial.interventions[0] if len(trial.interventions) == 1 else None
-        normal = biosyn_normal(mention.text) if mention else ""
-        found = (having.get(biosyn_normal(name), {}) for name in trial.intervention_names)
-        ids = tuple(dict.fromkeys(id_ for concepts in found for id_ in concepts))
-        if mention is None or not normal:
-            reason = reasons[0]
-        elif mention.type not in DRUG_TYPES:
-            reason = reasons[1]
-        elif not ids and normal in having:
-            reason = reasons[2]
-        elif normal in met:
-            reason = reasons[3]
+        mention = label(trial)
+        if isinstance(mention, str):
+            dropped[mention] += 1
+        elif (normal := biosyn_normal(mention.text)) in met:
+            dropped[repeated] += 1
         else:
             met.add(normal)
-            text, id_ = mention.text, trial.document.id
-            rule = "any" if ids else "nil"
-            asked = Mention(text, 0, len(text), mention.type, ids=ids, rule=rule, document_id=id_)
-            documents.append(Document(id_, text, (asked,)))
-            continue
-        dropped[reason] += 1
-    return _found(documents, dropped, "intervention")
-
-
-def _found(documents: list[Document], dropped: dict[str, int], kind: str) -> SilverMentions:
+            documents.append(Document(trial.document.id, mention.text, (mention,)))
     if not documents:
         reasons = ", ".join(f"{n:,} {reason}" for reason, n in dropped.items() if n)
         raise InvalidInput(f"the trials leave no {kind} to ask about: {reasons or 'there is none'}")

@@ -32,15 +32,7 @@ from reproduce.measures.spread import Spread, aggregate
 
 @dataclass(frozen=True, slots=True)
 class FoldRuns:
-    """The runs of a cross-validation.
-
-    Parameters
-    ----------
-    names : tuple of str
-        Of the folds.
-    runs : tuple of Run
-        One per fold.
-    """
+    """The runs of a cross-validation, one per fold, and the names of the folds."""
 
     names: tuple[str, ...]
     runs: tuple[Run, ...]
@@ -53,29 +45,12 @@ class FoldRuns:
     def spread(
         self, metric: str, *, reading: str | None = None, slice: str = "all", level: float = 0.95
     ) -> Spread:
-        """Average a figure over the folds.
+        """Average a figure over the folds, whatever their sizes.
 
-        Parameters
-        ----------
-        metric, reading, slice
-            See `canonym.evaluation.Run.figure`.
-        level : float
-            Confidence in (0, 1).
-
-        Returns
-        -------
-        Spread
-            Mean over the folds, whatever their sizes, standard deviation, and t interval.
-
-        Raises
-        ------
-        InvalidInput
-            If a fold has no such figure.
-
-        Notes
-        -----
-        The interval of `reproduce.measures.spread.aggregate` shows the influence of the fold.
-        Folds of one corpus repeat its mentions, and say less than as many corpora would.
+        `metric`, `reading` and `slice` are those of `canonym.evaluation.Run.figure`, whose error a
+        fold without such a figure is; `level` is the confidence of the t interval. It shows the
+        influence of the fold. Folds of one corpus repeat its mentions, and say less than as many
+        corpora would.
         """
         values = [run.value(metric, reading=reading, slice=slice) for run in self.runs]
         return aggregate(values, level=level)
@@ -105,37 +80,14 @@ def evaluate_folds(
     part: str = "test",
     **options: Unpack[EvaluationOptions],
 ) -> FoldRuns:
-    """Evaluate on every fold of a cross-validation.
+    """Evaluate on every fold of a cross-validation, two or more of them.
 
-    Parameters
-    ----------
-    folds : iterable of Fold
-        Of `canonym.corpora.read_folds`; two or more.
-    terminology : Terminology, optional
-        The target of linking; by default the list of targets of each fold.
-    encoders : sequence of str or Encoder
-        See `canonym.evaluation.evaluate_corpus`. Encoders that are fitted to names are fitted
-        again for each fold.
-    protocol : str or Protocol
-        A key of `canonym.evaluation.protocols.PROTOCOLS`, ``"plain"`` by default.
-    part : str
-        ``"test"``, with train and dev as training data, or ``"dev"``, with train.
-    **options
-        Further options of `canonym.evaluation.evaluate_corpus`.
+    `terminology` is the target of linking, by default the list of targets of each fold. Encoders
+    that are fitted to names are fitted again for each fold. The `part` is ``"test"``, with train
+    and dev as training data, or ``"dev"``, with train. Other options, and errors, are those of
+    `canonym.evaluation.evaluate_corpus`. `InvalidInput` are also fewer than two folds, one without
+    mentions in the part, and no terminology.
 
-    Returns
-    -------
-    FoldRuns
-        One run per fold.
-
-    Raises
-    ------
-    InvalidInput
-        If there are fewer than two folds, one has no mentions in the part, or there is no
-        terminology; and as `canonym.evaluation.evaluate_corpus` does.
-
-    References
-    ----------
     Yuan et al. (2020), CODER, section 4.4.1: the average over the folds of CADEC and PsyTar. Each
     fold is searched in its list of targets.
     """

@@ -39,7 +39,7 @@ Row: TypeAlias = Mapping[str, Any]
 
 
 def run_row(row: Row, shelf: Shelf, models: Models) -> Outcome:
-    """Run one row of an experiment; see `reproduce.files`.
+    """Run one row of an experiment.
 
     `models` replaces encoders by name; the row is run with each of several samples.
     """

@@ -50,18 +50,10 @@ class Selection(NamedTuple):
 def read_official(folder: str | Path, read: Callable[[Path], Iterable[Item]]) -> Parts[Item]:
     """Read the official parts of a corpus: a folder of train, dev and test files.
 
-    Parameters
-    ----------
-    folder : str or Path
-        Its files are called ``train``, ``dev`` and ``test`` (or ``training``, ``valid``, ...) up to
-        the first dot, or have such a word before ``set``: ``CDR_DevelopmentSet.PubTator.txt``.
-    read : callable
-        A reader of one file, such as `canonym.corpora.pubtator.read_pubtator`.
-
-    Raises
-    ------
-    ReadError
-        If there is no training or no test file, or there are two for one part.
+    Its files are called ``train``, ``dev`` and ``test`` (or ``training``, ``valid``, ...) up to the
+    first dot, or have such a word before ``set``: ``CDR_DevelopmentSet.PubTator.txt``. `read` reads
+    one file, such as `canonym.corpora.pubtator.read_pubtator`. Raises `ReadError` if there is no
+    training or no test file, or there are two for one part.
     """
     folder = Path(folder)
     if not folder.is_dir():
@@ -86,38 +78,17 @@ def refined(
     same: str = "pair",
     key: Callable[[str], str] = normalise,
 ) -> Selection:
-    """Keep the test mentions that are not in the training parts, each once.
+    """Keep the test mentions that are not in the training parts, the first of equal ones.
 
-    Parameters
-    ----------
-    test : iterable of Mention
-        The official test part.
-    known : iterable of Mention
-        The training parts: train and dev.
-    same : str
-        One of `canonym.evaluation.protocols.SAME`. ``"pair"`` keeps a text that stands for another
-        concept than in training; the published sizes count so.
-    key : callable
-        Function from the text of a mention to the text that is compared.
+    `known` are the training parts, train and dev. `same` is one of
+    `canonym.evaluation.protocols.SAME`: ``"pair"`` keeps a text that stands for another concept
+    than in training; the published sizes count so. `key` makes the text that is compared from that
+    of a mention. Raises `InvalidInput` if `same` is unknown.
 
-    Returns
-    -------
-    Selection
-        The first of equal mentions is kept.
-
-    Raises
-    ------
-    InvalidInput
-        If `same` is unknown.
-
-    Notes
-    -----
     On BioSyn's prepared mentions of BC5CDR diseases, with ``same="pair"``, 657 of 4,287 are left,
     the size of the published refined set (DILBERT, table 3); of NCBI disease 204 of 960. By text
     alone there are 642 and 199.
 
-    Examples
-    --------
     >>> test = [Mention("Hip fracture"), Mention("Coxalgia"), Mention("coxalgia")]
     >>> refined(test, [Mention("hip-fracture")]).mentions
     [Mention(text='Coxalgia', start=None, end=None, type='', ids=(), rule='any', document_id='', \

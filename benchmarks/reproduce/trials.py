@@ -53,27 +53,12 @@ def select_trials(
 ) -> Iterator[Trial]:
     """Yield the trials that meet every condition given, whole and in order.
 
-    Parameters
-    ----------
-    trials : iterable of Trial
-        Of any reader.
-    study_types : collection of str
-        ``"Interventional"``, …
-    phases : collection of str
-        Some of `PHASES`; one of them is enough for a trial in two phases.
-    interventions : collection of str
-        Types, one of which some intervention has: ``"Drug"``, ``"Biological"``, …
-    conditions : collection of str
-        Parts of the text of some condition, or of one of NLM's terms for the conditions.
+    `study_types` are such as ``"Interventional"``. One of `phases`, some of `PHASES`, is enough for
+    a trial in two phases. `interventions` are types, one of which some intervention has, such as
+    ``"Drug"``. `conditions` are parts of the text of some condition, or of one of NLM's terms for
+    the conditions. No letter case matters anywhere. Raises `InvalidInput` if a phase is none of
+    `PHASES`, or the study type of a trial is unknown and `study_types` or `phases` are given.
 
-    Raises
-    ------
-    InvalidInput
-        If a phase is none of `PHASES`, or the study type of a trial is unknown and `study_types`
-        or `phases` are given. No letter case matters anywhere.
-
-    Notes
-    -----
     Miftahutdinov et al. (2021), section 3, select ``study_types=["Interventional"]``, all `PHASES`
     and ``interventions=["Biological", "Combination Product", "Drug"]``.
     """

@@ -59,11 +59,6 @@ def test_correlations_by_the_number_of_names(tmp_path: Path) -> None:
 
 def test_candidates_by_epoch_and_by_number(tmp_path: Path) -> None:
     assert biosyn(tmp_path) == []
-    percent = {"alpha 0": {"before": 80.0}, "alpha 0.5": {"before": 85.0, "after": 90.0}}
-    write(tmp_path, "candidate_recall", percent=percent)
-    (only,) = biosyn(tmp_path)
-    assert points(only, "n-grams alone (α = 0)") == [(0, 80), (1, 80)]
-    assert points(only, "both (α = 0.5)") == [(0, 85), (1, 90)]
     rows = [row(f"k {k}", 0.5 * k, metric) for k in (20, 5) for metric in ("accuracy@1", "@5")]
     trained = {"alpha-0-5": {"recall": {"dev": [0.7, 0.8, 0.9]}}, "alpha-1": {"seconds": 3}}
     write(tmp_path, "biosyn-candidates", rows=[*rows, row("alpha 1", 99.0)], trained=trained)

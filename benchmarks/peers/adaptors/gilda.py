@@ -31,3 +31,15 @@ def candidates(index: Any, mentions: list[str]) -> list[Any]:
         [(one.term.text, f"{one.term.db}:{one.term.id}") for one in index.ground(mention)]
         for mention in mentions
     ]
+
+
+def annotate(index: Any, text: str) -> list[tuple[int, int, str]]:
+    """Return the names in a text by gilda's annotator: start, end and concept."""
+    from gilda.ner import annotate as spans
+
+    index.gilda_disambiguators = {}  # its models are a download, and are of other names
+    return [
+        (span.start, span.end, f"{term.db}:{term.id}")
+        for span in spans(text, grounder=index)
+        for term in [span.matches[0].term]
+    ]

@@ -47,3 +47,10 @@ def candidates(index: Any, mentions: list[str]) -> list[Any]:
         parts = matcher._match(pipeline(mention))  # what its component for spaCy calls
         found.append([(one["term"], one["cui"]) for one in parts[0]] if parts else [])
     return found
+
+
+def annotate(index: Any, text: str) -> list[tuple[int, int, str]]:
+    """Return the names in a text: start, end and concept."""
+    pipeline, matcher = index
+    best = [parts[0] for parts in matcher._match(pipeline(text))]
+    return [(match["start"], match["end"], match["cui"]) for match in best]

@@ -13,19 +13,12 @@ from canonym.types import Document, Mention
 
 
 class Kappa(NamedTuple):
-    """Cohen's kappa of two annotators.
+    """Cohen's kappa of two annotators, and what it is made of.
 
-    Attributes
-    ----------
-    kappa : Interval
-        1 for full agreement, 0 for that of chance; NaN if both give one and the same concept to
-        every mention. The interval has the variance for large samples.
-    agreement, chance : float
-        Share of the mentions with equal concepts, observed and expected by chance.
-    n : int
-        Mentions that both have annotated.
-    n_first, n_second : int
-        Further mentions of the first and of the second annotator alone, which do not count.
+    `kappa` is 1 for full agreement, 0 for that of chance, and NaN if both give one and the same
+    concept to every mention; its interval has the variance for large samples. `agreement` and
+    `chance` are the shares of the `n` mentions of both with equal concepts, observed and expected.
+    `n_first` and `n_second` are further mentions of one annotator alone, which do not count.
     """
 
     kappa: Interval
@@ -41,35 +34,14 @@ def cohen_kappa(
 ) -> Kappa:
     """Measure the agreement of two sequences of categories beyond chance.
 
-    Parameters
-    ----------
-    first, second : sequence of hashable
-        The category that each annotator gives to the same things, in the same order.
-    level : float
-        Level of the interval.
+    Both annotators give a category to the same things, in the same order; `level` is that of the
+    interval. Raises `InvalidInput` if the sequences are empty or differ in length, or the level is
+    not between 0 and 1.
 
-    Returns
-    -------
-    Kappa
-        With ``n_first`` and ``n_second`` 0.
-
-    Raises
-    ------
-    InvalidInput
-        If the sequences are empty or differ in length, or the level is not between 0 and 1.
-
-    Notes
-    -----
     ``kappa = (p_o − p_e) / (1 − p_e)`` with the observed agreement ``p_o`` and that by chance,
-    ``p_e = Σ_c p_1(c) p_2(c)``.
+    ``p_e = Σ_c p_1(c) p_2(c)``: Cohen (1960), A coefficient of agreement for nominal scales;
+    Fleiss, Cohen and Everitt (1969), Large sample standard errors of kappa and weighted kappa.
 
-    References
-    ----------
-    Cohen (1960), A coefficient of agreement for nominal scales. Fleiss, Cohen and Everitt (1969),
-    Large sample standard errors of kappa and weighted kappa.
-
-    Examples
-    --------
     >>> found = cohen_kappa(["D1", "D1", "D2", "D3"], ["D1", "D2", "D2", "D3"])
     >>> round(found.kappa.value, 3), found.agreement, found.chance
     (0.636, 0.75, 0.3125)
@@ -107,33 +79,14 @@ def cohen_kappa(
 
 
 def annotator_agreement(
-    first: Iterable[Document | Mention],
-    second: Iterable[Document | Mention],
-    *,
-    level: float = 0.95,
+    first: Iterable[Document | Mention], second: Iterable[Document | Mention]
 ) -> Kappa:
     """Measure the agreement of two annotations of the same documents.
 
-    Parameters
-    ----------
-    first, second : iterable of Document or Mention
-        From a reader. Mentions are the same that agree in document, offsets and text; the concepts
-        of both are compared. No concept and an unknown one are categories.
-    level : float
-        Level of the interval.
+    Mentions are the same that agree in document, offsets and text; the concepts of both are
+    compared, and no concept and an unknown one are categories. Mentions of one annotator alone do
+    not count, and are numbered. Raises `InvalidInput` if there is no mention in common.
 
-    Returns
-    -------
-    Kappa
-        Mentions of one annotator alone do not count, and are numbered.
-
-    Raises
-    ------
-    InvalidInput
-        If the annotations have no mention in common.
-
-    Examples
-    --------
     >>> one = [Mention("hip", ids=("D1",)), Mention("leg", ids=("D2",))]
     >>> other = [Mention("hip", ids=("D1",)), Mention("leg", rule="nil")]
     >>> annotator_agreement(one, other).agreement
@@ -146,7 +99,7 @@ def annotator_agreement(
             f"of {len(given):,} and {len(taken):,} mentions none are the same: two annotations of "
             "the same documents were expected, with equal document ids, offsets and texts"
         )
-    found = cohen_kappa([given[key] for key in common], [taken[key] for key in common], level=level)
+    found = cohen_kappa([given[key] for key in common], [taken[key] for key in common])
     return found._replace(n_first=len(given) - len(common), n_second=len(taken) - len(common))
 
 

@@ -39,24 +39,12 @@ class Lengths(NamedTuple):
 class CorpusStatistics:
     """What a corpus holds.
 
-    Parameters
-    ----------
-    n_documents, n_concepts : int
-        Documents, and different gold ids.
-    mentions : Counts
-        Of all types.
-    types : dict of str to Counts
-        Of each type, the most frequent first.
-    n_composite, n_nil, n_unknown : int
-        Mentions that stand for several concepts at once, for none, and without a gold id.
-    with_numeral, with_punctuation : float
-        Shares of the mentions, from 0 to 1, with a digit, and with a sign that is neither letter,
-        digit nor white space.
-    characters, words : Lengths
-        Code points, and stretches between white space.
-    unseen : Selection, optional
-        The mentions that training does not have, each once, and the numbers of the others; None
-        where no training part was given.
+    `types` are the counts of each type, the most frequent first; `n_concepts` are different gold
+    ids. `n_composite`, `n_nil` and `n_unknown` are mentions that stand for several concepts at
+    once, for none, and without a gold id. `with_numeral` and `with_punctuation` are shares of the
+    mentions, from 0 to 1, with a digit, and with a sign that is neither letter, digit nor white
+    space. `characters` are code points, `words` stretches between white space. `unseen` are the
+    mentions that training does not have, each once; None where no training part was given.
     """
 
     n_documents: int
@@ -78,30 +66,12 @@ def describe_corpus(
 ) -> CorpusStatistics:
     """Count what a corpus holds, as tables 1 and 3 of the DILBERT paper do.
 
-    Parameters
-    ----------
-    items : iterable of Document or Mention
-        From a reader.
-    training : iterable of Document or Mention, optional
-        Parts of the corpus that a system may have seen.
+    `training` are parts of the corpus that a system may have seen. Documents that occur twice count
+    twice, as `canonym.corpora.take_census` says. Raises `InvalidInput` if there is no mention.
 
-    Returns
-    -------
-    CorpusStatistics
-        Documents that occur twice count twice, as `canonym.corpora.take_census` says.
-
-    Raises
-    ------
-    InvalidInput
-        If there is no mention.
-
-    References
-    ----------
     Miftahutdinov, Kadurin, Kudrin and Tutubalina (2021), Drug and Disease Interpretation Learning
     with Biomedical Entity Representation Transformer.
 
-    Examples
-    --------
     >>> mentions = [Mention("Hip", ids=("D1",)), Mention("hip"), Mention("vitamin D3")]
     >>> found = describe_corpus(mentions)
     >>> found.mentions

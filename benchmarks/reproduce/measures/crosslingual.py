@@ -49,23 +49,11 @@ _Rows = npt.NDArray[np.intp]
 class Crossing:
     """Accuracy of names of one language for concepts with names in another.
 
-    Parameters
-    ----------
-    source, target : str
-        Languages of the names looked up, and of the names searched.
-    n : int
-        Names looked up.
-    n_concepts : int
-        Concepts with names in both, the right answers.
-    n_searched : int
-        Concepts with names in the target language, the possible answers.
-    accuracy : dict of int to Interval
-        By cut-off: the share of the names whose concept is among the first ``k``, with its 95 %
-        interval.
-    n_same : int
-        Names whose concept has an equal name in the target language.
-    different : dict of int to Interval
-        The accuracy of the others; NaN where there are none.
+    `n` names of the language `source` are looked up among names in `target`. `n_concepts` have
+    names in both and are the right answers; `n_searched` have names in the target language and are
+    the possible ones. `accuracy` is, by cut-off, the share of the names whose concept is among the
+    first ``k``, with its 95 % interval. `n_same` names have an equal name of their concept in the
+    target language; `different` is the accuracy of the others, NaN where there are none.
     """
 
     source: str
@@ -96,36 +84,15 @@ def crosslingual(
 ) -> list[Crossing]:
     """Measure the accuracy of an index across languages, in both directions of every pair.
 
-    Parameters
-    ----------
-    linker : Linker
-        An index with at least one encoder; its sieves play no role.
-    languages : sequence of str
-        BCP 47 tags of the terminology; all by default.
-    k : sequence of int
-        Cut-offs.
-    most : int
-        The most names looked up in a direction; more are drawn at random.
-    seed : int
-        Of that draw, and of the intervals.
+    `languages` are BCP 47 tags of the terminology, all by default, and `k` cut-offs. Of more than
+    `most` names in a direction so many are drawn, by `seed`, which is also that of the intervals.
+    Crossings come by source, then target; those without a concept with names in both are left out.
+    Raises `InvalidInput` if the terminology has fewer than two languages or lacks one, the index
+    has no encoder, or an option is invalid.
 
-    Returns
-    -------
-    list of Crossing
-        By source, then target, in the order of `languages`. Directions without a concept with names
-        in both languages are left out.
-
-    Raises
-    ------
-    InvalidInput
-        If the terminology has fewer than two languages or lacks one, the index has no encoder, or
-        an option is invalid.
-
-    Notes
-    -----
-    A name of several concepts counts as right for each of them. Only names in the target language
-    are searched. Many names are equal in Latin letters and find the equal name, so the result also
-    has the accuracy of the others.
+    Sieves play no role, and only names in the target language are searched. A name of several
+    concepts counts as right for each of them. Many names are equal in Latin letters and find the
+    equal name, so the result also has the accuracy of the others.
     """
     terminology = linker.terminology
     known = [tag for tag in terminology.languages() if tag]

@@ -21,18 +21,9 @@ _BLOCK = 4096
 class Mcsm(NamedTuple):
     """Conceptual similarity by semantic type.
 
-    Attributes
-    ----------
-    scores : dict of str to float
-        Of each type, in [0, `maximum`].
-    n : dict of str to int
-        Concepts of each type.
-    missing : dict of str to int
-        Concepts of each type without a vector; they count as 0.
-    k : int
-        Neighbours looked at.
-    maximum : float
-        Score of a type whose neighbours are all of the type: ``Σ_i 1 / log2(i + 1)``.
+    `scores` are in [0, `maximum`], the score of a type whose `k` neighbours are all of the type,
+    ``Σ_i 1 / log2(i + 1)``. `n` are the concepts of each type, `missing` those without a vector,
+    which count as 0.
     """
 
     scores: dict[str, float]
@@ -51,30 +42,12 @@ def mcsm(
 ) -> Mcsm:
     """Measure the purity of neighbourhoods in semantic types.
 
-    Parameters
-    ----------
-    vectors : ndarray, shape (n, d)
-        One vector per concept, of any length. A zero vector is a missing one.
-    types : sequence of str or of collections of str, length n
-        The semantic types of each concept, may be empty.
-    k : int
-        Neighbours of each concept.
-    of : collection of str, optional
-        The types to score; all by default. Concepts of other types are neighbours too.
+    `vectors` ``(n, d)`` have one per concept, of any length; a zero vector is a missing one.
+    `types`, ``n`` of them, are the semantic types of each concept, may be none. Each has `k`
+    neighbours. `of` are the types to score, all by default; concepts of others are neighbours too.
+    Raises `InvalidInput` if there are no concepts, the lengths differ, `k` is not positive, a
+    vector is not finite, or no concept has a type of `of`.
 
-    Returns
-    -------
-    Mcsm
-        A score per type.
-
-    Raises
-    ------
-    InvalidInput
-        If there are no concepts, the lengths differ, `k` is not positive, a vector is not finite,
-        or no concept has a type of `of`.
-
-    Notes
-    -----
     ``MCSM(V, T, k) = 1 / |V(T)| Σ_{v ∈ V(T)} Σ_{i=1}^{k} 1_T(v(i)) / log2(i + 1)`` with ``v(i)``
     the ``i``-th nearest concept by cosine among all of ``V`` except ``v``. Ties go by row. The
     search is exact. A concept of several types belongs to ``V(T)`` of each. With fewer than ``k``
@@ -91,8 +64,6 @@ def mcsm(
     Choi, Chiu & Sontag (2016), Learning low-dimensional representations of medical concepts. Yuan
     et al. (2020), CODER, section 4.5.
 
-    Examples
-    --------
     >>> mcsm(np.array([[1, 0], [1, 0.1], [0, 1], [0.1, 1]]), ["a", "a", "b", "b"], k=1).scores
     {'a': 1.0, 'b': 1.0}
     """

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from canonym.errors import InvalidInput
 from canonym.io.numbers import rounded, weighted_sum
-from reproduce.measures.logistic import Logistic, fit_logistic
+from reproduce.packages import load
 
 STRATEGIES: tuple[str, ...] = ("false-positive", "true-positive", "weighted")
 """DILBERT's three ways to choose a threshold."""
@@ -37,31 +37,14 @@ _DIGITS = 6
 def nil_threshold(
     scores: npt.ArrayLike, right: npt.ArrayLike, known: npt.ArrayLike, *, strategy: str
 ) -> float:
-    """Choose the score below which a mention is NIL.
+    """Choose the score below which a mention is NIL; −inf where none has to be refused.
 
-    Parameters
-    ----------
-    scores : array-like, shape (n,)
-        Score of the best candidate of every mention, larger is better; −inf where there is none.
-    right : array-like of bool, shape (n,)
-        Whether the best candidate is right.
-    known : array-like of bool, shape (n,)
-        Whether the terminology has the mention's concept; False where NIL is right.
-    strategy : str
-        One of `STRATEGIES`, or `MOST_RIGHT`.
+    `scores` ``(n,)`` are those of the best candidate of every mention, larger is better, −inf where
+    there is none. `right` tells whether that candidate is right, `known` whether the terminology
+    has the mention's concept: where it has not, NIL is right. `strategy` is one of `STRATEGIES`, or
+    `MOST_RIGHT`. Raises `InvalidInput` if the strategy is unknown, the shapes differ, a score is
+    NaN, or no candidate is right.
 
-    Returns
-    -------
-    float
-        The threshold; −inf where no mention has to be refused.
-
-    Raises
-    ------
-    InvalidInput
-        If the strategy is unknown, the shapes differ, a score is NaN, or no candidate is right.
-
-    Notes
-    -----
     False positives are candidates of mentions whose concept the terminology does not have, true
     positives are right candidates. The threshold is
 
@@ -84,8 +67,6 @@ def nil_threshold(
     Miftahutdinov et al. (2021), Drug and Disease Interpretation Learning with Biomedical Entity
     Representation Transformer, section 5.4.
 
-    Examples
-    --------
     >>> scores, right, known = [0.9, 0.6, 0.7, 0.4], [1, 1, 0, 0], [1, 1, 0, 0]
     >>> [round(nil_threshold(scores, right, known, strategy=s), 2) for s in STRATEGIES]
     [0.7, 0.6, 0.65]
@@ -130,8 +111,8 @@ def answer_odds(
 ) -> FloatArray:
     """Return the log odds of the best candidate against NIL, for the features `(m, d)` of `asked`.
 
-    `fit_platt` learns them from mentions with a right candidate, and
-    from mentions whose concept the terminology does not have. A wrong candidate of a known concept
+    `fit_platt` learns them from mentions with a right candidate, and from mentions whose concept
+    the terminology does not have. A wrong candidate of a known concept
     is a mistake both as an answer and as NIL, so it is left out. A row of NaN has no candidate, and
     its odds are −inf.
     """
@@ -146,7 +127,7 @@ def answer_odds(
     if there[useful].all():
         odds[here] = np.inf
     else:
-        odds[here] = fit_platt(x[useful], there[useful]).logit(new[here])
+        odds[here] = fit_platt(x[useful], there[useful]).of(new[here])
     return odds
 
 
@@ -193,30 +174,9 @@ def draw_thresholds(
 ) -> Draws:
     """Choose a threshold on some mentions and measure it on the others, repeatedly.
 
-    Parameters
-    ----------
-    scores, right, known, strategy
-        See `nil_threshold`.
-    rng : Generator
-        Draws the mentions.
-    n_dev : int
-        Mentions drawn each time, without replacement.
-    repetitions : int
-        Number of draws.
-
-    Returns
-    -------
-    Draws
-        The thresholds, and the accuracy of each on the mentions that were not drawn.
-
-    Raises
-    ------
-    InvalidInput
-        As `nil_threshold` does, or if fewer than ``n_dev + 1`` mentions are given.
-
-    Notes
-    -----
-    The defaults are those of DILBERT: 100 mentions, 20 repetitions.
+    `rng` draws `n_dev` mentions without replacement, `repetitions` times; the defaults are those of
+    DILBERT. Arguments and errors are those of `nil_threshold`; fewer than ``n_dev + 1`` mentions
+    are an `InvalidInput` too.
     """
     score, true, there = check_mentions(scores, right, known)
 
@@ -276,21 +236,39 @@ def _draw(
     return Draws(thresholds, accuracy, float(accuracy.mean()), std)
 
 
-def fit_platt(features: npt.ArrayLike, observed: npt.ArrayLike) -> Logistic:
+class LogOdds(NamedTuple):
+    """Log odds ``x · weights + intercept``; `weights` is ``(d,)`` float64."""
+
+    weights: FloatArray
+    intercept: float
+
+    def of(self, features: FloatArray) -> FloatArray:
+        """Return the log odds ``(n,)`` for features ``(n, d)``."""
+        return weighted_sum(features, self.weights) + self.intercept
+
+
+def fit_platt(features: npt.ArrayLike, observed: npt.ArrayLike) -> LogOdds:
     """Fit a logistic regression to yes and no, whatever the scales of the features ``(n, d)``.
 
     Features are brought to mean 0 and deviation 1 for a ridge of 1. As in Platt (1999),
     Probabilistic outputs for support vector machines, the targets are ``(n₊ + 1) / (n₊ + 2)`` and
     ``1 / (n₋ + 2)`` for ``n₊`` times yes and ``n₋`` times no. Weights have six digits.
     """
+    linear = load("sklearn.linear_model", "a learned threshold", "scikit-learn")
     x, y = np.asarray(features, dtype=np.float64), np.asarray(observed, dtype=np.bool_)
     yes = int(y.sum())
-    high, low = (yes + 1) / (yes + 2), 1 / (len(y) - yes + 2)
+    targets = np.where(y, (yes + 1) / (yes + 2), 1 / (len(y) - yes + 2))
     centre, scale = x.mean(axis=0), x.std(axis=0)
     scale[scale < 1e-12] = 1.0
-    fitted = fit_logistic((x - centre) / scale, np.where(y, high, low))
+    scaled = (x - centre) / scale
+    # A target between 0 and 1 is the same as every observation twice, as 1 and as 0, with weights.
+    fitted = linear.LogisticRegression(C=1.0, tol=1e-10, max_iter=10_000).fit(
+        np.vstack([scaled, scaled]),
+        np.repeat([1, 0], len(y)),
+        sample_weight=np.concatenate([targets, 1 - targets]),
+    )
     # A feature that says nothing has a weight of 0, whatever rounding leaves of it.
-    raw = rounded(fitted.weights, _DIGITS) / scale
+    raw = rounded(fitted.coef_[0], _DIGITS) / scale
     weights = np.array([float(f"{weight:.{_DIGITS}g}") for weight in raw.tolist()])
     (shift,) = weighted_sum(centre[None], weights).tolist()
-    return Logistic(weights, round(fitted.intercept - shift, _DIGITS) + 0.0)
+    return LogOdds(weights, round(float(fitted.intercept_[0]) - shift, _DIGITS) + 0.0)

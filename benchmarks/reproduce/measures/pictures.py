@@ -77,37 +77,15 @@ def choose_names(
     names: int = 12,
     seed: int = 0,
 ) -> tuple[Shown, ...]:
-    """Draw names for a picture at random.
+    """Draw names for a picture at random, group after group.
 
-    Parameters
-    ----------
-    terminology : Terminology
-        The source of the names.
-    by : str
-        ``"concept"``: several names of each concept, as in CODER's figure 2. ``"type"``: the label
-        of each concept, as in its figure 3.
-    types : collection of str
-        Only concepts of these types; by type, the six most frequent ones by default. A concept of
-        several types belongs to the first.
-    ids : collection of str
-        Only these concepts.
-    concepts : int, optional
-        The most concepts drawn: 20 by default, by type 150 of each type.
-    names : int
-        The most names of a concept. By concept only those with five or more are drawn, or with two
-        or more if these are too few.
-    seed : int
-        Of the draws.
-
-    Returns
-    -------
-    tuple of Shown
-        Group after group.
-
-    Raises
-    ------
-    InvalidInput
-        If a type or an id does not occur, or an option is invalid.
+    `by` ``"concept"`` shows several names of each concept, as in CODER's figure 2; ``"type"`` the
+    label of each concept, as in its figure 3. With `types` there are only concepts of these, a
+    concept of several types in the first; by type the six most frequent ones by default. With `ids`
+    there are only these concepts. At most so many `concepts` are drawn, 20 by default, by type 150
+    of each, and at most so many `names` of a concept. By concept only those with five or more are
+    drawn, or with two or more if these are too few. `seed` is of the draws. Raises `InvalidInput`
+    if a type or an id does not occur, or an option is invalid.
     """
     if by not in {"concept", "type"}:
         raise InvalidInput(f"by is {by!r}; 'concept' or 'type' is expected")
@@ -149,26 +127,9 @@ def choose_names(
 def encode_names(
     linker: Linker, names: Sequence[str], *, encoder: int = 0
 ) -> Float32Array | SparseVectors:
-    """Encode names with an encoder of an index, in the way of the index.
+    """Encode names with an encoder of an index, in the way of the index: one vector per name.
 
-    Parameters
-    ----------
-    linker : Linker
-        The index.
-    names : sequence of str
-        Any strings.
-    encoder : int
-        The number of the encoder, from 0.
-
-    Returns
-    -------
-    ndarray or SparseVectors
-        One vector per name.
-
-    Raises
-    ------
-    InvalidInput
-        If the index has no such encoder.
+    `encoder` is the number of the encoder, from 0. Raises `InvalidInput` if there is none.
     """
     described = linker.manifest["encoders"]
     if not 0 <= encoder < len(described):
@@ -189,36 +150,13 @@ def make_picture(
 ) -> Picture:
     """Lay the names of a picture out.
 
-    Parameters
-    ----------
-    shown : sequence of Shown
-        See `choose_names`.
-    vectors : ndarray, shape (n, d), or SparseVectors
-        Their vectors.
-    by : str
-        The groups, ``"concept"`` or ``"type"``.
-    method : str
-        One of `METHODS`.
-    seed : int
-        The same seed gives the same places, bit by bit on one machine: one thread is used.
-    perplexity : float, optional
-        Approximate number of neighbours that count; 30 by default, fewer for fewer than 91 names.
+    `vectors` ``(n, d)`` are those of the names that `choose_names` gave, `by` is what groups them,
+    and `method` one of `METHODS`. The same `seed` gives the same places, bit by bit on one machine:
+    one thread is used. `perplexity` is about how many neighbours count; 30 by default, fewer for
+    fewer than 91 names. Raises `InvalidInput` if there are fewer than four names or other than one
+    vector each, a vector is not finite, an option is invalid, or scikit-learn, or for UMAP
+    umap-learn, is not installed.
 
-    Returns
-    -------
-    Picture
-        The names and their places.
-
-    Raises
-    ------
-    InvalidInput
-        If there are fewer than four names or other than one vector each, a vector is not finite, or
-        an option is invalid.
-    InvalidInput
-        If scikit-learn, or for UMAP umap-learn, is not installed.
-
-    Notes
-    -----
     Vectors are scaled to length one, so that Euclidean neighbours are those by cosine. A zero
     vector stays.
     """
@@ -294,24 +232,10 @@ def write_picture(
 ) -> None:
     """Draw a picture into a file; the same picture gives the same bytes.
 
-    Parameters
-    ----------
-    picture : Picture
-        See `make_picture`.
-    path : str or Path
-        The file, ``*.svg`` or ``*.png``, written whole or not at all. In an SVG every point has a
-        title with its name, which browsers show.
-    title : str
-        The title above the picture.
-    overwrite : bool
-        Whether an existing file is replaced.
-
-    Raises
-    ------
-    InvalidInput
-        If the suffix is no format.
-    InvalidInput
-        If matplotlib is not installed.
+    The file, ``*.svg`` or ``*.png``, is written whole or not at all. In an SVG every point has a
+    title with its name, which browsers show. `title` stands above the picture. `overwrite` tells
+    whether an existing file is replaced. Raises `InvalidInput` if the suffix is no format, or
+    matplotlib is not installed.
     """
     format = Path(path).suffix.lower().lstrip(".")
     if format not in FORMATS:

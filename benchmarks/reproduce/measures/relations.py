@@ -42,6 +42,8 @@ Classifier = Callable[[Sequence[Relation]], Sequence[str]]
 By = Literal["triplet", "head", "pair"]
 """What is whole on one side of a split."""
 
+TEST_SHARE = 0.2
+
 Fit = Callable[[Sequence[Relation], np.random.Generator], Classifier]
 """Makes a classifier of training triplets; draws at random from the generator alone."""
 
@@ -49,20 +51,10 @@ Fit = Callable[[Sequence[Relation], np.random.Generator], Classifier]
 class RelationScores(NamedTuple):
     """Outcome of relation classification.
 
-    Attributes
-    ----------
-    accuracy, low, high : float
-        On the test triplets, with Wilson's interval.
-    majority : float
-        Accuracy of the commonest relation of the training triplets.
-    chance : float
-        Expected accuracy of random relations, as frequent as in the training triplets.
-    n_train, n_test : int
-        Triplets.
-    predicted : tuple of str
-        The predicted relation of each test triplet.
-    test : tuple of Relation
-        The test triplets.
+    `accuracy`, with Wilson's interval, is that on the `n_test` test triplets. `majority` is the
+    accuracy of the commonest relation of the `n_train` training triplets, and `chance` that
+    expected of random relations, as frequent as there. `predicted` has the relation of each triplet
+    of `test`.
     """
 
     accuracy: float
@@ -86,39 +78,17 @@ def evaluate_relations(
     fit: Fit,
     triplets: Iterable[Relation],
     *,
-    test_share: float = 0.2,
     by: By = "triplet",
-    level: float = 0.95,
     seed: int = 0,
 ) -> RelationScores:
     """Train a classifier of relations on one part of the triplets and test it on the other.
 
-    Parameters
-    ----------
-    fit : callable
-        `frozen`, `finetuned`, or any `Fit`.
-    triplets : iterable of Relation
-        Head, relation, tail.
-    test_share, by
-        See `split_triplets`.
-    level : float
-        Confidence of the interval, in (0, 1).
-    seed : int
-        Of the split and of the training.
-
-    Returns
-    -------
-    RelationScores
-        Accuracy beside two baselines.
-
-    Raises
-    ------
-    InvalidInput
-        If the triplets cannot be split, have one relation only, or the classifier does not predict
-        one relation per triplet.
+    `fit` is `frozen`, `finetuned`, or any `Fit`; `by` is that of `split_triplets`, and `seed` that
+    of the split and of the training. Raises `InvalidInput` if the triplets cannot be split, have
+    one relation only, or the classifier does not predict one relation per triplet.
     """
     rng = np.random.default_rng(seed)
-    train, test = split_triplets(triplets, test_share=test_share, by=by, rng=rng)
+    train, test = split_triplets(triplets, by=by, rng=rng)
     counts = Counter(triplet.relation for triplet in train)
     if len(counts) < 2:
         raise InvalidInput(
@@ -138,7 +108,7 @@ def evaluate_relations(
     n, n_train = len(test), len(train)
     commonest = min(counts, key=lambda name: (-counts[name], name))
     chance = sum(counts[name] * share[name] for name in counts) / (n_train * n)
-    interval = wilson(right, n, level=level)
+    interval = wilson(right, n)
     return RelationScores(
         *interval, share[commonest] / n, chance, n_train, n, predicted, tuple(test)
     )
@@ -150,21 +120,9 @@ def choose_triplets(
     """Turn half of the triplets around, and limit how many have one relation.
 
     ``(a, is_a, b)`` turned around is ``(b, inverse of is_a, a)``. UMLS states each relation in both
-    directions, and a classifier has to tell them apart. Each triplet stands here in one only.
-
-    Parameters
-    ----------
-    triplets : iterable of Relation
-        The triplets; repeated ones count once.
-    most : int, optional
-        Triplets of a relation, in both directions together; others are drawn off at random.
-    rng : numpy.random.Generator or int
-        The generator, or the seed of one.
-
-    Returns
-    -------
-    list of Relation
-        In the order given.
+    directions, and a classifier has to tell them apart. Each triplet stands here in one only, once,
+    in the order given. Beyond `most` triplets of a relation, in both directions together, others
+    are left out at random; `rng` is the generator, or the seed of one.
     """
     generator = np.random.default_rng(rng)
     known = list(dict.fromkeys(triplets))
@@ -185,7 +143,7 @@ def _turned(triplet: Relation) -> Relation:
     return Relation(triplet.tail, f"inverse of {triplet.relation}", triplet.head)
 
 
-def is_test_pair(triplet: Relation, *, test_share: float = 0.2) -> bool:
+def is_test_pair(triplet: Relation) -> bool:
     """Tell whether `split_triplets` by pairs tests a triplet.
 
     It depends on both ids alone, not on their order nor on the relation. So training can leave out
@@ -196,55 +154,34 @@ def is_test_pair(triplet: Relation, *, test_share: float = 0.2) -> bool:
     """
     pair = "\t".join(sorted((triplet.head, triplet.tail)))
     place = int.from_bytes(hashlib.sha256(pair.encode()).digest()[:8], "big")
-    return place < test_share * 2**64
+    return place < TEST_SHARE * 2**64
 
 
 def split_triplets(
     triplets: Iterable[Relation],
     *,
-    test_share: float = 0.2,
     by: By = "triplet",
     rng: np.random.Generator | int = 0,
 ) -> tuple[list[Relation], list[Relation]]:
-    """Divide triplets into training and test triplets at random.
+    """Divide triplets into training and test triplets at random, each in the order given.
 
-    Parameters
-    ----------
-    triplets : iterable of Relation
-        The triplets; repeated ones count once, in the order of the first.
-    test_share : float
-        Share of the test triplets, in (0, 1).
-    by : str
-        What is on one side only: a ``"triplet"``; a ``"head"``, so that training has seen no test
-        head, and whole heads meet the share as nearly as possible, from above; or a ``"pair"`` of
-        concepts, as `is_test_pair` says.
-    rng : numpy.random.Generator or int
-        The generator, or the seed of one; pairs need none.
-
-    Returns
-    -------
-    train, test : list of Relation
-        Each in the order given.
-
-    Raises
-    ------
-    InvalidInput
-        If the share is out of range or leaves one side empty.
+    Repeated ones count once, and `TEST_SHARE` of them are tested. On one side only is, by `by`: a
+    ``"triplet"``; a ``"head"``, so that training has seen no test head, and whole heads meet the
+    share as nearly as possible, from above; or a ``"pair"`` of concepts, as `is_test_pair` says,
+    which needs no `rng`. Raises `InvalidInput` if one side stays empty.
     """
-    if not 0 < test_share < 1:
-        raise InvalidInput(f"test_share is {test_share}; between 0 and 1 is expected, as 0.2")
     known = list(dict.fromkeys(triplets))
     if by == "pair":
-        tested = [is_test_pair(triplet, test_share=test_share) for triplet in known]
+        tested = [is_test_pair(triplet) for triplet in known]
     else:
         keys = [triplet.head for triplet in known] if by == "head" else known
-        tested = _drawn_keys(keys, round(test_share * len(known)), np.random.default_rng(rng))
+        tested = _drawn_keys(keys, round(TEST_SHARE * len(known)), np.random.default_rng(rng))
     train = [triplet for triplet, out in zip(known, tested, strict=True) if not out]
     test = [triplet for triplet, out in zip(known, tested, strict=True) if out]
     if not train or not test:
         raise InvalidInput(
-            f"a test share of {test_share} of {len(known)} triplets, whole by {by}, leaves one "
-            "side empty; give more triplets or another share"
+            f"a test share of {TEST_SHARE} of {len(known)} triplets, whole by {by}, leaves one "
+            "side empty; give more triplets"
         )
     return train, test
 
@@ -272,29 +209,11 @@ def frozen(
     batch_size: int = 512,
     learning_rate: float = 1e-3,
 ) -> Fit:
-    """Classify by fixed vectors of the concepts.
+    """Classify by fixed vectors of the concepts, one ``(d,)`` each.
 
-    Parameters
-    ----------
-    vectors : mapping of str to array-like, shape (d,)
-        A vector per concept.
-    epochs, batch_size : int
-        Of the training.
-    learning_rate : float
-        Of Adam.
+    `epochs`, `batch_size` and `learning_rate` are those of the training. Raises `InvalidInput` if
+    there are no vectors, they have different lengths, or an option is not positive.
 
-    Returns
-    -------
-    Fit
-        For `evaluate_relations`.
-
-    Raises
-    ------
-    InvalidInput
-        If there are no vectors, they have different lengths, or an option is not positive.
-
-    Notes
-    -----
     ``ŷ = softmax(W [e_h, e_t] + b)``, trained by Adam from zero, with β₁ = 0.9, β₂ = 0.999 and
     ε = 1e-8. A concept without a vector gets the mean of all vectors.
     """
@@ -376,31 +295,12 @@ def finetuned(
 ) -> Fit:
     """Classify by an encoder that is trained on the triplets too.
 
-    Parameters
-    ----------
-    make_encoder : callable
-        Makes a fresh `canonym.encoders.transformer.Transformer`; called once per training.
-    names : mapping of str to str
-        The name of every concept.
-    epochs, batch_size : int
-        Of the training.
-    learning_rate : float
-        Peak of the learning rate of AdamW, without weight decay.
-    warm_up : float
-        Share of the steps in which the rate rises from 0, before it falls to 0, both linearly.
+    `make_encoder` makes a fresh `canonym.encoders.transformer.Transformer`, once per training, and
+    `names` has the name of every concept: a missing one is an `InvalidInput` of the training. The
+    `learning_rate` is the peak of AdamW's, without weight decay; it rises from 0 in the share
+    `warm_up` of the steps, and then falls to 0, both linearly. Raises `MissingExtra` if torch is
+    not installed (extra ``torch``).
 
-    Returns
-    -------
-    Fit
-        For `evaluate_relations`. It raises `InvalidInput` if a concept has no name.
-
-    Raises
-    ------
-    MissingExtra
-        If torch is not installed (extra ``torch``).
-
-    Notes
-    -----
     ``ŷ = softmax(W [e_h, e_t] + b)`` with ``e`` the pooled, not normalised output of the encoder.
 
     Differences

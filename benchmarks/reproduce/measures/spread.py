@@ -26,25 +26,10 @@ class Spread(NamedTuple):
 def aggregate(values: Sequence[float], *, level: float = 0.95) -> Spread:
     """Return mean, deviation and t interval over the folds of a cross-validation, or over seeds.
 
-    Parameters
-    ----------
-    values : sequence of float
-        One number per fold or seed, at least two.
-    level : float
-        Confidence in (0, 1).
+    `values` has one number per fold or seed, `level` is the confidence in (0, 1). Raises
+    `InvalidInput` if there are fewer than two values, one is not finite, or `level` is out of its
+    range.
 
-    Returns
-    -------
-    Spread
-        Mean, standard deviation of the runs, and t interval of the mean.
-
-    Raises
-    ------
-    InvalidInput
-        If there are fewer than two values, one is not finite, or `level` is out of range.
-
-    Notes
-    -----
     ``mean ± t_{n−1} · sd / √n``. Folds share training data and seeds share all data. The interval
     thus shows the influence of fold or seed, not that of another corpus.
     """
@@ -66,27 +51,13 @@ def aggregate(values: Sequence[float], *, level: float = 0.95) -> Spread:
 def average_ranks(values: npt.ArrayLike) -> FloatArray:
     """Rank systems on each corpus, and average the ranks of each system.
 
-    Parameters
-    ----------
-    values : array_like, shape (n_systems, n_corpora)
-        One figure for each system on each corpus; larger is better, in any unit.
+    `values` ``(n_systems, n_corpora)`` has one figure for each system on each corpus; larger is
+    better, in any unit. Ranks ``(n_systems,)`` go from 1, best on every corpus, to ``n_systems``;
+    equal systems share the mean of their places. Raises `InvalidInput` if there is no system or no
+    corpus, or a figure is missing.
 
-    Returns
-    -------
-    ndarray, shape (n_systems,)
-        From 1, best on every corpus, to `n_systems`. Equal systems share the mean of their places.
-
-    Raises
-    ------
-    InvalidInput
-        If there is no system or no corpus, or a figure is missing.
-
-    References
-    ----------
     Xu and Bethard (2021), section 5: the systems for the test are those of the best average rank.
 
-    Examples
-    --------
     >>> average_ranks([[80, 60], [70, 60], [90, 50]]).tolist()
     [1.75, 2.25, 2.0]
     """
