@@ -7,6 +7,7 @@ import pytest
 from canonym import Concept, Link, Linker, Name, Relation, Terminology
 from canonym.linking.explanation import explain
 from canonym.mentions.doubts import LONE_SLIP
+from tests.linkers import linker_of
 from tests.tables import cases
 
 SURE = 0.8
@@ -195,7 +196,7 @@ def test_where_a_cancer_spread_to_is_a_concept_of_its_own() -> None:
 @pytest.mark.parametrize(("mention", "id"), [("TLR-9", "G:1"), ("VEGF-C", "G:2"), ("IL-8", "G:3")])
 def test_a_symbol_may_be_written_with_a_hyphen(mention: str, id: str) -> None:
     genes = [Concept("G:1", "TLR9"), Concept("G:2", "VEGFC"), Concept("G:3", "IL8")]
-    link, confidence = linked(Linker.build(Terminology.build(genes)), mention)
+    link, confidence = linked(linker_of(genes), mention)
     assert link.id == id
     assert confidence > SURE
 

@@ -16,6 +16,7 @@ from canonym.linking.explanation import explain
 from canonym.linking.judge import EVIDENCE, MENTIONS, fit_judge
 from canonym.terminology.sqlite_file import Database
 from canonym.types import Link, Record, Step
+from tests.linkers import linker_of
 from tests.tables import cases, tables
 
 TABLES = tables(__file__)
@@ -421,7 +422,7 @@ def test_labels_agree_with_names(label: str, name: str, expected: str) -> None:
 @cases("mention", "status")
 def test_a_label_beside_a_code_says_a_status(mention: str, status: tuple[str, ...]) -> None:
     records = [Concept("ICD10CM:A41.9", "Sepsis, unspecified organism"), Concept("X:1", "Gout")]
-    (link,) = Linker.build(Terminology.build(records)).link([mention])
+    (link,) = linker_of(records).link([mention])
     (mapping,) = mappings_of(link)
     assert (link.candidates[0].id, link.status) == ("ICD10CM:A41.9", status)
     assert mapping.relation == ("related" if status else "equal")
@@ -430,5 +431,5 @@ def test_a_label_beside_a_code_says_a_status(mention: str, status: tuple[str, ..
 @pytest.mark.parametrize("mention", ["A41.9 without complications", "A41.9 - sepsis, no shock"])
 def test_what_a_label_denies_is_no_status_of_the_code(mention: str) -> None:
     records = [Concept("ICD10CM:A41.9", "Sepsis, unspecified organism"), Concept("X:1", "Gout")]
-    (link,) = Linker.build(Terminology.build(records)).link([mention])
+    (link,) = linker_of(records).link([mention])
     assert link.status == ()

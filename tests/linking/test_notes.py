@@ -8,6 +8,7 @@ import pytest
 
 from canonym import Concept, Linker, Name, Terminology
 from canonym.exchange.mappings import mappings_of
+from tests.linkers import linker_of
 from tests.tables import cases
 
 SURE = 0.8
@@ -180,7 +181,7 @@ SPECIFIC = [
     ("mention", "id"), [("dyspnea on exertion", "S:2"), ("recurrent tonsillitis", "S:5")]
 )
 def test_a_nearer_name_says_the_detail_in_other_words(mention: str, id: str) -> None:
-    (link,) = Linker.build(Terminology.build(SPECIFIC)).link([mention])
+    (link,) = linker_of(SPECIFIC).link([mention])
     assert link.id == id
 
 
@@ -200,7 +201,7 @@ CLIPPED = [
 
 @cases("mention", "id")
 def test_clipped_words_are_read_where_one_name_has_them(mention: str, id: str) -> None:
-    (link,) = Linker.build(Terminology.build(CLIPPED)).link([mention])
+    (link,) = linker_of(CLIPPED).link([mention])
     assert link.id == id
     assert link.confidence is not None
     assert link.confidence > SURE
@@ -208,7 +209,7 @@ def test_clipped_words_are_read_where_one_name_has_them(mention: str, id: str) -
 
 @pytest.mark.parametrize("mention", ["Rheum arthritis", "Neur"])
 def test_what_clipped_words_leave_open_is_not_certain(mention: str) -> None:
-    (link,) = Linker.build(Terminology.build(CLIPPED)).link([mention])
+    (link,) = linker_of(CLIPPED).link([mention])
     assert link.confidence is None or link.confidence < SURE
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from canonym import Concept, Document, Linker, Mention, Name, Terminology
 from canonym.mentions.abbreviations import without_own_short_forms
+from tests.linkers import linker_of
 from tests.tables import cases
 
 SURE = 0.8
@@ -115,11 +114,8 @@ EXPLAINED = [
 
 
 @cases("mention", "id")
-def test_a_short_form_that_a_mention_explains_says_nothing_more(
-    tmp_path: Path, mention: str, id: str
-) -> None:
-    linker = Linker.build(Terminology.build(EXPLAINED), folder=tmp_path / "index")
-    (link,) = linker.link([mention])
+def test_a_short_form_that_a_mention_explains_says_nothing_more(mention: str, id: str) -> None:
+    (link,) = linker_of(EXPLAINED).link([mention])
     assert link.id == id
     assert link.candidates[0].sieve in ("verbatim", "normalised", "reordered")
     assert link.confidence is not None

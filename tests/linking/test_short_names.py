@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -9,17 +10,20 @@ import pytest
 from canonym import Concept, Document, Linker, Mention, Name, Terminology
 from canonym.exchange.auto_accept import can_auto_accept
 from canonym.types import Link
-from tests.tables import cases
+from tests.linkers import linker_of
+from tests.tables import cases, tables
+
+TABLES = tables(__file__)
 
 
-def _linker(folder: Path, names: str) -> Linker:
-    """An index of names, a line each; synonyms stand behind bars, the label is the id."""
+def _linker(names: Iterable[str]) -> Linker:
+    """An index of names; synonyms stand behind bars, the label is the id."""
     records: list[Concept | Name] = []
-    for line in names.strip().splitlines():
-        label, *synonyms = line.strip().split("|")
+    for name in names:
+        label, *synonyms = name.split("|")
         records.append(Concept(label, label))
         records += [Name(synonym, label) for synonym in synonyms]
-    return Linker.build(Terminology.build(records, folder / "terms.db"))
+    return linker_of(records)
 
 
 def _ids(link: Link) -> str:
@@ -28,53 +32,10 @@ def _ids(link: Link) -> str:
 
 # --- organisms ------------------------------------------------------------------------------------
 
-ORGANISMS = """
-    Helicobacter pylori
-    Pylorus
-    Campylobacter jejuni
-    Jejunum
-    Streptococcus pneumoniae
-    Klebsiella pneumoniae
-    Streptococcus pyogenes
-    Staphylococcus aureus|golden staph
-    Staphylococcus epidermidis
-    Escherichia coli
-    Entamoeba coli
-    Colitis
-    Clostridioides difficile|Clostridium difficile
-    Caenorhabditis elegans
-    Cunninghamella elegans
-    Toxoplasma gondii
-    T cell
-    Mycobacterium leprae
-    Leprosy
-    Plasmodium vivax
-    P. vivax MSP1
-    Pseudomonas aeruginosa
-    Haemophilus influenzae
-    Influenza
-    Neisseria gonorrhoeae
-    Treponema pallidum
-    Globus pallidus
-    Bartonella henselae
-    Aspergillus fumigatus
-    Candida albicans
-    Albinism
-    Saccharomyces cerevisiae
-    Borrelia burgdorferi
-    Trypanosoma cruzi
-    Artemisia vulgaris
-    Proteus vulgaris
-    Phaseolus vulgaris
-    Bordetella pertussis
-    Listeria monocytogenes
-    Tissierella praeacuta
-"""
-
 
 @pytest.fixture(scope="module")
-def organisms(tmp_path_factory: pytest.TempPathFactory) -> Linker:
-    return _linker(tmp_path_factory.mktemp("organisms"), ORGANISMS)
+def organisms() -> Linker:
+    return _linker(TABLES["organisms"])
 
 
 @cases("mention", "organism")
@@ -103,32 +64,9 @@ def test_the_text_writes_the_genus_out(
     assert _ids(organisms.link([Mention(mention, context=text)])[0]) == _ids(links[0])
 
 
-DISEASES = """
-    Helicobacter pylori infection
-    Pyloric stenosis
-    Escherichia coli meningitis
-    Meningitis
-    Clostridium difficile colitis
-    E. cuniculi encephalitis
-    P. vivax malaria
-    Acne vulgaris
-    Tinea capitis
-    Systemic lupus erythematosus
-    Myasthenia gravis
-    Mycoplasma pneumonia
-    Hepatitis B virus infection
-    Vitamin A deficiency
-    Coagulation factor V deficiency
-    Glucose-6-phosphate dehydrogenase deficiency
-    Left ventricular hypertrophy
-    T-cell lymphoma
-    B lymphoblastic leukemia
-"""
-
-
 @pytest.fixture(scope="module")
-def diseases(tmp_path_factory: pytest.TempPathFactory) -> Linker:
-    return _linker(tmp_path_factory.mktemp("diseases"), DISEASES)
+def diseases() -> Linker:
+    return _linker(TABLES["diseases"])
 
 
 @cases("mention", "disease")
@@ -139,8 +77,8 @@ def test_organisms_in_names_of_diseases(diseases: Linker, mention: str, disease:
 @pytest.mark.parametrize(
     "mention", ["H. pylori", "M. leprae", "C. jejuni", "S. aureus", "P. falciparum", "T. gondii"]
 )
-def test_an_organism_that_is_not_there_is_nothing_else(tmp_path: Path, mention: str) -> None:
-    anatomy = _linker(tmp_path, "Pylorus\nJejunum\nLeprosy\nAureole\nFalx\nGonad")
+def test_an_organism_that_is_not_there_is_nothing_else(mention: str) -> None:
+    anatomy = _linker(["Pylorus", "Jejunum", "Leprosy", "Aureole", "Falx", "Gonad"])
     link = anatomy.link([mention])[0]
     assert link.nil
     assert link.reason == f"no name has the genus or the epithet of {mention!r}"
@@ -174,51 +112,10 @@ def test_names_of_an_index_taken_over_are_read_again(tmp_path: Path) -> None:
 
 # --- drug lines -----------------------------------------------------------------------------------
 
-DRUGS = """
-    Metformin|Metformin hydrochloride
-    Acetaminophen|Paracetamol
-    Aspirin
-    Ibuprofen|Ibuprofen sodium
-    Atorvastatin
-    Lipitor
-    Omeprazole
-    Amoxicillin
-    Clavulanate
-    Enoxaparin sodium
-    Insulin glargine
-    Sumatriptan
-    Albuterol|Salbutamol
-    Hydrocortisone
-    Clotrimazole
-    Amlodipine
-    Benazepril hydrochloride
-    Losartan
-    Hydrochlorothiazide
-    Lisinopril
-    Cyanocobalamin|Vitamin B12
-    Heparin
-    Fentanyl
-    Prednisone
-    Latanoprost
-    Fluorouracil|5-fluorouracil
-    Potassium chloride
-    Penicillin G
-    Serotonin|5-HT
-    Calcitriol|1,25-dihydroxyvitamin D3
-    Lactated Ringer's solution
-    Testosterone gel
-    Blood
-    Joint capsule
-    Hemoglobin A1c
-    Glucose
-    Warfarin
-    Maple
-"""
-
 
 @pytest.fixture(scope="module")
-def drugs(tmp_path_factory: pytest.TempPathFactory) -> Linker:
-    return _linker(tmp_path_factory.mktemp("drugs"), DRUGS)
+def drugs() -> Linker:
+    return _linker(TABLES["drugs"])
 
 
 @cases("mention", "drug")
@@ -233,22 +130,9 @@ def test_what_is_no_drug_line_is_not_cleaned(drugs: Linker, mention: str) -> Non
     assert not any(one.sieve == "verbatim" for one in link.candidates)
 
 
-STRENGTHS = """
-    Ibuprofen
-    Ibuprofen 600 MG Oral Tablet
-    Ibuprofen 800 MG Oral Tablet
-    Amlodipine
-    Benazepril
-    Amlodipine 5 MG / benazepril 10 MG Oral Capsule
-    Codeine / paracetamol
-    Codeine
-    Paracetamol
-"""
-
-
 @cases("mention", "concept")
-def test_names_with_a_strength_win(tmp_path: Path, mention: str, concept: str) -> None:
-    assert _ids(_linker(tmp_path, STRENGTHS).link([mention])[0]) == concept
+def test_names_with_a_strength_win(mention: str, concept: str) -> None:
+    assert _ids(_linker(TABLES["strengths"]).link([mention])[0]) == concept
 
 
 def test_steps_of_a_drug_line_are_recorded(drugs: Linker) -> None:
@@ -267,37 +151,10 @@ def test_steps_of_a_drug_line_are_recorded(drugs: Linker) -> None:
 
 # --- web pages ------------------------------------------------------------------------------------
 
-WRITTEN = """
-    Ménière disease
-    Sjögren syndrome
-    Behçet syndrome
-    H2O2
-    Graves disease
-    β-thalassemia
-    Interferon-γ
-    Crohn’s disease
-    Guillain-Barré syndrome
-    Helicobacter pylori
-    p < 0.05
-    Pneumonia & sepsis
-    CO2
-    naïve T cell
-    Waldenström macroglobulinemia
-    Löffler syndrome
-    H-2D
-    Ca2+ channel
-    Pneumonia
-    Fever
-    Ohtahara&nbsp;syndrome
-    M&uuml;llerian duct
-    Kawasaki<sup>1</sup> disease
-    HÃ¼rthle cell
-"""
-
 
 @pytest.fixture(scope="module")
-def written(tmp_path_factory: pytest.TempPathFactory) -> Linker:
-    return _linker(tmp_path_factory.mktemp("written"), WRITTEN)
+def written() -> Linker:
+    return _linker(TABLES["written"])
 
 
 @cases("mention", "concept")
