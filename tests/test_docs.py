@@ -53,7 +53,8 @@ _COMMAND = re.compile(
 )
 # Pages that link to ICD-10-CM: its index is built once.
 _WITH_ICD10CM = {
-    *("README.md", "index.md", "homonyms-and-nil.md", "openrefine.md", "spreadsheet.md", "text.md"),
+    *("README.md", "index.md", "homonyms-and-nil.md", "openrefine.md", "second-look.md"),
+    *("spreadsheet.md", "text.md"),
 }
 # What a shell has to read: pipes, variables, patterns and the like.
 _SHELL = re.compile(r"[|&;<>$`*?~#!(){}\[\]]")

@@ -15,6 +15,7 @@ from canonym.exchange.auto_accept import can_auto_accept
 from canonym.linking.build import PHRASES
 from canonym.terminology.readers.medic import read_medic
 from canonym.text.short_forms import is_short_form
+from tests.tables import cases
 
 RECORDS = [
     Concept("X:1", "Myocardial infarction", types=("disease",)),
@@ -52,34 +53,12 @@ def test_names_are_found_with_their_offsets_and_types(linker: Linker) -> None:
     assert (second.mention.text, second.label) == ("heart attack", "Myocardial infarction")
 
 
-@pytest.mark.parametrize(
-    ("text", "mention", "id_"),
-    [
-        ("two Heart-Attacks, then", "Heart-Attacks", "X:1"),
-        ("cancers of the breast", "cancers of the breast", "X:2"),
-        ("in Wilson’s disease.", "Wilson’s disease", "X:4"),
-        ("has type I diabetes now", "type I diabetes", "X:5"),
-        ("Diabetes mellitus, type 1 is", "Diabetes mellitus, type 1", "X:5"),
-        ("diabetes mellitus type 1 is", "diabetes mellitus type 1", "X:5"),
-        ("myocardial\ninfarction", "myocardial\ninfarction", "X:1"),
-    ],
-)
+@cases("text", "mention", "id_")
 def test_names_are_found_in_any_form(linker: Linker, text: str, mention: str, id_: str) -> None:
     assert _found(linker, text) == [(mention, id_)]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "of the heart. Attacked",
-        "In breast, cancer is rare",
-        "ovarian (cancer) cells",
-        "breast\n\ncancer",
-        "breasts and cancers",
-        "",
-        " . ",
-    ],
-)
+@cases("text")
 def test_the_end_of_a_phrase_is_in_no_name(linker: Linker, text: str) -> None:
     assert _found(linker, text) == []
 

@@ -6,7 +6,9 @@ import pytest
 
 from canonym import Concept, Link, Linker, Name, Relation, Terminology
 from canonym.linking.explanation import explain
+from tests.linkers import linker_of
 from tests.linking.bounds import LONE_SLIP
+from tests.tables import cases
 
 SURE = 0.8
 RECORDS = [
@@ -56,17 +58,7 @@ def linked(linker: Linker, mention: str) -> tuple[Link, float]:
     return link, link.confidence
 
 
-@pytest.mark.parametrize(
-    ("mention", "id"),
-    [
-        ("Anemia NEC", "C:2"),
-        ("anemia, not elsewhere classified", "C:2"),
-        ("Measles without mention of complication", "C:7"),
-        ("Plasmacytoma, without mention of having achieved remission", "C:9"),
-        ("Myopathy in other diseases classified elsewhere", "C:11"),
-        ("Myopathy in other specified diseases classified elsewhere", "C:11"),
-    ],
-)
+@cases("mention", "id")
 def test_the_rest_of_a_class_is_found_as_the_terminology_calls_it(
     linker: Linker, mention: str, id: str
 ) -> None:
@@ -75,15 +67,7 @@ def test_the_rest_of_a_class_is_found_as_the_terminology_calls_it(
     assert confidence > SURE
 
 
-@pytest.mark.parametrize(
-    ("mention", "id"),
-    [
-        ("stage 0 colon cancer", "C:34"),
-        ("cancer of the colon (stage 0)", "C:34"),
-        ("melanoma, stage 0", "C:35"),
-        ("stage II colon cancer", "C:33"),
-    ],
-)
+@cases("mention", "id")
 def test_a_cancer_of_stage_0_is_one_in_situ(linker: Linker, mention: str, id: str) -> None:
     link, confidence = linked(linker, mention)
     assert link.id == id
@@ -97,21 +81,7 @@ def test_the_rest_of_a_class_is_not_what_is_unspecified(linker: Linker) -> None:
     assert linked(linker, "Tendinitis NEC")[1] > SURE  # a class as a whole is broader
 
 
-@pytest.mark.parametrize(
-    ("mention", "id", "status"),
-    [
-        ("screening for prostate cancer", "C:13", ()),
-        ("Screen for malignant neoplasms of prostate", "C:13", ()),
-        ("screening for depression", "C:29", ()),
-        ("screening for malaria", "C:30", ("hypothetical",)),
-        ("Personal history of stress fracture", "C:16", ()),
-        ("hx stress fracture", "C:16", ()),
-        ("history of leukemia, unspecified", "C:18", ()),
-        ("family history of gout", "C:19", ()),
-        ("history of gout", "C:3", ("historical",)),
-        ("risk of gout", "C:3", ("hypothetical",)),
-    ],
-)
+@cases("mention", "id", "status")
 def test_a_status_is_part_of_the_concept_that_says_it(
     linker: Linker, mention: str, id: str, status: tuple[str, ...]
 ) -> None:
@@ -136,47 +106,12 @@ def test_a_detail_is_not_left_out_where_a_near_name_says_it(linker: Linker) -> N
     assert linked(linker, "Conductive hearing loss, unilateral")[1] < SURE
 
 
-@pytest.mark.parametrize(
-    "mention",
-    [
-        "rod-cone dystrophy",
-        "Rod cone dystrophy",
-        "decreased width of nasal base",
-        "3-alpha-hydroxy-5-beta-androstan-17-one",
-        "pleurisy without effusion or tuberculosis",
-        "islet cell cancer",
-        "islet cell carcinoma",
-        "pseudoretinitis pigmentosa",
-        "thyrotrope adenoma",
-        "SMDS",
-        "SD/THE",
-        "lung nodules",
-        "multiple lung nodules",
-        "broken ribs",
-        "anaphylaxis to penicillin",
-        "infection of cystostomy",
-        "bursitis grade 2",
-    ],
-)
+@cases("mention")
 def test_what_a_name_contradicts_is_not_certain(linker: Linker, mention: str) -> None:
     assert linked(linker, mention)[1] < SURE
 
 
-@pytest.mark.parametrize(
-    ("mention", "id"),
-    [
-        ("dystrophy, cone-rod", "C:26"),
-        ("benign islet cell tumor", "C:31"),
-        ("SMDs", "C:38"),
-        ("solitary lung nodule", "C:43"),
-        ("broken rib", "C:44"),
-        ("allergy to penicillin", "C:45"),
-        ("Alper's disease", "C:40"),
-        ("Alper\u2019s syndrome", "C:40"),
-        ("increased width of nasal base", "C:27"),
-        ("17 beta-hydroxy-5 alpha-androstan-3-one", "C:28"),
-    ],
-)
+@cases("mention", "id")
 def test_another_order_may_say_the_same(linker: Linker, mention: str, id: str) -> None:
     assert linked(linker, mention)[0].id == id
 
@@ -232,14 +167,7 @@ def test_the_general_concept_goes_before_those_below_it_that_say_more() -> None:
     assert alone.confidence < link.confidence
 
 
-@pytest.mark.parametrize(
-    ("mention", "confident"),
-    [
-        ("adenocarcinoma of the prostate", True),
-        ("prostate carcinoma", True),
-        ("prostate carcinoma in situ", False),
-    ],
-)
+@cases("mention", "confident")
 def test_a_carcinoma_is_a_cancer(linker: Linker, mention: str, confident: bool) -> None:
     link, confidence = linked(linker, mention)
     assert (link.id == "C:12" and confidence > SURE) is confident
@@ -268,7 +196,7 @@ def test_where_a_cancer_spread_to_is_a_concept_of_its_own() -> None:
 @pytest.mark.parametrize(("mention", "id"), [("TLR-9", "G:1"), ("VEGF-C", "G:2"), ("IL-8", "G:3")])
 def test_a_symbol_may_be_written_with_a_hyphen(mention: str, id: str) -> None:
     genes = [Concept("G:1", "TLR9"), Concept("G:2", "VEGFC"), Concept("G:3", "IL8")]
-    link, confidence = linked(Linker.build(Terminology.build(genes)), mention)
+    link, confidence = linked(linker_of(genes), mention)
     assert link.id == id
     assert confidence > SURE
 

@@ -17,6 +17,10 @@ from canonym.linking.explanation import explain
 from canonym.linking.judge import MENTIONS, fit_judge
 from canonym.terminology.sqlite_file import Database
 from canonym.types import Link, Record, Step
+from tests.linkers import linker_of
+from tests.tables import cases, tables
+
+TABLES = tables(__file__)
 
 TERMINOLOGIES: dict[str, list[Record]] = {
     "icd": [
@@ -130,247 +134,9 @@ TERMINOLOGIES: dict[str, list[Record]] = {
 
 # --- what is an id --------------------------------------------------------------------------------
 
-IDS = [
-    ("icd", "E11.9", "ICD10CM:E11.9"),
-    ("icd", "I10", "ICD10CM:I10"),
-    ("icd", " i10", "ICD10CM:I10"),
-    ("icd", "i10 ", "ICD10CM:I10"),
-    ("icd", "e119", "ICD10CM:E11.9"),
-    ("icd", "E119", "ICD10CM:E11.9"),
-    ("icd", "m10.9", "ICD10CM:M10.9"),
-    ("icd", "M109", "ICD10CM:M10.9"),
-    ("icd", "J45", "ICD10CM:J45"),
-    ("icd", "J45.", "ICD10CM:J45"),
-    ("icd", "(J45)", "ICD10CM:J45"),
-    ("icd", "[I10]", "ICD10CM:I10"),
-    ("icd", '"I10"', "ICD10CM:I10"),
-    ("icd", "E11.-", "ICD10CM:E11"),
-    ("icd", "C4A", "ICD10CM:C4A"),
-    ("icd", "c4a", "ICD10CM:C4A"),
-    ("icd", "S72.001A", "ICD10CM:S72.001A"),
-    ("icd", "S72001A", "ICD10CM:S72.001A"),
-    ("icd", "s72001a", "ICD10CM:S72.001A"),
-    ("icd", "ICD10CM:I10", "ICD10CM:I10"),
-    ("icd", "icd10cm:i10", "ICD10CM:I10"),
-    ("icd", "ICD10:E11.9", "ICD10CM:E11.9"),
-    ("icd", "ICD-10-CM E11.9", "ICD10CM:E11.9"),
-    ("icd", "ICD-10: I10", "ICD10CM:I10"),
-    ("icd", "ICD10CM_I10", "ICD10CM:I10"),
-    ("icd", "https://identifiers.org/icd10cm:I10", "ICD10CM:I10"),
-    ("icd", "http://purl.bioontology.org/ontology/ICD10CM/E11.9", "ICD10CM:E11.9"),
-    ("icd", "https://bioregistry.io/icd10cm:M10.9", "ICD10CM:M10.9"),
-    ("icd", "\uff29\uff11\uff10", "ICD10CM:I10"),
-    ("icd", "E11,9", "ICD10CM:E11.9"),
-    ("bare icd", "E11.9", "E119"),
-    ("bare icd", "e119", "E119"),
-    ("bare icd", "ICD10CM:I10", "I10"),
-    ("bare icd", "ICD-10 K21.9", "K219"),
-    ("bare icd", "M109", "M109"),
-    ("hpo", "HP:0001250", "HP:0001250"),
-    ("hpo", "hp:0001250", "HP:0001250"),
-    ("hpo", "HP_0001250", "HP:0001250"),
-    ("hpo", "hp_0001250", "HP:0001250"),
-    ("hpo", "HP0001250", "HP:0001250"),
-    ("hpo", "HP 0001250", "HP:0001250"),
-    ("hpo", "HPO:0001250", "HP:0001250"),
-    ("hpo", "HP: 0001250", "HP:0001250"),
-    ("hpo", "0001250", "HP:0001250"),
-    ("hpo", "http://purl.obolibrary.org/obo/HP_0001250", "HP:0001250"),
-    ("hpo", "https://purl.obolibrary.org/obo/HP_0001250", "HP:0001250"),
-    ("hpo", "<http://purl.obolibrary.org/obo/HP_0001250>", "HP:0001250"),
-    ("hpo", "https://identifiers.org/hp/HP:0001250", "HP:0001250"),
-    ("hpo", "https://hpo.jax.org/browse/term/HP:0001250", "HP:0001250"),
-    ("hpo", "obo:HP_0001250", "HP:0001250"),
-    ("hpo", "HP:0002279", "HP:0001250"),
-    ("hpo", "hp_0002279", "HP:0001250"),
-    ("hpo", "HP:0000057", "HP:0008665"),
-    ("hpo", "HP:0040003", "HP:0008665"),
-    ("mesh", "MESH:D009203", "MESH:D009203"),
-    ("mesh", "mesh:d009203", "MESH:D009203"),
-    ("mesh", "D009203", "MESH:D009203"),
-    ("mesh", "d009203", "MESH:D009203"),
-    ("mesh", "MSH:D009203", "MESH:D009203"),
-    ("mesh", "MeSH D009203", "MESH:D009203"),
-    ("mesh", "MeSH ID: D009203", "MESH:D009203"),
-    ("mesh", "http://id.nlm.nih.gov/mesh/D009203", "MESH:D009203"),
-    ("mesh", "C535338", "MESH:C535338"),
-    ("mesh", "OMIM 143100", "OMIM:143100"),
-    ("mesh", "OMIM#143100", "OMIM:143100"),
-    ("mesh", "MIM:143100", "OMIM:143100"),
-    ("mesh", "143100", "OMIM:143100"),
-    ("mesh", "UMLS C0027051", "UMLS:C0027051"),
-    ("mesh", "CUI: C0027051", "UMLS:C0027051"),
-    ("mesh", "c0027051", "UMLS:C0027051"),
-    ("snomed", "SNOMEDCT:22298006", "SNOMEDCT:22298006"),
-    ("snomed", "22298006", "SNOMEDCT:22298006"),
-    ("snomed", "SNOMED CT 22298006", "SNOMEDCT:22298006"),
-    ("snomed", "SCTID: 22298006", "SNOMEDCT:22298006"),
-    ("snomed", "SNOMEDCT_US:195967001", "SNOMEDCT:195967001"),
-    ("snomed", "http://snomed.info/id/22298006", "SNOMEDCT:22298006"),
-    ("snomed", "http://snomed.info/sct/22298006", "SNOMEDCT:22298006"),
-    ("table", "X1", "X1"),
-    ("table", "x1", "X1"),
-    ("table", "X15", "X15"),
-    ("table", "T3", "T3"),
-    ("table", "LOC 001", "LOC 001"),
-    ("table", "loc 002", "LOC 002"),
-    ("table", "local:X1", "X1"),
-    ("numbers", "001", "001"),
-    ("numbers", " 002 ", "002"),
-    ("numbers", "450", "450"),
-    ("long numbers", "7157", "7157"),
-    ("long numbers", "100345", "100345"),
-    ("genes", "HGNC:1318", "HGNC:1318"),
-    ("genes", "hgnc:11998", "HGNC:11998"),
-    ("diseases", "DOID:4", "DOID:4"),
-    ("diseases", "doid:9352", "DOID:9352"),
-    ("diseases", "DOID_9352", "DOID:9352"),
-    ("diseases", "DOID 9352", "DOID:9352"),
-    ("diseases", "0050152", "DOID:0050152"),
-    ("diseases", "ncbitaxon:9606", "NCBITaxon:9606"),
-    ("diseases", "taxid:9606", "NCBITaxon:9606"),
-    ("diseases", "ORPHA:558", "Orphanet:558"),
-    ("diseases", "http://www.orpha.net/ORDO/Orphanet_558", "Orphanet:558"),
-    ("diseases", "mondo_0005148", "MONDO:0005148"),
-    ("addresses", "http://example.org/onto#E7", "http://example.org/onto#E7"),
-    ("addresses", "EFO:0000400", "EFO_0000400"),
-    ("addresses", "efo_0000400", "EFO_0000400"),
-    ("addresses", "http://www.ebi.ac.uk/efo/EFO_0000400", "EFO_0000400"),
-]
-
-LABELLED = [
-    ("icd", "M10.9 - gout", "ICD10CM:M10.9"),
-    ("icd", "M10.9 gout", "ICD10CM:M10.9"),
-    ("icd", "M10.9: gout", "ICD10CM:M10.9"),
-    ("icd", "M10.9-gout", "ICD10CM:M10.9"),
-    ("icd", "M10.9|gout", "ICD10CM:M10.9"),
-    ("icd", "M10.9, Gout", "ICD10CM:M10.9"),
-    ("icd", "M10.9 (gout)", "ICD10CM:M10.9"),
-    ("icd", "[M10.9] Gout", "ICD10CM:M10.9"),
-    ("icd", "gout (M10.9)", "ICD10CM:M10.9"),
-    ("icd", "Gout [M10.9]", "ICD10CM:M10.9"),
-    ("icd", "gout, M10.9", "ICD10CM:M10.9"),
-    ("icd", "gout M109", "ICD10CM:M10.9"),
-    ("icd", "Gout (ICD-10: M10.9)", "ICD10CM:M10.9"),
-    ("icd", "gout, ICD-10 M10.9", "ICD10CM:M10.9"),
-    ("icd", "ICD10CM:M10.9 gout", "ICD10CM:M10.9"),
-    ("icd", "m109 \u2013 Gout", "ICD10CM:M10.9"),
-    ("icd", "I10 essential hypertension", "ICD10CM:I10"),
-    ("icd", "I10 - HYPERTENSION", "ICD10CM:I10"),
-    ("icd", "J45 - bronchial asthma", "ICD10CM:J45"),
-    ("icd", "I10 - arterial hypertension", "ICD10CM:I10"),
-    ("icd", "E11.9 - diabetes", "ICD10CM:E11.9"),
-    ("icd", "E11.9 - Type II diabetes mellitus", "ICD10CM:E11.9"),
-    ("icd", "E11.9 Diabetes mellitus, type 2, without complications", "ICD10CM:E11.9"),
-    ("hpo", "HP:0001250 Seizure", "HP:0001250"),
-    ("hpo", "Seizures (HP:0001250)", "HP:0001250"),
-    ("hpo", "HP_0001250 | epileptic fit", "HP:0001250"),
-    ("hpo", "HP:0002279: seizure", "HP:0001250"),
-    ("mesh", "Heart attack [MeSH: D009203]", "MESH:D009203"),
-    ("snomed", "22298006 |Myocardial infarction (disorder)|", "SNOMEDCT:22298006"),
-    ("snomed", "22298006|Myocardial infarction|", "SNOMEDCT:22298006"),
-    ("snomed", "SNOMED CT: 195967001 |Asthma|", "SNOMEDCT:195967001"),
-    ("table", "X1 - liver disease", "X1"),
-    ("table", "Kidney disease (X2)", "X2"),
-    ("table", "LOC 001: first place", "LOC 001"),
-    ("numbers", "001 - cholera", "001"),
-    ("diseases", "DOID:9352 ! type 2 diabetes mellitus", "DOID:9352"),
-]
-
-UNCERTAIN = [
-    ("icd", "M10.9 - podagra", "ICD10CM:M10.9"),
-    ("icd", "E11.9: DM2", "ICD10CM:E11.9"),
-    ("icd", "I50 - congestive heart failure", "ICD10CM:I50"),
-    ("icd", "C34.90 - malignant tumour of the lung", "ICD10CM:C34.90"),
-    ("hpo", "HP:0001250 convulsions", "HP:0001250"),
-    ("snomed", "38341003 - high blood pressure", "SNOMEDCT:38341003"),
-]
-
-DISAGREEING = [
-    ("icd", "M10.9 - asthma"),
-    ("icd", "asthma (M10.9)"),
-    ("icd", "J45 - breast cancer"),
-    ("icd", "I10 - asthma"),
-    ("icd", "E11.9 - type 1 diabetes mellitus"),
-    ("icd", "J20.9 - chronic bronchitis"),
-    ("icd", "C50.919 - lung cancer"),
-    ("icd", "ICD10CM:I10 asthma"),
-    ("hpo", "HP:0001250 Ataxia"),
-    ("hpo", "Ataxia (HP:0001250)"),
-    ("mesh", "D009203: asthma"),
-    ("snomed", "22298006 |Diabetes mellitus|"),
-    ("table", "Liver disease (X15)"),
-]
-
-# Codes that no concept has: nothing is similar to them.
-UNKNOWN = [
-    ("icd", "E11.99", "no concept has the code E11.99"),
-    ("icd", "e1199", "no concept has the code e1199"),
-    ("icd", "K21.9", "no concept has the code K21.9"),
-    ("icd", "Z99", "no concept has the code Z99"),
-    ("icd", "ICD10CM:Z99.9", "no concept has the id ICD10CM:Z99.9"),
-    ("icd", "HP:0001250", "no concept has the id HP:0001250; ids look like ICD10CM:A41.9 here"),
-    ("icd", "MESH:D009203", "no concept has the id MESH:D009203; ids look like ICD10CM:A41.9 here"),
-    ("hpo", "HP:9999999", "no concept has the id HP:9999999"),
-    ("hpo", "HP_9999999", "no concept has the id HP_9999999"),
-    ("hpo", "HP:0040001", "HP:0040001 is deprecated, and HP:0001250 and HP:0001251 take its place"),
-    ("hpo", "HP:0040002", "HP:0040002 is deprecated, and nothing takes its place"),
-    ("mesh", "D999999", "no concept has the code D999999"),
-    ("mesh", "OMIM:D009203", "no concept has the id OMIM:D009203"),
-    ("snomed", "99999999", "no concept has the code 99999999"),
-    ("table", "X7", "no name is 'x7', and 2 characters are too few to search with"),
-    ("table", "X71", "no concept has the code X71"),
-]
-
-# What looks like a code, and is a name, a dose, a year or nothing.
-NO_IDS = [
-    ("icd", "10 mg", None),
-    ("icd", "B12", "ICD10CM:E53.8"),
-    ("icd", "vitamin B12 deficiency", "ICD10CM:E53.8"),
-    ("icd", "B12 deficiency", "ICD10CM:E53.8"),
-    ("icd", "p53", None),
-    ("icd", "T3", None),
-    ("icd", "CD4", None),
-    ("icd", "2019", None),
-    ("icd", "5-FU", None),
-    ("icd", "120", None),
-    ("icd", "38.5", None),
-    ("icd", "type 2 diabetes mellitus", "ICD10CM:E11"),
-    ("icd", "OMIM:I10", None),
-    ("bare icd", "120/80", None),
-    ("hpo", "1250", None),
-    ("hpo", "2019", None),
-    ("hpo", "HP1", None),
-    ("hpo", "12345", None),
-    ("hpo", "IL-6", None),
-    ("mesh", "143", None),
-    ("mesh", "1990", None),
-    ("mesh", "D3", None),
-    ("mesh", "5 mg", None),
-    ("snomed", "100000", None),
-    ("snomed", "2020", None),
-    ("snomed", "100 mg", None),
-    ("table", "D3", None),
-    ("table", "vitamin D3", "X2"),
-    ("table", "T4", None),
-    ("table", "1", None),
-    ("table", "2019", None),
-    ("long numbers", "12", None),
-    ("long numbers", "2019", None),
-    ("genes", "C3", "HGNC:1318"),
-    ("genes", "c3", "HGNC:1318"),
-    ("genes", "HP1", "HGNC:1555"),
-    ("genes", "p53", "HGNC:11998"),
-    ("genes", "CD4", "HGNC:1678"),
-    ("genes", "A1", "HGNC:1318"),
-    ("genes", "B12", "HGNC:1678"),
-    ("genes", "1318", None),
-    ("diseases", "4", None),
-    ("diseases", "2019", None),
-    ("diseases", "9606", None),
-    ("diseases", "558", None),
-    ("diseases", "DOI:2019", None),
-]
+IDS, LABELLED, UNKNOWN = (TABLES[name] for name in ("ids", "labelled", "unknown"))
+UNCERTAIN, DISAGREEING = TABLES["uncertain"], TABLES["disagreeing"]
+NO_IDS = [(*row, None)[:3] for row in TABLES["no_ids"]]
 
 
 _LINKERS: dict[str, Linker] = {}
@@ -434,8 +200,8 @@ def test_what_looks_like_a_code_is_none(name: str, mention: str, expected: str |
 
 
 def test_the_table_is_long_enough() -> None:
-    tables = (IDS, LABELLED, UNCERTAIN, DISAGREEING, UNKNOWN, NO_IDS)
-    assert sum(map(len, tables)) >= 200
+    lengths = map(len, (IDS, LABELLED, UNCERTAIN, DISAGREEING, UNKNOWN, NO_IDS))
+    assert sum(lengths) >= 200
     assert len(NO_IDS) >= 40
 
 
@@ -649,43 +415,15 @@ def test_ids_in_a_document_are_other_mentions() -> None:
 # --- labels ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("label", "name", "expected"),
-    [
-        ("gout", "Gout, unspecified", "within"),
-        ("Gout NOS", "Gout, unspecified", "within"),
-        ("diabetes", "Type 2 diabetes mellitus without complications", "within"),
-        ("tumours of the lung", "Lung tumor", "within"),
-        ("bronchial asthma", "Asthma", "more"),
-        ("heart disease", "Kidney disease", ""),
-        ("malignant tumour of lung", "malignant neoplasm of lung", "part"),
-        ("type 1 diabetes", "type 2 diabetes", "contradicts"),
-        ("chronic bronchitis", "acute bronchitis", "contradicts"),
-        ("left hip fracture", "right hip fracture", "contradicts"),
-        ("no fever", "fever", "contradicts"),
-        ("fever", "no fever", ""),
-        ("asthma", "gout", ""),
-        ("asthma stage 3", "asthma", "part"),
-    ],
-)
+@cases("label", "name", "expected")
 def test_labels_agree_with_names(label: str, name: str, expected: str) -> None:
     assert agreement_of(label, [name]) == expected
 
 
-@pytest.mark.parametrize(
-    ("mention", "status"),
-    [
-        ("A41.9 - h/o sepsis", ("historical",)),
-        ("A41.9: r/o sepsis", ("uncertain",)),
-        ("A41.9 - FHx of sepsis", ("family",)),
-        ("A41.9 ?sepsis", ("uncertain",)),
-        ("A41.9 - sepsis, resolved", ("historical",)),
-        ("A41.9 - sepsis", ()),
-    ],
-)
+@cases("mention", "status")
 def test_a_label_beside_a_code_says_a_status(mention: str, status: tuple[str, ...]) -> None:
     records = [Concept("ICD10CM:A41.9", "Sepsis, unspecified organism"), Concept("X:1", "Gout")]
-    (link,) = Linker.build(Terminology.build(records)).link([mention])
+    (link,) = linker_of(records).link([mention])
     (mapping,) = mappings_of(link)
     assert (link.candidates[0].id, link.status) == ("ICD10CM:A41.9", status)
     assert mapping.relation == ("related" if status else "equal")
@@ -694,5 +432,5 @@ def test_a_label_beside_a_code_says_a_status(mention: str, status: tuple[str, ..
 @pytest.mark.parametrize("mention", ["A41.9 without complications", "A41.9 - sepsis, no shock"])
 def test_what_a_label_denies_is_no_status_of_the_code(mention: str) -> None:
     records = [Concept("ICD10CM:A41.9", "Sepsis, unspecified organism"), Concept("X:1", "Gout")]
-    (link,) = Linker.build(Terminology.build(records)).link([mention])
+    (link,) = linker_of(records).link([mention])
     assert link.status == ()

@@ -6,6 +6,7 @@ import pytest
 
 from canonym import Concept, Linker, Name, Relation, Terminology
 from canonym.types import Record
+from tests.tables import cases
 
 SIDES = ("right", "left")
 RECORDS: list[Record] = [
@@ -52,16 +53,7 @@ def linker() -> Linker:
 
 
 @pytest.mark.parametrize("side", SIDES)
-@pytest.mark.parametrize(
-    ("mention", "id"),
-    [
-        *(("{} ankle sprain", "A.4.{}"), ("ankle sprain, {}", "A.4.{}")),
-        *(("sprain of the {} ankle", "A.4.{}"), ("deltoid ligament sprain {} ankle", "A.9.{}")),
-        *(("{} carpal tunnel syndrome", "B.{}"), ("carpal tunnel syndrome {}", "B.{}")),
-        *(("{} foot ulcer", "E.{}"), ("{} ear pain", "F.{}"), ("{}-sided ear pain", "F.{}")),
-        *(("{} knee pain", "G.{}"), ("knee pain, {}", "G.{}"), ("pain in {} knee", "G.{}")),
-    ],
-)
+@cases("mention", "id")
 def test_the_concept_of_a_side_goes_before_the_one_above(
     linker: Linker, mention: str, id: str, side: str
 ) -> None:
@@ -85,30 +77,13 @@ def test_a_sibling_that_leaves_the_side_unspecified_is_not_meant(linker: Linker)
     assert [link.id for link in links] == ["L.3", "L.3", "L.9"]
 
 
-@pytest.mark.parametrize(
-    ("mention", "id"),
-    [
-        ("left breast cancer", "C"),  # of a woman or of a man
-        ("right trigger finger", "D"),  # the thumb is not a finger that anybody named
-        ("ankle sprain", "A"),
-        ("left and right ankle sprain", "A"),
-        ("left heart failure", "J"),
-        ("left cataract", "K.9"),  # which is not a traumatic one
-    ],
-)
+@cases("mention", "id")
 def test_what_could_be_either_stays_above(linker: Linker, mention: str, id: str) -> None:
     links = linker.link([mention], min_confidence=0)
     assert {part.id for link in links for part in (link.parts or (link,))} <= {id, "A.4.left"}
 
 
-@pytest.mark.parametrize(
-    "mention",
-    [
-        *("ear pain, left-handed", "ear pain right now", "ear pain, right hand dominant"),
-        *("ear pain, left AMA", "ear pain right after swimming", "ear pain; left knee pain"),
-        *("left knee pain; ear pain", "ear pain and left knee pain"),
-    ],
-)
+@cases("mention")
 def test_a_side_of_something_else_is_not_that_of_the_mention(linker: Linker, mention: str) -> None:
     (link,) = linker.link([mention], min_confidence=0)
     ids = {part.id for part in link.parts or (link,)}

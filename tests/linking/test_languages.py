@@ -14,6 +14,7 @@ from canonym.linking.languages import choose_encoders, reads
 from canonym.terminology import Terminology
 from canonym.terminology.sqlite_file import Database
 from canonym.types import Candidate, Concept, Link, Mention, Name
+from tests.tables import cases
 
 NAMES = ("Knee pain", "Hip pain", "Hip fracture", "Fracture of the knee", "Heart attack")
 BOTH = ("default", "multilingual")
@@ -80,36 +81,14 @@ def test_a_script_is_asked_of_the_encoders_that_read_it(three: Linker) -> None:
     assert best.score == pytest.approx(best.parts["universal"], abs=1e-6)
 
 
-@pytest.mark.parametrize(
-    ("string", "encoder"),
-    [
-        ("knee del hip", "multilingual"),
-        ("fracture du knee", "multilingual"),
-        ("heart der hip", "multilingual"),
-        ("fracture do hip", "multilingual"),
-        ("de knee pain", "default"),
-        ("knee pain do not hip", "default"),
-        ("pain of the knee", "default"),
-    ],
-)
+@cases("string", "encoder")
 def test_function_words_tell_a_language_whose_other_words_are_known(
     linker: Linker, string: str, encoder: str
 ) -> None:
     assert asked(linker, string) == [{encoder}]
 
 
-@pytest.mark.parametrize(
-    ("encoder", "read", "unread"),
-    [
-        ("default", ("fièvre", "β-blockers", "42", ""), ("발열", "発熱", "βήχας")),
-        (
-            "multilingual",
-            ("fièvre", "発熱", "がん", "βήχας", "急性発熱 (жар)"),
-            ("발열", "жар", "жар (発)"),
-        ),
-        ("universal", ("fièvre", "жар"), ()),
-    ],
-)
+@cases("encoder", "read", "unread")
 def test_scripts(encoder: str, read: tuple[str, ...], unread: tuple[str, ...]) -> None:
     assert [reads(encoder, text) for text in (*read, *unread)] == [
         *(True for _ in read),

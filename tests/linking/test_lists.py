@@ -6,6 +6,7 @@ import pytest
 
 from canonym import Concept, Document, InvalidInput, Linker, Mention, Name, Terminology
 from canonym.types import Record
+from tests.tables import cases, tables
 
 DISEASES = """
 asthma; eczema; hepatitis B; hepatitis C; influenza A; influenza B; fever; cough; headache; sepsis
@@ -62,144 +63,7 @@ def linkers() -> dict[str, Linker]:
     }
 
 
-LISTS = [
-    ("diseases", "asthma; eczema", "asthma|eczema"),
-    ("diseases", "asthma;eczema;gout", "asthma|eczema|gout"),
-    ("diseases", "asthma/eczema", "asthma|eczema"),
-    ("diseases", "asthma / eczema / gout", "asthma|eczema|gout"),
-    ("diseases", "asthma and eczema", "asthma|eczema"),
-    ("diseases", "asthma + eczema", "asthma|eczema"),
-    ("diseases", "asthma & eczema", "asthma|eczema"),
-    ("diseases", "asthma &amp; eczema", "asthma|eczema"),
-    ("diseases", "Asthma, Eczema", "asthma|eczema"),
-    ("diseases", "asthma,eczema,gout", "asthma|eczema|gout"),
-    ("diseases", "asthma as well as gout", "asthma|gout"),
-    ("diseases", "asthma plus gout", "asthma|gout"),
-    ("diseases", "asthma and/or gout", "asthma|gout"),
-    ("diseases", "fever, cough and headache", "fever|cough|headache"),
-    ("diseases", "fever, cough, and headache", "fever|cough|headache"),
-    ("diseases", "fever, cough & headache", "fever|cough|headache"),
-    ("diseases", "fever; cough; and headache", "fever|cough|headache"),
-    ("diseases", "1. pneumonia 2. sepsis 3. AKI", "pneumonia|sepsis|acute kidney injury"),
-    ("diseases", "1) pneumonia 2) sepsis", "pneumonia|sepsis"),
-    ("diseases", "(1) pneumonia; (2) sepsis", "pneumonia|sepsis"),
-    ("diseases", "1.pneumonia 2.sepsis", "pneumonia|sepsis"),
-    ("diseases", "#1 pneumonia #2 sepsis", "pneumonia|sepsis"),
-    ("diseases", "a) gout b) stroke c) anemia", "gout|stroke|anemia"),
-    ("diseases", "i) gout ii) stroke", "gout|stroke"),
-    ("diseases", "Diagnoses: 1. gout, 2. stroke", "gout|stroke"),
-    ("diseases", "- gout\n- stroke\n- anemia", "gout|stroke|anemia"),
-    ("diseases", "* gout\n* stroke", "gout|stroke"),
-    ("diseases", "• gout • stroke", "gout|stroke"),
-    ("diseases", "gout\nstroke\nanemia", "gout|stroke|anemia"),
-    ("diseases", "gout\r\nstroke", "gout|stroke"),
-    ("diseases", "gout | stroke", "gout|stroke"),
-    ("diseases", "HTN, TB, gout", "hypertension|tuberculosis|gout"),
-    ("diseases", "hepatitis B and C", "hepatitis B|hepatitis C"),
-    ("diseases", "hepatitis B/C", "hepatitis B|hepatitis C"),
-    ("diseases", "influenza A & B", "influenza A|influenza B"),
-    ("diseases", "ventricular tachycardia and fibrillation",
-     "ventricular tachycardia|ventricular fibrillation"),
-    ("diseases", "aortic or mitral regurgitation", "aortic regurgitation|mitral regurgitation"),
-    ("diseases", "breast and ovarian cancer", "breast cancer|ovarian cancer"),
-    ("diseases", "breast, lung and ovarian cancer", "breast cancer|lung cancer|ovarian cancer"),
-    ("diseases", "fever, nausea & vomiting", "fever|nausea and vomiting"),
-    ("diseases", "gout and hand, foot and mouth disease", "gout|hand, foot and mouth disease"),
-    ("diseases", "fever & cough; gout", "fever|cough|gout"),
-    ("diseases", "high blood pressure and stroke", "hypertension|stroke"),
-    ("diseases", "N/V/D", "nausea and vomiting|diarrhea"),
-    ("diseases", "f/c", "fever|chills"),
-    ("diseases", "pneumonias, strokes and fevers", "pneumonia|stroke|fever"),
-    ("diseases", "pneumonia, constipatoin and headache", "pneumonia|constipation|headache"),
-    ("diseases", "fever; gout;", "fever|gout"),
-    ("diseases", "fever、gout", "fever|gout"),
-    ("drugs", "lisinopril/hydrochlorothiazide", "lisinopril|hydrochlorothiazide"),
-    ("drugs", "lisinopril / hydrochlorothiazide", "lisinopril|hydrochlorothiazide"),
-    ("drugs", "amoxicillin+clavulanate", "amoxicillin|clavulanate"),
-    ("drugs", "paracetamol, caffeine, aspirin", "paracetamol|caffeine|aspirin"),
-    ("drugs", "metformin; aspirin", "metformin|aspirin"),
-    ("drugs", "vitamin B6 and B12", "vitamin B6|vitamin B12"),
-    ("drugs", "vitamin B6/B12", "vitamin B6|vitamin B12"),
-    ("drugs", "sodium and potassium chloride", "sodium chloride|potassium chloride"),
-    ("drugs", "simvastatin + ezetimibe", "simvastatin|ezetimibe"),
-    ("genes", "BRCA1, BRCA2", "BRCA1|BRCA2"),
-    ("genes", "BRCA1/BRCA2", "BRCA1|BRCA2"),
-    ("genes", "EGFR & KRAS", "EGFR|KRAS"),
-    ("genes", "CD4 and CD8", "CD4|CD8"),
-    ("genes", "MMP2/9", "MMP2|MMP9"),
-    ("genes", "GLUT1 and 4", "GLUT1|GLUT4"),
-    ("genes", "HSV-1/2", "HSV-1|HSV-2"),
-    ("genes", "IL-2 and IL-6", "IL-2|IL-6"),
-    ("anatomy", "heart and lung", "heart|lung"),
-    ("anatomy", "left and right lung", "left lung|right lung"),
-    ("anatomy", "head, neck", "head|neck"),
-    ("anatomy", "upper and lower lip", "upper lip|lower lip"),
-    ("anatomy", "liver; kidney; femur", "liver|kidney|femur"),
-    ("mixed", "breast and ovarian cancer", "breast cancer|ovarian cancer"),
-    ("mixed", "fever and lung cancer", "fever|lung cancer"),
-    ("mixed", "asthma, metformin", "asthma|metformin"),
-]  # fmt: skip
-"""A terminology, a cell and its ids."""
-
-WHOLE = [
-    ("diseases", "hand, foot and mouth disease", "hand, foot and mouth disease"),
-    ("diseases", "Hand-foot-and-mouth disease", "hand, foot and mouth disease"),
-    ("diseases", "nausea and vomiting", "nausea and vomiting"),
-    ("diseases", "nausea & vomiting", "nausea and vomiting"),
-    ("diseases", "vomiting and nausea", "nausea and vomiting"),
-    ("diseases", "nausea/vomiting", "nausea and vomiting"),
-    ("diseases", "N/V", "nausea and vomiting"),
-    ("diseases", "diabetes mellitus, type 2", "diabetes mellitus, type 2"),
-    ("diseases", "Kidney failure, acute", "acute kidney injury"),
-    ("diseases", "head & neck cancer", "head and neck cancer"),
-    ("diseases", "asthma w/o status asthmaticus", "asthma without status asthmaticus"),
-    ("diseases", "asthma w/ exacerbation", "asthma with exacerbation"),
-    ("diseases", "1. pneumonia", "pneumonia"),
-    ("diseases", "HTN; hypertension", "hypertension"),
-    ("diseases", "high blood pressure / hypertension", "hypertension"),
-    ("drugs", "1,2-dichloroethane", "1,2-dichloroethane"),
-    ("drugs", "N,N-dimethylformamide", "N,N-dimethylformamide"),
-    ("drugs", "Calcium/calmodulin-dependent protein kinase",
-     "calcium calmodulin dependent protein kinase"),
-    ("drugs", "trimethoprim/sulfamethoxazole", "trimethoprim, sulfamethoxazole drug combination"),
-    ("drugs", "sulfamethoxazole + trimethoprim", "trimethoprim, sulfamethoxazole drug combination"),
-    ("genes", "CD4/CD8 ratio", "CD4/CD8 ratio"),
-    ("genes", "Na+/K+ ATPase", "Na+/K+ ATPase"),
-]  # fmt: skip
-"""A terminology, a cell and its one id."""
-
-UNCUT = [
-    ("diseases", "Diabetes Mellitus, Insulin-Dependent"),
-    ("diseases", "Carcinoma, Squamous Cell, Oral"),
-    ("diseases", "asthma, NOS"),
-    ("diseases", "asthma, severe"),
-    ("diseases", "Pneumonia, Unspecified"),
-    ("diseases", "fracture, left, initial encounter"),
-    ("diseases", "stroke, acute and chronic"),
-    ("diseases", "asthma; uncontrolled"),
-    ("diseases", "diabetes w/o complications"),
-    ("diseases", "ulcer r/t diabetes"),
-    ("diseases", "pain d/t fall"),
-    ("diseases", "t(9;22)(q34;q11)"),
-    ("diseases", "severe chronic\nkidney disease of dogs"),
-    ("diseases", "asthma (mild, persistent)"),
-    ("diseases", "oral & maxillofacial surgery"),
-    ("drugs", "trimethoprim, sulfamethoxazole combination"),
-    ("drugs", "2,4-dinitrophenol"),
-    ("drugs", "calcium/calmodulin-dependent kinase II"),
-    ("drugs", "aspirin 75 mg/day"),
-    ("drugs", "magnesium, elemental"),
-    ("genes", "HER2/neu"),
-    ("genes", "CD4+CD25+ T cells"),
-    ("genes", "TNF-alpha/beta binding"),
-    ("anatomy", "head and neck"),
-    ("anatomy", "head and neck region"),
-    ("anatomy", "hand, foot and mouth"),
-    ("anatomy", "brain and spinal cord"),
-    ("mixed", "graft-versus-host disease and/or"),
-    ("mixed", "oral and ovarian"),
-]
-"""A terminology, and a cell that is no list, though it has separators, and no name."""
+LISTS = tables(__file__)["lists"]
 
 
 def answer(link) -> str:
@@ -213,36 +77,19 @@ def test_a_list_has_a_part_for_each_name(linkers, terminology, cell, ids):
     assert len(link.parts) == ids.count("|") + 1
 
 
-@pytest.mark.parametrize(("terminology", "cell", "id_"), WHOLE)
+@cases("terminology", "cell", "id_")
 def test_a_name_that_holds_a_separator_stays_whole(linkers, terminology, cell, id_):
     (link,) = linkers[terminology].link([cell], min_confidence=0)
     assert (answer(link), link.parts) == (id_, ())
 
 
-@pytest.mark.parametrize(("terminology", "cell"), UNCUT)
+@cases("terminology", "cell")
 def test_what_is_no_list_is_not_cut(linkers, terminology, cell):
     (link,) = linkers[terminology].link([cell])
     assert link.parts == ()
 
 
-@pytest.mark.parametrize(
-    ("cell", "parts"),
-    [
-        ("HTN; DM2; CAD", "HTN|DM2|CAD"),
-        ("HTN, DM2, CAD", "HTN|DM2|CAD"),
-        ("DM2, CAD", "DM2|CAD"),
-        ("DM2 and CAD", "DM2|CAD"),
-        ("DM2, gout", "DM2|gout"),
-        ("HTN DM2, gout", "HTN|DM2|gout"),
-        ("gout, HTN DM2", "gout|HTN|DM2"),
-        ("HTN DM2 and gout", "HTN|DM2|gout"),
-        ("gout, stroke, DM2", "gout|stroke|DM2"),
-        ("gout & COPD", "gout|COPD"),
-        ("1. HTN 2. xyzzy plugh", "HTN|xyzzy plugh"),
-        ("gout; qwertz zuiop", "gout|qwertz zuiop"),
-        ("gout\nqwertz zuiop\nstroke", "gout|qwertz zuiop|stroke"),
-    ],
-)
+@cases("cell", "parts")
 def test_items_that_are_no_names_have_parts_too(linkers, cell, parts):
     (link,) = linkers["diseases"].link([cell])
     assert "|".join(part.mention.text for part in link.parts) == parts
@@ -341,24 +188,7 @@ def test_without_composites_nothing_is_cut():
     assert len(linker.link(["asthma; eczema"], separator=";")[0].parts) == 2
 
 
-@pytest.mark.parametrize(
-    ("separator", "cell", "ids"),
-    [
-        (";", "gout;stroke", "gout|stroke"),
-        (";", "diabetes mellitus, type 2; gout", "diabetes mellitus, type 2|gout"),
-        (",", "diabetes mellitus, gout", "diabetes mellitus|gout"),
-        (",", "diabetes mellitus, gout,", "diabetes mellitus|gout"),
-        ("/", "gout", "gout"),
-        ("^", "gout^stroke^^anemia", "gout|stroke|anemia"),
-        (" - ", "gout - stroke", "gout|stroke"),
-        (
-            "|",
-            "breast and ovarian cancer|fever & cough",
-            "breast cancer|ovarian cancer|fever|cough",
-        ),
-        (" and ", "nausea and vomiting", "nausea|vomiting"),
-    ],
-)
+@cases("separator", "cell", "ids")
 def test_a_separator_cuts_whatever_is_known(linkers, separator, cell, ids):
     assert answer(linkers["diseases"].link([cell], separator=separator)[0]) == ids
 

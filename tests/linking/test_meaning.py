@@ -15,17 +15,9 @@ from canonym.exchange.auto_accept import can_auto_accept
 from canonym.exchange.mappings import Origin, mappings_of
 from canonym.exchange.sssom import SssomWriter
 from canonym.export import links_to_rows
+from tests.tables import cases, tables
 
-SIGNED = [
-    ("PD-L1- tumor", "PD-L1+ tumor"),
-    ("(-)-limonene", "(+)-limonene"),
-    ("HbA1c < 7", "HbA1c > 7"),
-    ("Gram - rods", "Gram + rods"),
-    ("3'-exonuclease", "3-exonuclease"),
-    ("5% saline", "5 saline"),
-    ("MS", "ms"),
-    ("CD19- B cell", "CD19+ B cell"),
-]
+SIGNED = tables(__file__)["signed"]
 NAMES = [
     "Hypertension", "Hypotension", "high blood pressure", "reduction in blood pressure",
     "Hepatitis B", "Hepatitis C", "Left knee pain", "Right knee pain", "Severe asthma", "Asthma",
@@ -112,15 +104,7 @@ def test_a_preference_of_the_caller_goes_before_the_writing() -> None:
     assert linker.link(["SHH"], prefer=["Mus musculus"])[0].id == "M:1"
 
 
-@pytest.mark.parametrize(
-    ("mention", "predicate"),
-    [
-        ("severe jaundice", "skos:broadMatch"),
-        ("jaundice", "skos:exactMatch"),
-        ("Hepatitis D", "skos:relatedMatch"),
-        ("left knee pains", "skos:exactMatch"),
-    ],
-)
+@cases("mention", "predicate")
 def test_the_predicate_is_what_the_words_allow(
     linker: Linker, mention: str, predicate: str
 ) -> None:
@@ -174,25 +158,7 @@ def alone(linker: Linker) -> dict[str, object]:
     return {text: Linker.load(linker.folder).link([text])[0].to_dict() for text in MENTIONS}
 
 
-# Mentions, and names of other things that are all that there is.
-ANOTHER = [
-    ("fibrinogen", "Fibrinogen deficiency"),
-    ("electroencephalogram", "Abnormal electroencephalogram [EEG]"),
-    ("congenital hypotonia", "Neonatal congenital hypotonia"),
-    ("Escherichia coli", "Escherichia coli infection"),
-    ("coumadin", "Coumarin"),
-    ("Digitonin", "Digitoxin"),
-    ("R-ibuprofen", "Ibuprofen"),
-    ("anal neoplasm", "Anal cancer"),
-    ("unclear cataract", "Nuclear cataract"),
-    ("serious otitis media", "Serous otitis media"),
-    ("injection of the eye", "Infection of the eye"),
-    ("microgyria", "Macrogyria"),
-    ("sucrase", "Sucrose"),
-]
-
-
-@pytest.mark.parametrize(("mention", "name"), ANOTHER)
+@cases("mention", "name")
 def test_the_name_of_another_thing_never_looks_certain(mention: str, name: str) -> None:
     others = ["Eye pain", "Coumarin derivative", "Digitoxin level", "Asthma"]
     others += ["Nuclear palsy", "Serous fluid", "Infection of the ear", "Sucrose level"]
@@ -202,21 +168,7 @@ def test_the_name_of_another_thing_never_looks_certain(mention: str, name: str) 
     assert not can_auto_accept(link)
 
 
-@pytest.mark.parametrize(
-    ("mention", "name"),
-    [
-        ("type 2 diabetes", "Type 2 diabetes mellitus"),
-        ("angina", "Angina pectoris"),
-        ("pre-term labour", "Preterm labor"),
-        ("non toxic goitre", "Nontoxic goiter"),
-        ("amoxicilin", "Amoxicillin"),
-        ("pnuemonia", "Pneumonia"),
-        ("kidneystones", "Kidney stone"),
-        ("diahrea", "Diarrhea"),
-        ("schizofrenia", "Schizophrenia"),
-        ("kloramfenikol", "Chloramphenicol"),
-    ],
-)
+@cases("mention", "name")
 def test_an_ordinary_name_in_another_writing_is_certain(mention: str, name: str) -> None:
     others = ["Labor pain", "Goiter", "Pneumonia of newborn", "Amoxicillin allergy", "Gall stone"]
     others += ["Diarrhea of travellers", "Childhood schizophrenia", "Chloramphenicol allergy"]

@@ -8,6 +8,8 @@ import pytest
 
 from canonym import Concept, Linker, Name, Terminology
 from canonym.exchange.mappings import mappings_of
+from tests.linkers import linker_of
+from tests.tables import cases
 
 SURE = 0.8
 RECORDS = [
@@ -25,15 +27,7 @@ def linker() -> Linker:
     return Linker.build(Terminology.build(RECORDS))
 
 
-@pytest.mark.parametrize(
-    "mention",
-    [
-        *("Dx: gout", "Diagnosis: gout", "Dx 1: gout", "Secondary diagnosis - gout"),
-        *("c/o gout", "complains of gout", "pt has gout", "patient with gout", "He has a gout"),
-        *("The patient is suffering from gout", "known case of gout", "k/c/o gout"),
-        *("Chief complaint: gout", "presents with gout", "I have gout", "evidence of gout"),
-    ],
-)
+@cases("mention")
 def test_who_has_it_is_no_part_of_a_name(linker: Linker, mention: str) -> None:
     (link,) = linker.link([mention])
     assert link.id == "N:9"
@@ -58,23 +52,7 @@ def test_a_note_may_say_that_it_is_not_so(linker: Linker, mention: str) -> None:
     assert "negated" in link.status
 
 
-@pytest.mark.parametrize(
-    ("mention", "id"),
-    [
-        ("severe headache", "N:1"),
-        ("really bad, constant headaches", "N:1"),
-        ("moderately severe knee pain", "N:2"),
-        ("severe HTN", "N:3"),
-        ("mild gout", "N:9"),
-        ("gout, recurrent", "N:9"),
-        ("headache L", "N:1"),
-        ("left headache", "N:1"),
-        ("poorly controlled HTN", "N:3"),
-        ("gout stage 2", "N:9"),
-        ("feeling depression at night", "N:7"),
-        ("knee pain in the morning", "N:2"),
-    ],
-)
+@cases("mention", "id")
 def test_how_bad_it_is_makes_a_known_name_broader(linker: Linker, mention: str, id: str) -> None:
     (link,) = linker.link([mention])
     assert link.id == id
@@ -83,14 +61,7 @@ def test_how_bad_it_is_makes_a_known_name_broader(linker: Linker, mention: str, 
     assert next(mappings_of(link)).relation == "broader"
 
 
-@pytest.mark.parametrize(
-    ("mention", "id"),
-    [
-        ("severe asthma attack", "N:4"),  # a name as it is written
-        ("asthma attack, severe", "N:4"),
-        ("mild depressions", "N:6"),
-    ],
-)
+@cases("mention", "id")
 def test_a_name_may_say_how_bad_it_is(linker: Linker, mention: str, id: str) -> None:
     assert linker.link([mention])[0].id == id
 
@@ -120,24 +91,7 @@ def terse() -> Linker:
     return Linker.build(Terminology.build(TERSE))
 
 
-@pytest.mark.parametrize(
-    ("mention", "id"),
-    [
-        ("CKD 3", "T:1"),
-        ("CKD III", "T:1"),
-        ("severe CKD 3", "T:1"),
-        ("diabetes mellitus 2", "T:3"),
-        ("tension HA", "T:4"),
-        ("severe tension HA", "T:4"),
-        ("PCN allergy", "T:5"),
-        ("# NOF", "T:6"),
-        ("#NOF", "T:6"),
-        ("heart failure, EF 30%", "T:7"),
-        ("heart failure (NYHA class III)", "T:7"),
-        ("obesity BMI 42", "T:8"),
-        ("obesity (BMI >40)", "T:8"),
-    ],
-)
+@cases("mention", "id")
 def test_words_that_a_note_leaves_out_are_read(terse: Linker, mention: str, id: str) -> None:
     (link,) = terse.link([mention])
     assert link.id == id
@@ -184,19 +138,7 @@ def drugs() -> Linker:
     return Linker.build(Terminology.build(DRUGS))
 
 
-@pytest.mark.parametrize(
-    ("mention", "id", "relation"),
-    [
-        ("metformin HCl", "R:1", "broader"),
-        ("Metformin hydrochloride 500 mg tab", "R:1", "broader"),
-        ("metformin XR", "R:1", "broader"),
-        ("Rx: metformin", "R:1", "equal"),
-        ("heparin sodium", "R:2", "broader"),
-        ("heparin drip", "R:2", "broader"),
-        ("morphine sulphate", "R:5", "equal"),  # a name as it is written
-        ("morphine hydrochloride", "R:4", "broader"),
-    ],
-)
+@cases("mention", "id", "relation")
 def test_a_salt_of_a_known_drug_is_a_narrower_one(
     drugs: Linker, mention: str, id: str, relation: str
 ) -> None:
@@ -213,16 +155,7 @@ def test_what_is_named_by_its_salt_is_no_such_drug(drugs: Linker, mention: str) 
     assert link.confidence is None or link.confidence < SURE
 
 
-@pytest.mark.parametrize(
-    ("mention", "status"),
-    [
-        ("MRI brain: no headache", "negated"),
-        ("I have never had gout", "negated"),
-        ("final diagnosis: no gout", "negated"),
-        ("Dx: ?gout", "uncertain"),
-        ("CT head: r/o hypertension", "uncertain"),
-    ],
-)
+@cases("mention", "status")
 def test_a_status_behind_a_heading_is_read(linker: Linker, mention: str, status: str) -> None:
     (link,) = linker.link([mention])
     assert link.status == (status,)
@@ -248,7 +181,7 @@ SPECIFIC = [
     ("mention", "id"), [("dyspnea on exertion", "S:2"), ("recurrent tonsillitis", "S:5")]
 )
 def test_a_nearer_name_says_the_detail_in_other_words(mention: str, id: str) -> None:
-    (link,) = Linker.build(Terminology.build(SPECIFIC)).link([mention])
+    (link,) = linker_of(SPECIFIC).link([mention])
     assert link.id == id
 
 
@@ -266,18 +199,9 @@ CLIPPED = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("mention", "id"),
-    [
-        ("Bact pneumonia", "W:1"),
-        ("bact. pneum", "W:1"),
-        ("viral infec of the lung", "W:2"),
-        ("Congen hydroceph", "W:3"),
-        ("malign neopl of the stom", "W:7"),
-    ],
-)
+@cases("mention", "id")
 def test_clipped_words_are_read_where_one_name_has_them(mention: str, id: str) -> None:
-    (link,) = Linker.build(Terminology.build(CLIPPED)).link([mention])
+    (link,) = linker_of(CLIPPED).link([mention])
     assert link.id == id
     assert link.confidence is not None
     assert link.confidence > SURE
@@ -285,7 +209,7 @@ def test_clipped_words_are_read_where_one_name_has_them(mention: str, id: str) -
 
 @pytest.mark.parametrize("mention", ["Rheum arthritis", "Neur"])
 def test_what_clipped_words_leave_open_is_not_certain(mention: str) -> None:
-    (link,) = Linker.build(Terminology.build(CLIPPED)).link([mention])
+    (link,) = linker_of(CLIPPED).link([mention])
     assert link.confidence is None or link.confidence < SURE
 
 

@@ -10,6 +10,7 @@ from canonym import Concept, Linker, Name, Relation, Terminology
 from canonym.exchange.mappings import mappings_of
 from canonym.linking.explanation import explain
 from canonym.types import OTHER_READINGS, Link
+from tests.linkers import linker_of
 from tests.linking.bounds import CONTRADICTED, SAME_WORDS, UNUSUAL, USUAL
 
 RECORDS = [
@@ -144,11 +145,11 @@ def test_a_name_that_somebody_added_is_meant(tmp_path: Path) -> None:
 @pytest.mark.parametrize("mention", ["ASD", "asd", "severe ASD"])
 def test_no_reading_is_usual_where_specialties_differ(mention: str) -> None:
     records = [Concept("A:1", "Autism spectrum disorder"), Name("ASD", "A:1")]
-    (alone,) = Linker.build(Terminology.build(records)).link(["ASD"])
+    (alone,) = linker_of(records).link(["ASD"])
     assert alone.confidence is not None
     assert alone.confidence <= USUAL  # notes mean the heart, which this terminology lacks
     records.append(Concept("A:2", "Atrial septal defect"))
-    (link,) = Linker.build(Terminology.build(records)).link([mention], k=2)
+    (link,) = linker_of(records).link([mention], k=2)
     assert {candidate.id for candidate in link.candidates} == {"A:1", "A:2"}
     assert link.confidence is not None
     assert link.confidence <= USUAL

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from canonym import Concept, Document, Linker, Mention, Name, Terminology
 from canonym.mentions.abbreviations import without_own_short_forms
+from tests.linkers import linker_of
+from tests.tables import cases
 
 SURE = 0.8
 
@@ -52,42 +52,6 @@ GENES = [
     ("GRN", ["GEP", "granulin precursor"]),
 ]
 
-# A document's short and long form, and the gene.
-DEFINED = [
-    ("LKB1", "liver kinase B1", "STK11"),
-    ("PAI-1", "plasminogen activator inhibitor type 1", "SERPINE1"),
-    ("TAK1", "TGF-beta-activated kinase 1", "MAP3K7"),
-    ("p53", "protein of 53 kDa", "TP53"),
-    ("COX-2", "cyclooxygenase type 2", "PTGS2"),
-    ("MCP-1", "monocyte chemoattractant protein 1", "CCL2"),
-    ("HER2", "human epidermal growth factor receptor 2", "ERBB2"),
-    ("VEGFR2", "vascular endothelial growth factor receptor 2", "KDR"),
-    ("GLUT4", "glucose transporter 4", "SLC2A4"),
-    ("SERCA2", "sarcoendoplasmic reticulum calcium ATPase 2", "ATP2A2"),
-    ("ASK1", "apoptosis signal-regulating kinase 1", "MAP3K5"),
-    ("PTP1B", "protein tyrosine phosphatase 1B", "PTPN1"),
-    ("DR5", "death receptor 5", "TNFRSF10B"),
-    ("CD133", "cluster of differentiation 133", "PROM1"),
-    ("OCT4", "octamer-binding transcription factor 4", "POU5F1"),
-    ("BCRP", "breast cancer resistance protein", "ABCG2"),
-    ("DMT1", "divalent metal transporter 1", "SLC11A2"),
-    ("TRAIL", "TNF-related apoptosis-inducing ligand", "TNFSF10"),
-    ("PUMA", "p53 upregulated modulator of apoptosis", "BBC3"),
-    ("BACE1", "beta-site APP cleaving enzyme 1", "BACE1"),
-    ("TDP-43", "TAR DNA-binding protein of 43 kDa", "TARDBP"),
-    ("GRP78", "glucose-regulated protein 78", "HSPA5"),
-    ("HO-1", "haem oxygenase type 1", "HMOX1"),
-    ("SHP2", "Src homology phosphatase 2", "PTPN11"),
-    ("MDR1", "multiple drug resistance 1", "ABCB1"),
-    ("PSD95", "postsynaptic density protein 95", "DLG4"),
-    ("PD-L1", "programmed death ligand 1", "CD274"),
-    ("KEAP1", "Kelch-like ECH-associated protein 1", "KEAP1"),
-    ("p62", "nucleoporin-like protein 62", "SQSTM1"),
-    ("p65", "protein of 65 kDa", "RELA"),
-    ("CD54", "cluster of differentiation 54", "ICAM1"),
-    ("MDR3", "multidrug resistance protein 3", "ABCB4"),
-]
-
 
 @pytest.fixture(scope="module")
 def linker() -> Linker:
@@ -102,7 +66,7 @@ def document(short: str, long: str) -> Document:
     return Document("1", text, (Mention(short, start, start + len(short)),))
 
 
-@pytest.mark.parametrize(("short", "long", "symbol"), DEFINED)
+@cases("short", "long", "symbol")
 def test_a_short_form_that_is_a_name_stays(
     linker: Linker, short: str, long: str, symbol: str
 ) -> None:
@@ -120,16 +84,7 @@ def test_it_stays_without_a_step(linker: Linker) -> None:
     assert len(link.candidates) == 3
 
 
-@pytest.mark.parametrize(
-    ("short", "long", "symbol"),
-    [
-        ("AR", "sequestosome 1 proteins", "SQSTM1"),  # too short to stand for itself
-        ("GEP", "prominin 1 protein", "PROM1"),  # a gene of other words
-        ("PUMA", "granulin precursor", "GRN"),  # a sieve knows the long form
-        ("TAK1", "heme oxygenase 1", "HMOX1"),
-        ("GX9", "kelch like ECH associated proteins 1", "KEAP1"),  # no name
-    ],
-)
+@cases("short", "long", "symbol")
 def test_elsewhere_the_long_form_is_looked_up(
     linker: Linker, short: str, long: str, symbol: str
 ) -> None:
@@ -158,44 +113,15 @@ EXPLAINED = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("mention", "id"),
-    [
-        ("chronic kidney disease (CKD) stage 3", "D:1"),
-        ("chronic kidney disease [CKD]", "D:2"),
-        ("chronic kidney disease (ckd)", "D:2"),
-        ("CKD (chronic kidney disease)", "D:2"),
-        ("CKD - chronic kidney disease", "D:2"),
-        ("chronic kidney disease: CKD", "D:2"),
-        ("chronic kidney disease/CKD", "D:2"),
-        ("gastrointestinal (GI) hemorrhage", "D:3"),
-        ("atrioventricular (AV) block", "D:4"),
-        ("liver kinase B1 (LKB1)", "D:5"),  # known by its short form alone
-        ("deficiency of G6PD (DOG)", "D:6"),  # as it is written
-        ("glucose-6-phosphate dehydrogenase (G6PD) deficiency", "D:8"),
-    ],
-)
-def test_a_short_form_that_a_mention_explains_says_nothing_more(
-    tmp_path: Path, mention: str, id: str
-) -> None:
-    linker = Linker.build(Terminology.build(EXPLAINED), folder=tmp_path / "index")
-    (link,) = linker.link([mention])
+@cases("mention", "id")
+def test_a_short_form_that_a_mention_explains_says_nothing_more(mention: str, id: str) -> None:
+    (link,) = linker_of(EXPLAINED).link([mention])
     assert link.id == id
     assert link.candidates[0].sieve in ("verbatim", "normalised", "reordered")
     assert link.confidence is not None
     assert link.confidence > SURE
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "hepatitis (HBV)",
-        "TB - meningitis",
-        "fracture (femur)",
-        "A/B",
-        "left - LE",
-        "DM: foot ulcer",
-    ],
-)
+@cases("text")
 def test_what_no_words_spell_stays(text: str) -> None:
     assert without_own_short_forms(text) == (text, "")

@@ -15,6 +15,7 @@ from canonym.exchange.mappings import mappings_of
 from canonym.export import links_to_rows, write_links
 from canonym.mentions.status import split_at_turn
 from canonym.types import Mention
+from tests.tables import cases
 
 RECORDS = [
     *(Concept("X:1", "Pneumonia"), Concept("X:2", "Pulmonary embolism"), Name("PE", "X:2")),
@@ -39,50 +40,7 @@ def linker(tmp_path_factory: pytest.TempPathFactory) -> Linker:
     return Linker.build(Terminology.build(RECORDS), encoders=["chargrams"], folder=folder)
 
 
-@pytest.mark.parametrize(
-    ("mention", "id", "status"),
-    [
-        ("no hepatomegaly", "X:5", "negated"),
-        ("asthma - neg", "X:4", "negated"),
-        ("absence of seizures", "X:16", "negated"),
-        ("no SOB", "X:27", "negated"),
-        ("-fever", "X:12", "negated"),
-        ("r/o PE", "X:2", "uncertain"),
-        ("possible pneumonia", "X:1", "uncertain"),
-        ("asthma?", "X:4", "uncertain"),
-        ("? PE", "X:2", "uncertain"),
-        ("h/o breast cancer", "X:3", "historical"),
-        ("resolved pneumonia", "X:1", "historical"),
-        ("FHx of asthma", "X:4", "family"),
-        ("mother with breast cancer", "X:3", "family"),
-        ("screening for breast cancer", "X:3", "hypothetical"),
-        # Names that say it themselves.
-        ("FHx of gout", "X:8", ""),
-        ("family history: gout", "X:8", ""),
-        ("no-reflow phenomenon", "X:9", ""),
-        ("no thumb", "X:10", ""),
-        ("absence of thumb", "X:10", ""),
-        ("absence of speech", "X:24", ""),
-        ("history of falling", "X:14", ""),
-        ("h/o falling", "X:14", ""),
-        ("hx of myocardial infarction", "X:22", ""),
-        ("old MI", "X:22", ""),
-        ("h/o MI", "X:22", ""),
-        ("FHx MI", "X:23", "family"),
-        ("+PPD", "X:26", ""),
-        ("+ve PPD", "X:26", ""),
-        ("PPD", "X:25", ""),
-        ("+fever", "X:12", ""),
-        ("possible Duchenne", "X:17", ""),
-        ("query fever", "X:19", ""),
-        ("graft vs host disease", "X:20", ""),
-        ("absence seizures", "X:6", ""),
-        # What such a name leaves unsaid.
-        ("r/o absent thumb", "X:10", "uncertain"),
-        ("no absent thumb", "X:10", "negated"),
-        ("mother with absent thumb", "X:10", "family"),
-    ],
-)
+@cases("mention", "id", "status")
 def test_the_concept_is_that_of_the_rest(
     linker: Linker, mention: str, id: str, status: str
 ) -> None:
@@ -172,16 +130,7 @@ def test_a_list_whose_status_a_longer_name_says_is_that_name(tmp_path: Path) -> 
     assert [link.id for link in linker.link(mentions)] == ["X:2", "X:2"]
 
 
-@pytest.mark.parametrize(
-    ("first", "id", "status"),
-    [
-        ("no fever", "X:12", "negated"),
-        ("negative for pneumonia", "X:1", "negated"),
-        ("pneumonia ruled out", "X:1", "negated"),
-        ("history of asthma", "X:4", "historical"),
-        ("r/o PE", "X:2", "uncertain"),
-    ],
-)
+@cases("first", "id", "status")
 @pytest.mark.parametrize(
     "turn",
     [
@@ -198,14 +147,7 @@ def test_a_status_ends_where_a_cell_goes_on_to_something_else(
     assert link.parts[1].mention.text == "cough"
 
 
-@pytest.mark.parametrize(
-    "mention",
-    [
-        *("CT was negative for pneumonia but positive for cough", "CT: no pneumonia but a cough"),
-        *("CXR showed no pneumonia but there is cough", "CT negative for pneumonia, has cough"),
-        "MRI shows no pneumonia but shows cough",
-    ],
-)
+@cases("mention")
 def test_a_report_goes_on_to_something_else(linker: Linker, mention: str) -> None:
     (link,) = linker.link([mention], min_confidence=0, keep_negated=True)
     assert [(part.id, part.status) for part in link.parts] == [
@@ -227,19 +169,7 @@ def test_all_before_the_turn_has_the_status(linker: Linker, turn: str) -> None:
 
 
 @pytest.mark.parametrize("first", ["h/o asthma", "possible asthma", "history of asthma"])
-@pytest.mark.parametrize(
-    "course",
-    [
-        *(
-            "now resolved",
-            "now healed",
-            "currently controlled",
-            "now well controlled",
-            "now better",
-        ),
-        *("now in remission", "currently on steroids", "only worse"),
-    ],
-)
+@cases("course")
 def test_how_it_went_on_is_not_another_mention(first: str, course: str) -> None:
     assert split_at_turn(f"{first}, {course}") == (f"{first}, {course}",)
 

@@ -21,6 +21,7 @@ from canonym.mentions.abbreviations import (
     find_abbreviations,
     stands_for_itself,
 )
+from tests.tables import cases
 
 OWN = "schwartz-hearst"
 
@@ -276,32 +277,7 @@ FORMS = {
 }
 
 
-@pytest.mark.parametrize(
-    ("mention", "expected"),
-    [
-        ("HPT", "hyperparathyroidism"),
-        ("primary HPT", "primary hyperparathyroidism"),
-        ("APCs", "adenomatous polyposis coli"),
-        ("adenomatous polyposis coli (APC) tumor", "adenomatous polyposis coli tumor"),
-        ("Adenomatous Polyposis Coli (APC)", "Adenomatous Polyposis Coli"),
-        ("APC (adenomatous polyposis coli) tumor", "adenomatous polyposis coli tumor"),
-        ("A-T cells", "ataxia-telangiectasia cells"),
-        ("HD disease", "Huntington disease"),
-        ("HD or APC", "Huntington disease or adenomatous polyposis coli"),
-        ("breast BC", "breast cancer"),
-        ("abreast BC", "abreast breast cancer"),
-        ("BC/HD", "breast cancer/Huntington disease"),
-        ("BC-associated", "breast cancer-associated"),
-        ("T2D", "type 2 diabetes"),
-        ("T2 diabetes", "type 2 diabetes"),
-        ("ABC", "ABC"),
-        ("BCR", "BCR"),
-        ("bc", "bc"),
-        ("", ""),
-        ("BC, BC", "breast cancer, breast cancer"),
-        ("heart failure", "heart failure"),
-    ],
-)
+@cases("mention", "expected")
 def test_expand(mention, expected):
     assert expand(mention, FORMS) == expected
 

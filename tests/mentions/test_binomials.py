@@ -16,17 +16,9 @@ from canonym.mentions.binomials import (
     pairs_in,
 )
 from canonym.text import normalise_all
+from tests.tables import cases, tables
 
-NAMES = [
-    "Helicobacter pylori",
-    "Gastritis due to Helicobacter pylori",
-    "Hyphomonas pylori",
-    "Tissierella praeacuta infection",
-    "Acne vulgaris",
-    "Artemisia vulgaris",
-    "Streptococcus pneumoniae",
-    "Breast cancer",
-]
+NAMES = tables(__file__)["names"]
 
 
 @pytest.fixture(scope="module")
@@ -73,27 +65,7 @@ def test_a_terminology_without_organisms(tmp_path: Path) -> None:
     assert Binomials.load(tmp_path).genera("pylori", "h") == []
 
 
-@pytest.mark.parametrize(
-    ("text", "first"),
-    [
-        ("H. pylori", "Helicobacter pylori"),
-        ("H pylori infection", "Helicobacter pylori infection"),
-        ("anti-H. pylori antibodies", "anti-Helicobacter pylori antibodies"),
-        ("T. praeacuta", "Tissierella praeacuta"),
-        ("S.aureus", "Staphylococcus aureus"),
-        ("Staph. aureus", "Staphylococcus aureus"),
-        ("MRSA (S. aureus)", "MRSA (Staphylococcus aureus)"),
-        ("Strep pneumoniae", "Streptococcus pneumoniae"),
-        ("e coli", "Escherichia coli"),
-        ("E. COLI", "Escherichia coli"),
-        ("E. coli O157:H7", "Escherichia coli O157:H7"),
-        ("C. diff colitis", "Clostridioides difficile colitis"),
-        ("K. pneumonia", "Klebsiella pneumoniae"),
-        ("A. baumannii", "Acinetobacter baumannii"),
-        ("A baumannii", "Acinetobacter baumannii"),
-        ("E. coli and S. aureus", "Escherichia coli and Staphylococcus aureus"),
-    ],
-)
+@cases("text", "first")
 def test_short_names(known: Binomials, text: str, first: str) -> None:
     steps = genus_steps(text, known)
     assert (steps[0].name, steps[0].before, steps[0].after) == ("genus", text, first)
@@ -127,17 +99,7 @@ def test_surroundings_decide(known: Binomials) -> None:
     assert len(genus_steps("H. pylori", known, ("of hospitals",))) == 2
 
 
-@pytest.mark.parametrize(
-    ("name", "is_it"),
-    [
-        ("Helicobacter pylori infection", True),
-        ("Helicobacter infections", True),
-        ("pylori", True),
-        ("Pylorus", False),
-        ("Campylobacter pylori", False),
-        ("", False),
-    ],
-)
+@cases("name", "is_it")
 def test_names_that_may_be_of_an_organism(name: str, is_it: bool) -> None:
     organism = organism_of("H. pylori", genus_steps("H. pylori"))
     assert organism is not None

@@ -6,6 +6,7 @@ import pytest
 
 from canonym.mentions.contrasts import NOTHING, against, differs_in_meaning
 from canonym.mentions.marks import marks
+from tests.tables import cases
 
 CONTRADICTIONS = """
 opposite   | off coumadin                  | on Coumadin
@@ -280,16 +281,7 @@ def test_marks_are_what_normal_forms_lose() -> None:
     assert not differs_in_meaning("Crohn's disease", "Crohns disease")
 
 
-@pytest.mark.parametrize(
-    ("mention", "name", "contradicts"),
-    [
-        *(("HLH", "HLHS", True), ("hlh", "HLHS", True), ("CRP", "CRPS", True)),
-        *(("SAR", "SARS", True), ("CRP, elevated", "CRPS, elevated", True)),
-        # Plurals, and words of names in capitals.
-        *(("PVC", "PVCs", False), ("PVCs", "PVC", False), ("ulcer", "ULCERS", False)),
-        *(("tic", "TICS", False), ("CRPS", "CRPS", False), ("crps", "CRPS", False)),
-    ],
-)
+@cases("mention", "name", "contradicts")
 def test_a_capital_s_at_the_end_of_a_short_form_is_one_of_its_letters(
     mention: str, name: str, contradicts: bool
 ) -> None:
@@ -307,14 +299,7 @@ def test_qualifiers_alone_are_no_name_of_what_they_qualify(mention: str) -> None
     assert not against(mention, "...").contradictions  # a name without words
 
 
-@pytest.mark.parametrize(
-    ("mention", "name"),
-    [
-        ("post-stroke depression", "Depression after stroke"),
-        ("poststroke depression", "depression following stroke"),
-        ("anxiety before surgery", "pre-surgery anxiety"),
-    ],
-)
+@cases("mention", "name")
 def test_a_prefix_of_time_may_be_a_preposition(mention: str, name: str) -> None:
     assert not against(mention, name).contradictions
     assert not against(name, mention).contradictions

@@ -11,85 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from canonym.mentions.drug_lines import drug_line, is_drug_line, is_same_line
+from tests.tables import cases
 
 
-@pytest.mark.parametrize(
-    ("line", "drugs"),
-    [
-        ("gabapentin 300 tid", "gabapentin"),
-        ("quetiapine 25 qhs", "quetiapine"),
-        ("bupropion XL 150", "bupropion"),
-        ("nifedipine ER 30", "nifedipine"),
-        ("omeprazole 20 mg DR capsule", "omeprazole"),
-        ("ondansetron ODT 4mg", "ondansetron"),
-        ("albuterol HFA inhaler 2 puffs prn", "albuterol"),
-        ("fluticasone 2 sprays daily", "fluticasone"),
-        ("warfarin 5 mg as directed", "warfarin"),
-        ("lorazepam 0.5 mg prn anxiety", "lorazepam"),
-        ("trazodone 50 qhs prn sleep", "trazodone"),
-        ("oxycodone 5 mg prn for pain", "oxycodone"),
-        ("timolol 0.5% ophth soln", "timolol"),
-        ("METFORMIN /00082702/", "METFORMIN"),
-        ("/00082702/ METFORMIN", "METFORMIN"),
-        ("PARACETAMOL (00020001)", "PARACETAMOL"),
-        ("IBUPROFEN [00109201]", "IBUPROFEN"),
-        ("IBUPROFEN [ 00109201001 ]", "IBUPROFEN"),
-        ("ASPIRIN {00002701}", "ASPIRIN"),
-        ("ASPIRIN |00002701|", "ASPIRIN"),
-        ("Aspirin (000027.01.001)", "Aspirin"),
-        ("24 HR metformin 500 MG Extended Release Oral Tablet", "metformin"),
-        ("0.4 ML enoxaparin sodium 100 MG/ML Prefilled Syringe", "enoxaparin sodium"),
-        ("0.4 ML enoxaparin sodium 100 MG/ML Prefilled Syringe [Lovenox]", "enoxaparin sodium"),
-        ("3 ML insulin glargine 100 UNT/ML Pen Injector [Lantus]", "insulin glargine"),
-        ("hydrocortisone 10 MG/ML Topical Cream", "hydrocortisone"),
-        ("ondansetron 2 MG/ML Injectable Solution", "ondansetron"),
-        ("1 ACTUAT sumatriptan 20 MG Nasal Spray", "sumatriptan"),
-        ("NDA020503 200 ACTUAT albuterol 0.09 MG/ACTUAT Metered Dose Inhaler", "albuterol"),
-        ("72 HR fentanyl 0.025 MG/HR Transdermal System", "fentanyl"),
-        ("ondansetron 4 MG Disintegrating Oral Tablet", "ondansetron"),
-        ("Omeprazole 20mg gastro-resistant capsules", "Omeprazole"),
-        ("Amoxicillin 250mg/5ml oral suspension sugar free", "Amoxicillin"),
-        ("Aspirin 75mg dispersible tablets sugar free", "Aspirin"),
-        ("Metformin 500mg modified-release tablets", "Metformin"),
-        ("Salbutamol 100micrograms/dose inhaler CFC free", "Salbutamol"),
-        (
-            "Adrenaline 500micrograms/0.5ml (1 in 1,000) solution for injection ampoules",
-            "Adrenaline",
-        ),
-        (
-            "Insulin glargine 100units/ml solution for injection 3ml pre-filled disposable devices",
-            "Insulin glargine",
-        ),
-        ("Ibuprofen 600 mg tab", "Ibuprofen"),
-        ("metformin hcl 500mg bid", "metformin hcl"),
-        ("metoprolol ER 25 mg", "metoprolol"),
-        ("nitroglycerin 0.4 mg SL", "nitroglycerin"),
-        ("furosemide 40 mg IV", "furosemide"),
-        ("amoxicillin/clavulanate 875/125 mg", "amoxicillin|clavulanate"),
-        ("oxycodone-acetaminophen 5-325 mg tablet", "oxycodone|acetaminophen"),
-        ("ipratropium/albuterol inhaler", "ipratropium|albuterol"),
-        ("amlodipine 5 MG / benazepril 10 MG Oral Capsule", "amlodipine|benazepril"),
-        ("A-drug 5 MG / B-drug 10 MG / C-drug 2 MG Oral Tablet", "A-drug|B-drug|C-drug"),
-        ("aspirin 81 mg; lisinopril 10 mg", "aspirin|lisinopril"),
-        ("aspirin 81 mg\nlisinopril 10 mg", "aspirin|lisinopril"),
-        ("penicillin G 5 million units", "penicillin G"),
-        ("vitamin D3 5000 IU", "vitamin D3"),
-        ("vitamin B12 1000 mcg", "vitamin B12"),
-        ("5-fluorouracil 500 mg", "5-fluorouracil"),
-        ("omega-3 1 g", "omega-3"),
-        ("co-trimoxazole 960 mg tablets", "co-trimoxazole"),
-        ("clotrimazole 1% cream", "clotrimazole"),
-        ("timolol eye drops", "timolol"),
-        ("ferrous sulfate tablets", "ferrous sulfate"),
-        ("potassium chloride 20 mEq", "potassium chloride"),
-        ("cefazolin 1 G", "cefazolin"),
-        ("radiotherapy 50 Gy", "radiotherapy"),
-        ("insulin 10 u", "insulin"),
-        ("albuterol prn", "albuterol"),
-        ("warfarin 5mg PO qd", "warfarin"),
-        ("take 1 tablet metoprolol 25 mg by mouth twice daily", "metoprolol"),
-    ],
-)
+@cases("line", "drugs")
 def test_names_in_drug_lines(line: str, drugs: str) -> None:
     found = drug_line(line)
     assert found is not None
@@ -128,18 +53,7 @@ def test_other_writings() -> None:
     assert line.formed[0] == "lactated Ringer's solution"
 
 
-@pytest.mark.parametrize(
-    ("one", "other", "same"),
-    [
-        ("ibuprofen 600mg tab", "Ibuprofen 600 MG Oral Tablet", True),
-        ("a-drug 5 mg / b-drug 10 mg", "B-drug 10 MG / A-drug 5 MG Oral Tablet", True),
-        ("insulin 1,000 units", "insulin 1000 UNT", True),
-        ("ibuprofen 600mg tab", "Ibuprofen 800 MG Oral Tablet", False),
-        ("ibuprofen 600mg tab", "Aspirin 600 MG Oral Tablet", False),
-        ("ibuprofen 600mg tab", "Ibuprofen", False),
-        ("ibuprofen", "ibuprofen", False),
-    ],
-)
+@cases("one", "other", "same")
 def test_same_lines(one: str, other: str, same: bool) -> None:
     assert is_same_line(one, other) == same == is_same_line(other, one)
 

@@ -2,27 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
-
 from canonym.mentions.composites import composites_ending
 from canonym.mentions.false_names import beside, is_out_of_order, looks_alike
+from tests.tables import cases
 
 
-@pytest.mark.parametrize(
-    ("text", "name", "alike"),
-    [
-        ("was", "WAS", True),
-        ("WAS", "WAS", False),
-        ("Can", "CAN", True),
-        ("all", "All", True),  # a function word is no name
-        ("COLD", "Cold", True),  # chronic obstructive lung disease
-        ("colds", "Cold", False),
-        ("AIDS", "AIDS", False),
-        ("aids", "AIDS", True),
-        ("CTs", "CT", False),
-        ("angina", "ANGINA", False),
-    ],
-)
+@cases("text", "name", "alike")
 def test_case_tells_short_words_from_names(text: str, name: str, alike: bool) -> None:
     assert looks_alike(text, [name]) is alike
 
@@ -40,17 +25,7 @@ def test_the_text_beside_a_word_leaves_it_out() -> None:
     assert beside("a cold day", 2, 6) == "a  day"
 
 
-@pytest.mark.parametrize(
-    ("text", "wrong"),
-    [
-        ("deficiency of C7", False),
-        ("cancer of the renal", True),
-        ("B hepatitis", True),
-        ("4 thrombocytopenia", True),
-        ("with ADHD", True),
-        ("essential fructosuria", False),
-    ],
-)
+@cases("text", "wrong")
 def test_words_out_of_order_are_no_phrase(text: str, wrong: bool) -> None:
     assert is_out_of_order(text) is wrong
 

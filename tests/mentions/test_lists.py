@@ -8,31 +8,10 @@ from hypothesis import strategies as st
 
 from canonym.mentions import lists
 from canonym.mentions.lists import items_of, listing_of, without_number
+from tests.tables import cases
 
 
-@pytest.mark.parametrize(
-    ("cell", "items", "is_sure"),
-    [
-        ("a b; c d", "a b|c d", True),
-        ("HTN;DM2", "HTN|DM2", True),
-        ("HTN; DM2; HTN", "HTN|DM2", True),
-        ("A &lt; B; gout", "A &lt; B|gout", True),
-        ("1. HTN, 2. DM, and 3. CAD", "HTN|DM|CAD", True),
-        ("9) HTN 10) DM", "HTN|DM", True),
-        ("A) HTN B) DM", "HTN|DM", True),
-        ("a. HTN b. DM", "HTN|DM", False),
-        ("i) HTN ii) DM", "HTN|DM", True),
-        ("① HTN ② DM", "HTN|DM", True),
-        ("Dx: 1. HTN 2. DM", "HTN|DM", True),
-        ("Problems:\n- HTN\n- DM", "HTN|DM", True),
-        ("- HTN - DM", "HTN|DM", False),
-        ("HTN\nDM", "HTN|DM", False),
-        ("HTN\nDM\nCAD", "HTN|DM|CAD", True),
-        ("• HTN\n• DM", "HTN|DM", True),
-        ("HER2+; ER-", "HER2+|ER-", True),
-        ("-vomiting; -fever", "-vomiting|-fever", True),
-    ],
-)
+@cases("cell", "items", "is_sure")
 def test_items(cell, items, is_sure):
     found = items_of(cell)
     assert found is not None
@@ -51,18 +30,7 @@ def test_no_items(cell):
     assert items_of(cell) is None
 
 
-@pytest.mark.parametrize(
-    ("cell", "pieces"),
-    [
-        ("a1, b1 and c1", "a1|b1|c1"),
-        ("fever,cough", "fever|cough"),
-        ("amoxicillin+clavulanate", "amoxicillin|clavulanate"),
-        ("gout (left, right), stroke", "gout (left, right)|stroke"),
-        ("MRI w/wo contrast, gout", "MRI w/wo contrast|gout"),
-        ("hand, foot and mouth disease, gout", "hand, foot and mouth disease|gout"),
-        ("gout、stroke", "gout|stroke"),
-    ],
-)
+@cases("cell", "pieces")
 def test_pieces(cell, pieces):
     listing = listing_of(cell)
     assert listing is not None
@@ -77,19 +45,7 @@ def test_no_pieces(cell):
     assert listing_of(cell) is None
 
 
-@pytest.mark.parametrize(
-    ("text", "bare"),
-    [
-        ("1. gout", "gout"),
-        ("(2) gout", "gout"),
-        ("#3) gout", "gout"),
-        ("• gout", "gout"),
-        ("1.5 mg", "1.5 mg"),
-        ("5-HT", "5-HT"),
-        ("2. 5 mg", "2. 5 mg"),
-        ("-vomiting", "-vomiting"),
-    ],
-)
+@cases("text", "bare")
 def test_without_number(text, bare):
     assert without_number(text) == bare
 
@@ -137,23 +93,7 @@ def test_many_pieces_take_no_time():
     assert len(listing.candidates) < 400
 
 
-@pytest.mark.parametrize(
-    ("cell", "is_inverted"),
-    [
-        ("abortion, septic", True),
-        ("neuralgia, diabetic", True),
-        ("brain abscess, multiple", True),
-        ("disability, children with", True),
-        ("death, premature", True),
-        ("asthma, eczema", False),
-        ("pneumonia, colic", False),
-        ("ulcer, bleed", False),
-        ("phenytoin, phenobarbital", False),
-        ("alcohol, withdrawal", False),
-        ("asthma, eczema, diabetic", False),
-        ("asthma and diabetic", False),
-    ],
-)
+@cases("cell", "is_inverted")
 def test_a_pair_whose_second_piece_qualifies_the_first_is_no_list(
     cell: str, is_inverted: bool
 ) -> None:

@@ -6,87 +6,15 @@ import pytest
 
 from canonym import Concept, Linker, Name, Terminology
 from canonym.mentions.measurements import finding_name, measurement_name
+from tests.tables import cases
 
 
-@pytest.mark.parametrize(
-    ("text", "name"),
-    [
-        ("low potassium", "hypokalemia"),
-        ("Decreased calcium levels", "hypocalcemia"),
-        ("reduced levels of serum albumin", "hypoalbuminemia"),
-        ("too high blood sugar", "hyperglycemia"),
-        ("rise in blood glucose", "hyperglycemia"),
-        ("increased concentrations of triglycerides in the blood", "hypertriglyceridemia"),
-        ("low potassium in blood", "hypokalemia"),
-        ("increased number of platelets", "thrombocytosis"),
-        ("low  white-blood-cell count", "leukopenia"),
-        ("elevated WBC", "leukocytosis"),
-        ("high blood pressure", "hypertension"),
-        ("drop in blood pressure", "hypotension"),
-        ("raised intracranial pressure", "intracranial hypertension"),
-        ("low blood volume", "hypovolemia"),
-        ("increased heart rate", "tachycardia"),
-        ("excessive sweating", "hyperhidrosis"),
-        ("low hemoglobin", "anemia"),
-        ("protein in urine", "proteinuria"),
-        ("elevated protein levels in the urine", "proteinuria"),
-        ("blood in the urine", "hematuria"),
-        ("high glucose, urine", "glycosuria"),
-        ("high urine glucose", "glycosuria"),
-        ("elevated urinary protein", "proteinuria"),
-        ("increased protein levels urine", "proteinuria"),
-        ("abnormally high albumin, urine", "albuminuria"),
-        ("excess ketones in urine", "ketonuria"),
-        ("high red cells, urine", "hematuria"),
-        ("excessive bacteria in the urine", "bacteriuria"),
-        ("low potassium, serum", "hypokalemia"),
-        ("high glucose, plasma", "hyperglycemia"),
-        ("decreased sodium level, blood", "hyponatremia"),
-    ],
-)
+@cases("text", "name")
 def test_what_clinicians_call_it(text: str, name: str) -> None:
     assert measurement_name(text) == name
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "hypokalemia",
-        "potassium",
-        "low",
-        "low pressure",  # of what?
-        "high sugar",
-        "high fat diet",
-        "low back pain",
-        "high hemoglobin",
-        "low potassium diet",
-        "decreased urinary potassium",
-        "low potassium in urine",
-        "low protein in urine",
-        "no blood in urine",
-        "low sodium urine",
-        "low sodium, urine",
-        "low urine sodium",
-        "low potassium level urine",
-        "high potassium, urine",
-        "high calcium in urine",  # there is some in any urine
-        "high sodium, csf",
-        "low glucose in CSF",
-        "high protein in cerebrospinal fluid",
-        "high chloride in sweat",
-        "low potassium in stool",
-        "high glucose in saliva",
-        "high serum glucose, urine",
-        "high blood glucose and urine glucose",
-        "glucose, urine",  # a test, and no finding
-        "urine glucose",
-        "urinary protein",
-        "urine protein level",
-        "low calcium and sodium",
-        "lowpotassium",
-    ],
-)
+@cases("text")
 def test_what_is_no_such_finding(text: str) -> None:
     assert measurement_name(text) == ""
 
@@ -138,21 +66,6 @@ def test_without_sieves_nothing_is_known_by_its_name(linker: Linker) -> None:
     assert not [step for step in link.steps if step.name == "finding"]
 
 
-@pytest.mark.parametrize(
-    ("text", "name"),
-    [
-        ("inflammation of the skin", "dermatitis"),
-        ("Chronic inflammation of the large intestine", "chronic colitis"),
-        ("inflamed tonsils", "tonsillitis"),
-        ("vaginal inflammation", "vaginitis"),
-        ("inflammation, optic nerve", "optic neuritis"),
-        ("oesophagus inflammation", "esophagitis"),
-        ("inflammation", ""),
-        ("inflammation of the patient", ""),
-        ("inflammatory bowel disease", ""),
-        ("no inflammation of the skin", ""),
-        ("skin and lip inflammation", ""),
-    ],
-)
+@cases("text", "name")
 def test_what_is_inflamed_has_a_name(text: str, name: str) -> None:
     assert finding_name(text) == name

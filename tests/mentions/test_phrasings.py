@@ -6,6 +6,7 @@ import pytest
 
 from canonym import Concept, Linker, Terminology
 from canonym.mentions.phrasings import phrasings
+from tests.tables import cases
 
 NAMES = [
     *("Narrow face", "Wide face", "Large sella turcica", "Absent mandible", "Small mandible"),
@@ -19,19 +20,7 @@ def linker() -> Linker:
     return Linker.build(Terminology.build([Concept(name, name) for name in NAMES]))
 
 
-@pytest.mark.parametrize(
-    ("mention", "name"),
-    [
-        ("Decreased width of the face", "Narrow face"),
-        ("increased width of face", "Wide face"),
-        ("Big sella turcica", "Large sella turcica"),
-        ("Failure of development of the mandible", "Absent mandible"),
-        ("Increased circulating creatinine concentration", "Elevated serum creatinine"),
-        ("high creatinine level in blood", "Elevated serum creatinine"),
-        ("increased urine creatinine level", "Elevated urine creatinine"),
-        ("mildly increased serum creatine kinase", "Mildly elevated serum creatine kinase"),
-    ],
-)
+@cases("mention", "name")
 def test_a_finding_is_found_in_other_words(linker: Linker, mention: str, name: str) -> None:
     (link,) = linker.link([mention])
     assert link.id == name
@@ -46,26 +35,7 @@ def test_the_other_way_and_another_measure_are_not_certain(linker: Linker, menti
     assert link.id is None or (link.confidence or 0) <= 0.8
 
 
-@pytest.mark.parametrize(
-    ("text", "forms"),
-    [
-        (
-            "Anemia NEC",
-            ("other specified Anemia", "other Anemia", "Anemia not elsewhere classified"),
-        ),
-        ("gout without mention of tophus", ("gout without tophus",)),
-        ("Leukemia, without mention of having recurred", ("Leukemia not having recurred",)),
-        (
-            "Ulcer in other specified diseases classified elsewhere",
-            (
-                "Ulcer in other diseases classified elsewhere",
-                "Ulcer in diseases classified elsewhere",
-            ),
-        ),
-        ("asthma", ()),
-        ("factor NEC", ()),  # no class
-    ],
-)
+@cases("text", "forms")
 def test_a_classification_may_have_the_same_in_other_words(
     text: str, forms: tuple[str, ...]
 ) -> None:

@@ -7,30 +7,10 @@ import pytest
 from canonym.mentions.clinical import text_readings, usual_reading
 from canonym.mentions.readings import clinical_readings, has_several, has_usual, readings_of
 from canonym.rules import Rule, shipped
-
-CHOSEN = [
-    ("Known MS with optic neuritis and relapses.", "MS", "multiple sclerosis"),
-    ("Severe MS after rheumatic fever, diastolic murmur.", "MS", "mitral stenosis"),
-    ("MS 4 mg for pain.", "MS", "morphine sulfate"),
-    ("CTA shows PE, started heparin for the embolism.", "PE", "pulmonary embolism"),
-    ("Possible PE. He has chest pain and SOB.", "PE", "pulmonary embolism"),
-    ("PE with a deformity of the sternum.", "PE", "pectus excavatum"),
-    ("PE: lungs clear, abdomen soft, vital signs stable.", "PE", "physical examination"),
-    ("RA of both hands on methotrexate.", "RA", "rheumatoid arthritis"),
-    ("Saturation 97 % on RA.", "RA", "room air"),
-    ("SOB on exertion with leg edema.", "SOB", "shortness of breath"),
-    ("PNA on chest film, treated with antibiotics.", "PNA", "pneumonia"),
-    ("SAH from a ruptured aneurysm.", "SAH", "subarachnoid hemorrhage"),
-    ("SBO with vomiting and distension.", "SBO", "small bowel obstruction"),
-    ("SBO of S1 on the film of the spine.", "SBO", "spina bifida occulta"),
-    ("CAP, cough and sputum, on azithromycin.", "CAP", "community-acquired pneumonia"),
-    ("One CAP oral, daily.", "CAP", "capsule"),
-    ("The trial follows ICH and GCP.", "ICH", "International Council for Harmonisation"),
-    ("ICH of the left hemisphere, CT of the brain.", "ICH", "intracerebral hemorrhage"),
-]
+from tests.tables import cases
 
 
-@pytest.mark.parametrize(("text", "short", "reading"), CHOSEN)
+@cases("text", "short", "reading")
 def test_the_text_chooses_between_readings(text: str, short: str, reading: str) -> None:
     assert clinical_readings(text)[short] == reading
 
@@ -91,19 +71,7 @@ def test_a_reading_of_lists_and_texts_is_read_in_both(rule: Rule) -> None:
     assert rule.means in clinical_readings(rule.example).values()
 
 
-@pytest.mark.parametrize(
-    ("text", "reading"),
-    [
-        ("AFIB", "atrial fibrillation"),
-        ("DVTS", "deep vein thrombosis"),
-        ("recurrent UTIS", "recurrent urinary tract infections"),
-        ("Copd", "chronic obstructive pulmonary disease"),
-        ("NF1", "neurofibromatosis type 1"),
-        ("pancreatic ca", "pancreatic cancer"),
-        ("low HGB", "low hemoglobin"),
-        ("HTN and HLHS", "hypertension and HLHS"),
-    ],
-)
+@cases("text", "reading")
 def test_forms_of_a_short_form(text: str, reading: str) -> None:
     assert usual_reading(text) == reading
 

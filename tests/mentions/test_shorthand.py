@@ -12,78 +12,20 @@ from canonym.exchange.mappings import mappings_of
 from canonym.mentions.composites import split_composite
 from canonym.mentions.shorthand import diabetes_name, write_out
 from canonym.types import Concept, Name
-
-WRITTEN_OUT = [
-    ("diabetes w/o complications", "diabetes without complications"),
-    ("DM W/O COMPLICATION", "DM without COMPLICATION"),
-    ("ulcer r/t diabetes", "ulcer related to diabetes"),
-    ("fracture w/ displacement", "fracture with displacement"),
-    ("fracture w/displacement", "fracture with displacement"),
-    ("rash w/ or w/o fever", "rash with or without fever"),
-    ("MRI w/wo contrast", "MRI with or without contrast"),
-    ("pain d/t fall", "pain due to fall"),
-    ("PAIN D/T FALL LEFT HIP", "PAIN due to FALL LEFT HIP"),
-    ("CHF 2/2 MI", "CHF secondary to MI"),
-    ("anemia s/t CKD", "anemia secondary to CKD"),
-    ("rash a/w fever", "rash associated with fever"),
-    ("anxiety b/c pain", "anxiety because of pain"),
-    ("gout s/p colchicine", "gout status post colchicine"),
-    ("patient h/o gout", "patient history of gout"),
-    ("man c/o headache", "man complains of headache"),
-    ("chest pain r/o MI", "chest pain rule out MI"),
-    ("b/l knee pain", "bilateral knee pain"),
-    ("knee pain B/L", "knee pain bilateral"),
-    ("65 y/o man", "65 year old man"),
-    ("N/V", "nausea and vomiting"),
-    ("n/v", "nausea and vomiting"),
-    ("N&V", "nausea and vomiting"),
-    ("N/V/D", "nausea, vomiting and diarrhea"),
-    ("fever, n/v/d", "fever, nausea, vomiting and diarrhea"),
-    ("N/V w/o fever", "nausea and vomiting without fever"),
-    ("sepsis i/s/o AML", "sepsis in the setting of AML"),
-    ("f/u of gout", "follow-up of gout"),
-    ("effusion c/w CHF", "effusion consistent with CHF"),
-    ("seen w/in a day", "seen within a day"),
-    ("Hx-gout", "history of gout"),
-    ("Family hx-deafness", "family history of deafness"),
-    ("FHx-gout", "family history of gout"),
-]
-STAYS = [
-    *("hepatitis B/C", "HEPATITIS B/C", "influenza A/B", "CD4/CD8", "TCP/IP", "HER2/neu", "N/A"),
-    *("V/Q mismatch", "5 mg/kg", "km/h", "24/7", "2/22", "w/v", "10 % w/w", "I/O", "and/or", "A/C"),
-    *(
-        "cow/ox",
-        "b/cde",
-        "MRI/CT",
-        "1/2",
-        "c/o/p",
-        "http://x/w/o/",
-        "D/T vaccine",
-        "L/R",
-        "a/b",
-        "",
-    ),
-]
+from tests.tables import cases
 
 
-@pytest.mark.parametrize(("text", "written"), WRITTEN_OUT)
+@cases("text", "written")
 def test_shorthand(text, written):
     assert write_out(text) == written
 
 
-@pytest.mark.parametrize("text", STAYS)
+@cases("text")
 def test_other_slashes_stay(text):
     assert write_out(text) == text
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        *("diabetes w/o complications", "DM w/o complication", "ulcer r/t diabetes"),
-        *("fracture w/ displacement", "pain d/t fall", "fracture s/p fall", "fever c/w infection"),
-        *("t/t of cancer", "tumor o/e", "ulcer 2/2 cancer", "N/V/D", "N/V", "b/l tumor"),
-    ],
-)
+@cases("text")
 def test_nothing_is_split_at_the_slash_of_shorthand(text):
     assert split_composite(text) == (text,)
 
@@ -122,28 +64,12 @@ def test_a_name_of_a_terminology_goes_before_the_diabetes() -> None:
     assert Linker.build(named).link(["DM2"])[0].id == "D:2"
 
 
-@pytest.mark.parametrize(
-    ("text", "written_out"),
-    [
-        *(("R knee pain", "right knee pain"), ("rt. ear pain", "right ear pain")),
-        *(("hip pain (L)", "left hip pain"), ("knee pain, R", "right knee pain")),
-        ("L arm and R leg weakness", "left arm and right leg weakness"),
-        *(("burn of hand Lt", "burn of left hand"), ("L dopa", "L dopa"), ("R factor", "R factor")),
-        *(("RT breast", "RT breast"), ("H&L foot", "H&L foot"), ("T-L arm", "T-L arm")),
-    ],
-)
+@cases("text", "written_out")
 def test_sides_are_written_out_beside_parts_of_the_body(text: str, written_out: str) -> None:
     assert write_out(text) == written_out
 
 
-@pytest.mark.parametrize(
-    ("text", "written_out"),
-    [
-        *(("H.T.N.", "HTN"), ("recurrent u.t.i.", "recurrent UTI"), ("T.I.A", "TIA")),
-        *(("e.g. fever", "e.g. fever"), ("i.v. drug", "i.v. drug"), ("E. coli", "E. coli")),
-        *(("St. J. Smith", "St. J. Smith"), ("v1.2.3", "v1.2.3")),
-    ],
-)
+@cases("text", "written_out")
 def test_dots_between_letters_go(text: str, written_out: str) -> None:
     assert write_out(text) == written_out
 

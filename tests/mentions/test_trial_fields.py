@@ -10,78 +10,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from canonym.mentions.trial_fields import clean_trial_field
+from tests.tables import cases
 
 
-@pytest.mark.parametrize(
-    ("field", "name"),
-    [
-        ("Ibuprofen 600 mg tab", "Ibuprofen"),
-        ("Drug: Ibuprofen", "Ibuprofen"),
-        ("Dietary Supplement:vitamin D3 5000 IU", "vitamin D3"),
-        ("iron (2 mg/kg/daily)", "iron"),
-        ("Doxycycline (200mg/day)", "Doxycycline"),
-        ("aspirin 75-100 mg once daily for 2 weeks", "aspirin"),
-        ("Testosterone gel", "Testosterone"),
-        ("0.4% Sevoflurane", "Sevoflurane"),
-        ("formoterol 12 µg b.i.d.", "formoterol"),
-        ("metformin extended-release tablets 1,000 mg", "metformin"),
-        ("high dose methotrexate", "methotrexate"),
-        ("Arm A: aspirin", "aspirin"),
-        ("open-label rituximab cohort 2", "rituximab"),
-        ("insulin glargine s.c.", "insulin glargine"),
-        ("ZD6474 (Zactima) 100mg", "ZD6474 (Zactima)"),
-        ("oral aspirin 5 mg", "aspirin"),
-        ("ertapenem iv", "ertapenem"),
-        ("METFORMIN /00082702/", "METFORMIN"),
-        ("PARACETAMOL (00020001)", "PARACETAMOL"),
-        ("IBUPROFEN [00109201]", "IBUPROFEN"),
-        ("insulin glargine 100 UNT/ML", "insulin glargine"),
-    ],
-)
+@cases("field", "name")
 def test_what_is_no_name_goes(field, name):
     assert clean_trial_field(field) == (name,)
 
 
-@pytest.mark.parametrize(
-    ("field", "names"),
-    [
-        ("combination of ribociclib + capecitabine", "ribociclib|capecitabine"),
-        ("artesunate plus mefloquine", "artesunate|mefloquine"),
-        ("artesunate vs. mefloquine", "artesunate|mefloquine"),
-        ("filgrastim versus placebo", "filgrastim|placebo"),
-        ("counseling+reminder", "counseling|reminder"),
-        ("Combination of interferon alfa-2b and ribavirin", "interferon alfa-2b|ribavirin"),
-        ("pemetrexed combined with cisplatin", "pemetrexed|cisplatin"),
-        ("beclomethasone/salbutamol combination", "beclomethasone|salbutamol"),
-        ("resection followed by radiotherapy", "resection|radiotherapy"),
-        ("fenofibrate 80 mg and metformin (fixed combination)", "fenofibrate|metformin fixed"),
-        ("aspirin + + clopidogrel", "aspirin|clopidogrel"),
-        ("aspirin 5 mg + aspirin 10 mg", "aspirin"),
-    ],
-)
+@cases("field", "names")
 def test_combinations_are_taken_apart(field, names):
     assert clean_trial_field(field) == tuple(names.split("|"))
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "Oral cancer",
-        "hand, foot and mouth disease",
-        "graft vs. host disease",
-        "graft versus host disease",
-        "Na+ channel blocker",
-        "CD4+ cells",
-        "melanoma stage IV",
-        "interstitial high dose-rate brachytherapy, PBI",
-        "epoetin alfa or beta",
-        "placebo",
-        "placebo-controlled arm",
-        "5 mg",
-        "combination",
-        "+",
-    ],
-)
+@cases("name")
 def test_names_stay(name):
     assert clean_trial_field(name) == (name,)
 

@@ -10,6 +10,7 @@ from canonym.linking.book import check_rules
 from canonym.mentions.phrasings import phrasings
 from canonym.mentions.status import read_status, split_statuses, unsaid_operation
 from canonym.rules import Rule, shipped, using
+from tests.tables import cases
 
 SURE = 0.85
 SITES = ("breast", "colon", "lung", "liver", "bone", "brain", "prostate", "ovary", "pancreas")
@@ -90,47 +91,12 @@ def _linked(linker: Linker, mention: str) -> tuple[str, ...]:
     return link.ids
 
 
-@pytest.mark.parametrize(
-    "mention",
-    [
-        *("metastatic breast cancer", "breast cancer, metastatic", "breast ca w mets"),
-        *("Breast CA with mets", "metastatic carcinoma of the breast", "stage IV breast cancer"),
-        *("stage 4 breast ca", "breast cancer, stage IV", "breast cancer (metastatic)"),
-        *("widely metastatic breast cancer", "disseminated breast cancer", "breast cancer, mets"),
-        *("breast cancer with metastases", "breast cancer with distant metastases"),
-        *("breast cancer w/ known mets", "breast cancer now metastatic", "mets from breast cancer"),
-        *("breast carcinoma, metastatic", "breast cancer with metastatic disease"),
-        *("metastases from breast cancer", "metastatic breast carcinoma"),
-        "breast cancer metastases",
-    ],
-)
+@cases("mention")
 def test_a_cancer_that_has_spread_is_the_primary_one(linker: Linker, mention: str) -> None:
     assert _linked(linker, mention) == ("P:breast",)
 
 
-@pytest.mark.parametrize(
-    ("mention", "ids"),
-    [
-        ("breast cancer with bone mets", ("P:breast", "S:bone")),
-        ("Ca breast L, mets to bone", ("P:breast", "S:bone")),
-        ("colon ca w liver mets", ("P:colon", "S:liver")),
-        ("colon cancer w/ liver and lung mets", ("P:colon", "S:liver", "S:lung")),
-        ("bone metastasis from breast cancer", ("P:breast", "S:bone")),
-        ("brain mets from lung cancer", ("P:lung", "S:brain")),
-        ("brain mets 2/2 lung ca", ("P:lung", "S:brain")),
-        ("metastatic prostate cancer to bone", ("P:prostate", "S:bone")),
-        ("melanoma with brain mets", ("P:melanoma", "S:brain")),
-        ("metastatic ovarian cancer", ("P:ovary",)),
-        ("metastatic pancreatic cancer", ("P:pancreas",)),
-        ("liver mets", ("S:liver",)),
-        ("metastatic carcinoma of the liver", ("S:liver",)),
-        ("hepatic metastases", ("S:liver",)),
-        ("bony mets", ("S:bone",)),
-        ("metastases to the brain", ("S:brain",)),
-        ("metastatic cancer to the liver", ("S:liver",)),
-        ("metastatic melanoma", ("P:melanoma",)),
-    ],
-)
+@cases("mention", "ids")
 def test_where_it_has_spread_to_is_another_concept(
     linker: Linker, mention: str, ids: tuple[str, ...]
 ) -> None:
@@ -138,68 +104,14 @@ def test_where_it_has_spread_to_is_another_concept(
 
 
 @pytest.mark.parametrize("kind", ["1", "2"])
-@pytest.mark.parametrize(
-    ("written", "which"),
-    [
-        ("T{}DM w/ neuropathy", "-neurological"),
-        ("T{}DM c/b peripheral neuropathy", "-neurological"),
-        ("DM{} with gastroparesis", "-neurological"),
-        ("type {} diabetes with polyneuropathy", "-neurological"),
-        ("T{}DM with nephropathy", "-kidney"),
-        ("T{}DM w/ CKD", "-kidney"),
-        ("T{}DM w/ CKD stage 3", "-kidney"),
-        ("DM type {} with renal complications", "-kidney"),
-        ("type {} DM complicated by proteinuria", "-kidney"),
-        ("T{}DM w/ retinopathy", "-ophthalmic"),
-        ("diabetes mellitus type {} with eye complications", "-ophthalmic"),
-        ("T{}DM c/b PVD", "-circulatory"),
-        ("uncontrolled T{}DM", ""),
-        ("poorly controlled T{}DM", ""),
-    ],
-)
+@cases("written", "which")
 def test_a_diabetes_is_that_with_its_complication(
     linker: Linker, kind: str, written: str, which: str
 ) -> None:
     assert _linked(linker, written.format(kind)) == (f"D:{kind}{which}",)
 
 
-@pytest.mark.parametrize(
-    ("mention", "label"),
-    [
-        ("hx of pulmonary embolus", "Personal history of pulmonary embolism"),
-        ("h/o pulmonary emboli", "Personal history of pulmonary embolism"),
-        ("s/p pulmonary embolus", "Personal history of pulmonary embolism"),
-        ("HX OF COLONIC POLYPS", "Personal history of colon polyps"),
-        ("prior colon polyps", "Personal history of colon polyps"),
-        ("OLD MYOCARDIAL INFARCT", "Old myocardial infarction"),
-        ("old myocardial infarction", "Old myocardial infarction"),
-        ("h/o peptic ulcer", "Personal history of peptic ulcer disease"),
-        ("h/o PUD", "Personal history of peptic ulcer disease"),
-        ("hx of venous thrombus", "Personal history of venous thrombosis"),
-        ("s/p nephrectomy", "Acquired absence of kidney"),
-        ("s/p left radical nephrectomy", "Acquired absence of kidney"),
-        ("h/o splenectomy", "Acquired absence of spleen"),
-        ("status post laparoscopic splenectomy", "Acquired absence of spleen"),
-        ("s/p gastrectomy", "Acquired absence of stomach [part of]"),
-        ("s/p renal transplant", "Kidney transplant status"),
-        ("s/p kidney transplant", "Kidney transplant status"),
-        ("s/p CABG", "Presence of aortocoronary bypass graft"),
-        ("h/o coronary artery bypass grafting", "Presence of aortocoronary bypass graft"),
-        ("EtOH abuse", "Alcohol abuse"),
-        ("ETOH abuse", "Alcohol abuse"),
-        ("EtOH dependence", "Alcohol dependence"),
-        ("EtOH cirrhosis", "Alcoholic cirrhosis of liver"),
-        ("cirrhosis 2/2 EtOH", "Alcoholic cirrhosis of liver"),
-        ("cirrhosis due to alcohol abuse", "Alcoholic cirrhosis of liver"),
-        ("alcohol-related cirrhosis", "Alcoholic cirrhosis of liver"),
-        ("EtOH-induced hepatitis", "Alcoholic hepatitis"),
-        ("cardiomyopathy from alcohol", "Alcoholic cardiomyopathy"),
-        ("asthma without exacerbation", "Asthma"),
-        ("asthma, not in exacerbation", "Asthma"),
-        ("COPD w/o exacerbation", "Chronic obstructive pulmonary disease"),
-        ("COPD, no exacerbation", "Chronic obstructive pulmonary disease"),
-    ],
-)
+@cases("mention", "label")
 def test_notes_say_it_in_other_words(linker: Linker, mention: str, label: str) -> None:
     assert _linked(linker, mention) == (f"O:{label}",)
 
@@ -223,16 +135,7 @@ def test_a_complication_of_an_operation_may_be_one() -> None:
     assert split_statuses("gout s/p gastrectomy") == ("gout", "s/p gastrectomy")
 
 
-@pytest.mark.parametrize(
-    ("mention", "labels"),
-    [
-        ("cirrhosis, T2DM w/ neuropathy", ("Cirrhosis", "Type 2 diabetes mellitus with neuro")),
-        ("asthma without exacerbation, cirrhosis", ("Asthma", "Cirrhosis")),
-        ("cirrhosis, metastatic breast cancer", ("Cirrhosis", "Malignant neoplasm of breast")),
-        ("cirrhosis, h/o colon polyps, s/p CABG", ("Cirrhosis", "Personal", "Presence of aorto")),
-        ("colon polyp s/p splenectomy", ("Colon polyp", "Acquired absence of spleen")),
-    ],
-)
+@cases("mention", "labels")
 def test_a_list_keeps_all_its_items(linker: Linker, mention: str, labels: tuple[str, ...]) -> None:
     (link,) = linker.link([mention])
     assert len(link.parts) == len(labels)
@@ -275,16 +178,7 @@ def test_what_a_test_showed_is_found(linker: Linker, mention: str, label: str) -
     assert _linked(linker, mention) == (f"F:{label}",)
 
 
-@pytest.mark.parametrize(
-    "mention",
-    [
-        *("CT showed no pneumonia", "CT negative for pneumonia", "CXR was negative for pneumonia"),
-        *("chest x-ray did not show pneumonia", "MRI doesn't show pneumonia"),
-        *("chest CT showed no evidence of pneumonia", "imaging revealed no pneumonia"),
-        *("speech is not delayed", "her speech wasn't delayed", "speech not delayed"),
-        *("vision was never blurred", "his vision isn't blurred", "the knee is not swollen"),
-    ],
-)
+@cases("mention")
 def test_what_was_not_so_is_negated(linker: Linker, mention: str) -> None:
     (link,) = linker.link([mention])
     assert (link.nil, link.status) == (True, ("negated",))
@@ -293,18 +187,7 @@ def test_what_was_not_so_is_negated(linker: Linker, mention: str) -> None:
     )
 
 
-@pytest.mark.parametrize(
-    "mention",
-    [
-        *(
-            "breast lump, not painful",
-            "rash, not itchy",
-            "the rash is not red",
-            "wound not infected",
-        ),
-        *("lump is not painful", "swelling not red", "moles are not itchy", "burn is not infected"),
-    ],
-)
+@cases("mention")
 def test_what_is_there_is_not_negated_with_what_it_is_not(mention: str) -> None:
     assert read_status(mention).flags == ()
 
@@ -344,16 +227,7 @@ def test_half_sentences_name_what_they_say(linker: Linker, mention: str, label: 
 
 
 @pytest.mark.parametrize("bone", ["radius", "femur"])
-@pytest.mark.parametrize(
-    ("written", "end"),
-    [
-        *(("distal {} fracture", "lower end"), ("fracture of the distal {}", "lower end")),
-        *(("closed distal {} fx", "lower end"), ("distal {adjective} fracture", "lower end")),
-        *(("proximal {} fractures", "upper end"), ("fx proximal {}", "upper end")),
-        *(("displaced fracture of proximal {}", "upper end"), ("midshaft {} fracture", "shaft")),
-        ("midshaft {adjective} fx", "shaft"),
-    ],
-)
+@cases("written", "end")
 def test_ends_of_bones(linker: Linker, bone: str, written: str, end: str) -> None:
     adjective = {"radius": "radial", "femur": "femoral"}[bone]
     mention = written.format(bone, adjective=adjective)
@@ -425,14 +299,7 @@ def test_an_institution_has_wordings_of_its_own(tmp_path_factory: pytest.TempPat
         check_rules(path)
 
 
-@pytest.mark.parametrize(
-    "said",
-    [
-        *("newly diagnosed", "newly-diagnosed", "previously treated", "biopsy-proven"),
-        *("histologically confirmed", "treatment-resistant", "treatment-naive", "drug-resistant"),
-        *("unresectable", "locally advanced", "symptomatic", "BRCA-mutated", "HER2-mutant"),
-    ],
-)
+@cases("said")
 def test_trials_tell_how_a_disease_was_found_and_treated(linker: Linker, said: str) -> None:
     (link,) = linker.link([f"{said} asthma"], min_confidence=0)
     assert link.ids == ("O:Asthma",)
@@ -467,95 +334,20 @@ def test_a_centile_at_an_end_is_a_finding(linker: Linker, said: str, label: str)
     assert not linker.link([said.split()[0] + " at the 50th centile"])[0].ids
 
 
-@pytest.mark.parametrize(
-    ("mention", "label"),
-    [
-        ("pneumonia (confirmed on CXR)", "Pneumonia"),
-        ("pneumonia, seen on CT", "Pneumonia"),
-        ("seizure documented by EEG", "Seizure"),
-        ("cholelithiasis (seen on ultrasound)", "Cholelithiasis"),
-        ("gout (see previous letter)", "Gout"),
-        ("gout - see last note", "Gout"),
-        ("rash per outside records", "Rash"),
-        ("cough (refer to old notes)", "Cough"),
-        ("gout, well controlled on allopurinol", "Gout"),
-        ("gout (treated with colchicine)", "Gout"),
-        ("tuberculosis managed with four drugs", "Tuberculosis"),
-        ("seizure (now on keppra)", "Seizure"),
-        ("edema on diuretics", "Edema"),
-        ("gout on treatment", "Gout"),
-        ("pneumonia on antibiotics", "Pneumonia"),
-        ("knee pain (worse at night)", "Knee pain"),
-        ("knee pain, better with rest", "Knee pain"),
-        ("cough worse at night", "Cough"),
-        ("edema relieved by elevation", "Edema"),
-        ("rash (seen by dermatology)", "Rash"),
-        ("gout followed by rheumatology", "Gout"),
-        ("seizure (referred to neurology)", "Seizure"),
-        ("gout, doctor-diagnosed", "Gout"),
-        ("gout diagnosed by a physician", "Gout"),
-        ("self-reported gout", "Gout"),
-        ("biopsy-proven tuberculosis", "Tuberculosis"),
-        ("laboratory-confirmed tuberculosis", "Tuberculosis"),
-        ("cholelithiasis (awaiting surgery)", "Cholelithiasis"),
-        ("thyroid problem (not cancer)", "Thyroid disease"),
-        ("gout excluding pseudogout", "Gout"),
-        ("other thyroid disorders", "Thyroid disease"),
-        ("other disorders of thyroid", "Thyroid disease"),
-        ("other gout", "Gout"),
-        ("fever (39.2)", "Fever"),
-        ("losing her ability to talk", "Loss of ability to speak"),
-        ("gout at goal", "Gout"),
-        ("gout - not at target", "Gout"),
-        ("seizure, seizure controlled", "Seizure"),
-        ("heart disorder, rate controlled", "Heart disorder"),
-        ("thyroid disease, TSH normal", "Thyroid disease"),
-        ("thyroid disease, TSH 4.2", "Thyroid disease"),
-        ("gout with last Cr 1.6", "Gout"),
-        ("cough (1 ppd)", "Cough"),
-        ("diverticulosis, due for colonoscopy", "Diverticulosis"),
-        ("diverticulosis, scheduled for surgery 2031", "Diverticulosis"),
-        ("community-acquired pneumonia", "Pneumonia"),
-        ("nosocomial pneumonia", "Pneumonia"),
-        ("gout on febuxostat", "Gout"),
-        ("knee pain R>L", "Knee pain"),
-    ],
-)
+@cases("mention", "label")
 def test_a_remark_beside_a_name_is_left_over(linker: Linker, mention: str, label: str) -> None:
     (link,) = linker.link([mention])
     assert link.label == label
     assert not link.parts
 
 
-@pytest.mark.parametrize(
-    ("mention", "label"),
-    [
-        ("cough (knee)", None),
-        ("asthma with exacerbation", "Asthma with exacerbation"),
-        ("asthma without exacerbation", "Asthma"),
-        (
-            "chronic obstructive pulmonary disease, GOLD stage 3",
-            "Chronic obstructive pulmonary disease",
-        ),
-    ],
-)
+@cases("mention", "label")
 def test_what_is_more_than_a_remark_stays(linker: Linker, mention: str, label: str | None) -> None:
     (link,) = linker.link([mention])
     assert not link.steps if label is None else link.label == label
 
 
-@pytest.mark.parametrize(
-    "mention",
-    [
-        "gout on allopurinol, pneumonia",
-        "gout at goal; pneumonia",
-        "gout (seen by rheumatology), pneumonia",
-        "gout well controlled on allopurinol, pneumonia",
-        "gout treated with colchicine and pneumonia",
-        "gout excluding pseudogout, pneumonia",
-        "gout diagnosed by a doctor, pneumonia",
-    ],
-)
+@cases("mention")
 def test_a_remark_ends_where_a_list_goes_on(linker: Linker, mention: str) -> None:
     (link,) = linker.link([mention])
     assert link.ids == ("F:Gout", "F:Pneumonia")
@@ -567,15 +359,7 @@ def test_what_is_left_over_is_the_remark_alone(linker: Linker) -> None:
         assert " ".join(link.left_over).strip("()") == "seen by rheumatology"
 
 
-@pytest.mark.parametrize(
-    "mention",
-    [
-        *("pneumonia not seen on CXR", "gout not confirmed by aspiration", "rash not documented"),
-        *("tuberculosis needs ruling out", "tuberculosis pending PCR", "gout on father's side"),
-        *("gout now with tuberculosis", "cough followed by seizure", "gout not anymore"),
-        *("pneumonia due for vaccine", "fever in 3 day old", "tuberculosis suggested on CXR"),
-    ],
-)
+@cases("mention")
 def test_what_denies_doubts_or_adds_is_no_remark(linker: Linker, mention: str) -> None:
     (link,) = linker.link([mention])
     assert link.nil or link.parts or link.confidence is None or link.confidence < SURE

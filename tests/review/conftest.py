@@ -72,12 +72,14 @@ def postgresql() -> Iterator[Cluster]:
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     """Where an empty store may be, in either kind of database."""
     if request.param == "sqlite":
-        return str(tmp_path / "reviews.db")
+        yield str(tmp_path / "reviews.db")
+        return
     started: Cluster = request.getfixturevalue("postgresql")
-    return started.create()
+    with started.database() as address:
+        yield address
 
 
 @pytest.fixture

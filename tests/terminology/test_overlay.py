@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -329,9 +330,16 @@ def build(*further: Name, **options: Any) -> Linker:
     return Linker.build(Terminology.build([*RECORDS, *further]), **options)
 
 
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("overlay") / "index"
+    build(folder=folder)
+    return folder
+
+
 @pytest.fixture
-def linker(tmp_path: Path) -> Linker:
-    return build(folder=tmp_path / "index")
+def linker(built: Path, tmp_path: Path) -> Linker:
+    return Linker.load(shutil.copytree(built, tmp_path / "index"))
 
 
 def best(linker: Linker, *mentions: str, **options: Any) -> list[str | None]:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from canonym.text import PLAIN, STRONG, normalise
 from canonym.text.markup import named_characters, repairs, untagged, well_read, without_markup
 from canonym.text.memo import MemoNormaliser
+from tests.tables import cases
 
 ANY = st.text(st.characters(exclude_categories=[]), max_size=40)
 SAMPLES = (
@@ -20,72 +21,12 @@ SAMPLES = (
 PIECES = st.lists(st.sampled_from([*SAMPLES.split(), " ", "\xa0"]), max_size=12).map("".join)
 
 
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [
-        ("M&eacute;ni&egrave;re", "Ménière"),
-        ("M&EACUTE;NI&EGRAVE;RE", "MéNIèRE"),
-        ("Sj&ouml;gren", "Sjögren"),
-        ("Beh&ccedil;et", "Behçet"),
-        ("Ko&ccaron;i&#263;", "Kočić"),
-        ("&beta;-cell &Beta;", "β-cell Β"),
-        ("&#946;&#x3B2;&#X3b2;", "βββ"),
-        ("5&nbsp;mg", "5\xa0mg"),
-        ("Crohn&rsquo;s &ldquo;x&rdquo;", "Crohn’s “x”"),
-        ("p &lt; 0.05 &amp;amp; q &gt; 3", "p < 0.05 & q > 3"),
-        ("&amp;eacute;", "é"),
-        ("&AMP; &Lt; &APOS;", "& ≪ '"),
-        ("10&deg;C &plusmn; 1&micro;g", "10°C ± 1µg"),
-        ("&mu;-opioid", "μ-opioid"),
-        # No entities.
-        ("AT&T; R&D; A&E;", "AT&T; R&D; A&E;"),
-        ("fever&cough; HTN&DM;CAD", "fever&cough; HTN&DM;CAD"),
-        ("HTN&CAP;DM", "HTN&CAP;DM"),
-        ("&eacute without an end", "&eacute without an end"),
-        ("B&B; Q&A", "B&B; Q&A"),
-        ("&;", "&;"),
-    ],
-)
+@cases("before", "after")
 def test_entities(before: str, after: str) -> None:
     assert named_characters(before) == after
 
 
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [
-        ("H<sub>2</sub>O<sub>2</sub>", "H2O2"),
-        ("H<SUB>2</SUB>O", "H2O"),
-        ("Ca<sup>2+</sup>", "Ca2+"),
-        ("<i>H. pylori</i> gastritis", "H. pylori gastritis"),
-        ("<b>p</b>53 <u>x</u>", "p53 x"),
-        ("<em>TP53</em> and <strong>loss</strong>", "TP53 and loss"),
-        ("<italic>BRCA1</italic>", "BRCA1"),
-        ('<span style="color: red">fever</span>', "fever"),
-        ('<a href="x.html">fever</a>', "fever"),
-        ("<font color=red size=2>fever</FONT>", "fever"),
-        ("fever<br>cough<BR/>rash<br />pain", "fever\ncough\nrash\npain"),
-        ("<p>fever</p><p>cough</p>", "fever\ncough"),
-        ("<p>fever", "fever"),
-        ("<ul><li>fever</li><li>cough</li></ul>", "fever\ncough"),
-        ("<div>fever</div>", "fever"),
-        ("10<sup>-3", "10-3"),
-        # No tags.
-        ("p<0.05 and q>3", "p<0.05 and q>3"),
-        ("a<b>c", "a<b>c"),
-        ("a < b > c", "a < b > c"),
-        ("x<i>y", "x<i>y"),
-        ("r<p>0.5", "r<p>0.5"),
-        ("</i>x<i>", "</i>x<i>"),
-        ("<0.5 mg", "<0.5 mg"),
-        ("CD4<200", "CD4<200"),
-        ("A->B, B<-A, A<->B", "A->B, B<-A, A<->B"),
-        ("<unknown>", "<unknown>"),
-        ("<NOS>", "<NOS>"),
-        ("5 <x> 6", "5 <x> 6"),
-        ("<https://example.org>", "<https://example.org>"),
-        ("<subject>", "<subject>"),
-    ],
-)
+@cases("before", "after")
 def test_tags(before: str, after: str) -> None:
     assert untagged(before) == after
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from canonym.text import STEPS, words
+from tests.tables import cases
 
 NO_NUMERALS = (
     "i|v|x|hepatitis c|type c|type d|fragile x|46 xx|xxx syndrome|via|iva|vib|mix|civil|"
@@ -122,28 +123,7 @@ def test_step(step, before, after):
     assert STEPS[step](before) == after
 
 
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [
-        ("type ii", "type 2"),
-        ("type iv", "type 4"),
-        ("types i and ii", "types 1 and 2"),
-        ("type-i", "type-1"),
-        ("stage iiib", "stage 3b"),
-        ("stage ia", "stage 1a"),
-        ("iib", "2b"),
-        ("factor v leiden", "factor 5 leiden"),
-        ("factor x", "factor 10"),
-        ("factor xiii", "factor 13"),
-        ("factor viii", "factor 8"),
-        ("mucolipidosis ii", "mucolipidosis 2"),
-        ("complex i deficiency", "complex 1 deficiency"),
-        ("type xxxix", "type 39"),
-        ("xv", "15"),
-        ("xxiv", "24"),
-        ("phase i ii", "phase 1 2"),
-    ],
-)
+@cases("before", "after")
 def test_numerals_are_read(before, after):
     assert words.numerals(before) == after
 

@@ -387,11 +387,9 @@ def _joins_items(link: Link, best: Candidate) -> bool:
 
     *Hypotonia, seizures* are not "Hypotonic seizures".
     """
-    if not _may_lose(link, best):
-        return False
     against = best.against
     is_inflected = against.relation == "close" and not against.left_over and not against.missing
-    return (is_inflected or _is_corrected(link)) and all(map(is_finding, _items(link)))
+    return is_inflected and _may_lose(link, best) and all(map(is_finding, _items(link)))
 
 
 def _may_lose(link: Link, best: Candidate) -> bool:

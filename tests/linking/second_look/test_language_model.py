@@ -12,6 +12,7 @@ from canonym.linking.second_look import language_model
 from canonym.linking.second_look.language_model import KEY, LanguageModel, model_at, n_tokens
 from canonym.linking.second_look.questions import Choice, Question
 from tests.chats import Chats, chatting, choosing
+from tests.tables import cases
 
 QUESTION = Question(
     "MI",
@@ -51,17 +52,7 @@ def test_it_sees_the_mention_its_text_and_the_candidates() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("said", "place"),
-    [
-        ("1", 0),
-        (" 2.\n", 1),
-        ("0", None),
-        ("The number is 2", 1),
-        ("**2**", 1),
-        ("<think>1? No, 2, for 1 is a valve.</think>\n\n2", 1),
-    ],
-)
+@cases("said", "place")
 def test_a_number_is_an_answer(said: str, place: int | None) -> None:
     with chatting(lambda _: said) as chats:
         assert ask(chats) == [(place, "")]
@@ -156,16 +147,7 @@ def test_the_key_comes_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> 
         assert "secret" not in LanguageModel("small", chats.address).identity
 
 
-@pytest.mark.parametrize(
-    ("spec", "named"),
-    [
-        ("llama3.2@http://localhost:11434/v1", ("llama3.2", "http://localhost:11434/v1")),
-        ("org/model:7b@https://host/v1", ("org/model:7b", "https://host/v1")),
-        ("contextual", None),
-        ("a@b", None),
-        ("folder@2", None),
-    ],
-)
+@cases("spec", "named")
 def test_a_model_is_named_with_its_address(spec: str, named: tuple[str, str] | None) -> None:
     assert model_at(spec) == named
 
