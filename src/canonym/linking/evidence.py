@@ -13,6 +13,7 @@ from canonym.linking.hits import KIN, LOOKED_AT, PREFERRED, since_split
 from canonym.linking.languages import SEVERAL
 from canonym.linking.settings import SIEVES
 from canonym.mentions.additions import names_another
+from canonym.mentions.inflection import are_inflected
 from canonym.mentions.opposites import IMPLIED, SMALL
 from canonym.mentions.slips import is_likely_slip
 from canonym.ranking.letters import gain
@@ -389,7 +390,18 @@ def _joins_items(link: Link, best: Candidate) -> bool:
     """
     against = best.against
     is_inflected = against.relation == "close" and not against.left_over and not against.missing
-    return is_inflected and _may_lose(link, best) and all(map(is_finding, _items(link)))
+    is_other = is_inflected or any(map(_is_inflection, link.steps))
+    return is_other and _may_lose(link, best) and all(map(is_finding, _items(link)))
+
+
+def _is_inflection(step: Step) -> bool:
+    """Tell whether a correction put other forms of words in their place."""
+    if step.name != CORRECTION:
+        return False
+    pairs = zip(step.before.split(), step.after.split(), strict=False)
+    return any(
+        word != other and are_inflected(word.strip(","), other.strip(",")) for word, other in pairs
+    )
 
 
 def _may_lose(link: Link, best: Candidate) -> bool:
