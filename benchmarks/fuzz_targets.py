@@ -28,6 +28,7 @@ from canonym.io.journal import Journal
 from canonym.io.streams import open_text
 from canonym.io.tables import open_table
 from canonym.jobs.input import Entry
+from canonym.linking.evidence import EVIDENCE
 from canonym.linking.judge import SHIPPED, Judge
 from canonym.linking.verify import verify_index
 from canonym.terminology import read_records
@@ -430,7 +431,7 @@ def judges(folder: Path) -> list[Case]:
     def read(path: Path) -> None:
         opened = Judge.load(path)
         if opened is not None:
-            opened.predict(np.zeros((2, len(opened.model.names) - 1)))
+            opened.predict(np.zeros((2, len(EVIDENCE))))
 
     content = json.loads(SHIPPED.read_text())
     signed = one_file(read, SHIPPED.read_bytes(), suffix=SHIPPED.name, changes=JSON)(folder)

@@ -30,12 +30,12 @@ from canonym.training.loop.reports import FitProgress
 from canonym.training.loop.save import inference_of, save_trained
 from canonym.training.papers.coder import Weighing
 from canonym.training.recipes import (
-    PAPERS,
     build_objective,
     data_digests,
     group_names,
     open_head,
     open_trainable,
+    recipe_class,
 )
 from canonym.training.sampling.few_names import read_groups
 from canonym.training.sampling.mentions import training_mentions
@@ -228,7 +228,7 @@ def _train(
         place,
         parts.trainable,
         fitted,
-        paper=PAPERS[model.recipe],
+        paper=recipe_class(model.recipe).paper,
         data=parts.counts,
         asked=asked,
         dev=parts.dev_name,

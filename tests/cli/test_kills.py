@@ -40,7 +40,7 @@ def problems(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., l
         def read(path: Path) -> str:
             return path.read_text() if path.exists() else ""
 
-        job = Job("job", 1, ("-c", code), "out", read, acknowledged=acknowledged, kills=n)
+        job = Job("job", 1, ("-c", code), "out", read, lambda _: None, acknowledged, n)
         reference = Reference("", "whole", ["out"], 1000.0, {})
         row = kills.kill_job(job, reference, tmp_path, "0", "a seed")
         return [problem.partition(" s: ")[2] or problem for problem in row["problems"]]

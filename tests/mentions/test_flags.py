@@ -177,7 +177,7 @@ def test_the_linker_gives_flags_and_moves_nothing(tmp_path: Path) -> None:
 def test_all_flags_are_found_in_the_sentences_of_the_benchmark() -> None:
     import flags as benchmark
 
-    sentences = benchmark.read_sentences()
+    sentences = benchmark.read_sentences("flag_sentences")
     assert len(sentences) > 60
     assert {flag for one in sentences for flag in one.flags} == set(FLAGS)
     for one in sentences:

@@ -83,6 +83,20 @@ class Bound(NamedTuple):
     n: int
     n_right: int
 
+    @classmethod
+    def from_dict(cls, fields: dict[str, Any]) -> Bound:
+        """Return a bound from what `_asdict` returned."""
+        bound = cls(
+            str(fields["condition"]),
+            float(fields["least"]),
+            float(fields["most"]),
+            int(fields["n"]),
+            int(fields["n_right"]),
+        )
+        if bound.condition not in EVIDENCE or not 0 <= bound.least <= bound.most <= 1:
+            raise ValueError(f"{bound.condition!r:.40} bounds by {bound.least} and {bound.most}")
+        return bound
+
 
 @dataclass(frozen=True)
 class Judge:
@@ -194,7 +208,7 @@ class Judge:
             source = content["source"]
             if not 0 <= n_right <= n or source not in (COMES_ALONG, MENTIONS):
                 raise ValueError(f"{n_right} of {n} links of {source!r:.40} are right")
-            bounds = tuple(Bound(**bound) for bound in content.get("bounds", ()))
+            bounds = tuple(Bound.from_dict(bound) for bound in content.get("bounds", ()))
             judge = cls(AdditiveModel(curves), n, n_right, source, bounds)
             names = judge.model.names
             known = content["format"] == _FORMAT and names[-1:] == (ANY,)
