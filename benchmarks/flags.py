@@ -3,8 +3,8 @@
 Both files have sentences that were written for this: one mention each, in brackets, and its flags.
 Those of ``flag_sentences.tsv`` are by the same hand as the rules of `canonym.mentions.cues`. Those
 of ``report_sentences.tsv`` are in the manner of reports, letters and notes, by others who knew none
-of the rules. The rules were mended with two thirds of them; nobody looked at the third called
-``apart``, whose figures count. The cost is that of flags alone, on notes made of all sentences.
+of the rules. The rules were mended with most of them; nobody looked at those called ``apart``,
+whose figures count, and no rule was mended with those called ``natural``. The cost is that of flags alone, on notes made of all sentences.
 
     python benchmarks/flags.py
 """

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from canonym.evaluation.statistics import wilson
+from canonym.linking.judge import Bound, shipped_judge
 from canonym.training.watched import watched_tables
 from reproduce.coverage import counts_table, items_table, read_coverage
 from reproduce.files import read_experiment
@@ -104,9 +105,11 @@ def _flags() -> str:
     flags = ("negated", "historical", "hypothetical", "family", "uncertain")
     right, least, most = figures["all flags right"]
     n, cost = figures["sentences"], result["cost"]["seconds a megabyte"]
+    natural = result["natural"]
     return table_of("| flag | mentions | precision | recall |", map(cells, flags), numbers=3) + (
-        f"\nAll flags are right in {right:.0f} % ({least:.0f}–{most:.0f}) of {n} sentences. Flags "
-        f"cost {cost:.0f} s of one processor for a megabyte of notes with a mention in each "
+        f"\nAll flags are right in {right:.0f} % ({least:.0f}–{most:.0f}) of {n} sentences, and in "
+        f"{natural['all flags right'][0]:.0f} % of {natural['sentences']} that were written to be "
+        f"neither easy nor hard, in their usual proportions. Flags cost {cost:.0f} s of one processor for a megabyte of notes with a mention in each "
         "sentence.\n"
     )
 
@@ -213,6 +216,17 @@ def _judge() -> str:
 
     head = f"| domain | names | ECE | {' | '.join(figures)} |"
     return table_of(head, map(cells, result_of("judge")["rows"]), numbers=1 + len(figures))
+
+
+def _judge_bounds() -> str:
+    """Return what bounds a confidence, and how many links say so."""
+
+    def cells(bound: Bound) -> Iterator[str]:
+        span = f"at least {bound.least:g}" if bound.least else f"at most {bound.most:g}"
+        yield from (bound.condition, span, f"{bound.n_right:,} of {bound.n:,}")
+
+    bounds = shipped_judge(["default"]).bounds
+    return table_of("| where | confidence | right |", map(cells, bounds), numbers=2)
 
 
 def _second_look() -> str:
@@ -559,6 +573,7 @@ _TABLES: dict[str, Callable[[], str]] = {
     "fuzz": _fuzz,
     "hostile": _hostile,
     "judge": _judge,
+    "judge-bounds": _judge_bounds,
     "languages": _languages,
     "match": _match,
     "neighbours": _neighbours,
