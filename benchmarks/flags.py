@@ -4,7 +4,8 @@ Both files have sentences that were written for this: one mention each, in brack
 Those of ``flag_sentences.tsv`` are by the same hand as the rules of `canonym.mentions.cues`. Those
 of ``report_sentences.tsv`` are in the manner of reports, letters and notes, by others who knew none
 of the rules. The rules were mended with most of them; nobody looked at those called ``apart``,
-whose figures count, and no rule was mended with those called ``natural``. The cost is that of flags alone, on notes made of all sentences.
+whose figures count, and no rule was mended with those called ``natural``. The cost is that of flags
+alone, on notes made of all sentences.
 
     python benchmarks/flags.py
 """

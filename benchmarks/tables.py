@@ -109,7 +109,8 @@ def _flags() -> str:
     return table_of("| flag | mentions | precision | recall |", map(cells, flags), numbers=3) + (
         f"\nAll flags are right in {right:.0f} % ({least:.0f}–{most:.0f}) of {n} sentences, and in "
         f"{natural['all flags right'][0]:.0f} % of {natural['sentences']} that were written to be "
-        f"neither easy nor hard, in their usual proportions. Flags cost {cost:.0f} s of one processor for a megabyte of notes with a mention in each "
+        f"neither easy nor hard, in their usual proportions. Flags cost {cost:.0f} s of one "
+        "processor for a megabyte of notes with a mention in each "
         "sentence.\n"
     )
 
