@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -22,14 +23,20 @@ def background_of(encoder: WeightedEncoder, kind: str) -> float:
     It is the median of that to the eighth of 500 everyday names of biomedicine, over 152 phrases
     such as *tax return*. `kind` is that of the index.
     """
-    from canonym.terminology.readers.everyday import read_everyday
-
-    every = [record.text for record in read_everyday() if isinstance(record, Name)]
-    names = every[:: len(every) // _N_NAMES][:_N_NAMES]
+    names = _everyday_names()
     phrases = [rule.form for rule in shipped().of_kind("everyday phrase")]
     index: Any = index_of(encoder.encode(names), kind)
     eighth = index.search(encoder.encode(phrases), LOOKED_AT).scores[:, -1]
     return round(min(max(float(np.median(eighth)), 0.0), 0.99), 2)
+
+
+@lru_cache(maxsize=1)
+def _everyday_names() -> list[str]:
+    """Return 500 everyday names; their file takes as long to read as a small index to build."""
+    from canonym.terminology.readers.everyday import read_everyday
+
+    every = [record.text for record in read_everyday() if isinstance(record, Name)]
+    return every[:: len(every) // _N_NAMES][:_N_NAMES]
 
 
 def described_with(encoder: WeightedEncoder, index: Mapping[str, Any]) -> dict[str, Any]:
