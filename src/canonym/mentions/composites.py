@@ -71,7 +71,7 @@ _COORDINATED = regex(r"(?i)\s(?:and|or|and/or|as well as|&)\s|[^\s/]/[^\s/]|\s/\
 _GLOSS = regex(rf"{GAP}\([^()]*\)")
 _PREPOSITION = regex(rf"(?i)\s(?:{_PREPOSITIONS})\s")
 _OBJECT = regex(r"(?i)^(?P<head>.+?)\s(?P<preposition>of|in|to)\s(?P<article>the\s)?(?P<list>.+)$")
-_KIND = regex(rf"(?i)(?:{_GRADED})s?\s+\w{{1,4}}")
+_KIND = regex(rf"(?i)(?:{_GRADED})s?\s+\w{{1,4}}|(?:[\w'-]+\s){{1,2}}(?:sub)?type")
 _NUMBER = r"(?:\d+[a-z]?|[ivx]+[a-d]?)"
 _NUMBERED = regex(
     rf"(?i)^(?P<before>.*?\b)(?P<counted>{_GRADED})(?P<s>s|es)?\s(?P<numbers>{_NUMBER}"
@@ -184,7 +184,7 @@ def unhide(text: str) -> str:
 def is_quality(text: str) -> bool:
     """Tell whether a text only says how or where something is: no item of a list.
 
-    >>> is_quality("chronic"), is_quality("left, unspecified"), is_quality("type 2")
+    >>> is_quality("chronic"), is_quality("left, unspecified"), is_quality("Alzheimer's type")
     (True, True, True)
     >>> is_quality("stroke")
     False
