@@ -200,17 +200,59 @@ she denies having developed [fever]
 no problems with [constipation]
 Negative for fever, [chills] due to infection
 No masses, [tenderness] noted
+no rash or fever, [arthritis]
 no fever, chills, [sweats]
 No fever, chills, [sweats], or cough
 denies fever, chills, nausea, [vomiting] or diarrhea
 no masses, [lesions] noted
 no fever or chills, nausea or [vomiting]
 without edema, [erythema], or discharge from the wound
+Denies chest pain, [shortness of breath] on exertion.
+Denies chest pain, palpitations, [shortness of breath] at rest.
+No fevers, chills, [night sweats] over the past week.
+No nausea, [vomiting] since surgery.
+Denies any headache, visual changes, [weakness] of the extremities.
+Abdomen soft, not distended, no guarding, [rebound].
+Abdomen is soft, non-tender, without masses, [hepatosplenomegaly].
+He denies fever, has no cough, [wheezing].
+No evidence of pneumothorax, [pleural effusion], or consolidation.
+No murmurs, rubs, [gallops].
+No clubbing, cyanosis, [edema] bilaterally.
+There is no erythema, warmth, [drainage] from the incision.
+Patient denies dysuria, hematuria, [urinary frequency] during this admission.
+Neck supple, no JVD, [lymphadenopathy].
+No acute fracture, [dislocation] of the right hip.
+No fever, chills, [rash] noted on exam.
+Negative for chest pain, dyspnea, [edema] on review of systems.
+Lungs clear, no wheezes, [rales] on auscultation.
+No polyuria, [polydipsia] in recent months.
+She has no diabetes, [hypertension].
+denies fever, denies chills, [nausea], vomiting
+No tenderness, [swelling] of the left calf.
+No hematemesis, melena, [hematochezia] prior to admission.
+Denies SI, HI, [hallucinations] at present.
+No seizure activity, [loss of consciousness] during the event.
+No cough, [wheezing] during sleep.
+Denies bleeding, [bruising] of the gums.
+Knee is without crepitus, [effusion] about the joint.
+No edema, [ulcers] on the feet.
+Denies weight loss, [loss of appetite] recently.
+No dizziness, [lightheadedness] when standing.
+Patient has had no vomiting, [diarrhea] over the weekend.
+No hepatomegaly, [splenomegaly] by percussion.
+There were no polyps, [masses], ulcerations seen.
+Denies fever, chills, sore throat, [ear pain].
+No hemoptysis, [hematuria] or other bleeding.
+No redness, [itching] around the eyes.
+She denied any abdominal pain, [nausea] after meals.
+No focal infiltrate, [effusion] on chest x-ray.
+No ST elevation, [Q waves] in the inferior leads.
+No pulmonary embolism, [right heart strain].
+No ischemic changes, [left ventricular hypertrophy].
 """
 TOLD_BEHIND_A_DENIAL = """
 no pneumonia, [pulmonary edema] with Kerley B lines
 no headache or blurry vision, [hypertension] remains poorly controlled
-no rash or fever, [arthritis]
 denies hemoptysis, denies night sweats, no sick contacts, [productive cough] with green sputum
 lungs hyperinflated without consolidation or effusion, [bullous changes] at both apices
 no pneumothorax, [left lower lobe collapse] again seen
@@ -224,6 +266,20 @@ walks without difficulty, he continued to have [dizziness]
 negative for CK20, a profile which supports the diagnosis of [adenocarcinoma]
 denies pain at present, and on questioning admits to [night sweats]
 he was unable to give a history, wife reports [hematuria]
+no fever, [cough] x 3 days
+Denies trauma, [right knee pain] for 2 weeks.
+No acute process, [stable cardiomegaly].
+No focal deficit, [left arm numbness] since this morning.
+No chest pain, [palpitations] started last night.
+No fever, [sore throat] with white exudates.
+No mass effect, [3 cm meningioma] of the falx.
+No infiltrate, [bibasilar atelectasis] unchanged.
+Denies injury, [low back pain] worse with bending.
+No rash, [joint swelling] both hands.
+No fracture, [moderate degenerative changes] of the spine.
+No pneumothorax, [small left effusion].
+Afebrile, no chills, [productive cough] treated with azithromycin.
+No SI, HI, reports [depressed mood].
 """
 
 

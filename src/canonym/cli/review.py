@@ -92,21 +92,23 @@ def export(
     from canonym.review.export import export_review
     from canonym.review.store import Store
 
-    chosen = format_ or _format_of(output)
-    check_format_options(chosen, options)
+    export_format = format_ or _format_of(output)
+    check_format_options(export_format, options)
     place = _database(reviews)
     check_outputs({"-o": output}, (place, index), overwrite=overwrite)
     linker = open_index(index) if index else None
     with Store(place) as store:
-        found = _find(store, review)
+        exported = _find(store, review)
         terminology = linker.terminology if linker else None
-        pieces = export_review(store, found.id, chosen, terminology, choices_of(options))
+        pieces = export_review(store, exported.id, export_format, terminology, choices_of(options))
         with write_file(output, overwrite=overwrite) as partial, partial.open("wb") as stream:
             stream.writelines(pieces)
-        items = store.progress(found.id)["items"]
+        items = store.progress(exported.id)["items"]
     decided = items["linked"] + items["accepted"] + items["nil"]
-    note(f"{found.name}: {decided:,} of {sum(items.values()):,} mentions are decided ({output}).")
-    if linker is not None and linker.fingerprint != found.fingerprint:
+    note(
+        f"{exported.name}: {decided:,} of {sum(items.values()):,} mentions are decided ({output})."
+    )
+    if linker is not None and linker.fingerprint != exported.fingerprint:
         note(f"{index} has changed since the list was linked, or is another index.")
 
 
@@ -138,20 +140,19 @@ def _database(reviews: str | None) -> str:
     return place
 
 
-def _find(store: Store, wanted: str) -> Review:
-    known = store.reviews()
-    found = [one for one in known if str(one.id) == wanted] or [
-        one for one in known if one.name == wanted
-    ]
-    if len(found) == 1:
-        return found[0]
-    listed = ", ".join(f"{one.id} {one.name!r:.60}" for one in known[:10]) or "none"
-    if found:
-        listed = ", ".join(str(one.id) for one in found)
+def _find(store: Store, asked: str) -> Review:
+    reviews = store.reviews()
+    of_name = [review for review in reviews if review.name == asked]
+    matches = [review for review in reviews if str(review.id) == asked] or of_name
+    if len(matches) == 1:
+        return matches[0]
+    if matches:
+        numbers = ", ".join(str(review.id) for review in matches)
         raise InvalidInput(
-            f"several reviews are called {wanted!r}: name one by its number, {listed}"
+            f"several reviews are called {asked!r}: name one by its number, {numbers}"
         )
-    raise InvalidInput(f"there is no review {wanted!r:.80}; there are {listed}")
+    listed = ", ".join(f"{review.id} {review.name!r:.60}" for review in reviews[:10]) or "none"
+    raise InvalidInput(f"there is no review {asked!r:.80}; there are {listed}")
 
 
 @review.command("import")
@@ -186,10 +187,10 @@ def import_decisions(file: str, index: str, encoding: str | None, **options: Any
     from canonym.exchange.decisions import read_reviews, take_reviews
 
     linker = open_index(index)
-    found = read_reviews(file, encoding=encoding or found_encoding(Path(file)))
-    if found.made_by not in ("", linker.fingerprint):
+    decisions = read_reviews(file, encoding=encoding or found_encoding(Path(file)))
+    if decisions.made_by not in ("", linker.fingerprint):
         note(f"{file} was made by another index, or before this one was changed.")
-    _report(take_reviews(linker, found, **options), dry_run=options["dry_run"])
+    _report(take_reviews(linker, decisions, **options), dry_run=options["dry_run"])
 
 
 def _report(taken: Taken, *, dry_run: bool) -> None:

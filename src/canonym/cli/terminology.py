@@ -227,16 +227,16 @@ def export(path: str, output: str, format_: str | None, overwrite: bool) -> None
     from canonym.io.files import format_by_suffix
     from canonym.terminology.export_formats import EXPORTS, export_terminology
 
-    chosen = format_ or format_by_suffix(output, EXPORTS)
+    export_format = format_ or format_by_suffix(output, EXPORTS)
     check_outputs({"-o": output}, (path,), overwrite=overwrite)
     with open_terminology(path) as opened:
         with counter("Writing", unit="concepts", total=opened.n_concepts) as report:
             lost = export_terminology(
-                opened, output, format=chosen, overwrite=overwrite, progress=report
+                opened, output, format=export_format, overwrite=overwrite, progress=report
             )
         note(f"{opened.n_concepts:,} concepts are in {output}.")
     for what, count in lost.items():
-        note(f"Left out, for {chosen} has no place for it: {count:,} {what}.")
+        note(f"Left out, for {export_format} has no place for it: {count:,} {what}.")
 
 
 @terminology.command()
@@ -317,19 +317,19 @@ def _facts_of(row: Compared) -> dict[str, Any]:
 def _print_compared(compared: list[Compared]) -> None:
     from canonym.cli.output import print_table
 
-    best = max(one.first.value for one in compared)
+    best = max(row.first.value for row in compared)
     print_table(
         ("encoders", "first right, %", "among five", "p", ""),
         [
             (
-                " + ".join(one.encoders),
-                f"{100 * one.first.value:.1f} [{100 * one.first.low:.1f}, "
-                f"{100 * one.first.high:.1f}]",
-                f"{100 * one.among.value:.1f}",
-                "" if math.isnan(one.p) else "<0.001" if one.p < 0.001 else f"{one.p:.3f}",
-                "best" if one.first.value == best else "",
+                " + ".join(row.encoders),
+                f"{100 * row.first.value:.1f} [{100 * row.first.low:.1f}, "
+                f"{100 * row.first.high:.1f}]",
+                f"{100 * row.among.value:.1f}",
+                "" if math.isnan(row.p) else "<0.001" if row.p < 0.001 else f"{row.p:.3f}",
+                "best" if row.first.value == best else "",
             )
-            for one in compared
+            for row in compared
         ],
         right=("first right, %", "among five", "p"),
     )

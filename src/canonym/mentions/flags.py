@@ -58,12 +58,18 @@ _LISTED_ON = regex(r"[^.;]*\b(?:or|nor)\b", re.IGNORECASE)
 _JOINED = regex(r"\b(?:and|nor|or)\b|/", re.IGNORECASE)
 _DIGIT = regex(r"\d")
 _CLAUSE = regex(rf"\b(?:{forms_of('word of a new clause')})\b", re.IGNORECASE)
-# What says more of the last of several, and so is told of it: "no fever, rash on both legs".
+# What tells of a thing that is there, behind it or in its name: "no fever, rash with blisters".
 _TOLD = regex(
-    rf",\s*(?:{forms_of('word of a change')})\b"
-    rf"|[^\S\n]+(?!(?:{forms_of('word behind what is denied')})\b)\w",
+    rf"(?:,[^\S\n]*|[^\S\n]+)(?:{forms_of('word of a change')})\b"
+    rf"|[^\S\n]+(?:\d|(?:{forms_of('word of what is there')})\b)"
+    rf"(?!\s+(?:{forms_of('word of an effort')})\b)",
     re.IGNORECASE,
 )
+_SEEN = regex(
+    rf"\d|\b(?:{forms_of('word of something seen')})\b(?!\s(?:atri|axis|heart|shift|ventric))",
+    re.IGNORECASE,
+)
+_MORE = regex(rf"[^\S\n]+(?!(?:{forms_of('word behind what is denied')})\b)\w", re.IGNORECASE)
 _FOR = regex(r"\bfor\s+(?:[\w-]+\s+){0,2}\Z", re.IGNORECASE)
 _TAKES = regex(rf"(?:^|[,:]|\b(?:{forms_of('word before a drug')}))\s*\Z", re.IGNORECASE)
 _AS_NEEDED = frozenset(["as necessary", "as needed", "if needed", "prn", "when needed"])
@@ -191,11 +197,12 @@ class _Sentence(NamedTuple):
                     said.update(flag for rest in ahead for flag in rest.rule.flags)
         return consistent(said)
 
-    def _is_listed(self, between: str, end: int) -> bool:
+    def _is_listed(self, between: str, start: int, end: int) -> bool:
         """Tell whether a mention stands in the list of what is denied before it.
 
-        A list ends behind its *or*, and before a number or what is told in more words: "no fever
-        or cough, rash", "no fever, rash on both legs".
+        A list ends behind an item that is no denied finding, and before what is told as something
+        that is there: "no fever, temp 98, cough", "no fever, rash with blisters". Behind its *or*
+        it ends before what is told in more words: "no fever or cough, rash on the legs".
         """
         first, *others = between.split(",")
         if not others:
@@ -203,14 +210,17 @@ class _Sentence(NamedTuple):
         *items, beside = others
         if any(map(_DIGIT.search, items)):
             return False
-        cues = (cue.start for cue in self.cues if cue.start >= end and not cue.rule.after)
-        behind = self.text[end : min(cues, default=len(self.text))]
+        denials = (c.start for c in self.cues if c.start >= end and "negated" in c.rule.flags)
+        behind = self.text[end : min(denials, default=len(self.text))]
         if _JOINED.search(beside) or _LISTED_ON.match(behind):
             return True
-        if any(map(_NOR.search, (first, *items))) or _CLAUSE.search(beside):
+        if any(map(_CLAUSE.search, others)) or _TOLD.match(behind):
             return False
-        denials = sum("negated" in cue.rule.flags and cue.rule.before != "" for cue in self.cues)
-        return denials == 1 and _TOLD.match(behind) is None
+        if _SEEN.search(self.text, start, end):
+            return False
+        if any(map(_NOR.search, (first, *items))):
+            return _MORE.match(behind) is None
+        return sum(cue.words.partition(" ")[0] == "no" for cue in self.cues) < 2
 
     def _reaches_on(self, cue: Cue, start: int, end: int) -> bool:
         """Tell whether a cue reaches the mention behind it."""
@@ -228,7 +238,7 @@ class _Sentence(NamedTuple):
             return _FEW_WORDS.fullmatch(between) is not None
         if cue.rule.before == "clause" and _BREAK.search(between):
             return False
-        if cue.rule.flags[0] == "negated" and not self._is_listed(between, end):
+        if cue.rule.flags[0] == "negated" and not self._is_listed(between, start, end):
             return False
         return not (
             cue.rule.flags[0] in _CLAUSE_FLAGS

@@ -203,8 +203,8 @@ def _revised(
     if not place:
         return link, first
     other = replace(link, candidates=_ahead(link, place))
-    chosen = min(likely[place], judge.most(other))
-    return (other, chosen) if chosen > first else (link, first)
+    ahead = min(likely[place], judge.most(other))
+    return (other, ahead) if ahead > first else (link, first)
 
 
 def _ahead(link: Link, place: int) -> tuple[Candidate, ...]:
