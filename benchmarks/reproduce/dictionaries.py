@@ -17,7 +17,7 @@ from canonym.evaluation.dictionary import (
 from canonym.linker import Linker
 from canonym.linking.pipeline import Pipeline
 from canonym.linking.settings import parse_search
-from canonym.mentions.prepare import How
+from canonym.mentions.prepared import How
 from canonym.terminology import Terminology
 from canonym.text import biosyn_normal
 from canonym.types import Encoder

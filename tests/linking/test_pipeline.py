@@ -16,7 +16,7 @@ from canonym.linking.hits import ConceptTable
 from canonym.linking.links import KnownLinks, LinkOptions, check_options
 from canonym.linking.pipeline import Pipeline
 from canonym.mentions.documents import batches_of
-from canonym.mentions.prepare import Asked
+from canonym.mentions.prepared import Asked
 from canonym.types import Step
 
 RECORDS = [

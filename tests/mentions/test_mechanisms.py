@@ -36,9 +36,9 @@ def test_a_mechanism_that_is_off_does_nothing(table: dict[str, Any]) -> None:
     )
     with table["switched_off"](mechanism):
         assert prepare.finding_name("low plasma glucose") == ""
-        assert not Preparation().prepare("low plasma glucose").whole.rewrites
-    rewrites = Preparation().prepare("low plasma glucose").whole.rewrites
-    assert [step.after for step in rewrites] == ["hypoglycemia"]
+        assert not Preparation().prepare("low plasma glucose").whole.readings
+    readings = Preparation().prepare("low plasma glucose").whole.readings
+    assert [reading.step.after for reading in readings] == ["hypoglycemia"]
 
 
 def test_a_mechanism_tells_where_it_counts(table: dict[str, Any]) -> None:

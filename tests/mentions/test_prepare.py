@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from canonym.mentions.prepare import LONGEST, Part, Preparation
+from canonym.mentions.prepare import LONGEST, Preparation
+from canonym.mentions.prepared import Part, Use
 from canonym.mentions.spelling import Speller
 from canonym.types import Step
 
@@ -49,10 +50,10 @@ def test_a_long_form_can_be_composite():
 
 def test_spelling_is_an_alternative(speller):
     prepared = Preparation(speller).prepare("breast and ovarain cancer")
-    assert [step.after for step in prepared.whole.alternatives] == ["breast and ovarian cancer"]
+    assert [step.after for step in prepared.whole.ways(Use.NEAR)] == ["breast and ovarian cancer"]
     assert [part.text for part in prepared.parts] == ["breast cancer", "ovarain cancer"]
-    alternatives = [[step.after for step in part.alternatives] for part in prepared.parts]
-    assert alternatives == [[], ["ovarian cancer"]]
+    searched = [[step.after for step in part.ways(Use.NEAR)] for part in prepared.parts]
+    assert searched == [[], ["ovarian cancer"]]
 
 
 def test_trial_fields():
@@ -93,7 +94,7 @@ def test_any_string(text, trials):
 def test_guesses_are_made_of_what_was_corrected():
     speller = Speller.build(["Heart infarction", "Acute infarction of the heart"])
     part = Preparation(speller).prepare("heaart infarctoin").whole
-    assert [step.after for step in part.alternatives] == ["heaart infarction"]
-    assert part.guesses == ("heart infarction",)
-    assert part.guesses[0] not in part.texts
-    assert Preparation().prepare("heaart infarctoin").whole.guesses == ()
+    assert [step.after for step in part.ways(Use.NEAR)] == ["heaart infarction"]
+    guess = Step("correction", "heaart infarctoin", "heart infarction")
+    assert part.ways(Use.SOLE) == [guess]
+    assert Preparation().prepare("heaart infarctoin").whole.readings == ()

@@ -29,7 +29,7 @@ from canonym.mentions.lists import holds_all, is_code, items_of, may_stand_alone
 from canonym.mentions.measurements import finding_name
 from canonym.mentions.opposites import SMALL
 from canonym.mentions.phrasings import WORDING
-from canonym.mentions.prepare import ABBREVIATION, DRUG_LINE, SHORT_FORM, Part, Prepared
+from canonym.mentions.prepared import ABBREVIATION, DRUG_LINE, SHORT_FORM, Part, Prepared, Use
 from canonym.mentions.status import (
     Stated,
     said_by,
@@ -363,13 +363,12 @@ def _says(stated: Stated, hits: StringHits, name: NameOf) -> bool:
 
 
 def _best(part: Part, hits_of: Mapping[str, StringHits], names: NamesOfHits) -> _Best:
-    """Choose between the strings of a part: the better found, on a tie the given one.
+    """Choose between the readings of a part: the better found, on a tie the earlier one.
 
     An id is what it says. Where no sieve knows the mention, glued words are taken apart before a
-    misspelling is corrected. Then the first rewrite that a sieve knows counts, and else the only
-    guess that one knows. An alias counts where it is found better, or where the mention is but a
-    code for it and sieves know both: a document that writes "myotonic dystrophy (DM)" means no
-    other *DM*.
+    misspelling is corrected. Then the first reading that a sieve knows counts, and else the only
+    guess that one knows. A gloss counts where it is found better, or where the mention is a mere
+    code for it and sieves know both: "myotonic dystrophy (DM)" leaves no other *DM*.
     """
     name = names.name
     written = best = _Best(part.text, hits_of[part.text])
@@ -379,7 +378,7 @@ def _best(part: Part, hits_of: Mapping[str, StringHits], names: NamesOfHits) -> 
         return organism
     # A sieve that knows the text as it is decides: "Unspecified asthma" may be a name.
     apart = None if best.is_known else _known_apart(part, hits_of, name)
-    for step in () if apart or best.is_known else part.alternatives:
+    for step in () if apart or best.is_known else part.ways(Use.NEAR):
         other = _Best(step.after, hits_of[step.after], _way_to(step, part))
         if _may_replace(other.steps, written, name) and _is_better(other, best, name):
             best = other
@@ -388,7 +387,7 @@ def _best(part: Part, hits_of: Mapping[str, StringHits], names: NamesOfHits) -> 
         best = apart._replace(hits=_before(apart.hits, best.hits))
     elif not is_known:
         best = _rewritten(part, best, hits_of, names)
-    for text in part.aliases:
+    for text in (step.after for step in part.ways(Use.GLOSS)):
         known_gloss = hits_of[text].sieve in SIEVE_STEPS and is_code_for(part.text, text)
         better = hits_of[text].score > best.hits.score + LEAST_GAIN
         if known_gloss if is_known else better:
@@ -397,7 +396,7 @@ def _best(part: Part, hits_of: Mapping[str, StringHits], names: NamesOfHits) -> 
 
 
 def _is_better(other: _Best, best: _Best, name: NameOf) -> bool:
-    """Tell whether an alternative counts rather than what is best so far."""
+    """Tell whether a reading counts rather than what is best so far."""
     step = other.steps[-1].name
     is_nearer = other.hits.score > best.hits.score
     if step == "greek":
@@ -421,7 +420,7 @@ def _organism(part: Part, hits_of: Mapping[str, StringHits]) -> _Best | None:
     """Return the organism of a short name, if sieves know any; several are tied."""
     known = [
         (step, hits_of[step.after])
-        for step in part.alternatives
+        for step in part.ways(Use.NEAR)
         if step.name == GENUS and hits_of[step.after].sieve in SIEVE_STEPS
     ]
     if not known:
@@ -449,7 +448,7 @@ def _other_organism(part: Part, best: _Best, name: NameOf) -> _Best:
 
     *H. pylori* is near *Pylorus* in letters alone.
     """
-    organism = organism_of(part.text, part.alternatives)
+    organism = organism_of(part.text, part.ways(Use.NEAR))
     if organism is None:
         return best
     fitting = tuple(hit for hit in best.hits.hits if organism.may_be(name(hit).text))
@@ -476,9 +475,10 @@ def _is_line(written: _Best, name: NameOf) -> bool:
 
 
 def _way_to(step: Step, part: Part) -> tuple[Step, ...]:
-    """Return the steps from the text of a part to an alternative or a rewrite."""
+    """Return the steps from the text of a part to a reading, the last of which is known."""
     way = [step]
-    for before in reversed((*part.alternatives, *part.rewrites)):
+    known = part.ways(Use.NEAR, Use.KNOWN) if step.before != part.text else ()
+    for before in reversed(known):
         if way[0].before != part.text and before.after == way[0].before:
             way.insert(0, before)
     return tuple(way)
@@ -496,7 +496,7 @@ def _has_short_form(best: _Best, read: _Best, name: NameOf) -> bool:
 
 def _known_apart(part: Part, hits_of: Mapping[str, StringHits], name: NameOf) -> _Best | None:
     """Return the text with spaces put in, if a sieve knows it so: a slip is less likely."""
-    spaced = (step for step in (*part.alternatives, *part.rewrites) if step.name == "space")
+    spaced = (reading.step for reading in part.readings if reading.step.name == "space")
     known = (_Best(step.after, hits_of[step.after], _way_to(step, part)) for step in spaced)
     return next((best for best in known if best.is_known and _keeps_order(best, name)), None)
 
@@ -516,13 +516,13 @@ def _keeps_order(apart: _Best, name: NameOf) -> bool:
 def _rewritten(
     part: Part, best: _Best, hits_of: Mapping[str, StringHits], names: NamesOfHits
 ) -> _Best:
-    """Return the first rewrite that a sieve knows, or such a guess, or else the same.
+    """Return the first reading that a sieve knows, or such a guess, or else the same.
 
     The name of a finding does not count where the name that a search finds says the same in plain
     words: a terminology may have "increased blood pressure" beside "hypertension".
     """
     readings = _known_readings(part, hits_of)
-    for step in part.rewrites:
+    for step in part.ways(Use.KNOWN):
         known = _Best(step.after, hits_of[step.after], _way_to(step, part))
         if not known.is_known or step.name == "space":
             continue
@@ -569,7 +569,7 @@ def _is_case(part: Part, known: _Best, best: _Best, names: NamesOfHits) -> bool:
 
 def _known_readings(part: Part, hits_of: Mapping[str, StringHits]) -> dict[int, str]:
     """Return the readings that sieves know, the first of each concept."""
-    read = (step.after for step in part.rewrites if step.name == USUAL_READING)
+    read = (step.after for step in part.ways(Use.KNOWN) if step.name == USUAL_READING)
     known = [text for text in read if hits_of[text].sieve in SIEVE_STEPS]
     return {hits_of[text].hits[0].concept: text for text in reversed(known)}
 

@@ -12,7 +12,7 @@ from canonym.linking.names import Filter, Names
 from canonym.linking.settings import IDS, SIEVES
 from canonym.mentions.contrasts import NOTHING
 from canonym.mentions.opposites import KINDS, SMALL
-from canonym.mentions.prepare import Part
+from canonym.mentions.prepared import Part, Use
 from canonym.mentions.shorthand import parts_of_the_body
 from canonym.ranking.letters import gain, most_gain
 from canonym.regex import regex
@@ -21,7 +21,7 @@ from canonym.terminology.hierarchy import Hierarchy, edges_up
 from canonym.text.memo import strong_forms
 from canonym.text.qualifiers import BROADER
 from canonym.text.words import forms_of
-from canonym.types import Against, Concept, Mention, Name, Step
+from canonym.types import CORRECTION, Against, Concept, Mention, Name, Step
 
 _NEAR = 0.9  # from this score on a hit of a search is a rival of the first
 _REMEMBERED = 10_000  # concepts, and as many names
@@ -460,8 +460,9 @@ def _ordered(
 def is_name(part: Part, hits_of: Mapping[str, StringHits]) -> bool:
     """Tell whether a sieve knows a string in one of its writings."""
     lists = _DENIES.search(part.text) is not None  # *cough, no fever* is more than a cough
-    rewrites = (step.after for step in part.rewrites if not (lists and step.name == BROADER))
-    texts = (*part.texts, *rewrites)
+    sieved = (step for step in part.ways(Use.KNOWN) if not (lists and step.name == BROADER))
+    read = (step.after for step in (*part.ways(Use.NEAR, Use.GLOSS), *sieved))
+    texts = (part.text, *read, *(stated.text for stated in part.stated[:2]))
     if any(hits_of[text].sieve in SIEVE_STEPS for text in texts):
         return True
     return meant_guess(part, hits_of) is not None
@@ -469,6 +470,7 @@ def is_name(part: Part, hits_of: Mapping[str, StringHits]) -> bool:
 
 def meant_guess(part: Part, hits_of: Mapping[str, StringHits]) -> str | None:
     """Return the first guess that a sieve knows, None where such guesses name other concepts."""
-    known = [text for text in part.guesses if hits_of[text].sieve in SIEVE_STEPS]
+    guesses = (step.after for step in part.ways(Use.SOLE) if step.name == CORRECTION)
+    known = [text for text in guesses if hits_of[text].sieve in SIEVE_STEPS]
     concepts = {hit.concept for text in known for hit in hits_of[text].hits[:1]}
     return known[0] if len(concepts) == 1 else None

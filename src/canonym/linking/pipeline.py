@@ -67,7 +67,8 @@ from canonym.mentions.abbreviations import find_abbreviations
 from canonym.mentions.aliases import find_aliases
 from canonym.mentions.binomials import BINOMIALS, Binomials
 from canonym.mentions.documents import batches_of
-from canonym.mentions.prepare import Asked, How, Preparation, Prepared, strings_of
+from canonym.mentions.prepare import Preparation
+from canonym.mentions.prepared import Asked, How, Prepared, strings_of
 from canonym.mentions.spelling import Speller
 from canonym.rules import Book, using
 from canonym.terminology import Terminology
@@ -219,10 +220,9 @@ class Pipeline:
     ) -> tuple[list[list[Draft]], BatchHits]:
         """Link documents up to their homonyms: the drafts of each, and all that was found."""
         batch = self.batch(request.filter, names)
-        own = defined or [None] * len(documents)
         prepared = [
             self.prepare(document, abbreviations, known, request.separator)
-            for document, known in zip(documents, own, strict=True)
+            for document, known in zip(documents, defined or [None] * len(documents), strict=True)
         ]
         looked_up = self.look_up(documents, prepared, batch, request)
         drafts = [

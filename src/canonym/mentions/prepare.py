@@ -14,7 +14,6 @@ list, whose items go through all of this one by one.
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -37,6 +36,15 @@ from canonym.mentions.lists import (
 )
 from canonym.mentions.measurements import finding_name
 from canonym.mentions.phrasings import phrasings
+from canonym.mentions.prepared import (
+    ABBREVIATION,
+    DRUG_LINE,
+    SHORT_FORM,
+    Part,
+    Prepared,
+    Reading,
+    Use,
+)
 from canonym.mentions.readings import readings_of
 from canonym.mentions.shorthand import diabetes_name, write_out
 from canonym.mentions.spelling import Apart, Speller, ends_in_sign
@@ -63,144 +71,15 @@ from canonym.text.qualifiers import (
     without_details,
     without_lead_in,
 )
-from canonym.types import CORRECTION, USUAL_READING, Step
+from canonym.types import CORRECTION, ONE_OF_SEVERAL, USUAL_READING, Step
 
 LONGEST = 1_000
 """Characters of a mention that are read; a `Step` records that a longer one was cut."""
-
-ABBREVIATION = "abbreviation"
-"""Name of the step that writes an abbreviation out, or takes off one that a mention explains."""
-
-DRUG_LINE = "drug line"
-"""Name of the step from a drug line to the names in it."""
-
-SHORT_FORM = "short form"
-"""Name of the step back to a mention as it was before its abbreviations were written out."""
 
 _NONE: Mapping[str, str] = {}
 _POINT_FIRST = regex(r"(?<![\w.])\.(?=\d)")  # ".5 mg" is half a milligram
 # Symbols that a terminology may write in one: "TLR-9", "VEGF-C".
 _SYMBOL = regex(r"\b([A-Z][A-Za-z]{1,5})-(\d{1,3}[A-Z]?|[A-Z])\b")
-
-
-class Part(NamedTuple):
-    """A string to look up.
-
-    `text` is tried first and `alternatives` after it (the text without its qualifiers, a corrected
-    spelling), then `aliases`, by which the document explains it. Other writings count only where a
-    sieve knows them: `rewrites` in their order, such as what clinicians call a finding, and
-    `guesses` at a misspelt text. `steps` tell how the mention became `text`; each alternative and
-    rewrite is the step to it, from `text` or from an alternative before.
-
-    `status` is what words said that `text` no longer has. `stated` is then the text with them, and
-    other wordings of it. Where one of these is a name that says the same, it is meant, and what it
-    says is no status. `readings` are what `text` may stand for, if it is an abbreviation of several
-    meanings.
-    """
-
-    text: str
-    alternatives: tuple[Step, ...] = ()
-    steps: tuple[Step, ...] = ()
-    aliases: tuple[str, ...] = ()
-    guesses: tuple[str, ...] = ()
-    rewrites: tuple[Step, ...] = ()
-    status: tuple[str, ...] = ()
-    stated: tuple[Stated, ...] = ()
-    readings: tuple[str, ...] = ()
-
-    @property
-    def texts(self) -> tuple[str, ...]:
-        """Every string that is looked up and searched."""
-        after = (step.after for step in self.alternatives)
-        return (self.text, *after, *self.aliases, *(stated.text for stated in self.stated[:2]))
-
-    @property
-    def looked_up(self) -> tuple[str, ...]:
-        """Every string that is looked up and not searched."""
-        after = (step.after for step in self.rewrites)
-        stated = (stated.text for stated in self.stated[2:])
-        return (*after, *self.guesses, *stated, *self.readings)
-
-
-class Prepared(NamedTuple):
-    """A mention ready to be looked up.
-
-    `whole` is the mention in one piece; `parts` are its pieces if it looks composite, else the
-    whole alone. The look-up decides whether to split.
-
-    `items` are what the mention lists between separators that stand in no name. With `is_cut` they
-    are the answer whatever is found, with `is_sure` where no sieve knows the whole. `listing` is
-    what it may list between others, and `names` its candidates, looked up in the sieves alone. The
-    look-up takes `listed` from them; with `is_near` not all of these are names. `text` is the
-    mention as it stands in its list.
-    """
-
-    whole: Part
-    parts: tuple[Part, ...]
-    items: tuple[Prepared, ...] = ()
-    is_sure: bool = False
-    is_cut: bool = False
-    listing: Listing | None = None
-    names: Mapping[str, Part] = {}  # never changed
-    listed: tuple[Part, ...] = ()
-    is_near: bool = False
-    text: str = ""
-
-    @property
-    def may_list(self) -> bool:
-        """Whether the look-up has to tell what the mention lists."""
-        return bool(self.items) or self.listing is not None
-
-
-def parts_of(prepared: Prepared) -> Iterator[Part]:
-    """Yield everything to look up: the whole, its parts if there are several, and all items."""
-    yield prepared.whole
-    if len(prepared.parts) > 1:
-        yield from prepared.parts
-    for item in prepared.items:
-        yield from parts_of(item)
-
-
-def listed_of(prepared: Prepared) -> Iterator[Part]:
-    """Yield what a mention lists, once that is known."""
-    yield from prepared.listed
-    for item in prepared.items:
-        yield from listed_of(item)
-
-
-class How(enum.IntEnum):
-    """How a string is looked up, the most first; ids are asked for but with `SIEVED`."""
-
-    SEARCHED = 0
-    LISTED = 1
-    SIEVED = 2
-
-
-Asked = tuple[str, How]
-"""A string that is looked up, and how."""
-
-
-def strings_of(prepared: Prepared) -> dict[str, How]:
-    """Return every string that is looked up for a mention, and how.
-
-    What it may list is looked up in ids and sieves: whether a mention lists it depends on that.
-    """
-    parts = [*parts_of(prepared), *listed_of(prepared)]
-    names = [*_names_of(prepared)]
-    strings = dict.fromkeys((text for part in parts for text in part.texts), How.SEARCHED)
-    for part in names:
-        for text in part.texts:
-            strings.setdefault(text, How.LISTED)
-    for part in (*parts, *names):
-        for text in part.looked_up:
-            strings.setdefault(text, How.SIEVED)
-    return strings
-
-
-def _names_of(prepared: Prepared) -> Iterator[Part]:
-    yield from prepared.names.values()
-    for item in prepared.items:
-        yield from _names_of(item)
 
 
 class _Context(NamedTuple):
@@ -310,22 +189,23 @@ class Preparation:
         # "h/o" at the beginning is a status, which is read as it is written.
         has_status = may_have_status(as_written) and bool(read_status(as_written).flags)
         text = as_written if has_status else write_out(as_written)
-        rewrites: tuple[Step, ...] = ()
+        forms: tuple[Step, ...] = ()
         if text != as_written:
             steps = (*steps, Step("shorthand", as_written, text))
-            rewrites = (Step("as written", text, as_written),)
+            forms = (Step("as written", text, as_written),)
         whole = self._part(text, steps, context)
         listing = listing_of(whole.text) if may_list else None
-        rewrites = (*rewrites, *_other_forms(whole.text, listing), *whole.rewrites)
+        readings = (*_read(Use.KNOWN, *forms, *_other_forms(whole.text, listing)), *whole.readings)
         if short:
-            rewrites = (*rewrites, Step(SHORT_FORM, whole.text, short))
-        whole = whole._replace(rewrites=rewrites)
+            readings = (*readings, *_read(Use.KNOWN, Step(SHORT_FORM, whole.text, short)))
+        whole = whole._replace(readings=readings)
         pieces, lines = _split(whole.text) if self.composites else ((whole.text,), [])
         if len(pieces) > 1:
             prepared = self._composite(whole, pieces, written, context, lines)
         else:
             if alias and (explained := expand(alias[:LONGEST], context.abbreviations)) != text:
-                whole = whole._replace(aliases=(explained,))
+                gloss = Reading(Step("gloss", whole.text, explained), Use.GLOSS)
+                whole = whole._replace(readings=(*whole.readings, gloss))
             prepared = Prepared(whole, (whole,), text=written)
         return prepared if listing is None else self._with_names(prepared, listing, context)
 
@@ -412,11 +292,11 @@ class Preparation:
         bare = qualified(text)
         part = self._rewritten(text if bare is None else bare.after, steps, context, status)
         if not part.text.isascii() and (letters := _greek(part.text)):
-            part = part._replace(alternatives=(letters, *part.alternatives))
+            part = part._replace(readings=(*_read(Use.NEAR, letters), *part.readings))
         if bare is None:
             return part
-        alternatives = (*phrasings(text), bare, *part.alternatives)
-        return part._replace(text=bare.before, alternatives=alternatives)
+        readings = (*_read(Use.NEAR, *phrasings(text), bare), *part.readings)
+        return part._replace(text=bare.before, readings=readings)
 
     def _rewritten(
         self,
@@ -429,73 +309,67 @@ class Preparation:
         plain, short = (text, "") if self.speller is None else without_own_short_forms(text)
         if plain != text:
             part = self._rewritten(plain, steps, context, status)
-            return part._replace(
-                text=text,
-                alternatives=(Step(ABBREVIATION, text, plain), *part.alternatives),
-                rewrites=(*part.rewrites, *([Step(SHORT_FORM, plain, short)] if short else ())),
-            )
+            readings = (*_read(Use.NEAR, Step(ABBREVIATION, text, plain)), *part.readings)
+            if short:
+                readings = (*readings, *_read(Use.KNOWN, Step(SHORT_FORM, plain, short)))
+            return part._replace(text=text, readings=readings)
         speller = None if self.speller is None or self.speller.knows_all(text) else self.speller
         apart = Apart() if speller is None else speller.take_apart(text)
         if apart.clear and ends_in_sign(text):  # it is no plural, which sieves would know
             steps, text = (*steps, Step("space", text, apart.clear)), apart.clear
             apart = Apart()
-        finding = finding_name(text)
-        rewrites = (Step("finding", text, finding),) if finding else ()
+        near, guesses = _spelled(text, apart, speller)
+        known = [Step("finding", text, finding)] if (finding := finding_name(text)) else []
         if diabetes := diabetes_name(text):
-            rewrites = (*rewrites, Step(USUAL_READING, text, diabetes))
-        alternatives, guesses = _spelled(text, apart, speller)
+            known.append(Step(USUAL_READING, text, diabetes))
         if self.speller is not None and (together := self.speller.without_gaps(text)) != text:
-            alternatives = (*alternatives, Step("space", text, together))
+            near.append(Step("space", text, together))
         # A search without any help is what a paper describes.
         if self.speller is not None and (reading := usual_reading(text)):
-            alternatives = (*alternatives, Step(USUAL_READING, text, reading))
+            near.append(Step(USUAL_READING, text, reading))
         if "-" in text and (joined := _SYMBOL.sub(r"\1\2", text)) != text:
-            rewrites = (*rewrites, Step("space", text, joined))
-        rewrites = (*rewrites, *(Step("space", text, other) for other in apart.texts))
+            known.append(Step("space", text, joined))
+        known += [Step("space", text, other) for other in apart.texts]
         if self.speller is not None:
-            read = (step.after for step in alternatives if step.name == USUAL_READING)
+            read = (step.after for step in near if step.name == USUAL_READING)
             worded = [step for name in (text, *read) for step in phrasings(name)]
-            rewrites = (*rewrites, *worded)
             whole = () if speller is None else unclipped(text, speller.completions)
-            full = (*in_full(text), *whole)
-            rewrites = (*rewrites, *(Step(USUAL_READING, text, phrase) for phrase in full))
-        alternatives = (*alternatives, *genus_steps(text, self.binomials, context.around))
+            full = (Step(USUAL_READING, text, phrase) for phrase in (*in_full(text), *whole))
+            known += [*worded, *full]
+        near += genus_steps(text, self.binomials, context.around)
         line = drug_line(text)
         if line is not None:
-            further, rewritten = self._of_line(text, line)
-            alternatives, rewrites = (*alternatives, *further), (*rewrites, *rewritten)
-        part = Part(text, alternatives, steps, guesses=guesses, rewrites=rewrites, status=status)
-        if self.speller is None:
-            return part
-        less = [step.after for step in worded if text.startswith(f"{step.after} ")]
-        rewrites = (*rewrites, *self._broader(text, alternatives, less, context))
-        readings = next(filter(None, map(readings_of, (text, *without_details(text)))), ())
-        return part._replace(rewrites=rewrites, readings=readings)
+            further, brand = self._of_line(text, line)
+            near, known = [*near, *further], [*known, *brand]
+        if self.speller is not None:
+            less = [step.after for step in worded if text.startswith(f"{step.after} ")]
+            known += self._broader(text, near, less, context)
+            several = next(filter(None, map(readings_of, (text, *without_details(text)))), ())
+            guesses += [Step(ONE_OF_SEVERAL, text, reading) for reading in several]
+        readings = (*_read(Use.NEAR, *near), *_read(Use.KNOWN, *known), *_read(Use.SOLE, *guesses))
+        return Part(text, readings, steps, status)
 
     def _broader(
-        self, text: str, alternatives: Sequence[Step], less: Sequence[str], context: _Context
-    ) -> tuple[Step, ...]:
+        self, text: str, near: Sequence[Step], less: Sequence[str], context: _Context
+    ) -> Iterator[Step]:
         """Return what a text is a case of, which sieves have to know: without details or salt.
 
         `less` are its beginnings without the remarks behind.
         """
-        read = [step.after for step in alternatives if step.name in (USUAL_READING, DRUG_LINE)]
+        read = [step.after for step in near if step.name in (USUAL_READING, DRUG_LINE)]
         # A short form may be read by the very detail: *OD daily* is no case of an overdose.
-        is_read = any(step.name == USUAL_READING for step in alternatives)
-        broader = [
-            Step(BROADER, name, plain)
-            for name in dict.fromkeys(read if is_read else (text, *read))
-            for plain in (*without_details(name), without_salt(name))
-            if plain != name
-        ]
+        is_read = any(step.name == USUAL_READING for step in near)
+        for name in dict.fromkeys(read if is_read else (text, *read)):
+            for plain in (*without_details(name), without_salt(name)):
+                if plain != name:
+                    yield Step(BROADER, name, plain)
         for plain in (*without_details(text)[-1:], *less):
-            of_plain = self._qualified(plain, (), context, ())
             # A name may say how much in the same words: "Mildly elevated creatine kinase".
-            broader += [*of_plain.alternatives, *of_plain.rewrites]
-        return tuple(broader)
+            of_plain = self._qualified(plain, (), context, ()).readings
+            yield from (step for step, use in of_plain if use != Use.SOLE)
 
-    def _of_line(self, text: str, line: DrugLine) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
-        """Return the names in a drug line to search with, and those that only a sieve may know."""
+    def _of_line(self, text: str, line: DrugLine) -> tuple[Sequence[Step], Sequence[Step]]:
+        """Return the steps to the names in a drug line, and to one that only a sieve may know."""
         # The form may belong to the name: "lactated Ringer's solution 500 ml".
         whole = dict.fromkeys(filter(None, (*line.formed, line.whole)))
         names = tuple(Step(DRUG_LINE, text, name) for name in whole if name != text)
@@ -507,19 +381,20 @@ class Preparation:
         return (*names, *spelling), brand
 
 
-def _spelled(
-    text: str, apart: Apart, speller: Speller | None
-) -> tuple[tuple[Step, ...], tuple[str, ...]]:
-    """Return a text with clear spaces and corrected spelling, and guesses at it."""
+def _spelled(text: str, apart: Apart, speller: Speller | None) -> tuple[list[Step], list[Step]]:
+    """Return the steps to clear spaces and corrected spelling, and those to guesses."""
     if speller is None:
-        return (), ()
+        return [], []
     clear = apart.clear or text
     corrected = speller.correct(clear)
-    alternatives = (
-        *((Step("space", text, clear),) if clear != text else ()),
-        *((Step(CORRECTION, text, corrected),) if corrected != clear else ()),
-    )
-    return alternatives, speller.guesses(corrected)
+    spaced = [Step("space", text, clear)] if clear != text else []
+    spelled = [Step(CORRECTION, text, corrected)] if corrected != clear else []
+    guesses = [Step(CORRECTION, text, guess) for guess in speller.guesses(corrected)]
+    return spaced + spelled, guesses
+
+
+def _read(use: Use, *steps: Step) -> Iterator[Reading]:
+    return (Reading(step, use) for step in steps)
 
 
 def _cleaned(text: str) -> tuple[str, tuple[Step, ...]]:
