@@ -15,7 +15,7 @@ from canonym.rules import Rule, current, once_a_book, remembered, shipped, using
 
 HEADER = "id\tkind\tform\tmeans\twhere\texample\tcounter\n"
 NIL_OF = (
-    "ward.nil-of\tcue\tnil of\tnegated\tbefore:sentence\tnil of [fever]\tnil of note, has [gout]\n"
+    "ward.zip-of\tcue\tzip of\tnegated\tbefore:sentence\tzip of [fever]\tzip of note, has [gout]\n"
 )
 
 
@@ -36,25 +36,25 @@ def _refused(path: Path, row: str) -> str:
 @pytest.mark.parametrize(
     ("row", "problem"),
     [
-        ("w.a\tcue\tnil of\tnegatd\tbefore:sentence\tnil of [gout]\t", "means 'negatd'; expected"),
-        ("w.a\tcue\tnil of\tnegated\t\tnil of [gout]\t", "stands ''; expected as in"),
-        ("w.a\tcue\tnil of\tnegated\tbefore:far\tnil of [gout]\t", "stands 'before:far'"),
+        ("w.a\tcue\tzip of\tnegatd\tbefore:sentence\tzip of [gout]\t", "means 'negatd'; expected"),
+        ("w.a\tcue\tzip of\tnegated\t\tzip of [gout]\t", "stands ''; expected as in"),
+        ("w.a\tcue\tzip of\tnegated\tbefore:far\tzip of [gout]\t", "stands 'before:far'"),
         (
-            "w.a\tcues\tnil of\tnegated\tbefore:next\tnil of [gout]\t",
+            "w.a\tcues\tzip of\tnegated\tbefore:next\tzip of [gout]\t",
             "the kind is 'cues'; expected",
         ),
-        ("w.a\tcue\tnil (of\tnegated\tbefore:next\tnil of [gout]\t", "cannot be read"),
+        ("w.a\tcue\tnil (of\tnegated\tbefore:next\tzip of [gout]\t", "cannot be read"),
         ("w.a\tcue\t--\tnegated\tbefore:next\t-- [gout]\t", "is '--'; expected words"),
-        ("w.a\tcue\tnil of\tnegated\tbefore:next\tnil of gout\t", "has no mention in brackets"),
-        ("w.a\tcue\tnil of\tnegated\tbefore:next\tnone [gout]s\t", "no effect on its example"),
+        ("w.a\tcue\tzip of\tnegated\tbefore:next\tzip of gout\t", "has no mention in brackets"),
+        ("w.a\tcue\tzip of\tnegated\tbefore:next\tnone [gout]s\t", "no effect on its example"),
         (
-            "w.a\tcue\tnil of\tnegated\tbefore:sentence\tnil of [gout]\tnil of [gout]",
+            "w.a\tcue\tzip of\tnegated\tbefore:sentence\tzip of [gout]\tzip of [gout]",
             "acts on its counter-example",
         ),
-        ("cues.no\tcue\tnil of\tnegated\tbefore:next\tnil of [gout]\t", "is there already"),
+        ("cues.no\tcue\tzip of\tnegated\tbefore:next\tzip of [gout]\t", "is there already"),
         ("w.a\toff\tcues.nope\t\t\t\t", "no rule 'cues.nope' to switch off"),
         ("w.a\toff\tspelling.oedema\t\t\t\t", "no rule 'spelling.oedema' to switch off"),
-        ("w.a\tcue\t\tnegated\tbefore:next\tnil of [gout]\t", "the column 'form' is empty"),
+        ("w.a\tcue\t\tnegated\tbefore:next\tzip of [gout]\t", "the column 'form' is empty"),
         ("w.a\tcue", "2 columns; expected 7"),
     ],
 )
@@ -84,7 +84,7 @@ def test_rules_of_an_index_count_there_alone(table: Path, tmp_path: Path) -> Non
     terminology = Terminology.build([Concept("X:1", "fever"), Concept("X:2", "gout")])
     own = Linker.build(terminology, folder=tmp_path / "own", rules=table)
     plain = Linker.build(terminology)
-    texts = ["nil of fever", "denies gout", "no gout"]
+    texts = ["zip of fever", "denies gout", "no gout"]
     for _ in range(2):  # what is remembered of one book says nothing of the other
         statuses = [link.status for link in own.link(texts, keep_negated=True)]
         assert statuses == [("negated",), (), ("negated",)]
@@ -93,11 +93,11 @@ def test_rules_of_an_index_count_there_alone(table: Path, tmp_path: Path) -> Non
         plain.pipeline.known_links = type(plain.pipeline.known_links)()
     assert (own.folder / RULES).read_bytes() == table.read_bytes()
     again = Linker.load(own.folder)
-    assert again.info()["rules"] == {"own": ["ward.nil-of"], "switched off": ["cues.denies"]}
-    assert again.link(["nil of fever"])[0].status == ("negated",)
+    assert again.info()["rules"] == {"own": ["ward.zip-of"], "switched off": ["cues.denies"]}
+    assert again.link(["zip of fever"])[0].status == ("negated",)
     assert "rules" not in plain.info()
     assert again.fingerprint != plain.fingerprint
-    assert [m.flags for m in (link.mention for link in own.annotate("nil of gout"))] == [
+    assert [m.flags for m in (link.mention for link in own.annotate("zip of gout"))] == [
         ("negated",)
     ]
 
@@ -105,10 +105,10 @@ def test_rules_of_an_index_count_there_alone(table: Path, tmp_path: Path) -> Non
 def test_an_explanation_names_the_rules_of_the_linker(table: Path, tmp_path: Path) -> None:
     terminology = Terminology.build([Concept("X:1", "fever")])
     own = Linker.build(terminology, folder=tmp_path / "own", rules=table)
-    mentions = ["nil of fever", "no fever"]
+    mentions = ["zip of fever", "no fever"]
     links = own.link(mentions, keep_negated=True)
     text = "\n".join(links[0].explain())
-    assert "(by ward.nil-of, cues.nil)" in text
+    assert "(by ward.zip-of, cues.nil)" in text
     assert "\n".join(pickle.loads(pickle.dumps(links[0])).explain()) == text
     of_process = list(own.link(mentions, keep_negated=True, workers=2))
     assert of_process[0].explain() == links[0].explain()
@@ -140,7 +140,7 @@ def test_what_is_made_of_a_book_is_made_once_for_each() -> None:
         asked.append(text)
         return text * 2
 
-    other = shipped().with_rules([Rule("w.a", "cue", "nil of", "negated", example="nil of [x]")])
+    other = shipped().with_rules([Rule("w.a", "cue", "zip of", "negated", example="zip of [x]")])
     for book in (shipped(), other, shipped()):
         with using(book):
             assert (n_rules(), twice("a")) == (sum(1 for _ in book.rules), "aa")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -24,12 +24,13 @@ from canonym.mentions.aliases import LEAST_GAIN, is_code_for
 from canonym.mentions.binomials import GENUS, organism_of
 from canonym.mentions.contrasts import apart_by
 from canonym.mentions.drug_lines import is_same_line
+from canonym.mentions.english import LEAST, is_english
 from canonym.mentions.flags import FLAGS, consistent
 from canonym.mentions.lists import holds_all, is_code, items_of, may_stand_alone, words_of
 from canonym.mentions.measurements import finding_name
 from canonym.mentions.opposites import SMALL
 from canonym.mentions.phrasings import WORDING
-from canonym.mentions.prepared import ABBREVIATION, DRUG_LINE, SHORT_FORM, Part, Prepared, Use
+from canonym.mentions.prepared import ABBREVIATION, DRUG_LINE, SHORT_FORM, TOLD, Part, Prepared, Use
 from canonym.mentions.status import (
     Stated,
     said_by,
@@ -38,6 +39,7 @@ from canonym.mentions.status import (
     unsaid_operation,
     without_sign,
 )
+from canonym.mentions.told import status_of_listed
 from canonym.text import explain
 from canonym.text.characters import greek
 from canonym.text.memo import strong_forms
@@ -91,7 +93,7 @@ def divide(prepared: Prepared, hits_of: Mapping[str, StringHits], names: NamesOf
         if items and prepared.is_sure and _only_reads_alike(prepared, hits_of, names):
             return prepared._replace(items=items)
         return prepared._replace(items=(), listing=None, names={})
-    if items and (prepared.is_sure or _are_mostly_names(items, hits_of)):
+    if items and (prepared.is_sure or _are_items(prepared, items, hits_of, names)):
         return prepared._replace(items=items)
     return _with_listed(prepared, hits_of)
 
@@ -108,11 +110,54 @@ def _only_reads_alike(
     return known and not any(items_of(names.name(hit).text) for hit in hits)
 
 
-def _are_mostly_names(items: Sequence[Prepared], hits_of: Mapping[str, StringHits]) -> bool:
-    """Tell whether lines are items of a list, and not a name that was wrapped."""
-    known = sum(bool(item.listed) or is_name(item.whole, hits_of) for item in items)
-    capital = all(item.text[:1].isupper() for item in items)
-    return 2 * known > len(items) or (capital and known > 0) or all(is_code(i.text) for i in items)
+def _are_items(
+    prepared: Prepared,
+    items: Sequence[Prepared],
+    hits_of: Mapping[str, StringHits],
+    names: NamesOfHits,
+) -> bool:
+    """Tell whether lines or clauses are items of a list, and not a name with a break in it."""
+    unknown = [
+        item for item in items if not (item.items or item.listed or is_name(item.whole, hits_of))
+    ]
+    if prepared.needs_all:
+        return not unknown and not _is_together(prepared.whole, items, hits_of, names)
+    if not unknown:
+        return True
+    if len(unknown) == len(items):
+        return all(is_code(item.text) for item in unknown)
+    if hits_of[prepared.whole.text].score >= NEAR:
+        return False
+    # "not at target" denies nothing that anybody has.
+    remarks = (_is_remark(item.whole.text) for item in unknown if item.whole.status)
+    return not any(remarks) and all(may_stand_alone(item.text) for item in unknown)
+
+
+def _is_together(
+    whole: Part, items: Sequence[Prepared], hits_of: Mapping[str, StringHits], names: NamesOfHits
+) -> bool:
+    """Tell whether a name near the whole has words of each item: *hip fracture in osteoporosis*."""
+    read = [step.after for step in (*whole.ways(Use.NEAR), *whole.ways(Use.KNOWN))]
+    near = [names.name(hit).text for text in (whole.text, *read) for hit in hits_of[text].hits[:1]]
+    said = frozenset[str]().union(*map(words_of, near))
+    parts = [
+        frozenset[str]().union(*map(words_of, _called(item, hits_of, names))) for item in items
+    ]
+    own = [part - frozenset[str]().union(*(o for o in parts if o is not part)) for part in parts]
+    return all(not part.isdisjoint(said) for part in own)
+
+
+def _called(item: Prepared, hits_of: Mapping[str, StringHits], names: NamesOfHits) -> Iterator[str]:
+    """Yield an item as it is written, and what the concepts that sieves know for it are called."""
+    yield item.whole.text
+    for text in (item.whole.text, *(step.after for step, _ in item.whole.readings)):
+        if hits_of[text].sieve in SIEVE_STEPS:
+            yield from (name for hit in hits_of[text].hits[:1] for name in names.texts(hit))
+
+
+def _is_remark(text: str) -> bool:
+    """Tell whether a text has words of everyday English alone, and short ones."""
+    return all(len(word) < LEAST or is_english(word) for word in text.split()) and text.islower()
 
 
 def _with_listed(prepared: Prepared, hits_of: Mapping[str, StringHits]) -> Prepared:
@@ -128,7 +173,12 @@ def _with_listed(prepared: Prepared, hits_of: Mapping[str, StringHits]) -> Prepa
     if cut is None:
         return prepared
     steps = (*whole.steps, Step("list", whole.text, " | ".join(cut.names)))
-    listed = tuple(names[name]._replace(steps=steps) for name in cut.names)
+    spans = [listing.places.get(name) for name in cut.names]
+    said = status_of_listed(whole, spans)
+    listed = tuple(
+        part._replace(steps=steps, status=part.status if part.stated else own)
+        for part, own in zip(map(names.__getitem__, cut.names), said, strict=True)
+    )
     return prepared._replace(listed=listed, is_near=cut.is_near)
 
 
@@ -261,7 +311,8 @@ def _one(
     best = _stated(part, hits_of, names) or _best(part, hits_of, names)
     string, hits = best.string, best.hits
     flags = () if mention.flags is None else mention.flags
-    said = part.status if best.left is None else best.left
+    told = part.told if any(step.name == TOLD for step in best.steps) else ()
+    said = (*part.status, *told) if best.left is None else best.left
     if hits.sieve == IDS and not said:
         said = status_beside_code(string)
     status = consistent((*flags, *said))

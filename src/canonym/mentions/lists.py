@@ -64,10 +64,14 @@ _SIGNS = regex(r"[;\uff1b|\r\n\t\v\f\x85\u2028\u2029•◦‣▪▫●○■►�
 
 
 class Items(NamedTuple):
-    """What a cell lists, and whether what separates the items can be nothing else."""
+    """What a cell lists, and whether what separates the items can be nothing else.
+
+    With `needs_all` they are items only where each of them is a name.
+    """
 
     texts: tuple[str, ...]
     is_sure: bool
+    needs_all: bool = False
 
 
 def items_of(text: str) -> Items | None:
@@ -291,6 +295,15 @@ class Listing:
         shared = (name for way in (*self._shared_ends, *self._shared_starts) for name in way)
         stretches = (form for forms in self._stretches.values() for form in forms)
         return tuple(dict.fromkeys([*stretches, *shared]))
+
+    @property
+    def places(self) -> dict[str, tuple[int, int]]:
+        """Where each string stands that is written in one, a form of pieces or a piece."""
+        return {
+            form: (self._spans[first][0], self._spans[last][1])
+            for (first, last), forms in self._stretches.items()
+            for form in forms
+        }
 
     @property
     def is_pair(self) -> bool:

@@ -14,13 +14,14 @@ list, whose items go through all of this one by one.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from canonym.io.time_limit import check_time
 from canonym.mentions.abbreviations import expand, without_own_short_forms
 from canonym.mentions.binomials import Binomials, genus_steps, organisms_in
+from canonym.mentions.clauses import clauses_of, related
 from canonym.mentions.clinical import usual_reading
 from canonym.mentions.composites import split_composite
 from canonym.mentions.drug_lines import DrugLine, drug_line, without_salt
@@ -40,6 +41,7 @@ from canonym.mentions.prepared import (
     ABBREVIATION,
     DRUG_LINE,
     SHORT_FORM,
+    TOLD,
     Part,
     Prepared,
     Reading,
@@ -60,6 +62,7 @@ from canonym.mentions.status import (
     wordings,
 )
 from canonym.mentions.terse import in_full, unclipped
+from canonym.mentions.told import Told, flags_around, told_of
 from canonym.regex import regex
 from canonym.text import normalise
 from canonym.text.characters import greek
@@ -85,12 +88,14 @@ _SYMBOL = regex(r"\b([A-Z][A-Za-z]{1,5})-(\d{1,3}[A-Z]?|[A-Z])\b")
 class _Context(NamedTuple):
     """What the document of a mention says: its abbreviations, and the texts around the mention.
 
-    Abbreviations that are `ordered` never stand for themselves.
+    Abbreviations that are `ordered` never stand for themselves. `status` is what a cell says of the
+    clause that is prepared.
     """
 
     abbreviations: Mapping[str, str]
     around: Sequence[str]
     ordered: Mapping[str, str]
+    status: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -152,14 +157,18 @@ class Preparation:
         else:
             whole = self._prepare_one(text, steps, context)
         steps = (*steps, Step("list", text, " | ".join(items.texts)))
+        contexts = [context._replace(status=status) for status in _status_of_clauses(text, items)]
         listed = tuple(
-            self._prepare_cell(item, steps, context, "", None)
+            self._prepare_cell(item, steps, own, "", None)
             if separator is None
-            else self._prepare_one(item, steps, context)
-            for item in items.texts
+            else self._prepare_one(item, steps, own)
+            for item, own in zip(items.texts, contexts, strict=True)
         )
         is_cut = separator is not None
-        return whole._replace(items=listed, is_sure=items.is_sure, is_cut=is_cut)
+        needs_all = items.needs_all
+        return whole._replace(
+            items=listed, is_sure=items.is_sure, is_cut=is_cut, needs_all=needs_all
+        )
 
     def _items(self, text: str, separator: str | None) -> Items:
         """Return what a cell lists; the text alone where it is no list."""
@@ -167,7 +176,13 @@ class Preparation:
             return Items(divided(text, separator) or (text,), True)
         if not self.composites:
             return Items((text,), True)
-        return items_of(text) or Items(split_at_turn(text), True)
+        if items := items_of(text):
+            return items
+        turned = split_at_turn(text)
+        if len(turned) > 1:
+            return Items(turned, True)
+        clauses = clauses_of(text)
+        return Items(clauses, False) if len(clauses) > 1 else Items(related(text), False, True)
 
     def _prepare_one(
         self, written: str, steps: tuple[Step, ...], context: _Context, alias: str = ""
@@ -255,6 +270,7 @@ class Preparation:
         status: tuple[str, ...] = (),
     ) -> Part:
         """Prepare a piece of a mention; `status` is that of the whole, if it says none itself."""
+        status = status or context.status
         own = read_status(text) if may_have_status(text) else Status(text)
         if not own.flags and (reading := usual_reading(text)) and read_status(reading).flags:
             step = Step(USUAL_READING, text, reading)  # "NKDA"
@@ -319,6 +335,7 @@ class Preparation:
             steps, text = (*steps, Step("space", text, apart.clear)), apart.clear
             apart = Apart()
         near, guesses = _spelled(text, apart, speller)
+        told: Told | None = None
         known = [Step("finding", text, finding)] if (finding := finding_name(text)) else []
         if diabetes := diabetes_name(text):
             known.append(Step(USUAL_READING, text, diabetes))
@@ -344,10 +361,14 @@ class Preparation:
         if self.speller is not None:
             less = [step.after for step in worded if text.startswith(f"{step.after} ")]
             known += self._broader(text, near, less, context)
+            told = told_of(text, status)
+            if told is not None:
+                own = self._qualified(told.name, (), context, ()).readings
+                known += (Step(TOLD, text, told.name), *_known_of(own))
             several = next(filter(None, map(readings_of, (text, *without_details(text)))), ())
             guesses += [Step(ONE_OF_SEVERAL, text, reading) for reading in several]
         readings = (*_read(Use.NEAR, *near), *_read(Use.KNOWN, *known), *_read(Use.SOLE, *guesses))
-        return Part(text, readings, steps, status)
+        return Part(text, readings, steps, status, told=told.flags if told else ())
 
     def _broader(
         self, text: str, near: Sequence[Step], less: Sequence[str], context: _Context
@@ -365,8 +386,7 @@ class Preparation:
                     yield Step(BROADER, name, plain)
         for plain in (*without_details(text)[-1:], *less):
             # A name may say how much in the same words: "Mildly elevated creatine kinase".
-            of_plain = self._qualified(plain, (), context, ()).readings
-            yield from (step for step, use in of_plain if use != Use.SOLE)
+            yield from _known_of(self._qualified(plain, (), context, ()).readings)
 
     def _of_line(self, text: str, line: DrugLine) -> tuple[Sequence[Step], Sequence[Step]]:
         """Return the steps to the names in a drug line, and to one that only a sieve may know."""
@@ -391,6 +411,22 @@ def _spelled(text: str, apart: Apart, speller: Speller | None) -> tuple[list[Ste
     spelled = [Step(CORRECTION, text, corrected)] if corrected != clear else []
     guesses = [Step(CORRECTION, text, guess) for guess in speller.guesses(corrected)]
     return spaced + spelled, guesses
+
+
+def _status_of_clauses(text: str, items: Items) -> Iterator[tuple[str, ...]]:
+    """Yield what stands before each clause of a cell says of it; items of a sure list are alone."""
+    end = 0
+    for item in items.texts:
+        start = text.find(item, end)
+        if items.is_sure or start < 0:
+            yield ()
+        else:
+            end = start + len(item)
+            yield from flags_around(text[:end], [(start, end)])
+
+
+def _known_of(readings: Iterable[Reading]) -> Iterator[Step]:
+    return (step for step, use in readings if use != Use.SOLE)
 
 
 def _read(use: Use, *steps: Step) -> Iterator[Reading]:

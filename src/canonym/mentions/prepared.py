@@ -19,6 +19,9 @@ DRUG_LINE = "drug line"
 SHORT_FORM = "short form"
 """Name of the step back to a mention as it was before its abbreviations were written out."""
 
+TOLD = "told"
+"""Name of the step to a name among words that tell of it."""
+
 
 class How(enum.IntEnum):
     """How a string is looked up, the most first; ids are asked for but with `SIEVED`."""
@@ -62,7 +65,8 @@ class Part(NamedTuple):
 
     `status` is what words said that `text` no longer has. `stated` is then the text with them, and
     other wordings of it. Where one of these is a name that says the same, it is meant, and what it
-    says is no status.
+    says is no status. `told` is what the words around a name say of it, where it is read by the
+    step `TOLD`.
     """
 
     text: str
@@ -70,6 +74,7 @@ class Part(NamedTuple):
     steps: tuple[Step, ...] = ()
     status: tuple[str, ...] = ()
     stated: tuple[Stated, ...] = ()
+    told: tuple[str, ...] = ()
 
     def ways(self, *uses: Use) -> list[Step]:
         """Return the steps to the readings of some uses."""
@@ -92,7 +97,8 @@ class Prepared(NamedTuple):
     whole alone. The look-up decides whether to split.
 
     `items` are what the mention lists between separators that stand in no name. With `is_cut` they
-    are the answer whatever is found, with `is_sure` where no sieve knows the whole. `listing` is
+    are the answer whatever is found, with `is_sure` where no sieve knows the whole, and with
+    `needs_all` where sieves know each of them and not the whole. `listing` is
     what it may list between others, and `names` its candidates, looked up in the sieves alone. The
     look-up takes `listed` from them; with `is_near` not all of these are names. `text` is the
     mention as it stands in its list.
@@ -103,6 +109,7 @@ class Prepared(NamedTuple):
     items: tuple[Prepared, ...] = ()
     is_sure: bool = False
     is_cut: bool = False
+    needs_all: bool = False
     listing: Listing | None = None
     names: Mapping[str, Part] = {}  # never changed
     listed: tuple[Part, ...] = ()

@@ -24,11 +24,19 @@ SIGN = "sign"
 PRESENT = "present"
 """What a sign means that says no flag: what is there, or ticked."""
 
+_SIGN_OF = {"negated": "(-)", PRESENT: "(+)"}  # which says by itself what a bare one says in a list
 _NEAR = 200  # characters on each side of a sign that tell where its item is
 _PLAIN = str.maketrans(dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2212", "-"))
 _TIGHT_MINUS = regex(r".*(?:[^\W\d_]{3}|\b[A-Z]{2})", re.DOTALL)
 _STOP = regex(r"[,;\n]|[:.]\s|\b(?:with|but)\b", re.IGNORECASE)
-_WORD = regex(r"[^\W\d_]{2}")
+_WORD = regex(r"[^\W\d_](?:[^\W\d_]|\W[^\W\d_]\b)")
+_TIGHT = regex(r"\b[^\W\d_]{5,}[+-](?=\s|[,;]|\Z)")
+_ANSWER = regex(
+    r"\s*(?P<item>[^:=?;,.\n]{2,60}?)\s*[:=?]\s*(?P<answer>yes|no|[yn]|none|nil|absent|present)\b"
+    r"(?:[\s,;.]+|\Z)",
+    re.IGNORECASE,
+)
+_IN_BRACKETS = regex(r"(?P<before>[^()]*\w)\s*\((?P<inside>[^()]+)\)[\s.]*")
 _RESULT = regex(r"\w{2,6}|(?=\S*\d)[\w-]{2,12}")  # a test, or what it is for, in short
 _JOINED = ("and ", "but ", "or ")
 
@@ -49,7 +57,7 @@ class Segment(NamedTuple):
     def core(self, text: str) -> str:
         """Return the item without its sign."""
         core = text[self.start : self.sign[0]] if self.is_behind else text[self.sign[1] : self.end]
-        return core.strip(" ,;:~\t\r\n").rstrip("-\u2013\u2212([ ").removeprefix("for ")
+        return core.strip(" ,;:=~\t\r\n").rstrip("-\u2013\u2212([ ").removeprefix("for ")
 
 
 class _Signs(NamedTuple):
@@ -59,6 +67,7 @@ class _Signs(NamedTuple):
     meanings: dict[str, str]
     characters: frozenset[str]
     words: frozenset[str]
+    boxes: frozenset[str]
 
 
 @once_a_book
@@ -76,6 +85,7 @@ def _signs() -> _Signs:
         meanings,
         frozenset((*own, *map(chr, _PLAIN))),
         frozenset(shape_of(form).words[0] for form in forms if form[0].isalpha()),
+        frozenset(row.form for row in current().of_kind(SIGN) if row.where == "box"),
     )
 
 
@@ -88,12 +98,13 @@ def segments(text: str, *, bullets: bool = False) -> list[Segment]:
     >>> [(part.means, part.core(text)) for part in segments(text)]
     [('present', 'rash'), ('negated', 'fever')]
     """
-    expression, meanings, characters, words = _signs()
+    expression, meanings, characters, words, boxes = _signs()
     shape = shape_of(text)
     if shape.signs.isdisjoint(characters) and shape.there.isdisjoint(words):
         return []
     plain = text.translate(_PLAIN)
-    sides = [(sign, _side(plain, sign)) for sign in expression.finditer(plain)]
+    are_tight = len(_TIGHT.findall(plain)) > 1
+    sides = [(sign, _side(plain, sign, are_tight)) for sign in expression.finditer(plain)]
     sides = [(sign, side) for sign, side in sides if side]
     if not sides:
         return []
@@ -126,21 +137,43 @@ def segments(text: str, *, bullets: bool = False) -> list[Segment]:
     if len(parts) == 1 and parts[0].is_behind and plain[slice(*parts[0].sign)] == "-":
         # *TB -* is a result, and behind a name a dash is no more than a dash.
         parts = [part for part in parts if _RESULT.fullmatch(part.core(text))]
+    boxed = [part for part in parts if plain[slice(*part.sign)].lower() in boxes]
+    if {part.means for part in boxed} > {PRESENT}:  # beside a ticked box an empty one denies
+        parts = [
+            part._replace(means="negated") if part in boxed and part.means != PRESENT else part
+            for part in parts
+        ]
     return [part for part in parts if _WORD.search(part.core(text))]
+
+
+def _answered(text: str) -> list[str]:
+    """Return the items of a cell each of which has its answer: *fever: no  cough: yes*."""
+    answers, end = list[str](), 0
+    while match := _ANSWER.match(text, end):
+        answers.append(f"{match['item']}: {match['answer']}")
+        end = match.end()
+    return answers if len(answers) > 1 and end == len(text) else []
 
 
 def signed_items(text: str) -> list[str]:
     """Cut a cell at the items that have signs of their own; the text alone where none has.
 
     >>> signed_items("pneumonia, COVID neg"), signed_items("+fever, -cough")
-    (['pneumonia', 'COVID neg'], ['+fever', '-cough'])
+    (['pneumonia', 'COVID neg'], ['(+) fever', '(-) cough'])
     """
+    if answered := _answered(text):
+        return answered
+    bracket = _IN_BRACKETS.fullmatch(text)
+    if bracket and len(inside := signed_items(bracket["inside"])) > 1:
+        return [bracket["before"], *inside]
     parts = segments(text)
     if not parts or ("," not in text and all(text[slice(*part.sign)] == "-" for part in parts)):
         return [text]  # "-fever -cough" may be dashes before items
     items, place = list[str](), 0
     for part in parts:
-        items += (*text[place : part.start].split(","), text[part.start : part.end])
+        sign, is_bare = _SIGN_OF.get(part.means, ""), text[slice(*part.sign)] in "+-[ ]\u2610\u25a1"
+        own = f"{sign} {part.core(text)}" if sign and is_bare else text[part.start : part.end]
+        items += (*text[place : part.start].split(","), own)
         place = part.end
     items += text[place:].split(",")
     return [item.strip(" ,\t") for item in items if _WORD.search(item)]
@@ -166,7 +199,7 @@ def _end(text: str, sign: re.Match[str], following: Sequence[tuple[re.Match[str]
     return next((stop.start() for stop in stops if not (is_run and stop[0] == ",")), limit)
 
 
-def _side(text: str, sign: re.Match[str]) -> str:
+def _side(text: str, sign: re.Match[str], are_tight: bool) -> str:
     """Tell where the item of a sign is by what stands beside it: front, behind, either.
 
     "open" is a dash with a space behind it where an item begins; "" is not a sign.
@@ -179,15 +212,19 @@ def _side(text: str, sign: re.Match[str]) -> str:
     closes = not after or after[0] in ",;.)\n\r"
     has_item = _WORD.search(before) is not None
     if written.isalpha():
-        return "behind" if closes and has_item and left in ("", "(") else ""
+        return "behind" if closes and has_item and left in ("", "(", "=") else ""
+    if len(written) > 1 and not written.strip("+"):  # no "Ca++", no "++ edema"
+        return "behind" if closes and has_item and not left else ""
     if right == "-" or (written in "+-" and (left or "x") in "+-"):  # "(-)-menthol"
         return ""
+    if are_tight and written in "+-" and left and not right:  # "dyspnea+ orthopnea+ edema-"
+        return "behind" if _TIGHT.search(text, max(start - _NEAR, 0), end) else ""
     if closes or (after.startswith(_JOINED) and written not in "+-"):
         tight = left and written in "+-"
         may = not tight or (written == "-" and not after and _TIGHT_MINUS.fullmatch(before))
         return "behind" if has_item and may else ""
     if written in "+-":
-        if not after[:2].isalpha() or (left and not opens):
+        if not (after[:2].replace("/", "v").isalpha()) or (left and not opens):
             return ""
         is_open = written == "-" and not right
         return ("open" if is_open else "front") if opens or right else "either"

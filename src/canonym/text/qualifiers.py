@@ -18,7 +18,7 @@ from canonym.regex import regex
 from canonym.rules import any_of, current, once_a_book, remembered
 from canonym.text.shape import WORD
 from canonym.text.short_forms import own_short_form
-from canonym.text.words import forms_of
+from canonym.text.words import forms_of, words_of_kind
 from canonym.types import Step
 
 QUALIFIERS = "qualifiers"
@@ -117,6 +117,7 @@ _MEASURES = regex(
 # *NOS* and *NEC* are an enzyme and two diseases too.
 _ISOFORM = regex(f"(?:{forms_of('isoform')})$", re.IGNORECASE)
 _CLASSIFIED = regex(f"(?:{forms_of('classified')})$")
+_NEGATIONS = words_of_kind("negation")
 _LITTLE_WORDS = ("other", "not", "and", "or", "by", "of", "in", "an", "the")
 
 
@@ -260,7 +261,10 @@ def _without_front(text: str) -> str:
 
 def _without_back(text: str) -> str:
     while (match := _DETAIL_BEHIND.search(text)) and not _is_empty(text[: match.start()]):
-        text = text[: match.start()].rstrip()
+        rest = text[: match.start()].rstrip()
+        if rest.rpartition(" ")[2].lower() in _NEGATIONS:
+            return text  # "pneumonia not seen on CXR"
+        text = rest
     return text
 
 

@@ -1,0 +1,111 @@
+"""Cells that say one thing after another: *syncope - MI ruled out*, *CP r/o ACS*, *rash (flu neg)*.
+
+Between such clauses stands what may stand in a name as well, so that only the terminology can tell
+(`canonym.linking.decision.divide`): a dash, an arrow, the end of a sentence, a bracket with words
+of status in it, or a cue that speaks of what stands on the other side of it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from canonym.mentions.cues import find_cues
+from canonym.mentions.sentences import FUNCTION_WORDS
+from canonym.regex import GAP, regex
+from canonym.rules import any_of, once_a_book
+from canonym.text.shape import LETTERS, shape_of
+from canonym.text.words import words_of_kind
+
+_LONGEST = 300
+_JOINT = regex(
+    rf"{GAP}\s(?:-{{1,2}}>?|[\u2013\u2014\u2192]|=>)\s+"
+    r"|(?:\b(?P<word>[^\W\d_]{3,})|(?<=[\d)]))\.\s+(?=[A-Z])"
+)
+_BRACKET = regex(r"(?<=\w)\s*\((?P<inside>[^()]*[^\W\d_]{2}[^()]*)\)\s*\Z")
+_SIGNS = frozenset("-\u2013\u2014\u2192>.(")
+_STATES = frozenset(["negated", "uncertain"])
+_CONTENT = regex(
+    rf"[\s,;:/]+(?!(?i:{'|'.join(sorted(FUNCTION_WORDS))}|x ?\d+|today|yesterday|now)\b)"
+    r"[^\W\d_]{2}"
+)
+_LISTED = regex(r"(?:[,/&+]|\b(?:and|or))\s*\Z", re.IGNORECASE)
+_TRIMMED = " \t\r\n,;:&./"
+
+
+def clauses_of(text: str) -> tuple[str, ...]:
+    """Cut a cell into its clauses; the text alone where it has one.
+
+    >>> clauses_of("syncope - MI ruled out"), clauses_of("CP r/o ACS")
+    (('syncope', 'MI ruled out'), ('CP', 'r/o ACS'))
+    >>> clauses_of("croup (flu neg)"), clauses_of("flu neg COVID neg")
+    (('croup', 'flu neg'), ('flu neg', 'COVID neg'))
+    >>> clauses_of("migraine without aura"), clauses_of("trichomonas neg on smear")
+    (('migraine without aura',), ('trichomonas neg on smear',))
+    """
+    if len(text) > _LONGEST:
+        return (text,)
+    pieces = [text]
+    if not _SIGNS.isdisjoint(shape_of(text).signs):
+        pieces = [part for piece in _bracketed(text) for part in _joined(piece)]
+    pieces = [part for piece in pieces for part in _at_cues(piece)]
+    clauses = tuple(filter(LETTERS.search, (piece.strip(_TRIMMED) for piece in pieces)))
+    return clauses if len(clauses) > 1 else (text,)
+
+
+def related(text: str) -> tuple[str, ...]:
+    """Cut a cell at the words that say how one thing came with another; the text alone without any.
+
+    >>> related("sepsis from UTI"), related("anemia secondary to GI bleed")
+    (('sepsis', 'UTI'), ('anemia', 'GI bleed'))
+    """
+    if len(text) > _LONGEST or shape_of(text).there.isdisjoint(words_of_kind("word of a relation")):
+        return (text,)
+    pieces, begin, cues = list[str](), 0, find_cues(text)
+    for match in _relation().finditer(text):
+        if not any(cue.rule.flags and cue.end >= match.start() > cue.start for cue in cues):
+            pieces.append(text[begin : match.start()])  # no "mother with diabetes"
+            begin = match.end()
+    return tuple(piece for piece in (*pieces, text[begin:]) if piece.strip())
+
+
+@once_a_book
+def _relation() -> re.Pattern[str]:
+    """Return what stands between things one of which came with the other."""
+    return re.compile(rf"{GAP},?\s(?:{any_of('relation')})\s+(?:an?\s+|the\s+)?", re.IGNORECASE)
+
+
+def _bracketed(text: str) -> Iterator[str]:
+    """Yield what stands before a bracket at the end that says a status, and what is in it."""
+    match = _BRACKET.search(text)
+    cues = find_cues(match["inside"]) if match else ()
+    if match is None or not any(_STATES.intersection(cue.rule.flags) for cue in cues):
+        yield text
+    else:
+        yield text[: match.start()]
+        yield match["inside"]
+
+
+def _joined(text: str) -> Iterator[str]:
+    begin, clipped = 0, words_of_kind("clipped word")
+    for match in _JOINT.finditer(text):
+        if (match["word"] or "").lower() not in clipped:
+            yield text[begin : match.end("word") if match["word"] else match.start()]
+            begin = match.end()
+    yield text[begin:]
+
+
+def _at_cues(text: str) -> Iterator[str]:
+    """Yield what stands on each side of the cues inside a text that speak of one side alone."""
+    begin, end, names = 0, 0, words_of_kind("cue within a name")
+    for cue in find_cues(text):
+        is_led = LETTERS.search(text, end, cue.start) is not None
+        if is_led and cue.words not in names and _STATES.intersection(cue.rule.flags):
+            looks_on = cue.rule.before not in ("", "next")
+            is_listed = _LISTED.search(text, begin, cue.start) is not None
+            if not is_listed and (not cue.rule.after or _CONTENT.match(text, cue.end)):
+                place = cue.start if looks_on or not cue.rule.after else cue.end
+                yield text[begin:place]
+                begin = place
+        end = cue.end
+    yield text[begin:]
