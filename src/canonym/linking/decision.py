@@ -26,7 +26,14 @@ from canonym.mentions.contrasts import apart_by
 from canonym.mentions.drug_lines import is_same_line
 from canonym.mentions.english import LEAST, is_english
 from canonym.mentions.flags import FLAGS, consistent
-from canonym.mentions.lists import holds_all, is_code, items_of, may_stand_alone, words_of
+from canonym.mentions.lists import (
+    holds_all,
+    is_code,
+    items_of,
+    may_stand_alone,
+    qualifies,
+    words_of,
+)
 from canonym.mentions.measurements import finding_name
 from canonym.mentions.opposites import SMALL
 from canonym.mentions.phrasings import WORDING
@@ -254,7 +261,7 @@ def _is_list(whole: Draft, listed: Sequence[Draft], prepared: Prepared, names: N
     if among and not is_pair and len({*concepts}) == len(concepts) and NEAR <= least > whole.score:
         return True
     by_commas = prepared.listing is not None and prepared.listing.has_commas_alone
-    return by_commas and _is_partly_known(whole, listed, names)
+    return (by_commas or len(listed) > 2) and _is_partly_known(whole, listed, names)
 
 
 def _is_partly_known(whole: Draft, listed: Sequence[Draft], names: NamesOfHits) -> bool:
@@ -263,7 +270,9 @@ def _is_partly_known(whole: Draft, listed: Sequence[Draft], names: NamesOfHits) 
     What is nearest to the whole has the words of one of them, and none of the others is a detail.
     """
     known = [part for part in listed if part.score >= _KNOWN]
-    unknown = [part.string for part in listed if part.score < _KNOWN]
+    unknown = [part.string for part in listed if part.score < _KNOWN and not part.status]
+    if len(known) > 1 and len({part.hits[0].concept for part in known}) == len(known):
+        return not any(map(qualifies, unknown))
     if not known or not all(map(may_stand_alone, unknown)):
         return False
     nearest = words_of(names.name(whole.hits[0]).text) if whole.hits else frozenset[str]()

@@ -29,7 +29,7 @@ _CONTENT = regex(
     rf"[\s,;:/]+(?!(?i:{'|'.join(sorted(FUNCTION_WORDS))}|x ?\d+|today|yesterday|now)\b)"
     r"[^\W\d_]{2}"
 )
-_LISTED = regex(r"(?:[,/&+]|\b(?:and|or))\s*\Z", re.IGNORECASE)
+_LISTED = regex(r"(?:[,/&+]|\b(?:and|or)|\A\s*\w+:)\s*\Z", re.IGNORECASE)
 _TRIMMED = " \t\r\n,;:&./"
 
 

@@ -24,6 +24,7 @@ from canonym.regex import GAP, regex
 from canonym.text import UNORDERED, normalise
 from canonym.text.qualifiers import is_finding
 from canonym.text.shape import LETTERS, shape_of
+from canonym.text.words import words_of_kind
 
 IsName = Callable[[str], bool]
 """Tells whether a string is a name of the terminology."""
@@ -251,6 +252,7 @@ _ADJECTIVE = regex(
 )
 _HANGING = regex(r"(?i).*\s(?:by|due to|for|from|in|of|to|with|without)")
 _COUNT = regex(r"(?:[A-Za-z]|\d{1,2}[A-Za-z]?|[A-Za-z]\d{1,2}|[IVX]{1,4})$")
+_TIMES = regex(r"(?i)(?<=\w)\s+x\s?\d{1,2}$")  # "vomited x2"
 _COUNTED = regex(r"(.*[^\W\d_])\d+[a-z]?")
 
 
@@ -318,7 +320,8 @@ class Listing:
     @property
     def is_inverted(self) -> bool:
         """Whether the second of two pieces only qualifies the first: *abortion, septic*."""
-        return self.is_pair and _qualifies(self.pieces[1])
+        denied = self.pieces[-1].partition(" ")[0].lower() in words_of_kind("negation")
+        return self.is_pair and not denied and qualifies(self.pieces[1])
 
     def cut(self, is_name: IsName) -> Cut | None:
         """Return the names that the cell lists, None where it is no list.
@@ -478,12 +481,13 @@ def may_stand_alone(text: str) -> bool:
     >>> [may_stand_alone(text) for text in ("right leg numbness", "SI", "mature left", "left eye")]
     [True, True, False, False]
     """
+    text = _TIMES.sub("", text)
     last = text.split()[-1].lower()
     if is_code(text):
         return any(map(is_finding, readings_of(text)))  # SI, and not CNS
     if "-" in text or last in QUALIFIERS or last in parts_of_the_body():
         return False
-    return not (last[-1].isdigit() or _qualifies(last) or _HANGING.fullmatch(text))
+    return not (last[-1].isdigit() or qualifies(last) or _HANGING.fullmatch(text))
 
 
 def words_of(text: str) -> frozenset[str]:
@@ -518,7 +522,7 @@ def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
     return start, end
 
 
-def _qualifies(text: str) -> bool:
+def qualifies(text: str) -> bool:
     """Tell whether a piece behind a comma says how, when or of what the one before it is."""
     if _HANGING.fullmatch(text):
         return True

@@ -72,6 +72,7 @@ from canonym.text.qualifiers import (
     QUALIFIERS,
     qualified,
     without_details,
+    without_heading,
     without_lead_in,
 )
 from canonym.types import CORRECTION, ONE_OF_SEVERAL, USUAL_READING, Step
@@ -148,6 +149,8 @@ class Preparation:
         separator: str | None,
     ) -> Prepared:
         """Prepare a mention, and its items where it is a list."""
+        if self.composites and (rest := without_heading(text)) != text:
+            steps, text = (*steps, Step(QUALIFIERS, text, rest)), rest
         items = self._items(text, separator)
         if len(items.texts) == 1:
             return self._prepare_one(items.texts[0], steps, context, alias)

@@ -69,6 +69,8 @@ _LINK = regex(
 )
 _APART = regex(rf"{GAP}(?<![,;:(\[\u2013\u2014-])[,;:(\[\u2013\u2014-]+\s*\Z")
 _TAIL = 80  # characters; no sign at the end of a mention is longer
+_STATES = frozenset(["negated", "uncertain"])
+_BREAK = regex(r"\w\s+[-\u2013\u2014]+\s+\w|\w\s*\([^)]*\Z")
 _REST = regex(r"[\s.)\]!,;]*\Z")
 _OF_FAMILY = regex(r"\s*:|\s+[-\u2013]\s")
 _NAME = regex(r"[^\W_]{2}|[\u3040-\u9fff]")
@@ -169,12 +171,14 @@ def split_at_turn(text: str) -> tuple[str, ...]:
     ('possible pneumonia, now resolved',)
     """
     may_turn = "," in text or not shape_of(text).there.isdisjoint(_CONJUNCTIONS)
-    sides = _turns().split(text, maxsplit=1) if may_turn else [text]
-    if len(sides) == 1 or _course().match(sides[1]):
+    turn = _turns().search(text) if may_turn else None
+    if turn is None or _course().match(text, turn.end()):
         return (text,)
+    is_kin = any("family" in cue.rule.flags for cue in find_cues(turn[0]))
+    sides = (text[: turn.start()], (turn[0] if is_kin else "").lstrip(" ,") + text[turn.end() :])
     if not read_status(without_lead_in(sides[0])).flags:  # "CT negative for fracture"
         return (text,)
-    return tuple(sides)
+    return sides
 
 
 @once_a_book
@@ -446,6 +450,10 @@ def _from_end(text: str, cues: list[Cue], start: int) -> tuple[int, list[str]]:
         if _REST.match(text[last.end : end]) is None or not text[start : last.start].strip():
             return end, flags
         apart = _APART.search(text[: last.start], max(start, last.start - _TAIL))
+        if _STATES.intersection(last.rule.flags) and _BREAK.search(
+            text, start, last.start if apart is None else apart.start()
+        ):
+            return end, flags  # "croup (flu neg)", "croup - flu neg"
         if apart is None and last.words in _APART_ONLY:
             return end, flags
         end = last.start if apart is None else apart.start()

@@ -59,7 +59,8 @@ def status_of_listed(whole: Part, spans: Sequence[tuple[int, int] | None]) -> li
     What shares a word with others has no stretch of its own, and the status of the whole.
     """
     written = whole.stated[0].text if whole.stated else whole.text
-    before, core, behind = written.partition(read_status(written).core)
+    core = read_status(written).core
+    before, core, behind = written.partition(read_status(core).core)
     if None in spans or not core:
         return [whole.status] * len(spans)
     at = len(before)

@@ -118,6 +118,7 @@ _MEASURES = regex(
 _ISOFORM = regex(f"(?:{forms_of('isoform')})$", re.IGNORECASE)
 _CLASSIFIED = regex(f"(?:{forms_of('classified')})$")
 _NEGATIONS = words_of_kind("negation")
+_SEVERAL = frozenset(",;/&+")
 _LITTLE_WORDS = ("other", "not", "and", "or", "by", "of", "in", "an", "the")
 
 
@@ -166,7 +167,7 @@ def _lead_in() -> re.Pattern[str]:
 @once_a_book
 def _leads() -> tuple[str, ...]:
     """Return the first letters of lead-ins, six at most."""
-    inner = ("of a patient", "report")
+    inner = ("of a patient", "report", "system")
     rules = (rule for rule in current().of_kind("lead-in") if rule.where not in inner)
     own = ("patien", "pt ", "pt.", "the pa", "the pt", "he ", "she ", "us abd", "us pel", "a ")
     forms = dict.fromkeys(rule.form.partition("(")[0][:6] for rule in rules)
@@ -271,6 +272,27 @@ def _without_back(text: str) -> str:
 def without_lead_in(text: str) -> str:
     """Return a text without what a note says before a name: *patient with gout*."""
     return _lead_in().sub("", text) if text.lower().startswith(_leads()) else text
+
+
+def without_heading(text: str) -> str:
+    """Return a list without the heading in front of it; a single name keeps that of a system.
+
+    >>> without_heading("A/P: gout, asthma"), without_heading("Neuro: seizures, headache")
+    ('gout, asthma', 'seizures, headache')
+    >>> without_heading("Neuro: seizures"), without_heading("gout, asthma: stable")
+    ('Neuro: seizures', 'gout, asthma: stable')
+    """
+    head, colon, rest = text.partition(":")
+    if not colon or len(head) > _TAIL or _SEVERAL.isdisjoint(rest) or not rest.strip():
+        return text
+    is_system = _systems().fullmatch(head.strip()) is not None
+    return rest.strip() if is_system else without_lead_in(text)
+
+
+@once_a_book
+def _systems() -> re.Pattern[str]:
+    """Return a system of the body as it heads its findings in a note."""
+    return re.compile(any_of("lead-in", ["system"]), re.IGNORECASE)
 
 
 def _may_have(text: str) -> bool:
