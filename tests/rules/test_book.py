@@ -108,7 +108,7 @@ def test_an_explanation_names_the_rules_of_the_linker(table: Path, tmp_path: Pat
     mentions = ["zip of fever", "no fever"]
     links = own.link(mentions, keep_negated=True)
     text = "\n".join(links[0].explain())
-    assert "(by ward.zip-of, cues.nil)" in text
+    assert "(by ward.zip-of)" in text
     assert "\n".join(pickle.loads(pickle.dumps(links[0])).explain()) == text
     of_process = list(own.link(mentions, keep_negated=True, workers=2))
     assert of_process[0].explain() == links[0].explain()

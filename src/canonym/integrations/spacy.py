@@ -15,6 +15,7 @@ from typing import Any
 from canonym.errors import require
 from canonym.linker import Linker
 from canonym.mentions.flags import consistent, with_flags
+from canonym.rules import using
 from canonym.types import Candidate, Document, Link, Mention, Step
 
 NAME = "canonym"
@@ -94,7 +95,7 @@ class LinkEntities:
         for docs in minibatch(stream, size=batch_size):
             documents = [self._document(doc) for doc in docs]
             linked = [
-                map(_with_status, links, with_flags(document.text, document.mentions))
+                self._flagged(document, links)
                 for document, links in self._linker.link_documents(documents, **self._options)
             ]
             further_links: list[Any] = [()] * len(docs)
@@ -104,6 +105,11 @@ class LinkEntities:
             for doc, of_mentions, further in zip(docs, linked, further_links, strict=True):
                 self._write(doc, of_mentions, further)
                 yield doc
+
+    def _flagged(self, document: Document, links: Iterable[Link]) -> list[Link]:
+        """Give links the status of the text, by the rules of the index."""
+        with using(self._linker.pipeline.book):
+            return [*map(_with_status, links, with_flags(document.text, document.mentions))]
 
     def _spans(self, doc: Any) -> list[Any]:
         return [*(doc.spans.get(self._key, ()) if self._key else doc.ents)]

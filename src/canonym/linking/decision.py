@@ -47,6 +47,7 @@ from canonym.mentions.status import (
     without_sign,
 )
 from canonym.mentions.told import status_of_listed
+from canonym.regex import regex
 from canonym.text import explain
 from canonym.text.characters import greek
 from canonym.text.memo import strong_forms
@@ -69,6 +70,7 @@ Chosen on pairs and triples of mentions of the train and dev parts of two corpor
 seven terminologies that were taken out.
 """
 
+_SENTENCES = regex(r"[^\W\d_]{3}\.\s+[A-Z]|\s(?:->|-->|=>|\u2192|//)\s")  # stand in no name
 _KNOWN = 0.98  # a sieve knows what scores as much
 _HOLDS = 0.8  # a name that holds others is nearer than this
 _REWORDED = SIEVES[1]  # a name in other words is as near as one in another normal form
@@ -128,11 +130,17 @@ def _are_items(
         item for item in items if not (item.items or item.listed or is_name(item.whole, hits_of))
     ]
     if prepared.needs_all:
-        return not unknown and not _is_together(prepared.whole, items, hits_of, names)
+        texts = [item.whole.text for item in unknown]
+        near = (hits_of[text].score >= NEAR and not _is_remark(text) for text in texts)
+        return all(near) and not _is_together(prepared.whole, items, hits_of, names)
+    if any(qualifies(item.text) for item in items[1:] if not item.whole.stated):
+        return False  # "asthma - allergic"
     if not unknown:
         return True
     if len(unknown) == len(items):
         return all(is_code(item.text) for item in unknown)
+    if _SENTENCES.search(prepared.whole.text):
+        return True
     if hits_of[prepared.whole.text].score >= NEAR:
         return False
     # "not at target" denies nothing that anybody has.

@@ -6,7 +6,6 @@ the index by the path of its folder, and sees what is added to the index before 
 
 from __future__ import annotations
 
-import itertools
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -23,6 +22,7 @@ from canonym.linking.links import LinkOptions, Links, as_texts, check_abbreviati
 from canonym.linking.pipeline import Pipeline, Request
 from canonym.mentions.documents import batches_of, text_batches
 from canonym.mentions.flags import with_flags
+from canonym.rules import Book, using
 from canonym.types import Document
 
 if TYPE_CHECKING:
@@ -89,12 +89,14 @@ def annotate_texts(
             (replace(document, mentions=tuple(link.mention for link in links)), links)
             for document, links in annotated
         )
-    return itertools.starmap(_flagged, linked)
+    book = linker.pipeline.book
+    return (_flagged(document, links, book) for document, links in linked)
 
 
-def _flagged(document: Document, links: Links) -> tuple[Document, Links]:
-    """Give the mentions of a document their flags."""
-    mentions = with_flags(document.text, document.mentions)
+def _flagged(document: Document, links: Links, book: Book) -> tuple[Document, Links]:
+    """Give the mentions of a document their flags, by the rules of an index."""
+    with using(book):
+        mentions = with_flags(document.text, document.mentions)
     pairs = zip(links, mentions, strict=True)
     return replace(document, mentions=mentions), Links(
         replace(link, mention=mention, status=mention.flags or ()) for link, mention in pairs

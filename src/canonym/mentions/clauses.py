@@ -10,7 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from canonym.mentions.composites import split_composite
 from canonym.mentions.cues import find_cues
+from canonym.mentions.segments import segments
 from canonym.mentions.sentences import FUNCTION_WORDS
 from canonym.regex import GAP, regex
 from canonym.rules import any_of, once_a_book
@@ -19,11 +21,11 @@ from canonym.text.words import words_of_kind
 
 _LONGEST = 300
 _JOINT = regex(
-    rf"{GAP}\s(?:-{{1,2}}>?|[\u2013\u2014\u2192]|=>)\s+"
+    rf"{GAP}\s(?:-{{1,2}}>?|[\u2013\u2014\u2192*]|=>|//|>>)\s+|(?<=\w)(?://|>>)(?=\w)"
     r"|(?:\b(?P<word>[^\W\d_]{3,})|(?<=[\d)]))\.\s+(?=[A-Z])"
 )
 _BRACKET = regex(r"(?<=\w)\s*\((?P<inside>[^()]*[^\W\d_]{2}[^()]*)\)\s*\Z")
-_SIGNS = frozenset("-\u2013\u2014\u2192>.(")
+_SIGNS = frozenset("-\u2013\u2014\u2192*>/.(")
 _STATES = frozenset(["negated", "uncertain"])
 _CONTENT = regex(
     rf"[\s,;:/]+(?!(?i:{'|'.join(sorted(FUNCTION_WORDS))}|x ?\d+|today|yesterday|now)\b)"
@@ -50,7 +52,20 @@ def clauses_of(text: str) -> tuple[str, ...]:
         pieces = [part for piece in _bracketed(text) for part in _joined(piece)]
     pieces = [part for piece in pieces for part in _at_cues(piece)]
     clauses = tuple(filter(LETTERS.search, (piece.strip(_TRIMMED) for piece in pieces)))
-    return clauses if len(clauses) > 1 else (text,)
+    answered = any("uncertain" in cue.rule.flags for cue in find_cues(pieces[0]))
+    if len(clauses) < 2 or (answered and any(map(_is_result, clauses[1:]))):
+        return (text,)  # "r/o PE - CT negative"
+    return clauses
+
+
+def _is_result(clause: str) -> bool:
+    """Tell whether a clause has a test and its result alone, which speaks of the one before."""
+    tests = words_of_kind("test")
+    if tests.isdisjoint(shape_of(clause).there):
+        return False
+    cues = find_cues(clause)
+    words = [word for word in LETTERS.finditer(clause) if word[0].lower() not in tests]
+    return all(any(cue.start <= word.start() < cue.end for cue in cues) for word in words)
 
 
 def related(text: str) -> tuple[str, ...]:
@@ -59,7 +74,10 @@ def related(text: str) -> tuple[str, ...]:
     >>> related("sepsis from UTI"), related("anemia secondary to GI bleed")
     (('sepsis', 'UTI'), ('anemia', 'GI bleed'))
     """
-    if len(text) > _LONGEST or shape_of(text).there.isdisjoint(words_of_kind("word of a relation")):
+    words = words_of_kind("word of a relation")
+    if len(text) > _LONGEST or shape_of(text).there.isdisjoint(words):
+        return (text,)
+    if "," in text or len(split_composite(text)) > 1:
         return (text,)
     pieces, begin, cues = list[str](), 0, find_cues(text)
     for match in _relation().finditer(text):
@@ -79,7 +97,8 @@ def _bracketed(text: str) -> Iterator[str]:
     """Yield what stands before a bracket at the end that says a status, and what is in it."""
     match = _BRACKET.search(text)
     cues = find_cues(match["inside"]) if match else ()
-    if match is None or not any(_STATES.intersection(cue.rule.flags) for cue in cues):
+    said = any(_STATES.intersection(cue.rule.flags) for cue in cues)
+    if match is None or not (said or segments(match["inside"])):
         yield text
     else:
         yield text[: match.start()]
@@ -87,9 +106,11 @@ def _bracketed(text: str) -> Iterator[str]:
 
 
 def _joined(text: str) -> Iterator[str]:
-    begin, clipped = 0, words_of_kind("clipped word")
+    """Yield what stands between dashes, arrows and ends of sentences; no heading stands alone."""
+    begin, clipped, cues = 0, words_of_kind("clipped word"), find_cues(text)
     for match in _JOINT.finditer(text):
-        if (match["word"] or "").lower() not in clipped:
+        is_heading = any(cue.start <= begin and match.start() <= cue.end for cue in cues)
+        if not is_heading and (match["word"] or "").lower() not in clipped:
             yield text[begin : match.end("word") if match["word"] else match.start()]
             begin = match.end()
     yield text[begin:]

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from canonym.errors import InvalidInput
 from canonym.mentions.binomials import genus_steps
+from canonym.mentions.clauses import related
 from canonym.mentions.clinical import LISTS, TEXTS, usual_reading
 from canonym.mentions.composites import patterns
 from canonym.mentions.contrasts import apart_by
@@ -26,7 +27,14 @@ from canonym.mentions.specimens import specimen_of
 from canonym.mentions.status import read_status, split_at_turn, unsaid_operation
 from canonym.rules import Rule, current, phrase_expression
 from canonym.text import STRONG, normalise
-from canonym.text.qualifiers import BROADER, QUALIFIERS, is_finding, qualified, without_lead_in
+from canonym.text.qualifiers import (
+    BROADER,
+    QUALIFIERS,
+    is_finding,
+    qualified,
+    without_heading,
+    without_lead_in,
+)
 from canonym.text.words import plural
 from canonym.types import OTHER_READINGS, USUAL_READING, Mention, Step
 
@@ -130,7 +138,8 @@ _EFFECTS: Mapping[str, Callable[[Rule, str], bool]] = {
     "health": lambda _, text: not read_status(text).flags,
     "lasting": lambda _, text: read_status(text).flags == ("historical",),
     "specimen": lambda rule, text: specimen_of(text) == rule.means,
-    "lead-in": lambda _, text: without_lead_in(text) != text,
+    "lead-in": lambda _, text: {without_lead_in(text), without_heading(text)} != {text},
+    "relation": lambda _, text: len(related(text)) > 1,
     "tag": lambda _, text: qualified(text) is not None,
     "finding": lambda _, text: is_finding(text),
     "drug form": lambda _, text: drug_line(text) is not None,

@@ -44,7 +44,7 @@ _COMBINED = frozenset(
 _ENTITY = regex(r"&(?:amp|lt|gt|quot|apos|nbsp|#\d{1,7}|#x[0-9a-fA-F]{1,6});")
 _SEMICOLON = regex("[;\uff1b|]")
 _LINE_END = regex("[\r\n\t\v\f\x85\u2028\u2029]+")
-_BULLET = regex(r"(?:^|(?<=\s))[•◦‣▪▫●○■►➢·\uf0b7](?=\s*\w)")
+_BULLET = regex(r"(?:^|(?<=\s))(?:[•◦‣▪▫●○■►➢·\uf0b7](?=\s*\w)|#(?=\s+[^\W\d]))")
 _DASH = regex(r"(?:^|(?<=\s))[*\u2013\u2014-](?=\s+\w)")
 _HEADING = regex(r"[A-Za-z][A-Za-z /]{1,30}:\s+(?=[(\[#]?(?:1|a|i)[.):\]\s-])")
 _TITLE = regex(r"^[^\r\n;]{1,40}:[ \t]*[\r\n]+")
@@ -61,7 +61,9 @@ _LEFT_OVER = regex(r"(?i)^(?:and|or|&)\s+|(?<!\s)\s+(?:and|or|&)$")
 _CODE = regex(r"[A-Z]{2,4}s?|(?=.*\d)[A-Z][A-Z0-9]{1,5}")
 
 
-_SIGNS = regex(r"[;\uff1b|\r\n\t\v\f\x85\u2028\u2029•◦‣▪▫●○■►➢·\uf0b7]|^\s*[*\u2013\u2014-]\s|:\s")
+_SIGNS = regex(
+    r"[;\uff1b|\r\n\t\v\f\x85\u2028\u2029•◦‣▪▫●○■►➢·\uf0b7]|^\s*[*\u2013\u2014-]\s|:\s|(?:^|\s)#\s"
+)
 
 
 class Items(NamedTuple):
@@ -235,6 +237,7 @@ _JOINT = regex(
     rf"(?i){GAP}(?:[,，、]\s*(?:and/or|and|or|&|plus)\s+|&(?:amp;)?\s*|,\s+|(?<!\d),(?=\S)"
     r"|(?<=\d),(?=[^\W\d_])|[，、]\s*|/\s*)"
     r"|(?<!\s)\s+(?:and/or|and|or|as well as|plus|\+)\s+|(?<=[^\W\d_]{4})\+(?=[^\W\d_]{4})"
+    r"|(?-i:(?<=[A-Z]{2})\+(?=[A-Z]{2}))"
 )
 # Two drugs: "carbidopa-levodopa", but no "heart-attack", and no "cisplatin-nephropathy".
 _HYPHENED = regex(r"([^\W\d_]{5,})-([^\W\d_]{4,})")

@@ -14,7 +14,7 @@ list, whose items go through all of this one by one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -24,6 +24,7 @@ from canonym.mentions.binomials import Binomials, genus_steps, organisms_in
 from canonym.mentions.clauses import clauses_of, related
 from canonym.mentions.clinical import usual_reading
 from canonym.mentions.composites import split_composite
+from canonym.mentions.cues import find_cues
 from canonym.mentions.drug_lines import DrugLine, drug_line, without_salt
 from canonym.mentions.flags import consistent
 from canonym.mentions.lists import (
@@ -90,13 +91,14 @@ class _Context(NamedTuple):
     """What the document of a mention says: its abbreviations, and the texts around the mention.
 
     Abbreviations that are `ordered` never stand for themselves. `status` is what a cell says of the
-    clause that is prepared.
+    clause that is prepared. What is left of a text without some of its words `is_rest`.
     """
 
     abbreviations: Mapping[str, str]
     around: Sequence[str]
     ordered: Mapping[str, str]
     status: tuple[str, ...] = ()
+    is_rest: bool = False
 
 
 @dataclass(frozen=True)
@@ -364,10 +366,9 @@ class Preparation:
         if self.speller is not None:
             less = [step.after for step in worded if text.startswith(f"{step.after} ")]
             known += self._broader(text, near, less, context)
-            told = told_of(text, status)
+            told = None if context.is_rest else told_of(text, status)
             if told is not None:
-                own = self._qualified(told.name, (), context, ()).readings
-                known += (Step(TOLD, text, told.name), *_known_of(own))
+                known += (Step(TOLD, text, told.name), *self._of_rest(told.name, context))
             several = next(filter(None, map(readings_of, (text, *without_details(text)))), ())
             guesses += [Step(ONE_OF_SEVERAL, text, reading) for reading in several]
         readings = (*_read(Use.NEAR, *near), *_read(Use.KNOWN, *known), *_read(Use.SOLE, *guesses))
@@ -389,7 +390,12 @@ class Preparation:
                     yield Step(BROADER, name, plain)
         for plain in (*without_details(text)[-1:], *less):
             # A name may say how much in the same words: "Mildly elevated creatine kinase".
-            yield from _known_of(self._qualified(plain, (), context, ()).readings)
+            yield from self._of_rest(plain, context)
+
+    def _of_rest(self, text: str, context: _Context) -> Iterator[Step]:
+        """Yield the steps to the readings of what is left of a text, but for guesses."""
+        rest = self._qualified(text, (), context._replace(is_rest=True), ())
+        return (step for step, use in rest.readings if use != Use.SOLE)
 
     def _of_line(self, text: str, line: DrugLine) -> tuple[Sequence[Step], Sequence[Step]]:
         """Return the steps to the names in a drug line, and to one that only a sieve may know."""
@@ -417,19 +423,25 @@ def _spelled(text: str, apart: Apart, speller: Speller | None) -> tuple[list[Ste
 
 
 def _status_of_clauses(text: str, items: Items) -> Iterator[tuple[str, ...]]:
-    """Yield what stands before each clause of a cell says of it; items of a sure list are alone."""
-    end = 0
+    """Yield what stands before each clause of a cell says of it; of a sure list, its heading."""
+    end, under = 0, _under_heading(items.texts[0])
     for item in items.texts:
         start = text.find(item, end)
         if items.is_sure or start < 0:
-            yield ()
+            yield () if ":" in item else under
         else:
             end = start + len(item)
             yield from flags_around(text[:end], [(start, end)])
 
 
-def _known_of(readings: Iterable[Reading]) -> Iterator[Step]:
-    return (step for step, use in readings if use != Use.SOLE)
+def _under_heading(item: str) -> tuple[str, ...]:
+    """Return what the heading before the first item of a list says of all: *FHx: gout; asthma*."""
+    head, colon, _ = item.partition(":")
+    if not colon:
+        return ()
+    cues = (cue for cue in find_cues(head) if cue.end == len(head.rstrip()) and cue.rule.before)
+    lasting = ("historical", "family")
+    return next((tuple(f for f in cue.rule.flags if f in lasting) for cue in cues), ())
 
 
 def _read(use: Use, *steps: Step) -> Iterator[Reading]:

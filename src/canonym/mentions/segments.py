@@ -171,7 +171,8 @@ def signed_items(text: str) -> list[str]:
         return [text]  # "-fever -cough" may be dashes before items
     items, place = list[str](), 0
     for part in parts:
-        sign, is_bare = _SIGN_OF.get(part.means, ""), text[slice(*part.sign)] in "+-[ ]\u2610\u25a1"
+        written = text.translate(_PLAIN)[slice(*part.sign)]
+        sign, is_bare = _SIGN_OF.get(part.means, ""), written in "+-[ ]\u2610\u25a1"
         own = f"{sign} {part.core(text)}" if sign and is_bare else text[part.start : part.end]
         items += (*text[place : part.start].split(","), own)
         place = part.end

@@ -70,7 +70,7 @@ _LINK = regex(
 _APART = regex(rf"{GAP}(?<![,;:(\[\u2013\u2014-])[,;:(\[\u2013\u2014-]+\s*\Z")
 _TAIL = 80  # characters; no sign at the end of a mention is longer
 _STATES = frozenset(["negated", "uncertain"])
-_BREAK = regex(r"\w\s+[-\u2013\u2014]+\s+\w|\w\s*\([^)]*\Z")
+_BREAK = regex(r"\w\s+[-\u2013\u2014]+\s+\w|\w\s*\([^)]*\Z|\w\s+(?:with|w/)\s*\w")
 _REST = regex(r"[\s.)\]!,;]*\Z")
 _OF_FAMILY = regex(r"\s*:|\s+[-\u2013]\s")
 _NAME = regex(r"[^\W_]{2}|[\u3040-\u9fff]")
@@ -120,7 +120,8 @@ def read_status(text: str, signs: int = 3) -> Status:
         return Status(text)
     if denied := _denied_result(text):
         return Status(denied, ("negated",))
-    if signs and (sign := _own_sign(text)):
+    sign = _own_sign(text) if signs else None
+    if sign is not None and not _BREAK.search(sign.core(text)):
         inner = read_status(sign.core(text), signs - 1)
         said = consistent((sign.means, *inner.flags))
         return Status(_unbracketed(inner.core), said) if said else Status(text)
@@ -450,9 +451,9 @@ def _from_end(text: str, cues: list[Cue], start: int) -> tuple[int, list[str]]:
         if _REST.match(text[last.end : end]) is None or not text[start : last.start].strip():
             return end, flags
         apart = _APART.search(text[: last.start], max(start, last.start - _TAIL))
-        if _STATES.intersection(last.rule.flags) and _BREAK.search(
-            text, start, last.start if apart is None else apart.start()
-        ):
+        stop = last.start if apart is None else apart.start()
+        begin = max(start, stop - _TAIL)
+        if _STATES.intersection(last.rule.flags) and _BREAK.search(text, begin, stop):
             return end, flags  # "croup (flu neg)", "croup - flu neg"
         if apart is None and last.words in _APART_ONLY:
             return end, flags

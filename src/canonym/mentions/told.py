@@ -21,6 +21,8 @@ from canonym.types import Mention
 
 _LONGEST = 150
 _WORD = regex(r"[^\s,;:()\[\]\"]+")
+_APART = regex(r"[,;(]|\s[-\u2013\u2014]\s")
+_TIMES = regex(r"x\d{1,2}|\d{1,2}x")
 _RESULTS = frozenset(["positive", "pos", "detected", "reactive", "+"])
 
 
@@ -44,6 +46,7 @@ def flags_around(text: str, spans: Sequence[tuple[int, int]]) -> list[tuple[str,
             inside = [span for span in spans if span[0] <= cue.start < span[1]]
             first, last = min(inside, key=_length, default=(cue.start, cue.end))
             leads = cue.start == first and cue.start < start and not cue.rule.after
+            leads = leads and not (inside and cue.words in words_of_kind("cue within a name"))
             if not leads and not (cue.end == last and cue.start >= end and not cue.rule.before):
                 hidden = "x" * (cue.end - cue.start) if inside else text[cue.start : cue.end]
                 sentence = sentence[: cue.start] + hidden + sentence[cue.end :]
@@ -103,6 +106,7 @@ def told_of(text: str, status: tuple[str, ...] = ()) -> Told | None:
     around = [
         form in small
         or form in tests
+        or _TIMES.fullmatch(form) is not None
         or any(cue.start < word.end() and word.start() < cue.end for cue in cues)
         for word, form in zip(words, forms, strict=True)
     ]
@@ -110,12 +114,18 @@ def told_of(text: str, status: tuple[str, ...] = ()) -> Told | None:
         return None
     first, last = around.index(False), len(around) - around[::-1].index(False)
     start, end = words[first].start(), words[last - 1].end()
+    while text[end - 1] in " -\u2013\u2014":
+        end -= 1
     in_names = words_of_kind("cue within a name")
     beside = (cue for cue in cues if cue.end in (start, start - 1) or cue.start in (end, end + 1))
     if any(start <= cue.start < end for cue in cues) or any(c.words in in_names for c in beside):
         return None
     if any(cue.rule.flags and not cue.rule.after for cue in cues if cue.start >= end):
         return None
+    if "negated" in status and any("negated" in cue.rule.ends for cue in cues):
+        return None  # "except heartburn" of what is denied
+    if _APART.search(text, end) and any(form in tests for form in forms[last:]):
+        return None  # "chest pain - troponin neg"
     flags = with_flags(text, [Mention(text[start:end], start, end)])[0].flags or ()
     has_result = "negated" in (*flags, *status) or not _RESULTS.isdisjoint(shape.there)
     if not (has_result or tests.isdisjoint((*forms[:first], *forms[last:]))):
