@@ -51,7 +51,7 @@ from canonym.regex import regex
 from canonym.text import explain
 from canonym.text.characters import greek
 from canonym.text.memo import strong_forms
-from canonym.text.qualifiers import BROADER, QUALIFIERS, bare_name, without_lead_in
+from canonym.text.qualifiers import BROADER, QUALIFIERS, bare_name, names_side, without_lead_in
 from canonym.types import CORRECTION, ONE_OF_SEVERAL, USUAL_READING, Mention, Step
 
 SPLIT_MARGIN = 0.02
@@ -70,7 +70,9 @@ Chosen on pairs and triples of mentions of the train and dev parts of two corpor
 seven terminologies that were taken out.
 """
 
-_SENTENCES = regex(r"[^\W\d_]{3}\.\s+[A-Z]|\s(?:->|-->|=>|\u2192|//)\s")  # stand in no name
+_SENTENCES = regex(
+    r"(?:[^\W\d_]{3}|[A-Z]{2})\.\s+[A-Z]|\s(?:->|-->|=>|\u2192|//)\s"
+)  # stand in no name
 _KNOWN = 0.98  # a sieve knows what scores as much
 _HOLDS = 0.8  # a name that holds others is nearer than this
 _REWORDED = SIEVES[1]  # a name in other words is as near as one in another normal form
@@ -263,7 +265,7 @@ def _is_list(whole: Draft, listed: Sequence[Draft], prepared: Prepared, names: N
             words, own = words_of(prepared.whole.text), words_of(names.name(best).text)
             if words <= own and (best.score >= INVERTED or len(own - words) < 2):
                 return False
-    if not prepared.is_near:
+    if not prepared.is_near or all(names_side(part.string) for part in listed):
         return True
     least, is_pair = min(part.score for part in listed), len(listed) == 2
     if among and not is_pair and len({*concepts}) == len(concepts) and NEAR <= least > whole.score:
@@ -291,7 +293,8 @@ def _is_partly_known(whole: Draft, listed: Sequence[Draft], names: NamesOfHits) 
 
 def _listing(mention: Mention, prepared: Prepared, parts: tuple[Draft, ...]) -> Draft:
     """Return the parts of a list, or the first where all are one concept: "HTN; hypertension"."""
-    if _are_one_concept(parts) and min(part.score for part in parts) >= NEAR:
+    is_one = _are_one_concept(parts) and len({part.status for part in parts}) == 1
+    if is_one and min(part.score for part in parts) >= NEAR:
         return parts[0]._replace(mention=mention)
     return _divided(mention, prepared, parts)
 

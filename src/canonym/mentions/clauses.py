@@ -22,7 +22,7 @@ from canonym.text.words import words_of_kind
 _LONGEST = 300
 _JOINT = regex(
     rf"{GAP}\s(?:-{{1,2}}>?|[\u2013\u2014\u2192*]|=>|//|>>)\s+|(?<=\w)(?://|>>)(?=\w)"
-    r"|(?:\b(?P<word>[^\W\d_]{3,})|(?<=[\d)]))\.\s+(?=[A-Z])"
+    r"|(?:\b(?P<word>[^\W\d_]{3,}|[A-Z]{2})|(?<=[\d)]))\.\s+(?=[A-Z])"
 )
 _BRACKET = regex(r"(?<=\w)\s*\((?P<inside>[^()]*[^\W\d_]{2}[^()]*)\)\s*\Z")
 _SIGNS = frozenset("-\u2013\u2014\u2192*>/.(")

@@ -22,7 +22,7 @@ from canonym.mentions.segments import signed_items
 from canonym.mentions.shorthand import parts_of_the_body
 from canonym.regex import GAP, regex
 from canonym.text import UNORDERED, normalise
-from canonym.text.qualifiers import is_finding
+from canonym.text.qualifiers import is_finding, names_side
 from canonym.text.shape import LETTERS, shape_of
 from canonym.text.words import words_of_kind
 
@@ -344,7 +344,8 @@ class Listing:
         if names is not None:
             return Cut(names)
         near = self._cover(known, _may_be_a_name)
-        return Cut(near, is_near=True) if near is not None and any(map(known, near)) else None
+        may = near is not None and (any(map(known, near)) or all(map(names_side, near)))
+        return Cut(near, is_near=True) if near is not None and may else None
 
     def _forms(self, first: int, last: int) -> tuple[str, ...]:
         """Return the ways to write the pieces from one to another in one name."""

@@ -364,11 +364,11 @@ class Preparation:
             further, brand = self._of_line(text, line)
             near, known = [*near, *further], [*known, *brand]
         if self.speller is not None:
-            less = [step.after for step in worded if text.startswith(f"{step.after} ")]
-            known += self._broader(text, near, less, context)
             told = None if context.is_rest else told_of(text, status)
             if told is not None:
                 known += (Step(TOLD, text, told.name), *self._of_rest(told.name, context))
+            less = [step.after for step in worded if text.startswith(f"{step.after} ")]
+            known += self._broader(text, near, less, context)
             several = next(filter(None, map(readings_of, (text, *without_details(text)))), ())
             guesses += [Step(ONE_OF_SEVERAL, text, reading) for reading in several]
         readings = (*_read(Use.NEAR, *near), *_read(Use.KNOWN, *known), *_read(Use.SOLE, *guesses))

@@ -46,6 +46,7 @@ class _Sides(NamedTuple):
     before: re.Pattern[str]
     behind: re.Pattern[str]
     fracture: re.Pattern[str]
+    fracture_behind: re.Pattern[str]
 
 
 @once_a_book
@@ -65,6 +66,7 @@ def _sides() -> _Sides:
             r"(?<![\w#])# ?(?=(?:(?:(?i:left|right|closed|open|distal|proximal|lower|upper|[lr]t?)"
             rf"\.? )*(?P<bone>(?i:{bones})\b)))"
         ),
+        re.compile(rf"\b(?P<part>(?i:{body}))s? ?#s?(?!\w| ?\d)"),
     )
 
 
@@ -94,8 +96,10 @@ def write_out(text: str) -> str:
     ('nausea and vomiting', 'hepatitis B/C')
     >>> write_out("R knee pain"), write_out("hip pain (L)"), write_out("L dopa")
     ('right knee pain', 'left hip pain', 'L dopa')
-    >>> write_out("#left femur"), write_out("# 2 asthma"), write_out("Hx-gout")
-    ('fracture left femur', '# 2 asthma', 'history of gout')
+    >>> write_out("#left femur"), write_out("L wrist #"), write_out("# 2 asthma")
+    ('fracture left femur', 'left wrist fracture', '# 2 asthma')
+    >>> write_out("Hx-gout")
+    'history of gout'
     >>> write_out("recurrent U.T.I."), write_out("s.o.b."), write_out("e.g. fever")
     ('recurrent UTI', 'SOB', 'e.g. fever')
     """
@@ -106,7 +110,7 @@ def write_out(text: str) -> str:
     if "/" in text or "&" in text:
         text = _table().pattern.sub(_written_out, text)
     sides = _sides()
-    text = sides.fracture.sub(_fracture, text)
+    text = sides.fracture_behind.sub(r"\g<part> fracture", sides.fracture.sub(_fracture, text))
     text = _HISTORY.sub(
         lambda match: "family history of " if match["family"] else "history of ", text
     )

@@ -29,7 +29,7 @@ from canonym.text.shape import shape_of
 from canonym.text.words import words_of_kind
 
 __all__ = [
-    *("Status", "positive", "read_status", "said_by", "split_statuses", "spoken_of"),
+    *("BREAK", "Status", "positive", "read_status", "said_by", "split_statuses", "spoken_of"),
     *("split_at_turn", "without_plus", "without_sign", "wordings"),
 ]
 
@@ -70,7 +70,9 @@ _LINK = regex(
 _APART = regex(rf"{GAP}(?<![,;:(\[\u2013\u2014-])[,;:(\[\u2013\u2014-]+\s*\Z")
 _TAIL = 80  # characters; no sign at the end of a mention is longer
 _STATES = frozenset(["negated", "uncertain"])
-_BREAK = regex(r"\w\s+[-\u2013\u2014]+\s+\w|\w\s*\([^)]*\Z|\w\s+(?:with|w/)\s*\w")
+BREAK = regex(r"\w\s+[-\u2013\u2014]+\s+\w|\w\s*\([^)]*\Z|\w\s+(?:with|w/)\s*\w")
+"""Where what is said behind a name speaks of a part of it alone: a dash, a bracket, a *with*."""
+
 _REST = regex(r"[\s.)\]!,;]*\Z")
 _OF_FAMILY = regex(r"\s*:|\s+[-\u2013]\s")
 _NAME = regex(r"[^\W_]{2}|[\u3040-\u9fff]")
@@ -121,7 +123,7 @@ def read_status(text: str, signs: int = 3) -> Status:
     if denied := _denied_result(text):
         return Status(denied, ("negated",))
     sign = _own_sign(text) if signs else None
-    if sign is not None and not _BREAK.search(sign.core(text)):
+    if sign is not None and not BREAK.search(sign.core(text)):
         inner = read_status(sign.core(text), signs - 1)
         said = consistent((sign.means, *inner.flags))
         return Status(_unbracketed(inner.core), said) if said else Status(text)
@@ -453,7 +455,7 @@ def _from_end(text: str, cues: list[Cue], start: int) -> tuple[int, list[str]]:
         apart = _APART.search(text[: last.start], max(start, last.start - _TAIL))
         stop = last.start if apart is None else apart.start()
         begin = max(start, stop - _TAIL)
-        if _STATES.intersection(last.rule.flags) and _BREAK.search(text, begin, stop):
+        if _STATES.intersection(last.rule.flags) and BREAK.search(text, begin, stop):
             return end, flags  # "croup (flu neg)", "croup - flu neg"
         if apart is None and last.words in _APART_ONLY:
             return end, flags

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from canonym.mentions.cues import find_cues
 from canonym.mentions.flags import with_flags
 from canonym.mentions.prepared import Part
-from canonym.mentions.status import read_status
+from canonym.mentions.status import BREAK, read_status
 from canonym.regex import regex
 from canonym.text.shape import shape_of
 from canonym.text.words import words_of_kind
@@ -124,10 +124,13 @@ def told_of(text: str, status: tuple[str, ...] = ()) -> Told | None:
         return None
     if "negated" in status and any("negated" in cue.rule.ends for cue in cues):
         return None  # "except heartburn" of what is denied
-    if _APART.search(text, end) and any(form in tests for form in forms[last:]):
-        return None  # "chest pain - troponin neg"
+    with_test = not tests.isdisjoint((*forms[:first], *forms[last:]))
+    if BREAK.search(text, start, end) or (with_test and _APART.search(text, end)):
+        return None  # "rash (flu neg)", "chest pain - troponin neg"
     flags = with_flags(text, [Mention(text[start:end], start, end)])[0].flags or ()
     has_result = "negated" in (*flags, *status) or not _RESULTS.isdisjoint(shape.there)
-    if not (has_result or tests.isdisjoint((*forms[:first], *forms[last:]))):
+    if with_test and not has_result:
         return None
+    if with_test:  # a screen that was negative is none that may come
+        flags = tuple(flag for flag in flags if flag != "hypothetical")
     return Told(text[start:end], flags)
