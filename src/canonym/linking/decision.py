@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 from canonym.linking.hits import (
+    NEAR,
     SIEVE_STEPS,
     ConceptHit,
     Draft,
@@ -14,7 +15,6 @@ from canonym.linking.hits import (
     NamesOfHits,
     StringHits,
     at_most,
-    is_name,
     meant_guess,
     near_rivals,
 )
@@ -24,12 +24,9 @@ from canonym.mentions.aliases import LEAST_GAIN, is_code_for
 from canonym.mentions.binomials import GENUS, organism_of
 from canonym.mentions.contrasts import apart_by
 from canonym.mentions.drug_lines import is_same_line
-from canonym.mentions.english import LEAST, is_english
 from canonym.mentions.flags import FLAGS, consistent
 from canonym.mentions.lists import (
     holds_all,
-    is_code,
-    items_of,
     may_stand_alone,
     qualifies,
     words_of,
@@ -46,8 +43,6 @@ from canonym.mentions.status import (
     unsaid_operation,
     without_sign,
 )
-from canonym.mentions.told import status_of_listed
-from canonym.regex import regex
 from canonym.text import explain
 from canonym.text.characters import greek
 from canonym.text.memo import strong_forms
@@ -60,9 +55,6 @@ SPLIT_MARGIN = 0.02
 NEGATED = "the mention is negated"
 """The reason of a mention that is NIL because its words say that it is not so."""
 
-NEAR = 0.9
-"""From this score on what a search finds may be an item of a list; chosen like `INVERTED`."""
-
 INVERTED = 0.95
 """So near is a name to two others with a comma between them where these are one name, inverted.
 
@@ -70,9 +62,6 @@ Chosen on pairs and triples of mentions of the train and dev parts of two corpor
 seven terminologies that were taken out.
 """
 
-_SENTENCES = regex(
-    r"(?:[^\W\d_]{3}|[A-Z]{2})\.\s+[A-Z]|\s(?:->|-->|=>|\u2192|//)\s"
-)  # stand in no name
 _KNOWN = 0.98  # a sieve knows what scores as much
 _HOLDS = 0.8  # a name that holds others is nearer than this
 _REWORDED = SIEVES[1]  # a name in other words is as near as one in another normal form
@@ -84,119 +73,6 @@ class LookedUp(NamedTuple):
     prepared: Prepared
     hits_of: Mapping[str, StringHits]
     forbidden: frozenset[int]
-
-
-def divide(prepared: Prepared, hits_of: Mapping[str, StringHits], names: NamesOfHits) -> Prepared:
-    """Return a mention with what it lists, by the names that sieves know.
-
-    A mention that a sieve knows is no list. Between separators that stand in names as well, all
-    that is listed is a name; between others, anything. Where the syntax of a composite mention
-    gives names too, as in "breast and ovarian cancer", these count.
-    """
-    if not prepared.may_list:
-        return prepared
-    items = tuple(divide(item, hits_of, names) for item in prepared.items)
-    if prepared.is_cut:
-        return prepared._replace(items=items)
-    if hits_of[prepared.whole.text].sieve == IDS:
-        return prepared._replace(items=(), listing=None, names={})  # "M10.9 | gout" is one thing
-    if is_name(prepared.whole, hits_of):
-        if items and prepared.is_sure and _only_reads_alike(prepared, hits_of, names):
-            return prepared._replace(items=items)
-        return prepared._replace(items=(), listing=None, names={})
-    if items and (prepared.is_sure or _are_items(prepared, items, hits_of, names)):
-        return prepared._replace(items=items)
-    return _with_listed(prepared, hits_of)
-
-
-def _only_reads_alike(
-    prepared: Prepared, hits_of: Mapping[str, StringHits], names: NamesOfHits
-) -> bool:
-    """Tell whether a sieve knows a list only because it reads no separators.
-
-    "migraine; headache" are two names, though "migraine headache" is one.
-    """
-    hits = hits_of[prepared.whole.text].hits[:1]
-    known = all(is_name(item.whole, hits_of) for item in prepared.items)
-    return known and not any(items_of(names.name(hit).text) for hit in hits)
-
-
-def _are_items(
-    prepared: Prepared,
-    items: Sequence[Prepared],
-    hits_of: Mapping[str, StringHits],
-    names: NamesOfHits,
-) -> bool:
-    """Tell whether lines or clauses are items of a list, and not a name with a break in it."""
-    unknown = [
-        item for item in items if not (item.items or item.listed or is_name(item.whole, hits_of))
-    ]
-    if prepared.needs_all:
-        texts = [item.whole.text for item in unknown]
-        near = (hits_of[text].score >= NEAR and not _is_remark(text) for text in texts)
-        return all(near) and not _is_together(prepared.whole, items, hits_of, names)
-    if any(qualifies(item.text) for item in items[1:] if not item.whole.stated):
-        return False  # "asthma - allergic"
-    if not unknown:
-        return True
-    if len(unknown) == len(items):
-        return all(is_code(item.text) for item in unknown)
-    if _SENTENCES.search(prepared.whole.text):
-        return True
-    if hits_of[prepared.whole.text].score >= NEAR:
-        return False
-    # "not at target" denies nothing that anybody has.
-    remarks = (_is_remark(item.whole.text) for item in unknown if item.whole.status)
-    return not any(remarks) and all(may_stand_alone(item.text) for item in unknown)
-
-
-def _is_together(
-    whole: Part, items: Sequence[Prepared], hits_of: Mapping[str, StringHits], names: NamesOfHits
-) -> bool:
-    """Tell whether a name near the whole has words of each item: *hip fracture in osteoporosis*."""
-    read = [step.after for step in (*whole.ways(Use.NEAR), *whole.ways(Use.KNOWN))]
-    near = [names.name(hit).text for text in (whole.text, *read) for hit in hits_of[text].hits[:1]]
-    said = frozenset[str]().union(*map(words_of, near))
-    parts = [
-        frozenset[str]().union(*map(words_of, _called(item, hits_of, names))) for item in items
-    ]
-    own = [part - frozenset[str]().union(*(o for o in parts if o is not part)) for part in parts]
-    return all(not part.isdisjoint(said) for part in own)
-
-
-def _called(item: Prepared, hits_of: Mapping[str, StringHits], names: NamesOfHits) -> Iterator[str]:
-    """Yield an item as it is written, and what the concepts that sieves know for it are called."""
-    yield item.whole.text
-    for text in (item.whole.text, *(step.after for step, _ in item.whole.readings)):
-        if hits_of[text].sieve in SIEVE_STEPS:
-            yield from (name for hit in hits_of[text].hits[:1] for name in names.texts(hit))
-
-
-def _is_remark(text: str) -> bool:
-    """Tell whether a text has words of everyday English alone, and short ones."""
-    return all(len(word) < LEAST or is_english(word) for word in text.split()) and text.islower()
-
-
-def _with_listed(prepared: Prepared, hits_of: Mapping[str, StringHits]) -> Prepared:
-    """Add the names that a mention lists, none where it does not."""
-    whole = prepared.whole
-    listing, names = prepared.listing, prepared.names
-    prepared = prepared._replace(items=(), names={})
-    if listing is None:
-        return prepared
-    if len(prepared.parts) > 1 and all(is_name(part, hits_of) for part in prepared.parts):
-        return prepared
-    cut = listing.cut(lambda text: is_name(names[text], hits_of))
-    if cut is None:
-        return prepared
-    steps = (*whole.steps, Step("list", whole.text, " | ".join(cut.names)))
-    spans = [listing.places.get(name) for name in cut.names]
-    said = status_of_listed(whole, spans)
-    listed = tuple(
-        part._replace(steps=steps, status=part.status if part.stated else own)
-        for part, own in zip(map(names.__getitem__, cut.names), said, strict=True)
-    )
-    return prepared._replace(listed=listed, is_near=cut.is_near)
 
 
 def decide(

@@ -32,6 +32,10 @@ _DENIES = regex(r"[,;]\s*no\b|\b(?:no|not|without)(?: [^\s,;]+){1,5}[,;]", re.IG
 SIEVE_STEPS: Mapping[str, tuple[str, ...]] = {IDS: (), **{s.name: s.steps for s in SIEVES}}
 """The steps of normalisation of every sieve; ids have none."""
 
+NEAR = 0.9
+"""From this score on what a search finds may be an item of a list; chosen like
+`canonym.linking.decision.INVERTED`."""
+
 PREFERRED = "preferred"
 """The name among the evidence of what a caller prefers, which counts before all else."""
 

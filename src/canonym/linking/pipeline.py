@@ -27,7 +27,8 @@ from canonym.io.time_limit import check_time
 from canonym.linking.background import together
 from canonym.linking.book import open_book
 from canonym.linking.codes import find_coded
-from canonym.linking.decision import LookedUp, decide, divide
+from canonym.linking.decision import LookedUp, decide
+from canonym.linking.division import divide
 from canonym.linking.evidence import Vocabulary
 from canonym.linking.hits import (
     LOOKED_AT,
@@ -355,7 +356,8 @@ class Pipeline:
         strings = [strings_of(prepared) for prepared in group]
         hits_of = [*own_hits(strings)]
         divided = [
-            divide(prepared, own, batch) for prepared, own in zip(group, hits_of, strict=True)
+            divide(prepared, own, batch) if prepared.may_list else prepared
+            for prepared, own in zip(group, hits_of, strict=True)
         ]
         further = [
             {
@@ -539,11 +541,9 @@ class Pipeline:
         parts = [part for link in links for part in (link.parts or (link,))]
         confidences = judge.of(parts, self.vocabulary)
         if second_look is not None:
-            contexts = contexts_of(links, documents)
+            around = contexts_of(links, documents)
             share = n / max(request.n_documents, n)
-            parts, confidences = second_look.revise(
-                parts, confidences, contexts, self, judge, share
-            )
+            parts, confidences = second_look.revise(parts, confidences, around, self, judge, share)
         return graded(links, parts, confidences, request.min_confidence, request.k)
 
     @functools.cached_property

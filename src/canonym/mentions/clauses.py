@@ -1,7 +1,7 @@
 """Cells that say one thing after another: *syncope - MI ruled out*, *CP r/o ACS*, *rash (flu neg)*.
 
 Between such clauses stands what may stand in a name as well, so that only the terminology can tell
-(`canonym.linking.decision.divide`): a dash, an arrow, the end of a sentence, a bracket with words
+(`canonym.linking.division.divide`): a dash, an arrow, the end of a sentence, a bracket with words
 of status in it, or a cue that speaks of what stands on the other side of it.
 """
 

@@ -171,9 +171,10 @@ def signed_items(text: str) -> list[str]:
         return [text]  # "-fever -cough" may be dashes before items
     items, place = list[str](), 0
     for part in parts:
-        written = text.translate(_PLAIN)[slice(*part.sign)]
-        sign, is_bare = _SIGN_OF.get(part.means, ""), written in "+-[ ]\u2610\u25a1"
-        own = f"{sign} {part.core(text)}" if sign and is_bare else text[part.start : part.end]
+        written = text.translate(_PLAIN)[slice(*part.sign)].lower()
+        says_more = written in "+-" or _signs().meanings[written] != part.means
+        sign = _SIGN_OF.get(part.means, "") if says_more else ""
+        own = f"{sign} {part.core(text)}" if sign else text[part.start : part.end]
         items += (*text[place : part.start].split(","), own)
         place = part.end
     items += text[place:].split(",")

@@ -17,7 +17,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from canonym.mentions.clinical import usual_reading
-from canonym.mentions.cues import NO_CUE, Cue, find_cues, first_words, last_words
+from canonym.mentions.cues import Cue, find_cues, first_words, last_words
 from canonym.mentions.flags import consistent
 from canonym.mentions.phrasings import phrasings
 from canonym.mentions.segments import PRESENT, SIGN, Segment, segments
@@ -311,8 +311,8 @@ def _own_sign(text: str) -> Segment | None:
     around = (text[: parts[0].start] + text[parts[0].end :]).strip(" .()[]\"'?~") if parts else "-"
     if around or len(parts) > 1:
         return None
-    sign, cues = parts[0].sign, (cue for cue in find_cues(text) if cue.rule == NO_CUE)
-    return None if any(cue.start < sign[0] < cue.end for cue in cues) else parts[0]
+    sign = parts[0].sign[0]
+    return None if any(cue.start < sign < cue.end for cue in find_cues(text)) else parts[0]
 
 
 def positive(text: str, core: str) -> tuple[Stated, ...]:

@@ -1,4 +1,4 @@
-"""What a cell tells of a name in a few words: *doppler neg for DVT*, *twin sister with lupus*.
+"""Names of which a cell tells in a few words: *doppler neg for DVT*, *twin sister with lupus*.
 
 The words of status at the ends of a mention are taken off by `canonym.mentions.status`, where a
 list has them. Others stand as they do in a text, among small words and those of tests. What is left
@@ -106,6 +106,7 @@ def told_of(text: str, status: tuple[str, ...] = ()) -> Told | None:
     around = [
         form in small
         or form in tests
+        or form in _RESULTS
         or _TIMES.fullmatch(form) is not None
         or any(cue.start < word.end() and word.start() < cue.end for cue in cues)
         for word, form in zip(words, forms, strict=True)

@@ -1,0 +1,126 @@
+"""Cells of several clauses, and names of which a cell tells in a few words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from canonym import Link, Linker
+from canonym.mentions.clauses import clauses_of, related
+from canonym.mentions.told import flags_around, told_of
+from canonym.terminology import Terminology
+from canonym.types import Concept, Name
+from tests.tables import cases
+
+SURE = 0.35  # short forms such as MI are only one of several
+
+NAMES = {
+    "Abdominal pain": ("pain in the abdomen",),
+    "Anemia": ("anaemia",),
+    "Appendicitis": (),
+    "Asthma": (),
+    "Atrial fibrillation": (),
+    "Breast cancer": (),
+    "Chest pain": (),
+    "Chronic obstructive pulmonary disease": ("COPD",),
+    "Clostridium difficile infection": ("C diff",),
+    "Clostridium difficile diarrhea": ("C diff diarrhea",),
+    "Cough": ("coughing",),
+    "COVID-19": ("COVID",),
+    "Croup": (),
+    "Cystic fibrosis": (),
+    "Deep vein thrombosis": (),
+    "Depression": (),
+    "Diabetes mellitus": ("diabetes", "diabetic"),
+    "Diarrhea": (),
+    "Eczema": (),
+    "Fever": (),
+    "Gout": (),
+    "Gout of hip in kidney disease": (),
+    "Headache": (),
+    "Hypertension": (),
+    "Influenza": ("flu",),
+    "Kidney disease": (),
+    "Knee effusion": (),
+    "Knee pain": (),
+    "Lupus erythematosus": ("lupus",),
+    "Malaria": (),
+    "Measles": (),
+    "Migraine": (),
+    "Migraine with aura": (),
+    "Myocardial infarction": (),
+    "Pneumonia": (),
+    "Pulmonary embolism": (),
+    "Rash": (),
+    "Sepsis": (),
+    "Shingles": (),
+    "Stroke": (),
+    "Syncope": (),
+    "Tuberculosis": (),
+    "Urinary tract infection": (),
+    "Vomiting": (),
+    "Wrist fracture": (),
+}
+
+
+@pytest.fixture(scope="module")
+def linker() -> Linker:
+    records: list[Concept | Name] = []
+    for number, (label, synonyms) in enumerate(NAMES.items()):
+        records.append(Concept(f"C:{number}", label))
+        records += [Name(synonym, f"C:{number}", "exact") for synonym in synonyms]
+    return Linker.build(Terminology.build(records))
+
+
+def told(link: Link) -> Iterator[str]:
+    """Yield the label of each part that is told for sure, with what is said of it."""
+    for part in link.parts or (link,):
+        if part.candidates and part.confidence is not None and part.confidence >= SURE:
+            label = part.candidates[0].label
+            yield f"{label}: {', '.join(part.status)}" if part.status else label
+
+
+@cases("cell", "expected")
+def test_a_cell_is_read_clause_by_clause(linker: Linker, cell: str, expected: str) -> None:
+    (link,) = linker.link([cell], keep_negated=True)
+    assert " | ".join(told(link)) == expected
+
+
+@cases("cell", "expected")
+def test_a_name_is_read_among_words_that_tell_of_it(
+    linker: Linker, cell: str, expected: str
+) -> None:
+    (link,) = linker.link([cell], keep_negated=True)
+    assert not link.parts
+    assert " | ".join(told(link)) == expected
+
+
+@cases("cell")
+def test_names_are_not_cut(linker: Linker, cell: str) -> None:
+    (link,) = linker.link([cell], keep_negated=True)
+    assert not link.parts
+
+
+@cases("text")
+def test_what_belongs_to_a_name_is_not_told_of_it(text: str) -> None:
+    assert told_of(text) is None
+
+
+@cases("text", "clauses")
+def test_clauses(text: str, clauses: tuple[str, ...]) -> None:
+    assert clauses_of(text) == clauses
+
+
+def test_things_that_came_together() -> None:
+    assert related("sepsis b/c pneumonia") == ("sepsis", "pneumonia")
+    assert related("mother with diabetes") == ("mother with diabetes",)
+    assert related("breast cancer with liver and lung mets") == (
+        "breast cancer with liver and lung mets",
+    )
+
+
+def test_a_cue_within_a_name_says_nothing_of_its_neighbour() -> None:
+    text = "small to absent fibula, gout"
+    assert flags_around(text, [(0, 22), (24, 28)]) == [(), ()]
+    assert flags_around("no fibula, gout", [(3, 9), (11, 15)]) == [("negated",), ("negated",)]
