@@ -141,7 +141,9 @@ def _is_list(whole: Draft, listed: Sequence[Draft], prepared: Prepared, names: N
             words, own = words_of(prepared.whole.text), words_of(names.name(best).text)
             if words <= own and (best.score >= INVERTED or len(own - words) < 2):
                 return False
-    if not prepared.is_near or all(names_side(part.string) for part in listed):
+    if not prepared.is_near:
+        return True
+    if whole.score < NEAR and all(names_side(part.string) for part in listed):
         return True
     least, is_pair = min(part.score for part in listed), len(listed) == 2
     if among and not is_pair and len({*concepts}) == len(concepts) and NEAR <= least > whole.score:
@@ -156,9 +158,10 @@ def _is_partly_known(whole: Draft, listed: Sequence[Draft], names: NamesOfHits) 
     What is nearest to the whole has the words of one of them, and none of the others is a detail.
     """
     known = [part for part in listed if part.score >= _KNOWN]
-    unknown = [part.string for part in listed if part.score < _KNOWN and not part.status]
+    unknown = [part.string for part in listed if part.score < _KNOWN]
     if len(known) > 1 and len({part.hits[0].concept for part in known}) == len(known):
         return not any(map(qualifies, unknown))
+    unknown = [part.string for part in listed if part.score < _KNOWN and not part.status]
     if not known or not all(map(may_stand_alone, unknown)):
         return False
     nearest = words_of(names.name(whole.hits[0]).text) if whole.hits else frozenset[str]()

@@ -96,7 +96,8 @@ def _relation() -> re.Pattern[str]:
 def _bracketed(text: str) -> Iterator[str]:
     """Yield what stands before a bracket at the end that says a status, and what is in it."""
     match = _BRACKET.search(text)
-    cues = find_cues(match["inside"]) if match else ()
+    names = words_of_kind("cue within a name")  # "(not cancer)" only says what is meant
+    cues = [cue for cue in find_cues(match["inside"]) if cue.words not in names] if match else []
     said = any(_STATES.intersection(cue.rule.flags) for cue in cues)
     if match is None or not (said or segments(match["inside"])):
         yield text

@@ -294,6 +294,9 @@ class Preparation:
         if inner := read_status(own.core).flags:  # "r/o absence of the thumb"
             core = Status(read_status(own.core).core, consistent((*own.flags, *inner)))
             stated += (Stated(own.core, inner, own.flags),)
+        tested = told_of(core.core, core.flags) if "negated" in core.flags else None
+        if tested is not None:  # "COVID test was negative" denies COVID, and no test
+            core = core._replace(core=tested.name)
         plain = write_out(core.core)
         if plain != core.core:
             steps = (*steps, Step("shorthand", core.core, plain))
@@ -431,7 +434,8 @@ def _status_of_clauses(text: str, items: Items) -> Iterator[tuple[str, ...]]:
             yield () if ":" in item else under
         else:
             end = start + len(item)
-            yield from flags_around(text[:end], [(start, end)])
+            (flags,) = flags_around(text[:end], [(start, end)])
+            yield tuple(flag for flag in flags if flag != "family")  # who is told of at its start
 
 
 def _under_heading(item: str) -> tuple[str, ...]:

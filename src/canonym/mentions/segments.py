@@ -30,7 +30,7 @@ _PLAIN = str.maketrans(dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2212", "-"
 _TIGHT_MINUS = regex(r".*(?:[^\W\d_]{3}|\b[A-Z]{2})", re.DOTALL)
 _STOP = regex(r"[,;\n]|[:.]\s|\b(?:with|but)\b", re.IGNORECASE)
 _WORD = regex(r"[^\W\d_](?:[^\W\d_]|\W[^\W\d_]\b)")
-_TIGHT = regex(r"\b[^\W\d_]{5,}[+-](?=\s|[,;]|\Z)")
+_TIGHT = regex(r"\b[^\W\d_]{4,}[+-](?=\s|[,;/]|\Z)")
 _ANSWER = regex(
     r"\s*(?P<item>[^:=?;,.\n]{2,60}?)\s*[:=?]\s*(?P<answer>yes|no|[yn]|none|nil|absent|present)\b"
     r"(?:[\s,;.]+|\Z)",
@@ -57,7 +57,7 @@ class Segment(NamedTuple):
     def core(self, text: str) -> str:
         """Return the item without its sign."""
         core = text[self.start : self.sign[0]] if self.is_behind else text[self.sign[1] : self.end]
-        return core.strip(" ,;:=~\t\r\n").rstrip("-\u2013\u2212([ ").removeprefix("for ")
+        return core.strip(" ,;:=~/\t\r\n").rstrip("-\u2013\u2212([ ").removeprefix("for ")
 
 
 class _Signs(NamedTuple):
@@ -178,7 +178,7 @@ def signed_items(text: str) -> list[str]:
         items += (*text[place : part.start].split(","), own)
         place = part.end
     items += text[place:].split(",")
-    return [item.strip(" ,\t") for item in items if _WORD.search(item)]
+    return [item.strip(" ,/\t") for item in items if _WORD.search(item)]
 
 
 def _begins_line(text: str, place: int) -> bool:
@@ -211,7 +211,7 @@ def _side(text: str, sign: re.Match[str], are_tight: bool) -> str:
     after = text[end : end + _NEAR].lstrip(" \t")
     left, right = text[start - 1 : start].strip(), text[end : end + 1].strip()  # what touches it
     opens = not before or before[-1] in ",;:(/\n\r"
-    closes = not after or after[0] in ",;.)\n\r"
+    closes = not after or after[0] in ",;./)\n\r"
     has_item = _WORD.search(before) is not None
     if written.isalpha():
         return "behind" if closes and has_item and left in ("", "(", "=") else ""
@@ -219,7 +219,9 @@ def _side(text: str, sign: re.Match[str], are_tight: bool) -> str:
         return "behind" if closes and has_item and not left else ""
     if right == "-" or (written in "+-" and (left or "x") in "+-"):  # "(-)-menthol"
         return ""
-    if are_tight and written in "+-" and left and not right:  # "dyspnea+ orthopnea+ edema-"
+    if (
+        are_tight and written in "+-" and left and right in ("", ",", ";", "/")
+    ):  # "dyspnea+ orthopnea+ edema-"
         return "behind" if _TIGHT.search(text, max(start - _NEAR, 0), end) else ""
     if closes or (after.startswith(_JOINED) and written not in "+-"):
         tight = left and written in "+-"
