@@ -59,7 +59,7 @@ NAMES = {
     "Syncope": (),
     "Tuberculosis": (),
     "Urinary tract infection": (),
-    "Vomiting": (),
+    "Vomiting": ("nausea and vomiting",),
     "Wrist fracture": (),
 }
 

@@ -211,7 +211,7 @@ def _side(text: str, sign: re.Match[str], are_tight: bool) -> str:
     after = text[end : end + _NEAR].lstrip(" \t")
     left, right = text[start - 1 : start].strip(), text[end : end + 1].strip()  # what touches it
     opens = not before or before[-1] in ",;:(/\n\r"
-    closes = not after or after[0] in ",;./)\n\r"
+    closes = not after or after[0] in ",;.)\n\r" or (after[0] == "/" and not right)  # no "n/v"
     has_item = _WORD.search(before) is not None
     if written.isalpha():
         return "behind" if closes and has_item and left in ("", "(", "=") else ""
