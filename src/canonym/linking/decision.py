@@ -161,8 +161,8 @@ def _is_partly_known(whole: Draft, listed: Sequence[Draft], names: NamesOfHits) 
     unknown = [part.string for part in listed if part.score < _KNOWN]
     if len(known) > 1 and len({part.hits[0].concept for part in known}) == len(known):
         return not any(map(qualifies, unknown))
-    unknown = [part.string for part in listed if part.score < _KNOWN and not part.status]
-    if not known or not all(map(may_stand_alone, unknown)):
+    details = (part.string for part in listed if part.score < _KNOWN and not part.status)
+    if not known or not all(map(may_stand_alone, details)):
         return False
     nearest = words_of(names.name(whole.hits[0]).text) if whole.hits else frozenset[str]()
     shared = words_of(whole.string) & nearest

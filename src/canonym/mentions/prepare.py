@@ -295,7 +295,7 @@ class Preparation:
             core = Status(read_status(own.core).core, consistent((*own.flags, *inner)))
             stated += (Stated(own.core, inner, own.flags),)
         tested = told_of(core.core, core.flags) if "negated" in core.flags else None
-        if tested is not None:  # "COVID test was negative" denies COVID, and no test
+        if tested and core.core.startswith(tested.name):  # "COVID test negative" denies COVID
             core = core._replace(core=tested.name)
         plain = write_out(core.core)
         if plain != core.core:

@@ -70,8 +70,10 @@ _LINK = regex(
 _APART = regex(rf"{GAP}(?<![,;:(\[\u2013\u2014-])[,;:(\[\u2013\u2014-]+\s*\Z")
 _TAIL = 80  # characters; no sign at the end of a mention is longer
 _STATES = frozenset(["negated", "uncertain"])
-BREAK = regex(r"\w\s+[-\u2013\u2014]+\s+\w|\w\s*\([^)]*\Z|\w\s+(?:with|w/)\s*\w")
-"""Where what is said behind a name speaks of a part of it alone: a dash, a bracket, a *with*."""
+BREAK = regex(r"\w\s+[-\u2013\u2014]+\s+\w|\w\s*\([^)]*\Z")
+"""Where what is said behind a name speaks of a part of it alone: a dash, a bracket."""
+
+_WITH = regex(r"\w\s+(?:with|w/)\s*\w", re.IGNORECASE)
 
 _REST = regex(r"[\s.)\]!,;]*\Z")
 _OF_FAMILY = regex(r"\s*:|\s+[-\u2013]\s")
@@ -123,7 +125,7 @@ def read_status(text: str, signs: int = 3) -> Status:
     if denied := _denied_result(text):
         return Status(denied, ("negated",))
     sign = _own_sign(text) if signs else None
-    if sign is not None and not BREAK.search(sign.core(text)):
+    if sign and not (BREAK.search(core := sign.core(text)) or _WITH.search(core)):
         inner = read_status(sign.core(text), signs - 1)
         said = consistent((sign.means, *inner.flags))
         return Status(_unbracketed(inner.core), said) if said else Status(text)
