@@ -24,7 +24,7 @@ _JOINT = regex(
     rf"{GAP}\s(?:-{{1,2}}>?|[\u2013\u2014\u2192*]|=>|//|>>)\s+|(?<=\w)(?://|>>)(?=\w)"
     r"|(?:\b(?P<word>[^\W\d_]{3,}|[A-Z]{2})|(?<=[\d)]))\.\s+(?=[A-Z])"
 )
-_BRACKET = regex(r"(?<=\w)\s*\((?P<inside>[^()]*[^\W\d_]{2}[^()]*)\)\s*\Z")
+_BRACKET = regex(r"(?<=\w)\s*\((?P<inside>[^()]+)\)\s*\Z")
 _SIGNS = frozenset("-\u2013\u2014\u2192*>/.(")
 _STATES = frozenset(["negated", "uncertain"])
 _CONTENT = regex(
