@@ -32,7 +32,7 @@ _STOP = regex(r"[,;\n]|[:.]\s|\b(?:with|but)\b", re.IGNORECASE)
 _WORD = regex(r"[^\W\d_](?:[^\W\d_]|\W[^\W\d_]\b)")
 _TIGHT = regex(r"\b[^\W\d_]{4,}[+-](?=\s|[,;/]|\Z)")
 _ANSWER = regex(
-    r"\s*(?P<item>[^:=?;,.\n]{2,60}?)\s*[:=?]\s*(?P<answer>yes|no|[yn]|none|nil|absent|present)\b"
+    r"(?P<item>[^:=?;,.\n]{2,60})[:=?]\s*(?P<answer>yes|no|[yn]|none|nil|absent|present)\b"
     r"(?:[\s,;.]+|\Z)",
     re.IGNORECASE,
 )
@@ -150,7 +150,7 @@ def _answered(text: str) -> list[str]:
     """Return the items of a cell each of which has its answer: *fever: no  cough: yes*."""
     answers, end = list[str](), 0
     while match := _ANSWER.match(text, end):
-        answers.append(f"{match['item']}: {match['answer']}")
+        answers.append(f"{match['item'].strip()}: {match['answer']}")
         end = match.end()
     return answers if len(answers) > 1 and end == len(text) else []
 

@@ -70,7 +70,7 @@ _LINK = regex(
 _APART = regex(rf"{GAP}(?<![,;:(\[\u2013\u2014-])[,;:(\[\u2013\u2014-]+\s*\Z")
 _TAIL = 80  # characters; no sign at the end of a mention is longer
 _STATES = frozenset(["negated", "uncertain"])
-BREAK = regex(r"\w\s+[-\u2013\u2014]+\s+\w|\w\s*\([^)]*\Z")
+BREAK = regex(r"\w\s+[-\u2013\u2014]+\s+\w|\w\s*\([^()]*\Z")
 """Where what is said behind a name speaks of a part of it alone: a dash, a bracket."""
 
 _WITH = regex(r"\w\s+(?:with|w/)\s*\w", re.IGNORECASE)
