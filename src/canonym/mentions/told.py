@@ -44,7 +44,9 @@ def flags_around(text: str, spans: Sequence[tuple[int, int]]) -> list[tuple[str,
                 begin = cue.end if cue.start == begin and cue.rule.ends else begin
                 continue
             inside = [span for span in spans if span[0] <= cue.start < span[1]]
-            first, last = min(inside, key=_length, default=(cue.start, cue.end))
+            first, last = max(
+                inside, default=(cue.start, cue.end), key=lambda span: span[0] - span[1]
+            )
             leads = cue.start == first and cue.start < start and not cue.rule.after
             leads = leads and not (inside and cue.words in words_of_kind("cue within a name"))
             if not leads and not (cue.end == last and cue.start >= end and not cue.rule.before):
@@ -69,10 +71,6 @@ def status_of_listed(whole: Part, spans: Sequence[tuple[int, int] | None]) -> li
     at = len(before)
     shifted = [(at + span[0], at + span[1]) for span in spans if span is not None]
     return flags_around(before + whole.text + behind, shifted)
-
-
-def _length(span: tuple[int, int]) -> int:
-    return span[1] - span[0]
 
 
 class Told(NamedTuple):
@@ -129,9 +127,7 @@ def told_of(text: str, status: tuple[str, ...] = ()) -> Told | None:
     if BREAK.search(text, start, end) or (with_test and _APART.search(text, end)):
         return None  # "rash (flu neg)", "chest pain - troponin neg"
     flags = with_flags(text, [Mention(text[start:end], start, end)])[0].flags or ()
-    has_result = "negated" in (*flags, *status) or not _RESULTS.isdisjoint(shape.there)
-    if with_test and not has_result:
+    if with_test and "negated" not in (*flags, *status) and _RESULTS.isdisjoint(shape.there):
         return None
-    if with_test:  # a screen that was negative is none that may come
-        flags = tuple(flag for flag in flags if flag != "hypothetical")
-    return Told(text[start:end], flags)
+    # A screen that was negative is none that may come.
+    return Told(text[start:end], tuple(f for f in flags if f != "hypothetical" or not with_test))
