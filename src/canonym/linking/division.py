@@ -121,8 +121,8 @@ def _with_listed(prepared: Prepared, hits_of: Mapping[str, StringHits]) -> Prepa
     if cut is None:
         return prepared
     steps = (*whole.steps, Step("list", whole.text, " | ".join(cut.names)))
-    spans = [listing.places.get(name) for name in cut.names]
-    said = status_of_listed(whole, spans)
+    places = listing.places
+    said = status_of_listed(whole, [places.get(name) for name in cut.names])
     listed = tuple(
         part._replace(steps=steps, status=part.status if part.stated else own)
         for part, own in zip(map(names.__getitem__, cut.names), said, strict=True)
