@@ -11,6 +11,7 @@ from canonym.mentions.lists import is_code, items_of, may_stand_alone, qualifies
 from canonym.mentions.prepared import Part, Prepared, Use
 from canonym.mentions.told import status_of_listed
 from canonym.regex import regex
+from canonym.text.words import words_of_kind
 from canonym.types import Step
 
 _SENTENCES = regex(r"(?:[^\W\d_]{3}|[A-Z]{2})\.\s+[A-Z]|\s(?:->|-->|=>|\u2192|//)\s")
@@ -63,6 +64,8 @@ def _are_items(
         item for item in items if not (item.items or item.listed or is_name(item.whole, hits_of))
     ]
     if prepared.needs_all:
+        if items[0].text.lower() in words_of_kind("head of a relation"):
+            return False  # "infection with herpes virus" is one thing
         texts = [item.whole.text for item in unknown]
         near = (hits_of[text].score >= NEAR and not _is_remark(text) for text in texts)
         return all(near) and not _is_together(prepared.whole, items, hits_of, names)
@@ -121,8 +124,7 @@ def _with_listed(prepared: Prepared, hits_of: Mapping[str, StringHits]) -> Prepa
     if cut is None:
         return prepared
     steps = (*whole.steps, Step("list", whole.text, " | ".join(cut.names)))
-    places = listing.places
-    said = status_of_listed(whole, [places.get(name) for name in cut.names])
+    said = status_of_listed(whole, [listing.places.get(name) for name in cut.names])
     listed = tuple(
         part._replace(steps=steps, status=part.status if part.stated else own)
         for part, own in zip(map(names.__getitem__, cut.names), said, strict=True)

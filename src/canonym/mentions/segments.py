@@ -103,7 +103,8 @@ def segments(text: str, *, bullets: bool = False) -> list[Segment]:
     if shape.signs.isdisjoint(characters) and shape.there.isdisjoint(words):
         return []
     plain = text.translate(_PLAIN)
-    are_tight = len(_TIGHT.findall(plain)) > 1
+    tight = [sign[0][-1] for sign in _TIGHT.finditer(plain)]
+    are_tight = len(tight) > 1 and "+" in tight  # no "short-, mid- and long-term"
     sides = [(sign, _side(plain, sign, are_tight)) for sign in expression.finditer(plain)]
     sides = [(sign, side) for sign, side in sides if side]
     if not sides:

@@ -112,9 +112,7 @@ def told_of(text: str, status: tuple[str, ...] = ()) -> Told | None:
     if all(around) or not (around[0] or around[-1]):
         return None
     first, last = around.index(False), len(around) - around[::-1].index(False)
-    start, end = words[first].start(), words[last - 1].end()
-    while text[end - 1] in " -\u2013\u2014":
-        end -= 1
+    start, end = words[first].start(), len(text[: words[last - 1].end()].rstrip(" -\u2013\u2014"))
     in_names = words_of_kind("cue within a name")
     beside = (cue for cue in cues if cue.end in (start, start - 1) or cue.start in (end, end + 1))
     if any(start <= cue.start < end for cue in cues) or any(c.words in in_names for c in beside):
