@@ -20,7 +20,7 @@ from canonym.text.words import words_of_kind
 from canonym.types import Mention
 
 _LONGEST = 150
-_WORD = regex(r"[^\s,;:()\[\]\"]+")
+_WORD = regex(r"[^\s,;:/()\[\]\"]+(?:/(?!\w))?")
 _APART = regex(r"[,;(]|\s[-\u2013\u2014]\s")
 _TIMES = regex(r"x\d{1,2}|\d{1,2}x")
 _RESULTS = frozenset(["positive", "pos", "detected", "reactive", "+"])
