@@ -20,7 +20,7 @@ from canonym.text.words import words_of_kind
 from canonym.types import Mention
 
 _LONGEST = 150
-_WORD = regex(r"[^\s,;:/()\[\]\"]+(?:/(?!\w))?")
+_WORD = regex(r"[^\s,;:()\[\]\"]+")
 _APART = regex(r"[,;(]|\s[-\u2013\u2014]\s")
 _TIMES = regex(r"x\d{1,2}|\d{1,2}x")
 _RESULTS = frozenset(["positive", "pos", "detected", "reactive", "+"])
@@ -100,13 +100,14 @@ def told_of(text: str, status: tuple[str, ...] = ()) -> Told | None:
     if not cues and small.isdisjoint(ends) and tests.isdisjoint(ends):
         return None
     words = [*_WORD.finditer(text)]
+    cued = {at for cue in cues for at in range(cue.start, cue.end)}
     forms = [word[0].strip(".'").lower() for word in words]
     around = [
         form in small
         or form in tests
         or form in _RESULTS
         or _TIMES.fullmatch(form) is not None
-        or any(cue.start < word.end() and word.start() < cue.end for cue in cues)
+        or all(at in cued or text[at] in ".'/" for at in range(*word.span()))
         for word, form in zip(words, forms, strict=True)
     ]
     if all(around) or not (around[0] or around[-1]):
