@@ -430,7 +430,7 @@ def _status_of_clauses(text: str, items: Items) -> Iterator[tuple[str, ...]]:
     end, under = 0, _under_heading(items.texts[0])
     for item in items.texts:
         start = text.find(item, end)
-        if items.is_sure or start < 0:
+        if items.is_sure or start < 0 or not items.needs_all:
             yield () if ":" in item else under
         else:
             end = start + len(item)

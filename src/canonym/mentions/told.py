@@ -44,13 +44,13 @@ def flags_around(text: str, spans: Sequence[tuple[int, int]]) -> list[tuple[str,
                 begin = cue.end if cue.start == begin and cue.rule.ends else begin
                 continue
             inside = [span for span in spans if span[0] <= cue.start < span[1]]
-            first, last = max(
-                inside, default=(cue.start, cue.end), key=lambda span: span[0] - span[1]
-            )
+            if not inside:
+                continue
+            first, last = min(inside, key=lambda span: span[1] - span[0])
             leads = cue.start == first and cue.start < start and not cue.rule.after
-            leads = leads and not (inside and cue.words in words_of_kind("cue within a name"))
+            leads = leads and cue.words not in words_of_kind("cue within a name")
             if not leads and not (cue.end == last and cue.start >= end and not cue.rule.before):
-                hidden = "x" * (cue.end - cue.start) if inside else text[cue.start : cue.end]
+                hidden = "x" * (cue.end - cue.start)
                 sentence = sentence[: cue.start] + hidden + sentence[cue.end :]
         name = text[begin:end].lstrip(" ,:")
         (mention,) = with_flags(sentence, [Mention(name, end - len(name), end)])
@@ -126,7 +126,10 @@ def told_of(text: str, status: tuple[str, ...] = ()) -> Told | None:
     if BREAK.search(text, start, end) or (with_test and _APART.search(text, end)):
         return None  # "rash (flu neg)", "chest pain - troponin neg"
     flags = with_flags(text, [Mention(text[start:end], start, end)])[0].flags or ()
-    if with_test and "negated" not in (*flags, *status) and _RESULTS.isdisjoint(shape.there):
+    said = {*flags, *status}
+    if any(cue.rule.flags and said.isdisjoint(cue.rule.flags) for cue in cues):
+        return None  # "Consider: PE", where the cue does not reach the name
+    if with_test and "negated" not in said and _RESULTS.isdisjoint(shape.there):
         return None
     # A screen that was negative is none that may come.
     return Told(text[start:end], tuple(f for f in flags if f != "hypothetical" or not with_test))
