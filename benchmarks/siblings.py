@@ -49,8 +49,8 @@ def main() -> None:
         {"set": of_set, "kind": kind, "cells": n, "right": right, "wrong and sure": wrong}
         for (of_set, kind), (n, right, wrong) in counts.items()
     ]
-    for one in outcomes:
-        print(*one.values(), sep="\t")
+    for row in outcomes:
+        print(*row.values(), sep="\t")
     save("siblings", {"outcomes": outcomes}, packages=["simple-icd-10-cm"])
 
 
@@ -98,19 +98,19 @@ def is_right(answer: Part, expected: Part, lenient: bool) -> bool:
 def is_among(code: str, codes: str) -> bool:
     """Tell whether a code is one of several with bars between, below one, or above."""
     return any(
-        code.startswith(one) or (one.startswith(code) and len(code) > 2) or _holds(code, one)
-        for one in codes.split("|")
+        code.startswith(other) or (other.startswith(code) and len(code) > 2) or _holds(code, other)
+        for other in codes.split("|")
     )
 
 
 def is_below(code: str, codes: str) -> bool:
     """Tell whether a code is one of several with bars between, or below one."""
-    return any(code.startswith(one) for one in codes.split("|"))
+    return any(code.startswith(other) for other in codes.split("|"))
 
 
-def _holds(code: str, one: str) -> bool:
+def _holds(code: str, other: str) -> bool:
     """Tell whether one of two codes is a block, as E08-E13 is, that holds the other."""
-    blocks: Sequence[tuple[str, str]] = ((code, one), (one, code))
+    blocks: Sequence[tuple[str, str]] = ((code, other), (other, code))
     return any(
         first <= inner[:3] <= last
         for block, inner in blocks

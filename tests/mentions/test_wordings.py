@@ -362,8 +362,15 @@ def test_what_is_left_over_is_the_remark_alone(linker: Linker) -> None:
 @cases("mention")
 def test_what_denies_doubts_or_adds_is_no_remark(linker: Linker, mention: str) -> None:
     (link,) = linker.link([mention])
-    assert link.nil or link.parts or link.status or (link.confidence or 0) < SURE
-    assert link.status or all(step.name != "broader" for step in link.steps)
+    assert link.nil or link.parts or link.confidence is None or link.confidence < SURE
+    assert all(step.name != "broader" for step in link.steps)
+
+
+@cases("mention", "status")
+def test_what_denies_or_doubts_is_a_status(linker: Linker, mention: str, status: str) -> None:
+    (link,) = linker.link([mention], keep_negated=True)
+    assert link.status == (status,)
+    assert link.label == mention.split()[0].capitalize()
 
 
 def test_a_question_mark_before_a_remark_stays(linker: Linker) -> None:

@@ -71,6 +71,8 @@ def _is_result(clause: str) -> bool:
 def related(text: str) -> tuple[str, ...]:
     """Cut a cell at the words that say how one thing came with another; the text alone without any.
 
+    What has a status may have it for what came with it, too: "no sepsis from UTI" is left whole.
+
     >>> related("sepsis from UTI"), related("anemia secondary to GI bleed")
     (('sepsis', 'UTI'), ('anemia', 'GI bleed'))
     """
@@ -79,11 +81,11 @@ def related(text: str) -> tuple[str, ...]:
         return (text,)
     if "," in text or len(split_composite(text)) > 1:
         return (text,)
-    pieces, begin, cues = list[str](), 0, find_cues(text)
-    for match in _relation().finditer(text):
-        if not any(cue.rule.flags and cue.end >= match.start() > cue.start for cue in cues):
-            pieces.append(text[begin : match.start()])  # no "mother with diabetes"
-            begin = match.end()
+    pieces, begin = list[str](), 0
+    said = min((cue.start for cue in find_cues(text) if cue.rule.flags), default=len(text))
+    for match in _relation().finditer(text, 0, said):
+        pieces.append(text[begin : match.start()])
+        begin = match.end()
     return tuple(piece for piece in (*pieces, text[begin:]) if piece.strip())
 
 

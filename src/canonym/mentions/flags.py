@@ -66,7 +66,8 @@ _TOLD = regex(
     re.IGNORECASE,
 )
 _SEEN = regex(
-    rf"\d|\b(?:{forms_of('word of something seen')})\b(?!\s(?:atri|axis|heart|shift|ventric))",
+    rf"\d|\b(?:{forms_of('word of something seen')})\b"
+    rf"(?!\s(?:{forms_of('part named by its side')})\b)",
     re.IGNORECASE,
 )
 _MORE = regex(rf"[^\S\n]+(?!(?:{forms_of('word behind what is denied')})\b)\w", re.IGNORECASE)

@@ -254,9 +254,6 @@ _ADJECTIVE = regex(
     r"[a-z]{2,}(?:al|ic|ous|ive|ary|ed)"
 )
 _HANGING = regex(r"(?i).*\s(?:by|due to|for|from|in|of|to|with|without)")
-_OF_WHAT = regex(
-    r"(?i)(?:associated|caused|classified|due|elsewhere|related|resulting|specified)\b"
-)
 _COUNT = regex(r"(?:[A-Za-z]|\d{1,2}[A-Za-z]?|[A-Za-z]\d{1,2}|[IVX]{1,4})$")
 _TIMES = regex(r"(?i)(?<=\w)\s+x\s?\d{1,2}$")  # "vomited x2"
 _COUNTED = regex(r"(.*[^\W\d_])\d+[a-z]?")
@@ -531,9 +528,10 @@ def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
 
 def qualifies(text: str) -> bool:
     """Tell whether a piece behind a comma says how, when or of what the one before it is."""
-    if _HANGING.fullmatch(text) or _OF_WHAT.match(text):
-        return True
     words = text.split()
+    is_detail = words[:1] and words[0].lower() in words_of_kind("beginning of a detail")
+    if is_detail or _HANGING.fullmatch(text):
+        return True
     return all(_ADJECTIVE.fullmatch(word) or is_quality(word) for word in words)
 
 

@@ -63,7 +63,7 @@ from canonym.mentions.status import (
     wordings,
 )
 from canonym.mentions.terse import in_full, unclipped
-from canonym.mentions.told import Told, flags_around, told_of
+from canonym.mentions.told import Told, told_of
 from canonym.regex import regex
 from canonym.text import normalise
 from canonym.text.characters import greek
@@ -162,7 +162,8 @@ class Preparation:
         else:
             whole = self._prepare_one(text, steps, context)
         steps = (*steps, Step("list", text, " | ".join(items.texts)))
-        contexts = [context._replace(status=status) for status in _status_of_clauses(text, items)]
+        under = context._replace(status=_under_heading(items.texts[0]))
+        contexts = (context if ":" in item else under for item in items.texts)
         listed = tuple(
             self._prepare_cell(item, steps, own, "", None)
             if separator is None
@@ -423,19 +424,6 @@ def _spelled(text: str, apart: Apart, speller: Speller | None) -> tuple[list[Ste
     spelled = [Step(CORRECTION, text, corrected)] if corrected != clear else []
     guesses = [Step(CORRECTION, text, guess) for guess in speller.guesses(corrected)]
     return spaced + spelled, guesses
-
-
-def _status_of_clauses(text: str, items: Items) -> Iterator[tuple[str, ...]]:
-    """Yield what stands before each clause of a cell says of it; of a sure list, its heading."""
-    end, under = 0, _under_heading(items.texts[0])
-    for item in items.texts:
-        start = text.find(item, end)
-        if items.is_sure or start < 0 or not items.needs_all:
-            yield () if ":" in item else under
-        else:
-            end = start + len(item)
-            (flags,) = flags_around(text[:end], [(start, end)])
-            yield tuple(flag for flag in flags if flag != "family")  # who is told of at its start
 
 
 def _under_heading(item: str) -> tuple[str, ...]:

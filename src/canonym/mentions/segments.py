@@ -220,16 +220,15 @@ def _side(text: str, sign: re.Match[str], are_tight: bool) -> str:
         return "behind" if closes and has_item and not left else ""
     if right == "-" or (written in "+-" and (left or "x") in "+-"):  # "(-)-menthol"
         return ""
-    if (
-        are_tight and written in "+-" and left and right in ("", ",", ";", "/")
-    ):  # "dyspnea+ orthopnea+ edema-"
+    is_tight = are_tight and written in "+-" and left and right in ("", ",", ";", "/")
+    if is_tight:  # "dyspnea+ orthopnea+ edema-"
         return "behind" if _TIGHT.search(text, max(start - _NEAR, 0), end) else ""
     if closes or (after.startswith(_JOINED) and written not in "+-"):
         tight = left and written in "+-"
         may = not tight or (written == "-" and not after and _TIGHT_MINUS.fullmatch(before))
         return "behind" if has_item and may else ""
     if written in "+-":
-        if not (after[:2].replace("/", "v").isalpha()) or (left and not opens):
+        if not after[:2].replace("/", "").isalpha() or (left and not opens):  # "+n/v"
             return ""
         is_open = written == "-" and not right
         return ("open" if is_open else "front") if opens or right else "either"

@@ -76,6 +76,7 @@ BREAK = regex(r"\w\s+[-\u2013\u2014]+\s+\w|\w\s*\([^()]*\Z")
 _WITH = regex(r"\w\s+(?:with|w/)\s*\w", re.IGNORECASE)
 
 _REST = regex(r"[\s.)\]!,;]*\Z")
+_HEADS = regex(r"\s*:\s")
 _OF_FAMILY = regex(r"\s*:|\s+[-\u2013]\s")
 _NAME = regex(r"[^\W_]{2}|[\u3040-\u9fff]")
 _CONJUNCTIONS = ("but", "however", "although", "though")
@@ -126,7 +127,7 @@ def read_status(text: str, signs: int = 3) -> Status:
         return Status(denied, ("negated",))
     sign = _own_sign(text) if signs else None
     if sign and not (BREAK.search(core := sign.core(text)) or _WITH.search(core)):
-        inner = read_status(sign.core(text), signs - 1)
+        inner = read_status(core, signs - 1)
         said = consistent((sign.means, *inner.flags))
         return Status(_unbracketed(inner.core), said) if said else Status(text)
     cues = find_cues(text)
@@ -433,6 +434,8 @@ def _from_start(text: str, cues: Iterable[Cue]) -> tuple[int, list[str]]:
 def _counts_before(text: str, cue: Cue) -> bool:
     """Tell whether a cue at the start of a mention is one in a list."""
     rule = cue.rule
+    if rule.flags and _HEADS.match(text, cue.end):
+        return True  # "Consider: PE"
     if not (rule.before and rule.flags):
         return False
     if "before" not in rule.in_lists:  # "mother: diabetes"
@@ -461,7 +464,7 @@ def _from_end(text: str, cues: list[Cue], start: int) -> tuple[int, list[str]]:
             return end, flags  # "croup (flu neg)", "croup - flu neg"
         if apart is None and last.words in _APART_ONLY:
             return end, flags
-        end = last.start if apart is None else apart.start()
+        end = stop
         flags = [*flags, *last.rule.flags]
 
 

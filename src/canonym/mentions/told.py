@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from canonym.mentions.cues import find_cues
-from canonym.mentions.flags import with_flags
+from canonym.mentions.flags import consistent, with_flags
 from canonym.mentions.prepared import Part
 from canonym.mentions.status import BREAK, read_status
 from canonym.regex import regex
@@ -61,7 +61,8 @@ def flags_around(text: str, spans: Sequence[tuple[int, int]]) -> list[tuple[str,
 def status_of_listed(whole: Part, spans: Sequence[tuple[int, int] | None]) -> list[tuple[str, ...]]:
     """Return what words of status say of each stretch of a mention that it lists.
 
-    What shares a word with others has no stretch of its own, and the status of the whole.
+    What shares a word with others has no stretch of its own, and the status of the whole. What a
+    heading says holds for all: *Resolved: pneumonia, UTI*.
     """
     written = whole.stated[0].text if whole.stated else whole.text
     core = read_status(written).core
@@ -70,7 +71,9 @@ def status_of_listed(whole: Part, spans: Sequence[tuple[int, int] | None]) -> li
         return [whole.status] * len(spans)
     at = len(before)
     shifted = [(at + span[0], at + span[1]) for span in spans if span is not None]
-    return flags_around(before + whole.text + behind, shifted)
+    heading = whole.status if before.rstrip().endswith(":") else ()
+    flags = flags_around(before + whole.text + behind, shifted)
+    return [consistent((*heading, *own)) for own in flags]
 
 
 class Told(NamedTuple):
