@@ -162,7 +162,7 @@ class Preparation:
         else:
             whole = self._prepare_one(text, steps, context)
         steps = (*steps, Step("list", text, " | ".join(items.texts)))
-        under = context._replace(status=_under_heading(items.texts[0]))
+        under = context._replace(status=() if items.has_turned else _under_heading(items.texts[0]))
         contexts = (context if ":" in item else under for item in items.texts)
         listed = tuple(
             self._prepare_cell(item, steps, own, "", None)
@@ -170,8 +170,7 @@ class Preparation:
             else self._prepare_one(item, steps, own)
             for item, own in zip(items.texts, contexts, strict=True)
         )
-        is_cut = separator is not None
-        needs_all = items.needs_all
+        is_cut, needs_all = separator is not None, items.needs_all
         return whole._replace(
             items=listed, is_sure=items.is_sure, is_cut=is_cut, needs_all=needs_all
         )
@@ -186,7 +185,7 @@ class Preparation:
             return items
         turned = split_at_turn(text)
         if len(turned) > 1:
-            return Items(turned, True)
+            return Items(turned, True, has_turned=True)
         clauses = clauses_of(text)
         return Items(clauses, False) if len(clauses) > 1 else Items(related(text), False, True)
 

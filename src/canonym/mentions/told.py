@@ -62,7 +62,7 @@ def status_of_listed(whole: Part, spans: Sequence[tuple[int, int] | None]) -> li
     """Return what words of status say of each stretch of a mention that it lists.
 
     What shares a word with others has no stretch of its own, and the status of the whole. What a
-    heading says holds for all: *Resolved: pneumonia, UTI*.
+    heading says holds for all, as what reaches on does anyway: *Resolved: pneumonia, UTI*.
     """
     written = whole.stated[0].text if whole.stated else whole.text
     core = read_status(written).core
@@ -71,7 +71,8 @@ def status_of_listed(whole: Part, spans: Sequence[tuple[int, int] | None]) -> li
         return [whole.status] * len(spans)
     at = len(before)
     shifted = [(at + span[0], at + span[1]) for span in spans if span is not None]
-    heading = whole.status if before.rstrip().endswith(":") else ()
+    reaches = any(cue.rule.before == "sentence" for cue in find_cues(before))
+    heading = whole.status if before.rstrip().endswith(":") and not reaches else ()
     flags = flags_around(before + whole.text + behind, shifted)
     return [consistent((*heading, *own)) for own in flags]
 
