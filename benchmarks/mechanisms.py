@@ -26,7 +26,7 @@ import numpy as np
 
 import canonym
 from canonym.linking.names import Names
-from canonym.mentions import drug_lines, spelling
+from canonym.mentions import drug_lines
 from canonym.mentions.contrasts import NOTHING
 from canonym.mentions.status import Stated, Status
 from canonym.regex import _Regex
@@ -67,7 +67,6 @@ OFF: Mapping[str, Callable[..., Any]] = {
     "stated": lambda text, status: (Stated(text, status.flags),),
     "positive": lambda text, _: (Stated(text, ("positive",)),),
     "written": lambda link: link.mention.text,
-    "apart": _nothing_of(spelling.Apart),
     "yields": _nothing_of(lambda: iter(())),
     "no_turns": lambda _, words: iter([False] * len(words.starts)),
     "no_joints": lambda _, numbers, *__: np.zeros(len(numbers) + 1, dtype=np.bool_),

@@ -1,4 +1,4 @@
-"""Tables of cases that stand beside a test: ``test_glued.toml`` beside ``test_glued.py``."""
+"""Tables of cases that stand beside a test: ``test_spaces.toml`` beside ``test_spaces.py``."""
 
 from __future__ import annotations
 

@@ -581,7 +581,7 @@ def test_a_newer_or_damaged_index_is_refused(linker: Linker, tmp_path: Path) -> 
     linker.save(tmp_path / "index")
     manifest = tmp_path / "index" / MANIFEST
     text = manifest.read_text()
-    manifest.write_text(text.replace('"format": 1', '"format": 99'))
+    manifest.write_text(text.replace('"format": 2', '"format": 99'))
     with pytest.raises(Mismatch, match="newer canonym"):
         Linker.load(tmp_path / "index")
     manifest.write_text(text)

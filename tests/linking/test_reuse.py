@@ -226,8 +226,8 @@ def test_no_index_and_the_output_itself_are_refused(old: Path) -> None:
 def test_an_index_of_an_earlier_format_is_refused(
     old: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(building, "FORMAT", 2)
-    assert "was built by an earlier canonym (format 1" in str(_refused(old, _subword()))
+    monkeypatch.setattr(building, "FORMAT", 3)
+    assert "was built by an earlier canonym (format 2" in str(_refused(old, _subword()))
 
 
 def test_the_command_says_what_was_reused(tmp_path: Path) -> None:

@@ -61,7 +61,7 @@ from canonym.types import Encoder, Int32Array, SparseVectors
 
 _log = logging.getLogger(__name__)
 
-FORMAT = 1
+FORMAT = 2
 """Format number of the folders this version writes, and the newest it reads."""
 
 KINDS = ("auto", "exact", "ivf")
@@ -390,7 +390,7 @@ def _add_normal_forms(work: Work, folder: Path, sieves: Sequence[Sieve], spellin
                 else:
                     forms = unordered = normalise(forms) if follows else normalise(batch, plain)
                     strong = forms if sieve.steps == STRONG else strong
-                keys = keys_of(forms)
+                keys = keys_of(sieve.looked_up(forms))
                 writer.add(keys if known is None else completed_keys(known[number], rows, keys))
             if phrases is not None:
                 phrases.add(unordered)

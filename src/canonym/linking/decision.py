@@ -208,7 +208,8 @@ def _one(
     keep_negated: bool,
 ) -> Draft:
     best = _stated(part, hits_of, names) or _best(part, hits_of, names)
-    string, hits = best.string, best.hits
+    hits = best.hits
+    string = next((step.after for step in hits.steps if step.name == "space"), best.string)
     flags = () if mention.flags is None else mention.flags
     told = part.told if any(step.name == TOLD for step in best.steps) else ()
     said = (*part.status, *told) if best.left is None else best.left
@@ -315,10 +316,10 @@ def _says(stated: Stated, hits: StringHits, name: NameOf) -> bool:
 def _best(part: Part, hits_of: Mapping[str, StringHits], names: NamesOfHits) -> _Best:
     """Choose between the readings of a part: the better found, on a tie the earlier one.
 
-    An id is what it says. Where no sieve knows the mention, glued words are taken apart before a
-    misspelling is corrected. Then the first reading that a sieve knows counts, and else the only
-    guess that one knows. A gloss counts where it is found better, or where the mention is a mere
-    code for it and sieves know both: "myotonic dystrophy (DM)" leaves no other *DM*.
+    An id is what it says. Where no sieve knows the mention, the first reading that one knows
+    counts, and else the only guess that one knows. A gloss counts where it is found better, or
+    where the mention is a mere code for it and sieves know both: "myotonic dystrophy (DM)" leaves
+    no other *DM*.
     """
     name = names.name
     written = best = _Best(part.text, hits_of[part.text])
@@ -327,15 +328,12 @@ def _best(part: Part, hits_of: Mapping[str, StringHits], names: NamesOfHits) -> 
     if not written.is_known and (organism := _organism(part, hits_of)):
         return organism
     # A sieve that knows the text as it is decides: "Unspecified asthma" may be a name.
-    apart = None if best.is_known else _known_apart(part, hits_of, name)
-    for step in () if apart or best.is_known else part.ways(Use.NEAR):
+    for step in () if best.is_known else part.ways(Use.NEAR):
         other = _Best(step.after, hits_of[step.after], _way_to(step, part))
         if _may_replace(other.steps, written, name) and _is_better(other, best, name):
             best = other
     is_known = best.is_known
-    if apart:
-        best = apart._replace(hits=_before(apart.hits, best.hits))
-    elif not is_known:
+    if not is_known:
         best = _rewritten(part, best, hits_of, names)
     for text in (step.after for step in part.ways(Use.GLOSS)):
         known_gloss = hits_of[text].sieve in SIEVE_STEPS and is_code_for(part.text, text)
@@ -355,15 +353,13 @@ def _is_better(other: _Best, best: _Best, name: NameOf) -> bool:
         return is_nearer or nearest.isascii() or greek(nearest) == nearest
     if best.is_known:  # and what means more is no better
         return is_nearer and other.is_known and step != BROADER
-    if step == "space":  # a name in another order is none, see `_known_apart`
-        return is_nearer and not other.is_known
     # "gastrointestinal (GI) bleeding" says a word twice, "patient with gout" is about a gout.
     is_noted = step == QUALIFIERS and without_lead_in(best.string) != best.string
     if step == ABBREVIATION or is_noted:
         return True
     if step == USUAL_READING and not _has_short_form(best, other, name):
         return True
-    return is_nearer or (step in (QUALIFIERS, BROADER) and other.is_known)
+    return is_nearer or (step in (QUALIFIERS, BROADER, "space") and other.is_known)
 
 
 def _organism(part: Part, hits_of: Mapping[str, StringHits]) -> _Best | None:
@@ -444,25 +440,6 @@ def _has_short_form(best: _Best, read: _Best, name: NameOf) -> bool:
     return not short.isdisjoint(words_of(_nearest(best, name)))
 
 
-def _known_apart(part: Part, hits_of: Mapping[str, StringHits], name: NameOf) -> _Best | None:
-    """Return the text with spaces put in, if a sieve knows it so: a slip is less likely."""
-    spaced = (reading.step for reading in part.readings if reading.step.name == "space")
-    known = (_Best(step.after, hits_of[step.after], _way_to(step, part)) for step in spaced)
-    return next((best for best in known if best.is_known and _keeps_order(best, name)), None)
-
-
-def _keeps_order(apart: _Best, name: NameOf) -> bool:
-    """Tell whether a name has the two words of one as they stood: *eyeglasses*, no "glass eye"."""
-    step = apart.steps[-1]
-    pieces = [word for word in step.after.split() if word not in step.before.split()]
-    if len(pieces) != 2:
-        return True
-    form, *names = strong_forms(
-        [" ".join(pieces), *(name(hit).text for hit in apart.hits.hits[:1])]
-    )
-    return all(form in of_name for of_name in names)
-
-
 def _rewritten(
     part: Part, best: _Best, hits_of: Mapping[str, StringHits], names: NamesOfHits
 ) -> _Best:
@@ -474,7 +451,7 @@ def _rewritten(
     readings = _known_readings(part, hits_of)
     for step in part.ways(Use.KNOWN):
         known = _Best(step.after, hits_of[step.after], _way_to(step, part))
-        if not known.is_known or step.name == "space":
+        if not known.is_known:
             continue
         if step.name == SHORT_FORM:
             counts = _stands(step, known.hits, names)

@@ -134,7 +134,8 @@ class ExtraNamesBuilder:
         self._place.update((text, first + number) for number, text in enumerate(new))
         for number, sieve in enumerate(self._sieves):
             forms = sieve.of_names(new, partial(normalise_all, steps=sieve.steps))
-            self._keys[number] = np.concatenate([self._keys[number], keys_of(forms)])
+            keys = keys_of(sieve.looked_up(forms))
+            self._keys[number] = np.concatenate([self._keys[number], keys])
             filled = np.array([bool(form) for form in forms], dtype=np.bool_)
             self._filled[number] = np.concatenate([self._filled[number], filled])
         encoded = [encode(new) for encode in self._encoders]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from canonym.errors import InvalidInput, ReadError
+from canonym.errors import InvalidInput, Mismatch, ReadError
 from canonym.io.files import MANIFEST, read_manifest
 from canonym.linking.extra_names import INDEXES
 from canonym.linking.settings import Settings, complete
@@ -21,8 +21,15 @@ def read_index_manifest(folder: Path, *, newest: int) -> dict[str, Any]:
     ------
     ReadError
         If a part of it is missing, or is not what it has to be.
+    Mismatch
+        If an earlier version wrote it, whose names are looked up otherwise.
     """
     content = read_manifest(folder, kind="linker", newest=newest)
+    if content["format"] != newest:
+        raise Mismatch(
+            f"{folder} was built by an earlier canonym (format {content['format']}, this version "
+            f"writes {newest}), which looks names up otherwise; build the index again"
+        )
     check_index_manifest(folder / MANIFEST, content)
     return content
 

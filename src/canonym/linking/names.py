@@ -42,6 +42,7 @@ from canonym.ranking.pooling import RowsByConcept, TieRule
 from canonym.terminology import Terminology
 from canonym.terminology.overlay import OVERLAY, Overlay, OverlayContent
 from canonym.text import STRONG, normalise
+from canonym.text.spaces import joined
 from canonym.types import SCOPES, Concept, Int32Array, Name
 
 SPECIES = "species"
@@ -253,7 +254,8 @@ def _no_concept(terminology: Terminology, preference: str) -> str:
 class TerminologyRows(NamedTuple):
     """The rows of the terminology: one look-up per sieve, one index per encoder.
 
-    `retired` marks names of deprecated concepts that nothing takes the place of, None: no name.
+    `retired` marks names of deprecated concepts that nothing takes the place of, None: no name;
+    `joined` sieves compare without spaces.
     """
 
     terminology: Terminology
@@ -262,6 +264,7 @@ class TerminologyRows(NamedTuple):
     indexes: tuple[Exact | Inverted, ...]
     rows: RowsByConcept
     retired: BoolArray | None = None
+    joined: frozenset[int] = frozenset()
 
 
 def open_rows(
@@ -296,6 +299,7 @@ def open_rows(
         ),
         RowsByConcept(ties.concept_of_row),
         load_array(retired, (n,), np.bool_) if retired.exists() else None,
+        frozenset(number for number, sieve in enumerate(sieves) if sieve.joined),
     )
 
 
@@ -404,7 +408,8 @@ class Names:
         return self.forbidden.get(normalise(mention, STRONG), frozenset())
 
     def find(self, sieve: int, forms: Sequence[str]) -> list[Int32Array]:
-        """Return the rows that hold exactly each normal form, in the sieve of that number."""
+        """Return the rows that hold each form, in the sieve of that number; some but for spaces."""
+        forms = joined(forms) if sieve in self.base.joined else forms
         rows_of = self.base.sieves[sieve].find(forms)
         for names, start in zip(self._extra, self._starts, strict=False):
             further = names.sieves[sieve].find(forms)

@@ -452,20 +452,19 @@ class Pipeline:
                 continue
             sieve, pairs = sifted.get(string, (None, []))
             name, score = ("search", 1.0) if sieve is None else (sieve.name, sieve.score)
-            known = [
-                ConceptHit(concept, row, score, {name: score}, name)
-                for concept, row in pairs[: max(k, MOST_TIED)]
-            ]
+            most = pairs[: max(k, MOST_TIED)]
+            known = [ConceptHit(c, row, score, {name: score}, name) for c, row in most]
             taken = {concept for concept, _ in pairs}
             searched_for = nearest.get(string, ()) if how == How.SEARCHED else ()
             further = [hit for hit in searched_for if hit.concept not in taken]
-            known, further = batch.weigh(string, known), batch.weigh_searched(string, further[:n])
+            known, steps = batch.weigh_known(string, known, sieve)
+            further = batch.weigh_searched(string, further[:n])
             if further and further[0].score > score:  # hits of a sieve stay ahead
                 further = [at_most(hit, score) for hit in further]
             best = tuple([*known[:k], *further][:k])
             tied = tuple(known[:MOST_TIED]) if len(known) > 1 else ()
             reason = "" if best else _why_none(plain[string], shortest)
-            steps = batch.one_of_several(string, further) if sieve is None else ()
+            steps = batch.one_of_several(string, further) if sieve is None else steps
             hits[string, how] = StringHits(best, name, reason, tied, steps)
         return hits
 

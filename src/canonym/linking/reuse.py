@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from canonym.encoders.saved import ENCODER_MANIFEST
-from canonym.errors import InvalidInput, Mismatch, ReadError
+from canonym.errors import InvalidInput, ReadError
 from canonym.indexes import load_array
 from canonym.indexes.inverted import Inverted
 from canonym.indexes.vectors import Vectors, join_vectors, take_vectors
@@ -45,12 +45,6 @@ class EarlierIndex:
     def __init__(self, folder: str | Path, *, newest: int) -> None:
         self.folder = Path(folder)
         self.manifest = read_index_manifest(self.folder, newest=newest)
-        if self.manifest["format"] != newest:
-            raise Mismatch(
-                f"{folder} was built by an earlier canonym (format {self.manifest['format']}, this "
-                f"version writes {newest}), and may normalise names otherwise; build the new index "
-                "without it"
-            )
         self._check_files()
         self.terminology = Terminology(self.folder / "terminology.db")
         self._encoders: list[dict[str, Any]] = self.manifest["encoders"]

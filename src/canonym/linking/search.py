@@ -24,8 +24,8 @@ from canonym.linking.languages import EncoderMask
 from canonym.linking.names import Filter, Names
 from canonym.linking.settings import TARGETS, Sieve, Target
 from canonym.mentions.additions import asks_label
-from canonym.mentions.contrasts import NOTHING, against, apart_by, differs_in_meaning
-from canonym.mentions.letter_case import sentence_case
+from canonym.mentions.contrasts import NOTHING, against, apart_by
+from canonym.mentions.equal_names import is_spaced, means_other, writing_of
 from canonym.mentions.species import species_of
 from canonym.ranking.fusion import FusedHits, Scorer, Share, fuse, fuse_exactly, mean_shares
 from canonym.ranking.pooling import TieRule, search_concepts
@@ -96,7 +96,9 @@ def sift(
                 allowed = rows if step_filter.allowed is None else rows[step_filter.allowed[rows]]
                 if string in odd:
                     allowed = allowed[step_filter.ties.scope_of_row[allowed] == _LABEL]
-                allowed, writing = texts.of_one_meaning(string, allowed)
+                allowed, writing = texts.of_one_meaning(
+                    string, form, sieve, allowed, spaced=string not in odd
+                )
                 if len(allowed) and (
                     string not in odd or _are_singular(sifted[string][1], concepts)
                 ):
@@ -123,30 +125,32 @@ class _Texts:
         concepts.read_names(rows[rows < names.n_base].tolist())
 
     def of_one_meaning(
-        self, string: str, rows: Int32Array
+        self, string: str, form: str, sieve: Sieve, rows: Int32Array, *, spaced: bool
     ) -> tuple[Int32Array, npt.NDArray[np.int8]]:
-        """Return the rows whose names mean what a string does, and how they are written.
+        """Return the rows whose names mean what a string of that form does, and how they differ.
 
-        ``(n, 2)``: whether words differ by more than their order and the case of first letters, and
-        whether the name is not equal as it is written; see `TieRule.order`.
+        Names that have the form but for spaces count, if `spaced`, where no other does. For the
+        differences, ``(n, 2)``, see `canonym.mentions.equal_names.writing_of`.
         """
         texts = [self._text(row) for row in rows.tolist()]
-        meant = np.array(
-            [text == string or not differs_in_meaning(string, text) for text in texts], np.bool_
-        )
-        words = _cased_words(string)
-        writing = [
-            (text != string and _cased_words(text) != words, text != string) for text in texts
+        forms = _normaliser(sieve.steps)(texts) if sieve.joined else [form] * len(texts)
+        names = [*zip(texts, forms, strict=True)]
+        meant = [
+            n
+            for n, (text, of_name) in enumerate(names)
+            if of_name == form and not means_other(string, text)
+        ] or [
+            n
+            for n, (text, of_name) in enumerate(names)
+            if spaced and of_name != form and is_spaced(string, text, form, of_name)
         ]
-        return rows[meant], np.array(writing, dtype=np.int8).reshape(-1, 2)[meant]
+        writing = [writing_of(string, texts[n]) for n in meant]
+        kept = rows[np.array(meant, dtype=np.intp)]
+        return kept, np.array(writing, dtype=np.int8).reshape(-1, 2)
 
     def _text(self, row: int) -> str:
         whole = self._concepts if row < self._names.n_base else self._names
         return whole.name(row).text
-
-
-def _cased_words(text: str) -> list[str]:
-    return sorted(sentence_case(text).replace(",", " ").split())
 
 
 def _barest(
@@ -530,6 +534,17 @@ class BatchHits:
             ),
             key=lambda hit: -hit.score,
         )
+
+    def weigh_known(
+        self, string: str, hits: Sequence[ConceptHit], sieve: Sieve | None
+    ) -> tuple[list[ConceptHit], tuple[Step, ...]]:
+        """Weigh the hits of a sieve; return the step to a name but for spaces, too."""
+        if sieve is not None and sieve.joined and hits:
+            text = self.name(hits[0]).text
+            form, of_name = _normaliser(sieve.steps)([string, text])
+            if form != of_name:
+                return self.weigh(text, hits), (Step("space", string, text),)
+        return self.weigh(string, hits), ()
 
     def one_of_several(self, string: str, hits: Sequence[ConceptHit]) -> tuple[Step, ...]:
         """Return the step that tells between what a string does not choose, if there is such.

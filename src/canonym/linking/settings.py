@@ -35,19 +35,26 @@ from canonym.mentions.abbreviations import ENGINES
 from canonym.text import PLAIN, STRONG, UNORDERED
 from canonym.text.qualifiers import bare_name
 from canonym.text.short_forms import own_short_form
+from canonym.text.spaces import joined
 
 
 class Sieve(NamedTuple):
     """A way of finding a mention without similarity.
 
     `steps` normalise both sides; `score` is what its candidates get. A `bare` sieve has the names
-    without their qualifiers, those that have any (`canonym.text.qualifiers`).
+    without their qualifiers, those that have any (`canonym.text.qualifiers`). One that is `joined`
+    compares without spaces (`canonym.text.spaces`).
     """
 
     name: str
     steps: tuple[str, ...]
     score: float
     bare: bool = False
+    joined: bool = False
+
+    def looked_up(self, forms: Sequence[str]) -> Sequence[str]:
+        """Return what normal forms are looked up by."""
+        return joined(forms) if self.joined else forms
 
     def of_names(
         self, names: Sequence[str], normalise: Callable[[list[str]], Iterable[str]]
@@ -72,8 +79,8 @@ IDS = "id"
 """The sieve before all others: a mention that is an id, looked up in the terminology itself."""
 
 SIEVES = (
-    Sieve("verbatim", PLAIN, 1.0),
-    Sieve("normalised", STRONG, 0.99),
+    Sieve("verbatim", PLAIN, 1.0, joined=True),
+    Sieve("normalised", STRONG, 0.99, joined=True),
     Sieve("reordered", UNORDERED, 0.98),
     Sieve("bare", UNORDERED, 0.97, bare=True),
 )

@@ -50,7 +50,7 @@ from canonym.mentions.prepared import (
 )
 from canonym.mentions.readings import readings_of
 from canonym.mentions.shorthand import diabetes_name, write_out
-from canonym.mentions.spelling import Apart, Speller, ends_in_sign
+from canonym.mentions.spelling import Speller
 from canonym.mentions.status import (
     Stated,
     Status,
@@ -76,6 +76,7 @@ from canonym.text.qualifiers import (
     without_heading,
     without_lead_in,
 )
+from canonym.text.spaces import with_prefixes_joined, with_signs_apart
 from canonym.types import CORRECTION, ONE_OF_SEVERAL, USUAL_READING, Step
 
 LONGEST = 1_000
@@ -83,8 +84,6 @@ LONGEST = 1_000
 
 _NONE: Mapping[str, str] = {}
 _POINT_FIRST = regex(r"(?<![\w.])\.(?=\d)")  # ".5 mg" is half a milligram
-# Symbols that a terminology may write in one: "TLR-9", "VEGF-C".
-_SYMBOL = regex(r"\b([A-Z][A-Za-z]{1,5})-(\d{1,3}[A-Z]?|[A-Z])\b")
 
 
 class _Context(NamedTuple):
@@ -338,23 +337,19 @@ class Preparation:
                 readings = (*readings, *_read(Use.KNOWN, Step(SHORT_FORM, plain, short)))
             return part._replace(text=text, readings=readings)
         speller = None if self.speller is None or self.speller.knows_all(text) else self.speller
-        apart = Apart() if speller is None else speller.take_apart(text)
-        if apart.clear and ends_in_sign(text):  # it is no plural, which sieves would know
-            steps, text = (*steps, Step("space", text, apart.clear)), apart.clear
-            apart = Apart()
-        near, guesses = _spelled(text, apart, speller)
+        near, guesses = _spelled(text, speller)
+        if (apart := with_signs_apart(text)) != text:
+            near.insert(0, Step("space", text, apart))
         told: Told | None = None
         known = [Step("finding", text, finding)] if (finding := finding_name(text)) else []
         if diabetes := diabetes_name(text):
             known.append(Step(USUAL_READING, text, diabetes))
-        if self.speller is not None and (together := self.speller.without_gaps(text)) != text:
-            near.append(Step("space", text, together))
+        if self.speller is not None:
+            together = with_prefixes_joined(text, self.speller.__contains__)
+            near += [Step("space", text, together)] if together != text else []
         # A search without any help is what a paper describes.
         if self.speller is not None and (reading := usual_reading(text)):
             near.append(Step(USUAL_READING, text, reading))
-        if "-" in text and (joined := _SYMBOL.sub(r"\1\2", text)) != text:
-            known.append(Step("space", text, joined))
-        known += [Step("space", text, other) for other in apart.texts]
         if self.speller is not None:
             read = (step.after for step in near if step.name == USUAL_READING)
             worded = [step for name in (text, *read) for step in phrasings(name)]
@@ -408,21 +403,18 @@ class Preparation:
         brand = (Step(DRUG_LINE, text, line.brand),) if line.brand else ()
         if len(line.drugs) > 1:
             return (), (*names, *brand)
-        apart = Apart() if self.speller is None else self.speller.take_apart(line.whole)
-        spelling, _ = _spelled(line.whole, apart, self.speller)
+        spelling, _ = _spelled(line.whole, self.speller)
         return (*names, *spelling), brand
 
 
-def _spelled(text: str, apart: Apart, speller: Speller | None) -> tuple[list[Step], list[Step]]:
-    """Return the steps to clear spaces and corrected spelling, and those to guesses."""
+def _spelled(text: str, speller: Speller | None) -> tuple[list[Step], list[Step]]:
+    """Return the step to corrected spelling, and those to guesses."""
     if speller is None:
         return [], []
-    clear = apart.clear or text
-    corrected = speller.correct(clear)
-    spaced = [Step("space", text, clear)] if clear != text else []
-    spelled = [Step(CORRECTION, text, corrected)] if corrected != clear else []
+    corrected = speller.correct(text)
+    spelled = [Step(CORRECTION, text, corrected)] if corrected != text else []
     guesses = [Step(CORRECTION, text, guess) for guess in speller.guesses(corrected)]
-    return spaced + spelled, guesses
+    return spelled, guesses
 
 
 def _under_heading(item: str) -> tuple[str, ...]:

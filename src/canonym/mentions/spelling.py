@@ -26,7 +26,6 @@ from canonym.io.arrays import ArrayWriter, open_array
 from canonym.io.streams import open_text
 from canonym.mentions.contrasts import affix_contrast
 from canonym.mentions.english import is_english
-from canonym.mentions.glued import MOST_READINGS, Reading, readings, without_gaps
 from canonym.mentions.near_words import NearWords, signature
 from canonym.mentions.slips import sound
 from canonym.regex import regex
@@ -34,8 +33,7 @@ from canonym.text import PLAIN, normalise, normalise_all
 from canonym.text.memo import strong_forms
 from canonym.text.shape import ALNUM, LETTERS
 
-_PER_SHORT_WORD = 2_000  # words of a terminology for each name that a word of three letters needs
-_PREFIX = 2  # letters of the shortest word that is glued to another
+_PREFIX = 2  # letters by which words are looked up
 _SHORTEST = 7
 # Shorter words are too near to one another to be corrected; they are guessed, if the rest decides.
 _GUESSED, _GUESSED_ALONE, _MOST_GUESSES = 4, 5, 5
@@ -54,23 +52,12 @@ _AUDIBLE = 5  # sounds of a word that stands alone
 _BLOCK = 1 << 16  # words written at once
 _WHOLE = regex(r"[\W_]?[^\W\d_]+[\W_]?")
 _POSSESSIVE = ("'s", "\u2019s")
-_CAPITAL_S = regex(r"(?<=[a-z])S(?![^\W_])")
 _ARRAYS = {
     "letters": np.uint8,
     "starts": np.int64,
     "counts": np.int32,
     "signatures": np.uint32,
 }
-
-
-class Apart(NamedTuple):
-    """A text whose glued words were taken apart: as is clear, and as may be meant.
-
-    `clear` is empty where nothing is clear. `texts` count only where they are, as a whole, a name.
-    """
-
-    clear: str = ""
-    texts: tuple[str, ...] = ()
 
 
 class _Word(NamedTuple):
@@ -105,7 +92,6 @@ class Speller:
         # Single items of a view are plain integers and bytes, and cost a tenth of an array's.
         self._letters, self._starts = arrays["letters"].data, arrays["starts"].data
         self._counts = arrays["counts"].data
-        self._glued = functools.lru_cache(maxsize=100_000)(self._taken_apart)
         self._corrected = functools.lru_cache(maxsize=100_000)(self._correct_word)
         self._read = functools.lru_cache(maxsize=100_000)(self._reading)
         self._near = functools.lru_cache(maxsize=10_000)(self._likely)
@@ -157,11 +143,7 @@ class Speller:
         return all(map(self._sound, ALNUM.findall(text)))
 
     def _is_sound(self, token: str) -> bool:
-        return (
-            (token.isalpha() or token.isdecimal())
-            and self._read(token).is_known
-            and not self._glued(token)
-        )
+        return (token.isalpha() or token.isdecimal()) and self._read(token).is_known
 
     def correct(self, text: str) -> str:
         """Return the text with unknown words corrected, or the same text.
@@ -175,65 +157,6 @@ class Speller:
         if not any(self._corrected(word, alone) for word in words):
             return text
         return LETTERS.sub(lambda match: self._corrected(match[0], alone) or match[0], text)
-
-    def without_gaps(self, text: str) -> str:
-        """Return a text with prefixes written to the words behind them, as the terminology does.
-
-        >>> Speller.build(["Nontoxic goiter"]).without_gaps("non-toxic goitre")
-        'nontoxic goitre'
-        """
-        return without_gaps(text, self.__contains__)
-
-    def take_apart(self, text: str) -> Apart:
-        """Return the text with words apart that a space should part, see `canonym.mentions.glued`.
-
-        >>> speller = Speller.build(["Vitamin D deficiency", "Vitamin K", "Iron deficiency"])
-        >>> speller.take_apart("vitaminDdeficiency").clear
-        'vitamin D deficiency'
-        >>> speller.take_apart("deficiency of vitamine")
-        Apart(clear='', texts=())
-        """
-        if not any(map(self._glued, ALNUM.findall(text))):
-            return Apart()
-        tokens = [(token, self._glued(token[0])) for token in ALNUM.finditer(text)]
-        tokens = [(token, ways) for token, ways in tokens if ways]
-        choices = [[*(" ".join(way.pieces) for way in ways), match[0]] for match, ways in tokens]
-        texts = [
-            _replaced(text, [match for match, _ in tokens], words)
-            for words in itertools.islice(itertools.product(*choices), MOST_READINGS)
-        ]
-        first = [
-            " ".join(ways[0].pieces) if ways[0].is_clear else match[0] for match, ways in tokens
-        ]
-        clear = _replaced(text, [match for match, _ in tokens], first)
-        others = tuple(other for other in texts if other not in (text, clear))
-        return Apart("" if clear == text else clear, others)
-
-    def _taken_apart(self, written: str) -> tuple[Reading, ...]:
-        """Return what an unknown word, or one with digits, may consist of.
-
-        Where a digit alone parts known words, no reading is clear: *type2* is found as it is.
-        """
-        least = len(self) // _PER_SHORT_WORD + 1
-        words = LETTERS.findall(written)
-        if ends_in_sign(written) or any(not self._read(word).is_known for word in words):
-            return readings(written, self._beginnings, least=least)
-        if written.isalpha() or written.isdecimal():
-            return ()
-        guesses = readings(written, self._beginnings, least=least)
-        return tuple(reading._replace(is_clear=False) for reading in guesses)
-
-    def _beginnings(self, text: str) -> list[tuple[int, int]]:
-        """Return the letters of each word that a text begins with, and the names that have it."""
-        low, high = 0, len(self)
-        words = []
-        for stop in range(_PREFIX, len(text) + 1):
-            low, high, names = self._prefixed(text[:stop], low, high)
-            if names:
-                words.append((stop, names))
-            if low == high:
-                break
-        return words
 
     def _with_prefix(self, text: str, low: int, high: int) -> tuple[int, int, int]:
         """Return where words with a prefix lie, among others, and the names that have it alone."""
@@ -516,15 +439,6 @@ def _arrays_of(words: Sequence[tuple[bytes, int]]) -> dict[str, npt.NDArray[Any]
     }
 
 
-def ends_in_sign(text: str) -> bool:
-    """Tell whether a word ends in a capital S, which is no ending: *proteinS*.
-
-    >>> ends_in_sign("proteinS deficiency"), ends_in_sign("proteins"), ends_in_sign("PROTEINS")
-    (True, False, False)
-    """
-    return _CAPITAL_S.search(text) is not None
-
-
 def _is_code(word: str) -> bool:
     """Tell whether the capitals of a word are those of a code or short form: *NSTEMI*, *hProt*.
 
@@ -535,15 +449,6 @@ def _is_code(word: str) -> bool:
         return False
     capitals = [letter.isupper() for letter in word]
     return not capitals[0] or capitals[-1] or (True, True) in itertools.pairwise(capitals)
-
-
-def _replaced(text: str, matches: Sequence[re.Match[str]], words: Sequence[str]) -> str:
-    """Put a word in the place of each match."""
-    pieces, end = [], 0
-    for match, word in zip(matches, words, strict=True):
-        pieces += [text[end : match.start()], word]
-        end = match.end()
-    return "".join((*pieces, text[end:]))
 
 
 def read_spelling_list(path: str | Path) -> dict[str, str]:

@@ -1,11 +1,11 @@
-"""Names with a space left out, before and behind the rule that puts it in.
+"""Names with a space left out, with and without the comparison of names but for their spaces.
 
 Two thousand names of several words are drawn from each of five terminologies, one space of each is
 left out, and they are linked to their own terminology: with the second word in small letters as it
 was, and with a capital. Counted are the names whose concept comes first, those that a sieve knows,
 and those of them whose concept is another one (a name that differs in case alone has two).
 
-    python benchmarks/glued.py
+    python benchmarks/spaces.py
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from unittest.mock import patch
 import numpy as np
 
 from canonym import Linker, Terminology
-from canonym.mentions.spelling import Apart, Speller
 from inputs import TERMINOLOGIES, terminology_of
 from models.suite import MESH
 from record import data_folder, parser, save
@@ -75,7 +74,7 @@ def measured() -> Iterator[dict[str, Any]]:
         for capital in (False, True):
             texts = [glued(name, rng, capital=capital) for name in drawn]
             counts = counted(linker, texts, right)
-            with patch.object(Speller, "take_apart", lambda _self, _text: Apart()):
+            with patch("canonym.linking.search.is_spaced", lambda *_: False):
                 before = counted(Linker.load(linker.folder), texts, right)
             row = {"terminology": source, "capital": capital, "with": counts, "without": before}
             print(row, flush=True)
@@ -85,4 +84,4 @@ def measured() -> Iterator[dict[str, Any]]:
 if __name__ == "__main__":
     parser(__doc__).parse_args()
     files = [data_folder() / TERMINOLOGIES[source][0] for source in SOURCES]
-    save("glued", {"names": ASKED, "rows": [*measured()]}, packages=["numpy"], data=files)
+    save("spaces", {"names": ASKED, "rows": [*measured()]}, packages=["numpy"], data=files)
