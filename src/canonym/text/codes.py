@@ -12,13 +12,11 @@ from typing import NamedTuple
 
 from canonym.regex import regex
 from canonym.text.characters import dashes, width
-from canonym.text.shape import DIGIT
+from canonym.text.shape import DIGIT, LETTERS, WORD
 
 LONGEST = 400
 """Characters of a text that is taken apart."""
 
-_HINT = regex(r"[\d:\uff1a]")
-_WORDS = regex(r"(?<!\w)\w*[^\W\d_]{2}\w*")
 _MOST_DIGITS = 2  # of a word that is no code: COVID19, DM2
 _BRACKETS = frozenset("()[]{}<>|")
 _EDGES = " \t\r\n\v\f\u00a0'\"`\u201c\u201d\u2018\u2019.,;"
@@ -48,7 +46,7 @@ class Reading(NamedTuple):
 
 def may_hold_code(text: str) -> bool:
     """Tell whether a text can hold a code at all: most names have no digit and no colon."""
-    return _HINT.search(text) is not None
+    return DIGIT.search(text) is not None or ":" in text or "\uff1a" in text
 
 
 def read_codes(text: str) -> list[Reading]:
@@ -61,7 +59,7 @@ def read_codes(text: str) -> list[Reading]:
     >>> read_codes("gout (ICD-10: M10.9)")[1]
     Reading(code='ICD-10: M10.9', beside='gout', marked=True)
     """
-    if _HINT.search(text) is None or len(text) > LONGEST:
+    if len(text) > LONGEST or not may_hold_code(text):
         return []
     text = tidy(text)
     whole = _unwrapped(text)
@@ -97,8 +95,14 @@ def _is_sound(reading: Reading) -> bool:
     return (
         bool(reading.code)
         and _BRACKETS.isdisjoint(reading.code)
-        and any(len(DIGIT.findall(word)) <= _MOST_DIGITS for word in _WORDS.findall(reading.beside))
+        and any(map(_is_word, WORD.findall(reading.beside)))
     )
+
+
+def _is_word(text: str) -> bool:
+    """Tell whether a piece of a label has letters side by side, and hardly a digit."""
+    has_letters = any(len(letters) > 1 for letters in LETTERS.findall(text))
+    return has_letters and len(DIGIT.findall(text)) <= _MOST_DIGITS
 
 
 def _beside(text: str) -> list[Reading]:
