@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from canonym.regex import regex
 from canonym.text import PLAIN, normalise
-from canonym.text.words import forms_of
+from canonym.text.words import forms_of, words_of_kind
 
 Beginnings = Callable[[str], Iterable[tuple[int, int]]]
 """Gives the known words that a text in small letters begins with: their letters, and the number of
@@ -28,10 +28,7 @@ _WORD, _LONG = 3, 4  # letters of a word, and of one that is clear
 _COMMON = 2  # names with a word that is clear, where nothing else shows where to cut
 _CLEARLY = 3  # so many times the names of another reading
 # They begin more words than they are: cardiotoxicity is one word, whether a name has "cardio".
-_PREFIX = regex(
-    r"\w+o|ante|anti|de|di|endo|extra|hyper|inter|intra|meta|multi|non|para|peri|poly|post|pre|semi|"
-    r"sub|super|supra|trans|tri|ultra|\w+yl"
-)
+_PREFIXES = words_of_kind("prefix of many words")
 _PARTED = regex(
     rf"\b(?:{forms_of('prefix that is parted')})[- ](?=[^\W\d_]{{4}})([^\W\d_]+)", re.IGNORECASE
 )
@@ -41,7 +38,8 @@ _SIGN = regex(
     r"[A-Z]|[IVX]{1,4}[abc]?|(?:[A-Z]{0,3}|[a-z])\d+(?:(?:[A-Z]{1,3}|[a-z])\d+)?[A-Za-z]?"
 )
 # In small letters only what is no ending of a word: not the e of vitamine, the a of vitamina.
-_SMALL_SIGN = regex(r"ii|iii|iv|vi|vii|viii|ix|[bcdfghjkpqvxz]\d{0,3}")
+_NUMERALS = frozenset({"ii", "iii", "iv", "vi", "vii", "viii", "ix"})
+_LETTERS = frozenset("bcdfghjkpqvxz")
 _LONGEST_SMALL_SIGN = 4
 
 
@@ -172,7 +170,7 @@ class _Cutter:
                 if end - start >= _WORD - apart and end - start < n:
                     is_clear = letters >= _LONG - apart
                     if not apart:
-                        is_prefix = end < n and _PREFIX.fullmatch(self._plain, start, end)
+                        is_prefix = end < n and _is_prefix(self._plain[start:end])
                         is_clear &= names >= max(_COMMON, self._least) and not is_prefix
                     piece = _Piece(self._word[start:end], names, is_clear, is_free)
                     words.append((end, piece))
@@ -188,7 +186,7 @@ class _Cutter:
         if start > _WORD and n - start <= _LONGEST_SMALL_SIGN and start not in self._marks:
             sign, before = self._plain[start:], self._plain[start - 1]
             # A letter twice is a slip, and a single one after a short word is one in most cases.
-            if _SMALL_SIGN.fullmatch(sign) and sign != before and start + len(sign) > _LONG + 1:
+            if _is_small_sign(sign) and sign != before and start + len(sign) > _LONG + 1:
                 yield n, _Piece(self._word[start:], 0, False, False)
         if (not start or start >= _WORD) and self._plain.startswith(_SMALL, start):
             for word in _SMALL:
@@ -197,6 +195,15 @@ class _Cutter:
                     # At an end it may be a part of the word: inactive.
                     is_inner = start > 0 and stop < n
                     yield stop, _Piece(self._word[start:stop], 0, is_inner, stop not in self._marks)
+
+
+def _is_prefix(text: str) -> bool:
+    return text.endswith(("o", "yl")) or text in _PREFIXES
+
+
+def _is_small_sign(text: str) -> bool:
+    number = text[1:]
+    return text in _NUMERALS or (text[0] in _LETTERS and (not number or number.isdecimal()))
 
 
 def _marks(word: str) -> frozenset[int]:

@@ -16,6 +16,7 @@ from canonym.mentions.inflection import are_inflected
 from canonym.regex import regex
 from canonym.text import PLAIN, normalise
 from canonym.text.shape import LETTERS
+from canonym.text.words import ends_as, words_of_kind
 
 _VOWELS = frozenset("aeiouy")
 _SOUND_ALIKE = ("ckq", "cs", "kx", "sz", "gj", "dt", "bp", "fv", "mn", "vw", "hw")
@@ -24,10 +25,7 @@ _SILENT = ("gn", "kn", "mn", "pn", "ps", "pt")  # "neumonia"
 _FIRST = {"n": "gkmp", "s": "cp", "t": "p", "f": "p", "c": "ks", "k": "cq", "z": "x"}
 _SOUNDS_HARD = regex("ch|ck|q|c(?![eiy])")
 _SOUNDS = str.maketrans({"c": "s", "z": "s", "x": "ks", "y": "i"})
-# Endings of chemicals, of which each class has its own; of substances; of what ails someone.
-_CLASS = regex("(?:ase|ose|ol|al|one|ane|ene|ate|ite|ide)(?=s?$)")
-_SUBSTANCE = regex("(?:ase|ide|(?<!o)in|ose|yl)s?$")
-_DISORDER = regex("(?:[cst]ion|[oiy]s[ei]s|[ai]s[ei]s|ia|itis|oma)s?$")
+_CLASSES = words_of_kind("ending of a class of chemicals")
 _CONTRARY = ("abdu", "addu", "hyper", "hypo")  # one letter away from one another, or two
 _BEGINNING = 3  # letters whose vowels tell words apart: hyper- and hypo-, macro- and micro-
 _LONG = 7  # letters of a word that few others are near to
@@ -169,14 +167,19 @@ def _is_likely(word: str, other: str, alone: bool) -> bool:
 
 def _is_other_kind(substance: str, disorder: str) -> bool:
     """Tell whether one word ends as a substance, and the other as what ails someone."""
-    ends = _SUBSTANCE.search(substance) and _DISORDER.search(disorder)
-    return bool(ends) and not disorder.startswith(substance)
+    if not ends_as(substance.removesuffix("s"), "ending of a substance"):
+        return False
+    forms = (disorder, disorder.removesuffix("s"))
+    is_disorder = any(ends_as(form, "ending of what ails someone") for form in forms)
+    return is_disorder and not disorder.startswith(substance)
 
 
 def _is_other_chemical(word: str, other: str) -> bool:
     """Tell whether words are of other classes of chemicals, as an enzyme and a sugar."""
-    kind, other_kind = _CLASS.search(word), _CLASS.search(other)
-    if kind and other_kind and kind[0] != other_kind[0]:
+    kind, other_kind = (
+        next(filter(text.removesuffix("s").endswith, _CLASSES), "") for text in (word, other)
+    )
+    if kind and other_kind and kind != other_kind:
         return True
     return word.replace("meth", "eth") == other.replace("meth", "eth")
 

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from canonym.regex import regex
 from canonym.rules import current, once_a_book, remembered
 
-_NUMBER = regex(r"(?:(?:ncbi)?taxon:|ncbitaxon_|txid)?(\d+)", re.IGNORECASE)
+_PREFIXES = ("ncbitaxon:", "ncbitaxon_", "taxon:", "txid")  # of a number in NCBI's taxonomy
 _BEHIND = regex(r"[(\[]([^()\[\]]+)[)\]]\s*$")
 
 
@@ -42,9 +42,10 @@ def taxon_of(name: str) -> str | None:
     >>> taxon_of("Mus musculus"), taxon_of("mouse"), taxon_of("NCBITaxon:10090")
     ('10090', '10090', '10090')
     """
-    number = _NUMBER.fullmatch(name.strip())
-    if number:
-        return number[1] if number[1] in _taxa().values() else None
+    number = name.strip().casefold()
+    number = number.removeprefix(next(filter(number.startswith, _PREFIXES), ""))
+    if number.isdecimal():
+        return number if number in _taxa().values() else None
     # A strain or subspecies stands behind the two words of a species.
     words = name.casefold().split()
     return _taxa().get(" ".join(words)) or _taxa().get(" ".join(words[:2]))

@@ -29,7 +29,6 @@ from canonym.mentions.english import is_english
 from canonym.mentions.glued import MOST_READINGS, Reading, readings, without_gaps
 from canonym.mentions.near_words import NearWords, signature
 from canonym.mentions.slips import sound
-from canonym.regex import regex
 from canonym.text import PLAIN, normalise, normalise_all
 from canonym.text.memo import strong_forms
 from canonym.text.shape import ALNUM, LETTERS
@@ -52,9 +51,7 @@ _COUNTING = 250  # bytes a word while words are counted
 _CLEAR = 9  # letters of a word that may mean one of a single name
 _AUDIBLE = 5  # sounds of a word that stands alone
 _BLOCK = 1 << 16  # words written at once
-_WHOLE = regex(r"[\W_]?[^\W\d_]+[\W_]?")
 _POSSESSIVE = ("'s", "\u2019s")
-_CAPITAL_S = regex(r"(?<=[a-z])S(?![^\W_])")
 _ARRAYS = {
     "letters": np.uint8,
     "starts": np.int64,
@@ -271,9 +268,9 @@ class Speller:
         if text[end : end + 2] in _POSSESSIVE and f"{word}s" in self:
             return ()  # *Alper's* is "Alpers", and no slip of "Alder"
         # A part of a code is no word: "hb" of "hb123" is followed by a digit.
-        whole = _WHOLE.fullmatch(text[max(0, start - 1) : end + 1])
+        is_part = any(map(str.isalnum, text[max(0, start - 1) : start] + text[end : end + 1]))
         least = _GUESSED_ALONE if alone else _GUESSED
-        if not whole or len(word) < least or _is_code(text[start:end]):
+        if is_part or len(word) < least or _is_code(text[start:end]):
             return ()
         likely = self._meant(word, alone)
         if not (likely or alone) and word.endswith("s"):  # "alzhiemers disease"
@@ -522,7 +519,8 @@ def ends_in_sign(text: str) -> bool:
     >>> ends_in_sign("proteinS deficiency"), ends_in_sign("proteins"), ends_in_sign("PROTEINS")
     (True, False, False)
     """
-    return _CAPITAL_S.search(text) is not None
+    words = ALNUM.findall(text) if "S" in text else ()
+    return any(word[-1] == "S" and word[-2:-1].islower() for word in words)
 
 
 def _is_code(word: str) -> bool:
