@@ -46,7 +46,7 @@ DESIGNATOR = regex(r"\d+[a-z]?|[a-z]\d*|\d+[a-z]\d+", re.IGNORECASE)
 
 _COUNTED = frozenset({"class", "factor", "grade", "group", "level", "phase", "stage", "type"})
 _JOINTS = words_of_kind("joint of a name")
-_BRACKET = regex(r"[(\[]([^)\]]+)[)\]]")
+_BRACKET = regex(r"[(\[]([^()\[\]]+)[)\]]")
 _LEADING = words_of_kind("leading preposition")  # "on insulin"
 _OF_A_KIND, _OF_SEVERAL = words_of_kind("word for a kind"), words_of_kind("word for a group")
 _LEAST = 4  # letters before an ending
@@ -197,7 +197,7 @@ def _says_more(missing: Sequence[str], name: str) -> bool:
     # "Helicobacter pylori [H. pylori]" has a word twice, and lacks it once.
     shared = {word for word in words if words.count(word) > missing.count(word)}
     missing = [word for word in missing if word not in shared]
-    for bracket in _BRACKET.finditer(name, 0, _last_bracket(name)):
+    for bracket in _BRACKET.finditer(name):
         inside, before = strong_forms([bracket[1]])[0].split(), name[: bracket.start()]
         if bracket[1].isupper():  # "Multiple endocrine neoplasia [MEN]"
             inside = strong_forms([spelt_by(bracket[1], before) or ""])[0].split()
@@ -217,19 +217,13 @@ def _says_more(missing: Sequence[str], name: str) -> bool:
     return head in missing and head not in _SAYS_NOTHING
 
 
-def _last_bracket(name: str) -> int:
-    """Return where the last bracket ends: one that nothing closes is looked for no further."""
-    return max(name.rfind(")"), name.rfind("]")) + 1
-
-
 def _head(name: str) -> str:
     """Return the word that a name is about, "" for a kind of thing that any name may have more.
 
     >>> _head("Deficiency of factor X"), _head("Fracture, Ankle"), _head("Crohn disease")
     ('deficiency', 'fracture', '')
     """
-    last = _last_bracket(name)
-    phrase = inversion(_BRACKET.sub(" ", name[:last]) + name[last:])
+    phrase = inversion(_BRACKET.sub(" ", name))
     places = (word.start() for word in WORD.finditer(phrase) if word[0].lower() in _JOINTS)
     joint = next(filter(None, places), None)  # the first word joins nothing
     words = strong_forms([phrase[:joint]])[0].split()

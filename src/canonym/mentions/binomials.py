@@ -44,7 +44,6 @@ _SHORT_NAME = regex(
     r"|(?P<word>[a-z]{4,9}) )(?P<epithet>[a-z]{3,})(?!\w)",
     re.IGNORECASE,
 )
-_CLIPPED = regex(r"[A-Z][a-z]{0,8}\. ?([a-z]{3,})")
 _BETWEEN = regex(rf"{GAP}(?:[,;/+&]|\band\b|\bor\b)(?:\s*\b(?:and|or)\b)?\s*")
 _LONGEST = 200
 
@@ -82,7 +81,7 @@ class Binomials:
         counts: Counter[str] = Counter()
         for pair in pairs_in(normalise_all(names, PLAIN)):
             counts[pair] += 1
-        return cls(Speller.of_counts(counts, _ANY))
+        return cls(Speller.of_counts(counts, of_letters=False))
 
     def genera(self, epithet: str, beginning: str = "") -> list[str]:
         """Return the genera that begin so, the most frequent first.
@@ -101,14 +100,11 @@ class Binomials:
         return cls(Speller.load(folder))
 
 
-_ANY = regex("[a-z]+ [a-z]+")
-
-
 class BinomialsWriter(SpellerWriter):
     """Collects binomials and writes them, so that one pass over the names can serve other ends."""
 
     def __init__(self, folder: Path, memory: int) -> None:
-        super().__init__(folder, memory, _ANY)
+        super().__init__(folder, memory, of_letters=False)
 
     def add(self, names: Iterable[str], times: int = 1) -> None:
         """Collect the binomials of names in `canonym.text.PLAIN` form."""
@@ -213,8 +209,13 @@ def organisms_in(text: str) -> tuple[str, ...]:
     if text.count(".") < 2 or len(text) > _LONGEST:
         return ()
     pieces = tuple(_BETWEEN.split(text))
-    whole = all(_CLIPPED.fullmatch(piece) for piece in pieces)
-    return tuple(dict.fromkeys(pieces)) if whole and len(pieces) > 1 else ()
+    return tuple(dict.fromkeys(pieces)) if len(pieces) > 1 and all(map(_epithet, pieces)) else ()
+
+
+def _epithet(text: str) -> str:
+    """Return the epithet of a text that is a short name alone, "" for any other text."""
+    match = _SHORT_NAME.fullmatch(text) if "." in text and text[1:].islower() else None
+    return match["epithet"] if match and text[0].isupper() else ""
 
 
 def organism_of(text: str, steps: Sequence[Step]) -> Organism | None:
@@ -231,11 +232,11 @@ def organism_of(text: str, steps: Sequence[Step]) -> Organism | None:
         alone = all(len(words) == 2 for words in genera)
         names = tuple(words[0] for words in genera)
         return Organism(names[0][0], epithet, names) if alone else None
-    match = _CLIPPED.fullmatch(text) if text[1:2] == "." else None
-    if match is None or not _kinds()[match[1]] & _IS_EPITHET:
+    epithet = _epithet(text) if text[1:2] == "." else ""
+    if not epithet or not _kinds()[epithet] & _IS_EPITHET:
         return None
-    is_clear = match[1] in _usual() or len(match[1]) > _LEAST_CLIPPED
-    return Organism(text[0].lower(), match[1], ()) if is_clear else None
+    is_clear = epithet in _usual() or len(epithet) > _LEAST_CLIPPED
+    return Organism(text[0].lower(), epithet, ()) if is_clear else None
 
 
 class Organism(NamedTuple):

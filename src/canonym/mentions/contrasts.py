@@ -8,7 +8,6 @@ English and of the signs of all languages.
 
 from __future__ import annotations
 
-import functools
 import itertools
 import operator
 from collections import Counter
@@ -36,7 +35,7 @@ from canonym.mentions.opposites import (
     SMALL,
 )
 from canonym.mentions.specimens import specimen_of
-from canonym.mentions.word_order import may_be_moved, order_contrasts
+from canonym.mentions.word_order import RELATING, may_be_moved, order_contrasts
 from canonym.rules import current, once_a_book, remembered, shipped
 from canonym.text import normalise
 from canonym.text.characters import dashes, signs
@@ -62,14 +61,12 @@ _APART = words_of_kind("prefix written apart")
 _METALS = words_of_kind("metal")
 _KARYOTYPES = {"xo", *(n * "x" + n_too * "y" for n in range(1, 6) for n_too in range(4))}
 # Words that deny something, or relate what stands on their sides, and signs that do.
-_TURNS, _COMPARING = words_of_kind("word of a turn"), frozenset("<>")
+_TURNS, _COMPARING = words_of_kind("denying word") | RELATING, frozenset("<>")
 
-_NEGATING = frozenset(
-    {("absence", "of"), ("lack", "of"), ("negative", "for"), ("free", "of"), ("ruled", "out")}
-)
-_CUES = NEGATIONS | {"non", "absence", "absent", "lack", "negative", "free", "ruled"}
-_NEGATED_BEHIND = (("absent",), ("ruled", "out"), ("not", "present"), ("not", "seen"))
-_NEGATION_ENDS = frozenset({"but", "and", "with", "due", "in", "because", "although"})
+_NEGATING = frozenset(tuple(form.split()) for form in words_of_kind("negating phrase"))
+_NEGATED_BEHIND = [tuple(form.split()) for form in words_of_kind("negating phrase at the end")]
+_CUES = NEGATIONS | {"non", *(words[0] for words in (*_NEGATING, *_NEGATED_BEHIND))}
+_NEGATION_ENDS = words_of_kind("word behind what is negated")
 
 
 def differs_in_meaning(mention: str, name: str) -> bool:
@@ -357,16 +354,10 @@ def _senses() -> dict[str, list[tuple[str, str, str]]]:
 _SIDES = frozenset({"left", "right", "bilateral", "unilateral"})
 _SIGN_SENSES = frozenset({"positive", "pos", "negative", "neg"})
 _LEVELS = ("hyper", "hypo")
-_DEGREES = frozenset({"course", "degree", "extent", "intensity", "severity", "side"})
-_HEADLESS = QUALIFIERS | SMALL | KINDS | _DEGREES
-
+_HEADLESS = QUALIFIERS | SMALL | KINDS | words_of_kind("what is qualified")
 
 _SPEAKING = ("with without", "other unspecified")  # of what follows, and of no thing themselves
-
-
-@functools.cache
-def _more_groups() -> dict[str, frozenset[object]]:
-    return {word: frozenset([words]) for words in _SPEAKING for word in words.split()}
+_MORE_GROUPS = {word: frozenset([words]) for words in _SPEAKING for word in words.split()}
 
 
 @once_a_book
@@ -376,10 +367,8 @@ def _groups() -> Remembered[frozenset[object]]:
 
 def _groups_of(word: str) -> frozenset[object]:
     """Return the exclusion groups of a word."""
-    senses = _senses().get(word, ())
-    return frozenset((kind, line) for kind, line, _ in senses) | _more_groups().get(
-        word, frozenset()
-    )
+    groups = ((kind, line) for kind, line, _ in _senses().get(word, ()))
+    return frozenset((*groups, *_MORE_GROUPS.get(word, ())))
 
 
 def _group_contrast(word: str, other: str) -> str | None:
@@ -488,9 +477,7 @@ def _meet(denied: Iterable[str], said: Iterable[str]) -> bool:
 
 def _of_head(left: Sequence[str], others: Sequence[str]) -> Iterator[Contradiction]:
     """Yield a name of qualifiers alone, beside what a mention qualifies: *mild ID* and "Mild"."""
-    if not others:
-        return
-    if not _HEADLESS.issuperset(others):
+    if not others or not _HEADLESS.issuperset(others):
         return
     starts = tuple(others)
     rest = [word for word in left if word not in _HEADLESS and not word.startswith(starts)]
@@ -527,7 +514,4 @@ def _denied(words: Sequence[str]) -> set[str]:
 
 
 def _up_to_end(words: Sequence[str]) -> Iterator[str]:
-    for word in words:
-        if word in _NEGATION_ENDS:
-            return
-        yield word
+    return itertools.takewhile(lambda word: word not in _NEGATION_ENDS, words)

@@ -8,12 +8,14 @@ from collections import Counter
 from collections.abc import Iterable
 
 from canonym.regex import regex
+from canonym.rules import shipped
 from canonym.text.characters import dashes, entities, ions, quotes, signs, width
 from canonym.text.memo import LONGEST_STRING
 from canonym.text.shape import WORD
+from canonym.text.words import forms_of
 from canonym.types import Contradiction
 
-_OPTICAL = regex(r"\(\s*(\+/-|\+-|±|\+|-)\s*\)")
+_LEVELS = forms_of("level of a symbol")
 # A comparison with the words on its sides, which stand in an order.
 _COMPARISON = regex(r"(?:(?<![^\W\d_])([^\W\d_]+)\s*)?(<=|>=|≤|≥|[<>])(?=\s*([^\W\d_]*))")
 _PRIME = regex(r"(?<!\d)(?:\d+(?:'+|\")|\d*(?<![^\W\d_])[A-Za-z]'(?=[-\s,)\]]|$))")
@@ -21,7 +23,8 @@ _QUOTED = regex(r"(?<!\w)([\"'])([^\"']{1,200})\1(?!\w)")  # the second is no pr
 _LOOSE_SIGN = regex(
     r"\+{1,4}(?=[\s,;)]|$)|\+/-|±|(?<=\d[pq])-(?!\w)"
     r"|(?<!\w)(?:[A-Za-z]{1,6}\d{1,3}|(?![IVX]+ )[A-Z]{2,6}) -$"
-    r"|(?<=[A-Z] \d)-(?=\s|$)|(?<=[A-Z]\d)(?:neg|pos|lo|low|hi|high|dim|bright)\b"
+    r"|(?<=[A-Z] \d)-(?=\s|$)|\(\s*(?:\+-|-)\s*\)"
+    rf"|(?<=[A-Z]\d)(?:{_LEVELS})\b"
 )
 _DECIMAL = regex(r"(?<!\d)\d+(?:[.,]\d+)+|(?<![\w.])\.\d+")
 _THOUSANDS = regex(r"(?<=\d),(?=\d{3}(?!\d))")
@@ -37,15 +40,15 @@ _MINUS = regex(r"(?<=[^\W_])\u2212(?=[^\W\d_])")
 _MARKED = regex(
     r"[+<>≤≥±%'\"&:\u2032\u2033\u207a\u207b\u2019\u02b9`↑⇧⬆▲▴↓⇩⬇▼▾♂♀\u2212]|[-–](?![\w(])|\(\s*-|-ve\b"
     r"|positive|negative|\d[.,]\d|(?<![\w.])\.\d|/\w ratio"
-    r"|\d(?:neg|pos|lo|low|hi|high|dim|bright)\b",
+    rf"|\d(?:{_LEVELS})\b",
     re.I,
 )
 # A plus, or a minus, behind a symbol. A hyphen before letters joins words.
 _SIGNED = regex(r"(?<![^\W_])([^\W_]+) ?(\+|[-\u2212](?![^\W\d_]))")
 _EQUAL_SIGNS = {
     **{"+-": "±", "+/-": "±", "≤": "<=", "≥": ">="},
-    **{"+": "positive", "-": "negative", "pos": "positive", "neg": "negative", "hi": "high"},
-    "lo": "low",
+    **{"+": "positive", "-": "negative"},
+    **{rule.form: rule.means for rule in shipped().of_kind("level of a symbol")},
 }
 _SIGN_WORDS = ("positive", "negative")
 
@@ -69,9 +72,8 @@ def _marks_of(text: str) -> tuple[tuple[str, str], ...]:
     text = _MINUS.sub(" negative ", text)
     text = signs(ions(width(dashes(quotes(entities(text))))))
     values += [("sign", word) for word in WORD.findall(text.lower()) if word in _SIGN_WORDS]
-    values += [("sign", _EQUAL_SIGNS.get(sign, sign)) for sign in _OPTICAL.findall(text)]
-    bare = _QUOTED.sub(r"\2", _OPTICAL.sub(" ", text))
-    loose = [written.split()[-1] for written in _LOOSE_SIGN.findall(bare)]
+    bare = _QUOTED.sub(r"\2", text)
+    loose = [written.strip("()").split()[-1] for written in _LOOSE_SIGN.findall(bare)]
     values += [("sign", _EQUAL_SIGNS.get(sign, sign)) for sign in loose]
     decimals = _DECIMAL.findall(_THOUSANDS.sub("", bare))
     values += [("number", f"0{number}" if number[0] == "." else number) for number in decimals]

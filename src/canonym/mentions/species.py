@@ -11,11 +11,10 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from canonym.regex import regex
 from canonym.rules import current, once_a_book, remembered
+from canonym.text.words import bracket_at_end
 
 _PREFIXES = ("ncbitaxon:", "ncbitaxon_", "taxon:", "txid")  # of a number in NCBI's taxonomy
-_BEHIND = regex(r"[(\[]([^()\[\]]+)[)\]]\s*$")
 
 
 @once_a_book
@@ -57,9 +56,8 @@ def species_of(types: Iterable[str], label: str) -> str | None:
     >>> species_of(["gene", "Homo sapiens"], "TP53"), species_of([], "tumor antigen p53 (mouse)")
     ('9606', '10090')
     """
-    behind = _BEHIND.search(label)
-    names = [*types, behind[1]] if behind else types
-    return next((taxon for name in names if (taxon := taxon_of(name))), None)
+    names = (*types, bracket_at_end(label.rstrip())[1])
+    return next(filter(None, map(taxon_of, names)), None)
 
 
 def species_in(text: str, *, near: str = "", mention: str = "") -> list[str]:

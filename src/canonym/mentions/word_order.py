@@ -14,14 +14,16 @@ from collections.abc import Iterator, Sequence
 from canonym.mentions.opposites import GREEK, SMALL
 from canonym.regex import regex
 from canonym.text.shape import HYPHENED, NUMBER
+from canonym.text.words import words_of_kind
 from canonym.types import Contradiction
 
 _HEADED = frozenset({"of", "in", "from"})
 # *His* is none here: the bundle of His is the His bundle.
 _POSSESSIVES = frozenset({"my", "your", "her", "our", "their"})
-_PASSIVE = frozenset({"got", "gets", "get", "was", "were", "is", "are", "been"})
-_RELATING = _HEADED | _POSSESSIVES | {"due", "secondary", "to", "than", "versus", "vs"}
-_RELATING |= {"after", "before", "by", "causing", "complicating", "following", "preceding"}
+_PASSIVE = words_of_kind("word of a passive")
+RELATING = words_of_kind("relating word")
+"""Words that relate what stands on their sides, or that say whose something is."""
+
 _LEAST = 3  # letters of a word that a hyphen couples with another
 _RATIO = regex(
     r"(?<![\w-])([\w-]+) ?[/:] ?([\w-]+)(?= (?:[a-z]+ )?(?:index|quotient|ratio)\b)", re.I
@@ -56,7 +58,7 @@ def order_contrasts(
 
 def _of_relation(words: Sequence[str], others: Sequence[str]) -> Iterator[Contradiction]:
     """Yield what stands on the other side of a relation: *A due to B* and *B due to A*."""
-    for relation in (word for word in dict.fromkeys(words) if word in _RELATING):
+    for relation in (word for word in dict.fromkeys(words) if word in RELATING):
         if words.count(relation) == others.count(relation) == 1 and _are_turned(
             relation, words, others
         ):

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 
 from canonym.regex import regex
 from canonym.rules import shipped
-from canonym.text.markup import without_markup
+from canonym.text.markup import entities as entities  # a step like those below
 from canonym.text.shape import DIGIT, DIGITS, LETTERS
 from canonym.text.words import forms_of, words_of_kind
 
@@ -103,15 +103,6 @@ _TESTED = regex(
     r"|\b(AB|A|B|O)-(?= blood\b)"
 )
 _SIGN_WORDS = {"+": "positive", "-": "negative"}
-
-
-def entities(text: str) -> str:
-    """Undo what an export left in a name: entities and tags of HTML, and misread UTF-8.
-
-    >>> entities("Gunther&apos;s disease"), entities("H<sub>2</sub>O"), entities("SjÃ¶gren")
-    ("Gunther's disease", 'H2O', 'Sjögren')
-    """
-    return without_markup(text)
 
 
 def quotes(text: str) -> str:

@@ -23,9 +23,7 @@ _EDGES = " \t\r\n\v\f\u00a0'\"`\u201c\u201d\u2018\u2019.,;"
 _MARKS = " \t\r\n\u00a0-:|,;=/"
 _FOOTNOTES = "*\u2020\u2021"
 _OPEN, _CLOSED = "([{<|", ")]}>|"
-_CODE_IN_BRACKETS = r"[(\[{<|]\s*+(?P<code>[^()\[\]{}<>|\d]*\d[^()\[\]{}<>|]*)[)\]}>|]"
-_FIRST = regex(_CODE_IN_BRACKETS + r"\s*+(?P<label>.*\S)", re.DOTALL)
-_LAST = regex(r"(?P<label>.*\S)\s*" + _CODE_IN_BRACKETS, re.DOTALL)
+_BRACKETED = regex(r"[(\[{<|]([^()\[\]{}<>|\d]*\d[^()\[\]{}<>|]*)[)\]}>|]")
 _GLUED = regex(
     r"(?P<code>(?:[A-Za-z][\w.]*:)?[A-Za-z]{0,5}\d[\w.]*)[-:|/=,;]\s*(?P<label>[^\W\d_]{2}.*)",
     re.DOTALL,
@@ -107,11 +105,16 @@ def _is_word(text: str) -> bool:
 
 def _beside(text: str) -> list[Reading]:
     """Return the readings of a text as a code with something beside it."""
-    patterns = (_FIRST, _LAST, _GLUED) if not _BRACKETS.isdisjoint(text) else (_GLUED,)
-    matches = (pattern.fullmatch(text) for pattern in patterns)
-    marked = [
-        Reading(_unwrapped(match["code"]), _label(match["label"])) for match in matches if match
-    ]
+    pairs: list[tuple[str, str]] = []
+    if not _BRACKETS.isdisjoint(text):
+        first = _BRACKETED.match(text)
+        start = max(text.rfind(bracket, 0, -1) for bracket in _OPEN)
+        last = _BRACKETED.fullmatch(text, max(start, 0))
+        pairs += [(first[1], text[first.end() :])] if first else []
+        pairs += [(last[1], text[:start])] if last else []
+    if glued := _GLUED.fullmatch(text):
+        pairs.append((glued["code"], glued["label"]))
+    marked = (Reading(_unwrapped(code), _label(label)) for code, label in pairs if label.strip())
     return [*marked, *_at_an_end(text)]
 
 

@@ -187,11 +187,11 @@ _REPAIRS = (
 )
 
 
-def without_markup(text: str) -> str:
-    """Undo entities, tags and misread UTF-8.
+def entities(text: str) -> str:
+    """Undo what an export left in a name: entities and tags of HTML, and misread UTF-8.
 
-    >>> without_markup("&lt;i&gt;H. pylori&lt;/i&gt; in M&eacute;ni&egrave;re")
-    'H. pylori in Ménière'
+    >>> entities("Gunther&apos;s disease"), entities("&lt;i&gt;SjÃ¶gren&lt;/i&gt;")
+    ("Gunther's disease", 'Sjögren')
     """
     for step in repairs(text):
         text = step.after

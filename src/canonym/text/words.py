@@ -182,6 +182,21 @@ def _arabic(match: re.Match[str]) -> str:
     return f"{ROMAN[match['long']]}{match['suffix'] or ''}"
 
 
+# --- brackets -------------------------------------------------------------------------------------
+
+
+def bracket_at_end(text: str) -> tuple[str, str]:
+    """Return what stands before the bracket at the end of a text, and in it; "" without one.
+
+    >>> bracket_at_end("Heart failure [HF]"), bracket_at_end("(acute) gout")
+    (('Heart failure', 'HF'), ('(acute) gout', ''))
+    """
+    if not text.endswith((")", "]")):
+        return text, ""
+    start = max(text.rfind("("), text.rfind("["))
+    return (text[:start].rstrip(), text[start + 1 : -1]) if start >= 0 else (text, "")
+
+
 # --- word order -----------------------------------------------------------------------------------
 
 
