@@ -6,6 +6,7 @@ algorithm, which needs no library. The answer names the engine that was used.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -231,10 +232,8 @@ def expand(mention: str, abbreviations: Mapping[str, str]) -> str:
     present = [short for short in abbreviations if short and short in mention]
     for short in sorted(present, key=len, reverse=True):
         long = abbreviations[short]
-        if long.lower() in mention.lower():
-            mention = _without_gloss(mention, short, long)
-        else:
-            mention = _substitute(mention, short, long)
+        is_there = long.lower() in mention.lower()
+        mention = (_without_gloss if is_there else _substitute)(mention, short, long)
     return mention
 
 
@@ -282,11 +281,9 @@ def _without_gloss(mention: str, short: str, long: str) -> str:
 
 def _substitute(mention: str, short: str, long: str) -> str:
     pattern = re.compile(rf"(?<!\w){re.escape(short)}(?:s(?!\w)|(?!\w))")
-    pieces = pattern.split(mention)
-    text = pieces[0]
-    for piece in pieces[1:]:
-        text = _join(_join(text, long), piece)
-    return text
+    return functools.reduce(
+        lambda text, piece: _join(_join(text, long), piece), pattern.split(mention)
+    )
 
 
 def _join(left: str, right: str) -> str:

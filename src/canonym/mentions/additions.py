@@ -27,7 +27,7 @@ _SAYS_NOTHING = words_of_kind("word that adds nothing")
 _MALIGNANT = words_of_kind("word for a malignancy")
 _BENIGN = words_of_kind("word for what is benign")
 _SEVERAL, _SINGLE = words_of_kind("word for several"), words_of_kind("word for one")
-_EVENTS, _STATUS = words_of_kind("event"), words_of_kind("word of a status")
+_EVENTS, _STATUSES = words_of_kind("event"), words_of_kind("word of a status")
 _MALIGNANT_ENDS = tuple(words_of_kind("ending of a malignancy"))
 _GROWTHS = words_of_kind("word for a growth")
 _NAMED = words_of_kind("word for an ill")
@@ -168,15 +168,18 @@ def label_contrasts(mention: str, label: str) -> Iterator[Contradiction]:
     [Contradiction(kind='opposite', mention='nodules', name='solitary')]
     """
     yield from behavior_contrasts(mention, label)
-    words, said, label = shape_of(mention).words, shape_of(label).words, label.lower()
-    status = next(filter(_STATUS.__contains__, said), "")
-    for event in _events(words) if status else ():
-        if event not in label:
-            yield Contradiction("opposite", event, status)
-    single = next(filter(_SINGLE.__contains__, said), "")
-    for word in filter(_is_several, words if single and _SINGLE.isdisjoint(words) else ()):
-        if word in _SEVERAL or word[:-1] in label:
-            yield Contradiction("opposite", word, single)
+    lower = label.lower()
+    statuses = [status for status in _STATUSES if status in lower]
+    singles = [word for word in _SINGLE if word in lower and word in shape_of(label).words]
+    if not statuses and not singles:
+        return
+    words = shape_of(mention).words
+    for event in _events(words) if statuses else ():
+        if event not in lower:
+            yield Contradiction("opposite", event, max(statuses, key=len))
+    for word in filter(_is_several, words if singles and _SINGLE.isdisjoint(words) else ()):
+        if word in _SEVERAL or word[:-1] in lower:
+            yield Contradiction("opposite", word, max(singles))
 
 
 def behavior_contrasts(mention: str, label: str) -> Iterator[Contradiction]:

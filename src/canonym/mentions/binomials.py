@@ -78,9 +78,7 @@ class Binomials:
     @classmethod
     def build(cls, names: Iterable[str]) -> Binomials:
         """Collect the binomials of all names."""
-        counts: Counter[str] = Counter()
-        for pair in pairs_in(normalise_all(names, PLAIN)):
-            counts[pair] += 1
+        counts = Counter(pairs_in(normalise_all(names, PLAIN)))
         return cls(Speller.of_counts(counts, of_letters=False))
 
     def genera(self, epithet: str, beginning: str = "") -> list[str]:

@@ -113,9 +113,10 @@ def _is_contrasted(text: str) -> bool:
 
 def _ends_small(text: str) -> bool:
     """Tell whether a text ends with a word that ends no phrase: the second form of "SD/THE"."""
-    last = shape_of(text).words[-1:]
-    is_end = text[-1:].isalpha() and len(text) > len("".join(last)) and ", " not in text
-    return is_end and not FILLERS.isdisjoint(last)
+    end = next(filter(text.lower().endswith, FILLERS), "")
+    before = text[: -len(end)] if end else ""
+    is_apart = before != "" and not before[-1].isalnum() and before[-1] != "_"
+    return is_apart and ", " not in text
 
 
 def _is_plural_of_symbol(mention: str, name: str) -> bool:

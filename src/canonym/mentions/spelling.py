@@ -454,20 +454,19 @@ class SpellerWriter:
         self._keep_small()
 
     def _keep_small(self) -> None:
-        if len(self._counts) > self._most:
-            self._set_aside()
+        """Set the words aside where they take more memory than they may."""
+        if len(self._counts) <= self._most:
+            return
+        path = self._folder / f"words-{len(self._files)}"
+        words = _sorted_words(self._counts, self._of_letters)
+        with path.open("wb") as stream:
+            stream.writelines(b"%b %d\n" % pair for pair in words)
+        self._files.append(path)
+        self._counts.clear()
 
     def add_words(self, words: Iterable[tuple[bytes, int]]) -> None:
         """Count words that are sorted, as `Speller.words` gives them."""
         self._further.append(words)
-
-    def _set_aside(self) -> None:
-        path = self._folder / f"words-{len(self._files)}"
-        with path.open("wb") as stream:
-            words = _sorted_words(self._counts, self._of_letters)
-            stream.writelines(b"%b %d\n" % pair for pair in words)
-        self._files.append(path)
-        self._counts.clear()
 
     def finish(self) -> None:
         """Write the files that `Speller.save` would write."""

@@ -148,8 +148,8 @@ def ions(text: str) -> str:
 
 
 def _spelt_ion(match: re.Match[str]) -> str:
-    follows = match.string[match.end() : match.end() + 1]
-    return _IONS[match[1]] + (" " if follows.isalnum() else "")
+    joins = match.string[match.end() : match.end() + 1].isalnum()
+    return f"{_IONS[match[1]]} " if joins else _IONS[match[1]]
 
 
 def signs(text: str) -> str:
@@ -232,7 +232,7 @@ def greek(text: str) -> str:
     """
     if not text.isascii():
         text = _GREEK_RUN.sub(_spell, text)
-    return _GLUED_NAME.sub(_part, text) if DIGIT.search(text) else text
+    return _GLUED_NAME.sub(r"\1 ", text) if DIGIT.search(text) else text
 
 
 def _spell(match: re.Match[str]) -> str:
@@ -240,10 +240,6 @@ def _spell(match: re.Match[str]) -> str:
     if len(run) > 2 or not all(letter in _GREEK_NAMES for letter in run):
         return run
     return f" {' '.join(_GREEK_NAMES[letter] for letter in run)} "
-
-
-def _part(match: re.Match[str]) -> str:
-    return f"{match[1] or ''} "
 
 
 def punctuation(text: str) -> str:

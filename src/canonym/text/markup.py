@@ -175,8 +175,7 @@ def _decoded(match: re.Match[str]) -> str:
     # Control characters wait for the second round.
     if whole[0] == "Â":
         return decoded if decoded >= "\xa0" or whole[1] < "\xa0" else whole
-    fits = unicodedata.category(decoded)[0] in "LM"
-    return decoded if fits else whole
+    return decoded if unicodedata.category(decoded)[0] in "LM" else whole
 
 
 # --- all of them ----------------------------------------------------------------------------------

@@ -64,7 +64,7 @@ def possessive(text: str) -> str:
     """
     if _LONE_S.search(text) is None:
         return text
-    return _POSSESSIVE.sub(lambda match: match["owner"] or match["last"] or "", text)
+    return _POSSESSIVE.sub(r"\g<owner>\g<last>", text)
 
 
 # --- British and American spelling ----------------------------------------------------------------
@@ -175,11 +175,9 @@ def numerals(text: str) -> str:
 
 
 def _arabic(match: re.Match[str]) -> str:
-    if match["counted"]:
-        if not match["any"]:
-            return match[0]
-        return f"{match['counted']}{ROMAN[match['any']]}{match['letter']}"
-    return f"{ROMAN[match['long']]}{match['suffix'] or ''}"
+    if not match["counted"]:
+        return f"{ROMAN[match['long']]}{match['suffix'] or ''}"
+    return f"{match['counted']}{ROMAN.get(match['any'], '')}{match['letter']}"
 
 
 # --- brackets -------------------------------------------------------------------------------------
