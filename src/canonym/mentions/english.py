@@ -52,7 +52,7 @@ def _bases(stem: str, end: str) -> tuple[str, ...]:
 
 def _doubles(stem: str) -> bool:
     """Tell whether a stem is one syllable whose last letter is doubled: *stop*, *stopping*."""
-    *start, vowel, last = stem
+    start, vowel, last = stem[:-2], stem[-2], stem[-1]
     return vowel in _VOWELS and last not in "aeiouywx" and _VOWELS.isdisjoint(start)
 
 

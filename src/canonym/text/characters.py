@@ -40,12 +40,9 @@ _MARKS = regex(
     r"(?<![\u0400-\u0481\u048a-\u052f])[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff]+"
 )
 
-_GREEK_SPELT = (
-    "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma "
-    "tau upsilon phi chi psi omega sigma"
-)
-_GREEK_NAMES = dict(zip("αβγδεζηθικλμνξοπρστυφχψως", _GREEK_SPELT.split(), strict=True))
-_GREEK_NAMES |= {letter.upper(): name for letter, name in _GREEK_NAMES.items()}
+_GREEK_NAMES = {
+    letter: rule.form for rule in shipped().of_kind("name of a letter") for letter in rule.means
+}
 _GREEK_RUN = regex("[\u0370-\u03ff\u1f00-\u1fff]+")
 _GLUED = "alpha|beta|gamma|delta|epsilon|zeta|theta|kappa|lambda|sigma|omega"
 _GLUED_NAME = regex(rf"(?<=\d)(?=(?:{_GLUED})(?![^\W\d_]))|(?<![^\W\d_])({_GLUED})(?=\d)")
@@ -270,7 +267,7 @@ _SYLLABLES = ("\u3041\u3096", "\u30a1\u30fa", "\uac00\ud7a3")
 def _weight(letter: str) -> int:
     """Return for how many letters of an alphabet one counts."""
     ranges = {3: _IDEOGRAPHS, 2: _SYLLABLES}
-    return next((n for n in ranges if any(a <= letter <= z for a, z in ranges[n])), 1)
+    return next((n for n in ranges if any(span[0] <= letter <= span[1] for span in ranges[n])), 1)
 
 
 _PARTED = _Lazy(lambda letter: f" {letter} " if _weight(letter) == 3 else letter, {})
