@@ -44,7 +44,7 @@ _ADJECTIVE = tuple(words_of_kind("ending of an adjective"))
 DESIGNATOR = regex(r"\d+[a-z]?|[a-z]\d*|\d+[a-z]\d+", re.IGNORECASE)
 """A number or a letter that tells one of a kind: the 2 of type 2, the b of stage 3b, a C7."""
 
-_COUNTED = frozenset({"class", "factor", "grade", "group", "level", "phase", "stage", "type"})
+_COUNTED = words_of_kind("word before a designator")
 _JOINTS = words_of_kind("joint of a name")
 _BRACKET = regex(r"[(\[]([^()\[\]]+)[)\]]")
 _LEADING = words_of_kind("leading preposition")  # "on insulin"

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from canonym.regex import regex
+from canonym.rules import shipped
 from canonym.text import PLAIN, normalise
 from canonym.text.words import forms_of, words_of_kind
 
@@ -32,7 +33,7 @@ _PREFIXES = words_of_kind("prefix of many words")
 _PARTED = regex(
     rf"\b(?:{forms_of('prefix that is parted')})[- ](?=[^\W\d_]{{4}})([^\W\d_]+)", re.IGNORECASE
 )
-_SMALL = ("of", "in", "and", "the", "with", "due", "for")  # words beside others
+_SMALL = tuple(rule.form for rule in shipped().of_kind("word inside others"))
 # No word, but what stands beside one: the B of hepatitis, the IIb of a stage, B12, H1N1, CD4.
 _SIGN = regex(
     r"[A-Z]|[IVX]{1,4}[abc]?|(?:[A-Z]{0,3}|[a-z])\d+(?:(?:[A-Z]{1,3}|[a-z])\d+)?[A-Za-z]?"

@@ -13,20 +13,22 @@ from collections.abc import Iterator, Sequence
 
 from canonym.mentions.opposites import GREEK, SMALL
 from canonym.regex import regex
+from canonym.rules import shipped
 from canonym.text.shape import HYPHENED, NUMBER
-from canonym.text.words import words_of_kind
+from canonym.text.words import forms_of, words_of_kind
 from canonym.types import Contradiction
 
-_HEADED = frozenset({"of", "in", "from"})
-# *His* is none here: the bundle of His is the His bundle.
-_POSSESSIVES = frozenset({"my", "your", "her", "our", "their"})
 _PASSIVE = words_of_kind("word of a passive")
-RELATING = words_of_kind("relating word")
+# *His* is no owner here: the bundle of His is the His bundle.
+_RELATIONS = {rule.form: rule.means for rule in shipped().of_kind("relating word")}
+RELATING = frozenset(_RELATIONS)
 """Words that relate what stands on their sides, or that say whose something is."""
 
 _LEAST = 3  # letters of a word that a hyphen couples with another
 _RATIO = regex(
-    r"(?<![\w-])([\w-]+) ?[/:] ?([\w-]+)(?= (?:[a-z]+ )?(?:index|quotient|ratio)\b)", re.I
+    r"(?<![\w-])([\w-]+) ?[/:] ?([\w-]+)"
+    rf"(?= (?:[a-z]+ )?(?:{forms_of('word for a ratio')})\b)",
+    re.IGNORECASE,
 )
 
 
@@ -70,11 +72,11 @@ def _are_turned(relation: str, words: Sequence[str], others: Sequence[str]) -> b
     """Tell whether words stand on the other side of a relation that both sides have once."""
     place, place_too = words.index(relation), others.index(relation)
     before, before_too = words[:place], others[:place_too]
-    if relation in _HEADED:  # what stands right before it is what the phrase names
+    if _RELATIONS[relation] == "head":  # what stands right before it is what the phrase names
         before, before_too = before[-1:], before_too[-1:]
     moved, moved_too = set(before) - {*before_too, *SMALL}, set(before_too) - {*before, *SMALL}
     gone, come = moved & set(others[place_too + 1 :]), moved_too & set(words[place + 1 :])
-    if relation in _POSSESSIVES:
+    if _RELATIONS[relation] == "owner":
         # "Hurt my back" is an injury, and "my back hurts" is none; "my finger got cut" is "cut my
         # finger".
         return bool(gone or come) and _PASSIVE.isdisjoint({*words, *others})

@@ -44,7 +44,7 @@ _GREEK_NAMES = {
     letter: rule.form for rule in shipped().of_kind("name of a letter") for letter in rule.means
 }
 _GREEK_RUN = regex("[\u0370-\u03ff\u1f00-\u1fff]+")
-_GLUED = "alpha|beta|gamma|delta|epsilon|zeta|theta|kappa|lambda|sigma|omega"
+_GLUED = forms_of("letter beside a digit")
 _GLUED_NAME = regex(rf"(?<=\d)(?=(?:{_GLUED})(?![^\W\d_]))|(?<![^\W\d_])({_GLUED})(?=\d)")
 
 
