@@ -49,8 +49,7 @@ _JOINTS = words_of_kind("joint of a name")
 _BRACKET = regex(r"[(\[]([^()\[\]]+)[)\]]")
 _LEADING = words_of_kind("leading preposition")  # "on insulin"
 _OF_A_KIND, _OF_SEVERAL = words_of_kind("word for a kind"), words_of_kind("word for a group")
-_LEAST = 4  # letters before an ending
-_LEAST_PLURAL = 3  # letters that a word in the plural has more than
+_LEAST = 4  # letters before an ending, and of a word in the plural
 _ADDED, _IMPLIED = SMALL | TAGS, SMALL | UNSPECIFIED | KINDS
 _TAGGED = _ADDED | KINDS
 
@@ -154,7 +153,7 @@ def _events(words: Sequence[str]) -> list[str]:
 def _is_several(word: str) -> bool:
     """Tell whether a word says of something that there are several, or is in the plural."""
     return word in _SEVERAL or (
-        len(word) > _LEAST_PLURAL and word[-1] == "s" and word[-2] not in "isu" and word.isalpha()
+        len(word) >= _LEAST and word[-1] == "s" and word[-2] not in "isu" and word.isalpha()
     )
 
 
