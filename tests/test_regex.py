@@ -86,8 +86,6 @@ ALLOWED = {
     "canonym.cli.info._extras": _OF_OURS,
     "canonym.corpora.transliteration._ways": "the text is the name of a character",
     "canonym.mentions.abbreviations._without_gloss": _MENTION,
-    "canonym.mentions.additions._BRACKET": "it is asked up to the last bracket that closes",
-    "canonym.mentions.binomials._ANY": "it only matches whole texts",
     "canonym.mentions.composites._BEFORE": "it is asked for 80 characters",
     "canonym.mentions.composites._HANGING": _COMPOSITE,
     "canonym.mentions.composites._SPREAD": _COMPOSITE,

@@ -6,6 +6,7 @@ algorithm, which needs no library. The answer names the engine that was used.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -28,10 +29,9 @@ ENGINES = ("auto", "ab3p", "schwartz-hearst")
 _BLOCK = 8_000
 # The time that Ab3P takes for a block grows with the square of its brackets.
 _MOST_BRACKETS = 500
-_BRACKET = regex(r"[()\[\]]")
+_BRACKETS = "()[]"
 # Ab3P writes these differently, cannot find its own sentences again, and prints them with the text.
 _TAMED = str.maketrans({"\x00": " ", "|": " ", "_": "-", "`": "'"})
-_SPACE = regex(r"\s+")
 # The rest after a short form in its parentheses: "(DEN: 10 mg/kg/day)", "(PCPA 100 mg/kg)".
 _DOSE = regex(
     r"([(\[]\s*[^\W\d_][\w+'’-]{1,9})\s*(?:[:=;,]\s*)?"
@@ -46,7 +46,6 @@ _LEAST_SHORT = 3  # letters and digits of a short form that may stand for itself
 _GENERAL = words_of_kind("general word")
 # Capitals on one side of a dash, an equals sign, a colon or a slash, words on the other.
 _SEPARATOR = regex(r"(?<!\s)\s+[-–—=:|/]\s+|[=:/]\s*")
-_SHORT = regex(r"(?=[^A-Z]*[A-Z][^A-Z]*[A-Z])[A-Za-z0-9]{2,10}")
 
 
 class Abbreviations(Mapping[str, str]):
@@ -106,7 +105,7 @@ def find_abbreviations(text: str, *, engine: str = "auto") -> Abbreviations:
         raise InvalidInput(f"unknown abbreviation engine {engine!r}; use {', '.join(ENGINES)}")
     if engine == "auto":
         engine = "ab3p" if find_spec("pyab3p") else "schwartz-hearst"
-    text = _SPACE.sub(" ", text.encode("utf-8", "replace").decode("utf-8").translate(_TAMED))
+    text = " ".join(text.encode("utf-8", "replace").decode("utf-8").translate(_TAMED).split())
     find = _find_with_ab3p if engine == "ab3p" else _find_by_letters
     pairs = list(find(text))
     without_doses = _DOSE.sub(r"\1", text)
@@ -157,9 +156,10 @@ def _blocks(text: str) -> Iterator[str]:
 def _stop(text: str, start: int) -> int:
     """Return where a block from `start` has to end."""
     stop = start + _BLOCK
-    brackets = _BRACKET.finditer(text, start, stop)
-    last = next(itertools.islice(brackets, _MOST_BRACKETS, None), None)
-    return stop if last is None else last.start()
+    if sum(text.count(bracket, start, stop) for bracket in _BRACKETS) <= _MOST_BRACKETS:
+        return stop
+    brackets = (place for place in range(start, stop) if text[place] in _BRACKETS)
+    return next(itertools.islice(brackets, _MOST_BRACKETS, None))
 
 
 def _find_by_letters(text: str) -> Iterator[tuple[str, str]]:
@@ -232,10 +232,8 @@ def expand(mention: str, abbreviations: Mapping[str, str]) -> str:
     present = [short for short in abbreviations if short and short in mention]
     for short in sorted(present, key=len, reverse=True):
         long = abbreviations[short]
-        if long.lower() in mention.lower():
-            mention = _without_gloss(mention, short, long)
-        else:
-            mention = _substitute(mention, short, long)
+        is_there = long.lower() in mention.lower()
+        mention = (_without_gloss if is_there else _substitute)(mention, short, long)
     return mention
 
 
@@ -255,9 +253,14 @@ def without_own_short_forms(text: str) -> tuple[str, str]:
         return plain, next((short for short, long in forms.items() if long == plain), "")
     for short, long in _beside(text):
         is_spelt = len(short) >= _LEAST_SHORT or len(ALNUM.findall(long)) == len(short)
-        if is_spelt and _SHORT.fullmatch(short) and _long_form(short, long) == long:
+        if is_spelt and _is_symbol(short) and _long_form(short, long) == long:
             return long, short
     return text, ""
+
+
+def _is_symbol(text: str) -> bool:
+    """Tell whether a text is one short form with two capitals at least."""
+    return _is_short(text) and text.isalnum() and sum(map(str.isupper, text)) > 1
 
 
 def _beside(text: str) -> Iterator[tuple[str, str]]:
@@ -278,11 +281,9 @@ def _without_gloss(mention: str, short: str, long: str) -> str:
 
 def _substitute(mention: str, short: str, long: str) -> str:
     pattern = re.compile(rf"(?<!\w){re.escape(short)}(?:s(?!\w)|(?!\w))")
-    pieces = pattern.split(mention)
-    text = pieces[0]
-    for piece in pieces[1:]:
-        text = _join(_join(text, long), piece)
-    return text
+    return functools.reduce(
+        lambda text, piece: _join(_join(text, long), piece), pattern.split(mention)
+    )
 
 
 def _join(left: str, right: str) -> str:

@@ -8,56 +8,48 @@ name, so that an encoder finds it near. The other way round, *ketamine* is more 
 from __future__ import annotations
 
 import functools
+import itertools
 import re
 from collections.abc import Iterator, Sequence
 
 from canonym.mentions.opposites import KINDS, PRIVATION, QUALIFIERS, SMALL, TAGS, UNSPECIFIED
 from canonym.regex import regex
 from canonym.text.memo import strong_forms
+from canonym.text.shape import WORD, shape_of
 from canonym.text.short_forms import spelt_by
-from canonym.text.words import forms_of, inversion, words_of_kind
+from canonym.text.words import inversion, words_of_kind
 from canonym.types import Against, Contradiction
 
 _FINDINGS = words_of_kind("word of a finding")
 _SAYS_MORE = (QUALIFIERS | PRIVATION | _FINDINGS) - {"negative"}  # a sign of many molecules
 # What the name of a molecule may have more, or a catalogue of genes.
-_SAYS_NOTHING = frozenset({"acid", "anhydrous", "complex", "human", "included", "salt"})
-_MALIGNANT = frozenset({"cancer", "carcinoma", "malignancy", "malignant", "sarcoma"})
-_BENIGN = frozenset({"benign", "nonmalignant", "noncancerous"})
-_SEVERAL = frozenset({"bilateral", "multiple", "numerous", "several"})
-_OF_LABELS = regex(
-    rf"\b(?:(?P<several>{'|'.join(sorted(_SEVERAL))}|[a-z]{{2,}}[^isu\W\d_]s)"
-    r"|(?P<event>anaphyla\w+|allergic reaction|displaced|dislodged|infect\w+|leak\w*|malfunction\w*"
-    r"|thrombosis))\b",
-    re.IGNORECASE,
-)
-_SINGLE = regex(r"\b(?:one|single|solitary)\b", re.IGNORECASE)
-_STATUS = regex(r"\b(?:allergy status|presence of|status)\b", re.IGNORECASE)
+_SAYS_NOTHING = words_of_kind("word that adds nothing")
+_MALIGNANT = words_of_kind("word for a malignancy")
+_BENIGN = words_of_kind("word for what is benign")
+_SEVERAL, _SINGLE = words_of_kind("word for several"), words_of_kind("word for one")
+_EVENTS, _STATUSES = words_of_kind("event"), words_of_kind("word of a status")
 _MALIGNANT_ENDS = tuple(words_of_kind("ending of a malignancy"))
-_GROWTHS = frozenset({"growth", "lesion", "mass", "neoplasm", "tumor"})
+_GROWTHS = words_of_kind("word for a growth")
 _NAMED = words_of_kind("word for an ill")
-_INJURIES = frozenset({"bite", "cyst", "dislocation", "fracture", "injury", "poisoning", "sting"})
-_BEFORE_ILL = frozenset({"carrier", "predisposition", "resistance", "susceptibility"})
+_INJURIES = words_of_kind("word for an injury")
+_BEFORE_ILL = words_of_kind("word before an ill")
 _ILLS = PRIVATION | _FINDINGS | _MALIGNANT | _GROWTHS | _NAMED
 # An ending that makes a disease or an act of a thing; a pair of them may mean the same.
-_OF_DISEASE = regex(rf"(?:{forms_of('ending of an ill')})\Z")
+_OF_DISEASE = words_of_kind("ending of an ill")
 _SAME = frozenset({"iasis", "osis"})
-_WRONG = frozenset({"abnormality", "anomaly", "disease", "disorder", "malformation"})
-_SICK = ("algia", "emia", "iasis", "itis", "oma", "osis", "opathy", "uria")
-_BAD = ("dys", "hyper", "hypo", "mal")
-_ADJECTIVE = ("al", "ar", "ary", "ic", "oid", "ous")
-_DESIGNATOR = regex(r"\d+[a-z]?|[a-z]\d*|\d+[a-z]\d+", re.IGNORECASE)
-_COUNTED = frozenset({"class", "factor", "grade", "group", "level", "phase", "stage", "type"})
-_JOINT = regex(rf"\b(?:{forms_of('joint of a name')})\b", re.IGNORECASE)
-_BRACKET = regex(r"[(\[]([^)\]]+)[)\]]")
-_LED = regex(r"(?:by|due|for|from|in|on|to|with)\s", re.IGNORECASE)  # "on insulin"
-# What is said of something is no word that any name may have: "Diseases of inner ear".
-_OF_A_KIND = regex(
-    r"\b(?:abnormalit(?:y|ies)|finding|procedure|structure|disease|disorder|syndrome|condition)s?"
-    r"\s+(?:affecting|in|of)\b|\b(?:conditions|diseases|disorders)$",
-    re.IGNORECASE,
-)
-_LEAST = 4  # letters before an ending
+_WRONG = words_of_kind("word for what is wrong")
+_SICK = tuple(words_of_kind("ending of a disease"))
+_BAD = tuple(words_of_kind("beginning of a disease"))
+_ADJECTIVE = tuple(words_of_kind("ending of an adjective"))
+DESIGNATOR = regex(r"\d+[a-z]?|[a-z]\d*|\d+[a-z]\d+", re.IGNORECASE)
+"""A number or a letter that tells one of a kind: the 2 of type 2, the b of stage 3b, a C7."""
+
+_COUNTED = words_of_kind("word before a designator")
+_JOINTS = words_of_kind("joint of a name")
+_BRACKET = regex(r"[(\[]([^()\[\]]+)[)\]]")
+_LEADING = words_of_kind("leading preposition")  # "on insulin"
+_OF_A_KIND, _OF_SEVERAL = words_of_kind("word for a kind"), words_of_kind("word for a group")
+_LEAST = 4  # letters before an ending, and of a word in the plural
 _ADDED, _IMPLIED = SMALL | TAGS, SMALL | UNSPECIFIED | KINDS
 _TAGGED = _ADDED | KINDS
 
@@ -70,7 +62,7 @@ def relation_of(left: Sequence[str], missing: Sequence[str], name: str) -> str:
     implied = _TAGGED if has_tag else _IMPLIED
     fewer = [word for word in missing if word not in implied]
     if not more and not fewer:
-        is_more = missing and not left and (_OF_A_KIND.search(name) or _LED.match(name))
+        is_more = missing and not left and (_is_of_a_kind(name) or _led_by(name))
         return "narrower" if is_more else "equal"
     if not more:
         return "broader" if {"and", "or"} & set(missing) else "narrower"
@@ -80,6 +72,22 @@ def relation_of(left: Sequence[str], missing: Sequence[str], name: str) -> str:
     if qualified == qualifying:
         return "close"
     return "broader" if qualified else "narrower"
+
+
+def _is_of_a_kind(name: str) -> bool:
+    """Tell whether a name says of what something is one: "Diseases of inner ear"."""
+    words = shape_of(name).words
+    is_of = any(
+        word in _OF_A_KIND and behind in ("affecting", "in", "of")
+        for word, behind in itertools.pairwise(words)
+    )
+    return is_of or not _OF_SEVERAL.isdisjoint(words[-1:])
+
+
+def _led_by(name: str) -> str:
+    """Return the preposition that a name begins with, "" where it begins with none."""
+    first, space, _ = name.lower().partition(" ")
+    return first if space and first in _LEADING else ""
 
 
 def names_another(against: Against, name: str) -> bool:
@@ -93,12 +101,11 @@ def names_another(against: Against, name: str) -> bool:
     if against.relation == "equal":
         return False
     left = [word for word in against.left_over if word not in SMALL]
-    numbers = [word for word in left if _DESIGNATOR.fullmatch(word)]
+    numbers = [word for word in left if DESIGNATOR.fullmatch(word)]
     own = [word for word in left if word not in numbers and not (numbers and word in _COUNTED)]
     missing = [word for word in against.missing if word not in SMALL]
     if not own and not missing:
-        led = _LED.match(name)  # *coumadin* is no "on Coumadin"
-        return bool(numbers) or (led is not None and led[0].strip().lower() in against.missing)
+        return bool(numbers) or _led_by(name) in against.missing  # *coumadin*, "on Coumadin"
     if not missing:
         return False
     if any(word in _BEFORE_ILL for word in missing) and _BEFORE_ILL.isdisjoint(left):
@@ -133,7 +140,21 @@ def behavior_of(text: str) -> str:
 @functools.lru_cache(maxsize=1_024)  # asked for a mention beside each of its hits
 def asks_label(text: str) -> bool:
     """Tell whether the label of a concept may contradict a text, whichever of its names is near."""
-    return _OF_LABELS.search(text) is not None or behavior_of(text) != ""
+    words = shape_of(text).words
+    return any(map(_is_several, words)) or _events(words) != [] or behavior_of(text) != ""
+
+
+def _events(words: Sequence[str]) -> list[str]:
+    """Return what befell someone by the words of a text: *infected*, *allergic reaction*."""
+    pairs = map(" ".join, itertools.pairwise(words))
+    return [*filter(_EVENTS.__contains__, (*words, *pairs))]
+
+
+def _is_several(word: str) -> bool:
+    """Tell whether a word says of something that there are several, or is in the plural."""
+    return word in _SEVERAL or (
+        len(word) >= _LEAST and word[-1] == "s" and word[-2] not in "isu" and word.isalpha()
+    )
 
 
 def label_contrasts(mention: str, label: str) -> Iterator[Contradiction]:
@@ -146,16 +167,18 @@ def label_contrasts(mention: str, label: str) -> Iterator[Contradiction]:
     [Contradiction(kind='opposite', mention='nodules', name='solitary')]
     """
     yield from behavior_contrasts(mention, label)
-    single, status = _SINGLE.search(label), _STATUS.search(label)
-    if not (single or status):
+    lower = label.lower()
+    statuses = [status for status in _STATUSES if status in lower]
+    singles = [word for word in _SINGLE if word in lower and word in shape_of(label).words]
+    if not statuses and not singles:
         return
-    for match in _OF_LABELS.finditer(mention):
-        if match["event"] and status and match["event"].lower() not in label.lower():
-            yield Contradiction("opposite", match["event"].lower(), status[0].lower())
-        elif match["several"] and single and not _SINGLE.search(mention):
-            several = match["several"].lower()
-            if several in _SEVERAL or several[:-1] in label.lower():
-                yield Contradiction("opposite", several, single[0].lower())
+    words = shape_of(mention).words
+    for event in _events(words) if statuses else ():
+        if event not in lower:
+            yield Contradiction("opposite", event, max(statuses, key=len))
+    for word in filter(_is_several, words if singles and _SINGLE.isdisjoint(words) else ()):
+        if word in _SEVERAL or word[:-1] in lower:
+            yield Contradiction("opposite", word, max(singles))
 
 
 def behavior_contrasts(mention: str, label: str) -> Iterator[Contradiction]:
@@ -176,7 +199,7 @@ def _says_more(missing: Sequence[str], name: str) -> bool:
     # "Helicobacter pylori [H. pylori]" has a word twice, and lacks it once.
     shared = {word for word in words if words.count(word) > missing.count(word)}
     missing = [word for word in missing if word not in shared]
-    for bracket in _BRACKET.finditer(name, 0, _last_bracket(name)):
+    for bracket in _BRACKET.finditer(name):
         inside, before = strong_forms([bracket[1]])[0].split(), name[: bracket.start()]
         if bracket[1].isupper():  # "Multiple endocrine neoplasia [MEN]"
             inside = strong_forms([spelt_by(bracket[1], before) or ""])[0].split()
@@ -196,21 +219,16 @@ def _says_more(missing: Sequence[str], name: str) -> bool:
     return head in missing and head not in _SAYS_NOTHING
 
 
-def _last_bracket(name: str) -> int:
-    """Return where the last bracket ends: one that nothing closes is looked for no further."""
-    return max(name.rfind(")"), name.rfind("]")) + 1
-
-
 def _head(name: str) -> str:
     """Return the word that a name is about, "" for a kind of thing that any name may have more.
 
     >>> _head("Deficiency of factor X"), _head("Fracture, Ankle"), _head("Crohn disease")
     ('deficiency', 'fracture', '')
     """
-    last = _last_bracket(name)
-    phrase = inversion(_BRACKET.sub(" ", name[:last]) + name[last:])
-    joint = _JOINT.search(phrase, 1)
-    words = strong_forms([phrase[: joint.start()] if joint else phrase])[0].split()
+    phrase = inversion(_BRACKET.sub(" ", name))
+    places = (word.start() for word in WORD.finditer(phrase) if word[0].lower() in _JOINTS)
+    joint = next(filter(None, places), None)  # the first word joins nothing
+    words = strong_forms([phrase[:joint]])[0].split()
     head = next((word for word in reversed(words) if word not in UNSPECIFIED), "")
     return "" if head in KINDS and joint is None else head
 
@@ -237,13 +255,18 @@ def _is_of_disease(left: Sequence[str], missing: Sequence[str]) -> bool:
     if len(left) > 1:
         return False
     (word,) = left
-    own = _OF_DISEASE.search(word)
     for other in missing:
-        end = _OF_DISEASE.search(other)
-        if end is None or end.start() < _LEAST or word.endswith(_ADJECTIVE):
+        end = _ending(other)
+        start = len(other) - len(end)
+        if not end or start < _LEAST or word.endswith(_ADJECTIVE):
             continue
-        stem, rest = word[: end.start()], word[end.start() :]
+        stem, rest = word[:start], word[start:]
         # Where the ending itself begins alike, it may be misspelt.
-        if other.startswith(stem) and len(rest) <= len(end[0]) + 2 and rest[:2] != end[0][:2]:
-            return own is None or not _SAME.issuperset((own[0], end[0]))
+        if other.startswith(stem) and len(rest) <= len(end) + 2 and rest[:2] != end[:2]:
+            return not _SAME.issuperset((_ending(word), end))
     return False
+
+
+def _ending(word: str) -> str:
+    """Return the longest ending by which a word names a disease or an act, "" without one."""
+    return max(filter(word.endswith, _OF_DISEASE), key=len, default="")

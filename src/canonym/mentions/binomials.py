@@ -7,7 +7,6 @@ text around writes the genus out, that decides. Several genera stay several.
 
 from __future__ import annotations
 
-import functools
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -18,10 +17,10 @@ import numpy as np
 
 from canonym.mentions.spelling import Speller, SpellerWriter
 from canonym.regex import GAP, regex
-from canonym.rules import current, once_a_book, shipped
+from canonym.rules import current, once_a_book
 from canonym.text import PLAIN, normalise, normalise_all
 from canonym.text.memo import Remembered
-from canonym.text.words import words_of_kind
+from canonym.text.words import ends_as, words_of_kind
 from canonym.types import Step
 
 GENUS = "genus"
@@ -37,21 +36,6 @@ BINOMIALS = "binomials"
 _LEAST_STEM = 2  # letters before the ending of a genus or an epithet
 
 
-def _ends_as(word: str, kind: str, least: int = 0) -> bool:
-    """Tell whether a word ends as those of a kind, behind so many letters."""
-    ends = _endings(kind)
-    return word.endswith(tuple(ends)) and any(
-        word.endswith(end) and len(word) >= len(end) + least and not word.endswith(others)
-        for end, others in ends.items()
-    )
-
-
-@functools.cache
-def _endings(kind: str) -> Mapping[str, tuple[str, ...]]:
-    """Return the endings of a kind, each with those that have it and are others."""
-    return {rule.form: tuple(rule.unless.split()) for rule in shipped().of_kind(kind)}
-
-
 _MOST_GENERA = 6
 _LEAST_CLIPPED = 4
 # After a full stop or a single letter any word may be an epithet, or the beginning of one.
@@ -60,8 +44,6 @@ _SHORT_NAME = regex(
     r"|(?P<word>[a-z]{4,9}) )(?P<epithet>[a-z]{3,})(?!\w)",
     re.IGNORECASE,
 )
-_ORGANISM = regex(r"[A-Z]\. ?([a-z]+)")
-_LISTED = regex(r"(?:[A-Z]|[A-Z][a-z]{1,8})\. ?[a-z]{3,}")
 _BETWEEN = regex(rf"{GAP}(?:[,;/+&]|\band\b|\bor\b)(?:\s*\b(?:and|or)\b)?\s*")
 _LONGEST = 200
 
@@ -96,10 +78,8 @@ class Binomials:
     @classmethod
     def build(cls, names: Iterable[str]) -> Binomials:
         """Collect the binomials of all names."""
-        counts: Counter[str] = Counter()
-        for pair in pairs_in(normalise_all(names, PLAIN)):
-            counts[pair] += 1
-        return cls(Speller.of_counts(counts, _ANY))
+        counts = Counter(pairs_in(normalise_all(names, PLAIN)))
+        return cls(Speller.of_counts(counts, of_letters=False))
 
     def genera(self, epithet: str, beginning: str = "") -> list[str]:
         """Return the genera that begin so, the most frequent first.
@@ -118,14 +98,11 @@ class Binomials:
         return cls(Speller.load(folder))
 
 
-_ANY = regex("[a-z]+ [a-z]+")
-
-
 class BinomialsWriter(SpellerWriter):
     """Collects binomials and writes them, so that one pass over the names can serve other ends."""
 
     def __init__(self, folder: Path, memory: int) -> None:
-        super().__init__(folder, memory, _ANY)
+        super().__init__(folder, memory, of_letters=False)
 
     def add(self, names: Iterable[str], times: int = 1) -> None:
         """Collect the binomials of names in `canonym.text.PLAIN` form."""
@@ -162,9 +139,9 @@ def _kind(word: str) -> int:
         (_IS_EPITHET, "an epithet", _usual()),
     ):
         may_be = word in words_of_kind(name) or (
-            is_latin and _ends_as(word, f"ending of {name}", _LEAST_STEM)
+            is_latin and ends_as(word, f"ending of {name}", _LEAST_STEM)
         )
-        is_other = word in words_of_kind(f"not {name}") or _ends_as(word, f"no ending of {name}")
+        is_other = word in words_of_kind(f"not {name}") or ends_as(word, f"no ending of {name}")
         if word in known or (may_be and not is_other):
             kind |= bit
     return kind
@@ -230,8 +207,13 @@ def organisms_in(text: str) -> tuple[str, ...]:
     if text.count(".") < 2 or len(text) > _LONGEST:
         return ()
     pieces = tuple(_BETWEEN.split(text))
-    whole = all(_LISTED.fullmatch(piece) for piece in pieces)
-    return tuple(dict.fromkeys(pieces)) if whole and len(pieces) > 1 else ()
+    return tuple(dict.fromkeys(pieces)) if len(pieces) > 1 and all(map(_epithet, pieces)) else ()
+
+
+def _epithet(text: str) -> str:
+    """Return the epithet of a text that is a short name alone, "" for any other text."""
+    match = _SHORT_NAME.fullmatch(text) if "." in text and text[1:].islower() else None
+    return match["epithet"] if match and text[0].isupper() else ""
 
 
 def organism_of(text: str, steps: Sequence[Step]) -> Organism | None:
@@ -248,11 +230,11 @@ def organism_of(text: str, steps: Sequence[Step]) -> Organism | None:
         alone = all(len(words) == 2 for words in genera)
         names = tuple(words[0] for words in genera)
         return Organism(names[0][0], epithet, names) if alone else None
-    match = _ORGANISM.fullmatch(text) if text[1:2] == "." else None
-    if match is None or not _kinds()[match[1]] & _IS_EPITHET:
+    epithet = _epithet(text) if text[1:2] == "." else ""
+    if not epithet or not _kinds()[epithet] & _IS_EPITHET:
         return None
-    is_clear = match[1] in _usual() or len(match[1]) > _LEAST_CLIPPED
-    return Organism(text[0].lower(), match[1], ()) if is_clear else None
+    is_clear = epithet in _usual() or len(epithet) > _LEAST_CLIPPED
+    return Organism(text[0].lower(), epithet, ()) if is_clear else None
 
 
 class Organism(NamedTuple):

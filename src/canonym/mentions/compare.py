@@ -16,12 +16,13 @@ from canonym.mentions.opposites import SMALL
 from canonym.regex import regex
 from canonym.text.characters import dashes, signs
 from canonym.text.memo import strong_forms
+from canonym.text.words import words_of_kind
 from canonym.types import Contradiction
 
 _TOKEN = regex(r"[^\W_]+(?:\.\d+)?|[,;:/()]")
-_JOINING = frozenset(("and", "or", "with", "without", "but", "plus", "versus", "vs"))
+_JOINING = words_of_kind("joining word")
 _BREAKS = frozenset(",;:/()") | _JOINING
-_BEHIND = frozenset(("positive", "negative", "pos", "neg", "absent", "present"))
+_BEHIND = words_of_kind("word about the one before it")
 """Words that speak of the word before them."""
 
 GroupsOf = Callable[[str], frozenset[object]]

@@ -8,14 +8,12 @@ English and of the signs of all languages.
 
 from __future__ import annotations
 
-import functools
 import itertools
 import operator
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from canonym.mentions.additions import label_contrasts, relation_of
+from canonym.mentions.additions import DESIGNATOR, label_contrasts, relation_of
 from canonym.mentions.compare import moved
 from canonym.mentions.dimensions import HIGH, LOW, dimension_contrasts
 from canonym.mentions.inflection import are_inflected
@@ -37,44 +35,38 @@ from canonym.mentions.opposites import (
     SMALL,
 )
 from canonym.mentions.specimens import specimen_of
-from canonym.mentions.word_order import may_be_moved, order_contrasts
-from canonym.regex import regex
-from canonym.rules import current, once_a_book, remembered
+from canonym.mentions.word_order import RELATING, may_be_moved, order_contrasts
+from canonym.rules import current, once_a_book, remembered, shipped
 from canonym.text import normalise
 from canonym.text.characters import dashes, signs
 from canonym.text.memo import Remembered, strong_forms
 from canonym.text.qualifiers import without_brackets
-from canonym.text.shape import LETTERS, NUMBER
+from canonym.text.shape import LETTERS, NUMBER, shape_of
 from canonym.text.short_forms import as_meant
-from canonym.text.words import forms_of, words_of_kind
+from canonym.text.words import FILLERS, words_of_kind
 from canonym.types import Against, Contradiction
 
 NOTHING = Against()
 """Nothing speaks against a name that says what the mention says."""
 
-_FILLERS = frozenset({"of", "the"})
-_SUFFIXES = ("penia", "cytosis", "philia")
+_SUFFIXES, _STATES = ("penia", "cytosis", "philia"), ("ous", "ic")
 _LEAST_REST = 4  # letters of a word behind a prefix
-_LIKE = regex(r"[^\W\d_]-like\b", re.IGNORECASE)  # like a Marfan syndrome, and none
-_LAST_SMALL = regex(r"\W(?:of|the)$", re.IGNORECASE)
-# What acts on a gland, or comes from the pituitary, is no part of the gland.
-_TROPIC = regex(r"(adren|cortic|gonad|lact|mamm|somat|thyr)o?(?:cortico)?trop\w*")
+_GLANDS = {rule.form: rule.means for rule in shipped().of_kind("gland that is acted on")}
 _ROMAN = {"i": "1", "v": "5", "x": "10"}
-_DESIGNATOR = regex(r"\d+[a-z]?|[a-z]|[a-z]\d+|\d+[a-z]\d+")
 # Prefixes that a hyphen may tie to a word: "Pre-eclampsia".
 _PREFIXES = frozenset(prefix for prefix in PRIVATIVE if len(prefix) > 2) - NEGATIONS - {"non"}
 _TIMES = frozenset({"after", "before", "following"})
 # Prefixes that may be written apart: "post partum" is no *antepartum*.
 _APART = words_of_kind("prefix written apart")
-_OXIDATION = regex(f"({forms_of('metal')})(?:ous|ic)")
-_KARYOTYPE = regex(r"x{1,5}y{0,3}|xo")
+_METALS = words_of_kind("metal")
+_KARYOTYPES = {"xo", *(n * "x" + n_too * "y" for n in range(1, 6) for n_too in range(4))}
+# Words that deny something, or relate what stands on their sides, and signs that do.
+_TURNS, _COMPARING = words_of_kind("denying word") | RELATING, frozenset("<>")
 
-_NEGATING = frozenset(
-    {("absence", "of"), ("lack", "of"), ("negative", "for"), ("free", "of"), ("ruled", "out")}
-)
-_CUES = NEGATIONS | {"non", "absence", "absent", "lack", "negative", "free", "ruled"}
-_NEGATED_BEHIND = (("absent",), ("ruled", "out"), ("not", "present"), ("not", "seen"))
-_NEGATION_ENDS = frozenset({"but", "and", "with", "due", "in", "because", "although"})
+_NEGATING = frozenset(tuple(form.split()) for form in words_of_kind("negating phrase"))
+_NEGATED_BEHIND = [tuple(form.split()) for form in words_of_kind("negating phrase at the end")]
+_CUES = NEGATIONS | {"non", *(words[0] for words in (*_NEGATING, *_NEGATED_BEHIND))}
+_NEGATION_ENDS = words_of_kind("word behind what is negated")
 
 
 def differs_in_meaning(mention: str, name: str) -> bool:
@@ -94,7 +86,7 @@ def differs_in_meaning(mention: str, name: str) -> bool:
         return False
     if _is_plural_of_symbol(mention, name) or _ends_small(mention) is not _ends_small(name):
         return True
-    turns = _TURNING.search(mention) or _TURNING.search(name)
+    turns = _is_turned(mention) or _is_turned(name)
     if not turns and not may_be_moved(mention, name) and not _is_contrasted(mention):
         return False
     words, others = (form.split() for form in strong_forms([mention, name]))
@@ -121,7 +113,10 @@ def _is_contrasted(text: str) -> bool:
 
 def _ends_small(text: str) -> bool:
     """Tell whether a text ends with a word that ends no phrase: the second form of "SD/THE"."""
-    return _LAST_SMALL.search(text) is not None and ", " not in text
+    end = next(filter(text.lower().endswith, FILLERS), "")
+    before = text[: -len(end)] if end else ""
+    is_apart = before != "" and not before[-1].isalnum() and before[-1] != "_"
+    return is_apart and ", " not in text
 
 
 def _is_plural_of_symbol(mention: str, name: str) -> bool:
@@ -129,8 +124,9 @@ def _is_plural_of_symbol(mention: str, name: str) -> bool:
     return mention == f"{name}S" and name.isupper() and VOWELS.isdisjoint(name)
 
 
-# Words that deny something, or relate what stands on their sides.
-_TURNING = regex(rf"\b(?:{forms_of('word of a turn')})\b|[<>]", re.IGNORECASE)
+def _is_turned(text: str) -> bool:
+    shape = shape_of(text)
+    return not (_TURNS.isdisjoint(shape.there) and _COMPARING.isdisjoint(shape.signs))
 
 
 # --- a mention beside a name ----------------------------------------------------------------------
@@ -182,9 +178,9 @@ def against(mention: str, name: str, *, label: str = "", case_counts: bool = Fal
         contradictions += dimension_contrasts(words, others)
         contradictions += case_contrasts(mention, name, label)
         contradictions += symbol_contrasts(mention, name, left_words, missing_words)
-        small = frozenset() if _ends_small(mention) else _FILLERS
+        small = frozenset() if _ends_small(mention) else FILLERS
         left += [word for word in _lettered(left_words, words) if word not in small]
-        missing += [word for word in _lettered(missing_words, others) if word not in _FILLERS]
+        missing += [word for word in _lettered(missing_words, others) if word not in FILLERS]
     if (is_like := _is_like(mention)) != _is_like(name):
         contradictions += [Contradiction("prefix", *(("like", "") if is_like else ("", "like")))]
     contradictions += last_capital_contrasts(mention, name)
@@ -198,7 +194,9 @@ def against(mention: str, name: str, *, label: str = "", case_counts: bool = Fal
 
 
 def _is_like(text: str) -> bool:
-    return "-like" in text.lower() and _LIKE.search(text) is not None
+    """Tell whether something is like another: a *Marfan-like syndrome* is no Marfan syndrome."""
+    before, like, behind = text.lower().partition("-like")
+    return like != "" and before[-1:].isalpha() and not behind[:1].isalnum()
 
 
 def _is_timed(contrast: Contradiction) -> bool:
@@ -330,7 +328,7 @@ def _is_marked(word: str) -> bool:
         or word.startswith(_LEVELS)
         or NUMBER.search(word) is not None
         or bool(_designated(word))
-        or _KARYOTYPE.fullmatch(word) is not None
+        or word in _KARYOTYPES
     )
 
 
@@ -357,16 +355,10 @@ def _senses() -> dict[str, list[tuple[str, str, str]]]:
 _SIDES = frozenset({"left", "right", "bilateral", "unilateral"})
 _SIGN_SENSES = frozenset({"positive", "pos", "negative", "neg"})
 _LEVELS = ("hyper", "hypo")
-_DEGREES = frozenset({"course", "degree", "extent", "intensity", "severity", "side"})
-_HEADLESS = QUALIFIERS | SMALL | KINDS | _DEGREES
-
+_HEADLESS = QUALIFIERS | SMALL | KINDS | words_of_kind("what is qualified")
 
 _SPEAKING = ("with without", "other unspecified")  # of what follows, and of no thing themselves
-
-
-@functools.cache
-def _more_groups() -> dict[str, frozenset[object]]:
-    return {word: frozenset([words]) for words in _SPEAKING for word in words.split()}
+_MORE_GROUPS = {word: frozenset([words]) for words in _SPEAKING for word in words.split()}
 
 
 @once_a_book
@@ -376,10 +368,8 @@ def _groups() -> Remembered[frozenset[object]]:
 
 def _groups_of(word: str) -> frozenset[object]:
     """Return the exclusion groups of a word."""
-    senses = _senses().get(word, ())
-    return frozenset((kind, line) for kind, line, _ in senses) | _more_groups().get(
-        word, frozenset()
-    )
+    groups = ((kind, line) for kind, line, _ in _senses().get(word, ()))
+    return frozenset((*groups, *_MORE_GROUPS.get(word, ())))
 
 
 def _group_contrast(word: str, other: str) -> str | None:
@@ -412,12 +402,11 @@ def affix_contrast(word: str, other: str) -> str | None:
         return None
     if word != other and _stem(word) and _stem(word) == _stem(other):
         return "prefix"
-    for tropic, gland in ((_TROPIC.fullmatch(word), other), (_TROPIC.fullmatch(other), word)):
-        if tropic and gland.startswith(tropic[1]) and not gland.startswith(f"{tropic[1]}ot"):
+    # What acts on a gland, or comes from the pituitary, is no part of the gland.
+    for tropic, part in ((word, other), (other, word)):
+        gland = _GLANDS.get(tropic.partition("trop")[0]) if "trop" in tropic else None
+        if gland and part.startswith(gland) and not part.startswith(f"{gland}ot"):
             return "prefix"
-    states = _OXIDATION.fullmatch(word), _OXIDATION.fullmatch(other)
-    if states[0] and states[1] and states[0][1] == states[1][1] and word != other:
-        return "prefix"  # mercurous, mercuric
     groups = _prefix_groups()
     for stop in range(1, len(word) - _LEAST_REST + 1):
         lines, rest = groups.get(word[:stop]), word[stop:]
@@ -432,13 +421,17 @@ def affix_contrast(word: str, other: str) -> str | None:
 
 
 def _stem(word: str) -> str:
-    """Return a word without one of `_SUFFIXES`, "" for any other word."""
-    return next((word[: -len(end)] for end in _SUFFIXES if word.endswith(end)), "")
+    """Return a word without one of `_SUFFIXES`, the metal of *mercurous*, "" for any other word."""
+    for end in (*_SUFFIXES, *_STATES):
+        stem = word.removesuffix(end)
+        if stem != word and (end in _SUFFIXES or stem in _METALS):
+            return stem
+    return ""
 
 
 def _symbol_contrast(word: str, other: str, shared: bool) -> str | None:
     """Return the kind in which symbols differ: karyotypes, numbers, or letters of a type."""
-    if _KARYOTYPE.fullmatch(word) and _KARYOTYPE.fullmatch(other):
+    if word in _KARYOTYPES and other in _KARYOTYPES:
         return "karyotype"
     value, value_too = _designated(word), _designated(other)
     if value and value_too:
@@ -457,7 +450,7 @@ def _symbol_contrast(word: str, other: str, shared: bool) -> str | None:
 def _designated(word: str) -> str:
     """Return the number or letter that a word is, "" for any other word."""
     value = NUMBER_WORDS.get(word) or GREEK.get(word) or word
-    return value if _DESIGNATOR.fullmatch(value) else ""
+    return value if DESIGNATOR.fullmatch(value) else ""
 
 
 # --- negation and case ----------------------------------------------------------------------------
@@ -485,9 +478,7 @@ def _meet(denied: Iterable[str], said: Iterable[str]) -> bool:
 
 def _of_head(left: Sequence[str], others: Sequence[str]) -> Iterator[Contradiction]:
     """Yield a name of qualifiers alone, beside what a mention qualifies: *mild ID* and "Mild"."""
-    if not others:
-        return
-    if not _HEADLESS.issuperset(others):
+    if not others or not _HEADLESS.issuperset(others):
         return
     starts = tuple(others)
     rest = [word for word in left if word not in _HEADLESS and not word.startswith(starts)]
@@ -524,7 +515,4 @@ def _denied(words: Sequence[str]) -> set[str]:
 
 
 def _up_to_end(words: Sequence[str]) -> Iterator[str]:
-    for word in words:
-        if word in _NEGATION_ENDS:
-            return
-        yield word
+    return itertools.takewhile(lambda word: word not in _NEGATION_ENDS, words)

@@ -11,15 +11,13 @@ import functools
 import json
 from pathlib import Path
 
-from canonym.regex import regex
-
 _VOCABULARY = Path(__file__).parents[1] / "models" / "contextual" / "tokenizer.json"
 LEAST = 4
 """Letters that a word has at least, without its ending."""
 
 _ENDINGS = ("s", "es", "d", "ed", "ing", "er", "ers", "ly")
 _HISSING = ("s", "x", "z", "o", "ch", "sh")  # es comes behind these
-_DOUBLES = regex("[^aeiouy]*[aeiouy][^aeiouywx]")  # a syllable whose last letter is doubled
+_VOWELS = frozenset("aeiouy")
 
 
 def is_english(word: str) -> bool:
@@ -47,9 +45,15 @@ def _bases(stem: str, end: str) -> tuple[str, ...]:
     if end == "ly" or end == "d":
         return (stem,) if end == "ly" or stem.endswith("e") else ()
     silent = f"{stem}e"
-    if stem[-1] == stem[-2] and _DOUBLES.fullmatch(stem[:-1]):
+    if stem[-1] == stem[-2] and _doubles(stem[:-1]):
         return stem, stem[:-1], silent
-    return (silent,) if stem.endswith("e") or _DOUBLES.fullmatch(stem) else (stem, silent)
+    return (silent,) if stem.endswith("e") or _doubles(stem) else (stem, silent)
+
+
+def _doubles(stem: str) -> bool:
+    """Tell whether a stem is one syllable whose last letter is doubled: *stop*, *stopping*."""
+    start, vowel, last = stem[:-2], stem[-2], stem[-1]
+    return vowel in _VOWELS and last not in "aeiouywx" and _VOWELS.isdisjoint(start)
 
 
 @functools.cache

@@ -10,11 +10,12 @@ import re
 from collections.abc import Iterable, Sequence
 
 from canonym.mentions.sentences import FUNCTION_WORDS
-from canonym.regex import regex
 from canonym.rules import any_of, once_a_book
 from canonym.text.short_forms import SHORT
+from canonym.text.words import words_of_kind
 
-_ADJECTIVE = regex(r"[a-z]{2}(?:al|ic|ous|ar|ary)$")
+_ADJECTIVE = tuple(words_of_kind("ending of an adjective") - {"oid"})  # a thyroid is a noun
+_LEAST = 2  # letters before the ending of an adjective
 _AROUND = 60  # characters on each side that tell whether a text is all in capitals
 
 
@@ -65,7 +66,7 @@ def is_out_of_order(text: str) -> bool:
         len(first) < 2
         or first.isdecimal()
         or not FUNCTION_WORDS.isdisjoint((first, last))
-        or _ADJECTIVE.search(last) is not None
+        or last[_LEAST:].endswith(_ADJECTIVE)
     )
 
 

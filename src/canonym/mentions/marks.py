@@ -8,24 +8,26 @@ from collections import Counter
 from collections.abc import Iterable
 
 from canonym.regex import regex
+from canonym.rules import shipped
 from canonym.text.characters import dashes, entities, ions, quotes, signs, width
 from canonym.text.memo import LONGEST_STRING
+from canonym.text.shape import WORD
+from canonym.text.words import forms_of
 from canonym.types import Contradiction
 
-_OPTICAL = regex(r"\(\s*(\+/-|\+-|±|\+|-)\s*\)")
-_COMPARISON = regex(r"<=|>=|≤|≥|[<>]")
-_PRIME = regex(r"(?<=\d)'+|(?<=\d)\"|(?<![^\W\d_])[A-Za-z]'(?=[-\s,)\]]|$)")
+_LEVELS = forms_of("level of a symbol")
+# A comparison with the words on its sides, which stand in an order.
+_COMPARISON = regex(r"(?:(?<![^\W\d_])([^\W\d_]+)\s*)?(<=|>=|≤|≥|[<>])(?=\s*([^\W\d_]*))")
+_PRIME = regex(r"(?<!\d)(?:\d+(?:'+|\")|\d*(?<![^\W\d_])[A-Za-z]'(?=[-\s,)\]]|$))")
 _QUOTED = regex(r"(?<!\w)([\"'])([^\"']{1,200})\1(?!\w)")  # the second is no prime: "type 2"
-_PERCENT = regex(r"(?<=\d)\s?%")
 _LOOSE_SIGN = regex(
     r"\+{1,4}(?=[\s,;)]|$)|\+/-|±|(?<=\d[pq])-(?!\w)"
     r"|(?<!\w)(?:[A-Za-z]{1,6}\d{1,3}|(?![IVX]+ )[A-Z]{2,6}) -$"
-    r"|(?<=[A-Z] \d)-(?=\s|$)"
+    r"|(?<=[A-Z] \d)-(?=\s|$)|\(\s*(?:\+-|-)\s*\)"
+    rf"|(?<=[A-Z]\d)(?:{_LEVELS})\b"
 )
-_LEVEL_OF_SYMBOL = regex(r"(?<=[A-Z]\d)(neg|pos|lo|low|hi|high|dim|bright)\b")
 _DECIMAL = regex(r"(?<!\d)\d+(?:[.,]\d+)+|(?<![\w.])\.\d+")
 _THOUSANDS = regex(r"(?<=\d),(?=\d{3}(?!\d))")
-_COMPARED = regex(r"(?<![^\W\d_])([^\W\d_]+)\s*([<>])\s*([^\W\d_]+)")
 _RATIO = regex(r"\b\d+:\d+\b|\b[A-Z]/[A-Z](?=\sratio\b)")
 _ARROWS = {
     **dict.fromkeys("↑⇧⬆▲▴", " increased "),
@@ -38,18 +40,17 @@ _MINUS = regex(r"(?<=[^\W_])\u2212(?=[^\W\d_])")
 _MARKED = regex(
     r"[+<>≤≥±%'\"&:\u2032\u2033\u207a\u207b\u2019\u02b9`↑⇧⬆▲▴↓⇩⬇▼▾♂♀\u2212]|[-–](?![\w(])|\(\s*-|-ve\b"
     r"|positive|negative|\d[.,]\d|(?<![\w.])\.\d|/\w ratio"
-    r"|\d(?:neg|pos|lo|low|hi|high|dim|bright)\b",
+    rf"|\d(?:{_LEVELS})\b",
     re.I,
 )
-_PLUS = regex(r"(?<![^\W_])([^\W_]+) ?\+")
-# A hyphen before letters joins words, and is no minus.
-_LESS = regex(r"(?<![^\W_])([^\W_]+) ?[-\u2212](?![^\W\d_])")
+# A plus, or a minus, behind a symbol. A hyphen before letters joins words.
+_SIGNED = regex(r"(?<![^\W_])([^\W_]+) ?(\+|[-\u2212](?![^\W\d_]))")
 _EQUAL_SIGNS = {
     **{"+-": "±", "+/-": "±", "≤": "<=", "≥": ">="},
-    **{"+": "positive", "-": "negative", "pos": "positive", "neg": "negative", "hi": "high"},
-    "lo": "low",
+    **{"+": "positive", "-": "negative"},
+    **{rule.form: rule.means for rule in shipped().of_kind("level of a symbol")},
 }
-_SIGN_WORDS = regex(r"\b(positive|negative)\b", re.I)
+_SIGN_WORDS = ("positive", "negative")
 
 
 def marks(text: str) -> tuple[tuple[str, str], ...]:
@@ -70,21 +71,20 @@ def _marks_of(text: str) -> tuple[tuple[str, str], ...]:
     values = [("sign", _ARROWS[sign].strip()) for sign in text if sign in _ARROWS]
     text = _MINUS.sub(" negative ", text)
     text = signs(ions(width(dashes(quotes(entities(text))))))
-    values += [("sign", word.lower()) for word in _SIGN_WORDS.findall(text)]
-    values += [("sign", _EQUAL_SIGNS.get(sign, sign)) for sign in _OPTICAL.findall(text)]
-    bare = _QUOTED.sub(r"\2", _OPTICAL.sub(" ", text))
-    loose = [written.split()[-1] for written in _LOOSE_SIGN.findall(bare)]
+    values += [("sign", word) for word in WORD.findall(text.lower()) if word in _SIGN_WORDS]
+    bare = _QUOTED.sub(r"\2", text)
+    loose = [written.strip("()").split()[-1] for written in _LOOSE_SIGN.findall(bare)]
     values += [("sign", _EQUAL_SIGNS.get(sign, sign)) for sign in loose]
-    values += [("sign", _EQUAL_SIGNS.get(level, level)) for level in _LEVEL_OF_SYMBOL.findall(bare)]
     decimals = _DECIMAL.findall(_THOUSANDS.sub("", bare))
     values += [("number", f"0{number}" if number[0] == "." else number) for number in decimals]
     values += [("ratio", ratio) for ratio in _RATIO.findall(bare)]
-    values += [("order", "".join(sides).lower()) for sides in _COMPARED.findall(bare)]
-    values += [("comparison", _EQUAL_SIGNS.get(s, s)) for s in _COMPARISON.findall(bare)]
-    for prime in _PRIME.finditer(bare):
-        before = re.search(r"(?<!\d)\d*$", bare[: prime.start()])
-        values.append(("prime", (before[0] if before else "") + prime[0].lower()))
-    values += [("percent", "%") for _ in _PERCENT.findall(bare)]
+    for before, sign, behind in _COMPARISON.findall(bare):
+        values.append(("comparison", _EQUAL_SIGNS.get(sign, sign)))
+        if before and behind and sign in "<>":
+            values.append(("order", f"{before}{sign}{behind}".lower()))
+    values += [("prime", prime.lower()) for prime in _PRIME.findall(bare)]
+    amounts = bare.split("%")[:-1]
+    values += [("percent", "%") for text in amounts if text[-2:].rstrip()[-1:].isdecimal()]
     return tuple(sorted(values))
 
 
@@ -96,9 +96,9 @@ def opposed_signs(text: str, other: str) -> bool:
     """
     if "+" not in text and "+" not in other:
         return False
-    here, there = ({symbol.lower() for symbol in _PLUS.findall(side)} for side in (text, other))
-    less, less_too = ({symbol.lower() for symbol in _LESS.findall(side)} for side in (text, other))
-    return bool(here & less_too or less & there)
+    here, there = _SIGNED.findall(text.lower()), _SIGNED.findall(other.lower())
+    opposed = {(symbol, sign != "+") for symbol, sign in there}
+    return any((symbol, sign == "+") in opposed for symbol, sign in here)
 
 
 def mark_contrasts(mention: str, name: str) -> tuple[list[str], list[str], list[Contradiction]]:

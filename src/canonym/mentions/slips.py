@@ -16,18 +16,15 @@ from canonym.mentions.inflection import are_inflected
 from canonym.regex import regex
 from canonym.text import PLAIN, normalise
 from canonym.text.shape import LETTERS
+from canonym.text.words import ends_as, words_of_kind
 
 _VOWELS = frozenset("aeiouy")
 _SOUND_ALIKE = ("ckq", "cs", "kx", "sz", "gj", "dt", "bp", "fv", "mn", "vw", "hw")
 _SILENT = ("gn", "kn", "mn", "pn", "ps", "pt")  # "neumonia"
 # Letters with which a word may begin that begins to the ear with another.
 _FIRST = {"n": "gkmp", "s": "cp", "t": "p", "f": "p", "c": "ks", "k": "cq", "z": "x"}
-_SOUNDS_HARD = regex("ch|ck|q|c(?![eiy])")
-_SOUNDS = str.maketrans({"c": "s", "z": "s", "x": "ks", "y": "i"})
-# Endings of chemicals, of which each class has its own; of substances; of what ails someone.
-_CLASS = regex("(?:ase|ose|ol|al|one|ane|ene|ate|ite|ide)(?=s?$)")
-_SUBSTANCE = regex("(?:ase|ide|(?<!o)in|ose|yl)s?$")
-_DISORDER = regex("(?:[cst]ion|[oiy]s[ei]s|[ai]s[ei]s|ia|itis|oma)s?$")
+_SOUNDS = str.maketrans({"c": "k", "q": "k", "z": "s", "x": "ks", "y": "i"})
+_CLASSES = words_of_kind("ending of a class of chemicals")
 _CONTRARY = ("abdu", "addu", "hyper", "hypo")  # one letter away from one another, or two
 _BEGINNING = 3  # letters whose vowels tell words apart: hyper- and hypo-, macro- and micro-
 _LONG = 7  # letters of a word that few others are near to
@@ -95,9 +92,10 @@ def sound(word: str) -> str:
     """
     if word.startswith(_SILENT):
         word = word[1:]
-    word = word.replace("ae", "e").replace("oe", "e")
-    word = _SOUNDS_HARD.sub("k", word).replace("ph", "f")
-    return _undoubled(f"{word[:1]}{word[1:].replace('h', '')}".translate(_SOUNDS))
+    word = word.replace("ae", "e").replace("oe", "e").replace("ph", "f")
+    for vowel in "eiy":  # before which a c is soft
+        word = word.replace(f"c{vowel}", f"s{vowel}")
+    return undoubled(f"{word[:1]}{word[1:].replace('h', '')}".translate(_SOUNDS))
 
 
 def is_likely_slip(written: str, meant: str) -> bool:
@@ -148,7 +146,7 @@ def _is_likely(word: str, other: str, alone: bool) -> bool:
     """Tell whether one word is likely to be a slip of another that is near to it."""
     if not alone and word.endswith("s") and not other.endswith("s"):
         word = word[:-1]  # "alzhiemers disease"
-    if _undoubled(word) == _undoubled(other) or sound(word) == sound(other):
+    if undoubled(word) == undoubled(other) or sound(word) == sound(other):
         return True  # "schizofrenia"
     if word[0] != other[0]:
         return other.startswith(_SILENT) and other[1:] == word
@@ -169,14 +167,19 @@ def _is_likely(word: str, other: str, alone: bool) -> bool:
 
 def _is_other_kind(substance: str, disorder: str) -> bool:
     """Tell whether one word ends as a substance, and the other as what ails someone."""
-    ends = _SUBSTANCE.search(substance) and _DISORDER.search(disorder)
-    return bool(ends) and not disorder.startswith(substance)
+    if not ends_as(substance.removesuffix("s"), "ending of a substance"):
+        return False
+    forms = (disorder, disorder.removesuffix("s"))
+    is_disorder = any(ends_as(form, "ending of what ails someone") for form in forms)
+    return is_disorder and not disorder.startswith(substance)
 
 
 def _is_other_chemical(word: str, other: str) -> bool:
     """Tell whether words are of other classes of chemicals, as an enzyme and a sugar."""
-    kind, other_kind = _CLASS.search(word), _CLASS.search(other)
-    if kind and other_kind and kind[0] != other_kind[0]:
+    kind, other_kind = (
+        next(filter(text.removesuffix("s").endswith, _CLASSES), "") for text in (word, other)
+    )
+    if kind and other_kind and kind != other_kind:
         return True
     return word.replace("meth", "eth") == other.replace("meth", "eth")
 
@@ -204,5 +207,6 @@ def _have_other_vowels(word: str, other: str) -> bool:
     return len(word) == len(other) and len(apart) == 2 and all(map(_VOWELS.issuperset, apart))
 
 
-def _undoubled(word: str) -> str:
+def undoubled(word: str) -> str:
+    """Return a word with every letter once where it stands several times in a row."""
     return "".join(letter for letter, _ in groupby(word))

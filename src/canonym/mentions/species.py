@@ -11,11 +11,10 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from canonym.regex import regex
 from canonym.rules import current, once_a_book, remembered
+from canonym.text.words import bracket_at_end
 
-_NUMBER = regex(r"(?:(?:ncbi)?taxon:|ncbitaxon_|txid)?(\d+)", re.IGNORECASE)
-_BEHIND = regex(r"[(\[]([^()\[\]]+)[)\]]\s*$")
+_PREFIXES = ("ncbitaxon:", "ncbitaxon_", "taxon:", "txid")  # of a number in NCBI's taxonomy
 
 
 @once_a_book
@@ -42,9 +41,10 @@ def taxon_of(name: str) -> str | None:
     >>> taxon_of("Mus musculus"), taxon_of("mouse"), taxon_of("NCBITaxon:10090")
     ('10090', '10090', '10090')
     """
-    number = _NUMBER.fullmatch(name.strip())
-    if number:
-        return number[1] if number[1] in _taxa().values() else None
+    number = name.strip().casefold()
+    number = number.removeprefix(next(filter(number.startswith, _PREFIXES), ""))
+    if number.isdecimal():
+        return number if number in _taxa().values() else None
     # A strain or subspecies stands behind the two words of a species.
     words = name.casefold().split()
     return _taxa().get(" ".join(words)) or _taxa().get(" ".join(words[:2]))
@@ -56,9 +56,8 @@ def species_of(types: Iterable[str], label: str) -> str | None:
     >>> species_of(["gene", "Homo sapiens"], "TP53"), species_of([], "tumor antigen p53 (mouse)")
     ('9606', '10090')
     """
-    behind = _BEHIND.search(label)
-    names = [*types, behind[1]] if behind else types
-    return next((taxon for name in names if (taxon := taxon_of(name))), None)
+    names = (*types, bracket_at_end(label.rstrip())[1])
+    return next(filter(None, map(taxon_of, names)), None)
 
 
 def species_in(text: str, *, near: str = "", mention: str = "") -> list[str]:

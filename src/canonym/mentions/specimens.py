@@ -6,8 +6,8 @@ Names of two specimens are names of two tests, whatever else they share.
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
-from canonym.regex import regex
 from canonym.rules import current, once_a_book, phrase_expression, remembered
 from canonym.text.shape import shape_of
 
@@ -18,8 +18,7 @@ _ENDINGS = {
     "urine": r"(?:hyper|hypo)(?!\w*acid)\w{3,}uria|(?:micro)?(?:albumin|bacteri|bilirubin|calci|"
     r"glucos|glycos|h(?:a?e)mat|hemoglobin|haemoglobin|keton|myoglobin|phosphat|protein|py)uria",
 }
-_SIGNS = regex(r"[^\w/&]+")
-_BOTH = regex(r"\b(?:serum|plasma|blood ?(?:/|&|and|or))\b|(?:/|&|\band|\bor) ?blood\b")
+_FLUIDS, _JOINTS = frozenset(("serum", "plasma")), frozenset(("/", "&", "and", "or"))
 
 
 @once_a_book
@@ -59,10 +58,19 @@ def specimen_of(text: str) -> str:
     lower = text.lower()
     if _hint().search(lower) is None:
         return ""
-    plain = " ".join(_SIGNS.sub(" ", lower).split())
+    kept = "".join(letter if letter.isalnum() or letter in "_/&" else " " for letter in lower)
+    plain = " ".join(kept.split())
     specimens = [name for name, words in _specimens().items() if words.search(plain)]
-    # Nothing else is measured in serum or plasma: of them and another specimen both are meant.
-    is_measured = len(specimens) == 2 and specimens[0] == _BLOOD and not _BOTH.search(plain)
-    if is_measured and _BLOOD in plain.split():
+    if len(specimens) == 2 and specimens[0] == _BLOOD and _is_other(plain):
         return specimens[1]
     return specimens[0] if len(specimens) == 1 else ""
+
+
+def _is_other(text: str) -> bool:
+    """Tell whether blood in another specimen is what is measured, and not the blood itself.
+
+    Nothing else is measured in serum or plasma: of them and another specimen both are meant.
+    """
+    words = text.replace("/", " / ").replace("&", " & ").split()
+    joined = {word for pair in pairwise(words) if _BLOOD in pair for word in pair}
+    return _BLOOD in words and _FLUIDS.isdisjoint(words) and _JOINTS.isdisjoint(joined)

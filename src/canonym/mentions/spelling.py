@@ -27,8 +27,7 @@ from canonym.io.streams import open_text
 from canonym.mentions.contrasts import affix_contrast
 from canonym.mentions.english import is_english
 from canonym.mentions.near_words import NearWords, signature
-from canonym.mentions.slips import sound
-from canonym.regex import regex
+from canonym.mentions.slips import sound, undoubled
 from canonym.text import PLAIN, normalise, normalise_all
 from canonym.text.memo import strong_forms
 from canonym.text.shape import ALNUM, LETTERS
@@ -50,7 +49,6 @@ _COUNTING = 250  # bytes a word while words are counted
 _CLEAR = 9  # letters of a word that may mean one of a single name
 _AUDIBLE = 5  # sounds of a word that stands alone
 _BLOCK = 1 << 16  # words written at once
-_WHOLE = regex(r"[\W_]?[^\W\d_]+[\W_]?")
 _POSSESSIVE = ("'s", "\u2019s")
 _ARRAYS = {
     "letters": np.uint8,
@@ -108,9 +106,9 @@ class Speller:
         return cls.of_counts(counts)
 
     @classmethod
-    def of_counts(cls, counts: Mapping[str, int], word: re.Pattern[str] = LETTERS) -> Speller:
-        """Keep counted words, those that match."""
-        arrays = _arrays_of(_sorted_words(counts, word))
+    def of_counts(cls, counts: Mapping[str, int], *, of_letters: bool = True) -> Speller:
+        """Keep counted words, if need be those of letters alone."""
+        arrays = _arrays_of(_sorted_words(counts, of_letters))
         arrays["starts"] = np.concatenate([np.zeros(1, dtype=np.int64), arrays["starts"]])
         return cls(arrays)
 
@@ -194,9 +192,9 @@ class Speller:
         if text[end : end + 2] in _POSSESSIVE and f"{word}s" in self:
             return ()  # *Alper's* is "Alpers", and no slip of "Alder"
         # A part of a code is no word: "hb" of "hb123" is followed by a digit.
-        whole = _WHOLE.fullmatch(text[max(0, start - 1) : end + 1])
+        is_part = any(map(str.isalnum, text[max(0, start - 1) : start] + text[end : end + 1]))
         least = _GUESSED_ALONE if alone else _GUESSED
-        if not whole or len(word) < least or _is_code(text[start:end]):
+        if is_part or len(word) < least or _is_code(text[start:end]):
             return ()
         likely = self._meant(word, alone)
         if not (likely or alone) and word.endswith("s"):  # "alzhiemers disease"
@@ -270,8 +268,8 @@ class Speller:
         least = self._least(word) if alone else _RAREST
         near = self._of_same_sense(word, self._frequent.one_edit_from(word))
         likely = [pair for pair in near if pair[0] >= least]
-        plain = _undoubled(word)
-        return [pair for pair in likely if _undoubled(pair[1]) == plain] or likely
+        plain = undoubled(word)
+        return [pair for pair in likely if undoubled(pair[1]) == plain] or likely
 
     def _of_same_sense(
         self, word: str, near: Sequence[tuple[int, str]]
@@ -360,13 +358,12 @@ class Speller:
 class SpellerWriter:
     """Counts words and writes the speller, so that one pass over the names can serve other ends.
 
-    What is counted takes about `memory` bytes. Beyond it, words wait in files of the folder. Words
-    that do not match are left out.
+    What is counted takes about `memory` bytes. Beyond it, words wait in files of the folder. With
+    `of_letters` other words are left out.
     """
 
-    def __init__(self, folder: Path, memory: int, word: re.Pattern[str] = LETTERS) -> None:
-        self._folder = folder
-        self._word = word
+    def __init__(self, folder: Path, memory: int, *, of_letters: bool = True) -> None:
+        self._folder, self._of_letters = folder, of_letters
         self._most = memory // _COUNTING
         self._counts: Counter[str] = Counter()
         self._files: list[Path] = []
@@ -381,26 +378,27 @@ class SpellerWriter:
         self._keep_small()
 
     def _keep_small(self) -> None:
-        if len(self._counts) > self._most:
-            self._set_aside()
+        """Set the words aside where they take more memory than they may."""
+        if len(self._counts) <= self._most:
+            return
+        path = self._folder / f"words-{len(self._files)}"
+        words = _sorted_words(self._counts, self._of_letters)
+        with path.open("wb") as stream:
+            stream.writelines(b"%b %d\n" % pair for pair in words)
+        self._files.append(path)
+        self._counts.clear()
 
     def add_words(self, words: Iterable[tuple[bytes, int]]) -> None:
         """Count words that are sorted, as `Speller.words` gives them."""
         self._further.append(words)
-
-    def _set_aside(self) -> None:
-        path = self._folder / f"words-{len(self._files)}"
-        with path.open("wb") as stream:
-            stream.writelines(b"%b %d\n" % pair for pair in _sorted_words(self._counts, self._word))
-        self._files.append(path)
-        self._counts.clear()
 
     def finish(self) -> None:
         """Write the files that `Speller.save` would write."""
         with contextlib.ExitStack() as stack:
             runs = [stack.enter_context(path.open("rb")) for path in self._files]
             further = (map(_read_word, run) for run in runs)
-            every = heapq.merge(_sorted_words(self._counts, self._word), *further, *self._further)
+            counted = _sorted_words(self._counts, self._of_letters)
+            every = heapq.merge(counted, *further, *self._further)
             summed = (
                 (word, sum(count for _, count in same))
                 for word, same in itertools.groupby(every, key=operator.itemgetter(0))
@@ -420,8 +418,9 @@ class SpellerWriter:
             path.unlink()
 
 
-def _sorted_words(counts: Mapping[str, int], match: re.Pattern[str]) -> list[tuple[bytes, int]]:
-    return sorted((word.encode(), count) for word, count in counts.items() if match.fullmatch(word))
+def _sorted_words(counts: Mapping[str, int], of_letters: bool) -> list[tuple[bytes, int]]:
+    words = (word for word in counts if not of_letters or LETTERS.fullmatch(word))
+    return sorted((word.encode(), counts[word]) for word in words)
 
 
 def _read_word(line: bytes) -> tuple[bytes, int]:
@@ -464,7 +463,3 @@ def read_spelling_list(path: str | Path) -> dict[str, str]:
                 raise ReadError(path, problem, line=number)
             corrections[wrong] = right
     return corrections
-
-
-def _undoubled(word: str) -> str:
-    return "".join(letter for letter, _ in itertools.groupby(word))

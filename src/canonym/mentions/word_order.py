@@ -13,25 +13,30 @@ from collections.abc import Iterator, Sequence
 
 from canonym.mentions.opposites import GREEK, SMALL
 from canonym.regex import regex
-from canonym.text.shape import NUMBER
+from canonym.rules import shipped
+from canonym.text.shape import HYPHENED, NUMBER
+from canonym.text.words import forms_of, words_of_kind
 from canonym.types import Contradiction
 
-_HEADED = frozenset({"of", "in", "from"})
-# *His* is none here: the bundle of His is the His bundle.
-_POSSESSIVES = frozenset({"my", "your", "her", "our", "their"})
-_PASSIVE = frozenset({"got", "gets", "get", "was", "were", "is", "are", "been"})
-_RELATING = _HEADED | _POSSESSIVES | {"due", "secondary", "to", "than", "versus", "vs"}
-_RELATING |= {"after", "before", "by", "causing", "complicating", "following", "preceding"}
-_COUPLED = regex(r"(?<![\w-])([A-Za-z]{3,})-([A-Za-z]{3,})(?![\w-])")
+_PASSIVE = words_of_kind("word of a passive")
+# *His* is no owner here: the bundle of His is the His bundle.
+_RELATIONS = {rule.form: rule.means for rule in shipped().of_kind("relating word")}
+RELATING = frozenset(_RELATIONS)
+"""Words that relate what stands on their sides, or that say whose something is."""
+
+_LEAST = 3  # letters of a word that a hyphen couples with another
 _RATIO = regex(
-    r"(?<![\w-])([\w-]+) ?[/:] ?([\w-]+)(?= (?:[a-z]+ )?(?:index|quotient|ratio)\b)", re.I
+    r"(?<![\w-])([\w-]+) ?[/:] ?([\w-]+)"
+    rf"(?= (?:[a-z]+ )?(?:{forms_of('word for a ratio')})\b)",
+    re.IGNORECASE,
 )
 
 
 def may_be_moved(mention: str, name: str) -> bool:
     """Tell at once of most strings that the order of their words says nothing of its own."""
-    coupled = _COUPLED.search(name) or _RATIO.search(mention)
-    return _has_numbers(mention) or coupled is not None
+    if _has_numbers(mention) or _ratio(mention) is not None:
+        return True
+    return next(_couples(name), None) is not None
 
 
 def order_contrasts(
@@ -45,8 +50,8 @@ def order_contrasts(
     """
     yield from _of_relation(words, others)
     yield from _of_couples(name, words, others)
-    ratio = _RATIO.search(mention.lower()) if "/" in mention or ":" in mention else None
-    other = _RATIO.search(name.lower()) if ratio else None
+    ratio = _ratio(mention)
+    other = _ratio(name) if ratio else None
     if ratio and other and ratio.groups() == other.groups()[::-1]:
         yield Contradiction("ratio", ratio[0], other[0])
     if _has_numbers(mention) and _are_moved(words, others):
@@ -55,7 +60,7 @@ def order_contrasts(
 
 def _of_relation(words: Sequence[str], others: Sequence[str]) -> Iterator[Contradiction]:
     """Yield what stands on the other side of a relation: *A due to B* and *B due to A*."""
-    for relation in (word for word in dict.fromkeys(words) if word in _RELATING):
+    for relation in (word for word in dict.fromkeys(words) if word in RELATING):
         if words.count(relation) == others.count(relation) == 1 and _are_turned(
             relation, words, others
         ):
@@ -67,11 +72,11 @@ def _are_turned(relation: str, words: Sequence[str], others: Sequence[str]) -> b
     """Tell whether words stand on the other side of a relation that both sides have once."""
     place, place_too = words.index(relation), others.index(relation)
     before, before_too = words[:place], others[:place_too]
-    if relation in _HEADED:  # what stands right before it is what the phrase names
+    if _RELATIONS[relation] == "head":  # what stands right before it is what the phrase names
         before, before_too = before[-1:], before_too[-1:]
     moved, moved_too = set(before) - {*before_too, *SMALL}, set(before_too) - {*before, *SMALL}
     gone, come = moved & set(others[place_too + 1 :]), moved_too & set(words[place + 1 :])
-    if relation in _POSSESSIVES:
+    if _RELATIONS[relation] == "owner":
         # "Hurt my back" is an injury, and "my back hurts" is none; "my finger got cut" is "cut my
         # finger".
         return bool(gone or come) and _PASSIVE.isdisjoint({*words, *others})
@@ -83,11 +88,23 @@ def _of_couples(name: str, words: Sequence[str], others: Sequence[str]) -> Itera
 
     Not surnames: the *Eaton-Lambert syndrome* is that of "Lambert-Eaton".
     """
-    for match in _COUPLED.finditer(name) if "-" in name else ():
-        pair = match[1].lower(), match[2].lower()
-        here, there = (_orders(side, *pair) for side in (words, others))
-        if match[2].islower() and len(here) == len(there) == 1 and here != there:
+    for first, second in _couples(name):
+        here, there = (_orders(side, first, second) for side in (words, others))
+        if len(here) == len(there) == 1 and here != there:
             yield Contradiction("order", *(" ".join(*order) for order in (here, there)))
+
+
+def _couples(name: str) -> Iterator[tuple[str, str]]:
+    """Yield the words of a name that a hyphen couples, in small letters."""
+    for word in HYPHENED.findall(name) if "-" in name else ():
+        first, _, second = word.partition("-")
+        are_words = first.isalpha() and second.isalpha() and second.islower()
+        if are_words and min(len(first), len(second)) >= _LEAST:
+            yield first.lower(), second
+
+
+def _ratio(text: str) -> re.Match[str] | None:
+    return _RATIO.search(text.lower()) if "/" in text or ":" in text else None
 
 
 def _orders(words: Sequence[str], first: str, second: str) -> set[tuple[str, str]]:

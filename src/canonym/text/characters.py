@@ -9,11 +9,13 @@ from __future__ import annotations
 import re
 import string
 import unicodedata
+from collections.abc import Callable, Mapping
 
 from canonym.regex import regex
 from canonym.rules import shipped
-from canonym.text.markup import without_markup
-from canonym.text.shape import DIGIT
+from canonym.text.markup import entities as entities  # a step like those below
+from canonym.text.shape import DIGIT, DIGITS, LETTERS
+from canonym.text.words import forms_of, words_of_kind
 
 _DASHES = dict.fromkeys(
     [0x058A, *range(0x2010, 0x2016), 0x2043, 0x2212, 0xFE31, 0xFE32, 0xFE58, 0xFE63, 0xFF0D], "-"
@@ -38,31 +40,23 @@ _MARKS = regex(
     r"(?<![\u0400-\u0481\u048a-\u052f])[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff]+"
 )
 
-_GREEK_SPELT = (
-    "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma "
-    "tau upsilon phi chi psi omega sigma"
-)
-_GREEK_NAMES = dict(zip("αβγδεζηθικλμνξοπρστυφχψως", _GREEK_SPELT.split(), strict=True))
-_GREEK_NAMES |= {letter.upper(): name for letter, name in _GREEK_NAMES.items()}
+_GREEK_NAMES = {
+    letter: rule.form for rule in shipped().of_kind("name of a letter") for letter in rule.means
+}
 _GREEK_RUN = regex("[\u0370-\u03ff\u1f00-\u1fff]+")
-_GLUED = "alpha|beta|gamma|delta|epsilon|zeta|theta|kappa|lambda|sigma|omega"
+_GLUED = forms_of("letter beside a digit")
 _GLUED_NAME = regex(rf"(?<=\d)(?=(?:{_GLUED})(?![^\W\d_]))|(?<![^\W\d_])({_GLUED})(?=\d)")
-# The German letter alone, with no letter beside it, is a beta typed on a German keyboard.
-_LONE_ESZETT = regex(r"(?<![^\W\d_])ß(?![^\W\d_])")
 
 
 class _Lazy(dict[int, str]):
-    """A translation table that looks a character's category up when it first meets it."""
+    """A translation table that asks what becomes of a character when it first meets it."""
 
-    def __init__(self, replaced: str, by: str, start: dict[int, str]) -> None:
+    def __init__(self, after: Callable[[str], str], start: Mapping[int, str]) -> None:
         super().__init__(start)
-        self._replaced = tuple(replaced.split())
-        self._by = by
+        self._after = after
 
     def __missing__(self, code: int) -> str:
-        character = chr(code)
-        is_replaced = unicodedata.category(character).startswith(self._replaced)
-        after = self[code] = self._by if is_replaced else character
+        after = self[code] = self._after(chr(code))
         return after
 
 
@@ -70,15 +64,16 @@ class _Lazy(dict[int, str]):
 # that str.split takes for whitespace are left to the whitespace step. Trade marks must go before
 # NFKC spells them as letters. The rest are blank letters and variation selectors.
 _JUNK = _Lazy(
-    "Cf Cs Cc",
-    "",
+    lambda character: "" if unicodedata.category(character) in ("Cf", "Cs", "Cc") else character,
     {code: chr(code) for code in (*range(0x09, 0x0E), *range(0x1C, 0x20), 0x85)}
     | dict.fromkeys([0x2120, 0x2122], " ")
     | dict.fromkeys([0x115F, 0x1160, 0x3164, 0xFFA0, 0x034F, *range(0x180B, 0x1810)], "")
     | dict.fromkeys([*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0)], ""),
 )
-_PUNCTUATION = _Lazy("P S", " ", dict.fromkeys(map(ord, string.punctuation), " "))
-_ASCII_JUNK = regex(r"[\x00-\x08\x0e-\x1b\x7f]")
+_PUNCTUATION = _Lazy(
+    lambda character: " " if unicodedata.category(character)[0] in "PS" else character,
+    dict.fromkeys(map(ord, string.punctuation), " "),
+)
 _IONS = {rule.form: rule.means for rule in shipped().of_kind("ion")}
 # "Ca2+", "Ca(2+)", "Ca++", "Ca+2", "Na+"; several in a row, as in "Na+K+". A plus between other
 # letters or digits adds or joins: "K+D", "K+1".
@@ -87,31 +82,24 @@ _ION = regex(
     rf"(?<![^\W_])({_SYMBOL})(?: ?\(?[1-4]\+\)?|\(\+\)|\++[2-4]|\++)"
     rf"(?![a-z0-9+]|(?!(?:{_SYMBOL})[0-9(]?\+)[A-Z])"
 )
-# "HER2+", "CD3+CD4- T cell", "Gram + cocci", "HER2 -ve". A plus behind an electron carrier is a
-# charge. A hyphen is a minus only behind a symbol, a word with a digit or two capitals, and not
-# where it hangs: "CYP2D6- and CYP3A4-mediated", "IL- 6", "TNF- alpha".
+# "HER2+", "CD3+CD4- T cell", "Gram + cocci", "HER2 -ve", "A- blood". A plus behind an electron
+# carrier is a charge. A hyphen is a minus only behind a symbol, a word with a digit or two
+# capitals, and not where it hangs: "CYP2D6- and CYP3A4-mediated", "IL- 6", "TNF- alpha".
 _SIGNED = regex(r"(?<![\w+-])[A-Za-z][A-Za-z0-9]*(?:[+-][A-Za-z0-9]+)*[+-](?![\w(+-])")
 _MAYBE_SIGNED = regex(r"\+|-(?![\w(])|-ve\b")
 _HANGS = regex(
     r"\s*,(?=[^-]*-)|\s+(?!(?:and|or|nor) \w+[+-](?!\w))"
     r"(?:and|or|to|nor|\d|[a-z]\b|alpha|beta|gamma|delta|kappa|positive|negative)"
 )
-_CARRIER = regex(r"(?:NADP?|FAD)H?\+")
-_IS_SYMBOL = regex(r"\D*\d|[^A-Z]{0,3}[A-Z][^A-Z]{0,3}[A-Z]|(?:Rh|Ph)-")
+_CARRIERS = words_of_kind("electron carrier")
+_NEAR = 4  # letters of a symbol among which one is a capital: "HBs", "mRNA"
 # Symbols with a sign each: "ER+PR-HER2-". A hyphen inside a symbol, as in "HLA-B27+", is no sign.
 _CHAIN = regex(r"CD\d+[a-z]?[+-]|[^+]*?\+(?!$)|(?<=[+-])[^+-]+-|.+[+-]$")
-_STAINED = regex(r"\b(gram|rh|smear|culture|[A-Z0-9]{2,8})(?: ?([+-])ve\b| ([+-])(?![\w+-]))", re.I)
+_TESTED = regex(
+    rf"\b(?i:({forms_of('tested')}|[A-Z0-9]{{2,8}})(?: ?([+-])ve\b| ([+-])(?![\w+-])))"
+    r"|\b(AB|A|B|O)-(?= blood\b)"
+)
 _SIGN_WORDS = {"+": "positive", "-": "negative"}
-_BLOOD_GROUP = regex(r"\b(AB|A|B|O)-(?= blood\b)")
-
-
-def entities(text: str) -> str:
-    """Undo what an export left in a name: entities and tags of HTML, and misread UTF-8.
-
-    >>> entities("Gunther&apos;s disease"), entities("H<sub>2</sub>O"), entities("SjÃ¶gren")
-    ("Gunther's disease", 'H2O', 'Sjögren')
-    """
-    return without_markup(text)
 
 
 def quotes(text: str) -> str:
@@ -143,7 +131,7 @@ def width(text: str) -> str:
     'fibrosis'
     """
     if text.isascii():
-        return _ASCII_JUNK.sub("", text)
+        return text if text.isprintable() else text.translate(_JUNK)
     return unicodedata.normalize("NFKC", text.translate(_JUNK)).translate(_JUNK)
 
 
@@ -157,8 +145,8 @@ def ions(text: str) -> str:
 
 
 def _spelt_ion(match: re.Match[str]) -> str:
-    follows = match.string[match.end() : match.end() + 1]
-    return _IONS[match[1]] + (" " if follows.isalnum() else "")
+    joins = match.string[match.end() : match.end() + 1].isalnum()
+    return f"{_IONS[match[1]]} " if joins else _IONS[match[1]]
 
 
 def signs(text: str) -> str:
@@ -171,26 +159,35 @@ def signs(text: str) -> str:
     """
     if _MAYBE_SIGNED.search(text) is None:
         return text
-    text = _SIGNED.sub(_spelt_signs, text)
-    text = _STAINED.sub(_spelt_stain, text)
-    return _BLOOD_GROUP.sub(r"\1 negative", text)
+    return _TESTED.sub(_spelt_result, _SIGNED.sub(_spelt_signs, text))
 
 
 def _spelt_signs(match: re.Match[str]) -> str:
     run = match[0]
-    if _CARRIER.fullmatch(run) or (run[-1] == "-" and _HANGS.match(match.string, match.end())):
+    is_minus = run[-1] == "-"
+    if _HANGS.match(match.string, match.end()) if is_minus else run[:-1] in _CARRIERS:
         return run
     symbols = _CHAIN.findall(run)
-    if len(symbols) == 1 and run[-1] == "-" and not _IS_SYMBOL.match(run):
+    if len(symbols) == 1 and is_minus and not _is_symbol(run):
         return run
     return " ".join(f"{symbol[:-1]} {_SIGN_WORDS[symbol[-1]]}" for symbol in symbols)
 
 
-def _spelt_stain(match: re.Match[str]) -> str:
-    word, sign = match[1], match[2] or match[3]
-    if match[3] and word.lower() not in ("gram", "rh"):
+def _is_symbol(run: str) -> bool:
+    """Tell whether a word before a hyphen has a digit, or two capitals near its beginning."""
+    if not DIGITS.isdisjoint(run) or run.startswith(("Rh-", "Ph-")):
+        return True
+    capitals = [place for place, letter in enumerate(run) if letter.isupper()]
+    return len(capitals) > 1 and capitals[0] < _NEAR and capitals[1] - capitals[0] <= _NEAR
+
+
+def _spelt_result(match: re.Match[str]) -> str:
+    tested, attached, apart, blood_group = match.groups()
+    if blood_group:
+        return f"{blood_group} negative"
+    if apart and tested.lower() not in ("gram", "rh"):
         return match[0]
-    return f"{word} {_SIGN_WORDS[sign]}"
+    return f"{tested} {_SIGN_WORDS[attached or apart]}"
 
 
 def case(text: str) -> str:
@@ -203,7 +200,10 @@ def case(text: str) -> str:
     """
     if text.isascii():
         return text.lower()
-    return unicodedata.normalize("NFKC", _LONE_ESZETT.sub("β", text).casefold())
+    # The German letter with no letter beside it is a beta typed on a German keyboard.
+    if "ß" in text:
+        text = LETTERS.sub(lambda letters: "β" if letters[0] == "ß" else letters[0], text)
+    return unicodedata.normalize("NFKC", text.casefold())
 
 
 def accents(text: str) -> str:
@@ -229,7 +229,7 @@ def greek(text: str) -> str:
     """
     if not text.isascii():
         text = _GREEK_RUN.sub(_spell, text)
-    return _GLUED_NAME.sub(_part, text) if DIGIT.search(text) else text
+    return _GLUED_NAME.sub(r"\1 ", text) if DIGIT.search(text) else text
 
 
 def _spell(match: re.Match[str]) -> str:
@@ -237,10 +237,6 @@ def _spell(match: re.Match[str]) -> str:
     if len(run) > 2 or not all(letter in _GREEK_NAMES for letter in run):
         return run
     return f" {' '.join(_GREEK_NAMES[letter] for letter in run)} "
-
-
-def _part(match: re.Match[str]) -> str:
-    return f"{match[1] or ''} "
 
 
 def punctuation(text: str) -> str:
@@ -264,8 +260,18 @@ def whitespace(text: str) -> str:
 
 
 # The ideographs of Chinese and Japanese, which write words without spaces between them.
-_IDEOGRAPH = regex("([\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af])")
-_SYLLABLE = regex("[\u3041-\u3096\u30a1-\u30fa\uac00-\ud7a3]")
+_IDEOGRAPHS = ("\u3400\u4dbf", "\u4e00\u9fff", "\uf900\ufaff", "\U00020000\U000323af")
+_SYLLABLES = ("\u3041\u3096", "\u30a1\u30fa", "\uac00\ud7a3")
+
+
+def _weight(letter: str) -> int:
+    """Return for how many letters of an alphabet one counts."""
+    ranges = {3: _IDEOGRAPHS, 2: _SYLLABLES}
+    return next((n for n in ranges if any(span[0] <= letter <= span[1] for span in ranges[n])), 1)
+
+
+_PARTED = _Lazy(lambda letter: f" {letter} " if _weight(letter) == 3 else letter, {})
+_WEIGHED = _Lazy(lambda letter: letter * _weight(letter), {})
 
 
 def ideographs(text: str) -> str:
@@ -274,7 +280,7 @@ def ideographs(text: str) -> str:
     >>> ideographs("2型糖尿病"), ideographs("心筋梗塞のリスク")
     ('2 型 糖 尿 病', '心 筋 梗 塞 のリスク')
     """
-    return text if text.isascii() else " ".join(_IDEOGRAPH.sub(r" \1 ", text).split())
+    return text if text.isascii() else " ".join(text.translate(_PARTED).split())
 
 
 def n_letters(text: str) -> int:
@@ -285,6 +291,4 @@ def n_letters(text: str) -> int:
     >>> n_letters("MI"), n_letters("黄疸"), n_letters("천식"), n_letters("がん")
     (2, 6, 4, 4)
     """
-    if text.isascii():
-        return len(text)
-    return len(text) + 2 * len(_IDEOGRAPH.findall(text)) + len(_SYLLABLE.findall(text))
+    return len(text if text.isascii() else text.translate(_WEIGHED))

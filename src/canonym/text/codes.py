@@ -12,22 +12,18 @@ from typing import NamedTuple
 
 from canonym.regex import regex
 from canonym.text.characters import dashes, width
-from canonym.text.shape import DIGIT
+from canonym.text.shape import DIGIT, LETTERS, WORD
 
 LONGEST = 400
 """Characters of a text that is taken apart."""
 
-_HINT = regex(r"[\d:\uff1a]")
-_WORDS = regex(r"(?<!\w)\w*[^\W\d_]{2}\w*")
 _MOST_DIGITS = 2  # of a word that is no code: COVID19, DM2
 _BRACKETS = frozenset("()[]{}<>|")
 _EDGES = " \t\r\n\v\f\u00a0'\"`\u201c\u201d\u2018\u2019.,;"
 _MARKS = " \t\r\n\u00a0-:|,;=/"
 _FOOTNOTES = "*\u2020\u2021"
 _OPEN, _CLOSED = "([{<|", ")]}>|"
-_CODE_IN_BRACKETS = r"[(\[{<|]\s*+(?P<code>[^()\[\]{}<>|\d]*\d[^()\[\]{}<>|]*)[)\]}>|]"
-_FIRST = regex(_CODE_IN_BRACKETS + r"\s*+(?P<label>.*\S)", re.DOTALL)
-_LAST = regex(r"(?P<label>.*\S)\s*" + _CODE_IN_BRACKETS, re.DOTALL)
+_BRACKETED = regex(r"[(\[{<|]([^()\[\]{}<>|\d]*\d[^()\[\]{}<>|]*)[)\]}>|]")
 _GLUED = regex(
     r"(?P<code>(?:[A-Za-z][\w.]*:)?[A-Za-z]{0,5}\d[\w.]*)[-:|/=,;]\s*(?P<label>[^\W\d_]{2}.*)",
     re.DOTALL,
@@ -48,7 +44,7 @@ class Reading(NamedTuple):
 
 def may_hold_code(text: str) -> bool:
     """Tell whether a text can hold a code at all: most names have no digit and no colon."""
-    return _HINT.search(text) is not None
+    return DIGIT.search(text) is not None or ":" in text or "\uff1a" in text
 
 
 def read_codes(text: str) -> list[Reading]:
@@ -61,7 +57,7 @@ def read_codes(text: str) -> list[Reading]:
     >>> read_codes("gout (ICD-10: M10.9)")[1]
     Reading(code='ICD-10: M10.9', beside='gout', marked=True)
     """
-    if _HINT.search(text) is None or len(text) > LONGEST:
+    if len(text) > LONGEST or not may_hold_code(text):
         return []
     text = tidy(text)
     whole = _unwrapped(text)
@@ -97,17 +93,28 @@ def _is_sound(reading: Reading) -> bool:
     return (
         bool(reading.code)
         and _BRACKETS.isdisjoint(reading.code)
-        and any(len(DIGIT.findall(word)) <= _MOST_DIGITS for word in _WORDS.findall(reading.beside))
+        and any(map(_is_word, WORD.findall(reading.beside)))
     )
+
+
+def _is_word(text: str) -> bool:
+    """Tell whether a piece of a label has letters side by side, and hardly a digit."""
+    has_letters = any(len(letters) > 1 for letters in LETTERS.findall(text))
+    return has_letters and len(DIGIT.findall(text)) <= _MOST_DIGITS
 
 
 def _beside(text: str) -> list[Reading]:
     """Return the readings of a text as a code with something beside it."""
-    patterns = (_FIRST, _LAST, _GLUED) if not _BRACKETS.isdisjoint(text) else (_GLUED,)
-    matches = (pattern.fullmatch(text) for pattern in patterns)
-    marked = [
-        Reading(_unwrapped(match["code"]), _label(match["label"])) for match in matches if match
-    ]
+    pairs: list[tuple[str, str]] = []
+    if not _BRACKETS.isdisjoint(text):
+        first = _BRACKETED.match(text)
+        start = max(text.rfind(bracket, 0, -1) for bracket in _OPEN)
+        last = _BRACKETED.fullmatch(text, max(start, 0))
+        pairs += [(first[1], text[first.end() :])] if first else []
+        pairs += [(last[1], text[:start])] if last else []
+    if glued := _GLUED.fullmatch(text):
+        pairs.append((glued["code"], glued["label"]))
+    marked = (Reading(_unwrapped(code), _label(label)) for code, label in pairs if label.strip())
     return [*marked, *_at_an_end(text)]
 
 

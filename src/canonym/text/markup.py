@@ -60,7 +60,6 @@ _PARTING = "br|p|div|li|ul|ol"
 _TAG = regex(
     rf"<(?P<end>/?)(?P<name>{_JOINING}|{_PARTING})(?P<rest>\s[^<>]*|)(?P<empty>/?)>", re.IGNORECASE
 )
-_LINES = regex(r"(?:(?<![^\S\n])[^\S\n]+)?\n\s*")
 
 
 @lru_cache(maxsize=32)  # several readers ask about a text, one after the other
@@ -87,7 +86,8 @@ def untagged(text: str) -> str:
         place = tag.end()
     if not place:
         return text
-    return _LINES.sub("\n", "".join([*pieces, text[place:]])).strip()
+    lines = "".join((*pieces, text[place:])).split("\n")
+    return "\n".join(filter(None, map(str.strip, lines)))
 
 
 def _is_tag(tag: re.Match[str], begun: int, ended: int) -> bool:
@@ -121,8 +121,8 @@ _MISREAD = regex(
     f"|(?P<sign>â[€‚„…†ˆ‰\x80\x82\x84-\x86\x88\x89]{_NEXT}|ï(?:»¿|¬[\x80-\x86€‚ƒ„…†]))"
     f"|(?P<viet>á[º»]{_NEXT})"
 )
-_MADE = regex("[ÃÂ]|â€|â‚¬")
-_TELLTALE = regex("[ÂÃÄÅÌÎÏÐÑâïáã-é]")
+_MADE = ("Ã", "Â", "â€", "â‚¬")
+_TELLTALE = frozenset("ÂÃÄÅÌÎÏÐÑâïáãäåæçèé")
 
 
 def unquoted(text: str) -> str:
@@ -143,7 +143,7 @@ def well_read(text: str) -> str:
     'Ménière, Sjögren, β-cell, Crohn’s, naïve, Ångström'
     """
     for _ in range(_ROUNDS):
-        if text.isascii() or _TELLTALE.search(text) is None:
+        if text.isascii() or _TELLTALE.isdisjoint(text):
             break
         before, text = text, _MISREAD.sub(_decoded, text)
         if text == before:
@@ -164,7 +164,8 @@ def _decoded(match: re.Match[str]) -> str:
         return decoded
     # Signs beside no letter are of a misreading only where there is more of it.
     beside = kind != "twice" and (before.isalpha() or after.isalpha())
-    if kind in ("twice", "letter", "viet") and not (beside or _MADE.search(match.string)):
+    is_misread = beside or any(sign in match.string for sign in _MADE)
+    if kind in ("twice", "letter", "viet") and not is_misread:
         return whole
     if kind == "twice":
         return decoded
@@ -174,8 +175,7 @@ def _decoded(match: re.Match[str]) -> str:
     # Control characters wait for the second round.
     if whole[0] == "Â":
         return decoded if decoded >= "\xa0" or whole[1] < "\xa0" else whole
-    fits = unicodedata.category(decoded)[0] in "LM"
-    return decoded if fits else whole
+    return decoded if unicodedata.category(decoded)[0] in "LM" else whole
 
 
 # --- all of them ----------------------------------------------------------------------------------
@@ -186,11 +186,11 @@ _REPAIRS = (
 )
 
 
-def without_markup(text: str) -> str:
-    """Undo entities, tags and misread UTF-8.
+def entities(text: str) -> str:
+    """Undo what an export left in a name: entities and tags of HTML, and misread UTF-8.
 
-    >>> without_markup("&lt;i&gt;H. pylori&lt;/i&gt; in M&eacute;ni&egrave;re")
-    'H. pylori in Ménière'
+    >>> entities("Gunther&apos;s disease"), entities("&lt;i&gt;SjÃ¶gren&lt;/i&gt;")
+    ("Gunther's disease", 'Sjögren')
     """
     for step in repairs(text):
         text = step.after

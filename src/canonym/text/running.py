@@ -19,7 +19,7 @@ from typing import NamedTuple
 from canonym.regex import regex
 from canonym.text import STRONG, normalise
 from canonym.text.memo import NUMERAL_WORDS, Remembered
-from canonym.text.words import fillers
+from canonym.text.words import FILLERS, fillers
 
 _LONGEST = 50
 _NONE: Mapping[str, str] = {}
@@ -36,10 +36,8 @@ _SYMBOLS = "\U0001f000-\U0001faff"
 _DEPENDENT = NUMERAL_WORDS | {"s"}
 # The sign of a symbol belongs to it: "HER2+", "CD4- T cell", but not "CYP2D6- and CYP3A4-mediated".
 _SIGN = r"(?:\+(?![\w(+-])|(?<=[A-Z0-9])-(?=[\s.;:)]|\Z)(?!\s+(?:and|or|to|nor|\d|[a-z]\b)))?"
-_CLOSED = regex(r"\s*[)\]]")
-_SPACE = regex(r"\s")
 _ENDS = regex(r"[.,;:!?()\[\]{}\"“”«»]|\s[-–—]+\s")
-_NEW_PARAGRAPH = regex(r"\n[^\S\n]*[\n–—*•-]")
+_BULLETS = tuple("–—*•-")
 
 NO_BREAK, BREAK, PARAGRAPH = range(3)
 """What stands before a word: nothing that ends a phrase; what ends most; what ends all."""
@@ -99,12 +97,12 @@ class TextReader:
         "glucose-6-phosphate dehydrogenase (G6PD) deficiency" is a name around a gloss.
         """
         for start, end, _ in _short_forms(text, abbreviations):
-            closed = _CLOSED.match(text, end)
-            if closed is None or text[start - 1 : start] not in ("(", "["):
+            rest = text[end : end + _LONGEST].lstrip()
+            if text[start - 1 : start] not in ("(", "[") or rest[:1] not in (")", "]"):
                 continue
-            cut = bisect_left(words.starts, start - 1)
-            after = bisect_left(words.starts, closed.end())
-            gap = text[closed.end() : words.starts[after]] if after < len(words.starts) else ""
+            end = text.index(rest[0], end) + 1
+            cut, after = bisect_left(words.starts, start - 1), bisect_left(words.starts, end)
+            gap = text[end : words.starts[after]] if after < len(words.starts) else ""
             if cut and gap and _kind(gap) == NO_BREAK:
                 first = max(cut - _NEAR, 0)
                 near = [*range(first, cut), *range(after, min(after + _NEAR, len(words.starts)))]
@@ -201,13 +199,14 @@ def _form_between(tokens: tuple[str, ...], word: str) -> str:
 
 def _form_of(token: str) -> str:
     form = normalise(token, STRONG)
-    return "" if form in ("of", "the") else fillers(form)
+    return "" if form in FILLERS else fillers(form)
 
 
 def _kind(gap: str) -> int:
-    if not _SPACE.search(gap):
+    if not any(map(str.isspace, gap)):
         return NO_BREAK
-    if _NEW_PARAGRAPH.search(gap):
+    lines = [line.lstrip() for line in gap.split("\n")[1:]]
+    if not all(lines[:-1]) or any(line.startswith(_BULLETS) for line in lines):
         return PARAGRAPH
     return BREAK if _ENDS.search(gap) or len(gap) > 40 else NO_BREAK
 

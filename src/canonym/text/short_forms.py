@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from canonym.regex import regex
 from canonym.text import PLAIN, normalise
 from canonym.text.shape import ALNUM
+from canonym.text.words import bracket_at_end
 
 SHORT = 5
 """Characters of the longest word whose case counts."""
 
-# Two capitals at least, and no sign at the end: "(ER-)" is a state.
-_OWN = regex(
-    r"(?P<whole>.*\w) ?[(\[](?P<short>(?=[\w-]{0,8}[A-Z][\w-]{0,8}[A-Z])[\w-]{1,9}\w)[)\]]"
-)
+_LONGEST = 10
 
 
 def is_short_form(text: str) -> bool:
@@ -35,11 +32,12 @@ def own_short_form(name: str) -> str:
     >>> own_short_form("Elevated C-reactive protein (CRP)")
     ''
     """
-    if name[-1:] not in (")", "]"):
+    whole, short = bracket_at_end(name)
+    if sum(map(str.isupper, short)) < 2 or len(short) > _LONGEST:
         return ""
-    match = _OWN.fullmatch(name)
-    is_own = match is not None and spelt_by(match["short"], match["whole"]) == match["whole"]
-    return match["short"] if match is not None and is_own else ""
+    # A sign at the end says something more: "(ER-)" is a state.
+    is_word = short.replace("-", "").isalnum() and short[-1].isalnum() and whole[-1:].isalnum()
+    return short if is_word and spelt_by(short, whole) == whole else ""
 
 
 def as_meant(name: str, text: str) -> str:

@@ -11,11 +11,11 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 
 from canonym.regex import regex
+from canonym.text.shape import ALNUM
 from canonym.text.words import forms_of, words_of_kind
 
 _NUMBERS = regex(r"\d \d")
 _GAP = regex(r"(?<!\d) | (?!\d)")
-_CAPITAL_S = regex(r"(?<=[a-z])S(?![^\W_])")
 _SIGN = regex(r"(?<=[a-z]{3})(S(?![^\W_])|[IVX]{1,4}(?![A-Z\d]))")
 _PARTED = regex(
     rf"\b(?:{forms_of('prefix that is parted')})[- ](?=[^\W\d_]{{4}})([^\W\d_]+)", re.IGNORECASE
@@ -44,7 +44,8 @@ def ends_in_sign(text: str) -> bool:
     >>> ends_in_sign("proteinS deficiency"), ends_in_sign("proteins"), ends_in_sign("PROTEINS")
     (True, False, False)
     """
-    return _CAPITAL_S.search(text) is not None
+    words = ALNUM.findall(text) if "S" in text else ()
+    return any(word[-1] == "S" and word[-2:-1].islower() for word in words)
 
 
 def with_prefixes_joined(text: str, knows: Callable[[str], bool]) -> str:

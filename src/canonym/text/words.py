@@ -23,6 +23,21 @@ def words_of_kind(kind: str) -> frozenset[str]:
     return frozenset(rule.form for rule in shipped().of_kind(kind))
 
 
+def ends_as(word: str, kind: str, least: int = 0) -> bool:
+    """Tell whether a word ends as those of a kind, behind so many letters."""
+    ends = _endings(kind)
+    return word.endswith(tuple(ends)) and any(
+        word.endswith(end) and len(word) >= len(end) + least and not word.endswith(others)
+        for end, others in ends.items()
+    )
+
+
+@cache
+def _endings(kind: str) -> Mapping[str, tuple[str, ...]]:
+    """Return the endings of a kind, each with those that have it and are others."""
+    return {rule.form: tuple(rule.unless.split()) for rule in shipped().of_kind(kind)}
+
+
 def forms_of(kind: str) -> str:
     """Return the forms of a kind of rules as choices of an expression."""
     return "|".join(rule.form for rule in shipped().of_kind(kind))
@@ -49,7 +64,7 @@ def possessive(text: str) -> str:
     """
     if _LONE_S.search(text) is None:
         return text
-    return _POSSESSIVE.sub(lambda match: match["owner"] or match["last"] or "", text)
+    return _POSSESSIVE.sub(r"\g<owner>\g<last>", text)
 
 
 # --- British and American spelling ----------------------------------------------------------------
@@ -65,16 +80,19 @@ def rewrites(kind: str) -> Sequence[tuple[re.Pattern[str], str]]:
     return [(re.compile(rule.form), rule.means) for rule in shipped().of_kind(kind)]
 
 
-_WORD = regex(r"(?<![^\W_])[a-z]{4,}(?![^\W_])")
-# Looking for these first spares most words some thirty regular expressions.
-_SPELLING_HINT = regex(
-    "ae|oe|our|ulph|leuc|[iy]s[eia]|re(?:s?$)|ism|^(?:alfa|disc|grey|moul|ageing|programme)"
-)
+# Words of four letters or more, and short plurals.
+_WORD = regex(r"(?<![^\W_])(?:[a-z]{4,}|men|ova)(?![^\W_])")
+
+
+@cache
+def _british() -> re.Pattern[str]:
+    """Return what some rule of spelling rewrites, which spares most words all of them."""
+    return re.compile("|".join(f"(?:{rule.form})" for rule in shipped().of_kind("spelling")))
 
 
 @lru_cache(maxsize=1 << 17)
 def _american(word: str) -> str:
-    if _SPELLING_HINT.search(word) is None:
+    if _british().search(word) is None:
         return word
     for pattern, after in rewrites("spelling"):
         word = pattern.sub(after, word)
@@ -100,9 +118,6 @@ def _irregular() -> Mapping[str, str]:
     return single | {rule.form: rule.form for rule in shipped().of_kind("no plural")}
 
 
-_PLURAL_WORD = regex(r"(?<![^\W_])[a-z]{4,}(?![^\W_])|(?<![^\W_])(?:men|ova)(?![^\W_])")
-
-
 @lru_cache(maxsize=1 << 17)
 def _singular(word: str) -> str:
     single = _irregular().get(word, "")
@@ -126,7 +141,7 @@ def plural(text: str) -> str:
     >>> plural("neuropathies, carcinomas, diagnoses and metastases in diabetes")
     'neuropathy, carcinoma, diagnosis and metastasis in diabetes'
     """
-    return _PLURAL_WORD.sub(lambda match: _singular(match[0]), text)
+    return _WORD.sub(lambda match: _singular(match[0]), text)
 
 
 # --- numerals -------------------------------------------------------------------------------------
@@ -160,11 +175,24 @@ def numerals(text: str) -> str:
 
 
 def _arabic(match: re.Match[str]) -> str:
-    if match["counted"]:
-        if not match["any"]:
-            return match[0]
-        return f"{match['counted']}{ROMAN[match['any']]}{match['letter']}"
-    return f"{ROMAN[match['long']]}{match['suffix'] or ''}"
+    if not match["counted"]:
+        return f"{ROMAN[match['long']]}{match['suffix'] or ''}"
+    return f"{match['counted']}{ROMAN.get(match['any'], '')}{match['letter']}"
+
+
+# --- brackets -------------------------------------------------------------------------------------
+
+
+def bracket_at_end(text: str) -> tuple[str, str]:
+    """Return what stands before the bracket at the end of a text, and in it; "" without one.
+
+    >>> bracket_at_end("Heart failure [HF]"), bracket_at_end("(acute) gout")
+    (('Heart failure', 'HF'), ('(acute) gout', ''))
+    """
+    if not text.endswith((")", "]")):
+        return text, ""
+    start = max(text.rfind("("), text.rfind("["))
+    return (text[:start].rstrip(), text[start + 1 : -1]) if start >= 0 else (text, "")
 
 
 # --- word order -----------------------------------------------------------------------------------
@@ -182,7 +210,8 @@ def inversion(text: str) -> str:
     return " ".join(part for part in reversed(parts) if part)
 
 
-_FILLERS = frozenset(("of", "the"))
+FILLERS = frozenset(("of", "the"))
+"""Words that say nothing inside a name."""
 
 
 def fillers(text: str) -> str:
@@ -192,7 +221,7 @@ def fillers(text: str) -> str:
     'cancer breast'
     """
     words = text.split(" ")
-    return " ".join([word for word in words if word not in _FILLERS]) or text
+    return " ".join([word for word in words if word not in FILLERS]) or text
 
 
 def order(text: str) -> str:
