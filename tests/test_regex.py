@@ -104,8 +104,6 @@ ALLOWED = {
     "canonym.terminology.readers.obo._SOUND_END": _OF_A_FILE,
     "canonym.text.characters._CHAIN": "its last choice reads to the end whatever comes",
     "canonym.text.qualifiers._MEASURED": "it is asked for 90 characters",
-    "canonym.text.qualifiers._NO_MENTION": _MENTION,
-    "canonym.text.qualifiers._OPTIONAL_END": "it is asked for 80 characters",
     "canonym.text.running._word_pattern": _TURN,
     "canonym.text.words._POSSESSIVE": _TURN,
 }
