@@ -90,7 +90,6 @@ ALLOWED = {
     "canonym.mentions.binomials._ANY": "it only matches whole texts",
     "canonym.mentions.composites._BEFORE": "it is asked for 80 characters",
     "canonym.mentions.composites._HANGING": _COMPOSITE,
-    "canonym.mentions.composites._SPREAD": _COMPOSITE,
     "canonym.mentions.drug_lines._JOINT": _DRUG_LINE,
     "canonym.mentions.drug_lines._MAKER": _DRUG_LINE,
     "canonym.mentions.drug_lines._share": _DRUG_LINE,
