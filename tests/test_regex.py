@@ -91,7 +91,6 @@ ALLOWED = {
     "canonym.mentions.composites._BEFORE": "it is asked for 80 characters",
     "canonym.mentions.composites._HANGING": _COMPOSITE,
     "canonym.mentions.drug_lines._JOINT": _DRUG_LINE,
-    "canonym.mentions.drug_lines._MAKER": _DRUG_LINE,
     "canonym.mentions.drug_lines._share": _DRUG_LINE,
     "canonym.mentions.drug_lines._ending": _DRUG_LINE,
     "canonym.mentions.drug_lines._forms": _DRUG_LINE,
