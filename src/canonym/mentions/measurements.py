@@ -8,7 +8,6 @@ and what may be inflamed, are rules of the book.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from typing import NamedTuple
 
 from canonym.regex import regex
@@ -40,11 +39,6 @@ def _table(kind: str) -> dict[str, str]:
     return table
 
 
-def _any_of(words: Iterable[str]) -> str:
-    """Return an expression for all that is measured, the longest first."""
-    return "|".join(sorted(words, key=len, reverse=True))
-
-
 class _Tables(NamedTuple):
     """What is measured or inflamed, by the rules of the book, and the texts that say so."""
 
@@ -60,9 +54,9 @@ class _Tables(NamedTuple):
 @once_a_book
 def _tables() -> _Tables:
     blood, named, urine = map(_table, ("in blood", "measured", "in urine"))
-    measured = rf"(?P<what>{_any_of(urine)})s?(?: {_AMOUNT})?"
+    measured = rf"(?P<what>{'|'.join(urine)})s?(?: {_AMOUNT})?"
     before = measured.replace("what", "of")
-    what = _any_of({**blood, **named})
+    what = "|".join((*blood, *named))
     return _Tables(
         blood,
         named,

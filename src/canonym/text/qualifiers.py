@@ -15,8 +15,8 @@ import re
 from typing import NamedTuple
 
 from canonym.regex import regex
-from canonym.rules import any_of, current, once_a_book, remembered
-from canonym.text.shape import WORD, shape_of
+from canonym.rules import any_of, once_a_book, remembered
+from canonym.text.shape import WORD
 from canonym.text.short_forms import own_short_form
 from canonym.text.words import forms_of, words_of_kind
 from canonym.types import Step
@@ -31,10 +31,7 @@ BROADER = "broader"
 
 _APART = r"(?<![ ,;:\-\u2013\u2014])[ ,;:\-\u2013\u2014]+"
 _CLASSIFIED_END = ("elsewhere classified", "classified elsewhere")
-_UNSAID = frozenset(("unspecified", "unspec", "nos"))
 
-# Most texts begin otherwise, and need no look at what stands in front.
-_BEGINNINGS = ("unspec", "other ")
 _FRONTS = tuple(f"{words} " for words in words_of_kind("unspecified in front"))
 _STATED = r"(?:denies|likely|no|not|possible|probable|r/o|rule out|suspected|without)\b|\?"
 # How bad or big it is, where, and how it goes on, which some names say. "Bad" alone is of a kind:
@@ -81,6 +78,7 @@ _LITTLE_WORDS = ("other", "not", "and", "or", "by", "of", "in", "an", "the")
 class _Ends(NamedTuple):
     """What a classification adds at the end: that more is not known, and what else is meant."""
 
+    unsaid: re.Pattern[str]
     unspecified: re.Pattern[str]
     rest: re.Pattern[str]
     words: frozenset[str]
@@ -92,6 +90,7 @@ def _ends() -> _Ends:
         any_of("tag", [place]) for place in ("", "unspecified", "aspect", "rest", "end")
     )
     return _Ends(
+        re.compile(rf"\b(?:{unsaid}|n\.?o\.?s)\b", re.IGNORECASE),
         re.compile(
             rf"(?: ?[(\[](?:{tag}|{unsaid}|n\.?o\.?s\.?)[)\]]|{_APART}(?:{unsaid}|{end})"
             rf"|(?: ?, ?| (?:at|by|in|of|with) (?:an )?){unsaid} {aspect}| ?, ?{aspect} {unsaid}"
@@ -151,16 +150,6 @@ def _lead_in() -> re.Pattern[str]:
     )
 
 
-@once_a_book
-def _leads() -> tuple[str, ...]:
-    """Return the first letters of lead-ins, six at most."""
-    inner = ("of a patient", "report", "system")
-    rules = (rule for rule in current().of_kind("lead-in") if rule.where not in inner)
-    own = ("patien", "pt ", "pt.", "the pa", "the pt", "he ", "she ", "us abd", "us pel", "a ")
-    forms = dict.fromkeys(rule.form.partition("(")[0][:6] for rule in rules)
-    return (*own, *"123456789", *filter(None, forms))
-
-
 @remembered(1_024)  # several readers ask about a text, one after the other
 def qualified(text: str) -> Step | None:
     """Return the step to a mention without its qualifiers, or None where it has none.
@@ -178,8 +167,6 @@ def qualified(text: str) -> Step | None:
     ('asthma', 'gout')
     >>> qualified("Other asthma")
     """
-    if not (_may_have(text) or text.lstrip()[:6].lower().startswith(_leads())):
-        return None
     whole = " ".join(text.split())
     left, is_broader = _stripped(whole)
     return None if left == whole else Step(BROADER if is_broader else QUALIFIERS, text, left)
@@ -210,9 +197,7 @@ def names_side(text: str) -> bool:
 
 def is_unspecified(name: str) -> bool:
     """Tell whether a name says that something is not specified: "Myopathy, unspecified"."""
-    there = shape_of(name).there
-    is_denied = "not" in there and ("specified" in there or "stated" in there)
-    return is_denied or not _UNSAID.isdisjoint(there)
+    return _ends().unsaid.search(name) is not None
 
 
 @remembered(64)  # asked for one mention several times
@@ -248,7 +233,7 @@ def _without_back(text: str) -> str:
 
 def without_lead_in(text: str) -> str:
     """Return a text without what a note says before a name: *patient with gout*."""
-    return _lead_in().sub("", text) if text.lower().startswith(_leads()) else text
+    return _lead_in().sub("", text)
 
 
 def without_heading(text: str) -> str:
@@ -272,17 +257,8 @@ def _systems() -> re.Pattern[str]:
     return re.compile(any_of("lead-in", ["system"]), re.IGNORECASE)
 
 
-def _may_have(text: str) -> bool:
-    """Tell in a microsecond whether it is worth looking for qualifiers."""
-    if text.lstrip()[:6].lower().startswith((*_BEGINNINGS, "my ")) or _may_end(text):
-        return True
-    last = "".join(text.rsplit(maxsplit=1)[-1:]).lower()
-    is_measure = last[-1:].isdigit() or last.endswith(("%", ")", "\u00b0"))
-    return is_measure or last.lstrip("0123456789.x/-") in _MEASURE_ENDS or _NOTED in text.lower()
-
-
 def _may_end(text: str) -> bool:
-    last = "".join(text[-_TAIL:].rsplit(maxsplit=1)[-1:])
+    last = text[-_TAIL:].rstrip().rpartition(" ")[2]
     is_tag = last.endswith((")", "]"))
     return is_tag or last.rpartition(",")[2].rstrip(".").lower() in _ends().words
 
@@ -357,6 +333,10 @@ def _rest(text: str, *, is_name: bool = False) -> re.Match[str] | None:
 
 def _measure(text: str) -> str:
     """Return how long, how often or how much a text says at its end, "" where it does not."""
+    last = text.rpartition(" ")[2].lower()
+    is_number = last[-1:].isdigit() or last.endswith(("%", ")", "\u00b0"))
+    if not is_number and last.lstrip("0123456789.x/-") not in _MEASURE_ENDS:
+        return ""
     match = _MEASURED.search(text[-_TAIL:])
     if match is None or not _NONE.isdisjoint(match[0].lower().strip(" ,()").split()):
         return ""
@@ -431,9 +411,7 @@ def bare_name(name: str) -> Bare | None:
         return Bare(short)
     whole = " ".join(name.split())
     bare = Bare(_BRACKETED.sub("", whole) if " [" in whole else whole)
-    if len(bare.text) <= _LONGEST and (
-        _may_have(bare.text) or "without" in bare.text or ", unspecified " in bare.text
-    ):
+    if len(bare.text) <= _LONGEST:
         bare = _barer(bare.text)
     return None if bare.text == whole or _is_empty(bare.text) else bare
 
