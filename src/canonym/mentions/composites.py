@@ -48,7 +48,6 @@ _MOST_WORDS = 5
 _MOST_OF_A_TYPE = 2  # words in front of it
 _LONGEST_NUMBER = 4
 _LONGEST_CODE = 10
-_LEAST = 4  # letters of an adjective
 
 # Of these words and signs a mention of several concepts has one.
 _SPREADING = frozenset(("metastasis", "metastases", "mets", "metastatic", "spread"))
@@ -60,7 +59,8 @@ _OBJECT = regex(r"(?i)^(?P<head>.+?)\s(?P<preposition>of|in|to)\s(?P<article>the
 _NUMBER = r"(?:\d+[a-z]?|[ivx]+[a-d]?)"
 _NUMBERED = regex(
     rf"(?i)^(?P<before>.*?\b)(?P<counted>{forms_of('word before a number')})(?:e?s)?\s"
-    rf"(?P<numbers>{_NUMBER}(?:\s*,\s*{_NUMBER})*(?:\s*,?\s(?:and/or|and|or|&)\s|\s*/\s*){_NUMBER})(?P<after>\s.*|)$"
+    rf"(?P<numbers>{_NUMBER}(?:\s*,\s*{_NUMBER})*(?:\s*,?\s(?:and/or|and|or|&)\s|\s*/\s*){_NUMBER})"
+    r"(?P<after>\s.*|)$"
 )
 _PREFIX = forms_of("prefix that is shared")
 # A prefix without its hyphen is one where another prefix follows: "hypo/hyperkalemia".
@@ -195,7 +195,8 @@ def is_quality(text: str) -> bool:
     """
     *others, last = text.lower().split() or [""]
     is_numbered = len(last) <= _LONGEST_NUMBER and " ".join(others) in _BEFORE_NUMBERS
-    if is_numbered or (last in ("type", "subtype") and 1 <= len(others) <= _MOST_OF_A_TYPE):
+    is_type = last in ("type", "subtype") and "," not in text
+    if is_numbered or (is_type and 1 <= len(others) <= _MOST_OF_A_TYPE):
         return True
     words = HYPHENED.findall(text)
     return all(_is("modifier", word) or _is("adjective", word) for word in words)
@@ -357,14 +358,17 @@ def _split_object(phrase: str) -> list[str] | None:
     if _is_code(last) and len(first) > 1 and _is_code(first[-1]):
         named = " ".join(first[:-1])  # the transcription factors FOXC1 and FOXC2
         conjuncts = [others[0], *(f"{named} {part}" for part in conjuncts[1:])]
-    elif len(words) > 1 and all(
-        is_adjective(part.lower()) or _is("quality", part) for part in (*others, words[0])
-    ):
+    elif len(words) > 1 and all(map(_tells_kind, (*others, words[0]))):
         conjuncts = [*(f"{part} {' '.join(words[1:])}" for part in others), last]
     else:
         conjuncts = _split_shared_start(conjuncts) or conjuncts
     start = f"{match['head']} {match['preposition']} "
     return [start + _with_article(part, match["article"] or "") + tail for part in conjuncts]
+
+
+def _tells_kind(part: str) -> bool:
+    """Tell whether a part is an adjective, by its ending or because it is a quality."""
+    return is_adjective(part.lower().rpartition("-")[2]) or _is("quality", part)
 
 
 def _with_article(part: str, article: str) -> str:
@@ -387,12 +391,11 @@ def _is_disease(text: str) -> bool:
 def is_adjective(word: str) -> bool:
     """Tell whether a word in small letters ends as an adjective, and is no noun that does.
 
-    >>> [is_adjective(word) for word in ("diabetic", "drug-induced", "colic", "phenobarbital")]
+    >>> [is_adjective(word) for word in ("diabetic", "vascular", "colic", "phenobarbital")]
     [True, True, False, False]
     """
-    if not word.endswith(_ADJECTIVES) or word in _NOUNS or word.endswith(_NOUN_ENDINGS):
-        return False
-    return len(word) >= _LEAST and word.replace("-", "").isalpha()
+    is_noun = word in _NOUNS or word.endswith(_NOUN_ENDINGS)
+    return word[2:].endswith(_ADJECTIVES) and not is_noun and word.isalpha()
 
 
 def _count_head(words: Sequence[str]) -> int:

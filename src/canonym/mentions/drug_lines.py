@@ -115,8 +115,8 @@ _JOINT = regex(
 _PAIR = regex(rf"{GAP}(?:[/+&]|\band\b)\s*", re.IGNORECASE)
 _AMOUNTS = regex(rf"{AMOUNT}(?=[\s-]*{_UNIT}\b)", re.IGNORECASE)
 _DIGITS = regex(r"\d[\d,]*(?:[.·]\d+)?|[.·]\d+")
-_HOLLOW = regex(r"[(\[]\s*(?:[,;:/+&.-]+\s*)?[)\]]")
-EDGES = " \t\r\n,;:/-–+&.=|#"
+_HOLLOW = regex(r"\(\s*(?:[,;:/-]+\s*)?\)|\[\s*\]")
+EDGES = " \t\r\n,;:/-–+&.="
 """Signs that are left at the edges of a name."""
 
 _DANGLING = words_of_kind("word left behind a name")
@@ -289,7 +289,7 @@ def is_drug_line(text: str) -> bool:
 
 
 def _last_word(text: str) -> str:
-    return "".join(text.lower().rsplit(maxsplit=1)[-1:])
+    return text.rstrip().rpartition(" ")[2].lower()
 
 
 def _shows_dose(text: str) -> bool:

@@ -55,8 +55,8 @@ def clean_trial_field(text: str) -> tuple[str, ...]:
     >>> clean_trial_field("combination of ribociclib + capecitabine")
     ('ribociclib', 'capecitabine')
     """
-    kind, _, name = text.partition(":")
-    text = " ".join((name if kind.strip().lower() in _KINDS else text).split())
+    kind, colon, name = text.partition(":")
+    text = " ".join((name if colon and kind.strip().lower() in _KINDS else text).split())
     pieces = []
     for chunk in _JOINTS.split(text):
         announced = _COMBINATION.search(chunk)
