@@ -88,9 +88,7 @@ ALLOWED = {
     "canonym.mentions.abbreviations._without_gloss": _MENTION,
     "canonym.mentions.composites._BEFORE": "it is asked for 80 characters",
     "canonym.mentions.composites._HANGING": _COMPOSITE,
-    "canonym.mentions.composites._SPREAD": _COMPOSITE,
     "canonym.mentions.drug_lines._JOINT": _DRUG_LINE,
-    "canonym.mentions.drug_lines._MAKER": _DRUG_LINE,
     "canonym.mentions.drug_lines._share": _DRUG_LINE,
     "canonym.mentions.drug_lines._ending": _DRUG_LINE,
     "canonym.mentions.drug_lines._forms": _DRUG_LINE,
@@ -102,8 +100,6 @@ ALLOWED = {
     "canonym.terminology.readers.obo._SOUND_END": _OF_A_FILE,
     "canonym.text.characters._CHAIN": "its last choice reads to the end whatever comes",
     "canonym.text.qualifiers._MEASURED": "it is asked for 90 characters",
-    "canonym.text.qualifiers._NO_MENTION": _MENTION,
-    "canonym.text.qualifiers._OPTIONAL_END": "it is asked for 80 characters",
     "canonym.text.running._word_pattern": _TURN,
     "canonym.text.words._POSSESSIVE": _TURN,
 }

@@ -9,36 +9,33 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from string import ascii_lowercase
 
 from canonym.mentions.sentences import FUNCTION_WORDS
 from canonym.mentions.shorthand import hide_shorthand
 from canonym.regex import GAP, regex
 from canonym.rules import any_of, once_a_book
-from canonym.text.shape import shape_of
+from canonym.text.shape import HYPHENED, shape_of
+from canonym.text.words import ROMAN, forms_of, words_of_kind
 
-_PREPOSITIONS = (
-    "of|in|to|with|without|by|from|for|on|at|due to|during|after|before|following|caused by|"
-    "associated with|secondary to|among|than|between|versus"
-)
-
-_GRADED = "type|subtype|stage|grade|class|group|phase|category|factor"
-"""Words that are followed by a number."""
-
-_ADJECTIVE = regex(r"(?i)[a-z-]{2,}(?:[aei]al|[^aeiou]al|ic|ous|ive|[iu]lar|[ln]ary)")
-_LAST_NUMBER = regex(r"(?i)\s(?:\d+[a-z]?|[ivx]+)$")
+_COUNTED = words_of_kind("word before a number")
+_BEFORE_NUMBERS = _COUNTED | {f"{word}s" for word in _COUNTED}
+_ADJECTIVES = tuple(words_of_kind("ending of an adjective"))
+_NOUNS = words_of_kind("noun like an adjective")  # *colic*, *withdrawal*
+_NOUN_ENDINGS = tuple(words_of_kind("ending of such a noun"))  # *phenobarbital*
 _JOINTS = regex(
     rf"(?i){GAP},?\s(?:and/or|and|or|as well as|&)\s+|{GAP}(?<!\band)(?<!\bor)/(?!or\b)\s*|,\s+"
 )
-_CODE = regex(r"(?=[^A-Z0-9]*[A-Z0-9][^A-Z0-9]*[A-Z0-9])[A-Z][A-Za-z0-9-]{1,9}")
 
 _LONGEST = 300
 _PLACES = (
     *("one thing", "adjective", "modifier", "quality", "head", "further head", "ending"),
-    *("site", "object", "long head"),
+    *("site", "object", "long head", "established", "primary"),
 )
 """Where a rule of the kind "part of a composite" counts.
 
-Names that hold a conjunction are *one thing*. *Adjectives* say how, when or where something is, and
+Names that hold a conjunction are *one thing*, or *established* as such where nothing is listed. A
+*primary* is a cancer that spreads. *Adjectives* say how, when or where something is, and
 name nothing alone. *Modifiers* are of degree, extent and inheritance, and hold for every conjunct.
 *Qualities* contrast with one another in front of a head of several words. *Heads* are words for a
 disease, as words with such an *ending* are. They and those of a *site* take over the site of the
@@ -48,39 +45,24 @@ take one behind a preposition: "loss of …".
 
 _MOST_PARTS = 12
 _MOST_WORDS = 5
+_MOST_OF_A_TYPE = 2  # words in front of it
+_LONGEST_NUMBER = 4
+_LONGEST_CODE = 10
 
-_METASTASES = r"(?:metastas[ei]s|mets)"
-_PRIMARY = (
-    r"(?:[^,;]*\b)?(?:cancer|ca|carcinoma|melanoma|sarcoma|hcc|rcc|nsclc|sclc)"
-    r"|(?:cancer|ca|carcinoma) [^,;]+?"
-)
-_PLACE = r"(?:the )?(?!distant|multiple|\w+spread)(?P<{}>(?:[^,;]+(?:, [^,;]+)*,? and )?[^,;]+)"
-_SPREAD = regex(
-    rf"(?P<primary>{_PRIMARY}),? (?:"
-    rf"(?P<how>(?:now |with |w/? ?)?(?:metastatic|spread|{_METASTASES}) )?to {_PLACE.format('to')}"
-    rf"|(?:and|with|w/?) (?:known )?{_PLACE.format('with')} {_METASTASES})"
-    rf"|{_PLACE.format('of')} {_METASTASES} (?:from|due to|secondary to) (?P<from>{_PRIMARY})",
-    re.IGNORECASE,
-)
 # Of these words and signs a mention of several concepts has one.
-_JOINING = frozenset(
-    ["metastasis", "metastases", "mets", "metastatic", "spread", "and", "or", "as", "/", "&"]
-)
-_SITES_JOINT = regex(rf"{GAP}(?:,\s*and|,|/|&|\band)\s+(?:the )?|/", re.IGNORECASE)
-_COORDINATED = regex(r"(?i)\s(?:and|or|and/or|as well as|&)\s|[^\s/]/[^\s/]|\s/\s|-\s(?:and|or)")
+_SPREADING = frozenset(("metastasis", "metastases", "mets", "metastatic", "spread"))
+_JOINING = _SPREADING | {"and", "or", "as", "/", "&"}
 _GLOSS = regex(rf"{GAP}\([^()]*\)")
+_PREPOSITIONS = f"{forms_of('preposition')}|{forms_of('preposition within a name')}"
 _PREPOSITION = regex(rf"(?i)\s(?:{_PREPOSITIONS})\s")
 _OBJECT = regex(r"(?i)^(?P<head>.+?)\s(?P<preposition>of|in|to)\s(?P<article>the\s)?(?P<list>.+)$")
-_KIND = regex(rf"(?i)(?:{_GRADED})s?\s+\w{{1,4}}|(?:[\w'-]+\s){{1,2}}(?:sub)?type")
 _NUMBER = r"(?:\d+[a-z]?|[ivx]+[a-d]?)"
 _NUMBERED = regex(
-    rf"(?i)^(?P<before>.*?\b)(?P<counted>{_GRADED})(?P<s>s|es)?\s(?P<numbers>{_NUMBER}"
-    rf"(?:\s*,\s*{_NUMBER})*(?:\s*,?\s(?:and/or|and|or|&)\s|\s*/\s*){_NUMBER})(?P<after>\s.*|)$"
+    rf"(?i)^(?P<before>.*?\b)(?P<counted>{forms_of('word before a number')})(?:e?s)?\s"
+    rf"(?P<numbers>{_NUMBER}(?:\s*,\s*{_NUMBER})*(?:\s*,?\s(?:and/or|and|or|&)\s|\s*/\s*){_NUMBER})"
+    r"(?P<after>\s.*|)$"
 )
-_PREFIX = (
-    "pre|post|hyper|hypo|intra|extra|inter|micro|macro|uni|bi|mono|poly|endo|exo|ante|peri|sub|supra|"
-    "infra|para|normo|neo|ortho|photo|over|under"
-)
+_PREFIX = forms_of("prefix that is shared")
 # A prefix without its hyphen is one where another prefix follows: "hypo/hyperkalemia".
 _HANGING = regex(
     rf"(?i)^(?P<before>.*?)(?:(?P<first>[a-z]+)-|\b(?P<bare>{_PREFIX}))"
@@ -90,7 +72,6 @@ _HANGING = regex(
 # What stands before the last of several coordinated words: "breast, colon and ".
 _BEFORE = regex(r"(?<![\w-])(?:[\w-]+ )?[\w-]+(?:(?:, [\w-]+)*,? (?:and/or|and|or|&) |/)\Z")
 _LONGEST_START = 80
-_WORD = regex(r"[\w-]+")
 # Characters inside an established name, hidden while the phrase is taken apart.
 _GUARD = str.maketrans(" /,", "\ue000\ue001\ue002")
 _UNGUARD = str.maketrans("\ue000\ue001\ue002", " /,")
@@ -101,21 +82,31 @@ def patterns() -> dict[str, re.Pattern[str]]:
     """Return the expression of each place, and of words for a disease and of established names."""
     words = {place: any_of("part of a composite", [place]) for place in _PLACES}
     head, thing = words["head"], words["one thing"]
-    contrasts = (
-        "(?:intra|extra|sub|supra|non-?|pre|post|uni|bi|inter|peri|epi|endo|hypo|hyper)-?[a-z]{4,}"
-    )
     ends = rf"(?:\S*-)?(?:{head}|{words['further head']}|[a-z]*{words['ending']})"
     words |= {
         "one thing": rf"\b{thing}\b",
-        "established": rf"\b(?:{thing}|nausea(?:, |/| (?:and|&|or) )vomiting)\b",
-        "adjective": f"{words['adjective']}|[ivx]+",
+        "established": rf"\b(?:{thing}|{words['established']})\b",
         "modifier": f"(?:non-?)?{words['modifier']}",
-        "quality": f"{words['quality']}|{contrasts}",
         "disease": ends,
         "site": f"{head}|{words['site']}",
         "object": rf"\b{words['object']}$",
+        "spread": _spread(words["primary"]),
     }
     return {place: re.compile(form, re.IGNORECASE) for place, form in words.items()}
+
+
+def _spread(word: str) -> str:
+    """Return the expression of a cancer and the sites of its metastases, by words for a cancer."""
+    primary = rf"(?:[^,;]*\b)?{word}|(?:cancer|ca|carcinoma) [^,;]+?"
+    place = r"(?:the )?(?!distant|multiple|\w+spread)(?P<{}>(?:[^,;]+(?:, [^,;]+)*,? and )?[^,;]+)"
+    metastases = r"(?:metastas[ei]s|mets)"
+    return (
+        rf"(?P<primary>{primary}),? (?:"
+        rf"(?P<how>(?:now |with |w/? ?)?(?:metastatic|spread|{metastases}) )?"
+        rf"to {place.format('to')}"
+        rf"|(?:and|with|w/?) (?:known )?{place.format('with')} {metastases})"
+        rf"|{place.format('of')} {metastases} (?:from|due to|secondary to) (?P<from>{primary})"
+    )
 
 
 def _is(place: str, word: str) -> bool:
@@ -144,18 +135,31 @@ def split_composite(text: str) -> tuple[str, ...]:
     _, there, _, signs = shape_of(text)
     if _JOINING.isdisjoint(there) and _JOINING.isdisjoint(signs):
         return (text,)
-    spread = _SPREAD.fullmatch(text) if len(text) <= _LONGEST else None
-    if spread and (spread["how"] or not spread["to"] or text.lower().startswith("metastatic ")):
-        sites = _SITES_JOINT.split(spread["to"] or spread["with"] or spread["of"])
-        return spread["primary"] or spread["from"], *(f"{site} metastasis" for site in sites)
-    if len(text) > _LONGEST or _COORDINATED.search(text) is None:
+    if len(text) > _LONGEST:
+        return (text,)
+    if sites := _split_spread(text):
+        return sites
+    if not _last_joint(text):
         return (text,)
     phrase = _hide(patterns()["established"], " ".join(text.split()))
-    if _COORDINATED.search(phrase) is None:
+    if not _last_joint(phrase):
         return (text,)
     pieces = _split(phrase) or _split(_GLOSS.sub("", phrase)) or ()
     parts = tuple(dict.fromkeys(unhide(" ".join(part.split())) for part in pieces))
     return parts if 2 <= len(parts) <= _MOST_PARTS else (text,)
+
+
+def _split_spread(text: str) -> tuple[str, ...]:
+    """Split "breast cancer metastatic to liver and brain" into the cancer and its metastases."""
+    if _SPREADING.isdisjoint(shape_of(text).there):
+        return ()
+    spread = patterns()["spread"].fullmatch(text)
+    says_so = text.lower().startswith("metastatic ")
+    if spread is None or (spread["to"] and not (spread["how"] or says_so)):
+        return ()
+    sites = _JOINTS.split(spread["to"] or spread["with"] or spread["of"])
+    named = (f"{site.removeprefix('the ')} metastasis" for site in sites)
+    return (spread["primary"] or spread["from"], *named)
 
 
 def composites_ending(text: str, start: int) -> Iterator[int]:
@@ -166,7 +170,7 @@ def composites_ending(text: str, start: int) -> Iterator[int]:
     """
     before = _BEFORE.search(text, max(0, start - _LONGEST_START), start)
     if before is not None:
-        for word in _WORD.finditer(before[0]):
+        for word in HYPHENED.finditer(before[0]):
             if word[0].lower() not in FUNCTION_WORDS:
                 yield before.start() + word.start()
 
@@ -189,9 +193,13 @@ def is_quality(text: str) -> bool:
     >>> is_quality("stroke")
     False
     """
-    return _KIND.fullmatch(text) is not None or all(
-        _is("modifier", word) or _is("adjective", word) for word in _WORD.findall(text)
-    )
+    *others, last = text.lower().split() or [""]
+    is_numbered = len(last) <= _LONGEST_NUMBER and " ".join(others) in _BEFORE_NUMBERS
+    is_type = last in ("type", "subtype") and "," not in text
+    if is_numbered or (is_type and 1 <= len(others) <= _MOST_OF_A_TYPE):
+        return True
+    words = HYPHENED.findall(text)
+    return all(_is("modifier", word) or _is("adjective", word) for word in words)
 
 
 def _hide(established: re.Pattern[str], text: str) -> str:
@@ -229,7 +237,7 @@ def _split_phrase(phrase: str) -> list[str] | None:
     if preposition is None:
         return _split_subject(phrase)
     subject, tail = phrase[: preposition.start()], phrase[preposition.start() :]
-    if _COORDINATED.search(f"{subject} "):
+    if _last_joint(f"{subject} "):
         parts = _split_subject(subject)
         return [part + tail for part in parts] if parts else None
     return _split_object(phrase)
@@ -350,12 +358,17 @@ def _split_object(phrase: str) -> list[str] | None:
     if _is_code(last) and len(first) > 1 and _is_code(first[-1]):
         named = " ".join(first[:-1])  # the transcription factors FOXC1 and FOXC2
         conjuncts = [others[0], *(f"{named} {part}" for part in conjuncts[1:])]
-    elif len(words) > 1 and all(_is_adjective(part) for part in (*others, words[0])):
+    elif len(words) > 1 and all(map(_tells_kind, (*others, words[0]))):
         conjuncts = [*(f"{part} {' '.join(words[1:])}" for part in others), last]
     else:
         conjuncts = _split_shared_start(conjuncts) or conjuncts
     start = f"{match['head']} {match['preposition']} "
     return [start + _with_article(part, match["article"] or "") + tail for part in conjuncts]
+
+
+def _tells_kind(part: str) -> bool:
+    """Tell whether a part is an adjective, by its ending or because it is a quality."""
+    return is_adjective(part.lower().rpartition("-")[2]) or _is("quality", part)
 
 
 def _with_article(part: str, article: str) -> str:
@@ -364,18 +377,25 @@ def _with_article(part: str, article: str) -> str:
 
 def _is_code(text: str) -> bool:
     """Tell whether a text is one gene symbol, abbreviation or the like: "FOXC1", "C6", "HIV"."""
-    return _CODE.fullmatch(text) is not None
+    is_word = text[:1].isupper() and len(text) <= _LONGEST_CODE and text.replace("-", "").isalnum()
+    return is_word and sum(letter.isupper() or letter.isdigit() for letter in text) > 1
 
 
 def _is_disease(text: str) -> bool:
     """Tell whether a phrase ends in a word that can name a disease, as far as its shape shows."""
-    words = _LAST_NUMBER.sub("", text).split()
-    return bool(words) and _is("disease", words[-1])
+    *others, last = text.split() or [""]
+    is_number = last.rstrip(ascii_lowercase).isdigit() or last.lower() in ROMAN
+    return _is("disease", others[-1] if others and is_number else last)
 
 
-def _is_adjective(word: str) -> bool:
-    """Tell whether a word is an adjective, by its ending or because it is a quality."""
-    return _ADJECTIVE.fullmatch(word) is not None or _is("quality", word)
+def is_adjective(word: str) -> bool:
+    """Tell whether a word in small letters ends as an adjective, and is no noun that does.
+
+    >>> [is_adjective(word) for word in ("diabetic", "vascular", "colic", "phenobarbital")]
+    [True, True, False, False]
+    """
+    is_noun = word in _NOUNS or word.endswith(_NOUN_ENDINGS)
+    return word[2:].endswith(_ADJECTIVES) and not is_noun and word.isalpha()
 
 
 def _count_head(words: Sequence[str]) -> int:
@@ -390,24 +410,22 @@ def _list_conjuncts(phrase: str) -> list[str]:
 
     Commas alone make no list: "sudden, unexplained death".
     """
-    pieces: list[str] = []
-    place = 0
-    joints = (joint.start() for joint in _JOINTS.finditer(phrase) if joint[0].strip() != ",")
-    last_joint = max(joints, default=-1)
-    for joint in _JOINTS.finditer(phrase):
-        if joint.start() > last_joint:
-            break
-        pieces.append(phrase[place : joint.start()])
-        place = joint.end()
-    pieces.append(phrase[place:])
-    pieces = [piece.strip() for piece in pieces]
+    end = _last_joint(phrase)
+    *pieces, before = _JOINTS.split(phrase[:end]) if end else [""]
+    pieces = [*map(str.strip, pieces), (before + phrase[end:]).strip()]
     return pieces if all(_is_conjunct(piece) for piece in pieces) else [phrase]
+
+
+def _last_joint(phrase: str) -> int:
+    """Return where the last conjunction or slash of a list ends, 0 where it has none."""
+    joints = (joint.end() for joint in _JOINTS.finditer(phrase) if joint[0].strip() != ",")
+    return max(joints, default=0)
 
 
 def _is_conjunct(piece: str) -> bool:
     """Tell whether a piece can stand in a list: not empty, no lone letter, no dangling bracket."""
     return (
-        bool(re.match(r"\w", piece))
+        piece[:1].isalnum()
         and (len(piece) > 1 or piece.isdigit() or piece.lower() in "ivx")
         and piece.count("(") == piece.count(")")
     )

@@ -10,13 +10,12 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Collection
 from typing import NamedTuple
 
 from canonym.regex import GAP, regex
 from canonym.rules import any_of, current, once_a_book, remembered
-from canonym.text.shape import DIGIT, DIGITS, shape_of
-from canonym.text.words import forms_of
+from canonym.text.shape import DIGIT, DIGITS, LETTERS, shape_of
+from canonym.text.words import forms_of, words_of_kind
 
 # --- what is no name ------------------------------------------------------------------------------
 
@@ -41,53 +40,45 @@ SCHEDULE = (
 )
 _MOUTH = forms_of("short route")
 ROUTE = f"{_MOUTH}|{forms_of('route')}"
-_FREE = r"\b(?:sugar|preservative|cfc|alcohol|gluten|latex)[- ]free\b"
+_FREE = rf"\b(?:{forms_of('free of')})[- ]free\b"
 _BRAND = regex(rf"{GAP}\[\s*([^\W\d_][^\[\]]*?)(?<!\s)\s*\]")
-_MAKER = regex(
-    rf"{GAP}\([^()]*\b(?:ltd|limited|inc|gmbh|pharma\w*|laboratories|labs|plc|llc)\b[^()]*\)",
-    re.IGNORECASE,
-)
+_MAKER = rf"\([^()]*\b(?:{forms_of('maker of a drug')})\b[^()]*\)"
 _QUANTITY = (
-    rf"{CODE}|{DOSE}|{SCHEDULE}|{_FREE}|#\s?\d+"
-    r"|^\s*(?:take|give|inject|apply|use)\s+(?:(?:\d+|one|two|half)\s+)?"
+    rf"{CODE}|{DOSE}|{SCHEDULE}|{_FREE}|{_MAKER}|#\s?\d+"
+    rf"|^\s*(?:{forms_of('verb of an order')})\s+(?:(?:\d+|one|two|half)\s+)?"
 )
 
 # --- what shows that it is one --------------------------------------------------------------------
 
-_DICTIONARY = regex(CODE)
 _SHOWN = regex(
-    rf"{AMOUNT}[\s-]*{_UNIT}\b(?!\s*(?:/|\bper\b)\s*(?:d?l|100\s*ml|g)\b)", re.IGNORECASE
+    rf"(?P<code>{CODE})|{AMOUNT}[\s-]*{_UNIT}\b(?!\s*(?:/|\bper\b)\s*(?:d?l|100\s*ml|g)\b)", re.I
 )
-_COMPARED = regex(
-    r"(?:[<>≤≥=~]|\b(?:than|over|above|below|under|least|most|exceeding))\s*\Z", re.IGNORECASE
-)
+_SIGNS = ("<", ">", "≤", "≥", "=", "~")
+_COMPARED = words_of_kind("word of a comparison")
 # Two drugs and the strength of each, or the number of a strength: *carbidopa-levodopa 25-100*.
 _STRENGTH = r"(?:#\s?\d|\d+(?:\.\d+)?(?:[-/]\d+(?:\.\d+)?)+)"
 _TAIL = rf"(?:\s*(?:[,;]|\[[^\[\]]*\]|\([^()]*\)|{ROUTE}))*\s*$"
+_PACES = forms_of("pace of release")
 _SCHEDULED = regex(
-    r"(?<=[a-z\d] )(?:bid|tid|qid|b\.i\.d\.?|t\.i\.d\.?|q\.i\.d\.?|qhs|q\d+h"
-    r"|prn(?: [a-z]+){0,2})\s*$"
-    r"|[a-z]{4} (?:CR|DR|EC|ER|HFA|IR|LA|ODT|SR|XL|XR) \d{1,4}(?:\.\d+)?$"
+    r"(?<=[a-z\d] )(?:[btq]id|[btq]\.i\.d\.?|qhs|q\d+h|prn(?: [a-z]+){0,2})\s*$"
+    rf"|[a-z]{{4}} (?:{_PACES.upper()}) \d{{1,4}}(?:\.\d+)?$"
 )
-_SCHEDULES = frozenset("bid tid qid prn qhs d h cr dr ec er hfa ir la odt sr xl xr".split())  # noqa: SIM905
-_LETTERS = regex("[a-z]+")
-_UNIT_FOLLOWS = regex(r"\d[\s-]*[a-zA-Zµμ]")
-_OPEN = regex(r"\b(?:to|of|by|from|with|after|due|in|on|and|or|for|no|the|an?)\s*$", re.IGNORECASE)
-_NAME = regex(r"[^\W\d_]{3}")
+_SCHEDULES = words_of_kind("pace of release") | words_of_kind("end of a schedule")
+_OPEN = words_of_kind("word that needs another")
 _LONGEST = 300
 
 # --- salts ----------------------------------------------------------------------------------------
 
-_SHARE_OR_PATCH = regex(
-    r"(?<!\s)\s+(?:\d{1,2}(?:\.\d+)?\s?%|(?:transdermal )?patch(?:es)?|transdermal)$", re.I
-)
 _LEAST_BASE = 5  # letters
 
 
 @once_a_book
 def _salt() -> re.Pattern[str]:
-    """Return a salt at the end of a drug."""
-    return re.compile(rf"(?<=[^\s,])\s+(?:{any_of('salt')}|(?-i:XL|XR))$", re.IGNORECASE)
+    """Return a salt at the end of a drug, a share or the way of a patch."""
+    patch = rf"\d{{1,2}}(?:\.\d+)?\s?%|{any_of('salt', ['patch'])}"
+    return re.compile(
+        rf"(?<=[^\s,])\s+(?:(?P<patch>{patch})|{any_of('salt')}|(?-i:XL|XR))$", re.IGNORECASE
+    )
 
 
 @once_a_book
@@ -107,9 +98,9 @@ def without_salt(text: str) -> str:
     >>> without_salt("sodium chloride 0.9%"), without_salt("fentanyl patch")
     ('sodium chloride', 'fentanyl')
     """
-    text = _SHARE_OR_PATCH.sub("", text)
     while match := _salt().search(text):
-        if match.start() < _LEAST_BASE or _own_salt().match(text):
+        is_own = match.start() < _LEAST_BASE or _own_salt().match(text)
+        if is_own and not match["patch"]:
             return text
         text = text[: match.start()]
     return text
@@ -118,17 +109,20 @@ def without_salt(text: str) -> str:
 # --- taking one apart -----------------------------------------------------------------------------
 
 _JOINT = regex(
-    rf"{GAP}(?:[+&,;\n|]|/(?!\s*\d)|\b(?:and|with|plus)\b)\s*(?=[^\W\d_])", re.IGNORECASE
+    rf"{GAP}(?:[+&,;\n|]|/(?!\s*\d)|\b(?:and|with|plus)\b)\s*(?=[^\W\d_])(?!{_MEASURE})",
+    re.IGNORECASE,
 )
 _PAIR = regex(rf"{GAP}(?:[/+&]|\band\b)\s*", re.IGNORECASE)
 _AMOUNTS = regex(rf"{AMOUNT}(?=[\s-]*{_UNIT}\b)", re.IGNORECASE)
 _DIGITS = regex(r"\d[\d,]*(?:[.·]\d+)?|[.·]\d+")
-_IS_MEASURE = regex(_MEASURE, re.IGNORECASE)
-_HOLLOW = regex(r"[(\[]\s*(?:[,;:/+&.-]+\s*)?[)\]]")
-_EDGES = " \t\r\n,;:/-–+&.=|#"
-_DANGLING = frozenset("of at with and or in the as for to by per a".split())  # noqa: SIM905
-_LEADING = regex(r"^(?:(?:of|at|with|and|or|the|by|as|in)\s+)+", re.IGNORECASE)
+_HOLLOW = regex(r"\(\s*(?:[,;:/-]+\s*)?\)|\[\s*\]")
+EDGES = " \t\r\n,;:/-–+&.="
+"""Signs that are left at the edges of a name."""
+
+_DANGLING = words_of_kind("word left behind a name")
+_LEADING = words_of_kind("word left before a name")
 _LEAST = 4  # letters of each of two names with a slash between
+_LEAST_WORD = 3  # letters
 _ROUNDS = 6
 
 
@@ -161,7 +155,7 @@ def _forms() -> re.Pattern[str]:
     return re.compile(
         rf"\b{form_of('device')}|\bfor (?:injection|infusion)\b"
         rf"|\b(?:{release}\b\s*)+(?:{site}\b\s*)*{form}?(?=\W|$)|\b(?:{site}\b\s+)*{form}(?=\W|$)"
-        r"|(?<=\w\s)(?:er|xr|sr|cr|xl|la|ec|mr|dr|ir)(?=\s*(?:$|[\d(,]|tab|cap|oral))"
+        rf"|(?<=\w\s)(?:{_PACES})(?=\s*(?:$|[\d(,]|tab|cap|oral))"
         rf"|{ROUTE}|(?<=\w\s){form_of('strength')}$",
         re.IGNORECASE,
     )
@@ -200,7 +194,7 @@ def _hints() -> frozenset[str]:
     forms = (
         rule for rule in current().of_kind("drug form") if rule.where not in ("site", "strength")
     )
-    return _SCHEDULES.union(*(_LETTERS.findall(rule.form.split(" ")[-1]) for rule in forms))
+    return _SCHEDULES.union(*(LETTERS.findall(rule.form.split(" ")[-1]) for rule in forms))
 
 
 def form_of(places: str) -> str:
@@ -229,10 +223,10 @@ def drug_line(text: str) -> DrugLine | None:
     if not is_drug_line(text):
         return None
     brand = _BRAND.search(text)
-    bare = _MAKER.sub(" ", _BRAND.sub(" ", text))
+    bare = _BRAND.sub(" ", text)
     pieces = _dosed_pieces(bare)
     names = [name for piece in pieces for name in _names_in(piece)]
-    drugs = tuple(dict.fromkeys(name for name in names if _NAME.search(name)))
+    drugs = tuple(dict.fromkeys(filter(_has_word, names)))
     if not drugs or drugs == (text.strip(),):
         return None
     whole = " / ".join(filter(None, map(_bare, pieces)))
@@ -285,22 +279,24 @@ def is_drug_line(text: str) -> bool:
         return False
     if (DIGIT.search(text) is not None and _shows_dose(text)) or _strong_pair().match(text):
         return True
-    if _hints().isdisjoint(_LETTERS.findall(text.lower())):
+    if _hints().isdisjoint(LETTERS.findall(text.lower())):
         return False
     ending = _SCHEDULED.search(text)
     if ending is None:
         text = _quantities().sub(" ", text)
         ending = _ending().search(text)
-    return ending is not None and not _OPEN.search(text[: ending.start()])
+    return ending is not None and _last_word(text[: ending.start()]) not in _OPEN
+
+
+def _last_word(text: str) -> str:
+    return text.rstrip().rpartition(" ")[2].lower()
 
 
 def _shows_dose(text: str) -> bool:
-    if _DICTIONARY.search(text) or ("%" in text and _share().search(text)):
+    if "%" in text and _share().search(text):
         return True
-    if _UNIT_FOLLOWS.search(text) is None:
-        return False
-    doses = _SHOWN.finditer(text)
-    return any(not _COMPARED.search(text, 0, dose.start()) for dose in doses)
+    doses = ((shown["code"], _last_word(text[: shown.start()])) for shown in _SHOWN.finditer(text))
+    return any(code or not (word in _COMPARED or word.endswith(_SIGNS)) for code, word in doses)
 
 
 def _dosed_pieces(text: str) -> list[str]:
@@ -308,23 +304,25 @@ def _dosed_pieces(text: str) -> list[str]:
     pieces, start = [], 0
     for joint in _JOINT.finditer(text):
         piece, rest = text[start : joint.start()], text[joint.end() :]
-        if _IS_MEASURE.match(rest) or not _is_dosed(piece) or not _NAME.search(_bare(piece)):
-            continue
-        following = _JOINT.split(rest, maxsplit=1)[0]
-        if _is_dosed(following) and _NAME.search(_bare(following)):
+        if _is_dosed(piece) and _is_dosed(_JOINT.split(rest, maxsplit=1)[0]):
             pieces.append(piece)
             start = joint.end()
     return [*pieces, text[start:]]
 
 
 def _is_dosed(piece: str) -> bool:
-    return _SHOWN.search(piece) is not None or _DICTIONARY.search(piece) is not None
+    """Tell whether a piece has a dose, or a code, and a name."""
+    return _SHOWN.search(piece) is not None and _has_word(_bare(piece))
+
+
+def _has_word(text: str) -> bool:
+    return any(len(word) >= _LEAST_WORD for word in LETTERS.findall(text))
 
 
 def _names_in(piece: str) -> list[str]:
     """Return the names of a piece: two where its dose has as many amounts as it has names."""
     name = _bare(piece)
-    amounts = [len(re.split(rf"{GAP}[/-]\s*", dose)) for dose in _AMOUNTS.findall(piece)]
+    amounts = [len(dose.replace("-", "/").split("/")) for dose in _AMOUNTS.findall(piece)]
     pair = _PAIR.split(name)
     if len(pair) == 1 and (2 in amounts or not amounts):
         pair = name.split("-")  # losartan-hydrochlorothiazide 50-12.5 mg
@@ -340,20 +338,15 @@ def _bare(piece: str) -> str:
     return trimmed(_forms().sub(" ", " ".join(_quantities().sub(" ", piece).split())))
 
 
-def trimmed(
-    bare: str,
-    hollow: re.Pattern[str] = _HOLLOW,
-    signs: str = _EDGES,
-    dangling: Collection[str] = _DANGLING,
-    leading: re.Pattern[str] = _LEADING,
-) -> str:
+def trimmed(bare: str) -> str:
     """Return a piece without signs and words that were left at its edges and in its brackets."""
     if bare.count("(") != bare.count(")"):
         bare = bare.replace("(", " ").replace(")", " ")
     for _ in range(_ROUNDS):  # removing one thing may leave another at the edge
-        bare = " ".join(hollow.sub(" ", bare).split()).strip(signs)
-        words = bare.split(" ")
-        while len(words) > 1 and words[-1].lower() in dangling:
+        words = _HOLLOW.sub(" ", bare).strip(EDGES).split()
+        while len(words) > 1 and words[-1].lower() in _DANGLING:
             words.pop()
-        bare = leading.sub("", " ".join(words))
+        while len(words) > 1 and words[0].lower() in _LEADING:
+            del words[0]
+        bare = " ".join(words)
     return re.sub(r"(?<![\s,;])[\s,;]+\)", ")", bare)

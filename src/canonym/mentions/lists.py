@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cache
+from string import ascii_lowercase, ascii_uppercase
 from typing import NamedTuple
 
-from canonym.mentions.composites import hide_one_things, is_quality, unhide
+from canonym.mentions.composites import hide_one_things, is_adjective, is_quality, unhide
 from canonym.mentions.english import is_english
 from canonym.mentions.opposites import QUALIFIERS
 from canonym.mentions.readings import readings_of
@@ -34,36 +35,37 @@ _MOST_PIECES = 24
 _NEVER = _MOST_PIECES**3
 _MOST_TOGETHER = 4  # pieces of one name: "hand, foot and mouth disease" has three
 _MOST_WORDS = 6  # of a piece that shares a word with others
+_LEAST = 4  # letters of the second of two drugs with a hyphen between them
 # Words of a name that holds others and says no more: "telmisartan amlodipine combination".
-_COMBINED = frozenset(
-    ["combination", "drug", "combined", "regimen", "mixture", "product", "fixed", "dose", "with"]
-)
+_COMBINED = words_of_kind("word of a combination")
 
 # --- separators that say that a cell is a list ----------------------------------------------------
 
 _ENTITY = regex(r"&(?:amp|lt|gt|quot|apos|nbsp|#\d{1,7}|#x[0-9a-fA-F]{1,6});")
-_SEMICOLON = regex("[;\uff1b|]")
-_LINE_END = regex("[\r\n\t\v\f\x85\u2028\u2029]+")
-_BULLET = regex(r"(?:^|(?<=\s))(?:[•◦‣▪▫●○■►➢·\uf0b7](?=\s*\w)|#(?=\s+[^\W\d]))")
-_DASH = regex(r"(?:^|(?<=\s))[*\u2013\u2014-](?=\s+\w)")
-_HEADING = regex(r"[A-Za-z][A-Za-z /]{1,30}:\s+(?=[(\[#]?(?:1|a|i)[.):\]\s-])")
-_TITLE = regex(r"^[^\r\n;]{1,40}:[ \t]*[\r\n]+")
+_SEMICOLONS = frozenset(";\uff1b|")
+_LINE_ENDS = frozenset("\r\n\t\v\f\x85\u2028\u2029")
+_DOTS = "•◦‣▪▫●○■►➢"
+_DASHES = "*\u2013\u2014-"
+_SEPARATORS = frozenset(f"{_DOTS}·\uf0b7#:") | _SEMICOLONS | _LINE_ENDS
+_BULLET = regex(rf"(?:^|(?<=\s))(?:[{_DOTS}·\uf0b7](?=\s*\w)|#(?=\s+[^\W\d]))")
+_TITLE = regex(r"[^\r\n;:]{1,40}:(?:[ \t]*[\r\n]+|\s+(?=[(\[#]?(?:1|a|i)[.):\]-]))")
 _CIRCLED = "①②③④⑤⑥⑦⑧⑨⑩⑪⑫⑬⑭⑮⑯⑰⑱⑲⑳"
 _MARKER = regex(
     rf"(?:^|(?<=[\s;,.]))(?:(?P<circled>[{_CIRCLED}])|(?P<hash>\#)(?P<counted>\d{{1,2}})[.):]?(?=\s)"
     r"|(?P<open>[(\[]?)(?P<n>\d{1,2}|[ivx]{1,4}|[a-z]|[A-Z])(?P<close>[.):\]]|-(?=\s))"
     r"(?=\s|[^\W\d_]))\s*"
 )
-_ROMAN = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x")
-_FIRST = ("a", "i")
-_TRIMMED = " \t\r\n\v\f;,|&."
-_LEFT_OVER = regex(r"(?i)^(?:and|or|&)\s+|(?<!\s)\s+(?:and|or|&)$")
-_CODE = regex(r"[A-Z]{2,4}s?|(?=.*\d)[A-Z][A-Z0-9]{1,5}")
-
-
-_SIGNS = regex(
-    r"[;\uff1b|\r\n\t\v\f\x85\u2028\u2029•◦‣▪▫●○■►➢·\uf0b7]|^\s*[*\u2013\u2014-]\s|:\s|(?:^|\s)#\s"
+_SERIES = (
+    *(_CIRCLED, ascii_lowercase, ascii_uppercase, [str(number) for number in range(100)]),
+    ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x"),
 )
+_COUNTED_ON = {pair for series in _SERIES for pair in itertools.pairwise(series)}
+_FIRST = ("a", "i")
+_OPENING = frozenset("([{")
+_TRIMMED = " \t\r\n\v\f;,|&."
+_CODE = regex(r"[A-Z]{2,4}s?|(?=.*\d)[A-Z][A-Z0-9]{1,5}")
+_CONJUNCTIONS = words_of_kind("conjunction")
+_JOINING_SIGNS = frozenset(",，、/&+")
 
 
 class Items(NamedTuple):
@@ -89,13 +91,15 @@ def items_of(text: str) -> Items | None:
     """
     if len(text) > _LONGEST:
         return None
-    may_be_cut = shape_of(text).signs and (_SIGNS.search(text) or _MARKER.match(text.lstrip()))
-    text = text.strip()
-    signed = signed_items(text)
-    if not may_be_cut and len(signed) == 1:
+    signs, text = shape_of(text).signs, text.strip()
+    may_be_cut = signs and (
+        not _SEPARATORS.isdisjoint(signs) or text[:1] in _DASHES or _MARKER.match(text)
+    )
+    if not may_be_cut and len(signed_items(text)) == 1:
         return None
     ways = (_numbered, _bulleted, _lines, _semicolons) if may_be_cut else ()
-    text = _TITLE.sub("", text)
+    if title := _TITLE.match(text):
+        text = text[title.end() :]
     for pieces, is_sure in (*(way(text) for way in ways), (signed_items(text), True)):
         items = tuple(_tidied(pieces))
         if len(items) > 1:
@@ -135,8 +139,6 @@ _Pieces = tuple[Sequence[str], bool]
 
 def _numbered(text: str) -> _Pieces:
     """Cut "1. pneumonia 2. sepsis": numbers or letters that count up, from the beginning."""
-    if heading := _HEADING.match(text):
-        text = text[heading.end() :]
     markers: list[re.Match[str]] = []
     for marker in _MARKER.finditer(text):
         if not markers and marker.start():
@@ -155,77 +157,71 @@ def _numbered(text: str) -> _Pieces:
 
 def _follows(before: re.Match[str], marker: re.Match[str]) -> bool:
     """Tell whether a marker of the same kind counts on."""
-    kinds = ("hash", "open", "close")
-    if any(before[kind] != marker[kind] for kind in kinds):
-        return False
-    return any(number == last + 1 for last in _values(before) for number in _values(marker))
+    is_same_kind = all(before[kind] == marker[kind] for kind in ("hash", "open", "close"))
+    return is_same_kind and (_label(before), _label(marker)) in _COUNTED_ON
 
 
-def _values(marker: re.Match[str]) -> Iterator[int]:
-    """Yield the numbers that a marker may stand for; an "i" is one, or the ninth letter."""
-    if marker["circled"]:
-        yield _CIRCLED.index(marker["circled"])
-        return
-    number = marker["counted"] or marker["n"]
-    if number.isdigit():
-        yield int(number)
-        return
-    if number in _ROMAN:
-        yield 100 + _ROMAN.index(number)
-    if len(number) == 1:
-        yield 200 + ord(number)
+def _label(marker: re.Match[str]) -> str:
+    label = marker["circled"] or marker["counted"] or marker["n"]
+    return str(int(label)) if label.isdecimal() else label
 
 
 def _bulleted(text: str) -> _Pieces:
     """Cut at bullets; dashes and asterisks are bullets where the cell or a line begins with one."""
     if _BULLET.search(text):
         return _BULLET.split(text), True
-    first = _DASH.match(text)
-    if first is None:
+    dash = text[:1]
+    if dash not in _DASHES or not text[1:2].isspace():
         return (), False
-    sign = first[0]
-    pieces = [piece for line in _LINE_END.split(text) for piece in _split_dashes(line, sign)]
-    return pieces, len(_LINE_END.split(text)) > 1
-
-
-def _split_dashes(line: str, sign: str) -> list[str]:
-    return re.split(rf"(?:^|(?<=\s)){re.escape(sign)}(?=\s+\w)", line)
+    lines = _lines(text)[0]
+    pieces = (re.split(rf"(?:^|(?<=\s)){re.escape(dash)}(?=\s+\w)", line) for line in lines)
+    return [*itertools.chain.from_iterable(pieces)], len(lines) > 1
 
 
 def _lines(text: str) -> _Pieces:
-    pieces = _LINE_END.split(text)
-    return pieces, len(pieces) > 2  # two lines may be a name that was wrapped
+    lines = [line for line in text.replace("\t", "\n").splitlines() if line]
+    return lines, len(lines) > 2  # two lines may be a name that was wrapped
 
 
 def _semicolons(text: str) -> _Pieces:
     plain = _ENTITY.sub(lambda match: "&" + " " * (len(match[0]) - 1), text)
-    return [text[start:end] for start, end in _outside_brackets(_SEMICOLON, plain)], True
+    spans = _outside_brackets(_at(_SEMICOLONS, plain), plain)
+    return [text[start:end] for start, end in spans], True
 
 
-def _outside_brackets(joint: re.Pattern[str], text: str) -> list[tuple[int, int]]:
+def _at(signs: Collection[str], text: str) -> Iterator[tuple[int, int]]:
+    """Yield the spans of some characters."""
+    return ((n, n + 1) for n, character in enumerate(text) if character in signs)
+
+
+def _outside_brackets(joints: Iterable[tuple[int, int]], text: str) -> list[tuple[int, int]]:
     """Return the spans between the joints that stand in no bracket."""
     spans, start = [], 0
-    depth = _depth(text) if any(map(text.__contains__, "([{")) else None
-    for match in joint.finditer(text):
-        if depth is None or not depth[match.start()]:
-            spans.append((start, match.start()))
-            start = match.end()
+    depth = [*itertools.accumulate(text, _deeper, initial=0)] if _OPENING & {*text} else None
+    for before, behind in joints:
+        if depth is None or not depth[before]:
+            spans.append((start, before))
+            start = behind
     return [*spans, (start, len(text))]
 
 
-def _depth(text: str) -> list[int]:
-    """Return in how many brackets each character stands."""
-    depth, depths = 0, []
-    for character in text:
-        depth = max(0, depth + (character in "([{") - (character in ")]}"))
-        depths.append(depth)
-    return depths
+def _deeper(depth: int, character: str) -> int:
+    return max(0, depth + (character in _OPENING) - (character in ")]}"))
 
 
 def _tidied(pieces: Iterable[str]) -> list[str]:
     """Return items without what separated them, each once; headings and bare signs go."""
-    tidy = (_LEFT_OVER.sub("", piece.strip(_TRIMMED)).strip(_TRIMMED) for piece in pieces)
+    tidy = map(_without_conjunctions, pieces)
     return [*dict.fromkeys(item for item in tidy if LETTERS.search(item) and item[-1] != ":")]
+
+
+def _without_conjunctions(piece: str) -> str:
+    """Return a piece without separators at its ends, nor a conjunction to the item beside it."""
+    item = piece.strip(_TRIMMED)
+    first, _, rest = item.partition(" ")
+    item = rest if rest and first.lower() in _CONJUNCTIONS else item
+    rest, _, last = item.rpartition(" ")
+    return (rest if rest and last.lower() in _CONJUNCTIONS else item).strip(_TRIMMED)
 
 
 def is_code(text: str) -> bool:
@@ -241,23 +237,11 @@ _JOINT = regex(
     r"|(?<!\s)\s+(?:and/or|and|or|as well as|plus|\+)\s+|(?<=[^\W\d_]{4})\+(?=[^\W\d_]{4})"
     r"|(?-i:(?<=[A-Z]{2})\+(?=[A-Z]{2}))"
 )
-# Two drugs: "carbidopa-levodopa", but no "heart-attack", and no "cisplatin-nephropathy".
-_HYPHENED = regex(r"([^\W\d_]{5,})-([^\W\d_]{4,})")
 _LIKE_ID = regex(r"(?:[A-Za-z][\w.]*:)?[A-Za-z]{0,5}\d[\w.]+")
-_SPACE = regex(" ")
-_MAY_LIST = regex(rf"(?i)[,，、/&+]|\s(?:and|or|plus|as well as)\s|^{_HYPHENED.pattern}$")
-_CONJUNCTION = regex(r"(?i)\b(?:and|or|plus|as well as)\b|&")
 _COMMAS = " ,，、"
-_TOKEN = regex(r"(?<![^\s-])[^\s-]+[\s-]+")
-# Endings of adjectives, but for nouns that end so; and a phrase that something has to follow.
-_ADJECTIVE = regex(
-    r"(?i)(?!(?:animal|arsenic|clinic|colic|hospital|olive|ovary|panic|plastic|refusal|removal|"
-    r"tonic|withdrawal)$|.*(?:barbit|chlor|pent|th)al$|.*(?:cept|rvat|dat|xat)ive$|.*eed$)"
-    r"[a-z]{2,}(?:al|ic|ous|ive|ary|ed)"
-)
-_HANGING = regex(r"(?i).*\s(?:by|due to|for|from|in|of|to|with|without)")
+_GAP = regex(r"[\s-]+")
+_PREPOSITIONS = words_of_kind("preposition")
 _COUNT = regex(r"(?:[A-Za-z]|\d{1,2}[A-Za-z]?|[A-Za-z]\d{1,2}|[IVX]{1,4})$")
-_TIMES = regex(r"(?i)(?<=\w)\s+x\s?\d{1,2}$")  # "vomited x2"
 _COUNTED = regex(r"(.*[^\W\d_])\d+[a-z]?")
 
 
@@ -291,7 +275,7 @@ class Listing:
             for j in range(i, min(i + _MOST_TOGETHER, n))
             if j - i < n - 1
         }
-        self._has_conjunction = _CONJUNCTION.search(self.joints[-1]) is not None
+        self._has_conjunction = _has_conjunction(self.joints[-1])
         self.as_one = self._forms(0, n - 1)[1:] if n <= _MOST_TOGETHER else ()
         self._shared_ends = tuple(self._with_ends())
         self._shared_starts = tuple(self._with_starts())
@@ -419,12 +403,12 @@ class Listing:
     def _with_starts(self) -> Iterator[tuple[str, ...]]:
         """Yield ways to give the start of the first piece to those behind: "hepatitis B and C"."""
         first, *others = self.pieces
-        counted_on = all(map(_COUNT.fullmatch, others)) and _COUNT.search(first) is not None
+        counted_on = all(map(_COUNT.fullmatch, others)) and first[-1].isalnum()
         if not (counted_on or self._has_conjunction) or len(first.split()) > _MOST_WORDS:
             return
         if any(len(piece.split()) > 3 for piece in others):
             return
-        starts = [first[: token.end()] for token in _TOKEN.finditer(first)][::-1]
+        starts = [first[: gap.end()] for gap in _GAP.finditer(first, 1)][::-1]
         if (counted := _COUNTED.fullmatch(first)) and others[0][0].isdigit():
             starts = [counted[1], *starts]  # "GLUT1/4"
         for start in starts[:_MOST_WORDS]:
@@ -442,32 +426,34 @@ def listing_of(text: str) -> Listing | None:
     >>> listing_of("E11.65 I10").pieces, listing_of("HTN HLD DM2, gout").pieces
     (('E11.65', 'I10'), ('HTN', 'HLD', 'DM2', 'gout'))
     """
-    codes = text.split() if len(text) <= _LONGEST else []
+    if len(text) > _LONGEST:
+        return None
+    codes = text.split()
     are_codes = len(codes) > 1 and (
         all(map(_LIKE_ID.fullmatch, codes)) or all(map(_is_short_finding, codes))
     )
-    if len(text) > _LONGEST or not (are_codes or may_hold_joints(text)):
+    if not (are_codes or may_hold_joints(text)):
         return None
     phrase = hide_one_things(" ".join(text.split()))
-    spans = _outside_brackets(_SPACE if are_codes else _JOINT, phrase)
+    joints = _at(" ", phrase) if are_codes else map(re.Match.span, _JOINT.finditer(phrase))
+    spans = _outside_brackets(joints, phrase)
     spans = [part for span in spans for part in _short_forms_in(phrase, *span)]
-    if pair := _HYPHENED.fullmatch(phrase):
-        is_list = not any(is_english(word) or is_finding(word) for word in pair.groups())
-        spans = [pair.span(1), pair.span(2)] if is_list else []
+    if pair := _hyphened(phrase):
+        is_list = not any(is_english(word) or is_finding(word) for word in pair)
+        spans = [(0, len(pair[0])), (len(pair[0]) + 1, len(phrase))] if is_list else []
     phrase = unhide(phrase)
     spans = [span for span in (_trimmed(phrase, *span) for span in spans) if span[0] < span[1]]
-    if not 2 <= len(spans) <= _MOST_PIECES:
-        return None
-    if not all(any(map(str.isalnum, phrase[start:end])) for start, end in spans):
-        return None
-    if any("-" in (phrase[start], phrase[end - 1]) for start, end in spans):
-        return None  # "pre- and postnatal"
-    return Listing(phrase, spans)
+    are_whole = all(
+        any(map(str.isalnum, piece)) and "-" not in (piece[0], piece[-1])  # "pre- and postnatal"
+        for piece in (phrase[start:end] for start, end in spans)
+    )
+    return Listing(phrase, spans) if are_whole and 2 <= len(spans) <= _MOST_PIECES else None
 
 
 def _short_forms_in(phrase: str, start: int, end: int) -> list[tuple[int, int]]:
     """Return the spans of short forms in a row, or that of a piece of other words."""
-    words = [(start + a, start + b) for a, b in _outside_brackets(_SPACE, phrase[start:end])]
+    spans = _outside_brackets(_at(" ", phrase[start:end]), phrase[start:end])
+    words = [(start + a, start + b) for a, b in spans]
     in_a_row = len(words) > 1 and all(_is_short_finding(phrase[a:b]) for a, b in words)
     return words if in_a_row else [(start, end)]
 
@@ -478,7 +464,20 @@ def _is_short_finding(word: str) -> bool:
 
 def may_hold_joints(text: str) -> bool:
     """Tell whether a text has a sign or word that may stand between names."""
-    return _MAY_LIST.search(text) is not None
+    is_joined = not _JOINING_SIGNS.isdisjoint(text) or _has_conjunction(text)
+    return is_joined or _hyphened(text) is not None
+
+
+def _has_conjunction(text: str) -> bool:
+    there = shape_of(text).there
+    return "&" in text or not _CONJUNCTIONS.isdisjoint(there) or {"as", "well"} <= there
+
+
+def _hyphened(text: str) -> tuple[str, str] | None:
+    """Return the words of what may be two drugs: *carbidopa-levodopa*."""
+    first, _, second = text.partition("-")
+    are_long = len(first) >= _LEAST + 1 and len(second) >= _LEAST
+    return (first, second) if are_long and first.isalpha() and second.isalpha() else None
 
 
 def may_stand_alone(text: str) -> bool:
@@ -487,13 +486,15 @@ def may_stand_alone(text: str) -> bool:
     >>> [may_stand_alone(text) for text in ("right leg numbness", "SI", "mature left", "left eye")]
     [True, True, False, False]
     """
-    text = _TIMES.sub("", text)
+    whole, _, times = text.lower().rpartition(" x")
+    if whole and times.strip().isdigit():  # "vomited x2"
+        text = text[: len(whole)]
     last = text.split()[-1].lower()
     if is_code(text):
         return any(map(is_finding, readings_of(text)))  # SI, and not CNS
     if "-" in text or last in QUALIFIERS or last in parts_of_the_body():
         return False
-    return not (last[-1].isdigit() or qualifies(last) or _HANGING.fullmatch(text))
+    return not (last[-1].isdigit() or qualifies(last) or last in _PREPOSITIONS)
 
 
 def words_of(text: str) -> frozenset[str]:
@@ -521,20 +522,18 @@ def holds_all(names: Iterable[str], of_parts: Iterable[Iterable[str]]) -> bool:
 
 def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
     """Return a span without the spaces and separators at its ends."""
-    while start < end and text[start] in _TRIMMED:
-        start += 1
-    while start < end and text[end - 1] in _TRIMMED:
-        end -= 1
-    return start, end
+    piece = text[start:end]
+    start += len(piece) - len(piece.lstrip(_TRIMMED))
+    return start, start + len(piece.strip(_TRIMMED))
 
 
 def qualifies(text: str) -> bool:
     """Tell whether a piece behind a comma says how, when or of what the one before it is."""
-    words = text.split()
-    is_detail = words[:1] and words[0].lower() in words_of_kind("beginning of a detail")
-    if is_detail or _HANGING.fullmatch(text):
+    words = text.lower().split()
+    if words[:1] and words[0] in words_of_kind("beginning of a detail"):
         return True
-    return all(_ADJECTIVE.fullmatch(word) or is_quality(word) for word in words)
+    is_open = len(words) > 1 and words[-1] in _PREPOSITIONS
+    return is_open or all(is_adjective(word) or is_quality(word) for word in words)
 
 
 def _may_be_a_name(text: str) -> bool:

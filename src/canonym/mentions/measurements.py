@@ -8,28 +8,26 @@ and what may be inflamed, are rules of the book.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from typing import NamedTuple
 
 from canonym.regex import regex
 from canonym.rules import current, once_a_book
 from canonym.text.shape import shape_of
+from canonym.text.words import forms_of, words_of_kind
 
 _INFLAMMATION = regex(
     r"(?P<how>(?:acute|chronic|subacute) )?(?:inflammation(?: of(?: the| an?)?|,)? (?P<organ>.+)"
     r"|inflamed (?P<inflamed>.+)|(?P<before>.+) inflammation)"
 )
-_OF_BLOOD = frozenset(["pressure", "bp", "volume", "sugar", "fat"])  # where the text says so
-
-_LOW = "low|lower|lowered|decrease|decreased|reduced|reduction|diminished|fall|falling|drop"
-_RAISED = "high|elevated|increased|raised|excess|excessive"
-_UP = f"{_RAISED}|higher|elevation|increase|rise|rising"
-_DIRECTION = rf"(?:(?P<low>{_LOW})|{_UP})"
-_SAYING = frozenset(f"{_LOW}|{_UP}|urine|urinary".split("|"))  # of which each text has one
-_AMOUNT = "levels?|concentrations?|counts?|numbers?|amounts?"
-
-
-_HIGH = rf"(?:(?:abnormally|very|too) )?(?:{_RAISED})"
+_OF_BLOOD = words_of_kind("measured where blood is named")
+_LOW, _RAISED = forms_of("low value"), forms_of("raised value")
+_DIRECTION = rf"(?:(?P<low>{_LOW})|{_RAISED}|{forms_of('rising value')})"
+_SAYING = frozenset(  # of which each text has one
+    ("urine", "urinary", *_LOW.split("|"), *_RAISED.split("|"), *words_of_kind("rising value"))
+)
+_AMOUNT = f"(?:{forms_of('amount of what is measured')})"
+_VERY = "(?:(?:abnormally|very|too) )?"
+_HIGH = f"{_VERY}(?:{_RAISED})"
 
 
 def _table(kind: str) -> dict[str, str]:
@@ -39,11 +37,6 @@ def _table(kind: str) -> dict[str, str]:
         for word in rule.form.split("|"):
             table.setdefault(word, rule.means)
     return table
-
-
-def _any_of(words: Iterable[str]) -> str:
-    """Return an expression for all that is measured, the longest first."""
-    return "|".join(sorted(words, key=len, reverse=True))
 
 
 class _Tables(NamedTuple):
@@ -61,19 +54,19 @@ class _Tables(NamedTuple):
 @once_a_book
 def _tables() -> _Tables:
     blood, named, urine = map(_table, ("in blood", "measured", "in urine"))
-    measured = rf"(?P<what>{_any_of(urine)})s?(?: (?:{_AMOUNT}))?"
+    measured = rf"(?P<what>{'|'.join(urine)})s?(?: {_AMOUNT})?"
     before = measured.replace("what", "of")
-    what = _any_of({**blood, **named})
+    what = "|".join((*blood, *named))
     return _Tables(
         blood,
         named,
         urine,
         [(re.compile(rule.form), rule.means) for rule in current().of_kind("inflamed")],
         re.compile(
-            rf"(?:(?:finding|observation) of )?(?:(?:abnormally|very|too) )?{_DIRECTION}"
-            rf"(?: in| of)?(?: (?:{_AMOUNT}) of)?"
+            rf"(?:(?:finding|observation) of )?{_VERY}{_DIRECTION}"
+            rf"(?: in| of)?(?: {_AMOUNT} of)?"
             rf"(?P<fluid> blood| serum| plasma| circulating)? (?P<what>{what})"
-            rf"s?(?: (?:{_AMOUNT}))?(?P<place>(?: in (?:the )?|, )(?:blood|serum|plasma))?"
+            rf"s?(?: {_AMOUNT})?(?P<place>(?: in (?:the )?|, )(?:blood|serum|plasma))?"
         ),
         re.compile(rf"(?:{_HIGH} )?{measured} in (?:the )?urine"),
         # Without a direction this is a test, and no finding.

@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import re
 
-from canonym.mentions.drug_lines import AMOUNT, CODE, DOSE, ROUTE, SCHEDULE, form_of, trimmed
+from canonym.mentions.drug_lines import (
+    AMOUNT,
+    CODE,
+    DOSE,
+    EDGES,
+    ROUTE,
+    SCHEDULE,
+    form_of,
+    trimmed,
+)
 from canonym.regex import GAP, regex
 from canonym.rules import once_a_book
-from canonym.text.words import forms_of
+from canonym.text.words import forms_of, words_of_kind
 
-_KINDS = regex(rf"^\s*(?:{forms_of('kind of intervention')})\s*:\s*", re.IGNORECASE)
+_KINDS = words_of_kind("kind of intervention")
 _COMBINATION = regex(forms_of("combination"), re.IGNORECASE)
 _JOINTS = regex(
     r"(?<!\s)\s+(?:(?:plus|vs\.?|versus|followed\s+by|alternating\s+with)\s+(?!host\b)|\+\s*)"
@@ -21,10 +30,6 @@ _LIST = regex(rf"{GAP}(?:,|;|/|&|\band\b|\bwith\b)\s*", re.IGNORECASE)
 _DOSE = rf"{DOSE}|{AMOUNT}\s*(?:[mn]?l|dl|ppm|percent|cfu|pfu|actuat)\b"
 _TIMES = rf"{SCHEDULE}|\bbiweekly\b|\bfor\s+\d+\s*cycles?\b|\bon\s+days?\s+[\d,\s and–-]+"
 _ARMS = forms_of("arm of a trial")
-_HOLLOW = regex(r"\(\s*(?:[,;:/-]+\s*)?\)|\[\s*\]")
-_EDGES = " \t\r\n,;:/-–+&.="
-_DANGLING = frozenset("of at with and or in the as for to by versus vs".split())  # noqa: SIM905
-_LEADING = regex(r"^(?:(?:of|at|with|and|or|the|by|as)\s+)+", re.I)
 
 
 @once_a_book
@@ -34,9 +39,7 @@ def _noise() -> re.Pattern[str]:
 
 
 _ROUTE = regex(ROUTE, re.IGNORECASE)
-_LAST_ROUTE = regex(
-    rf"(?<!stage )(?<!grade )(?<!class )(?<!type )(?<!phase )(?:{ROUTE})\s*$", re.IGNORECASE
-)
+_COUNTED = tuple(words_of_kind("word before a number"))
 
 
 def clean_trial_field(text: str) -> tuple[str, ...]:
@@ -52,7 +55,8 @@ def clean_trial_field(text: str) -> tuple[str, ...]:
     >>> clean_trial_field("combination of ribociclib + capecitabine")
     ('ribociclib', 'capecitabine')
     """
-    text = " ".join(_KINDS.sub("", text).split())
+    kind, colon, name = text.partition(":")
+    text = " ".join((name if colon and kind.strip().lower() in _KINDS else text).split())
     pieces = []
     for chunk in _JOINTS.split(text):
         announced = _COMBINATION.search(chunk)
@@ -66,6 +70,10 @@ def _strip(piece: str) -> str:
     bare, n_removed = _noise().subn(" ", piece)
     # "Oral cancer" and "stage IV" name no route: one is taken for a route beside a dose or a form,
     # or at the end.
-    bare = (_ROUTE if n_removed else _LAST_ROUTE).sub(" ", bare)
-    bare = trimmed(bare, _HOLLOW, _EDGES, _DANGLING, _LEADING)
-    return bare if any(letter.isalpha() for letter in bare) else piece.strip(_EDGES)
+    for route in reversed([*_ROUTE.finditer(bare)]):
+        before, behind = bare[: route.start()], bare[route.end() :]
+        is_last = not behind.strip() and not before.rstrip().lower().endswith(_COUNTED)
+        if n_removed or is_last:
+            bare = f"{before} {behind}"
+    bare = trimmed(bare)
+    return bare if any(letter.isalpha() for letter in bare) else piece.strip(EDGES)

@@ -15,7 +15,7 @@ import re
 from typing import NamedTuple
 
 from canonym.regex import regex
-from canonym.rules import any_of, current, once_a_book, remembered
+from canonym.rules import any_of, once_a_book, remembered
 from canonym.text.shape import WORD
 from canonym.text.short_forms import own_short_form
 from canonym.text.words import forms_of, words_of_kind
@@ -29,108 +29,87 @@ BROADER = "broader"
 
 # --- what stands at the ends ----------------------------------------------------------------------
 
-# What may be unspecified without another meaning: a site or a cause, but no femur.
-_ASPECTS = (
-    "(?:anatomical )?(?:location|locations|part|parts|region|regions|site|sites)|aetiology|agent|"
-    "cause|chronicity|course|degree|duration|episode(?: of care)?|etiology|form|forms|kind|level|"
-    "laterality|mechanism|nature|onset|organism|origin|pathogen|severity|side|sides|stage|subtype|"
-    "trimester|type|types"
-)
-_UNSPECIFIED = (
-    r"unspecified|unspec\.?|not (?:otherwise |further )?specified|not (?:otherwise )?stated"
-)
 _APART = r"(?<![ ,;:\-\u2013\u2014])[ ,;:\-\u2013\u2014]+"
-_END = regex(
-    rf"(?:{_APART}(?:{_UNSPECIFIED})"
-    r"| ?[(\[](?:unspecified|not otherwise specified|n\.?o\.?s\.?)[)\]]"
-    rf"|(?: ?, ?| (?:at|by|in|of|with) (?:an )?)(?:{_UNSPECIFIED}) (?:{_ASPECTS})"
-    rf"| ?, ?(?:{_ASPECTS}) (?:{_UNSPECIFIED})"
-    rf"|{_APART}without (?:further |other |additional )?specification)$",
-    re.IGNORECASE,
-)
-_NOS = regex(rf"{_APART}n\.?o\.?s\.?$", re.IGNORECASE)
-_FRONT = regex(r"^(?:(?:other (?:and|or) )?unspecified|unspec\.?) ", re.IGNORECASE)
-
-_NOT_CLASSIFIED = r"not (?:elsewhere classified|classified elsewhere)"
-_RESIDUAL = rf"{_APART}{_NOT_CLASSIFIED}| ?[(\[](?:{_NOT_CLASSIFIED}|nec)[)\]]| ?, ?nec"
-_NOT_ELSEWHERE = regex(f"(?:{_RESIDUAL})$", re.IGNORECASE)
-_ELSEWHERE = regex(
-    rf"(?:{_RESIDUAL}"
-    r"| ?,? (?:in|due to|associated with|with)(?: [\w\-]+){1,6}? classified elsewhere)$",
-    re.IGNORECASE,
-)
-_NEC = regex(r"(?<=[a-z]) NEC$")
-_NO_MENTION = regex(r" ?,? without mention of [^,;]+$", re.IGNORECASE)
-_UNSAID = regex(rf"\b(?:{_UNSPECIFIED})\b|\bN\.?O\.?S\b", re.IGNORECASE)
 _CLASSIFIED_END = ("elsewhere classified", "classified elsewhere")
 
-# Most texts end and begin otherwise, and need no look at these patterns.
-_SAYING = "unspecified specified stated unspec specification classified elsewhere nos n.o.s nec"
-_LAST_WORDS = frozenset((*WORD.findall(_ASPECTS), *_SAYING.split(" ")))
-_BEGINNINGS = ("unspec", "other ")
-_AILS = regex(r"\w(?:ia|ism|psy|ures?)\b|\ballerg(?:y|ies)\b", re.IGNORECASE)
+_FRONTS = tuple(f"{words} " for words in words_of_kind("unspecified in front"))
 _STATED = r"(?:denies|likely|no|not|possible|probable|r/o|rule out|suspected|without)\b|\?"
 # How bad or big it is, where, and how it goes on, which some names say. "Bad" alone is of a kind:
 # *bad cholesterol*.
 _DEGREES = (
-    f"{any_of('degree')}|new(?:[- ]onset)?|(?:poorly |un|well[- ])controlled"
-    "|(?:mild|moderate)(?:[- ]to[- ](?:moderate|severe))?"
-    "|(?:clinical |pathologic )?(?:grade|stage) (?:[1-4]|I{1,3}|IV)[abc]?"
+    f"{any_of('degree')}|(?:clinical |pathologic )?(?:grade|stage) (?:[1-4]|I{{1,3}}|IV)[abc]?"
 )
-_SIDES = "bilateral|(?:left|right)(?:[- ]sided)?|unilateral"
-_SIDED = regex(rf"\b(?:{_SIDES}|(?-i:[LR]))\b", re.IGNORECASE)
-# Where each side is something of its own: left heart failure, right-sided colitis.
-_TWO_SIDED = r"atri|bundle|colitis|colon|coronary|hearts?\b|main\b|ventric"
+_SIDE_WORDS = words_of_kind("side")
+_SIDES = f"(?:{forms_of('side')})(?:[- ]sided)?"
 _DETAIL = regex(
-    r"^(?:(?:feel(?:s|ing)?|i (?:am|feel|get)|i'm|a lot of|lots of|so much"
-    rf"|{_SIDES}) (?!(?:and|or)\b|{_TWO_SIDED})"
-    r"|(?:(?:extremely|quite|really|so|very) bad"
-    r"|extremely|mildly|moderately|quite|really|severely|slightly|so|very"
-    rf"|{_DEGREES})(?: ?, ?| (?:and )?))(?=[a-z]{{3}}|(?-i:[A-Z][A-Z\d]))",
+    rf"^(?:(?:{any_of('degree', ['of a patient'])}|{_SIDES})"
+    # Where each side is something of its own: left heart failure, right-sided colitis.
+    rf" (?!(?:and|or)\b|{forms_of('differs by its side')})"
+    rf"|(?:{any_of('degree', ['adverb'])}(?: bad)?|{_DEGREES})(?: ?, ?| (?:and )?))"
+    r"(?=[a-z]{3}|(?-i:[A-Z][A-Z\d]))",
     re.IGNORECASE,
 )
 _DETAIL_BEHIND = regex(
     rf"(?:,| [-\u2013]|(?= ?\()) ?\(?(?:{_DEGREES}|{_SIDES})\)?$"
     rf"| (?:{forms_of('circumstance')})$"
     r"| (?:grade|stage) (?:[1-4]|I{1,3}|IV)[abc]?$"
-    rf"| (?:{_SIDES})$|(?<=[a-z]{{5}})(?<!group)(?<!factor)(?<!antigen)[ ,]+\(?(?-i:[RL])\)?$",
+    rf"| {_SIDES}$|(?<=[a-z]{{5}})(?<!group)(?<!factor)(?<!antigen)[ ,]+\(?(?-i:[RL])\)?$",
     re.IGNORECASE,
 )
-_NOTED = "without mention of "
+_NOTED = " without mention of "
 _TAIL = 90  # letters; no end is longer
-_UNIT = 12  # letters; no unit is longer, with what stands before it
 
-_UNITS = r"(?:h|hrs?|hours?|d|days?|w|wks?|weeks?|mos?|months?|y|yrs?|years?|times?|episodes?)"
-_LASTING = r"[ ,]+\d{1,3} ?(?:hours?|hrs?|days?|wks?|weeks?|months?|years?|yrs?|episodes?)"
-_LASTED = regex(_LASTING, re.IGNORECASE)
 # How long or how often, since when, and how much: a chief complaint says it, and no name does.
 _MEASURED = regex(f"(?:{forms_of('measure')})$", re.IGNORECASE)
+_MEASURE_ENDS = words_of_kind("end of a measure")
 # There it is the age of a child: *preterm 28 weeks*.
-_GESTATION = regex("birth|f[eo]?etal|f[eo]?etus|gestat|neonat|newborn|pregnan|premat|preterm", re.I)
-_NONE = regex(r"(?<![\d.])0(?![\d.])")  # no days of cough are no cough
-_MEASURES = regex(
-    rf"(?:[\d%)\u00b0]|\b(?:[iv]+|[a-e])|[cm]m|degrees?|age|sds?|[ \d]{_UNITS}"
-    r"|ago|ppd|yesterday|today|morning|week|night|day|couple|few|[\d\u00b0 ][fc])$",
-    re.IGNORECASE,
-)
+_BIRTHS = words_of_kind("word of a birth")
+_NONE = frozenset(("0", "x0"))  # no days of cough are no cough
 
 # *NOS* and *NEC* are an enzyme and two diseases too.
-_ISOFORM = regex(f"(?:{forms_of('isoform')})$", re.IGNORECASE)
-_CLASSIFIED = regex(f"(?:{forms_of('classified')})$")
+_ISOFORMS = words_of_kind("isoform")
+_SPECIES = words_of_kind("species")
+_CLASSIFIED = tuple(words_of_kind("classified"))
 _NEGATIONS = words_of_kind("negation")
 _SEVERAL = frozenset(",;/&+")
 _LITTLE_WORDS = ("other", "not", "and", "or", "by", "of", "in", "an", "the")
 
 
+class _Ends(NamedTuple):
+    """What a classification adds at the end: that more is not known, and what else is meant."""
+
+    unsaid: re.Pattern[str]
+    unspecified: re.Pattern[str]
+    rest: re.Pattern[str]
+    words: frozenset[str]
+
+
 @once_a_book
-def _tag() -> re.Pattern[str]:
-    """Return a semantic tag of SNOMED CT, or of another source, at the end of a name."""
-    return re.compile(rf" ?[(\[]{any_of('tag')}[)\]]$", re.IGNORECASE)
+def _ends() -> _Ends:
+    tag, unsaid, aspect, rest, end = (
+        any_of("tag", [place]) for place in ("", "unspecified", "aspect", "rest", "end")
+    )
+    return _Ends(
+        re.compile(rf"\b(?:{unsaid}|n\.?o\.?s)\b", re.IGNORECASE),
+        re.compile(
+            rf"(?: ?[(\[](?:{tag}|{unsaid}|n\.?o\.?s\.?)[)\]]|{_APART}(?:{unsaid}|{end})"
+            rf"|(?: ?, ?| (?:at|by|in|of|with) (?:an )?){unsaid} {aspect}| ?, ?{aspect} {unsaid}"
+            rf"|{_APART}(?P<nos>n\.?o\.?s\.?))$",
+            re.IGNORECASE,
+        ),
+        re.compile(
+            rf"(?:{_APART}{rest}| ?[(\[](?:{rest}|nec)[)\]]| ?, ?nec|(?-i:(?<=[a-z]) (?P<nec>NEC))"
+            r"|(?P<context> ?,? (?:in|due to|associated with|with)(?: (?!not )[\w\-]+){1,6}?"
+            r" classified elsewhere))$",
+            re.IGNORECASE,
+        ),
+        frozenset(("nos", "n.o.s", "nec", *WORD.findall(f"{unsaid} {aspect} {rest} {end}"))),
+    )
 
 
 @once_a_book
 def _no_concept() -> frozenset[str]:
-    return frozenset((*_LAST_WORDS, *_LITTLE_WORDS, *WORD.findall(any_of("tag"))))
+    return frozenset((*_ends().words, *_LITTLE_WORDS, *WORD.findall(any_of("tag"))))
 
 
 @once_a_book
@@ -142,6 +121,13 @@ def _finding() -> re.Pattern[str]:
         r"|(?:ache|stone)s?\b",
         re.IGNORECASE,
     )
+
+
+@once_a_book
+def _ill() -> re.Pattern[str]:
+    """Return a word of a finding, or one that may name a part of the body as well: *tibia*."""
+    ends, words = any_of("finding", ["ending of an ill"]), any_of("finding", ["ill"])
+    return re.compile(rf"{_finding().pattern}|\w{ends}\b|\b{words}\b", re.IGNORECASE)
 
 
 @once_a_book
@@ -164,21 +150,6 @@ def _lead_in() -> re.Pattern[str]:
     )
 
 
-@once_a_book
-def _leads() -> tuple[str, ...]:
-    """Return the first letters of lead-ins, six at most."""
-    inner = ("of a patient", "report", "system")
-    rules = (rule for rule in current().of_kind("lead-in") if rule.where not in inner)
-    own = ("patien", "pt ", "pt.", "the pa", "the pt", "he ", "she ", "us abd", "us pel", "a ")
-    forms = dict.fromkeys(rule.form.partition("(")[0][:6] for rule in rules)
-    return (*own, *"123456789", *filter(None, forms))
-
-
-class _Stripped(NamedTuple):
-    text: str
-    is_broader: bool = False
-
-
 @remembered(1_024)  # several readers ask about a text, one after the other
 def qualified(text: str) -> Step | None:
     """Return the step to a mention without its qualifiers, or None where it has none.
@@ -196,18 +167,14 @@ def qualified(text: str) -> Step | None:
     ('asthma', 'gout')
     >>> qualified("Other asthma")
     """
-    if not (_may_have(text) or text.lstrip()[:6].lower().startswith(_leads())):
-        return None
     whole = " ".join(text.split())
-    stripped = _stripped(whole)
-    if stripped.text == whole:
-        return None
-    return Step(BROADER if stripped.is_broader else QUALIFIERS, text, stripped.text)
+    left, is_broader = _stripped(whole)
+    return None if left == whole else Step(BROADER if is_broader else QUALIFIERS, text, left)
 
 
 def is_rest(text: str) -> bool:
     """Tell whether a text names the rest of a classification: *X NEC*, *X classified elsewhere*."""
-    return bool(_without_rest(text)) or _ELSEWHERE.search(text[-_TAIL:]) is not None
+    return _may_end(text) and _rest(text[-_TAIL:]) is not None
 
 
 def is_finding(text: str) -> bool:
@@ -216,7 +183,7 @@ def is_finding(text: str) -> bool:
     >>> [is_finding(text) for text in ("infections", "hypotonia", "left lung", "febrile")]
     [True, True, False, False]
     """
-    return _finding().search(text) is not None or _AILS.search(text) is not None
+    return _ill().search(text) is not None
 
 
 def names_side(text: str) -> bool:
@@ -225,17 +192,12 @@ def names_side(text: str) -> bool:
     >>> [names_side(text) for text in ("L knee pain", "right-sided sciatica", "otitis media")]
     [True, True, False]
     """
-    return _SIDED.search(text) is not None
+    return any(word in ("L", "R") or word.lower() in _SIDE_WORDS for word in WORD.findall(text))
 
 
 def is_unspecified(name: str) -> bool:
     """Tell whether a name says that something is not specified: "Myopathy, unspecified"."""
-    return _UNSAID.search(name) is not None
-
-
-def _without_rest(text: str) -> str:
-    match = _NOT_ELSEWHERE.search(text[-_TAIL:]) or _nec(text[-_TAIL:]) if _may_end(text) else None
-    return "" if match is None else _trimmed(text[: len(text) - len(match[0])])
+    return _ends().unsaid.search(name) is not None
 
 
 @remembered(64)  # asked for one mention several times
@@ -271,7 +233,7 @@ def _without_back(text: str) -> str:
 
 def without_lead_in(text: str) -> str:
     """Return a text without what a note says before a name: *patient with gout*."""
-    return _lead_in().sub("", text) if text.lower().startswith(_leads()) else text
+    return _lead_in().sub("", text)
 
 
 def without_heading(text: str) -> str:
@@ -295,31 +257,19 @@ def _systems() -> re.Pattern[str]:
     return re.compile(any_of("lead-in", ["system"]), re.IGNORECASE)
 
 
-def _may_have(text: str) -> bool:
-    """Tell in a microsecond whether it is worth looking for qualifiers."""
-    if text.lstrip()[:6].lower().startswith((*_BEGINNINGS, "my ")) or _may_end(text):
-        return True
-    return _MEASURES.search(text.rstrip()[-_UNIT:]) is not None or _NOTED in text.lower()
-
-
 def _may_end(text: str) -> bool:
-    words = text[-_TAIL:].split()
-    if not words:
-        return False
-    last = words[-1]
-    return last[-1] in ")]" or last.rpartition(",")[2].rstrip(".").lower() in _LAST_WORDS
+    last = text[-_TAIL:].rstrip().rpartition(" ")[2]
+    is_tag = last.endswith((")", "]"))
+    return is_tag or last.rpartition(",")[2].rstrip(".").lower() in _ends().words
 
 
-def _stripped(text: str, *, is_name: bool = False) -> _Stripped:
-    """Return a text without its qualifiers, and whether some of them narrow it.
-
-    A name keeps "in diseases classified elsewhere": the concept is no more than that.
-    """
+def _stripped(text: str, *, is_name: bool = False) -> tuple[str, bool]:
+    """Return a text without its qualifiers, and whether some of them narrow it."""
     is_broader = False
     while True:
         shorter, narrows = _once(text, is_name)
         if shorter == text or _is_empty(shorter):
-            return _Stripped(text, is_broader)
+            return text, is_broader
         text, is_broader = shorter, is_broader or narrows
 
 
@@ -328,42 +278,70 @@ def _is_empty(text: str) -> bool:
     return all(word[0] in _no_concept() for word in WORD.finditer(text.lower()))
 
 
-def _once(text: str, is_name: bool) -> _Stripped:
+def _once(text: str, is_name: bool) -> tuple[str, bool]:
     """Take a qualifier off the end of a text, or the first."""
-    begins = text[:6].lower()
+    small = text.lower()
+    is_other = small.startswith("other ")
     if _may_end(text):
         tail = text[-_TAIL:]
         length = len(text) - len(tail)
-        if match := _tag().search(tail) or _END.search(tail) or _nos(tail):
-            return _Stripped(_trimmed(text[: length + match.start()]))
-        if not is_name and begins == "other " and text.lower().endswith(_CLASSIFIED_END):
-            return _Stripped(text[len(begins) :], True)
-        narrow = _NOT_ELSEWHERE if is_name else _ELSEWHERE
-        if match := narrow.search(tail) or _nec(tail):
-            return _Stripped(_trimmed(text[: length + match.start()]), True)
-    match = None if is_name else _MEASURED.search(text[-_TAIL:])
-    is_age = match is not None and _LASTED.fullmatch(match[0]) and _GESTATION.search(text)
-    if match and not is_age and not _NONE.search(match[0]):
-        return _Stripped(_trimmed(text[: len(text) - len(match[0])]), True)
-    if not is_name and text[1:3] == "y " and text[0] in "mM" and "a" <= text[3:4] <= "z":
-        return _Stripped(text[3:])  # MY 42445 is a substance
-    if not is_name and (match := _lead_in().search(text)):
-        return _Stripped(text[match.end() :])
-    if begins in _BEGINNINGS and (match := _FRONT.search(text)):
-        return _Stripped(text[match.end() :], begins == "other ")
-    if _NOTED in text.lower() and (match := _NO_MENTION.search(text)):
-        return _Stripped(_trimmed(text[: match.start()]), True)
-    return _Stripped(text)
+        if match := _unspecified(tail):
+            return _trimmed(text[: length + match.start()]), False
+        if not is_name and is_other and small.endswith(_CLASSIFIED_END):
+            return text[len("other ") :], True
+        if match := _rest(tail, is_name=is_name):
+            return _trimmed(text[: length + match.start()]), True
+    if not is_name:
+        if measure := _measure(text):
+            return _trimmed(text[: -len(measure)]), True
+        if text[1:3] == "y " and text[0] in "mM" and "a" <= text[3:4] <= "z":
+            return text[3:], False  # MY 42445 is a substance
+        if match := _lead_in().search(text):
+            return text[match.end() :], False
+    if small.startswith(_FRONTS):
+        front = next(form for form in _FRONTS if small.startswith(form))
+        return text[len(front) :], is_other
+    about = small.rpartition(_NOTED)[2]
+    if about != small and about and not {",", ";"}.intersection(about):
+        return _trimmed(text[: -len(_NOTED + about)]), True
+    return text, False
 
 
-def _nos(text: str) -> re.Match[str] | None:
-    match = _NOS.search(text)
-    return None if match is None or _ISOFORM.search(text[: match.start()]) else match
+def _unspecified(text: str) -> re.Match[str] | None:
+    """Return where a text ends in a tag, or says that more is not known."""
+    match = _ends().unspecified.search(text)
+    return None if match and match["nos"] and _is_isoform(text[: match.start()]) else match
 
 
-def _nec(text: str) -> re.Match[str] | None:
-    match = _NEC.search(text)
-    return match if match and _CLASSIFIED.search(text[: match.start()]) else None
+def _is_isoform(text: str) -> bool:
+    """Tell whether a text says which synthase of nitric oxide a NOS behind it is."""
+    *others, last = WORD.findall(text.lower()) or [""]
+    return last in _ISOFORMS or (not others and (len(last) == 1 or last in _SPECIES))
+
+
+def _rest(text: str, *, is_name: bool = False) -> re.Match[str] | None:
+    """Return where a text says that it is the rest of a class, or that another class is meant.
+
+    A name keeps "in diseases classified elsewhere": the concept is no more than that.
+    """
+    match = _ends().rest.search(text)
+    if match is None or (is_name and match["context"]):
+        return None
+    is_disease = match["nec"] and not text[: match.start()].endswith(_CLASSIFIED)
+    return None if is_disease else match
+
+
+def _measure(text: str) -> str:
+    """Return how long, how often or how much a text says at its end, "" where it does not."""
+    last = text.rpartition(" ")[2].lower()
+    is_number = last[-1:].isdigit() or last.endswith(("%", ")", "\u00b0"))
+    if not is_number and last.lstrip("0123456789.x/-") not in _MEASURE_ENDS:
+        return ""
+    match = _MEASURED.search(text[-_TAIL:])
+    if match is None or not _NONE.isdisjoint(match[0].lower().strip(" ,()").split()):
+        return ""
+    is_age = match["lasting"] and any(word in text.lower() for word in _BIRTHS)
+    return "" if is_age else match[0]
 
 
 def _trimmed(text: str) -> str:
@@ -374,15 +352,11 @@ def _trimmed(text: str) -> str:
 
 _WORDED = r"\([a-z]{3,}(?:[ ,\-]+[a-z]{3,})*[ ,\-]*\)"
 _OPTIONAL = regex(rf" ?{_WORDED}", re.IGNORECASE)
-_OPTIONAL_END = regex(rf"(?: {_WORDED}){{2,}}$")
-_SEVERITY = regex(r" \((?:mild|moderate|severe)\)$", re.IGNORECASE)
+_SEVERITIES = words_of_kind("severity")
+_PAIRED = words_of_kind("part of a pair")
+_NOTHING_FURTHER = words_of_kind("nothing further")
 _LONGEST = 80  # letters; longer names are descriptions, whose bare form nobody writes
-_PAIRED = regex(r" ?, ?unspecified (?:ear|eye)$", re.IGNORECASE)
-_SAID_BEFORE = regex(r", unspecified (\w{3,})$", re.IGNORECASE)
-_UNCOMPLICATED = regex(r",? without (?:other )?(?:complications?|obstruction)$", re.IGNORECASE)
-# Two words for one class; each is a name of it.
-_COUPLE = regex(r"([A-Za-z][a-z]{4,}) and [a-z]{5,}")
-_WITHOUT = regex(r"(?<=unspecified),? without .+$", re.IGNORECASE)
+_LEAST = 5  # letters of each of two words for one class
 
 # Square brackets of a classification enclose another wording, or an explanation.
 _DESIGNATED = r"[^\[\]]*(?:\d|\b[ivx]+\b|\b[a-z]\b)"  # a layer, a type or a letter tells two apart
@@ -429,33 +403,33 @@ def bare_name(name: str) -> Bare | None:
     'LTBI'
     >>> bare_name("Other sepsis")
     """
-    if couple := _COUPLE.fullmatch(name):
-        return Bare(couple[1], is_narrower=True)
+    first, _, second = name.partition(" and ")
+    is_couple = (first + second).isalpha() and (first[1:] + second).islower()
+    if is_couple and min(len(first), len(second)) >= _LEAST:
+        return Bare(first, is_narrower=True)  # two words for one class, each a name of it
     if short := own_short_form(name):
         return Bare(short)
     whole = " ".join(name.split())
     bare = Bare(_BRACKETED.sub("", whole) if " [" in whole else whole)
-    if len(bare.text) <= _LONGEST and (
-        _may_have(bare.text) or "without" in bare.text or ", unspecified " in bare.text
-    ):
+    if len(bare.text) <= _LONGEST:
         bare = _barer(bare.text)
     return None if bare.text == whole or _is_empty(bare.text) else bare
 
 
 def _barer(name: str) -> Bare:
-    text = name
-    if "without" in name:
-        text = _UNCOMPLICATED.sub("", _WITHOUT.sub("", name))
-    is_narrower = text != name
-    if ", unspecified " in text:
-        text = _PAIRED.sub("", text)
-        said = _SAID_BEFORE.search(text)
-        if said and said[1].lower() in WORD.findall(text[: said.start()].lower()):
-            text = text[: said.start()]
-    stripped = _stripped(text, is_name=True)
-    bare = stripped.text
-    if (severity := _SEVERITY.search(bare)) and not _is_empty(bare[: severity.start()]):
-        bare, is_narrower = bare[: severity.start()], True
+    text, _, what = name.rpartition(" without ")
+    text = text.removesuffix(",")
+    is_narrower = text.lower().endswith("unspecified") or what.lower() in _NOTHING_FURTHER
+    text = text if is_narrower else name
+    head, unsaid, part = text.rpartition(", unspecified ")
+    if unsaid and part.lower() in {*_PAIRED, *WORD.findall(head.lower())}:
+        text = head.rstrip()
+    bare, is_broader = _stripped(text, is_name=True)
+    head, _, word = bare.rpartition(" (")
+    if word.lower().removesuffix(")") in _SEVERITIES and not _is_empty(head):
+        bare, is_narrower = head, True
     elif "(" in bare:
-        bare = (_OPTIONAL_END if bare == name else _OPTIONAL).sub("", bare).strip()
-    return Bare(bare, is_narrower or stripped.is_broader)
+        pieces = _OPTIONAL.split(bare)
+        if bare != name or pieces[-2:] == ["", ""]:  # a single bracket may tell two things apart
+            bare = "".join(pieces).strip()
+    return Bare(bare, is_narrower or is_broader)
