@@ -25,6 +25,9 @@ ANYWHERE, LISTS, TEXTS = "", "list", "text"
 """Where a reading counts: beside others only, in a list, or in running text."""
 
 _ALONE = (ANYWHERE, LISTS, TEXTS)
+CAPITALS = regex(r"(?<![\w/+&.-])[A-Z]{2,5}(?![\w/+&-])")
+"""Short forms in capitals."""
+
 _FORM = regex(r"(?<![\w/+-])[^\W\d_]{2,8}\d?(?![\w/+-])")
 _LEAST = 4  # letters of a beginning; shorter ones are words
 LEAST_LETTERS = 3

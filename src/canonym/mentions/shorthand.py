@@ -7,16 +7,17 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from canonym.regex import regex
-from canonym.rules import any_of, current, once_a_book
+from canonym.rules import any_of, current, once_a_book, shipped
 from canonym.text.qualifiers import is_finding
 from canonym.text.shape import shape_of
+from canonym.text.words import forms_of
 
 _SIDES = {"l": "left", "r": "right"}
 # A letter alone is a side beside a part of the body; RT in capitals is a therapy.
 _SIDE = r"(?P<side>[RL]|[RrLl]t|LT|RT(?=\.? (?i:atri|ventric)))"
 _SIDE_WORDS = frozenset(("l", "r", "lt", "rt"))
 _HINTS = frozenset(".-/&#")  # of which all other shorthand has one
-_HISTORY = regex(r"^(?P<family>f(?:amily )?)?hx-(?=[a-z])", re.IGNORECASE)
+_HISTORIES = {rule.form: rule.means for rule in shipped().of_kind("history in short")}
 # Shorthand that is not in the table, such as "t/t" and "o/e".
 _LONE_LETTERS = regex(r"(?<![\w/])[a-z](?:/[a-z])+(?![\w/])")
 # Without "type", small letters are no number: "dm i" is two words of other languages.
@@ -63,8 +64,8 @@ def _sides() -> _Sides:
         re.compile(rf"(?<![\w/+&.-]){_SIDE}\.?\s+(?=(?i:{body})\b)"),
         re.compile(rf"\b(?P<part>(?i:{body})(?: [a-z]+)?)(?:\s*,\s*|\s+)\(?{_SIDE}\)?\.?$"),
         re.compile(
-            r"(?<![\w#])# ?(?=(?:(?:(?i:left|right|closed|open|distal|proximal|lower|upper|[lr]t?)"
-            rf"\.? )*(?P<bone>(?i:{bones})\b)))"
+            rf"(?<![\w#])# ?(?=(?:(?:(?i:{forms_of('word before a bone')})\.? )*"
+            rf"(?P<bone>(?i:{bones})\b)))"
         ),
         re.compile(rf"\b(?P<part>(?i:{body}))s? ?#s?(?!\w| ?\d)"),
     )
@@ -111,9 +112,9 @@ def write_out(text: str) -> str:
         text = _table().pattern.sub(_written_out, text)
     sides = _sides()
     text = sides.fracture_behind.sub(r"\g<part> fracture", sides.fracture.sub(_fracture, text))
-    text = _HISTORY.sub(
-        lambda match: "family history of " if match["family"] else "history of ", text
-    )
+    short, _, name = text.partition("-")
+    if name[:1].isalpha() and (history := _HISTORIES.get(short.lower())):
+        text = f"{history} {name}"
     text = sides.before.sub(lambda match: f"{_SIDES[match['side'][0].lower()]} ", text)
     return sides.behind.sub(
         lambda match: f"{_SIDES[match['side'][0].lower()]} {match['part']}", text

@@ -10,16 +10,15 @@ import itertools
 import re
 from collections.abc import Callable, Iterator, Sequence
 
-from canonym.mentions.clinical import usual_reading
+from canonym.mentions.clinical import CAPITALS, usual_reading
 from canonym.mentions.readings import readings_of
 from canonym.regex import regex
+from canonym.text.shape import ALNUM, LETTERS, shape_of
+from canonym.text.words import words_of_kind
 
 _NUMBERED = regex(r"(?P<name>[^\W\d_].+?)(?<![ ,])[ ,]+(?P<number>[1-9][a-c]?|I{1,3}[abc]?|I?V|VI)")
 _KINDS = ("{} stage {}", "{} type {}", "{} grade {}", "{} class {}", "{} {} disorder")
-_SAYS_KIND = regex(r"\b(?:class|degree|factor|grade|group|level|phase|stage|type)$", re.I)
-_SHORT = regex(r"(?<![\w/+&.-])[A-Z]{2,5}(?![\w/+&-])")
-_LETTERS = regex(r"[^\W\d_]{3,}")  # of a word that may tell a reading
-_WORD = regex(r"(?<![^\W_])[^\W\d_]+(?![^\W_])")  # no part of "D-Pen2"
+_LEAST = 3  # letters of a word that may tell a reading
 _MOST_CLIPPED, _MOST_PHRASES = 3, 64
 _LONGEST_NUMBER = 4  # characters: IIIa
 _MOST = 2  # abbreviations without one usual reading in a mention
@@ -37,14 +36,16 @@ def in_full(text: str) -> Iterator[str]:
     """
     last = text.rpartition(" ")[2].rpartition(",")[2]
     numbered = _NUMBERED.fullmatch(text) if len(last) <= _LONGEST_NUMBER else None
-    if numbered and not _SAYS_KIND.search(numbered["name"]):
+    counts = words_of_kind("word before a number")
+    if numbered and counts.isdisjoint(shape_of(numbered["name"]).words[-1:]):
         name = usual_reading(numbered["name"]) or numbered["name"]
         yield from (kind.format(name, numbered["number"]) for kind in _KINDS)
-    shorts = [short for short in _SHORT.findall(text) if not usual_reading(short)]
+    shorts = [short for short in CAPITALS.findall(text) if not usual_reading(short)]
     shorts = [short for short in shorts if readings_of(short)]
     if not 0 < len(shorts) <= _MOST:
         return
-    beside = [word for word in _LETTERS.findall(text) if word not in shorts]
+    words = (word for word in LETTERS.findall(text) if len(word) >= _LEAST)
+    beside = [word for word in words if word not in shorts]
     for phrase in _read(text, shorts) if beside else ():
         yield usual_reading(phrase) or phrase
 
@@ -60,7 +61,7 @@ def unclipped(text: str, completions: Callable[[str], Sequence[str]]) -> Iterato
     >>> list(unclipped("Bact", lambda word: words.get(word.lower(), ())))
     []
     """
-    words = list(_WORD.finditer(text))
+    words = [word for word in ALNUM.finditer(text) if word[0].isalpha()]  # no part of "D-Pen2"
     if len(words) < 2:
         return
     choices = [(word, completions(word[0])) for word in words]
