@@ -87,15 +87,13 @@ def _readings() -> Mapping[str, Mapping[str, str]]:
 
 @once_a_book
 def _in_lists() -> Mapping[str, str]:
-    readings = _readings()
-    return {**readings.get(LISTS, {}), **readings.get(ANYWHERE, {})}
+    return {**_readings().get(LISTS, {}), **_readings().get(ANYWHERE, {})}
 
 
 @once_a_book
 def text_readings() -> Mapping[str, str]:
     """Return the reading of every form that is read in running text."""
-    readings = _readings()
-    return {**readings.get(TEXTS, {}), **readings.get(ANYWHERE, {})}
+    return {**_readings().get(TEXTS, {}), **_readings().get(ANYWHERE, {})}
 
 
 @once_a_book

@@ -197,11 +197,7 @@ def _longest(text: str, start: int, several: Iterable[_Phrase]) -> Cue | None:
 
 def _is_glued(text: str, start: int, end: int) -> bool:
     """Tell whether a hyphen ties a stretch to the word beside it."""
-    if text[end : end + 1] == "-" and _is_letter(text[end + 1 : end + 2]):
+    if text[end : end + 1] == "-" and text[end + 1 : end + 2].isalnum():
         return True
     is_free = text[start:end].lower() == "free"  # "seizure-free"
-    return not is_free and text[:start].endswith("-") and _is_letter(text[:start][-2:-1])
-
-
-def _is_letter(character: str) -> bool:
-    return character.isalnum() or character == "_"
+    return not is_free and text[:start].endswith("-") and text[:start][-2:-1].isalnum()

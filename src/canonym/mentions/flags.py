@@ -206,14 +206,13 @@ class _Sentence(NamedTuple):
             return said.endswith(":") or " " not in said or is_subject
         if not cue.rule.before or (cue.rule.after and between.lstrip()[:1] == ","):
             return False  # "MI ruled out, asthma" says it of what stands before
-        if cue.words in ("prn", "p.r.n."):  # who takes albuterol has asthma; "prn pain" may come
-            return not _takes(self.text[: cue.start]) and "," not in between
+        before = self.text[: cue.start].rstrip()
+        if cue.words in words_of_kind("cue of a need"):
+            # Who takes albuterol has asthma; "prn pain" may come.
+            return not _takes(before) and "," not in between
         if cue.words == "should":
-            verbs, is_first = (
-                words_of_kind("verb of what may come"),
-                not self.text[: cue.start].strip(),
-            )
-            return is_first or not verbs.isdisjoint(_first_words(self.text, end)[:2])
+            verbs = words_of_kind("verb of what may come")
+            return not before or not verbs.isdisjoint(_first_words(self.text, end)[:2])
         if cue.rule.before == "next":
             return _FEW_WORDS.fullmatch(between) is not None
         if cue.rule.before == "clause" and _breaks(between):
@@ -298,16 +297,13 @@ def _is_told(behind: str) -> bool:
     """
     line = behind.partition("\n")[0]
     words = _first_words(line.removeprefix(","))
-    if not words or _begin_with(words, "word of a change"):
-        return bool(words)
-    return line[0] != "," and (
-        words[0][0].isdigit()
-        or any(
-            " ".join(words[:n]) in words_of_kind("word of what is there")
-            and not _begin_with(words[n:], "word of an effort")
-            for n in (1, 2, 3)
-        )
-    )
+    is_changed = _begin_with(words, "word of a change")
+    if is_changed or line.startswith(","):
+        return is_changed
+    there = words_of_kind("word of what is there")
+    behind_it = (words[n:] for n in (1, 2, 3) if " ".join(words[:n]) in there)
+    has_number = any(word[0].isdigit() for word in words[:1])
+    return has_number or any(not _begin_with(rest, "word of an effort") for rest in behind_it)
 
 
 def _is_seen(name: str) -> bool:
@@ -321,7 +317,6 @@ def _is_seen(name: str) -> bool:
 
 def _takes(before: str) -> bool:
     """Tell whether what stands before a drug says that someone takes it."""
-    before = before.rstrip()
     last = WORD.findall(before[-_NEAR:].lower())[-1:]
     is_told = before[-1:].isalnum() and not words_of_kind("word before a drug").isdisjoint(last)
     return is_told or before[-1:] in ",:"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 from canonym.regex import regex
@@ -41,15 +41,6 @@ class _Table(NamedTuple):
     pattern: re.Pattern[str]
 
 
-class _Sides(NamedTuple):
-    """Sides before and behind parts of the body, and a number sign before a bone."""
-
-    before: re.Pattern[str]
-    behind: re.Pattern[str]
-    fracture: re.Pattern[str]
-    fracture_behind: re.Pattern[str]
-
-
 @once_a_book
 def parts_of_the_body() -> frozenset[str]:
     """Return words for parts of the body, beside which a letter may be a side."""
@@ -57,18 +48,28 @@ def parts_of_the_body() -> frozenset[str]:
 
 
 @once_a_book
-def _sides() -> _Sides:
+def _beside_parts() -> list[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]]:
+    """Return number signs and sides beside parts of the body, and what is written for them."""
     body = "|".join(sorted(parts_of_the_body(), reverse=True))
     bones = any_of("part of the body", ["bone"])
-    return _Sides(
-        re.compile(rf"(?<![\w/+&.-]){_SIDE}\.?\s+(?=(?i:{body})\b)"),
-        re.compile(rf"\b(?P<part>(?i:{body})(?: [a-z]+)?)(?:\s*,\s*|\s+)\(?{_SIDE}\)?\.?$"),
-        re.compile(
-            rf"(?<![\w#])# ?(?=(?:(?:(?i:{forms_of('word before a bone')})\.? )*"
-            rf"(?P<bone>(?i:{bones})\b)))"
+    return [
+        (
+            re.compile(
+                rf"(?<![\w#])# ?(?=(?:(?:(?i:{forms_of('word before a bone')})\.? )*"
+                rf"(?P<bone>(?i:{bones})\b)))"
+            ),
+            _fracture,
         ),
-        re.compile(rf"\b(?P<part>(?i:{body}))s? ?#s?(?!\w| ?\d)"),
-    )
+        (re.compile(rf"\b(?P<part>(?i:{body}))s? ?#s?(?!\w| ?\d)"), r"\g<part> fracture"),
+        (
+            re.compile(rf"(?<![\w/+&.-]){_SIDE}\.?\s+(?=(?i:{body})\b)"),
+            lambda match: f"{_SIDES[match['side'][0].lower()]} ",
+        ),
+        (
+            re.compile(rf"\b(?P<part>(?i:{body})(?: [a-z]+)?)(?:\s*,\s*|\s+)\(?{_SIDE}\)?\.?$"),
+            lambda match: f"{_SIDES[match['side'][0].lower()]} {match['part']}",
+        ),
+    ]
 
 
 @once_a_book
@@ -110,15 +111,12 @@ def write_out(text: str) -> str:
     text = _DOTTED.sub(lambda match: match[0].replace(".", "").upper(), text)
     if "/" in text or "&" in text:
         text = _table().pattern.sub(_written_out, text)
-    sides = _sides()
-    text = sides.fracture_behind.sub(r"\g<part> fracture", sides.fracture.sub(_fracture, text))
     short, _, name = text.partition("-")
     if name[:1].isalpha() and (history := _HISTORIES.get(short.lower())):
         text = f"{history} {name}"
-    text = sides.before.sub(lambda match: f"{_SIDES[match['side'][0].lower()]} ", text)
-    return sides.behind.sub(
-        lambda match: f"{_SIDES[match['side'][0].lower()]} {match['part']}", text
-    )
+    for pattern, written in _beside_parts():
+        text = pattern.sub(written, text)
+    return text
 
 
 def _fracture(match: re.Match[str]) -> str:

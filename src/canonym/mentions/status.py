@@ -137,7 +137,7 @@ def split_statuses(text: str) -> tuple[str, ...]:
     if "," not in text and " s" in text.lower() and len(sides := _AFTER.split(text)) > 1:
         return tuple(sides)
     if not shape_of(text).there.isdisjoint(_CONJUNCTIONS):
-        sides = [side for side in _conjunctions().split(text) if side.strip()]
+        sides = [side for side in _joints()[1].split(text) if side.strip()]
         stated = may_have_status(text) or read_status(without_lead_in(sides[0])).flags
         if len(sides) > 1 and stated:
             return tuple(sides)
@@ -153,7 +153,7 @@ def split_at_turn(text: str) -> tuple[str, ...]:
     ('possible pneumonia, now resolved',)
     """
     may_turn = "," in text or not shape_of(text).there.isdisjoint(_CONJUNCTIONS)
-    turn = _turns().search(text) if may_turn else None
+    turn = _joints()[0].search(text) if may_turn else None
     if turn is None or _course().match(text, turn.end()):
         return (text,)
     is_kin = any("family" in cue.rule.flags for cue in find_cues(turn[0]))
@@ -172,25 +172,16 @@ def _course() -> re.Pattern[str]:
 
 
 @once_a_book
-def _turns() -> re.Pattern[str]:
-    """Return a joint and what begins something else behind a status: *no fever, has a cough*."""
-    return re.compile(rf"(?:{GAP},\s+|{_conjunction()}){_openings()}", re.IGNORECASE)
-
-
-@once_a_book
-def _conjunctions() -> re.Pattern[str]:
-    """Return a conjunction, with what begins something else: *no fever but has a cough*."""
-    return re.compile(rf"{_conjunction()}(?:{_openings()}|an?\s+)?", re.IGNORECASE)
-
-
-def _conjunction() -> str:
-    return rf"(?:{GAP},|(?<!\s))\s+(?:{'|'.join(sorted(_CONJUNCTIONS))})\s+"
-
-
-def _openings() -> str:
+def _joints() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Return what goes on to something else, *, has a*, *but has a*, and any conjunction: *but*."""
+    conjunction = rf"(?:{GAP},|(?<!\s))\s+(?:{'|'.join(sorted(_CONJUNCTIONS))})\s+"
     rules = (rule for rule in current().of_kind("turn") if rule.where == "comma")
     forms = (phrase_expression(rule.form) for rule in rules if "uncertain" in rule.means)
-    return rf"(?:{'|'.join(forms)})(?: an?)?\s+"
+    opening = rf"(?:{'|'.join(forms)})(?: an?)?\s+"
+    return (
+        re.compile(rf"(?:{GAP},\s+|{conjunction}){opening}", re.IGNORECASE),
+        re.compile(rf"{conjunction}(?:{opening}|an?\s+)?", re.IGNORECASE),
+    )
 
 
 def status_beside_code(text: str) -> tuple[str, ...]:

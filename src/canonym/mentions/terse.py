@@ -13,11 +13,12 @@ from collections.abc import Callable, Iterator, Sequence
 from canonym.mentions.clinical import CAPITALS, usual_reading
 from canonym.mentions.readings import readings_of
 from canonym.regex import regex
+from canonym.rules import shipped
 from canonym.text.shape import ALNUM, LETTERS, shape_of
 from canonym.text.words import words_of_kind
 
 _NUMBERED = regex(r"(?P<name>[^\W\d_].+?)(?<![ ,])[ ,]+(?P<number>[1-9][a-c]?|I{1,3}[abc]?|I?V|VI)")
-_KINDS = ("{} stage {}", "{} type {}", "{} grade {}", "{} class {}", "{} {} disorder")
+_NAMES = [rule.form for rule in shipped().of_kind("name with a number")]
 _LEAST = 3  # letters of a word that may tell a reading
 _MOST_CLIPPED, _MOST_PHRASES = 3, 64
 _LONGEST_NUMBER = 4  # characters: IIIa
@@ -39,14 +40,16 @@ def in_full(text: str) -> Iterator[str]:
     counts = words_of_kind("word before a number")
     if numbered and counts.isdisjoint(shape_of(numbered["name"]).words[-1:]):
         name = usual_reading(numbered["name"]) or numbered["name"]
-        yield from (kind.format(name, numbered["number"]) for kind in _KINDS)
+        yield from (form.replace("N", numbered["number"]).replace("X", name) for form in _NAMES)
     shorts = [short for short in CAPITALS.findall(text) if not usual_reading(short)]
     shorts = [short for short in shorts if readings_of(short)]
     if not 0 < len(shorts) <= _MOST:
         return
-    words = (word for word in LETTERS.findall(text) if len(word) >= _LEAST)
-    beside = [word for word in words if word not in shorts]
-    for phrase in _read(text, shorts) if beside else ():
+    beside = any(len(word) >= _LEAST and word not in shorts for word in LETTERS.findall(text))
+    for readings in itertools.product(*map(readings_of, shorts)) if beside else ():
+        phrase = text
+        for short, reading in zip(shorts, readings, strict=True):
+            phrase = re.sub(rf"\b{short}\b", reading, phrase)
         yield usual_reading(phrase) or phrase
 
 
@@ -76,12 +79,3 @@ def unclipped(text: str, completions: Callable[[str], Sequence[str]]) -> Iterato
             phrase += text[end : word.start()] + whole
             end = word.end() + (text[word.end() : word.end() + 1] == ".")
         yield phrase + text[end:]
-
-
-def _read(text: str, shorts: list[str]) -> Iterator[str]:
-    """Yield a text with each combination of the readings of its abbreviations."""
-    if not shorts:
-        yield text
-        return
-    for reading in readings_of(shorts[0]):
-        yield from _read(re.sub(rf"\b{shorts[0]}\b", reading, text), shorts[1:])
