@@ -20,13 +20,13 @@ from canonym.text.shape import LETTERS, shape_of
 from canonym.text.words import words_of_kind
 
 _LONGEST = 300
-_LEAST = 2  # letters of a word that names something
 _JOINT = regex(
     rf"{GAP}\s(?:-{{1,2}}>?|[\u2013\u2014\u2192*]|=>|//|>>)\s+|(?<=\w)(?://|>>)(?=\w)"
     r"|(?:\b(?P<word>[^\W\d_]{3,}|[A-Z]{2})|(?<=[\d)]))\.\s+(?=[A-Z])"
 )
 _SIGNS = frozenset("-\u2013\u2014\u2192*>/.(")
 _STATES = frozenset(["negated", "uncertain"])
+_NAMELESS = FUNCTION_WORDS | words_of_kind("word of the present day")
 _TRIMMED = " \t\r\n,;:&./"
 
 
@@ -132,16 +132,12 @@ def _at_cues(text: str) -> Iterator[str]:
 
 def _is_listed(before: str, *, is_first: bool) -> bool:
     """Tell whether a list goes on behind some words, or a heading stands before it."""
-    before = before.rstrip()
-    *_, last = before.split() or [""]
-    is_heading = is_first and before.endswith(":") and before[:-1].strip().isalnum()
-    return before.endswith(tuple(",/&+")) or last.lower() in ("and", "or") or is_heading
+    before = before.strip().lower()
+    is_heading = is_first and before.endswith(":") and before[:-1].isalnum()
+    return is_heading or f" {before}".endswith((*",/&+", " and", " or"))
 
 
 def _names_next(behind: str) -> bool:
     """Tell whether words go on with one that may name something."""
     word = LETTERS.match(behind.lstrip(" \t\n,;:/"))
-    if word is None or len(word[0]) < _LEAST:
-        return False
-    others = (FUNCTION_WORDS, words_of_kind("word of the present day"))
-    return not any(word[0].lower() in words for words in others)
+    return word is not None and len(word[0]) > 1 and word[0].lower() not in _NAMELESS
