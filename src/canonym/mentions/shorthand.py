@@ -22,7 +22,9 @@ _HISTORIES = {rule.form: rule.means for rule in shipped().of_kind("history in sh
 _LONE_LETTERS = regex(r"(?<![\w/])[a-z](?:/[a-z])+(?![\w/])")
 # Without "type", small letters are no number: "dm i" is two words of other languages.
 _DIABETES = regex(
-    r"DM[ -]?(?:([12]|(?-i:II?))|type ?([12]|II?))|T([12])DM|type ([12]|II?) DM", re.IGNORECASE
+    r"(?<![^\W_])(?:DM[ -]?(?:([12]|(?-i:II?))|type ?([12]|II?))|T([12])DM|type ([12]|II?) DM)"
+    r"(?![^\W_])",
+    re.IGNORECASE,
 )
 # "H.T.N.", but not the "e.g." of a sentence: three letters at least.
 _DOTTED = regex(r"(?<![\w.])[^\W\d_](?:\.[^\W\d_]){2,}\.?(?!\w)")
@@ -148,10 +150,7 @@ def diabetes_phrases(text: str) -> Iterator[tuple[int, int, str]]:
     for match in _TYPE_OF_DIABETES.finditer(text):
         yield match.start(), match.end(), f"{match[0]} mellitus"
     for match in _DIABETES.finditer(text):
-        if not (
-            text[match.start() - 1 : match.start()].isalnum() or text[match.end() :][:1].isalnum()
-        ):
-            yield match.start(), match.end(), diabetes_name(match[0])
+        yield match.start(), match.end(), diabetes_name(match[0])
 
 
 def hide_shorthand(text: str, guard: Mapping[int, int]) -> str:
@@ -168,12 +167,8 @@ def _is_meant(match: re.Match[str]) -> bool:
     form = match[0]
     if not any(map(str.isupper, form)) or form.lower() in _table().understood:
         return True
-    return form.upper() == form and form != "B/C" and _is_in_capitals(match.string)
-
-
-def _is_in_capitals(text: str) -> bool:
-    letters = [*filter(str.isalpha, text)]
-    return len(letters) >= _MANY and all(map(str.isupper, letters))
+    n_letters = sum(map(str.isalpha, match.string))
+    return match.string.isupper() and n_letters >= _MANY and form != "B/C"
 
 
 def _written_out(match: re.Match[str]) -> str:

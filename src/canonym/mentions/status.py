@@ -91,11 +91,12 @@ def read_status(text: str, signs: int = 3) -> Status:
         return Status(text)
     if denied := _denied_result(text):
         return Status(denied, ("negated",))
-    sign = _own_sign(text) if signs else None
-    if sign and not (BREAK.search(core := sign.core(text)) or _has_with(core)):
-        inner = read_status(core, signs - 1)
-        said = consistent((sign.means, *inner.flags))
-        return Status(_unbracketed(inner.core), said) if said else Status(text)
+    if signs and (sign := _own_sign(text)):
+        core = sign.core(text)
+        if not BREAK.search(core) and {"with", "w"}.isdisjoint(shape_of(core).words[1:-1]):
+            inner = read_status(core, signs - 1)
+            said = consistent((sign.means, *inner.flags))
+            return Status(_unbracketed(inner.core), said) if said else Status(text)
     cues = find_cues(text)
     start, flags = _from_start(text, cues)
     end, more = _from_end(text, [cue for cue in cues if cue.start >= start], start)
@@ -114,10 +115,6 @@ def _is_not_free(text: str) -> bool:
     """Tell whether a text denies that someone is free of something: who is not pain free has it."""
     words, there, *_ = shape_of(text)
     return words[-1:] == ("free",) and not _DENYING.isdisjoint(there)
-
-
-def _has_with(text: str) -> bool:
-    return not {"with", "w"}.isdisjoint(shape_of(text).words[1:-1])
 
 
 def split_statuses(text: str) -> tuple[str, ...]:
