@@ -50,3 +50,15 @@ def test_a_word_is_no_acronym_that_is_spelt_like_it(mention: str, name: str, lab
 )
 def test_what_may_mean_an_acronym_does_not_contradict(mention: str, name: str, label: str) -> None:
     assert against(mention, name, label=label).contradictions == ()
+
+
+@pytest.mark.parametrize(
+    ("mention", "name"),
+    [
+        ("LS, mitochondrial", "Mitochondrial metabolism disorders"),
+        ("carpal calcification", "CARPAL CALCIFICATIONS N"),
+    ],
+)
+def test_the_end_of_a_long_word_is_no_short_form(mention: str, name: str) -> None:
+    kinds = {contrast.kind for contrast in against(mention, name).contradictions}
+    assert "letter" not in kinds

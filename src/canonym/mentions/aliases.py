@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable
 
-from canonym.regex import GAP, regex
+from canonym.regex import regex
 from canonym.types import Mention
 
 LEAST_GAIN = 1e-4
@@ -20,9 +20,7 @@ Aliases = dict[tuple[str, str], str]
 
 # A string of so few characters explains nothing: three letters have many meanings.
 _SHORT = 5
-_WINDOW = 20  # characters before a mention in which a bracket opens
-_OPENS = regex(rf"{GAP}[(\[]\s*\Z")
-_GOES_ON = regex(r"\s*[)\],;:=]")
+_WINDOW = 20  # characters on each side of a mention in which a bracket opens or closes
 # One word with a capital or a digit, or letters and a number: NH4Ac, SM-5887, Zyban, CP 93129. Of
 # words in brackets that look otherwise a quarter are something else ("hypertension (stroke)").
 _CODE = regex(r"(?=.*[A-Z0-9])\S+|[A-Za-z]{1,5} \d+")
@@ -59,11 +57,12 @@ def find_aliases(
     for _, stop, mention in placed:
         ending.setdefault((stop, mention.type), mention.text)
     for start, stop, mention in placed:
-        window = text[max(0, start - _WINDOW) : start]
-        opening = _OPENS.search(window)
-        if not opening or not _GOES_ON.match(text, stop):
+        window, behind = text[max(0, start - _WINDOW) : start], text[stop : stop + _WINDOW]
+        before = window.rstrip()
+        if not before.endswith(("(", "[")) or not behind.lstrip().startswith(tuple(")],;:=")):
             continue
-        other = ending.get((start - len(window) + opening.start(), mention.type), mention.text)
+        end = start - len(window) + len(before[:-1].rstrip())
+        other = ending.get((end, mention.type), mention.text)
         if (
             other != mention.text
             and not (mention.text in defined or other in defined)

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from canonym.mentions.composites import split_composite
 from canonym.mentions.cues import find_cues
-from canonym.mentions.segments import segments
+from canonym.mentions.segments import LAST_BRACKET, segments
 from canonym.mentions.sentences import FUNCTION_WORDS
 from canonym.regex import GAP, regex
 from canonym.rules import any_of, once_a_book
@@ -24,14 +24,9 @@ _JOINT = regex(
     rf"{GAP}\s(?:-{{1,2}}>?|[\u2013\u2014\u2192*]|=>|//|>>)\s+|(?<=\w)(?://|>>)(?=\w)"
     r"|(?:\b(?P<word>[^\W\d_]{3,}|[A-Z]{2})|(?<=[\d)]))\.\s+(?=[A-Z])"
 )
-_BRACKET = regex(r"(?<=\w)\s*\((?P<inside>[^()]+)\)\s*\Z")
 _SIGNS = frozenset("-\u2013\u2014\u2192*>/.(")
 _STATES = frozenset(["negated", "uncertain"])
-_CONTENT = regex(
-    rf"[\s,;:/]+(?!(?i:{'|'.join(sorted(FUNCTION_WORDS))}|x ?\d+|today|yesterday|now)\b)"
-    r"[^\W\d_]{2}"
-)
-_LISTED = regex(r"(?:[,/&+]|\b(?:and|or)|\A\s*\w+:)\s*\Z", re.IGNORECASE)
+_NAMELESS = FUNCTION_WORDS | words_of_kind("word of the present day")
 _TRIMMED = " \t\r\n,;:&./"
 
 
@@ -97,7 +92,7 @@ def _relation() -> re.Pattern[str]:
 
 def _bracketed(text: str) -> Iterator[str]:
     """Yield what stands before a bracket at the end that says a status, and what is in it."""
-    match = _BRACKET.search(text)
+    match = LAST_BRACKET.search(text)
     names = words_of_kind("cue within a name")  # "(not cancer)" only says what is meant
     cues = [cue for cue in find_cues(match["inside"]) if cue.words not in names] if match else []
     said = any(_STATES.intersection(cue.rule.flags) for cue in cues)
@@ -126,10 +121,23 @@ def _at_cues(text: str) -> Iterator[str]:
         is_led = LETTERS.search(text, end, cue.start) is not None
         if is_led and cue.words not in names and _STATES.intersection(cue.rule.flags):
             looks_on = cue.rule.before not in ("", "next")
-            is_listed = _LISTED.search(text, begin, cue.start) is not None
-            if not is_listed and (not cue.rule.after or _CONTENT.match(text, cue.end)):
+            is_listed = _is_listed(text[begin : cue.start], is_first=begin == 0)
+            if not is_listed and (not cue.rule.after or _names_next(text[cue.end :])):
                 place = cue.start if looks_on or not cue.rule.after else cue.end
                 yield text[begin:place]
                 begin = place
         end = cue.end
     yield text[begin:]
+
+
+def _is_listed(before: str, *, is_first: bool) -> bool:
+    """Tell whether a list goes on behind some words, or a heading stands before it."""
+    before = before.strip().lower()
+    is_heading = is_first and before.endswith(":") and before[:-1].isalnum()
+    return is_heading or f" {before}".endswith((*",/&+", " and", " or"))
+
+
+def _names_next(behind: str) -> bool:
+    """Tell whether words go on with one that may name something."""
+    word = LETTERS.match(behind.lstrip(" \t\n,;:/"))
+    return word is not None and len(word[0]) > 1 and word[0].lower() not in _NAMELESS

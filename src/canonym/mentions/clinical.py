@@ -25,6 +25,9 @@ ANYWHERE, LISTS, TEXTS = "", "list", "text"
 """Where a reading counts: beside others only, in a list, or in running text."""
 
 _ALONE = (ANYWHERE, LISTS, TEXTS)
+CAPITALS = regex(r"(?<![\w/+&.-])[A-Z]{2,5}(?![\w/+&-])")
+"""Short forms in capitals."""
+
 _FORM = regex(r"(?<![\w/+-])[^\W\d_]{2,8}\d?(?![\w/+-])")
 _LEAST = 4  # letters of a beginning; shorter ones are words
 LEAST_LETTERS = 3
@@ -84,15 +87,13 @@ def _readings() -> Mapping[str, Mapping[str, str]]:
 
 @once_a_book
 def _in_lists() -> Mapping[str, str]:
-    readings = _readings()
-    return {**readings.get(LISTS, {}), **readings.get(ANYWHERE, {})}
+    return {**_readings().get(LISTS, {}), **_readings().get(ANYWHERE, {})}
 
 
 @once_a_book
 def text_readings() -> Mapping[str, str]:
     """Return the reading of every form that is read in running text."""
-    readings = _readings()
-    return {**readings.get(TEXTS, {}), **readings.get(ANYWHERE, {})}
+    return {**_readings().get(TEXTS, {}), **_readings().get(ANYWHERE, {})}
 
 
 @once_a_book

@@ -20,22 +20,22 @@ temporal status from clinical reports.
 from __future__ import annotations
 
 import functools
+import itertools
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from canonym.regex import regex
 from canonym.rules import FLAGS, current, once_a_book, phrase_expression, remembered
 from canonym.rules import Rule as Row
-from canonym.text.shape import WORD
+from canonym.text.shape import DIGIT, WORD
 
-__all__ = ["FLAGS", "NO_CUE", "SIDES", "Cue", "Rule", "find_cues", "first_words", "last_words"]
+__all__ = ["FLAGS", "SIDES", "Cue", "Rule", "find_cues", "outer_words"]
 
 SIDES: tuple[str, ...] = ("before", "after")
 """Where a cue may stand, as seen from the mention."""
 
 _TURNED = str.maketrans("()", ")(")
-_DIGIT = regex(r"\d")
 _GAP = 40  # characters behind a comma, in which a cue may begin that needs one
 
 
@@ -56,10 +56,6 @@ class Rule(NamedTuple):
     after: str = ""
     in_lists: tuple[str, ...] = SIDES
     ends: tuple[str, ...] = ()
-
-
-NO_CUE = Rule()
-"""What says nothing of any mention, though it looks like a cue."""
 
 
 class Cue(NamedTuple):
@@ -87,13 +83,14 @@ def _rule_of(row: Row) -> Rule:
 
 
 @once_a_book
-def _rules() -> dict[Rule, list[str]]:
-    """Return the phrases of every rule: choices in round brackets, 0 for a digit."""
-    phrases: dict[Rule, list[str]] = {}
+def _phrases() -> list[tuple[str, Rule]]:
+    """Return phrases with choices in round brackets and 0 for a digit, those of a rule together."""
+    phrases: dict[Rule, list[tuple[str, Rule]]] = {}
     for kind in ("cue", "turn", "no cue"):
         for row in current().of_kind(kind):
-            phrases.setdefault(_rule_of(row), []).append(row.form)
-    return phrases
+            rule = _rule_of(row)
+            phrases.setdefault(rule, []).append((row.form, rule))
+    return [*itertools.chain.from_iterable(phrases.values())]
 
 
 class _Phrase(NamedTuple):
@@ -107,44 +104,23 @@ class _Phrase(NamedTuple):
 def _table() -> dict[str, list[_Phrase]]:
     """Return the phrases that may begin with a word."""
     table: dict[str, list[_Phrase]] = {}
-    for rule, phrases in _rules().items():
-        for phrase in phrases:
-            expression = regex(rf"(?:{phrase_expression(phrase)})(?!\w)", re.IGNORECASE)
-            words = (_DIGIT.sub("0", word) for word in _first_words(phrase))
-            for word in dict.fromkeys(words):
-                table.setdefault(word, []).append(_Phrase(expression, rule))
+    for phrase, rule in _phrases():
+        expression = regex(rf"(?:{phrase_expression(phrase)})(?!\w)", re.IGNORECASE)
+        for word in {DIGIT.sub("0", word) for word in _first_words(phrase)}:
+            table.setdefault(word, []).append(_Phrase(expression, rule))
     return table
 
 
 @once_a_book
-def first_words() -> tuple[str, ...]:
-    """Return the words with which a cue before a mention may begin, and relatives."""
-    return _outer_words(lambda rule: bool(rule.flags and rule.before), _first_words)
-
-
-@once_a_book
-def last_words() -> tuple[str, ...]:
-    """Return the words with which a cue behind a mention may end; a year is ``\\d\\d\\d\\d``."""
-    return _outer_words(lambda rule: bool(rule.flags and rule.after and rule.in_lists), _last_words)
-
-
-def _outer_words(
-    counts: Callable[[Rule], bool], words_of: Callable[[str], Iterable[str]]
-) -> tuple[str, ...]:
-    words = {
-        word.replace("0", r"\d")
-        for rule, phrases in _rules().items()
-        if counts(rule)
-        for phrase in phrases
-        for word in words_of(phrase)
-    }
-    return tuple(sorted(words))
-
-
-def _last_words(phrase: str) -> Iterator[str]:
-    """Yield the words that a phrase with choices may end with."""
-    turned = phrase[::-1].translate(_TURNED)
-    return (word[::-1] for word in _first_words(turned))
+def outer_words() -> tuple[frozenset[str], frozenset[str]]:
+    """Return the words with which a cue before a mention may begin, and one behind it may end."""
+    begin, end = set[str](), set[str]()
+    for phrase, rule in _phrases():
+        if rule.flags and rule.before:
+            begin.update(_first_words(phrase))
+        if rule.flags and rule.after and rule.in_lists:
+            end.update(word[::-1] for word in _first_words(phrase[::-1].translate(_TURNED)))
+    return frozenset(begin), frozenset(end)
 
 
 def _first_words(phrase: str) -> Iterator[str]:
@@ -157,25 +133,9 @@ def _first_words(phrase: str) -> Iterator[str]:
     if plain is not None:
         yield plain[1]
         return
-    start = phrase.index("(")
-    depth, end = 0, start
-    for end in range(start, len(phrase)):
-        depth += {"(": 1, ")": -1}.get(phrase[end], 0)
-        if not depth:
-            break
-    for choice in _choices(phrase[start + 1 : end]):
-        yield from _first_words(phrase[:start] + choice + phrase[end + 1 :])
-
-
-def _choices(listed: str) -> Iterator[str]:
-    """Yield the choices between bars that are in no further brackets."""
-    depth = begin = 0
-    for place, character in enumerate(listed):
-        depth += {"(": 1, ")": -1}.get(character, 0)
-        if character == "|" and not depth:
-            yield listed[begin:place]
-            begin = place + 1
-    yield listed[begin:]
+    before, choices, behind = re.split(r"\(([^()]*)\)", phrase, maxsplit=1)  # in no others
+    for choice in choices.split("|"):
+        yield from _first_words(before + choice + behind)
 
 
 @functools.cache
@@ -205,7 +165,7 @@ def find_cues(text: str) -> Sequence[Cue]:
     """
     table, cues, end = _table(), list[Cue](), 0
     for word in WORD.finditer(text):
-        first = _DIGIT.sub("0", word[0].lower())
+        first = DIGIT.sub("0", word[0].lower())
         if word.start() < end or (several := table.get(first)) is None:
             continue
         cue = _longest(text, word.start(), several)
@@ -237,11 +197,7 @@ def _longest(text: str, start: int, several: Iterable[_Phrase]) -> Cue | None:
 
 def _is_glued(text: str, start: int, end: int) -> bool:
     """Tell whether a hyphen ties a stretch to the word beside it."""
-    if text[end : end + 1] == "-" and _is_letter(text[end + 1 : end + 2]):
+    if text[end : end + 1] == "-" and text[end + 1 : end + 2].isalnum():
         return True
     is_free = text[start:end].lower() == "free"  # "seizure-free"
-    return not is_free and text[:start].endswith("-") and _is_letter(text[:start][-2:-1])
-
-
-def _is_letter(character: str) -> bool:
-    return character.isalnum() or character == "_"
+    return not is_free and text[:start].endswith("-") and text[:start][-2:-1].isalnum()

@@ -11,69 +11,35 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import zip_longest
 from typing import NamedTuple
 
 from canonym.io.time_limit import check_time
 from canonym.mentions.cues import FLAGS, Cue, find_cues
-from canonym.mentions.segments import PRESENT, Segment, segments
+from canonym.mentions.segments import PLAIN, PRESENT, Segment, segments
 from canonym.mentions.sentences import FUNCTION_WORDS
 from canonym.regex import regex
-from canonym.text.words import forms_of
+from canonym.text.shape import DIGIT, WORD, shape_of
+from canonym.text.words import words_of_kind
 from canonym.types import Mention
 
 __all__ = ["FLAGS", "consistent", "with_flags"]
 
 # Ends of sentences, and of lines but for those that go on with a small letter.
 _END = regex(r"(?<=[.!?])\s+(?=[^a-z\s])|(?<!\s)[^\S\n]*\n[^\S\n]*(?:\n\s*|(?=[^a-z\s]))|;\s*")
-_TIGHT_DASH = regex("^[^\\S\n]*[-\u2010-\u2014\u2212](?=\\w)", re.MULTILINE)
 _PLUS = regex(r"(?:^|[\s,(])\+(?=\w)|\(\+\)")
-_QUESTION = regex(rf"\s*(?:{forms_of('question word')})\b", re.IGNORECASE)
 # A heading, alone in its line or with a colon, or an empty line.
 _HEADING = regex(
     r"^[ \t]*(?P<title>[A-Z][A-Z /&-]{3,60})[ \t]*$|(?:^[ \t]*|(?<=[.;]\s)|(?<=[.;]\s\s))"
     r"(?P<head>[A-Z][\w /&'-]{1,60}):|\n[ \t\r]*\n",
     re.MULTILINE,
 )
-_BREAK = regex(r"[,:]|\bwith\b|\A(?>.*?\band\b).*\b(?:is|was|has)\b", re.IGNORECASE | re.DOTALL)
-_WITH = regex(r"\bwith\b", re.IGNORECASE)
-_OF_SEVERAL = frozenset(f"{verb} excluded" for verb in ("are", "have been", "were", "will be"))
-_PARTS = r"(?!\b(?:are|had|has|have|is|was|were|who|with)\b)"  # a list ends there
-_LISTED = regex(
-    rf"(?>\s*,(?:{_PARTS}[^.;:()])*\b(?:and|or)\b)(?:{_PARTS}[^,.;:()])*", re.IGNORECASE
-)
-_BESIDE = regex(r"[\s,:(\u2013\u2014-]*\Z")
 _FEW_WORDS = regex(r"\s*(?:[\w'-]+\s+){0,2}\Z")
-_LAST = regex(r"\s*(?:$|[.,;:)])")
-_NEXT_WORD = regex(r"\s+(\w+)")
-_NEW_CLAUSE = regex(r",\s*(?:and\s+)?(?:(?:the|her|his|a)\s+)?\Z", re.IGNORECASE)
-_VERB = regex(
-    r"(?:\s+(?:at|from|in|of|on|to)(?:\s+[\w-]+){1,3})?"
-    rf"\s+(?:{forms_of('verb of a clause')})\b",
-    re.IGNORECASE,
-)
-_SUBJECT = regex(r"[\s,]{0,3}(?:he|i|it|patient|pt|she|the patient|they|we)\b", re.IGNORECASE)
-_MAY_COME = regex(rf"\s+(?:ever |not )?(?:{forms_of('verb of what may come')})\b", re.IGNORECASE)
-_NOR = regex(r"\b(?:or|nor)\b", re.IGNORECASE)
-_LISTED_ON = regex(r"[^.;]*\b(?:or|nor)\b", re.IGNORECASE)
-_JOINED = regex(r"\b(?:and|nor|or)\b|/", re.IGNORECASE)
-_DIGIT = regex(r"\d")
-_CLAUSE = regex(rf"\b(?:{forms_of('word of a new clause')})\b", re.IGNORECASE)
-# What tells of a thing that is there, behind it or in its name: "no fever, rash with blisters".
-_TOLD = regex(
-    rf"(?:,[^\S\n]*|[^\S\n]+)(?:{forms_of('word of a change')})\b"
-    rf"|[^\S\n]+(?:\d|(?:{forms_of('word of what is there')})\b)"
-    rf"(?!\s+(?:{forms_of('word of an effort')})\b)",
-    re.IGNORECASE,
-)
-_SEEN = regex(
-    rf"\d|\b(?:{forms_of('word of something seen')})\b"
-    rf"(?!\s(?:{forms_of('part named by its side')})\b)",
-    re.IGNORECASE,
-)
-_MORE = regex(rf"[^\S\n]+(?!(?:{forms_of('word behind what is denied')})\b)\w", re.IGNORECASE)
-_FOR = regex(r"\bfor\s+(?:[\w-]+\s+){0,2}\Z", re.IGNORECASE)
-_TAKES = regex(rf"(?:^|[,:]|\b(?:{forms_of('word before a drug')}))\s*\Z", re.IGNORECASE)
-_AS_NEEDED = frozenset(["as necessary", "as needed", "if needed", "prn", "when needed"])
+_BEGINNING = regex(r"\s*\w+(?:[\s-]+\w+){0,4}")
+_NEAR = 60  # characters in which a few words stand
+_BESIDE = str.maketrans("", "", ",:(\u2013\u2014-")
+_ALTERNATIVES = frozenset(["or", "nor"])
+_JOINTS = _ALTERNATIVES | {"and"}
 _REACH = 1_000  # characters of a sentence on each side of a mention; more is a table without ends
 _LAST_FLAGS = ("~",)  # sorts behind all flags
 _CLAUSE_FLAGS = frozenset(["negated", "uncertain"])
@@ -90,7 +56,7 @@ def with_flags(text: str, mentions: Sequence[Mention]) -> tuple[Mention, ...]:
     ends = [match.end() for match in _END.finditer(text)] if mentions else []
     starts = [0, *ends]
     heads = _sections(text) if ends else []
-    bullets = len(_TIGHT_DASH.findall(text)) > 1 and _PLUS.search(text) is None
+    bullets = sum(map(_is_bulleted, text.split("\n"))) > 1 and _PLUS.search(text) is None
     read: dict[tuple[int, int], _Sentence] = {}
     flagged = []
     for mention in mentions:
@@ -107,6 +73,11 @@ def with_flags(text: str, mentions: Sequence[Mention]) -> tuple[Mention, ...]:
             read[begin, stop] = _read(begin, text[begin:stop], bullets, under)
         flagged.append(replace(mention, flags=read[begin, stop].flags(start, end)))
     return tuple(flagged)
+
+
+def _is_bulleted(line: str) -> bool:
+    start = line.lstrip()[:2].translate(PLAIN)
+    return start[:1] == "-" and start[1:].isalnum()
 
 
 def _around(text: str, begin: int, stop: int, start: int, end: int) -> tuple[int, int]:
@@ -209,18 +180,21 @@ class _Sentence(NamedTuple):
         if not others:
             return True
         *items, beside = others
-        if any(map(_DIGIT.search, items)):
+        if any(map(DIGIT.search, items)):
             return False
         denials = (c.start for c in self.cues if c.start >= end and "negated" in c.rule.flags)
         behind = self.text[end : min(denials, default=len(self.text))]
-        if _JOINED.search(beside) or _LISTED_ON.match(behind):
+        if "/" in beside or _has(_JOINTS, beside):
             return True
-        if any(map(_CLAUSE.search, others)) or _TOLD.match(behind):
+        if _has(_ALTERNATIVES, behind.replace(";", ".").partition(".")[0]):
+            return True
+        if _has(words_of_kind("word of a new clause"), ",".join(others)) or _is_told(behind):
             return False
-        if _SEEN.search(self.text, start, end):
+        if _is_seen(self.text[start:end]):
             return False
-        if any(map(_NOR.search, (first, *items))):
-            return _MORE.match(behind) is None
+        if _has(_ALTERNATIVES, ",".join((first, *items))):
+            words = _first_words(behind.partition("\n")[0])
+            return not words or _begin_with(words, "word behind what is denied")
         return sum(cue.words.partition(" ")[0] == "no" for cue in self.cues) < 2
 
     def _reaches_on(self, cue: Cue, start: int, end: int) -> bool:
@@ -228,48 +202,53 @@ class _Sentence(NamedTuple):
         between = self.text[cue.end : start]
         if cue.rule.before == "opening":
             said = self.text[: cue.start].strip()  # "PMH:" or "Well,"
-            return said.endswith(":") or " " not in said or bool(_SUBJECT.match(between))
+            is_subject = _begin_with(shape_of(between).words, "subject of a sentence")
+            return said.endswith(":") or " " not in said or is_subject
         if not cue.rule.before or (cue.rule.after and between.lstrip()[:1] == ","):
             return False  # "MI ruled out, asthma" says it of what stands before
-        if cue.words in ("prn", "p.r.n."):  # who takes albuterol has asthma; "prn pain" may come
-            return not _TAKES.search(self.text[: cue.start]) and "," not in between
+        before = self.text[: cue.start].rstrip()
+        if cue.words in words_of_kind("cue of a need"):
+            # Who takes albuterol has asthma; "prn pain" may come.
+            return not _takes(before) and "," not in between
         if cue.words == "should":
-            return not self.text[: cue.start].strip() or bool(_MAY_COME.match(self.text, end))
+            verbs = words_of_kind("verb of what may come")
+            return not before or not verbs.isdisjoint(_first_words(self.text, end)[:2])
         if cue.rule.before == "next":
             return _FEW_WORDS.fullmatch(between) is not None
-        if cue.rule.before == "clause" and _BREAK.search(between):
+        if cue.rule.before == "clause" and _breaks(between):
             return False
         if cue.rule.flags[0] == "negated" and not self._is_listed(between, start, end):
             return False
         return not (
             cue.rule.flags[0] in _CLAUSE_FLAGS
-            and _NEW_CLAUSE.search(between)
-            and _VERB.match(self.text, end)
-            and not _NOR.search(between)
+            and "," in between
+            and _has_subject(between.rpartition(",")[2], _first_words(self.text, end))
+            and not _has(_ALTERNATIVES, between)
         )
 
     def _reaches_back(self, cue: Cue, start: int, end: int) -> bool:
         """Tell whether a cue reaches the mention before it."""
-        between = self.text[end : cue.start]
-        if not cue.rule.after or (cue.rule.flags[0] in _CLAUSE_FLAGS and _WITH.search(between)):
+        if not cue.rule.after:
             return False
-        if cue.words in _AS_NEEDED:
-            return _FOR.search(self.text[:start]) is not None and "," not in between
-        behind = _LAST.match(self.text, cue.end)
-        if cue.rule.after == "predicate" and not behind:
-            word = _NEXT_WORD.match(self.text, cue.end)
-            if word is None or word[1].lower() not in FUNCTION_WORDS:
-                return False
-        if cue.rule.after == "last" and not behind:
+        between = self.text[end : cue.start]
+        if cue.rule.flags[0] in _CLAUSE_FLAGS and "with" in shape_of(between).there:
+            return False
+        if cue.words in words_of_kind("cue of a need"):
+            before = WORD.findall(self.text[max(start - _NEAR, 0) : start].lower())
+            return "for" in before[-3:] and "," not in between
+        is_last = self.text[cue.end :].lstrip()[:1] in ".,;:)"
+        if cue.rule.after == "predicate" and not is_last:
+            is_last = not FUNCTION_WORDS.isdisjoint(_first_words(self.text, cue.end)[:1])
+        if cue.rule.after in ("last", "predicate") and not is_last:
             return False
         if cue.rule.after == "head":
             return between.isspace()
         if cue.rule.after == "next":  # in brackets or behind a dash
-            return _BESIDE.fullmatch(between) is not None and not between.isspace()
-        if "," not in between or _BESIDE.match(between):
+            return not between.isspace() and _is_beside(between)
+        if "," not in between or _is_beside(between):
             return True
         # "Asthma, pregnancy or cancer were excluded": all of them.
-        return cue.words in _OF_SEVERAL and _LISTED.fullmatch(between) is not None
+        return cue.words in words_of_kind("cue of several things") and _goes_on(between)
 
     def _of(self, start: int, end: int) -> list[Segment]:
         """Return what stands in signs beside a mention, and speaks of it."""
@@ -286,9 +265,87 @@ class _Sentence(NamedTuple):
     def _signs(self, start: int, end: int) -> Iterator[str]:
         """Yield the flags that signs give a mention."""
         for part in self._of(start, end):
-            is_question = part.is_behind and _QUESTION.match(self.text) is not None
-            if part.means in FLAGS and not (is_question and "?" in self.text[slice(*part.sign)]):
+            asks = part.is_behind and "?" in self.text[slice(*part.sign)]
+            is_question = asks and _begin_with(_first_words(self.text), "question word")
+            if part.means in FLAGS and not is_question:
                 yield part.means
+
+
+def _has(words: frozenset[str], text: str) -> bool:
+    return not words.isdisjoint(shape_of(text).there)
+
+
+def _is_beside(between: str) -> bool:
+    return not between.translate(_BESIDE).strip()
+
+
+def _first_words(text: str, start: int = 0) -> Sequence[str]:
+    """Return the words with which a text goes on at a place, five at most."""
+    match = _BEGINNING.match(text, start)
+    return shape_of(match[0]).words if match else ()
+
+
+def _begin_with(words: Sequence[str], kind: str) -> bool:
+    """Tell whether words begin with a form of a kind, which has three words at most."""
+    return any(" ".join(words[:n]) in words_of_kind(kind) for n in (1, 2, 3))
+
+
+def _is_told(behind: str) -> bool:
+    """Tell whether the text behind a thing tells of it as of what is there: *rash with blisters*.
+
+    What comes with an effort is none of these: *no pain with exertion*.
+    """
+    line = behind.partition("\n")[0]
+    words = _first_words(line.removeprefix(","))
+    is_changed = _begin_with(words, "word of a change")
+    if is_changed or line.startswith(","):
+        return is_changed
+    there = words_of_kind("word of what is there")
+    behind_it = (words[n:] for n in (1, 2, 3) if " ".join(words[:n]) in there)
+    has_number = any(word[0].isdigit() for word in words[:1])
+    return has_number or any(not _begin_with(rest, "word of an effort") for rest in behind_it)
+
+
+def _is_seen(name: str) -> bool:
+    """Tell whether a name has what is said of a thing that is there: *left effusion*."""
+    words = shape_of(name).words
+    seen, parts = words_of_kind("word of something seen"), words_of_kind("part named by its side")
+    return DIGIT.search(name) is not None or any(
+        word in seen and following not in parts for word, following in zip_longest(words, words[1:])
+    )
+
+
+def _takes(before: str) -> bool:
+    """Tell whether what stands before a drug says that someone takes it."""
+    last = WORD.findall(before[-_NEAR:].lower())[-1:]
+    is_told = before[-1:].isalnum() and not words_of_kind("word before a drug").isdisjoint(last)
+    return is_told or before[-1:] in ",:"
+
+
+def _breaks(between: str) -> bool:
+    """Tell whether a clause ends between a cue and a mention."""
+    words, verbs = shape_of(between).words, words_of_kind("word behind a list")
+    is_other = "and" in words and not verbs.isdisjoint(words[words.index("and") :])
+    return is_other or "with" in words or "," in between or ":" in between
+
+
+def _has_subject(before: str, behind: Sequence[str]) -> bool:
+    """Tell whether a mention is the subject of a clause: *the cough in the morning persists*."""
+    is_placed = not words_of_kind("preposition").isdisjoint(behind[:1])
+    verbs = behind[2:] if is_placed else behind[:1]
+    may_follow = words_of_kind("word before a subject").issuperset(before.lower().split())
+    return may_follow and not words_of_kind("verb of a clause").isdisjoint(verbs)
+
+
+def _goes_on(between: str) -> bool:
+    """Tell whether a list goes on behind a mention to its last item: *, pregnancy or cancer*."""
+    *_, last = between.split(",")
+    return (
+        between.lstrip().startswith(",")
+        and not any(mark in between for mark in ".;:()")
+        and _has(_JOINTS - {"nor"}, last)
+        and not _has(words_of_kind("word behind a list"), between)
+    )
 
 
 def _read(begin: int, text: str, bullets: bool, under: tuple[str, ...]) -> _Sentence:

@@ -4,23 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from canonym.mentions.clinical import usual_reading
+from canonym.mentions.clinical import CAPITALS, usual_reading
 from canonym.mentions.english import is_english
 from canonym.mentions.opposites import ORDINARY
 from canonym.mentions.ordinary import is_ordinary
 from canonym.regex import regex
 from canonym.text.short_forms import spelt_by
+from canonym.text.words import words_of_kind
 from canonym.types import Contradiction
 
-_SYMBOL = regex(r"[A-Za-z0-9]{1,12}")
-_CAPITALS = regex(r"(?<![\w-])[A-Z]{2,5}(?![\w-])")
+_SYMBOL = regex(r"[A-Za-z0-9]+")
+_LONGEST = 12  # characters of a symbol
 _UNIT = 2  # letters of units and of symbols of elements
 _SHORT_FORM = 4  # letters of short forms that read as words, such as SARS
 _LEAST_ACRONYM, _MOST_ACRONYM = 3, 8
-# Four letters or more with a vowel among them are read as a word, which may stand in capitals.
 VOWELS = frozenset("aeiouyAEIOUY")
-_READS_AS_WORD = regex(r"(?=.*[aeiouyAEIOUY])[A-Za-z]{4,}")
-_BETTER_KNOWN = frozenset({"aids"})  # an acronym that is better known than the word
+_BETTER_KNOWN = words_of_kind("acronym better known than the word")
 
 
 def case_contrasts(
@@ -36,18 +35,15 @@ def case_contrasts(
     >>> list(case_contrasts("copd", "COPD")), list(case_contrasts("leopard syndrome", "LEOPARD"))
     ([], [])
     """
-    if not _SYMBOL.fullmatch(mention):
+    if not (mention.isalnum() and mention.isascii()) or len(mention) > _LONGEST:
         return
     if mention.casefold() == name.casefold() and _is_other_symbol(mention, name, case_counts):
         yield Contradiction("case", mention, name)
         return
     capitals = mention.upper()
     words = {capitals, capitals.removesuffix("S")}.intersection(_SYMBOL.findall(name))
-    acronyms = [
-        word
-        for word in words
-        if not name.isupper() or _is_acronym(word, label) or _is_short_word(mention, label)
-    ]
+    is_meant = not name.isupper() or _is_short_word(mention, label)
+    acronyms = [word for word in words if is_meant or _is_acronym(word, label)]
     if acronyms and _is_word(mention):
         yield Contradiction("case", mention, max(acronyms))
 
@@ -64,9 +60,8 @@ def _is_acronym(word: str, label: str) -> bool:
 
 def _is_short_word(mention: str, label: str) -> bool:
     """Tell whether a mention is a short ordinary word: *sad* is no "SAD", whatever that spells."""
-    if not mention.islower() or len(mention) > _SHORT_FORM:
-        return False
-    return any(map(str.islower, label)) and is_ordinary(mention)
+    is_short = mention.islower() and len(mention) <= _SHORT_FORM
+    return is_short and any(map(str.islower, label)) and is_ordinary(mention)
 
 
 def _is_word(mention: str) -> bool:
@@ -112,7 +107,7 @@ def symbol_contrasts(
     here, there = left[0].upper(), missing[0].upper()
     if here not in mention or there not in name:
         return
-    are_short = here in _CAPITALS.findall(mention) and there in _CAPITALS.findall(name)
+    are_short = here in CAPITALS.findall(mention) and there in CAPITALS.findall(name)
     if are_short and not (set(here) <= set(there) or set(there) <= set(here)):
         yield Contradiction("letter", here, there)
 
@@ -128,8 +123,15 @@ def _with_capital_s(text: str, other: str) -> Iterator[tuple[str, str]]:
             continue
         if _is_plural(short, word):
             continue
-        if not _READS_AS_WORD.fullmatch(short) or (word.isupper() and len(short) <= _SHORT_FORM):
+        if not _reads_as_word(short) or (word.isupper() and len(short) <= _SHORT_FORM):
             yield word, short
+
+
+def _reads_as_word(text: str) -> bool:
+    """Tell whether a text begins with four letters, and has a vowel: it may stand in capitals."""
+    start = text[:_SHORT_FORM]
+    is_word = len(start) == _SHORT_FORM and start.isalpha() and start.isascii()
+    return is_word and not VOWELS.isdisjoint(text)
 
 
 def _is_plural(short: str, word: str) -> bool:
@@ -145,7 +147,7 @@ def sentence_case(text: str) -> str:
     ('common cold', 'AIDS', 'Shh protein')
     """
     words = (
-        word.lower() if word[1:].islower() and _READS_AS_WORD.match(word) else word
+        word.lower() if word[1:].islower() and _reads_as_word(word) else word
         for word in text.split()
     )
     return " ".join(words)

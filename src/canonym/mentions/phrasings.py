@@ -39,10 +39,8 @@ _SLOTS = ("X", "Y", "Z")
 _BRACKETS = frozenset("()[]")
 _PLACE = regex(r"\\(\d)|\b([XYZ])\b")
 _ANY = r"(?:\S+ ){1,9}?"  # the words of a slot; no pattern may take the square of a text
-# A wording of these denies what it leaves out itself: *asthma without exacerbation*.
-_WITHOUT = regex(r"\W*(?:without|with no|no|not (?:having|in|with))\b", re.IGNORECASE)
 _ENDS = words_of_kind("end of a remark")
-_BRACKETED = regex(r"\([^()]*\)")
+BRACKETED = regex(r"\([^()]*\)")
 _JOINT = regex(r"[,;&]|(?<!\w)\+|\+(?=\w)|\band\b", re.IGNORECASE)
 _COMMON = frozenset(["X", "Y", "Z", "of", "history"])  # a slot, or words of many rules
 _LONGEST = 200  # letters; longer texts are descriptions
@@ -88,9 +86,12 @@ def _is_remark(text: str, name: str) -> bool:
     if not text.lower().startswith(name.lower()):
         return True
     behind = text[len(name) :]
-    if _JOINT.search(_BRACKETED.sub("", behind.strip(" ,;-\u2013"))):
+    if _JOINT.search(BRACKETED.sub("", behind.strip(" ,;-\u2013"))):
         return False
-    return _WITHOUT.match(behind) is not None or not any(c.rule.flags for c in find_cues(behind))
+    # Some wordings deny what they leave out themselves: *asthma without exacerbation*.
+    words, denials = shape_of(behind).words, words_of_kind("beginning of a denial")
+    is_denied = not denials.isdisjoint((*words[:1], " ".join(words[:2])))
+    return is_denied or not any(cue.rule.flags for cue in find_cues(behind))
 
 
 def rephrased(text: str) -> Iterator[tuple[Rule, list[str]]]:

@@ -12,7 +12,7 @@ They are the rules of the kind "one of several" of the book (`canonym.rules`), t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from canonym.mentions.clinical import LEAST_LETTERS, begins, text_readings, words_of
@@ -20,8 +20,6 @@ from canonym.mentions.shorthand import diabetes_name
 from canonym.regex import regex
 from canonym.rules import current, once_a_book
 from canonym.text.shape import HYPHENED
-
-# --- the table ------------------------------------------------------------------------------------
 
 
 class _Reading(NamedTuple):
@@ -35,7 +33,8 @@ class _Reading(NamedTuple):
 def _several() -> Mapping[str, tuple[_Reading, ...]]:
     readings: dict[str, tuple[_Reading, ...]] = {}
     for rule in current().of_kind("one of several"):
-        beside = tuple(sorted({*rule.beside, *_words_of(rule.means)}))
+        own = (word.lower() for word in HYPHENED.findall(rule.means) if len(word) > _LEAST)
+        beside = tuple(sorted({*rule.beside, *own}))
         readings[rule.form] = (*readings.get(rule.form, ()), _Reading(rule.means, beside))
     return readings
 
@@ -47,8 +46,6 @@ def _without_usual() -> frozenset[str]:
 
 _ALL_NOTES = 3  # collections of notes
 
-
-# --- choosing -------------------------------------------------------------------------------------
 
 # A number behind makes a substance of it, "PSC 833", unless it is a dose.
 _SHORT = regex(
@@ -134,8 +131,3 @@ def _choose(readings: Sequence[_Reading], words: Sequence[str]) -> str:
     counts = [sum(begins(words, stem) for stem in reading.beside) for reading in readings]
     most = max(counts)
     return readings[counts.index(most)].text if most and counts.count(most) == 1 else ""
-
-
-def _words_of(text: str) -> Iterable[str]:
-    """Return the words of a reading that speak for it where the text has them."""
-    return (word.lower() for word in HYPHENED.findall(text) if len(word) > _LEAST)

@@ -17,6 +17,7 @@ from canonym.mentions.cues import find_cues
 from canonym.regex import regex
 from canonym.rules import current, once_a_book
 from canonym.text.shape import shape_of
+from canonym.text.words import words_of_kind
 
 SIGN = "sign"
 """The kind of the rows that are signs."""
@@ -26,17 +27,19 @@ PRESENT = "present"
 
 _SIGN_OF = {"negated": "(-)", PRESENT: "(+)"}  # which says by itself what a bare one says in a list
 _NEAR = 200  # characters on each side of a sign that tell where its item is
-_PLAIN = str.maketrans(dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2212", "-"))
+PLAIN = str.maketrans(dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2212", "-"))
 _TIGHT_MINUS = regex(r".*(?:[^\W\d_]{3}|\b[A-Z]{2})", re.DOTALL)
 _STOP = regex(r"[,;\n]|[:.]\s|\b(?:with|but)\b", re.IGNORECASE)
 _WORD = regex(r"[^\W\d_](?:[^\W\d_]|\W[^\W\d_]\b)")
 _TIGHT = regex(r"\b[^\W\d_]{4,}[+-](?=\s|[,;/]|\Z)")
+_ANSWERS = filter(str.isalpha, words_of_kind(SIGN))
 _ANSWER = regex(
-    r"(?P<item>[^:=?;,.\n]{2,60})[:=?]\s*(?P<answer>yes|no|[yn]|none|nil|absent|present)\b"
-    r"(?:[\s,;.]+|\Z)",
+    rf"(?P<item>[^:=?;,.\n]{{2,60}})[:=?]\s*(?P<answer>{'|'.join(_ANSWERS)})\b(?:[\s,;.]+|\Z)",
     re.IGNORECASE,
 )
-_IN_BRACKETS = regex(r"(?P<before>[^()]*\w)\s*\((?P<inside>[^()]+)\)[\s.]*")
+LAST_BRACKET = regex(r"(?<=\w)\s*\((?P<inside>[^()]+)\)[\s.]*\Z")
+"""A bracket behind a name."""
+
 _RESULT = regex(r"\w{2,6}|(?=\S*\d)[\w-]{2,12}")  # a test, or what it is for, in short
 _JOINED = ("and ", "but ", "or ")
 
@@ -83,7 +86,7 @@ def _signs() -> _Signs:
     return _Signs(
         re.compile(written, re.IGNORECASE),
         meanings,
-        frozenset((*own, *map(chr, _PLAIN))),
+        frozenset((*own, *map(chr, PLAIN))),
         frozenset(shape_of(form).words[0] for form in forms if form[0].isalpha()),
         frozenset(row.form for row in current().of_kind(SIGN) if row.where == "box"),
     )
@@ -102,7 +105,7 @@ def segments(text: str, *, bullets: bool = False) -> list[Segment]:
     shape = shape_of(text)
     if shape.signs.isdisjoint(characters) and shape.there.isdisjoint(words):
         return []
-    plain = text.translate(_PLAIN)
+    plain = text.translate(PLAIN)
     tight = [sign[0][-1] for sign in _TIGHT.finditer(plain)]
     are_tight = len(tight) > 1 and "+" in tight  # no "short-, mid- and long-term"
     sides = [(sign, _side(plain, sign, are_tight)) for sign in expression.finditer(plain)]
@@ -164,15 +167,15 @@ def signed_items(text: str) -> list[str]:
     """
     if answered := _answered(text):
         return answered
-    bracket = _IN_BRACKETS.fullmatch(text)
+    bracket = LAST_BRACKET.search(text)
     if bracket and len(inside := signed_items(bracket["inside"])) > 1:
-        return [bracket["before"], *inside]
+        return [text[: bracket.start()], *inside]
     parts = segments(text)
     if not parts or ("," not in text and all(text[slice(*part.sign)] == "-" for part in parts)):
         return [text]  # "-fever -cough" may be dashes before items
     items, place = list[str](), 0
     for part in parts:
-        written = text.translate(_PLAIN)[slice(*part.sign)].lower()
+        written = text.translate(PLAIN)[slice(*part.sign)].lower()
         says_more = written in "+-" or _signs().meanings[written] != part.means
         sign = _SIGN_OF.get(part.means, "") if says_more else ""
         own = f"{sign} {part.core(text)}" if sign else text[part.start : part.end]

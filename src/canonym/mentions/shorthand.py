@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 from canonym.regex import regex
-from canonym.rules import any_of, current, once_a_book
+from canonym.rules import any_of, current, once_a_book, shipped
 from canonym.text.qualifiers import is_finding
 from canonym.text.shape import shape_of
+from canonym.text.words import forms_of
 
 _SIDES = {"l": "left", "r": "right"}
 # A letter alone is a side beside a part of the body; RT in capitals is a therapy.
 _SIDE = r"(?P<side>[RL]|[RrLl]t|LT|RT(?=\.? (?i:atri|ventric)))"
 _SIDE_WORDS = frozenset(("l", "r", "lt", "rt"))
 _HINTS = frozenset(".-/&#")  # of which all other shorthand has one
-_HISTORY = regex(r"^(?P<family>f(?:amily )?)?hx-(?=[a-z])", re.IGNORECASE)
+_HISTORIES = {rule.form: rule.means for rule in shipped().of_kind("history in short")}
 # Shorthand that is not in the table, such as "t/t" and "o/e".
 _LONE_LETTERS = regex(r"(?<![\w/])[a-z](?:/[a-z])+(?![\w/])")
 # Without "type", small letters are no number: "dm i" is two words of other languages.
 _DIABETES = regex(
-    r"DM[ -]?(?:([12]|(?-i:II?))|type ?([12]|II?))|T([12])DM|type ([12]|II?) DM", re.IGNORECASE
+    r"(?<![^\W_])(?:DM[ -]?(?:([12]|(?-i:II?))|type ?([12]|II?))|T([12])DM|type ([12]|II?) DM)"
+    r"(?![^\W_])",
+    re.IGNORECASE,
 )
 # "H.T.N.", but not the "e.g." of a sentence: three letters at least.
 _DOTTED = regex(r"(?<![\w.])[^\W\d_](?:\.[^\W\d_]){2,}\.?(?!\w)")
@@ -40,15 +43,6 @@ class _Table(NamedTuple):
     pattern: re.Pattern[str]
 
 
-class _Sides(NamedTuple):
-    """Sides before and behind parts of the body, and a number sign before a bone."""
-
-    before: re.Pattern[str]
-    behind: re.Pattern[str]
-    fracture: re.Pattern[str]
-    fracture_behind: re.Pattern[str]
-
-
 @once_a_book
 def parts_of_the_body() -> frozenset[str]:
     """Return words for parts of the body, beside which a letter may be a side."""
@@ -56,18 +50,28 @@ def parts_of_the_body() -> frozenset[str]:
 
 
 @once_a_book
-def _sides() -> _Sides:
+def _beside_parts() -> list[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]]:
+    """Return number signs and sides beside parts of the body, and what is written for them."""
     body = "|".join(sorted(parts_of_the_body(), reverse=True))
     bones = any_of("part of the body", ["bone"])
-    return _Sides(
-        re.compile(rf"(?<![\w/+&.-]){_SIDE}\.?\s+(?=(?i:{body})\b)"),
-        re.compile(rf"\b(?P<part>(?i:{body})(?: [a-z]+)?)(?:\s*,\s*|\s+)\(?{_SIDE}\)?\.?$"),
-        re.compile(
-            r"(?<![\w#])# ?(?=(?:(?:(?i:left|right|closed|open|distal|proximal|lower|upper|[lr]t?)"
-            rf"\.? )*(?P<bone>(?i:{bones})\b)))"
+    return [
+        (
+            re.compile(
+                rf"(?<![\w#])# ?(?=(?:(?:(?i:{forms_of('word before a bone')})\.? )*"
+                rf"(?P<bone>(?i:{bones})\b)))"
+            ),
+            _fracture,
         ),
-        re.compile(rf"\b(?P<part>(?i:{body}))s? ?#s?(?!\w| ?\d)"),
-    )
+        (re.compile(rf"\b(?P<part>(?i:{body}))s? ?#s?(?!\w| ?\d)"), r"\g<part> fracture"),
+        (
+            re.compile(rf"(?<![\w/+&.-]){_SIDE}\.?\s+(?=(?i:{body})\b)"),
+            lambda match: f"{_SIDES[match['side'][0].lower()]} ",
+        ),
+        (
+            re.compile(rf"\b(?P<part>(?i:{body})(?: [a-z]+)?)(?:\s*,\s*|\s+)\(?{_SIDE}\)?\.?$"),
+            lambda match: f"{_SIDES[match['side'][0].lower()]} {match['part']}",
+        ),
+    ]
 
 
 @once_a_book
@@ -109,15 +113,12 @@ def write_out(text: str) -> str:
     text = _DOTTED.sub(lambda match: match[0].replace(".", "").upper(), text)
     if "/" in text or "&" in text:
         text = _table().pattern.sub(_written_out, text)
-    sides = _sides()
-    text = sides.fracture_behind.sub(r"\g<part> fracture", sides.fracture.sub(_fracture, text))
-    text = _HISTORY.sub(
-        lambda match: "family history of " if match["family"] else "history of ", text
-    )
-    text = sides.before.sub(lambda match: f"{_SIDES[match['side'][0].lower()]} ", text)
-    return sides.behind.sub(
-        lambda match: f"{_SIDES[match['side'][0].lower()]} {match['part']}", text
-    )
+    short, _, name = text.partition("-")
+    if name[:1].isalpha() and (history := _HISTORIES.get(short.lower())):
+        text = f"{history} {name}"
+    for pattern, written in _beside_parts():
+        text = pattern.sub(written, text)
+    return text
 
 
 def _fracture(match: re.Match[str]) -> str:
@@ -149,10 +150,7 @@ def diabetes_phrases(text: str) -> Iterator[tuple[int, int, str]]:
     for match in _TYPE_OF_DIABETES.finditer(text):
         yield match.start(), match.end(), f"{match[0]} mellitus"
     for match in _DIABETES.finditer(text):
-        if not (
-            text[match.start() - 1 : match.start()].isalnum() or text[match.end() :][:1].isalnum()
-        ):
-            yield match.start(), match.end(), diabetes_name(match[0])
+        yield match.start(), match.end(), diabetes_name(match[0])
 
 
 def hide_shorthand(text: str, guard: Mapping[int, int]) -> str:
@@ -169,12 +167,8 @@ def _is_meant(match: re.Match[str]) -> bool:
     form = match[0]
     if not any(map(str.isupper, form)) or form.lower() in _table().understood:
         return True
-    return form.upper() == form and form != "B/C" and _is_in_capitals(match.string)
-
-
-def _is_in_capitals(text: str) -> bool:
-    letters = [*filter(str.isalpha, text)]
-    return len(letters) >= _MANY and all(map(str.isupper, letters))
+    n_letters = sum(map(str.isalpha, match.string))
+    return match.string.isupper() and n_letters >= _MANY and form != "B/C"
 
 
 def _written_out(match: re.Match[str]) -> str:

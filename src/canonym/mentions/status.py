@@ -12,59 +12,42 @@ inside, and stays whole.
 
 from __future__ import annotations
 
+import html
+import itertools
 import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
 from canonym.mentions.clinical import usual_reading
-from canonym.mentions.cues import Cue, find_cues, first_words, last_words
+from canonym.mentions.cues import Cue, find_cues, outer_words
 from canonym.mentions.flags import consistent
-from canonym.mentions.phrasings import phrasings
+from canonym.mentions.phrasings import BRACKETED, phrasings
 from canonym.mentions.segments import PRESENT, SIGN, Segment, segments
 from canonym.regex import GAP, regex
-from canonym.rules import any_of, current, once_a_book, phrase_expression, remembered
+from canonym.rules import any_of, current, once_a_book, phrase_expression, remembered, shipped
 from canonym.text.codes import read_codes
 from canonym.text.qualifiers import BROADER, is_finding, qualified, without_lead_in
 from canonym.text.shape import shape_of
-from canonym.text.words import words_of_kind
+from canonym.text.words import forms_of, words_of_kind
 
 __all__ = [
     *("BREAK", "Status", "positive", "read_status", "said_by", "split_statuses", "spoken_of"),
     *("split_at_turn", "without_plus", "without_sign", "wordings"),
 ]
 
-_WORDINGS: dict[tuple[str, ...], tuple[str, ...]] = {
-    ("negated",): ("absence of {}", "absent {}", "no {}", "{} absent"),
-    ("historical",): ("history of {}", "personal history of {}", "previous {}", "old {}"),
-    ("family",): ("family history of {}",),
-    ("uncertain",): ("possible {}", "suspected {}"),
-}
-"""How a name says a status."""
-
-_SCREENING = ("encounter for screening for {}", "screening for {}", "{} screening")
-_SCREENED = regex(r"\s*screen(?:ing)? for\b", re.IGNORECASE)
 _ENCOUNTER = "encounter for "
-_BRACKETS = regex(r"\([^()]*\)")
-_AND_MORE = regex(r" (?:and|or) .*$", re.IGNORECASE)
-
-# Who is not pain free has pain.
-_NOT_FREE = regex(
-    r"\A(?>.*?(?:\b(?:not|never|no longer|rarely|seldom|hardly)|n't)\s).*[\s-]free[\s.)\]!,;]*\Z",
-    re.IGNORECASE | re.DOTALL,
+_SUBJECTS = frozenset(
+    rule.form for rule in shipped().of_kind("subject of a sentence") if rule.where == "patient"
 )
-_SUBJECTS = ("he", "patient", "pt", "she")
 _HEADINGS = words_of_kind("heading of a status")
 _BEGIN = regex(
-    rf"[\s\"'(\[]*(?:(?:{'|'.join(_SUBJECTS)})\s+(?:has(?: an?)?|with|w/)\s+"
+    rf"[\s\"'(\[]*(?:(?:{'|'.join(sorted(_SUBJECTS))})\s+(?:has(?: an?)?|with|w/)\s+"
     rf"|(?:{'|'.join(sorted(_HEADINGS))})\s*:\s*)?",
     re.IGNORECASE,
 )
-_DENYING = frozenset(("not", "never", "t"))  # of which `_not_result` has one
+_DENYING = words_of_kind("word of a denial")
 _LINK = regex(
-    r"(?:\s*:\s*|\s+[-\u2013]\s+|\s+|(?=\())"
-    r"(?:(?:(?:complaints?|diagnosis|episodes?|evidence|history|signs?|symptoms?) (?:for|of)|an?|"
-    r"any|c/o|current|definite|diagnosed with|e/o|for|further|had|having|known|new|obvious|of|"
-    r"other|recent|the)\s+)*",
+    rf"(?:\s*:\s*|\s+[-\u2013]\s+|\s+|(?=\())(?:(?:{forms_of('word behind a cue')})\s+)*",
     re.IGNORECASE,
 )
 _APART = regex(rf"{GAP}(?<![,;:(\[\u2013\u2014-])[,;:(\[\u2013\u2014-]+\s*\Z")
@@ -73,31 +56,14 @@ _STATES = frozenset(["negated", "uncertain"])
 BREAK = regex(r"\w\s+[-\u2013\u2014]+\s+\w|\w\s*\([^()]*\Z")
 """Where what is said behind a name speaks of a part of it alone: a dash, a bracket."""
 
-_WITH = regex(r"\w\s+(?:with|w/)\s*\w", re.IGNORECASE)
-
-_REST = regex(r"[\s.)\]!,;]*\Z")
-_HEADS = regex(r"\s*:\s")
-_OF_FAMILY = regex(r"\s*:|\s+[-\u2013]\s")
+_REST = frozenset(" \t\n.)]!,;")
 _NAME = regex(r"[^\W_]{2}|[\u3040-\u9fff]")
-_CONJUNCTIONS = ("but", "however", "although", "though")
+_CONJUNCTIONS = words_of_kind("conjunction of a turn")
+_TURNS = _CONJUNCTIONS | words_of_kind("word of an exception")
+_GRAFT = words_of_kind("side of a graft")  # versus the host
 _VERSUS = regex(r"(?<!\s)\s+(?:vs\.?|versus)\s+", re.IGNORECASE)
-_GRAFT = regex(r"\b(?:graft|host)\W", re.IGNORECASE)
 _AFTER = regex(r"(?<=\w) (?=(?:s/p|status post) )", re.IGNORECASE)
-_RELATED = regex(
-    r"\b(?:after|complic\w+|due|fail\w+|following|from|infect\w+|reject\w+)\b", re.IGNORECASE
-)
-_ENTITY = regex(r"&#?\w{1,8};")
 _ENDS = regex(r"[;\n]|\s\d+[.)]\s")
-
-_NITRIC_OXIDE = regex(
-    r"NO\s+(?:synthases?|donors?|production|release|bioavailability|levels?|metabolism|pathway|"
-    r"signal\w+|inhalation|gas|scaveng\w+)\b"
-)
-_ABSENT = regex(r"absent\s+\w", re.IGNORECASE)
-_ABSENCE = frozenset(["no", "not", "without", "w/o", "absence of"])
-_APART_ONLY = frozenset(
-    ["no", "none", "never", "denies", "denied", "h/o", "r/o", "old", "remote", "prior", "likely"]
-)
 
 
 class Status(NamedTuple):
@@ -121,15 +87,16 @@ def read_status(text: str, signs: int = 3) -> Status:
     >>> read_status("no-reflow phenomenon"), read_status("no appetite")
     (Status(core='no-reflow phenomenon', flags=()), Status(core='no appetite', flags=()))
     """
-    if not may_have_status(text) or _NOT_FREE.search(text) or len(split_at_turn(text)) > 1:
+    if not may_have_status(text) or _is_not_free(text) or len(split_at_turn(text)) > 1:
         return Status(text)
     if denied := _denied_result(text):
         return Status(denied, ("negated",))
-    sign = _own_sign(text) if signs else None
-    if sign and not (BREAK.search(core := sign.core(text)) or _WITH.search(core)):
-        inner = read_status(core, signs - 1)
-        said = consistent((sign.means, *inner.flags))
-        return Status(_unbracketed(inner.core), said) if said else Status(text)
+    if signs and (sign := _own_sign(text)):
+        core = sign.core(text)
+        if not BREAK.search(core) and {"with", "w"}.isdisjoint(shape_of(core).words[1:-1]):
+            inner = read_status(core, signs - 1)
+            said = consistent((sign.means, *inner.flags))
+            return Status(_unbracketed(inner.core), said) if said else Status(text)
     cues = find_cues(text)
     start, flags = _from_start(text, cues)
     end, more = _from_end(text, [cue for cue in cues if cue.start >= start], start)
@@ -144,6 +111,12 @@ def read_status(text: str, signs: int = 3) -> Status:
     return Status(_unbracketed(core), consistent(flags))
 
 
+def _is_not_free(text: str) -> bool:
+    """Tell whether a text denies that someone is free of something: who is not pain free has it."""
+    words, there, *_ = shape_of(text)
+    return words[-1:] == ("free",) and not _DENYING.isdisjoint(there)
+
+
 def split_statuses(text: str) -> tuple[str, ...]:
     """Split what a status cannot be read of as a whole: "no fever but cough", "PE vs pneumonia".
 
@@ -154,14 +127,14 @@ def split_statuses(text: str) -> tuple[str, ...]:
     (('no fever', 'cough'), ('? PE', '? pneumonia'))
     """
     text = " ".join(text.split()) if "  " in text else text  # long gaps cost seconds
-    if (" v" in text or " V" in text) and not _GRAFT.search(text):
+    if (" v" in text or " V" in text) and _GRAFT.isdisjoint(shape_of(text).there):
         sides = [side for side in _VERSUS.split(text) if side.strip()]
         if len(sides) > 1:
             return tuple(side if read_status(side).flags else f"? {side}" for side in sides)
     if "," not in text and " s" in text.lower() and len(sides := _AFTER.split(text)) > 1:
         return tuple(sides)
     if not shape_of(text).there.isdisjoint(_CONJUNCTIONS):
-        sides = [side for side in _conjunctions().split(text) if side.strip()]
+        sides = [side for side in _joints()[1].split(text) if side.strip()]
         stated = may_have_status(text) or read_status(without_lead_in(sides[0])).flags
         if len(sides) > 1 and stated:
             return tuple(sides)
@@ -177,7 +150,7 @@ def split_at_turn(text: str) -> tuple[str, ...]:
     ('possible pneumonia, now resolved',)
     """
     may_turn = "," in text or not shape_of(text).there.isdisjoint(_CONJUNCTIONS)
-    turn = _turns().search(text) if may_turn else None
+    turn = _joints()[0].search(text) if may_turn else None
     if turn is None or _course().match(text, turn.end()):
         return (text,)
     is_kin = any("family" in cue.rule.flags for cue in find_cues(turn[0]))
@@ -196,25 +169,16 @@ def _course() -> re.Pattern[str]:
 
 
 @once_a_book
-def _turns() -> re.Pattern[str]:
-    """Return a joint and what begins something else behind a status: *no fever, has a cough*."""
-    return re.compile(rf"(?:{GAP},\s+|{_conjunction()}){_openings()}", re.IGNORECASE)
-
-
-@once_a_book
-def _conjunctions() -> re.Pattern[str]:
-    """Return a conjunction, with what begins something else: *no fever but has a cough*."""
-    return re.compile(rf"{_conjunction()}(?:{_openings()}|an?\s+)?", re.IGNORECASE)
-
-
-def _conjunction() -> str:
-    return rf"(?:{GAP},|(?<!\s))\s+(?:{'|'.join(_CONJUNCTIONS)})\s+"
-
-
-def _openings() -> str:
+def _joints() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Return what goes on to something else, *, has a*, *but has a*, and any conjunction: *but*."""
+    conjunction = rf"(?:{GAP},|(?<!\s))\s+(?:{'|'.join(sorted(_CONJUNCTIONS))})\s+"
     rules = (rule for rule in current().of_kind("turn") if rule.where == "comma")
     forms = (phrase_expression(rule.form) for rule in rules if "uncertain" in rule.means)
-    return rf"(?:{'|'.join(forms)})(?: an?)?\s+"
+    opening = rf"(?:{'|'.join(forms)})(?: an?)?\s+"
+    return (
+        re.compile(rf"(?:{GAP},\s+|{conjunction}){opening}", re.IGNORECASE),
+        re.compile(rf"{conjunction}(?:{opening}|an?\s+)?", re.IGNORECASE),
+    )
 
 
 def status_beside_code(text: str) -> tuple[str, ...]:
@@ -238,12 +202,18 @@ def unsaid_operation(text: str, name: str) -> str:
     >>> unsaid_operation("gastrectomy", "Partial gastrectomy")
     ''
     """
-    match = None if _RELATED.search(text) else _operation().fullmatch(text)
+    match = None if _is_related(text) else _operation().fullmatch(text)
     if match is None:
         return ""
-    if match["what"].lower() in name.lower().split() and not _RELATED.search(name):
+    if match["what"].lower() in name.lower().split() and not _is_related(name):
         return ""
     return f"no name says what {match['what'].lower()} leaves behind"
+
+
+def _is_related(text: str) -> bool:
+    """Tell whether a text says what an operation led to, or what went wrong."""
+    stems = tuple(words_of_kind("stem of a complication"))
+    return any(word.startswith(stems) for word in shape_of(text).words)
 
 
 @once_a_book
@@ -273,8 +243,10 @@ def wordings(text: str, status: Status) -> tuple[Stated, ...]:
     """
     bare = qualified(status.core)
     cores = (status.core,) if bare is None or bare.name == BROADER else (status.core, bare.after)
-    words_of = _SCREENING if _SCREENED.match(text) else _WORDINGS.get(status.flags, ())
-    others = [words.format(core) for core in cores for words in words_of]
+    is_screening = shape_of(text).words[:2] in (("screen", "for"), ("screening", "for"))
+    says = "screening" if is_screening else " ".join(status.flags)
+    rows = [rule for rule in shipped().of_kind("name of a status") if rule.means == says]
+    others = [row.form.replace("X", core) for core in cores for row in rows]
     # No name says "old MI", and hardly any "history of embolus".
     others += [reading for words in others if (reading := usual_reading(words))]
     stated = [Stated(wording, status.flags) for wording in (text, *others)]
@@ -335,7 +307,7 @@ def said_by(name: str) -> tuple[str, ...]:
     """
     if "screening" in shape_of(name).there:
         return ("hypothetical",)
-    return read_status(name).flags or (("negated",) if _ABSENT.match(name) else ())
+    return read_status(name).flags or (("negated",) if name.lower().startswith("absent ") else ())
 
 
 @remembered(1_024)  # several readers ask about a text, one after the other
@@ -379,8 +351,10 @@ def _not_result() -> re.Pattern[str]:
 @once_a_book
 def _outer() -> tuple[frozenset[str], frozenset[str]]:
     """Return the words and signs with which a mention with a status begins, and ends."""
-    answers = (row.form.lstrip("+-") for row in current().of_kind(SIGN))
-    return frozenset((*first_words(), *_SUBJECTS, *_HEADINGS)), frozenset((*last_words(), *answers))
+    begin, end = outer_words()
+    return begin | _SUBJECTS | _HEADINGS, end | {
+        row.form.lstrip("+-") for row in current().of_kind(SIGN)
+    }
 
 
 def spoken_of(name: str) -> tuple[str, ...]:
@@ -393,8 +367,9 @@ def spoken_of(name: str) -> tuple[str, ...]:
     """
     is_encounter = name.lower().startswith(_ENCOUNTER)
     core = read_status(name[len(_ENCOUNTER) :] if is_encounter else name).core
-    plain = " ".join(_BRACKETS.sub(" ", core).split())
-    return tuple(dict.fromkeys((core, plain, _AND_MORE.sub("", plain))))
+    plain = " ".join(BRACKETED.sub(" ", core).split())
+    words = itertools.takewhile(lambda word: word.lower() not in ("and", "or"), plain.split())
+    return tuple(dict.fromkeys((core, plain, " ".join(words) or plain)))
 
 
 @once_a_book
@@ -403,15 +378,18 @@ def _lasting() -> re.Pattern[str]:
     return re.compile(rf"\b{any_of('lasting')}\b", re.IGNORECASE)
 
 
+def _is_healthy(text: str) -> bool:
+    is_ill = not words_of_kind("word of ill health").isdisjoint(shape_of(text).there)
+    return not is_ill and _healthy().fullmatch(text) is not None
+
+
 @once_a_book
 def _healthy() -> re.Pattern[str]:
     """Return what belongs to health: that it is absent is a finding."""
     return re.compile(
         rf"(?:an? |any |of |the )*+(?:{any_of('health', ['with more'])}(?: .*)?"
-        rf"|{any_of('health')}(?: (?:at|during|for|from|in|of|on|since|to|x) .*)?"
-        r"|(?!.*\b(?:abnormal\w*|decreased|defici\w*|disease|elevated|high|impaired|increased|loss"
-        r"|low|reduced)\b)(?:functional .*|.* component of complement|.*\b(?:activity|expression)"
-        r"|.*\w{4}ase))",
+        rf"|{any_of('health')}(?: (?:{forms_of('preposition')}|x) .*)?"
+        rf"|.*\b{any_of('health', ['ending'])})",
         re.IGNORECASE,
     )
 
@@ -433,19 +411,17 @@ def _from_start(text: str, cues: Iterable[Cue]) -> tuple[int, list[str]]:
 
 def _counts_before(text: str, cue: Cue) -> bool:
     """Tell whether a cue at the start of a mention is one in a list."""
-    rule = cue.rule
-    if rule.flags and _HEADS.match(text, cue.end):
+    rule, behind = cue.rule, text[cue.end :].lstrip()
+    if rule.flags and behind.startswith(":") and behind[1:2].isspace():
         return True  # "Consider: PE"
     if not (rule.before and rule.flags):
         return False
     if "before" not in rule.in_lists:  # "mother: diabetes"
-        return rule.flags == ("family",) and _OF_FAMILY.match(text, cue.end) is not None
-    behind = text[cue.end :].lstrip()
+        return rule.flags == ("family",) and behind.startswith((":", "- ", "\u2013 "))
     if cue.words == "old":
         return _lasting().search(behind) is not None
-    if cue.words not in _ABSENCE:
-        return True
-    return not (_healthy().fullmatch(behind.rstrip(" .,;")) or _NITRIC_OXIDE.match(text, cue.start))
+    is_absence = cue.words in words_of_kind("cue of an absence")
+    return not (is_absence and _is_healthy(behind.rstrip(" .,;")))
 
 
 def _from_end(text: str, cues: list[Cue], start: int) -> tuple[int, list[str]]:
@@ -455,14 +431,14 @@ def _from_end(text: str, cues: list[Cue], start: int) -> tuple[int, list[str]]:
         last = next((cue for cue in reversed(cues) if cue.end <= end), None)
         if last is None or not _counts_after(text, last):
             return end, flags
-        if _REST.match(text[last.end : end]) is None or not text[start : last.start].strip():
+        if not _REST.issuperset(text[last.end : end]) or not text[start : last.start].strip():
             return end, flags
         apart = _APART.search(text[: last.start], max(start, last.start - _TAIL))
         stop = last.start if apart is None else apart.start()
         begin = max(start, stop - _TAIL)
         if _STATES.intersection(last.rule.flags) and BREAK.search(text, begin, stop):
             return end, flags  # "croup (flu neg)", "croup - flu neg"
-        if apart is None and last.words in _APART_ONLY:
+        if apart is None and last.words in words_of_kind("cue that stands apart"):
             return end, flags
         end = stop
         flags = [*flags, *last.rule.flags]
@@ -479,24 +455,15 @@ def _counts_after(text: str, cue: Cue) -> bool:
 
 def _ends_inside(text: str, cues: Iterable[Cue], start: int, end: int, flags: list[str]) -> bool:
     """Tell whether something inside a mention ends what its words of status speak of."""
-    if _ENDS.search(_ENTITY.sub("", text[start:end])):
+    if _ENDS.search(html.unescape(text[start:end])):
         return True
     inside = (cue for cue in cues if start < cue.start and cue.end < end)
-    return any(not {*cue.rule.ends}.isdisjoint(flags) and _is_turn(cue) for cue in inside)
-
-
-def _is_turn(cue: Cue) -> bool:
-    return cue.words in ("but", "however", "although", "though", "except", "except for")
+    return any(not {*cue.rule.ends}.isdisjoint(flags) and cue.words in _TURNS for cue in inside)
 
 
 def _unbracketed(core: str) -> str:
     """Take off a bracket or a quote that has no partner any more."""
-    for opening, closing in ("()", "[]", '""'):
-        if opening == closing and core.count(opening) == 1:
-            core = core.strip(opening)
-        elif core.count(opening) > core.count(closing):
-            core = core.replace(opening, " ", 1) if core.startswith(opening) else core
-            core = core.removesuffix(opening)
-        elif core.count(closing) > core.count(opening):
-            core = core.removesuffix(closing)
+    for marks in ("()", "[]", '"'):
+        if sum(map(core.count, marks)) % 2:
+            core = core.strip(marks)
     return core.strip(" ,;:")

@@ -10,16 +10,16 @@ import itertools
 import re
 from collections.abc import Callable, Iterator, Sequence
 
-from canonym.mentions.clinical import usual_reading
+from canonym.mentions.clinical import CAPITALS, usual_reading
 from canonym.mentions.readings import readings_of
 from canonym.regex import regex
+from canonym.rules import shipped
+from canonym.text.shape import ALNUM, LETTERS, shape_of
+from canonym.text.words import words_of_kind
 
 _NUMBERED = regex(r"(?P<name>[^\W\d_].+?)(?<![ ,])[ ,]+(?P<number>[1-9][a-c]?|I{1,3}[abc]?|I?V|VI)")
-_KINDS = ("{} stage {}", "{} type {}", "{} grade {}", "{} class {}", "{} {} disorder")
-_SAYS_KIND = regex(r"\b(?:class|degree|factor|grade|group|level|phase|stage|type)$", re.I)
-_SHORT = regex(r"(?<![\w/+&.-])[A-Z]{2,5}(?![\w/+&-])")
-_LETTERS = regex(r"[^\W\d_]{3,}")  # of a word that may tell a reading
-_WORD = regex(r"(?<![^\W_])[^\W\d_]+(?![^\W_])")  # no part of "D-Pen2"
+_NAMES = [rule.form for rule in shipped().of_kind("name with a number")]
+_LEAST = 3  # letters of a word that may tell a reading
 _MOST_CLIPPED, _MOST_PHRASES = 3, 64
 _LONGEST_NUMBER = 4  # characters: IIIa
 _MOST = 2  # abbreviations without one usual reading in a mention
@@ -37,15 +37,19 @@ def in_full(text: str) -> Iterator[str]:
     """
     last = text.rpartition(" ")[2].rpartition(",")[2]
     numbered = _NUMBERED.fullmatch(text) if len(last) <= _LONGEST_NUMBER else None
-    if numbered and not _SAYS_KIND.search(numbered["name"]):
+    counts = words_of_kind("word before a number")
+    if numbered and counts.isdisjoint(shape_of(numbered["name"]).words[-1:]):
         name = usual_reading(numbered["name"]) or numbered["name"]
-        yield from (kind.format(name, numbered["number"]) for kind in _KINDS)
-    shorts = [short for short in _SHORT.findall(text) if not usual_reading(short)]
+        yield from (form.replace("N", numbered["number"]).replace("X", name) for form in _NAMES)
+    shorts = [short for short in CAPITALS.findall(text) if not usual_reading(short)]
     shorts = [short for short in shorts if readings_of(short)]
     if not 0 < len(shorts) <= _MOST:
         return
-    beside = [word for word in _LETTERS.findall(text) if word not in shorts]
-    for phrase in _read(text, shorts) if beside else ():
+    beside = any(len(word) >= _LEAST and word not in shorts for word in LETTERS.findall(text))
+    for readings in itertools.product(*map(readings_of, shorts)) if beside else ():
+        phrase = text
+        for short, reading in zip(shorts, readings, strict=True):
+            phrase = re.sub(rf"\b{short}\b", reading, phrase)
         yield usual_reading(phrase) or phrase
 
 
@@ -60,7 +64,7 @@ def unclipped(text: str, completions: Callable[[str], Sequence[str]]) -> Iterato
     >>> list(unclipped("Bact", lambda word: words.get(word.lower(), ())))
     []
     """
-    words = list(_WORD.finditer(text))
+    words = [word for word in ALNUM.finditer(text) if word[0].isalpha()]  # no part of "D-Pen2"
     if len(words) < 2:
         return
     choices = [(word, completions(word[0])) for word in words]
@@ -75,12 +79,3 @@ def unclipped(text: str, completions: Callable[[str], Sequence[str]]) -> Iterato
             phrase += text[end : word.start()] + whole
             end = word.end() + (text[word.end() : word.end() + 1] == ".")
         yield phrase + text[end:]
-
-
-def _read(text: str, shorts: list[str]) -> Iterator[str]:
-    """Yield a text with each combination of the readings of its abbreviations."""
-    if not shorts:
-        yield text
-        return
-    for reading in readings_of(shorts[0]):
-        yield from _read(re.sub(rf"\b{shorts[0]}\b", reading, text), shorts[1:])

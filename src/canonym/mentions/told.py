@@ -21,9 +21,7 @@ from canonym.types import Mention
 
 _LONGEST = 150
 _WORD = regex(r"[^\s,;:()\[\]\"]+")
-_APART = regex(r"[,;(]|\s[-\u2013\u2014]\s")
-_TIMES = regex(r"x\d{1,2}|\d{1,2}x")
-_RESULTS = frozenset(["positive", "pos", "detected", "reactive", "+"])
+_APART = (",", ";", "(", " - ", " \u2013 ", " \u2014 ")
 
 
 def flags_around(text: str, spans: Sequence[tuple[int, int]]) -> list[tuple[str, ...]]:
@@ -95,6 +93,7 @@ def told_of(text: str, status: tuple[str, ...] = ()) -> Told | None:
     (None, None)
     """
     small, tests = words_of_kind("small word of a cell"), words_of_kind("test")
+    results = words_of_kind("positive result")
     ends = (shape := shape_of(text)).words[:1] + shape.words[-1:]
     if len(text) > _LONGEST or len(shape.words) < 2:
         return None
@@ -109,8 +108,8 @@ def told_of(text: str, status: tuple[str, ...] = ()) -> Told | None:
     around = [
         form in small
         or form in tests
-        or form in _RESULTS
-        or _TIMES.fullmatch(form) is not None
+        or form in results
+        or ("x" in form and form.strip("x").isdecimal())  # "x3", "2x"
         or all(at in cued or text[at] in ".'/" for at in range(*word.span()))
         for word, form in zip(words, forms, strict=True)
     ]
@@ -127,13 +126,14 @@ def told_of(text: str, status: tuple[str, ...] = ()) -> Told | None:
     if "negated" in status and any("negated" in cue.rule.ends for cue in cues):
         return None  # "except heartburn" of what is denied
     with_test = not tests.isdisjoint((*forms[:first], *forms[last:]))
-    if BREAK.search(text, start, end) or (with_test and _APART.search(text, end)):
+    is_apart = with_test and any(mark in text[end:] for mark in _APART)
+    if is_apart or BREAK.search(text, start, end):
         return None  # "rash (flu neg)", "chest pain - troponin neg"
     flags = with_flags(text, [Mention(text[start:end], start, end)])[0].flags or ()
     said = {*flags, *status}
     if any(cue.rule.flags and said.isdisjoint(cue.rule.flags) for cue in cues):
         return None  # "Consider: PE", where the cue does not reach the name
-    if with_test and "negated" not in said and _RESULTS.isdisjoint(shape.there):
+    if with_test and "negated" not in said and results.isdisjoint(shape.there):
         return None
     # A screen that was negative is none that may come.
     return Told(text[start:end], tuple(f for f in flags if f != "hypothetical" or not with_test))
