@@ -11,7 +11,6 @@ import functools
 import heapq
 import itertools
 import operator
-import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
