@@ -23,6 +23,7 @@ from operator import length_hint
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, Unpack
 
+from canonym.io.heap import no_collection
 from canonym.io.time_limit import check_time
 from canonym.linking.background import together
 from canonym.linking.book import open_book
@@ -205,7 +206,7 @@ class Pipeline:
         is_new = abbreviations or request.second_look  # which keeps its answers itself
         known = {} if is_new else self.known_links.of(names, request)
         repeats = Repeats(documents, known)
-        with using(self.book):
+        with using(self.book), no_collection():
             drafts, batch = self.draft(repeats.new, request, abbreviations, defined, names)
             links = [link_of(draft, batch) for of_document in drafts for draft in of_document]
             whole = with_book(self.grade(links, request, repeats.new, len(documents)), self.book)

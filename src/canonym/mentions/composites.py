@@ -15,7 +15,7 @@ from canonym.mentions.sentences import FUNCTION_WORDS
 from canonym.mentions.shorthand import hide_shorthand
 from canonym.regex import GAP, regex
 from canonym.rules import any_of, once_a_book
-from canonym.text.shape import HYPHENED, shape_of
+from canonym.text.shape import BRACKETED, HYPHENED, shape_of
 from canonym.text.words import ROMAN, forms_of, words_of_kind
 
 _COUNTED = words_of_kind("word before a number")
@@ -52,7 +52,6 @@ _LONGEST_CODE = 10
 # Of these words and signs a mention of several concepts has one.
 _SPREADING = frozenset(("metastasis", "metastases", "mets", "metastatic", "spread"))
 _JOINING = _SPREADING | {"and", "or", "as", "/", "&"}
-_GLOSS = regex(rf"{GAP}\([^()]*\)")
 _PREPOSITIONS = f"{forms_of('preposition')}|{forms_of('preposition within a name')}"
 _PREPOSITION = regex(rf"(?i)\s(?:{_PREPOSITIONS})\s")
 _OBJECT = regex(r"(?i)^(?P<head>.+?)\s(?P<preposition>of|in|to)\s(?P<article>the\s)?(?P<list>.+)$")
@@ -144,7 +143,7 @@ def split_composite(text: str) -> tuple[str, ...]:
     phrase = _hide(patterns()["established"], " ".join(text.split()))
     if not _last_joint(phrase):
         return (text,)
-    pieces = _split(phrase) or _split(_GLOSS.sub("", phrase)) or ()
+    pieces = _split(phrase) or _split(" ".join(BRACKETED.sub("", phrase).split())) or ()
     parts = tuple(dict.fromkeys(unhide(" ".join(part.split())) for part in pieces))
     return parts if 2 <= len(parts) <= _MOST_PARTS else (text,)
 

@@ -34,8 +34,8 @@ _HEADING = regex(
     r"(?P<head>[A-Z][\w /&'-]{1,60}):|\n[ \t\r]*\n",
     re.MULTILINE,
 )
-_FEW_WORDS = regex(r"\s*(?:[\w'-]+\s+){0,2}\Z")
 _BEGINNING = regex(r"\s*\w+(?:[\s-]+\w+){0,4}")
+_FEW = 2  # words
 _NEAR = 60  # characters in which a few words stand
 _BESIDE = str.maketrans("", "", ",:(\u2013\u2014-")
 _ALTERNATIVES = frozenset(["or", "nor"])
@@ -214,7 +214,8 @@ class _Sentence(NamedTuple):
             verbs = words_of_kind("verb of what may come")
             return not before or not verbs.isdisjoint(_first_words(self.text, end)[:2])
         if cue.rule.before == "next":
-            return _FEW_WORDS.fullmatch(between) is not None
+            are_few = len(between.split()) <= _FEW and not between[-1:].strip()
+            return are_few and all(c.isalnum() or c.isspace() or c in "_'-" for c in between)
         if cue.rule.before == "clause" and _breaks(between):
             return False
         if cue.rule.flags[0] == "negated" and not self._is_listed(between, start, end):

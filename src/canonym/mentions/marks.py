@@ -26,7 +26,9 @@ _LOOSE_SIGN = regex(
     r"|(?<=[A-Z] \d)-(?=\s|$)|\(\s*(?:\+-|-)\s*\)"
     rf"|(?<=[A-Z]\d)(?:{_LEVELS})\b"
 )
-_DECIMAL = regex(r"(?<!\d)\d+(?:[.,]\d+)+|(?<![\w.])\.\d+")
+DECIMAL = regex(r"(?<!\d)\d+(?:[.,]\d+)+|(?<![\w.])\.\d+")
+"""A number with a point, which may stand first."""
+
 _THOUSANDS = regex(r"(?<=\d),(?=\d{3}(?!\d))")
 _RATIO = regex(r"\b\d+:\d+\b|\b[A-Z]/[A-Z](?=\sratio\b)")
 _ARROWS = {
@@ -75,7 +77,7 @@ def _marks_of(text: str) -> tuple[tuple[str, str], ...]:
     bare = _QUOTED.sub(r"\2", text)
     loose = [written.strip("()").split()[-1] for written in _LOOSE_SIGN.findall(bare)]
     values += [("sign", _EQUAL_SIGNS.get(sign, sign)) for sign in loose]
-    decimals = _DECIMAL.findall(_THOUSANDS.sub("", bare))
+    decimals = DECIMAL.findall(_THOUSANDS.sub("", bare))
     values += [("number", f"0{number}" if number[0] == "." else number) for number in decimals]
     values += [("ratio", ratio) for ratio in _RATIO.findall(bare)]
     for before, sign, behind in _COMPARISON.findall(bare):

@@ -22,7 +22,7 @@ from canonym.mentions.cues import find_cues
 from canonym.regex import regex
 from canonym.rules import Rule, current, once_a_book
 from canonym.text.qualifiers import BROADER
-from canonym.text.shape import shape_of
+from canonym.text.shape import BRACKETED, shape_of
 from canonym.text.words import words_of_kind
 from canonym.types import Step
 
@@ -40,7 +40,6 @@ _BRACKETS = frozenset("()[]")
 _PLACE = regex(r"\\(\d)|\b([XYZ])\b")
 _ANY = r"(?:\S+ ){1,9}?"  # the words of a slot; no pattern may take the square of a text
 _ENDS = words_of_kind("end of a remark")
-BRACKETED = regex(r"\([^()]*\)")
 _JOINT = regex(r"[,;&]|(?<!\w)\+|\+(?=\w)|\band\b", re.IGNORECASE)
 _COMMON = frozenset(["X", "Y", "Z", "of", "history"])  # a slot, or words of many rules
 _LONGEST = 200  # letters; longer texts are descriptions

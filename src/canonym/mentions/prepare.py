@@ -14,6 +14,7 @@ list, whose items go through all of this one by one.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -36,6 +37,7 @@ from canonym.mentions.lists import (
     may_hold_joints,
     without_number,
 )
+from canonym.mentions.marks import DECIMAL
 from canonym.mentions.measurements import finding_name
 from canonym.mentions.phrasings import phrasings
 from canonym.mentions.prepared import (
@@ -64,7 +66,6 @@ from canonym.mentions.status import (
 )
 from canonym.mentions.terse import in_full, unclipped
 from canonym.mentions.told import Told, told_of
-from canonym.regex import regex
 from canonym.text import normalise
 from canonym.text.characters import greek
 from canonym.text.markup import repairs
@@ -83,7 +84,6 @@ LONGEST = 1_000
 """Characters of a mention that are read; a `Step` records that a longer one was cut."""
 
 _NONE: Mapping[str, str] = {}
-_POINT_FIRST = regex(r"(?<![\w.])\.(?=\d)")  # ".5 mg" is half a milligram
 
 
 class _Context(NamedTuple):
@@ -440,10 +440,15 @@ def _cleaned(text: str) -> tuple[str, tuple[Step, ...]]:
     for step in repairs(text):
         steps.append(step)
         text = step.after
-    if "." in text and (whole := _POINT_FIRST.sub("0.", text)) != text:
+    # ".5 mg" is half a milligram.
+    if "." in text and (whole := DECIMAL.sub(_with_zero, text)) != text:
         steps.append(Step("number", text, whole))
         text = whole
     return text, tuple(steps)
+
+
+def _with_zero(number: re.Match[str]) -> str:
+    return number[0] if number[0][0] != "." else f"0{number[0]}"
 
 
 def _split(text: str) -> tuple[tuple[str, ...], list[Step]]:

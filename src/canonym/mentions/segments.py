@@ -28,7 +28,6 @@ PRESENT = "present"
 _SIGN_OF = {"negated": "(-)", PRESENT: "(+)"}  # which says by itself what a bare one says in a list
 _NEAR = 200  # characters on each side of a sign that tell where its item is
 PLAIN = str.maketrans(dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2212", "-"))
-_TIGHT_MINUS = regex(r".*(?:[^\W\d_]{3}|\b[A-Z]{2})", re.DOTALL)
 _STOP = regex(r"[,;\n]|[:.]\s|\b(?:with|but)\b", re.IGNORECASE)
 _WORD = regex(r"[^\W\d_](?:[^\W\d_]|\W[^\W\d_]\b)")
 _TIGHT = regex(r"\b[^\W\d_]{4,}[+-](?=\s|[,;/]|\Z)")
@@ -40,7 +39,7 @@ _ANSWER = regex(
 LAST_BRACKET = regex(r"(?<=\w)\s*\((?P<inside>[^()]+)\)[\s.]*\Z")
 """A bracket behind a name."""
 
-_RESULT = regex(r"\w{2,6}|(?=\S*\d)[\w-]{2,12}")  # a test, or what it is for, in short
+_LONGEST_RESULT, _LONGEST_CODE = 6, 12  # characters
 _JOINED = ("and ", "but ", "or ")
 
 
@@ -140,7 +139,7 @@ def segments(text: str, *, bullets: bool = False) -> list[Segment]:
         parts.append(Segment(start, end, sign.span(), meanings[sign[0].lower()]))
     if len(parts) == 1 and parts[0].is_behind and plain[slice(*parts[0].sign)] == "-":
         # *TB -* is a result, and behind a name a dash is no more than a dash.
-        parts = [part for part in parts if _RESULT.fullmatch(part.core(text))]
+        parts = [part for part in parts if _is_in_short(part.core(text))]
     boxed = [part for part in parts if plain[slice(*part.sign)].lower() in boxes]
     if {part.means for part in boxed} > {PRESENT}:  # beside a ticked box an empty one denies
         parts = [
@@ -228,7 +227,7 @@ def _side(text: str, sign: re.Match[str], are_tight: bool) -> str:
         return "behind" if _TIGHT.search(text, max(start - _NEAR, 0), end) else ""
     if closes or (after.startswith(_JOINED) and written not in "+-"):
         tight = left and written in "+-"
-        may = not tight or (written == "-" and not after and _TIGHT_MINUS.fullmatch(before))
+        may = not tight or (written == "-" and not after and _ends_in_word(before))
         return "behind" if has_item and may else ""
     if written in "+-":
         if not after[:2].replace("/", "").isalpha() or (left and not opens):  # "+n/v"
@@ -238,3 +237,20 @@ def _side(text: str, sign: re.Match[str], are_tight: bool) -> str:
     if opens or (right and not left):
         return "front"
     return "behind" if left and ("?" in written or not right) else "either"
+
+
+def _ends_in_word(text: str) -> bool:
+    """Tell whether a text ends in three letters, or in two capitals that are a word."""
+    last = text[-3:]
+    capitals = last[-2:].isascii() and last[-2:].isalpha() and last[-2:].isupper()
+    return (len(last) == 3 and last.isalpha()) or (capitals and not last[:-2].isalnum())
+
+
+def _is_in_short(text: str) -> bool:
+    """Tell whether a text is short enough for a test, or what it is for; a code is longer."""
+    if not all(c.isalnum() or c in "_-" for c in text):
+        return False
+    is_code = any(map(str.isdigit, text))
+    return 1 < len(text) <= (_LONGEST_CODE if is_code else _LONGEST_RESULT) and (
+        is_code or "-" not in text
+    )

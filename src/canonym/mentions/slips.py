@@ -13,7 +13,6 @@ from itertools import groupby
 from canonym.mentions.contrasts import affix_contrast
 from canonym.mentions.english import is_english
 from canonym.mentions.inflection import are_inflected
-from canonym.regex import regex
 from canonym.text import PLAIN, normalise
 from canonym.text.shape import LETTERS
 from canonym.text.words import ends_as, words_of_kind
@@ -29,7 +28,7 @@ _CONTRARY = ("abdu", "addu", "hyper", "hypo")  # one letter away from one anothe
 _BEGINNING = 3  # letters whose vowels tell words apart: hyper- and hypo-, macro- and micro-
 _LONG = 7  # letters of a word that few others are near to
 _CLEAR = 8  # letters of a word that two vowels may be wrong in
-_ION = regex("[cst]ion(?=s?$)")  # as -tion sounds
+_IONS = ("cion", "sion", "tion")  # they sound alike
 
 
 def is_one_edit(a: str, b: str) -> bool:
@@ -156,8 +155,8 @@ def _is_likely(word: str, other: str, alone: bool) -> bool:
         return False
     if are_inflected(word, other):
         return True
-    if _ION.search(word) and _ION.search(other):
-        word, other = _ION.sub("tion", word), _ION.sub("tion", other)
+    if all(form.removesuffix("s").endswith(_IONS) for form in (word, other)):
+        word, other = (form[: form.rindex("ion") - 1] + "tion" for form in (word, other))
     if is_one_edit(word, other):
         return _is_likely_edit(word, other, alone and len(word) < _LONG)
     return word == other or (

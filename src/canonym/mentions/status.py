@@ -21,13 +21,13 @@ from typing import NamedTuple
 from canonym.mentions.clinical import usual_reading
 from canonym.mentions.cues import Cue, find_cues, outer_words
 from canonym.mentions.flags import consistent
-from canonym.mentions.phrasings import BRACKETED, phrasings
+from canonym.mentions.phrasings import phrasings
 from canonym.mentions.segments import PRESENT, SIGN, Segment, segments
 from canonym.regex import GAP, regex
 from canonym.rules import any_of, current, once_a_book, phrase_expression, remembered, shipped
 from canonym.text.codes import read_codes
 from canonym.text.qualifiers import BROADER, is_finding, qualified, without_lead_in
-from canonym.text.shape import shape_of
+from canonym.text.shape import ALNUM, BRACKETED, shape_of
 from canonym.text.words import forms_of, words_of_kind
 
 __all__ = [
@@ -57,7 +57,6 @@ BREAK = regex(r"\w\s+[-\u2013\u2014]+\s+\w|\w\s*\([^()]*\Z")
 """Where what is said behind a name speaks of a part of it alone: a dash, a bracket."""
 
 _REST = frozenset(" \t\n.)]!,;")
-_NAME = regex(r"[^\W_]{2}|[\u3040-\u9fff]")
 _CONJUNCTIONS = words_of_kind("conjunction of a turn")
 _TURNS = _CONJUNCTIONS | words_of_kind("word of an exception")
 _GRAFT = words_of_kind("side of a graft")  # versus the host
@@ -104,7 +103,7 @@ def read_status(text: str, signs: int = 3) -> Status:
         start, flags = 0, []
     core = text[start:end].strip()
     flags += more
-    if not flags or _NAME.search(core) is None:
+    if not flags or not _has_name(core):
         return Status(text)
     if _ends_inside(text, cues, start, end, flags):
         return Status(text)
@@ -404,7 +403,7 @@ def _from_start(text: str, cues: Iterable[Cue]) -> tuple[int, list[str]]:
         if cue is None or not _counts_before(text, cue) or ("negated" in cue.rule.flags and flags):
             return start, flags
         link = _LINK.match(text, cue.end)
-        if link is None or _NAME.search(text, link.end()) is None:
+        if link is None or not _has_name(text[link.end() :]):
             return start, flags
         start, flags = link.end(), [*flags, *cue.rule.flags]
 
@@ -467,3 +466,8 @@ def _unbracketed(core: str) -> str:
         if sum(map(core.count, marks)) % 2:
             core = core.strip(marks)
     return core.strip(" ,;:")
+
+
+def _has_name(text: str) -> bool:
+    """Tell whether a text has a word of two letters, or of one that is a word in Asia."""
+    return any(len(word) > 1 or "\u3040" <= word <= "\u9fff" for word in ALNUM.findall(text))

@@ -18,7 +18,9 @@ LETTERS = regex(r"[^\W\d_]+")
 HYPHENED = regex(r"[^\W_]+(?:-[^\W_]+)*")
 DIGIT = regex(r"\d")
 NUMBER = regex(r"\d+")
-"""Words; runs of letters and digits, of letters, and of digits; words with hyphens, and digits."""
+BRACKETED = regex(r"\([^()]*\)")
+"""Words; runs of letters and digits, of letters, and of digits; words with hyphens, digits, and
+round brackets with what is in them."""
 
 _PLAIN = frozenset(f"{ascii_letters}{digits} ")
 DIGITS = frozenset(digits)

@@ -14,8 +14,7 @@ from canonym.regex import regex
 from canonym.text.shape import ALNUM
 from canonym.text.words import forms_of, words_of_kind
 
-_NUMBERS = regex(r"\d \d")
-_GAP = regex(r"(?<!\d) | (?!\d)")
+_BETWEEN_DIGITS = regex(r"(?<=\d) (?=\d)")
 _SIGN = regex(r"(?<=[a-z]{3})(S(?![^\W_])|[IVX]{1,4}(?![A-Z\d]))")
 _PARTED = regex(
     rf"\b(?:{forms_of('prefix that is parted')})[- ](?=[^\W\d_]{{4}})([^\W\d_]+)", re.IGNORECASE
@@ -33,9 +32,7 @@ def joined(forms: Iterable[str]) -> list[str]:
     >>> joined(["heart attack", "stage 1 2"])
     ['heartattack', 'stage1 2']
     """
-    return [
-        _GAP.sub("", form) if _NUMBERS.search(form) else form.replace(" ", "") for form in forms
-    ]
+    return [_BETWEEN_DIGITS.sub("\n", form).replace(" ", "").replace("\n", " ") for form in forms]
 
 
 def ends_in_sign(text: str) -> bool:
@@ -119,9 +116,10 @@ def _is_sign(word: str, written: str, other: str, letters: frozenset[str]) -> bo
         return True
     if word in words_of_kind("prefix that is parted"):
         return True
-    sign = re.escape(word.upper())
-    if re.search(rf"{sign}\.", written):  # *M. orale* is not "Morale"
+    sign = word.upper()
+    if f"{sign}." in written:  # *M. orale* is not "Morale"
         return False
-    if re.search(rf"(?<=[a-z]){sign}", other) or re.search(rf"-{sign}\b|\b{sign}-", written):
+    behind = (before[-1:] for before in other.split(sign)[:-1])
+    if any(map(str.islower, behind)) or f"-{sign}" in written or f"{sign}-" in written:
         return True
     return word not in letters and len(word) == 1
