@@ -22,13 +22,13 @@ from __future__ import annotations
 import functools
 import itertools
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from canonym.regex import regex
 from canonym.rules import FLAGS, current, once_a_book, phrase_expression, remembered
 from canonym.rules import Rule as Row
-from canonym.text.shape import DIGIT, WORD
+from canonym.text.shape import DIGIT, WORD, shape_of
 
 __all__ = ["FLAGS", "SIDES", "Cue", "Rule", "find_cues", "outer_words"]
 
@@ -36,6 +36,7 @@ SIDES: tuple[str, ...] = ("before", "after")
 """Where a cue may stand, as seen from the mention."""
 
 _TURNED = str.maketrans("()", ")(")
+_OPENING = regex(r"\w+|\*")
 _GAP = 40  # characters behind a comma, in which a cue may begin that needs one
 
 
@@ -100,15 +101,33 @@ class _Phrase(NamedTuple):
     rule: Rule
 
 
+class _Opened(NamedTuple):
+    """The phrases that may begin with a word: whatever comes next, and with which second word."""
+
+    anyway: list[_Phrase]
+    before: dict[str, list[_Phrase]]
+
+
 @once_a_book
-def _table() -> dict[str, list[_Phrase]]:
+def _table() -> dict[str, _Opened]:
     """Return the phrases that may begin with a word."""
-    table: dict[str, list[_Phrase]] = {}
+    phrases, places = list[_Phrase](), dict[str, dict[str, set[int]]]()
     for phrase, rule in _phrases():
         expression = regex(rf"(?:{phrase_expression(phrase)})(?!\w)", re.IGNORECASE)
-        for word in {DIGIT.sub("0", word) for word in _first_words(phrase)}:
-            table.setdefault(word, []).append(_Phrase(expression, rule))
-    return table
+        for first, second in _openings(phrase):
+            opened = places.setdefault(DIGIT.sub("0", first), {"": set()})
+            opened.setdefault(DIGIT.sub("0", second), set()).add(len(phrases))
+        phrases.append(_Phrase(expression, rule))
+
+    def of(numbers: Iterable[int]) -> list[_Phrase]:
+        return [phrases[number] for number in sorted(numbers)]
+
+    return {
+        first: _Opened(
+            of(opened[""]), {word: of(numbers | opened[""]) for word, numbers in opened.items()}
+        )
+        for first, opened in places.items()
+    }
 
 
 @once_a_book
@@ -117,25 +136,42 @@ def outer_words() -> tuple[frozenset[str], frozenset[str]]:
     begin, end = set[str](), set[str]()
     for phrase, rule in _phrases():
         if rule.flags and rule.before:
-            begin.update(_first_words(phrase))
+            begin.update(first for first, _ in _openings(phrase))
         if rule.flags and rule.after and rule.in_lists:
-            end.update(word[::-1] for word in _first_words(phrase[::-1].translate(_TURNED)))
+            end.update(last[::-1] for last, _ in _openings(phrase[::-1].translate(_TURNED)))
     return frozenset(begin), frozenset(end)
 
 
-def _first_words(phrase: str) -> Iterator[str]:
-    """Yield the words that a phrase with choices may begin with.
+def _openings(phrase: str) -> set[tuple[str, str]]:
+    """Return the first words of a phrase, each with a second; "" where none or any may follow.
 
-    >>> [*_first_words("(the |)(no|any) risk")]
-    ['the', 'no', 'any']
+    >>> sorted(_openings("(no|any) risk (for|of)")), sorted(_openings("(the |)risk *"))
+    ([('any', 'risk'), ('no', 'risk')], [('risk', ''), ('the', 'risk')])
     """
-    plain = re.match(r"[^\w(]*(\w+)(?![\w(])", phrase)
-    if plain is not None:
-        yield plain[1]
-        return
-    before, choices, behind = re.split(r"\(([^()]*)\)", phrase, maxsplit=1)  # in no others
-    for choice in choices.split("|"):
-        yield from _first_words(before + choice + behind)
+    tokens = re.findall(r"[()|]|[^()|]+", phrase)[::-1]
+    openings = set[tuple[str, str]]()
+
+    def read(begun: set[str]) -> set[str]:
+        """Return what is written up to the end of a bracket, where it has two words at most."""
+        written, ended = begun, set[str]()
+        while tokens and (token := tokens.pop()) != ")":
+            if token == "|":
+                written, ended = begun, ended | written
+            elif token == "(":
+                written = read(written)
+            else:
+                written = {text + token for text in written if not is_opened(text + token)}
+        return ended | written
+
+    def is_opened(text: str) -> bool:
+        words = _OPENING.findall(text)
+        openings.update([(words[0], words[1].strip("*"))] if len(words) > 2 else ())
+        return len(words) > 2
+
+    for text in read({""}):
+        first, second, *_ = (*_OPENING.findall(text), "", "")
+        openings.update([(first, second.strip("*"))] if first else ())
+    return openings
 
 
 @functools.cache
@@ -164,11 +200,13 @@ def find_cues(text: str) -> Sequence[Cue]:
     [('no h/o', ('negated',)), ('possible', ('uncertain',))]
     """
     table, cues, end = _table(), list[Cue](), 0
-    for word in WORD.finditer(text):
-        first = DIGIT.sub("0", word[0].lower())
-        if word.start() < end or (several := table.get(first)) is None:
+    forms = [DIGIT.sub("0", word) for word in shape_of(text).words]
+    for n, word in enumerate(WORD.finditer(text)):
+        if (opened := table.get(forms[n])) is None or word.start() < end:
             continue
-        cue = _longest(text, word.start(), several)
+        second = forms[n + 1] if n + 1 < len(forms) else ""
+        several = opened.before.get(second, opened.anyway)
+        cue = _longest(text, word.start(), several) if several else None
         if cue is not None:
             cues.append(cue)
             end = cue.end
