@@ -117,7 +117,10 @@ def _of_functions() -> Iterator[Used]:
     made = {
         **{f"{make.__module__}.{make.__name__}": [make()] for make in _MAKERS},
         f"{cues.__name__}._table": [
-            known.expression for several in cues._table().values() for known in several
+            known.expression
+            for opened in cues._table().values()
+            for several in opened.before.values()
+            for known in several
         ],
         f"{phrasings.__name__}._wordings": [it.expression for it in phrasings._wordings()],
         f"{running.__name__}._word_pattern": [running._word_pattern(it) for it in (False, True)],
