@@ -316,7 +316,8 @@ def may_have_status(text: str) -> bool:
     if not (text[:1].isalnum() and text.rstrip(" .")[-1:].isalnum()):
         return True
     words, there, *_ = shape_of(text)
-    if words[0] in starts or words[-1] in ends or (len(words[-1]) == 4 and words[-1].isdecimal()):
+    last = "0" * len(words[-1]) if words[-1].isdecimal() else words[-1]
+    if words[0] in starts or last in ends:
         return True
     return not _DENYING.isdisjoint(there) and _denied_result(text) != ""
 

@@ -136,12 +136,15 @@ def _lead_in() -> re.Pattern[str]:
 
     What was looked at is not a finding: *CT: abdomen*, *MRI: hippocampus*. So the heading of a test
     is left out before a word that tells of a finding, or of its absence; else a link is in doubt.
+    That of a system is before words of a status alone: *abd: no peritonitis*.
     """
     places = ("of a patient", "", "before a heading", "heading", "test", "site of a test", "report")
     has, of, kind, heading, test, site, says = (any_of("lead-in", [place]) for place in places)
+    system = any_of("lead-in", ["system"])
     return re.compile(
         rf"^(?:(?:(?:the )?(?:patient|pt\.?)|he|she) {has}(?: an?)? |{of}(?: an?)? "
         rf"|(?:{kind} )?{heading} ?(?:#? ?\d\d?)?(?: ?[:=] ?| [-\u2013] )"
+        rf"|{system} ?: ?(?={_STATED})"
         rf"|(?:(?:{site} )?{test}|us(?= (?:abdomen|pelvis)))(?: {site})?(?: {says}(?: an?)? "
         rf"| (?:was )?(?=negative for |d(?:id|oes)(?: not|n't) )|(?: ?[:=] ?| [-\u2013] )"
         rf"(?={_STATED}|.*(?:{_finding().pattern})))"
