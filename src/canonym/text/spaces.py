@@ -82,6 +82,8 @@ def are_joints(form: str, of_name: str, text: str, name: str) -> bool:
     >>> are_joints("vitamine", "vitamin e", "vitamine", "Vitamin E")
     False
     """
+    if len(form.replace(" ", "")) < _WORD:
+        return False
     shortest = _WORD - (len(form) > _LONG)
     gaps = (
         *((gap, text, name) for gap in _gaps(form, of_name)),
@@ -112,8 +114,10 @@ def _is_sign(word: str, written: str, other: str, letters: frozenset[str]) -> bo
 
     A single letter may not where it is among those that end or begin words.
     """
-    if word in _SMALL or any(map(str.isdigit, word)):
+    if word in _SMALL:
         return True
+    if any(map(str.isdigit, word)):  # but no number that stands for a roman one
+        return word in written.lower() and word in other.lower()
     if word in words_of_kind("prefix that is parted"):
         return True
     sign = word.upper()
