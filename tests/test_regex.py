@@ -79,7 +79,6 @@ _TURN = "what fails behind the loop does not fail one turn earlier"
 ALLOWED = {
     "canonym.cli.annotated._CONCEPT": "it is tried at the beginning of a line only",
     "canonym.cli.annotated._MCN": "it is tried at the beginning of a line only",
-    "canonym.cli.annotated._PUBTATOR": "it is tried at the beginning of a line only",
     "canonym.cli.annotated._SHARE": "it is tried at the beginning of a line only",
     "canonym.cli.failures._ARGUMENT": _OF_OURS,
     "canonym.cli.failures._NO_ENCODING": _OF_OURS,
