@@ -95,7 +95,6 @@ ALLOWED = {
     "canonym.mentions.status._healthy": "it only matches whole texts",
     "canonym.mentions.status._not_result": _MENTION,
     "canonym.mentions.trial_fields._noise": _MENTION,
-    "canonym.terminology.readers.obo._QUOTED": _OF_A_FILE,
     "canonym.terminology.readers.obo._SOUND_END": _OF_A_FILE,
     "canonym.text.characters._CHAIN": "its last choice reads to the end whatever comes",
     "canonym.text.qualifiers._MEASURED": "it is asked for 90 characters",
