@@ -418,7 +418,7 @@ _ROOTS = {
     "RDF": "owl",
 }
 _TRIPLE = regex(r"(<[A-Za-z][A-Za-z0-9+.-]*:[^\s<>]*>|_:\S+)\s+<[^\s<>]+>\s+\S")
-_TURTLE = regex(r"@?(prefix|base)\s", re.IGNORECASE)
+_TURTLE = {"prefix", "@prefix", "base", "@base"}
 _GRAPHS = regex(r'\A\{[^\[]*"graphs"\s*:\s*\[')
 _JSON_LD = ('"@context"', '"@graph"', '"@id"')
 
@@ -504,7 +504,8 @@ def _recognise_lines(lines: Sequence[str]) -> str | None:
     ) or re.match(r"(Disease|Chemical)Name[,\t].*\1ID", first):
         return "ctd"
     content = [line for line in filled if not line.startswith("#")]
-    if content and (_TURTLE.match(content[0]) or _TRIPLE.match(content[0])):
+    words = content[0].split(None, 1) if content else []
+    if len(words) > 1 and (words[0].lower() in _TURTLE or _TRIPLE.match(content[0])):
         return "owl"
     if "DrugBank ID" in first and "Common name" in first:
         return "drugbank"
