@@ -145,12 +145,7 @@ def _from_pubtator(lines: Iterable[str], path: str | Path) -> Iterator[_Predicti
 
 
 def _from_table(
-    lines: Iterable[str],
-    path: str | Path,
-    delimiter: str,
-    columns: list[str],
-    *,
-    before: int,
+    lines: Iterable[str], path: str | Path, delimiter: str, columns: list[str], *, before: int
 ) -> Iterator[_Prediction]:
     missing = [name for name in _NEEDED if name not in columns]
     if missing:

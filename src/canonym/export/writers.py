@@ -12,14 +12,7 @@ from typing import IO, Any, Protocol
 
 from canonym.errors import InvalidInput
 from canonym.export.arrow import ParquetWriter
-from canonym.export.rows import (
-    DIGITS,
-    JOINED_BY,
-    RowMaker,
-    check_unique,
-    guarded,
-    link_to_json,
-)
+from canonym.export.rows import DIGITS, JOINED_BY, RowMaker, check_unique, guarded, link_to_json
 from canonym.io.encodings import without_surrogates
 from canonym.io.files import format_by_suffix, write_file
 from canonym.io.tables import Row, TableStyle

@@ -340,12 +340,7 @@ def _put_folder(partial: Path, path: Path, *, overwrite: bool) -> bool:
 
 
 def write_manifest(
-    folder: Path,
-    *,
-    kind: str,
-    format_number: int,
-    content: dict[str, Any],
-    checksums: bool = True,
+    folder: Path, *, kind: str, format_number: int, content: dict[str, Any], checksums: bool = True
 ) -> None:
     """Write ``canonym.json``: kind of folder, its format, and the size of every other file.
 

@@ -29,10 +29,7 @@ def is_abbreviation(type_: str) -> bool:
 
 
 def read_obographs(
-    path: str | Path,
-    *,
-    prefixes: Mapping[str, str] | None = None,
-    version: str | None = None,
+    path: str | Path, *, prefixes: Mapping[str, str] | None = None, version: str | None = None
 ) -> Iterator[Record]:
     """Read an ontology in OBO Graphs JSON.
 
