@@ -79,7 +79,6 @@ _TURN = "what fails behind the loop does not fail one turn earlier"
 ALLOWED = {
     "canonym.cli.annotated._CONCEPT": "it is tried at the beginning of a line only",
     "canonym.cli.annotated._MCN": "it is tried at the beginning of a line only",
-    "canonym.cli.annotated._PUBTATOR": "it is tried at the beginning of a line only",
     "canonym.cli.annotated._SHARE": "it is tried at the beginning of a line only",
     "canonym.cli.failures._ARGUMENT": _OF_OURS,
     "canonym.cli.failures._NO_ENCODING": _OF_OURS,
@@ -96,7 +95,6 @@ ALLOWED = {
     "canonym.mentions.status._healthy": "it only matches whole texts",
     "canonym.mentions.status._not_result": _MENTION,
     "canonym.mentions.trial_fields._noise": _MENTION,
-    "canonym.terminology.readers.obo._QUOTED": _OF_A_FILE,
     "canonym.terminology.readers.obo._SOUND_END": _OF_A_FILE,
     "canonym.text.characters._CHAIN": "its last choice reads to the end whatever comes",
     "canonym.text.qualifiers._MEASURED": "it is asked for 90 characters",

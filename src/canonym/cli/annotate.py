@@ -50,12 +50,7 @@ _SUFFIXES = {".xml": "bioc", ".json": "bioc"}
 )
 @encoding_option
 @index_option
-@click.option(
-    "-k",
-    type=click.IntRange(1, 1000),
-    default=1,
-    help="Candidates of a mention.",
-)
+@click.option("-k", type=click.IntRange(1, 1000), default=1, help="Candidates of a mention.")
 @retired_option("--flags", "every mention has its status", flag=True)
 @choice_options
 @click.option("-o", "--output", type=click.Path(), help="Write to this file.")

@@ -47,7 +47,6 @@ KINDS: tuple[str, ...] = (
 )
 """Kinds of input of ``canonym link``; `CADEC` is the ``table`` of `FORMATS`, without a header."""
 
-_PUBTATOR = regex(r"[^|\t]+\|[ta]\|")
 _CONCEPT = regex(r"[^|]*\|\|\d+\|\|?\d+\|\|(?>.*?\|\|)(?>.*?\|\|)")
 _MCN = regex(r"[^|]+\|\|(?:C\d{7}|CUI-less|unk)(?:\|\|\d+\|\|\d+)+\s*", re.I)
 _SHARE = regex(r"[^|]+\|\|[A-Za-z_]+\|\|[^|]*(?:\|\|\d+\|\|\d+)+\s*")
@@ -75,6 +74,7 @@ def look_at(lines: Iterator[str], path: Path) -> Beginning:
     The first line of a table is its header; one before it may name the delimiter.
     """
     from canonym.corpora.jsonl import is_json
+    from canonym.corpora.pubtator import TEXT_LINE
     from canonym.io.tables import announced_delimiter
 
     read: list[str] = []
@@ -87,7 +87,7 @@ def look_at(lines: Iterator[str], path: Path) -> Beginning:
     if path.suffix == ".ann":
         return Beginning("brat", first, read)
     for format, pattern in (
-        *(("pubtator", _PUBTATOR), ("concept", _CONCEPT)),
+        *(("pubtator", TEXT_LINE), ("concept", _CONCEPT)),
         *(("mcn", _MCN), ("share", _SHARE)),
     ):
         if pattern.match(first):

@@ -9,12 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from canonym.regex import regex
-
 if TYPE_CHECKING:
     from canonym.linker import Linker
 
-_KNOWN = regex(r"auto|cpu|mps|cuda(:\d+)?")
+_KNOWN = ("auto", "cpu", "mps", "cuda")
 
 
 def _use(ctx: click.Context, _option: click.Parameter, device: str | None) -> str | None:
@@ -24,7 +22,8 @@ def _use(ctx: click.Context, _option: click.Parameter, device: str | None) -> st
 
     if device is None:
         return None
-    if not _KNOWN.fullmatch(device):
+    is_numbered = device.startswith("cuda:") and device[5:].isdecimal()
+    if device not in _KNOWN and not is_numbered:
         raise click.BadParameter(f"{device!r} is none of auto, cpu, cuda, cuda:N and mps.")
     if device not in CPU:
         require("torch", f"--device {device}", "torch")

@@ -61,9 +61,7 @@ _SURE, _WORTH = 0.001, 0.05  # the p of a gain, and its least size
     "BioSyn's n-grams the trained one]",
 )
 @click.option(
-    "--spelling/--no-spelling",
-    default=True,
-    help="Correct words that are not in the terminology.",
+    "--spelling/--no-spelling", default=True, help="Correct words that are not in the terminology."
 )
 @click.option("--composites/--no-composites", default=True, help="Split composite mentions.")
 @click.option("--trials", is_flag=True, help="Remove doses, forms and arms, as in clinical trials.")

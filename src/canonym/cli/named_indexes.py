@@ -104,9 +104,7 @@ def _open_linker(index: str | None, *, everyday: bool) -> Linker:
     if not path.exists() or (path.is_dir() and (path / "canonym.json").is_file()):
         return open_index(index)
     content = open_terminology(index)
-    note(
-        f"Indexing {path.name} for this run; `canonym index {index} -o FOLDER` keeps the index.",
-    )
+    note(f"Indexing {path.name} for this run; `canonym index {index} -o FOLDER` keeps the index.")
     with stages() as report:
         return Linker.build(content, progress=report)
 

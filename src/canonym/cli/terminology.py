@@ -162,12 +162,7 @@ def lint(path: str, samples: int, format_: str, strict: bool) -> None:
 @click.option("-o", "--output", type=click.Path(), help="Write all changes to this file, as TSV.")
 @overwrite_option
 def diff(
-    old: str,
-    new: str,
-    samples: int,
-    format_: str,
-    output: str | None,
-    overwrite: bool,
+    old: str, new: str, samples: int, format_: str, output: str | None, overwrite: bool
 ) -> None:
     """Report what has changed from OLD to NEW, two versions of a terminology.
 
@@ -248,11 +243,7 @@ def export(path: str, output: str, format_: str | None, overwrite: bool) -> None
 )
 @retired_option("--order", "names do not tell which order mentions need")
 @click.option(
-    "-n",
-    "--names",
-    type=click.IntRange(min=20),
-    default=1000,
-    help="The most names to ask for.",
+    "-n", "--names", type=click.IntRange(min=20), default=1000, help="The most names to ask for."
 )
 @click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0)
 @report_option("table")

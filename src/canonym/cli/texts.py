@@ -8,14 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from canonym.cli.annotated import ELSEWHERE, find_folder_format, folder_format, look_at
-from canonym.cli.input import (
-    STANDARD_INPUT,
-    STDIN,
-    Arriving,
-    copied,
-    errors_named,
-    open_input,
-)
+from canonym.cli.input import STANDARD_INPUT, STDIN, Arriving, copied, errors_named, open_input
 from canonym.cli.input_encoding import found_encoding
 from canonym.errors import InvalidInput, ReadError
 from canonym.io.encodings import check_encoding

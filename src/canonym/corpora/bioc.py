@@ -33,8 +33,7 @@ from canonym.corpora.offsets import (
 )
 from canonym.errors import InvalidInput, ReadError
 from canonym.io.streams import open_bytes
-from canonym.io.xml import Element, read_json, read_numbered_elements
-from canonym.regex import regex
+from canonym.io.xml import NOT_IN_XML, Element, read_json, read_numbered_elements
 from canonym.types import Document, Mention
 
 _log = logging.getLogger(__name__)
@@ -342,8 +341,6 @@ class _Reader:
 SYNTAXES: tuple[str, ...] = ("xml", "json")
 """The syntaxes of BioC."""
 
-_NOT_IN_XML = regex("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-
 
 def write_bioc(
     documents: Iterable[Document],
@@ -478,7 +475,7 @@ def _infons(infons: dict[str, str]) -> list[str]:
 
 
 def _escaped(text: str) -> str:
-    unfit = _NOT_IN_XML.search(text)
+    unfit = NOT_IN_XML.search(text)
     if unfit:
         raise InvalidInput(
             f"the character U+{ord(unfit[0]):04X} cannot stand in XML; use syntax='json'"

@@ -36,7 +36,6 @@ from __future__ import annotations
 import itertools
 import json
 import logging
-import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO, Any
@@ -46,6 +45,7 @@ from canonym.corpora.offsets import span_problem
 from canonym.corpora.tables import NO_VALUE
 from canonym.errors import InvalidInput, ReadError
 from canonym.io.cells import cell_text
+from canonym.io.encodings import without_surrogates
 from canonym.io.streams import open_text
 from canonym.io.xml import JSON_STRING
 from canonym.regex import regex
@@ -53,8 +53,6 @@ from canonym.types import Document, Mention
 
 _log = logging.getLogger(__name__)
 
-_ESCAPED_HALF = regex(r"\\ud[89a-f]", re.IGNORECASE)
-_HALF = regex("[\ud800-\udfff]")
 # Not "[18F]FDG", "[ ] gout" or "{gout}", which are names.
 _BEGINS = regex(
     rf"\ufeff?\s*(?:\{{\s*(?:{JSON_STRING}\s*(?::|\Z)|\}}[ \t\r]*(?:\n|\Z))"
@@ -260,8 +258,10 @@ class _Record:
 def _records(lines: Iterable[str], path: str | Path) -> Iterator[_Record]:
     halves: list[int] = []  # lines with half a character
     for content, written, number in _values(lines, path):
-        if _ESCAPED_HALF.search(written) and _HALF.search(json.dumps(content, ensure_ascii=False)):
-            halves.append(number)
+        if "\\ud" in written.lower():  # as half a character is always written
+            text = json.dumps(content, ensure_ascii=False)
+            if text != without_surrogates(text):
+                halves.append(number)
         yield _Record(content, path, number)
     if halves:
         _log.warning(

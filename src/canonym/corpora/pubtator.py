@@ -40,7 +40,8 @@ from canonym.regex import regex
 from canonym.types import Document, Mention
 
 _LOG = logging.getLogger(__name__)
-_TEXT_LINE = regex(r"([^|\t]+)\|([ta])\|(.*)")
+TEXT_LINE = regex(r"([^|\t]+)\|([ta])\|(.*)")
+"""The line of a title, ``id|t|title``, or of an abstract."""
 
 
 def read_pubtator(path: str | Path, *, encoding: str = "utf-8") -> Iterator[Document]:
@@ -89,7 +90,7 @@ def parse_pubtator(lines: Iterable[str], path: str | Path) -> Iterator[Document]
                 yield block.document(seen)
                 block = None
             continue
-        text_line = _TEXT_LINE.fullmatch(line)
+        text_line = TEXT_LINE.fullmatch(line)
         if text_line and text_line[2] == "t" and block is not None:
             yield block.document(seen)
             block = None

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 from canonym.corpora.gold import RULES, parse_ids
 from canonym.corpora.offsets import whole_number
 from canonym.errors import InvalidInput, ReadError
+from canonym.io.cells import without_decimals
 from canonym.io.streams import open_text
 from canonym.io.tables import (
     DELIMITERS,
@@ -42,7 +43,6 @@ from canonym.io.workbooks import (
     open_sheet,
     workbook_suffix,
 )
-from canonym.regex import regex
 from canonym.types import Mention
 
 ROLES: dict[str, tuple[str, ...]] = {
@@ -61,7 +61,6 @@ NO_VALUE = frozenset(("nan", "NaN", "NaT", "<NA>", "None", "NULL", "#N/A"))
 """What programs write for a missing value, and nobody for a name; "NA" may be one."""
 
 _TITLES = 20  # lines that are looked at for the header
-_DECIMALS = regex(r"\.0+$")
 _NO_HEADER = "holds no header: a first line that names the columns is expected"
 
 
@@ -441,7 +440,7 @@ def _mention(values: Mapping[str, Any], error: Callable[[str], ReadError]) -> Me
         written = text(role)
         if not written:
             return None
-        number = whole_number(_DECIMALS.sub("", written))  # as sheets and data frames write them
+        number = whole_number(without_decimals(written))
         if number is None:
             raise error(f"{role} is {written[:20]!r}, no whole number")
         return number

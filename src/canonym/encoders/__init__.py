@@ -51,12 +51,13 @@ ENCODERS: dict[str, str] = {
 SHIPPED: tuple[str, ...] = ("default", "contextual", "multilingual")
 """Trained encoders that come with canonym, by name."""
 
+HUB_NAME = regex(r"[A-Za-z0-9][\w.-]*(/[\w.-]+)?")
+"""A name on the hub: ``owner/model``, or one word for a few early models."""
+
 _GROUP = "canonym.encoders"
-_RANGE = regex(r"(\d+)-(\d+)")
 _OPTION = regex(r",([a-z_]+)=([^,=]*)$")
 _WORDS: dict[str, bool | None] = {"true": True, "false": False, "none": None}
 _SWITCHES = ("lowercase", "word_boundaries", "normalise", "local_files_only")
-_HUB_NAME = regex(r"[A-Za-z0-9][\w.-]*/[\w.-]+")
 
 
 class EncoderOptions(TypedDict, total=False):
@@ -249,7 +250,7 @@ def make_encoder(spec: str | Path, **options: Unpack[EncoderOptions]) -> Encoder
         return _open_folder(path, settings)
     if path.is_file():
         return _read_static(path, settings)
-    if isinstance(spec, str) and _HUB_NAME.fullmatch(text):
+    if isinstance(spec, str) and "/" in text and HUB_NAME.fullmatch(text):
         return _make("transformer", settings, text)
     raise InvalidInput(
         f"{text!r} is neither a file or folder here nor a kind of encoder; give 'default', "
@@ -334,13 +335,13 @@ def _fixed(folder: Path, options: dict[str, Any]) -> InvalidInput:
 
 def _make_chargrams(span: str | None, options: dict[str, Any]) -> Encoder:
     if span is not None:
-        match = _RANGE.fullmatch(span)
-        if not match:
+        shortest, _, longest = span.partition("-")
+        if not (shortest.isdecimal() and longest.isdecimal()):
             raise InvalidInput(
                 f"chargrams:{span}: the shortest and the longest n-gram are expected, as in "
                 "'chargrams:1-3'"
             )
-        options = options | {"n_min": int(match[1]), "n_max": int(match[2])}
+        options = options | {"n_min": int(shortest), "n_max": int(longest)}
     return _make("chargrams", options)
 
 

@@ -16,17 +16,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from canonym.encoders import HUB_NAME
 from canonym.encoders.inputs import check_option
 from canonym.errors import CanonymError, InvalidInput, ReadError, require
 from canonym.io.files import load_json
-from canonym.regex import regex
 from canonym.types import SIMILARITIES
 
 POOLINGS: tuple[str, ...] = ("cls", "mean", "max")
 """Ways to pool token vectors: the first one, their mean, or their maximum per dimension."""
-
-HUB_NAME = regex(r"[A-Za-z0-9][\w.-]*(/[\w.-]+)?")
-"""A name on the hub: ``owner/model``, or one word for a few early models."""
 
 _SPARSE_WEIGHT = "sparse_weight.pt"
 _WANTED = ("*.json", "*.txt", "*.model", "*.safetensors", "*.bin", _SPARSE_WEIGHT)

@@ -107,13 +107,7 @@ class Transformer(TokenEncoder):
 
     @classmethod
     def from_model(
-        cls,
-        model: Any,
-        tokenizer: Any,
-        *,
-        pooling: str = "cls",
-        device: str = "auto",
-        **sizes: Any,
+        cls, model: Any, tokenizer: Any, *, pooling: str = "cls", device: str = "auto", **sizes: Any
     ) -> Self:
         """Wrap a Hugging Face model and tokenizer that are in memory, such as one just trained.
 

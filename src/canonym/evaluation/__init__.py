@@ -7,13 +7,7 @@
 
 from __future__ import annotations
 
-from canonym.evaluation.certainty import (
-    Reliability,
-    RiskCoverage,
-    ece,
-    reliability,
-    risk_coverage,
-)
+from canonym.evaluation.certainty import Reliability, RiskCoverage, ece, reliability, risk_coverage
 from canonym.evaluation.comparison import Comparison, compare
 from canonym.evaluation.hierarchy_distance import (
     HierarchyError,

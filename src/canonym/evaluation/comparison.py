@@ -19,13 +19,7 @@ from canonym.evaluation.outcomes import RankedAnswer, ScoredMention, read_answer
 from canonym.evaluation.predictions import Key
 from canonym.evaluation.run import Run
 from canonym.evaluation.slices import DRAWS, Figure
-from canonym.evaluation.statistics import (
-    Difference,
-    McNemar,
-    bound,
-    mcnemar,
-    paired_bootstrap,
-)
+from canonym.evaluation.statistics import Difference, McNemar, bound, mcnemar, paired_bootstrap
 from canonym.terminology.ids import IdCensus
 from canonym.types import Mention
 

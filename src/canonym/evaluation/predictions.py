@@ -33,17 +33,15 @@ from typing import NamedTuple
 from canonym.corpora.gold import parse_ids
 from canonym.corpora.jsonl import parse_jsonl_mentions
 from canonym.corpora.offsets import whole_number
-from canonym.corpora.pubtator import parse_pubtator
+from canonym.corpora.pubtator import TEXT_LINE, parse_pubtator
 from canonym.errors import ReadError
 from canonym.export.rows import JOINED_BY, unguarded
 from canonym.io.streams import open_text
 from canonym.io.tables import find_announced
-from canonym.regex import regex
 
 Key = tuple[str, int, int]
 """Document, start and end of a mention."""
 
-_PUBTATOR = regex(r"[^|\t]+\|[ta]\|")
 _NEEDED = ("document", "start", "end", "id")
 
 
@@ -117,7 +115,7 @@ def _read(path: str | Path) -> Iterator[_Prediction]:
             next(lines)
         if head.startswith("{"):
             yield from _from_json(lines, path)
-        elif _PUBTATOR.match(head):
+        elif TEXT_LINE.match(head):
             yield from _from_pubtator(lines, path)
         else:
             delimiter = named or ("\t" if "\t" in head else ",")
@@ -147,12 +145,7 @@ def _from_pubtator(lines: Iterable[str], path: str | Path) -> Iterator[_Predicti
 
 
 def _from_table(
-    lines: Iterable[str],
-    path: str | Path,
-    delimiter: str,
-    columns: list[str],
-    *,
-    before: int,
+    lines: Iterable[str], path: str | Path, delimiter: str, columns: list[str], *, before: int
 ) -> Iterator[_Prediction]:
     missing = [name for name in _NEEDED if name not in columns]
     if missing:

@@ -35,12 +35,7 @@ from canonym.evaluation.dictionary import (
     build_dictionary,
 )
 from canonym.evaluation.metrics import columns
-from canonym.evaluation.outcomes import (
-    RankedAnswer,
-    ScoredMention,
-    answers_of_link,
-    read_answers,
-)
+from canonym.evaluation.outcomes import RankedAnswer, ScoredMention, answers_of_link, read_answers
 from canonym.evaluation.protocols import Protocol, choose_protocol
 from canonym.evaluation.questions import Dropped, Question, QuestionSet, make_questions
 from canonym.evaluation.slices import (

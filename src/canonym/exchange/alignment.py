@@ -360,9 +360,7 @@ def _nearest(
 
 
 def nearest_both_ways(
-    left: Float32Array,
-    right: Float32Array,
-    progress: Callable[[int], None] | None = None,
+    left: Float32Array, right: Float32Array, progress: Callable[[int], None] | None = None
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Return the place of the nearest vector of the other side, for every vector of both.
 

@@ -147,14 +147,10 @@ def _rows(
         yield line, dict(zip(names, map(str.strip, cells), strict=True))
 
 
-def _prefixes(head: Sequence[str]) -> dict[str, str]:
-    return {match[1]: match[2] for line in head if (match := _PREFIX.match(line))}
-
-
 def _sssom_reviews(
     path: str | Path, table: Iterator[tuple[int, dict[str, str]]], head: Sequence[str]
 ) -> Iterator[Review]:
-    prefixes = _prefixes(head)
+    prefixes = {match[1]: match[2] for line in head if (match := _PREFIX.match(line))}
     slots = {match[1]: match[2].strip() for line in head if (match := _SLOT.match(line))}
     for line, cells in table:
         row = cells | {name: value for name, value in slots.items() if not cells.get(name)}

@@ -42,11 +42,7 @@ BY_STRING = "semapv:LexicalMatching"
 BY_SIMILARITY = "semapv:SemanticSimilarityThresholdMatching"
 BY_KNOWLEDGE = "semapv:BackgroundKnowledgeBasedMatching"
 """Of ids and cross-references: no name is compared; the terminology says what they stand for."""
-_JUSTIFICATIONS = {
-    "name": BY_STRING,
-    "xref": BY_KNOWLEDGE,
-    "similarity": BY_SIMILARITY,
-}
+_JUSTIFICATIONS = {"name": BY_STRING, "xref": BY_KNOWLEDGE, "similarity": BY_SIMILARITY}
 
 COLUMNS: tuple[str, ...] = (
     "subject_label", "subject_type", "predicate_id", "predicate_modifier", "object_id",

@@ -8,12 +8,7 @@ from typing import IO, NamedTuple
 from canonym.errors import InvalidInput
 from canonym.exchange.fhir import ConceptMapWriter
 from canonym.exchange.mappings import Codes, Origin
-from canonym.exchange.omop import (
-    LONGEST_VOCABULARY,
-    SourceMapWriter,
-    StandardConcepts,
-    UsagiWriter,
-)
+from canonym.exchange.omop import LONGEST_VOCABULARY, SourceMapWriter, StandardConcepts, UsagiWriter
 from canonym.exchange.sssom import SssomWriter
 from canonym.export.rows import check_unique
 from canonym.terminology import Terminology

@@ -22,11 +22,7 @@ class ParquetWriter:
     """
 
     def __init__(
-        self,
-        target: str | Path | IO[bytes],
-        *,
-        columns: Sequence[str] | None = None,
-        **form: Any,
+        self, target: str | Path | IO[bytes], *, columns: Sequence[str] | None = None, **form: Any
     ) -> None:
         check_unique(columns)
         self._arrow = require("pyarrow", "writing Parquet", "tables")

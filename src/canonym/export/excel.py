@@ -24,6 +24,7 @@ from canonym.io.sheet_spans import RowSpan, SpanReader, replaced, start_tag
 from canonym.io.streams import ZIP_DAMAGE
 from canonym.io.workbooks import Sheet, SheetRow
 from canonym.io.xlsx import sheet_parts
+from canonym.io.xml import NOT_IN_XML
 from canonym.regex import regex
 from canonym.types import Link
 
@@ -35,7 +36,6 @@ Value = str | float | bool | None
 _Part = tuple[zipfile.ZipInfo, Iterable[bytes]]
 
 _LONGEST = 32_767  # characters of a cell in Excel
-_FORBIDDEN = regex("[\0-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _ESCAPE = regex(r"_(?=x[0-9A-Fa-f]{4}_)")  # Excel reads _x0041_ as A
 _SPANS = re.compile(rb"\sspans=(?:\"[^\"]*\"|'[^']*')")
 _STYLE = re.compile(rb"\ss=\"[^\"]*\"")
@@ -132,7 +132,7 @@ def _write_parts(stream: IO[bytes], parts: Iterable[_Part]) -> None:
 
 def _clean(text: str) -> str:
     """Return what XML and a cell can hold of a text."""
-    text = _FORBIDDEN.sub("\ufffd", text)
+    text = NOT_IN_XML.sub("\ufffd", text)
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 

@@ -12,22 +12,13 @@ from typing import IO, Any, Protocol
 
 from canonym.errors import InvalidInput
 from canonym.export.arrow import ParquetWriter
-from canonym.export.rows import (
-    DIGITS,
-    JOINED_BY,
-    RowMaker,
-    check_unique,
-    guarded,
-    link_to_json,
-)
+from canonym.export.rows import DIGITS, JOINED_BY, RowMaker, check_unique, guarded, link_to_json
 from canonym.io.encodings import without_surrogates
 from canonym.io.files import format_by_suffix, write_file
 from canonym.io.tables import Row, TableStyle
-from canonym.regex import regex
 from canonym.types import Link
 
-_ESCAPES = {"\t": "\\t", "\n": "\\n", "\r": "\\r"}
-_NEEDS_ESCAPE = regex(r"[\t\n\r]")
+_ESCAPES = str.maketrans({"\t": "\\t", "\n": "\\n", "\r": "\\r"})
 
 
 class LinkWriter(Protocol):
@@ -122,10 +113,7 @@ def _line_maker(style: TableStyle) -> Callable[[Sequence[str]], str]:
     """Return the function that makes a line of cells, without its end."""
 
     def tsv(cells: Sequence[str]) -> str:
-        line = style.delimiter.join(
-            _NEEDS_ESCAPE.sub(lambda match: _ESCAPES[match[0]], cell) for cell in cells
-        )
-        return without_surrogates(line)
+        return without_surrogates(style.delimiter.join(cell.translate(_ESCAPES) for cell in cells))
 
     if style.delimiter == "\t":
         return tsv

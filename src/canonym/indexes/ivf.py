@@ -317,10 +317,7 @@ class Recall(NamedTuple):
 
 
 def measure_recall(
-    vectors: Float32Array,
-    centres: Exact,
-    lists: Int32Array,
-    report: Callable[[int, int], None],
+    vectors: Float32Array, centres: Exact, lists: Int32Array, report: Callable[[int, int], None]
 ) -> Recall:
     """Return the fewest lists with which a search reaches `GOAL`, and the recall with them.
 

@@ -31,6 +31,16 @@ _FREE_ROWS = 5000  # that a sheet has by repeats
 _ROWS = 10  # that a written one stands for
 
 
+def without_decimals(cell: str) -> str:
+    """Return a whole number without a point and zeros, as sheets and data frames write it.
+
+    >>> without_decimals("120.0"), without_decimals("12.50"), without_decimals("yes")
+    ('120', '12.50', 'yes')
+    """
+    whole, point, decimals = cell.rpartition(".")
+    return whole if point and decimals and not decimals.strip("0") else cell
+
+
 class RawRow(NamedTuple):
     """A row of a sheet: its number from 1, its cells from the first column on, and their faults.
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import re
+import string
 from collections.abc import Iterable, Mapping
 from urllib.parse import quote, unquote
 
@@ -24,10 +25,10 @@ _ANY_IRI = regex(r"https?://bioregistry\.io/([^/:]+):(.*)$", re.DOTALL)
 _BIOPORTAL = regex(r"https?://purl\.bioontology\.org/ontology/([A-Z0-9-]+)/([^/#]+)$")
 _IDENTIFIERS = regex(r"https?://identifiers\.org/([A-Za-z0-9._-]+)[/:]([^/#]+)$")
 _ORPHANET = regex(r"https?://www\.orpha\.net/(?:ORDO/)?Orphanet_(\w+)$")
-_SCHEME = regex(r"https?://")
+_SCHEMES = ("http://", "https://")
 _SUFFIX = regex(r"\.(?:owl|obo|json|ttl|rdf)$")
 _CURIE = regex(r"([A-Za-z_][\w.-]*):(?!//)(.*)", re.DOTALL)
-_PLAIN = regex(r"[A-Za-z0-9.-]+")
+_PLAIN = frozenset(f"{string.ascii_letters}{string.digits}.-")
 _DATE = regex(r"\d{4}-\d{2}-\d{2}")
 
 # Namespaces after the scheme, each with the prefix that canonym writes for it.
@@ -38,7 +39,6 @@ _PREFIXES = {other: system.prefix for system in SYSTEMS for other in system.othe
 _FAMILIES = {word: system.family for system in SYSTEMS for word in system.other_words.split()}
 # Namespaces to write, of prefixes that are not written as `_ANY` is.
 _WRITTEN = {system.prefix: system.written for system in SYSTEMS if system.written}
-_NO_LETTER = regex(r"[^a-z0-9]+")
 
 
 def split_id(id_: str) -> tuple[str, str]:
@@ -68,7 +68,7 @@ def family(prefix: str) -> str:
     >>> family("ICD-10") == family("ICD10CM"), family("SNOMED CT"), family("hp")
     (True, 'snomedct', 'hp')
     """
-    word = _NO_LETTER.sub("", prefix.lower())
+    word = "".join(mark for mark in prefix.lower() if mark.isascii() and mark.isalnum())
     return _FAMILIES.get(word, word)
 
 
@@ -91,7 +91,7 @@ def namespaces(prefixes: Iterable[str]) -> dict[str, str]:
 
 def with_prefix(id_: str) -> str:
     """Return an id with a prefix: its own, or `LOCAL`."""
-    return id_ if split_id(id_)[0] or _SCHEME.match(id_) else f"{LOCAL}:{id_}"
+    return id_ if split_id(id_)[0] or id_.startswith(_SCHEMES) else f"{LOCAL}:{id_}"
 
 
 def expand(id_: str) -> str:
@@ -100,11 +100,11 @@ def expand(id_: str) -> str:
     >>> expand("DOID:4"), expand("I21.02")
     ('http://purl.obolibrary.org/obo/DOID_4', 'https://bioregistry.io/local:I21.02')
     """
-    if _SCHEME.match(id_):
+    if id_.startswith(_SCHEMES):
         return id_
     prefix, local = split_id(with_prefix(id_))
     base = namespace(prefix)
-    if base.startswith(_ANY) or not _PLAIN.fullmatch(local):
+    if base.startswith(_ANY) or not (local and _PLAIN.issuperset(local)):
         base = f"{_ANY}{prefix}:"
     return base + quote(local, safe="")
 
@@ -118,7 +118,7 @@ def ontology_name(address: str) -> str:
     'efo'
     """
     of_obo = address.removeprefix(_OBO)
-    if _SCHEME.match(of_obo):
+    if of_obo.startswith(_SCHEMES):
         return _SUFFIX.sub("", re.split("[/#]", of_obo.rstrip("/#"))[-1])
     return _SUFFIX.sub("", of_obo.strip("/#").split("/")[0]).upper()
 
@@ -142,7 +142,7 @@ def compact(address: str, prefixes: Mapping[str, str] | None = None) -> str:
     for start in sorted(prefixes or {}, key=len, reverse=True):
         if address.startswith(start) and len(address) > len(start):
             return f"{(prefixes or {})[start]}:{address[len(start) :]}"
-    if not _SCHEME.match(address):
+    if not address.startswith(_SCHEMES):
         return address
     if found := _ANY_IRI.match(address):
         local = unquote(found[2])
@@ -155,7 +155,7 @@ def compact(address: str, prefixes: Mapping[str, str] | None = None) -> str:
         if match:
             prefix = match[1] if pattern is _OBO_IRI else match[1].upper()
             return f"{_PREFIXES.get(prefix, prefix)}:{match[2]}"
-    bare = _SCHEME.sub("", address, count=1)
+    bare = address.partition("://")[2]
     for start in sorted(_NAMESPACES, key=len, reverse=True):
         local = bare.removeprefix(start)
         if local != bare and local and "/" not in local:

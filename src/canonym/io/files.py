@@ -35,7 +35,6 @@ CHECKSUMS = "checksums.sha256"
 
 _SEAL = "sha256"  # key in a JSON file
 _SMALL = 4096  # bytes: content that is compared whenever a folder is opened
-_DIGEST = regex("[0-9a-f]{64}")
 _SIBLING = regex(r"\.(?:partial|replaced)-(\d+)-[0-9a-f]+$")
 _CLOCKS_APART = 2.0  # seconds that the clocks of files and of processes may differ by
 _HINDERED = {errno.ENOSPC, errno.EROFS, errno.EDQUOT, errno.EFBIG, None}  # NumPy gives no number
@@ -341,12 +340,7 @@ def _put_folder(partial: Path, path: Path, *, overwrite: bool) -> bool:
 
 
 def write_manifest(
-    folder: Path,
-    *,
-    kind: str,
-    format_number: int,
-    content: dict[str, Any],
-    checksums: bool = True,
+    folder: Path, *, kind: str, format_number: int, content: dict[str, Any], checksums: bool = True
 ) -> None:
     """Write ``canonym.json``: kind of folder, its format, and the size of every other file.
 
@@ -366,6 +360,10 @@ def write_manifest(
         (folder / CHECKSUMS).write_text("".join(lines), encoding="utf-8", newline="\n")
 
 
+def _is_digest(text: str) -> bool:
+    return len(text) == 64 and set("0123456789abcdef").issuperset(text)
+
+
 def read_checksums(folder: Path) -> dict[str, str]:
     """Return the SHA-256 of every file of a saved folder; empty where there are none."""
     path = folder / CHECKSUMS
@@ -377,7 +375,7 @@ def read_checksums(folder: Path) -> dict[str, str]:
     except (OSError, ValueError) as error:
         raise ReadError(path, f"cannot be read ({error}); build the folder again") from error
     pairs = [line.partition("  ") for line in lines]
-    if not pairs or not all(mark and _DIGEST.fullmatch(digest) for digest, mark, _ in pairs):
+    if not pairs or not all(mark and _is_digest(digest) for digest, mark, _ in pairs):
         raise ReadError(
             path, "is damaged: a line is no checksum and file name; build the folder again"
         )

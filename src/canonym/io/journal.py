@@ -22,14 +22,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from canonym.errors import InvalidInput, Mismatch, ReadError
-from canonym.io.files import (
-    check_file,
-    failures_name,
-    open_sealed,
-    put_file,
-    sealed,
-    write_file,
-)
+from canonym.io.files import check_file, failures_name, open_sealed, put_file, sealed, write_file
 from canonym.io.locks import lock
 
 _LOG = logging.getLogger(__name__)

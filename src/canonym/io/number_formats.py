@@ -34,7 +34,7 @@ _PLAIN = ("General", "@", "0", "")
 _NUMBER = regex(r"(\D*?)(\d+(?:[.,]\d+)?)(\D*)")
 _PARTED = regex(r"[^\W\d_]*\d+(?:[-/: ][^\W\d_]*\d+)+[^\W\d_]*")
 _THOUSANDS = regex(r"(-?\d{1,3}(?P<mark>[., \xa0\u202f'’])\d{3}(?:(?P=mark)\d{3})*)([.,]\d+)?")
-_OF_AMOUNTS = regex("[%‰$€£¥.,]")
+_OF_AMOUNTS = frozenset("%‰$€£¥.,")
 
 
 class _Section(NamedTuple):
@@ -90,7 +90,8 @@ def shown_code(value: float, shown: str) -> str | None:
         before, digits, after = match.groups()
         point = digits.replace(",", ".")
         same = Decimal(f"-{point}" if before == "-" else point) == number
-        return None if not same or _OF_AMOUNTS.search(before + after) else before + point + after
+        is_code = same and _OF_AMOUNTS.isdisjoint(before + after)
+        return before + point + after if is_code else None
     if grouped := _THOUSANDS.fullmatch(shown):
         text = grouped[1].replace(grouped["mark"], "") + (grouped[3] or "").replace(",", ".")
         return text if Decimal(text) == number else None
@@ -130,7 +131,7 @@ def _section(tokens: Sequence[tuple[str, str]]) -> _Section:
         elif kind in ("quoted", "escaped", "literal"):
             if not groups:
                 parts[after_point].append(("text", text))
-            sound = sound and not _OF_AMOUNTS.search(text.replace(".", ""))
+            sound = sound and _OF_AMOUNTS.isdisjoint(text.replace(".", ""))
         elif kind in ("other", "point"):
             sound = False
     last = max((n for n, (kind, _) in enumerate(tokens) if kind == "digit"), default=-1)

@@ -326,11 +326,7 @@ def _cut_at_all_ends(text: str) -> list[str]:
 
 @contextmanager
 def open_text(
-    path: str | Path,
-    *,
-    member: str | None = None,
-    encoding: str = "utf-8",
-    keep_ends: bool = False,
+    path: str | Path, *, member: str | None = None, encoding: str = "utf-8", keep_ends: bool = False
 ) -> Iterator[TextStream]:
     """Open a text file for reading line by line, decompressing it where needed.
 

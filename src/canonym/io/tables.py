@@ -113,12 +113,7 @@ def find_announced(path: str | Path, encoding: str = "utf-8") -> str | None:
 
 
 def quoted_rows(
-    lines: Iterable[str],
-    path: str | Path,
-    delimiter: str,
-    *,
-    before: int = 0,
-    blank: bool = False,
+    lines: Iterable[str], path: str | Path, delimiter: str, *, before: int = 0, blank: bool = False
 ) -> Iterator[tuple[list[str], int]]:
     """Yield the cells of each CSV row and the line where it starts.
 

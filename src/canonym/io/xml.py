@@ -26,6 +26,9 @@ _LONGEST_ENTITY = 200  # characters, so that no file grows to more than a hundre
 JSON_STRING = r'"(?:[^"\\\n]|\\.)*"'
 """A pattern of a string in JSON."""
 
+NOT_IN_XML = regex("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""A character that no XML can hold."""
+
 # Names may begin with "<", "[" or "{", as "<5 % burn", "[18F]FDG" and "{gout}" do.
 _MARKUP = regex(
     rf"\s*(?:<[?!/A-Za-z]|\{{\s*(?:{JSON_STRING}\s*(?::|$)|$)"

@@ -10,14 +10,13 @@ cell). The gains were chosen on hand-written lists and on the development parts 
 
 from __future__ import annotations
 
-from canonym.regex import regex
 from canonym.text.words import words_of_kind
 
 COUPLED, LETTERED = 0.03, 0.1
 
 _GREEK = words_of_kind("name of a letter")
 # *Calcium L-threonate* is a salt of L-threonate.
-_CHEMICAL = regex(r"(?:ate|ine|ol|ide|ene|one|ose|ium|yl|ane|acid)$")
+_CHEMICAL = ("ate", "ine", "ol", "ide", "ene", "one", "ose", "ium", "yl", "ane", "acid")
 _MOST_WORDS = 2
 
 
@@ -49,7 +48,7 @@ def gain(mention: str, name: str) -> float:
         return 0.0
     if others[-n - 1] in ("and", "or") and len(others) == n + 2:
         return COUPLED
-    is_lettered = n == _MOST_WORDS and _is_letter(words[0]) and not _CHEMICAL.search(words[1])
+    is_lettered = n == _MOST_WORDS and _is_letter(words[0]) and not words[1].endswith(_CHEMICAL)
     return LETTERED if is_lettered and not any(map(_is_letter, others[:-n])) else 0.0
 
 

@@ -94,11 +94,7 @@ def write_mappings(
 
 
 def _cases(
-    store: Store,
-    review: Review,
-    survey: _Survey,
-    terminology: Terminology | None,
-    choices: Choices,
+    store: Store, review: Review, survey: _Survey, terminology: Terminology | None, choices: Choices
 ) -> Iterator[_Case]:
     """Yield each mention once, or with a column of codes once for each row.
 

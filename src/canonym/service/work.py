@@ -40,10 +40,7 @@ class Work:
         return await asyncio.shield(self._start(work))
 
     async def together(
-        self,
-        kind: Hashable,
-        request: _Request,
-        work: Callable[[Sequence[_Request]], Sequence[_T]],
+        self, kind: Hashable, request: _Request, work: Callable[[Sequence[_Request]], Sequence[_T]]
     ) -> _T:
         """Answer a request along with others of its kind that wait for a thread by then.
 
@@ -73,10 +70,7 @@ class Work:
         return future
 
     def _answers(
-        self,
-        kind: Hashable,
-        waiting: _Waiting,
-        work: Callable[[Sequence[Any]], Sequence[Any]],
+        self, kind: Hashable, waiting: _Waiting, work: Callable[[Sequence[Any]], Sequence[Any]]
     ) -> list[Any]:
         with self._lock:  # nobody joins them from here on
             if self._waiting.get(kind) is waiting:

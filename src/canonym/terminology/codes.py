@@ -8,6 +8,7 @@ the ids that the terminology has, not from a list of code systems.
 from __future__ import annotations
 
 import re
+import string
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -27,8 +28,6 @@ _LEAST_NUMBER = 6  # digits of a number that is a code, where ids have a prefix
 _LEAST_PADDED = 5  # the same where all are as long, or filled up with 0
 _LONGEST_END = 4  # characters behind the dot of a code
 _FEW_STEMS = 3  # beginnings of codes, from which on any letter may begin one
-_YEAR = regex(r"(?:19|20)\d\d")
-_STEM = regex(r"[A-Za-z]*")
 _PREFIXED = regex(r"([A-Za-z][^:#/]*?)(?<!\s)\s*[:#]\s*(\S.*)", re.DOTALL)
 _UNDERSCORED = regex(r"([A-Za-z][A-Za-z0-9.]*)_(\w[\w.-]*)")
 _SEPARATED = regex(r"([A-Za-z].*?[A-Za-z0-9])[ -]([A-Za-z]{0,4}\d[\w.]*)", re.DOTALL)
@@ -150,7 +149,7 @@ class IdPattern:
             return n >= (_LEAST_PADDED if self.head else _LEAST)
         if self.head:
             return n >= _LEAST_NUMBER
-        return n > _LEAST and not _YEAR.fullmatch(number)
+        return n > _LEAST and not (n == 4 and number.startswith(("19", "20")))
 
     def is_own(self, code: str) -> bool:
         """Tell whether a text is nothing but a code of this form, also if there is no such id."""
@@ -246,8 +245,7 @@ def _systems_of_bare(terminology: Terminology, ids: Sequence[str]) -> set[str]:
 
 def _stem(local: str) -> str:
     """Return the letters that an id begins with."""
-    match = _STEM.match(local)
-    return match[0] if match else ""
+    return local[: len(local) - len(local.lstrip(string.ascii_letters))]
 
 
 def _has_digit(text: str) -> bool:

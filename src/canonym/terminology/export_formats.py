@@ -268,8 +268,10 @@ _SKOS_NAMES = {
     "related": "skos:hiddenLabel",
 }
 _SKOS_RELATIONS = {"is_a": "skos:broader", "related": "skos:related", "consider": "oio:consider"}
-_TURTLE_ESCAPES = {"\\": r"\\", '"': r"\"", "\n": r"\n", "\r": r"\r", "\t": r"\t"}
-_SPECIAL = regex(r'[\\"\x00-\x1f\x7f-\x9f]')
+_TURTLE_ESCAPES = str.maketrans(
+    {chr(code): f"\\u{code:04X}" for code in (*range(0x20), *range(0x7F, 0xA0))}
+    | {"\\": r"\\", '"': r"\"", "\n": r"\n", "\r": r"\r", "\t": r"\t"}
+)
 _IRI_SAFE = ":/#?&=%@+,;~!$'()*[]"
 
 
@@ -333,10 +335,7 @@ def _iri(id_: str) -> str:
 
 
 def _literal(text: str, language: str = "") -> str:
-    written = _SPECIAL.sub(
-        lambda match: _TURTLE_ESCAPES.get(match[0], f"\\u{ord(match[0]):04X}"), text
-    )
-    return f'"{written}"' + (f"@{language}" if language else "")
+    return f'"{text.translate(_TURTLE_ESCAPES)}"' + (f"@{language}" if language else "")
 
 
 # --- FHIR -----------------------------------------------------------------------------------------

@@ -156,7 +156,10 @@ class ReaderOptions(TypedDict, total=False):
 
 
 _PACKAGED = "icd10cm"
-_TABLE_OPTION = regex(r"header|delimiter|\w+_column")
+
+
+def _is_of_table(option: str) -> bool:
+    return option in {"header", "delimiter"} or option.endswith("_column")
 
 
 def recognise(source: str | Path | None, *, options: Collection[str] = ()) -> str:
@@ -189,7 +192,7 @@ def recognise(source: str | Path | None, *, options: Collection[str] = ()) -> st
         recognised, looked_at = recognise_folder(path)
     else:
         recognised, looked_at = recognise_file(path)
-    if recognised is None and path.is_file() and any(map(_TABLE_OPTION.fullmatch, options)):
+    if recognised is None and path.is_file() and any(map(_is_of_table, options)):
         recognised = "table"  # the caller says which columns it has
     if recognised is None:
         known = "; ".join(f"{format_.name} ({format_.title})" for format_ in FORMATS.values())
@@ -415,9 +418,9 @@ _ROOTS = {
     "RDF": "owl",
 }
 _TRIPLE = regex(r"(<[A-Za-z][A-Za-z0-9+.-]*:[^\s<>]*>|_:\S+)\s+<[^\s<>]+>\s+\S")
-_TURTLE = regex(r"@?(prefix|base)\s", re.IGNORECASE)
+_TURTLE = {"prefix", "@prefix", "base", "@base"}
 _GRAPHS = regex(r'\A\{[^\[]*"graphs"\s*:\s*\[')
-_JSON_LD = regex(r'"@(context|graph|id)"')
+_JSON_LD = ('"@context"', '"@graph"', '"@id"')
 
 
 def recognise_folder(folder: Path) -> tuple[str | None, str]:
@@ -464,7 +467,8 @@ def recognise_file(path: Path) -> tuple[str | None, str]:
         root = read_prolog(path).root
         return _ROOTS.get(root), f"XML with the root element {root!r}"
     if start.startswith((b"{", b"[")) and not text.startswith("[Term]"):
-        format_ = "obographs" if _GRAPHS.search(text) else "owl" if _JSON_LD.search(text) else None
+        is_json_ld = any(key in text for key in _JSON_LD)
+        format_ = "obographs" if _GRAPHS.search(text) else "owl" if is_json_ld else None
         return format_, "JSON without the keys of OBO Graphs or JSON-LD"
     encoding = _encoding(head)
     with open_text(path, encoding=encoding) as stream:
@@ -500,7 +504,8 @@ def _recognise_lines(lines: Sequence[str]) -> str | None:
     ) or re.match(r"(Disease|Chemical)Name[,\t].*\1ID", first):
         return "ctd"
     content = [line for line in filled if not line.startswith("#")]
-    if content and (_TURTLE.match(content[0]) or _TRIPLE.match(content[0])):
+    words = content[0].split(None, 1) if content else []
+    if len(words) > 1 and (words[0].lower() in _TURTLE or _TRIPLE.match(content[0])):
         return "owl"
     if "DrugBank ID" in first and "Common name" in first:
         return "drugbank"

@@ -116,8 +116,9 @@ class Overlay:
             read, content = _content(connection, names)
         except (TypeError, KeyError, ValueError) as error:
             raise self._damage(repr(error)) from error
-        if not names:  # what was read before does not change
-            self._compare(connection, content)
+        # What was read before does not change.
+        if not names and self._stored(connection) != _digest(content):
+            raise self._damage("its content is not what its digest says")
         self._names, self._identity = read, identity
         return content
 
@@ -130,11 +131,6 @@ class Overlay:
             result = connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
         if result != "ok":
             raise self._damage(result)
-
-    def _compare(self, connection: sqlite3.Connection, content: OverlayContent) -> None:
-        """Refuse content that is not what was written."""
-        if self._stored(connection) != _digest(content):
-            raise self._damage("its content is not what its digest says")
 
     def _stored(self, connection: sqlite3.Connection) -> int:
         try:

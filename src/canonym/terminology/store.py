@@ -30,14 +30,7 @@ from canonym.terminology.codes import (
     known_ids,
     short_words,
 )
-from canonym.terminology.sqlite_file import (
-    BATCH,
-    CONCEPTS,
-    NAMES,
-    Database,
-    objects,
-    objects_at,
-)
+from canonym.terminology.sqlite_file import BATCH, CONCEPTS, NAMES, Database, objects, objects_at
 from canonym.terminology.words import Words
 from canonym.terminology.writer import write_terminology
 from canonym.text.codes import may_hold_code

@@ -13,13 +13,7 @@ from canonym.cli.train.confidence import confidence
 from canonym.cli.train.subword_command import subword
 from canonym.training.keys import Key, keys_of, published_plan
 from canonym.training.loop.settings import FitSettings
-from canonym.training.plan import (
-    TrainingSpec,
-    checked_values,
-    plan_keys,
-    plan_text,
-    read_plan,
-)
+from canonym.training.plan import TrainingSpec, checked_values, plan_keys, plan_text, read_plan
 
 # Keys of a plan that have a flag too, with their short flags and what stands for the value.
 _FLAGS = {

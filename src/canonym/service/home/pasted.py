@@ -17,18 +17,16 @@ KINDS = ("auto", "names", "text")
 _LONGEST_NAME = 10_000
 _WORDS_OF_A_SENTENCE = 16
 _FEW_WORDS = 4
-_LETTERS = regex(r"[^\W\d_]")
 _STOP = regex(r"\w{3}[)\"”’]?[.!?](\s+[A-Z“\"(]|\s*$)")
 _OF_SENTENCES = regex(
     r"\b(he|she|they|was|were|is|are|has|had|denies|denied|presents|presented|complains|reports)\b",
     re.IGNORECASE,
 )
-_HEADERS = regex(
-    r"(id|ids|code|n|count|number|freq\w*|row|nr|no|#)|(?>.*?(mention|term|diagnos|name|text|label|"
-    r"condition|finding|symptom|concept)).*",
-    re.IGNORECASE,
+_OF_NAMES = (
+    *("mention", "term", "diagnos", "name", "text", "label"),
+    *("condition", "finding", "symptom"),
 )
-_OF_NAMES = regex(r"mention|term|diagnos|name|text|label|condition|finding|symptom", re.I)
+_OF_OTHERS = {"id", "ids", "code", "n", "count", "number", "row", "nr", "no", "#"}
 
 
 class Pasted(NamedTuple):
@@ -135,7 +133,7 @@ def _cells(lines: Sequence[str], column: str, *, header: bool) -> Pasted:
     rows = [[cell.strip() for cell in line.split("\t")] for line in lines]
     width = max(map(len, rows))
     first = rows[0]
-    header = header or (len(rows) > 1 and all(first) and any(map(_HEADERS.fullmatch, first)))
+    header = header or (len(rows) > 1 and all(first) and any(map(_is_header, first)))
     columns = tuple(
         first[n] if header and n < len(first) else f"column {n + 1}" for n in range(width)
     )
@@ -145,11 +143,21 @@ def _cells(lines: Sequence[str], column: str, *, header: bool) -> Pasted:
     return Pasted("names", "", names, _count(names), columns, at, header)
 
 
+def _is_of_names(column: str) -> bool:
+    return any(word in column.lower() for word in _OF_NAMES)
+
+
+def _is_header(cell: str) -> bool:
+    lower = cell.lower()
+    of_counts = lower.startswith("freq") and lower.replace("_", "").isalnum()
+    return lower in _OF_OTHERS or of_counts or "concept" in lower or _is_of_names(cell)
+
+
 def _guess(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> int:
     """Return the column that is called like names, or else the one with the most letters."""
     for n, column in enumerate(columns):
-        if _OF_NAMES.search(column):
+        if _is_of_names(column):
             return n
     few = rows[:100]
-    letters = [sum(len(_LETTERS.findall(row[n])) for row in few) for n in range(len(columns))]
+    letters = [sum(map(str.isalpha, "".join(row[n] for row in few))) for n in range(len(columns))]
     return letters.index(max(letters))

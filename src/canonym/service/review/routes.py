@@ -353,9 +353,7 @@ def undo(review_id: Id, state: Shared, who: Reviewer) -> dict[str, Any]:
 
 @router.get("/reviews/{review_id}/acceptable", response_model=schemas.AcceptableAnswer)
 def acceptable(
-    review_id: Id,
-    state: Shared,
-    least: Annotated[float, Query(gt=0, le=1, allow_inf_nan=False)],
+    review_id: Id, state: Shared, least: Annotated[float, Query(gt=0, le=1, allow_inf_nan=False)]
 ) -> dict[str, Any]:
     """Count the open items that are so sure, and the errors to expect among them."""
     _served(state, review_id)  # a review of a terminology that is not served cannot be decided
@@ -438,9 +436,7 @@ async def teach(review_id: Id, state: Shared) -> dict[str, int]:
 
 @router.get("/reviews/{review_id}/export", response_class=StreamingResponse)
 async def export_decisions(
-    review_id: Id,
-    state: Shared,
-    chosen: Annotated[schemas.ExportChoices, Query()],
+    review_id: Id, state: Shared, chosen: Annotated[schemas.ExportChoices, Query()]
 ) -> StreamingResponse:
     """Return the decisions: beside the rows that were given, as mappings, or as a corpus."""
     given = chosen.model_dump(exclude={"format"})

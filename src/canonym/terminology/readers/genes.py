@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from canonym.io.streams import open_text
 from canonym.io.tables import column_places, filled_parts, full_rows, split_rows
-from canonym.regex import regex
 from canonym.types import Concept, Name, Record, Xref
 
 _HUMAN = "9606"
@@ -30,7 +28,6 @@ _HGNC_NAMES = {
 }
 _HGNC_XREFS = {"entrez_id": "NCBIGene", "ensembl_gene_id": "ENSEMBL", "omim_id": "OMIM"}
 _PREFIXES = {"MIM": "OMIM", "ENSEMBL": "ENSEMBL"}
-_TWICE = regex(r"^(\w+):(?=\1:)", re.IGNORECASE)  # HGNC:HGNC:5
 
 
 def read_genes(path: str | Path, *, version: str = "") -> Iterator[Record]:
@@ -89,7 +86,9 @@ def _of_ncbi(row: Mapping[str, str], version: str) -> Iterator[Record]:
     yield Concept(id_, label, types=types, source="NCBI Gene", version=version)
     yield from _names(id_, label, row, _NCBI_NAMES)
     for other in dict.fromkeys(filled_parts(row.get("dbXrefs", ""))):
-        prefix, _, local = _TWICE.sub("", other).partition(":")
+        prefix, _, local = other.partition(":")
+        if local.lower().startswith(f"{prefix.lower()}:"):  # HGNC:HGNC:5
+            prefix, _, local = local.partition(":")
         yield Xref(id_, f"{_PREFIXES.get(prefix.upper(), prefix)}:{local}")
 
 

@@ -24,7 +24,7 @@ _RELEASE = regex(r"code-list-([A-Za-z]+)-(\d{4})\.txt$")
 _YEAR = regex(r"order[-_](\d{4})")
 # Square brackets enclose another wording, of the whole name or of the word before them.
 _WORDED = regex(r"(?P<before>[^\[\]]*\S) \[(?P<words>[a-z][a-z \-]+)\](?P<after>[^\[\]]*)")
-_EXPLAINED = regex(r"\b(?:any|except|from|including|normal|of|part|stage|unspecified)\b")
+_EXPLAINED = {"any", "except", "from", "including", "normal", "of", "part", "stage", "unspecified"}
 _UNSAID = regex(r"\bunspecified\b(?! e(?:ar|ye)\b)|\bNOS\b", re.IGNORECASE)
 _CONTEXT = regex(r" in (?:[\w ]{1,99} )?diseases?(?: classified elsewhere)?$")
 _JOINT = regex(r".*\b(?:and|by|due|from|in|of|on|or|other|to|unspecified|with|without)\b *")
@@ -176,7 +176,7 @@ def _reworded(text: str, id_: str) -> Iterator[Name]:
     pes planus.
     """
     match = _WORDED.fullmatch(text)
-    if match is None or _EXPLAINED.search(match["words"]):
+    if match is None or _EXPLAINED & {*match["words"].replace("-", " ").split()}:
         return
     joint = _JOINT.match(match["before"])
     start = match["before"][: joint.end()] if joint else ""

@@ -15,7 +15,6 @@ from canonym.types import Concept, Name, Record, Xref
 _STYLES = ("auto", "medic", "biosyn")
 # "C", the branch of diseases, is the root of the tree.
 _MESH = regex(r"(?:[CD]\d{6,9}|C)$")
-_OMIM = regex(r"\d{6}$")
 
 
 def read_medic(
@@ -136,7 +135,7 @@ def _group(lists: Iterator[tuple[str, ...]]) -> dict[str, str]:
 def _curie(id_: str, prefixes: bool) -> str:
     if prefixes and _MESH.match(id_):
         return f"MESH:{id_}"
-    if prefixes and _OMIM.match(id_):
+    if prefixes and len(id_) == 6 and id_.isdecimal():
         return f"OMIM:{id_}"
     return id_
 

@@ -14,14 +14,13 @@ from canonym.types import Concept, Name, Record, Relation, Xref
 
 _TAG = regex(r"([A-Za-z][\w.-]*)\s*:\s*(.*)", re.DOTALL)
 # What may follow a quoted text: a scope, a type or both, cross-references, modifiers, a comment.
-_AFTER = (
+_SOUND_END = regex(
     r'(?:\s+(?:EXACT|NARROW|BROAD|RELATED)(?:\s+[^\s"\[\]{}!]+)?(?![^\s\[{!])'
     r'|\s+[^\s"\[\]{}!]+(?=\s*\[)|\s+xsd:\w+)?\s*'
     r'(?:\[(?:[^\]"\\]|\\.|"(?:[^"\\]|\\.)*")*\]\s*(?:\{.*\})?\s*(?:!.*)?'
-    r'|(?:\{.*\})?\s*(?:![^"]*)?)'
+    r'|(?:\{.*\})?\s*(?:![^"]*)?)',
+    re.DOTALL,
 )
-_QUOTED = regex(rf'"((?:[^"\\]|\\.)*)"(?={_AFTER}$)', re.DOTALL)
-_SOUND_END = regex(_AFTER, re.DOTALL)
 # The same where the cross-references are damaged, or have quotes that are not escaped either.
 _POOR_END = regex(r'(?:\s+(?:EXACT|NARROW|BROAD|RELATED)(?:\s+[^\s"\[\]{}!]+)?)?\s*\[.*', re.DOTALL)
 _ANY_END = regex(r'(?:\s[^"]*(?:[\[{].*)?)?', re.DOTALL)
@@ -32,7 +31,6 @@ _COMMENT = regex(r"(?:^|(?<=\s))!(?:\s.*|$)", re.DOTALL)
 _MODIFIERS = regex(r'\{(?:\s*[\w:./#-]+\s*=\s*"(?:[^"\\]|\\.)*"\s*(?:,|(?=\})))+\}$')
 _ESCAPE = regex(r"\\(.)", re.DOTALL)
 _ESCAPED = {"n": "\n", "t": "\t", "W": " "}
-_ABBREVIATION = regex(r"abbrev|acronym", re.IGNORECASE)
 _SCOPES = {"EXACT": "exact", "NARROW": "narrow", "BROAD": "broad", "RELATED": "related"}
 _OLD_SYNONYMS = {
     "exact_synonym": "exact",
@@ -52,6 +50,12 @@ _STANZA = regex(r"\[(\w+)\]\s*(?:!.*)?$")
 _ABBREVIATION_TYPES = {"OMO:0003000", "OMO:0003012"}
 
 
+def says_abbreviation(text: str) -> bool:
+    """Tell whether a type of synonyms is called abbreviations or acronyms, or described as such."""
+    text = text.lower()
+    return "abbrev" in text or "acronym" in text
+
+
 @dataclass(slots=True)
 class _Header:
     tags: dict[str, str] = field(default_factory=dict)
@@ -61,7 +65,7 @@ class _Header:
     def define_synonym_type(self, value: str) -> None:
         """Remember a ``synonymtypedef: ID "description" SCOPE`` line."""
         id_ = value.split(maxsplit=1)[0] if value else ""
-        if _ABBREVIATION.search(value):
+        if says_abbreviation(value):
             self.abbreviations.add(id_)
         scope = value.rsplit(maxsplit=1)[-1] if value else ""
         if scope in _SCOPES:
@@ -196,9 +200,6 @@ def _end_of_text(value: str) -> int | None:
     Many files do not escape the quotes inside a text. The text ends at the first quote behind which
     the format goes on.
     """
-    sound = _QUOTED.match(value)
-    if sound:
-        return sound.end()
     quotes = [quote.end() for quote in _QUOTE.finditer(value) if quote[1]]
     if not value.startswith('"') or len(quotes) < 2:
         return None
@@ -214,7 +215,7 @@ def _synonym(header: _Header, rest: str) -> str:
     words = rest.split("[", 1)[0].split()
     scope = _SCOPES.get(words[0]) if words else None
     kind = words[-1] if words and words[-1] not in _SCOPES else ""
-    if kind and (kind in header.abbreviations or _ABBREVIATION.search(kind)):
+    if kind and (kind in header.abbreviations or says_abbreviation(kind)):
         return "abbreviation"
     return scope or header.default_scopes.get(kind, "related")
 

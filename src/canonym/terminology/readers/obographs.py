@@ -10,11 +10,8 @@ from typing import Any
 from canonym.errors import ReadError
 from canonym.io.curies import compact, ontology_name, ontology_version
 from canonym.io.xml import read_json
-from canonym.regex import regex
+from canonym.terminology.readers.obo import says_abbreviation
 from canonym.types import Concept, Name, Record, Relation, Xref
-
-ABBREVIATION = regex(r"abbrev|acronym|OMO_0003000$|OMO_0003012$", re.IGNORECASE)
-"""What the type of a synonym says if that is an abbreviation."""
 
 _SCOPES = {
     "hasExactSynonym": "exact",
@@ -23,13 +20,16 @@ _SCOPES = {
     "hasRelatedSynonym": "related",
 }
 _CLASSES = ("CLASS", None)  # older files do not say what a node is
+_ABBREVIATION_TYPES = ("omo_0003000", "omo_0003012")
+
+
+def is_abbreviation(type_: str) -> bool:
+    """Tell whether the type of a synonym, an address, is that of abbreviations."""
+    return says_abbreviation(type_) or type_.lower().endswith(_ABBREVIATION_TYPES)
 
 
 def read_obographs(
-    path: str | Path,
-    *,
-    prefixes: Mapping[str, str] | None = None,
-    version: str | None = None,
+    path: str | Path, *, prefixes: Mapping[str, str] | None = None, version: str | None = None
 ) -> Iterator[Record]:
     """Read an ontology in OBO Graphs JSON.
 
@@ -132,7 +132,7 @@ class _Graph:
         for synonym in _objects(meta, "synonyms"):
             text = str(synonym.get("val") or "").strip()
             scope = _SCOPES.get(str(synonym.get("pred")), "related")
-            if ABBREVIATION.search(str(synonym.get("synonymType") or "")):
+            if is_abbreviation(str(synonym.get("synonymType") or "")):
                 scope = "abbreviation"
             if text and text != label:
                 yield Name(text, id_, scope)

@@ -20,7 +20,7 @@ from canonym.errors import InvalidInput, ReadError, require
 from canonym.io.curies import compact, ontology_name, ontology_version
 from canonym.io.streams import open_bytes
 from canonym.io.xml import check_xml
-from canonym.terminology.readers.obographs import ABBREVIATION
+from canonym.terminology.readers.obographs import is_abbreviation
 from canonym.types import Concept, Name, Record, Relation, Xref
 
 _log = logging.getLogger(__name__)
@@ -283,7 +283,7 @@ class _Reader:
         """Synonyms (subject, text) whose axiom says that they are abbreviations."""
         pairs: set[tuple[Any, str]] = set()
         for axiom, kind in self.graph.subject_objects(self.iri(_OIO + "hasSynonymType")):
-            if ABBREVIATION.search(kind):
+            if is_abbreviation(kind):
                 for subject in self.values(axiom, f"{_OWL}annotatedSource"):
                     for text in self.values(axiom, f"{_OWL}annotatedTarget"):
                         pairs.add((subject, str(text).strip()))

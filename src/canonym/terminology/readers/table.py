@@ -5,10 +5,12 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
+from itertools import takewhile
 from pathlib import Path
 from typing import NamedTuple
 
 from canonym.errors import InvalidInput, ReadError
+from canonym.io.cells import without_decimals
 from canonym.io.tables import Table, TableForm, no_column, open_table, shown, squeezed
 from canonym.io.workbooks import check_ids
 from canonym.regex import regex
@@ -55,7 +57,6 @@ _TREE_ROLES = {"id": ("ids", "tree_id_column"), "tree": ("tree numbers", "tree_c
 _FLAGS = dict.fromkeys(("y", "yes", "true", "t", "1"), True) | dict.fromkeys(
     ("n", "no", "false", "f", "0", ""), False
 )
-_DECIMALS = regex(r"\.0+$")  # of a whole number
 _SCOPES = {scope: scope for scope in SCOPES} | {
     "": "exact",
     "preferred": "label",
@@ -65,7 +66,6 @@ _SCOPES = {scope: scope for scope in SCOPES} | {
 _IDS = ("id", "parent")
 _SHORTENED = regex(r"\d(?:[.,]\d+)?E\+\d\d", re.IGNORECASE)
 _ABOUT = frozenset(("label", "type", "definition", "parent", "tree"))
-_LETTERS = regex(r"[^\W\d_]+")
 
 
 def read_table(
@@ -419,7 +419,7 @@ class TableRows:
                 )
             scope = _SCOPES[written]
         if "label_flag" in self.roles:
-            flag = _DECIMALS.sub("", cells[self.roles["label_flag"]].strip().lower())
+            flag = without_decimals(cells[self.roles["label_flag"]].strip().lower())
             if flag not in _FLAGS:
                 raise self.table.error(
                     f"{flag!r} in column {self.table.header[self.roles['label_flag']]!r} does not "
@@ -482,9 +482,9 @@ class Forest:
         for number in numbers:
             self.ids.add(id_)
             self._owners.setdefault(number, []).append(id_)
-            letters = _LETTERS.match(number)
-            if letters and letters[0] not in self.letters.setdefault(id_, []):
-                self.letters[id_].append(letters[0])
+            letters = "".join(takewhile(str.isalpha, number))
+            if letters and letters not in self.letters.setdefault(id_, []):
+                self.letters[id_].append(letters)
 
     def read(self, table: Table, columns: Mapping[str, str | None], options: TableOptions) -> None:
         """Note the tree numbers of a table with one row per id and tree number."""

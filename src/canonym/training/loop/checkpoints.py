@@ -20,7 +20,6 @@ import numpy as np
 from canonym.encoders.batches import out_of_memory
 from canonym.errors import InvalidInput, Mismatch, ReadError
 from canonym.io import files
-from canonym.regex import regex
 from canonym.training.objective import Plan
 from canonym.types import Encoder
 
@@ -28,7 +27,7 @@ Arrays = Mapping[str, np.ndarray[Any, Any]]
 
 _KIND, _FORMAT, _KEPT = "training checkpoint", 1, 2
 _BEST = "best weights"
-_NAME = regex(r"step-(\d{8})")
+_NAMES = f"step-{8 * '[0-9]'}"
 
 BEGUN = "begun"
 """The file that tells a run that replaces an encoder from one that has written it."""
@@ -182,10 +181,7 @@ def list_checkpoints(folder: Path) -> list[Path]:
     """Return the checkpoints in `folder`, whole or not, the newest first."""
     if not folder.is_dir():
         return []
-    checkpoints = [
-        path for path in folder.iterdir() if path.is_dir() and _NAME.fullmatch(path.name)
-    ]
-    return sorted(checkpoints, reverse=True)
+    return sorted(filter(Path.is_dir, folder.glob(_NAMES)), reverse=True)
 
 
 def remove_checkpoints(folder: Path, *, keep: bool = False) -> None:

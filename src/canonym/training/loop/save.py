@@ -81,10 +81,7 @@ def save_trained(
         if plan is not None:
             (partial / "plan.toml").write_text(plan, encoding="utf-8")
         files.write_manifest(
-            partial,
-            kind="encoder",
-            format_number=1,
-            content={"encoder": kind, "training": facts},
+            partial, kind="encoder", format_number=1, content={"encoder": kind, "training": facts}
         )
 
 

@@ -19,11 +19,7 @@ from canonym.training.losses.multi_similarity import (
     relation_similarities,
     translation_similarities,
 )
-from canonym.training.losses.synonyms import (
-    hard_em,
-    marginal_likelihood,
-    pair_wise_cross_entropy,
-)
+from canonym.training.losses.synonyms import hard_em, marginal_likelihood, pair_wise_cross_entropy
 from canonym.training.losses.triplets import batch_hard_soft_margin, triplet_hinge
 
 __all__ = [

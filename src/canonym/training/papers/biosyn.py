@@ -255,8 +255,7 @@ class BioSyn:
         table = self.table
         return {
             mention: nearest_entries(
-                ((table.texts[r], [table.ids[c] for c in table.concepts.of(r)]) for r in row),
-                right,
+                ((table.texts[r], [table.ids[c] for c in table.concepts.of(r)]) for r in row), right
             )
             for (mention, right), row in zip(self._right_of.items(), rows.tolist(), strict=True)
         }

@@ -110,11 +110,7 @@ def merge_candidates(sparse: Int32Array, dense: Int32Array, k: int) -> Int32Arra
 
 
 def nearest_names(
-    encode: Encode,
-    names: Sequence[str],
-    texts: Sequence[str],
-    k: int,
-    similarity: str = "cosine",
+    encode: Encode, names: Sequence[str], texts: Sequence[str], k: int, similarity: str = "cosine"
 ) -> Hits:
     """Find the names nearest to strings by a similarity, encoding a block of names at a time."""
     encode = comparable(encode, similarity)

@@ -85,10 +85,7 @@ def sample_few_names(
 
 
 def distance_weights(
-    distances: npt.NDArray[np.floating],
-    width: int,
-    *,
-    weighting: str = "sphere",
+    distances: npt.NDArray[np.floating], width: int, *, weighting: str = "sphere"
 ) -> npt.NDArray[np.float64]:
     """Weigh negatives so that all distances are equally likely, not only the frequent ones.
 

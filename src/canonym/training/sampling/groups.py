@@ -204,11 +204,7 @@ class HardPool:
         self.found = np.where(neighbours >= 0, places[neighbours], -1)
 
     def draw(
-        self,
-        drawn: int,
-        positives: int,
-        n: int,
-        rng: np.random.Generator,
+        self, drawn: int, positives: int, n: int, rng: np.random.Generator
     ) -> npt.NDArray[np.int64]:
         """Draw names of the pool, with `positives` synonyms and `n` neighbours each."""
         places = self.draws[rng.integers(len(self.draws), size=drawn)]

@@ -21,12 +21,7 @@ class PairBatches:
     """
 
     def __init__(
-        self,
-        names: Adjacency,
-        anchors: Int32Array,
-        concepts: Int32Array,
-        *,
-        batch_size: int,
+        self, names: Adjacency, anchors: Int32Array, concepts: Int32Array, *, batch_size: int
     ) -> None:
         if not len(anchors) or names.counts[concepts].max() < 2:
             raise InvalidInput(

@@ -40,11 +40,7 @@ class HeldOut(NamedTuple):
 
 
 def hold_out(
-    names: Sequence[str],
-    concepts: npt.NDArray[np.int32],
-    *,
-    n: int = 1000,
-    seed: int = 0,
+    names: Sequence[str], concepts: npt.NDArray[np.int32], *, n: int = 1000, seed: int = 0
 ) -> HeldOut:
     """Set names aside: one of a concept that keeps two others, at most a tenth of those concepts.
 
@@ -123,10 +119,7 @@ def _searched(
 
 
 def accuracy(
-    encoder: Encoder,
-    held: HeldOut,
-    names: Sequence[str],
-    concepts: npt.NDArray[np.int32],
+    encoder: Encoder, held: HeldOut, names: Sequence[str], concepts: npt.NDArray[np.int32]
 ) -> float:
     """Return the share of names set aside whose nearest name is one of their concept.
 
