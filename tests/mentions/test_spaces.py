@@ -90,7 +90,7 @@ def test_any_string(text: str) -> None:
     assert with_signs_apart(text).replace(" ", "") == "".join(text.split())
 
 
-@given(st.lists(st.text("aB1iIvVxof", min_size=1), max_size=9))
+@given(st.lists(st.text("aB1iIvVxof", min_size=1), min_size=3, max_size=9))
 def test_names_with_the_same_spaces_have_no_joints(words: list[str]) -> None:
     form = " ".join(words).lower()
     assert are_joints(form, form, form, form)

@@ -626,7 +626,7 @@ def test_folding_makes_names_of_synonyms(linker: Linker, tmp_path: Path) -> None
 def test_names_that_a_new_release_has_are_not_added_again(linker: Linker) -> None:
     linker.synonyms.add("lump", "X:2")
     newer = Terminology.build([*RECORDS, Name("lump", "X:2")])
-    merged = merge_into(newer, linker.folder, newest=1)
+    merged = merge_into(newer, linker.folder, newest=2)
     assert merged.terminology is newer
     assert merged.rest == OverlayContent()
 
@@ -636,7 +636,7 @@ def test_another_release_keeps_what_it_cannot_place(linker: Linker) -> None:
     linker.synonyms.add("widow maker", "X:1")
     linker.synonyms.forbid("lump", "X:2")
     newer = Terminology.build([r for r in RECORDS if "X:2" not in str(r)])
-    folded, rest = merge_into(newer, linker.folder, newest=1)
+    folded, rest = merge_into(newer, linker.folder, newest=2)
     assert [(n.text, n.concept_id) for n in rest.synonyms] == [("lump", "X:2")]
     assert rest.forbidden == (("lump", "X:2"),)
     assert [n.text for n in folded.names("X:1")][-1] == "widow maker"
@@ -647,7 +647,7 @@ def test_another_release_keeps_what_it_cannot_place(linker: Linker) -> None:
 
 
 def test_without_anything_to_fold_the_terminology_is_the_same(linker: Linker) -> None:
-    folded = merge_into(linker.terminology, linker.folder, newest=1)
+    folded = merge_into(linker.terminology, linker.folder, newest=2)
     assert folded.terminology is linker.terminology
     with pytest.raises(InvalidInput, match="no such folder"):
         build(fold=linker.folder / "nowhere")

@@ -341,7 +341,7 @@ def _measure(text: str) -> str:
     if not is_number and last.lstrip("0123456789.x/-") not in _MEASURE_ENDS:
         return ""
     match = _MEASURED.search(text[-_TAIL:])
-    if match is None or not _NONE.isdisjoint(match[0].lower().strip(" ,()").split()):
+    if match is None or not _NONE.isdisjoint(_APART.sub(" ", match[0].lower()).split()):
         return ""
     is_age = match["lasting"] and any(word in text.lower() for word in _BIRTHS)
     return "" if is_age else match[0]
