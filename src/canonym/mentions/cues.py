@@ -36,7 +36,7 @@ SIDES: tuple[str, ...] = ("before", "after")
 """Where a cue may stand, as seen from the mention."""
 
 _TURNED = str.maketrans("()", ")(")
-_OPENING = regex(r"\w+|\*")
+_ANY = "_"  # stands for any words
 _GAP = 40  # characters behind a comma, in which a cue may begin that needs one
 
 
@@ -148,7 +148,7 @@ def _openings(phrase: str) -> set[tuple[str, str]]:
     >>> sorted(_openings("(no|any) risk (for|of)")), sorted(_openings("(the |)risk *"))
     ([('any', 'risk'), ('no', 'risk')], [('risk', ''), ('the', 'risk')])
     """
-    tokens = re.findall(r"[()|]|[^()|]+", phrase)[::-1]
+    tokens = re.findall(r"[()|]|[^()|]+", phrase.replace("*", _ANY))[::-1]
     openings = set[tuple[str, str]]()
 
     def read(begun: set[str]) -> set[str]:
@@ -164,13 +164,13 @@ def _openings(phrase: str) -> set[tuple[str, str]]:
         return ended | written
 
     def is_opened(text: str) -> bool:
-        words = _OPENING.findall(text)
-        openings.update([(words[0], words[1].strip("*"))] if len(words) > 2 else ())
+        words = WORD.findall(text)
+        openings.update([(words[0], words[1].strip(_ANY))] if len(words) > 2 else ())
         return len(words) > 2
 
     for text in read({""}):
-        first, second, *_ = (*_OPENING.findall(text), "", "")
-        openings.update([(first, second.strip("*"))] if first else ())
+        first, second, *_ = (*WORD.findall(text), "", "")
+        openings.update([(first, second.strip(_ANY))] if first else ())
     return openings
 
 

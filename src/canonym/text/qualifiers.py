@@ -64,6 +64,7 @@ _MEASURED = regex(f"(?:{forms_of('measure')})$", re.IGNORECASE)
 _MEASURE_ENDS = words_of_kind("end of a measure")
 # There it is the age of a child: *preterm 28 weeks*.
 _BIRTHS = words_of_kind("word of a birth")
+_TO_SPACE = str.maketrans(",()/-", "     ")
 _NONE = frozenset(("0", "x0"))  # no days of cough are no cough
 
 # *NOS* and *NEC* are an enzyme and two diseases too.
@@ -341,7 +342,7 @@ def _measure(text: str) -> str:
     if not is_number and last.lstrip("0123456789.x/-") not in _MEASURE_ENDS:
         return ""
     match = _MEASURED.search(text[-_TAIL:])
-    if match is None or not _NONE.isdisjoint(_APART.sub(" ", match[0].lower()).split()):
+    if match is None or not _NONE.isdisjoint(match[0].lower().translate(_TO_SPACE).split()):
         return ""
     is_age = match["lasting"] and any(word in text.lower() for word in _BIRTHS)
     return "" if is_age else match[0]
