@@ -203,7 +203,7 @@ def test_it_is_searched_as_its_paper_says(
     assert encoder.similarity == similarity
     assert encoder.normalise == (similarity == "cosine")
     run("index", "x.db", "-o", "index", "--encoder", "out", "--quiet")
-    described = read_manifest(Path("index"), kind="linker", newest=1)["encoders"]
+    described = read_manifest(Path("index"), kind="linker", newest=2)["encoders"]
     assert described[0].get("similarity", "cosine") == similarity
     told = run("link", "--index", "index", "--explain", "xhip pains").output
     if recipe == "biosyn" and similarity != "euclidean":
