@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Self, Unpack
 
-from canonym.errors import InvalidInput, Mismatch
+from canonym.errors import InvalidInput, Mismatch, ReadError
 from canonym.io.files import MANIFEST, file_digest, write_folder
 from canonym.linking.annotation import Annotator
 from canonym.linking.book import check_rules, describe_rules
@@ -179,7 +179,10 @@ class Linker:
             progress=progress,
             settings=settings,
         )
-        linker = cls(target)
+        try:
+            linker = cls(target)
+        except ReadError:  # another process was about to put its own there
+            linker = cls(target)
         if temporary:
             linker._finalizer = weakref.finalize(linker, shutil.rmtree, temporary, True)
         return linker

@@ -29,6 +29,7 @@ from canonym import (
     Xref,
 )
 from canonym.io.files import CHECKSUMS, MANIFEST
+from canonym.linking.manifest import read_index_manifest
 from canonym.types import Record, Step
 
 RECORDS = [
@@ -575,6 +576,22 @@ def test_another_terminology_is_refused(linker: Linker, tmp_path: Path) -> None:
     shutil.copy(other.path, tmp_path / "index" / "terminology.db")
     with pytest.raises((Mismatch, ReadError)):
         Linker.load(tmp_path / "index")
+
+
+def test_an_index_that_another_process_replaces_is_opened_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    failures = [ReadError(tmp_path / "index" / "bags", "this file is missing")]
+
+    def read(*args: Any, **options: Any) -> Any:
+        if failures:
+            raise failures.pop()
+        return read_index_manifest(*args, **options)
+
+    monkeypatch.setattr("canonym.linker.read_index_manifest", read)
+    linker = Linker.build(Terminology.build(RECORDS), folder=tmp_path / "index")
+    assert not failures
+    assert linker.link(["cold"])[0].id
 
 
 def test_a_newer_or_damaged_index_is_refused(linker: Linker, tmp_path: Path) -> None:

@@ -154,8 +154,9 @@ def test_what_means_the_same_is_decided_at_once(visit: Callable[..., Any], tmp_p
     page.click("[data-item]:has(.term:text-is('heart attack'))")
     page.wait_for_selector("h2:text-is('heart attack')")
     page.wait_for_selector("#with:text-is('and 1 more, below')")
-    page.wait_for_selector("#alike input:checked")
-    assert page.locator("#alike input:checked").count() == 1
+    # The rows are drawn anew as links come.
+    checked = "() => document.querySelectorAll('#alike input:checked').length === 1"
+    page.wait_for_function(checked)
     page.click("#alike label:has-text('again')")
     page.wait_for_selector("#with:text-is('and 2 more, below')")
     check_page(page)
