@@ -145,8 +145,8 @@ class _Texts:
             if spaced and of_name != form and is_spaced(string, text, form, of_name)
         ]
         writing = [writing_of(string, texts[n]) for n in meant]
-        kept = rows[np.array(meant, dtype=np.intp)]
-        return kept, np.array(writing, dtype=np.int8).reshape(-1, 2)
+        differences = np.array(writing, dtype=np.int8).reshape(-1, 2)
+        return rows[np.array(meant, dtype=np.intp)], differences
 
     def _text(self, row: int) -> str:
         whole = self._concepts if row < self._names.n_base else self._names

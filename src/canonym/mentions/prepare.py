@@ -338,19 +338,17 @@ class Preparation:
             return part._replace(text=text, readings=readings)
         speller = None if self.speller is None or self.speller.knows_all(text) else self.speller
         near, guesses = _spelled(text, speller)
-        if (apart := with_signs_apart(text)) != text:
-            near.insert(0, Step("space", text, apart))
         told: Told | None = None
         known = [Step("finding", text, finding)] if (finding := finding_name(text)) else []
         if diabetes := diabetes_name(text):
             known.append(Step(USUAL_READING, text, diabetes))
-        if self.speller is not None:
+        if self.speller is not None:  # a search without any help is what a paper describes
+            apart = with_signs_apart(text)
             together = with_prefixes_joined(text, self.speller.__contains__)
+            near[:0] = [Step("space", text, apart)] if apart != text else []
             near += [Step("space", text, together)] if together != text else []
-        # A search without any help is what a paper describes.
-        if self.speller is not None and (reading := usual_reading(text)):
-            near.append(Step(USUAL_READING, text, reading))
-        if self.speller is not None:
+            if reading := usual_reading(text):
+                near.append(Step(USUAL_READING, text, reading))
             read = (step.after for step in near if step.name == USUAL_READING)
             worded = [step for name in (text, *read) for step in phrasings(name)]
             whole = () if speller is None else unclipped(text, speller.completions)

@@ -58,8 +58,8 @@ def specimen_of(text: str) -> str:
     lower = text.lower()
     if _hint().search(lower) is None:
         return ""
-    kept = "".join(letter if letter.isalnum() or letter in "_/&" else " " for letter in lower)
-    plain = " ".join(kept.split())
+    letters = "".join(letter if letter.isalnum() or letter in "_/&" else " " for letter in lower)
+    plain = " ".join(letters.split())
     specimens = [name for name, words in _specimens().items() if words.search(plain)]
     if len(specimens) == 2 and specimens[0] == _BLOOD and _is_other(plain):
         return specimens[1]
