@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from canonym import Concept, Linker, Name, Terminology
+from canonym.mentions.prepare import Preparation
 from canonym.text import STRONG, normalise
 from canonym.text.spaces import are_joints, joined, with_prefixes_joined, with_signs_apart
 from tests.tables import cases, tables
@@ -114,3 +115,8 @@ def test_two_words_of_one_are_no_name_of_the_other_order() -> None:
     glasses, sick = linker.link(["eyeglass", "carsickness"])
     assert glasses.candidates[0].sieve == "search"
     assert sick.label == "Car sickness"
+
+
+def test_a_search_without_any_help_reads_no_spaces() -> None:
+    (part,) = Preparation().prepare("proteinS deficiency").parts
+    assert part.readings == ()
