@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from canonym import Link, Linker
-from canonym.mentions.clauses import clauses_of, related
+from canonym.linking.division import EVEN
+from canonym.mentions.clauses import all_clauses, clauses_of, related
 from canonym.mentions.told import flags_around, told_of
 from canonym.terminology import Terminology
 from canonym.types import Concept, Name
@@ -100,6 +103,41 @@ def test_a_name_is_read_among_words_that_tell_of_it(
 def test_names_are_not_cut(linker: Linker, cell: str) -> None:
     (link,) = linker.link([cell], keep_negated=True)
     assert not link.parts
+
+
+@cases("cell", "expected", "left_over")
+def test_what_no_name_fits_is_read_by_its_clauses(
+    linker: Linker, cell: str, expected: str, left_over: str
+) -> None:
+    (link,) = linker.link([cell], keep_negated=True)
+    assert " | ".join(told(link)) == expected
+    assert ", ".join(link.left_over) == left_over
+    beside = linker.link(["gout, asthma", cell, "malaria on xyz"], keep_negated=True, k=1)[1]
+    assert beside.ids == link.ids  # whatever else is asked, and however many candidates
+
+
+@cases("cell")
+def test_what_may_be_one_thing_is_not_read_by_its_clauses(linker: Linker, cell: str) -> None:
+    (link,) = linker.link([cell])
+    assert not link.parts
+
+
+def test_what_a_detail_is_left_over_of_is_as_likely_as_not(linker: Linker) -> None:
+    (link,) = linker.link(["anaemia since third pregnancy, megaloblastic"])
+    assert (link.label, link.confidence) == ("Anemia", EVEN)
+    assert link.left_over == ("megaloblastic", "third", "pregnancy")
+
+
+@cases("text", "clauses")
+def test_all_clauses(text: str, clauses: tuple[str, ...]) -> None:
+    assert all_clauses(text) == clauses
+
+
+@given(st.text(st.sampled_from("ab ,;:-/()+.1\n→&"), max_size=60))
+def test_clauses_stand_in_their_text_in_order(text: str) -> None:
+    place, text = 0, " ".join(text.split())
+    for clause in all_clauses(text):
+        place = text.index(clause, place) + len(clause)
 
 
 @cases("text")

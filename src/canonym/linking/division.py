@@ -1,18 +1,35 @@
-"""Items of a list: the pieces of a mention that are, by the names that sieves know of them."""
+"""What a mention lists: by the names that sieves know, and by what the judge says of its clauses.
+
+*OCD with tics*, *R ear infection, L ear clear* and *FB in eye - grinding metal* say several things,
+and what stands between them stands in names as well. Where sieves do not know all of them, and a
+link is likelier wrong than right, its clauses are linked each by itself (`by_clause`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
 
 from canonym.linking.hits import NEAR, SIEVE_STEPS, NamesOfHits, StringHits, is_name
 from canonym.linking.settings import IDS
+from canonym.mentions.clauses import all_clauses
 from canonym.mentions.english import LEAST, is_english
+from canonym.mentions.flags import FLAGS, consistent
 from canonym.mentions.lists import is_code, items_of, may_stand_alone, qualifies, words_of
 from canonym.mentions.prepared import Part, Prepared, Use
-from canonym.mentions.told import status_of_listed
+from canonym.mentions.told import flags_around, status_of_listed
 from canonym.regex import regex
-from canonym.text.words import words_of_kind
-from canonym.types import Step
+from canonym.text.qualifiers import BROADER, without_heading
+from canonym.types import Document, Link, Mention, Step
+
+EVEN = 0.5
+"""A link is likelier right than wrong from here on."""
+
+_DETAIL = 2  # words of a clause that may be a detail alone: "type II", "left eye"
+
+LinkAll = Callable[[Sequence[Document]], Iterable[Link]]
+
 
 _SENTENCES = regex(r"(?:[^\W\d_]{3}|[A-Z]{2})\.\s+[A-Z]|\s(?:->|-->|=>|\u2192|//)\s")
 """What parts things and stands in no name: the end of a sentence, an arrow, a slash twice."""
@@ -64,8 +81,6 @@ def _are_items(
         item for item in items if not (item.items or item.listed or is_name(item.whole, hits_of))
     ]
     if prepared.needs_all:
-        if items[0].text.lower() in words_of_kind("head of a relation"):
-            return False  # "infection with herpes virus" is one thing
         texts = [item.whole.text for item in unknown]
         near = (hits_of[text].score >= NEAR and not _is_remark(text) for text in texts)
         return all(near) and not _is_together(prepared.whole, items, hits_of, names)
@@ -90,12 +105,11 @@ def _is_together(
     """Tell whether a name near the whole has words of each item: *hip fracture in osteoporosis*."""
     read = [step.after for step in (*whole.ways(Use.NEAR), *whole.ways(Use.KNOWN))]
     near = [names.name(hit).text for text in (whole.text, *read) for hit in hits_of[text].hits[:1]]
-    said = frozenset[str]().union(*map(words_of, near))
     parts = [
         frozenset[str]().union(*map(words_of, _called(item, hits_of, names))) for item in items
     ]
     own = [part - frozenset[str]().union(*(o for o in parts if o is not part)) for part in parts]
-    return all(not part.isdisjoint(said) for part in own)
+    return any(all(not part.isdisjoint(said) for part in own) for said in map(words_of, near))
 
 
 def _called(item: Prepared, hits_of: Mapping[str, StringHits], names: NamesOfHits) -> Iterator[str]:
@@ -130,3 +144,172 @@ def _with_listed(prepared: Prepared, hits_of: Mapping[str, StringHits]) -> Prepa
         for part, own in zip(map(names.__getitem__, cut.names), said, strict=True)
     )
     return prepared._replace(listed=listed, is_near=cut.is_near)
+
+
+# --- clauses --------------------------------------------------------------------------------------
+
+
+def by_clause(
+    links: Sequence[Link],
+    documents: Iterable[Document],
+    link_all: LinkAll,
+    least: float,
+) -> list[Link]:
+    """Return links, with those of their clauses where these are likelier right than the whole.
+
+    `documents` are those of the links, in order; `link_all` links the mentions of further ones.
+    What is less likely than `least` would be NIL.
+    """
+    owners = [document for document in documents for _ in document.mentions]
+    unsure = {
+        (at, place): clauses
+        for at, link in enumerate(links)
+        for place, part in enumerate(link.parts or (link,))
+        if not (_is_likely(part) or _is_code(part) or (link.parts and part.status))
+        and len(clauses := _clauses(link.mention, part.mention.text)) > 1
+    }
+    if not unsure:
+        return list(links)
+    asked = [
+        replace(owners[at], mentions=tuple(clause.mention for clause in clauses))
+        for (at, _), clauses in unsure.items()
+    ]
+    linked = iter(link_all(asked))
+    read = dict[tuple[int, int], list[Link]]()
+    for (at, place), clauses in unsure.items():
+        whole = (links[at].parts or (links[at],))[place]
+        answers = [(clause, next(linked)) for clause in clauses]
+        told = [answer for clause, answer in answers if not clause.is_heading or _tells(answer)]
+        listed = _with_details(told)
+        may_be = _is_likely(listed[0]) or (whole.confidence or 0.0) < least
+        is_told = any(map(_tells, told)) and (len(listed) > 1 or may_be)
+        if is_told and not _are_one(whole, listed):
+            read[at, place] = listed
+    cut = {at for at, _ in read}
+    return [_listed(link, at, read) if at in cut else link for at, link in enumerate(links)]
+
+
+def _is_likely(link: Link) -> bool:
+    return link.confidence is None or link.confidence > EVEN
+
+
+def _is_code(link: Link) -> bool:
+    """Tell whether a link is what an id or a code says, whatever stands beside it."""
+    return any(candidate.sieve == IDS for candidate in link.candidates[:1])
+
+
+class _Clause(NamedTuple):
+    """A clause with what the others say of it, and whether it is the heading of those behind it."""
+
+    mention: Mention
+    is_heading: bool
+
+
+def _clauses(mention: Mention, part: str) -> list[_Clause]:
+    """Return the clauses of a part of a mention, with what the whole says of each."""
+    text, part = " ".join(mention.text.split()), " ".join(part.split())
+    spans, end = list[tuple[int, int]](), text.find(part)
+    for clause in all_clauses(without_heading(part)) if end >= 0 else ():
+        start = text.index(clause, end)
+        end = start + len(clause)
+        spans.append((start, end - clause.endswith(":")))
+    flags = (consistent((*(mention.flags or ()), *said)) for said in flags_around(text, spans))
+    return [
+        _Clause(
+            replace(mention, text=text[start:end], ids=(), flags=said),
+            text.startswith(": ", end),
+        )
+        for (start, end), said in zip(spans, flags, strict=True)
+    ]
+
+
+def _with_details(clauses: Sequence[Link]) -> list[Link]:
+    """Return clauses with those that are a detail of the one before them left over there.
+
+    What a detail is left over of may be another thing, so that it is as likely as not: *goiter,
+    multinodular*. Where one is an adjective, short ones that nothing fits are: *carcinoma, squamous
+    cell, oral*.
+    """
+    adjectives = [qualifies(it.mention.text) and not it.status for it in clauses]
+    is_inverted = any(adjectives[1:])
+    told = list[Link]()
+    for clause, is_adjective in zip(clauses, adjectives, strict=True):
+        is_detail = is_adjective or _is_detail(clause, is_inverted)
+        if not told or told[-1].parts or not is_detail:
+            told.append(clause)
+        else:
+            name = told[-1].mention.text
+            left_over = Step(BROADER, f"{name}, {clause.mention.text}", name)
+            told[-1] = replace(
+                told[-1],
+                steps=(left_over, *told[-1].steps),
+                confidence=min(told[-1].confidence or 0.0, EVEN),
+            )
+    return told
+
+
+def _is_detail(clause: Link, is_inverted: bool) -> bool:
+    """Tell whether a clause only says more of the one before: *type II*, *not at target*."""
+    text = clause.mention.text
+    if _tells(clause):
+        return False
+    if clause.status:
+        return _is_remark(text)
+    return len(text.split()) <= _DETAIL and (is_inverted or not may_stand_alone(text))
+
+
+def _tells(clause: Link) -> bool:
+    """Tell whether a clause names something that is likelier right than wrong."""
+    return any(part.candidates and _is_likely(part) for part in clause.parts or (clause,))
+
+
+def _are_one(whole: Link, clauses: Sequence[Link]) -> bool:
+    """Tell whether clauses share a word, or the nearest name has words of each of them.
+
+    *viral/bacterial pneumonia* shares one, and *hip fracture in osteoporosis* is one name.
+    """
+    first = clauses[0]
+    if len(clauses) < 2:
+        return False
+    if qualifies(first.mention.text) and not (first.status or _tells(first)):
+        return True
+    parts = [
+        words_of(clause.mention.text).union(*map(words_of, _names_of(clause))) for clause in clauses
+    ]
+    own = [part.difference(*(o for o in parts if o is not part)) for part in parts]
+    near = frozenset[str]().union(*(words_of(it.name) for it in whole.candidates[:1]))
+    return all(not words.isdisjoint(near) for words in own)
+
+
+def _names_of(clause: Link) -> Iterable[str]:
+    return (
+        name
+        for part in (clause.parts or (clause,))
+        if part.candidates and _is_likely(part)
+        for name in (part.candidates[0].name, part.candidates[0].label)
+    )
+
+
+def _listed(whole: Link, at: int, read: Mapping[tuple[int, int], Sequence[Link]]) -> Link:
+    """Return a link with clauses in the place of what they were, as likely as the least of them."""
+    items = [
+        item
+        for place, part in enumerate(whole.parts or (whole,))
+        for item in read.get((at, place), (part,))
+    ]
+    parts = tuple(part for item in items for part in (item.parts or (item,)))
+    if len({(part.id, part.status) for part in parts}) == 1:
+        return replace(parts[0], mention=whole.mention)
+    nil = all(part.nil for part in parts)
+    said = {flag for part in parts for flag in part.status}
+    listed = Step("list", whole.mention.text, " | ".join(item.mention.text for item in items))
+    return replace(
+        whole,
+        candidates=(),
+        nil=nil,
+        reason="; ".join(dict.fromkeys(part.reason for part in parts)) if nil else "",
+        steps=(listed,),
+        parts=parts,
+        confidence=min(part.confidence or 0.0 for part in parts),
+        status=tuple(flag for flag in FLAGS if flag in said),
+    )

@@ -6,7 +6,7 @@ import functools
 import itertools
 import re
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
 from canonym.linking.names import Filter, Names
 from canonym.linking.settings import IDS, SIEVES
@@ -21,7 +21,10 @@ from canonym.terminology.hierarchy import Hierarchy, edges_up
 from canonym.text.memo import strong_forms
 from canonym.text.qualifiers import BROADER
 from canonym.text.words import forms_of
-from canonym.types import CORRECTION, Against, Concept, Mention, Name, Step
+from canonym.types import CORRECTION, Against, Candidate, Concept, Link, Mention, Name, Step
+
+if TYPE_CHECKING:
+    from canonym.linking.search import BatchHits
 
 _NEAR = 0.9  # from this score on a hit of a search is a rival of the first
 _REMEMBERED = 10_000  # concepts, and as many names
@@ -478,3 +481,34 @@ def meant_guess(part: Part, hits_of: Mapping[str, StringHits]) -> str | None:
     known = [text for text in guesses if hits_of[text].sieve in SIEVE_STEPS]
     concepts = {hit.concept for text in known for hit in hits_of[text].hits[:1]}
     return known[0] if len(concepts) == 1 else None
+
+
+def link_of(draft: Draft, batch: BatchHits) -> Link:
+    """Turn numbers into what a caller receives."""
+    candidates = []
+    for hit in draft.hits:
+        concept, name = batch.concepts[hit.concept], batch.name(hit)
+        candidates.append(
+            Candidate(
+                concept.id,
+                concept.label,
+                hit.score,
+                name.text,
+                name.scope,
+                concept.types,
+                hit.found_by,
+                hit.scores,
+                hit.evidence,
+                hit.against,
+            )
+        )
+    return Link(
+        draft.mention,
+        tuple(candidates),
+        draft.nil,
+        draft.reason,
+        draft.string,
+        draft.steps,
+        tuple(link_of(part, batch) for part in draft.parts),
+        status=draft.status,
+    )

@@ -321,12 +321,17 @@ def check_confidence(least: float | None) -> float:
     return least
 
 
+def undivided(links: Iterable[Link]) -> list[Link]:
+    """Return the links that are not divided, and the parts of the others, in order."""
+    return [part for link in links for part in link.parts or (link,)]
+
+
 def graded(
     links: Sequence[Link],
     parts: Iterable[Link],
     confidences: Iterable[float | None],
-    least: float,
-    k: int,
+    least: float = 0.0,
+    k: int | None = None,
 ) -> list[Link]:
     """Return links with their confidence and k candidates, NIL where the confidence is low.
 
@@ -340,7 +345,7 @@ def graded(
     ]
 
 
-def _graded(link: Link, confidence: float | None, least: float, k: int) -> Link:
+def _graded(link: Link, confidence: float | None, least: float, k: int | None) -> Link:
     """Return an undivided link with its confidence, NIL where that is low."""
     low = confidence is not None and confidence < least and not link.nil
     return replace(

@@ -17,7 +17,7 @@ import functools
 import logging
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain, islice
 from operator import length_hint
 from pathlib import Path
@@ -29,7 +29,7 @@ from canonym.linking.background import together
 from canonym.linking.book import open_book
 from canonym.linking.codes import find_coded
 from canonym.linking.decision import LookedUp, decide
-from canonym.linking.division import divide
+from canonym.linking.division import EVEN, by_clause, divide
 from canonym.linking.evidence import Vocabulary
 from canonym.linking.hits import (
     LOOKED_AT,
@@ -41,6 +41,7 @@ from canonym.linking.hits import (
     among_kin,
     at_most,
     by_letters,
+    link_of,
     near_rivals,
 )
 from canonym.linking.homonyms import (
@@ -50,7 +51,7 @@ from canonym.linking.homonyms import (
     beside_readings,
     find_homonyms,
 )
-from canonym.linking.judge import Judge, check_confidence, graded
+from canonym.linking.judge import Judge, check_confidence, graded, undivided
 from canonym.linking.languages import choose_encoders
 from canonym.linking.links import (
     KnownLinks,
@@ -77,7 +78,7 @@ from canonym.terminology import Terminology
 from canonym.text import PLAIN, normalise_all
 from canonym.text.characters import n_letters
 from canonym.text.memo import LONGEST_STRING, strong_forms
-from canonym.types import Candidate, Document, Link, Mention
+from canonym.types import Document, Link, Mention
 
 if TYPE_CHECKING:
     from canonym.linking.second_look import SecondLook
@@ -207,10 +208,37 @@ class Pipeline:
         known = {} if is_new else self.known_links.of(names, request)
         repeats = Repeats(documents, known)
         with using(self.book), no_collection():
-            drafts, batch = self.draft(repeats.new, request, abbreviations, defined, names)
-            links = [link_of(draft, batch) for of_document in drafts for draft in of_document]
+            links = self._links(repeats.new, request, abbreviations, names, defined)
+            if request.separator is None and self._is_unsure(links):
+                links = by_clause(
+                    links,
+                    repeats.new,
+                    lambda clauses: self._links(clauses, request, abbreviations, names),
+                    request.min_confidence,
+                )
             whole = with_book(self.grade(links, request, repeats.new, len(documents)), self.book)
         return repeats.links([Links(islice(whole, len(one.mentions))) for one in repeats.new])
+
+    def _links(
+        self,
+        documents: Sequence[Document],
+        request: Request,
+        abbreviations: Mapping[str, str],
+        names: Names,
+        defined: Sequence[Mapping[str, str] | None] = (),
+    ) -> list[Link]:
+        """Link whole documents, with all candidates, and let the judge say how likely each is."""
+        drafts, batch = self.draft(documents, request, abbreviations, defined, names)
+        links = [link_of(draft, batch) for of_document in drafts for draft in of_document]
+        if request.judge is None:
+            return links
+        parts = undivided(links)
+        return graded(links, parts, request.judge.of(parts, self.vocabulary))
+
+    def _is_unsure(self, links: Sequence[Link]) -> bool:
+        """Tell whether some mention may say several things: no name is likely to fit it whole."""
+        confidences = (part.confidence for part in undivided(links))
+        return self.preparation.composites and any(c is not None and c <= EVEN for c in confidences)
 
     def draft(
         self,
@@ -536,11 +564,9 @@ class Pipeline:
         `documents` are those of the links, the different ones of `n`, for a second look.
         """
         judge, second_look = request.judge, request.second_look
-        if judge is None:
-            return [_best_of(link, request.k) for link in links]
-        parts = [part for link in links for part in (link.parts or (link,))]
-        confidences = judge.of(parts, self.vocabulary)
-        if second_look is not None:
+        parts = undivided(links)
+        confidences = [part.confidence for part in parts]
+        if judge is not None and second_look is not None:
             around = contexts_of(links, documents)
             share = n / max(request.n_documents, n)
             parts, confidences = second_look.revise(parts, confidences, around, self, judge, share)
@@ -553,43 +579,6 @@ class Pipeline:
         density = math.log(max(n_names, 1) / max(n_concepts, 1))
         euclidean = all(one.similarity == "euclidean" for one in self.search.encoders)
         return Vocabulary(self.preparation.vocabulary_coverage, density, self.background, euclidean)
-
-
-def _best_of(link: Link, k: int) -> Link:
-    """Return a link with its first k candidates, and each of its parts with as many."""
-    parts = tuple(_best_of(part, k) for part in link.parts)
-    return replace(link, candidates=link.candidates[:k], parts=parts)
-
-
-def link_of(draft: Draft, batch: BatchHits) -> Link:
-    """Turn numbers into what a caller receives."""
-    candidates = []
-    for hit in draft.hits:
-        concept, name = batch.concepts[hit.concept], batch.name(hit)
-        candidates.append(
-            Candidate(
-                concept.id,
-                concept.label,
-                hit.score,
-                name.text,
-                name.scope,
-                concept.types,
-                hit.found_by,
-                hit.scores,
-                hit.evidence,
-                hit.against,
-            )
-        )
-    return Link(
-        draft.mention,
-        tuple(candidates),
-        draft.nil,
-        draft.reason,
-        draft.string,
-        draft.steps,
-        tuple(link_of(part, batch) for part in draft.parts),
-        status=draft.status,
-    )
 
 
 def _why_none(plain: str, shortest: int) -> str:

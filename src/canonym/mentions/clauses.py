@@ -12,6 +12,7 @@ from collections.abc import Iterator
 
 from canonym.mentions.composites import split_composite
 from canonym.mentions.cues import find_cues
+from canonym.mentions.lists import listing_of
 from canonym.mentions.segments import LAST_BRACKET, segments
 from canonym.mentions.sentences import FUNCTION_WORDS
 from canonym.regex import GAP, regex
@@ -27,7 +28,8 @@ _JOINT = regex(
 _SIGNS = frozenset("-\u2013\u2014\u2192*>/.(")
 _STATES = frozenset(["negated", "uncertain"])
 _NAMELESS = FUNCTION_WORDS | words_of_kind("word of the present day")
-_TRIMMED = " \t\r\n,;:&./"
+_AROUND = " \t\r\n,;&./"
+_TRIMMED = f":{_AROUND}"
 
 
 def clauses_of(text: str) -> tuple[str, ...]:
@@ -53,6 +55,28 @@ def clauses_of(text: str) -> tuple[str, ...]:
     return clauses
 
 
+def all_clauses(text: str) -> tuple[str, ...]:
+    """Cut a cell wherever a clause may end, at what may stand in a name too.
+
+    A heading keeps its colon. Alternatives stay together, for what may be either is no list.
+
+    >>> all_clauses("OCD with tics, no SI"), all_clauses("Triage: fall, wrist or hand pain")
+    (('OCD', 'tics', 'no SI'), ('Triage:', 'fall', 'wrist or hand pain'))
+    """
+    listing = listing_of(text)
+    pieces = (text,) if listing is None else listing.without_alternatives
+    headed = (part for piece in pieces for part in _headed(piece))
+    clauses = (clause for piece in headed for clause in clauses_of(piece))
+    parts = (part for clause in clauses for part in related(clause, loosely=True))
+    return tuple(filter(LETTERS.search, (part.strip(_AROUND) for part in parts)))
+
+
+def _headed(text: str) -> tuple[str, ...]:
+    """Return a heading with its colon and what stands below it, or a text without any alone."""
+    heading, colon, rest = text.partition(": ")
+    return (f"{heading}:", rest) if colon and rest.strip() else (text,)
+
+
 def _is_result(clause: str) -> bool:
     """Tell whether a clause has a test and its result alone, which speaks of the one before."""
     tests = words_of_kind("test")
@@ -63,10 +87,11 @@ def _is_result(clause: str) -> bool:
     return all(any(cue.start <= word.start() < cue.end for cue in cues) for word in words)
 
 
-def related(text: str) -> tuple[str, ...]:
+def related(text: str, *, loosely: bool = False) -> tuple[str, ...]:
     """Cut a cell at the words that say how one thing came with another; the text alone without any.
 
     What has a status may have it for what came with it, too: "no sepsis from UTI" is left whole.
+    Words that tell less of a relation count `loosely`: *thrush after amoxicillin*.
 
     >>> related("sepsis from UTI"), related("anemia secondary to GI bleed")
     (('sepsis', 'UTI'), ('anemia', 'GI bleed'))
@@ -78,16 +103,24 @@ def related(text: str) -> tuple[str, ...]:
         return (text,)
     pieces, begin = list[str](), 0
     said = min((cue.start for cue in find_cues(text) if cue.rule.flags), default=len(text))
-    for match in _relation().finditer(text, 0, said):
-        pieces.append(text[begin : match.start()])
-        begin = match.end()
+    for match in _relation()[loosely].finditer(text, 0, said):
+        if text.count("(", 0, match.start()) == text.count(")", 0, match.start()):
+            pieces.append(text[begin : match.start()])
+            begin = match.end()
+    if pieces and pieces[0].strip().lower() in words_of_kind("head of a relation"):
+        return (text,)  # "infection with herpes virus" is one thing
     return tuple(piece for piece in (*pieces, text[begin:]) if piece.strip())
 
 
 @once_a_book
-def _relation() -> re.Pattern[str]:
-    """Return what stands between things one of which came with the other."""
-    return re.compile(rf"{GAP},?\s(?:{any_of('relation')})\s+(?:an?\s+|the\s+)?", re.IGNORECASE)
+def _relation() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Return what stands between things one of which came with the other, and the same loosely."""
+    strict, loose = (any_of("relation", places) for places in ([""], ["", "loosely"]))
+    expression = rf"{GAP},?\s(?:%s)\s+(?:an?\s+|the\s+)?"
+    return (
+        re.compile(expression % strict, re.IGNORECASE),
+        re.compile(expression % loose, re.IGNORECASE),
+    )
 
 
 def _bracketed(text: str) -> Iterator[str]:

@@ -297,6 +297,18 @@ class Listing:
         }
 
     @property
+    def without_alternatives(self) -> list[str]:
+        """The pieces, those with *or* or a slash before a number between them in one."""
+        pieces = [self.pieces[0]]
+        spans = zip(itertools.pairwise(self._spans), self.joints, strict=True)
+        for ((_, end), (start, stop)), joint in spans:
+            if "or" in joint.lower().split() or (joint == "/" and self._text[start].isdigit()):
+                pieces[-1] += self._text[end:stop]
+            else:
+                pieces.append(self._text[start:stop])
+        return pieces
+
+    @property
     def is_pair(self) -> bool:
         """Whether a comma and nothing else parts two pieces, as it does in an inverted name."""
         return len(self.pieces) == 2 and self.has_commas_alone
@@ -494,7 +506,8 @@ def may_stand_alone(text: str) -> bool:
         return any(map(is_finding, readings_of(text)))  # SI, and not CNS
     if "-" in text or last in QUALIFIERS or last in parts_of_the_body():
         return False
-    return not (last[-1].isdigit() or qualifies(last) or last in _PREPOSITIONS)
+    is_counted = len(last) == 1 or any(map(str.isdigit, last))  # "type 2b", "group B"
+    return not (is_counted or qualifies(last) or last in _PREPOSITIONS)
 
 
 def words_of(text: str) -> frozenset[str]:
