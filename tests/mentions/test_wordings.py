@@ -341,6 +341,11 @@ def test_a_remark_beside_a_name_is_left_over(linker: Linker, mention: str, label
     assert not link.parts
 
 
+def test_no_wording_loses_a_word_of_status() -> None:
+    assert phrasings("flu shot declined")
+    assert not phrasings("h/o flu shot declined")
+
+
 @cases("mention", "label")
 def test_what_is_more_than_a_remark_stays(linker: Linker, mention: str, label: str | None) -> None:
     (link,) = linker.link([mention])

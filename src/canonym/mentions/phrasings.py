@@ -110,6 +110,8 @@ def rephrased(text: str) -> Iterator[tuple[Rule, list[str]]]:
             continue
         if wording.rule.where == DETAIL and _says_more(match):
             continue
+        if any(cue.rule.flags for rest in _lost(wording, match) for cue in find_cues(rest)):
+            continue  # "h/o flu shot declined"
         said = dict.fromkeys(_filled(form, match) for form in wording.means)
         if any(other.lower() != plain for other in said):
             yield wording.rule, [*said]
@@ -119,6 +121,17 @@ def _says_more(match: re.Match[str]) -> bool:
     """Tell whether what a wording leaves out tells of something else: *on oxygen with sepsis*."""
     rests = (text for name, text in match.groupdict().items() if name[0] == "Y" and text)
     return any(not _ENDS.isdisjoint(text.lower().split()) for text in rests)
+
+
+def _lost(wording: _Wording, match: re.Match[str]) -> Iterator[str]:
+    """Yield what stood in places that what a wording means lacks, unless it is a remark."""
+    means = {place for _, place in _PLACE.findall(wording.rule.means)}
+    if wording.rule.where != DETAIL:
+        yield from (
+            text
+            for name, text in match.groupdict().items()
+            if name[0] not in {"_", *means} and text
+        )
 
 
 def _bare(word: str) -> str:
