@@ -1,4 +1,4 @@
-"""What a mention lists: by the names that sieves know, and by what the judge says of its clauses.
+"""The items of a mention: by the names that sieves know, and by what the judge says of clauses.
 
 *OCD with tics*, *R ear infection, L ear clear* and *FB in eye - grinding metal* say several things,
 and what stands between them stands in names as well. Where sieves do not know all of them, and a
@@ -264,15 +264,17 @@ def _tells(clause: Link) -> bool:
 
 
 def _are_one(whole: Link, clauses: Sequence[Link]) -> bool:
-    """Tell whether clauses share a word, or the nearest name has words of each of them.
+    """Tell whether clauses share a word, or one name or concept is near to all of them.
 
     *viral/bacterial pneumonia* shares one, and *hip fracture in osteoporosis* is one name.
     """
     first = clauses[0]
-    if len(clauses) < 2:
+    if len({clause.status for clause in clauses}) > 1 or len(clauses) < 2:
         return False
     if qualifies(first.mention.text) and not (first.status or _tells(first)):
         return True
+    if len({clause.id for clause in clauses}) == 1 and not any(clause.parts for clause in clauses):
+        return True  # half a name each
     parts = [
         words_of(clause.mention.text).union(*map(words_of, _names_of(clause))) for clause in clauses
     ]
@@ -297,9 +299,9 @@ def _listed(whole: Link, at: int, read: Mapping[tuple[int, int], Sequence[Link]]
         for place, part in enumerate(whole.parts or (whole,))
         for item in read.get((at, place), (part,))
     ]
+    if len(items) == 1:
+        return replace(items[0], mention=whole.mention)
     parts = tuple(part for item in items for part in (item.parts or (item,)))
-    if len({(part.id, part.status) for part in parts}) == 1:
-        return replace(parts[0], mention=whole.mention)
     nil = all(part.nil for part in parts)
     said = {flag for part in parts for flag in part.status}
     listed = Step("list", whole.mention.text, " | ".join(item.mention.text for item in items))

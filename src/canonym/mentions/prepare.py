@@ -338,6 +338,7 @@ class Preparation:
             return part._replace(text=text, readings=readings)
         speller = None if self.speller is None or self.speller.knows_all(text) else self.speller
         near, guesses = _spelled(text, speller)
+        spelt = near[-1].after if near else text
         told: Told | None = None
         known = [Step("finding", text, finding)] if (finding := finding_name(text)) else []
         if diabetes := diabetes_name(text):
@@ -347,10 +348,11 @@ class Preparation:
             together = with_prefixes_joined(text, self.speller.__contains__)
             near[:0] = [Step("space", text, apart)] if apart != text else []
             near += [Step("space", text, together)] if together != text else []
-            if reading := usual_reading(text):
-                near.append(Step(USUAL_READING, text, reading))
+            usual = ((name, usual_reading(name)) for name in (text, spelt))
+            near += [Step(USUAL_READING, *reading) for reading in usual if reading[1]]
             read = (step.after for step in near if step.name == USUAL_READING)
-            worded = [step for name in (text, *read) for step in phrasings(name)]
+            names = dict.fromkeys((text, spelt, *read))
+            worded = [step for name in names for step in phrasings(name)]
             whole = () if speller is None else unclipped(text, speller.completions)
             full = (Step(USUAL_READING, text, phrase) for phrase in (*in_full(text), *whole))
             known += [*worded, *full]
