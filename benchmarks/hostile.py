@@ -18,17 +18,16 @@ generator with a seed (`hostile_drawn`), in a random order. A fault is
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
 import random
 import re
 import shutil
-import subprocess
 import sys
 import threading
 import time
 from collections import Counter, defaultdict
-from contextlib import ExitStack
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -39,8 +38,8 @@ import psutil
 from canonym import Concept, Linker, Name, Terminology
 from canonym.service.keys import Keys
 from hostile_drawn import drawn
-from hostile_requests import HTML, JSON, SQL, Case, Target, by_hand, dumped, request
-from processes import PATIENCE, start_server
+from hostile_requests import HTML, JSON, SQL, Case, Target, by_hand, dumped
+from processes import PATIENCE, Server
 from record import parser, save
 
 MEMORY = 1 << 30
@@ -62,67 +61,41 @@ class Answer(NamedTuple):
     body: bytes
 
 
-class Server:
-    """``canonym serve`` in a process, its log in a file, its memory looked at all the time."""
+class Hosted(Server):
+    """A server with or without keys, whose memory is looked at all the time."""
 
-    def __init__(self, folder: Path, *, keys: bool, reviews: str = "", more: str = "") -> None:
+    def __init__(self, folder: Path, *, keys: bool) -> None:
         self.name = "with keys" if keys else "without keys"
-        self.folder = folder / self.name.replace(" ", "-")
-        self.folder.mkdir()
-        index = shutil.copytree(folder / "index", self.folder / "index")
+        place = folder / self.name.replace(" ", "-")
+        place.mkdir()
+        index = shutil.copytree(folder / "index", place / "index")
         self.key = ""
-        command = ["--port", "0", "--index", f"small={index}"]
-        command += ["--reviews", reviews or str(self.folder / "reviews.db"), *more.split()]
+        command = ["--index", f"small={index}", "--reviews", str(place / "reviews.db")]
         if keys:
-            made = Keys.create(self.folder / "keys.db")
+            made = Keys.create(place / "keys.db")
             self.key = made.add("hostile", "admin")
             command += ["--keys", str(made.path)]
-        self.log = self.folder / "log"
-        self.process, self.port = start_server(command, self.log)
-        until = time.monotonic() + PATIENCE
-        while asyncio.run(ask(self.port, _get("/readyz"))).status != 200:
-            if time.monotonic() > until:
-                raise SystemExit(f"the server is not ready: {self.log.read_text()}")
-            time.sleep(0.1)
-        self.most = self.first = psutil.Process(self.process.pid).memory_info().rss
+        super().__init__(command, place / "log")
+        self.most = self.first = self.processes()[0].memory_info().rss
         threading.Thread(target=self._watch, daemon=True).start()
 
     def _watch(self) -> None:
-        process = psutil.Process(self.process.pid)
-        try:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            (process, *_) = self.processes()
             while True:
                 self.most = max(self.most, process.memory_info().rss)
                 time.sleep(0.02)
-        except psutil.NoSuchProcess:
-            return
 
-    def stop(self) -> list[str]:
-        """End the server, and return what is wrong with that."""
-        self.process.terminate()
-        try:
-            self.process.wait(PATIENCE)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            return [f"{self.name}: the server did not stop"]
-        return []
-
-    def ask(self, method: str, path: str, body: Any = None) -> Any:
+    def ask(self, method: str, path: str, body: bytes | None = None, **headers: str) -> Any:
         """Return the JSON of an answer that has to be 2xx."""
-        content = b"" if body is None else body if isinstance(body, bytes) else dumped(body)
-        kind = JSON if not isinstance(body, bytes) else {}
-        sent = request(method, path, content, self.target({}).who | kind)
-        answer = asyncio.run(ask(self.port, Case("own", sent)))
-        if not 200 <= answer.status < 300:
-            raise SystemExit(f"{method} {path}: {answer}")
-        return json.loads(answer.body or b"null")
+        status, content = self.request(method, path, body, **self.target({}).who, **headers)
+        if not 200 <= status < 300:
+            raise SystemExit(f"{method} {path}: {status} {content!r}")
+        return json.loads(content or b"null")
 
     def target(self, description: dict[str, Any]) -> Target:
         """Return what requests to this server are made for."""
         return Target(self.key, description)
-
-
-def _get(path: str) -> Case:
-    return Case("own", request("GET", path))
 
 
 # --- asking ---------------------------------------------------------------------------------------
@@ -213,7 +186,7 @@ def _html_in(content: Any) -> Any:
     return content.get("html", "") if isinstance(content, dict) else ""
 
 
-def faults_of_log(server: Server) -> Counter[str]:
+def faults_of_log(server: Hosted) -> Counter[str]:
     """Count the errors in a log, and the texts of requests."""
     found: Counter[str] = Counter()
     for line in server.log.read_text(errors="replace").splitlines()[1:]:
@@ -249,14 +222,14 @@ def build_index(folder: Path) -> None:
 
 
 async def run(
-    servers: list[Server], cases: list[tuple[Server, Case]], bad: dict[str, list[str]]
+    servers: list[Hosted], cases: list[tuple[Hosted, Case]], bad: dict[str, list[str]]
 ) -> Counter[tuple[str, str]]:
     """Send all requests, a few at once; count the answers by family, and keep what is wrong."""
     answers: Counter[tuple[str, str]] = Counter()
     gates = {True: asyncio.Semaphore(_SLOW_AT_ONCE), False: asyncio.Semaphore(_AT_ONCE)}
     done = 0
 
-    async def one(server: Server, case: Case) -> None:
+    async def one(server: Hosted, case: Case) -> None:
         nonlocal done
         async with gates[case.family == "slow"]:
             answer = await ask(server.port, case)
@@ -276,11 +249,11 @@ async def run(
     return answers
 
 
-def make_cases(servers: list[Server], n: int, seed: int, only: str) -> list[tuple[Server, Case]]:
+def make_cases(servers: list[Hosted], n: int, seed: int, only: str) -> list[tuple[Hosted, Case]]:
     """Return the requests of a run in their order: those by hand, and drawn ones up to `n`."""
     rng = random.Random(seed)
     description = servers[0].ask("GET", "/openapi.json")
-    found: list[tuple[Server, Case]] = []
+    found: list[tuple[Hosted, Case]] = []
     for server in servers:
         found += [(server, case) for case in by_hand(server.target(description))]
     rng.shuffle(found)
@@ -293,17 +266,19 @@ def make_cases(servers: list[Server], n: int, seed: int, only: str) -> list[tupl
     return [pair for pair in found[:n] if not only or pair[1].family == only]
 
 
-def faults_afterwards(server: Server, began: dict[str, Any]) -> list[str]:
+def faults_afterwards(server: Hosted, began: dict[str, Any]) -> list[str]:
     """Return what a server has lost, and whether it still answers."""
     found = []
     if server.process.poll() is not None:
         return ["the server ended"]
-    if asyncio.run(ask(server.port, _get("/readyz"))).status != 200:
+    if server.request("GET", "/readyz")[0] != 200:
         found.append("the server is not ready")
     review = server.ask("GET", "/v1/reviews/1")
     if (review["name"], review["total"]) != (began["name"], began["total"]):
         found.append(f"the first review changed: {review}")
-    link = server.ask("POST", "/v1/link", {"mentions": ["cold"], "k": 1})["links"][0]
+    link = server.ask("POST", "/v1/link", dumped({"mentions": ["cold"], "k": 1}), **JSON)["links"][
+        0
+    ]
     if link["nil"]:
         found.append(f"links are gone: {link}")
     if server.key and len(server.ask("GET", "/v1/keys")["keys"]) != 1:
@@ -316,7 +291,7 @@ def faults_afterwards(server: Server, began: dict[str, Any]) -> list[str]:
 # --- a browser ------------------------------------------------------------------------------------
 
 
-def look_at_pages(server: Server) -> tuple[int, list[str]]:
+def look_at_pages(server: Hosted) -> tuple[int, list[str]]:
     """Open reviews and concepts in a browser; return how many, and which scripts ran there."""
     chromium = shutil.which("chromium") or shutil.which("chromium-browser")
     try:
@@ -364,9 +339,9 @@ def main() -> None:
     arguments.add_argument("--save", action="store_true", help="write results/hostile.json")
     options = arguments.parse_args()
     bad: dict[str, list[str]] = defaultdict(list)
-    with TemporaryDirectory() as scratch, ExitStack() as started:
+    with TemporaryDirectory() as scratch, contextlib.ExitStack() as started:
         build_index(Path(scratch) / "index")
-        servers = [Server(Path(scratch), keys=keys) for keys in (True, False)]
+        servers = [Hosted(Path(scratch), keys=keys) for keys in (True, False)]
         for server in servers:
             started.callback(server.process.kill)
         began = {
@@ -382,7 +357,8 @@ def main() -> None:
         pages, ran = look_at_pages(servers[1])
         bad["in a browser"] += ran
         for server in servers:
-            bad["afterwards"] += server.stop()
+            if not server.stop():
+                bad["afterwards"].append(f"{server.name}: the server did not stop")
             for what, number in faults_of_log(server).items():
                 bad[what] += [server.name] * number
     result = summary(options.seed, answers, servers, bad, pages, seconds)
@@ -397,7 +373,7 @@ def main() -> None:
 def summary(
     seed: int,
     answers: Counter[tuple[str, str]],
-    servers: list[Server],
+    servers: list[Hosted],
     bad: dict[str, list[str]],
     pages: int,
     seconds: float,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import http.client
 import json
 import os
 import re
@@ -12,7 +14,10 @@ import threading
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import psutil
 
 PATIENCE = 120.0
 """Seconds in which a server has to start, or to answer on a machine that does other work."""
@@ -66,23 +71,62 @@ def megabytes_of(folder: Path) -> int:
     return round(sum(sizes) / 1e6)
 
 
-def start_server(
-    arguments: Sequence[str], log: Path, **options: Any
-) -> tuple[subprocess.Popen[bytes], int]:
-    """Start ``canonym serve``, whose messages go to a log; return its process and its port."""
-    with log.open("wb") as stream:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "canonym", "serve", *arguments],
-            stdout=stream,
-            stderr=stream,
-            **options,
-        )
-    until = time.monotonic() + PATIENCE
-    while process.poll() is None and time.monotonic() < until:
-        if line := re.search(r"Serving .* on \S+:(\d+);", log.read_text(errors="replace")):
-            return process, int(line[1])
-        time.sleep(0.02)
-    raise SystemExit(f"the server did not start: {log.read_text(errors='replace')}")
+# --- the service ----------------------------------------------------------------------------------
+
+
+class Server:
+    """``canonym serve`` in a process that is started at once; its messages go to a log."""
+
+    def __init__(self, arguments: Sequence[str | Path], log: Path) -> None:
+        self.log = log
+        self._command = [sys.executable, "-m", "canonym", "serve", *map(str, arguments)]
+        self.port = 0
+        self.start()
+
+    def start(self) -> None:
+        """Start it, on the port that it had before, and wait until it is ready."""
+        command = [*self._command, "--port", str(self.port)]
+        with self.log.open("wb") as stream:
+            self.process = subprocess.Popen(
+                command, stdout=stream, stderr=stream, start_new_session=True
+            )
+        until = time.monotonic() + PATIENCE
+        while self.process.poll() is None and time.monotonic() < until:
+            said = self.log.read_text(errors="replace")
+            if line := re.search(r"Serving .* on \S+:(\d+);", said):
+                self.port = int(line[1])
+                with contextlib.suppress(OSError, http.client.HTTPException):
+                    if self.request("GET", "/readyz")[0] == 200:
+                        return
+            time.sleep(0.02)
+        raise SystemExit(f"the server is not ready: {self.log.read_text(errors='replace')}")
+
+    def request(
+        self, method: str, path: str, body: bytes | None = None, **headers: str
+    ) -> tuple[int, bytes]:
+        """Return the status and the content of an answer."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
+        with contextlib.closing(connection):
+            connection.request(method, path, body, headers)
+            answer = connection.getresponse()
+            return answer.status, answer.read()
+
+    def processes(self) -> list[psutil.Process]:
+        """Return the processes of the server, the first one before its workers."""
+        import psutil
+
+        main = psutil.Process(self.process.pid)
+        return [main, *main.children(recursive=True)]
+
+    def stop(self) -> bool:
+        """End it, and tell whether it did so when it was asked to."""
+        self.process.terminate()
+        try:
+            self.process.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            return False
+        return True
 
 
 # --- memory ---------------------------------------------------------------------------------------

@@ -18,9 +18,7 @@ import contextlib
 import http.client
 import itertools
 import json
-import os
 import random
-import signal
 import threading
 import time
 from collections.abc import Sequence
@@ -31,7 +29,7 @@ from typing import Any, NamedTuple
 from canonym import Concept, Linker, Name, Terminology
 from canonym.review.models import Decision
 from canonym.review.store import Entry, Store
-from processes import PATIENCE, start_server
+from processes import PATIENCE, Server
 from record import parser, save
 from tests.postgresql import cluster
 
@@ -82,69 +80,44 @@ class Ledger:
 # --- the service ----------------------------------------------------------------------------------
 
 
-class Service:
-    """``canonym serve`` in processes of its own session."""
+class Service(Server):
+    """The service with reviews, one process or several workers of which any may be killed."""
 
     def __init__(self, folder: Path, place: str, workers: int) -> None:
-        self._command = ["--index", str(folder / "index")]
-        self._command += ["--reviews", place, "--workers", str(workers), "--rate-limit", "0"]
-        self._log = folder / "service.log"
         self.workers = workers
-        self.port = 0
-        self.start()
-
-    def start(self) -> None:
-        """Start it, on the port that it had before, and wait until it answers."""
-        command = [*self._command, "--port", str(self.port)]
-        self._process, self.port = start_server(command, self._log, start_new_session=True)
-        until = time.monotonic() + PATIENCE
-        while True:
-            with contextlib.suppress(OSError, http.client.HTTPException):
-                if self.ask("GET", "/readyz")[0] == 200:
-                    return
-            if time.monotonic() > until:
-                raise SystemExit(self._log.read_text())
-            time.sleep(0.05)
+        command = ["--index", str(folder / "index"), "--reviews", place]
+        command += ["--workers", str(workers), "--rate-limit", "0"]
+        super().__init__(command, folder / "service.log")
 
     def ask(self, method: str, path: str, body: Any = None, who: str = "Ann") -> tuple[int, Any]:
         """Return the status and the content of an answer."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
-        with contextlib.closing(connection):
-            given = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
-            headers = {"X-Reviewer": who, "Content-Type": "application/json"}
-            connection.request(method, path, given, headers)
-            answer = connection.getresponse()
-            content = answer.read()
-            return answer.status, json.loads(content) if content[:1] == b"{" else content
+        given = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
+        headers = {"X-Reviewer": who, "Content-Type": "application/json"}
+        status, content = self.request(method, path, given, **headers)
+        return status, json.loads(content) if content[:1] == b"{" else content
 
     def kill(self, rng: random.Random) -> None:
         """End the server, or one of its workers, by SIGKILL."""
         if self.workers == 1:
-            self._process.kill()
-            self._process.wait()
+            self.process.kill()
+            self.process.wait()
             return
         until = time.monotonic() + PATIENCE
         while len(children := self._children()) < self.workers:  # the last one is still starting
             if time.monotonic() > until:
                 raise SystemExit(f"{len(children)} of {self.workers} workers are left")
             time.sleep(0.05)
-        os.kill(rng.choice(children), signal.SIGKILL)
+        rng.choice(children).kill()
 
-    def _children(self) -> list[int]:
+    def _children(self) -> list[Any]:
         """Return the workers; the process that tracks their resources is none."""
-        found = []
-        for stat in Path("/proc").glob("[0-9]*/stat"):
-            with contextlib.suppress(OSError):
-                parent = int(stat.read_text().rpartition(")")[2].split()[1])
-                is_worker = b"spawn_main" in (stat.parent / "cmdline").read_bytes()
-                found += [int(stat.parent.name)] * (is_worker and parent == self._process.pid)
-        return found
+        import psutil
 
-    def stop(self) -> None:
-        """End it."""
-        if self._process.poll() is None:
-            self._process.terminate()
-            self._process.wait(PATIENCE)
+        found = []
+        for process in self.processes()[1:]:
+            with contextlib.suppress(psutil.Error):
+                found += [process] * ("spawn_main" in " ".join(process.cmdline()))
+        return found
 
 
 def make_index(folder: Path) -> None:

@@ -22,20 +22,21 @@ import json
 import multiprocessing
 import random
 import re
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import repeat
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
 import numpy as np
-import psutil
 
 from canonym import Terminology
 from inputs import PARTS, documents_of, texts_of
-from processes import start_server
+from processes import Server
 from record import parser, save
 
 CLIENTS = 50
@@ -156,53 +157,27 @@ def _typed(port: int, names: list[str], clients: int, seconds: float, seed: int)
 # --- the server -----------------------------------------------------------------------------------
 
 
-class Server:
-    """``canonym serve``, with its defaults but for the index and the number of workers."""
-
-    def __init__(self, index: Path, workers: int) -> None:
-        self._log = tempfile.NamedTemporaryFile("w+", suffix=".log")  # noqa: SIM115
-        command = ["--index", f"mesh={index}", "--port", "0", "--workers", str(workers)]
-        self.process, self.port = start_server(command, Path(self._log.name))
-        assert ask(self.port, iter([_post(["a first mention"])] * 50), 1, 1).times
-
-    def processes(self) -> list[psutil.Process]:
-        """Return the processes of the server."""
-        main = psutil.Process(self.process.pid)
-        return [main, *main.children(recursive=True)]
-
-    def seconds_busy(self) -> float:
-        """Return the processor time that was used so far."""
-        used = (one.cpu_times() for one in self.processes())
-        return sum(one.user + one.system for one in used)
-
-    def stop(self) -> None:
-        """End it."""
-        self.process.terminate()
-        self.process.wait()
-        self._log.close()
+def seconds_busy(server: Server) -> float:
+    """Return the processor time that a server used so far."""
+    used = (one.cpu_times() for one in server.processes())
+    return sum(one.user + one.system for one in used)
 
 
-class Memory:
-    """Looks each second at the memory of a server, while it is open."""
+@contextmanager
+def memory_of(server: Server) -> Iterator[list[int]]:
+    """Sample the bytes that a server holds each second, until the block ends."""
+    samples: list[int] = []
+    done = threading.Event()
 
-    def __init__(self, server: Server) -> None:
-        self.samples: list[int] = []
-        self._server = server
-        self._done = threading.Event()
-        self._thread = threading.Thread(target=self._look)
+    def look() -> None:
+        while not done.wait(1):
+            samples.append(sum(one.memory_info().rss for one in server.processes()))
 
-    def _look(self) -> None:
-        while not self._done.wait(1):
-            processes = self._server.processes()
-            self.samples.append(sum(one.memory_info().rss for one in processes))
-
-    def __enter__(self) -> Memory:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._done.set()
-        self._thread.join()
+    thread = threading.Thread(target=look)
+    thread.start()
+    yield samples
+    done.set()
+    thread.join()
 
 
 # --- the parts ------------------------------------------------------------------------------------
@@ -227,9 +202,9 @@ def _told(asked: Asked, busy: float) -> dict[str, Any]:
 
 
 def _measured(server: Server, work: Callable[..., Asked], *arguments: Any) -> dict[str, Any]:
-    before = server.seconds_busy()
+    before = seconds_busy(server)
     asked = in_process(work, server.port, *arguments)
-    return _told(asked, server.seconds_busy() - before)
+    return _told(asked, seconds_busy(server) - before)
 
 
 def singles(server: Server, mentions: list[str], seconds: float) -> dict[str, Any]:
@@ -237,9 +212,9 @@ def singles(server: Server, mentions: list[str], seconds: float) -> dict[str, An
 
     The first fifth is left out of what is compared: strings that were looked up are remembered.
     """
-    with Memory(server) as memory:
+    with memory_of(server) as sampled:
         found = _measured(server, _singles, mentions, CLIENTS, seconds, SEED)
-    samples = [round(one / 1e6, 1) for one in memory.samples]
+    samples = [round(one / 1e6, 1) for one in sampled]
     settled = samples[len(samples) // 5 :] or samples
     fifth = max(1, len(settled) // 5)
     grown = float(np.median(settled[-fifth:]) - np.median(settled[:fifth]))
@@ -300,14 +275,17 @@ def main() -> None:
     result: dict[str, Any] = {"workers": options.workers, "seconds": options.seconds}
     result |= {"mentions": len(mentions), "different": len(set(mentions))}
     for part in options.parts.split(","):
-        server = Server(options.index, options.workers)
-        try:
-            work = {"singles": singles, "batches": batches, "autocomplete": autocomplete}[part]
-            given = names if part == "autocomplete" else mentions
-            seconds = options.seconds if part == "singles" else options.seconds / 5
-            result[part] = work(server, given, seconds)
-        finally:
-            server.stop()
+        with TemporaryDirectory() as scratch:
+            command = ["--index", f"mesh={options.index}", "--workers", str(options.workers)]
+            server = Server(command, Path(scratch) / "log")
+            ask(server.port, repeat(_post(["a first mention"])), 1, 1)
+            try:
+                work = {"singles": singles, "batches": batches, "autocomplete": autocomplete}[part]
+                given = names if part == "autocomplete" else mentions
+                seconds = options.seconds if part == "singles" else options.seconds / 5
+                result[part] = work(server, given, seconds)
+            finally:
+                server.stop()
         print(json.dumps({part: result[part]}, indent=1))
     if options.save:
         packages = ["fastapi", "starlette", "uvicorn", "pydantic", "numpy"]
