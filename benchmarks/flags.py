@@ -12,7 +12,6 @@ alone, on notes made of all sentences.
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Iterable
 from typing import Any, NamedTuple
@@ -21,6 +20,7 @@ from canonym.mentions.flags import FLAGS, with_flags
 from canonym.types import Mention
 from inputs import percents, rows_beside
 from record import parser, save
+from timing import least_seconds
 
 _REPEATS = 5
 _NOTE = 20  # sentences
@@ -82,12 +82,8 @@ def cost(sentences: list[Sentence]) -> dict[str, float]:
             text += f"{one.text}\n"
         notes.append((text, mentions))
     size = sum(len(text.encode()) for text, _ in notes)
-    best = float("inf")
-    for _ in range(_REPEATS):
-        begun = time.process_time()
-        for text, mentions in notes:
-            with_flags(text, mentions)
-        best = min(best, time.process_time() - begun)
+    ways = {"flags": lambda: [with_flags(*note) for note in notes]}
+    best = least_seconds(ways, _REPEATS)["flags"]
     return {
         "seconds a megabyte": round(best / size * 1e6, 1),
         "mentions a megabyte": round(len(sentences) / size * 1e6),

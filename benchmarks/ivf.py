@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -30,6 +29,7 @@ from canonym.types import Encoder
 from inputs import documents_of, part_of, texts_of
 from recombined import FILES, real_names, recombined
 from record import data_folder, parser, save
+from timing import least_seconds
 
 K = 20
 SINGLE = 60  # queries one at a time
@@ -46,16 +46,6 @@ def write_vectors(names: list[str], encoder: Encoder, path: Path) -> np.ndarray[
         vectors[first : first + len(block)] = encoder.encode(block)
     vectors.flush()
     return np.load(path, mmap_mode="r")
-
-
-def milliseconds(work: Callable[[], object], queries: int, repeats: int) -> float:
-    """Return the CPU time of `work` per query, the best of several."""
-    best = float("inf")
-    for _ in range(repeats):
-        start = time.process_time()
-        work()
-        best = min(best, time.process_time() - start)
-    return round(best / queries * 1000, 3)
 
 
 def measure(
@@ -84,10 +74,10 @@ def measure(
             for query in queries[:SINGLE]:
                 index.search(query[None], K)
 
-        return {
-            "single": milliseconds(single, SINGLE, repeats),
-            "batch": milliseconds(lambda: index.search(queries, K), len(queries), repeats),
-        }
+        ways = {"single": single, "batch": lambda: index.search(queries, K)}
+        n_queries = {"single": SINGLE, "batch": len(queries)}
+        best = least_seconds(ways, repeats)
+        return {way: round(1000 * best[way] / n, 3) for way, n in n_queries.items()}
 
     exact_ms, ivf_ms = times(whole), times(lists)
     return {

@@ -32,6 +32,7 @@ from canonym.terminology import read_records
 from canonym.text import PLAIN, normalise_all
 from inputs import MEDIC, documents_of, part_of, texts_of
 from record import data_folder, parser, save
+from timing import least_seconds
 
 K = 20
 
@@ -80,13 +81,6 @@ def largest_difference(linker: Linker, dense: Dense, mentions: Sequence[str]) ->
     return float(np.abs(ours - dense.best_scores(forms)).max())
 
 
-def seconds(work: Callable[[], object]) -> float:
-    """Return how long `work` takes."""
-    start = time.perf_counter()
-    work()
-    return time.perf_counter() - start
-
-
 def main() -> None:
     """Measure, print and save."""
     arguments = parser(__doc__)
@@ -105,18 +99,16 @@ def main() -> None:
         print(f"largest difference of the {K} best scores: {difference:.1e}")
 
         sample = mentions[::10]
-        ways: dict[str, tuple[int, Callable[[], object]]] = {
-            "canonym": (len(mentions), lambda: linker.link(mentions, k=K)),
-            "biosyn": (len(sample), lambda: dense.link(sample, 1)),
-            "generous": (len(mentions), lambda: dense.link(mentions, 64)),
+        ways: dict[str, Callable[[], object]] = {
+            "canonym": lambda: linker.link(mentions, k=K),
+            "biosyn": lambda: dense.link(sample, 1),
+            "generous": lambda: dense.link(mentions, 64),
         }
         linker.link(mentions[:256], k=K)
         dense.link(mentions[:16], 1)
-        best = dict.fromkeys(ways, float("inf"))
-        for _ in range(options.repeats):
-            for way, (count, work) in ways.items():
-                best[way] = min(best[way], seconds(work) / count)
-    rates = {way: 1 / each for way, each in best.items()}
+        best = least_seconds(ways, options.repeats, time.perf_counter)
+    counts = {**dict.fromkeys(ways, len(mentions)), "biosyn": len(sample)}
+    rates = {way: counts[way] / seconds for way, seconds in best.items()}
     for way, rate in rates.items():
         print(f"{way:10} {rate:10,.0f} mentions/s   canonym is {rates['canonym'] / rate:6.1f} x")
     save(

@@ -16,14 +16,15 @@ import os
 os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1"))
 
 import importlib
-import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from canonym.indexes.int8 import multiplier
 from record import parser, save
+from timing import least_seconds
 
 WIDTH, REPEATS, TOGETHER = 128, 7, 256
 Engine = Callable[[int], Any]
@@ -104,16 +105,10 @@ def main() -> None:
     table = []
     for n in arguments.parse_args().rows:
         every = engines(n)
-        best: dict[tuple[str, int], float] = {}
-        for _ in range(REPEATS):
-            for name, engine in every.items():
-                for m in (1, TOGETHER):
-                    begun = time.process_time()
-                    engine(m)
-                    spent = (time.process_time() - begun) * 1000 / m
-                    best[name, m] = min(best.get((name, m), spent), spent)
+        ways = {(name, m): partial(work, m) for name, work in every.items() for m in (1, TOGETHER)}
+        best = least_seconds(ways, REPEATS)
         for name in every:
-            one, together = best[name, 1], best[name, TOGETHER]
+            one, together = (1000 * best[name, m] / m for m in (1, TOGETHER))
             table.append({"rows": n, "engine": name, "one, ms": one, "of 256, ms": together})
             print(f"{n:8,}  {name:22} {one:8.3f} {together:8.4f} ms a query", flush=True)
     save("products", {"rows": table}, packages=["numpy", "onnxruntime"])

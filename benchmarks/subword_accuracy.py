@@ -1,4 +1,4 @@
-"""Accuracy and speed of the subword encoder, and its loss by 8 bits.
+"""Accuracy of the subword encoder, and its loss by 8 bits.
 
 Accuracy is BioSyn's: a mention is right when the nearest name has any of the gold's ids, a
 composite mention when each of its parts is right. Mentions and dictionaries are those of BioSyn's
@@ -144,26 +144,6 @@ def everyday(encoder: Subword) -> dict[str, Any]:
     }
 
 
-def speed(encoder: Subword, names: list[str]) -> dict[str, float]:
-    """Return names a second in a batch, best of three, and milliseconds for one, median."""
-    distinct = list(dict.fromkeys(names))
-    encoder.encode(distinct)
-    batches = []
-    for _ in range(3):
-        began = time.perf_counter()
-        encoder.encode(distinct)
-        batches.append(time.perf_counter() - began)
-    singles = []
-    for name in distinct[:2000]:
-        began = time.perf_counter()
-        encoder.encode([name])
-        singles.append(time.perf_counter() - began)
-    return {
-        "names a second": round(len(distinct) / min(batches)),
-        "ms for one name": round(1000 * float(np.median(singles)), 3),
-    }
-
-
 def opened(folder: Path) -> Subword:
     """Open an encoder that `models.make_default` made."""
     encoder = load_encoder(folder)
@@ -186,7 +166,6 @@ def main() -> None:
     result: dict[str, Any] = {
         "default, 8 bits": accuracies(default, data, ["test"]),
         "everyday names": everyday(default),
-        "speed": speed(default, names),
     }
     print(result, flush=True)
     if options.choosing:

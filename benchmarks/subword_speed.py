@@ -9,7 +9,6 @@ and with words that were met before, as in a long-running service.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -19,18 +18,9 @@ from canonym.encoders.hashing import WordSums
 from canonym.encoders.subword import Subword
 from contextual_speed import MEDIC, medic_names
 from record import data_folder, parser, save
+from timing import median_ms
 
 ONE_BY_ONE = 3000
-
-
-def median_ms(encode: Callable[[list[str]], Any], names: list[str]) -> float:
-    """Return how long one name takes."""
-    taken = []
-    for name in names:
-        began = time.perf_counter()
-        encode([name])
-        taken.append(time.perf_counter() - began)
-    return round(1000 * float(np.median(taken)), 4)
 
 
 def main() -> None:
@@ -49,14 +39,10 @@ def main() -> None:
         began = time.perf_counter()
         encoder.encode(names)
         found["names a second"].append(len(names) / (time.perf_counter() - began))
-        by_words = WordSums(encoder.table, grams=grams)
-        for title, sums in (
-            ("ms for one name, by words", by_words),
-            ("ms for one name, by words met before", by_words),
-        ):
-            encoder._sums = sums  # type: ignore[assignment]
-            took = median_ms(encoder.encode, names[:ONE_BY_ONE])
-            found.setdefault(title, []).append(took)
+        encoder._sums = WordSums(encoder.table, grams=grams)  # type: ignore[assignment]
+        for title in ("ms for one name, by words", "ms for one name, by words met before"):
+            took = median_ms(lambda name: encoder.encode([name]), names[:ONE_BY_ONE])
+            found.setdefault(title, []).append(round(took, 4))
             assert encoder.encode(names[:100]).tobytes() == vectors[:100].tobytes()
     result: dict[str, Any] = {
         title: {"median": round(float(np.median(values)), 4), "all": values}
