@@ -4,40 +4,15 @@ from __future__ import annotations
 
 import gzip
 import io
+import tomllib
 import zipfile
+from collections.abc import Mapping
 from functools import cache
+from pathlib import Path
 
 HTML = "<script>hostile(1)</script>"
 
-_XML = '<?xml version="1.0"?>'
-_MADE = "http://schemas.openxmlformats.org"
-_MAIN = f"{_MADE}/spreadsheetml/2006/main"
-_OFFICE = f"{_MADE}/officeDocument/2006/relationships"
-_PACKAGE = "application/vnd.openxmlformats"
-_SHEET = f'{_XML}{{0}}<worksheet xmlns="{_MAIN}"><sheetData>{{1}}</sheetData></worksheet>'
-_TYPES = (
-    f'{_XML}<Types xmlns="{_MADE}/package/2006/content-types">'
-    f'<Default Extension="rels" ContentType="{_PACKAGE}-package.relationships+xml"/>'
-    '<Override PartName="/xl/workbook.xml" '
-    f'ContentType="{_PACKAGE}-officedocument.spreadsheetml.sheet.main+xml"/>'
-    '<Override PartName="/xl/worksheets/sheet1.xml" '
-    f'ContentType="{_PACKAGE}-officedocument.spreadsheetml.worksheet+xml"/></Types>'
-)
-_RELATIONS = (
-    f'{_XML}<Relationships xmlns="{_MADE}/package/2006/relationships">'
-    f'<Relationship Id="r1" Type="{_OFFICE}/{{0}}" Target="{{1}}"/></Relationships>'
-)
-_BOOK = (
-    f'{_XML}<workbook xmlns="{_MAIN}" xmlns:r="{_OFFICE}">'
-    '<sheets><sheet name="one" sheetId="1" r:id="r1"/></sheets></workbook>'
-)
-_OASIS = "urn:oasis:names:tc:opendocument:xmlns"
-_ODS = (
-    f'{_XML}{{0}}<office:document-content xmlns:office="{_OASIS}:office:1.0" '
-    f'xmlns:table="{_OASIS}:table:1.0" xmlns:text="{_OASIS}:text:1.0">'
-    '<office:body><office:spreadsheet><table:table table:name="one">{1}</table:table>'
-    "</office:spreadsheet></office:body></office:document-content>"
-)
+_PARTS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 _LAUGHS = (
     '<!DOCTYPE x [<!ENTITY a "ha">'
     + "".join(
@@ -52,30 +27,29 @@ def _cell(text: str) -> str:
     return f'<c t="inlineStr"><is><t>{text}</t></is></c>'
 
 
-def workbook(rows: str, before: str = "", more: dict[str, bytes] | None = None) -> bytes:
-    """Return an .xlsx with a sheet of that XML."""
+def zipped(files: Mapping[str, str | bytes]) -> bytes:
+    """Return an archive of files."""
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("[Content_Types].xml", _TYPES)
-        archive.writestr("_rels/.rels", _RELATIONS.format("officeDocument", "xl/workbook.xml"))
-        archive.writestr("xl/workbook.xml", _BOOK)
-        relations = _RELATIONS.format("worksheet", "worksheets/sheet1.xml")
-        archive.writestr("xl/_rels/workbook.xml.rels", relations)
-        archive.writestr("xl/worksheets/sheet1.xml", _SHEET.format(before, rows))
-        for name, content in (more or {}).items():
-            archive.writestr(name, content)
+        for name, content in files.items():
+            # A reader of .ods looks for its kind where an archive begins.
+            kind = zipfile.ZIP_STORED if name == "mimetype" else None
+            archive.writestr(name, content, kind)
     return stream.getvalue()
+
+
+def workbook(rows: str, before: str = "", more: Mapping[str, bytes] | None = None) -> bytes:
+    """Return an .xlsx with a sheet of that XML."""
+    return zipped({**_filled("x.xlsx", rows, before), **(more or {})})
 
 
 def opendocument(rows: str, before: str = "") -> bytes:
     """Return an .ods with a table of that XML."""
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr(
-            "mimetype", "application/vnd.oasis.opendocument.spreadsheet", zipfile.ZIP_STORED
-        )
-        archive.writestr("content.xml", _ODS.format(before, rows))
-    return stream.getvalue()
+    return zipped(_filled("x.ods", rows, before))
+
+
+def _filled(kind: str, rows: str, before: str) -> dict[str, str]:
+    return {name: text.format(rows=rows, before=before) for name, text in _PARTS[kind].items()}
 
 
 def _odd_cell(columns: int, text: str) -> str:
@@ -91,10 +65,7 @@ def bombs() -> dict[str, tuple[bytes, str]]:
     good, odd = workbook(head + row), ods_row.format(_odd_cell(1, "mention"))
     spaces = b" " * 80_000_000
     far = '<row r="1048576"><c r="XFD1048576" t="inlineStr"><is><t>x</t></is></c></row>'
-    nested = io.BytesIO()
-    with zipfile.ZipFile(nested, "w") as archive:
-        archive.writestr("../../../tmp/hostile", b"x")
-        archive.writestr("inner.zip", good)
+    nested = zipped({"../../../tmp/hostile": b"x", "inner.zip": good})
     return {
         "fine.xlsx": (good, "2xx"),
         "fine.ods": (opendocument(odd + ods_row.format(_odd_cell(1, "cold"))), "2xx"),
@@ -110,7 +81,7 @@ def bombs() -> dict[str, tuple[bytes, str]]:
         "cut.xlsx": (good[:-200], "4xx"),
         "empty.xlsx": (b"", "4xx"),
         "text.xlsx": (b"mention\ncold\n", "2xx"),
-        "nested.xlsx": (nested.getvalue(), "4xx"),
+        "nested.xlsx": (nested, "4xx"),
         "ole.xlsx": (b"\xd0\xcf\x11\xe0" + b"\0" * 5000, "4xx"),
         "columns.ods": (opendocument(odd + ods_row.format(_odd_cell(2_000_000_000, "x"))), "any"),
         "header.ods": (opendocument(ods_row.format(_odd_cell(2_000_000_000, "x"))), "any"),
