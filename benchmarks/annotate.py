@@ -15,7 +15,6 @@ Other tools run in environments of their own, which are made at the first run (`
 
 from __future__ import annotations
 
-import gzip
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
@@ -31,7 +30,7 @@ from canonym.types import Document, Record, Xref
 from inputs import MEDIC, MESH, PARTS, TREES, documents_of, part_of, terminology_of
 from peers.processes import ADAPTORS, PeerProcess, peer_cache
 from processes import run_script
-from record import data_folder, parser, save
+from record import data_folder, parser, rows_of, save
 
 TASKS = (
     ("NCBI disease", "MEDIC", "ncbi-disease", ()),
@@ -77,10 +76,9 @@ def mesh() -> Iterator[Record]:
     The heads of branches have no number in the data: those count that are called after diseases.
     """
     data, more = data_folder(), data_folder() / "mesh-supplementary"
-    with gzip.open(data / TREES, "rt", encoding="utf-8") as lines:
-        cells = [line.rstrip("\n").split("\t") for line in lines]
-    numbered = {f"MESH:{row[0]}" for row in cells}
-    wanted = {f"MESH:{row[0]}" for row in cells if row[2].startswith(_BRANCHES)}
+    places = [(f"MESH:{row['descriptor_ui']}", row["tree_number"]) for row in rows_of(data / TREES)]
+    numbered = {id_ for id_, _ in places}
+    wanted = {id_ for id_, number in places if number.startswith(_BRANCHES)}
     records = list(read_table(data / MESH, prefix="MESH:"))
     for record in records:
         heads = isinstance(record, Concept) and record.id not in numbered

@@ -15,7 +15,6 @@ disease of the test. The bundled encoder has read the names of MeSH, and no cros
 
 from __future__ import annotations
 
-import gzip
 import re
 import time
 from collections import defaultdict
@@ -118,9 +117,8 @@ def _genes(data: Path) -> list[tuple[str, str]]:
 
 
 def _diseases(data: Path) -> list[tuple[str, str]]:
-    with gzip.open(data / CTD, "rt", encoding="utf-8") as lines:
-        rows = (line.split("\t") for line in lines if not line.startswith("#"))
-        return [(row[1], row[0]) for row in rows]
+    concepts = (record for record in read_records(data / CTD) if isinstance(record, Concept))
+    return [(concept.id, concept.label) for concept in concepts]
 
 
 def _halves(labels: list[tuple[str, str]]) -> tuple[Terminology, Terminology]:

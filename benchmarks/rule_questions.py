@@ -18,15 +18,16 @@ from typing import Any, NamedTuple
 
 from bare_names import is_right as is_bare_right
 from canonym import Linker, Terminology
-from canonym.corpora.cadec import read_folds, read_mention_table
+from canonym.corpora.cadec import read_folds
 from canonym.terminology import read_records
 from canonym.terminology.ids import ConceptIds
 from canonym.text.memo import strong_forms
 from canonym.types import Concept, Document, Link, Mention, Name, Record
 from contrasts import NEGATIONS, draw, exact_ids, living, open_source
-from domains import names_of
+from domains import names_of, patients
 from flags import read_sentences
 from inputs import documents_of, is_sure, rows_beside, terminology_of, without
+from models.make_judge import JOBS
 from models.sources import SOURCES, read_mesh
 from models.suite import Domain, _chosen, _domain
 from record import rows_of
@@ -38,7 +39,6 @@ CORPORA = (
     ("BC5CDR diseases", "bc5cdr", "Disease", MEDIC),
     ("BC5CDR chemicals", "bc5cdr", "Chemical", "MeSH"),
 )
-JOBS = ("uk-biobank", "clinical-phenotypes", "adverse-effects")
 PAIRS = (HPO, ICD, MEDIC, DRUGS, "genes")
 _TEXTS = 120  # documents of a corpus whose names are looked for
 _NAMES = 250  # of each kind of changed names
@@ -128,15 +128,6 @@ def corpora(data: Path, linkers: Mapping[str, Linker]) -> Iterator[Question]:
         (m.text, m.ids[0]) for m in chain.from_iterable(fold.test for fold in folds)
     )
     yield from _alone("corpora", "CADEC", "CADEC", ((text, is_among([id])) for text, id in pairs))
-
-
-def _cadec(data: Path) -> Terminology:
-    folds = list(read_folds(data / "cadec"))
-    targets = chain.from_iterable(
-        read_mention_table(fold.targets) for fold in folds if fold.targets
-    )
-    names = dict.fromkeys((m.text, id) for m in targets for id in m.ids[:1])
-    return names_of(Domain("", [], list(names)))
 
 
 # --- jobs -----------------------------------------------------------------------------------------
@@ -430,7 +421,7 @@ def read_all(data: Path, folder: Path) -> Asked:
     linkers = {
         ICD: Linker.load(Linker.default().folder),
         "MeSH": open_linker("MeSH", lambda: Terminology.build(read_mesh(data))),
-        "CADEC": open_linker("CADEC", lambda: _cadec(data)),
+        "CADEC": open_linker("CADEC", lambda: names_of(patients(data))),
     }
     for name, file in FILES.items():
         linkers[name] = open_linker(name, partial(terminology_of, file))
