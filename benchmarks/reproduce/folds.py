@@ -19,7 +19,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Unpack
+from typing import Unpack
 
 from canonym.corpora.cadec import Fold
 from canonym.errors import InvalidInput
@@ -54,21 +54,6 @@ class FoldRuns:
         """
         values = [run.value(metric, reading=reading, slice=slice) for run in self.runs]
         return aggregate(values, level=level)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return mean, deviation and interval of every headline figure, and the runs, for JSON."""
-        first = self.runs[0]
-        shown = [(f.metric, f.reading) for f in first.headline if f.slice == "all"]
-        return {
-            "folds": list(self.names),
-            "n": self.n,
-            "headline": [
-                {"metric": metric, "reading": reading}
-                | self.spread(metric, reading=reading)._asdict()
-                for metric, reading in shown
-            ],
-            "runs": [run.to_dict() for run in self.runs],
-        }
 
 
 def evaluate_folds(

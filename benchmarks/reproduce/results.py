@@ -33,8 +33,8 @@ class Measured:
     """The outcome of a task other than linking.
 
     Figures have the slice ``"all"``, no reading, and bounds of NaN where there are none. `unit` is
-    ``"%"`` for shares. `sd` is the standard deviation of metrics that are means. `details` go into
-    JSON; `data` are digests of the files read, by their names in the data folder.
+    ``"%"`` for shares. `sd` is the standard deviation of metrics that are means. `data` are
+    digests of the files read, by their names in the data folder; `details` is what else is known.
     """
 
     task: str
@@ -61,16 +61,6 @@ class Measured:
         """Return the value of `figure`."""
         return self.figure(metric, reading=reading).value
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the outcome ready for JSON."""
-        return {
-            "task": self.task,
-            "headline": [figure.to_dict() for figure in self.figures],
-            "sd": dict(self.sd),
-            "remarks": list(self.remarks),
-            **self.details,
-        }
-
 
 @dataclass(frozen=True, slots=True)
 class SampleRuns:
@@ -93,10 +83,6 @@ class SampleRuns:
                 for run in self.runs
             ]
         )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the runs ready for JSON."""
-        return {"samples": len(self.runs), "runs": [run.to_dict() for run in self.runs]}
 
 
 Outcome: TypeAlias = Run | FoldRuns | Measured | SampleRuns

@@ -151,15 +151,10 @@ def check_mentions(
 
 
 class Draws(NamedTuple):
-    """Thresholds of repeated draws, and accuracy on the other mentions, ``(repetitions,)`` float64.
-
-    `mean` and `std` (n − 1) are those of the accuracies.
-    """
+    """Thresholds of repeated draws, and accuracy on the other mentions, ``(repetitions,)``."""
 
     thresholds: FloatArray
     accuracy: FloatArray
-    mean: float
-    std: float
 
 
 def draw_thresholds(
@@ -232,8 +227,7 @@ def _draw(
         dev, rest = order[:n_dev], order[n_dev:]
         score, thresholds[turn] = choose(dev)
         accuracy[turn] = nil_accuracy(score[rest], true[rest], there[rest], thresholds[turn])
-    std = float(accuracy.std(ddof=1)) if repetitions > 1 else 0.0
-    return Draws(thresholds, accuracy, float(accuracy.mean()), std)
+    return Draws(thresholds, accuracy)
 
 
 class LogOdds(NamedTuple):
