@@ -170,19 +170,6 @@ def _neighbours() -> str:
     return table_of("| term | encoder | nearest names, the first ones |", cells)
 
 
-def _fit_share() -> str:
-    """Return what fitted encoders find, by the share of the encoder that they start from."""
-    rows = result_of("fit_share")["rows"]
-    keys = [key for key in rows[0] if key.startswith("share ")]
-    heads = [f"share {float(key.removeprefix('share ')):g}" for key in keys]
-    cells = (
-        (row["asked"], f"{row['n']:,}", *(f"{row[key]:.1f}" for key in ("start", *keys)))
-        for row in rows
-    )
-    head = f"| found first, % | n | not fitted | {' | '.join(heads)} |"
-    return table_of(head, cells, numbers=len(keys) + 2)
-
-
 def _rules(*, change: bool) -> str:
     """Return what each mechanism changes, or the mechanisms that change nothing."""
     rows = [row for row in result_of("rules")["rows"] if bool(row["changed"]) is change]
@@ -202,21 +189,6 @@ def _rules(*, change: bool) -> str:
     heads = "changed | gained | lost | avoided | made | processor, % | for example"
     table = table_of(f"| mechanism | {heads} |", map(cells, rows), numbers=7)
     return table.replace("--:|\n", "---|\n", 1)  # the example is no number
-
-
-def _judge() -> str:
-    figures = (
-        *("right links lost", "lost, taken out", "lost, misspelt"),
-        *("NIL, noise", "NIL, other languages", "NIL, English", "NIL, another domain"),
-    )
-
-    def cells(row: Row) -> Iterator[str]:
-        form = row["form"].removeprefix("dev, ").removeprefix("dev").partition(" ")[0]
-        yield from (row["domain"], form, f"{row['ece']:.3f}")
-        yield from (f"{row[key]:.1f}" if key in row else "" for key in figures)
-
-    head = f"| domain | names | ECE | {' | '.join(figures)} |"
-    return table_of(head, map(cells, result_of("judge")["rows"]), numbers=1 + len(figures))
 
 
 def _judge_bounds() -> str:
@@ -569,11 +541,9 @@ _TABLES: dict[str, Callable[[], str]] = {
     "domains-rarity": partial(_domains, "domains-rarity"),
     "few-shot-training": _few_shot_training,
     "few-shot-watched": partial(_watched, "few-shot-curve", "names-15", ends=True),
-    "fit-share": _fit_share,
     "flags": _flags,
     "fuzz": _fuzz,
     "hostile": _hostile,
-    "judge": _judge,
     "judge-bounds": _judge_bounds,
     "languages": _languages,
     "match": _match,
