@@ -16,6 +16,7 @@ import functools
 import importlib
 import inspect
 import pkgutil
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -35,7 +36,8 @@ from record import rows_of
 
 _TABLE = Path(__file__).with_suffix(".tsv")
 
-_PATTERN = "(?!)"
+_NEVER = re.compile("(?!)")
+"""Matches nothing."""
 
 
 def _always(value: Any) -> Callable[..., Any]:
@@ -199,29 +201,6 @@ def forget() -> None:
 # --- switching ------------------------------------------------------------------------------------
 
 
-class _Never:
-    """A pattern that matches nothing."""
-
-    pattern = _PATTERN
-
-    def search(self, *_: Any) -> None:
-        return None
-
-    match = fullmatch = search
-
-    def finditer(self, *_: Any) -> Iterator[Any]:
-        return iter(())
-
-    def findall(self, *_: Any) -> list[Any]:
-        return []
-
-    def sub(self, _: Any, text: str, *__: Any) -> str:
-        return text
-
-    def split(self, text: str, *_: Any, **__: Any) -> list[str]:
-        return [text]
-
-
 class _Watched:
     """A pattern that tells when it matches."""
 
@@ -229,7 +208,7 @@ class _Watched:
         self.pattern, self._own, self._tell = pattern.pattern, pattern, tell
 
     def __getattr__(self, name: str) -> Any:
-        method, off = getattr(self._own, name), getattr(_Never(), name)
+        method, off = getattr(self._own, name), getattr(_NEVER, name)
 
         def watched(*args: Any, **options: Any) -> Any:
             result = method(*args, **options)
@@ -253,7 +232,7 @@ def replacement(mechanism: Mechanism) -> Any:
     if mechanism.is_constant:
         return float(mechanism.off)
     if mechanism.off == "pattern":
-        return _Never()
+        return _NEVER
     value = _value(mechanism.id)
     function = OFF[_off_of(mechanism)]
     return property(function) if isinstance(value, property) else function
