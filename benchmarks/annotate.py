@@ -15,7 +15,6 @@ Other tools run in environments of their own, which are made at the first run (`
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from functools import partial
@@ -30,7 +29,7 @@ from canonym.types import Document, Record, Xref
 from inputs import MEDIC, MESH, PARTS, TREES, documents_of, part_of, terminology_of
 from peers.processes import ADAPTORS, PeerProcess, peer_cache
 from processes import run_script
-from record import data_folder, parser, rows_of, save
+from record import data_folder, parser, printed, rows_of, save
 
 TASKS = (
     ("NCBI disease", "MEDIC", "ncbi-disease", ()),
@@ -177,11 +176,9 @@ def main() -> None:
     arguments.add_argument("--tools", nargs="*", choices=TOOLS, default=[], help="beside canonym")
     arguments.add_argument("--repeats", type=int, default=3)
     arguments.add_argument("--save", action="store_true")
-    options, rows = arguments.parse_args(), []
+    options = arguments.parse_args()
     with TemporaryDirectory() as scratch:
-        for row in measure(options.part, options.tools, options.repeats, Path(scratch)):
-            rows.append(row)
-            print(json.dumps(row), flush=True)
+        rows = printed(measure(options.part, options.tools, options.repeats, Path(scratch)))
     if options.save:
         corpora = [part_of(corpus, options.part) for _, _, corpus, _ in TASKS[:2]]
         files = [*corpora, *(data_folder() / file for file in (MEDIC, MESH))]

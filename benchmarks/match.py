@@ -35,7 +35,7 @@ from canonym.terminology.hierarchy import Hierarchy
 from canonym.terminology.ids import ConceptIds
 from canonym.types import Xref
 from inputs import DOID, HPO, MEDIC, MESH, PARTS, TREES, documents_of, percents
-from record import data_folder, parser, rows_of, save
+from record import data_folder, parser, printed, rows_of, save
 
 TRIALS = "clinical-trials/trials.tsv.gz"
 CORPORA = {"NCBI disease": ("ncbi-disease", ""), "BC5CDR disease": ("bc5cdr", "Disease")}
@@ -279,8 +279,7 @@ def measure(indexes: dict[str, Path], terminologies: dict[str, Terminology]) -> 
                 pairs = answers_of(client, cases, with_context=False)
                 wrong = kinds_of_error(pairs, cases, tree)
                 rows.append(head | {"input": what, "context": False, **both(pairs), "wrong": wrong})
-        for row in rows[n:]:
-            print(row, flush=True)
+        printed(rows[n:])
     result = {
         "least confidence": auto_accept.LEAST_CONFIDENCE,
         "least margin": auto_accept.LEAST_MARGIN,

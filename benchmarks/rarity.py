@@ -23,7 +23,7 @@ from canonym.terminology.ids import ConceptIds
 from canonym.types import Concept, Name, Record
 from inputs import MEDIC, documents_of, nearest_name_linker, part_of
 from models.sources import read_mesh
-from record import data_folder, parser, save
+from record import data_folder, parser, printed, save
 
 CORPORA = (("ncbi-disease", ""), ("bc5cdr", "Disease"), ("bc5cdr", "Chemical"))
 KEYS = {f"rarity {rarity}": rarity for rarity in (0, 0.25, 0.5, 1)}
@@ -81,10 +81,7 @@ def main() -> None:
     arguments.add_argument("--encoder", required=True, metavar="FOLDER")
     options, data = arguments.parse_args(), data_folder()
     records = {"diseases": list(read_records(data / MEDIC)), "chemicals": list(read_mesh(data))}
-    rows = []
-    for row in measured(options.encoder, records):
-        rows.append(row)
-        print(*row.values(), flush=True)
+    rows = printed(measured(options.encoder, records))
     of_codes = {key: codes(f"default,rarity={rarity}") for key, rarity in KEYS.items()}
     of_codes["character n-grams"] = codes("chargrams")
     means = {key: round(float(np.mean([row[key] for row in rows])), 2) for key in KEYS}

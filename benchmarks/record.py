@@ -16,13 +16,15 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from canonym.io.files import file_digest
 
 ROOT = Path(__file__).parents[1]
 RESULTS = Path(__file__).parent / "results"
 sys.path.append(str(ROOT))
+
+Row = TypeVar("Row", bound=Mapping[str, Any])
 
 
 def data_folder() -> Path:
@@ -131,8 +133,13 @@ def save_rows(
     data: Sequence[Path] = (),
 ) -> Path:
     """Print rows as they come, and write them to ``results/NAME.json``."""
+    return save(name, {"rows": printed(rows)}, packages=packages, data=data)
+
+
+def printed(rows: Iterable[Row]) -> list[Row]:
+    """Print rows as they come, and return them."""
     table = []
     for row in rows:
         print(*row.values(), flush=True)
         table.append(row)
-    return save(name, {"rows": table}, packages=packages, data=data)
+    return table

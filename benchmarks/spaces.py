@@ -20,7 +20,7 @@ import numpy as np
 from canonym import Linker, Terminology
 from inputs import TERMINOLOGIES, terminology_of
 from models.suite import MESH
-from record import data_folder, parser, save
+from record import data_folder, parser, printed, save
 
 ASKED = 2_000
 SOURCES = ("MEDIC", "HPO", "UBERON", "DrugBank", "MeSH")
@@ -76,12 +76,10 @@ def measured() -> Iterator[dict[str, Any]]:
             counts = counted(linker, texts, right)
             with patch("canonym.linking.search.is_spaced", lambda *_: False):
                 before = counted(Linker.load(linker.folder), texts, right)
-            row = {"terminology": source, "capital": capital, "with": counts, "without": before}
-            print(row, flush=True)
-            yield row
+            yield {"terminology": source, "capital": capital, "with": counts, "without": before}
 
 
 if __name__ == "__main__":
     parser(__doc__).parse_args()
     files = [data_folder() / TERMINOLOGIES[source][0] for source in SOURCES]
-    save("spaces", {"names": ASKED, "rows": [*measured()]}, packages=["numpy"], data=files)
+    save("spaces", {"names": ASKED, "rows": printed(measured())}, packages=["numpy"], data=files)

@@ -21,8 +21,6 @@ import argparse
 import hashlib
 import importlib
 import json
-import subprocess
-import sys
 import time
 import tracemalloc
 from collections.abc import Callable
@@ -33,6 +31,7 @@ from typing import Any
 import numpy as np
 
 from canonym.types import SparseVectors
+from processes import run_python
 from record import data_folder, parser, rows_of, save
 
 K, TOGETHER, SINGLE = 20, 256, 40
@@ -227,18 +226,14 @@ def in_turn(folder: Path, engines: list[str], before: str, repeats: int) -> dict
     best: dict[str, Any] = {}
     for _ in range(repeats):
         for engine in engines:
-            environment = dict(os.environ)
-            if engine == "canonym before":
-                environment["PYTHONPATH"] = before
-            done = subprocess.run(
-                [sys.executable, __file__, "--engine", engine, str(folder)],
-                capture_output=True, text=True, env=environment,
-            )  # fmt: skip
-            if "ModuleNotFoundError" in done.stderr:
-                continue
-            if done.returncode:
-                raise SystemExit(done.stderr)
-            found = json.loads(done.stdout)
+            source = Path(before) if engine == "canonym before" else None
+            try:
+                said = run_python(__file__, "--engine", engine, folder, source=source)
+            except SystemExit as error:
+                if "ModuleNotFoundError" in str(error):
+                    continue
+                raise
+            found = json.loads(said)
             known = best.setdefault(engine, found)
             for figure in ("one, ms", "of 256, ms"):
                 known[figure] = min(known[figure], found[figure])

@@ -11,7 +11,6 @@ other work disturbs less.
 
 from __future__ import annotations
 
-import json
 from argparse import Namespace
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,7 +19,7 @@ from typing import Any
 
 from inputs import MEDIC, MESH, PARTS, TREES, documents_of, texts_of
 from processes import run_python, run_script
-from record import data_folder, parser, save
+from record import data_folder, parser, save_rows
 
 WARM, SINGLE = 300, 200
 
@@ -103,7 +102,6 @@ def compare(options: Namespace, folder: Path) -> Iterator[dict[str, Any]]:
         row["same answers"] = best["before"]["answers"] == best["now"]["answers"]
         row["single, times faster"] = best["before"]["p50_ms"] / best["now"]["p50_ms"]
         row["batch, times faster"] = best["now"]["per_second"] / best["before"]["per_second"]
-        print(json.dumps(row, indent=1), flush=True)
         yield row
 
 
@@ -116,8 +114,8 @@ def main() -> None:
     arguments.add_argument("--repeats", type=int, default=5)
     arguments.add_argument("--threads", type=int, default=2)
     with TemporaryDirectory() as scratch:
-        rows = list(compare(arguments.parse_args(), Path(scratch)))
-    save("unknown_mentions", {"rows": rows}, packages=["numpy", "onnxruntime"])
+        rows = compare(arguments.parse_args(), Path(scratch))
+        save_rows("unknown_mentions", rows, packages=["numpy", "onnxruntime"])
 
 
 if __name__ == "__main__":
