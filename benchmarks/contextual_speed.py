@@ -15,6 +15,7 @@ from __future__ import annotations
 import os
 import random
 import time
+from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
@@ -49,9 +50,7 @@ def one_thread() -> None:
 
 def in_turn(encoders: dict[str, Any], names: list[str], rounds: int) -> dict[str, Any]:
     """Return what each encoder does in a second, and how long one name takes, median."""
-    clock: dict[str, list[float]] = {title: [] for title in encoders}
-    processor: dict[str, list[float]] = {title: [] for title in encoders}
-    singles: dict[str, list[float]] = {title: [] for title in encoders}
+    clock, processor, singles = (defaultdict[str, list[float]](list) for _ in range(3))
     for turn in range(rounds + 1):
         for title, encoder in encoders.items():
             began, used = time.perf_counter(), time.process_time()

@@ -42,6 +42,12 @@ class FoldRuns:
         """Questions of all folds."""
         return sum(len(run.questions) for run in self.runs)
 
+    @property
+    def remarks(self) -> list[str]:
+        """The remarks of all folds, with their names."""
+        named = zip(self.names, self.runs, strict=True)
+        return [f"fold {name}: {remark}" for name, run in named for remark in run.remarks]
+
     def spread(
         self, metric: str, *, reading: str | None = None, slice: str = "all", level: float = 0.95
     ) -> Spread:

@@ -19,7 +19,7 @@ from canonym.evaluation.slices import Figure
 from canonym.io.files import file_digest
 from canonym.linking.build import similarity_of
 from canonym.terminology import Terminology
-from canonym.types import Encoder, Relation
+from canonym.types import Document, Encoder, Relation
 from reproduce.data import NotHereError, Shelf
 from reproduce.folds import FoldRuns, evaluate_folds
 from reproduce.measures.mcsm import mcsm
@@ -125,21 +125,28 @@ def _protocol(row: Row) -> Protocol:
 
 
 def _evaluate(row: Row, shelf: Shelf, terminology: Terminology, options: dict[str, Any]) -> Run:
-    parts, notes = shelf.corpus(
-        row["corpus"], row.get("format", "pubtator"), terminology=terminology
-    )
-    dev = options["part"] == "dev"
-    if dev and not parts.dev:
-        raise NotHereError(f"{row['corpus']} has no dev part")
-    before = parts.train if dev else (*parts.train, *parts.dev)
+    part, before, notes = _parts(row, shelf, terminology)
     found = evaluate_corpus(
-        parts.dev if dev else parts.test,
+        part,
         terminology=terminology,
         training=before if row.get("training", True) else (),
         files=shelf.files(row["corpus"]),
         **options,
     )
     return replace(found, notes=notes)
+
+
+def _parts(
+    row: Row, shelf: Shelf, terminology: Terminology
+) -> tuple[tuple[Document, ...], tuple[Document, ...], tuple[str, ...]]:
+    """Return the part of a corpus that a row asks, the parts before it, and remarks."""
+    name, format_ = row["corpus"], row.get("format", "pubtator")
+    (train, dev, test), notes = shelf.corpus(name, format_, terminology=terminology)
+    if row.get("part") != "dev":
+        return test, (*train, *dev), notes
+    if not dev:
+        raise NotHereError(f"{name} has no dev part")
+    return dev, train, notes
 
 
 def _choose(row: Row, shelf: Shelf, names: Sequence[Any], setting: str) -> tuple[Any, str]:
@@ -303,15 +310,11 @@ def _nil(row: Row, shelf: Shelf, names: Sequence[Any]) -> Measured:
     options["protocol"] = replace(options["protocol"], keep="all")
     share = row.get("absent", 0.0)
     remarks: tuple[str, ...] = ()
-    documents, notes = shelf.corpus(
-        row["corpus"], row.get("format", "pubtator"), terminology=terminology
-    )
-    part = documents.dev if options["part"] == "dev" else documents.test
+    part, before, notes = _parts(row, shelf, terminology)
     searched = terminology
     if share:
         searched, n = leave_out(terminology, part, share=share, seed=seed)
         remarks = (f"{n:,} concepts of the mentions were taken out of the terminology",)
-    before = documents.train if options["part"] == "dev" else (*documents.train, *documents.dev)
     run = evaluate_corpus(
         part, terminology=searched, training=before, files=shelf.files(row["corpus"]), **options
     )

@@ -232,16 +232,12 @@ def _mean(outcome: FoldRuns | SampleRuns, metric: str, reading: str, slice: str)
         "low": factor * spread.low,
         "high": factor * spread.high,
         "sd": factor * spread.sd,
+        "remarks": tuple(outcome.remarks),
     }
-    if isinstance(outcome, SampleRuns):
-        n = first.figure(metric, reading=reading or None, **part).n
-        return {**found, "n": n, "samples": spread.n, "remarks": tuple(outcome.remarks)}
-    remarks = tuple(
-        f"fold {fold}: {remark}"
-        for fold, run in zip(outcome.names, outcome.runs, strict=True)
-        for remark in run.remarks
-    )
-    return {**found, "n": outcome.n, "folds": spread.n, "remarks": remarks}
+    if isinstance(outcome, FoldRuns):
+        return {**found, "n": outcome.n, "folds": spread.n}
+    n = first.figure(metric, reading=reading or None, **part).n
+    return {**found, "n": n, "samples": spread.n}
 
 
 def against(row: Mapping[str, Any], first: Outcome, second: Outcome, *, seed: int = 0) -> Against:
