@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import datetime
-import re
+import itertools
 from pathlib import Path
+from string import ascii_uppercase
 from typing import NamedTuple
 
 from canonym.errors import ReadError
@@ -129,6 +130,6 @@ def column_letters(number: int) -> str:
 def column_number(reference: str) -> int:
     """Return the number of the column that a reference such as ``AB7`` begins with."""
     number = 0
-    for letter in re.match("[A-Z]*", reference)[0]:  # type: ignore[index]
+    for letter in itertools.takewhile(ascii_uppercase.__contains__, reference):
         number = number * 26 + ord(letter) - 64
     return number

@@ -21,10 +21,8 @@ LOCAL = "local"
 _OBO = "http://purl.obolibrary.org/obo/"
 _ANY = "https://bioregistry.io/"
 _OBO_IRI = regex(r"https?://purl\.obolibrary\.org/obo/([A-Za-z][A-Za-z0-9.-]*)_([A-Za-z0-9.-]+)$")
-_ANY_IRI = regex(r"https?://bioregistry\.io/([^/:]+):(.*)$", re.DOTALL)
 _BIOPORTAL = regex(r"https?://purl\.bioontology\.org/ontology/([A-Z0-9-]+)/([^/#]+)$")
 _IDENTIFIERS = regex(r"https?://identifiers\.org/([A-Za-z0-9._-]+)[/:]([^/#]+)$")
-_ORPHANET = regex(r"https?://www\.orpha\.net/(?:ORDO/)?Orphanet_(\w+)$")
 _SCHEMES = ("http://", "https://")
 _SUFFIX = regex(r"\.(?:owl|obo|json|ttl|rdf)$")
 _CURIE = regex(r"([A-Za-z_][\w.-]*):(?!//)(.*)", re.DOTALL)
@@ -144,18 +142,16 @@ def compact(address: str, prefixes: Mapping[str, str] | None = None) -> str:
             return f"{(prefixes or {})[start]}:{address[len(start) :]}"
     if not address.startswith(_SCHEMES):
         return address
-    if found := _ANY_IRI.match(address):
-        local = unquote(found[2])
-        return local if found[1] == LOCAL else f"{found[1]}:{local}"
-    orphanet = _ORPHANET.match(address)
-    if orphanet:
-        return f"ORPHA:{orphanet[1]}"
+    bare = address.partition("://")[2]
+    site, _, path = bare.partition("/")
+    prefix, colon, local = path.partition(":")
+    if site == "bioregistry.io" and prefix and colon and "/" not in prefix:
+        return unquote(local) if prefix == LOCAL else f"{prefix}:{unquote(local)}"
     for pattern in (_OBO_IRI, _BIOPORTAL, _IDENTIFIERS):
         match = pattern.match(address)
         if match:
             prefix = match[1] if pattern is _OBO_IRI else match[1].upper()
             return f"{_PREFIXES.get(prefix, prefix)}:{match[2]}"
-    bare = address.partition("://")[2]
     for start in sorted(_NAMESPACES, key=len, reverse=True):
         local = bare.removeprefix(start)
         if local != bare and local and "/" not in local:

@@ -19,6 +19,7 @@ import zipfile
 from base64 import b64decode
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from string import hexdigits
 from typing import IO, Any, NamedTuple
 from urllib.parse import urlsplit
 
@@ -188,7 +189,7 @@ def parse_checksum(text: str, name: str) -> str:
     lines = [line.split(maxsplit=1) for line in text.splitlines() if line.strip()]
     for digits, *names in lines:
         named = Path(names[0].lstrip("*")).name if names else name
-        if named == name and len(digits) in DIGESTS and re.fullmatch("[0-9a-fA-F]+", digits):
+        if named == name and len(digits) in DIGESTS and set(hexdigits).issuperset(digits):
             return digits.lower()
     raise ValueError("no line with a checksum")
 

@@ -18,7 +18,6 @@ from canonym.io.cells import (
 )
 from canonym.io.number_formats import shown_code
 from canonym.io.parts import parse_part, parse_whole
-from canonym.regex import regex
 
 CONTENT = "content.xml"
 _DAMAGED = "is a damaged spreadsheet ({}): open it in LibreOffice or Excel, save it anew"
@@ -34,7 +33,6 @@ _MOST_SPACES = 1000
 _NUMBERS = {"float", "currency", "percentage"}
 _DIGITS = 300  # of a whole number that is read as one
 _SHORTEST_LONG = 4  # characters of a number with more than 15 digits: 1E16
-_MIDNIGHT = regex(r"T00:00:00(?:\.0+)?$")
 
 
 @contextmanager
@@ -219,7 +217,9 @@ class _SheetReader:
         if kind == "boolean":
             return cell.get(f"{_OFFICE}boolean-value", "").upper()
         if kind == "date":
-            return _MIDNIGHT.sub("", cell.get(f"{_OFFICE}date-value", shown))
+            date = cell.get(f"{_OFFICE}date-value", shown)
+            day, midnight, fraction = date.rpartition("T00:00:00")
+            return day if midnight and not fraction.strip(".0") else date
         if kind == "string":
             return cell.get(f"{_OFFICE}string-value") or shown
         return shown

@@ -208,7 +208,6 @@ MAX_LINE = 10_000_000
 """Longest line, in characters, that `open_text` accepts."""
 
 _BLOCK = 1 << 20
-_LINE = regex(r"[^\r\n]+(?:\r\n?|\n)?|\r\n?|\n")
 
 
 class TextStream:
@@ -320,7 +319,7 @@ def _cut_at_line_feeds(text: str) -> list[str]:
 
 
 def _cut_at_all_ends(text: str) -> list[str]:
-    lines = _LINE.findall(text)
+    lines = list(io.StringIO(text, newline=""))  # at \n, \r and both, as they are
     return lines if lines and lines[-1][-1] not in "\r\n" else [*lines, ""]
 
 

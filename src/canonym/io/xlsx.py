@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import datetime
 import posixpath
-import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache, lru_cache
 from pathlib import Path
+from string import ascii_uppercase
 from typing import Any, NamedTuple
 
 from canonym.errors import ReadError, require
@@ -355,6 +355,6 @@ class _SheetReader:
 
 @lru_cache(maxsize=MAX_COLUMNS)
 def _column(letters: str) -> int:
-    if not re.fullmatch("[A-Z]{1,3}", letters):
+    if not (0 < len(letters) <= 3 and set(ascii_uppercase).issuperset(letters)):
         raise ValueError(f"{letters!r} is no column")
     return column_number(letters)
