@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
+from string import ascii_letters, digits
 from typing import Any
 
 from canonym.errors import InvalidInput
@@ -16,7 +17,7 @@ from canonym.regex import regex
 
 _PREFIX = "CANONYM_"
 _YES = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
-_NAME = regex(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+_OF_NAMES = frozenset(f"{ascii_letters}{digits}._-")
 _ORIGIN = regex(r"[a-z][a-z0-9+.-]*://[^\s/?#A-Z]+")
 _SEPARATORS = {"index": os.pathsep}  # of a variable; others have blanks
 _RESERVED = {"v1", "match", "suggest", "flyout", "preview", "view", "extend"}
@@ -147,7 +148,8 @@ def split_name(text: str) -> tuple[str, Path]:
     name, equals, folder = text.partition("=")
     if not equals or Path(text).exists():
         name, folder = Path(os.path.realpath(text)).name, text  # links may lead in a circle
-    if not folder or not _NAME.fullmatch(name) or name in _RESERVED:
+    is_sound = name[:1] not in "._-" and _OF_NAMES.issuperset(name)
+    if not folder or not is_sound or name in _RESERVED:
         raise InvalidInput(
             f"{text!r} gives no name that an address can hold: {name!r}; name the index with "
             "letters, digits, . _ and -: --index NAME=FOLDER"

@@ -13,6 +13,7 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from string import ascii_lowercase, digits
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
@@ -32,7 +33,7 @@ GROWTH = 4
 LARGEST = "4GB"
 """Most that is taken of a file whose size is not in the catalogue."""
 
-_NAME = regex(r"[a-z0-9][a-z0-9._-]*")
+_OF_NAMES = frozenset(f"{ascii_lowercase}{digits}._-")
 _FILE = regex(r"[\w(][\w .,()+-]*")
 
 
@@ -115,7 +116,7 @@ def _entry(path: Path, name: str, fields: Any) -> Entry:
         if attribute.name != "name"
     }
     try:
-        if not _NAME.fullmatch(name):
+        if name[:1] in "._-" or not _OF_NAMES.issuperset(name):
             raise InvalidInput("a name has small letters, digits, dots and hyphens alone")
         if not isinstance(fields, dict):
             raise InvalidInput(f"is {fields!r}; expected a table [{name}] of fields")

@@ -53,7 +53,6 @@ _CITATION = regex(
     rf"|\b(?:in|to|under|see|use of|codes?|category|categories|except)\s+{_CITED}(?!\w)",
     re.IGNORECASE,
 )
-_PROTEIN = regex(r"p\d{2,3}")  # named by its mass: p53
 _NO_DOTS = str.maketrans("", "", ".,")
 _SHORT_WORD = regex(r"(?<![\w.])[A-Za-z]{1,3}\d{1,3}[A-Za-z]?(?!\.-|[\w.]*\w)")
 
@@ -329,9 +328,10 @@ def find_codes(
     read: dict[str, list[tuple[Reading, list[_Spelling]]]] = {}
     for text in texts:
         for reading in read_codes(text):
-            if _PROTEIN.fullmatch(reading.code):
-                continue
-            forms = [form for form in _spellings(reading.code, patterns) if form.sound]
+            code = reading.code
+            if len(code) in (3, 4) and code[0] == "p" and code[1:].isdecimal():
+                continue  # a protein, named by its mass: p53
+            forms = [form for form in _spellings(code, patterns) if form.sound]
             if forms or not reading.beside:
                 read.setdefault(text, []).append((reading, forms))
     ids = dict.fromkeys(

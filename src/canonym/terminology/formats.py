@@ -513,7 +513,7 @@ def _recognise_lines(lines: Sequence[str]) -> str | None:
         return "genes"
     if re.match(r"\d{5} [A-Z][0-9A-Z]{2,6} {1,5}[01] ", first):
         return _PACKAGED
-    if re.match(r"(msgctxt|msgid) \"", content[0] if content else ""):
+    if content and content[0].startswith(('msgctxt "', 'msgid "')):
         return "po"
     if "\t" in first and re.search(r"\btranslation_(value|text)\b", first):
         return "babelon"

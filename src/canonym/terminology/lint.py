@@ -13,6 +13,7 @@ from canonym.errors import InvalidInput
 from canonym.regex import regex
 from canonym.terminology.hierarchy import Hierarchy
 from canonym.text import normalise
+from canonym.text.markup import ENTITY
 
 if TYPE_CHECKING:
     from canonym.terminology.store import Terminology
@@ -20,8 +21,7 @@ if TYPE_CHECKING:
 
 _LONGEST_NAME = 500  # characters; above it a name is more likely a definition
 
-_ENTITY = regex(r"&(?:[A-Za-z][A-Za-z0-9]{1,30}|#\d{1,7}|#[xX][0-9A-Fa-f]{1,6});")
-_CONTROL = regex(r"[\x00-\x1f\x7f-\x9f\ufffd\ufffe\uffff]")
+_CONTROL = frozenset(map(chr, (*range(0x20), *range(0x7F, 0xA0), 0xFFFD, 0xFFFE, 0xFFFF)))
 # UTF-8 read as Windows-1252 or Latin-1: a leading byte and the bytes that go on, as characters.
 _CONTINUED = "[\x80-\xbf€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ]"
 _MOJIBAKE = regex(f"[ÂÃÄÅÎÏ]{_CONTINUED}|[à-ï]{_CONTINUED}{{2}}|[ð-ô]{_CONTINUED}{{3}}")
@@ -155,8 +155,8 @@ def _look_at_names(terminology: Terminology, findings: _Findings) -> None:
 def is_damaged(text: str) -> bool:
     """Tell whether a name holds XML entities, control characters or wrongly decoded UTF-8."""
     return bool(
-        ("&" in text and _ENTITY.search(text))
-        or _CONTROL.search(text)
+        ("&" in text and ENTITY.search(text))
+        or not _CONTROL.isdisjoint(text)
         or (not text.isascii() and _MOJIBAKE.search(text))
     )
 

@@ -18,7 +18,6 @@ import numpy as np
 
 from canonym.errors import CanonymError, InvalidInput, ReadError
 from canonym.io.files import cache_folder, write_folder
-from canonym.regex import regex
 from canonym.text import STRONG, normalise, normalise_all
 
 if TYPE_CHECKING:
@@ -26,8 +25,8 @@ if TYPE_CHECKING:
 
 _FORMAT = 1  # changes with what the table holds
 _FILE = "words.db"
-# Words are what stands between blanks and quotes, as in `_WORD`.
-_WORD = regex(r"""[^\x00-\x20\x7f"']+""")
+# Words are what stands between blanks and quotes, as in `_BETWEEN`.
+_BETWEEN = dict.fromkeys((*range(0x21), 0x7F, *map(ord, "\"'")), " ")
 _TABLE = (
     "CREATE VIRTUAL TABLE words USING fts5(form, content='', detail=none, prefix='1 2 3', "
     r"""tokenize="ascii tokenchars '!#$%&()*+,-./:;<=>?@[\]^_`{|}~'")"""
@@ -69,9 +68,8 @@ class Words:
         Names of these words alone come first. Labels come before other names, and short ones before
         long ones. Words without a letter or digit are passed over, and so are *of* and *the*.
         """
-        forms = [
-            form for form in _WORD.findall(normalise(words, _STEPS)) if any(map(str.isalnum, form))
-        ]
+        words = normalise(words, _STEPS).translate(_BETWEEN)
+        forms = [form for form in words.split(" ") if any(map(str.isalnum, form))]
         if not forms:
             return
         seen: set[int] = set()

@@ -23,7 +23,9 @@ _ROUNDS = 3  # what was exported twice is written twice
 
 # --- entities -------------------------------------------------------------------------------------
 
-_ENTITY = regex(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
+ENTITY = regex(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
+"""What may be an entity of XML or HTML."""
+
 _XML = frozenset(("apos", "quot", "amp", "lt", "gt", "nbsp"))
 
 
@@ -34,7 +36,7 @@ def named_characters(text: str) -> str:
     "Sjögren, Gunther's, β-cells, R&D; AT&T"
     """
     for _ in range(_ROUNDS):
-        before, text = text, _ENTITY.sub(_character, text)
+        before, text = text, ENTITY.sub(_character, text)
         if text == before or "&" not in text:
             break
     return text

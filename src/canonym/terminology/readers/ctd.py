@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from email.utils import parsedate
 from pathlib import Path
 
 from canonym.io.streams import TextStream, open_text
 from canonym.io.tables import column_places, filled_parts, full_rows, split_rows
-from canonym.regex import regex
 from canonym.terminology.readers.omim import title_names
 from canonym.types import Concept, Name, Record, Relation, Xref
 
 _KINDS = ("Disease", "Chemical")
-_YEAR = regex(r"#\s*Report created:(?>.*?(\w{3}) (\d{2}) ).*(\d{4})\s*$")
-_MONTHS = "JanFebMarAprMayJunJulAugSepOctNovDec"
 
 
 def read_ctd(path: str | Path, *, version: str | None = None) -> Iterator[Record]:
@@ -71,11 +69,9 @@ def _header(stream: TextStream) -> tuple[list[str], str, str]:
     created, announced = "", False
     for line in stream:
         text = line.strip()
-        day = _YEAR.match(text)
-        if day:
-            month = _MONTHS.find(day[1]) // 3 + 1
-            created = f"{day[3]}-{month:02d}-{day[2]}"
         bare = text.lstrip("# ")
+        if bare.startswith("Report created:") and (day := parsedate(bare.partition(":")[2])):
+            created = "{}-{:02}-{:02}".format(*day)
         if announced or bare.startswith(("DiseaseName", "ChemicalName")):
             delimiter = "\t" if "\t" in bare else ","
             return [name.strip() for name in bare.split(delimiter)], delimiter, created

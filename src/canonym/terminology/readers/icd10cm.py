@@ -20,7 +20,7 @@ from canonym.text.qualifiers import bare_name
 from canonym.types import Concept, Name, Record, Relation
 
 _RANGE = regex(rf"{GAP}\([A-Z0-9]{{3}}-[A-Z0-9]{{3}}\)$")
-_RELEASE = regex(r"code-list-([A-Za-z]+)-(\d{4})\.txt$")
+_RELEASE = "code-list-"
 _YEAR = regex(r"order[-_](\d{4})")
 # Square brackets enclose another wording, of the whole name or of the word before them.
 _WORDED = regex(r"(?P<before>[^\[\]]*\S) \[(?P<words>[a-z][a-z \-]+)\](?P<after>[^\[\]]*)")
@@ -103,9 +103,8 @@ def read_icd10cm(
 
 def _find_release() -> str:
     for file in resources.files("simple_icd_10_cm.data").iterdir():
-        release = _RELEASE.match(file.name)
-        if release:
-            return f"{release[1]} {release[2]}"
+        if file.name.startswith(_RELEASE):
+            return file.name.removeprefix(_RELEASE).removesuffix(".txt").replace("-", " ")
     return ""
 
 

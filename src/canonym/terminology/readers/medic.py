@@ -8,13 +8,11 @@ from pathlib import Path
 from canonym.errors import InvalidInput
 from canonym.io.streams import TextStream, open_text
 from canonym.io.tables import filled_parts
-from canonym.regex import regex
 from canonym.terminology.readers.omim import title_name
 from canonym.types import Concept, Name, Record, Xref
 
 _STYLES = ("auto", "medic", "biosyn")
 # "C", the branch of diseases, is the root of the tree.
-_MESH = regex(r"(?:[CD]\d{6,9}|C)$")
 
 
 def read_medic(
@@ -133,7 +131,8 @@ def _group(lists: Iterator[tuple[str, ...]]) -> dict[str, str]:
 
 
 def _curie(id_: str, prefixes: bool) -> str:
-    if prefixes and _MESH.match(id_):
+    is_mesh = 7 <= len(id_) <= 10 and id_[0] in "CD" and id_[1:].isdecimal()
+    if prefixes and (is_mesh or id_ == "C"):
         return f"MESH:{id_}"
     if prefixes and len(id_) == 6 and id_.isdecimal():
         return f"OMIM:{id_}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from string import ascii_uppercase, digits
 from xml.etree.ElementTree import Element
 
 from canonym.errors import ReadError
@@ -43,7 +44,7 @@ _RECORDS = {
     "SupplementalRecordSet": "SupplementalRecord",
 }
 _CAS = regex(r"\d{2,7}-\d{2}-\d$")
-_UNII = regex(r"[0-9A-Z]{10}$")
+_UNII = frozenset(f"{digits}{ascii_uppercase}")
 _YEAR = regex(r"(?:19|20)\d{2}")
 
 
@@ -184,7 +185,7 @@ def _rest(element: Element, id_: str, label: str) -> Iterator[Record]:
             yield Xref(id_, f"CAS:{number}")
         elif number.startswith("EC "):
             yield Xref(id_, f"EC:{number[3:].strip()}")
-        elif _UNII.match(number):
+        elif len(number) == 10 and _UNII.issuperset(number):
             yield Xref(id_, f"UNII:{number}")
     where = "PharmacologicalActionList/PharmacologicalAction/DescriptorReferredTo/DescriptorUI"
     for ui in _texts(element, where):

@@ -6,9 +6,7 @@ from collections.abc import Iterable
 
 from canonym.regex import regex
 
-_WORD = r"(?:(?:[,;(]\s*|\s)INCLUDED|[,;(]\s*included)\b\)?"
-_INCLUDED = regex(rf"{_WORD}\s*(?:[,;.].*)?$")
-_EACH = regex(_WORD)
+_INCLUDED = regex(r"(?:(?:[,;(]\s*|\s)INCLUDED|[,;(]\s*included)\b\)?(?=\s*(?:[,;.]|$))")
 
 
 def title_name(title: str) -> tuple[str, str]:
@@ -22,9 +20,8 @@ def title_name(title: str) -> tuple[str, str]:
     >>> title_name("SMALL TOE SYNDROME, INCLUDED; STS"), title_name("Tooth, Included")
     (('SMALL TOE SYNDROME; STS', 'narrow'), ('Tooth, Included', 'exact'))
     """
-    if not _INCLUDED.search(title):
-        return title, "exact"
-    return _EACH.sub("", title).rstrip(" ,;."), "narrow"
+    name, n_included = _INCLUDED.subn("", title)
+    return (name.rstrip(" ,;."), "narrow") if n_included else (title, "exact")
 
 
 def title_names(titles: Iterable[str], label: str) -> dict[str, str]:

@@ -15,7 +15,6 @@ from pathlib import Path
 import numpy as np
 
 from canonym.errors import InvalidInput
-from canonym.regex import regex
 from canonym.terminology.readers.releases import check_complete, check_folder, headed_rows
 from canonym.types import Concept, Name, Record, Relation
 
@@ -30,7 +29,6 @@ _PREFERRED = "900000000000548007"
 _IS_A = "116680003"
 _STATED = "900000000000010007"
 _SUCCESSION = frozenset(("900000000000526001", "900000000000527005"))  # replaced by, same as
-_TAGGED = regex(r"(.+) \(([^()]+)\)")
 _DESCRIPTION = ("id", "active", "conceptId", "languageCode", "typeId", "term")
 _DESCRIPTION_KEY = ("id", "conceptId", "typeId")
 _RELATIONSHIP = ("active", "sourceId", "destinationId", "typeId", "characteristicTypeId")
@@ -294,8 +292,9 @@ def _labels(
 
 
 def _untagged(term: str) -> tuple[str, str]:
-    match = _TAGGED.fullmatch(term)
-    return (match[1], match[2]) if match else (term, "")
+    text, _, tag = term.removesuffix(")").rpartition(" (")
+    is_tagged = text and tag and term.endswith(")") and "(" not in tag and ")" not in tag
+    return (text, tag) if is_tagged else (term, "")
 
 
 def _successors(folder: Path) -> dict[str, list[str]]:
