@@ -43,12 +43,11 @@ from canonym.encoders.inputs import check_count, check_option, checked_names, di
 from canonym.encoders.saved import load_arrays, reopen, write_encoder_manifest
 from canonym.errors import InvalidInput, ReadError
 from canonym.io.streams import decompressed
-from canonym.regex import regex
+from canonym.text.shape import WORD
 from canonym.types import Float32Array
 
 __all__ = ["StaticVectors"]
 
-_RUNS = regex(r"\w+")
 _MOST_SEEN = 50_000
 _LONGEST_WORD = 1_000  # characters; a longer run of letters is no word and would cost n-grams
 
@@ -208,7 +207,7 @@ class StaticVectors:
             if piece in self._row_of:
                 yield piece
             else:
-                yield from _RUNS.findall(piece)
+                yield from WORD.findall(piece)
 
     def _subword_mean(self, word: str) -> Float32Array:
         row = self._row_of.get(word)

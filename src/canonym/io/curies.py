@@ -107,6 +107,15 @@ def expand(id_: str) -> str:
     return base + quote(local, safe="")
 
 
+def last_part(address: str) -> str:
+    """Return what stands behind the last slash, hash or colon of an address or id.
+
+    >>> last_part("http://www.w3.org/2004/02/skos/core#altLabel"), last_part("rdfs:label")
+    ('altLabel', 'label')
+    """
+    return address.replace("#", "/").replace(":", "/").rpartition("/")[2]
+
+
 def ontology_name(address: str) -> str:
     """Return the name of an ontology by its address, or by the id in an OBO file.
 

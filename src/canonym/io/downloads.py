@@ -39,7 +39,6 @@ DIGESTS = {32: "md5", 40: "sha1", 64: "sha256", 128: "sha512"}
 _BLOCK = 1 << 18
 _PAGE = re.compile(rb"\s*(?:<!--(?>.*?-->)\s*)*<(?:!doctype\s+html|html|head|body)\b", re.I | re.S)
 _RANGE = regex(r"bytes (\d+)-\d+/(\d+)")
-_DIGEST_FIELD = regex(r"(sha-256|sha-512|md5)=:?([A-Za-z0-9+/=]+):?", re.IGNORECASE)
 _GONE = (urllib.error.URLError, http.client.HTTPException, OSError)
 
 Progress = Callable[[int, int | None], None]
@@ -340,8 +339,11 @@ def _digests(address: str, response: Any, *, whole: bool) -> dict[str, str]:
     headers = response.headers
     digests = {}
     for field in ("Repr-Digest", "Digest"):
-        for kind, value in _DIGEST_FIELD.findall(headers.get(field, "")):
-            digests[f"the header {field} ({kind}) of {urlsplit(address).hostname}"] = value
+        for item in headers.get(field, "").split(","):
+            kind, _, value = item.strip().partition("=")
+            if kind.lower() in ("sha-256", "sha-512", "md5"):
+                where = f"the header {field} ({kind}) of {urlsplit(address).hostname}"
+                digests[where] = value.partition(";")[0].strip(":")
     if whole and headers.get("Content-MD5"):
         digests[f"the header Content-MD5 of {urlsplit(address).hostname}"] = headers["Content-MD5"]
     return {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from string import ascii_uppercase
 from typing import NamedTuple
 
 import numpy as np
@@ -28,6 +29,7 @@ from canonym.text.qualifiers import (
     is_rest,
     is_unspecified,
 )
+from canonym.text.shape import ALNUM, shape_of
 from canonym.text.short_forms import as_meant, is_short_form
 from canonym.types import (
     CORRECTION,
@@ -307,8 +309,8 @@ def _grams(text: str) -> set[str]:
 
 _NEARLY = 0.9
 _SIGNS = frozenset({"positive", "negative", "±"})
-_SHORT = regex(r"(?<![^\W_])(?![IVX]+(?![^\W_]))[A-Z]{2,5}(?![^\W_])")
-_GRADED = regex(r"(?i)\b(?:grade|stage)\b")
+_CAPITALS, _ROMAN = frozenset(ascii_uppercase), frozenset("IVX")
+_GRADED = frozenset(("grade", "stage"))
 _UNGRADED = regex(r"(?i)^unspecified\b|, unspecified$|\bunspecified (?:grade|stage)\b")
 _UNSAID = SMALL | IMPLIED
 
@@ -352,7 +354,8 @@ def _is_rest(link: Link, best: Candidate) -> bool:
     An "Unspecified intraventricular hemorrhage of newborn" is none of grade 3.
     """
     said = [step.before for step in link.steps if step.name == BROADER]
-    if any(map(_GRADED.search, said)) and _UNGRADED.search(best.label):
+    is_graded = any(not _GRADED.isdisjoint(shape_of(text).words) for text in said)
+    if is_graded and _UNGRADED.search(best.label):
         return True
     return any(map(is_rest, said)) and is_unspecified(best.label)
 
@@ -437,7 +440,11 @@ def _is_another(link: Link, best: Candidate) -> bool:
 def _leaves_short_form(best: Candidate, text: str) -> bool:
     if best.against.relation != "broader" or text.isupper():
         return False
-    return not set(best.against.left_over).isdisjoint(map(str.lower, _SHORT.findall(text)))
+    return any(
+        1 < len(word) < 6 and _CAPITALS.issuperset(word) and not _ROMAN.issuperset(word)
+        for word in ALNUM.findall(text)
+        if word.lower() in best.against.left_over
+    )
 
 
 def _is_likely(step: Step) -> bool:

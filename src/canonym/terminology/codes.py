@@ -32,7 +32,7 @@ _PREFIXED = regex(r"([A-Za-z][^:#/]*?)(?<!\s)\s*[:#]\s*(\S.*)", re.DOTALL)
 _UNDERSCORED = regex(r"([A-Za-z][A-Za-z0-9.]*)_(\w[\w.-]*)")
 _SEPARATED = regex(r"([A-Za-z].*?[A-Za-z0-9])[ -]([A-Za-z]{0,4}\d[\w.]*)", re.DOTALL)
 _GLUED = regex(r"([A-Za-z]{2,})(\d{4,})")
-_ADDRESS = regex(r"<?((?:https?://|www\.)\S+?)/?>?")
+_ADDRESSES = ("http://", "https://", "www.")
 _LAST_OF_ADDRESS = regex(
     r"[/#=?]((?:[A-Za-z][\w.]*:[A-Za-z]{0,4}|(?>[A-Za-z][\w.]*?_[A-Za-z]{0,4}(?=\d)))\d[\w.]*)$"
 )
@@ -291,10 +291,10 @@ def _distinct(local: str) -> bool:
 
 def _split(code: str, *, surely: bool = False) -> Iterator[tuple[str, str]]:
     """Yield a code as a prefix and the rest; with a space or less between them unless `surely`."""
-    address = _ADDRESS.fullmatch(code)
-    if address is not None:
-        short = compact(address[1])
-        named = _LAST_OF_ADDRESS.search(address[1])
+    address = code.removeprefix("<").removesuffix(">").removesuffix("/")
+    if address.startswith(_ADDRESSES) and not any(map(str.isspace, address)):
+        short = compact(address)
+        named = _LAST_OF_ADDRESS.search(address)
         code = short if "://" not in short else named[1] if named else ""
     if (":" in code or "#" in code) and (parts := _PREFIXED.fullmatch(code)):
         yield parts[1], parts[2]

@@ -19,7 +19,6 @@ from canonym import __version__
 from canonym.errors import InvalidInput
 from canonym.io.curies import expand, split_id
 from canonym.io.files import format_by_suffix, write_file
-from canonym.regex import regex
 from canonym.terminology.store import Terminology
 from canonym.types import Concept, Name, Relation, Xref
 
@@ -38,7 +37,6 @@ COLUMNS: tuple[str, ...] = (
 """Columns of a table, in which a row is a name."""
 
 _BAR = "|"
-_SPACES = regex(r"\s")
 
 
 class Entry(NamedTuple):
@@ -158,7 +156,8 @@ def _write_tsv(
 
 
 def _tsv_cell(cell: str) -> str:
-    cell = _SPACES.sub(" ", cell)
+    if not cell.isprintable():
+        cell = "".join(" " if letter.isspace() else letter for letter in cell)
     # Readers take quotes around a whole cell for quotes, so such a cell gets further ones.
     if len(cell) > 1 and cell[0] == cell[-1] == '"':
         cell = '"' + cell.replace('"', '""') + '"'
@@ -232,7 +231,7 @@ def _obo_tags(entry: Entry, lost: Counter[str]) -> Iterator[tuple[str, str]]:
         else:
             yield (
                 "relationship",
-                f"{_SPACES.sub('_', _plain(relation.relation))} {_plain(relation.tail)}",
+                f"{'_'.join(_plain(relation.relation).split())} {_plain(relation.tail)}",
             )
     if concept.deprecated:
         yield "is_obsolete", "true"

@@ -419,7 +419,6 @@ _ROOTS = {
 }
 _TRIPLE = regex(r"(<[A-Za-z][A-Za-z0-9+.-]*:[^\s<>]*>|_:\S+)\s+<[^\s<>]+>\s+\S")
 _TURTLE = {"prefix", "@prefix", "base", "@base"}
-_GRAPHS = regex(r'\A\{[^\[]*"graphs"\s*:\s*\[')
 _JSON_LD = ('"@context"', '"@graph"', '"@id"')
 
 
@@ -468,7 +467,9 @@ def recognise_file(path: Path) -> tuple[str | None, str]:
         return _ROOTS.get(root), f"XML with the root element {root!r}"
     if start.startswith((b"{", b"[")) and not text.startswith("[Term]"):
         is_json_ld = any(key in text for key in _JSON_LD)
-        format_ = "obographs" if _GRAPHS.search(text) else "owl" if is_json_ld else None
+        first, has_list, _ = text.partition("[")
+        is_graphs = has_list and "".join(first.split()).endswith('"graphs":')
+        format_ = "obographs" if is_graphs else "owl" if is_json_ld else None
         return format_, "JSON without the keys of OBO Graphs or JSON-LD"
     encoding = _encoding(head)
     with open_text(path, encoding=encoding) as stream:

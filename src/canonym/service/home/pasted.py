@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -10,6 +9,7 @@ from typing import NamedTuple
 from canonym.errors import InvalidInput
 from canonym.regex import regex
 from canonym.review.table import clean
+from canonym.text.shape import shape_of
 
 KINDS = ("auto", "names", "text")
 """How a person may say that it is to be read."""
@@ -18,9 +18,11 @@ _LONGEST_NAME = 10_000
 _WORDS_OF_A_SENTENCE = 16
 _FEW_WORDS = 4
 _STOP = regex(r"\w{3}[)\"”’]?[.!?](\s+[A-Z“\"(]|\s*$)")
-_OF_SENTENCES = regex(
-    r"\b(he|she|they|was|were|is|are|has|had|denies|denied|presents|presented|complains|reports)\b",
-    re.IGNORECASE,
+_OF_SENTENCES = frozenset(
+    (
+        *("he", "she", "they", "was", "were", "is", "are", "has", "had", "denies", "denied"),
+        *("presents", "presented", "complains", "reports"),
+    )
 )
 _OF_NAMES = (
     *("mention", "term", "diagnos", "name", "text", "label"),
@@ -111,7 +113,7 @@ def _is_sentence(line: str) -> bool:
     return (
         len(words) > _WORDS_OF_A_SENTENCE
         or bool(_STOP.search(line))
-        or (len(words) > _FEW_WORDS and bool(_OF_SENTENCES.search(line)))
+        or (len(words) > _FEW_WORDS and not _OF_SENTENCES.isdisjoint(shape_of(line).words))
     )
 
 

@@ -18,11 +18,11 @@ Human Phenotype Ontology, translations. https://obophenotype.github.io/hpo-trans
 from __future__ import annotations
 
 import logging
-import re
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
 from canonym.errors import InvalidInput
+from canonym.io.curies import last_part
 from canonym.io.tables import Table, open_table, shown
 from canonym.regex import regex
 from canonym.terminology.language_tags import check_language
@@ -143,7 +143,7 @@ def _columns(table: Table) -> dict[str, int]:
 
 def _local(curie: str) -> str:
     """Return the last part of a property: ``rdfs:label`` and an address that ends so are equal."""
-    return re.split(r"[:#/]", curie.strip())[-1].lower()
+    return last_part(curie.strip()).lower()
 
 
 def _checked(table: Table, language: str) -> str:

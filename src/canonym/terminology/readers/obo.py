@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from canonym.io.curies import ontology_name, ontology_version
+from canonym.io.curies import last_part, ontology_name, ontology_version
 from canonym.io.streams import TextStream, open_text
 from canonym.regex import regex
 from canonym.types import Concept, Name, Record, Relation, Xref
@@ -40,11 +40,9 @@ _OLD_SYNONYMS = {
 }
 _OLD_SYNONYMS |= {f"has_{tag}": scope for tag, scope in _OLD_SYNONYMS.items()}
 # UBERON's word for what belongs to an organ: renal, of the kidney.
-_ADJECTIVE = regex(r'(?:has_relational_adjective|UBPROP:0000007)\s+(".+)', re.DOTALL)
+_ADJECTIVES = ("has_relational_adjective", "UBPROP:0000007")
 # Synonyms that are stated as properties: has_exact_synonym, oboInOwl:hasExactSynonym.
-_PROPERTY = regex(
-    r'(?:\S*[/#:])?has_?(exact|narrow|broad|related)_?synonym\s+(".+)', re.DOTALL | re.IGNORECASE
-)
+_PROPERTIES = {f"has{scope}synonym": scope for scope in _SCOPES.values()}
 _STANZA = regex(r"\[(\w+)\]\s*(?:!.*)?$")
 # OBO Metadata Ontology: abbreviation and acronym, in files whose header does not define them.
 _ABBREVIATION_TYPES = {"OMO:0003000", "OMO:0003012"}
@@ -239,11 +237,13 @@ def _term(
         elif tag == "synonym":
             text, after = _quoted(stream, tag, value, line)
             rest.append(("name", text, _synonym(header, after)))
-        elif tag == "property_value" and (adjective := _ADJECTIVE.match(value)):
-            end = _end_of_text(adjective[1])
-            rest.append(("name", _unescape(adjective[1][1 : (end or 1) - 1]), "related"))
-        elif tag == "property_value" and (synonym := _PROPERTY.match(value)):
-            rest.append(("name", _quoted(stream, tag, synonym[2], line)[0], synonym[1].lower()))
+        elif tag == "property_value":
+            property, text, *_ = (*value.split(None, 1), "", "")
+            scope = _PROPERTIES.get(last_part(property).replace("_", "").lower())
+            if property in _ADJECTIVES and len(text) > 1 and text[0] == '"':
+                rest.append(("name", _unescape(text[1 : (_end_of_text(text) or 1) - 1]), "related"))
+            elif scope and len(text) > 1 and text[0] == '"':
+                rest.append(("name", _quoted(stream, tag, text, line)[0], scope))
         elif tag in _OLD_SYNONYMS:
             rest.append(("name", _quoted(stream, tag, value, line)[0], _OLD_SYNONYMS[tag]))
         elif tag == "is_obsolete":

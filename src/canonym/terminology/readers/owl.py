@@ -8,7 +8,6 @@ from __future__ import annotations
 import io
 import json
 import logging
-import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,7 +16,7 @@ from xml.sax.saxutils import XMLFilterBase
 from xml.sax.xmlreader import AttributesNSImpl, InputSource
 
 from canonym.errors import InvalidInput, ReadError, require
-from canonym.io.curies import compact, ontology_name, ontology_version
+from canonym.io.curies import compact, last_part, ontology_name, ontology_version
 from canonym.io.streams import open_bytes
 from canonym.io.xml import check_xml
 from canonym.terminology.readers.obographs import is_abbreviation
@@ -49,7 +48,7 @@ _NAMES = {
 _DEFINITIONS = (f"{_OBO}IAO_0000115", f"{_SKOS}definition", "http://www.ebi.ac.uk/efo/definition")
 _SUCCESSORS = (f"{_OBO}IAO_0100001", f"{_DCT}isReplacedBy")
 _TITLES = (f"{_DCT}title", "http://purl.org/dc/elements/1.1/title")
-_SPELT = {re.split("[/#]", address)[-1].lower(): scope for address, scope in _NAMES.items()}
+_SPELT = {last_part(address).lower(): scope for address, scope in _NAMES.items()}
 # Lists without parseType="Collection" are the deepest nesting of an ontology. What is nested deeper
 # keeps rdflib busy for long.
 _DEEPEST = 2_000
@@ -270,7 +269,7 @@ class _Reader:
         names = dict(_NAMES)
         others = []
         for property in sorted(map(str, set(self.graph.predicates(unique=True)))):
-            word = re.split("[/#:]", property)[-1].replace("_", "").lower()
+            word = last_part(property).replace("_", "").lower()
             if property not in names and word in _SPELT:
                 names[property] = _SPELT[word]
             elif property not in names and "synonym" in word and "synonymtype" not in word:

@@ -10,6 +10,7 @@ import functools
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 import numpy as np
@@ -46,15 +47,13 @@ _NEEDS = (
 _EDGES = "sct2_Relationship_Snapshot_*"
 # A word before "Snapshot" names the package; files of a beta release begin with x.
 _PATTERNS = {
-    "sct2_Concept_Snapshot_*": "sct2_Concept_[A-Za-z0-9]*Snapshot[-_]",
-    "sct2_Description_Snapshot[-_]*": "sct2_Description_[A-Za-z0-9]*Snapshot[-_]",
-    "der2_cRefset_LanguageSnapshot[-_]*": (
-        "der2_cRefset_[A-Za-z0-9]*Language[A-Za-z0-9]*Snapshot[-_]"
-    ),
-    _EDGES: "sct2_Relationship_[A-Za-z0-9]*Snapshot[-_]",
+    "sct2_Concept_Snapshot_*": "sct2_Concept_*Snapshot[-_]*",
+    "sct2_Description_Snapshot[-_]*": "sct2_Description_*Snapshot[-_]*",
+    "der2_cRefset_LanguageSnapshot[-_]*": "der2_cRefset_*Language*Snapshot[-_]*",
+    _EDGES: "sct2_Relationship_*Snapshot[-_]*",
 }
-_TEXTS = "sct2_TextDefinition_[A-Za-z0-9]*Snapshot[-_]"
-_ASSOCIATIONS = "der2_cRefset_[A-Za-z0-9]*Association[A-Za-z0-9]*Snapshot[-_]"
+_TEXTS = "sct2_TextDefinition_*Snapshot[-_]*"
+_ASSOCIATIONS = "der2_cRefset_*Association*Snapshot[-_]*"
 
 
 def read_snomed(
@@ -157,9 +156,10 @@ def _needed(folder: Path, relations: bool) -> list[list[Path]]:
 
 
 def _files(folder: Path, pattern: str) -> list[Path]:
-    named = re.compile(f"x?{pattern}")
     return sorted(
-        file for file in folder.rglob("*Snapshot*") if named.match(file.name) and file.is_file()
+        file
+        for file in folder.rglob("*Snapshot*")
+        if fnmatchcase(file.name.removeprefix("x"), pattern) and file.is_file()
     )
 
 
