@@ -19,7 +19,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from canonym.corpora.gold import NO_CONCEPT, parse_ids, written_ids
-from canonym.corpora.offsets import PIECES, Piece, join_pieces, mention_pieces, pieces_problem
+from canonym.corpora.offsets import (
+    PIECES,
+    Piece,
+    join_pieces,
+    mention_pieces,
+    pieces_problem,
+    whole_number,
+)
 from canonym.errors import InvalidInput, ReadError
 from canonym.io.streams import open_text, read_text
 from canonym.regex import GAP, regex
@@ -38,7 +45,6 @@ a word for "no concept"."""
 REFERENCES: tuple[str, ...] = ("any", "all")
 """Meaning of several references of one mention: each is right, or the mention stands for all."""
 
-_MENTION = regex(r"(\S+) (\d{1,18} \d{1,18}(?:;\d{1,18} \d{1,18})*)")
 _REFERENCE = regex(r"Reference (\S+) ([^\s:]+:.+)")
 _PASSED_OVER = tuple("REAM*")
 
@@ -155,17 +161,18 @@ class _Annotations:
             raise self.error(number, f"{line[:60]!r} is no line of brat: is this brat?")
 
     def add_mention(self, key: str, body: str, written: str, number: int) -> None:
-        match = _MENTION.fullmatch(body)
-        if not match:
+        type_, _, written_pieces = body.partition(" ")
+        bounds = [piece.split(" ") for piece in written_pieces.split(";")]
+        is_sound = all(len(pair) == 2 and None not in map(whole_number, pair) for pair in bounds)
+        if [type_] != type_.split() or not is_sound:
             raise self.error(number, f"'TYPE START END' was expected, found {body[:60]!r}")
         if key in self.spans:
             raise self.error(number, f"the id {key} was used in a line above")
-        bounds = (piece.split() for piece in match[2].split(";"))
         pieces = sorted((int(start), int(end)) for start, end in bounds)
         problem = pieces_problem(self.text, pieces, written or None)
         if problem:
             raise self.error(number, problem)
-        self.spans[key] = (match[1], pieces)
+        self.spans[key] = (type_, pieces)
 
     def mentions(self, how: str, references: str) -> Iterator[Mention]:
         for key, uses in self.references.items():

@@ -19,11 +19,11 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO, Any
+from urllib.parse import urlsplit
 
 from canonym.errors import ReadError
 from canonym.io.encodings import BOMS, Evidence, GuessingDecoder, check_encoding, without_mark
 from canonym.io.files import check_regular
-from canonym.regex import regex
 
 # --- compression ----------------------------------------------------------------------------------
 
@@ -41,7 +41,6 @@ ZIP_DAMAGE = (
     *(RuntimeError, ValueError),  # a method that Python does not know; a name that is not UTF-8
 )
 """What is raised about a damaged zip archive, beside an OSError."""
-_URL = regex(r"[A-Za-z][\w+.-]+://?(?=[^/])")
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 _FOREIGN = {
     b"\x28\xb5\x2f\xfd": "a Zstandard file",
@@ -142,9 +141,11 @@ def _open_file(path: Path) -> io.BufferedReader:
             raise ReadError(path, "is empty (0 bytes)")
         return path.open("rb")
     except FileNotFoundError as error:
-        url = _URL.match(str(path))
+        is_url = len(urlsplit(str(path)).scheme) > 1 and ":/" in str(path)  # no drive: C:/
         problem = (
-            "is a URL: save it as a file first" if url else "there is no such file: check the path"
+            "is a URL: save it as a file first"
+            if is_url
+            else "there is no such file: check the path"
         )
         raise ReadError(path, problem) from error
     except OSError as error:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import NamedTuple
+
+from canonym.regex import regex
 
 
 class System(NamedTuple):
@@ -31,3 +34,6 @@ SYSTEMS: tuple[System, ...] = tuple(
     for line in Path(__file__).with_suffix(".tsv").read_text(encoding="utf-8").splitlines()[1:]
 )
 """The systems that are known, in the order of their families."""
+
+FORMS = {system.family: regex(system.form, re.IGNORECASE) for system in SYSTEMS if system.form}
+"""Forms of local ids, by family."""

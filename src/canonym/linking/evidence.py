@@ -18,7 +18,6 @@ from canonym.mentions.inflection import are_inflected
 from canonym.mentions.opposites import IMPLIED, SMALL
 from canonym.mentions.slips import is_likely_slip
 from canonym.ranking.letters import gain
-from canonym.regex import regex
 from canonym.text import PLAIN, STRONG, UNORDERED, normalise
 from canonym.text.memo import strong_forms
 from canonym.text.qualifiers import (
@@ -311,7 +310,6 @@ _NEARLY = 0.9
 _SIGNS = frozenset({"positive", "negative", "±"})
 _CAPITALS, _ROMAN = frozenset(ascii_uppercase), frozenset("IVX")
 _GRADED = frozenset(("grade", "stage"))
-_UNGRADED = regex(r"(?i)^unspecified\b|, unspecified$|\bunspecified (?:grade|stage)\b")
 _UNSAID = SMALL | IMPLIED
 
 
@@ -354,8 +352,10 @@ def _is_rest(link: Link, best: Candidate) -> bool:
     An "Unspecified intraventricular hemorrhage of newborn" is none of grade 3.
     """
     said = [step.before for step in link.steps if step.name == BROADER]
-    is_graded = any(not _GRADED.isdisjoint(shape_of(text).words) for text in said)
-    if is_graded and _UNGRADED.search(best.label):
+    label = best.label.lower()
+    is_ungraded = label.startswith("unspecified") or label.endswith(", unspecified")
+    is_ungraded |= "unspecified grade" in label or "unspecified stage" in label
+    if is_ungraded and any(not _GRADED.isdisjoint(shape_of(text).words) for text in said):
         return True
     return any(map(is_rest, said)) and is_unspecified(best.label)
 

@@ -11,7 +11,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -34,7 +33,6 @@ from canonym.mentions.false_names import (
 from canonym.mentions.ordinary import is_ordinary, qualifying_forms
 from canonym.mentions.readings import has_several
 from canonym.mentions.shorthand import diabetes_phrases
-from canonym.regex import regex
 from canonym.text import PLAIN, STRONG, UNORDERED, normalise, normalise_all
 from canonym.text.running import BREAK, NO_BREAK, PARAGRAPH, TextReader, Words, with_brackets
 from canonym.text.short_forms import SHORT, is_short_form
@@ -42,7 +40,7 @@ from canonym.types import EVERYDAY, Document, Mention, Name
 
 _REMEMBERED = 100_000  # strings
 _COMPOSITE = -1  # in place of the number of a sieve
-_PREFIX = regex(r"\b(?:non[- ]|sub-)\Z", re.IGNORECASE)  # what follows is denied
+_PREFIXES = ("non-", "non ", "sub-")  # what follows is denied
 _NO_LIMIT = 255  # of a word that may stand in every name: of, the
 
 Places = npt.NDArray[np.intp]
@@ -364,7 +362,8 @@ class TextNames:
             return True
         if all(map(_is_for_lists, self._names_of(stretch.string, of, batch))):
             return False
-        if _PREFIX.search(document.text, max(stretch.start - 5, 0), stretch.start):
+        before = document.text[max(stretch.start - 5, 0) : stretch.start].lower()
+        if before.endswith(_PREFIXES) and not before[:-4].isalnum():
             return False
         if self._is_ordinary(stretch, of, batch) or (
             stretch.half and not self._is_taught(stretch, of, batch)

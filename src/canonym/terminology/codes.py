@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from canonym.io.curies import LOCAL, compact, family, split_id
-from canonym.io.systems import SYSTEMS
+from canonym.io.systems import FORMS
 from canonym.regex import regex
 from canonym.terminology.replaced import current_id
 from canonym.text.codes import Reading, read_codes, whole_code
@@ -55,9 +55,6 @@ _CITATION = regex(
 )
 _NO_DOTS = str.maketrans("", "", ".,")
 _SHORT_WORD = regex(r"(?<![\w.])[A-Za-z]{1,3}\d{1,3}[A-Za-z]?(?!\.-|[\w.]*\w)")
-
-# Forms of well-known systems: their ids are no names, even where a terminology has others.
-_KNOWN = {system.family: regex(system.form, re.IGNORECASE) for system in SYSTEMS if system.form}
 
 
 class CodeHit(NamedTuple):
@@ -236,7 +233,7 @@ def _systems_of_bare(terminology: Terminology, ids: Sequence[str]) -> set[str]:
     systems = {family(source) for source, _ in terminology.sources() if source} | {family(LOCAL)}
     systems |= {
         system
-        for system, pattern in _KNOWN.items()
+        for system, pattern in FORMS.items()
         if not any(map(str.isdecimal, ids)) and all(map(pattern.fullmatch, ids))
     }
     return systems - {""}
@@ -429,8 +426,8 @@ def _missing(reading: Reading, patterns: IdPatterns) -> CodeHit | None:
             for pattern in own
         ):
             return CodeHit(reading, prefixed=True, missing=f"no concept has the id {code}")
-        known = _KNOWN.get(family(prefix))
-        if known is not None and known.fullmatch(local):
+        known = FORMS.get(family(prefix))
+        if known is not None and known.fullmatch(local):  # no name, whatever a terminology has
             problem = f"no concept has the id {code}; ids look like {patterns.example} here"
             return CodeHit(reading, prefixed=True, missing=problem)
     if any(pattern.is_own(code) for pattern in patterns.all):

@@ -12,15 +12,12 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from canonym.io.systems import SYSTEMS
-from canonym.regex import regex
+from canonym.io.systems import FORMS
 from canonym.terminology.replaced import current_id
 from canonym.terminology.store import Terminology
 
 # Bare ids of the two terminologies of most corpora; other prefixes are tried in order.
-_BARE = tuple(
-    (regex(system.form), system.prefix) for system in SYSTEMS if system.prefix in ("MESH", "OMIM")
-)
+_BARE = {"MESH": FORMS["mesh"], "OMIM": FORMS["omim"]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +136,7 @@ class ConceptIds:
         prefix, bare = _prefix(id_), id_.partition(":")[2] if ":" in id_ else id_
         how = "changed" if prefix else "added"
         if not prefix:
-            yield from ((f"{p}:{bare}", how) for form, p in _BARE if form.fullmatch(bare))
+            yield from ((f"{p}:{bare}", how) for p, form in _BARE.items() if form.fullmatch(bare))
         for known in self._known_prefixes():
             # Another prefix names another concept: only the same one in other letters will do.
             if not prefix or known.lower() == prefix.lower():

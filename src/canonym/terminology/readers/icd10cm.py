@@ -14,21 +14,21 @@ from typing import Any
 
 from canonym.errors import require
 from canonym.io.streams import open_text
-from canonym.regex import GAP, regex
+from canonym.regex import regex
 from canonym.terminology.readers.everyday import read_everyday
 from canonym.text.qualifiers import bare_name
 from canonym.types import Concept, Name, Record, Relation
 
-_RANGE = regex(rf"{GAP}\([A-Z0-9]{{3}}-[A-Z0-9]{{3}}\)$")
 _RELEASE = "code-list-"
-_YEAR = regex(r"order[-_](\d{4})")
 # Square brackets enclose another wording, of the whole name or of the word before them.
-_WORDED = regex(r"(?P<before>[^\[\]]*\S) \[(?P<words>[a-z][a-z \-]+)\](?P<after>[^\[\]]*)")
+_WORDED = regex(r"([^\[\]]*\S) \[([a-z][a-z \-]+)\]([^\[\]]*)")
 _EXPLAINED = {"any", "except", "from", "including", "normal", "of", "part", "stage", "unspecified"}
 _UNSAID = regex(r"\bunspecified\b(?! e(?:ar|ye)\b)|\bNOS\b", re.IGNORECASE)
 _CONTEXT = regex(r" in (?:[\w ]{1,99} )?diseases?(?: classified elsewhere)?$")
-_JOINT = regex(r".*\b(?:and|by|due|from|in|of|on|or|other|to|unspecified|with|without)\b *")
-_ORDER_LINE = regex(r"\d{5} ([A-Z][0-9A-Z]{2,6}) {1,5}[01] .{60} (\S.*)")
+_JOINTS = {
+    "and", "by", "due", "from", "in", "of", "on", "or", "other", "to", "unspecified", "with",
+    "without",
+}  # fmt: skip
 
 
 def read_icd10cm(
@@ -122,7 +122,8 @@ def _item(
     kind = _kind(package, code, lone_block, in_lone_block)
     label = package.get_description(code, lone_block).strip()
     if kind in ("chapter", "block"):
-        label = _RANGE.sub("", label)
+        name, _, codes = label.rpartition(" (")
+        label = name if name and codes[3:4] == "-" else label
     yield Concept(id_, label, types=(kind,), source="ICD-10-CM", version=version)
     yield from _reworded(label, id_)
     terms = package.get_inclusion_term(code, lone_block)
@@ -175,19 +176,18 @@ def _reworded(text: str, id_: str) -> Iterator[Name]:
     pes planus.
     """
     match = _WORDED.fullmatch(text)
-    if match is None or _EXPLAINED & {*match["words"].replace("-", " ").split()}:
+    if match is None or _EXPLAINED & {*match[2].replace("-", " ").split()}:
         return
-    joint = _JOINT.match(match["before"])
-    start = match["before"][: joint.end()] if joint else ""
-    words, after = match["words"], match["after"]
-    n_words, n_before = len(words.split()), len(match["before"][len(start) :].split())
+    before, words, after = match.groups()
+    joints = [n for n, word in enumerate(before.split(), start=1) if word in _JOINTS]
+    n_words, n_before = len(words.split()), len(before.split()) - max(joints, default=0)
     is_phrase = n_words > 1 or words[-2:] in ("is", "ss", "us") or words[-1] != "s"
-    if not start and is_phrase and (not after or after[:2] == " (" or after[0] == ","):
+    if not joints and is_phrase and (not after or after[:2] == " (" or after[0] == ","):
         yield Name(f"{words}{after}", id_)
     elif n_before == 1 or (
         after[:1] == " " and after[:4] != " of " and (n_words == 1 or n_before == 2)
     ):
-        yield Name(f"{match['before'].rpartition(' ')[0]} {words}{after}".lstrip(), id_)
+        yield Name(f"{before.rpartition(' ')[0]} {words}{after}".lstrip(), id_)
 
 
 def _kind(package: Any, code: str, lone_block: bool, in_lone_block: bool) -> str:
@@ -203,18 +203,17 @@ def _kind(package: Any, code: str, lone_block: bool, in_lone_block: bool) -> str
 def _order_file(path: Path, version: str | None, *, everyday: bool) -> Iterator[Record]:
     """Read the fixed columns number, code, billable or not, short title, title."""
     if version is None:
-        year = _YEAR.search(path.name)
-        version = year[1] if year else ""
+        year = path.name.partition("order")[2][1:5]
+        version = year if year.isdecimal() else ""
     known: set[str] = set()
     with open_text(path) as stream:
         for line in stream:
-            columns = _ORDER_LINE.fullmatch(line.rstrip())
-            if columns is None:
+            code, billable, title = line[6:13].rstrip(), line[14:15], line[77:].strip()
+            if not (line[:5].isdecimal() and code.isalnum() and billable.isdecimal() and title):
                 raise stream.error(
                     f"{line.rstrip()[:60]!r} is no line of an order file: a number, a code, 0 or 1 "
                     "and two titles in fixed columns were expected"
                 )
-            code, title = columns[1], columns[2]
             known.add(code)
             kind = {3: "category", 7: "extended subcategory"}.get(len(code), "subcategory")
             id_ = f"ICD10CM:{_dotted(code)}"

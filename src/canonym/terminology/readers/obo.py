@@ -32,12 +32,7 @@ _MODIFIERS = regex(r'\{(?:\s*[\w:./#-]+\s*=\s*"(?:[^"\\]|\\.)*"\s*(?:,|(?=\})))+
 _ESCAPE = regex(r"\\(.)", re.DOTALL)
 _ESCAPED = {"n": "\n", "t": "\t", "W": " "}
 _SCOPES = {"EXACT": "exact", "NARROW": "narrow", "BROAD": "broad", "RELATED": "related"}
-_OLD_SYNONYMS = {
-    "exact_synonym": "exact",
-    "narrow_synonym": "narrow",
-    "broad_synonym": "broad",
-    "related_synonym": "related",
-}
+_OLD_SYNONYMS = {f"{scope}_synonym": scope for scope in _SCOPES.values()}
 _OLD_SYNONYMS |= {f"has_{tag}": scope for tag, scope in _OLD_SYNONYMS.items()}
 # UBERON's word for what belongs to an organ: renal, of the kidney.
 _ADJECTIVES = ("has_relational_adjective", "UBPROP:0000007")
