@@ -42,7 +42,6 @@ _ARGUMENT = regex(
 )
 _QUOTED = regex(r"""((?<![\w=])(?:'[^']*'|"[^"]*")(?!\w))""")  # what the user has written
 _FORMAT = regex(r"\bformat=(?=[a-z])")
-_BEGUN = regex(r"(?<= was begun with )another [^:]+")
 _SETTING = regex(r"\banother (?!index)(\w+)(?=, |$)")
 _ANSWERS = {"True": "yes", "False": "no"}
 _OTHER_WORDS = {
@@ -109,7 +108,9 @@ def as_options(message: str, flags: Mapping[str, str]) -> str:
         message = message.replace(words, instead)
     if "--encoding" not in flags:
         message = _NO_ENCODING.sub("save the file as UTF-8", message)
-    message = _BEGUN.sub(lambda settings: _SETTING.sub(setting, settings[0]), message)
+    head, begun, tail = message.partition(" was begun with ")
+    settings, colon, tail = tail.partition(":")
+    message = f"{head}{begun}{_SETTING.sub(setting, settings)}{colon}{tail}"
     pieces = _QUOTED.split(message)
     for place in range(0, len(pieces), 2):
         piece = pieces[place]

@@ -29,7 +29,7 @@ from canonym.corpora.offsets import (
 )
 from canonym.errors import InvalidInput, ReadError
 from canonym.io.streams import open_text, read_text
-from canonym.regex import GAP, regex
+from canonym.regex import GAP
 from canonym.types import Document, Mention
 
 NOTE_IDS = (
@@ -45,7 +45,6 @@ a word for "no concept"."""
 REFERENCES: tuple[str, ...] = ("any", "all")
 """Meaning of several references of one mention: each is right, or the mention stands for all."""
 
-_REFERENCE = regex(r"Reference (\S+) ([^\s:]+:.+)")
 _PASSED_OVER = tuple("REAM*")
 
 
@@ -149,12 +148,14 @@ class _Annotations:
         if key.startswith("T"):
             self.add_mention(key, body, last, number)
         elif key.startswith("N"):
-            match = _REFERENCE.fullmatch(body)
-            if not match:
+            kind, _, referred = body.partition(" ")
+            of, _, id_ = referred.partition(" ")
+            prefix, _, local = id_.partition(":")
+            if kind != "Reference" or not local or [of, prefix] != f"{of} {prefix}".split():
                 raise self.error(
                     number, f"'Reference T1 RESOURCE:ID' was expected, found {body[:60]!r}"
                 )
-            self.references.setdefault(match[1], []).append((match[2].strip(), number))
+            self.references.setdefault(of, []).append((id_.strip(), number))
         elif key.startswith("#"):
             self.notes.setdefault(body.rpartition(" ")[2], []).append(last.strip())
         elif not key.startswith(_PASSED_OVER):

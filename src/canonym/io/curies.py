@@ -24,7 +24,7 @@ _OBO_IRI = regex(r"https?://purl\.obolibrary\.org/obo/([A-Za-z][A-Za-z0-9.-]*)_(
 _BIOPORTAL = regex(r"https?://purl\.bioontology\.org/ontology/([A-Z0-9-]+)/([^/#]+)$")
 _IDENTIFIERS = regex(r"https?://identifiers\.org/([A-Za-z0-9._-]+)[/:]([^/#]+)$")
 _SCHEMES = ("http://", "https://")
-_SUFFIX = regex(r"\.(?:owl|obo|json|ttl|rdf)$")
+_SUFFIXES = (".owl", ".obo", ".json", ".ttl", ".rdf")
 _CURIE = regex(r"([A-Za-z_][\w.-]*):(?!//)(.*)", re.DOTALL)
 _PLAIN = frozenset(f"{string.ascii_letters}{string.digits}.-")
 _DATE = regex(r"\d{4}-\d{2}-\d{2}")
@@ -125,9 +125,11 @@ def ontology_name(address: str) -> str:
     'efo'
     """
     of_obo = address.removeprefix(_OBO)
-    if of_obo.startswith(_SCHEMES):
-        return _SUFFIX.sub("", re.split("[/#]", of_obo.rstrip("/#"))[-1])
-    return _SUFFIX.sub("", of_obo.strip("/#").split("/")[0]).upper()
+    is_other = of_obo.startswith(_SCHEMES)
+    of_obo = of_obo.strip("/#")
+    name = re.split("[/#]", of_obo)[-1] if is_other else of_obo.split("/")[0]
+    name = name.removesuffix(next(filter(name.endswith, _SUFFIXES), ""))
+    return name if is_other else name.upper()
 
 
 def ontology_version(stated: str) -> str:
