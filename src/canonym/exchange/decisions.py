@@ -36,8 +36,7 @@ _PREFIX = regex(r"#\s+([\w.-]+):\s*[\"']?([^\"'\s]+)")
 # What the head may say for all rows whose own cell is empty.
 _SLOT = regex(r"#\s*(predicate_modifier|subject_type)\s*:\s*[\"']?([\w ]+)")
 _TABLE = tuple(map(prefixed, ("mention", "state", "id", "relation", "proposed_id")))
-_INDEX = regex(r"canonym_index=(\w+)")
-_TOOL = regex(r"canonym \S+, index (\w+)")
+_INDEX = regex(r"canonym(?:_index=| \S+, index )(\w+)")  # as SSSOM names it, or other formats
 _MADE_BY = regex(rf"{GAP}\[canonym [^][]*\]$|\A.*\(canonym [^()]*\)$", re.DOTALL)
 _SAME = ("equal", "equivalent")
 _OTHER_RELATION = "the relation is not exact, which an added name would claim"
@@ -94,7 +93,7 @@ def read_reviews(path: str | Path, *, encoding: str = "utf-8") -> ReviewFile:
         names = [name.strip().strip('"') for name in columns.strip("\n").split(delimiter)]
         table_rows = _rows(path, names, quoted_rows(lines, path, delimiter, before=lines.line))
         if set(_SSSOM) <= set(names):
-            made_by = _found(_INDEX, "\n".join(head))
+            made_by = _index_of("\n".join(head))
             if made_by:  # a label of another program may begin with an apostrophe
                 table_rows = (
                     (line, {key: unshielded(cell) for key, cell in row.items()})
@@ -126,8 +125,8 @@ def _unknown_columns(path: str | Path, names: Sequence[str], line: int | None = 
     )
 
 
-def _found(pattern: re.Pattern[str], text: str) -> str:
-    match = pattern.search(text)
+def _index_of(text: str) -> str:
+    match = _INDEX.search(text)
     return match[1] if match else ""
 
 
@@ -232,7 +231,7 @@ def _table_file(
 ) -> ReviewFile:
     # CSV and TSV have no properties, but a column for it.
     told = (properties, *(row.get(prefixed("made_by"), "") for _, row in rows))
-    made_by = next(filter(None, (_found(_TOOL, text) for text in told)), "")
+    made_by = next(filter(None, map(_index_of, told)), "")
     return ReviewFile(str(path), made_by, tuple(_table_reviews(rows)))
 
 
@@ -281,7 +280,7 @@ def _concept_map(path: str | Path, text: str) -> ReviewFile:
         )
     except (KeyError, TypeError, AttributeError) as error:
         raise ReadError(path, f"is no ConceptMap that can be read ({error!r})") from error
-    return ReviewFile(str(path), _found(_TOOL, str(content.get("description", ""))), reviews)
+    return ReviewFile(str(path), _index_of(str(content.get("description", ""))), reviews)
 
 
 def _element_reviews(path: str | Path, element: Mapping[str, Any]) -> Iterator[Review]:

@@ -108,11 +108,7 @@ def expand(id_: str) -> str:
 
 
 def last_part(address: str) -> str:
-    """Return what stands behind the last slash, hash or colon of an address or id.
-
-    >>> last_part("http://www.w3.org/2004/02/skos/core#altLabel"), last_part("rdfs:label")
-    ('altLabel', 'label')
-    """
+    """Return what stands behind the last slash, hash or colon of an address or id."""
     return address.replace("#", "/").replace(":", "/").rpartition("/")[2]
 
 

@@ -18,12 +18,10 @@ _LONGEST_NAME = 10_000
 _WORDS_OF_A_SENTENCE = 16
 _FEW_WORDS = 4
 _STOP = regex(r"\w{3}[)\"”’]?[.!?](\s+[A-Z“\"(]|\s*$)")
-_OF_SENTENCES = frozenset(
-    (
-        *("he", "she", "they", "was", "were", "is", "are", "has", "had", "denies", "denied"),
-        *("presents", "presented", "complains", "reports"),
-    )
-)
+_OF_SENTENCES = {
+    "he", "she", "they", "was", "were", "is", "are", "has", "had", "denies", "denied", "presents",
+    "presented", "complains", "reports",
+}  # fmt: skip
 _OF_NAMES = (
     *("mention", "term", "diagnos", "name", "text", "label"),
     *("condition", "finding", "symptom"),

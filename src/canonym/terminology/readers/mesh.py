@@ -43,7 +43,7 @@ _RECORDS = {
     "DescriptorRecordSet": "DescriptorRecord",
     "SupplementalRecordSet": "SupplementalRecord",
 }
-_CAS = regex(r"\d{2,7}-\d{2}-\d$")
+_NINES = str.maketrans(digits, "9" * 10)
 _UNII = frozenset(f"{digits}{ascii_uppercase}")
 _YEAR = regex(r"(?:19|20)\d{2}")
 
@@ -181,7 +181,7 @@ def _rest(element: Element, id_: str, label: str) -> Iterator[Record]:
         if concept.get("PreferredConceptYN") == "Y":
             numbers.update(dict.fromkeys(_texts(concept, ".//RegistryNumber")))
     for number in numbers:
-        if _CAS.match(number):
+        if number.translate(_NINES).lstrip("9") == "-99-9" and 7 <= len(number) <= 12:
             yield Xref(id_, f"CAS:{number}")
         elif number.startswith("EC "):
             yield Xref(id_, f"EC:{number[3:].strip()}")
