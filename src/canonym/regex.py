@@ -1,6 +1,6 @@
 """Regular expressions that are compiled when they are first used.
 
-Canonym has some four hundred of them. To link one name needs fifty, and compiling the others took
+Canonym has some three hundred of them. To link one name needs fifty, and compiling the others took
 a quarter of the time of the command.
 """
 

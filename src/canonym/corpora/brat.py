@@ -148,8 +148,7 @@ class _Annotations:
         if key.startswith("T"):
             self.add_mention(key, body, last, number)
         elif key.startswith("N"):
-            kind, _, referred = body.partition(" ")
-            of, _, id_ = referred.partition(" ")
+            kind, of, id_ = (*body.split(" ", 2), "", "")[:3]
             prefix, _, local = id_.partition(":")
             if kind != "Reference" or not local or [of, prefix] != f"{of} {prefix}".split():
                 raise self.error(

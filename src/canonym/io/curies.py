@@ -120,9 +120,8 @@ def ontology_name(address: str) -> str:
     >>> ontology_name("http://www.ebi.ac.uk/efo/efo.owl")
     'efo'
     """
-    of_obo = address.removeprefix(_OBO)
+    of_obo = address.removeprefix(_OBO).strip("/#")
     is_other = of_obo.startswith(_SCHEMES)
-    of_obo = of_obo.strip("/#")
     name = re.split("[/#]", of_obo)[-1] if is_other else of_obo.split("/")[0]
     name = name.removesuffix(next(filter(name.endswith, _SUFFIXES), ""))
     return name if is_other else name.upper()

@@ -142,12 +142,8 @@ def _open_file(path: Path) -> io.BufferedReader:
         return path.open("rb")
     except FileNotFoundError as error:
         is_url = len(urlsplit(str(path)).scheme) > 1 and ":/" in str(path)  # no drive: C:/
-        problem = (
-            "is a URL: save it as a file first"
-            if is_url
-            else "there is no such file: check the path"
-        )
-        raise ReadError(path, problem) from error
+        problem = "is a URL: save it as a file first" if is_url else ""
+        raise ReadError(path, problem or "there is no such file: check the path") from error
     except OSError as error:
         raise ReadError(path, f"cannot be opened ({error.strerror})") from error
     except ValueError as error:  # a NUL in the path

@@ -36,8 +36,7 @@ _ADDRESSES = ("http://", "https://", "www.")
 _LAST_OF_ADDRESS = regex(
     r"[/#=?]((?:[A-Za-z][\w.]*:[A-Za-z]{0,4}|(?>[A-Za-z][\w.]*?_[A-Za-z]{0,4}(?=\d)))\d[\w.]*)$"
 )
-_OWN = regex(r"[A-Za-z]{1,6}\d[A-Za-z0-9]*(?:\.[A-Za-z0-9]*)?")
-_PLAIN = regex(r"[A-Za-z]{1,4}\d+|[A-Za-z]{1,4}\d{3,}[A-Za-z]{1,2}")  # no "H2O", no "C5D"
+_PLAIN = regex(r"[A-Za-z]{1,4}([0-9]+|[0-9]{3,}[A-Za-z]{1,2})")  # no "H2O", no "C5D"
 _CODE = regex(r"[A-Za-z]{0,4}\d{3}[\w.]*")
 _NUMBERS = regex(r"\d{3,}\.\d+|\d{4,}[-/]\d+")  # of ICD-9, LOINC, ICD-O
 _SHAPES = str.maketrans(
@@ -153,7 +152,7 @@ class IdPattern:
             among = bool(self.widths) and min(self.widths) <= len(code) <= max(self.widths)
             return among and len(code) >= _LEAST_PADDED and self._is_more_than_number(code)
         stem = _stem(code)
-        if len(code) < _LEAST or not stem or not _OWN.fullmatch(code):
+        if len(code) < _LEAST or not stem:
             return False
         alike = [letters for letters in self.stems if len(letters) == len(stem)]
         if stem.lower() not in self.stems and len(alike) < _FEW_STEMS:
@@ -161,7 +160,8 @@ class IdPattern:
         top, dot, end = code.partition(".")
         shape = top.translate(_SHAPES)
         if dot:
-            return shape in self.tops and 0 < len(end) <= _LONGEST_END and end.isalnum()
+            is_sound = set(shape) == {"A", "9"} and end.isascii() and end.isalnum()
+            return is_sound and shape in self.tops and len(end) <= _LONGEST_END
         if not _PLAIN.fullmatch(code):
             return False
         longer = (len(shape) - len(start) for start in self.tops if shape.startswith(start))

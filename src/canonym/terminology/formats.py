@@ -467,8 +467,7 @@ def recognise_file(path: Path) -> tuple[str | None, str]:
         return _ROOTS.get(root), f"XML with the root element {root!r}"
     if start.startswith((b"{", b"[")) and not text.startswith("[Term]"):
         is_json_ld = any(key in text for key in _JSON_LD)
-        first, has_list, _ = text.partition("[")
-        is_graphs = has_list and "".join(first.split()).endswith('"graphs":')
+        is_graphs = "".join(text.partition("[")[0].split()).endswith('"graphs":')
         format_ = "obographs" if is_graphs else "owl" if is_json_ld else None
         return format_, "JSON without the keys of OBO Graphs or JSON-LD"
     encoding = _encoding(head)

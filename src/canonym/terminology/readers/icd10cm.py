@@ -19,7 +19,6 @@ from canonym.terminology.readers.everyday import read_everyday
 from canonym.text.qualifiers import bare_name
 from canonym.types import Concept, Name, Record, Relation
 
-_RELEASE = "code-list-"
 # Square brackets enclose another wording, of the whole name or of the word before them.
 _WORDED = regex(r"([^\[\]]*\S) \[([a-z][a-z \-]+)\]([^\[\]]*)")
 _EXPLAINED = {"any", "except", "from", "including", "normal", "of", "part", "stage", "unspecified"}
@@ -103,8 +102,8 @@ def read_icd10cm(
 
 def _find_release() -> str:
     for file in resources.files("simple_icd_10_cm.data").iterdir():
-        if file.name.startswith(_RELEASE):
-            return file.name.removeprefix(_RELEASE).removesuffix(".txt").replace("-", " ")
+        if release := file.name.partition("code-list-")[2]:
+            return release.removesuffix(".txt").replace("-", " ")
     return ""
 
 
