@@ -245,10 +245,8 @@ def _term(
             deprecated = _plain(value).lower() == "true"
         elif tag == "replaced_by":
             replaced_by.append(_plain(value))
-        elif tag == "consider":  # worth a look, but no successor
+        elif tag in ("is_a", "consider"):  # the latter is worth a look, but no successor
             rest.append(("relation", tag, _plain(value)))
-        elif tag == "is_a":
-            rest.append(("relation", "is_a", _plain(value)))
         elif tag == "relationship":
             relation, _, tail = _plain(value).partition(" ")
             if not tail.strip():
@@ -259,8 +257,7 @@ def _term(
             rest.append(("alternative", _plain(value), ""))
         elif tag in ("xref", "xref_analog"):
             # An xref may carry a description: `xref: UMLS:C0000000 "words"`.
-            target = _plain(value.split(' "', 1)[0])
-            rest.append(("xref", target, ""))
+            rest.append(("xref", _plain(value.partition(' "')[0]), ""))
     id_, label, namespace = single.values()
     if not id_:
         stream.line = start
