@@ -32,9 +32,8 @@ from canonym.types import Name
 
 _SSSOM = ("subject_label", "predicate_id", "object_id", "mapping_justification")
 _USAGI = ("sourceName", "mappingStatus", "conceptId")
-_PREFIX = regex(r"#\s+([\w.-]+):\s*[\"']?([^\"'\s]+)")
 # What the head may say for all rows whose own cell is empty.
-_SLOT = regex(r"#\s*(predicate_modifier|subject_type)\s*:\s*[\"']?([\w ]+)")
+_SLOTS = ("predicate_modifier", "subject_type")
 _TABLE = tuple(map(prefixed, ("mention", "state", "id", "relation", "proposed_id")))
 _INDEX = regex(r"canonym(?:_index=| \S+, index )(\w+)")  # as SSSOM names it, or other formats
 _MADE_BY = regex(rf"{GAP}\[canonym [^][]*\]$|\A.*\(canonym [^()]*\)$", re.DOTALL)
@@ -149,8 +148,10 @@ def _rows(
 def _sssom_reviews(
     path: str | Path, table: Iterator[tuple[int, dict[str, str]]], head: Sequence[str]
 ) -> Iterator[Review]:
-    prefixes = {match[1]: match[2] for line in head if (match := _PREFIX.match(line))}
-    slots = {match[1]: match[2].strip() for line in head if (match := _SLOT.match(line))}
+    pairs = [line.removeprefix("#").partition(":")[::2] for line in head]
+    told = {name: value.partition(" #")[0].strip(" \t\"'") for name, value in pairs}
+    prefixes = {name.strip(): value for name, value in told.items() if value and name[:1].isspace()}
+    slots = {name.strip(): value for name, value in told.items() if name.strip() in _SLOTS}
     for line, cells in table:
         row = cells | {name: value for name, value in slots.items() if not cells.get(name)}
         text, id_ = row["subject_label"], row["object_id"]

@@ -22,10 +22,10 @@ import stat
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from string import hexdigits
 from typing import Any
 
 from canonym.errors import CanonymError, InvalidInput, Mismatch, ReadError
-from canonym.regex import regex
 
 _log = logging.getLogger(__name__)
 
@@ -35,7 +35,6 @@ CHECKSUMS = "checksums.sha256"
 
 _SEAL = "sha256"  # key in a JSON file
 _SMALL = 4096  # bytes: content that is compared whenever a folder is opened
-_SIBLING = regex(r"\.(?:partial|replaced)-(\d+)-[0-9a-f]+$")
 _CLOCKS_APART = 2.0  # seconds that the clocks of files and of processes may differ by
 _HINDERED = {errno.ENOSPC, errno.EROFS, errno.EDQUOT, errno.EFBIG, None}  # NumPy gives no number
 _SQLITE_HINDERED = {
@@ -99,8 +98,9 @@ def _sibling(path: Path, kind: str) -> Path:
 def _abandoned(folder: Path, name: str, kind: str) -> Iterator[Path]:
     """Yield the hidden siblings, whose process has ended, of what fits a pattern of names."""
     for sibling in folder.glob(f".{name}.{kind}-*"):
-        match = _SIBLING.search(sibling.name)
-        if match and not (_alive(int(match[1])) and _is_of(int(match[1]), sibling)):
+        process, _, token = sibling.name.rpartition(f".{kind}-")[2].partition("-")
+        is_sibling = process.isdecimal() and token and set(hexdigits).issuperset(token)
+        if is_sibling and not (_alive(int(process)) and _is_of(int(process), sibling)):
             yield sibling
 
 
