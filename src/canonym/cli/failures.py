@@ -42,7 +42,6 @@ _ARGUMENT = regex(
 )
 _QUOTED = regex(r"""((?<![\w=])(?:'[^']*'|"[^"]*")(?!\w))""")  # what the user has written
 _FORMAT = regex(r"\bformat=(?=[a-z])")
-_SETTING = regex(r"\banother (?!index)(\w+)(?=, |$)")
 _ANSWERS = {"True": "yes", "False": "no"}
 _OTHER_WORDS = {
     "resume=True needs a file in": "resume=True needs a file (-o) in",
@@ -99,18 +98,21 @@ def as_options(message: str, flags: Mapping[str, str]) -> str:
         of_import = "" if "--option" in flags else " of `canonym import`"
         return f"--option {name}={_ANSWERS[word]}{of_import}"
 
-    def setting(match: re.Match[str]) -> str:
-        name = flag(match[1])
-        typed = flags.get(name) or flags.get(name.removesuffix("s")) or match[1]
-        return f"another {typed.strip(' =')}"
+    def setting(name: str) -> str:
+        if name.startswith("index"):
+            return name
+        typed = flags.get(flag(name)) or flags.get(flag(name).removesuffix("s")) or name
+        return typed.strip(" =")
 
     for words, instead in _OTHER_WORDS.items():
         message = message.replace(words, instead)
     if "--encoding" not in flags:
         message = _NO_ENCODING.sub("save the file as UTF-8", message)
-    head, begun, tail = message.partition(" was begun with ")
-    settings, colon, tail = tail.partition(":")
-    message = f"{head}{begun}{_SETTING.sub(setting, settings)}{colon}{tail}"
+    head, begun, tail = message.partition(" was begun with another ")
+    if begun:
+        settings, colon, tail = tail.partition(":")
+        settings = ", another ".join(map(setting, settings.split(", another ")))
+        message = f"{head}{begun}{settings}{colon}{tail}"
     pieces = _QUOTED.split(message)
     for place in range(0, len(pieces), 2):
         piece = pieces[place]
