@@ -58,7 +58,6 @@ _BEGINS = regex(
     rf"\ufeff?\s*(?:\{{\s*(?:{JSON_STRING}\s*(?::|\Z)|\}}[ \t\r]*(?:\n|\Z))"
     rf"|\[\s*(?:{JSON_STRING}\s*(?:,|\]\s*\Z|\Z)|\]\s*\Z|\{{\s*(?:{JSON_STRING}\s*:|\}})))"
 )
-_GAP = regex(r"\s*")
 _SEPARATOR = regex(r"\s*([,\]])\s*")
 _MOST_WITHOUT = 10_000  # lines before the first with a mention; they have to be held
 
@@ -298,11 +297,9 @@ def _elements(text: str, path: str | Path, line: int) -> Iterator[tuple[Any, str
         return ReadError(path, problem, line=line)
 
     decode = json.JSONDecoder().raw_decode
-    gap = _GAP.match(text, text.index("[") + 1)
+    at = len(text) - len(text[text.index("[") + 1 :].lstrip())
     before = 0
-    more = True
-    while more and gap is not None:
-        at = gap.end()
+    while True:
         line += text.count("\n", before, at)
         before = at
         try:
@@ -312,10 +309,12 @@ def _elements(text: str, path: str | Path, line: int) -> Iterator[tuple[Any, str
         is_mention = content is None or isinstance(content, str)
         yield {"mention": content} if is_mention else content, text[at:stop], line
         gap = _SEPARATOR.match(text, stop)
-        more = gap is not None and gap[1] == ","
-    if gap is None:
-        raise error("a comma or ] is missing")
-    if rest := text[gap.end() :]:
+        if gap is None:
+            raise error("a comma or ] is missing")
+        at = gap.end()
+        if gap[1] == "]":
+            break
+    if rest := text[at:]:
         raise error(f"{rest[:20]!r} follows the list")
 
 
