@@ -11,29 +11,12 @@ from canonym.corpora.offsets import join_pieces, mention_pieces, pieces_problem
 from canonym.corpora.pubtator import parse_pubtator, read_pubtator
 from canonym.errors import InvalidInput
 from canonym.types import Mention
+from tests.tables import cases
 
 KNEE = "pain in the left and right knee"
 
 
-@pytest.mark.parametrize(
-    ("written", "ids", "rule"),
-    [
-        ("D1", ("D1",), "any"),
-        (" D1 ", ("D1",), "any"),
-        ("D1,D2", ("D1", "D2"), "any"),
-        ("D1+D2", ("D1", "D2"), "all"),
-        (" D1 + D2|D3", ("D1", "D2", "D3"), "all"),
-        ("D1|D2", ("D1", "D2"), "all"),
-        ("D1 | D2", ("D1", "D2"), "all"),
-        ("D1|-1", ("D1", "-1"), "all"),
-        ("-1|-1", (), "nil"),
-        ("-1", (), "nil"),
-        ("CUI-less", (), "nil"),
-        ("CONCEPT_LESS", (), "nil"),
-        ("", (), "any"),
-        ("|", (), "any"),
-    ],
-)
+@cases("written", "ids", "rule")
 def test_ids_are_read_as_written(written: str, ids: tuple[str, ...], rule: str) -> None:
     assert parse_ids(written) == (ids, rule)
 

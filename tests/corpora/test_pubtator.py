@@ -13,6 +13,7 @@ from canonym.corpora.pubtator import parse_pubtator, pubtator_text, read_pubtato
 from canonym.errors import InvalidInput, ReadError
 from canonym.types import Document, Mention
 from tests.logs import Log
+from tests.tables import cases
 
 TWO = """\
 1|t|Broken hip in the old.
@@ -43,23 +44,7 @@ def test_documents_have_their_text_and_mentions() -> None:
     assert second.mentions[0].rule == "all"
 
 
-@pytest.mark.parametrize(
-    ("written", "ids", "rule"),
-    [
-        ("D1", ("D1",), "any"),
-        (" D1 ", ("D1",), "any"),
-        ("OMIM:123456", ("OMIM:123456",), "any"),
-        ("D1+D2", ("D1", "D2"), "all"),
-        ("D1,D2", ("D1", "D2"), "any"),
-        ("D1|D2", ("D1", "D2"), "all"),
-        ("D1 | D2", ("D1", "D2"), "all"),
-        ("D1|-1", ("D1", "-1"), "all"),
-        ("-1", (), "nil"),
-        ("-", (), "nil"),
-        ("-1|-1", (), "nil"),
-        ("", (), "any"),
-    ],
-)
+@cases("written", "ids", "rule")
 def test_ids_say_how_they_combine(written: str, ids: tuple[str, ...], rule: str) -> None:
     (document,) = documents(f"1|t|hip\n1\t0\t3\thip\tDisease\t{written}\n")
     assert (document.mentions[0].ids, document.mentions[0].rule) == (ids, rule)
@@ -92,24 +77,7 @@ def test_a_document_id_met_twice_is_kept_and_logged(caplog: Log) -> None:
     assert "x.pubtator, line 3: the document id 1 was met before" in caplog.text
 
 
-@pytest.mark.parametrize(
-    ("text", "line", "problem"),
-    [
-        ("hello\n", 1, "'id|t|title', found 'hello'"),
-        ("1\t0\t3\thip\tDisease\tD1\n", 1, "a document begins with"),
-        ("1|t|hip\nhello\n", 2, "neither a text nor"),
-        ("1|t|hip\n1\t0\t3\thip\n", 2, "4 columns; a mention has 6"),
-        ("1|t|hip\n1\t0\t3\thip\tDisease\tD1\tparts\tmore\n", 2, "8 columns"),
-        ("1|t|hip\n2\t0\t3\thip\tDisease\tD1\n", 2, "belongs to document '2'"),
-        ("1|t|hip\n2|a|hop\n", 2, "belongs to document '2'"),
-        ("1|a|hip\n1|a|hop\n", 2, "second |a| line"),
-        ("1|t|hip\n1\tx\t3\thip\tDisease\tD1\n", 2, "'x' and '3' are not both whole numbers"),
-        ("1|t|hip\n1\t0\t4\thip\tDisease\tD1\n", 2, "offsets 0-4 are no span"),
-        ("1|t|hip\n1\t2\t2\t\tDisease\tD1\n", 2, "offsets 2-2 are no span"),
-        ("1|t|hip\n1\t-1\t2\thi\tDisease\tD1\n", 2, "offsets -1-2 are no span"),
-        ("1|t|a hip\n1\t0\t3\thip\tDisease\tD1\n", 2, "hold 'a h', the annotation says 'hip'"),
-    ],
-)
+@cases("text", "line", "problem")
 def test_what_is_no_pubtator_is_refused_with_its_line(text: str, line: int, problem: str) -> None:
     with pytest.raises(ReadError) as caught:
         documents(text)

@@ -9,6 +9,7 @@ import pytest
 from canonym.errors import InvalidInput
 from canonym.evaluation.hierarchy_distance import KINDS, hierarchy_errors, summarise_errors
 from canonym.evaluation.outcomes import ScoredMention
+from tests.tables import cases
 
 #        root
 #       /    \
@@ -33,25 +34,7 @@ def _case(gold: str, ranked: str) -> ScoredMention:
     return ScoredMention(gold=parts, ranked=tuple((first,) for first in ranked.split("|") if first))
 
 
-@pytest.mark.parametrize(
-    ("gold", "predicted", "kind", "distance"),
-    [
-        ("poodle", "dog", "parent", 1),
-        ("dog", "poodle", "child", 1),
-        ("dog", "cat", "sibling", 2),
-        ("poodle", "pet", "ancestor", 2),
-        ("poodle", "root", "ancestor", 3),
-        ("root", "cub", "descendant", 3),
-        ("poodle", "cub", "elsewhere", 6),
-        ("poodle", "cat", "elsewhere", 3),
-        ("poodle", "stone", "elsewhere", None),
-        ("stone", "sand", "elsewhere", None),
-        # The nearest of several right concepts, by kind and then by distance.
-        ("cub,poodle", "dog", "parent", 1),
-        ("cub,poodle", "stone", "elsewhere", None),
-        ("cub,poodle", "cat", "elsewhere", 3),
-    ],
-)
+@cases("gold", "predicted", "kind", "distance")
 def test_kind_and_distance(gold: str, predicted: str, kind: str, distance: int | None) -> None:
     (error,) = hierarchy_errors([_case(gold, predicted)], PARENTS)
     assert (error.mention, error.predicted, error.kind, error.distance) == (
@@ -60,27 +43,12 @@ def test_kind_and_distance(gold: str, predicted: str, kind: str, distance: int |
     )
 
 
-@pytest.mark.parametrize(
-    ("gold", "ranked", "pairs"),
-    [
-        ("dog", "dog", []),
-        ("", "dog", []),
-        ("dog", "", []),
-        ("dog|wolf", "wolf|dog", []),
-        ("dog|wolf", "wolf|cat", [("cat", "dog")]),
-        ("dog|wolf", "wolf", []),
-        # The second right one has no part left: what it is to the part that was missed counts.
-        ("dog|wolf", "dog|dog", [("dog", "wolf")]),
-        ("dog", "dog|dog", []),
-        ("dog", "dog|cat", [("cat", "dog")]),
-        ("dog", "cat|poodle", [("cat", "dog"), ("poodle", "dog")]),
-        # Greedy pairing would give the dog to the first part and leave nothing for the cat.
-        ("dog,cat|dog", "dog|cat", []),
-    ],
-)
-def test_which_predictions_are_errors(gold: str, ranked: str, pairs: list[tuple[str, str]]) -> None:
+@cases("gold", "ranked", "pairs")
+def test_which_predictions_are_errors(
+    gold: str, ranked: str, pairs: tuple[tuple[str, str], ...]
+) -> None:
     errors = hierarchy_errors([_case("cat", "cat"), _case(gold, ranked)], PARENTS)
-    assert [(error.predicted, error.gold) for error in errors] == pairs
+    assert [(error.predicted, error.gold) for error in errors] == [*pairs]
     assert all(error.mention == 1 for error in errors)
 
 

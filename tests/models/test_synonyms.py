@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from canonym.types import Concept, Name, Relation, Xref
 from models.synonyms import (
@@ -14,6 +13,7 @@ from models.synonyms import (
     icd_variants,
     without_residue,
 )
+from tests.tables import cases
 
 
 def groups(synonyms: Synonyms) -> set[frozenset[str]]:
@@ -143,46 +143,12 @@ def test_variants_are_added() -> None:
     assert len(add_variants(rare, most=0, least_weight=0.5).names) == 7
 
 
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [
-        ("Fracture of hip NOS", "Fracture of hip"),
-        ("Pneumonia, unspecified", "Pneumonia"),
-        ("Unspecified fever", "fever"),
-        ("Pneumonia, unspecified organism", "Pneumonia"),
-        (
-            "Burn, unspecified degree, of the very long left hand",
-            "Burn, unspecified degree, of the very long left hand",
-        ),
-        ("Stone (disorder)", "Stone"),
-        ("Pain NOS (disorder)", "Pain"),
-        ("NOS", "NOS"),
-        ("unspecified ", "unspecified "),
-        ("Unspecified part of neck", "part of neck"),
-        ("Fracture of unspecified part of neck", "Fracture of unspecified part of neck"),
-        ("Kronos", "Kronos"),
-    ],
-)
+@cases("name", "expected")
 def test_residue_is_cut_off(name: str, expected: str) -> None:
     assert without_residue(name) == expected
 
 
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [
-        ("Varicella [chickenpox]", ["Varicella", "chickenpox"]),
-        ("Congenital varicella [chickenpox]", ["Congenital varicella", "Congenital chickenpox"]),
-        (
-            "Human immunodeficiency virus [HIV] disease",
-            ["Human immunodeficiency virus disease", "HIV disease"],
-        ),
-        ("hypertension (arterial) (benign)", ["hypertension"]),
-        ("Essential (primary) hypertension", ["Essential hypertension"]),
-        ("Diabetes (type 1)", []),
-        ("Fever", []),
-        ("(all)", []),
-    ],
-)
+@cases("name", "expected")
 def test_conventions_of_icd(name: str, expected: list[str]) -> None:
     assert list(icd_variants(name)) == expected
 

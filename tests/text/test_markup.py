@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from canonym.text import PLAIN, STRONG, normalise
 from canonym.text.markup import entities, named_characters, repairs, untagged, well_read
 from canonym.text.memo import MemoNormaliser
-from tests.tables import cases
+from tests.tables import cases, tables
 
 ANY = st.text(st.characters(exclude_categories=[]), max_size=40)
 SAMPLES = (
@@ -53,34 +53,7 @@ def test_misread_text_is_decoded(text: str, encoding: str) -> None:
     assert well_read(twice) == text
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        *RIGHT,
-        "MAÇÔ",
-        "“MAÇÔ",
-        "NOVA Â– ALA",
-        "5 Å²",
-        "a resolution of 2 Å–3 Å",
-        "at the café…”",
-        "« voilà »",
-        "où ça « là »",
-        "São João, coração, pão",
-        "SÃO PAULO, CORAÇÃO",
-        "ÎLE-DE-FRANCE",
-        "ÂGE",
-        "ESPAÑA” y",
-        "Ñ°",
-        "Fuß–Hand",
-        "groß” und",
-        "România, câine",
-        "français «é»",
-        "Đặng, Nguyễn",
-        "naïve “T” cells",
-        "β² α±",
-        "1€ ™",
-    ],
-)
+@pytest.mark.parametrize("text", [*RIGHT, *tables(__file__)["text_that_was_read_well_stays"]])
 def test_text_that_was_read_well_stays(text: str) -> None:
     assert well_read(text) == text
 
