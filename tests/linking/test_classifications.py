@@ -4,47 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from canonym import Concept, Link, Linker, Name, Relation, Terminology
+from canonym import Concept, Linker, Name, Relation, Terminology
 from canonym.linking.explanation import explain
-from tests.linkers import linker_of
+from tests.linkers import SURE, concepts, linked, linker_of, sure_id
 from tests.linking.bounds import LONE_SLIP
-from tests.tables import cases
+from tests.tables import cases, tables
 
-SURE = 0.8
-RECORDS = [
-    *(Concept("C:1", "Anemia"), Concept("C:2", "Other anemias"), Concept("C:3", "Gout")),
-    *(Concept("C:4", "Bursitis, unspecified"), Name("Bursitis", "C:4")),
-    Concept("C:5", "Tendinitis"),
-    *(Concept("C:6", "Measles"), Concept("C:7", "Measles without complication")),
-    *(Concept("C:8", "Plasmacytoma"), Concept("C:9", "Plasmacytoma not having achieved remission")),
-    *(Concept("C:10", "Myopathy"), Concept("C:11", "Myopathy in diseases classified elsewhere")),
-    Concept("C:12", "Malignant neoplasm of prostate"),
-    *(Name("prostate cancer", "C:12"), Name("cancer of the prostate", "C:12")),
-    Concept("C:13", "Encounter for screening for malignant neoplasm of prostate"),
-    *(Concept("C:14", "Stress fracture"), Concept("C:15", "Depression")),
-    *(Concept("C:16", "Personal history of (healed) stress fracture"), Concept("C:17", "Leukemia")),
-    Concept("C:18", "Personal history of leukemia"),
-    Concept("C:19", "Family history of gout and other joint disorders"),
-    Concept("C:20", "Traumatic subarachnoid hemorrhage"),
-    Concept("C:21", "Nontraumatic subarachnoid hemorrhage"),
-    *(Concept("C:22", "Conductive hearing loss"), Concept("C:23", "Heart failure")),
-    Concept("C:24", "Conductive hearing loss, unilateral, with restricted hearing"),
-    *(Concept("C:25", "Tuberculous pleurisy"), Concept("C:26", "Cone-rod dystrophy")),
-    *(Concept("C:27", "Wide nasal base"), Concept("C:28", "17beta-hydroxy-5alpha-androstan-3-one")),
-    *(Concept("C:31", "Benign neoplasm of endocrine pancreas"), Name("Islet cell tumor", "C:31")),
-    *(Concept("C:32", "Malignant neoplasm of endocrine pancreas"), Concept("C:33", "Colon cancer")),
-    *(Concept("C:34", "Carcinoma in situ of colon"), Concept("C:35", "Melanoma in situ")),
-    *(Concept("C:36", "Retinitis pigmentosa"), Concept("C:37", "Benign neoplasm of thyroid gland")),
-    *(Name("thyroid adenoma", "C:37"), Concept("C:38", "Spondylometaphyseal dysplasia")),
-    *(Name("SMD", "C:38"), Concept("C:39", "Sialic acid storage disease"), Name("SD", "C:39")),
-    *(Concept("C:40", "Alpers disease"), Concept("C:41", "Alder syndrome")),
-    *(Name("Alder anomaly", "C:41"), Concept("C:42", "Melanoma")),
-    *(Concept("C:43", "Solitary pulmonary nodule"), Name("lung nodule", "C:43")),
-    *(Concept("C:44", "Fracture of one rib"), Name("broken rib", "C:44")),
-    *(Concept("C:45", "Allergy status to penicillin"), Name("penicillin allergy", "C:45")),
-    Concept("C:46", "Cystostomy status"),
-    *(Concept("C:29", "Encounter for screening for depression"), Concept("C:30", "Malaria")),
-]
+TABLES = tables(__file__)
+RECORDS = concepts(TABLES["classes"])
 
 
 @pytest.fixture(scope="module")
@@ -52,26 +19,16 @@ def linker() -> Linker:
     return Linker.build(Terminology.build(RECORDS))
 
 
-def linked(linker: Linker, mention: str) -> tuple[Link, float]:
-    (link,) = linker.link([mention])
-    assert link.confidence is not None
-    return link, link.confidence
-
-
 @cases("mention", "id")
 def test_the_rest_of_a_class_is_found_as_the_terminology_calls_it(
     linker: Linker, mention: str, id: str
 ) -> None:
-    link, confidence = linked(linker, mention)
-    assert link.id == id
-    assert confidence > SURE
+    assert sure_id(linker, mention) == id
 
 
 @cases("mention", "id")
 def test_a_cancer_of_stage_0_is_one_in_situ(linker: Linker, mention: str, id: str) -> None:
-    link, confidence = linked(linker, mention)
-    assert link.id == id
-    assert confidence > SURE
+    assert sure_id(linker, mention) == id
 
 
 def test_the_rest_of_a_class_is_not_what_is_unspecified(linker: Linker) -> None:
@@ -120,9 +77,7 @@ def test_a_name_that_contradicts_does_not_say_a_detail() -> None:
     melanomas = [Concept("M:1", "Melanoma"), Concept("M:2", "Stage 0 melanoma")]
     linker = Linker.build(Terminology.build(melanomas))
     for mention, id in (("melanoma stage IIIb", "M:1"), ("stage 0 melanoma", "M:2")):
-        link, confidence = linked(linker, mention)
-        assert link.id == id
-        assert confidence > SURE
+        assert sure_id(linker, mention) == id
 
 
 def test_the_nearest_name_may_be_the_same_but_for_its_qualifiers() -> None:
@@ -132,9 +87,7 @@ def test_the_nearest_name_may_be_the_same_but_for_its_qualifiers() -> None:
         Name("Gonarthrosis", "O:2"),
     ]
     records.append(Concept("O:3", "Osteoarthritis NOS"))
-    link, confidence = linked(Linker.build(Terminology.build(records)), "severe osteoarthritis")
-    assert link.id == "O:1"
-    assert confidence > SURE
+    assert sure_id(linker_of(records), "severe osteoarthritis") == "O:1"
 
 
 def test_a_category_and_its_only_kind_are_no_rivals() -> None:
@@ -196,9 +149,7 @@ def test_where_a_cancer_spread_to_is_a_concept_of_its_own() -> None:
 @pytest.mark.parametrize(("mention", "id"), [("TLR-9", "G:1"), ("VEGF-C", "G:2"), ("IL-8", "G:3")])
 def test_a_symbol_may_be_written_with_a_hyphen(mention: str, id: str) -> None:
     genes = [Concept("G:1", "TLR9"), Concept("G:2", "VEGFC"), Concept("G:3", "IL8")]
-    link, confidence = linked(linker_of(genes), mention)
-    assert link.id == id
-    assert confidence > SURE
+    assert sure_id(linker_of(genes), mention) == id
 
 
 def test_a_word_that_stands_alone_may_be_no_slip() -> None:

@@ -16,121 +16,21 @@ from canonym.linking.evidence import EVIDENCE
 from canonym.linking.explanation import explain
 from canonym.linking.judge import MENTIONS, fit_judge
 from canonym.terminology.sqlite_file import Database
-from canonym.types import Link, Record, Step
-from tests.linkers import linker_of
+from canonym.types import Link, Step
+from tests.linkers import concepts, linker_of
 from tests.tables import cases, tables
 
 TABLES = tables(__file__)
 
-TERMINOLOGIES: dict[str, list[Record]] = {
-    "icd": [
-        Concept("ICD10CM:A41.9", "Sepsis, unspecified organism"),
-        Concept("ICD10CM:C34.90", "Malignant neoplasm of unspecified part of bronchus or lung"),
-        Name("lung cancer", "ICD10CM:C34.90"),
-        Concept("ICD10CM:C50.919", "Malignant neoplasm of unspecified site of female breast"),
-        Name("breast cancer", "ICD10CM:C50.919"),
-        Concept("ICD10CM:E10.9", "Type 1 diabetes mellitus without complications"),
-        Concept("ICD10CM:E11", "Type 2 diabetes mellitus"),
-        Concept("ICD10CM:E11.9", "Type 2 diabetes mellitus without complications"),
-        Concept("ICD10CM:E53.8", "Deficiency of other specified B group vitamins"),
-        Name("vitamin B12 deficiency", "ICD10CM:E53.8"),
-        Concept("ICD10CM:B12", "An infection that is made up"),
-        Concept("ICD10CM:I10", "Essential (primary) hypertension"),
-        Name("hypertension", "ICD10CM:I10"),
-        Concept("ICD10CM:I50.9", "Heart failure, unspecified"),
-        Name("congestive heart failure", "ICD10CM:I50.9"),
-        Concept("ICD10CM:I50", "Heart failure"),
-        Concept("ICD10CM:J20.9", "Acute bronchitis, unspecified"),
-        Concept("ICD10CM:J42", "Unspecified chronic bronchitis"),
-        Concept("ICD10CM:J45", "Asthma"),
-        Concept("ICD10CM:M10.9", "Gout, unspecified"),
-        Concept("ICD10CM:S72.001A", "Fracture of unspecified part of neck of right femur"),
-        Concept("ICD10CM:C4A", "Merkel cell carcinoma"),
-    ],
-    "bare icd": [
-        Concept("E119", "Type 2 diabetes mellitus without complications"),
-        Concept("I10", "Essential hypertension"),
-        Concept("K219", "Gastro-esophageal reflux disease without esophagitis"),
-        Concept("M109", "Gout, unspecified"),
-    ],
-    "hpo": [
-        Concept("HP:0001250", "Seizure"),
-        Name("epileptic fit", "HP:0001250"),
-        Xref("HP:0001250", "HP:0002279", "alternative"),
-        Xref("HP:0001250", "UMLS:C0036572"),
-        Concept("HP:0001251", "Ataxia"),
-        Concept("HP:0000001", "All"),
-        Concept("HP:0000057", "Old clitoris", deprecated=True, replaced_by=("HP:0008665",)),
-        Concept("HP:0008665", "Clitoral hypertrophy"),
-        Concept(
-            "HP:0040001", "Two of one", deprecated=True, replaced_by=("HP:0001250", "HP:0001251")
-        ),
-        Concept("HP:0040002", "Gone for good", deprecated=True),
-        Concept("HP:0040003", "Twice replaced", deprecated=True, replaced_by=("HP:0000057",)),
-    ],
-    "mesh": [
-        Concept("MESH:D009203", "Myocardial Infarction"),
-        Name("heart attack", "MESH:D009203"),
-        Concept("MESH:D001249", "Asthma"),
-        Concept("MESH:C535338", "Rare syndrome"),
-        Concept("OMIM:143100", "Huntington disease"),
-        Concept("UMLS:C0027051", "Infarct of the myocardium"),
-    ],
-    "snomed": [
-        Concept("SNOMEDCT:22298006", "Myocardial infarction (disorder)"),
-        Concept("SNOMEDCT:195967001", "Asthma (disorder)"),
-        Concept("SNOMEDCT:38341003", "Hypertensive disorder"),
-        Concept("SNOMEDCT:73211009", "Diabetes mellitus"),
-    ],
-    "table": [
-        Concept("X1", "Liver disease"),
-        Concept("X2", "Kidney disease"),
-        Concept("X15", "Spleen disease"),
-        Concept("T3", "A group of the table"),
-        Name("triiodothyronine", "X15"),
-        Concept("D3", "Another group"),
-        Name("Vitamin D3", "X2"),
-        Concept("LOC 001", "First place"),
-        Concept("LOC 002", "Second place"),
-    ],
-    "numbers": [
-        Concept("001", "Cholera"),
-        Concept("002", "Typhoid fever"),
-        Concept("450", "Emergency room"),
-    ],
-    "long numbers": [
-        Concept("7157", "Tumor protein"),
-        Concept("12", "Twelve"),
-        Concept("2019", "Year"),
-        Concept("100345", "Long one"),
-    ],
-    "genes": [
-        Concept("HGNC:1318", "C3"),
-        Concept("HGNC:1555", "CBX5"),
-        Name("HP1", "HGNC:1555"),
-        Concept("HGNC:11998", "TP53"),
-        Name("p53", "HGNC:11998"),
-        Concept("HGNC:1678", "CD4"),
-        Concept("C3", "A chamber"),
-        Concept("B12", "A shelf"),
-        Name("Vitamin B12", "HGNC:1678"),
-        Concept("A1", "A road"),
-        Name("A1", "HGNC:1318"),
-    ],
-    "diseases": [
-        Concept("DOID:4", "disease"),
-        Concept("DOID:2019", "an old disease"),
-        Concept("DOID:9352", "type 2 diabetes mellitus"),
-        Concept("DOID:0050152", "aspiration pneumonia"),
-        Concept("MONDO:0005148", "type 2 diabetes"),
-        Concept("NCBITaxon:9606", "Homo sapiens"),
-        Concept("Orphanet:558", "Marfan syndrome"),
-    ],
-    "addresses": [
-        Concept("http://example.org/onto#E7", "Seventh"),
-        Concept("EFO_0000400", "diabetes mellitus"),
-    ],
-}
+TERMINOLOGIES = {name: concepts(lines) for name, lines in TABLES["terminologies"].items()}
+TERMINOLOGIES["hpo"] += [
+    Xref("HP:0001250", "HP:0002279", "alternative"),
+    Xref("HP:0001250", "UMLS:C0036572"),
+    Concept("HP:0000057", "Old clitoris", deprecated=True, replaced_by=("HP:0008665",)),
+    Concept("HP:0040001", "Two of one", deprecated=True, replaced_by=("HP:0001250", "HP:0001251")),
+    Concept("HP:0040002", "Gone for good", deprecated=True),
+    Concept("HP:0040003", "Twice replaced", deprecated=True, replaced_by=("HP:0000057",)),
+]
 
 # --- what is an id --------------------------------------------------------------------------------
 

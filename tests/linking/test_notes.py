@@ -8,18 +8,11 @@ import pytest
 
 from canonym import Concept, Linker, Name, Terminology
 from canonym.exchange.mappings import mappings_of
-from tests.linkers import linker_of
-from tests.tables import cases
+from tests.linkers import SURE, concepts, linked, linker_of, sure_id
+from tests.tables import cases, tables
 
-SURE = 0.8
-RECORDS = [
-    *(Concept("N:1", "Headache"), Concept("N:2", "Knee pain"), Concept("N:3", "Hypertension")),
-    *(Concept("N:4", "Severe asthma attack"), Concept("N:5", "Asthma attack")),
-    *(Concept("N:6", "Mild depression"), Concept("N:7", "Depression")),
-    *(Concept("N:9", "Gout"), Concept("N:10", "Panic disorder")),
-    *(Concept("N:11", "Dyspnea"), Concept("N:12", "Dyspnea, unspecified"), Name("Panic", "N:10")),
-    *(Concept("N:13", "Diabetes mellitus"), Concept("N:14", "Cerebral palsy"), Name("CP", "N:14")),
-]
+TABLES = tables(__file__)
+RECORDS = concepts(TABLES["common"])
 
 
 @pytest.fixture(scope="module")
@@ -29,10 +22,9 @@ def linker() -> Linker:
 
 @cases("mention")
 def test_who_has_it_is_no_part_of_a_name(linker: Linker, mention: str) -> None:
-    (link,) = linker.link([mention])
+    link, confidence = linked(linker, mention)
     assert link.id == "N:9"
-    assert link.confidence is not None
-    assert link.confidence > SURE
+    assert confidence > SURE
     assert link.status == ()
     assert next(mappings_of(link)).relation == "equal"
 
@@ -54,10 +46,9 @@ def test_a_note_may_say_that_it_is_not_so(linker: Linker, mention: str) -> None:
 
 @cases("mention", "id")
 def test_how_bad_it_is_makes_a_known_name_broader(linker: Linker, mention: str, id: str) -> None:
-    (link,) = linker.link([mention])
+    link, confidence = linked(linker, mention)
     assert link.id == id
-    assert link.confidence is not None
-    assert link.confidence > SURE
+    assert confidence > SURE
     assert next(mappings_of(link)).relation == "broader"
 
 
@@ -76,14 +67,7 @@ def test_a_slash_stands_for_a_disorder(linker: Linker, mention: str) -> None:
     assert linker.link([mention])[0].id == "N:10"
 
 
-TERSE = [
-    *(Concept("T:1", "Chronic kidney disease, stage 3"), Concept("T:2", "Chronic kidney disease")),
-    *(Concept("T:3", "Type 2 diabetes mellitus"), Concept("T:4", "Tension headache")),
-    *(Concept("T:5", "Penicillin allergy"), Concept("T:6", "Fracture of neck of femur")),
-    *(Concept("T:7", "Heart failure"), Concept("T:8", "Obesity"), Concept("T:9", "Headache")),
-    *(Concept("T:10", "Hemophilia A"), Concept("T:11", "Glioma, grade 2")),
-    *(Concept("T:12", "Glioma, stage 2"), Concept("T:13", "Glioma"), Concept("T:14", "Asthma")),
-]
+TERSE = concepts(TABLES["terse"])
 
 
 @pytest.fixture(scope="module")
@@ -93,10 +77,7 @@ def terse() -> Linker:
 
 @cases("mention", "id")
 def test_words_that_a_note_leaves_out_are_read(terse: Linker, mention: str, id: str) -> None:
-    (link,) = terse.link([mention])
-    assert link.id == id
-    assert link.confidence is not None
-    assert link.confidence > SURE
+    assert sure_id(terse, mention) == id
 
 
 def test_three_letters_are_not_read_as_one_of_many_words() -> None:
@@ -113,18 +94,14 @@ def test_of_several_readings_none_is_certain(terse: Linker, mention: str) -> Non
 
 
 def test_a_short_form_that_a_name_lacks_may_say_anything(linker: Linker) -> None:
-    (link,) = linker.link(["TE knee pain"])
+    link, confidence = linked(linker, "TE knee pain")
     assert link.id == "N:2"
-    assert link.confidence is not None
-    assert link.confidence < SURE
+    assert confidence < SURE
 
 
 @pytest.mark.parametrize("mention", ["knee%20pain", "#2 knee pain", "#1: knee pain"])
 def test_what_another_program_writes_around_a_name_is_undone(linker: Linker, mention: str) -> None:
-    (link,) = linker.link([mention])
-    assert link.id == "N:2"
-    assert link.confidence is not None
-    assert link.confidence > SURE
+    assert sure_id(linker, mention) == "N:2"
 
 
 DRUGS = [
@@ -142,10 +119,9 @@ def drugs() -> Linker:
 def test_a_salt_of_a_known_drug_is_a_narrower_one(
     drugs: Linker, mention: str, id: str, relation: str
 ) -> None:
-    (link,) = drugs.link([mention])
+    link, confidence = linked(drugs, mention)
     assert link.id == id
-    assert link.confidence is not None
-    assert link.confidence > SURE
+    assert confidence > SURE
     assert next(mappings_of(link)).relation == relation
 
 
@@ -191,20 +167,12 @@ def test_a_gap_of_a_thousand_spaces_costs_no_time(linker: Linker) -> None:
     assert time.process_time() - begun < 3
 
 
-CLIPPED = [
-    *(Concept("W:1", "Bacterial pneumonia"), Concept("W:2", "Viral infection of the lung")),
-    *(Concept("W:3", "Congenital hydrocephalus"), Concept("W:4", "Rheumatoid arthritis")),
-    *(Concept("W:5", "Rheumatic arthritis"), Concept("W:6", "Hydrocephalus")),
-    *(Concept("W:7", "Malignant neoplasm of the stomach"), Concept("W:8", "Neuroma")),
-]
+CLIPPED = concepts(TABLES["clipped"])
 
 
 @cases("mention", "id")
 def test_clipped_words_are_read_where_one_name_has_them(mention: str, id: str) -> None:
-    (link,) = linker_of(CLIPPED).link([mention])
-    assert link.id == id
-    assert link.confidence is not None
-    assert link.confidence > SURE
+    assert sure_id(linker_of(CLIPPED), mention) == id
 
 
 @pytest.mark.parametrize("mention", ["Rheum arthritis", "Neur"])

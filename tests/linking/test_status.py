@@ -8,30 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from canonym import Concept, Linker, Name, Terminology
+from canonym import Concept, Linker, Terminology
 from canonym.errors import InvalidInput
 from canonym.exchange.auto_accept import can_auto_accept
 from canonym.exchange.mappings import mappings_of
 from canonym.export import links_to_rows, write_links
 from canonym.mentions.status import split_at_turn
 from canonym.types import Mention
-from tests.tables import cases
+from tests.linkers import concepts
+from tests.tables import cases, tables
 
-RECORDS = [
-    *(Concept("X:1", "Pneumonia"), Concept("X:2", "Pulmonary embolism"), Name("PE", "X:2")),
-    *(Concept("X:3", "Breast cancer"), Concept("X:4", "Asthma"), Concept("X:5", "Hepatomegaly")),
-    *(Concept("X:6", "Absence epilepsy"), Name("Absence seizures", "X:6"), Concept("X:7", "Gout")),
-    *(Concept("X:8", "Family history of gout"), Concept("X:9", "No-reflow phenomenon")),
-    *(Concept("X:10", "Absent thumb"), Concept("X:11", "Thumb"), Concept("X:12", "Fever")),
-    *(Concept("X:13", "Cough"), Concept("X:14", "History of falling"), Concept("X:15", "Fall")),
-    *(Concept("X:16", "Seizures"), Concept("X:17", "Possible Duchenne"), Concept("X:18", "Energy")),
-    *(Concept("X:19", "Query fever"), Concept("X:20", "Graft vs host disease")),
-    *(Concept("X:21", "Ovarian cancer"), Concept("X:22", "Old myocardial infarction")),
-    *(Concept("X:23", "Myocardial infarction"), Concept("X:24", "Absent speech")),
-    *(Name("MI", "X:23"), Concept("X:25", "Postpartum depression"), Name("PPD", "X:25")),
-    *(Concept("X:26", "Positive tuberculin test"), Name("PPD positive", "X:26")),
-    *(Concept("X:27", "Shortness of breath"), Concept("X:28", "Absence of both uterus and cervix")),
-]
+RECORDS = concepts(tables(__file__)["concepts"])
 
 
 @pytest.fixture(scope="module")
