@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import lru_cache
+from pathlib import Path
 
 from canonym import Concept, Linker, Name, Terminology
 from canonym.types import Link, Record
@@ -46,3 +47,12 @@ def sure_id(linker: Linker, mention: str) -> str | None:
     link, confidence = linked(linker, mention)
     assert confidence > SURE
     return link.id
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """Return the bytes of every file below a folder, by its path there."""
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }

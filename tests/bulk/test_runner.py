@@ -23,6 +23,7 @@ from canonym.bulk.sources import Shard, find_files, plan, read_shard
 from canonym.bulk.target import open_target
 from canonym.errors import Mismatch, ReadError
 from canonym.io import journal as journal_module
+from tests.linkers import contents
 
 
 def link(source: Path, target: Path, index: Path, **options: Any) -> Summary:
@@ -31,15 +32,6 @@ def link(source: Path, target: Path, index: Path, **options: Any) -> Summary:
         source, target, options.pop("column", "dx"), index,
         **{"workers": 1, "shard_rows": 5, **options},
     )  # fmt: skip
-
-
-def content(folder: Path) -> dict[str, bytes]:
-    """All files of a folder, hidden ones too."""
-    return {
-        path.relative_to(folder).as_posix(): path.read_bytes()
-        for path in folder.rglob("*")
-        if path.is_file()
-    }
 
 
 def record(path: Path) -> Any:
@@ -106,7 +98,7 @@ def test_several_processes_write_the_same_bytes_as_one_and_one_that_is_killed_is
     )
     assert killed
     assert summary == (12, 23, 0, ())
-    assert content(tmp_path / "one") == content(tmp_path / "two")
+    assert contents(tmp_path / "one") == contents(tmp_path / "two")
     assert not multiprocessing.active_children()
 
 
@@ -158,7 +150,7 @@ def test_a_run_that_is_resumed_makes_what_is_missing_and_nothing_else(
     assert len(made) == 6
     assert not (tmp_path / "out/_canonym/manifest.json").exists()
     assert link(visits, tmp_path / "out", index, resume=True).kept == 3
-    assert content(tmp_path / "out") == content(tmp_path / "whole")
+    assert contents(tmp_path / "out") == contents(tmp_path / "whole")
     for path, before in made.items():
         assert (path.stat().st_ino, path.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
 
@@ -174,7 +166,7 @@ def test_a_part_that_is_damaged_or_not_recorded_is_made_again(
     visits: Path, tmp_path: Path, index: Path
 ) -> None:
     link(visits, tmp_path / "out", index)
-    whole = content(tmp_path / "out")
+    whole = contents(tmp_path / "out")
     (tmp_path / "out/part-000001.parquet").write_bytes(b"PAR1")
     other = bytearray((tmp_path / "out/part-000002.parquet").read_bytes())
     other[len(other) // 2] ^= 1  # of the same size
@@ -182,7 +174,7 @@ def test_a_part_that_is_damaged_or_not_recorded_is_made_again(
     (tmp_path / "out/_canonym/part-000003.json").unlink()
     (tmp_path / "out/_canonym/part-000004.json").write_text("{", encoding="utf-8")
     assert link(visits, tmp_path / "out", index, resume=True).kept == 1
-    assert content(tmp_path / "out") == whole
+    assert contents(tmp_path / "out") == whole
 
 
 @pytest.mark.parametrize(
@@ -197,10 +189,10 @@ def test_a_run_with_other_settings_is_not_resumed(
     visits: Path, tmp_path: Path, index: Path, options: dict[str, Any], changed: str
 ) -> None:
     stopped(visits, tmp_path / "out", index)
-    before = content(tmp_path / "out")
+    before = contents(tmp_path / "out")
     with pytest.raises(Mismatch, match=f"was begun with another {changed}: use the same"):
         link(visits, tmp_path / "out", index, resume=True, **options)
-    assert content(tmp_path / "out") == before
+    assert contents(tmp_path / "out") == before
 
 
 def test_a_run_with_another_index_is_not_resumed(visits: Path, tmp_path: Path, index: Path) -> None:
@@ -274,7 +266,7 @@ def test_overwrite_removes_the_parts_of_the_earlier_run(
     link(visits, tmp_path / "whole", index)
     link(visits, tmp_path / "out", index, shard_rows=2)
     link(visits, tmp_path / "out", index, overwrite=True)
-    assert content(tmp_path / "out") == content(tmp_path / "whole")
+    assert contents(tmp_path / "out") == contents(tmp_path / "whole")
 
 
 # --- trouble --------------------------------------------------------------------------------------
@@ -311,7 +303,7 @@ def test_a_failure_by_chance_is_tried_again_and_leaves_no_trace(
     assert tried == [0, 1, 2, 3, 4, 1, 3]
     assert "the network is down" in failed[0].problem
     assert link(visits, tmp_path / "out", index, resume=True) == (5, 23, 3, ())
-    assert content(tmp_path / "out") == content(tmp_path / "whole")
+    assert contents(tmp_path / "out") == contents(tmp_path / "whole")
 
 
 def test_an_unforeseen_error_is_set_aside_with_its_kind(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import subprocess
 import sys
@@ -22,6 +21,7 @@ from canonym.linking import build as building
 from canonym.linking.build import EncodingProcess
 from canonym.terminology import Terminology
 from canonym.types import Concept, Name
+from tests.linkers import contents
 
 
 @pytest.fixture
@@ -43,21 +43,13 @@ def many(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(building, "n_cores", lambda: 2)
 
 
-def _digests(folder: Path) -> dict[str, str]:
-    return {
-        str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
-        for path in sorted(folder.rglob("*"))
-        if path.is_file()
-    }
-
-
-def _build(terminology: Terminology, folder: Path, **options: Any) -> dict[str, str]:
+def _build(terminology: Terminology, folder: Path, **options: Any) -> dict[str, bytes]:
     Linker.build(terminology, folder=folder, encoders=[_small()], **options)
-    return _digests(folder)
+    return contents(folder)
 
 
 @pytest.fixture
-def here(terminology: Terminology, tmp_path: Path) -> dict[str, str]:
+def here(terminology: Terminology, tmp_path: Path) -> dict[str, bytes]:
     """The linker as it is built without another process."""
     return _build(terminology, tmp_path / "here")
 
@@ -79,7 +71,7 @@ def test_lists_are_made_in_another_process_too(terminology: Terminology, tmp_pat
 
 @pytest.mark.usefixtures("many")
 def test_another_process_makes_the_same_bytes(
-    terminology: Terminology, here: dict[str, str], tmp_path: Path
+    terminology: Terminology, here: dict[str, bytes], tmp_path: Path
 ) -> None:
     told: list[tuple[str, int, int]] = []
     beside = _build(terminology, tmp_path / "beside", progress=lambda *now: told.append(now))
@@ -93,7 +85,7 @@ def test_another_process_makes_the_same_bytes(
 @pytest.mark.usefixtures("many")
 def test_a_process_that_fails_is_done_without(
     terminology: Terminology,
-    here: dict[str, str],
+    here: dict[str, bytes],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -159,7 +151,7 @@ def test_only_many_names_and_encoders_of_one_core_are_worth_a_process(
 
 def test_a_terminology_is_copied_where_it_cannot_be_linked(
     terminology: Terminology,
-    here: dict[str, str],
+    here: dict[str, bytes],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -212,7 +204,7 @@ def test_the_memory_changes_the_blocks_and_not_a_byte(
             kind="ivf",
             memory=memory,
         )
-        found.append(_digests(tmp_path / str(number)))
+        found.append(contents(tmp_path / str(number)))
     assert found[0] == found[1] == found[2]
     assert given[::4] == [500_000_000, 750, 1]  # two processes may sort at the same time
     with pytest.raises(InvalidInput, match="memory is '4 names'; expected a size such as '4GB'"):

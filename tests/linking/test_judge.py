@@ -16,14 +16,12 @@ from click.testing import CliRunner
 
 from canonym import (
     Candidate,
-    Concept,
     Document,
     InvalidInput,
     Link,
     Linker,
     Mention,
     Mismatch,
-    Name,
     ReadError,
     Terminology,
 )
@@ -51,6 +49,7 @@ from canonym.linking.judge import graded as graded_links
 from canonym.mentions.prepare import Preparation
 from canonym.ranking.additive_model import AdditiveModel, Curve
 from canonym.types import Against, Contradiction, Step
+from tests.linkers import concepts, linker_of
 from tests.linking.bounds import CONTRADICTED
 
 VOCABULARY = Vocabulary(lambda _: 1.0, 0.0)
@@ -369,6 +368,7 @@ def test_links_and_parts_are_judged_by_their_concepts() -> None:
 # --- linkers --------------------------------------------------------------------------------------
 
 KINDS = ("breast", "lung", "skin", "bone", "liver", "colon", "brain", "blood")
+ORGANS = concepts(f"X:{n}|{kind} cancer|{kind} tumour" for n, kind in enumerate(KINDS))
 
 
 def corpus() -> list[Document]:
@@ -389,16 +389,8 @@ def corpus() -> list[Document]:
 
 @pytest.fixture
 def linker(tmp_path: Path) -> Linker:
-    records = [
-        record
-        for number, kind in enumerate(KINDS)
-        for record in (
-            Concept(f"X:{number}", f"{kind} cancer"),
-            Name(f"{kind} tumour", f"X:{number}"),
-        )
-    ]
     return Linker.build(
-        Terminology.build(records),
+        Terminology.build(ORGANS),
         encoders=["chargrams"],
         folder=tmp_path / "index",
         spelling=False,
@@ -482,14 +474,9 @@ def test_a_corpus_that_cannot_be_used_is_refused(linker: Linker) -> None:
 
 @pytest.fixture(scope="module")
 def organs(tmp_path_factory: pytest.TempPathFactory) -> Linker:
-    records: list[Concept | Name] = []
-    for number, kind in enumerate(KINDS):
-        records += [
-            Concept(f"X:{number}", f"{kind} cancer"),
-            Name(f"{kind} tumour", f"X:{number}"),
-        ]
-    terminology = Terminology.build(records)
-    return Linker.build(terminology, folder=tmp_path_factory.mktemp("organs") / "index")
+    return Linker.build(
+        Terminology.build(ORGANS), folder=tmp_path_factory.mktemp("organs") / "index"
+    )
 
 
 def test_an_index_of_the_default_encoder_has_a_judge_at_once(organs: Linker) -> None:
@@ -613,20 +600,9 @@ def test_a_judge_of_another_source_is_refused(organs: Linker) -> None:
     ["heart attack", "heart attacks", "attack of the heart", "left hand pain", "hand ache", "cold"],
 )
 def test_the_number_of_candidates_changes_no_confidence(mention: str) -> None:
-    names = {
-        "X:1": ("Myocardial infarction", "heart attack"),
-        "X:2": ("Pain of left hand",),
-        "X:3": ("Pain of right hand", "right hand pain"),
-        "X:4": ("Pain of hand", "hand pain"),
-        "X:5": ("Common cold", "cold"),
-        "X:6": ("Low temperature", "cold"),
-    }
-    records = [
-        record
-        for id_, (label, *others) in names.items()
-        for record in (Concept(id_, label), *(Name(text, id_) for text in others))
-    ]
-    linker = Linker.build(Terminology.build(records))
+    hands = ("X:2|Pain of left hand", "X:3|Pain of right hand|right hand pain")
+    others = ("X:4|Pain of hand|hand pain", "X:5|Common cold|cold", "X:6|Low temperature|cold")
+    linker = linker_of(concepts(["X:1|Myocardial infarction|heart attack", *hands, *others]))
     (whole,) = linker.link([mention], k=6, min_confidence=0)
     for k in (1, 2, 3):
         (link,) = linker.link([mention], k=k, min_confidence=0)

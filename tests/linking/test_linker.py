@@ -31,6 +31,7 @@ from canonym import (
 from canonym.io.files import CHECKSUMS, MANIFEST
 from canonym.linking.manifest import read_index_manifest
 from canonym.types import Record, Step
+from tests.linkers import concepts, contents
 
 RECORDS = [
     Concept("X:1", "Myocardial infarction", types=("disease",), source="Hearts"),
@@ -287,16 +288,9 @@ def test_a_known_name_is_never_split() -> None:
 
 
 def test_a_short_word_is_guessed_where_the_whole_is_then_a_name(tmp_path: Path) -> None:
-    concepts = [
-        Concept("A:1", "Heart attack"),
-        Concept("A:2", "Heart failure"),
-        Concept("A:3", "Panic attack"),
-        Concept("A:4", "Bone pain"),
-        Concept("A:5", "Bone mass"),
-        Concept("A:6", "Cone pain"),
-        Concept("A:7", "Cone mass"),
-    ]
-    terminology = Terminology.build(concepts)
+    hearts = ("A:1|Heart attack", "A:2|Heart failure", "A:3|Panic attack")
+    bones = ("A:4|Bone pain", "A:5|Bone mass", "A:6|Cone pain", "A:7|Cone mass")
+    terminology = Terminology.build(concepts([*hearts, *bones]))
     linker = Linker.build(terminology, encoders=["chargrams"], folder=tmp_path / "index")
     asked = ["heart atack", "heart atacks", "atack of panic fear", "sone pain", "heart attack"]
     guessed, plural, unnamed, doubtful, known = linker.link(asked)
@@ -481,19 +475,11 @@ def test_no_candidates_wanted_is_refused(linker: Linker) -> None:
 # --- saved and opened -----------------------------------------------------------------------------
 
 
-def content(folder: Path) -> dict[str, bytes]:
-    return {
-        file.relative_to(folder).as_posix(): file.read_bytes()
-        for file in sorted(folder.rglob("*"))
-        if file.is_file()
-    }
-
-
 def test_two_builds_give_the_same_bytes(tmp_path: Path) -> None:
     for name in ("one", "two"):
         terminology = Terminology.build(RECORDS, tmp_path / f"{name}.db")
         Linker.build(terminology, encoders=["chargrams"], folder=tmp_path / name)
-    one, two = content(tmp_path / "one"), content(tmp_path / "two")
+    one, two = contents(tmp_path / "one"), contents(tmp_path / "two")
     assert one.keys() == two.keys()
     assert [file for file in one if one[file] != two[file]] == []
 
@@ -602,7 +588,7 @@ def test_a_newer_or_damaged_index_is_refused(linker: Linker, tmp_path: Path) -> 
     with pytest.raises(Mismatch, match="newer canonym"):
         Linker.load(tmp_path / "index")
     manifest.write_text(text)
-    for file in content(tmp_path / "index"):
+    for file in contents(tmp_path / "index"):
         if file in (MANIFEST, CHECKSUMS, f"encoder-0/{CHECKSUMS}"):
             continue
         path = tmp_path / "index" / file
@@ -635,10 +621,10 @@ def test_a_kill_in_the_middle_leaves_the_old_index_or_none(
     assert run("chargrams vectors") < 0
     assert not folder.exists()
     assert run("never") == 0
-    before = content(folder)
+    before = contents(folder)
     assert list(tmp_path.iterdir()) == [folder]  # what the kill left behind is gone
     assert run("counting") < 0
-    assert content(folder) == before
+    assert contents(folder) == before
     assert Linker.load(folder).link(["cold"])[0].id == "X:6"
 
 

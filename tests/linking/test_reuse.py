@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import random
 from collections.abc import Callable
 from pathlib import Path
@@ -22,6 +21,7 @@ from canonym.linking import build as building
 from canonym.terminology import Terminology
 from canonym.types import Concept, Encoder, Name
 from tests.cli.running import run
+from tests.linkers import contents
 
 WORDS = ["heart", "attack", "Panic", "β-cell", "failure", "of", "hips", "2", "II", "left", "!"]
 
@@ -85,14 +85,6 @@ def _terminology(names: list[tuple[str, str]], path: Path) -> Terminology:
     return Terminology.build((Name(text, concept) for text, concept in names), path)
 
 
-def _digests(folder: Path) -> dict[str, str]:
-    return {
-        str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
-        for path in sorted(folder.rglob("*"))
-        if path.is_file()
-    }
-
-
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("kind", ENCODERS)
 def test_every_byte_is_that_of_a_whole_build(
@@ -113,7 +105,7 @@ def test_every_byte_is_that_of_a_whole_build(
     Linker.build(
         later, folder=tmp_path / "new", encoders=ENCODERS[kind](), reuse=tmp_path / "old", **options
     )
-    assert _digests(tmp_path / "new") == _digests(tmp_path / "whole")
+    assert contents(tmp_path / "new") == contents(tmp_path / "whole")
 
 
 @pytest.fixture
@@ -166,7 +158,7 @@ def test_what_the_earlier_index_lacks_is_made(
         Linker.build(terminology, folder=tmp_path / "less", encoders=[_subword()], **lacking)
     _reuse(old, _subword())
     _reuse(tmp_path / "less", _subword(), folder=tmp_path / "other")
-    assert _digests(tmp_path / "other") == _digests(tmp_path / "new")
+    assert contents(tmp_path / "other") == contents(tmp_path / "new")
 
 
 def _refused(old: Path, *encoders: str | Encoder, **options: Any) -> CanonymError:
@@ -217,10 +209,10 @@ def test_an_index_without_checksums_is_refused(old: Path) -> None:
 
 def test_no_index_and_the_output_itself_are_refused(old: Path) -> None:
     assert "no such folder" in str(_refused(old.parent / "none", _subword()))
-    before = _digests(old)
+    before = contents(old)
     error = _refused(old, _subword(), folder=old, overwrite=True)
     assert "is to be replaced, and nothing can be taken over from it" in str(error)
-    assert _digests(old) == before
+    assert contents(old) == before
 
 
 def test_an_index_of_an_earlier_format_is_refused(
@@ -238,7 +230,7 @@ def test_the_command_says_what_was_reused(tmp_path: Path) -> None:
     text = run("index", f"{b}.csv", "-o", b, "--reuse", a).stdout
     assert "reused       subword: none, fitted to each version; 3 encoded\n" in text
     run("index", "-q", f"{b}.csv", "-o", again)
-    assert _digests(tmp_path / "b") == _digests(tmp_path / "again")
+    assert contents(tmp_path / "b") == contents(tmp_path / "again")
     plain, more = (str(tmp_path / name) for name in ("plain", "more"))
     run("index", "-q", f"{a}.csv", "-o", plain, "-e", "default,rarity=0")
     text = run("index", f"{b}.csv", "-o", more, "--reuse", plain, "-e", "default,rarity=0").stdout

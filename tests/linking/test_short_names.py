@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from canonym import Concept, Document, Linker, Mention, Name, Terminology
+from canonym import Concept, Document, Linker, Mention, Terminology
 from canonym.exchange.auto_accept import can_auto_accept
 from canonym.types import Link
-from tests.linkers import linker_of
+from tests.linkers import concepts, linker_of
 from tests.tables import cases, tables
 
 TABLES = tables(__file__)
@@ -18,12 +18,7 @@ TABLES = tables(__file__)
 
 def _linker(names: Iterable[str]) -> Linker:
     """An index of names; synonyms stand behind bars, the label is the id."""
-    records: list[Concept | Name] = []
-    for name in names:
-        label, *synonyms = name.split("|")
-        records.append(Concept(label, label))
-        records += [Name(synonym, label) for synonym in synonyms]
-    return linker_of(records)
+    return linker_of(concepts(f"{name.split('|')[0]}|{name}" for name in names))
 
 
 def _ids(link: Link) -> str:

@@ -15,6 +15,7 @@ from canonym.cli import main
 from canonym.encoders import make_encoder
 from canonym.errors import InvalidInput, ReadError
 from tests.encoders.conftest import make_tiny_bert
+from tests.linkers import concepts
 
 WORDS = ["heart", "attack", "flu", "pain", "hip", "left", "renal", "acute", "bone", "skin"]
 MENTIONS = ["haert atack", "acute bonepain", "lef hip", "renal skinn flu", "hearts", "flu pains"]
@@ -184,9 +185,7 @@ def test_added_names_and_filters(bert: Path, terminology: Terminology, similarit
 def test_means_of_concepts(bert: Path) -> None:
     names = {"X:1": ["heart attack", "flu"], "X:2": ["hip pain", "bone", "skin"]}
     terminology = Terminology.build(
-        one
-        for id_, texts in names.items()
-        for one in (Concept(id_, texts[0]), *(Name(text, id_) for text in texts[1:]))
+        concepts("|".join([id_, *texts]) for id_, texts in names.items())
     )
     spec = f"{bert},similarity=euclidean"
     linker = Linker.build(terminology, encoders=[spec], search="O-C", **PLAIN)

@@ -14,6 +14,7 @@ from canonym import Concept, InvalidInput, Link, Linker, Mention, Name, ReadErro
 from canonym.encoders import load_encoder
 from canonym.encoders.static import StaticVectors
 from canonym.linking.settings import SEARCHES, TARGETS, parse_search
+from tests.linkers import concepts
 
 # Words that do not contradict each other, as those with numbers do.
 WORDS = [f"w{chr(ord('a') + number)}" for number in range(24)]
@@ -46,11 +47,7 @@ def world() -> tuple[StaticVectors, dict[str, list[str]], list[tuple[str, str]],
 
 @functools.cache
 def terminology() -> Terminology:
-    return Terminology.build(
-        record
-        for id_, texts in world()[1].items()
-        for record in (Concept(id_, texts[0]), *(Name(text, id_) for text in texts[1:]))
-    )
+    return Terminology.build(concepts("|".join([id_, *texts]) for id_, texts in world()[1].items()))
 
 
 def texts_of(part: str) -> dict[str, list[str]]:
