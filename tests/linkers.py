@@ -13,7 +13,7 @@ SURE = 0.8
 """Links with a larger confidence are sure."""
 
 
-def concepts(lines: Iterable[str]) -> list[Record]:
+def concepts(*lines: str) -> list[Record]:
     """Return the concepts of lines of an id, a label and other names, with bars between."""
     records: list[Record] = []
     for line in lines:

@@ -7,44 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from canonym import Concept, Document, InvalidInput, Mention, Name, ReadError, Terminology
+from canonym import Concept, Document, InvalidInput, Mention, ReadError, Terminology
 from canonym.evaluation.comparison import compare
 from canonym.evaluation.predictions import Key, read_predictions
 from canonym.evaluation.run import Run, evaluate_corpus
+from tests.evaluation.small_corpus import TERMINOLOGY, TEST, annotated
 
-TERMINOLOGY = [
-    Concept("MESH:D1", "Breast cancer"),
-    Concept("MESH:D2", "Ovarian cancer"),
-    Concept("MESH:D3", "Wilson disease"),
-    Name("hepatolenticular degeneration", "MESH:D3"),
-    Concept("MESH:D4", "Cold"),
-    Concept("MESH:D5", "Common cold"),
-    Name("cold", "MESH:D5"),
-]
-
-
-def annotated(id_: str, text: str, *spans: tuple[str, str]) -> Document:
-    """Make a document; ids of a composite are joined by a bar, and ``-1`` is NIL."""
-    mentions = []
-    for span, written in spans:
-        start = text.index(span)
-        ids = () if written == "-1" else tuple(written.split("|"))
-        rule = "nil" if not ids else "all" if len(ids) > 1 else "any"
-        mentions.append(Mention(span, start, start + len(span), "Disease", ids, rule, id_))
-    return Document(id_, text, tuple(mentions))
-
-
-TEST = [
-    annotated(
-        "1",
-        "Wilson disease (WD) after a cold. WD again.",
-        ("Wilson disease", "D3"),
-        ("WD", "D3"),
-        ("cold", "D5"),
-    ),
-    annotated("2", "Breast and ovarian cancer, no xyzzy.", ("Breast and ovarian cancer", "D1|D2")),
-    annotated("3", "qqqq and a strange thing", ("qqqq", "-1"), ("strange thing", "D99")),
-]
 HEAD = "document\tstart\tend\tids\n"
 
 

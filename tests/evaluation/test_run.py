@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from canonym import Concept, Document, InvalidInput, Linker, Mention, Name, Terminology
+from canonym import InvalidInput, Linker, Terminology
 from canonym.corpora.concept_files import read_concepts
 from canonym.corpora.pubtator import read_pubtator
 from canonym.evaluation.protocols import choose_protocol
@@ -15,16 +15,7 @@ from canonym.evaluation.questions import make_questions, read_corrections
 from canonym.evaluation.run import Run, corpus_digest, evaluate_corpus
 from canonym.terminology import read_terminology
 from canonym.terminology.ids import ConceptIds
-
-TERMINOLOGY = [
-    Concept("MESH:D1", "Breast cancer"),
-    Concept("MESH:D2", "Ovarian cancer"),
-    Concept("MESH:D3", "Wilson disease"),
-    Name("hepatolenticular degeneration", "MESH:D3"),
-    Concept("MESH:D4", "Cold"),
-    Concept("MESH:D5", "Common cold"),
-    Name("cold", "MESH:D5"),
-]
+from tests.evaluation.small_corpus import TERMINOLOGY, TEST, annotated
 
 
 @pytest.fixture(scope="module")
@@ -32,28 +23,6 @@ def terminology() -> Terminology:
     return Terminology.build(TERMINOLOGY)
 
 
-def annotated(id_: str, text: str, *spans: tuple[str, str]) -> Document:
-    """Make a document; ids of a composite are joined by a bar, and ``-1`` is NIL."""
-    mentions = []
-    for span, written in spans:
-        start = text.index(span)
-        ids = () if written == "-1" else tuple(written.split("|"))
-        rule = "nil" if not ids else "all" if len(ids) > 1 else "any"
-        mentions.append(Mention(span, start, start + len(span), "Disease", ids, rule, id_))
-    return Document(id_, text, tuple(mentions))
-
-
-TEST = [
-    annotated(
-        "1",
-        "Wilson disease (WD) after a cold. WD again.",
-        ("Wilson disease", "D3"),
-        ("WD", "D3"),
-        ("cold", "D5"),
-    ),
-    annotated("2", "Breast and ovarian cancer, no xyzzy.", ("Breast and ovarian cancer", "D1|D2")),
-    annotated("3", "qqqq and a strange thing", ("qqqq", "-1"), ("strange thing", "D99")),
-]
 TRAINING = [annotated("9", "Copper storage is a disease.", ("Copper storage", "D3"))]
 
 

@@ -242,7 +242,7 @@ def _covers(mention: Mention, start: int, name: str) -> bool:
     return shared >= max(len(name) - 8, len(name) // 2, 1)
 
 
-TEXT_RECORDS = concepts(tables(__file__)["concepts"])
+TEXT_RECORDS = concepts(*tables(__file__)["concepts"])
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from tests.linkers import concepts
 from tests.tables import cases, tables
 
 TABLES = tables(__file__)
-CLASSES = concepts(TABLES["classes"])
+CLASSES = concepts(*TABLES["classes"])
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +72,7 @@ def test_an_index_without_the_sieve_opens_and_links_as_before(tmp_path: Path) ->
 
 @pytest.fixture(scope="module")
 def cells() -> Linker:
-    return Linker.build(Terminology.build(concepts(TABLES["cells"])), encoders=["default"])
+    return Linker.build(Terminology.build(concepts(*TABLES["cells"])), encoders=["default"])
 
 
 @cases("mention", "id_")

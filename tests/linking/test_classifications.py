@@ -11,7 +11,7 @@ from tests.linking.bounds import LONE_SLIP
 from tests.tables import cases, tables
 
 TABLES = tables(__file__)
-RECORDS = concepts(TABLES["classes"])
+RECORDS = concepts(*TABLES["classes"])
 
 
 @pytest.fixture(scope="module")

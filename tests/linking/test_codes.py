@@ -22,7 +22,7 @@ from tests.tables import cases, tables
 
 TABLES = tables(__file__)
 
-TERMINOLOGIES = {name: concepts(lines) for name, lines in TABLES["terminologies"].items()}
+TERMINOLOGIES = {name: concepts(*lines) for name, lines in TABLES["terminologies"].items()}
 TERMINOLOGIES["hpo"] += [
     Xref("HP:0001250", "HP:0002279", "alternative"),
     Xref("HP:0001250", "UMLS:C0036572"),

@@ -8,36 +8,27 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from canonym import Concept, Linker, Name, Terminology
+from canonym import Linker, Terminology
 from canonym.bulk.batch import link_table
 from canonym.linking.hits import KnownHits
 from canonym.linking.links import KnownLinks
+from tests.linkers import concepts
 
-RECORDS = [
-    Concept("ICD10CM:I10", "Essential (primary) hypertension"),
-    Name("hypertension", "ICD10CM:I10"),
-    Name("HTN", "ICD10CM:I10"),
-    Concept("ICD10CM:E11.9", "Type 2 diabetes mellitus without complications"),
-    Concept("ICD10CM:E11.65", "Type 2 diabetes mellitus with hyperglycemia"),
-    Concept("ICD10CM:E11", "Type 2 diabetes mellitus"),
-    Name("adult-onset diabetes", "ICD10CM:E11"),
-    Concept("ICD10CM:J45", "Asthma"),
-    Name("bronchial asthma", "ICD10CM:J45"),
-    Concept("ICD10CM:M10.9", "Gout, unspecified"),
-    Name("gouty arthritis", "ICD10CM:M10.9"),
-    Concept("ICD10CM:B59", "Pneumocystosis"),
-    Name("pneumocystis pneumonia", "ICD10CM:B59"),
-    Concept("ICD10CM:F19.1", "Phencyclidine abuse"),
-    Name("PCP", "ICD10CM:F19.1"),
-    Concept("ICD10CM:G35", "Multiple sclerosis"),
-    Concept("ICD10CM:I05.0", "Rheumatic mitral stenosis"),
-    Name("mitral stenosis", "ICD10CM:I05.0"),
-    Concept("ICD10CM:D51.0", "Vitamin B12 deficiency anemia"),
-    Name("B12 deficiency", "ICD10CM:D51.0"),
-    Concept("ICD10CM:R50.9", "Fever, unspecified"),
-    Name("pyrexia", "ICD10CM:R50.9"),
-    Concept("ICD10CM:Z82.5", "Family history of asthma"),
-]
+RECORDS = concepts(
+    "ICD10CM:I10|Essential (primary) hypertension|hypertension|HTN",
+    "ICD10CM:E11.9|Type 2 diabetes mellitus without complications",
+    "ICD10CM:E11.65|Type 2 diabetes mellitus with hyperglycemia",
+    "ICD10CM:E11|Type 2 diabetes mellitus|adult-onset diabetes",
+    "ICD10CM:J45|Asthma|bronchial asthma",
+    "ICD10CM:M10.9|Gout, unspecified|gouty arthritis",
+    "ICD10CM:B59|Pneumocystosis|pneumocystis pneumonia",
+    "ICD10CM:F19.1|Phencyclidine abuse|PCP",
+    "ICD10CM:G35|Multiple sclerosis",
+    "ICD10CM:I05.0|Rheumatic mitral stenosis|mitral stenosis",
+    "ICD10CM:D51.0|Vitamin B12 deficiency anemia|B12 deficiency",
+    "ICD10CM:R50.9|Fever, unspecified|pyrexia",
+    "ICD10CM:Z82.5|Family history of asthma",
+)
 CODES = (
     *("I10", "E11.65", "e119", "ICD-10 J45", "ICD10CM:M10.9", "E11.999", "B12", "G35", "I05.0"),
     *("J45 - asthma", "gout (M10.9)", "I10 asthma", "Z99.9"),

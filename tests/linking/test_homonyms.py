@@ -19,6 +19,7 @@ from canonym.linking.explanation import explain
 from canonym.linking.homonyms import AHEAD, ANYWAY, EVIDENCE, TRUSTED, WEIGHTS, kinship, weigh
 from canonym.mentions.readings import common_readings
 from canonym.types import Link
+from tests.linkers import concepts
 
 RECORDS = [
     Concept(
@@ -384,15 +385,11 @@ def test_the_text_around_many_homonyms_is_read_a_few_times(
     assert len(calls) < 10
 
 
-RARE = [
-    Concept("R:1", "Dowling-Degos disease"),
-    Name("DDD", "R:1"),
-    Concept("R:2", "Osteitis deformans"),
-    Name("PDB", "R:2"),
-    Name("Paget disease of bone", "R:2"),
-    Concept("R:3", "Arthroophthalmopathy"),
-    Name("AOM", "R:3"),
-]
+RARE = concepts(
+    "R:1|Dowling-Degos disease|DDD",
+    "R:2|Osteitis deformans|PDB|Paget disease of bone",
+    "R:3|Arthroophthalmopathy|AOM",
+)
 
 
 @pytest.mark.parametrize(("short", "most"), [("DDD", 0.25), ("AOM", 0.25), ("PDB", 1)])

@@ -368,7 +368,7 @@ def test_links_and_parts_are_judged_by_their_concepts() -> None:
 # --- linkers --------------------------------------------------------------------------------------
 
 KINDS = ("breast", "lung", "skin", "bone", "liver", "colon", "brain", "blood")
-ORGANS = concepts(f"X:{n}|{kind} cancer|{kind} tumour" for n, kind in enumerate(KINDS))
+ORGANS = concepts(*(f"X:{n}|{kind} cancer|{kind} tumour" for n, kind in enumerate(KINDS)))
 
 
 def corpus() -> list[Document]:
@@ -602,7 +602,7 @@ def test_a_judge_of_another_source_is_refused(organs: Linker) -> None:
 def test_the_number_of_candidates_changes_no_confidence(mention: str) -> None:
     hands = ("X:2|Pain of left hand", "X:3|Pain of right hand|right hand pain")
     others = ("X:4|Pain of hand|hand pain", "X:5|Common cold|cold", "X:6|Low temperature|cold")
-    linker = linker_of(concepts(["X:1|Myocardial infarction|heart attack", *hands, *others]))
+    linker = linker_of(concepts("X:1|Myocardial infarction|heart attack", *hands, *others))
     (whole,) = linker.link([mention], k=6, min_confidence=0)
     for k in (1, 2, 3):
         (link,) = linker.link([mention], k=k, min_confidence=0)

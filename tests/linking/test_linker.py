@@ -290,7 +290,7 @@ def test_a_known_name_is_never_split() -> None:
 def test_a_short_word_is_guessed_where_the_whole_is_then_a_name(tmp_path: Path) -> None:
     hearts = ("A:1|Heart attack", "A:2|Heart failure", "A:3|Panic attack")
     bones = ("A:4|Bone pain", "A:5|Bone mass", "A:6|Cone pain", "A:7|Cone mass")
-    terminology = Terminology.build(concepts([*hearts, *bones]))
+    terminology = Terminology.build(concepts(*hearts, *bones))
     linker = Linker.build(terminology, encoders=["chargrams"], folder=tmp_path / "index")
     asked = ["heart atack", "heart atacks", "atack of panic fear", "sone pain", "heart attack"]
     guessed, plural, unnamed, doubtful, known = linker.link(asked)

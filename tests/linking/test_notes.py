@@ -12,7 +12,7 @@ from tests.linkers import SURE, concepts, linked, linker_of, sure_id
 from tests.tables import cases, tables
 
 TABLES = tables(__file__)
-RECORDS = concepts(TABLES["common"])
+RECORDS = concepts(*TABLES["common"])
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +67,7 @@ def test_a_slash_stands_for_a_disorder(linker: Linker, mention: str) -> None:
     assert linker.link([mention])[0].id == "N:10"
 
 
-TERSE = concepts(TABLES["terse"])
+TERSE = concepts(*TABLES["terse"])
 
 
 @pytest.fixture(scope="module")
@@ -167,7 +167,7 @@ def test_a_gap_of_a_thousand_spaces_costs_no_time(linker: Linker) -> None:
     assert time.process_time() - begun < 3
 
 
-CLIPPED = concepts(TABLES["clipped"])
+CLIPPED = concepts(*TABLES["clipped"])
 
 
 @cases("mention", "id")

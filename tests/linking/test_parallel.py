@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from canonym import Concept, Document, InvalidInput, Linker, Mention, Mismatch, Name, Terminology
+from canonym import Concept, Document, InvalidInput, Linker, Mention, Mismatch, Terminology
+from tests.linkers import concepts
 
-RECORDS = [
-    Concept("X:1", "Myocardial infarction"),
-    Name("heart attack", "X:1"),
-    Concept("X:2", "Breast cancer"),
-    Concept("X:3", "Ovarian cancer"),
-]
+RECORDS = concepts(
+    "X:1|Myocardial infarction|heart attack",
+    "X:2|Breast cancer",
+    "X:3|Ovarian cancer",
+)
 MENTIONS = ["heart attacks", "breast and ovarian cancer", "the big one", "", "ovary cancer"]
 
 

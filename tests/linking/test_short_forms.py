@@ -14,7 +14,7 @@ TABLES = tables(__file__)
 
 @pytest.fixture(scope="module")
 def linker() -> Linker:
-    genes = concepts(TABLES["genes"])
+    genes = concepts(*TABLES["genes"])
     return Linker.build(Terminology.build(genes), abbreviations="schwartz-hearst")
 
 
@@ -62,7 +62,7 @@ def test_what_the_caller_defines_is_looked_up(linker: Linker) -> None:
     assert (links[0].searched, links[0].steps[0].name) == ("liver kinase B1", "abbreviation")
 
 
-EXPLAINED = concepts(TABLES["explained"])
+EXPLAINED = concepts(*TABLES["explained"])
 
 
 @cases("mention", "id")

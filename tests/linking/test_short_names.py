@@ -18,7 +18,7 @@ TABLES = tables(__file__)
 
 def _linker(names: Iterable[str]) -> Linker:
     """An index of names; synonyms stand behind bars, the label is the id."""
-    return linker_of(concepts(f"{name.split('|')[0]}|{name}" for name in names))
+    return linker_of(concepts(*(f"{name.split('|')[0]}|{name}" for name in names)))
 
 
 def _ids(link: Link) -> str:

@@ -185,7 +185,7 @@ def test_added_names_and_filters(bert: Path, terminology: Terminology, similarit
 def test_means_of_concepts(bert: Path) -> None:
     names = {"X:1": ["heart attack", "flu"], "X:2": ["hip pain", "bone", "skin"]}
     terminology = Terminology.build(
-        concepts("|".join([id_, *texts]) for id_, texts in names.items())
+        concepts(*("|".join([id_, *texts]) for id_, texts in names.items()))
     )
     spec = f"{bert},similarity=euclidean"
     linker = Linker.build(terminology, encoders=[spec], search="O-C", **PLAIN)

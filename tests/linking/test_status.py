@@ -18,7 +18,7 @@ from canonym.types import Mention
 from tests.linkers import concepts
 from tests.tables import cases, tables
 
-RECORDS = concepts(tables(__file__)["concepts"])
+RECORDS = concepts(*tables(__file__)["concepts"])
 
 
 @pytest.fixture(scope="module")

@@ -47,7 +47,8 @@ def world() -> tuple[StaticVectors, dict[str, list[str]], list[tuple[str, str]],
 
 @functools.cache
 def terminology() -> Terminology:
-    return Terminology.build(concepts("|".join([id_, *texts]) for id_, texts in world()[1].items()))
+    lines = ("|".join([id_, *texts]) for id_, texts in world()[1].items())
+    return Terminology.build(concepts(*lines))
 
 
 def texts_of(part: str) -> dict[str, list[str]]:

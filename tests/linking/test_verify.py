@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from canonym import Concept, Linker, Name, Terminology
+from canonym import Linker, Terminology
 from canonym.cli.failures import Unusable, reported
 from canonym.encoders.subword import Subword
 from canonym.errors import CanonymError, Mismatch, ReadError
@@ -22,14 +22,13 @@ from canonym.io.files import CHECKSUMS, MANIFEST
 from canonym.linking.judge import JUDGE
 from canonym.linking.verify import verify_index
 from canonym.terminology.overlay import MARK, OVERLAY
+from tests.linkers import concepts
 
-RECORDS = [
-    Concept("X:1", "Myocardial infarction"),
-    Name("heart attack", "X:1"),
-    Concept("X:2", "Hip fracture"),
-    Name("broken hip", "X:2"),
-    Concept("X:3", "Diabetes mellitus"),
-]
+RECORDS = concepts(
+    "X:1|Myocardial infarction|heart attack",
+    "X:2|Hip fracture|broken hip",
+    "X:3|Diabetes mellitus",
+)
 MENTIONS = [("the big one", "X:1"), ("hip broke", "X:2"), ("sugar", "X:3")]
 ASKED = ["heart atack", "hip broke", "Broken Hips", "diabetes", "big"]
 

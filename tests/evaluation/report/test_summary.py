@@ -11,7 +11,7 @@ from importlib.metadata import PackageNotFoundError, version
 import pytest
 
 import canonym
-from canonym import Concept, Document, InvalidInput, Linker, Mention, Name, Relation, Terminology
+from canonym import Concept, InvalidInput, Linker, Name, Relation, Terminology
 from canonym.evaluation.comparison import compare
 from canonym.evaluation.error_kinds import (
     LabelledConcept,
@@ -31,6 +31,7 @@ from canonym.evaluation.report.summary import (
 from canonym.evaluation.run import Run, evaluate_corpus
 from canonym.evaluation.slices import Figure, explain_readings
 from canonym.evaluation.software import finder_title, software_of
+from tests.evaluation.small_corpus import annotated
 
 RECORDS = [
     Concept("MESH:D000001", "Breast cancer"),
@@ -45,16 +46,6 @@ RECORDS = [
     Relation("MESH:D000001", "is_a", "MESH:D000006"),
     Relation("MESH:D000002", "is_a", "MESH:D000006"),
 ]
-
-
-def annotated(id_: str, text: str, *spans: tuple[str, str]) -> Document:
-    mentions = []
-    for span, written in spans:
-        start = text.index(span)
-        ids = tuple(written.split("|")) if written != "-1" else ()
-        rule = "nil" if not ids else "all" if len(ids) > 1 else "any"
-        mentions.append(Mention(span, start, start + len(span), "Disease", ids, rule, id_))
-    return Document(id_, text, tuple(mentions))
 
 
 TEST = [
