@@ -15,48 +15,7 @@ from canonym.errors import InvalidInput, ReadError
 from canonym.types import Document, Mention
 from tests.logs import Log
 
-XML = """\
-<?xml version="1.0" encoding="UTF-8"?>
-<!DOCTYPE collection SYSTEM "BioC.dtd">
-<collection><source>made up</source><date/><key/>
-<document>
-  <id>7</id>
-  <passage>
-    <infon key="type">title</infon>
-    <offset>0</offset>
-    <text>Ovarian &amp; breast cancer</text>
-    <annotation id="0">
-      <infon key="type">Disease</infon>
-      <infon key="mesh">D010051|D001943</infon>
-      <infon key="CompositeRole">CompositeMention</infon>
-      <location offset="0" length="23"/>
-      <text>Ovarian &amp; breast cancer</text>
-    </annotation>
-    <annotation id="1">
-      <infon key="type">Disease</infon>
-      <infon key="mesh">D010051</infon>
-      <infon key="CompositeRole">IndividualMention</infon>
-      <location offset="17" length="6"/>
-      <location offset="0" length="7"/>
-      <text>Ovarian cancer</text>
-    </annotation>
-  </passage>
-  <passage>
-    <offset>26</offset>
-    <sentence>
-      <offset>26</offset><text>It hurts.</text>
-      <annotation id="2">
-        <infon key="type">Symptom</infon>
-        <infon key="identifier">-1</infon>
-        <location offset="29" length="5"/>
-      </annotation>
-    </sentence>
-    <sentence><offset>36</offset><text>A lot.</text></sentence>
-    <annotation id="3"><location offset="38" length="3"/><text>lot</text></annotation>
-  </passage>
-</document>
-</collection>
-"""
+XML = Path(__file__).with_suffix(".xml").read_text("utf-8")
 
 TEXT = "Ovarian & breast cancer\n  It hurts.\nA lot."
 COMPOSITE = Mention(TEXT[:23], 0, 23, "Disease", ("D010051", "D001943"), "all", "7")

@@ -180,16 +180,22 @@ def test_bad_input(terminology: Terminology) -> None:
 # --- real corpora ---------------------------------------------------------------------------------
 
 
-def test_published_counts_and_the_verbatim_baseline_of_ncbi_disease(data: Path) -> None:
+@pytest.fixture(scope="module")
+def medic(data: Path) -> Terminology:
+    return read_terminology(data / "medic-2012" / "medic_06Jul2012.txt")
+
+
+def test_published_counts_and_the_verbatim_baseline_of_ncbi_disease(
+    data: Path, medic: Terminology
+) -> None:
     pytest.importorskip("pyab3p", reason="the published preparation uses Ab3P")
-    terminology = read_terminology(data / "medic-2012" / "medic_06Jul2012.txt")
     corpus = data / "ncbi-disease"
     train, dev, test = (
         list(read_pubtator(corpus / f"{part}.pubtator")) for part in ("train", "dev", "test")
     )
     run = evaluate_corpus(
         test,
-        terminology=terminology,
+        terminology=medic,
         training=[*train, *dev],
         corrections=read_corrections(data / "medic-2012" / "ncbi-spell-check.txt"),
         encoders=(),
@@ -203,11 +209,10 @@ def test_published_counts_and_the_verbatim_baseline_of_ncbi_disease(data: Path) 
     assert run.ids.mixed
 
 
-def test_bc5cdr_keeps_the_mentions_of_the_released_files(data: Path) -> None:
-    ids = ConceptIds(read_terminology(data / "medic-2012" / "medic_06Jul2012.txt"))
+def test_bc5cdr_keeps_the_mentions_of_the_released_files(data: Path, medic: Terminology) -> None:
     asked = make_questions(
         read_pubtator(data / "bc5cdr" / "test.pubtator"),
-        ids,
+        ConceptIds(medic),
         choose_protocol("biosyn"),
         types=["Disease"],
         engine="schwartz-hearst",

@@ -19,7 +19,7 @@ from canonym.linking.explanation import explain
 from canonym.linking.homonyms import AHEAD, ANYWAY, EVIDENCE, TRUSTED, WEIGHTS, kinship, weigh
 from canonym.mentions.readings import common_readings
 from canonym.types import Link
-from tests.linkers import concepts
+from tests.linkers import concepts, linker_of
 
 RECORDS = [
     Concept(
@@ -395,7 +395,7 @@ RARE = concepts(
 @pytest.mark.parametrize(("short", "most"), [("DDD", 0.25), ("AOM", 0.25), ("PDB", 1)])
 def test_a_rare_synonym_that_usually_stands_for_another_is_doubted(short: str, most: float) -> None:
     known = [Concept(f"K:{n}", text) for n, text in enumerate(common_readings())]
-    (link,) = Linker.build(Terminology.build([*RARE, *known])).link([short])
+    (link,) = linker_of([*RARE, *known]).link([short])
     assert link.id == {"DDD": "R:1", "PDB": "R:2", "AOM": "R:3"}[short]
     assert (link.confidence or 0) <= most
     assert (link.confidence or 0) > 0.9 or most < 1

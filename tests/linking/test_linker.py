@@ -6,8 +6,7 @@ import operator
 import os
 import pickle
 import shutil
-import subprocess
-import sys
+import signal
 import threading
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
@@ -604,19 +603,23 @@ def test_a_newer_or_damaged_index_is_refused(linker: Linker, tmp_path: Path) -> 
 def test_a_kill_in_the_middle_leaves_the_old_index_or_none(
     terminology: Terminology, tmp_path: Path
 ) -> None:
-    script = (
-        "import os, signal, sys\n"
-        "from canonym import Linker, Terminology\n"
-        "def progress(stage, done, total):\n"
-        "    if stage == sys.argv[3]: os.kill(os.getpid(), signal.SIGKILL)\n"
-        "Linker.build(Terminology(sys.argv[1]), encoders=['chargrams'], folder=sys.argv[2],\n"
-        "             overwrite=True, progress=progress)\n"
-    )
     folder = tmp_path / "index"
 
+    def build(killed_at: str) -> None:
+        def progress(stage: str, _done: int, _total: int) -> None:
+            if stage == killed_at:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+        Linker.build(
+            Terminology(terminology.path), encoders=["chargrams"], folder=folder,
+            overwrite=True, progress=progress,
+        )  # fmt: skip
+
     def run(stage: str) -> int:
-        command = [sys.executable, "-c", script, str(terminology.path), str(folder), stage]
-        return subprocess.run(command, check=False, env=os.environ).returncode
+        process = multiprocessing.get_context("fork").Process(target=build, args=(stage,))
+        process.start()
+        process.join()
+        return process.exitcode or 0
 
     assert run("chargrams vectors") < 0
     assert not folder.exists()

@@ -25,46 +25,7 @@ CONCEPT = {
     "train": "1||0|4||Disease||ague||D4\n",
     "test": "3||0|4||Disease||ague||D4\n3||6|18||Disease||breast cancer|fever||D1|D4\n",
 }
-EXPERIMENT = """
-title = "Two names"
-source = "Nobody (1900), table 1"
-protocol = "biosyn"
-terminology = ["names.txt"]
-difference = 10
-seed = 3
-
-[[row]]
-name = "corrected"
-corpus = "corpus"
-types = ["Disease"]
-corrections = "words.txt"
-encoders = []
-published = { "accuracy@1" = 90, "accuracy@5" = 80 }
-
-[[row]]
-name = "dev"
-corpus = "corpus"
-part = "dev"
-reading = "strict"
-encoders = []
-published = { "accuracy@1" = "unknown" }
-caveat = "of no use"
-
-[[row]]
-name = "prepared"
-corpus = "prepared"
-format = "concept"
-split = "file"
-encoders = ["a model"]
-weights = [2.0]
-published = { "accuracy@1" = 100 }
-
-[[row]]
-name = "elsewhere"
-corpus = "nowhere"
-encoders = []
-published = { "accuracy@1" = 50 }
-"""
+EXPERIMENT = Path(__file__).with_suffix(".toml").read_text("utf-8")
 
 
 @pytest.fixture

@@ -25,6 +25,7 @@ from reproduce.results import Measured, leave_out
 from reproduce.run import reproduce
 from reproduce.table import Table
 from tests.encoders.conftest import make_tiny_bert
+from tests.reproduce.test_models import pubtator
 
 WORDS = ["fever", "ague", "pain", "ache", "hip", "knee", "drug", "pill"]
 VECTORS = np.array(
@@ -40,14 +41,6 @@ MENTIONS = {
 }
 HEAD = 'title = "a"\nsource = "b"\n'
 LINK = 'corpus = "corpus"\nterminology = ["terms.tsv"]\nprotocol = "biosyn"\n'
-
-
-def pubtator(number: int, mentions: list[tuple[str, str]]) -> str:
-    text, lines = "", []
-    for words, id_ in mentions:
-        lines.append(f"{number}\t{len(text)}\t{len(text) + len(words)}\t{words}\tSign\t{id_}")
-        text += words + ". "
-    return f"{number}|t|{text.strip()}\n{number}|a|\n" + "\n".join(lines) + "\n\n"
 
 
 @pytest.fixture

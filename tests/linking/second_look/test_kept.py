@@ -27,8 +27,7 @@ def test_answers_are_there_in_the_next_run(tmp_path: Path) -> None:
 def test_many_keys_are_looked_up_together(tmp_path: Path) -> None:
     kept = Kept(tmp_path / "answers.db")
     keys = [f"key {n}" for n in range(1201)]
-    for n, key in enumerate(keys):
-        kept.add({key: n % 10})
+    kept.add({key: n % 10 for n, key in enumerate(keys)})
     assert [kept.of(keys)[key] for key in keys] == [n % 10 for n in range(1201)]
 
 

@@ -14,24 +14,7 @@ from canonym.evaluation.run import evaluate_corpus
 from canonym.types import Mention
 from reproduce.readers.mantra import read_mantra
 
-XML = """\
-<?xml version="1.0" encoding="UTF-8"?>
-<Corpus id="Medline_GSC_de_man" lang="de">
-  <document id="Medline.1">
-    <unit id="Medline.1.u1">
-      <text>Fieber &amp; Übelkeit nach Lachgas</text>
-      <e id="e1" src="mdr" cui="C0015967" type="T184" grp="DISO" offset="0" len="6">Fieber</e>
-      <e id="e2" cui="C0027497" grp="DISO" offset="9" len="8">Übelkeit</e>
-      <e id="e3" cui="C0028215" grp="CHEM" offset="23" len="7">Lachgas</e>
-      <e id="e4" cui="C9999999" grp="CHEM" offset="23" len="7">Lachgas</e>
-    </unit>
-    <unit id="Medline.1.u2"><text>Ohne Begriffe</text></unit>
-  </document>
-  <document id="Medline.2">
-    <unit><text>Fieber</text><e cui="C0015967" offset="0" len="6"/></unit>
-  </document>
-</Corpus>
-"""
+XML = Path(__file__).with_suffix(".xml").read_text("utf-8")
 
 
 def written(place: Path, text: str = XML) -> Path:

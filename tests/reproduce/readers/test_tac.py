@@ -11,41 +11,7 @@ from canonym.errors import InvalidInput, ReadError
 from canonym.types import Document, Mention
 from reproduce.readers.tac import read_tac
 
-XML = """\
-<?xml version="1.0" encoding="UTF-8"?>
-<Label drug="ABC" track="TAC2017_ADR">
-  <Text>
-    <Section name="adverse reactions" id="S1">
-    Liver or kidney damage.</Section>
-    <Section name="warnings and precautions" id="S2">Severe
-  rash &amp; death, odd feeling.</Section>
-  </Text>
-  <Mentions>
-    <Mention id="M1" section="S1" type="AdverseReaction" start="5,21" len="5,6" \
-str="Liver damage" />
-    <Mention id="M2" section="S2" type="Severity" start="0" len="6" str="Severe" />
-    <Mention id="M3" section="S2" type="AdverseReaction" start="0" len="13" str="Severe rash" />
-    <Mention id="M4" section="S2" type="AdverseReaction" start="16" len="5" str="death" />
-    <Mention id="M5" section="S2" type="AdverseReaction" start="23" len="11" str="odd feeling" />
-  </Mentions>
-  <Relations>
-    <Relation id="RL1" type="Effect" arg1="M3" arg2="M2" />
-  </Relations>
-  <Reactions>
-    <Reaction id="AR1" str="liver damage">
-      <Normalization id="AR1.N1" meddra_pt="Liver injury" meddra_pt_id="10067125" />
-    </Reaction>
-    <Reaction id="AR2" str="severe rash">
-      <Normalization id="AR2.N1" meddra_llt="Rash severe" meddra_llt_id="10037888" \
-meddra_pt="Rash" meddra_pt_id="10037844" />
-      <Normalization id="AR2.N2" meddra_pt="Skin reaction" meddra_pt_id="10040914" />
-    </Reaction>
-    <Reaction id="AR3" str="odd feeling">
-      <Normalization id="AR3.N1" flag="unmapped" />
-    </Reaction>
-  </Reactions>
-</Label>
-"""
+XML = Path(__file__).with_suffix(".xml").read_text("utf-8")
 TEXT = "\n    Liver or kidney damage.\nSevere\n  rash & death, odd feeling."
 
 
