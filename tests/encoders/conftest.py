@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+
+from canonym.encoders.hub import write_pooling
 
 os.environ["HF_HUB_OFFLINE"] = "1"
 
@@ -37,6 +40,13 @@ def make_tiny_bert(folder: Path, *, lowercase: bool = True) -> Path:
     tokenizer.save_pretrained(folder)
     BertModel(config).save_pretrained(folder)
     return folder
+
+
+def describe_pooling(folder: Path, **changes: Any) -> None:
+    """Write the small files of sentence-transformers for an encoder that is not there."""
+    usual = {"pooling": "mean", "n_columns": 16, "max_length": 32, "lowercase": False}
+    facts = usual | {"normalise": True, "similarity": "cosine"} | changes
+    write_pooling(folder, SimpleNamespace(**facts))
 
 
 @pytest.fixture(scope="session")

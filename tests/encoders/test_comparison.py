@@ -6,16 +6,15 @@ import json
 import pickle
 import shutil
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from canonym.encoders import load_encoder, make_encoder, path_of, save_encoder
-from canonym.encoders.hub import write_pooling
 from canonym.encoders.transformer import Transformer
 from canonym.errors import InvalidInput, ReadError
+from tests.encoders.conftest import describe_pooling
 
 NAMES = ["heart attack", "flu", "pain in the hip"]
 
@@ -149,17 +148,7 @@ def test_sentence_transformers_agrees(folder: Path, tmp_path: Path, similarity: 
 def test_a_foreign_folder_names_its_similarity(
     folder: Path, named: str | None, normalise: bool, expected: str
 ) -> None:
-    write_pooling(
-        folder,
-        SimpleNamespace(
-            pooling="mean",
-            n_columns=16,
-            max_length=32,
-            lowercase=False,
-            normalise=normalise,
-            similarity="cosine",
-        ),
-    )
+    describe_pooling(folder, normalise=normalise)
     place = folder / "config_sentence_transformers.json"
     place.write_text(json.dumps({"similarity_fn_name": named}))
     assert of(make_encoder(folder))[0] == expected

@@ -6,15 +6,15 @@ import json
 import shutil
 import sys
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import huggingface_hub
 import pytest
 import transformers
 
-from canonym.encoders.hub import find_model, read_checkpoint, read_model, write_pooling
+from canonym.encoders.hub import find_model, read_checkpoint, read_model
 from canonym.errors import InvalidInput, MissingExtra, ReadError
+from tests.encoders.conftest import describe_pooling
 
 
 def test_a_folder_is_itself(tmp_path: Path) -> None:
@@ -260,17 +260,8 @@ def test_damage(tmp_path: Path) -> None:
 @pytest.mark.parametrize("normalise", [True, False])
 def test_written_and_read(pooling: str, normalise: bool, tmp_path: Path) -> None:
     make(tmp_path)
-    write_pooling(
-        tmp_path,
-        SimpleNamespace(
-            pooling=pooling,
-            n_columns=4,
-            max_length=9,
-            lowercase=True,
-            normalise=normalise,
-            similarity="cosine",
-        ),
-    )
+    facts = {"n_columns": 4, "max_length": 9, "lowercase": True}
+    describe_pooling(tmp_path, pooling=pooling, normalise=normalise, **facts)
     assert read_checkpoint(tmp_path) == (tmp_path, pooling, True, None, normalise)
     kinds = [step["type"] for step in json.loads((tmp_path / "modules.json").read_text())]
     assert (kinds[-1] == f"{OLD}Normalize") == normalise

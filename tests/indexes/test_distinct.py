@@ -14,7 +14,7 @@ from canonym.indexes import distinct, exact, int8
 from canonym.indexes.distinct import Distinct
 from canonym.indexes.exact import Exact
 from canonym.indexes.unnormalised import Inner
-from canonym.types import Hits
+from tests.indexes.answers import near_rows, same, saved
 
 
 @pytest.fixture(autouse=True)
@@ -25,18 +25,6 @@ def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(exact, "_ROW_BLOCK", 256)
     monkeypatch.setattr(exact, "_PRODUCTS", 256)
     monkeypatch.setattr(Exact, "_at_once", 11)
-
-
-def saved(vectors: np.ndarray, folder: Path, kind: type[Exact] = Exact) -> Exact:
-    folder.mkdir(exist_ok=True)
-    kind.build(vectors).save(folder)
-    return kind.load(folder)
-
-
-def same(one: Hits, other: Hits) -> bool:
-    return one.rows.tobytes() == other.rows.tobytes() and (
-        one.scores.tobytes() == other.scores.tobytes()
-    )
 
 
 @settings(max_examples=60, deadline=None)
@@ -64,11 +52,7 @@ def test_columns_change_no_answer(
     n_queries: int,
 ) -> None:
     rng = np.random.default_rng(seed)
-    # A small spread puts all rows near each other: nothing but exact scores tells them apart.
-    rows = (1 + spread * rng.standard_normal((n, width))).astype(np.float32)
-    of_another = rng.random(n) < repeated
-    rows[of_another] = rows[rng.integers(n, size=np.count_nonzero(of_another))]
-    rows[rng.integers(n)] = 0
+    rows = near_rows(rng, n, width, spread, repeated=repeated)
     queries = np.concatenate([rows[:4], rng.standard_normal((9, width)).astype(np.float32)])
     queries[-2] = 0
     queries = queries[-n_queries:]

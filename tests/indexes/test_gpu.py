@@ -17,6 +17,7 @@ from canonym.indexes.gpu import GpuVectors
 from canonym.indexes.unnormalised import Inner
 from canonym.io.devices import DEVICE
 from canonym.types import Hits
+from tests.indexes.answers import near_rows, same
 
 torch = pytest.importorskip("torch")
 
@@ -29,12 +30,6 @@ def small_blocks(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     before = torch.get_float32_matmul_precision()
     yield
     assert torch.get_float32_matmul_precision() == before
-
-
-def same(one: Hits, other: Hits) -> bool:
-    return one.rows.tobytes() == other.rows.tobytes() and (
-        one.scores.tobytes() == other.scores.tobytes()
-    )
 
 
 def on_device(device: str, *arguments: object, **options: object) -> Hits:
@@ -79,10 +74,7 @@ def test_a_device_changes_no_answer(
     device: str, n: int, width: int, k: int, seed: int, share: float | None, spread: float
 ) -> None:
     rng = np.random.default_rng(seed)
-    # A small spread puts all rows near each other: nothing but exact scores tells them apart.
-    rows = (1 + spread * rng.standard_normal((n, width))).astype(np.float32)
-    rows[rng.integers(n)] = rows[rng.integers(n)]
-    rows[rng.integers(n)] = 0
+    rows = near_rows(rng, n, width, spread)
     queries = np.concatenate([rows[:4], rng.standard_normal((9, width)).astype(np.float32)])
     allowed = None
     if share is not None:

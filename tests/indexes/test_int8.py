@@ -13,7 +13,7 @@ from canonym.errors import ReadError
 from canonym.indexes import exact, int8
 from canonym.indexes.exact import Exact
 from canonym.indexes.int8 import DenseInt8
-from canonym.types import Hits
+from tests.indexes.answers import near_rows, same, saved
 
 pytest.importorskip("onnxruntime")
 
@@ -25,18 +25,6 @@ def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(exact, "FEWEST", 1)
     monkeypatch.setattr(int8, "_WARM", 0)
     monkeypatch.setattr(Exact, "_at_once", 5)
-
-
-def saved(vectors: np.ndarray, folder: Path) -> Exact:
-    folder.mkdir(exist_ok=True)
-    Exact.build(vectors).save(folder)
-    return Exact.load(folder)
-
-
-def same(one: Hits, other: Hits) -> bool:
-    return one.rows.tobytes() == other.rows.tobytes() and (
-        one.scores.tobytes() == other.scores.tobytes()
-    )
 
 
 @settings(max_examples=30, deadline=None)
@@ -58,10 +46,7 @@ def test_codes_change_no_answer(
     spread: float,
 ) -> None:
     rng = np.random.default_rng(seed)
-    # A small spread puts all rows near each other: nothing but exact scores tells them apart.
-    rows = (1 + spread * rng.standard_normal((n, width))).astype(np.float32)
-    rows[rng.integers(n)] = rows[rng.integers(n)]
-    rows[rng.integers(n)] = 0
+    rows = near_rows(rng, n, width, spread)
     queries = np.concatenate([rows[:4], rng.standard_normal((9, width)).astype(np.float32)])
     queries[-2] = 0
     allowed = None if share is None else rng.random(n) < share

@@ -16,7 +16,8 @@ from canonym.indexes import int8, ivf, kmeans
 from canonym.indexes.concatenated import Concatenated
 from canonym.indexes.exact import Exact, unit
 from canonym.indexes.ivf import Ivf, make_lists, write_lists
-from canonym.types import Float32Array, Hits
+from canonym.types import Float32Array
+from tests.indexes.answers import same
 
 WIDTH = 16
 
@@ -36,12 +37,6 @@ QUERIES = clustered(300, 2)
 @pytest.fixture(scope="module")
 def index() -> Ivf:
     return Ivf.build(VECTORS)
-
-
-def same(one: Hits, other: Hits) -> bool:
-    return one.rows.tobytes() == other.rows.tobytes() and (
-        one.scores.tobytes() == other.scores.tobytes()
-    )
 
 
 def test_it_looks_at_few_lists_and_misses_few(index: Ivf) -> None:

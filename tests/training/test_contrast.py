@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -39,6 +40,16 @@ def batch(n: int = 9) -> Any:
     return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 
 
+def assert_slope(gradient: Any, loss: Callable[[Any], float]) -> None:
+    """Compare a gradient at the batch with the differences of a loss beside it."""
+    expected = np.zeros_like(batch())
+    for place in np.ndindex(expected.shape):
+        step = np.zeros_like(expected)
+        step[place] = 1e-6
+        expected[place] = (loss(batch() + step) - loss(batch() - step)) / 2e-6
+    np.testing.assert_allclose(gradient, expected, atol=1e-7)
+
+
 CONCEPTS = np.array([0, 0, 0, 1, 1, 2, 3, 3, 4])
 TEXTS = np.array([0, 1, 2, 3, 2, 0, 6, 7, 2])
 
@@ -52,15 +63,8 @@ def test_loss_is_that_of_a_double_loop(texts: Any, temperature: float) -> None:
 
 @pytest.mark.parametrize("texts", [None, TEXTS])
 def test_gradient_is_that_of_differences(texts: Any) -> None:
-    vectors = batch()
-    _, gradient = multi_positive_loss(vectors, CONCEPTS, texts, temperature=0.3)
-    expected = np.zeros_like(vectors)
-    for place in np.ndindex(vectors.shape):
-        step = np.zeros_like(vectors)
-        step[place] = 1e-6
-        above = naive_loss(vectors + step, CONCEPTS, texts, 0.3)
-        expected[place] = (above - naive_loss(vectors - step, CONCEPTS, texts, 0.3)) / 2e-6
-    np.testing.assert_allclose(gradient, expected, atol=1e-7)
+    _, gradient = multi_positive_loss(batch(), CONCEPTS, texts, temperature=0.3)
+    assert_slope(gradient, lambda vectors: naive_loss(vectors, CONCEPTS, texts, 0.3))
 
 
 def test_by_hand() -> None:
@@ -135,12 +139,7 @@ def test_related_names_have_their_share() -> None:
         vectors, CONCEPTS, TEXTS, temperature=0.3, related=related, related_share=0.25
     )
     assert loss == pytest.approx(naive(vectors), rel=1e-9)
-    expected = np.zeros_like(vectors)
-    for place in np.ndindex(vectors.shape):
-        step = np.zeros_like(vectors)
-        step[place] = 1e-6
-        expected[place] = (naive(vectors + step) - naive(vectors - step)) / 2e-6
-    np.testing.assert_allclose(gradient, expected, atol=1e-7)
+    assert_slope(gradient, naive)
 
 
 # --- marginalization ------------------------------------------------------------------------------
@@ -168,15 +167,8 @@ def test_marginal_loss_is_that_of_a_double_loop(temperature: float) -> None:
 
 
 def test_marginal_gradient_is_that_of_differences() -> None:
-    vectors = batch()
-    _, gradient = marginal_loss(vectors, MENTIONS, CANDIDATES, RIGHT, temperature=0.3)
-    expected = np.zeros_like(vectors)
-    for place in np.ndindex(vectors.shape):
-        step = np.zeros_like(vectors)
-        step[place] = 1e-6
-        above, below = (naive_marginal(vectors + sign * step, 0.3) for sign in (1, -1))
-        expected[place] = (above - below) / 2e-6
-    np.testing.assert_allclose(gradient, expected, atol=1e-7)
+    _, gradient = marginal_loss(batch(), MENTIONS, CANDIDATES, RIGHT, temperature=0.3)
+    assert_slope(gradient, lambda vectors: naive_marginal(vectors, 0.3))
 
 
 def test_marginal_loss_is_that_of_the_torch_one() -> None:
