@@ -26,6 +26,14 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
+def own_index(tmp_path: Path) -> Path:
+    """The folder of an index of one concept, which a test may change or remove."""
+    terminology = Terminology.build([Concept("Y:1", "Gout")])
+    Linker.build(terminology, encoders=["chargrams"]).save(tmp_path / "index")
+    return tmp_path / "index"
+
+
+@pytest.fixture
 def visits(tmp_path: Path) -> Path:
     """A CSV file of 23 rows."""
     path = tmp_path / "visits.csv"

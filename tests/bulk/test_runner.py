@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from canonym import Concept, InvalidInput, Linker, Terminology
+from canonym import InvalidInput, Linker
 from canonym.bulk import Summary, link_files, link_schema, link_table
 from canonym.bulk import job as job_module
 from canonym.bulk.sources import Shard, find_files, plan, read_shard
@@ -195,13 +195,12 @@ def test_a_run_with_other_settings_is_not_resumed(
     assert contents(tmp_path / "out") == before
 
 
-def test_a_run_with_another_index_is_not_resumed(visits: Path, tmp_path: Path, index: Path) -> None:
-    other = tmp_path / "other"
-    terminology = Terminology.build([Concept("Y:1", "Gout")])
-    Linker.build(terminology, encoders=["chargrams"]).save(other)
+def test_a_run_with_another_index_is_not_resumed(
+    visits: Path, tmp_path: Path, index: Path, own_index: Path
+) -> None:
     stopped(visits, tmp_path / "out", index)
     with pytest.raises(Mismatch, match="was begun with another index"):
-        link(visits, tmp_path / "out", other, resume=True)
+        link(visits, tmp_path / "out", own_index, resume=True)
 
 
 def test_a_run_with_other_input_is_not_resumed(visits: Path, tmp_path: Path, index: Path) -> None:
@@ -339,18 +338,16 @@ def test_a_full_disk_ends_the_run_and_what_is_done_is_kept(
     assert link(visits, tmp_path / "out", index, resume=True).kept == 2
 
 
-def test_an_index_that_is_deleted_meanwhile_ends_the_run(visits: Path, tmp_path: Path) -> None:
-    folder = tmp_path / "index"
-    terminology = Terminology.build([Concept("Y:1", "Gout")])
-    Linker.build(terminology, encoders=["chargrams"]).save(folder)
-
+def test_an_index_that_is_deleted_meanwhile_ends_the_run(
+    visits: Path, tmp_path: Path, own_index: Path
+) -> None:
     def delete(_stage: str, _done: int, _total: int) -> None:
-        folder.rename(tmp_path / "elsewhere")
+        own_index.rename(tmp_path / "elsewhere")
 
     with pytest.raises(ReadError, match="the index is gone, or this machine cannot see it"):
-        link(visits, tmp_path / "out", folder, progress=delete)
-    (tmp_path / "elsewhere").rename(folder)
-    assert link(visits, tmp_path / "out", folder, resume=True).kept == 1
+        link(visits, tmp_path / "out", own_index, progress=delete)
+    (tmp_path / "elsewhere").rename(own_index)
+    assert link(visits, tmp_path / "out", own_index, resume=True).kept == 1
 
 
 @pytest.mark.parametrize(
@@ -376,16 +373,14 @@ def test_an_index_that_vanishes_while_it_is_opened_is_gone_and_not_damaged(
         link(visits, tmp_path / "out", folder)
 
 
-def test_an_index_that_changes_meanwhile_ends_the_run(visits: Path, tmp_path: Path) -> None:
-    folder = tmp_path / "index"
-    terminology = Terminology.build([Concept("Y:1", "Gout")])
-    Linker.build(terminology, encoders=["chargrams"]).save(folder)
-
+def test_an_index_that_changes_meanwhile_ends_the_run(
+    visits: Path, tmp_path: Path, own_index: Path
+) -> None:
     def change(_stage: str, _done: int, _total: int) -> None:
-        Linker.load(folder).synonyms.add("podagra", "Y:1")
+        Linker.load(own_index).synonyms.add("podagra", "Y:1")
 
     with pytest.raises(Mismatch, match="holds another index than when the job began"):
-        link(visits, tmp_path / "out", folder, progress=change)
+        link(visits, tmp_path / "out", own_index, progress=change)
 
 
 # --- what is refused ------------------------------------------------------------------------------

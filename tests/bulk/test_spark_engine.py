@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from canonym import Concept, InvalidInput, Linker, Terminology
+from canonym import InvalidInput, Linker
 from canonym.bulk import job as job_module
 from canonym.bulk import link_files, link_schema, link_table
 from canonym.bulk.sources import find_files, plan
@@ -69,19 +69,15 @@ def test_spark_writes_the_same_bytes_and_sets_aside_what_fails(
 
 
 def test_an_index_that_is_deleted_meanwhile_ends_a_run_with_spark(
-    visits: Path, tmp_path: Path, session: Any
+    visits: Path, tmp_path: Path, own_index: Path, session: Any
 ) -> None:
-    folder = tmp_path / "index"
-    terminology = Terminology.build([Concept("Y:1", "Gout")])
-    Linker.build(terminology, encoders=["chargrams"]).save(folder)
-
     def delete(_stage: str, _done: int, _total: int) -> None:
-        if folder.exists():
-            folder.rename(tmp_path / "elsewhere")
+        if own_index.exists():
+            own_index.rename(tmp_path / "elsewhere")
 
     with pytest.raises(InvalidInput, match="the index is gone, or this machine cannot see it"):
         link_files(
-            visits, tmp_path / "out", "dx", folder, engine="spark", shard_rows=1, progress=delete
+            visits, tmp_path / "out", "dx", own_index, engine="spark", shard_rows=1, progress=delete
         )
     assert session.range(3).count() == 3
 

@@ -265,17 +265,23 @@ def test_many_concepts_are_remembered_but_not_all(
     assert 1 <= len(table._known) <= 3
 
 
-def test_strings_are_looked_up_once_until_the_names_change(
-    linker: Linker, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    looked_up: list[list[str]] = []
+@pytest.fixture
+def looked_up(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    """The strings that are looked up, batch by batch."""
+    batches: list[list[str]] = []
     find = Pipeline._find
 
     def watched(pipeline: Pipeline, strings: list[Asked], *more: Any) -> Any:
-        looked_up.append([string for string, _ in strings])
+        batches.append([string for string, _ in strings])
         return find(pipeline, strings, *more)
 
     monkeypatch.setattr(Pipeline, "_find", watched)
+    return batches
+
+
+def test_strings_are_looked_up_once_until_the_names_change(
+    linker: Linker, looked_up: list[list[str]]
+) -> None:
     mentions = ["hart attak", "cold", "tumour kind"]
     first = linker.link(mentions, k=2)
     assert linker.link(mentions, k=2) == first
@@ -290,17 +296,9 @@ def test_strings_are_looked_up_once_until_the_names_change(
 
 
 def test_strings_are_remembered_by_what_is_forbidden_for_them(
-    linker: Linker, monkeypatch: pytest.MonkeyPatch
+    linker: Linker, looked_up: list[list[str]]
 ) -> None:
     linker.synonyms.forbid("HA", "X:5")
-    looked_up: list[list[str]] = []
-    find = Pipeline._find
-
-    def watched(pipeline: Pipeline, strings: list[Asked], *more: Any) -> Any:
-        looked_up.append([string for string, _ in strings])
-        return find(pipeline, strings, *more)
-
-    monkeypatch.setattr(Pipeline, "_find", watched)
     mentions, short = ["HA", "heart attack", "HA"], {"HA": "heart attack"}
     for mention_list in (mentions, mentions[::-1], mentions):
         links = linker.link(mention_list, abbreviations=short)

@@ -12,59 +12,9 @@ import pytest
 from canonym.types import Concept, Name, Record, Relation
 from models import sources
 from models.sources import SOURCES
+from tests.tables import tables
 
-CONSUMER = """umls_cuis\tfocus\tname\tsemantic_types
-C1\tHeart Attack\tMI\tT047
-C1|C2\tHeart Attack\tMyocardial infarct\tT047
-\tHealthy living\tLiving well\t
-C1\tHeart attack - activity\tActivity\tT047
-C1\tHeart Attack\tHeart attack - activity\tT047
-"""
-FILES = {
-    "MeSH 2024": (
-        "descriptor_ui\tdescriptor_name\tconcept_ui\tterm_ui\tterm\tconcept_preferred\tpermuted"
-        "\tlexical_tag\trecord_preferred\n"
-        "D009203\tMyocardial Infarction\tM1\tT1\tMyocardial Infarction\tY\tN\tNON\tY\n"
-        "D009203\tMyocardial Infarction\tM1\tT2\tHeart Attack\tN\tN\tNON\tN\n"
-        "D000002\tTemefos\tM2\tT3\tTemefos\tY\tN\tNON\tY\n"
-        "D000003\tWalking\tM3\tT4\tWalking\tY\tN\tNON\tY\n"
-    ),
-    "MeSH trees": (
-        "descriptor_ui\tdescriptor_name\ttree_number\nD009203\tMyocardial Infarction\tC14.1\n"
-        "D000002\tTemefos\tD02.1\nD000003\tWalking\tG11.1\n"
-    ),
-    "MeSH actions": (
-        "DescriptorUI\tDescriptorName\tPharmActionUI\tPharmActionName\n"
-        "D000002\tTemefos\tC000002\tbevonium\n"
-    ),
-    "MeSH supplementary": (
-        "scr_id\tname\tsources\nC000002\tbevonium\tgilda\nC000009\tDifos\tgilda\n"
-    ),
-    "MeSH replaced": "C000009\tD000002\tTemefos\n",
-    "CTD 2017": (
-        "# Report created: Tue May 02 15:09:56 EDT 2017\n# Fields:\n"
-        "# DiseaseName\tDiseaseID\tAltDiseaseIDs\tDefinition\tParentIDs\tTreeNumbers"
-        "\tParentTreeNumbers\tSynonyms\tSlimMappings\n#\n"
-        "Myocardial Infarction\tMESH:D009203\t\tDeath of heart muscle.\t\t\t\tCardiac infarct\t\n"
-    ),
-    "MEDIC 2012": "D009203||Myocardial Infarction|Infarct of heart\n",
-    "DOID 2015": (
-        "format-version: 1.2\n\n[Term]\nid: DOID:5844\nname: infarction of myocardium\n"
-        'synonym: "coronary event" EXACT []\nxref: MSH:D009203\n'
-    ),
-    "HPO 2014": "format-version: 1.2\n\n[Term]\nid: HP:1\nname: Fever\n",
-    "UBERON": (
-        "format-version: 1.2\n\n[Term]\nid: UBERON:1\nname: kidney\n"
-        'synonym: "ren" RELATED []\nproperty_value: has_relational_adjective "renal" xsd:string\n'
-    ),
-    "DrugBank": (
-        "DrugBank ID,Accession Numbers,Common name,CAS,UNII,Synonyms,Standard InChI Key\n"
-        "DB1,,Temefos,,,Abate | Temephos,\n"
-    ),
-    "MedQuAD": CONSUMER,
-    "indications": "doid_code\tdrugbank_id\tresource\nDOID:5844\tDB1\tmedi\nDOID:9\tDB1\tmedi\n",
-    "classes": "drugbank_id\tdrugbank_name\tclass_id\tclass_name\nDB1\tTemefos\tC000002\tx\n",
-}
+FILES = tables(__file__)["files"]
 
 PASSAGES = """What is (are) myocardial infarction ?
 Myocardial infarction (MI) is a condition in which the heart lacks blood. It is treated at once.

@@ -149,8 +149,8 @@ def test_residue_is_cut_off(name: str, expected: str) -> None:
 
 
 @cases("name", "expected")
-def test_conventions_of_icd(name: str, expected: list[str]) -> None:
-    assert list(icd_variants(name)) == expected
+def test_conventions_of_icd(name: str, expected: tuple[str, ...]) -> None:
+    assert tuple(icd_variants(name)) == expected
 
 
 def words(*names: str) -> list[tuple[str, ...]]:

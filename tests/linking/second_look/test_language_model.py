@@ -76,28 +76,23 @@ def test_answers_keep_the_order_of_the_questions() -> None:
         assert ask(chats, *questions) == [(n % 2, "") for n in range(20)]
 
 
-def test_a_server_that_is_busy_is_asked_again(waits: list[float]) -> None:
+@pytest.mark.parametrize(
+    ("statuses", "answer", "n_requests", "slept"),
+    [
+        pytest.param([429, 503], (0, ""), 3, [7.0, 7.0], id="busy for a while"),
+        pytest.param([500] * 9, (None, "500 Internal Server Error"), 4, [0.5, 1.0, 2.0], id="busy"),
+        pytest.param([401] * 9, (None, "401 Unauthorized"), 1, [], id="a refusal"),
+    ],
+)
+def test_a_server_that_is_busy_is_asked_again_a_few_times(
+    waits: list[float], statuses: list[int], answer: object, n_requests: int, slept: list[float]
+) -> None:
     with chatting(lambda _: "1") as chats:
-        chats.statuses = [429, 503]
-        chats.headers = {"Retry-After": "7"}
-        assert ask(chats) == [(0, "")]
-    assert waits == [7.0, 7.0]
-
-
-def test_a_server_that_stays_busy_gives_no_answer(waits: list[float]) -> None:
-    with chatting(lambda _: "1") as chats:
-        chats.statuses = [500] * 9
-        assert ask(chats) == [(None, "500 Internal Server Error")]
-        assert len(chats.requests) == 4
-    assert waits == [0.5, 1.0, 2.0]
-
-
-def test_a_refusal_is_not_asked_again(waits: list[float]) -> None:
-    with chatting(lambda _: "1") as chats:
-        chats.statuses = [401] * 9
-        assert ask(chats) == [(None, "401 Unauthorized")]
-        assert len(chats.requests) == 1
-    assert waits == []
+        chats.statuses = statuses
+        chats.headers = {"Retry-After": "7"} if 429 in statuses else {}
+        assert ask(chats) == [answer]
+        assert len(chats.requests) == n_requests
+    assert waits == slept
 
 
 def test_it_is_led_to_no_other_address(waits: list[float]) -> None:
