@@ -52,20 +52,17 @@ def places(chooser: EncoderChooser | CrossEncoder, *asked: Question) -> list[int
 
 
 @pytest.mark.usefixtures("letters")
-def test_an_encoder_chooses_the_nearest_name() -> None:
-    asked = question("abc", "hgf", "cab", "abd"), question("hg", "hgh", "a")
-    assert places(EncoderChooser("letters"), *asked) == [1, 0]
-
-
-@pytest.mark.usefixtures("letters")
-def test_a_synonym_is_a_name_too() -> None:
-    one = Question("abc", "abc", "", (Choice("abd"), Choice("hhh", ("cba",))))
-    assert places(EncoderChooser("letters"), one) == [1]
-
-
-@pytest.mark.usefixtures("letters")
-def test_of_equal_names_the_first_is_chosen() -> None:
-    assert places(EncoderChooser("letters"), question("ab", "ba", "ab")) == [0]
+@pytest.mark.parametrize(
+    ("asked", "place"),
+    [
+        (question("abc", "hgf", "cab", "abd"), 1),
+        (question("hg", "hgh", "a"), 0),
+        (Question("abc", "abc", "", (Choice("abd"), Choice("hhh", ("cba",)))), 1),  # a synonym
+        (question("ab", "ba", "ab"), 0),  # the first of equal ones
+    ],
+)
+def test_an_encoder_chooses_the_nearest_name(asked: Question, place: int) -> None:
+    assert places(EncoderChooser("letters"), asked) == [place]
 
 
 def test_names_of_an_earlier_run_are_not_read_again(letters: Letters, tmp_path: Path) -> None:
