@@ -62,9 +62,15 @@ def terminology(tmp_path_factory: pytest.TempPathFactory) -> Terminology:
     return Terminology.build(RECORDS, tmp_path_factory.mktemp("terms") / "x.db")
 
 
+@pytest.fixture(scope="module")
+def linker(terminology: Terminology) -> Linker:
+    return Linker.build(terminology, encoders=["chargrams"])
+
+
 @pytest.fixture
-def linker(terminology: Terminology, tmp_path: Path) -> Linker:
-    return Linker.build(terminology, encoders=["chargrams"], folder=tmp_path / "index")
+def own(terminology: Terminology) -> Linker:
+    """A linker that a test may teach or change."""
+    return Linker.build(terminology, encoders=["chargrams"])
 
 
 # --- batches --------------------------------------------------------------------------------------
@@ -123,17 +129,17 @@ def test_a_stream_of_empty_documents_is_answered_as_it_comes(linker: Linker) -> 
     assert taken == 7
 
 
-def test_a_batch_sees_the_names_of_one_moment(linker: Linker) -> None:
-    stream = linker.link_stream(["widow maker"] * 6, batch=3)
+def test_a_batch_sees_the_names_of_one_moment(own: Linker) -> None:
+    stream = own.link_stream(["widow maker"] * 6, batch=3)
     before = [next(stream)]
-    linker.synonyms.add("widow maker", "X:5")
+    own.synonyms.add("widow maker", "X:5")
     before += [next(stream), next(stream)]
     after = list(stream)
     assert all(link.id != "X:5" for link in before)
     assert [link.id for link in after] == ["X:5"] * 3
-    stream = linker.link_stream(["widow maker"] * 4, batch=2)
+    stream = own.link_stream(["widow maker"] * 4, batch=2)
     assert next(stream).id == "X:5"
-    linker.synonyms.forbid("widow maker", "X:5")
+    own.synonyms.forbid("widow maker", "X:5")
     assert [link.id == "X:5" for link in stream] == [True, False, False]
 
 
@@ -255,13 +261,13 @@ def test_a_mention_is_looked_up_as_the_one_before_its_bracket(linker: Linker) ->
 
 
 def test_many_concepts_are_remembered_but_not_all(
-    linker: Linker, monkeypatch: pytest.MonkeyPatch
+    own: Linker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    wanted = linker.link(["tumour kind"], k=30)
+    wanted = own.link(["tumour kind"], k=30)
     monkeypatch.setattr("canonym.linking.hits._REMEMBERED", 3)
-    table = ConceptTable(linker.terminology)
-    linker.pipeline.concepts, linker.pipeline.known_links = table, KnownLinks()
-    assert linker.link(["tumour kind"], k=30) == wanted
+    table = ConceptTable(own.terminology)
+    own.pipeline.concepts, own.pipeline.known_links = table, KnownLinks()
+    assert own.link(["tumour kind"], k=30) == wanted
     assert 1 <= len(table._known) <= 3
 
 
@@ -280,35 +286,35 @@ def looked_up(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
 
 
 def test_strings_are_looked_up_once_until_the_names_change(
-    linker: Linker, looked_up: list[list[str]]
+    own: Linker, looked_up: list[list[str]]
 ) -> None:
     mentions = ["hart attak", "cold", "tumour kind"]
-    first = linker.link(mentions, k=2)
-    assert linker.link(mentions, k=2) == first
+    first = own.link(mentions, k=2)
+    assert own.link(mentions, k=2) == first
     assert not looked_up[1:]
-    linker.link([Mention(text, document_id="2") for text in mentions], k=2)
+    own.link([Mention(text, document_id="2") for text in mentions], k=2)
     assert set(looked_up[1]).isdisjoint(mentions)
-    linker.link(mentions, k=3)  # more of them are another question
-    linker.link(mentions, k=3, types=["feeling"])
-    linker.synonyms.add("tumour kind", "X:4")
-    assert linker.link(["tumour kind"], k=3)[0].id == "X:4"
+    own.link(mentions, k=3)  # more of them are another question
+    own.link(mentions, k=3, types=["feeling"])
+    own.synonyms.add("tumour kind", "X:4")
+    assert own.link(["tumour kind"], k=3)[0].id == "X:4"
     assert [set(mentions) <= set(strings) for strings in looked_up[2:4]] == [True, True]
 
 
 def test_strings_are_remembered_by_what_is_forbidden_for_them(
-    linker: Linker, looked_up: list[list[str]]
+    own: Linker, looked_up: list[list[str]]
 ) -> None:
-    linker.synonyms.forbid("HA", "X:5")
+    own.synonyms.forbid("HA", "X:5")
     mentions, short = ["HA", "heart attack", "HA"], {"HA": "heart attack"}
     for mention_list in (mentions, mentions[::-1], mentions):
-        links = linker.link(mention_list, abbreviations=short)
+        links = own.link(mention_list, abbreviations=short)
         assert [link.id == "X:5" for link in links] == [False, True, False]
     asked = [strings for strings in looked_up if "heart attack" in strings]
     assert len(asked) == 2  # once with the concept forbidden, and once without
 
 
 def test_a_batch_reads_its_concepts_and_names_at_once(
-    linker: Linker, monkeypatch: pytest.MonkeyPatch
+    own: Linker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[str] = []
     for name in ("concepts_at", "names_at"):
@@ -319,9 +325,9 @@ def test_a_batch_reads_its_concepts_and_names_at_once(
             return read(self, numbers)
 
         monkeypatch.setattr(Terminology, name, watched)
-    linker.pipeline.concepts = ConceptTable(linker.terminology)
+    own.pipeline.concepts = ConceptTable(own.terminology)
     many = [f"{word} {number}" for word in ("tumour", "cancer", "cold") for number in range(50)]
-    linker.link([*many, "tumour kind", "cancer of the breast", "cold fever"], k=9)
+    own.link([*many, "tumour kind", "cancer of the breast", "cold fever"], k=9)
     assert len(asked) <= 6  # however many mentions there are
 
 
@@ -350,14 +356,14 @@ def test_equal_mentions_get_equal_links(linker: Linker) -> None:
         assert without(links[place]) == without(links[place + 4]) == without(links[place + 8])
 
 
-def test_a_forbidden_concept_stays_forbidden_with_filters_and_seeds(linker: Linker) -> None:
+def test_a_forbidden_concept_stays_forbidden_with_filters_and_seeds(own: Linker) -> None:
     options: list[Any] = [{}, {"k": 50}, {"seed": 4}, {"ids": ["X:3", "X:4"]}, {"context": False}]
-    linker.synonyms.forbid("cold", "X:3")
+    own.synonyms.forbid("cold", "X:3")
     for one in options:
-        (link,) = linker.link(["Colds"], **one)
+        (link,) = own.link(["Colds"], **one)
         assert link.id == "X:4"
         assert "X:3" not in {candidate.id for candidate in link.candidates}
-        assert linker.link(["a cold"], **{**one, "ids": ["X:3"]})[0].id == "X:3"
-    linker.synonyms.forbid("cold", "X:4")
-    nothing = linker.link(["cold"], ids=["X:3", "X:4"])[0]
+        assert own.link(["a cold"], **{**one, "ids": ["X:3"]})[0].id == "X:3"
+    own.synonyms.forbid("cold", "X:4")
+    nothing = own.link(["cold"], ids=["X:3", "X:4"])[0]
     assert (nothing.nil, nothing.candidates) == (True, ())
