@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +23,17 @@ BOTH = ("default", "multilingual")
 ALL = (*BOTH, "universal")
 
 
+@functools.cache
 def build(*further: Name, encoders: tuple[str, ...] = BOTH, **settings: bool) -> Linker:
     concepts = [Concept(f"X:{n}", name) for n, name in enumerate(NAMES)]
     terminology = Terminology.build([*concepts, *further])
     return Linker.build(terminology, encoders=encoders, spelling=settings.get("spelling", True))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _forget() -> Iterator[None]:
+    yield
+    build.cache_clear()
 
 
 @pytest.fixture(scope="module")
@@ -174,7 +183,7 @@ def test_an_index_opens_without_reading_its_names(
 def test_a_linker_says_once_that_it_hardly_reads_a_language(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    linker = build(encoders=("default",))
+    linker = Linker.load(build(encoders=("default",)).folder)  # which has said nothing yet
     links = linker.link(["heart attack", "dolor de cabeza", "грипп"])
     assert [link.mention.text for link in unread(linker, links)] == ["dolor de cabeza", "грипп"]
     (said,) = caplog.messages
