@@ -10,7 +10,7 @@ from canonym import Concept, Linker, Name, Relation, Terminology
 from canonym.exchange.mappings import mappings_of
 from canonym.linking.explanation import explain
 from canonym.types import OTHER_READINGS, Link
-from tests.linkers import linker_of
+from tests.linkers import linked, linker_of
 from tests.linking.bounds import CONTRADICTED, SAME_WORDS, UNUSUAL, USUAL
 
 RECORDS = [
@@ -88,10 +88,9 @@ def test_a_reading_that_no_name_has_counts_as_well(linker: Linker) -> None:
 
 @pytest.mark.parametrize("mention", ["severe PCP", "PCP, recurrent", "Dx: mild PCP"])
 def test_a_detail_beside_it_makes_it_no_clearer(linker: Linker, mention: str) -> None:
-    (link,) = linker.link([mention])
+    link, confidence = linked(linker, mention)
     assert link.candidates[0].id == "T:8"
-    assert link.confidence is not None
-    assert link.confidence <= UNUSUAL
+    assert confidence <= UNUSUAL
     assert said(link) == ["Pneumocystis pneumonia"]
 
 
@@ -169,10 +168,9 @@ def test_a_name_with_the_same_words_is_likely_beside_one_with_fewer(tmp_path: Pa
     pain += [Concept("P:3", "Pain in left knee"), Name("knee pain", "P:2")]
     linker = Linker.build(Terminology.build(pain), folder=tmp_path / "index")
     for mention in ("right knee pain", "R knee pain", "knee pain (R)"):
-        (link,) = linker.link([mention])
+        link, confidence = linked(linker, mention)
         assert link.id == "P:1"
-        assert link.confidence is not None
-        assert link.confidence >= SAME_WORDS
+        assert confidence >= SAME_WORDS
 
 
 def test_a_short_form_that_is_near_a_name_of_its_rarest_reading_is_nil(tmp_path: Path) -> None:
