@@ -10,65 +10,22 @@ import pytest
 from click.testing import CliRunner, Result
 
 from reproduce.command import main
+from tests.tables import tables
 
-OBO = """\
-format-version: 1.2
-
-[Term]
-id: MESH:D000001
-name: breast cancer
-
-[Term]
-id: MESH:D000002
-name: migraine
-
-[Term]
-id: MESH:D000004
-name: cancer
-"""
-PUBTATOR = """\
-1|t|breast cancer and migraines
-1|a|
-1\t0\t13\tbreast cancer\tDisease\tD000001
-1\t18\t27\tmigraines\tSymptom\tD000002
-
-2|t|cancer, a fever
-2|a|
-2\t0\t6\tcancer\tDisease\tD000001
-2\t10\t15\tfever\tDisease\tD000009
-"""
-EXPERIMENT = """\
-title = "A table"
-source = "Somebody (2020), table 1"
-corpus = "c"
-terminology = ["t.obo"]
-protocol = "biosyn"
-difference = 0.5
-
-[[row]]
-name = "TF-IDF"
-encoders = ["chargrams"]
-published = { "accuracy@1" = 66.5, "accuracy@5" = "not in the paper" }
-
-[[row]]
-name = "Other"
-encoders = ["m"]
-published = { "accuracy@1" = 10 }
-caveat = "no strict comparison"
-"""
+FILES = tables(__file__)["files"]
 
 
 @pytest.fixture
 def experiments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    Path("t.obo").write_text(OBO)
+    Path("t.obo").write_text(FILES["terminology"])
     for folder in ("c", "x"):
         Path(folder).mkdir()
     for part in ("train", "test"):
         Path("c", f"{part}.txt").write_text(
-            PUBTATOR if part == "test" else PUBTATOR.split("\n\n")[0]
+            FILES["corpus"] if part == "test" else FILES["corpus"].split("\n\n")[0]
         )
-    Path("x", "table.toml").write_text(EXPERIMENT)
+    Path("x", "table.toml").write_text(FILES["experiment"])
 
 
 def reproduced(*arguments: str) -> Result:
@@ -105,7 +62,7 @@ def test_reproduce_puts_ours_beside_the_paper() -> None:
 def test_a_run_that_is_cut_off_keeps_the_rows_it_has_measured() -> None:
     stop = '[[row]]\nname = "Bad"\nprotocol = "none"\npublished = { "accuracy@1" = 1 }\n'
     last = '[[row]]\nname = "Last"\nlike = "TF-IDF"\nagainst = "TF-IDF"\n'
-    Path("x", "cut.toml").write_text(f"{EXPERIMENT}{stop}{last}")
+    Path("x", "cut.toml").write_text(f"{FILES['experiment']}{stop}{last}")
     arguments = ("cut", "--folder", "x", "--data", ".", "--json", "out.json")
     result = reproduced(*arguments)
     assert result.exit_code == 2
