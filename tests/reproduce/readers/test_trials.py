@@ -22,6 +22,7 @@ from reproduce.readers.trials import (
     read_trials_xml,
 )
 from reproduce.trials import select_trials
+from tests.tables import tables
 
 TEXT = "Two drugs\nHip Fracture\nPain\nAspirin 100 mg\nBrace"
 
@@ -40,58 +41,13 @@ SILVER: dict[str, Any] = {
     "keywords": ("hip",),
 }
 
-XML = """<clinical_study>
-  <id_info><nct_id>NCT1</nct_id></id_info>
-  <brief_title>Two
-     drugs</brief_title>
-  <condition>Hip Fracture</condition><condition>Pain</condition>
-  <intervention><intervention_type>Drug</intervention_type>
-    <intervention_name>Aspirin 100 mg</intervention_name><other_name>ASA</other_name></intervention>
-  <intervention><intervention_type>Combination Product</intervention_type>
-    <intervention_name>Brace</intervention_name></intervention>
-  <keyword>hip</keyword>
-  <condition_browse><mesh_term>Hip Fractures</mesh_term><mesh_term>Pain</mesh_term>
-  </condition_browse>
-  <intervention_browse><mesh_term>Aspirin</mesh_term></intervention_browse>
-</clinical_study>
-"""
-STUDY = {
-    "protocolSection": {
-        "identificationModule": {"nctId": "NCT1", "briefTitle": "Two drugs"},
-        "conditionsModule": {"conditions": ["Hip Fracture", "Pain"], "keywords": ["hip"]},
-        "armsInterventionsModule": {
-            "interventions": [
-                {"type": "DRUG", "name": "Aspirin 100 mg", "otherNames": ["ASA"]},
-                {"type": "COMBINATION_PRODUCT", "name": "Brace"},
-            ]
-        },
-    },
-    "derivedSection": {
-        "conditionBrowseModule": {
-            "meshes": [
-                {"id": "D006620", "term": "Hip Fractures"},
-                {"id": "D010146", "term": "Pain"},
-            ],
-            "ancestors": [{"id": "D050723", "term": "Fractures, Bone"}],
-        },
-        "interventionBrowseModule": {"meshes": [{"id": "D001241", "term": "Aspirin"}]},
-    },
-}
+XML = Path(__file__).with_suffix(".xml").read_text("utf-8")
+STUDY = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
 ROW = [
     *("NCT1", "Two drugs", "Hip Fracture|Pain", "Hip Fractures|Pain"),
     *("Drug:Aspirin 100 mg|Combination Product:Brace", "ASA", "Aspirin", "hip"),
 ]
-AACT = {
-    "studies": "nct_id|brief_title|official_title\nNCT1|Two drugs|\nNCT2||A long title\n",
-    "conditions": "id|nct_id|name|downcase_name\n1|NCT1|Hip Fracture|\n2|NCT1|Pain|pain\n",
-    "interventions": "id|nct_id|intervention_type|name|description\n"
-    '1|NCT1|Drug|Aspirin 100 mg|"in a |\ntablet"\n2|NCT1|Combination Product|Brace|\n',
-    "browse_conditions": "id|nct_id|mesh_term|mesh_type\n1|NCT1|Hip Fractures|mesh-list\n"
-    "2|NCT1|Fractures, Bone|mesh-ancestor\n3|NCT1|Pain|mesh-list\n",
-    "browse_interventions": "id|nct_id|mesh_term\n1|NCT1|Aspirin\n",
-    "intervention_other_names": "id|nct_id|intervention_id|name\n1|NCT1|1|ASA\n",
-    "keywords": "id|nct_id|name\n1|NCT1|hip\n",
-}
+AACT = tables(__file__)["aact"]
 
 
 def aact_folder(folder: Path, **changes: str | None) -> Path:
