@@ -4,46 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from canonym import Concept, Linker, Name, Relation, Terminology
-from canonym.types import Record
-from tests.tables import cases
+from canonym import Linker, Relation, Terminology
+from tests.linkers import concepts
+from tests.tables import cases, tables
 
 SIDES = ("right", "left")
-RECORDS: list[Record] = [
-    *(Concept("A", "Sprain of ankle"), Concept("A.4", "Sprain of unspecified site of ankle")),
-    *(Concept("A.9", "Sprain of deltoid ligament of ankle"), Name("ankle sprain", "A")),
-    *(Concept("B", "Carpal tunnel syndrome"), Concept("C", "Malignant neoplasm of breast")),
-    *(Concept("D", "Trigger finger"), Concept("E", "Foot ulcer"), Concept("F", "Otalgia")),
-    *(Name("ear pain", "F"), Name("breast cancer", "C"), Concept("G", "Pain in knee")),
-    *(Concept("H", "Cryptorchidism"), Name("undescended testes", "H")),
-    *(Concept("H.b", "Bilateral cryptorchidism"), Concept("J", "Left heart failure")),
-    *(Concept("K", "Eye disorders"), Concept("K.9", "Unspecified cataract")),
-    *(Relation("K.9", "is_a", "K"), Name("cataract", "K.9"), Concept("L", "Ear noises")),
-    *(Concept("L.9", "Tinnitus, unspecified ear"), Concept("L.3", "Tinnitus, bilateral")),
-    *(Relation("L.9", "is_a", "L"), Relation("L.3", "is_a", "L"), Name("tinnitus", "L.9")),
-    *(Relation("A.4", "is_a", "A"), Relation("A.9", "is_a", "A"), Relation("H.b", "is_a", "H")),
-    *(
-        record
-        for side in SIDES
-        for id_, above, label in (
-            ("A.4.{}", "A.4", "Sprain of unspecified ligament of {} ankle"),
-            ("A.9.{}", "A.9", "Sprain of deltoid ligament of {} ankle"),
-            ("B.{}", "B", "Carpal tunnel syndrome, {} upper limb"),
-            ("C.f.{}", "C", "Malignant neoplasm of unspecified site of {} female breast"),
-            ("C.m.{}", "C", "Malignant neoplasm of unspecified site of {} male breast"),
-            ("D.1.{}", "D", "Trigger thumb, {} thumb"),
-            ("D.2.{}", "D", "Trigger finger, {} index finger"),
-            ("E.{}", "E", "Foot ulcer of {} foot"),
-            ("E.{}.9", "E.{}", "Foot ulcer of {} foot with unspecified severity"),
-            ("F.{}", "F", "Otalgia, {} ear"),
-            ("G.{}", "G", "Pain in {} knee"),
-            ("K.1.{}", "K", "Unspecified traumatic cataract, {} eye"),
-        )
-        for record in (
-            Concept(id_.format(side), label.format(side)),
-            Relation(id_.format(side), "is_a", above.format(side)),
-        )
-    ),
+TABLES = tables(__file__)
+SIDED = [[cell.format(side) for cell in row] for side in SIDES for row in TABLES["sided"]]
+RECORDS = [
+    *concepts(*TABLES["concepts"], *(f"{id_}|{label}" for id_, _, label in SIDED)),
+    *(Relation(id_, "is_a", above) for id_, above in TABLES["below"]),
+    *(Relation(id_, "is_a", above) for id_, above, _ in SIDED),
 ]
 
 

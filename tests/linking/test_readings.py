@@ -10,31 +10,11 @@ from canonym import Concept, Linker, Name, Relation, Terminology
 from canonym.exchange.mappings import mappings_of
 from canonym.linking.explanation import explain
 from canonym.types import OTHER_READINGS, Link
-from tests.linkers import linked, linker_of
+from tests.linkers import concepts, linked, linker_of
 from tests.linking.bounds import CONTRADICTED, SAME_WORDS, UNUSUAL, USUAL
+from tests.tables import tables
 
-RECORDS = [
-    *(Concept("T:1", "Cerebral palsy"), Name("CP", "T:1"), Concept("T:2", "Chest pain")),
-    *(Concept("T:3", "Cleft palate"), Concept("T:4", "Hip pain")),
-    *(Concept("T:5", "Parkinson disease"), Name("Paralysis agitans", "T:5")),
-    *(Concept("T:6", "Parkinson disease, late onset"), Name("PD", "T:6")),
-    *(Relation("T:6", "is_a", "T:5"), Concept("T:7", "Panic disorder")),
-    *(Concept("T:8", "Hallucinogen disorders"), Name("PCP", "T:8"), Name("phencyclidine", "T:8")),
-    *(Concept("T:9", "Restless legs syndrome"), Name("RLS", "T:9")),
-    *(Concept("T:10", "Netherton syndrome"), Name("NS", "T:10")),
-    *(Concept("T:11", "Complex regional pain syndrome"), Name("CRPS", "T:11")),
-    *(Concept("T:12", "Premature complexes"), Name("PVCs", "T:12")),
-    *(Concept("T:15", "Mild cognitive impairment of unknown cause"), Name("MCI", "T:15")),
-    *(
-        Concept("T:16", "Myocardial infarction"),
-        Concept("T:17", "Ondine curse"),
-        Name("HLH", "T:17"),
-    ),
-    *(Concept("T:19", "Myotonic dystrophy 2"), Name("DM2", "T:19")),
-    Concept("T:20", "Type 2 diabetes mellitus"),
-    *(Concept("T:18", "Hemophagocytic lymphohistiocytosis"),),
-    *(Concept("T:13", "Turner syndrome"), Concept("T:14", "Tourette syndrome")),
-]
+RECORDS = [*concepts(*tables(__file__)["concepts"]), Relation("T:6", "is_a", "T:5")]
 
 
 @pytest.fixture(scope="module")
