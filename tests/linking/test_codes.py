@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from typing import Any
 
@@ -39,20 +40,15 @@ UNCERTAIN, DISAGREEING = TABLES["uncertain"], TABLES["disagreeing"]
 NO_IDS = [(*row, None)[:3] for row in TABLES["no_ids"]]
 
 
-_LINKERS: dict[str, Linker] = {}
+@functools.cache
+def linker(name: str) -> Linker:
+    return Linker.build(Terminology.build(TERMINOLOGIES[name]), encoders=["chargrams"])
 
 
 @pytest.fixture(scope="module", autouse=True)
 def _forget() -> Iterator[None]:
     yield
-    _LINKERS.clear()
-
-
-def linker(name: str) -> Linker:
-    if name not in _LINKERS:
-        terminology = Terminology.build(TERMINOLOGIES[name])
-        _LINKERS[name] = Linker.build(terminology, encoders=["chargrams"])
-    return _LINKERS[name]
+    linker.cache_clear()
 
 
 def _link(name: str, mention: str) -> Link:
