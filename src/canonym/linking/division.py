@@ -7,17 +7,17 @@ link is likelier wrong than right, its clauses are linked each by itself (`by_cl
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from canonym.linking.hits import NEAR, SIEVE_STEPS, NamesOfHits, StringHits, is_name
+from canonym.linking.hits import NEAR, NamesOfHits, StringHits, is_name
 from canonym.linking.settings import IDS
 from canonym.mentions.clauses import all_clauses
 from canonym.mentions.english import LEAST, is_english
 from canonym.mentions.flags import FLAGS, consistent
 from canonym.mentions.lists import is_code, items_of, may_stand_alone, qualifies, words_of
-from canonym.mentions.prepared import Part, Prepared, Use
+from canonym.mentions.prepared import Prepared
 from canonym.mentions.told import flags_around, status_of_listed
 from canonym.regex import regex
 from canonym.text.qualifiers import BROADER, without_heading
@@ -53,7 +53,7 @@ def divide(prepared: Prepared, hits_of: Mapping[str, StringHits], names: NamesOf
         if items and prepared.is_sure and _only_reads_alike(prepared, hits_of, names):
             return prepared._replace(items=items)
         return prepared._replace(items=(), listing=None, names={})
-    if items and (prepared.is_sure or _are_items(prepared, items, hits_of, names)):
+    if items and (prepared.is_sure or _are_items(prepared, items, hits_of)):
         return prepared._replace(items=items)
     return _with_listed(prepared, hits_of)
 
@@ -74,16 +74,11 @@ def _are_items(
     prepared: Prepared,
     items: Sequence[Prepared],
     hits_of: Mapping[str, StringHits],
-    names: NamesOfHits,
 ) -> bool:
     """Tell whether lines or clauses are items of a list, and not a name with a break in it."""
     unknown = [
         item for item in items if not (item.items or item.listed or is_name(item.whole, hits_of))
     ]
-    if prepared.needs_all:
-        texts = [item.whole.text for item in unknown]
-        near = (hits_of[text].score >= NEAR and not _is_remark(text) for text in texts)
-        return all(near) and not _is_together(prepared.whole, items, hits_of, names)
     if any(qualifies(item.text) for item in items[1:] if not item.whole.stated):
         return False  # "asthma - allergic"
     if not unknown:
@@ -97,27 +92,6 @@ def _are_items(
     # "not at target" denies nothing that anybody has.
     remarks = (_is_remark(item.whole.text) for item in unknown if item.whole.status)
     return not any(remarks) and all(may_stand_alone(item.text) for item in unknown)
-
-
-def _is_together(
-    whole: Part, items: Sequence[Prepared], hits_of: Mapping[str, StringHits], names: NamesOfHits
-) -> bool:
-    """Tell whether a name near the whole has words of each item: *hip fracture in osteoporosis*."""
-    read = [step.after for step in (*whole.ways(Use.NEAR), *whole.ways(Use.KNOWN))]
-    near = [names.name(hit).text for text in (whole.text, *read) for hit in hits_of[text].hits[:1]]
-    parts = [
-        frozenset[str]().union(*map(words_of, _called(item, hits_of, names))) for item in items
-    ]
-    own = [part - frozenset[str]().union(*(o for o in parts if o is not part)) for part in parts]
-    return any(all(not part.isdisjoint(said) for part in own) for said in map(words_of, near))
-
-
-def _called(item: Prepared, hits_of: Mapping[str, StringHits], names: NamesOfHits) -> Iterator[str]:
-    """Yield an item as it is written, and what the concepts that sieves know for it are called."""
-    yield item.whole.text
-    for text in (item.whole.text, *(step.after for step, _ in item.whole.readings)):
-        if hits_of[text].sieve in SIEVE_STEPS:
-            yield from (name for hit in hits_of[text].hits[:1] for name in names.texts(hit))
 
 
 def _is_remark(text: str) -> bool:

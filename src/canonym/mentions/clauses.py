@@ -67,7 +67,7 @@ def all_clauses(text: str) -> tuple[str, ...]:
     pieces = (text,) if listing is None else listing.without_alternatives
     headed = (part for piece in pieces for part in _headed(piece))
     clauses = (clause for piece in headed for clause in clauses_of(piece))
-    parts = (part for clause in clauses for part in related(clause, loosely=True))
+    parts = (part for clause in clauses for part in related(clause))
     return tuple(filter(LETTERS.search, (part.strip(_AROUND) for part in parts)))
 
 
@@ -87,11 +87,10 @@ def _is_result(clause: str) -> bool:
     return all(any(cue.start <= word.start() < cue.end for cue in cues) for word in words)
 
 
-def related(text: str, *, loosely: bool = False) -> tuple[str, ...]:
+def related(text: str) -> tuple[str, ...]:
     """Cut a cell at the words that say how one thing came with another; the text alone without any.
 
     What has a status may have it for what came with it, too: "no sepsis from UTI" is left whole.
-    Words that tell less of a relation count `loosely`: *thrush after amoxicillin*.
 
     >>> related("sepsis from UTI"), related("anemia secondary to GI bleed")
     (('sepsis', 'UTI'), ('anemia', 'GI bleed'))
@@ -103,7 +102,7 @@ def related(text: str, *, loosely: bool = False) -> tuple[str, ...]:
         return (text,)
     pieces, begin = list[str](), 0
     said = min((cue.start for cue in find_cues(text) if cue.rule.flags), default=len(text))
-    for match in _relation()[loosely].finditer(text, 0, said):
+    for match in _relation().finditer(text, 0, said):
         if text.count("(", 0, match.start()) == text.count(")", 0, match.start()):
             pieces.append(text[begin : match.start()])
             begin = match.end()
@@ -113,14 +112,9 @@ def related(text: str, *, loosely: bool = False) -> tuple[str, ...]:
 
 
 @once_a_book
-def _relation() -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """Return what stands between things one of which came with the other, and the same loosely."""
-    strict, loose = (any_of("relation", places) for places in ([""], ["", "loosely"]))
-    expression = rf"{GAP},?\s(?:%s)\s+(?:an?\s+|the\s+)?"
-    return (
-        re.compile(expression % strict, re.IGNORECASE),
-        re.compile(expression % loose, re.IGNORECASE),
-    )
+def _relation() -> re.Pattern[str]:
+    """Return what stands between things one of which came with the other."""
+    return re.compile(rf"{GAP},?\s(?:{any_of('relation')})\s+(?:an?\s+|the\s+)?", re.IGNORECASE)
 
 
 def _bracketed(text: str) -> Iterator[str]:

@@ -139,7 +139,7 @@ _EFFECTS: Mapping[str, Callable[[Rule, str], bool]] = {
     "lasting": lambda _, text: read_status(text).flags == ("historical",),
     "specimen": lambda rule, text: specimen_of(text) == rule.means,
     "lead-in": lambda _, text: {without_lead_in(text), without_heading(text)} != {text},
-    "relation": lambda _, text: len(related(text, loosely=True)) > 1,
+    "relation": lambda _, text: len(related(text)) > 1,
     "tag": lambda _, text: qualified(text) is not None,
     "finding": lambda _, text: is_finding(text),
     "drug form": lambda _, text: drug_line(text) is not None,

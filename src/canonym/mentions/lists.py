@@ -71,13 +71,11 @@ _JOINING_SIGNS = frozenset(",，、/&+")
 class Items(NamedTuple):
     """What a cell lists, and whether what separates the items can be nothing else.
 
-    With `needs_all` they are items only where each of them is a name. What the first says of itself
-    ends where a cell `has_turned`: *PMH: gout, now has asthma*.
+    What the first says of itself ends where a cell `has_turned`: *PMH: gout, now has asthma*.
     """
 
     texts: tuple[str, ...]
     is_sure: bool
-    needs_all: bool = False
     has_turned: bool = False
 
 

@@ -22,7 +22,7 @@ from typing import NamedTuple
 from canonym.io.time_limit import check_time
 from canonym.mentions.abbreviations import expand, without_own_short_forms
 from canonym.mentions.binomials import Binomials, genus_steps, organisms_in
-from canonym.mentions.clauses import clauses_of, related
+from canonym.mentions.clauses import clauses_of
 from canonym.mentions.clinical import usual_reading
 from canonym.mentions.composites import split_composite
 from canonym.mentions.cues import find_cues
@@ -169,10 +169,7 @@ class Preparation:
             else self._prepare_one(item, steps, own)
             for item, own in zip(items.texts, contexts, strict=True)
         )
-        is_cut, needs_all = separator is not None, items.needs_all
-        return whole._replace(
-            items=listed, is_sure=items.is_sure, is_cut=is_cut, needs_all=needs_all
-        )
+        return whole._replace(items=listed, is_sure=items.is_sure, is_cut=separator is not None)
 
     def _items(self, text: str, separator: str | None) -> Items:
         """Return what a cell lists; the text alone where it is no list."""
@@ -185,8 +182,7 @@ class Preparation:
         turned = split_at_turn(text)
         if len(turned) > 1:
             return Items(turned, True, has_turned=True)
-        clauses = clauses_of(text)
-        return Items(clauses, False) if len(clauses) > 1 else Items(related(text), False, True)
+        return Items(clauses_of(text), False)
 
     def _prepare_one(
         self, written: str, steps: tuple[Step, ...], context: _Context, alias: str = ""

@@ -97,8 +97,7 @@ class Prepared(NamedTuple):
     whole alone. The look-up decides whether to split.
 
     `items` are what the mention lists between separators that stand in no name. With `is_cut` they
-    are the answer whatever is found, with `is_sure` where no sieve knows the whole, and with
-    `needs_all` where sieves know each of them and not the whole. `listing` is
+    are the answer whatever is found, with `is_sure` where no sieve knows the whole. `listing` is
     what it may list between others, and `names` its candidates, looked up in the sieves alone. The
     look-up takes `listed` from them; with `is_near` not all of these are names. `text` is the
     mention as it stands in its list.
@@ -109,7 +108,6 @@ class Prepared(NamedTuple):
     items: tuple[Prepared, ...] = ()
     is_sure: bool = False
     is_cut: bool = False
-    needs_all: bool = False
     listing: Listing | None = None
     names: Mapping[str, Part] = {}  # never changed
     listed: tuple[Part, ...] = ()
