@@ -11,57 +11,10 @@ from canonym.terminology.readers.athena import read_athena
 from canonym.types import Concept, Name, Relation, Xref
 
 # Bars stand for the tabs of the files.
-CONCEPT = """\
-concept_id|concept_name|domain_id|vocabulary_id|concept_class_id|standard_concept|concept_code|\
-valid_start_date|valid_end_date|invalid_reason
-312327|Acute myocardial infarction|Condition|SNOMED|Disorder|S|57054005|20020131|20991231|
-4329847|Myocardial infarction|Condition|SNOMED|Disorder|S|22298006|20020131|20991231|
-201820|Diabetes "mellitus"|Condition|SNOMED|Disorder|S|73211009|20020131|20991231|
-45576876|Type 2 MI with diabetes|Condition|ICD10CM|5-char billing code||I21.A1X|20171001|20991231|
-44834725|AMI NOS|Condition|ICD9CM|5-dig billing code||410.90|19700101|20991231|
-4000000|Heart attack (retired)|Condition|SNOMED|Disorder||155303007|20020131|20090730|U
-1124957|Oxycodone|Drug|RxNorm|Ingredient|S|7804|19700101|20991231|
-2000000001|Unmapped local term|Condition|Local|Local||X|20200101|20991231|
-"""
-SYNONYM = """\
-concept_id|concept_synonym_name|language_concept_id
-4329847|Heart attack|4180186
-4329847|Infarto de miocardio|4182511
-4329847|Myokardinfarkt|9999999
-44834725|Acute MI, unspecified|4180186
-2000000001|Nothing|4180186
-"""
-RELATIONSHIP = """\
-concept_id_1|concept_id_2|relationship_id|valid_start_date|valid_end_date|invalid_reason
-312327|4329847|Is a|20020131|20991231|
-4329847|312327|Subsumes|20020131|20991231|
-312327|312327|Maps to|20020131|20991231|
-44834725|312327|Maps to|19700101|20991231|
-44834725|312327|Maps to|19700101|20991231|
-45576876|312327|Maps to|20171001|20991231|
-45576876|201820|Maps to|20171001|20991231|
-4000000|4329847|Maps to|20020131|20991231|
-4000000|4329847|Concept replaced by|20020131|20991231|
-4000000|312327|Maps to|20020131|20090730|D
-312327|99|Is a|20020131|20991231|
-99|312327|Is a|20020131|20991231|
-201820|1124957|Has med use|20020131|20991231|
-"""
-ANCESTOR = """\
-ancestor_concept_id|descendant_concept_id|min_levels_of_separation|max_levels_of_separation
-4329847|4329847|0|0
-4329847|312327|1|1
-201820|312327|1|2
-201820|4329847|2|2
-99|312327|1|1
-312327|99|1|1
-"""
-FILES = {
-    "CONCEPT": CONCEPT.replace("|", "\t"),
-    "CONCEPT_SYNONYM": SYNONYM.replace("|", "\t"),
-    "CONCEPT_RELATIONSHIP": RELATIONSHIP.replace("|", "\t"),
-    "CONCEPT_ANCESTOR": ANCESTOR.replace("|", "\t"),
-}
+SOURCES = Path(__file__).with_name("sources") / "athena"
+NAMES = ("CONCEPT", "CONCEPT_SYNONYM", "CONCEPT_RELATIONSHIP", "CONCEPT_ANCESTOR")
+FILES = {name: (SOURCES / f"{name}.txt").read_text().replace("|", "\t") for name in NAMES}
+HEADERS = {name: text.splitlines()[0] for name, text in FILES.items()}
 
 
 @pytest.fixture
@@ -158,33 +111,40 @@ def test_ancestors_give_the_hierarchy(folder: Path) -> None:
         list(read_athena(folder, ancestors=True))
 
 
-@pytest.mark.parametrize("name", ["CONCEPT", "CONCEPT_SYNONYM", "CONCEPT_RELATIONSHIP"])
+@pytest.mark.parametrize("name", NAMES[:3])
 def test_a_missing_file(folder: Path, name: str) -> None:
     (folder / f"{name}.csv").unlink()
     with pytest.raises(ReadError, match=rf"{name}.csv not found: an Athena folder must contain"):
         list(read_athena(folder))
 
 
-@pytest.mark.parametrize("name", list(FILES))
-def test_a_truncated_file(folder: Path, name: str) -> None:
-    (folder / f"{name}.csv").write_text(FILES[name].rstrip("\n").rpartition("\t")[0])
-    with pytest.raises(ReadError, match=rf"{name}.csv, line \d+: \d cells where the header has"):
+@pytest.mark.parametrize(
+    ("name", "content", "problem"),
+    [
+        *(
+            (
+                name,
+                text.rstrip("\n").rpartition("\t")[0],
+                r", line \d+: \d cells where the header has",
+            )
+            for name, text in FILES.items()
+        ),
+        ("CONCEPT", "\r\n\r\n", ".*concept_id"),
+        ("CONCEPT", FILES["CONCEPT"].replace("\t", ","), r".*line 1: no column 'concept_id'"),
+        (
+            "CONCEPT_SYNONYM",
+            FILES["CONCEPT_SYNONYM"] + "1\tM\xe9ni\xe8re\t4180186\n",
+            ".*line 7: the line is not UTF-8",
+        ),
+    ],
+)
+def test_a_damaged_file(folder: Path, name: str, content: str, problem: str) -> None:
+    (folder / f"{name}.csv").write_bytes(content.encode("latin-1"))
+    with pytest.raises(ReadError, match=rf"{name}.csv{problem}"):
         list(read_athena(folder, ancestors=True))
 
 
-def test_blank_lines_are_no_header(folder: Path) -> None:
-    (folder / "CONCEPT.csv").write_bytes(b"\r\n\r\n")
-    with pytest.raises(ReadError, match="concept_id"):
-        list(read_athena(folder))
-
-
-def test_another_delimiter(folder: Path) -> None:
-    (folder / "CONCEPT.csv").write_text(FILES["CONCEPT"].replace("\t", ","))
-    with pytest.raises(ReadError, match=r"line 1: no column 'concept_id'"):
-        list(read_athena(folder))
-
-
-@pytest.mark.parametrize("name", ["CONCEPT", "CONCEPT_SYNONYM", "CONCEPT_RELATIONSHIP"])
+@pytest.mark.parametrize("name", NAMES[:3])
 def test_an_id_that_is_no_number(folder: Path, name: str) -> None:
     lines = FILES[name].splitlines()
     lines[1] = "x" + lines[1]
@@ -215,14 +175,6 @@ def test_an_id_that_is_no_number_in_a_row_that_is_passed_over(folder: Path) -> N
     (folder / "CONCEPT_ANCESTOR.csv").write_text("\n".join([head, ancestor]))
     with pytest.raises(ReadError, match="the concept id 'x' is no number"):
         list(read_athena(folder, ancestors=True))
-
-
-def test_wrong_encoding(folder: Path) -> None:
-    (folder / "CONCEPT_SYNONYM.csv").write_bytes(
-        FILES["CONCEPT_SYNONYM"].encode() + b"1\tM\xe9ni\xe8re\t4180186\n"
-    )
-    with pytest.raises(ReadError, match="line 7: the line is not UTF-8"):
-        list(read_athena(folder))
 
 
 def test_values_that_the_download_does_not_have(folder: Path) -> None:
@@ -284,12 +236,12 @@ def test_names_of_sources_that_are_valid_go_to_standard_concepts(
 ) -> None:
     own = "no name" if synonym else name
     files = {
-        "CONCEPT": CONCEPT.splitlines()[0]
+        "CONCEPT": HEADERS["CONCEPT"]
         + "\n910|Sore toe|Condition|SNOMED|Disorder|S|1|1970|2099|\n"
         + f"911|{own}|Condition|{vocabulary}|Diagnosis|{standard}|2|1970|2099|{invalid}\n",
-        "CONCEPT_SYNONYM": SYNONYM.splitlines()[0]
+        "CONCEPT_SYNONYM": HEADERS["CONCEPT_SYNONYM"]
         + (f"\n911|{name}|4180186\n" if synonym else "\n"),
-        "CONCEPT_RELATIONSHIP": RELATIONSHIP.splitlines()[0]
+        "CONCEPT_RELATIONSHIP": HEADERS["CONCEPT_RELATIONSHIP"]
         + f"\n911|910|{relation}|1970|2099|{ended}\n",
     }
     for file, text in files.items():

@@ -11,20 +11,9 @@ from canonym.errors import InvalidInput, ReadError
 from canonym.terminology.readers.medic import read_medic
 from canonym.types import Concept, Name, Record, Xref
 
-MEDIC = """D009203||Myocardial Infarction|Heart Attack|Infarct, Myocardial
-C567755|613097||Tooth Agenesis, Selective, 6|STHAG6
-
-DOID:1|X 7||something
-C1||
-"""
-BIOSYN = """C567755|613097||tooth agenesis selective 6
-C567755|613097||sthag6
-145250||fph
-145250|266140|C563004||hpp
-145250|C564163||melanosis
-266140|C563004||pyropoikilocytosis
-C564163||melanosis universalis
-"""
+SOURCES = Path(__file__).with_name("sources")
+MEDIC = (SOURCES / "medic.txt").read_text()
+BIOSYN = (SOURCES / "biosyn.txt").read_text()
 
 
 def read(path: Path, text: str, **options: object) -> list[Record]:

@@ -11,51 +11,9 @@ import pytest
 from canonym.errors import ReadError
 from canonym.terminology.readers.obo import read_obo
 from canonym.types import Concept, Name, Relation, Xref
+from tests.tables import cases
 
-ONTOLOGY = r"""format-version: 1.4
-data-version: releases/2024-03-05
-ontology: http://purl.obolibrary.org/obo/demo.owl
-default-namespace: demo
-synonymtypedef: SHORT "abbreviation" EXACT
-synonymtypedef: LAY "layperson term" BROAD
-! a comment line
-
-[Term]
-id: DEMO:1
-name: heart attack\, acute {source="X:1", comment="a } b"} ! hidden
-namespace: demo_disease
-def: "Death of \"heart\" muscle\nfrom lack of blood\\oxygen." [PMID:1, url:http\://x.org] {a="b"}
-alt_id: DEMO:11
-synonym: "MI" EXACT SHORT [PMID:2]
-synonym: "AMI" RELATED OMO:0003012 []
-synonym: "heart stroke" LAY []
-synonym: "coronary" RELATED []
-synonym: "infarct" NARROW []
-synonym: "cardiac event" BROAD [] {source="Y"}
-synonym: "bare" []
-synonym: "  " EXACT []
-exact_synonym: "old exact" []
-related_synonym: "old related" []
-xref: MESH:D009203 "Myocardial Infarction"
-xref: url:http\://x.org/1 {source="Z"}
-xref_analog: ICD:I21
-is_a: DEMO:2 {source="q"} ! heart disease
-relationship: part_of DEMO:3 ! heart
-intersection_of: DEMO:2
-comment: ignored
-
-[Typedef]
-id: part_of
-name: part of
-
-[Term]
-id: DEMO:2
-name: 2-{[(acid) heart \
-disease]}
-is_obsolete: true
-replaced_by: DEMO:1
-consider: DEMO:3
-"""
+ONTOLOGY = Path(__file__).with_name("sources") / "demo.obo"
 
 
 def write(path: Path, text: str) -> Path:
@@ -63,9 +21,8 @@ def write(path: Path, text: str) -> Path:
     return path
 
 
-def test_everything_of_a_term(tmp_path: Path) -> None:
-    records = list(read_obo(write(tmp_path / "demo.obo", ONTOLOGY)))
-    assert records[:-2] == [
+def test_everything_of_a_term() -> None:
+    assert list(read_obo(ONTOLOGY))[:-2] == [
         Concept(
             "DEMO:1",
             "heart attack, acute",
@@ -120,8 +77,8 @@ def test_synonyms_that_are_properties_are_names(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
-def test_an_obsolete_term_is_yielded_as_deprecated(tmp_path: Path) -> None:
-    records = list(read_obo(write(tmp_path / "demo.obo", ONTOLOGY)))
+def test_an_obsolete_term_is_yielded_as_deprecated() -> None:
+    records = list(read_obo(ONTOLOGY))
     assert records[-2:] == [
         Concept(
             "DEMO:2",
@@ -138,20 +95,7 @@ def test_an_obsolete_term_is_yielded_as_deprecated(tmp_path: Path) -> None:
     assert len(records) == 18
 
 
-@pytest.mark.parametrize(
-    ("header", "version", "source"),
-    [
-        ("date: 14:05:2015 16:40\nontology: doid\n", "2015-05-14", "DOID"),
-        ("date: once\n", "once", ""),
-        ("ontology: uberon/basic\n", "", "UBERON"),
-        ("ontology: go/extensions/go-plus.owl\n", "", "GO"),
-        ("ontology: http://purl.obolibrary.org/obo/uberon/basic.obo\n", "", "UBERON"),
-        ("ontology: http://www.ebi.ac.uk/efo/efo.owl\n", "", "EFO"),
-        ("data-version: v7\ndefault-namespace: words\n", "v7", "words"),
-        ("format-version: 1.2\nsynonymtypedef:\n", "", ""),
-        ("", "", ""),
-    ],
-)
+@cases("header", "version", "source")
 def test_version_and_source_from_the_header(
     tmp_path: Path, header: str, version: str, source: str
 ) -> None:
@@ -174,19 +118,7 @@ def test_a_term_may_lack_a_name_and_an_id_may_be_odd(tmp_path: Path) -> None:
     assert list(read_obo(path)) == [Concept("X 1|2")]
 
 
-@pytest.mark.parametrize(
-    ("text", "phrase", "line"),
-    [
-        ("id,name\nX:1,a\n", "OBO file was expected", 1),
-        ("[Term]\nid: X:1\nwords without a tag\n", "neither", 3),
-        ("format-version: 1.2\n", r"without a \[Term\]", 1),
-        ("[Term]\nname: a\n\n[Term]\nid: X:1\n", "no id", 1),
-        ("a: b\n[Term]\nid:\n", "no id", 2),
-        ("[Term]\nid: X:1\n\nsynonym: bare EXACT []\nname: a\n", "double quotes", 4),
-        ('[Term]\nid: X:1\ndef: "never closed\nname: a\n', "double quotes", 3),
-        ("[Term]\nid: X:1\nrelationship: part_of\nname: a\n", "type id", 3),
-    ],
-)
+@cases("text", "phrase", "line")
 def test_malformed_files(tmp_path: Path, text: str, phrase: str, line: int) -> None:
     with pytest.raises(ReadError, match=phrase) as caught:
         list(read_obo(write(tmp_path / "a.obo", text)))
@@ -224,49 +156,10 @@ def test_the_human_phenotype_ontology(data: Path) -> None:
 
 # --- quotes that are not escaped ------------------------------------------------------------------
 
-QUOTES = [
-    ('"the "big" one" EXACT []', 'the "big" one', "exact"),
-    ('"3,3\',3"-tri" EXACT IUPAC_NAME [IUPAC:]', "3,3',3\"-tri", "exact"),
-    ('"5\'-end" EXACT []', "5'-end", "exact"),
-    ('""inverted" nipple" NARROW []', '"inverted" nipple', "narrow"),
-    ('"so-called "brain fog"" RELATED []', 'so-called "brain fog"', "related"),
-    ('""coke" lung"" BROAD []', '"coke" lung"', "broad"),
-    ('"12" ruler" EXACT []', '12" ruler', "exact"),
-    ('"2,2"-bipyridine" EXACT [CHEBI:1]', '2,2"-bipyridine', "exact"),
-    ('"2,2":6,6"-quater" RELATED [ChEBI:]', '2,2":6,6"-quater', "related"),
-    ('"the "big" one" [X:1]', 'the "big" one', "related"),
-    ('"the "big" one" []', 'the "big" one', "related"),
-    ('"the "big" one" LAY []', 'the "big" one', "broad"),
-    ('"the "B" one" EXACT SHORT [X:1, X:2]', 'the "B" one', "abbreviation"),
-    ('"the "big" one" EXACT', 'the "big" one', "exact"),
-    ('"the "big" one"', 'the "big" one', "related"),
-    ('"the "big" one" EXACT [] ! said "so"', 'the "big" one', "exact"),
-    ('"the "big" one" EXACT [X:1 "who "said" so"]', 'the "big" one', "exact"),
-    ('"the "big" one" EXACT [X:1 "desc [2]"]', 'the "big" one', "exact"),
-    ('"the "big" one" EXACT [] {source="X:1"}', 'the "big" one', "exact"),
-    ('"the "big" one" EXACT {source="X:1"}', 'the "big" one', "exact"),
-    ('"the "big" [b] one" EXACT []', 'the "big" [b] one', "exact"),
-    ('"the "big" {b} one" EXACT []', 'the "big" {b} one', "exact"),
-    ('"say "no" ! really" EXACT []', 'say "no" ! really', "exact"),
-    ('"an \\"escaped\\" and a "bare" one" EXACT []', 'an "escaped" and a "bare" one', "exact"),
-    ('"an odd " quote" NARROW []', 'an odd " quote', "narrow"),
-    ('"EXACT "EXACT [] one" EXACT []', 'EXACT "EXACT [] one', "exact"),
-    ('"a "b" c" EXACT [X:1', 'a "b" c', "exact"),
-    # Sound ones stay as they are.
-    ('"plain" EXACT []', "plain", "exact"),
-    ('"plain" EXACT [X:1 "with "quotes" inside"]', "plain", "exact"),
-    ('"plain" EXACT [X:1 "desc"] ! a "comment"', "plain", "exact"),
-    ('"plain" NARROW [] {comment="a \\"b\\" c"}', "plain", "narrow"),
-    ('"plain" EXACT [X:1', "plain", "exact"),
-    ('"plain" EXACT one two {source="x"}', "plain", "exact"),
-    ('"plain" what ever', "plain", "related"),
-    ('"ends in a \\\\" EXACT []', "ends in a \\", "exact"),
-    ('"has \\"escaped\\" ones" EXACT []', 'has "escaped" ones', "exact"),
-]
 """What follows the tag of a synonym, the name and its scope."""
 
 
-@pytest.mark.parametrize(("value", "text", "scope"), QUOTES)
+@cases("value", "text", "scope")
 def test_quotes_inside_a_text_belong_to_it(
     tmp_path: Path, value: str, text: str, scope: str
 ) -> None:

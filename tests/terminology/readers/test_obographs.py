@@ -16,47 +16,7 @@ from canonym.types import Concept, Name, Record, Relation, Xref
 
 OBO = "http://purl.obolibrary.org/obo/"
 OIO = "http://www.geneontology.org/formats/oboInOwl#"
-GRAPH: dict[str, Any] = {
-    "id": f"{OBO}hp.json",
-    "meta": {"version": f"{OBO}hp/releases/2024-04-26/hp.json"},
-    "nodes": [
-        {
-            "id": f"{OBO}HP_0001658", "lbl": "Myocardial infarction", "type": "CLASS",
-            "meta": {
-                "definition": {"val": "Necrosis of the myocardium.", "xrefs": []},
-                "synonyms": [
-                    {"pred": "hasExactSynonym", "val": "Heart attack"},
-                    {"pred": "hasRelatedSynonym", "val": "MI", "synonymType": f"{OBO}OMO_0003000"},
-                    {"pred": "hasNarrowSynonym", "val": 'the "big" one'},
-                    {"pred": "hasBroadSynonym", "val": "Infarct"},
-                    {"pred": "hasExactSynonym", "val": " "},
-                ],
-                "xrefs": [{"val": "UMLS:C0027051"}, {"val": "UMLS:C0027051"}],
-                "basicPropertyValues": [
-                    {"pred": f"{OIO}hasOBONamespace", "val": "human_phenotype"},
-                    {"pred": f"{OIO}hasAlternativeId", "val": "HP:9"},
-                ],
-            },
-        },
-        {
-            "id": f"{OBO}HP_0000002", "lbl": "old one", "type": "CLASS",
-            "meta": {
-                "deprecated": True,
-                "basicPropertyValues": [
-                    {"pred": f"{OBO}IAO_0100001", "val": f"{OBO}HP_0001658"},
-                    {"pred": f"{OIO}consider", "val": "HP:0001677"},
-                ],
-            },
-        },
-        {"id": f"{OBO}BFO_0000050", "lbl": "part of", "type": "PROPERTY"},
-        {"id": f"{OBO}UBERON_1"},
-    ],
-    "edges": [
-        {"sub": f"{OBO}HP_0001658", "pred": "is_a", "obj": f"{OBO}HP_0001677"},
-        {"sub": f"{OBO}HP_0001658", "pred": f"{OBO}BFO_0000050", "obj": f"{OBO}UBERON_1"},
-        {"sub": f"{OBO}BFO_0000050", "pred": "subPropertyOf", "obj": f"{OBO}BFO_1"},
-    ],
-}  # fmt: skip
+GRAPH = json.loads((Path(__file__).with_name("sources") / "hp.json").read_text())
 RECORDS = [
     Concept(
         "HP:0001658", "Myocardial infarction", "Necrosis of the myocardium.", ("human_phenotype",),

@@ -20,6 +20,7 @@ from canonym.terminology.formats import recognise
 from canonym.terminology.readers.owl import read_owl
 from canonym.types import Concept, Name, Record, Relation, Xref
 from tests.logs import Log
+from tests.tables import cases
 
 pytest.importorskip("rdflib")
 
@@ -35,37 +36,8 @@ PREFIXES = """
 @prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
 @prefix ex: <http://example.org/t#> .
 """
-OWL = (
-    PREFIXES
-    + """
-obo:hp.owl a owl:Ontology ;
-    owl:versionIRI <http://purl.obolibrary.org/obo/hp/releases/2024-04-26/hp.owl> ;
-    owl:versionInfo "ignored" ; dct:created "never"^^xsd:dateTime .
-obo:HP_0001658 a owl:Class ;
-    rdfs:label "Myocardial infarction", "Myokardinfarkt"@de, "Herzinfarkt"@de ;
-    obo:IAO_0000115 "Necrosis of the myocardium." ;
-    oio:hasOBONamespace "human_phenotype" ;
-    oio:hasExactSynonym "Heart attack", "MI" ;
-    oio:hasNarrowSynonym "STEMI" ; oio:hasBroadSynonym "Infarct" ;
-    oio:hasRelatedSynonym "Coronary", " " ; obo:IAO_0000118 "Cardiac infarction" ;
-    oio:hasDbXref "UMLS:C0027051", "UMLS:C0027051" ; oio:hasAlternativeId "HP:9", "HP:0001658" ;
-    rdfs:subClassOf obo:HP_0001677, owl:Thing,
-        [ a owl:Restriction ; owl:onProperty obo:BFO_0000050 ; owl:someValuesFrom obo:UBERON_1 ],
-        [ a owl:Restriction ; owl:onProperty ex:p1 ; owl:someValuesFrom obo:UBERON_2 ],
-        [ a owl:Restriction ; owl:onProperty ex:p2 ; owl:someValuesFrom obo:UBERON_3 ],
-        [ a owl:Restriction ; owl:onProperty ex:p2 ; owl:someValuesFrom [ a owl:Class ] ] .
-obo:BFO_0000050 oio:shorthand "part_of" ; rdfs:label "part of" .
-ex:p1 rdfs:label "located in" .
-[] a owl:Axiom ; owl:annotatedSource obo:HP_0001658 ; owl:annotatedProperty oio:hasExactSynonym ;
-    owl:annotatedTarget "MI" ; oio:hasSynonymType obo:OMO_0003000 .
-[] a owl:Axiom ; owl:annotatedSource obo:HP_0001658 ; owl:annotatedProperty oio:hasExactSynonym ;
-    owl:annotatedTarget "Heart attack" ;
-    oio:hasSynonymType <http://purl.obolibrary.org/obo/hp#layperson> .
-obo:HP_0000002 a owl:Class ; rdfs:label "old one" ; owl:deprecated true ;
-    obo:IAO_0100001 obo:HP_0001658 ; oio:consider "HP:0001677" .
-owl:Thing a owl:Class .
-"""
-)
+SOURCES = Path(__file__).with_name("sources")
+OWL = PREFIXES + (SOURCES / "hp.ttl").read_text(encoding="utf-8")
 OWL_RECORDS = [
     Concept(
         "HP:0001658",
@@ -92,19 +64,7 @@ OWL_RECORDS = [
     Concept("HP:0000002", "old one", "", (), "HP", "2024-04-26", True, ("HP:0001658",)),
     Relation("HP:0000002", "consider", "HP:0001677"),
 ]
-SKOS = (
-    PREFIXES
-    + """
-ex:scheme a skos:ConceptScheme ; dct:title "Demo"@en ; owl:versionInfo "v3" .
-ex:1 a skos:Concept ; skos:prefLabel "Kopfschmerz"@de, "Cephalalgia"@la ;
-    skos:altLabel "Kopfweh"@de ; skos:hiddenLabel "Kopfschmertz"@de ; skos:notation "R51", "1" ;
-    skos:definition "Pain in the head."@en-GB, "Schmerz im Kopf."@de ;
-    skos:inScheme ex:scheme, ex:other ;
-    umls:hasSTY <http://purl.bioontology.org/ontology/STY/T184> ;
-    skos:broader ex:0 ; skos:related ex:2 ; skos:exactMatch <http://id.nlm.nih.gov/mesh/D006261> .
-ex:0 a skos:Concept ; skos:prefLabel "pain"@en ; skos:narrower ex:2 .
-"""
-)
+SKOS = PREFIXES + (SOURCES / "scheme.ttl").read_text(encoding="utf-8")
 
 
 def read(path: Path, text: str | bytes, **options: object) -> list[Record]:
@@ -351,14 +311,7 @@ def test_xml_in_a_property_is_its_text(tmp_path: Path) -> None:
     assert read(tmp_path / "a", text) == [Concept("a:1", "H2O < 5&")]
 
 
-@pytest.mark.parametrize(
-    ("kind", "piece"),
-    [
-        ("", "a&amp;"),
-        (' rdf:parseType="Literal"', "a&amp;"),
-        (' rdf:parseType="Literal"', "<b>x</b>"),
-    ],
-)
+@cases("kind", "piece")
 def test_time_grows_with_a_text_and_not_with_its_square(
     tmp_path: Path, kind: str, piece: str
 ) -> None:
@@ -384,28 +337,7 @@ def test_an_unknown_format_and_a_missing_library(
         read(tmp_path / "a", OWL)
 
 
-@pytest.mark.parametrize(
-    ("address", "short"),
-    [
-        ("http://purl.obolibrary.org/obo/MONDO_0005068", "MONDO:0005068"),
-        ("http://purl.obolibrary.org/obo/hp#abbreviation", None),
-        ("http://purl.bioontology.org/ontology/MSH/D009203", "MESH:D009203"),
-        ("http://purl.bioontology.org/ontology/ICD10CM/I21.9", "ICD10CM:I21.9"),
-        ("https://identifiers.org/mim/608446", "OMIM:608446"),
-        ("http://identifiers.org/snomedct:22298006", "SNOMEDCT:22298006"),
-        ("http://www.orpha.net/ORDO/Orphanet_558", "ORPHA:558"),
-        ("http://id.nlm.nih.gov/mesh/D009203", "MESH:D009203"),
-        ("http://id.nlm.nih.gov/mesh/2024/D009203", "MESH:D009203"),
-        ("http://snomed.info/id/22298006", "SNOMEDCT:22298006"),
-        ("http://ncicb.nci.nih.gov/xml/owl/EVS/Thesaurus.owl#C27996", "NCIT:C27996"),
-        ("http://www.ebi.ac.uk/efo/EFO_0000612", "EFO:0000612"),
-        ("http://example.org/1", None),
-        ("http://snomed.info/id/", None),
-        ("http://snomed.info/id/a/b", None),
-        ("HP:1", None),
-        ("two words", None),
-    ],
-)
+@cases("address", "short")
 def test_compaction(address: str, short: str | None) -> None:
     assert compact(address) == (short or address)
 

@@ -14,29 +14,7 @@ from tests.logs import Log
 
 pytest.importorskip("babel")
 
-PO = r"""#
-msgid ""
-msgstr "Content-Type: text/plain; charset=utf-8\n"
-
-msgctxt "model:clinic.disease,name:A00"
-msgid "Cholera"
-msgstr "Cholera-Infektion"
-
-#, fuzzy
-msgctxt "model:clinic.disease,name:A01"
-msgid "Typhoid \"fever\""
-msgstr ""
-"Bauch"
-"typhus"
-
-msgctxt "X:7"
-msgid "Plague"
-msgstr ""
-
-#~ msgctxt "X:8"
-#~ msgid "Pox"
-#~ msgstr "Pocken"
-"""
+PO = (Path(__file__).with_name("sources") / "clinic.po").read_text(encoding="utf-8")
 
 
 def write(path: Path, text: str = PO) -> Path:
