@@ -12,6 +12,7 @@ from click.testing import CliRunner, Result
 from canonym.cli import main
 from canonym.cli.annotated import open_corpus
 from canonym.errors import ReadError
+from tests.tables import cases
 
 OBO = """\
 format-version: 1.2
@@ -164,26 +165,7 @@ def test_an_index_is_asked_as_it_is_or_for_its_parts() -> None:
     assert "the index has weights of its own" in refused.stderr
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        ((), "either --index or --terminology"),
-        (("-t", "t.obo", "-i", "ix"), "either --index or --terminology"),
-        (("-i", "ix", "-e", "chargrams", "-p", "raw"), "leave out --encoder"),
-        (("-t", "t.obo", "--min-confidence", "0.5"), "--min-confidence goes with --protocol raw"),
-        (("-t", "t.obo", "--prefer", "human"), "--prefer goes with --protocol raw"),
-        (("-t", "t.obo", "--mentions"), "--mentions goes with --json"),
-        (("-t", "t.obo", "--html", "no/r.html"), "does not exist; create it first"),
-        (("-t", "t.obo", "--html", "r", "--json", "r"), "two files are expected"),
-        (("-t", "t.obo", "-e", "verbatim", "-e", "chargrams"), "goes with no other"),
-        (("-t", "t.obo", "--mention-type", "Gene"), "no mention is of the type 'Gene'"),
-        (("-t", "t.obo", "--same", "pair"), "only 'refined'"),
-        (("-t", "t.obo", "--split", "gold", "-p", "raw"), "cannot split by 'gold'"),
-        (("-t", "none.obo"), "none.obo"),
-        (("-t", "t.obo", "--training", "none.txt"), "none.txt"),
-        (("-i", "none"), "no such index"),
-    ],
-)
+@cases("arguments", "said")
 def test_what_cannot_work_is_refused(corpus: Path, arguments: tuple[str, ...], said: str) -> None:
     result = invoke(str(corpus), *arguments)
     assert result.exit_code == 2, result.stderr
@@ -191,17 +173,7 @@ def test_what_cannot_work_is_refused(corpus: Path, arguments: tuple[str, ...], s
     assert "Traceback" not in result.stderr
 
 
-@pytest.mark.parametrize(
-    ("content", "said"),
-    [
-        ("1|t|flu\n1|a|\n1\t0\t30\tflu\tDisease\tD1\n", "line 3"),  # outside the text
-        ("1|t|flu\n1|a|\n", "no annotated mention"),
-        ("", "empty"),
-        ("just a line\n", "the format is not recognised by the first line, 'just a line'"),
-        ('{"id": "1", "text": "flu", "mentions": [{"start": 0, "end": 9}]}\n', "line 1"),
-        ("D1\tflu\n\tcold\n", "line 2"),
-    ],
-)
+@cases("content", "said")
 def test_bad_corpora_are_told_with_their_line(corpus: Path, content: str, said: str) -> None:
     corpus.write_text(content)
     result = invoke("test.txt", "-t", "t.obo", "-e", "chargrams")
@@ -211,15 +183,7 @@ def test_bad_corpora_are_told_with_their_line(corpus: Path, content: str, said: 
 
 
 @pytest.mark.usefixtures("corpus")
-@pytest.mark.parametrize(
-    ("content", "said"),
-    [
-        ("1\t0\n", "other.tsv, line 1"),
-        ("1\t0\t13\tD000001\n1\tx\t3\tD1\n", "other.tsv, line 2"),
-        ("1\t0\t13\tD000001\n1\t0\t13\tD000002\n", "line 1 gives"),
-        ("8\t0\t13\tD000001\n", "none of the 1 predictions"),
-    ],
-)
+@cases("content", "said")
 def test_bad_predictions_are_told_with_their_line(content: str, said: str) -> None:
     Path("other.tsv").write_text(content)
     result = invoke("test.txt", "-t", "t.obo", "-e", "chargrams", "--compare", "other.tsv")
@@ -362,20 +326,7 @@ def test_pairs_of_names_are_correlated_with_what_people_say(tmp_path: Path) -> N
     assert f"{relatedness(letters, read_pairs(pairs)).rho:.3f} [" in told.stdout
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        ((), "name a CORPUS, or --pairs FILE"),
-        (("x.txt", "--pairs", "pairs.tsv"), "with --encoder alone, and not with corpus"),
-        (("--pairs", "pairs.tsv", "--json", "x.json"), "and not with --json"),
-        (("--pairs", "pairs.tsv"), "two names and a number are expected, found 'hip', 'leg'"),
-        (("--pairs", "gone.tsv"), "there is no such file"),
-        (("--pairs", "one.tsv"), "1 pairs to evaluate: give at least two"),
-        (("--pairs", "two.tsv", "--weight", "1", "--weight", "1"), "as many weights as encoders"),
-        (("--pairs", "two.tsv", "--encoder", "chargrams"), "an index, INDEX/encoder-0; in Python"),
-        (("--pairs", "two.tsv", "--encoder", "."), "or the encoder of an index, INDEX/encoder-0"),
-    ],
-)
+@cases("arguments", "said")
 def test_pairs_that_cannot_be_read_are_refused(
     arguments: tuple[str, ...], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -13,6 +13,7 @@ from canonym import Concept, Linker, Terminology
 from canonym.cli import _MOVED, main
 from canonym.cli.key_options import KeyOption
 from canonym.cli.link import link
+from tests.tables import cases
 
 from .running import run
 
@@ -69,18 +70,7 @@ def test_pairs_do_what_their_flags_did(tmp_path: Path) -> None:
     assert "--formula-guard is --format-option formula-guard=no now." in loud.stderr
 
 
-@pytest.mark.parametrize(
-    ("pair", "says"),
-    [
-        ("licence=x", "--format-option licence: did you mean license? There are mapping-set-id, "),
-        ("colour=x", "--format-option colour: there are mapping-set-id, license, date"),
-        ("license", "--format-option license: KEY=VALUE is expected"),
-        ("=x", "--format-option =x: KEY=VALUE is expected"),
-        ("date=tomorrow", "--format-option date: 'tomorrow' does not match the format"),
-        ("fhir-version=R6", "'R6' is not one of 'R4', 'R5'"),
-        ("license=x", "--format-option license goes with --format sssom, not tsv"),
-    ],
-)
+@cases("pair", "says")
 def test_pairs_that_cannot_be_used(pair: str, says: str) -> None:
     assert says in run("link", "gout", "--format-option", pair, "--format", "tsv", code=2).stderr
 
@@ -94,37 +84,7 @@ def test_the_help_lists_the_keys() -> None:
         assert option.opts[0] not in shown.partition("Keys of")[0].split()
 
 
-@pytest.mark.parametrize(
-    ("options", "says"),
-    [
-        (("gout", "-o", "x/"), "column of a table: give --column NAME; or link names to a file"),
-        (("gout", "hip", "--engine", "local"), "give --column NAME; or link names to a file"),
-        (("--file", "x.csv", "-o", "x/"), "give --column NAME;"),
-        (("x.csv", "--engine", "local"), "give --column NAME and -o FOLDER/;"),
-        (("--file", "-", "--column", "c", "-o", "x/"), "give --file SOURCE;"),
-        (("a.csv", "-o", "-", "-c", "c"), "-o - names no file: links go to standard output"),
-        (("a.csv", "b.csv", "-o", "x/", "-c", "c"), "b.csv is one place too many"),
-        (("a.csv", "-o", "x.csv", "-c", "c", "--engine", "local"), "such as x/, or leave out"),
-        (("a.csv", "b.csv", "-c", "c", "--engine", "local"), "b.csv is called like a file"),
-        (
-            (
-                "--file",
-                "x",
-                "--column",
-                "c",
-                "-o",
-                "x/",
-                "--explain",
-                "--format-option",
-                "date=2024-01-01",
-            ),
-            "does not go with --explain, --format-option date",
-        ),
-        (("--file", "x", "--column", "c", "--engine", "local"), "-o FOLDER/"),
-        (("--file", "x", "--column", "c", "-o", "y", "--engine", "dask"), "--engine dask: local, "),
-        (("--file", "x", "--column", "c", "-o", "y", "--engine", "ray://"), "--engine ray://: "),
-    ],
-)
+@cases("options", "says")
 def test_a_folder_of_parts_says_what_it_needs(options: tuple[str, ...], says: str) -> None:
     assert says in run("link", *options, code=2).stderr
 

@@ -17,6 +17,7 @@ from canonym.export import COLUMNS
 from canonym.types import Candidate, Link, Mention
 from tests.cli import running
 from tests.cli.running import rows
+from tests.tables import cases
 
 
 class Linker:
@@ -203,18 +204,7 @@ def test_what_the_encoding_cannot_write_is_named(linker: Linker, tmp_path: Path)
 
 
 @pytest.mark.usefixtures("linker")
-@pytest.mark.parametrize(
-    ("arguments", "problem"),
-    [
-        (("--output-encoding", "klingon"), "--format-option encoding=klingon is not known"),
-        (("--output-encoding", "utf-8", "--format", "jsonl"), "goes with --format tsv or csv"),
-        (
-            ("--one-row", "--format", "jsonl"),
-            "--one-row goes with --format tsv, csv, parquet or a workbook",
-        ),
-        (("--one-row", "-k", "3"), "-k 3 asks for 3 rows: give one of the two"),
-    ],
-)
+@cases("arguments", "problem")
 def test_options_that_make_no_sense_are_refused(arguments: tuple[str, ...], problem: str) -> None:
     assert problem in run("hip", *arguments, code=2).stderr
 
@@ -458,15 +448,7 @@ def test_lists_have_all_columns_in_the_places_of_before() -> None:
 
 
 @pytest.mark.usefixtures("linker")
-@pytest.mark.parametrize(
-    ("columns", "problem"),
-    [
-        ("cod", "there is no column 'cod' of links; did you mean 'code'?"),
-        ("xyz", "there is no column 'xyz' of links; there are row, document"),
-        ("id,id", "expected some columns, each once"),
-        ("", "there is no column '' of links"),
-    ],
-)
+@cases("columns", "problem")
 def test_columns_that_are_not_there_are_named(columns: str, problem: str) -> None:
     assert problem in run("hip", "--columns", columns, code=2).stderr.replace("\n", " ")
     refused = run("hip", "--columns", "id", "--format", "jsonl", code=2).stderr
@@ -499,18 +481,7 @@ def test_a_stopped_run_goes_on_to_the_same_bytes(
     assert out.read_bytes() == whole
 
 
-@pytest.mark.parametrize(
-    ("change", "problem"),
-    [
-        (("--one-row",), "another --one-row"),
-        (("--skip-empty",), "another --format-option skip-empty:"),
-        (("--no-formula-guard",), "another --format-option formula-guard:"),
-        (("--context-column", "dx"), "another --context-column"),
-        (("--input-option", "delimiter=;"), "another --input-option delimiter"),
-        (("--output-encoding", "utf-16"), "another encoding of the output"),
-        (("--encoding", "latin-1"), "another encoding of the output"),
-    ],
-)
+@cases("change", "problem")
 def test_a_stopped_run_does_not_go_on_with_other_options(
     linker: Linker, tmp_path: Path, change: tuple[str, ...], problem: str
 ) -> None:
@@ -524,17 +495,7 @@ def test_a_stopped_run_does_not_go_on_with_other_options(
 # --- a first line that names the delimiter --------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("line", "delimiter"),
-    [
-        ("sep=;", ";"),
-        ("sep=,", ","),
-        ("SEP=|", "|"),
-        ('"sep=;"', ";"),
-        ("sep=;;", ";"),
-        ("sep=^", "^"),
-    ],
-)
+@cases("line", "delimiter")
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 @pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
 def test_the_line_that_names_the_delimiter_comes_back(

@@ -16,6 +16,7 @@ from canonym.exchange.omop import UsagiWriter
 from canonym.exchange.sssom import SssomWriter
 from canonym.types import Candidate, Link, Mention
 from tests.io.making import make_xlsx
+from tests.tables import cases
 
 ORIGIN = Origin("1", "f00d", ("OMOP",))
 HEAD = "subject_label\tpredicate_id\tobject_id\tmapping_justification\treviewer_label\n"
@@ -52,27 +53,7 @@ def test_a_reviewer_is_kept_in_the_note(folder: Path) -> None:
     assert found.reviews == (Review(2, "hip", "X:1", True, "", "reviewed in SSSOM, Ann"),)
 
 
-@pytest.mark.parametrize(
-    ("head", "cell", "reason", "accepted"),
-    [
-        ("", "", "", True),
-        ("", "Not", "", False),
-        ("", "NOT", "", False),
-        ("#predicate_modifier: Not\n", "", "", False),
-        ("#predicate_modifier: Not\n", "Not", "", False),
-        ("# predicate_modifier: not\n", "", "", False),
-        ('#predicate_modifier: "Not"\n', "", "", False),
-        ("#predicate_modifier:   'Not'  # all of them\n", "", "", False),
-        ('"#predicate_modifier: Not"\t\t\t\t\t\n', "", "", False),
-        ("#predicate_modifier : Not\r\n", "", "", False),
-        ("#license: x\n#predicate_modifier: NOT\n#comment: y\n", "", "", False),
-        ("#predicate_modifier:\n", "", "", True),
-        ("#comment: predicate_modifier: Not\n", "", "", True),
-        ("", "Inverse", "the relation is not exact, which an added name would claim", True),
-        ("#subject_type: rdfs literal\n", "", "", True),
-        ("#subject_type: owl class\n", "", "the subject is no text, but an entity", True),
-    ],
-)
+@cases("head", "cell", "reason", "accepted")
 def test_what_the_head_says_holds_for_every_row_that_says_nothing(
     folder: Path, head: str, cell: str, reason: str, accepted: bool
 ) -> None:

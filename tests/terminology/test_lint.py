@@ -8,6 +8,7 @@ from canonym.errors import InvalidInput
 from canonym.terminology import Terminology
 from canonym.terminology.lint import Finding, is_damaged, lint
 from canonym.types import Concept, Name, Record, Relation, Xref
+from tests.tables import cases
 
 
 def findings(*records: Record, samples: int = 5) -> dict[str, Finding]:
@@ -103,24 +104,7 @@ def test_deprecated_targets() -> None:
     }
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Crohn&apos;s disease",
-        "Crohn&#39;s disease",
-        "Crohn&#x27;s disease",
-        "drugs &amp; alcohol",
-        "&beta;-thalassemia",
-        "SjÃ¶gren syndrome",
-        "Crohnâ€™s disease",
-        "Crohnâ\x80\x99s disease",
-        "5Â\xa0mg",
-        "Î²-thalassemia",
-        "Sj\ufffdgren",
-        "heart\0attack",
-        "ðŸ˜€",
-    ],
-)
+@cases("text")
 def test_damaged_names(text: str) -> None:
     assert is_damaged(text)
     finding = only(*CLEAN, Name(text, "X:1"))
@@ -134,25 +118,7 @@ def test_a_name_is_stored_on_one_line(text: str) -> None:
     assert findings(*CLEAN, Name(text, "X:1")) == {}
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Sjögren’s syndrome",
-        "AT&T syndrome; rare",
-        "drugs & alcohol",
-        "β-thalassemia",
-        "Ménière",
-        "SÃO PAULO fever",
-        "naïve T-cell “type”",
-        "Ångström",
-        "Señor – Ñandú",
-        "Мигрень",
-        "心筋梗塞",
-        "âge",
-        "&;",
-        "10 µg/m²",
-    ],
-)
+@cases("text")
 def test_names_that_only_look_odd(text: str) -> None:
     assert not is_damaged(text)
 

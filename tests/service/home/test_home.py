@@ -17,6 +17,7 @@ from canonym.errors import InvalidInput
 from canonym.service.home.pasted import read_pasted
 from canonym.service.keys import Keys
 from tests.service.conftest import RECORDS, build
+from tests.tables import cases
 
 PAGE = {"Accept": "text/html"}
 EVIL = "<script>document.title='owned'</script><img src=x onerror=alert(1)>\" onclick='x"
@@ -127,21 +128,7 @@ def test_names_of_one_line_have_a_concept_each(client: TestClient) -> None:
     assert "X:6" in found
 
 
-@pytest.mark.parametrize(
-    ("text", "kind", "expected"),
-    [
-        (
-            "heart attack\nbroken hip\n\nheart attack\n",
-            "auto",
-            "a list of 3 names, 2 of them different",
-        ),
-        ("id\tterm\n1\theart attack\n2\tcold", "auto", "a list of 2 names:"),
-        ("I had a heart attack. Then nothing.", "auto", "a text with 1 name:"),
-        ("heart attack", "text", "a text with 1 name:"),
-        ("I had a heart attack. Then nothing.", "names", "one name."),
-        ("nothing to see here, she was well", "auto", "a text."),
-    ],
-)
+@cases("text", "kind", "expected")
 def test_what_is_pasted_is_read_and_said_to_be(
     client: TestClient, text: str, kind: str, expected: str
 ) -> None:
@@ -223,24 +210,7 @@ def test_a_workbook_is_read_as_if_its_cells_were_pasted(client: TestClient) -> N
 # --- what was pasted ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("text", "kind", "n"),
-    [
-        ("", "nothing", 0),
-        (" \r\n\t\n", "nothing", 0),
-        ("E. coli infection", "name", 1),
-        ("Poisoning by other antacids, intentional self-harm, initial encounter", "name", 1),
-        ("heart attack; gout", "name", 1),
-        ("gout\r\nfever\rcough", "names", 3),
-        ("gout\nThe patient was seen twice.\nfever\ncough", "names", 4),
-        ("gout\t\nfever\t", "names", 2),
-        ("heart\tattack", "name", 1),
-        ("gout\nheart\tattack", "names", 2),
-        ("Type 1 diabetes, no cough.", "text", 0),
-        ("The patient has a history of gout", "text", 0),
-        ("\x00\x00", "name", 1),
-    ],
-)
+@cases("text", "kind", "n")
 def test_a_kind_is_guessed(text: str, kind: str, n: int) -> None:
     pasted = read_pasted(text)
     assert (pasted.kind, pasted.n_rows) == (kind, n)
