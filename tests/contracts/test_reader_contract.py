@@ -10,11 +10,12 @@ import json
 import lzma
 import random
 import shutil
+import tomllib
 import zipfile
 from collections.abc import Callable, Iterator
-from itertools import islice, pairwise
+from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any
 
 import pytest
 
@@ -25,210 +26,20 @@ from canonym.types import SCOPES, Concept, Name, Record, Relation, Xref
 # --- a small source of each format ----------------------------------------------------------------
 
 
-class Source(NamedTuple):
-    """How to write a source of n concepts: one file under "", or the files of a folder."""
-
-    files: Callable[[int], dict[str, str]]
-    suffix: str = ""
-    streams: bool = True  # whether the first record may come before the end has been read
+SOURCES: dict[str, dict[str, Any]] = {
+    **tomllib.loads(Path(__file__).with_name("sources.toml").read_text(encoding="utf-8")),
+    "obographs": {"suffix": ".json", "streams": False},  # JSON is parsed as a whole
+}
 
 
-def obo(n: int) -> dict[str, str]:
-    terms = (
-        f"[Term]\nid: T:{i:07d}\nname: disease {i}\nnamespace: diseases\n"
-        f'def: "Definition {i}." [a:b]\nsynonym: "sickness {i}" EXACT []\nxref: UMLS:C{i:07d}\n'
-        f"is_a: T:{i // 2:07d} ! disease\n\n"
-        for i in range(1, n + 1)
-    )
-    return {"": "format-version: 1.2\nontology: t\n\n" + "".join(terms)}
+def text_of(n: int, *, head: str = "", row: str = "", foot: str = "", first: int = 1) -> str:
+    """Return a file of so many concepts."""
+    rows = (row.format(i=i, before=i - 1, half=i // 2, digit=i % 10) for i in range(first, n + 1))
+    return head + "".join(rows) + foot
 
 
-def owl(n: int) -> dict[str, str]:
-    classes = (
-        f'ex:T{i} a owl:Class ; rdfs:label "disease {i}" ; rdfs:subClassOf ex:T{i // 2} ;\n'
-        f'  oio:hasExactSynonym "sickness {i}" .\n'
-        for i in range(1, n + 1)
-    )
-    prefixes = (
-        "@prefix owl: <http://www.w3.org/2002/07/owl#> .\n"
-        "@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .\n"
-        "@prefix oio: <http://www.geneontology.org/formats/oboInOwl#> .\n"
-        "@prefix ex: <http://example.org/t#> .\n"
-    )
-    return {"": prefixes + "".join(classes)}
-
-
-def mesh(n: int) -> dict[str, str]:
-    records = (
-        f"<DescriptorRecord><DescriptorUI>D{i:06d}</DescriptorUI><DescriptorName><String>disease "
-        f"{i}</String></DescriptorName>\n<TreeNumberList><TreeNumber>C{i:03d}</TreeNumber>"
-        f'</TreeNumberList><ConceptList><Concept PreferredConceptYN="Y"><ConceptUI>M{i}</ConceptUI>'
-        f"\n<TermList><Term><String>disease {i}</String></Term><Term><String>sickness {i}</String>"
-        "</Term></TermList></Concept></ConceptList></DescriptorRecord>\n"
-        for i in range(1, n + 1)
-    )
-    head = '<?xml version="1.0"?>\n<DescriptorRecordSet LanguageCode="eng">\n'
-    return {"": head + "".join(records) + "</DescriptorRecordSet>\n"}
-
-
-def ctd(n: int) -> dict[str, str]:
-    head = (
-        "# Report created: Mon Jan 05 10:00:00 EST 2026\n#\n# Fields:\n# DiseaseName\tDiseaseID\t"
-        "AltDiseaseIDs\tDefinition\tParentIDs\tTreeNumbers\tParentTreeNumbers\tSynonyms\t"
-        "SlimMappings\n#\n"
-    )
-    rows = (
-        f"disease {i}\tMESH:D{i:06d}\tOMIM:{i:06d}\tDefinition.\tMESH:D{i // 2:06d}\tC{i}\tC\t"
-        f"sickness {i}|illness {i}\tCancer\n"
-        for i in range(1, n + 1)
-    )
-    return {"": head + "".join(rows)}
-
-
-def medic(n: int) -> dict[str, str]:
-    return {"": "".join(f"D{i:06d}|{i:06d}||disease {i}|sickness {i}\n" for i in range(1, n + 1))}
-
-
-def drugbank(n: int) -> dict[str, str]:
-    head = "DrugBank ID,Accession Numbers,Common name,CAS,UNII,Synonyms,Standard InChI Key\n"
-    rows = (
-        f'DB{i:05d},BIOD{i:05d} | BTD{i:05d},drug {i},50-00-{i % 10},,"agent {i} | drug, no. {i}",'
-        f"KEY{i}\n"
-        for i in range(1, n + 1)
-    )
-    return {"": head + "".join(rows)}
-
-
-def genes(n: int) -> dict[str, str]:
-    head = "#tax_id\tGeneID\tSymbol\tSynonyms\tdbXrefs\n"
-    rows = (f"9606\t{i}\tgene {i}\tsickness {i}|-\tMIM:{i}\n" for i in range(1, n + 1))
-    return {"": head + "".join(rows)}
-
-
-def babelon(n: int) -> dict[str, str]:
-    head = (
-        "source_language\ttranslation_language\tsubject_id\tsource_value\tpredicate_id\t"
-        "translation_value\ttranslation_status\n"
-    )
-    rows = (
-        f"en\tes\tX:{i}\tdisease {i}\trdfs:label\tsickness {i}\tOFFICIAL\n" for i in range(1, n + 1)
-    )
-    return {"": head + "".join(rows)}
-
-
-def po(n: int) -> dict[str, str]:
-    head = (
-        'msgid ""\nmsgstr ""\n"Language: de\\n"\n"Content-Type: text/plain; charset=utf-8\\n"\n\n'
-    )
-    rows = (
-        f'msgctxt "X:{i}"\nmsgid "disease {i}"\nmsgstr "sickness {i}"\n\n' for i in range(1, n + 1)
-    )
-    return {"": head + "".join(rows)}
-
-
-def umls(n: int) -> dict[str, str]:
-    cuis = [f"C{i:07d}" for i in range(1, n + 1)]
-    return {
-        "MRCONSO.RRF": "".join(
-            f"{cui}|ENG|P|L1|PF|S1|Y|A1||||MSH|MH|D{cui}|disease {cui}|0|N||\n"
-            f"{cui}|ENG|S|L2|VO|S2|N|A2||||NCI|SY|C{cui}|sickness {cui}|0|N||\n"
-            for cui in cuis
-        ),
-        "MRSTY.RRF": "".join(f"{cui}|T047|B2.2|Disease or Syndrome|AT1||\n" for cui in cuis),
-        "MRDEF.RRF": "".join(f"{cui}|A1|AT2||MSH|A definition.|N||\n" for cui in cuis),
-        "MRREL.RRF": "".join(
-            f"{one}|A1|AUI|PAR|{other}|A1|AUI||R1||MSH|MSH|||N||\n" for one, other in pairwise(cuis)
-        ),
-    }
-
-
-def rxnorm(n: int) -> dict[str, str]:
-    cuis = [f"{i}" for i in range(1, n + 1)]
-    return {
-        "RXNCONSO.RRF": "".join(
-            f"{cui}|ENG||||||1|1|{cui}||RXNORM|IN|{cui}|drug {cui}||N|4096|\n"
-            f"{cui}|ENG||||||2|2|{cui}||RXNORM|SY|{cui}|agent {cui}||N|4096|\n"
-            for cui in cuis
-        ),
-        "RXNSTY.RRF": "".join(f"{cui}|T109|A1.4|Organic Chemical|||\n" for cui in cuis),
-        "RXNREL.RRF": "".join(
-            f"{one}||CUI|RO|{other}||CUI|has_ingredient|||RXNORM|||||4096|\n"
-            for one, other in pairwise(cuis)
-        ),
-    }
-
-
-def snomed(n: int) -> dict[str, str]:
-    ids = [f"{i}00{i % 10}" for i in range(1, n + 1)]
-    fully_specified, synonym = "900000000000003001", "900000000000013009"
-    head = {
-        "sct2_Concept_Snapshot_INT_20260101.txt": "id\teffectiveTime\tactive\tmoduleId\t"
-        "definitionStatusId\n",
-        "sct2_Description_Snapshot-en_INT_20260101.txt": "id\teffectiveTime\tactive\tmoduleId\t"
-        "conceptId\tlanguageCode\ttypeId\tterm\tcaseSignificanceId\n",
-        "sct2_Relationship_Snapshot_INT_20260101.txt": "id\teffectiveTime\tactive\tmoduleId\t"
-        "sourceId\tdestinationId\trelationshipGroup\ttypeId\tcharacteristicTypeId\tmodifierId\n",
-        "der2_cRefset_LanguageSnapshot-en_INT_20260101.txt": "id\teffectiveTime\tactive\tmoduleId\t"
-        "refsetId\treferencedComponentId\tacceptabilityId\n",
-    }
-    rows = (
-        [f"{id_}\t20260101\t1\t9\t9\n" for id_ in ids],
-        [
-            f"{id_}1\t20260101\t1\t9\t{id_}\ten\t{fully_specified}\tdisease {id_} (disorder)\t9\n"
-            f"{id_}2\t20260101\t1\t9\t{id_}\ten\t{synonym}\tsickness {id_}\t9\n"
-            for id_ in ids
-        ],
-        [
-            f"1\t20260101\t1\t9\t{id_}\t{ids[0]}\t0\t116680003\t900000000000011006\t9\n"
-            for id_ in ids[1:]
-        ],
-        [f"u\t20260101\t1\t9\t900000000000509007\t{id_}2\t900000000000548007\n" for id_ in ids],
-    )
-    return {
-        f"Snapshot/Terminology/{name}": line + "".join(body)
-        for (name, line), body in zip(head.items(), rows, strict=True)
-    }
-
-
-def athena(n: int) -> dict[str, str]:
-    return {
-        "CONCEPT.csv": "concept_id\tconcept_name\tdomain_id\tvocabulary_id\tconcept_class_id\t"
-        "standard_concept\tconcept_code\tvalid_start_date\tvalid_end_date\tinvalid_reason\n"
-        + "".join(
-            f"{i}\tdisease {i}\tCondition\tSNOMED\tDisorder\tS\t{i}000\t20020131\t20991231\t\n"
-            for i in range(1, n + 1)
-        ),
-        "CONCEPT_SYNONYM.csv": "concept_id\tconcept_synonym_name\tlanguage_concept_id\n"
-        + "".join(f"{i}\tsickness {i}\t4180186\n" for i in range(1, n + 1)),
-        "CONCEPT_RELATIONSHIP.csv": "concept_id_1\tconcept_id_2\trelationship_id\t"
-        "valid_start_date\tvalid_end_date\tinvalid_reason\n"
-        + "".join(f"{i}\t1\tIs a\t20020131\t20991231\t\n" for i in range(2, n + 1)),
-    }
-
-
-def meddra(n: int) -> dict[str, str]:
-    numbers = range(10_000_001, 10_000_001 + n)
-    return {
-        "soc.asc": "10900001$Cardiac disorders$Card$$$$$$$$\n",
-        "hlgt.asc": "10900002$Coronary disorders$$$$$$$$\n",
-        "hlt.asc": "10900003$Ischaemic disorders$$$$$$$$\n",
-        "pt.asc": "".join(f"{i}$disease {i}$$10900001$$$$$$$$\n" for i in numbers),
-        "llt.asc": "".join(f"{i + 500_000}$sickness {i}${i}$$$$$$$Y$$\n" for i in numbers),
-        "soc_hlgt.asc": "10900001$10900002$\n",
-        "hlgt_hlt.asc": "10900002$10900003$\n",
-        "hlt_pt.asc": "".join(f"10900003${i}$\n" for i in numbers),
-    }
-
-
-def table(n: int) -> dict[str, str]:
-    rows = "".join(
-        f"T:{i}\tdisease {i}\tY\tDisease\tT:{i // 2}\nT:{i}\tsickness {i}\tN\tDisease\tT:{i // 2}\n"
-        for i in range(1, n + 1)
-    )
-    return {"": "id\tname\tpreferred\ttype\tparent\n" + rows}
-
-
-def obographs(n: int) -> dict[str, str]:
+def obographs(n: int) -> str:
+    """Return a graph of so many concepts."""
     base = "http://purl.obolibrary.org/obo/T_"
     nodes = [
         {
@@ -238,33 +49,16 @@ def obographs(n: int) -> dict[str, str]:
         for i in range(1, n + 1)
     ]  # fmt: skip
     edges = [{"sub": f"{base}{i}", "pred": "is_a", "obj": f"{base}1"} for i in range(2, n + 1)]
-    return {"": json.dumps({"graphs": [{"id": "t", "nodes": nodes, "edges": edges}]}, indent=1)}
+    return json.dumps({"graphs": [{"id": "t", "nodes": nodes, "edges": edges}]}, indent=1)
 
 
-SOURCES = {
-    "obo": Source(obo, ".obo"),
-    "owl": Source(owl, ".ttl", streams=False),  # a graph is complete or nothing
-    "obographs": Source(obographs, ".json", streams=False),  # JSON is parsed as a whole
-    "mesh": Source(mesh, ".xml"),
-    "ctd": Source(ctd, ".tsv"),
-    "medic": Source(medic, ".txt", streams=False),  # its form shows over all lines
-    "drugbank": Source(drugbank, ".csv"),
-    "genes": Source(genes, ".tsv"),
-    "umls": Source(umls),
-    "rxnorm": Source(rxnorm),
-    "snomed": Source(snomed, streams=False),  # labels are chosen over all descriptions
-    "athena": Source(athena),
-    "meddra": Source(meddra),
-    "babelon": Source(babelon, ".tsv"),
-    "po": Source(po, ".po", streams=False),  # a catalogue is parsed as a whole
-    "table": Source(table, ".tsv"),
-}
-ARRIVING = {
-    "rxnorm": "RXNCONSO.RRF",
-    "umls": "MRCONSO.RRF",
-    "athena": "CONCEPT.csv",
-    "meddra": "pt.asc",
-}
+def files(name: str, n: int) -> dict[str, str]:
+    """Return the files of a source by name; one that is alone has none."""
+    if name == "obographs":
+        return {"": obographs(n)}
+    return {inner: text_of(n, **parts) for inner, parts in SOURCES[name]["files"].items()}
+
+
 WITH_SOURCE = pytest.mark.parametrize("name", SOURCES)
 # ICD-10-CM comes whole or not at all, and counting its lines would take half a minute.
 EVERY = pytest.mark.parametrize(
@@ -285,12 +79,12 @@ def _needs_its_extra(request: pytest.FixtureRequest) -> None:
 
 def write(name: str, folder: Path, n: int = 5) -> Path:
     """Write a source of a format; returns what `read_records` takes."""
-    files = SOURCES[name].files(n)
-    if list(files) == [""]:
-        path = folder / f"source{SOURCES[name].suffix}"
-        path.write_text(files[""], encoding="utf-8")
+    texts = files(name, n)
+    if list(texts) == [""]:
+        path = folder / f"source{SOURCES[name]['suffix']}"
+        path.write_text(texts[""], encoding="utf-8")
         return path
-    for inner, text in files.items():
+    for inner, text in texts.items():
         path = folder / "release" / inner
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
@@ -465,14 +259,16 @@ def test_the_format_is_recognised_by_content(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.no_cover
-@pytest.mark.parametrize("name", [name for name, source in SOURCES.items() if source.streams])
+@pytest.mark.parametrize(
+    "name", [name for name, source in SOURCES.items() if source.get("streams", True)]
+)
 def test_records_come_before_the_end_has_been_read(name: str, tmp_path: Path) -> None:
     # Decoding works on blocks of 1 MiB, so the damage must be further away than one of them.
     (tmp_path / "few").mkdir()
     few = write(name, tmp_path / "few", 100)
-    size = (few if few.is_file() else few / ARRIVING[name]).stat().st_size
+    size = (few if few.is_file() else few / SOURCES[name]["arrives"]).stat().st_size
     source = write(name, tmp_path, 100 * 1_200_000 // size)
-    file = source if source.is_file() else source / ARRIVING[name]
+    file = source if source.is_file() else source / SOURCES[name]["arrives"]
     assert file.stat().st_size > 1 << 20
     file.write_bytes(file.read_bytes() + b"\x00 this is the end: \xff\n")
     records = read_records(source, format=name)
