@@ -34,6 +34,12 @@ def problem_of(path: Path, **options: object) -> ReadError:
     return caught.value
 
 
+def written(folder: Path, content: bytes | str, name: str = "names.tsv") -> Path:
+    path = folder / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
 def zipped(path: Path, files: dict[str, bytes], **options: int) -> Path:
     with zipfile.ZipFile(path, "w", **options) as archive:  # type: ignore[arg-type]
         for name, content in files.items():
@@ -64,39 +70,33 @@ COMPRESS = {
 def test_every_compression_gives_the_same_lines_whatever_the_suffix(
     tmp_path: Path, kind: str
 ) -> None:
-    path = tmp_path / "names.txt"
-    path.write_bytes(COMPRESS[kind](TEXT.encode()))
+    path = written(tmp_path, COMPRESS[kind](TEXT.encode()), "names.txt")
     assert lines_of(path) == LINES
     with open_bytes(path) as source:
         assert source.read() == TEXT.encode()
 
 
 def test_several_gzip_parts_in_one_file_are_read_on(tmp_path: Path) -> None:
-    path = tmp_path / "parts.gz"
-    path.write_bytes(gzip.compress(b"a\n") + gzip.compress(b"b\n"))
+    path = written(tmp_path, gzip.compress(b"a\n") + gzip.compress(b"b\n"), "parts.gz")
     assert lines_of(path) == ["a\n", "b\n"]
 
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-32"])
 def test_a_byte_order_mark_announces_the_encoding(tmp_path: Path, encoding: str) -> None:
-    path = tmp_path / "names.tsv"
-    path.write_bytes(TEXT.encode(encoding))
+    path = written(tmp_path, TEXT.encode(encoding))
     assert lines_of(path) == LINES
     assert lines_of(path, encoding="latin-1") == LINES
 
 
 def test_a_big_endian_mark_is_known(tmp_path: Path) -> None:
-    path = tmp_path / "names.tsv"
-    path.write_bytes(b"\xfe\xff" + TEXT.encode("utf-16-be"))
+    path = written(tmp_path, b"\xfe\xff" + TEXT.encode("utf-16-be"))
     with open_text(path) as stream:
         assert list(stream) == LINES
         assert stream.encoding == "utf-16-be"
 
 
 def test_another_encoding_can_be_chosen(tmp_path: Path) -> None:
-    path = tmp_path / "names.tsv"
-    path.write_bytes(TEXT.encode("cp1252"))
-    assert lines_of(path, encoding="cp1252") == LINES
+    assert lines_of(written(tmp_path, TEXT.encode("cp1252")), encoding="cp1252") == LINES
 
 
 @pytest.mark.parametrize("end", ["\r\n", "\r", "\n"])
@@ -105,16 +105,14 @@ def test_line_ends_of_all_systems_at_every_block_border(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, end: str, block: int
 ) -> None:
     monkeypatch.setattr("canonym.io.streams._BLOCK", block)
-    path = tmp_path / "names.tsv"
-    path.write_bytes(TEXT.replace("\n", end).encode())
+    path = written(tmp_path, TEXT.replace("\n", end).encode())
     assert lines_of(path) == LINES
     path.write_bytes((TEXT + "\nlast").replace("\n", end).encode())
     assert lines_of(path) == [*LINES, "\n", "last"]
 
 
 def test_lines_are_numbered_and_can_be_taken_one_by_one(tmp_path: Path) -> None:
-    path = tmp_path / "names.tsv"
-    path.write_text(TEXT)
+    path = written(tmp_path, TEXT)
     with open_text(path) as stream:
         assert (stream.line, next(stream), stream.line) == (0, LINES[0], 1)
         assert stream.error("odd").line == 1
@@ -126,8 +124,7 @@ def test_a_line_may_be_exactly_as_long_as_the_limit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(streams, "MAX_LINE", 100)
-    path = tmp_path / "names.tsv"
-    path.write_text("a" * 100 + "\n" + "b" * 100)
+    path = written(tmp_path, "a" * 100 + "\n" + "b" * 100)
     assert lines_of(path) == ["a" * 100 + "\n", "b" * 100]
 
 
@@ -148,8 +145,7 @@ def test_missing_folder_and_empty_files(tmp_path: Path) -> None:
 
 
 def test_a_file_without_permission(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "secret.tsv"
-    path.write_text(TEXT)
+    path = written(tmp_path, TEXT, "secret.tsv")
 
     def refuse(*_: object, **__: object) -> None:
         raise PermissionError(13, "Permission denied")
@@ -160,17 +156,14 @@ def test_a_file_without_permission(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 @pytest.mark.parametrize("kind", ["gz", "xz", "bz2", "zip"])
 def test_nothing_inside_a_compressed_file(tmp_path: Path, kind: str) -> None:
-    path = tmp_path / "names"
-    path.write_bytes(COMPRESS[kind](b""))
+    path = written(tmp_path, COMPRESS[kind](b""), "names")
     assert "holds nothing" in problem_of(path).problem
     with pytest.raises(ReadError, match="holds nothing"), open_bytes(path):
         pass
 
 
 def test_a_byte_order_mark_alone_is_nothing(tmp_path: Path) -> None:
-    path = tmp_path / "names.tsv"
-    path.write_bytes(b"\xef\xbb\xbf")
-    assert "holds nothing" in problem_of(path).problem
+    assert "holds nothing" in problem_of(written(tmp_path, b"\xef\xbb\xbf")).problem
 
 
 @pytest.mark.parametrize("kind", ["gz", "xz", "bz2", "zip"])
@@ -193,8 +186,7 @@ def test_a_corrupt_file(tmp_path: Path, kind: str) -> None:
 
 
 def test_a_wrong_encoding_names_line_and_byte(tmp_path: Path) -> None:
-    path = tmp_path / "names.tsv"
-    path.write_bytes(TEXT.encode("latin-1"))
+    path = written(tmp_path, TEXT.encode("latin-1"))
     error = problem_of(path)
     assert error.line == 3
     assert "byte 0xe8" in error.problem
@@ -216,15 +208,12 @@ def test_the_line_is_right_across_blocks(
 
 
 def test_a_text_that_ends_within_a_character(tmp_path: Path) -> None:
-    path = tmp_path / "names.tsv"
-    path.write_bytes(b"a\nfi\xc3")
-    assert problem_of(path).line == 2
+    assert problem_of(written(tmp_path, b"a\nfi\xc3")).line == 2
 
 
 def test_an_endless_line_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(streams, "MAX_LINE", 1000)
-    path = tmp_path / "names.tsv"
-    path.write_bytes(b"short\n" + b"a" * 3000)
+    path = written(tmp_path, b"short\n" + b"a" * 3000)
     error = problem_of(path)
     assert error.line == 2
     assert "1,000" in error.problem
@@ -244,8 +233,7 @@ def test_a_compression_bomb_is_stopped(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 def test_options_that_make_no_sense(tmp_path: Path) -> None:
-    path = tmp_path / "names.tsv"
-    path.write_text(TEXT)
+    path = written(tmp_path, TEXT)
     for options in ({"encoding": "utf-9"}, {"encoding": "hex"}):
         with pytest.raises(InvalidInput, match=str(next(iter(options.values())))):
             lines_of(path, **options)
@@ -254,8 +242,7 @@ def test_options_that_make_no_sense(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("magic", streams._FOREIGN)
 def test_foreign_formats_are_named(tmp_path: Path, magic: bytes) -> None:
-    path = tmp_path / "names"
-    path.write_bytes(magic + b"rest")
+    path = written(tmp_path, magic + b"rest", "names")
     assert streams._FOREIGN[magic] in problem_of(path).problem
 
 
@@ -276,9 +263,7 @@ def test_a_zip_with_several_members_lists_them(tmp_path: Path) -> None:
 
 
 def test_members_of_something_else(tmp_path: Path) -> None:
-    path = tmp_path / "names.tsv"
-    path.write_text(TEXT)
-    assert members(path) == ()
+    assert members(written(tmp_path, TEXT)) == ()
 
 
 def test_a_zip_without_files_and_an_office_document(tmp_path: Path) -> None:
