@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import click
 from click.testing import CliRunner, Result
@@ -15,14 +16,19 @@ from click.testing import CliRunner, Result
 from canonym.cli import main
 
 
-def run(*arguments: str, input: str | bytes | None = None, code: int = 0) -> Result:
+def run(*arguments: str | Path, input: str | bytes | None = None, code: int = 0) -> Result:
     """Run a command; failures are messages, and anything else that is raised is a bug."""
-    result = CliRunner().invoke(main, list(arguments), input=input)
+    result = CliRunner().invoke(main, list(map(str, arguments)), input=input)
     if result.exception and not isinstance(result.exception, SystemExit):
         raise result.exception
     assert result.exit_code == code, result.output
     assert "Traceback" not in result.output
     return result
+
+
+def link(*arguments: str | Path, input: str | bytes | None = None, code: int = 0) -> Result:
+    """Run ``canonym link``."""
+    return run("link", *arguments, input=input, code=code)
 
 
 def rows(text: str, delimiter: str = "\t") -> list[dict[str, str]]:

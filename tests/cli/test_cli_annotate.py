@@ -76,7 +76,7 @@ def test_a_corpus_comes_back_with_what_was_found(index: str, tmp_path: Path) -> 
     given.write_text(
         "7|t|Aspirin\n7|a|in Wilson disease\n7\t8\t10\tin\tX\tX:9\n\n", encoding="utf-8"
     )
-    run("annotate", str(given), "-i", index, "-o", str(out))
+    run("annotate", given, "-i", index, "-o", out)
     (document,) = read_pubtator(out)
     assert [(m.start, m.text, m.type, m.ids) for m in document.mentions] == [
         (0, "Aspirin", "Drug", ("X:3",)),
@@ -84,9 +84,9 @@ def test_a_corpus_comes_back_with_what_was_found(index: str, tmp_path: Path) -> 
     ]
     for suffix in ("xml", "json"):
         bioc = tmp_path / f"out.{suffix}"
-        run("annotate", str(out), "-i", index, "-o", str(bioc))
+        run("annotate", out, "-i", index, "-o", bioc)
         assert [one.mentions for one in read_bioc(bioc)] == [document.mentions]
-        again = run("annotate", str(bioc), "-i", index, "--format", "pubtator")
+        again = run("annotate", bioc, "-i", index, "--format", "pubtator")
         assert again.stdout == out.read_text(encoding="utf-8")
         from_pipe = run("annotate", "-i", index, "--format", "pubtator", input=bioc.read_bytes())
         assert from_pipe.stdout == again.stdout
@@ -94,7 +94,7 @@ def test_a_corpus_comes_back_with_what_was_found(index: str, tmp_path: Path) -> 
 
 def test_a_table_has_the_columns_of_links(index: str, note: Path, tmp_path: Path) -> None:
     out = tmp_path / "found.tsv"
-    result = run("annotate", str(note), "-i", index, "-o", str(out))
+    result = run("annotate", note, "-i", index, "-o", out)
     assert f"4 mentions in 1 text, written to {out}" in result.stderr
     first = rows(out.read_text(encoding="utf-8"))[0]
     assert (first["document"], first["start"], first["id"]) == ("note", "9", "X:1")
@@ -175,7 +175,7 @@ def test_the_status_is_a_column_and_a_field(index: str) -> None:
 
 def test_the_status_is_in_a_table_for_programs(index: str, tmp_path: Path) -> None:
     out = tmp_path / "found.tsv"
-    run("annotate", "-i", index, "-o", str(out), input="No aspirin. Heart attack.")
+    run("annotate", "-i", index, "-o", out, input="No aspirin. Heart attack.")
     head, *rows = (line.split("\t") for line in out.read_text(encoding="utf-8").splitlines())
     cells = [dict(zip(head, row, strict=True)) for row in rows]
     assert [(one["status"], one["id"] != "") for one in cells] == [("negated", True), ("", True)]
@@ -183,7 +183,7 @@ def test_the_status_is_in_a_table_for_programs(index: str, tmp_path: Path) -> No
 
 def test_the_status_is_in_bioc(index: str, tmp_path: Path) -> None:
     out = tmp_path / "found.xml"
-    run("annotate", "-i", index, "-o", str(out), input="No aspirin. Heart attack.")
+    run("annotate", "-i", index, "-o", out, input="No aspirin. Heart attack.")
     assert out.read_text(encoding="utf-8").count('<infon key="status">negated</infon>') == 1
 
 
@@ -193,7 +193,7 @@ def test_brat_has_two_files_for_each_text(index: str, tmp_path: Path) -> None:
     (folder / "a.txt").write_text("No aspirin.\nHeart attack.", encoding="utf-8")
     (folder / "b.txt").write_text("Nothing.", encoding="utf-8")
     out = tmp_path / "marked"
-    run("annotate", "-i", index, str(folder), "--format", "brat", "-o", str(out))
+    run("annotate", "-i", index, folder, "--format", "brat", "-o", out)
     assert sorted(file.name for file in out.iterdir()) == ["a.ann", "a.txt", "b.ann", "b.txt"]
     assert (out / "a.txt").read_bytes() == (folder / "a.txt").read_bytes()
     lines = (out / "a.ann").read_text(encoding="utf-8").splitlines()
@@ -212,14 +212,14 @@ def test_brat_without_a_folder_is_refused(index: str) -> None:
 def test_the_page_marks_mentions_with_concept_and_status(index: str, tmp_path: Path) -> None:
     page, out = tmp_path / "page.html", tmp_path / "found.jsonl"
     text = "No aspirin <b>. Heart attack."
-    run("annotate", "-i", index, "-o", str(out), "--html", str(page), input=text)
+    run("annotate", "-i", index, "-o", out, "--html", page, input=text)
     html = page.read_text(encoding="utf-8")
     assert "No <mark " in html
     assert ">aspirin<small>X:3</small><em>negated</em></mark> &lt;b&gt;. <mark" in html
     assert "http" not in html.replace("charset", "")
     assert html.endswith("</html>\n")
     assert out.read_text(encoding="utf-8").count("\n") == 2
-    message = run("annotate", "-i", index, "--html", str(page), input=text, code=2).stderr
+    message = run("annotate", "-i", index, "--html", page, input=text, code=2).stderr
     assert "exists" in message
     assert html == page.read_text(encoding="utf-8")
 
@@ -229,7 +229,7 @@ def test_the_page_is_no_input_and_no_other_output(index: str, note: Path, tmp_pa
     given = ("annotate", "-i", index, str(note), "-o", str(out), "--html")
     for path in (note, out):
         before = note.read_bytes()
-        assert run(*given, str(path), "--overwrite", code=2).stderr
+        assert run(*given, path, "--overwrite", code=2).stderr
         assert note.read_bytes() == before
 
 
@@ -240,7 +240,7 @@ def test_half_a_character_is_written_as_the_remark_says(index: str, tmp_path: Pa
     passage = {"offset": 0, "text": "\ud800 heart attack", "annotations": []}
     bioc.write_text(json.dumps({"documents": [{"id": "a\udfff", "passages": [passage]}]}))
     for file in (lines, bioc):
-        result = run("annotate", "-i", index, str(file), "--format", "jsonl")
+        result = run("annotate", "-i", index, file, "--format", "jsonl")
         assert ("becomes U+FFFD" in result.stderr) == (file == lines)
         assert "\\ud" not in result.stdout
         (mention,) = map(json.loads, result.stdout.splitlines())

@@ -56,12 +56,12 @@ def test_a_run_says_what_it_has_written(visits: Path, tmp_path: Path, index: Pat
     "words",
     [
         ["link", "visits.csv", "-o", "out/", "--column", "dx"],
-        ["link", "visits.csv", "-o", "out", "--engine", "local", "-c", "dx"],
+        ["link", "visits.csv", "-o", "out", "--engine", "local", "-c", "dx", "--workers", "1"],
         pytest.param(
             ["link", "-f", "visits.csv", "-c", "dx", "--engine", "local", "out"],
             marks=pytest.mark.slow,
         ),
-        ["bulk", "visits.csv", "out", "--column", "dx"],
+        ["bulk", "visits.csv", "out", "--column", "dx", "--workers", "1"],
         pytest.param(
             ["bulk", "--column=dx", "visits.csv", "--retries", "1", "out"], marks=pytest.mark.slow
         ),
@@ -75,7 +75,7 @@ def test_the_source_and_the_folder_need_no_flags(
     visits: Path, tmp_path: Path, index: Path, monkeypatch: pytest.MonkeyPatch, words: list[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    result = run(*words, "--index", str(index), "--shard-rows", "60")
+    result = run(*words, "--index", index, "--shard-rows", "60")
     assert "2 of 2 parts are in out; 120 rows in all.\n" in result.output
     assert ("`canonym bulk` is `canonym link --engine local` now." in result.stderr) == (
         words[0] == "bulk"

@@ -24,7 +24,7 @@ CURATED = "skos:exactMatch\t{}\tsemapv:ManualMappingCuration\n"
 def index(tmp_path: Path) -> str:
     (tmp_path / "x.csv").write_text(TABLE)
     folder = tmp_path / "index"
-    run("index", str(tmp_path / "x.csv"), "-o", str(folder), "-e", "chargrams", "--quiet")
+    run("index", tmp_path / "x.csv", "-o", folder, "-e", "chargrams", "--quiet")
     return str(folder)
 
 
@@ -53,14 +53,14 @@ def edited(text: str, mention: str, name: str, **cells: str) -> str:
 def test_a_review_in_sssom_makes_a_round_trip(index: str, tmp_path: Path) -> None:
     file = tmp_path / "links.sssom.tsv"
     link = ("link", "--index", index, *SURE, "widow maker", "Hip pains", "migraine")
-    run(*link, "-o", str(file))
+    run(*link, "-o", file)
     text = edited(
         file.read_text(), "widow maker", "subject_label", object_id="OMOP:1",
         mapping_justification="semapv:ManualMappingCuration", predicate_id="skos:exactMatch",
     )  # fmt: skip
     file.write_text(edited(text, "Hip pains", "subject_label", predicate_modifier="Not"))
     before = Path(index, "overlay.db").exists()
-    dry = run("review", "import", str(file), "--index", index, "--dry-run")
+    dry = run("review", "import", file, "--index", index, "--dry-run")
     assert dry.stdout == (
         "names               1  accepted, 1 new\n"
         "forbidden           1  rejected, 1 new\n"
@@ -69,7 +69,7 @@ def test_a_review_in_sssom_makes_a_round_trip(index: str, tmp_path: Path) -> Non
     )
     assert (before, Path(index, "overlay.db").exists()) == (False, False)
     assert linked(index, "widow maker") != "OMOP:1"
-    done = run("review", "import", str(file), "--index", index)
+    done = run("review", "import", file, "--index", index)
     assert done.stdout == dry.stdout
     assert (linked(index, "widow makers"), linked(index, "hip pain")) == ("OMOP:1", "")
     listed = run("synonyms", "list", "--index", index).stdout.splitlines()[1:]
@@ -77,17 +77,17 @@ def test_a_review_in_sssom_makes_a_round_trip(index: str, tmp_path: Path) -> Non
         "synonym\twidow maker\tOMOP:1\ten\tMyocardial infarction\treviewed in SSSOM",
         "forbidden\tHip pains\tOMOP:3\t\tHip pain\treviewed in SSSOM",
     ]
-    again = run("review", "import", str(file), "--index", index)
+    again = run("review", "import", file, "--index", index)
     assert "1  accepted, 0 new\n" in again.stdout
     assert "was made by another index, or before this one was changed" in again.stderr
-    run(*link, "-o", str(file), "--overwrite")
+    run(*link, "-o", file, "--overwrite")
     assert "semapv:ManualMappingCuration" in file.read_text()
 
 
 def test_a_review_in_usagi_makes_a_round_trip(index: str, tmp_path: Path) -> None:
     mentions = ("widow maker", "sore hip", "migraine and hip pain", "aura")
     file = tmp_path / "usagi.csv"
-    run("link", "--index", index, *mentions, "--format", "usagi", "-o", str(file))
+    run("link", "--index", index, *mentions, "--format", "usagi", "-o", file)
     approved = {"mappingStatus": "APPROVED", "statusSetBy": "Ann"}
     text = edited(file.read_text(), "widow maker", "sourceName", conceptId="1", **approved)
     text = edited(
@@ -95,7 +95,7 @@ def test_a_review_in_usagi_makes_a_round_trip(index: str, tmp_path: Path) -> Non
     )
     text = edited(text, "migraine and hip pain", "sourceName", **approved)
     file.write_text(edited(text, "aura", "sourceName", conceptId="2", mappingStatus="FLAGGED"))
-    done = run("review", "import", str(file), "--index", index)
+    done = run("review", "import", file, "--index", index)
     assert done.stdout.splitlines() == [
         "names               1  accepted, 1 new",
         "forbidden           1  rejected, 1 new",
@@ -166,10 +166,10 @@ def test_unknown_concepts_are_refused_or_passed_over(index: str, tmp_path: Path)
 def test_other_files_are_refused(index: str, tmp_path: Path) -> None:
     file = tmp_path / "a.csv"
     file.write_text("a,b\n1,2\n")
-    problem = run("review", "import", str(file), "--index", index, code=2).stderr
+    problem = run("review", "import", file, "--index", index, code=2).stderr
     assert "is neither SSSOM" in problem
     assert "the columns are 'a', 'b'" in problem
-    missing = run("review", "import", str(tmp_path / "none"), "--index", index, code=2).stderr
+    missing = run("review", "import", tmp_path / "none", "--index", index, code=2).stderr
     assert "none" in missing
 
 
@@ -178,7 +178,7 @@ def test_prefixes_and_addresses_are_read_by_their_meaning(index: str, tmp_path: 
     head = '#curie_map:\n#  ohdsi: "https://bioregistry.io/OMOP:"\n'
     rows = ["a\t\t" + CURATED.format("ohdsi:2"), "b\t\t" + CURATED.format("local:OMOP:3")]
     file.write_text(head + HEAD + "".join(rows))
-    run("review", "import", str(file), "--index", index)
+    run("review", "import", file, "--index", index)
     found = [(name.text, name.concept_id) for name in Linker.load(index).synonyms]
     assert found == [("a", "OMOP:2"), ("b", "OMOP:3")]
 
@@ -186,7 +186,7 @@ def test_prefixes_and_addresses_are_read_by_their_meaning(index: str, tmp_path: 
 def test_lines_are_counted_with_the_head(index: str, tmp_path: Path) -> None:
     file = tmp_path / "a.tsv"
     file.write_text('#license: "x"\n\n' + HEAD + "a\t\t" + CURATED.format("X:9"))
-    problem = run("review", "import", str(file), "--index", index, code=2).stderr
+    problem = run("review", "import", file, "--index", index, code=2).stderr
     assert "a.tsv, line 4: 'X:9' is no concept of" in problem
 
 

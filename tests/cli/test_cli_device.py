@@ -28,7 +28,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     (folder / "corpus.pubtator").write_text(CORPUS)
     make_tiny_bert(folder / "bert")
-    run("index", "-q", str(folder / "names.obo"), "-o", str(folder / "plain"), "-e", "chargrams")
+    run("index", "-q", folder / "names.obo", "-o", folder / "plain", "-e", "chargrams")
     return folder
 
 
@@ -51,7 +51,7 @@ def test_every_command_computes_on_the_device_that_it_is_told(
 ) -> None:
     index = str(tmp_path / "index")
     on = ["--device", "cuda:1"]
-    run("index", "-q", str(files / "names.obo"), "-o", index, "-e", str(files / "bert"), *on)
+    run("index", "-q", files / "names.obo", "-o", index, "-e", files / "bert", *on)
     assert "X:1" in run("link", "--index", index, "heart attack", *on).stdout
     for protocol in ("raw", "biosyn"):
         arguments = [str(files / "corpus.pubtator"), "--index", index, "--protocol", protocol]
@@ -100,7 +100,7 @@ def test_an_exact_index_is_searched_on_the_device(
     monkeypatch.setattr("canonym.indexes.exact.FEWEST", 1)
     monkeypatch.setattr("canonym.indexes.gpu.torch_device", devices.torch_device)
     index = str(tmp_path / "index")
-    run("index", "-q", str(files / "names.obo"), "-o", index, "-e", "default")
+    run("index", "-q", files / "names.obo", "-o", index, "-e", "default")
     expected = run("link", "--index", index, "flus").stdout
     assert "X:2" in expected
     assert moved == []
@@ -110,7 +110,7 @@ def test_an_exact_index_is_searched_on_the_device(
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="this machine has a GPU")
 def test_a_device_that_is_not_there_is_refused(files: Path) -> None:
-    result = run("link", "--index", str(files / "plain"), "flu", "--device", "cuda:7", code=2)
+    result = run("link", "--index", files / "plain", "flu", "--device", "cuda:7", code=2)
     assert "Error: --device cuda:7 cannot be used here (" in result.stderr
     assert DEVICE not in os.environ
     unknown = run("link", "flu", "--device", "gpu", code=2)
@@ -120,6 +120,6 @@ def test_a_device_that_is_not_there_is_refused(files: Path) -> None:
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="this machine has no GPU")
 def test_a_gpu_gives_the_links_of_the_cpu(files: Path, tmp_path: Path) -> None:
     index = str(tmp_path / "index")
-    run("index", "-q", str(files / "names.obo"), "-o", index, "-e", str(files / "bert"))
+    run("index", "-q", files / "names.obo", "-o", index, "-e", files / "bert")
     both = [run("link", "--index", index, "flus", "--device", one) for one in ("cpu", "cuda")]
     assert [line.stdout.split("\t")[1] for line in both] == ["X:2"] * 2

@@ -34,19 +34,19 @@ D:5,Knee fracture,injury,two,en
 def db(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("end")
     (folder / "x.csv").write_text(TABLE)
-    run("import", str(folder / "x.csv"), "-o", str(folder / "x.db"))
+    run("import", folder / "x.csv", "-o", folder / "x.db")
     return folder / "x.db"
 
 
 @pytest.fixture(scope="module")
 def index(db: Path) -> Path:
     folder = db.parent / "x-index"
-    run("index", str(db), "-o", str(folder), "--encoder", "chargrams", "--quiet")
+    run("index", db, "-o", folder, "--encoder", "chargrams", "--quiet")
     return folder
 
 
 def linked(index: Path, *arguments: str, input: str | None = None) -> list[dict[str, str]]:
-    return rows(run("link", "--index", str(index), *arguments, input=input).stdout)
+    return rows(run("link", "--index", index, *arguments, input=input).stdout)
 
 
 # --- index ----------------------------------------------------------------------------------------
@@ -55,23 +55,23 @@ def linked(index: Path, *arguments: str, input: str | None = None) -> list[dict[
 def test_an_index_reports_what_it_is(db: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     text = run(
-        *("index", str(db), "-o", str(out), "--encoder", "chargrams", "--encoder", "chargrams:2-3"),
+        *("index", db, "-o", out, "--encoder", "chargrams", "--encoder", "chargrams:2-3"),
         *("--weight", "1", "--weight", "0.5"),
     ).stdout
     assert "concepts     5" in text
     assert "name: chargrams" in text
     assert "weight: 0.5" in text
     assert not re.search(r": *(,|$)", text, re.MULTILINE)
-    info = json.loads(run("info", str(out), "--format", "json").stdout)
+    info = json.loads(run("info", out, "--format", "json").stdout)
     assert [encoder["weight"] for encoder in info["encoders"]] == [1.0, 0.5]
     assert info["fingerprint"] in text
 
 
 def test_an_index_is_made_of_a_source_too(db: Path, index: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    run("index", str(db.with_suffix(".csv")), "-o", str(out), "-e", "chargrams", "-q")
+    run("index", db.with_suffix(".csv"), "-o", out, "-e", "chargrams", "-q")
     fingerprints = {
-        json.loads(run("info", str(folder), "--format", "json").stdout)["fingerprint"]
+        json.loads(run("info", folder, "--format", "json").stdout)["fingerprint"]
         for folder in (index, out)
     }
     assert len(fingerprints) == 1
@@ -90,9 +90,9 @@ def test_an_index_is_made_of_a_source_too(db: Path, index: Path, tmp_path: Path)
 def test_every_setting_of_an_index_is_kept(
     db: Path, index: Path, tmp_path: Path, arguments: tuple[str, ...], setting: str, value: object
 ) -> None:
-    run("index", str(db), "-o", str(tmp_path / "out"), "-e", "chargrams", *arguments)
-    before = json.loads(run("info", str(index), "--format", "json").stdout)["settings"]
-    after = json.loads(run("info", str(tmp_path / "out"), "--format", "json").stdout)["settings"]
+    run("index", db, "-o", tmp_path / "out", "-e", "chargrams", *arguments)
+    before = json.loads(run("info", index, "--format", "json").stdout)["settings"]
+    after = json.loads(run("info", tmp_path / "out", "--format", "json").stdout)["settings"]
     assert before[setting] != value
     assert after == {**before, setting: value}
 
@@ -102,9 +102,9 @@ def test_an_existing_index_is_kept_without_overwrite(db: Path, index: Path, tmp_
     shutil.copytree(index, out)
     arguments = ("index", str(db), "-o", str(out), "--encoder", "chargrams", "--trials")
     assert "exists already" in run(*arguments, code=2).stderr
-    assert "trials: no" in run("info", str(out)).stdout
+    assert "trials: no" in run("info", out).stdout
     run(*arguments, "--overwrite")
-    assert "trials: yes" in run("info", str(out)).stdout
+    assert "trials: yes" in run("info", out).stdout
 
 
 @pytest.mark.parametrize("kind", ["auto", "exact", "ivf"])
@@ -112,18 +112,18 @@ def test_the_kind_of_an_index_is_chosen_said_and_verified(
     db: Path, tmp_path: Path, kind: str
 ) -> None:
     out = tmp_path / "out"
-    names = json.loads(run("info", str(db), "--format", "json").stdout)["names"]
-    text = run("index", str(db), "-o", str(out), "--kind", kind).stdout
+    names = json.loads(run("info", db, "--format", "json").stdout)["names"]
+    text = run("index", db, "-o", out, "--kind", kind).stdout
     said = f"exact: {names} names; ivf from 1,000,000" if kind == "auto" else kind
     assert re.search(rf"^kind +{said}$", text, re.MULTILINE)
-    (encoder,) = json.loads(run("info", str(out), "--format", "json").stdout)["encoders"]
+    (encoder,) = json.loads(run("info", out, "--format", "json").stdout)["encoders"]
     assert encoder["index"] == kind.replace("auto", "exact")
     if kind == "ivf":
         assert 1 <= encoder["probes"] <= encoder["lists"] <= names
         assert encoder["recall@1"] >= 0.99
         assert 0 < encoder["recall@10"] <= 1
         assert f"probes: {encoder['probes']}, rarity: 0.25, recall@1: " in text
-    assert "is sound" in run("index", "--verify", str(out)).stdout
+    assert "is sound" in run("index", "--verify", out).stdout
     assert linked(out, "brokn hips")[0]["label"] == "Hip fracture"
 
 
@@ -131,17 +131,17 @@ def test_an_index_is_verified(index: Path, tmp_path: Path) -> None:
     copy = tmp_path / "copy"
     shutil.copytree(index, copy)
     n = len(json.loads((copy / "canonym.json").read_text())["files"]) + 1
-    assert f"copy is sound: all {n} files" in run("index", "--verify", str(copy)).stdout
+    assert f"copy is sound: all {n} files" in run("index", "--verify", copy).stdout
     victim = copy / "terminology.db"
     content = bytearray(victim.read_bytes())
     content[-10] ^= 1
     victim.write_bytes(content)
     (copy / "notes.txt").touch()
-    failed = run("index", "--verify", str(copy), code=2).stderr
+    failed = run("index", "--verify", copy, code=2).stderr
     assert "files that are not as they were written: 2" in failed
     assert "terminology.db: is damaged" in failed
     assert "notes.txt: is no file of this index" in failed
-    log = run("-v", "link", "--index", str(index), "broken hip").stderr
+    log = run("-v", "link", "--index", index, "broken hip").stderr
     assert "only the size was compared" in log
 
 
@@ -149,38 +149,38 @@ def test_a_saved_encoder_is_verified(tmp_path: Path) -> None:
     encoder = tmp_path / "encoder"
     save_encoder(make_encoder("default"), encoder)
     n = len(json.loads((encoder / "canonym.json").read_text())["files"]) + 1
-    assert f"encoder is sound: all {n} files" in run("index", "--verify", str(encoder)).stdout
+    assert f"encoder is sound: all {n} files" in run("index", "--verify", encoder).stdout
     (encoder / "notes.txt").touch()
     victim = encoder / "model.safetensors"
     content = bytearray(victim.read_bytes())
     content[-1] ^= 1
     victim.write_bytes(content)
-    failed = run("index", "--verify", str(encoder), code=2).stderr
+    failed = run("index", "--verify", encoder, code=2).stderr
     assert "files that are not as they were written: 2" in failed
     assert f"{victim.name}: is damaged" in failed
     assert "notes.txt: is no file of this encoder" in failed
     assert "Make the encoder again" in failed
     (encoder / "checksums.sha256").unlink()
     (encoder / "notes.txt").unlink()
-    failed = run("index", "--verify", str(encoder), code=2).stderr
+    failed = run("index", "--verify", encoder, code=2).stderr
     assert "only the sizes of its files were compared, and agree" in failed
 
 
 def test_an_index_without_checksums_is_no_sound_one(index: Path, tmp_path: Path) -> None:
     shutil.copytree(index, tmp_path / "old")
     (tmp_path / "old" / "checksums.sha256").unlink()
-    failed = run("index", "--verify", str(tmp_path / "old"), code=2).stderr
+    failed = run("index", "--verify", tmp_path / "old", code=2).stderr
     assert "has no checksums" in failed
     assert "Build it again" in failed
 
 
 def test_verifying_goes_without_building(db: Path, index: Path) -> None:
-    failed = run("index", str(db), "--verify", str(index), code=2).stderr
+    failed = run("index", db, "--verify", index, code=2).stderr
     assert "leave out 'TERMINOLOGY'" in failed
-    failed = run("index", "--verify", str(index), "-e", "chargrams", code=2).stderr
+    failed = run("index", "--verify", index, "-e", "chargrams", code=2).stderr
     assert "leave out '-e' / '--encoder'" in failed
     assert "Missing argument 'TERMINOLOGY'" in run("index", "-o", "x", code=2).stderr
-    assert "Missing option '-o' / '--output'" in run("index", str(db), code=2).stderr
+    assert "Missing option '-o' / '--output'" in run("index", db, code=2).stderr
 
 
 @pytest.mark.parametrize(
@@ -194,7 +194,7 @@ def test_verifying_goes_without_building(db: Path, index: Path) -> None:
 def test_what_an_index_cannot_use_is_refused(
     db: Path, tmp_path: Path, arguments: tuple[str, ...], problem: str
 ) -> None:
-    failed = run("index", str(db), "-o", str(tmp_path / "out"), *arguments, code=2)
+    failed = run("index", db, "-o", tmp_path / "out", *arguments, code=2)
     assert problem in failed.stderr
     assert not (tmp_path / "out").exists()
 
@@ -205,26 +205,26 @@ def test_training_mentions_are_searched_as_well(db: Path, tmp_path: Path) -> Non
         "1|t|A stroke and a lump\n1|a|\n1\t2\t8\tstroke\tDisease\tD:1\n1\t15\t19\tlump\tSign\tD:2\n"
     )
     make = ("index", str(db), "--encoder", "chargrams", "--mentions", str(corpus))
-    text = run(*make, "-o", str(tmp_path / "a")).stdout
+    text = run(*make, "-o", tmp_path / "a").stdout
     assert "2, with 2 names" in text
     assert "D-T + OD-T" in text
     assert linked(tmp_path / "a", "stroke")[0]["id"] == "D:1"
     found = linked(tmp_path / "a", "strokes of something")[0]
     assert (found["id"], found["sieve"], found["name"]) == ("D:1", "OD-T", "stroke")
     more = ("--mention-type", "Sign", "--search", "d-c", "--search-threshold", "0.5")
-    run(*make, *more, "-o", str(tmp_path / "b"), "--quiet")
-    info = json.loads(run("info", str(tmp_path / "b"), "--format", "json").stdout)
+    run(*make, *more, "-o", tmp_path / "b", "--quiet")
+    info = json.loads(run("info", tmp_path / "b", "--format", "json").stdout)
     assert info["settings"]["search"] == "D-C"
     assert info["settings"]["search_threshold"] == 0.5
     assert linked(tmp_path / "b", "a lump", "stroke")[0]["sieve"] == "D-C"
     assert "mean of a concept's names" in run(
-        *("link", "--index", str(tmp_path / "b"), "a lump", "--explain", "--format", "table")
+        *("link", "--index", tmp_path / "b", "a lump", "--explain", "--format", "table")
     ).stdout  # fmt: skip
     for wrong, problem in (
         (("--search", "D-D"), "there is no search"),
         (("--mention-type", "Drug"), "no mention is of the type 'Drug'; there are Disease, Sign"),
     ):
-        assert problem in run(*make, *wrong, "-o", str(tmp_path / "c"), code=2).stderr
+        assert problem in run(*make, *wrong, "-o", tmp_path / "c", code=2).stderr
     alone = ("index", str(db), "-o", str(tmp_path / "c"))
     assert "give mentions" in run(*alone, "--search", "D-T", code=2).stderr
     assert "goes with --mentions" in run(*alone, "--mention-type", "X", code=2).stderr
@@ -233,7 +233,7 @@ def test_training_mentions_are_searched_as_well(db: Path, tmp_path: Path) -> Non
 def test_a_seed_breaks_ties_at_random(tmp_path: Path) -> None:
     table = tmp_path / "cold.csv"
     table.write_text("id,name\n" + "".join(f"D:{n},Cold\n" for n in range(6)))
-    run("index", str(table), "-o", str(tmp_path / "out"), "--encoder", "chargrams", "--quiet")
+    run("index", table, "-o", tmp_path / "out", "--encoder", "chargrams", "--quiet")
     first = [linked(tmp_path / "out", "cold", "--seed", str(n))[0]["id"] for n in range(8)]
     assert len(set(first)) > 1
     assert linked(tmp_path / "out", "cold")[0]["id"] == "D:0"
@@ -281,7 +281,7 @@ def test_filters_change_what_is_found(index: Path, tmp_path: Path) -> None:
     [("--type", "nonsense"), ("--source", "nonsense"), ("--language", "tlh")],
 )
 def test_filters_that_name_nothing_are_refused(index: Path, arguments: tuple[str, ...]) -> None:
-    failed = run("link", "--index", str(index), "x", *arguments, code=2)
+    failed = run("link", "--index", index, "x", *arguments, code=2)
     assert arguments[1] in failed.stderr
     assert failed.stdout == ""
 
@@ -305,10 +305,10 @@ def test_a_terminology_is_indexed_for_the_run(
     monkeypatch.setattr(
         Linker, "build", lambda terminology, **_: build(terminology, encoders=["chargrams"])
     )
-    result = run("link", "--index", str(db), "broken hip")
+    result = run("link", "--index", db, "broken hip")
     assert rows(result.stdout) == linked(index, "broken hip")
     assert "Indexing x.db for this run" in result.stderr
-    assert run("link", "--index", str(db), "-q", "broken hip").stderr == ""
+    assert run("link", "--index", db, "-q", "broken hip").stderr == ""
 
 
 @pytest.mark.parametrize("damage", ["missing", "newer", "cut", "other", "manifest", "weight"])
@@ -333,7 +333,7 @@ def test_an_index_that_cannot_be_used_is_refused(index: Path, tmp_path: Path, da
             content["encoders"][0]["weight"] = 10**400
         (broken / "checksums.sha256").unlink()
         manifest.write_text(json.dumps(content))
-    failed = run("link", "--index", str(broken), "x", code=2)
+    failed = run("link", "--index", broken, "x", code=2)
     expected = {
         "missing": "no such index",
         "newer": "newer canonym",
@@ -348,7 +348,7 @@ def test_an_index_that_cannot_be_used_is_refused(index: Path, tmp_path: Path, da
 def test_strange_mentions_are_nil_or_refused_but_never_a_crash(index: Path) -> None:
     strange = ["", "!!", "漢字", "a\0b", "\ud800", "x" * 1_000_000]
     text = "".join(json.dumps({"mention": mention}) + "\n" for mention in strange)
-    found = run("link", "--index", str(index), "--format", "jsonl", input=text).stdout
+    found = run("link", "--index", index, "--format", "jsonl", input=text).stdout
     mentions = [mention.replace("\ud800", "\ufffd") for mention in strange]  # half a character
     assert [json.loads(line)["mention"] for line in found.splitlines()] == mentions
     assert len(linked(index, input=text)) >= len(strange)
@@ -358,13 +358,13 @@ def test_strange_mentions_are_nil_or_refused_but_never_a_crash(index: Path) -> N
 
 
 def test_info_describes_whatever_it_is_given(db: Path, index: Path, tmp_path: Path) -> None:
-    assert "concepts          5" in run("info", str(db)).stdout
-    assert "encoder" in run("info", str(index / "encoder-0")).stdout
-    failed = run("info", str(tmp_path / "nothing"), code=2)
+    assert "concepts          5" in run("info", db).stdout
+    assert "encoder" in run("info", index / "encoder-0").stdout
+    failed = run("info", tmp_path / "nothing", code=2)
     assert "no such file or folder" in failed.stderr
-    failed = run("info", str(db.with_suffix(".csv")), code=2)
+    failed = run("info", db.with_suffix(".csv"), code=2)
     assert "neither a terminology" in failed.stderr
-    assert "canonym.json" in run("info", str(tmp_path), code=2).stderr
+    assert "canonym.json" in run("info", tmp_path, code=2).stderr
 
 
 def test_info_describes_the_installation(
@@ -478,13 +478,13 @@ def test_an_index_learns_how_sure_it_is(index: Path, tmp_path: Path) -> None:
     assert "right              66.7 %" in text
     assert run(*fit, "--mention-type", "Sign", "--quiet").stdout == ""
     assert "there are Sign" in run(*fit, "--mention-type", "Drug", code=2).stderr
-    info = json.loads(run("info", str(own), "--format", "json").stdout)
+    info = json.loads(run("info", own, "--format", "json").stdout)
     assert info["confidence"] == "adapted to 30 links of annotated mentions"
     names = ("heart attack", "broken hip")
     sure, unsure = linked(own, *names, "--min-confidence", "0")
     assert float(sure["confidence"]) > 0.6 > float(unsure["confidence"])
     assert [row["id"] for row in linked(own, *names, "--min-confidence", "0.6")] == ["D:1", ""]
-    shown = run("link", "-i", str(own), "heart attack", "--explain", "--format", "table").stdout
+    shown = run("link", "-i", own, "heart attack", "--explain", "--format", "table").stdout
     assert f"confidence: {float(sure['confidence']):.2g}"[:15] in shown
 
 
@@ -494,7 +494,7 @@ def test_the_status_of_a_mention_is_a_column_and_negated_ones_may_be_kept(
     terms = tmp_path / "terms.tsv"
     terms.write_text("id\tname\nX:1\tAsthma\nX:2\tGout\n")
     folder = tmp_path / "status-index"
-    run("index", str(terms), "-o", str(folder), "--encoder", "chargrams", "--quiet")
+    run("index", terms, "-o", folder, "--encoder", "chargrams", "--quiet")
     names = ("no asthma", "h/o gout", "gout")
     found = linked(folder, *names)
     assert [(one["id"], one["status"]) for one in found] == [
@@ -504,9 +504,9 @@ def test_the_status_of_a_mention_is_a_column_and_negated_ones_may_be_kept(
     ]
     assert found[0]["reason"] == "the mention is negated"
     assert linked(folder, *names, "--keep-negated")[0]["id"] == "X:1"
-    table = run("link", "--index", str(folder), "--format", "table", *names).stdout
+    table = run("link", "--index", folder, "--format", "table", *names).stdout
     assert table.splitlines()[0].split()[:3] == ["mention", "status", "id"]
-    table = run("link", "--index", str(folder), "--format", "table", "gout").stdout
+    table = run("link", "--index", folder, "--format", "table", "gout").stdout
     assert "status" not in table
-    explained = run("link", "--index", str(folder), "--explain", "h/o gout").stdout
+    explained = run("link", "--index", folder, "--explain", "h/o gout").stdout
     assert "status: historical" in explained

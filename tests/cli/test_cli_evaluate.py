@@ -7,11 +7,11 @@ import re
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
-from canonym.cli import main
 from canonym.cli.annotated import open_corpus
 from canonym.errors import ReadError
+from tests.cli.running import run
 from tests.tables import cases
 
 OBO = """\
@@ -56,15 +56,9 @@ def corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return Path("test.txt")
 
 
-def invoke(*arguments: str) -> Result:
-    return CliRunner().invoke(main, ["evaluate", *arguments])
-
-
-def evaluated(*arguments: str) -> Result:
+def evaluated(*arguments: str, code: int = 0) -> Result:
     terminology = () if "--index" in arguments else ("-t", "t.obo", "-e", "chargrams")
-    result = invoke("test.txt", *terminology, *arguments)
-    assert result.exit_code == 0, result.stderr
-    return result
+    return run("evaluate", "test.txt", *terminology, *arguments, code=code)
 
 
 def report(*arguments: str) -> dict[str, object]:
@@ -127,8 +121,7 @@ def test_every_option_changes_something() -> None:
     (compared,) = report("--compare", "other.tsv")["comparisons"]  # type: ignore[misc]
     assert (compared["name"], compared["missing"]) == ("other.tsv", 1)
     assert compared["extra"] == {"that the corpus does not have": 1}
-    verbatim = invoke("test.txt", "-t", "t.obo", "-e", "verbatim", "--json", "v.json", "-q")
-    assert verbatim.exit_code == 0
+    run("evaluate", "test.txt", "-t", "t.obo", "-e", "verbatim", "--json", "v.json", "-q")
     assert value(json.loads(Path("v.json").read_text()), "strict") == pytest.approx(1 / 3)
     weighed = report("-e", "default", "--weight", "1", "--weight", "0.5")
     assert weighed["fingerprints"]["index, encoders 2, weight"] == "0.5"  # type: ignore[index]
@@ -142,14 +135,8 @@ def test_several_terminologies_are_one() -> None:
 
 @pytest.mark.usefixtures("corpus")
 def test_an_index_is_asked_as_it_is_or_for_its_parts() -> None:
-    built = CliRunner().invoke(
-        main,
-        [
-            *("index", "t.obo", "-o", "ix", "-e", "chargrams", "-e", "default"),
-            *("--weight", "1", "--weight", "0.25", "-q"),
-        ],
-    )
-    assert built.exit_code == 0, built.stderr
+    encoders = ("-e", "chargrams", "-e", "default", "--weight", "1", "--weight", "0.25")
+    run("index", "t.obo", "-o", "ix", *encoders, "-q")
     raw = report("--index", "ix", "--protocol", "raw")
     assert (raw["readings"], raw["n"]) == (["complete"], 4)
     strictest = report("--index", "ix", "--protocol", "raw", "--min-confidence", "0.999")
@@ -160,24 +147,19 @@ def test_an_index_is_asked_as_it_is_or_for_its_parts() -> None:
     assert prints["index, encoders 2, weight"] == "0.25"  # type: ignore[index]
     other = report("--index", "ix", "-e", "chargrams")["fingerprints"]
     assert "index, encoders 2, weight" not in other  # type: ignore[operator]
-    refused = invoke("test.txt", "--index", "ix", "--weight", "1")
-    assert refused.exit_code == 2
+    refused = evaluated("--index", "ix", "--weight", "1", code=2)
     assert "the index has weights of its own" in refused.stderr
 
 
 @cases("arguments", "said")
 def test_what_cannot_work_is_refused(corpus: Path, arguments: tuple[str, ...], said: str) -> None:
-    result = invoke(str(corpus), *arguments)
-    assert result.exit_code == 2, result.stderr
-    assert said in result.stderr
-    assert "Traceback" not in result.stderr
+    assert said in run("evaluate", corpus, *arguments, code=2).stderr
 
 
 @cases("content", "said")
 def test_bad_corpora_are_told_with_their_line(corpus: Path, content: str, said: str) -> None:
     corpus.write_text(content)
-    result = invoke("test.txt", "-t", "t.obo", "-e", "chargrams")
-    assert result.exit_code == 2
+    result = evaluated(code=2)
     assert "test.txt" in result.stderr
     assert said in result.stderr
 
@@ -186,39 +168,23 @@ def test_bad_corpora_are_told_with_their_line(corpus: Path, content: str, said: 
 @cases("content", "said")
 def test_bad_predictions_are_told_with_their_line(content: str, said: str) -> None:
     Path("other.tsv").write_text(content)
-    result = invoke("test.txt", "-t", "t.obo", "-e", "chargrams", "--compare", "other.tsv")
-    assert result.exit_code == 2
-    assert said in result.stderr
+    assert said in evaluated("--compare", "other.tsv", code=2).stderr
 
 
 def test_ids_that_nobody_knows_leave_nothing_to_evaluate(corpus: Path) -> None:
     corpus.write_text(PUBTATOR.replace("D00000", "D90000"))
-    result = invoke("test.txt", "-t", "t.obo", "-e", "chargrams")
-    assert result.exit_code == 2
-    assert "4 with an id that the terminology does not have" in result.stderr
+    said = evaluated(code=2).stderr
+    assert "4 with an id that the terminology does not have" in said
 
 
-BIOC = {
-    "documents": [
-        {
-            "id": "1",
-            "passages": [
-                {
-                    "offset": 0,
-                    "text": "breast cancer",
-                    "annotations": [
-                        {
-                            "id": "T1",
-                            "infons": {"type": "Disease", "MESH": "D000001"},
-                            "text": "breast cancer",
-                            "locations": [{"offset": 0, "length": 13}],
-                        }
-                    ],
-                }
-            ],
-        }
-    ]
+BREAST_CANCER = {
+    "id": "T1",
+    "infons": {"type": "Disease", "MESH": "D000001"},
+    "text": "breast cancer",
+    "locations": [{"offset": 0, "length": 13}],
 }
+PASSAGE = {"offset": 0, "text": "breast cancer", "annotations": [BREAST_CANCER]}
+BIOC = {"documents": [{"id": "1", "passages": [PASSAGE]}]}
 XML = """\
 <?xml version="1.0"?>
 <collection><document><id>1</id><passage><offset>0</offset><text>breast cancer</text>
@@ -292,13 +258,12 @@ def test_concept_files_are_split_as_they_are(corpus: Path) -> None:
 @pytest.mark.slow
 def test_the_published_baseline_of_ncbi_disease(data: Path, tmp_path: Path) -> None:
     ncbi = data / "ncbi-disease"
-    result = invoke(
-        *(str(ncbi / "test.pubtator"), "-t", str(data / "medic-2012" / "medic_06Jul2012.txt")),
-        *("-e", "verbatim", "--training", str(ncbi / "train.pubtator")),
-        *("--training", str(ncbi / "dev.pubtator"), "--json", str(tmp_path / "out.json"), "-q"),
-        *("--corrections", str(data / "medic-2012" / "ncbi-spell-check.txt")),
+    run(
+        *("evaluate", ncbi / "test.pubtator", "-t", data / "medic-2012" / "medic_06Jul2012.txt"),
+        *("-e", "verbatim", "--training", ncbi / "train.pubtator"),
+        *("--training", ncbi / "dev.pubtator", "--json", tmp_path / "out.json", "-q"),
+        *("--corrections", data / "medic-2012" / "ncbi-spell-check.txt"),
     )
-    assert result.exit_code == 0, result.stderr
     found = json.loads((tmp_path / "out.json").read_text())
     assert found["n_mentions"] == 960
     lenient = value(found, "lenient")
@@ -314,15 +279,14 @@ def test_pairs_of_names_are_correlated_with_what_people_say(tmp_path: Path) -> N
     pairs = tmp_path / "pairs.tsv"
     pairs.write_text("hip fracture\tbroken hip\t9\nflu\tinfluenza\t8\nflu\thip fracture\t1\n")
     found = relatedness(make_encoder("default"), read_pairs(pairs))
-    told = invoke("--pairs", str(pairs))
+    told = run("evaluate", "--pairs", pairs)
     shown = f"{found.rho:.3f} [{found.low:.3f}, {found.high:.3f}]"
-    assert told.exit_code == 0, told.output
     assert told.stdout == f"pairs             3\nwithout a vector  0\ncorrelation       {shown}\n"
     several = ("--encoder", "default", "--encoder", "contextual", "--weight", "1", "--weight", "0")
-    assert invoke("--pairs", str(pairs), *several).stdout == told.stdout
+    assert run("evaluate", "--pairs", pairs, *several).stdout == told.stdout
     letters = CharGrams().fit(["hip fracture", "broken hip", "flu", "influenza"])
     save_encoder(letters, tmp_path / "encoder-0")
-    told = invoke("--pairs", str(pairs), "--encoder", str(tmp_path / "encoder-0"))
+    told = run("evaluate", "--pairs", pairs, "--encoder", tmp_path / "encoder-0")
     assert f"{relatedness(letters, read_pairs(pairs)).rho:.3f} [" in told.stdout
 
 
@@ -334,7 +298,5 @@ def test_pairs_that_cannot_be_read_are_refused(
     Path("pairs.tsv").write_text("hip\tleg\n")
     Path("one.tsv").write_text("hip\tleg\t3\n")
     Path("two.tsv").write_text("hip\tleg\t3\nflu\trash\t1\n")
-    refused = invoke(*arguments)
-    assert refused.exit_code == 2
-    assert said in refused.stderr
+    assert said in run("evaluate", *arguments, code=2).stderr
     assert not Path("x.json").exists()

@@ -36,7 +36,7 @@ PUBTATOR = (
 def index(tmp_path_factory: pytest.TempPathFactory) -> str:
     folder = tmp_path_factory.mktemp("exchange")
     (folder / "x.csv").write_text(TABLE)
-    run("index", str(folder / "x.csv"), "-o", str(folder / "index"), "-e", "chargrams", "--quiet")
+    run("index", folder / "x.csv", "-o", folder / "index", "-e", "chargrams", "--quiet")
     return str(folder / "index")
 
 
@@ -49,12 +49,12 @@ def omop(tmp_path_factory: pytest.TempPathFactory) -> str:
     for name, table in tables.items():
         (folder / f"{name}.csv").write_text(table.replace("|", "\t"))
     database = str(folder / "omop.db")
-    run("import", str(folder), "-o", database, "--option", "standard_only=no", "--quiet")
-    run("index", database, "-o", str(folder / "index"), "-e", "chargrams", "--quiet")
+    run("import", folder, "-o", database, "--option", "standard_only=no", "--quiet")
+    run("index", database, "-o", folder / "index", "-e", "chargrams", "--quiet")
     return str(folder / "index")
 
 
-def link(index: str, *arguments: str, input: str | None = None, code: int = 0) -> Result:
+def link(index: str, *arguments: str | Path, input: str | None = None, code: int = 0) -> Result:
     return run("link", "--index", index, *arguments, input=input, code=code)
 
 
@@ -62,7 +62,7 @@ def test_a_suffix_chooses_sssom_and_the_same_input_gives_the_same_bytes(
     index: str, tmp_path: Path
 ) -> None:
     for name in ("a", "b"):
-        link(index, "heart attacks", "qq", "-o", str(tmp_path / f"{name}.sssom.tsv"))
+        link(index, "heart attacks", "qq", "-o", tmp_path / f"{name}.sssom.tsv")
     text = (tmp_path / "a.sssom.tsv").read_text()
     assert (tmp_path / "b.sssom.tsv").read_text() == text
     head, _, table = text.partition("subject_label")
@@ -109,14 +109,8 @@ def test_an_added_name_is_a_curated_mapping(index: str) -> None:
     [
         (("--format", "sssom", "--explain"), "has no place for explanations"),
         (("--format", "sssom", "-k", "3"), "leave out -k"),
-        (
-            ("--format", "tsv", "--license", "x"),
-            "license goes with --format sssom, not tsv",
-        ),
-        (
-            ("--format", "sssom", "--domain", "x"),
-            "domain goes with --format omop, not sssom",
-        ),
+        (("--format", "tsv", "--license", "x"), "license goes with --format sssom, not tsv"),
+        (("--format", "sssom", "--domain", "x"), "domain goes with --format omop, not sssom"),
         (("--format", "omop"), "needs --format-option source-vocabulary=ID, a name of 1 to 20"),
         (("--format", "omop", "--source-vocabulary", "v" * 21), "1 to 20 characters"),
         (("--format", "usagi"), "the ids of the terminology begin with X"),
@@ -190,7 +184,7 @@ def test_bioc_keeps_documents_with_ids_scores_and_the_index(
 ) -> None:
     out = tmp_path / f"out.{suffix}"
     (tmp_path / "in.pubtator").write_text(PUBTATOR)
-    link(index, "--file", str(tmp_path / "in.pubtator"), "--format", "bioc", "-o", str(out))
+    link(index, "--file", tmp_path / "in.pubtator", "--format", "bioc", "-o", out)
     (document,) = read_bioc(out)
     assert document.text == "Heart attack\nand qq"
     assert [(m.text, m.ids, m.rule) for m in document.mentions] == [

@@ -19,7 +19,7 @@ from canonym.types import Encoder
 from tests.cli.running import run
 
 
-def fit(*arguments: str, code: int = 0) -> Result:
+def fit(*arguments: str | Path, code: int = 0) -> Result:
     return run("train", "subword", *arguments, code=code)
 
 
@@ -85,7 +85,7 @@ def vectors_of(folder: Path, *names: str) -> np.ndarray:
 
 def test_fit_shows_what_is_gained(source: Path, tmp_path: Path) -> None:
     out = tmp_path / "encoder"
-    found = facts(fit(str(source), "-o", str(out), *SCRATCH).stdout)
+    found = facts(fit(source, "-o", out, *SCRATCH).stdout)
     assert found["starts from"] == "none"
     assert found["names set aside"] == "3 looked up among 117"
     assert gained(found)
@@ -93,21 +93,12 @@ def test_fit_shows_what_is_gained(source: Path, tmp_path: Path) -> None:
     vectors = vectors_of(out, "hip fracture", "fracture of hip", "hand burn")
     assert vectors.shape == (3, 16)
     assert vectors[0] @ vectors[1] > vectors[0] @ vectors[2]
-    assert "kind" in run("info", str(out)).stdout
+    assert "kind" in run("info", out).stdout
 
 
 def test_every_option_changes_the_encoder(source: Path, tmp_path: Path) -> None:
     def fitted(name: str, *arguments: str) -> bytes:
-        run(
-            "train",
-            "subword",
-            str(source),
-            "-o",
-            str(tmp_path / name),
-            "--held-out",
-            "0",
-            *arguments,
-        )
+        fit(source, "-o", tmp_path / name, "--held-out", "0", *arguments)
         return vectors_of(tmp_path / name, "hip fracture", "burn").tobytes()
 
     base = fitted("a", *SCRATCH)
@@ -116,20 +107,13 @@ def test_every_option_changes_the_encoder(source: Path, tmp_path: Path) -> None:
     assert fitted("d", *SCRATCH, "--steps", "41") != base
     assert fitted("e", *SCRATCH, "--batch", "16") != base
     assert len(fitted("f", *SCRATCH, "--dimensions", "8")) == len(base) // 2
-    assert (
-        run(
-            "train", "subword", str(source), "-o", str(tmp_path / "a"), "-q", *SCRATCH, code=2
-        ).stdout
-        == ""
-    )
+    assert fit(source, "-o", tmp_path / "a", "-q", *SCRATCH, code=2).stdout == ""
     quiet = ("--overwrite", "--quiet", "--held-out", "0")
-    assert fit(str(source), "-o", str(tmp_path / "a"), *quiet, *SCRATCH).output == ""
+    assert fit(source, "-o", tmp_path / "a", *quiet, *SCRATCH).output == ""
 
 
 def test_fit_without_measuring_says_no_gain(source: Path, tmp_path: Path) -> None:
-    text = run(
-        "train", "subword", str(source), "-o", str(tmp_path / "x"), "--held-out", "0", *SCRATCH
-    ).stdout
+    text = fit(source, "-o", tmp_path / "x", "--held-out", "0", *SCRATCH).stdout
     assert "gain" not in text
     assert "names" in text
 
@@ -138,7 +122,7 @@ def test_fit_without_measuring_says_no_gain(source: Path, tmp_path: Path) -> Non
 
 
 def test_fit_starts_from_the_default_encoder(source: Path, tmp_path: Path) -> None:
-    found = facts(fit(str(source), "-o", str(tmp_path / "a"), *WARM).stdout)
+    found = facts(fit(source, "-o", tmp_path / "a", *WARM).stdout)
     assert found["starts from"] == "default"
     assert gained(found)
     assert vectors_of(tmp_path / "a", "x").shape == (1, 8)
@@ -154,8 +138,8 @@ def test_fit_starts_from_the_default_encoder(source: Path, tmp_path: Path) -> No
 
 def test_fit_starts_from_a_folder(source: Path, tmp_path: Path) -> None:
     first, second = tmp_path / "first", tmp_path / "second"
-    fit(str(source), "-o", str(first), "--held-out", "0", *SCRATCH)
-    found = facts(fit(str(source), "-o", str(second), "--start", str(first), *WARM).stdout)
+    fit(source, "-o", first, "--held-out", "0", *SCRATCH)
+    found = facts(fit(source, "-o", second, "--start", first, *WARM).stdout)
     assert found["starts from"] == str(first)
     assert f"found, {first}" in found
     assert vectors_of(second, "x").shape == (1, 16)
@@ -174,7 +158,7 @@ def test_random_vectors_take_more_steps(
     monkeypatch.setattr(command, "_STEPS_FROM_NONE", 5)
     for start, steps in (("default", 3), ("none", 5)):
         out = tmp_path / start
-        fit(str(source), "-o", str(out), "--held-out", "0", "--start", start)
+        fit(source, "-o", out, "--held-out", "0", "--start", start)
         settings = json.loads((out / "encoder.json").read_text())["settings"]
         assert settings["trained"]["options"]["steps"] == steps
         assert settings["dimensions"] == (128 if start == "none" else 8)
@@ -183,7 +167,7 @@ def test_random_vectors_take_more_steps(
 def test_a_share_of_the_start_stays(source: Path, tmp_path: Path) -> None:
     def fitted(name: str, *arguments: str) -> np.ndarray:
         out = tmp_path / name
-        fit(str(source), "-o", str(out), "--held-out", "0", *WARM, *arguments)
+        fit(source, "-o", out, "--held-out", "0", *WARM, *arguments)
         return vectors_of(out, "hip fracture")[0]
 
     start = np.random.default_rng(0).standard_normal((256, 8)).astype(np.float32)
@@ -192,7 +176,7 @@ def test_a_share_of_the_start_stays(source: Path, tmp_path: Path) -> None:
     assert near[0] < near[1] < near[2]
     np.testing.assert_array_equal(fitted("half", "--start-share", "0.5"), fitted("usual"))
     none = ("--start", "none", "--start-share", "0.5")
-    failed = fit(str(source), "-o", str(tmp_path / "no"), *none, code=2)
+    failed = fit(source, "-o", tmp_path / "no", *none, code=2)
     assert "--start none has none" in failed.stderr
 
 
@@ -200,8 +184,8 @@ def test_fit_warns_where_it_loses(source: Path, tmp_path: Path) -> None:
     gain = held_out.Gain(held_out.Found(9, 99, 0.5, 0.4), held_out.Found(9, 99, 0.5, 0.5))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(held_out, "measure_gain", lambda *_, **__: gain)
-        found = fit(str(source), "-o", str(tmp_path / "a"), *WARM)
-        quiet = fit(str(source), "-o", str(tmp_path / "b"), *WARM, "--quiet")
+        found = fit(source, "-o", tmp_path / "a", *WARM)
+        quiet = fit(source, "-o", tmp_path / "b", *WARM, "--quiet")
     assert "fewer of the names set aside are found" in found.stderr
     assert "keep the default encoder" in found.stderr
     assert "mentions" not in found.stderr
@@ -210,17 +194,13 @@ def test_fit_warns_where_it_loses(source: Path, tmp_path: Path) -> None:
 
 def test_what_cannot_be_fitted_further(source: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    failed = fit(str(source), "-o", str(out), "--dimensions", "16", code=2)
+    failed = fit(source, "-o", out, "--dimensions", "16", code=2)
     assert "keeps its 8 dimensions" in failed.stderr
     assert "--start none" in failed.stderr
     save_encoder(CharGrams().fit(["hip"]), tmp_path / "grams")
-    failed = run(
-        "train", "subword", str(source), "-o", str(out), "--start", str(tmp_path / "grams"), code=2
-    )
+    failed = fit(source, "-o", out, "--start", tmp_path / "grams", code=2)
     assert "this is a CharGrams" in failed.stderr
-    failed = run(
-        "train", "subword", str(source), "-o", str(out), "--start", str(tmp_path / "no"), code=2
-    )
+    failed = fit(source, "-o", out, "--start", tmp_path / "no", code=2)
     assert "no" in failed.stderr
     assert not out.exists()
 
@@ -231,7 +211,7 @@ def test_what_cannot_be_fitted_further(source: Path, tmp_path: Path) -> None:
 def test_fit_learns_from_mentions(source: Path, corpus: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     options = ("--corpus", str(corpus), "--mention-type", "Disease", "--mention-share", "0.5")
-    found = facts(fit(str(source), "-o", str(out), *SCRATCH, *options).stdout)
+    found = facts(fit(source, "-o", out, *SCRATCH, *options).stdout)
     assert found["mentions"] == "30"
     assert found["mentions left out"] == "1  with an id that the terminology does not have"
     assert found["mentions set aside"] == "6 looked up among 117"
@@ -248,7 +228,7 @@ def test_every_option_of_mentions_changes_the_encoder(
 ) -> None:
     def fitted(name: str, *arguments: str) -> bytes:
         options = ("--held-out", "0", "-q", *SCRATCH, *arguments)
-        fit(str(source), "-o", str(tmp_path / name), *options)
+        fit(source, "-o", tmp_path / name, *options)
         return (tmp_path / name / "model.safetensors").read_bytes()
 
     table = tmp_path / "more.tsv"
@@ -273,7 +253,7 @@ def test_mentions_alone_can_be_learned_from(tmp_path: Path) -> None:
     file.write_text("id,name\n1,flu\n2,cold\n")
     table.write_text("1\tgrippe\n1\tinfluenza\n2\tsniffles\n")
     options = (*WARM, "--corpus", str(table))
-    found = facts(fit(str(file), "-o", str(tmp_path / "out"), *options).stdout)
+    found = facts(fit(file, "-o", tmp_path / "out", *options).stdout)
     assert found["names set aside"] == "none could be"
     assert found["mentions set aside"] == "1 looked up among 2"
 
@@ -281,12 +261,12 @@ def test_mentions_alone_can_be_learned_from(tmp_path: Path) -> None:
 def test_corpora_that_cannot_be_learned_from(source: Path, tmp_path: Path) -> None:
     table, out = tmp_path / "mentions.tsv", tmp_path / "out"
     table.write_text("X:700\tcough\nX:800\tsneeze\n")
-    failed = fit(str(source), "-o", str(out), "--corpus", str(table), code=2)
+    failed = fit(source, "-o", out, "--corpus", table, code=2)
     assert "2 with an id that the terminology does not have" in failed.stderr
     for option in (("--mention-share", "0.1"), ("--mention-type", "A"), ("--format", "table")):
-        failed = fit(str(source), "-o", str(out), *option, code=2)
+        failed = fit(source, "-o", out, *option, code=2)
         assert f"{option[0]} is about annotated mentions" in failed.stderr
-    failed = fit(str(source), "-o", str(out), "--corpus", "nowhere", code=2)
+    failed = fit(source, "-o", out, "--corpus", "nowhere", code=2)
     assert "no such file" in failed.stderr
     assert not out.exists()
 
@@ -296,12 +276,12 @@ def test_a_terminology_without_synonyms_cannot_be_fitted_to(tmp_path: Path) -> N
     file = tmp_path / "y.csv"
     file.write_text("id,name\n1,a\n2,b\n")
     for options in ((), ("--held-out", "0")):
-        failed = fit(str(file), "-o", str(tmp_path / "out"), *options, code=2)
+        failed = fit(file, "-o", tmp_path / "out", *options, code=2)
         assert "synonyms" in failed.stderr
     assert not (tmp_path / "out").exists()
 
 
 def test_an_existing_encoder_is_kept(source: Path, tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
-    failed = fit(str(source), "-o", str(tmp_path / "out"), *SCRATCH, code=2)
+    failed = fit(source, "-o", tmp_path / "out", *SCRATCH, code=2)
     assert "exists already" in failed.stderr

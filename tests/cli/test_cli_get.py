@@ -94,9 +94,9 @@ def test_an_index_that_is_there_is_not_replaced_without_a_word(tmp_path: Path) -
     run("synonyms", "add", "fits", "HP:0000001", "--index", "hpo")
     newer = tmp_path / "hp.obo"
     newer.write_text(OBO + "\n[Term]\nid: HP:0009999\nname: Cough\n")
-    refused = run("get", "hpo", "--from", str(newer), code=2).stderr.replace("\n", " ")
+    refused = run("get", "hpo", "--from", newer, code=2).stderr.replace("\n", " ")
     assert "hpo is indexed already: with --update the index is replaced" in refused
-    assert "2,003 concepts" in run("get", "hpo", "--from", str(newer), "--update").stderr
+    assert "2,003 concepts" in run("get", "hpo", "--from", newer, "--update").stderr
     assert "fits" in run("synonyms", "list", "--index", "hpo").stdout
 
 

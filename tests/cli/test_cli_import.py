@@ -6,10 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
-from canonym.cli import main
 from canonym.terminology import Terminology
+from tests.cli.running import run
 
 OBO = """\
 format-version: 1.2
@@ -35,15 +34,6 @@ xref: Y:9
 """
 
 
-def run(*arguments: str, code: int = 0) -> Result:
-    result = CliRunner().invoke(main, list(arguments))
-    if result.exception and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    assert result.exit_code == code, result.output
-    assert "Traceback" not in result.output
-    return result
-
-
 def facts(text: str) -> dict[str, str]:
     """The first line of each fact of a report."""
     lines = (line.split(maxsplit=1) for line in text.splitlines() if line[:1].strip())
@@ -59,7 +49,7 @@ def obo(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def db(obo: Path) -> Path:
-    run("import", str(obo), "-o", str(obo.with_suffix(".db")), "--quiet")
+    run("import", obo, "-o", obo.with_suffix(".db"), "--quiet")
     return obo.with_suffix(".db")
 
 
@@ -68,7 +58,7 @@ def db(obo: Path) -> Path:
 
 def test_an_import_reports_what_it_read(obo: Path, tmp_path: Path) -> None:
     out = tmp_path / "x.db"
-    text = run("import", str(obo), "-o", str(out)).stdout
+    text = run("import", obo, "-o", out).stdout
     found = facts(text)
     assert found["file"] == str(out)
     assert found["format"] == "obo"
@@ -85,21 +75,21 @@ def test_an_import_reports_what_it_read(obo: Path, tmp_path: Path) -> None:
 def test_remarks_say_what_was_merged(tmp_path: Path) -> None:
     file = tmp_path / "x.csv"
     file.write_text("id,name\n1,a\n1,a\n2,b\n")
-    text = run("import", str(file), "-o", str(tmp_path / "x.db")).stdout
+    text = run("import", file, "-o", tmp_path / "x.db").stdout
     assert "remarks           1  repeated names stored once" in text
 
 
 def test_quiet_says_nothing(obo: Path, tmp_path: Path) -> None:
-    result = run("import", str(obo), "-o", str(tmp_path / "x.db"), "-q")
+    result = run("import", obo, "-o", tmp_path / "x.db", "-q")
     assert result.output == ""
 
 
 def test_an_existing_file_is_kept_unless_overwrite(obo: Path, db: Path) -> None:
     before = db.read_bytes()
-    assert "exists already" in run("import", str(obo), "-o", str(db), code=2).stderr
+    assert "exists already" in run("import", obo, "-o", db, code=2).stderr
     obo.write_text(OBO.replace("Hip fracture", "Hip break"))
     assert db.read_bytes() == before
-    run("import", str(obo), "-o", str(db), "--overwrite")
+    run("import", obo, "-o", db, "--overwrite")
     assert Terminology(db).concept("X:1").label == "Hip break"
 
 
@@ -116,7 +106,7 @@ def test_every_flag_of_tables_is_heard(tmp_path: Path) -> None:
         *("--definition-column", "text", "--parent-column", "up"),
     )
     run(
-        *("import", str(file), "-o", str(out), "--encoding", "latin-1", "--delimiter", ";"),
+        *("import", file, "-o", out, "--encoding", "latin-1", "--delimiter", ";"),
         *("--separator", "/", "--prefix", "P:", "--version", "7", "--language", "fr"),
         *("--option", "source=S", *columns),
     )
@@ -134,10 +124,10 @@ def test_tree_numbers_in_the_table_or_beside_it(tmp_path: Path) -> None:
     names, trees, out = tmp_path / "n.tsv", tmp_path / "t.tsv", tmp_path / "x.db"
     names.write_text("id\tname\n1\tbone\n2\thip\n")
     trees.write_text("id\ttree\n1\tA01\n2\tA01.1\n")
-    run("import", str(names), "-o", str(out), "--trees", str(trees))
+    run("import", names, "-o", out, "--trees", trees)
     assert Terminology(out).parents("2") == ("1",)
     names.write_text("id\tname\tplace\n1\tbone\tA01\n2\thip\tA01.1\n")
-    run("import", str(names), "-o", str(out), "--overwrite", "--tree-column", "place")
+    run("import", names, "-o", out, "--overwrite", "--tree-column", "place")
     assert Terminology(out).parents("2") == ("1",)
 
 
@@ -155,7 +145,7 @@ def test_tree_numbers_in_the_table_or_beside_it(tmp_path: Path) -> None:
 def test_what_an_import_cannot_use_is_refused(
     obo: Path, tmp_path: Path, arguments: tuple[str, ...], problem: str
 ) -> None:
-    failed = run("import", str(obo), "-o", str(tmp_path / "new.db"), *arguments, code=2)
+    failed = run("import", obo, "-o", tmp_path / "new.db", *arguments, code=2)
     assert problem in failed.stderr
     assert not (tmp_path / "new.db").exists()
 
@@ -177,7 +167,7 @@ def test_sources_that_cannot_be_read_are_refused(
     file = tmp_path / "x.obo"
     if content is not None:
         file.write_bytes(content)
-    failed = run("import", str(file), "-o", str(tmp_path / "x.db"), code=2)
+    failed = run("import", file, "-o", tmp_path / "x.db", code=2)
     assert problem in failed.stderr
     assert not (tmp_path / "x.db").exists()
 
@@ -193,7 +183,7 @@ def test_columns_make_a_table_of_what_is_not_recognised(tmp_path: Path) -> None:
 
 def test_medic_has_the_known_counts(data: Path, tmp_path: Path) -> None:
     source = data / "medic-2012" / "medic_06Jul2012.txt"
-    text = run("import", str(source), "-o", str(tmp_path / "medic.db")).stdout
+    text = run("import", source, "-o", tmp_path / "medic.db").stdout
     found = facts(text)
     assert (found["format"], found["concepts"], found["names"]) == ("medic", "11,915", "76,237")
     assert "distinct names    71,924" in text
@@ -203,75 +193,71 @@ def test_medic_has_the_known_counts(data: Path, tmp_path: Path) -> None:
 
 
 def test_show_finds_concepts_by_words(db: Path) -> None:
-    assert run("terminology", "show", str(db), "femur").stdout == "X:3  Fracture of femur\n"
-    both = run("terminology", "show", str(db), "fractures", "X:3").stdout
+    assert run("terminology", "show", db, "femur").stdout == "X:3  Fracture of femur\n"
+    both = run("terminology", "show", db, "fractures", "X:3").stdout
     assert both.splitlines()[:2] == ["X:2  Fracture", "X:1  Hip fracture"]
     assert "\nlabel" in both
-    few = run("terminology", "show", str(db), "fractures", "--samples", "1", "--format", "json")
+    few = run("terminology", "show", db, "fractures", "--samples", "1", "--format", "json")
     assert json.loads(few.stdout) == [{"id": "X:2", "label": "Fracture", "name": ""}]
-    assert (
-        "no concept has the id 'ague'" in run("terminology", "show", str(db), "ague", code=2).stderr
-    )
+    assert "no concept has the id 'ague'" in run("terminology", "show", db, "ague", code=2).stderr
 
 
 def test_columns_of_a_table_that_are_not_read_are_named(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("id,name,ward,bed\nX:1,Gout,7,2\n")
-    told = run("import", str(tmp_path / "t.csv"), "-o", str(tmp_path / "t.db")).stderr
+    told = run("import", tmp_path / "t.csv", "-o", tmp_path / "t.db").stderr
     assert "t.csv: not read are the columns 'ward', 'bed'" in told
 
 
 def test_show_counts_and_samples(db: Path, obo: Path) -> None:
-    text = run("terminology", "show", str(db)).stdout
+    text = run("terminology", "show", db).stdout
     assert facts(text)["concepts"] == "3"
     assert "  X:3  Fracture of femur" in text
-    assert "X:3" not in run("terminology", "show", str(db), "--samples", "2").stdout
-    assert "\nsamples" not in run("terminology", "show", str(db), "--samples", "0").stdout
-    content = json.loads(run("terminology", "show", str(db), "--format", "json").stdout)
+    assert "X:3" not in run("terminology", "show", db, "--samples", "2").stdout
+    assert "\nsamples" not in run("terminology", "show", db, "--samples", "0").stdout
+    content = json.loads(run("terminology", "show", db, "--format", "json").stdout)
     assert (content["concepts"], content["names"]) == (3, 5)
     assert content["samples"]["X:1"] == "Hip fracture"
-    from_source = json.loads(run("terminology", "show", str(obo), "--format", "json").stdout)
+    from_source = json.loads(run("terminology", "show", obo, "--format", "json").stdout)
     assert from_source["digest"] == content["digest"]
 
 
 def test_an_index_stands_for_its_terminology(db: Path, tmp_path: Path) -> None:
     folder = str(tmp_path / "index")
-    run("index", str(db), "-o", folder, "-e", "chargrams", "--quiet")
+    run("index", db, "-o", folder, "-e", "chargrams", "--quiet")
     assert run("terminology", "show", folder, "X:3").stdout == (
-        run("terminology", "show", str(db), "X:3").stdout
+        run("terminology", "show", db, "X:3").stdout
     )
 
 
 @pytest.mark.parametrize("spelling", ["x:3", "X_3", " X:3", "https://bioregistry.io/X:3"])
 def test_show_takes_an_id_in_any_spelling(db: Path, spelling: str) -> None:
-    assert run("terminology", "show", str(db), spelling).stdout == (
-        run("terminology", "show", str(db), "X:3").stdout
+    assert run("terminology", "show", db, spelling).stdout == (
+        run("terminology", "show", db, "X:3").stdout
     )
 
 
 def test_show_concepts(db: Path) -> None:
-    text = run("terminology", "show", str(db), "X:3", "X:2").stdout
+    text = run("terminology", "show", db, "X:3", "X:2").stdout
     assert facts(text)["definition"] == "A broken thigh bone."
     first, second = text.split("\n\n")
     assert facts(first)["parents"] == "X:2 Fracture"
     assert facts(first)["deprecated"] == "no"
     assert facts(second)["children"] == "X:3 Fracture of femur"
     assert "children" not in first
-    (content,) = json.loads(run("terminology", "show", str(db), "X:1", "--format", "json").stdout)
+    (content,) = json.loads(run("terminology", "show", db, "X:1", "--format", "json").stdout)
     assert content["names"] == [
         "Hip fracture (label, en)",
         "Broken hip (exact, en)",
         "broken-hip (exact, en)",
     ]
-    assert (
-        "no concept has the id 'X:9'" in run("terminology", "show", str(db), "X:9", code=2).stderr
-    )
+    assert "no concept has the id 'X:9'" in run("terminology", "show", db, "X:9", code=2).stderr
 
 
 def test_many_types_are_summed_up(tmp_path: Path) -> None:
     file = tmp_path / "x.csv"
     rows = "".join(f"{i},name {i},type {i:02d}\n" for i in range(15))
     file.write_text("id,name,type\n" + rows)
-    text = run("terminology", "show", str(file)).stdout
+    text = run("terminology", "show", file).stdout
     assert "1  type 11" in text
     assert "type 12" not in text
     assert "… and 3 more" in text
@@ -280,7 +266,7 @@ def test_many_types_are_summed_up(tmp_path: Path) -> None:
 def test_a_missing_parent_is_marked(tmp_path: Path) -> None:
     file = tmp_path / "x.csv"
     file.write_text("id,name,parent\n1,hip,9\n")
-    text = run("terminology", "show", str(file), "1").stdout
+    text = run("terminology", "show", file, "1").stdout
     assert "9 (not in the terminology)" in text
 
 
@@ -290,19 +276,19 @@ def test_a_missing_parent_is_marked(tmp_path: Path) -> None:
 def test_lint_reports_and_can_fail(db: Path, tmp_path: Path) -> None:
     bad = tmp_path / "bad.csv"
     bad.write_text("id,name\n1|2,a&apos;b\n3,c&apos;d\n")
-    text = run("terminology", "lint", str(bad)).stdout
+    text = run("terminology", "lint", bad).stdout
     assert "error: encoding damage: 2" in text
     assert "a&apos;b" in text
-    assert "a&apos;b" not in run("terminology", "lint", str(bad), "--samples", "0").stdout
-    content = json.loads(run("terminology", "lint", str(bad), "--format", "json").stdout)
+    assert "a&apos;b" not in run("terminology", "lint", bad, "--samples", "0").stdout
+    content = json.loads(run("terminology", "lint", bad, "--format", "json").stdout)
     assert {"kind", "severity", "count", "samples", "advice"} == set(content[0])
-    assert "errors are in" in run("terminology", "lint", str(bad), "--strict", code=2).stderr
-    run("terminology", "lint", str(db), "--strict")
+    assert "errors are in" in run("terminology", "lint", bad, "--strict", code=2).stderr
+    run("terminology", "lint", db, "--strict")
 
 
 def test_lint_says_when_there_is_nothing(db: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("canonym.terminology.lint.lint", lambda *_, **__: [])
-    assert run("terminology", "lint", str(db)).stdout == "Nothing found.\n"
+    assert run("terminology", "lint", db).stdout == "Nothing found.\n"
 
 
 def test_diff_reports_what_changed(db: Path, tmp_path: Path) -> None:
@@ -310,15 +296,15 @@ def test_diff_reports_what_changed(db: Path, tmp_path: Path) -> None:
     newer.write_text(
         OBO.replace("name: Fracture\n", "name: Break\n") + "\n[Term]\nid: X:4\nname: d\n"
     )
-    text = run("terminology", "diff", str(db), str(newer)).stdout
+    text = run("terminology", "diff", db, newer).stdout
     assert "added                    1" in text
     assert "X:4 d" in text
     assert "(Fracture -> Break)" in text
-    assert "X:4 d" not in run("terminology", "diff", str(db), str(newer), "--samples", "0").stdout
-    content = json.loads(run("terminology", "diff", str(db), str(newer), "--format", "json").stdout)
+    assert "X:4 d" not in run("terminology", "diff", db, newer, "--samples", "0").stdout
+    content = json.loads(run("terminology", "diff", db, newer, "--format", "json").stdout)
     assert content["counts"]["renamed"] == 1
     out = tmp_path / "changes.tsv"
-    run("terminology", "diff", str(db), str(newer), "-o", str(out))
+    run("terminology", "diff", db, newer, "-o", out)
     assert "X:4" in out.read_text()
     again = ("terminology", "diff", str(db), str(newer), "-o", str(out))
     assert "exists already" in run(*again, code=2).stderr
@@ -338,7 +324,7 @@ def test_files_that_are_no_terminology_are_refused(
 ) -> None:
     file = tmp_path / "x.db"
     file.write_bytes(content)
-    failed = run(*command, str(file), code=2)
+    failed = run(*command, file, code=2)
     assert problem in failed.stderr
     assert "x.db" in failed.stderr
 
@@ -349,4 +335,4 @@ def test_a_terminology_of_a_newer_version_is_refused(db: Path) -> None:
     with sqlite3.connect(db) as connection:
         connection.execute("UPDATE meta SET value = '999' WHERE key = 'format'")
     connection.close()
-    assert "newer canonym" in run("terminology", "show", str(db), code=2).stderr
+    assert "newer canonym" in run("terminology", "show", db, code=2).stderr

@@ -10,13 +10,13 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from click.testing import Result
 
 from canonym.errors import InvalidInput
 from canonym.rules import shipped
 from canonym.types import Candidate, Document, Link, Mention, Step
-from tests.cli import running
-from tests.cli.running import rows
+from tests.cli.running import link, rows
+
+pytestmark = pytest.mark.usefixtures("linker")
 
 KNOWN = {
     "heart attack": [("I21", "Acute myocardial infarction", 1.0), ("I22", "Subsequent", 0.5)],
@@ -92,10 +92,6 @@ def linker(monkeypatch: pytest.MonkeyPatch) -> Linker:
     return fake
 
 
-def run(*arguments: str, input: str | bytes | None = None, code: int = 0) -> Result:
-    return running.run("link", *arguments, input=input, code=code)
-
-
 @pytest.fixture
 def names(tmp_path: Path) -> Path:
     file = tmp_path / "names.txt"
@@ -131,9 +127,8 @@ def corpus(tmp_path: Path) -> Path:
 # --- what goes in ---------------------------------------------------------------------------------
 
 
-@pytest.mark.usefixtures("linker")
 def test_names_as_arguments_are_a_tsv_in_a_pipe() -> None:
-    found = rows(run("heart attack", "nonsense", "--columns", "all").stdout)
+    found = rows(link("heart attack", "nonsense", "--columns", "all").stdout)
     assert [(r["row"], r["mention"], r["id"], r["score"], r["nil"]) for r in found] == [
         ("1", "heart attack", "I21", "1", "false"),
         ("2", "nonsense", "", "", "true"),
@@ -150,9 +145,9 @@ def test_mentions_in_a_script_that_no_encoder_reads_are_told(
     linker: Linker, encoders: tuple[str, ...], told: bool
 ) -> None:
     linker.encoder_names = encoders
-    done = running.run("link", "heart attack", "грипп", "인플루엔자", "β-thalassaemia")
+    done = link("heart attack", "грипп", "인플루엔자", "β-thalassaemia")
     assert ("2 mentions are in a language or a script" in done.stderr) == told
-    assert "script" not in running.run("link", "heart attack", "flu").stderr
+    assert "script" not in link("heart attack", "flu").stderr
 
 
 @pytest.mark.parametrize(
@@ -168,14 +163,13 @@ def test_mentions_in_a_script_that_no_encoder_reads_are_told(
     ],
 )
 def test_mentions_in_another_language_are_told(linker: Linker, mention: str, told: bool) -> None:
-    assert ("1 mention is in a language" in running.run("link", mention).stderr) is told
+    assert ("1 mention is in a language" in link(mention).stderr) is told
     linker.encoder_names = ("default", "multilingual")
-    assert "language" not in running.run("link", mention).stderr
+    assert "language" not in link(mention).stderr
 
 
-@pytest.mark.usefixtures("linker")
 def test_lines_of_a_file_keep_their_order_and_blank_lines(names: Path) -> None:
-    found = rows(run("--file", str(names), "--columns", "all").stdout)
+    found = rows(link("--file", names, "--columns", "all").stdout)
     assert [(r["row"], r["mention"], r["id"]) for r in found] == [
         ("1", "heart attack", "I21"),
         ("2", "", ""),
@@ -184,40 +178,37 @@ def test_lines_of_a_file_keep_their_order_and_blank_lines(names: Path) -> None:
     ]
 
 
-@pytest.mark.usefixtures("linker")
 @pytest.mark.parametrize("arguments", [(), ("-",), ("--file", "-")])
 def test_standard_input_is_read(arguments: tuple[str, ...]) -> None:
-    found = rows(run(*arguments, input="\nbroken hip").stdout)
+    found = rows(link(*arguments, input="\nbroken hip").stdout)
     assert [r["id"] for r in found] == ["", "S72"]
 
 
 def test_a_column_of_a_table_with_its_context(linker: Linker, table: Path) -> None:
     arguments = ("--file", str(table), "--column", "dx")
-    found = rows(run(*arguments, "--format", "csv").stdout, ",")
+    found = rows(link(*arguments, "--format", "csv").stdout, ",")
     assert [(r["visit"], r["dx"], r["note"], r["canonym_id"]) for r in found] == [
         ("1", "heart attack", "a, b", "I21"),
         ("2", "FH", "hip fracture (FH)", ""),
         ("3", "", "", ""),
     ]
     assert [m.context for m in linker.mentions] == ["", "", ""]
-    run("--file", str(table), "--mention-column", "dx", "--context-column", "note")
+    link("--file", table, "--mention-column", "dx", "--context-column", "note")
     assert [m.context for m in linker.mentions[3:]] == ["a, b", "hip fracture (FH)", ""]
 
 
-@pytest.mark.usefixtures("linker")
 def test_a_delimiter_and_an_encoding_can_be_given(tmp_path: Path) -> None:
     file = tmp_path / "x.dat"
     file.write_bytes("a:b,c\n1:Sjögren\n".encode("latin-1"))
     arguments = ("--file", str(file), "--column", "b,c", "--delimiter", ":")
-    result = run(*arguments, "--encoding", "latin-1", "--format", "tsv")
+    result = link(*arguments, "--encoding", "latin-1", "--format", "tsv")
     assert rows(result.stdout_bytes.decode("latin-1"))[0]["b,c"] == "Sjögren"
-    assert "not UTF-8 (byte" in run(*arguments, "--encoding", "utf-8", code=2).stderr
-    assert "no column 'b,c'" in run(*arguments[:-2], "--encoding", "latin-1", code=2).stderr
+    assert "not UTF-8 (byte" in link(*arguments, "--encoding", "utf-8", code=2).stderr
+    assert "no column 'b,c'" in link(*arguments[:-2], "--encoding", "latin-1", code=2).stderr
 
 
-@pytest.mark.usefixtures("linker")
 def test_documents_are_recognised_and_their_abbreviations_used(corpus: Path) -> None:
-    found = rows(run("--file", str(corpus), "--columns", "all").stdout)
+    found = rows(link("--file", corpus, "--columns", "all").stdout)
     assert [
         (r["row"], r["document"], r["start"], r["type"], r["part"], r["id"]) for r in found
     ] == [
@@ -228,29 +219,26 @@ def test_documents_are_recognised_and_their_abbreviations_used(corpus: Path) -> 
     ]
 
 
-@pytest.mark.usefixtures("linker")
 def test_mentions_of_a_type_only(corpus: Path) -> None:
-    found = rows(run("--file", str(corpus), "--mention-type", "Chemical").stdout)
+    found = rows(link("--file", corpus, "--mention-type", "Chemical").stdout)
     assert [(r["start"], r["type"]) for r in found] == [("20", "Chemical")]
-    both = run("--file", str(corpus), "--mention-type", "Chemical", "--mention-type", "Disease")
+    both = link("--file", corpus, "--mention-type", "Chemical", "--mention-type", "Disease")
     assert len(rows(both.stdout)) == 4
-    failed = run("--file", str(corpus), "--mention-type", "disease", code=2)
+    failed = link("--file", corpus, "--mention-type", "disease", code=2)
     assert "no mention has the type 'disease'; the input has Chemical, Disease" in failed.stderr
 
 
-@pytest.mark.usefixtures("linker")
 def test_json_documents_and_json_mentions() -> None:
     text = json.dumps({"id": 7, "text": "a broken hip", "mentions": [{"start": 2, "end": 12}]})
-    assert [r["document"] for r in rows(run(input=text).stdout)] == ["7"]
+    assert [r["document"] for r in rows(link(input=text).stdout)] == ["7"]
     text = '{"mention": "broken hip", "type": "D"}\n{"mention": "heart attack"}\n'
-    assert [r["id"] for r in rows(run(input=text).stdout)] == ["S72", "I21"]
-    typed = run("--mention-type", "D", input=text)
+    assert [r["id"] for r in rows(link(input=text).stdout)] == ["S72", "I21"]
+    typed = link("--mention-type", "D", input=text)
     assert [r["id"] for r in rows(typed.stdout)] == ["S72"]
-    assert "line 1: no JSON" in run(input='{"mention": broken\n', code=2).stderr
-    assert "found 1;" in run("--input-format", "jsonl", input="[1]\n", code=2).stderr
+    assert "line 1: no JSON" in link(input='{"mention": broken\n', code=2).stderr
+    assert "found 1;" in link("--input-format", "jsonl", input="[1]\n", code=2).stderr
 
 
-@pytest.mark.usefixtures("linker")
 def test_a_json_list_of_names_mentions_or_documents(tmp_path: Path) -> None:
     file = tmp_path / "x.json"
     for content in (
@@ -261,57 +249,51 @@ def test_a_json_list_of_names_mentions_or_documents(tmp_path: Path) -> None:
         ' {"text": "heart attack", "mentions": [{"start": 0, "end": 12}]}]',
     ):
         file.write_text(content, encoding="utf-8")
-        assert [r["id"] for r in rows(run("--file", str(file)).stdout)] == ["S72", "I21"], content
-        assert [r["id"] for r in rows(run(input=content).stdout)] == ["S72", "I21"]
+        assert [r["id"] for r in rows(link("--file", file).stdout)] == ["S72", "I21"], content
+        assert [r["id"] for r in rows(link(input=content).stdout)] == ["S72", "I21"]
 
 
-@pytest.mark.usefixtures("linker")
 def test_the_kind_of_input_can_be_given(corpus: Path) -> None:
-    found = rows(run("--file", str(corpus), "--input-format", "lines").stdout)
+    found = rows(link("--file", corpus, "--input-format", "lines").stdout)
     assert found[0]["mention"] == "1|t|A hip fracture (FH)"
-    failed = run("--input-format", "pubtator", input="broken hip\n", code=2)
+    failed = link("--input-format", "pubtator", input="broken hip\n", code=2)
     assert "standard input, line 1: a document begins with" in failed.stderr
 
 
-@pytest.mark.usefixtures("linker")
 def test_documents_without_mentions_get_a_note() -> None:
-    result = run(input="1|t|nothing here\n")
+    result = link(input="1|t|nothing here\n")
     assert "no annotated mentions" in result.stderr
     assert rows(result.stdout) == []
-    assert run("--quiet", input="1|t|nothing here\n").stderr == ""
+    assert link("--quiet", input="1|t|nothing here\n").stderr == ""
 
 
-@pytest.mark.usefixtures("linker")
 def test_the_name_of_a_file_is_looked_up_but_noted(names: Path) -> None:
-    assert f"use --file {names}" in run(str(names)).stderr
-    assert run(str(names), "-q").stderr == ""
+    assert f"use --file {names}" in link(names).stderr
+    assert link(names, "-q").stderr == ""
 
 
 # --- what comes out -------------------------------------------------------------------------------
 
 
-@pytest.mark.usefixtures("linker")
 def test_json_lines() -> None:
-    result = run("heart attack", "broken hip and nonsense", "--format", "jsonl")
+    result = link("heart attack", "broken hip and nonsense", "--format", "jsonl")
     first, second = map(json.loads, result.stdout.splitlines())
     assert [c["id"] for c in first["candidates"]] == ["I21", "I22"]
     assert first["ids"] == ["I21"]
     assert [part["ids"] for part in second["parts"]] == [["S72"], []]
-    one = json.loads(run("heart attack", "--format", "jsonl", "-k", "1").stdout)
+    one = json.loads(link("heart attack", "--format", "jsonl", "-k", "1").stdout)
     assert [c["id"] for c in one["candidates"]] == ["I21"]
     assert one["margin"] == 0.5
 
 
-@pytest.mark.usefixtures("linker")
 def test_json_lines_keep_the_columns(table: Path) -> None:
-    result = run("--file", str(table), "--column", "dx", "--format", "jsonl")
+    result = link("--file", table, "--column", "dx", "--format", "jsonl")
     first = json.loads(result.stdout.splitlines()[0])
     assert first["input"] == {"visit": "1", "dx": "heart attack", "note": "a, b"}
 
 
-@pytest.mark.usefixtures("linker")
 def test_a_table_for_people() -> None:
-    result = run("heart attack", "broken hip and nonsense", "-k", "1", "--format", "table")
+    result = link("heart attack", "broken hip and nonsense", "-k", "1", "--format", "table")
     lines = [line.rstrip() for line in result.stdout.splitlines()]
     assert lines[0].split() == ["mention", "id", "label", "score", "matched", "name"]
     assert lines[2].split("  ")[0].strip() == "heart attack"
@@ -323,71 +305,65 @@ def test_a_table_for_people() -> None:
     assert "no name is like it" in lines[5]
 
 
-@pytest.mark.usefixtures("linker")
 def test_long_input_is_many_tables(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("canonym.cli.output._BLOCK", 2)
-    result = run("--format", "table", *["heart attack"] * 3, "x" * 1000 + "\x1b[31m")
+    result = link("--format", "table", *["heart attack"] * 3, "x" * 1000 + "\x1b[31m")
     assert result.stdout.count("matched name") == 2
     assert "\x1b" not in result.stdout
     assert "…" in result.stdout
-    assert run("--format", "table", input="1|t|nothing\n", code=0).stdout == ""
+    assert link("--format", "table", input="1|t|nothing\n", code=0).stdout == ""
 
 
-@pytest.mark.usefixtures("linker")
 def test_parquet_in_a_file_and_in_a_pipe(tmp_path: Path) -> None:
     from pyarrow import parquet
 
     file = tmp_path / "x.parquet"
-    run("heart attack", "-o", str(file))
+    link("heart attack", "-o", file)
     assert parquet.read_table(file)["id"].to_pylist() == ["I21", "I22"]
-    piped = run("heart attack", "--format", "parquet", "-k", "1").stdout_bytes
+    piped = link("heart attack", "--format", "parquet", "-k", "1").stdout_bytes
     assert parquet.read_table(io.BytesIO(piped))["id"].to_pylist() == ["I21"]
 
 
-@pytest.mark.usefixtures("linker")
 def test_pubtator_with_the_ids_filled_in(corpus: Path, tmp_path: Path) -> None:
     out = tmp_path / "out.pubtator"
-    run("--file", str(corpus), "-o", str(out), "--mention-type", "Disease")
+    link("--file", corpus, "-o", out, "--mention-type", "Disease")
     assert out.read_text() == (
         "1|t|A hip fracture (FH)\n1|a|FH and heart attack\n1\t16\t18\tFH\tDisease\tS72\n"
         "1\t20\t39\tFH and heart attack\tDisease\tI21\n\n2|t|nothing here\n\n"
     )
-    nil = run("--format", "pubtator", input="1|t|hip\n1\t0\t3\thip\tT\tD1\n").stdout
+    nil = link("--format", "pubtator", input="1|t|hip\n1\t0\t3\thip\tT\tD1\n").stdout
     assert nil.splitlines()[1].endswith("\t-1")
-    assert "goes with documents" in run("hip", "--format", "pubtator", code=2).stderr
-    explained = run("--file", str(corpus), "--format", "pubtator", "--explain", code=2)
+    assert "goes with documents" in link("hip", "--format", "pubtator", code=2).stderr
+    explained = link("--file", corpus, "--format", "pubtator", "--explain", code=2)
     assert "no place for explanations" in explained.stderr
 
 
-@pytest.mark.usefixtures("linker")
 def test_the_suffix_of_the_output_says_the_format(tmp_path: Path) -> None:
     for suffix, delimiter in ((".csv", ","), (".tsv", "\t")):
         file = tmp_path / f"x{suffix}"
-        result = run("heart attack", "-o", str(file))
+        result = link("heart attack", "-o", file)
         assert rows(file.read_text(), delimiter)[0]["id"] == "I21"
         assert f"1 mention is in {file}" in result.stderr
         assert result.stdout == ""
-    run("heart attack", "-o", str(tmp_path / "x.jsonl"))
+    link("heart attack", "-o", tmp_path / "x.jsonl")
     assert json.loads((tmp_path / "x.jsonl").read_text())["ids"] == ["I21"]
-    assert "names no format" in run("x", "-o", str(tmp_path / "x.txt"), code=2).stderr
-    run("heart attack", "-o", str(tmp_path / "x.txt"), "--format", "table")
+    assert "names no format" in link("x", "-o", tmp_path / "x.txt", code=2).stderr
+    link("heart attack", "-o", tmp_path / "x.txt", "--format", "table")
     assert "I21" in (tmp_path / "x.txt").read_text()
     assert sorted(f.name for f in tmp_path.iterdir()) == ["x.csv", "x.jsonl", "x.tsv", "x.txt"]
 
 
-@pytest.mark.usefixtures("linker")
 def test_an_output_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
-    assert "does not exist" in run("x", "-o", str(tmp_path / "no" / "x.tsv"), code=2).stderr
+    assert "does not exist" in link("x", "-o", tmp_path / "no" / "x.tsv", code=2).stderr
     (tmp_path / "x.tsv").mkdir()
-    assert "is a folder" in run("x", "-o", str(tmp_path / "x.tsv"), code=2).stderr
+    assert "is a folder" in link("x", "-o", tmp_path / "x.tsv", code=2).stderr
 
 
-@pytest.mark.usefixtures("linker")
 def test_a_column_called_as_one_of_ours_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "x.csv"
     file.write_text("dx,canonym_id\nbroken hip,1\n")
     out = tmp_path / "out.csv"
-    failed = run("--file", str(file), "--column", "dx", "-o", str(out), code=2)
+    failed = link("--file", file, "--column", "dx", "-o", out, code=2)
     assert "'canonym_id' already" in failed.stderr
     assert sorted(f.name for f in tmp_path.iterdir()) == ["x.csv"]
 
@@ -398,20 +374,10 @@ def test_a_column_called_as_one_of_ours_is_refused(tmp_path: Path) -> None:
 def test_options_reach_the_linker(linker: Linker, tmp_path: Path) -> None:
     ids = tmp_path / "ids.txt"
     ids.write_text("# wanted\nI21\n\nS72\n")
-    run(
+    link(
         *("x", "-k", "7", "--type", "A", "--type", "B", "--source", "S", "--language", "de"),
-        *(
-            "--ids",
-            str(ids),
-            "--prefer",
-            "A",
-            "--prefer",
-            "human",
-            "--min-score",
-            "0.25",
-            "--seed",
-            "3",
-        ),
+        *("--ids", ids, "--prefer", "A", "--prefer", "human", "--min-score", "0.25"),
+        *("--seed", "3"),
         *("--min-confidence", "0.5", "--no-context", "--workers", "3", "--keep-negated"),
         *("--index", "some-index"),
     )
@@ -434,22 +400,19 @@ def test_options_reach_the_linker(linker: Linker, tmp_path: Path) -> None:
     assert linker.opened == ["some-index"]  # type: ignore[attr-defined]
 
 
-@pytest.mark.usefixtures("linker")
 def test_min_score_makes_nil() -> None:
-    assert rows(run("broken hip", "--min-score", "0.95").stdout)[0]["id"] == ""
-    assert rows(run("broken hip", "--min-score", "0.85").stdout)[0]["id"] == "S72"
+    assert rows(link("broken hip", "--min-score", "0.95").stdout)[0]["id"] == ""
+    assert rows(link("broken hip", "--min-score", "0.85").stdout)[0]["id"] == "S72"
 
 
-@pytest.mark.usefixtures("linker")
 def test_k_is_the_number_of_rows() -> None:
-    assert len(rows(run("heart attack").stdout)) == 1
-    found = rows(run("heart attack", "-k", "2").stdout)
+    assert len(rows(link("heart attack").stdout)) == 1
+    found = rows(link("heart attack", "-k", "2").stdout)
     assert [(r["rank"], r["id"]) for r in found] == [("1", "I21"), ("2", "I22")]
 
 
-@pytest.mark.usefixtures("linker")
 def test_an_explanation_says_why() -> None:
-    result = run("heart attack", "hip fracture", "nonsense", "--explain", "--format", "table")
+    result = link("heart attack", "hip fracture", "nonsense", "--explain", "--format", "table")
     text = result.stdout
     assert "matched name: 'heart attack' (exact)" in text
     assert "score: 1.0000 (default 1.0000)" in text
@@ -457,14 +420,13 @@ def test_an_explanation_says_why() -> None:
     assert "normal forms: 'heart attack' of the mention, 'heart attack' of the name" in text
     assert "runner-up: none" in text
     assert "no concept: no name is like it" in text
-    found = rows(run("heart attack", "--explain").stdout)
+    found = rows(link("heart attack", "--explain").stdout)
     assert found[0]["explanation"].startswith("matched name: 'heart attack' (exact); ")
-    assert json.loads(run("x", "--explain", "--format", "jsonl").stdout)["explanation"]
+    assert json.loads(link("x", "--explain", "--format", "jsonl").stdout)["explanation"]
 
 
-@pytest.mark.usefixtures("linker")
 def test_an_explanation_of_parts_and_of_preparation(corpus: Path) -> None:
-    found = rows(run("--file", str(corpus), "--explain").stdout)
+    found = rows(link("--file", corpus, "--explain").stdout)
     assert "step: abbreviation turned 'FH' into 'hip fracture'" in found[0]["explanation"]
     assert "looked up: 'hip fracture'" in found[0]["explanation"]
     assert "composite: 2 parts" in found[2]["explanation"]
@@ -474,7 +436,6 @@ def test_an_explanation_of_parts_and_of_preparation(corpus: Path) -> None:
 # --- what is refused ------------------------------------------------------------------------------
 
 
-@pytest.mark.usefixtures("linker")
 @pytest.mark.parametrize(
     ("arguments", "input", "problem"),
     [
@@ -517,13 +478,11 @@ def test_what_cannot_be_used_is_refused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    result = run(*arguments, input=input, code=2)
+    result = link(*arguments, input=input, code=2)
     assert problem in result.stderr
-    assert "Traceback" not in result.stderr
     assert result.stdout == ""
 
 
-@pytest.mark.usefixtures("linker")
 @pytest.mark.parametrize("suffix", [".csv", ".tsv", ".csv.gz"])
 def test_a_table_without_a_column_is_refused_with_its_columns(tmp_path: Path, suffix: str) -> None:
     import gzip
@@ -531,23 +490,21 @@ def test_a_table_without_a_column_is_refused_with_its_columns(tmp_path: Path, su
     file = tmp_path / f"x{suffix}"
     text = b"only one column\nbroken hip\n"
     file.write_bytes(gzip.compress(text) if suffix.endswith("gz") else text)
-    failed = run("--file", str(file), code=2)
+    failed = link("--file", file, code=2)
     assert "it has 'only one column'" in failed.stderr
-    assert len(rows(run("--file", str(file), "--input-format", "lines").stdout)) == 2
+    assert len(rows(link("--file", file, "--input-format", "lines").stdout)) == 2
 
 
-@pytest.mark.usefixtures("linker")
 def test_a_file_without_ids_is_refused(tmp_path: Path) -> None:
     (tmp_path / "ids").write_text("# none\n\n")
-    assert "holds no ids" in run("x", "--ids", str(tmp_path / "ids"), code=2).stderr
+    assert "holds no ids" in link("x", "--ids", tmp_path / "ids", code=2).stderr
 
 
-@pytest.mark.usefixtures("linker")
 def test_strange_mentions_pass() -> None:
     text = json.dumps({"mention": "a\0b\ud800"}) + "\n" + json.dumps({"mention": "x" * 1_000_000})
-    assert [r["id"] for r in rows(run(input=text).stdout)] == ["", ""]
-    assert [json.loads(x)["nil"] for x in run("--format", "jsonl", input=text).stdout.splitlines()]
-    assert "NIL" in run("--format", "table", input=text).stdout
+    assert [r["id"] for r in rows(link(input=text).stdout)] == ["", ""]
+    assert [json.loads(x)["nil"] for x in link("--format", "jsonl", input=text).stdout.splitlines()]
+    assert "NIL" in link("--format", "table", input=text).stdout
 
 
 # --- corpora --------------------------------------------------------------------------------------
@@ -558,91 +515,67 @@ BIOC = """<?xml version="1.0"?>
 <annotation id="a"><infon key="type">Disease</infon><location offset="2" length="10"/>
 <text>broken hip</text></annotation></passage></document></collection>
 """
+BROKEN_HIP = {
+    "id": "a",
+    "infons": {"type": "Disease"},
+    "text": "broken hip",
+    "locations": [{"offset": 2, "length": 10}],
+}
+PASSAGE = {"offset": 0, "text": "A broken hip.", "annotations": [BROKEN_HIP]}
 CORPORA = {
     "x.xml": BIOC,
-    "x.json": json.dumps(
-        {
-            "documents": [
-                {
-                    "id": "7",
-                    "passages": [
-                        {
-                            "offset": 0,
-                            "text": "A broken hip.",
-                            "annotations": [
-                                {
-                                    "id": "a",
-                                    "infons": {"type": "Disease"},
-                                    "text": "broken hip",
-                                    "locations": [{"offset": 2, "length": 10}],
-                                }
-                            ],
-                        }
-                    ],
-                }
-            ]
-        },
-        indent=1,
-    ),
+    "x.json": json.dumps({"documents": [{"id": "7", "passages": [PASSAGE]}]}, indent=1),
     "x.concept": "7||2||12||Disease||broken hip||D1\n",
 }
 
 
-@pytest.mark.usefixtures("linker")
 @pytest.mark.parametrize("name", CORPORA)
 @pytest.mark.parametrize("piped", [False, True])
 def test_corpora_are_recognised_and_linked(tmp_path: Path, name: str, piped: bool) -> None:
     file = tmp_path / name
     file.write_text(CORPORA[name])
-    done = run(input=CORPORA[name]) if piped else run("--file", str(file))
+    done = link(input=CORPORA[name]) if piped else link("--file", file)
     assert [(r["document"], r["start"], r["mention"], r["id"]) for r in rows(done.stdout)] == [
         ("7", "2", "broken hip", "S72")
     ]
 
 
-@pytest.mark.usefixtures("linker")
 def test_a_bioc_corpus_becomes_pubtator(tmp_path: Path) -> None:
     file = tmp_path / "x.xml"
     file.write_text(BIOC)
-    written = run("--file", str(file), "--format", "pubtator").stdout
+    written = link("--file", file, "--format", "pubtator").stdout
     assert written == "7|t|A broken hip.\n7\t2\t12\tbroken hip\tDisease\tS72\n\n"
 
 
-@pytest.mark.usefixtures("linker")
 def test_a_brat_folder_and_one_of_its_files_are_linked(tmp_path: Path) -> None:
     (tmp_path / "7.txt").write_text("broken left hip")
     (tmp_path / "7.ann").write_text("T1\tDisease 0 6;12 15\tbroken hip\n")
     for place in (tmp_path, tmp_path / "7.ann"):
-        assert [r["id"] for r in rows(run("--file", str(place)).stdout)] == ["S72"]
-    written = run("--file", str(tmp_path), "--format", "pubtator").stdout
+        assert [r["id"] for r in rows(link("--file", place).stdout)] == ["S72"]
+    written = link("--file", tmp_path, "--format", "pubtator").stdout
     assert written.splitlines()[1] == "7\t0\t15\tbroken left hip\tDisease\tS72"
 
 
-@pytest.mark.usefixtures("linker")
 def test_tables_of_annotated_mentions_are_named(tmp_path: Path) -> None:
     file = tmp_path / "x.tsv"
     file.write_text("D1\tbroken hip\n")
-    assert "--input-format cadec" in run("--file", str(file), code=2).stderr
-    assert [r["id"] for r in rows(run("-f", str(file), "--input-format", "cadec").stdout)] == [
-        "S72"
-    ]
+    assert "--input-format cadec" in link("--file", file, code=2).stderr
+    assert [r["id"] for r in rows(link("-f", file, "--input-format", "cadec").stdout)] == ["S72"]
     file.write_text("document\tmention\tids\n7\tbroken hip\tD1\n")
-    assert "--input-format columns" in run("--file", str(file), code=2).stderr
-    found = rows(run("-f", str(file), "--input-format", "columns").stdout)
+    assert "--input-format columns" in link("--file", file, code=2).stderr
+    found = rows(link("-f", file, "--input-format", "columns").stdout)
     assert [(r["document"], r["id"]) for r in found] == [("7", "S72")]
 
 
-@pytest.mark.usefixtures("linker")
 def test_a_parquet_file_of_annotated_mentions_is_linked(tmp_path: Path) -> None:
     import pyarrow
     from pyarrow import parquet
 
     file = tmp_path / "x.parquet"
     parquet.write_table(pyarrow.table({"mention": ["broken hip"], "ids": ["D1"]}), file)
-    assert [r["id"] for r in rows(run("--file", str(file)).stdout)] == ["S72"]
+    assert [r["id"] for r in rows(link("--file", file).stdout)] == ["S72"]
 
 
-@pytest.mark.usefixtures("linker")
 @pytest.mark.parametrize(
     "content",
     [
@@ -654,83 +587,55 @@ def test_a_parquet_file_of_annotated_mentions_is_linked(tmp_path: Path) -> None:
     ],
 )
 def test_markup_is_no_list_of_names(content: str) -> None:
-    failed = run(input=content, code=2).stderr
+    failed = link(input=content, code=2).stderr
     assert "no list of names" in failed
     assert "--input-format lines" in failed
-    assert run("--input-format", "lines", input=content).stdout
+    assert link("--input-format", "lines", input=content).stdout
 
 
-@pytest.mark.usefixtures("linker")
 def test_binary_files_are_no_list_of_names(tmp_path: Path) -> None:
     import gzip
     import sqlite3
 
     file = tmp_path / "x.txt"
     sqlite3.connect(file).execute("CREATE TABLE x (y)").connection.close()
-    assert "is a SQLite database" in run("-f", str(file), code=2).stderr
+    assert "is a SQLite database" in link("-f", file, code=2).stderr
     file.write_bytes(gzip.compress(b"\x7fELF\0\0"))
-    assert "NUL character" in run("-f", str(file), code=2).stderr
-    assert "decompress it" in run(input=gzip.compress(b"hip\n"), code=2).stderr
+    assert "NUL character" in link("-f", file, code=2).stderr
+    assert "decompress it" in link(input=gzip.compress(b"hip\n"), code=2).stderr
 
 
-@pytest.mark.usefixtures("linker")
 def test_names_may_begin_with_brackets() -> None:
-    assert len(rows(run(input="<5 % burn\n[18F]FDG\n").stdout)) == 2
-    assert run(input='"broken hip\nhip"\n').stdout.count("\n") == 3
-    assert len(rows(run(input="[18F]FDG\n[1]benzopyran\n").stdout)) == 2
+    assert len(rows(link(input="<5 % burn\n[18F]FDG\n").stdout)) == 2
+    assert link(input='"broken hip\nhip"\n').stdout.count("\n") == 3
+    assert len(rows(link(input="[18F]FDG\n[1]benzopyran\n").stdout)) == 2
 
 
-@pytest.mark.usefixtures("linker")
 @pytest.mark.parametrize(
     "name",
     [
-        *(
-            "[ ] gout",
-            "[x] gout",
-            "[] gout",
-            "[?] gout",
-            "[1] gout",
-            "[gout]",
-            "[[gout]]",
-            "[-] gout",
-        ),
-        *(
-            '["acute"] gout',
-            '["acute" gout]',
-            "[{gout}]",
-            "[null] gout",
-            "[gout, asthma]",
-            "[ ]gout",
-        ),
-        *(
-            "{gout}",
-            "{ gout }",
-            "{} gout",
-            "{{gout}}",
-            "{1} gout",
-            '{"gout"}',
-            '{"gout',
-            "{'gout': 1}",
-        ),
+        *("[ ] gout", "[x] gout", "[] gout", "[?] gout", "[1] gout", "[gout]", "[[gout]]"),
+        *("[-] gout", '["acute"] gout', '["acute" gout]', "[{gout}]", "[null] gout"),
+        *("[gout, asthma]", "[ ]gout", "{gout}", "{ gout }", "{} gout", "{{gout}}", "{1} gout"),
+        *('{"gout"}', '{"gout', "{'gout': 1}"),
         *("\ufeff[ ] gout", " [ ] gout", "{gout", "[gout"),
     ],
 )
 def test_names_in_brackets_that_cannot_be_json_are_read(name: str, tmp_path: Path) -> None:
     content = f"{name}\nbroken hip\n"
     (tmp_path / "x.txt").write_text(content, encoding="utf-8")
-    for result in (run(input=content), run("--file", str(tmp_path / "x.txt"))):
+    for result in (link(input=content), link("--file", tmp_path / "x.txt")):
         assert [row["mention"] for row in rows(result.stdout)] == [
             name.removeprefix("\ufeff"), "broken hip",
         ]  # fmt: skip
 
 
-@pytest.mark.usefixtures("linker")
 def test_errors_of_a_piped_corpus_name_standard_input() -> None:
-    failed = run(input=BIOC.replace('offset="2"', 'offset="3"'), code=2)
+    failed = link(input=BIOC.replace('offset="2"', 'offset="3"'), code=2)
     assert "standard input, line 4" in failed.stderr
 
 
 @pytest.mark.parametrize(("given", "separator"), [("|", "|"), ("\\n", "\n"), ("\\t", "\t")])
 def test_a_separator_of_the_table_is_handed_on(linker: Linker, given: str, separator: str) -> None:
-    assert run("heart attack", "--separator", given).exit_code == 0
+    assert link("heart attack", "--separator", given).exit_code == 0
     assert linker.options["separator"] == separator

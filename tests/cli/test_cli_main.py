@@ -21,17 +21,12 @@ from canonym.errors import InvalidInput, MissingExtra, NotTrained
 from tests.cli.running import every_command, run
 
 
-def commands() -> list[str]:
-    return main.list_commands(click.Context(main))
-
-
 def test_help_names_all_commands() -> None:
     for flag in ("--help", "-h"):
-        result = CliRunner().invoke(main, [flag])
-        assert result.exit_code == 0
-        for name in commands():
-            assert f"\n  {name} " in result.stdout
-        assert 'canonym link "heart attack"' in result.stdout
+        shown = run(flag).stdout
+        for name in main.list_commands(click.Context(main)):
+            assert f"\n  {name} " in shown
+        assert 'canonym link "heart attack"' in shown
 
 
 def test_every_command_has_help_with_examples() -> None:
@@ -51,14 +46,11 @@ def test_help_is_short_enough_to_be_read() -> None:
 
 
 def test_the_version_is_that_of_the_package() -> None:
-    result = CliRunner().invoke(main, ["--version"])
-    assert result.stdout == f"canonym {__version__}\n"
+    assert run("--version").stdout == f"canonym {__version__}\n"
 
 
 def test_an_unknown_command_is_refused() -> None:
-    result = CliRunner().invoke(main, ["lnik"])
-    assert result.exit_code == 2
-    assert "lnik" in result.stderr
+    assert "lnik" in run("lnik", code=2).stderr
 
 
 def test_the_page_of_reference_is_up_to_date() -> None:
@@ -70,9 +62,7 @@ def test_the_page_of_reference_is_up_to_date() -> None:
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_completion_prints_a_script(shell: str) -> None:
-    result = CliRunner().invoke(main, ["--completion", shell])
-    assert result.exit_code == 0
-    assert "_CANONYM_COMPLETE" in result.stdout
+    assert "_CANONYM_COMPLETE" in run("--completion", shell).stdout
 
 
 def test_completion_completes() -> None:
@@ -109,10 +99,7 @@ def test_failures_are_messages_and_codes(
         raise error
 
     monkeypatch.setattr("canonym.cli.named_indexes.open_linker", fail)
-    result = CliRunner().invoke(main, ["link", "x"])
-    assert result.exit_code == code
-    assert message in result.stderr
-    assert "Traceback" not in result.output
+    assert message in run("link", "x", code=code).stderr
 
 
 def test_a_bug_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,6 +18,8 @@ from canonym.terminology import Terminology
 from tests.cli.running import command, run
 from tests.conftest import clean_environment
 
+pytestmark = pytest.mark.usefixtures("here")
+
 TABLE = "id,name,type\nD:1,Heart attack,a\nD:1,Infarction,a\nD:2,Hip fracture,b\nD:2,Broken hip,b\n"
 CORPUS = "1|t|broken hip\n1|a|\n1\t0\t10\tbroken hip\tb\tD:2\n\n"
 GROUPS = {
@@ -37,9 +39,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "g.json").write_text(json.dumps(GROUPS))
     (folder / "ids.txt").write_text("D:2\n")
     (folder / "c.pubtator").write_text(CORPUS)
-    run("import", str(folder / "x.csv"), "-o", str(folder / "x.db"), "-q")
-    run("index", str(folder / "x.db"), "-o", str(folder / "ix"), "-e", "chargrams", "-q")
-    run("train", "subword", str(folder / "x.db"), "-o", str(folder / "enc"), "-q", *FIT)
+    run("import", folder / "x.csv", "-o", folder / "x.db", "-q")
+    run("index", folder / "x.db", "-o", folder / "ix", "-e", "chargrams", "-q")
+    run("train", "subword", folder / "x.db", "-o", folder / "enc", "-q", *FIT)
     return folder
 
 
@@ -71,10 +73,7 @@ WRITERS = {  # every command that writes, without its output
     "diff.tsv": ("terminology", "diff", "x.db", "x.db", "-o"),
     "trained": ("train", "few-shot", "-t", "x.db", "-e", "default", *HEAD, "-o"),
 }
-NEEDS = {
-    "trained": "torch",
-    "link.parquet": "pyarrow",
-}
+NEEDS = {"trained": "torch", "link.parquet": "pyarrow"}
 
 
 def writer(output: str) -> tuple[str, ...]:
@@ -112,7 +111,6 @@ def writer(output: str) -> tuple[str, ...]:
         (("terminology", "diff", "x.db", "x.db", "-o", "x.db"), "is an input as well"),
     ],
 )
-@pytest.mark.usefixtures("here")
 def test_what_a_command_uses_is_no_output(
     arguments: tuple[str, ...], problem: str, tmp_path: Path
 ) -> None:
@@ -122,7 +120,6 @@ def test_what_a_command_uses_is_no_output(
     assert content(tmp_path) == before
 
 
-@pytest.mark.usefixtures("here")
 def test_the_files_of_an_unfinished_output_are_no_input() -> None:
     shutil.copy("names.txt", "out.tsv.partial")
     arguments = ("link", "-i", "ix", "-f", "out.tsv.partial", "-o", "out.tsv", "--overwrite")
@@ -130,7 +127,6 @@ def test_the_files_of_an_unfinished_output_are_no_input() -> None:
     assert Path("out.tsv.partial").read_bytes() == Path("names.txt").read_bytes()
 
 
-@pytest.mark.usefixtures("here")
 def test_standard_input_is_no_output() -> None:
     with Path("names.txt").open() as stream:
         arguments = command("link", "-i", "ix", "-o", "names.txt", "--format", "tsv", "--overwrite")
@@ -139,7 +135,6 @@ def test_standard_input_is_no_output() -> None:
     assert Path("names.txt").read_text() == "broken hip\n" * 6
 
 
-@pytest.mark.usefixtures("here")
 def test_a_device_is_no_output() -> None:
     arguments = (*LINK, "-o", "/dev/full", "--format", "tsv", "--overwrite")
     assert "is a device or a pipe" in run(*arguments, code=2).stderr
@@ -150,7 +145,6 @@ def test_a_device_is_no_output() -> None:
 
 
 @pytest.mark.parametrize("output", WRITERS)
-@pytest.mark.usefixtures("here")
 def test_an_output_that_exists_is_replaced_with_overwrite_alone(
     output: str, tmp_path: Path
 ) -> None:
@@ -169,7 +163,6 @@ def test_an_output_that_exists_is_replaced_with_overwrite_alone(
     assert not [path for path in tmp_path.iterdir() if "partial" in path.name]
 
 
-@pytest.mark.usefixtures("here")
 def test_a_finished_output_is_not_resumed() -> None:
     run(*LINK, "-o", "out.tsv")
     before = Path("out.tsv").read_bytes()
@@ -178,7 +171,6 @@ def test_a_finished_output_is_not_resumed() -> None:
     assert Path("out.tsv").read_bytes() == before
 
 
-@pytest.mark.usefixtures("here")
 def test_a_training_killed_while_it_removed_its_checkpoints_is_tidied() -> None:
     train = ("train", "few-shot", "-e", "default", "-t", "x.db", "--top", "D:0", "-o", "enc")
     kept, rest = Path("kept/best-0001"), Path("enc.checkpoints/best-0001")
@@ -238,7 +230,6 @@ _LONG = ("fit", "report.json")
     "output",
     ["import.db", "index", *(pytest.param(name, marks=pytest.mark.slow) for name in _LONG)],
 )
-@pytest.mark.usefixtures("here")
 def test_of_two_processes_one_writes_the_output(output: str, tmp_path: Path) -> None:
     arguments = (*writer(output), output)
     (won, _), (lost, message) = together(*arguments)
@@ -257,7 +248,6 @@ def test_of_two_processes_one_writes_the_output(output: str, tmp_path: Path) -> 
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("here")
 def test_of_two_trainings_one_writes_the_encoder(tmp_path: Path) -> None:
     (won, _), (lost, message) = together(*writer("trained"), "trained")
     assert (won, lost) == (0, 2), message
@@ -272,7 +262,6 @@ def test_of_two_trainings_one_writes_the_encoder(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("output", WRITERS)
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EROFS])
-@pytest.mark.usefixtures("here")
 def test_a_full_disk_is_the_machine_and_names_the_output(
     output: str, number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -289,7 +278,6 @@ def test_a_full_disk_is_the_machine_and_names_the_output(
 
 
 @pytest.mark.parametrize("output", WRITERS)
-@pytest.mark.usefixtures("here")
 def test_a_protected_folder_is_the_machine_and_names_the_output(
     output: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -299,7 +287,6 @@ def test_a_protected_folder_is_the_machine_and_names_the_output(
 
 
 @pytest.mark.parametrize("output", WRITERS)
-@pytest.mark.usefixtures("here")
 def test_a_folder_that_is_a_file_is_refused(output: str) -> None:
     output = f"names.txt/{output}"
     arguments = (*writer(Path(output).name), output)
@@ -318,15 +305,10 @@ main(sys.argv[1:])
 @pytest.mark.parametrize(
     "output",
     [
-        "link.tsv",
-        "import.db",
-        "index",
-        "report.html",
-        "fit",
+        *("link.tsv", "import.db", "index", "report.html", "fit"),
         pytest.param("trained", marks=pytest.mark.slow),
     ],
 )
-@pytest.mark.usefixtures("here")
 def test_a_file_that_cannot_grow_is_the_machine_and_names_the_output(
     output: str, tmp_path: Path
 ) -> None:
@@ -342,14 +324,12 @@ def test_a_file_that_cannot_grow_is_the_machine_and_names_the_output(
     assert not (tmp_path / output).exists()
 
 
-@pytest.mark.usefixtures("here")
 def test_standard_output_that_is_full_is_named() -> None:
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(command(*LINK), stdout=full, stderr=subprocess.PIPE, check=False)
     assert (done.returncode, b"standard output: No space left" in done.stderr) == (1, True)
 
 
-@pytest.mark.usefixtures("here")
 def test_a_folder_whose_writer_was_killed_between_two_renames_is_there() -> None:
     dead = subprocess.Popen([sys.executable, "-c", ""])
     dead.wait()
@@ -369,19 +349,7 @@ def test_a_folder_whose_writer_was_killed_between_two_renames_is_there() -> None
             ("info", "enc"),
             ("index", "--verify", "enc"),
             ("index", "x.db", "-o", "newer", "-e", "enc"),
-            (
-                "train",
-                "subword",
-                "x.db",
-                "-o",
-                "more",
-                "--start",
-                "enc",
-                "--steps",
-                "2",
-                "--held-out",
-                "0",
-            ),
+            ("train", "subword", "x.db", "-o", "more", "--start", "enc", *FIT[2:4], *FIT[6:]),
         ),
     }
     for folder, commands in uses.items():
@@ -390,10 +358,6 @@ def test_a_folder_whose_writer_was_killed_between_two_renames_is_there() -> None
             run(*arguments)
             assert Path(folder).is_dir(), arguments
     # It stands in the way of a new one, before anything takes time.
-    for folder, command_ in {
-        "ix": ("index", "x.db"),
-        "enc": ("train", "subword", "x.db", *FIT),
-    }.items():
+    for folder, maker in (("ix", ("index", "x.db")), ("enc", ("train", "subword", "x.db", *FIT))):
         move_away(folder)
-        result = run(*command_, "-o", folder, code=2)
-        assert f"-o {folder} exists already" in result.output
+        assert f"-o {folder} exists already" in run(*maker, "-o", folder, code=2).output

@@ -10,7 +10,6 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from click.testing import Result
 
 from canonym.errors import InvalidInput, Mismatch, ReadError
 from canonym.io import journal as journal_module
@@ -18,7 +17,7 @@ from canonym.io.journal import Journal
 from canonym.jobs.input import Entry
 from canonym.rules import shipped
 from canonym.types import Candidate, Document, Link, Mention
-from tests.cli import running
+from tests.cli.running import link
 
 
 class Linker:
@@ -52,15 +51,24 @@ def linker(monkeypatch: pytest.MonkeyPatch) -> Linker:
     return fake
 
 
-def run(*arguments: str, input: str | bytes | None = None, code: int = 0) -> Result:
-    return running.run("link", *arguments, input=input, code=code)
-
-
 @pytest.fixture
 def names(tmp_path: Path) -> Path:
     file = tmp_path / "names.txt"
     file.write_text("".join(f"name {i}\n" for i in range(20)))
     return file
+
+
+def linked(out: Path, *arguments: str, code: int = 0) -> str:
+    """Link the names to a file; return what is said."""
+    place = ("--file", str(out.with_name("names.txt")), "-o", str(out))
+    return link(*place, *arguments, code=code).stderr
+
+
+def stopped(linker: Linker, out: Path, *arguments: str) -> None:
+    """Stop a run before the thirteenth name."""
+    linker.stop_at = "name 12"
+    linked(out, *arguments, code=130)
+    linker.stop_at = None
 
 
 @pytest.mark.parametrize("suffix", [".tsv", ".csv", ".jsonl"])
@@ -71,51 +79,41 @@ def test_a_stopped_run_is_resumed_to_the_same_bytes(
     linker: Linker, names: Path, tmp_path: Path, suffix: str, error: BaseException, code: int
 ) -> None:
     whole, out = tmp_path / f"whole{suffix}", tmp_path / f"out{suffix}"
-    run("--file", str(names), "-k", "3", "-o", str(whole))
+    linked(whole, "-k", "3")
     linker.stop_at, linker.error = "name 12", error
-    stopped = run("--file", str(names), "-k", "3", "-o", str(out), code=code)
-    assert "12 mentions, is kept" in stopped.stderr
-    assert "--resume" in stopped.stderr
+    said = linked(out, "-k", "3", code=code)
+    assert "12 mentions, is kept" in said
+    assert "--resume" in said
     assert not out.exists()
     linker.stop_at = None
     linker.linked.clear()
-    resumed = run("--file", str(names), "-k", "3", "-o", str(out), "--resume")
-    assert "Continuing after 12 mentions" in resumed.stderr
+    assert "Continuing after 12 mentions" in linked(out, "-k", "3", "--resume")
     assert linker.linked == [f"name {i}" for i in range(12, 20)]
     assert out.read_bytes() == whole.read_bytes()
-    assert sorted(f.name for f in tmp_path.iterdir()) == [
-        "names.txt",
-        f"out{suffix}",
-        f"whole{suffix}",
-    ]
+    assert {file.name for file in tmp_path.iterdir()} == {names.name, out.name, whole.name}
 
 
-def test_what_was_written_after_the_last_record_is_cut(
-    linker: Linker, names: Path, tmp_path: Path
-) -> None:
+@pytest.mark.usefixtures("names")
+def test_what_was_written_after_the_last_record_is_cut(linker: Linker, tmp_path: Path) -> None:
     whole, out = tmp_path / "whole.csv", tmp_path / "out.csv"
-    run("--file", str(names), "-o", str(whole))
-    linker.stop_at = "name 12"
-    run("--file", str(names), "-o", str(out), code=130)
+    linked(whole)
+    stopped(linker, out)
     partial = tmp_path / "out.csv.partial"
     partial.write_bytes(partial.read_bytes() + b"13,half a li")
-    linker.stop_at = None
-    run("--file", str(names), "-o", str(out), "--resume")
+    linked(out, "--resume")
     assert out.read_bytes() == whole.read_bytes()
 
 
 def test_documents_are_resumed(linker: Linker, tmp_path: Path) -> None:
     corpus = tmp_path / "corpus.pubtator"
-    corpus.write_text(
-        "0|t|none\n\n"
-        + "".join(f"{i}|t|name{i}\n{i}\t0\t5\tname{i}\tT\tD\n\n" for i in range(1, 9))
-    )
+    documents = (f"{i}|t|name{i}\n{i}\t0\t5\tname{i}\tT\tD\n\n" for i in range(1, 9))
+    corpus.write_text("0|t|none\n\n" + "".join(documents))
     whole, out = tmp_path / "whole.tsv", tmp_path / "out.tsv"
-    run("--file", str(corpus), "-o", str(whole))
+    link("--file", corpus, "-o", whole)
     linker.stop_at = "name5"
-    run("--file", str(corpus), "-o", str(out), code=130)
+    link("--file", corpus, "-o", out, code=130)
     linker.stop_at = None
-    run("--file", str(corpus), "-o", str(out), "--resume")
+    link("--file", corpus, "-o", out, "--resume")
     assert out.read_bytes() == whole.read_bytes()
 
 
@@ -124,43 +122,40 @@ def test_a_table_is_resumed(linker: Linker, tmp_path: Path) -> None:
     file.write_text("n,dx\n" + "".join(f"{i},name {i}\n" for i in range(9)))
     whole, out = tmp_path / "whole.csv", tmp_path / "out.csv"
     arguments = ("--file", str(file), "--column", "dx")
-    run(*arguments, "-o", str(whole))
+    link(*arguments, "-o", whole)
     linker.stop_at = "name 5"
-    run(*arguments, "-o", str(out), code=130)
+    link(*arguments, "-o", out, code=130)
     linker.stop_at = None
-    run(*arguments, "-o", str(out), "--resume")
+    link(*arguments, "-o", out, "--resume")
     assert out.read_bytes() == whole.read_bytes()
     # A cell that is not linked is part of the input all the same.
     linker.stop_at = "name 5"
     arguments = (*arguments, "--overwrite")
-    run(*arguments, "-o", str(out), code=130)
+    link(*arguments, "-o", out, code=130)
     file.write_text(file.read_text().replace("2,name 2", "7,name 2"))
     linker.stop_at = None
-    assert "the input has changed" in run(*arguments, "-o", str(out), "--resume", code=2).stderr
+    assert "the input has changed" in link(*arguments, "-o", out, "--resume", code=2).stderr
 
 
-def test_with_nothing_to_resume_it_starts(names: Path, tmp_path: Path, linker: Linker) -> None:
+@pytest.mark.usefixtures("names")
+def test_with_nothing_to_resume_it_starts(tmp_path: Path, linker: Linker) -> None:
     out = tmp_path / "out.tsv"
-    run("--file", str(names), "-o", str(out), "--resume")
+    linked(out, "--resume")
     assert len(out.read_text().splitlines()) == 21
-    again = run("--file", str(names), "-o", str(out), "--resume")
-    assert "is finished: there is nothing to do" in again.stderr
-    run("--file", str(names), "-o", str(out), "--overwrite")
+    assert "is finished: there is nothing to do" in linked(out, "--resume")
+    linked(out, "--overwrite")
     assert linker.linked == [f"name {i}" for i in range(20)] * 2
 
 
-def test_a_run_without_resume_starts_over(linker: Linker, names: Path, tmp_path: Path) -> None:
+@pytest.mark.usefixtures("names")
+def test_a_run_without_resume_starts_over(linker: Linker, tmp_path: Path) -> None:
     out = tmp_path / "out.tsv"
-    linker.stop_at = "name 12"
-    run("--file", str(names), "-o", str(out), code=130)
-    linker.stop_at = None
+    stopped(linker, out)
     partial = tmp_path / "out.tsv.partial"
     kept = partial.read_text()
-    refused = run("--file", str(names), "-o", str(out), code=2)
-    assert "pass --resume to go on, or --overwrite to start over" in refused.stderr
+    assert "pass --resume to go on, or --overwrite to start over" in linked(out, code=2)
     assert partial.read_text() == kept
-    result = run("--file", str(names), "-o", str(out), "--overwrite")
-    assert "is discarded" in result.stderr
+    assert "is discarded" in linked(out, "--overwrite")
     assert len(out.read_text().splitlines()) == 21
 
 
@@ -168,11 +163,11 @@ def test_a_run_that_fails_at_once_leaves_nothing(
     linker: Linker, names: Path, tmp_path: Path
 ) -> None:
     linker.stop_at = "name 0"
-    result = run("--file", str(names), "-o", str(tmp_path / "out.tsv"), code=130)
-    assert "is kept" not in result.stderr
-    assert sorted(f.name for f in tmp_path.iterdir()) == ["names.txt"]
+    assert "is kept" not in linked(tmp_path / "out.tsv", code=130)
+    assert [file.name for file in tmp_path.iterdir()] == [names.name]
 
 
+@pytest.mark.usefixtures("names")
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
@@ -184,51 +179,42 @@ def test_a_run_that_fails_at_once_leaves_nothing(
     ],
 )
 def test_other_options_are_refused(
-    linker: Linker, names: Path, tmp_path: Path, change: tuple[str, ...], problem: str
+    linker: Linker, tmp_path: Path, change: tuple[str, ...], problem: str
 ) -> None:
-    out = tmp_path / "out.tsv"
-    linker.stop_at = "name 12"
-    run("--file", str(names), "-o", str(out), code=130)
-    failed = run("--file", str(names), "-o", str(out), "--resume", *change, code=2)
-    assert problem in failed.stderr
+    stopped(linker, tmp_path / "out.tsv")
+    assert problem in linked(tmp_path / "out.tsv", "--resume", *change, code=2)
     assert (tmp_path / "out.tsv.partial").exists()
 
 
-def test_another_index_is_refused(linker: Linker, names: Path, tmp_path: Path) -> None:
-    out = tmp_path / "out.tsv"
-    linker.stop_at = "name 12"
-    run("--file", str(names), "-o", str(out), code=130)
+@pytest.mark.usefixtures("names")
+def test_another_index_is_refused(linker: Linker, tmp_path: Path) -> None:
+    stopped(linker, tmp_path / "out.tsv")
     linker.fingerprint = "f2"
-    failed = run("--file", str(names), "-o", str(out), "--resume", code=2)
-    assert "another index" in failed.stderr
+    assert "another index" in linked(tmp_path / "out.tsv", "--resume", code=2)
 
 
 def test_another_input_is_refused(linker: Linker, names: Path, tmp_path: Path) -> None:
     out = tmp_path / "out.tsv"
-    linker.stop_at = "name 12"
-    run("--file", str(names), "-o", str(out), code=130)
-    linker.stop_at = None
+    stopped(linker, out)
     text = names.read_text()
     names.write_text(text.replace("name 3\n", "NAME 3\n"))
-    failed = run("--file", str(names), "-o", str(out), "--resume", code=2)
-    assert "the input has changed within the 12" in failed.stderr
+    assert "the input has changed within the 12" in linked(out, "--resume", code=2)
     names.write_text("name 0\n")
-    failed = run("--file", str(names), "-o", str(out), "--resume", code=2)
-    assert "the input has only 1" in failed.stderr
+    assert "the input has only 1" in linked(out, "--resume", code=2)
     names.write_text(text + "name 20\n")  # what comes after may have changed
-    run("--file", str(names), "-o", str(out), "--resume")
+    linked(out, "--resume")
     assert len(out.read_text().splitlines()) == 22
 
 
+@pytest.mark.usefixtures("linker", "names")
+@pytest.mark.parametrize(
+    ("name", "arguments"), [("x.parquet", ()), ("x.txt", ("--format", "table"))]
+)
 def test_formats_that_cannot_be_cut_are_refused(
-    linker: Linker, names: Path, tmp_path: Path
+    tmp_path: Path, name: str, arguments: tuple[str, ...]
 ) -> None:
-    del linker
-    for name in ("x.parquet", "x.txt"):
-        arguments = ("--format", "table") if name == "x.txt" else ()
-        out = str(tmp_path / name)
-        failed = run("--file", str(names), "-o", out, "--resume", *arguments, code=2)
-        assert "one of the formats tsv, csv, jsonl, pubtator" in failed.stderr
+    said = linked(tmp_path / name, "--resume", *arguments, code=2)
+    assert "one of the formats tsv, csv, jsonl, pubtator" in said
 
 
 # --- the journal itself ---------------------------------------------------------------------------
@@ -366,23 +352,24 @@ def test_an_output_that_appears_meanwhile_is_left_alone(tmp_path: Path) -> None:
     assert (tmp_path / "out").read_text() == "of another process"
 
 
+@pytest.mark.usefixtures("names")
 @pytest.mark.parametrize("step", ["both names", "a record"])
 @pytest.mark.parametrize("flag", ["--resume", "--overwrite"])
 def test_a_run_killed_in_its_last_step_is_finished(
-    linker: Linker, names: Path, tmp_path: Path, step: str, flag: str
+    linker: Linker, tmp_path: Path, step: str, flag: str
 ) -> None:
     out = tmp_path / "out.tsv"
     partial, record = tmp_path / "out.tsv.partial", tmp_path / "out.tsv.partial.json"
-    run("--file", str(names), "-o", str(out))
+    linked(out)
     whole = out.read_bytes()
     if step == "both names":  # a file gets its second name before it loses the first
         partial.hardlink_to(out)
     record.write_text("{}")
     linker.linked.clear()
     with (tmp_path / "copy").open("wb") as copy, out.open("rb") as opened:
-        result = run("--file", str(names), "-o", str(out), flag)
+        said = linked(out, flag)
         copy.write(opened.read())  # of the file as it was before
-    assert ("is finished" in result.stderr) is (flag == "--resume")
+    assert ("is finished" in said) is (flag == "--resume")
     assert bool(linker.linked) is (flag == "--overwrite")
     assert out.read_bytes() == (tmp_path / "copy").read_bytes() == whole
     assert not partial.exists()

@@ -116,5 +116,5 @@ def test_a_pipe_inside_an_index_is_refused(name: str, place: Path, tmp_path: Pat
 def test_an_error_of_the_index_does_not_name_the_text(place: Path) -> None:
     os.mkfifo(place / "no-index")
     for text in (str(place / "t.tsv"), "-"):
-        result = run("annotate", "-i", str(place / "no-index"), text, input="flu", code=2)
+        result = run("annotate", "-i", place / "no-index", text, input="flu", code=2)
         assert f"{place / 'no-index'}: is a pipe" in result.stderr

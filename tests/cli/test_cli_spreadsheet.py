@@ -11,13 +11,13 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from click.testing import Result
 
 from canonym.export import COLUMNS
 from canonym.types import Candidate, Link, Mention
-from tests.cli import running
-from tests.cli.running import rows
+from tests.cli.running import link, rows
 from tests.tables import cases
+
+pytestmark = pytest.mark.usefixtures("linker")
 
 
 class Linker:
@@ -57,15 +57,11 @@ def linker(monkeypatch: pytest.MonkeyPatch) -> Linker:
     return fake
 
 
-def run(*arguments: str, input: str | bytes | None = None, code: int = 0) -> Result:
-    return running.run("link", *arguments, input=input, code=code)
-
-
 def linked(tmp_path: Path, content: bytes, *arguments: str, name: str = "out.csv") -> bytes:
     """Link the column dx of a file; return what is written."""
     (tmp_path / "in.csv").write_bytes(content)
     place = ("--file", str(tmp_path / "in.csv"), "--column", "dx", "-o", str(tmp_path / name))
-    run(*place, "--overwrite", *(() if name.endswith("jsonl") else ALL), *arguments)
+    link(*place, "--overwrite", *(() if name.endswith("jsonl") else ALL), *arguments)
     return (tmp_path / name).read_bytes()
 
 
@@ -87,7 +83,6 @@ def without_ours(written: str, delimiter: str, n: int) -> str:
 GERMAN = 'Nr;dx;"Größe"\r\n"1";Gürtelrose;-5\r\n2;"Sjögren";""\r\n3;;+49 17\r\n'
 
 
-@pytest.mark.usefixtures("linker")
 @pytest.mark.parametrize("delimiter", [";", ",", "|", "\t"])
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp1252", "utf-16"])
 @pytest.mark.parametrize("end", ["\r\n", "\n", "\r"])
@@ -109,21 +104,19 @@ def test_a_table_comes_out_as_it_went_in(
     assert first[7:] == rest
 
 
-@pytest.mark.usefixtures("linker")
 def test_a_pipe_gets_the_same_bytes_as_a_file(tmp_path: Path) -> None:
     content = GERMAN.encode("cp1252")
     whole = linked(tmp_path, content)
-    from_file = run("--file", str(tmp_path / "in.csv"), "--column", "dx", *ALL)
+    from_file = link("--file", tmp_path / "in.csv", "--column", "dx", *ALL)
     assert from_file.stdout_bytes == whole
-    piped = run("--column", "dx", *ALL, input=content)
+    piped = link("--column", "dx", *ALL, input=content)
     assert piped.stdout_bytes == whole
     assert piped.stderr.startswith("standard input is not UTF-8 and is read as Windows-1252")
-    given = run("--column", "dx", "--encoding", "cp1252", *ALL, input=content)
+    given = link("--column", "dx", "--encoding", "cp1252", *ALL, input=content)
     assert given.stdout_bytes == whole
     assert "Windows" not in given.stderr
 
 
-@pytest.mark.usefixtures("linker")
 @pytest.mark.parametrize(("encoding", "given"), [("utf-8", "utf-8-sig"), ("utf-16-le", "utf-16")])
 def test_a_mark_that_was_not_there_is_not_written(
     tmp_path: Path, encoding: str, given: str
@@ -132,7 +125,6 @@ def test_a_mark_that_was_not_there_is_not_written(
     assert without_ours(written.decode(encoding), ";", 3) == GERMAN
 
 
-@pytest.mark.usefixtures("linker")
 def test_line_ends_inside_cells_and_mixed_ones_are_kept(tmp_path: Path) -> None:
     text = 'dx,note\r\nhip,"a\nb"\nknee,"c\r\nd"\r\n'
     written = linked(tmp_path, text.encode()).decode()
@@ -143,7 +135,6 @@ def test_line_ends_inside_cells_and_mixed_ones_are_kept(tmp_path: Path) -> None:
     assert written.count("\r\n") == 3
 
 
-@pytest.mark.usefixtures("linker")
 def test_where_all_cells_are_quoted_the_new_ones_are(tmp_path: Path) -> None:
     lines = linked(tmp_path, b'"id","dx"\n"1","hip"\n').decode().splitlines()
     assert lines[0].startswith('"id","dx","canonym_row","canonym_part",')
@@ -163,7 +154,6 @@ def test_new_cells_are_quoted_where_the_delimiter_is_in_them(
     assert ";X:1;hip, left;" in linked(tmp_path, b"id;dx\n1;hip\n").decode()
 
 
-@pytest.mark.usefixtures("linker")
 def test_another_format_has_another_delimiter_and_the_rest_stays(tmp_path: Path) -> None:
     written = linked(tmp_path, b'id;dx\r\n"1";"h\xfcp;x"', name="out.tsv")
     assert written.split(b"\tcanonym_row")[0] == b"id\tdx"
@@ -175,7 +165,6 @@ def test_another_format_has_another_delimiter_and_the_rest_stays(tmp_path: Path)
     assert linked(tmp_path, b"id|dx\n1|hip\n").startswith(b"id|dx|canonym_row|")
 
 
-@pytest.mark.usefixtures("linker")
 def test_the_encoding_of_the_output_can_be_chosen(tmp_path: Path) -> None:
     content = GERMAN.encode("cp1252")
     written = linked(tmp_path, content, "--output-encoding", "utf-8-sig")
@@ -183,7 +172,7 @@ def test_the_encoding_of_the_output_can_be_chosen(tmp_path: Path) -> None:
     assert written.startswith(b"\xef\xbb\xbfNr;")
     plain = linked(tmp_path, GERMAN.encode("utf-8-sig"), "--output-encoding", "utf-8")
     assert plain.startswith(b"Nr;")
-    names = run("hüp", "--output-encoding", "latin-1", "--format", "csv").stdout_bytes
+    names = link("hüp", "--output-encoding", "latin-1", "--format", "csv").stdout_bytes
     assert b",h\xfcp," in names
 
 
@@ -191,7 +180,7 @@ def test_what_the_encoding_cannot_write_is_named(linker: Linker, tmp_path: Path)
     linker.label = "α-thalassaemia"
     (tmp_path / "in.csv").write_bytes("dx\nhip\nhüp\n".encode("cp1252"))
     place = ("--file", str(tmp_path / "in.csv"), "--column", "dx", "-o", str(tmp_path / "o.csv"))
-    failed = run(*place, code=2).stderr
+    failed = link(*place, code=2).stderr
     assert "'α' in " in failed
     assert "cannot be written in cp1252" in failed
     assert "--format-option encoding=utf-8-sig" in failed
@@ -200,19 +189,17 @@ def test_what_the_encoding_cannot_write_is_named(linker: Linker, tmp_path: Path)
         "thalassaemia" in linked(tmp_path, b"dx\nh\xfcp\n", "--output-encoding", "utf-8").decode()
     )
     (tmp_path / "in.csv").write_text("α,dx\n")
-    assert "'α' in" in run(*place, "--output-encoding", "cp1252", code=2).stderr
+    assert "'α' in" in link(*place, "--output-encoding", "cp1252", code=2).stderr
 
 
-@pytest.mark.usefixtures("linker")
 @cases("arguments", "problem")
 def test_options_that_make_no_sense_are_refused(arguments: tuple[str, ...], problem: str) -> None:
-    assert problem in run("hip", *arguments, code=2).stderr
+    assert problem in link("hip", *arguments, code=2).stderr
 
 
 # --- encodings that are found ---------------------------------------------------------------------
 
 
-@pytest.mark.usefixtures("linker")
 def test_an_encoding_that_is_found_is_named(tmp_path: Path) -> None:
     file = tmp_path / "x.csv"
     for encoding, said in (
@@ -223,14 +210,14 @@ def test_an_encoding_that_is_found_is_named(tmp_path: Path) -> None:
         ("utf-16", f"{file} is read as UTF-16-LE, which its byte order mark announces.\n"),
     ):  # fmt: skip
         file.write_bytes("dx\nSjögren\n".encode(encoding))
-        assert run("--file", str(file), "--column", "dx").stderr == said
-        assert run("--file", str(file), "--column", "dx", "-q").stderr == ""
+        assert link("--file", file, "--column", "dx").stderr == said
+        assert link("--file", file, "--column", "dx", "-q").stderr == ""
 
 
 def test_lines_of_names_are_windows_1252_too(linker: Linker, tmp_path: Path) -> None:
     file = tmp_path / "x.txt"
     file.write_bytes("hip\nSjögren\n".encode("cp1252"))
-    for done in (run("--file", str(file)), run(input=file.read_bytes())):
+    for done in (link("--file", file), link(input=file.read_bytes())):
         assert rows(done.stdout)[1]["mention"] == "Sjögren"
         assert "is read as Windows-1252" in done.stderr
     assert linker.mentions[-1] == "Sjögren"
@@ -241,38 +228,35 @@ def test_a_stream_that_turns_out_late_is_named_at_the_end(
 ) -> None:
     del linker
     monkeypatch.setattr("canonym.io.streams._BLOCK", 16)
-    done = run(input=b"hip\n" * 20 + b"h\xfcp\n")
+    done = link(input=b"hip\n" * 20 + b"h\xfcp\n")
     assert rows(done.stdout)[-1]["mention"] == "hüp"
     assert done.stderr.count("is read as Windows-1252") == 1
 
 
-@pytest.mark.usefixtures("linker")
 def test_a_corpus_of_lines_is_windows_1252_too(tmp_path: Path) -> None:
     file = tmp_path / "x.concept"
     file.write_bytes("7||0||7||D||Sjögren||D1\n".encode("cp1252"))
-    done = run("--file", str(file))
+    done = link("--file", file)
     assert rows(done.stdout)[0]["mention"] == "Sjögren"
     assert f"{file} is not UTF-8" in done.stderr
-    piped = run(input=file.read_bytes())
+    piped = link(input=file.read_bytes())
     assert rows(piped.stdout)[0]["mention"] == "Sjögren"
     assert "standard input is not UTF-8" in piped.stderr
 
 
-@pytest.mark.usefixtures("linker")
 def test_a_damaged_table_is_refused_from_a_file_and_a_pipe(tmp_path: Path) -> None:
     content = "dx\nà\né\n".encode() + b"\xe9\n"
     (tmp_path / "x.csv").write_bytes(content)
-    failed = run("--file", str(tmp_path / "x.csv"), "--column", "dx", code=2).stderr
+    failed = link("--file", tmp_path / "x.csv", "--column", "dx", code=2).stderr
     assert "x.csv, line 4: the line is not UTF-8, but the file has characters in UTF-8" in failed
-    piped = run("--column", "dx", input=content, code=2).stderr
+    piped = link("--column", "dx", input=content, code=2).stderr
     assert "standard input, line 4: the line is not UTF-8, but" in piped
-    assert "standard input: is empty" in run("--column", "dx", input=b"", code=2).stderr
+    assert "standard input: is empty" in link("--column", "dx", input=b"", code=2).stderr
 
 
 # --- titles ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.usefixtures("linker")
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 def test_lines_above_the_header_stay(tmp_path: Path, end: str) -> None:
     text = end.join(("Ward 7", "", 'Printed;"2024"', 'n;"dx"', "1;hip", "")).encode()
@@ -281,10 +265,10 @@ def test_lines_above_the_header_stay(tmp_path: Path, end: str) -> None:
         added = (before + text).replace(b'n;"dx"', b'n;"dx";canonym_code')
         assert written == added.replace(b"1;hip", b"1;hip;1")
     assert linked(tmp_path, text, "--columns", "code", name="out.tsv").startswith(b"n\tdx\t")
-    failed = run("--file", str(tmp_path / "in.csv"), "--column", "dz", code=2).stderr
+    failed = link("--file", tmp_path / "in.csv", "--column", "dz", code=2).stderr
     assert "line 1: no column 'dz'" in failed
     (tmp_path / "in.csv").write_bytes(text.replace(b"1;hip", b"1;hip;2"))
-    failed = run("--file", str(tmp_path / "in.csv"), "--column", "dx", code=2).stderr
+    failed = link("--file", tmp_path / "in.csv", "--column", "dx", code=2).stderr
     assert "line 5: 3 cells where the header names 2 columns" in failed
 
 
@@ -305,16 +289,15 @@ def test_texts_of_ours_are_guarded_and_cells_of_the_input_are_not(
     assert [row["canonym_label"] for row in found] == ["-Label"] * 2
 
 
-@pytest.mark.usefixtures("linker")
 def test_mentions_that_are_echoed_are_guarded() -> None:
     text = json.dumps({"mention": "=cmd|' /C calc'!A0", "document": "-7"}) + "\n"
-    (found,) = rows(run(*ALL, input=text).stdout)
+    (found,) = rows(link(*ALL, input=text).stdout)
     assert (found["mention"], found["document"]) == ("'=cmd|' /C calc'!A0", "'-7")
-    (found,) = rows(run("--no-formula-guard", *ALL, input=text).stdout)
+    (found,) = rows(link("--no-formula-guard", *ALL, input=text).stdout)
     assert (found["mention"], found["document"]) == ("=cmd|' /C calc'!A0", "-7")
-    explained = rows(run("--", "-hip").stdout)
+    explained = rows(link("--", "-hip").stdout)
     assert explained[0]["mention"] == "'-hip"
-    assert json.loads(run("--format", "jsonl", "--", "-hip").stdout)["mention"] == "-hip"
+    assert json.loads(link("--format", "jsonl", "--", "-hip").stdout)["mention"] == "-hip"
 
 
 # --- rows without a mention -----------------------------------------------------------------------
@@ -325,7 +308,7 @@ EMPTY = "n,dx\n1,hip\n2,\n3,  \n4,NaN\n5,NA\n"
 def test_rows_without_a_mention_are_kept_and_counted(linker: Linker, tmp_path: Path) -> None:
     out = tmp_path / "o.csv"
     (tmp_path / "x.csv").write_text(EMPTY)
-    done = run("--file", str(tmp_path / "x.csv"), "--column", "dx", "-o", str(out))
+    done = link("--file", tmp_path / "x.csv", "--column", "dx", "-o", out)
     assert [
         (row["n"], row["dx"], row["canonym_id"], row["canonym_reason"])
         for row in rows(out.read_text(), ",")
@@ -343,22 +326,20 @@ def test_rows_without_a_mention_are_kept_and_counted(linker: Linker, tmp_path: P
 SKIP = ("--format-option", "skip-empty=yes")
 
 
-@pytest.mark.usefixtures("linker")
 def test_rows_without_a_mention_can_be_left_out(tmp_path: Path) -> None:
     (tmp_path / "x.csv").write_text(EMPTY)
-    done = run("--file", str(tmp_path / "x.csv"), "--column", "dx", *SKIP, *ALL)
+    done = link("--file", tmp_path / "x.csv", "--column", "dx", *SKIP, *ALL)
     assert [(row["n"], row["canonym_row"]) for row in rows(done.stdout, ",")] == [
         ("1", "1"),
         ("5", "2"),
     ]
     assert done.stderr == "3 rows without a mention, left out.\n"
-    lines = run(*SKIP, input="hip\n\nhip\n")
+    lines = link(*SKIP, input="hip\n\nhip\n")
     assert (len(rows(lines.stdout)), lines.stderr) == (2, "1 row without a mention, left out.\n")
-    failed = run(*SKIP, input="1|t|nothing\n", code=2).stderr
+    failed = link(*SKIP, input="1|t|nothing\n", code=2).stderr
     assert "--format-option skip-empty goes with names, lines and tables" in failed
 
 
-@pytest.mark.usefixtures("linker")
 def test_blank_lines_of_a_table_with_one_column_are_rows(tmp_path: Path) -> None:
     written = linked(tmp_path, b"dx\nhip\n\nknee\n").decode().splitlines()
     assert [line.split(",")[:2] for line in written[1:]] == [
@@ -371,10 +352,9 @@ def test_blank_lines_of_a_table_with_one_column_are_rows(tmp_path: Path) -> None
 # --- composite mentions ---------------------------------------------------------------------------
 
 
-@pytest.mark.usefixtures("linker")
 def test_parts_have_a_row_each_and_that_is_said(tmp_path: Path) -> None:
     (tmp_path / "x.csv").write_bytes(b"n,dx\r\n1,a und bb")
-    done = run("--file", str(tmp_path / "x.csv"), "--column", "dx")
+    done = link("--file", tmp_path / "x.csv", "--column", "dx")
     text = done.stdout_bytes.decode()
     assert text.count("\r\n") == 2
     assert not text.endswith("\n")  # neither did the input
@@ -382,10 +362,9 @@ def test_parts_have_a_row_each_and_that_is_said(tmp_path: Path) -> None:
     assert "--one-row writes one row for each" in done.stderr
 
 
-@pytest.mark.usefixtures("linker")
 def test_parts_can_share_a_row() -> None:
     text = "n,dx\n1,a und ??? und bb\n2,hip\n3,??? und ???\n"
-    done = run("--one-row", "--column", "dx", *ALL, input=text)
+    done = link("--one-row", "--column", "dx", *ALL, input=text)
     first, second, third = rows(done.stdout, ",")
     assert first["canonym_part"] == "a|???|bb"
     assert first["canonym_id"] == "X:1||X:1"
@@ -398,12 +377,11 @@ def test_parts_can_share_a_row() -> None:
     assert done.stderr == ""
 
 
-@pytest.mark.usefixtures("linker")
 def test_parts_share_a_row_in_parquet(tmp_path: Path) -> None:
     from pyarrow import parquet
 
     file = tmp_path / "x.parquet"
-    run("hip", "a und bb", "--one-row", "-o", str(file))
+    link("hip", "a und bb", "--one-row", "-o", file)
     table = parquet.read_table(file)
     assert table["id"].to_pylist() == ["X:1", "X:1|X:1"]
     assert table["score"].to_pylist() == [0.333333, 0.5]
@@ -415,29 +393,27 @@ FEW = ["id", "code", "label", "confidence", "status", "left_over", "reason"]
 ROWS = ["row", "part", "rank"]
 
 
-@pytest.mark.usefixtures("linker")
 def test_a_table_has_a_few_columns_and_others_by_name(tmp_path: Path) -> None:
     file = tmp_path / "x.csv"
     file.write_text("n,dx\n1,a und ???\n")
     table = ("--file", str(file), "--column", "dx")
-    first, second = rows(run(*table).stdout, ",")
+    first, second = rows(link(*table).stdout, ",")
     assert list(first) == ["n", "dx", *(f"canonym_{name}" for name in ROWS + FEW)]
     assert (first["canonym_id"], first["canonym_code"]) == ("X:1", "1")
     assert second["canonym_reason"] == "nothing to look up"
-    (whole,) = rows(run(*table, "--one-row").stdout, ",")
+    (whole,) = rows(link(*table, "--one-row").stdout, ",")
     assert list(whole) == ["n", "dx", *(f"canonym_{name}" for name in FEW)]
     assert (whole["canonym_code"], whole["canonym_left_over"]) == ("1|", "???")
-    chosen = run(*table, "--one-row", "--columns", "score, canonym_code").stdout.splitlines()
+    chosen = link(*table, "--one-row", "--columns", "score, canonym_code").stdout.splitlines()
     assert chosen == ["n,dx,canonym_score,canonym_code", "1,a und ???,1,1|"]
-    alternatives = run(*table, "-k", "2").stdout.splitlines()[0].split(",")[2:]
+    alternatives = link(*table, "-k", "2").stdout.splitlines()[0].split(",")[2:]
     expected = [*ROWS, *FEW[:3], "score", *FEW[3:]]
     assert alternatives == [f"canonym_{name}" for name in expected]
 
 
-@pytest.mark.usefixtures("linker")
 def test_lists_have_all_columns_in_the_places_of_before() -> None:
-    names = run("hip").stdout.splitlines()[0].split("\t")
-    assert names == run("hip", "--columns", "all").stdout.splitlines()[0].split("\t") == [*COLUMNS]
+    names = link("hip").stdout.splitlines()[0].split("\t")
+    assert names == link("hip", "--columns", "all").stdout.splitlines()[0].split("\t") == [*COLUMNS]
     assert [names.index(name) for name in ("mention", "id", "confidence", "status")] == [
         5,
         8,
@@ -447,11 +423,10 @@ def test_lists_have_all_columns_in_the_places_of_before() -> None:
     assert names[21:] == ["code", "left_over"]
 
 
-@pytest.mark.usefixtures("linker")
 @cases("columns", "problem")
 def test_columns_that_are_not_there_are_named(columns: str, problem: str) -> None:
-    assert problem in run("hip", "--columns", columns, code=2).stderr.replace("\n", " ")
-    refused = run("hip", "--columns", "id", "--format", "jsonl", code=2).stderr
+    assert problem in link("hip", "--columns", columns, code=2).stderr.replace("\n", " ")
+    refused = link("hip", "--columns", "id", "--format", "jsonl", code=2).stderr
     assert "--columns goes with --format tsv, csv, parquet, xlsx, not jsonl" in refused
 
 
@@ -472,11 +447,11 @@ def test_a_stopped_run_goes_on_to_the_same_bytes(
     out = tmp_path / "again.csv"
     place = ("--file", str(tmp_path / "in.csv"), "--column", "dx", "-o", str(out), *arguments)
     linker.stop_at = "stop"
-    run(*place, *ALL, code=130)
+    link(*place, *ALL, code=130)
     linker.stop_at = None
     linker.mentions.clear()
-    assert "another --columns" in run(*place, "--resume", code=2).stderr
-    run(*place, *ALL, "--resume")
+    assert "another --columns" in link(*place, "--resume", code=2).stderr
+    link(*place, *ALL, "--resume")
     assert linker.mentions == ["stop", "knee"]
     assert out.read_bytes() == whole
 
@@ -488,8 +463,8 @@ def test_a_stopped_run_does_not_go_on_with_other_options(
     (tmp_path / "x.csv").write_bytes(b"dx\nh\xfcp\nstop\n")
     place = ("--file", str(tmp_path / "x.csv"), "--column", "dx", "-o", str(tmp_path / "o.csv"))
     linker.stop_at = "stop"
-    run(*place, code=130)
-    assert problem in run(*place, "--resume", *change, code=2).stderr
+    link(*place, code=130)
+    assert problem in link(*place, "--resume", *change, code=2).stderr
 
 
 # --- a first line that names the delimiter --------------------------------------------------------
@@ -514,7 +489,6 @@ def test_the_line_that_names_the_delimiter_comes_back(
     assert again.count(b"\xef\xbb\xbf") == bool(mark)
 
 
-@pytest.mark.usefixtures("linker")
 @pytest.mark.parametrize("line", ["sep=\\t", "sep=\t", '"sep=\t"'])
 def test_a_line_that_names_tabs_comes_back_in_tsv(tmp_path: Path, line: str) -> None:
     given = f"{line}\nid\tdx\n1\thip\n".encode()
@@ -522,7 +496,6 @@ def test_a_line_that_names_tabs_comes_back_in_tsv(tmp_path: Path, line: str) -> 
     assert linked(tmp_path, given, name="out.csv").decode().startswith("id,dx,")
 
 
-@pytest.mark.usefixtures("linker")
 def test_another_delimiter_needs_no_line_that_names_it(tmp_path: Path) -> None:
     given = b"sep=;\nid;dx\n1;hip\n"
     assert linked(tmp_path, given, name="out.tsv").startswith(b"id\tdx\t")
@@ -530,8 +503,7 @@ def test_another_delimiter_needs_no_line_that_names_it(tmp_path: Path) -> None:
     assert b"sep=" not in linked(tmp_path, b"sep=,\nid;dx\n1;hip\n", "--delimiter", ";")
 
 
-@pytest.mark.usefixtures("linker")
 def test_columns_are_named_behind_the_line(tmp_path: Path) -> None:
     (tmp_path / "in.csv").write_text("sep=;\nid;dx\n1;hip\n")
-    result = run("--file", str(tmp_path / "in.csv"), code=2)
+    result = link("--file", tmp_path / "in.csv", code=2)
     assert "'id', 'dx'" in result.stderr

@@ -18,16 +18,16 @@ TABLE = "id,name,language\nD:1,Myocardial infarction,en\nD:1,Heart attack,en\nD:
 def index(tmp_path: Path) -> Path:
     (tmp_path / "x.csv").write_text(TABLE)
     folder = tmp_path / "index"
-    run("index", str(tmp_path / "x.csv"), "-o", str(folder), "-e", "chargrams", "--quiet")
+    run("index", tmp_path / "x.csv", "-o", folder, "-e", "chargrams", "--quiet")
     return folder
 
 
 def synonyms(index: Path, *arguments: str, input: str | None = None, code: int = 0) -> Result:
-    return run("synonyms", *arguments, "--index", str(index), input=input, code=code)
+    return run("synonyms", *arguments, "--index", index, input=input, code=code)
 
 
 def linked(index: Path, mention: str) -> str:
-    text = run("link", "--index", str(index), mention, "--format", "jsonl").stdout
+    text = run("link", "--index", index, mention, "--format", "jsonl").stdout
     return ",".join(json.loads(text)["ids"])
 
 
@@ -45,7 +45,7 @@ def test_each_command_does_what_it_says(index: Path) -> None:
         "synonym\tKopfweh\tD:2\tde\tMigraine\t\n"
         "forbidden\theart attack\tD:1\t\tMyocardial infarction\t\n"
     )
-    info = json.loads(run("info", str(index), "--format", "json").stdout)
+    info = json.loads(run("info", index, "--format", "json").stdout)
     assert info["added"] == {"synonyms": 2, "forbidden pairs": 1}
     synonyms(index, "remove", "widow maker", "D:1")
     synonyms(index, "allow", "heart attack", "D:1")
@@ -58,7 +58,7 @@ def test_what_is_listed_can_be_imported(index: Path, tmp_path: Path) -> None:
     synonyms(index, "forbid", "cold", "D:1")
     text = synonyms(index, "list").stdout.replace("de\tMigraine\t", "de\tMigraine\tby Ann")
     other = tmp_path / "other"
-    run("index", str(tmp_path / "x.csv"), "-o", str(other), "-e", "chargrams", "--quiet")
+    run("index", tmp_path / "x.csv", "-o", other, "-e", "chargrams", "--quiet")
     report = synonyms(other, "import", "-", input=text).stderr
     assert "1 of 1 names and 1 of 1 forbidden pairs are new." in report
     assert synonyms(other, "list").stdout == text
@@ -110,7 +110,7 @@ def test_folding_keeps_what_was_added(index: Path, tmp_path: Path) -> None:
     again = ("index", str(tmp_path / "x.csv"), "-o", str(index), "-e", "chargrams", "--overwrite")
     assert "would be lost" in run(*again, code=2).stderr
     (tmp_path / "x.csv").write_text(TABLE.rsplit("\n", 2)[0] + "\n")  # migraine is gone
-    done = run(*again, "--fold", str(index))
+    done = run(*again, "--fold", index)
     assert "does not have are kept beside the index, and not found: 1, 'Kopfweh' (D:2)." in (
         done.stderr
     )

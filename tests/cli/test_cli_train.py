@@ -13,7 +13,7 @@ from typing import Any
 import click
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import CliRunner
 
 from canonym.cli import main
 from canonym.cli.train.command import train
@@ -29,6 +29,7 @@ from canonym.training.plan import (
     read_plan,
 )
 from canonym.training.recipes import RECIPES
+from tests.cli.running import run
 from tests.encoders.conftest import make_tiny_bert
 
 os.environ["HF_HUB_OFFLINE"] = "1"
@@ -44,14 +45,6 @@ def keys(**values: object) -> tuple[str, ...]:
 
 SMALL = keys(width=16, layers=1, heads=2, vocabulary=90)
 QUICK = ("--device", "cpu", "--batch-size", "4", *keys(max_steps=3))
-
-
-def run(*arguments: str | Path, code: int = 0) -> Result:
-    result = CliRunner().invoke(main, [str(argument) for argument in arguments])
-    if result.exception and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    assert result.exit_code == code, result.output
-    return result
 
 
 def obo() -> str:
@@ -671,7 +664,7 @@ def test_every_flag_says_what_it_is() -> None:
         flags = command.get_params(ctx)
         assert len(flags) <= 20
         assert all(isinstance(flag, click.Option) and flag.help for flag in flags)
-        assert len(run("train", str(command.name), "--help").output.splitlines()) <= 60
+        assert len(run("train", command.name, "--help").output.splitlines()) <= 60
 
 
 @pytest.mark.usefixtures("place")

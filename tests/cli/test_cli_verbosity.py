@@ -20,7 +20,7 @@ LINE = re.compile(r"\d\d:\d\d:\d\d (INFO|DEBUG) canonym\.[a-z_.]+: .+")
 @pytest.fixture
 def index(tmp_path: Path) -> Path:
     (tmp_path / "x.csv").write_text(TABLE)
-    run("index", str(tmp_path / "x.csv"), "-o", str(tmp_path / "index"), "-e", "chargrams", "-q")
+    run("index", tmp_path / "x.csv", "-o", tmp_path / "index", "-e", "chargrams", "-q")
     return tmp_path / "index"
 
 
@@ -112,13 +112,13 @@ def test_warnings_of_the_library_are_shown_unless_quiet(index: Path) -> None:
 
 
 def test_the_log_shows_only_what_can_be_printed(index: Path) -> None:
-    expected = run("link", "a\x1b[31m b", "--index", str(index), "-vv").stderr
+    expected = run("link", "a\x1b[31m b", "--index", index, "-vv").stderr
     assert "\x1b" not in expected
 
 
 def test_nothing_of_the_log_is_left_afterwards(index: Path) -> None:
     for flag in ("-q", "-v"):
-        run("info", str(index), flag)
+        run("info", index, flag)
         assert logging.getLogger("canonym").handlers == []
         assert logging.getLogger("canonym").level == logging.NOTSET
     assert not is_quiet()

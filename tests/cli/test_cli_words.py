@@ -8,68 +8,12 @@ import pytest
 
 from canonym.cli.failures import as_options
 from tests.cli.running import run
+from tests.tables import cases
 
 
-def _flag(flag: str) -> dict[str, str]:
-    return {flag: f"{flag} "}
-
-
-@pytest.mark.parametrize(
-    ("message", "flags", "expected"),
-    [
-        (
-            "x exists; replace it with overwrite=True",
-            _flag("--overwrite"),
-            "replace it with --overwrite",
-        ),
-        (
-            "encoding='klingon' is not known",
-            _flag("--encoding"),
-            "--encoding klingon is not known",
-        ),
-        (
-            "or pass encoding=... (often 'cp1252')",
-            _flag("--encoding"),
-            "or pass --encoding (often",
-        ),
-        (
-            "the line is not UTF-8: save the file as UTF-8, or pass encoding=... (often 'cp1252')",
-            {},
-            "the line is not UTF-8: save the file as UTF-8",
-        ),
-        ("a mark (pass encoding='utf-16-le')", [], "a mark (save the file as UTF-8)"),
-        ("along by fold='a b' (--fold a b), or", _flag("--fold"), "along by --fold a b, or"),
-        ("or pass header=False if", _flag("--option"), "or pass --option header=no if"),
-        (
-            "with skip_incomplete=True",
-            _flag("--option"),
-            "with --option skip-incomplete=yes",
-        ),
-        (
-            "; pass relations=False to do",
-            _flag("--option"),
-            "; pass --option relations=no to do",
-        ),
-        (
-            "pass definitions=False to do",
-            _flag("--option"),
-            "pass --option definitions=no to do",
-        ),
-        (
-            "pass definitions=False to do without MRDEF.RRF",
-            _flag("--order"),
-            "pass --option definitions=no of `canonym import` to do without MRDEF.RRF",
-        ),
-        (
-            "with format=... or `canonym import --format`: a",
-            {},
-            "with `canonym import --format`: a",
-        ),
-        ("2 members; name one with member=...: a, b", {}, "2 members; unpack the one to read: a"),
-    ],
-)
-def test_arguments_become_options(message: str, flags: dict[str, str], expected: str) -> None:
-    assert expected in as_options(message, flags)
+@cases("message", "flags", "expected")
+def test_arguments_become_options(message: str, flags: tuple[str, ...], expected: str) -> None:
+    assert expected in as_options(message, {flag: f"{flag} " for flag in flags})
 
 
 @pytest.fixture
@@ -81,43 +25,41 @@ def latin(tmp_path: Path) -> Path:
 
 def test_the_encoding_is_an_option_where_there_is_one(latin: Path, tmp_path: Path) -> None:
     out = str(tmp_path / "x.db")
-    failed = run("import", str(latin), "-o", out, "--encoding", "utf-8", code=2).stderr
+    failed = run("import", latin, "-o", out, "--encoding", "utf-8", code=2).stderr
     assert "pass --encoding (often 'latin-1'" in failed
     assert "encoding=" not in failed
     link = ("link", "-f", str(latin), "-c", "name")
     failed = run(*link, "--input-option", "encoding=utf-8", code=2).stderr
     assert "pass --input-option encoding (often 'latin-1'" in failed
     latin.write_bytes("id\tname\nD1\tFièvre\nD2\tSjögren\n".encode() + b"D3\tfi\xe8vre\n")
-    failed = run("import", str(latin), "-o", out, code=2).stderr
+    failed = run("import", latin, "-o", out, code=2).stderr
     assert "line 4: the line is not UTF-8, but the file has characters in UTF-8 (2" in failed
     assert "pass --encoding (often 'utf-8' or 'cp1252')" in failed
-    failed = run("evaluate", str(latin), "-t", "icd10cm", code=2).stderr
+    failed = run("evaluate", latin, "-t", "icd10cm", code=2).stderr
     assert "repair the file, or save the file as UTF-8\n" in failed
-    unknown = run("import", str(latin), "-o", out, "--encoding", "klingon", code=2).stderr
+    unknown = run("import", latin, "-o", out, "--encoding", "klingon", code=2).stderr
     assert "--encoding klingon is not known" in unknown
 
 
 def test_an_encoding_that_is_found_is_named(latin: Path, tmp_path: Path) -> None:
     said = f"{latin} is not UTF-8 and is read as Windows-1252 (cp1252); if letters look wrong, "
     out = tmp_path / "x.db"
-    done = run("import", str(latin), "-o", str(out))
+    done = run("import", latin, "-o", out)
     assert said + "name its encoding with --encoding.\n" in done.stderr
-    assert "Sjögren" in run("terminology", "show", str(out), "X:1").stdout
+    assert "Sjögren" in run("terminology", "show", out, "X:1").stdout
     for option in (("--encoding", "latin-1"), ("--option", "encoding=latin-1")):
-        given = run("import", str(latin), "-o", str(out), "--overwrite", *option)
+        given = run("import", latin, "-o", out, "--overwrite", *option)
         assert "Windows" not in given.stderr
     latin.write_bytes("X:1\tSj\xf6gren\n".encode("latin-1"))
-    done = run("evaluate", str(latin), "--terminology", str(out), "--encoder", "chargrams")
+    done = run("evaluate", latin, "--terminology", out, "--encoder", "chargrams")
     assert said + "save it as UTF-8.\n" in done.stderr
 
 
 def test_overwrite_is_an_option(tmp_path: Path) -> None:
     source, out = tmp_path / "x.csv", tmp_path / "x.db"
     source.write_text("id,name\nX:1,hip\n")
-    run("import", str(source), "-o", str(out), "-q")
-    assert (
-        "replace it with --overwrite" in run("import", str(source), "-o", str(out), code=2).stderr
-    )
+    run("import", source, "-o", out, "-q")
+    assert "replace it with --overwrite" in run("import", source, "-o", out, code=2).stderr
 
 
 def test_a_delimiter_of_two_characters_is_refused(tmp_path: Path) -> None:
@@ -131,14 +73,14 @@ def test_a_language_that_is_no_tag_is_refused(tmp_path: Path) -> None:
     source, index = tmp_path / "x.csv", str(tmp_path / "index")
     source.write_text("id,name\nX:1,hip\n")
     tag = ("--language", "not a tag!!")
-    failed = run("import", str(source), "-o", str(tmp_path / "x.db"), *tag, code=2)
+    failed = run("import", source, "-o", tmp_path / "x.db", *tag, code=2)
     assert "a tag of BCP 47 is expected" in failed.stderr
-    run("index", str(source), "-o", index, "-e", "chargrams", "-q")
+    run("index", source, "-o", index, "-e", "chargrams", "-q")
     failed = run("synonyms", "add", "haunch", "X:1", "-i", index, *tag, code=2)
     assert "a tag of BCP 47 is expected" in failed.stderr
     names = tmp_path / "names.tsv"
     names.write_text("haunch\tX:1\n")
-    failed = run("synonyms", "import", str(names), "-i", index, *tag, code=2)
+    failed = run("synonyms", "import", names, "-i", index, *tag, code=2)
     assert "line 1: the language is 'not a tag!!'" in failed.stderr
 
 

@@ -11,7 +11,6 @@ from typing import Any
 import openpyxl
 import pytest
 import python_calamine
-from click.testing import Result
 from openpyxl.chart import BarChart, Reference
 from openpyxl.packaging.custom import StringProperty
 from openpyxl.styles import Font, PatternFill
@@ -19,8 +18,7 @@ from openpyxl.styles import Font, PatternFill
 from canonym import __version__
 from canonym.export.rows import RESULT_COLUMNS
 from canonym.terminology import Terminology
-from tests.cli import running
-from tests.cli.running import rows
+from tests.cli.running import link, rows, run
 from tests.cli.test_cli_link import Linker, linker  # noqa: F401 - a fixture
 from tests.io.making import edited, make_ods, make_xlsx, ods_row, part_of
 
@@ -37,10 +35,6 @@ VISITS = [
 ]
 
 pytestmark = pytest.mark.usefixtures("linker")
-
-
-def link(*arguments: str, input: bytes | None = None, code: int = 0) -> Result:
-    return running.run("link", *arguments, input=input, code=code)
 
 
 ALL = ("--columns", "all")
@@ -97,7 +91,7 @@ def cells(path: Path, sheet: str = "Visits") -> list[list[Any]]:
 
 def test_a_workbook_gets_the_links_beside_its_table(visits: Path, tmp_path: Path) -> None:
     out = tmp_path / "linked.xlsx"
-    result = link("--file", str(visits), "--column", "dx", "-o", str(out), *ALL)
+    result = link("--file", visits, "--column", "dx", "-o", out, *ALL)
     assert "sheet 'Visits' is read, the first of 'Visits', 'Codes'" in result.stderr
     assert "4 mentions are in" in result.stderr
     found = cells(out)
@@ -121,7 +115,7 @@ def test_a_workbook_gets_the_links_beside_its_table(visits: Path, tmp_path: Path
 
 def test_all_else_in_a_workbook_stays(visits: Path, tmp_path: Path) -> None:
     out = tmp_path / "linked.xlsx"
-    link("--file", str(visits), "--column", "dx", "-o", str(out))
+    link("--file", visits, "--column", "dx", "-o", out)
     with zipfile.ZipFile(visits) as before, zipfile.ZipFile(out) as after:
         assert after.namelist() == [*before.namelist(), PROPERTIES]
         changed = [name for name in before.namelist() if before.read(name) != after.read(name)]
@@ -139,7 +133,7 @@ def test_all_else_in_a_workbook_stays(visits: Path, tmp_path: Path) -> None:
 
 def test_a_sheet_of_libreoffice_becomes_a_new_workbook(spreadsheet: Path, tmp_path: Path) -> None:
     out = tmp_path / "linked.xlsx"
-    link("--file", str(spreadsheet), "--column", "dx", "-o", str(out), *ALL)
+    link("--file", spreadsheet, "--column", "dx", "-o", out, *ALL)
     found = cells(out, "links")
     at = found[0].index("canonym_id")
     assert found[0] == ["dx", *ADDED]
@@ -153,7 +147,7 @@ def test_a_sheet_of_libreoffice_becomes_a_new_workbook(spreadsheet: Path, tmp_pa
 def test_ods_is_not_written(spreadsheet: Path, tmp_path: Path) -> None:
     out = tmp_path / "linked.ods"
     for given in (["hip"], ["--file", str(spreadsheet), "--column", "dx"]):
-        refused = link(*given, "-o", str(out), code=2).stderr.replace("\n", " ")
+        refused = link(*given, "-o", out, code=2).stderr.replace("\n", " ")
         assert ".ods is read and not written; name a file *.xlsx" in refused
     assert "'ods' is not one of" in link("hip", "--format", "ods", code=2).stderr
     assert not out.exists()
@@ -165,7 +159,7 @@ def test_nothing_that_stands_beside_a_table_is_replaced(tmp_path: Path) -> None:
     loaded = openpyxl.load_workbook(book)
     loaded["S"].merge_cells("C4:D4")
     loaded.save(book)
-    link("--file", str(book), "--header-row", "2", "--column", "dx", "-o", str(tmp_path / "b.xlsx"))
+    link("--file", book, "--header-row", "2", "--column", "dx", "-o", tmp_path / "b.xlsx")
     found = cells(tmp_path / "b.xlsx", "S")
     assert found[0][:6] == ["Title", "", "", "", "", "x"]
     assert found[1][:6] == ["dx", "", "", "", "canonym_id", "canonym_code"]
@@ -182,7 +176,7 @@ def test_prefixes_and_spans_of_other_programs_are_kept_in_order(tmp_path: Path) 
     edited(
         book, SHEET, *edits, ("xmlns=", "xmlns:x="), ('<x:row r="1"', '<x:row spans="1:1" r="1"')
     )
-    link("--file", str(book), "--column", "dx", "-o", str(tmp_path / "b.xlsx"))
+    link("--file", book, "--column", "dx", "-o", tmp_path / "b.xlsx")
     assert openpyxl.load_workbook(tmp_path / "b.xlsx")["S"]["B2"].value == "I21"
     assert "spans" not in part_of(tmp_path / "b.xlsx", SHEET)
 
@@ -195,22 +189,22 @@ def test_a_workbook_with_macros_keeps_them(visits: Path, tmp_path: Path) -> None
         "vnd.ms-excel.sheet.macroEnabled.main+xml",
     )
     given = edited(visits, "[Content_Types].xml", edit).rename(tmp_path / "visits.xlsm")
-    refused = link("--file", str(given), "--column", "dx", "-o", f"{tmp_path}/a.xlsx", code=2)
+    refused = link("--file", given, "--column", "dx", "-o", f"{tmp_path}/a.xlsx", code=2)
     assert "a copy of the workbook, which is .xlsm: name a file *.xlsm" in refused.stderr
-    link("--file", str(given), "--column", "dx", "-o", f"{tmp_path}/a.xlsm")
+    link("--file", given, "--column", "dx", "-o", f"{tmp_path}/a.xlsm")
     assert part_of(tmp_path / "a.xlsm", "xl/vbaProject.bin") == "macros"
 
 
 def test_a_signature_is_said_not_to_hold(visits: Path, tmp_path: Path) -> None:
     with zipfile.ZipFile(visits, "a") as archive:
         archive.writestr("_xmlsignatures/sig1.xml", "<x/>")
-    result = link("--file", str(visits), "--column", "dx", "-o", f"{tmp_path}/a.xlsx")
+    result = link("--file", visits, "--column", "dx", "-o", f"{tmp_path}/a.xlsx")
     assert "is signed; the signature does not hold for the copy" in result.stderr
 
 
 def test_skipped_rows_have_no_links(visits: Path, tmp_path: Path) -> None:
     out = tmp_path / "a.xlsx"
-    link("--file", str(visits), "--column", "dx", "--skip-empty", "-o", str(out), *ALL)
+    link("--file", visits, "--column", "dx", "--skip-empty", "-o", out, *ALL)
     assert [row[3] for row in cells(out)] == ["canonym_row", 1, 2, "", "", 3]
 
 
@@ -221,7 +215,7 @@ def test_a_sheet_without_room_is_refused(tmp_path: Path) -> None:
     book.active.cell(2, 16380, "far")
     book.save(tmp_path / "a.xlsx")
     out = tmp_path / "b.xlsx"
-    result = link("--file", f"{tmp_path}/a.xlsx", "--column", "dx", "-o", str(out), code=2)
+    result = link("--file", f"{tmp_path}/a.xlsx", "--column", "dx", "-o", out, code=2)
     assert "7 columns are needed on the right, and 4 are free" in result.stderr
     assert not out.exists()
 
@@ -230,14 +224,14 @@ def test_the_header_is_found_below_titles(tmp_path: Path) -> None:
     titles: list[list[Any]] = [["Visits of ward 7"], [], ["Printed", "2024-03-01"], ["visit", "dx"]]
     book = make_xlsx(tmp_path / "a.xlsx", {"S": [*titles, ["1", "heart attack"]]})
     out = tmp_path / "b.xlsx"
-    link("--file", str(book), "--column", "dx", "-o", str(out))
+    link("--file", book, "--column", "dx", "-o", out)
     found = cells(out, "S")
     assert [row[:3] for row in found[2:]] == [
         ["Printed", "2024-03-01", ""],
         ["visit", "dx", "canonym_id"],
         ["1", "heart attack", "I21"],
     ]
-    assert "no column 'dz'" in link("-f", str(book), "--column", "dz", code=2).stderr
+    assert "no column 'dz'" in link("-f", book, "--column", "dz", code=2).stderr
 
 
 def test_only_the_column_that_is_read_needs_values_of_formulas(
@@ -246,18 +240,18 @@ def test_only_the_column_that_is_read_needs_values_of_formulas(
     loaded = openpyxl.load_workbook(visits)  # which leaves no values behind
     loaded.save(visits)
     out = tmp_path / "a.xlsx"
-    said = link("--file", str(visits), "--column", "dx", "-o", str(out)).stderr
+    said = link("--file", visits, "--column", "dx", "-o", out).stderr
     assert "hold a formula without a stored value and are read as empty; the first is C2" in said
     assert cells(out)[1][3] == "I21"
     assert openpyxl.load_workbook(out)["Visits"]["C2"].value == "=1+1"
     for option in (("--column", "note"), ("--column", "dx", "--context-column", "note")):
-        refused = link("--file", str(visits), *option, code=2).stderr
+        refused = link("--file", visits, *option, code=2).stderr
         assert "the formula in C2 has no stored value" in refused
 
 
 def test_the_index_is_told_once_in_the_properties(visits: Path, tmp_path: Path) -> None:
     place = ["--column", "dx", "-o"]
-    link("--file", str(visits), *place, f"{tmp_path}/a.xlsx")
+    link("--file", visits, *place, f"{tmp_path}/a.xlsx")
     link("heart attack", "-o", f"{tmp_path}/new.xlsx")
     for name in ("a", "new"):
         book = openpyxl.load_workbook(tmp_path / f"{name}.xlsx")
@@ -267,7 +261,7 @@ def test_the_index_is_told_once_in_the_properties(visits: Path, tmp_path: Path) 
     book.custom_doc_props.append(StringProperty(name="canonym", value="older"))
     book.custom_doc_props.append(StringProperty(name="ward", value="7 & 8"))
     book.save(visits)
-    link("--file", str(visits), *place, f"{tmp_path}/b.xlsx")
+    link("--file", visits, *place, f"{tmp_path}/b.xlsx")
     told = openpyxl.load_workbook(tmp_path / "b.xlsx").custom_doc_props.props
     assert {prop.name: prop.value for prop in told} == {"ward": "7 & 8", "canonym": made_by.value}
 
@@ -280,7 +274,7 @@ def test_nothing_that_is_written_is_a_formula(tmp_path: Path) -> None:
     lines = tmp_path / "names.txt"
     lines.write_text("\n".join(names))
     out = tmp_path / "a.xlsx"
-    link("--file", str(lines), "-o", str(out))
+    link("--file", lines, "-o", out)
     found = cells(out, "links")
     assert [row[0] for row in found[1:]] == [*names[:-1], "nul\ufffd"]
     xml = part_of(out, "xl/sheet1.xml")
@@ -293,7 +287,7 @@ def test_nothing_that_is_written_is_a_formula(tmp_path: Path) -> None:
 def test_a_text_that_is_too_long_for_a_cell_is_cut(tmp_path: Path) -> None:
     lines = tmp_path / "names.txt"
     lines.write_text("x" * 40_000)
-    link("--file", str(lines), "-o", f"{tmp_path}/a.xlsx")
+    link("--file", lines, "-o", f"{tmp_path}/a.xlsx")
     assert cells(tmp_path / "a.xlsx", "links")[1][0] == "x" * 32_766 + "…"
 
 
@@ -304,7 +298,7 @@ def test_a_table_becomes_a_workbook(tmp_path: Path) -> None:
     table = tmp_path / "a.csv"
     table.write_text("visit,dx\n007,heart attack\n8,\n")
     for name in ("one", "two"):
-        link("--file", str(table), "--column", "dx", "-o", f"{tmp_path}/{name}.xlsx", *ALL)
+        link("--file", table, "--column", "dx", "-o", f"{tmp_path}/{name}.xlsx", *ALL)
     found = cells(tmp_path / "one.xlsx", "links")
     assert found[0] == ["visit", "dx", *ADDED]
     assert [row[:3] for row in found[1:]] == [["007", "heart attack", 1], ["8", "", 2]]
@@ -409,18 +403,18 @@ def test_a_sheet_of_codes_is_imported(tmp_path: Path) -> None:
         {"Read me": [["hello"]], "Codes": [["Title"], ["code", "name"], [250.0, "diabetes"]]},
     )
     db = str(tmp_path / "a.db")
-    running.run("import", str(book), "-o", db, "--sheet", "Codes", "--header-row", "2")
+    run("import", book, "-o", db, "--sheet", "Codes", "--header-row", "2")
     with Terminology(db) as terminology:
         assert [concept.id for concept in terminology.iter_concepts()] == ["250"]
-    wrong = running.run("import", str(book), "-o", f"{db}2", code=2)
+    wrong = run("import", book, "-o", f"{db}2", code=2)
     assert "sheet 'Read me', row 1: no column of ids or names is recognised" in wrong.stderr
-    wrong = running.run("import", str(book), "-o", f"{db}2", "--header-row", "x", code=2)
+    wrong = run("import", book, "-o", f"{db}2", "--header-row", "x", code=2)
     assert "header-row is 'x'; a whole number is expected" in wrong.stderr
 
 
 def test_a_row_that_cannot_be_imported_is_named_with_its_sheet(tmp_path: Path) -> None:
     book = make_xlsx(tmp_path / "a.xlsx", {"Codes": [["code", "name"], [], ["A1", None]]})
-    wrong = running.run("import", str(book), "-o", f"{tmp_path}/a.db", code=2)
+    wrong = run("import", book, "-o", f"{tmp_path}/a.db", code=2)
     assert "sheet 'Codes', row 3: the row lacks its id or its name" in wrong.stderr
 
 
@@ -438,12 +432,12 @@ def test_a_sheet_of_annotated_mentions_is_read(tmp_path: Path) -> None:
         ("2", [("hip", ("7",), "any")]),
     ]
     given = ["evaluate", str(book), "--terminology", "icd10cm"]
-    wrong = running.run(*given, "--sheet", "Gone", code=2)
+    wrong = run(*given, "--sheet", "Gone", code=2)
     assert "has no sheet 'Gone'; it has 'Notes', 'Gold'" in wrong.stderr
-    wrong = running.run(*given, code=2)
+    wrong = run(*given, code=2)
     assert "sheet 'Notes', row 1: no column for mention" in wrong.stderr
     bad = make_xlsx(tmp_path / "b.xlsx", {"Gold": [["mention", "ids"], [None, "D1"]]})
-    wrong = running.run("evaluate", str(bad), "--terminology", "icd10cm", code=2)
+    wrong = run("evaluate", bad, "--terminology", "icd10cm", code=2)
     assert "sheet 'Gold', row 2: the mention is empty" in wrong.stderr
-    linked = link("--file", str(book), "--sheet", "Gold", "--input-format", "columns")
+    linked = link("--file", book, "--sheet", "Gold", "--input-format", "columns")
     assert [row["mention"] for row in rows(linked.stdout)] == ["heart attack", "hip"]

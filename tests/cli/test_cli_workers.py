@@ -78,7 +78,7 @@ def test_the_bytes_are_the_same_for_any_number(
     for workers in ("1", "2", "3"):
         out = tmp_path / f"{workers}-{options[-1]}"
         given = [*options[:-1], str(out), "--workers", workers]
-        run("link", "-q", "--index", str(index), "--file", str(file), *given)
+        run("link", "-q", "--index", index, "--file", file, *given)
         written.add(out.read_bytes())
     (content,) = written
     assert content.count(b"\n") >= len(mentions)
@@ -107,7 +107,7 @@ def test_an_evaluation_is_the_same_for_any_number(
     written = []
     for workers in ("1", "3"):
         out = tmp_path / f"{workers}.json"
-        run(*given, "--json", str(out), "--workers", workers)
+        run(*given, "--json", out, "--workers", workers)
         written.append(out.read_bytes())
     assert len(json.loads(written[0])["mentions"]) > 30
     assert written[0] == written[1]
@@ -144,7 +144,7 @@ def test_a_stopped_run_goes_on_with_another_number(index: Path, tmp_path: Path) 
     assert not any(Path(f"/proc/{pid}").exists() for pid in workers)
 
     run(*arguments, input="".join(batches))
-    run(*arguments[:3], "-o", str(tmp_path / "whole.tsv"), input="".join(batches))
+    run(*arguments[:3], "-o", tmp_path / "whole.tsv", input="".join(batches))
     assert out.read_bytes() == (tmp_path / "whole.tsv").read_bytes()
 
 
