@@ -11,10 +11,9 @@ import pytest
 from canonym.errors import ReadError
 from canonym.terminology import Terminology
 from canonym.terminology.readers.everyday import SOURCE, read_everyday
-from canonym.terminology.readers.icd10cm import read_icd10cm
 from canonym.text import STRONG, normalise
 from canonym.text.memo import MemoNormaliser
-from canonym.types import Concept, Name
+from canonym.types import Concept, Name, Record
 
 ROOT = Path(__file__).parents[3]
 FILE = ROOT / "src" / "canonym" / "models" / "everyday" / "names.tsv"
@@ -28,13 +27,13 @@ def names() -> list[Name]:
 
 
 @pytest.fixture(scope="module")
-def official() -> dict[str, set[str]]:
+def official(icd10cm: list[Record]) -> dict[str, set[str]]:
     """Return what ICD-10-CM says of every category and code: normal forms, by id."""
     names = [
         (record.id, record.label)
         if isinstance(record, Concept)
         else (record.concept_id, record.text)
-        for record in read_icd10cm()
+        for record in icd10cm
         if isinstance(record, Concept | Name)
     ]
     said: dict[str, set[str]] = defaultdict(set)

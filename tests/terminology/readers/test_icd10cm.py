@@ -11,31 +11,26 @@ import pytest
 
 from canonym.errors import ReadError
 from canonym.terminology import recognise
-from canonym.terminology.readers import icd10cm
+from canonym.terminology.readers import icd10cm as reader
 from canonym.terminology.readers.everyday import SOURCE, read_everyday
 from canonym.terminology.readers.icd10cm import read_icd10cm
 from canonym.types import Concept, Name, Record, Relation
 
 
 @pytest.fixture(scope="module")
-def records() -> list[Record]:
-    return list(read_icd10cm())
+def concepts(icd10cm: list[Record]) -> dict[str, Concept]:
+    return {record.id: record for record in icd10cm if isinstance(record, Concept)}
 
 
 @pytest.fixture(scope="module")
-def concepts(records: list[Record]) -> dict[str, Concept]:
-    return {record.id: record for record in records if isinstance(record, Concept)}
-
-
-@pytest.fixture(scope="module")
-def parents(records: list[Record]) -> dict[str, str]:
-    return {record.head: record.tail for record in records if isinstance(record, Relation)}
+def parents(icd10cm: list[Record]) -> dict[str, str]:
+    return {record.head: record.tail for record in icd10cm if isinstance(record, Relation)}
 
 
 def test_none_is_lost_and_every_id_is_unique(
-    records: list[Record], concepts: dict[str, Concept], parents: dict[str, str]
+    icd10cm: list[Record], concepts: dict[str, Concept], parents: dict[str, str]
 ) -> None:
-    kinds = Counter(type(record).__name__ for record in records)
+    kinds = Counter(type(record).__name__ for record in icd10cm)
     assert kinds["Concept"] == len(concepts) == 98505
     assert Counter(concept.types for concept in concepts.values()) == {
         ("chapter",): 22,
@@ -47,11 +42,11 @@ def test_none_is_lost_and_every_id_is_unique(
     # All but the chapters have a parent, and it exists.
     assert kinds["Relation"] == len(parents) == 98505 - 22
     assert set(parents.values()) <= set(concepts)
-    assert {record.relation for record in records if isinstance(record, Relation)} == {"is_a"}
+    assert {record.relation for record in icd10cm if isinstance(record, Relation)} == {"is_a"}
     assert {concept.version for concept in concepts.values()} == {"April 2026"}
 
 
-def test_names_against_the_official_file(records: list[Record]) -> None:
+def test_names_against_the_official_file(icd10cm: list[Record]) -> None:
     folder = resources.files("simple_icd_10_cm.data")
     (file,) = (file for file in folder.iterdir() if file.name.endswith(".xml"))
     with file.open("rb") as source:
@@ -60,7 +55,7 @@ def test_names_against_the_official_file(records: list[Record]) -> None:
         Counter(note.text for list_ in tree.iter(tag) for note in list_ if note.text)
         for tag in ("inclusionTerm", "includes")
     )
-    names = [record for record in records if isinstance(record, Name)]
+    names = [record for record in icd10cm if isinstance(record, Name)]
     exact = Counter(name.text for name in names if name.scope == "exact")
     assert (exact - inclusion).total() == 922  # other wordings, and terms in their context
     assert {"Polyneuropathy", "Lymphadenitis", "Fibrous dysplasia"} <= set(inclusion - exact)
@@ -95,19 +90,19 @@ def test_a_block_of_one_category(concepts: dict[str, Concept], parents: dict[str
     assert parents["ICD10CM:C50.0"] == "ICD10CM:C50"
 
 
-def test_names_of_a_category(records: list[Record]) -> None:
+def test_names_of_a_category(icd10cm: list[Record]) -> None:
     names = {
         (r.text, r.scope)
-        for r in records
+        for r in icd10cm
         if isinstance(r, Name) and r.concept_id in ("ICD10CM:B20", "ICD10CM:A00.0")
     }
     assert ("Classical cholera", "exact") in names
     assert ("AIDS-related complex [ARC]", "narrow") in names
 
 
-def test_what_square_brackets_enclose_is_another_wording(records: list[Record]) -> None:
+def test_what_square_brackets_enclose_is_another_wording(icd10cm: list[Record]) -> None:
     names = {
-        (r.concept_id.removeprefix("ICD10CM:"), r.text) for r in records if isinstance(r, Name)
+        (r.concept_id.removeprefix("ICD10CM:"), r.text) for r in icd10cm if isinstance(r, Name)
     }
     assert {
         ("H49.0", "oculomotor nerve palsy"),  # Third [oculomotor] nerve palsy
@@ -120,9 +115,9 @@ def test_what_square_brackets_enclose_is_another_wording(records: list[Record]) 
     assert not {"any part", "including malocclusion", "bands", "part of"} & {n for _, n in names}
 
 
-def test_an_inclusion_term_that_is_another_code_gets_its_context(records: list[Record]) -> None:
+def test_an_inclusion_term_that_is_another_code_gets_its_context(icd10cm: list[Record]) -> None:
     names = {
-        (r.text, r.concept_id.removeprefix("ICD10CM:")) for r in records if isinstance(r, Name)
+        (r.text, r.concept_id.removeprefix("ICD10CM:")) for r in icd10cm if isinstance(r, Name)
     }
     assert ("Polyneuropathy in Lyme disease", "A69.22") in names
     assert ("Glomerulonephritis in diseases classified elsewhere", "N08") in names
@@ -136,11 +131,11 @@ def test_includes_can_be_left_out() -> None:
     assert {name.scope for name in names} == {"exact"}
 
 
-def test_everyday_names_come_last_if_asked_for(records: list[Record]) -> None:
+def test_everyday_names_come_last_if_asked_for(icd10cm: list[Record]) -> None:
     both = list(read_icd10cm(everyday=True))
-    assert both[: len(records)] == records
-    added = both[len(records) :]
-    assert added == list(read_everyday(known={r.id for r in records if isinstance(r, Concept)}))
+    assert both[: len(icd10cm)] == icd10cm
+    added = both[len(icd10cm) :]
+    assert added == list(read_everyday(known={r.id for r in icd10cm if isinstance(r, Concept)}))
     assert Name("heart attack", "ICD10CM:I21", source=SOURCE) in added
 
 
@@ -154,7 +149,7 @@ def test_the_version_may_be_given_or_unknown(
         source="ICD-10-CM",
         version="2026",
     )
-    monkeypatch.setattr(icd10cm.resources, "files", lambda _: tmp_path)
+    monkeypatch.setattr(reader.resources, "files", lambda _: tmp_path)
     first = next(read_icd10cm())
     assert isinstance(first, Concept)
     assert first.version == ""
