@@ -10,28 +10,8 @@ from canonym.errors import InvalidInput, ReadError
 from canonym.terminology.readers.meddra import read_meddra
 from canonym.types import Concept, Name, Relation, Xref
 
-FILES = {
-    "soc.asc": (
-        "10007541$Cardiac disorders$Card$$$$$$$$\n"
-        "10047065$Vascular disorders$Vasc$$$$$$$$\n"
-    ),
-    "hlgt.asc": "10011082$Coronary artery disorders$$$$$$$$\n",
-    "hlt.asc": "10011085$Ischaemic coronary artery disorders$$$$$$$$\n",
-    "pt.asc": (
-        "10028596$Myocardial infarction$$10007541$$$$$$$$\n"
-        "10002383$Angina pectoris$$$$$$$$$$\n"
-    ),
-    "llt.asc": (
-        "10019250$Heart attack$10028596$$$$$$$Y$$\n"
-        "10028596$Myocardial infarction$10028596$$$$$$$Y$$\n"
-        "10000891$Acute myocardial infarction (old)$10028596$$$$$$$N$$\n"
-        "10002390$Angina pectoris$10002383$$$$$$$Y$$\n"
-    ),
-    "soc_hlgt.asc": "10007541$10011082$\n10047065$10011082$\n",
-    "hlgt_hlt.asc": "10011082$10011085$\n",
-    "hlt_pt.asc": "10011085$10028596$\n10011085$10002383$\n",
-    "meddra_release.asc": "27.0$English$$$$\n",
-}  # fmt: skip
+SOURCES = Path(__file__).with_name("sources") / "meddra"
+FILES = {file.name: file.read_text() for file in sorted(SOURCES.iterdir())}
 
 
 @pytest.fixture

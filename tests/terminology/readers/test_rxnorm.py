@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -12,61 +11,18 @@ from canonym.terminology.readers.rxnorm import read_rxnorm
 from canonym.types import Concept, Name, Relation, Xref
 from tests.logs import Log
 
-
-def atom(cui: str, sab: str, tty: str, code: str, text: str, suppress: str = "N") -> str:
-    return f"{cui}|ENG||||||A{cui}|A{cui}|{cui}||{sab}|{tty}|{code}|{text}||{suppress}|4096|\n"
-
-
-RXNCONSO = [
-    atom("161", "MTHSPL", "SU", "362O9ITL9D", "ACETAMINOPHEN"),
-    atom("161", "RXNORM", "IN", "161", "acetaminophen"),
-    atom("161", "DRUGBANK", "SY", "DB00316", "Paracetamol"),
-    atom("161", "MMSL", "GN", "NOCODE", "acetaminophen"),
-    atom("313782", "RXNORM", "PSN", "313782", "acetaminophen 325 mg tablet"),
-    atom("313782", "RXNORM", "SCD", "313782", "acetaminophen 325 MG Oral Tablet"),
-    atom("313782", "RXNORM", "SY", "313782", "APAP 325 MG Oral Tablet"),
-    atom("202433", "RXNORM", "BN", "202433", "Tylenol"),
-    atom("202433", "RXNORM", "IN", "202433", "Tylenol (doubled)"),
-    atom("999", "RXNORM", "SCD", "999", "withdrawn drug", "O"),
-    atom("999", "RXNORM", "SY", "999", "withdrawn synonym"),
-]
-RXNSTY = [
-    "161|T109|A1.4.1.2.1|Organic Chemical|||\n",
-    "161|T121|A1.4.1.1.1|Pharmacologic Substance|||\n",
-    "313782|T200|A1.3.3|Clinical Drug|||\n",
-]
+SOURCES = Path(__file__).with_name("sources") / "rxnorm"
+NAMES = ("RXNCONSO", "RXNSTY", "RXNREL", "RXNCUI")
+FILES = {
+    name: (SOURCES / f"{name}.RRF").read_text(encoding="utf-8").splitlines(keepends=True)
+    for name in NAMES
+}
 
 
-def edge(first: str, rel: str, second: str, rela: str, sab: str = "RXNORM", sup: str = "") -> str:
-    return f"{first}||CUI|{rel}|{second}||CUI|{rela}|||{sab}||||{sup}|4096|\n"
-
-
-RXNREL = [
-    edge("161", "RO", "313782", "has_ingredient"),
-    edge("313782", "RO", "161", "ingredient_of"),
-    edge("202433", "RB", "161", "tradename_of", sab="MMSL"),
-    edge("202433", "SIB", "161", ""),
-    edge("", "RO", "", "atom_level"),
-    edge("161", "RO", "999", "has_ingredient"),
-    edge("161", "RO", "202433", "tradename_of", sup="O"),
-    edge("161", "RO", "202433", "tradename_of"),
-]
-RXNCUI = [
-    "100|20AA_180101F|20AA_190101F|1|161|\n",
-    "101|20AA_180101F|20AA_190101F|2|161|\n",
-    "101|20AA_180101F|20AA_190101F|2|313782|\n",
-    "102|20AA_180101F|20AA_190101F|1|103|\n",
-    "161|20AA_180101F|20AA_190101F|1|313782|\n",
-]
-
-
-def write(folder: Path, **files: Sequence[str]) -> Path:
+def write(folder: Path, **files: list[str]) -> Path:
     inner = folder / "rrf"
     inner.mkdir(parents=True)
-    given: dict[str, Sequence[str]] = {
-        "RXNCONSO": RXNCONSO, "RXNSTY": RXNSTY, "RXNREL": RXNREL, "RXNCUI": RXNCUI
-    } | files  # fmt: skip
-    for name, lines in given.items():
+    for name, lines in (FILES | files).items():
         (inner / f"{name}.RRF").write_text("".join(lines), encoding="utf-8")
     return folder
 
@@ -153,7 +109,7 @@ def test_prescribable_content_has_no_semantic_types(release: Path, caplog: Log) 
     assert "no RXNSTY.RRF" in caplog.text
 
 
-@pytest.mark.parametrize("name", ["RXNCONSO", "RXNSTY", "RXNREL", "RXNCUI"])
+@pytest.mark.parametrize("name", NAMES)
 def test_a_truncated_file(release: Path, name: str) -> None:
     file = release / "rrf" / f"{name}.RRF"
     file.write_text(file.read_text()[:-9])
@@ -166,7 +122,7 @@ def test_filters_that_fit_nothing(release: Path, tmp_path: Path) -> None:
         list(read_rxnorm(release, types={"XYZ"}))
     with pytest.raises(InvalidInput, match=r"sources: 'NDDF' does not occur .*MTHSPL"):
         list(read_rxnorm(release, sources={"NDDF"}))
-    other = write(tmp_path / "x", RXNCONSO=RXNCONSO[:1])
+    other = write(tmp_path / "x", RXNCONSO=FILES["RXNCONSO"][:1])
     with pytest.raises(InvalidInput, match="has no concept of RxNorm left"):
         list(read_rxnorm(other))
 

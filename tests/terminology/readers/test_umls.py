@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -15,78 +14,17 @@ from canonym.terminology.readers.rrf import lat_of, relation_of, rrf_rows
 from canonym.terminology.readers.umls import read_umls
 from canonym.types import Concept, Name, Relation, Xref
 
-
-def atom(
-    cui: str,
-    text: str,
-    *,
-    lat: str = "ENG",
-    best: bool = False,
-    sab: str = "MSH",
-    tty: str = "PM",
-    code: str = "NOCODE",
-    suppress: str = "N",
-    aui: str = "A1",
-) -> str:
-    rank = "P|L1|PF|S1|Y" if best else "S|L1|VO|S1|N"
-    return f"{cui}|{lat}|{rank}|{aui}||||{sab}|{tty}|{code}|{text}|0|{suppress}||\n"
+SOURCES = Path(__file__).with_name("sources") / "umls"
+NAMES = ("MRCONSO", "MRSTY", "MRDEF", "MRREL")
+FILES = {
+    name: (SOURCES / f"{name}.RRF").read_text(encoding="utf-8").splitlines(keepends=True)
+    for name in NAMES
+}
 
 
-MRCONSO = [
-    atom("C0011849", "Diabetes Mellitus", best=True, tty="MH", code="D003920", aui="A11"),
-    atom("C0011849", "DM", tty="ACR", sab="NCI", code="C2985", aui="A12"),
-    atom("C0011849", "Diabetes Mellitus", sab="SNOMEDCT_US", tty="PT", code="73211009"),
-    atom("C0011849", "Diabetes NOS", suppress="O", sab="ICD9CM", code="250"),
-    atom("C0011849", "Diabète", lat="FRE", best=True, sab="MSHFRE", code="D003920", aui="A13"),
-    atom("C0027051", "Heart attack", sab="MEDLINEPLUS", tty="ET", code="34"),
-    atom("C0027051", "Myocardial Infarction", best=True, tty="MH", code="D009203", aui="A21"),
-    atom("C0027051", "Herzinfarkt", lat="GER", best=True, sab="MSHGER", code="D009203"),
-    atom("C0030705", "Patients", best=True, tty="MH", code="D010361"),
-    atom("C0999999", "Kranker", lat="GER", best=True, sab="MSHGER", code="X1"),
-    atom("CL000001", "Private concept", best=True, sab="NCI", tty="PT", code="HP:0001658"),
-]
-MRSTY = [
-    "C0011849|T047|B2.2.1.2.1|Disease or Syndrome|AT1||\n",
-    "C0027051|T047|B2.2.1.2.1|Disease or Syndrome|AT2||\n",
-    "C0027051|T046|B2.2.1.2|Pathologic Function|AT3||\n",
-    "C0030705|T101|A2.9.2|Patient or Disabled Group|AT4||\n",
-    "C0500000|T101|A2.9.2|Patient or Disabled Group|AT5||\n",
-    "CL000001|T033|A2.2|Finding|AT6||\n",
-]
-MRDEF = [
-    "C0011849|A13|AT10||MSHFRE|Une maladie.|N||\n",
-    "C0011849|A11|AT11||MSH|An old definition.|O||\n",
-    "C0011849|A11|AT12||MSH|Chronic high blood sugar.|N||\n",
-    "C0030705|A99|AT13||NCI|Of an atom that is not taken.|N||\n",
-]
-
-
-def edge(
-    first: str, rel: str, second: str, rela: str = "", sab: str = "MSH", sup: str = "N"
-) -> str:
-    return f"{first}|A1|AUI|{rel}|{second}|A2|AUI|{rela}|R1||{sab}|{sab}|||{sup}||\n"
-
-
-MRREL = [
-    edge("C0011849", "PAR", "C0027051"),
-    edge("C0027051", "CHD", "C0011849"),
-    edge("C0027051", "RB", "C0030705"),
-    edge("C0030705", "RO", "C0027051", "treats", sab="NCI"),
-    edge("C0030705", "SIB", "C0027051"),
-    edge("C0030705", "SY", "C0030705"),
-    edge("C0030705", "RQ", "C0027051", sup="O"),
-    edge("C0030705", "RQ", "C0999999"),
-    edge("C0777777", "RQ", "C0030705"),
-    edge("CL000001", "CHD", "C0030705", "isa", sab="NCI"),
-]
-
-
-def write(folder: Path, **files: Sequence[str]) -> Path:
-    given: dict[str, Sequence[str]] = {
-        "MRCONSO": MRCONSO, "MRSTY": MRSTY, "MRDEF": MRDEF, "MRREL": MRREL
-    } | files  # fmt: skip
+def write(folder: Path, **files: list[str]) -> Path:
     folder.mkdir(exist_ok=True)
-    for name, lines in given.items():
+    for name, lines in (FILES | files).items():
         (folder / f"{name}.RRF").write_text("".join(lines), encoding="utf-8")
     return folder
 
@@ -226,12 +164,12 @@ def test_directions(rel: str, rela: str, expected: tuple[str, str, str] | None) 
 
 def test_meta_folder_compression_and_parts(tmp_path: Path) -> None:
     plain = list(read_umls(write(tmp_path / "plain")))
-    whole = "".join(MRCONSO).encode()
+    whole = "".join(FILES["MRCONSO"]).encode()
     middle = whole.index("Diabète".encode()) + 20  # within a row
     meta = write(tmp_path / "meta")
     inner = meta / "META"
     inner.mkdir()
-    for name in ("MRSTY", "MRDEF", "MRREL"):
+    for name in NAMES[1:]:
         data = (meta / f"{name}.RRF").read_bytes()
         (inner / f"{name.lower()}.rrf.gz").write_bytes(gzip.compress(data))
     for file in meta.glob("*.RRF"):
@@ -276,10 +214,10 @@ def test_no_folder_or_a_file(release: Path) -> None:
         list(read_umls(release / "MRSTY.RRF"))
 
 
-@pytest.mark.parametrize("name", ["MRCONSO", "MRSTY", "MRDEF", "MRREL"])
+@pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("damage", ["truncated", "narrow", "wide"])
 def test_rows_of_another_width(tmp_path: Path, name: str, damage: str) -> None:
-    lines = {"MRCONSO": MRCONSO, "MRSTY": MRSTY, "MRDEF": MRDEF, "MRREL": MRREL}[name]
+    lines = FILES[name]
     last = lines[-1]
     last = {"truncated": last[: len(last) // 2], "narrow": last[1 + last.index("|") :]}.get(
         damage, "|" + last
@@ -291,8 +229,8 @@ def test_rows_of_another_width(tmp_path: Path, name: str, damage: str) -> None:
 
 @pytest.mark.parametrize("name", ["MRCONSO", "MRSTY"])
 def test_an_unsorted_file(tmp_path: Path, name: str) -> None:
-    lines = {"MRCONSO": MRCONSO, "MRSTY": MRSTY}[name]
-    folder = write(tmp_path / "x", **{name: [lines[-1], *lines[:-1]]})
+    *lines, last = FILES[name]
+    folder = write(tmp_path / "x", **{name: [last, *lines]})
     with pytest.raises(ReadError, match=r"C0011849 comes after CL000001.*sort"):
         list(read_umls(folder))
 
@@ -341,7 +279,7 @@ def test_the_folder_itself_goes_before_its_subfolder(tmp_path: Path) -> None:
     assert release.find("Y.RRF") == []
 
 
-@pytest.mark.parametrize("name", ["MRSTY", "MRDEF", "MRREL"])
+@pytest.mark.parametrize("name", NAMES[1:])
 def test_a_subset_may_have_empty_files(release: Path, name: str) -> None:
     whole = list(read_umls(release))
     (release / f"{name}.RRF").write_bytes(b"")
@@ -356,7 +294,7 @@ def test_a_subset_may_have_empty_files(release: Path, name: str) -> None:
 
 
 def test_all_missing_files_are_listed_at_once(release: Path) -> None:
-    for name in ("MRSTY", "MRDEF", "MRREL"):
+    for name in NAMES[1:]:
         (release / f"{name}.RRF").unlink()
     with pytest.raises(ReadError) as caught:
         list(read_umls(release))
