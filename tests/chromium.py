@@ -6,7 +6,7 @@ import contextlib
 import importlib.util
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,27 @@ def chromium() -> Iterator[Any]:
         browser = playwright.chromium.launch(executable_path=executable, args=root)
         yield browser
         browser.close()
+
+
+@contextlib.contextmanager
+def pages(browser: Any) -> Iterator[Callable[..., Any]]:
+    """Open pages; an error in a script, or something against the policy, fails the test."""
+    errors: list[str] = []
+    contexts = []
+
+    def open_page(address: str, **options: Any) -> Any:
+        contexts.append(browser.new_context(**options))
+        contexts[-1].set_default_timeout(30_000)
+        page = contexts[-1].new_page()
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.on("console", lambda one: "Content Security" in one.text and errors.append(one.text))
+        page.goto(address)
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert errors == []
 
 
 def check_page(page: Any) -> None:

@@ -37,10 +37,9 @@ def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., 
     reviews = tmp_path_factory.mktemp("reviews") / "reviews.db"
 
     def start(*arguments: str) -> Server:
-        servers.append(Server("--reviews", str(reviews), *arguments))
+        servers.append(Server("--reviews", reviews, *arguments))
         return servers[-1]
 
     yield start
     for server in servers:
-        server.stop()
-        server.join()
+        server.close()

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import tempfile
 from collections.abc import Callable
@@ -127,19 +128,17 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as scratch, chromium() as browser:
         folder = Path(scratch)
         (folder / "visits.csv").write_text(table_of_the_guide(), encoding="utf-8")
-        server = Server("--reviews", str(folder / "reviews.db"))
-        try:
-            with OpenRefine(folder / "workspace") as openrefine:
-                page = browser.new_page(viewport=SIZE)
-                walk = Walk(
-                    page,
-                    f"{server.address}/reconcile/icd10cm",
-                    lambda name: page.screenshot(path=GUIDES / f"openrefine-{name}.png"),
-                )
-                walk.whole(openrefine.address, folder / "visits.csv")
-        finally:
-            server.stop()
-            server.join()
+        with (
+            contextlib.closing(Server("--reviews", folder / "reviews.db")) as server,
+            OpenRefine(folder / "workspace") as openrefine,
+        ):
+            page = browser.new_page(viewport=SIZE)
+            walk = Walk(
+                page,
+                f"{server.address}/reconcile/icd10cm",
+                lambda name: page.screenshot(path=GUIDES / f"openrefine-{name}.png"),
+            )
+            walk.whole(openrefine.address, folder / "visits.csv")
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from canonym import Concept, Linker, Mention, Name, Relation, Terminology, Xref
 from canonym.service import Settings, create_app
+from tests.chromium import chromium
 
 RECORDS = [
     Concept("X:0", "Disease", types=("Disease",)),
@@ -97,6 +98,13 @@ def client(index: Path) -> Iterator[TestClient]:
     """A client of a service with one terminology, called ``small``, and no keys."""
     with TestClient(create_app(Settings(index=(str(index),))), BASE) as client:
         yield client
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """A headless Chromium that the system has."""
+    with chromium() as browser:
+        yield browser
 
 
 @pytest.fixture

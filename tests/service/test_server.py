@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import io
 import json
 import re
@@ -15,7 +16,7 @@ import threading
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import IO, Any
@@ -51,9 +52,9 @@ def announced(stderr: IO[str], pattern: str) -> tuple[str, ...]:
 class Server:
     """``canonym serve`` in a process."""
 
-    def __init__(self, *arguments: str) -> None:
+    def __init__(self, *arguments: str | Path) -> None:
         self.process = subprocess.Popen(
-            command("serve", "--port", "0", *arguments),
+            command("serve", "--port", "0", *map(str, arguments)),
             stderr=subprocess.PIPE,
             text=True,
             env=clean_environment(),
@@ -83,21 +84,37 @@ class Server:
         self.process.send_signal(signal.SIGTERM)
         return self.process.wait(timeout=60)
 
-    def join(self) -> None:
-        """Wait for the rest of the log."""
+    def close(self) -> None:
+        """Stop it where it still runs, and wait for the rest of the log."""
+        if self.process.poll() is None:
+            self.stop()
         self._reader.join()
 
 
+Start = Callable[..., Server]
+
+
 @pytest.fixture
-def started() -> Iterator[list[Server]]:
-    """Servers that end with the test, however it ends."""
+def start() -> Iterator[Start]:
+    """Start servers that end with the test, however it ends."""
     servers: list[Server] = []
-    yield servers
+
+    def start_(*arguments: str | Path) -> Server:
+        servers.append(Server(*arguments))
+        return servers[-1]
+
+    yield start_
     for server in servers:
-        if server.process.poll() is None:
-            server.process.kill()
-            server.process.wait()
-        server.join()
+        server.process.kill()
+        server.close()
+
+
+@pytest.fixture(scope="module")
+def two_workers(index: Path) -> Iterator[Server]:
+    """A server of two workers, whom tests may end."""
+    with contextlib.closing(Server("--index", index, "--workers", "2")) as server:
+        yield server
+        assert server.stop() == 0
 
 
 def test_lines_of_progress_go_before_the_address() -> None:
@@ -108,9 +125,8 @@ def test_lines_of_progress_go_before_the_address() -> None:
         announced(io.StringIO("Error: no such file\n"), "Serving")
 
 
-def test_a_server_answers_and_logs_without_mentions(index: Path, started: list[Server]) -> None:
-    server = Server("--index", str(index), "--index", f"other={index}")
-    started.append(server)
+def test_a_server_answers_and_logs_without_mentions(index: Path, start: Start) -> None:
+    server = start("--index", index, "--index", f"other={index}")
     assert server.names == "small, other"
     assert server.get("/readyz") == {"status": "ready"}
     link = server.get("/v1/link", {"terminology": "other", "mentions": ["heart attack"]})
@@ -118,7 +134,7 @@ def test_a_server_answers_and_logs_without_mentions(index: Path, started: list[S
     server.get("/v1/search?terminology=other&prefix=heart")
     server.get("/v1/annotate", {"terminology": "small", "texts": ["a heart attack"]})
     assert server.stop() == 0
-    server.join()
+    server.close()
     lines = [json.loads(line) for line in server.lines]
     requests = [line for line in lines if line["logger"] == "canonym.service.requests"]
     assert [(line["route"], line["status"]) for line in requests] == [
@@ -133,25 +149,17 @@ def test_a_server_answers_and_logs_without_mentions(index: Path, started: list[S
 
 @pytest.mark.parametrize("workers", ["1", "2"])
 def test_a_stop_as_soon_as_it_serves_is_no_failure(
-    index: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    started: list[Server],
-    workers: str,
+    index: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, start: Start, workers: str
 ) -> None:
     monkeypatch.setenv("TMPDIR", str(tmp_path))
-    server = Server("--index", str(index), "--workers", workers)
-    started.append(server)
+    server = start("--index", index, "--workers", workers)
     assert server.stop() == 0
     assert [*tmp_path.iterdir()] == []
 
 
-def test_a_large_answer_leaves_no_memory(
-    index: Path, tmp_path: Path, started: list[Server]
-) -> None:
+def test_a_large_answer_leaves_no_memory(index: Path, tmp_path: Path, start: Start) -> None:
     # glibc kept 36 MB for each thread that made such an answer.
-    server = Server("--index", str(index), "--reviews", str(tmp_path / "reviews.db"))
-    started.append(server)
+    server = start("--index", index, "--reviews", tmp_path / "reviews.db")
 
     def shown(table: bytes) -> int:
         headers = {"Content-Type": "application/octet-stream", "X-Reviewer": "ann"}
@@ -173,11 +181,10 @@ def test_a_large_answer_leaves_no_memory(
 
 
 def test_a_rebuilt_index_is_followed_without_a_lost_request(
-    index: Path, tmp_path: Path, started: list[Server]
+    index: Path, tmp_path: Path, start: Start
 ) -> None:
     folder = Path(shutil.copytree(index, tmp_path / "small"))
-    server = Server("--index", str(folder), "--threads", "4")
-    started.append(server)
+    server = start("--index", folder, "--threads", "4")
 
     def ask() -> str:
         links = server.get("/v1/link", {"mentions": ["coronary"], "k": 1})["links"]
@@ -193,9 +200,8 @@ def test_a_rebuilt_index_is_followed_without_a_lost_request(
     assert set(names) <= {names[0], "coronary"}
 
 
-def test_a_stop_waits_for_open_requests(index: Path, started: list[Server]) -> None:
-    server = Server("--index", str(index))
-    started.append(server)
+def test_a_stop_waits_for_open_requests(index: Path, start: Start) -> None:
+    server = start("--index", index)
     server.get("/readyz")
     body = json.dumps({"mentions": ["heart attack"]}).encode()
     host, port = server.address.removeprefix("http://").split(":")
@@ -248,19 +254,20 @@ def test_a_connection_that_asks_nothing_is_closed(
     assert answer.startswith(b"HTTP/1.1 200")
 
 
-def test_workers_share_a_socket_and_their_counts(index: Path, started: list[Server]) -> None:
-    server = Server("--index", str(index), "--workers", "2")
-    started.append(server)
+def test_workers_share_a_socket_and_their_counts(two_workers: Server) -> None:
+    def counted() -> float:
+        asked = r'canonym_requests_total\{method="GET",route="/healthz",status="200"\} (\S+)'
+        return float(re.findall(asked, two_workers.get("/metrics"))[0])
+
+    two_workers.get("/healthz")
+    before = counted()
     for _ in range(10):
-        server.get("/healthz")
-    counted = server.get("/metrics")
-    assert 'canonym_requests_total{method="GET",route="/healthz",status="200"} 10.0' in counted
-    assert server.stop() == 0
+        two_workers.get("/healthz")
+    assert counted() == before + 10
 
 
-def test_workers_end_with_their_parent(index: Path, started: list[Server]) -> None:
-    server = Server("--index", str(index), "--workers", "2")
-    started.append(server)
+def test_workers_end_with_their_parent(index: Path, start: Start) -> None:
+    server = start("--index", index, "--workers", "2")
     server.get("/healthz")
     workers = psutil.Process(server.process.pid).children()
     assert len(workers) >= 2
@@ -289,12 +296,12 @@ def _replaced(server: Server, pid: int) -> str:
 
 
 @pytest.mark.parametrize("asked", [False, True])
-def test_the_log_says_that_a_worker_ended(asked: bool, index: Path, started: list[Server]) -> None:
-    server = Server("--index", str(index), "--workers", "2")
-    started.append(server)
+def test_the_log_says_that_a_worker_ended(asked: bool, two_workers: Server) -> None:
+    server = two_workers
     server.get("/healthz")
     before = _workers(server)
-    pid = before.pop()
+    pid = min(before, key=lambda pid: psutil.Process(pid).create_time())  # one that serves
+    before.remove(pid)
     if asked:
         psutil.Process(pid).suspend()
         time.sleep(2)  # its parent waits for its answer now, for a minute if need be
@@ -305,20 +312,18 @@ def test_the_log_says_that_a_worker_ended(asked: bool, index: Path, started: lis
     assert told is not None
     assert server.get("/v1/link", {"mentions": ["heart attack"]})["links"][0]["id"] == "X:1"
     assert _workers(server) == before | {int(told[1])}
-    assert server.stop() == 0
 
 
 @pytest.mark.slow
 def test_a_busy_worker_is_not_ended_but_one_that_stays_silent_is(
-    index: Path, started: list[Server], monkeypatch: pytest.MonkeyPatch
+    index: Path, start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     code = "import sys, canonym.service.server as s; s.SILENCE = 9; from canonym.cli import main; "
     monkeypatch.setattr(
         "tests.service.test_server.command",
         lambda *words: [sys.executable, "-c", f"{code} sys.argv[1:] = {[*words]!r}; main()"],
     )
-    server = Server("--index", str(index), "--workers", "2")
-    started.append(server)
+    server = start("--index", index, "--workers", "2")
     server.get("/healthz")
     before = _workers(server)
     pid = next(iter(before))
@@ -446,9 +451,8 @@ def test_a_missing_extra_is_named(index: Path, monkeypatch: pytest.MonkeyPatch) 
     assert "pip install 'canonym[service]'" in said
 
 
-def test_texts_with_grave_accents_are_in_no_log(index: Path, started: list[Server]) -> None:
-    server = Server("--index", str(index))
-    started.append(server)
+def test_texts_with_grave_accents_are_in_no_log(index: Path, start: Start) -> None:
+    server = start("--index", index)
     texts = [f"`secret` Heart attack (`HA`) of a `secret` {n}." for n in range(8)]
     with ThreadPoolExecutor(8) as pool:
         asked = [{"terminology": "small", "texts": texts}] * 16
@@ -456,6 +460,6 @@ def test_texts_with_grave_accents_are_in_no_log(index: Path, started: list[Serve
     assert answers == [answers[0]] * 16
     assert "X:1" in json.dumps(answers[0])
     assert server.stop() == 0
-    server.join()
+    server.close()
     assert "secret" not in "".join(server.lines)
     assert all(isinstance(json.loads(line), dict) for line in server.lines)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -10,18 +11,10 @@ from typing import Any
 import pytest
 
 from canonym.service.keys import Keys
-from tests.chromium import check_page, chromium
+from tests.chromium import check_page, pages
 from tests.service.conftest import build
+from tests.service.review.page import NARROW, WIDE, wait_for
 from tests.service.test_server import Server
-
-WIDE, NARROW = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    """A headless Chromium that the system has."""
-    with chromium() as browser:
-        yield browser
 
 
 @pytest.fixture(scope="module")
@@ -35,35 +28,18 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def address(folder: Path) -> Iterator[str]:
     """The address of a real server."""
-    server = Server("--index", str(folder / "small"), "--reviews", str(folder / "reviews.db"))
-    yield server.address
-    server.stop()
-    server.join()
+    server = Server("--index", folder / "small", "--reviews", folder / "reviews.db")
+    with contextlib.closing(server):
+        yield server.address
 
 
 @pytest.fixture
 def visit(browser: Any, address: str) -> Iterator[Callable[..., Any]]:
     """Open pages; an error in a script, or something against the policy, fails the test."""
-    errors: list[str] = []
-    contexts = []
-
-    def visit_(path: str = "/", at: str = address, **options: Any) -> Any:
-        contexts.append(browser.new_context(**{"viewport": WIDE, **options}))
-        contexts[-1].set_default_timeout(30_000)
-        page = contexts[-1].new_page()
-        page.on("pageerror", lambda error: errors.append(str(error)))
-        page.on("console", lambda one: "Content Security" in one.text and errors.append(one.text))
-        page.goto(at + path)
-        return page
-
-    yield visit_
-    for context in contexts:
-        context.close()
-    assert errors == []
-
-
-def _wait_for(page: Any, text: str) -> None:
-    page.wait_for_selector(f"text={text}")
+    with pages(browser) as open_page:
+        yield lambda path="/", at=address, **options: open_page(
+            at + path, **{"viewport": WIDE, **options}
+        )
 
 
 def _paste(page: Any, length: int) -> None:
@@ -81,7 +57,7 @@ def test_links_appear_as_one_types_and_a_review_is_made_by_keyboard(
     page = visit()
     assert page.evaluate("document.activeElement.id") == "text"
     page.keyboard.type("heart attack")
-    _wait_for(page, "Read as one name")
+    wait_for(page, "Read as one name")
     assert page.inner_text("#best").startswith("Myocardial infarction")
     page.keyboard.type("\nbroken hip")
     page.wait_for_selector(".rows > li >> nth=1")
@@ -90,13 +66,13 @@ def test_links_appear_as_one_types_and_a_review_is_made_by_keyboard(
         page.keyboard.press("Tab")  # over the kinds, of which the arrows choose one, and the copy
     assert page.evaluate("document.activeElement.id") == "review"
     page.keyboard.press("Enter")
-    _wait_for(page, "Give your name first")
+    wait_for(page, "Give your name first")
     assert page.evaluate("document.activeElement.id") == "reviewer"
     page.keyboard.type("Ann")
     page.focus("#review")
     page.keyboard.press("Enter")
     page.wait_for_url(re.compile(r"/reviews/\d+$"))
-    _wait_for(page, "heart attack and 1 more")
+    wait_for(page, "heart attack and 1 more")
     assert "2 mentions" in page.inner_text("#about")
 
 
@@ -128,11 +104,11 @@ def test_a_workbook_is_dropped_and_its_links_are_copied(
         page.click("#open")
     chooser.value.set_files(str(tmp_path / "wards.xlsx"))
     page.wait_for_selector(".rows > li >> nth=1")
-    _wait_for(page, "Read as a list of 2 names")
+    wait_for(page, "Read as a list of 2 names")
     assert page.input_value("#text") == "ward\tdx\n7\tbroken hip\n8\theart attack"
     check_page(page)
     page.click("#copy")
-    _wait_for(page, "2 rows copied")
+    wait_for(page, "2 rows copied")
     copied = page.evaluate("navigator.clipboard.readText()").split("\n")
     assert copied[0].startswith("mention\tcode\tid\tlabel\tconfidence")
     assert copied[1].startswith("broken hip\t6\tX:6\tHip fracture\t0.")
@@ -153,7 +129,7 @@ def test_cells_without_a_header_become_a_review(visit: Callable[..., Any]) -> No
     page.wait_for_selector("#column")
     page.click("#review")
     page.wait_for_url(re.compile(r"/reviews/\d+$"))
-    _wait_for(page, "2 mentions")
+    wait_for(page, "2 mentions")
 
 
 def test_an_example_fills_the_box_and_a_concept_leads_back(visit: Callable[..., Any]) -> None:
@@ -221,7 +197,7 @@ def test_trouble_is_told_and_what_was_typed_stays(
     page.wait_for_selector("#best")
     page.route("**/", refuse)
     page.fill("#text", "broken hip")
-    _wait_for(page, told)
+    wait_for(page, told)
     assert page.input_value("#text") == "broken hip"
     assert "stale" in page.get_attribute("#results", "class")  # what is shown is of another name
     page.unroute("**/")
@@ -233,7 +209,7 @@ def test_trouble_is_told_and_what_was_typed_stays(
 def test_ten_megabytes_are_refused_in_words(visit: Callable[..., Any]) -> None:
     page = visit()
     _paste(page, 10_000_000)
-    _wait_for(page, "10,000,000 characters are too many for this page")
+    wait_for(page, "10,000,000 characters are too many for this page")
     assert page.input_value("#text") == ""
     page.fill("#text", "broken hip")
     page.wait_for_selector("#best:has-text('Hip fracture')")
@@ -252,19 +228,19 @@ def test_without_a_script_a_form_gives_the_links(visit: Callable[..., Any]) -> N
 def test_a_key_is_asked_for_and_kept_in_the_tab(visit: Callable[..., Any], folder: Path) -> None:
     keys = Keys.create(folder / "keys.db")
     key = keys.add("reader", "read")
-    server = Server("--index", str(folder / "small"), "--keys", str(folder / "keys.db"))
-    try:
+    server = Server("--index", folder / "small", "--keys", folder / "keys.db")
+    with contextlib.closing(server):
         page = visit(at=server.address)
-        _wait_for(page, "This service needs a key")
+        wait_for(page, "This service needs a key")
         page.fill("#key", "no key")
         page.keyboard.press("Tab")
-        _wait_for(page, "it is none that is in use")
+        wait_for(page, "it is none that is in use")
         page.fill("#key", key)
         page.keyboard.press("Tab")
-        _wait_for(page, "try one of these")
+        wait_for(page, "try one of these")
         page.fill("#text", "heart attack")
         page.wait_for_selector("#best a")
-        _wait_for(page, "could make a review of this")
+        wait_for(page, "could make a review of this")
         page.click("#best a")
         page.wait_for_selector("h1:has-text('Myocardial infarction')")
         assert page.title().startswith("Myocardial infarction (X:1)")
@@ -277,9 +253,6 @@ def test_a_key_is_asked_for_and_kept_in_the_tab(visit: Callable[..., Any], folde
         plain.fill("#key", key)
         plain.click("#go")
         assert plain.inner_text("#best").startswith("Myocardial infarction")
-    finally:
-        server.stop()
-        server.join()
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -10,7 +11,8 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from tests.chromium import chromium
+from canonym.service import Settings, create_app
+from tests.chromium import pages
 from tests.service.conftest import build
 from tests.service.review.page import WIDE
 from tests.service.test_server import Server
@@ -35,6 +37,15 @@ def start(tmp_path: Path, index: Path, serving: Callable[..., TestClient]) -> An
         return client
 
     return start_
+
+
+@pytest.fixture(scope="module")
+def reviews(tmp_path_factory: pytest.TempPathFactory, index: Path) -> Iterator[TestClient]:
+    """A client of a service in which tests make a review each, and see no other."""
+    place = tmp_path_factory.mktemp("reviews") / "reviews.db"
+    settings = Settings(index=(str(index),), reviews=str(place))
+    with TestClient(create_app(settings), BASE, headers={"X-Reviewer": "ann"}) as client:
+        yield client
 
 
 def make(client: TestClient, table: str = TABLE, **query: str) -> dict[str, Any]:
@@ -64,13 +75,6 @@ def decide(client: TestClient, review: int, item: dict[str, Any], **given: Any) 
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    """A headless Chromium that the system has."""
-    with chromium() as browser:
-        yield browser
-
-
-@pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of an index that a test builds again."""
     folder = tmp_path_factory.mktemp("browser") / "small"
@@ -81,30 +85,20 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def address(folder: Path) -> Iterator[str]:
     """The address of a real server."""
-    server = Server("--index", str(folder), "--reviews", str(folder.parent / "reviews.db"))
-    yield server.address
-    server.stop()
-    server.join()
+    server = Server("--index", folder, "--reviews", folder.parent / "reviews.db")
+    with contextlib.closing(server):
+        yield server.address
 
 
 @pytest.fixture
 def visit(browser: Any, address: str) -> Iterator[Callable[..., Any]]:
     """Open pages for people; an error in a script fails the test."""
-    errors: list[str] = []
-    contexts = []
+    with pages(browser) as open_page:
 
-    def visit_(path: str, name: str, size: dict[str, int] = WIDE) -> Any:
-        contexts.append(browser.new_context(viewport=size))
-        contexts[-1].set_default_timeout(30_000)
-        page = contexts[-1].new_page()
-        page.on("pageerror", lambda error: errors.append(str(error)))
-        page.on("console", lambda one: "Content Security" in one.text and errors.append(one.text))
-        page.goto(address + path)
-        page.fill("#reviewer", name)
-        page.keyboard.press("Tab")
-        return page
+        def visit_(path: str, name: str, size: dict[str, int] = WIDE) -> Any:
+            page = open_page(address + path, viewport=size)
+            page.fill("#reviewer", name)
+            page.keyboard.press("Tab")
+            return page
 
-    yield visit_
-    for context in contexts:
-        context.close()
-    assert errors == []
+        yield visit_

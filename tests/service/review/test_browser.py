@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import re
 from collections.abc import Callable, Iterator
@@ -23,10 +24,9 @@ EVIL = "<b onclick=x>&amp;</b><script>document.title='owned'</script>"
 def flat_address(tmp_path: Path) -> Iterator[str]:
     """The address of a server of a terminology without types and hierarchy."""
     build(tmp_path / "flat", [Concept("X:0", "Heart attack"), Concept("X:1", "Fever")])
-    server = Server("--index", str(tmp_path / "flat"), "--reviews", str(tmp_path / "reviews.db"))
-    yield server.address
-    server.stop()
-    server.join()
+    server = Server("--index", tmp_path / "flat", "--reviews", tmp_path / "reviews.db")
+    with contextlib.closing(server):
+        yield server.address
 
 
 def test_two_hundred_rows_are_decided_by_keyboard(

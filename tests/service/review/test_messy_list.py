@@ -9,6 +9,7 @@ free.
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import re
 from collections.abc import Iterator
@@ -17,7 +18,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from tests.chromium import check_page, chromium
+from tests.chromium import check_page
 from tests.conftest import own_folders
 from tests.service.review.messy import MessyRow, rows
 from tests.service.test_server import Server
@@ -36,17 +37,8 @@ def address(packaged: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     """The address of a server of the terminology that comes along."""
     for name, folder in own_folders(packaged).items():
         monkeypatch.setenv(name, folder)
-    server = Server("--reviews", str(tmp_path / "reviews.db"))
-    yield server.address
-    server.stop()
-    server.join()
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    """A headless Chromium that the system has."""
-    with chromium() as browser:
-        yield browser
+    with contextlib.closing(Server("--reviews", tmp_path / "reviews.db")) as server:
+        yield server.address
 
 
 class Group(NamedTuple):

@@ -130,15 +130,14 @@ def test_who_was_slower_is_told_and_gets_the_present_state(
     ],
 )
 def test_decisions_that_say_nothing_are_refused(
-    start: Callable[..., TestClient], given: dict[str, Any], message: str
+    reviews: TestClient, given: dict[str, Any], message: str
 ) -> None:
-    client = start()
-    review = make(client)["id"]
-    item = items_of(client, review)["broken hip"]
-    answer = decide(client, review, item, **given)
+    review = make(reviews)["id"]
+    item = items_of(reviews, review)["broken hip"]
+    answer = decide(reviews, review, item, **given)
     assert answer.status_code == 422
     assert message in answer.json()["detail"]
-    assert items_of(client, review)["broken hip"] == item
+    assert items_of(reviews, review)["broken hip"] == item
 
 
 def test_what_is_not_there_is_not_found(start: Callable[..., TestClient]) -> None:
@@ -332,13 +331,12 @@ def test_the_export_has_every_row_as_it_was_given(start: Callable[..., TestClien
     ],
 )
 def test_a_review_is_exported_in_every_format(
-    start: Callable[..., TestClient], format: str, suffix: str, begins: bytes
+    reviews: TestClient, format: str, suffix: str, begins: bytes
 ) -> None:
-    client = start()
-    review = make(client)["id"]
-    item = items_of(client, review)["broken hip"]
-    decide(client, review, item, kind="link", concepts=[{"id": "X:6", "relation": "close"}])
-    answer = client.get(f"/v1/reviews/{review}/export", params={"format": format})
+    review = make(reviews)["id"]
+    item = items_of(reviews, review)["broken hip"]
+    decide(reviews, review, item, kind="link", concepts=[{"id": "X:6", "relation": "close"}])
+    answer = reviews.get(f"/v1/reviews/{review}/export", params={"format": format})
     assert answer.status_code == 200
     assert answer.headers["content-disposition"].endswith(f'"review-{review}{suffix}"')
     assert answer.content.startswith(begins)
@@ -356,13 +354,12 @@ def test_a_review_is_exported_in_every_format(
     ],
 )
 def test_an_export_that_cannot_be_is_refused(
-    start: Callable[..., TestClient], query: dict[str, str], message: str
+    reviews: TestClient, query: dict[str, str], message: str
 ) -> None:
-    client = start()
-    review = make(client)["id"]
-    item = items_of(client, review)["broken hip"]
-    decide(client, review, item, kind="link", concepts=[{"id": "X:6"}])
-    answer = client.get(f"/v1/reviews/{review}/export", params=query)
+    review = make(reviews)["id"]
+    item = items_of(reviews, review)["broken hip"]
+    decide(reviews, review, item, kind="link", concepts=[{"id": "X:6"}])
+    answer = reviews.get(f"/v1/reviews/{review}/export", params=query)
     assert answer.status_code == 422
     assert message in answer.json()["detail"]
 

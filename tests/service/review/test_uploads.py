@@ -52,12 +52,9 @@ def _repeated(text: str, rows: int = 1, cells: int = 1) -> str:
 
 
 @pytest.fixture
-def client(serving: Callable[..., TestClient], index: Path, tmp_path: Path) -> TestClient:
+def client(start: Callable[..., TestClient]) -> TestClient:
     """A client on the machine of a service with a database of its own."""
-    client = serving(index=(str(index),), reviews=str(tmp_path / "reviews.db"))
-    client.base_url = "http://127.0.0.1:8000"  # type: ignore[assignment]
-    client.headers["X-Reviewer"] = "ann"
-    return client
+    return start()
 
 
 def _readers() -> list[psutil.Process]:
