@@ -78,12 +78,13 @@ def _of_variables() -> Iterator[Used]:
     methods: dict[int, set[str]] = defaultdict(set)
     named: dict[int, tuple[str, Any]] = {}
     for name, module in modules().items():
-        tree = ast.parse(Path(str(module.__file__)).read_text(encoding="utf-8"))
-        parents = {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
+        tree = tree_of(Path(str(module.__file__)))
+        nodes = list(ast.walk(tree))
+        parents = {child: node for node in nodes for child in ast.iter_child_nodes(node)}
         for variable, value in vars(module).items():
             for pattern in patterns_in(value):
                 named.setdefault(id(pattern), (f"{name}.{variable}", pattern))
-        for node in ast.walk(tree):
+        for node in nodes:
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
                 for pattern in patterns_in(vars(module).get(node.id)):
                     methods[id(pattern)] |= _methods(node, parents, vars(module))
@@ -168,15 +169,13 @@ def _of_calls() -> Iterator[Used]:
                 continue
             name = f"{module}.{function.name}"
             for node in ast.walk(function):
-                if isinstance(node, ast.Call) and ast.unparse(node.func) in _CALLED:
-                    yield from _of_call(name, node, vars(modules()[module]))
+                match node:
+                    case ast.Call(ast.Attribute(ast.Name("re"), function)):
+                        if function in _FUNCTIONS:
+                            yield from _of_call(name, node, function, vars(modules()[module]))
 
 
-_CALLED = {f"re.{function}" for function in _FUNCTIONS}
-
-
-def _of_call(name: str, node: ast.Call, variables: dict[str, Any]) -> Iterator[Used]:
-    function = ast.unparse(node.func).removeprefix("re.")
+def _of_call(name: str, node: ast.Call, function: str, variables: dict[str, Any]) -> Iterator[Used]:
     values = _Samples({**vars(builtins), **variables})
     pattern = eval(ast.unparse(node.args[0]), {}, values)  # noqa: S307: our own source
     at = {"sub": 4, "split": 3, "compile": 1}.get(function, 2)

@@ -58,12 +58,12 @@ def explodes(pattern: str, flags: int = 0, *, use: str = "search") -> str | None
     `use` is ``"search"``, ``"match"`` where it is only tried at the start of a text, or
     ``"fullmatch"``, where a loop at its end may fail.
     """
-    for bounded in (False, True):
-        automaton = _Automaton(pattern, flags, use, bounded=bounded)
-        fault = automaton.square() if bounded else automaton.doubling()
-        if fault:
-            return fault
-    return None
+    automaton = _Automaton(pattern, flags, use, bounded=False)
+    if fault := automaton.doubling():
+        return fault
+    if automaton.has_bounds:
+        automaton = _Automaton(pattern, flags, use, bounded=True)
+    return automaton.square()
 
 
 class _Automaton:
@@ -76,6 +76,7 @@ class _Automaton:
         self._letters = letters
         self._all = (1 << len(letters) + 1) - 1
         self._bounded = bounded
+        self.has_bounds = False
         self._state = tree.state
         self.sets: list[int] = []
         self.texts: list[str] = []
@@ -191,6 +192,7 @@ class _Automaton:
     ) -> _Piece:
         is_open = most is _constants.MAXREPEAT
         if not is_open and most >= _MANY:
+            self.has_bounds = True
             is_open, most = not self._bounded, 3
             least = min(least, 2)
         first = len(self.sets)
