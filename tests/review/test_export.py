@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 import json
@@ -58,6 +59,10 @@ class Made(NamedTuple):
     review: int
     linker: Linker
 
+    @property
+    def place(self) -> str:
+        return str(self.store._engine.url.database)
+
     def text(self, format: str, **choices: Any) -> str:
         pieces = export_review(
             self.store, self.review, format, self.linker.terminology, Choices(**choices)
@@ -82,10 +87,10 @@ def omop() -> Linker:
     return make_linker(RECORDS)
 
 
-@pytest.fixture
-def made(tmp_path: Path, omop: Linker) -> Iterator[Made]:
-    """A review with a decision of each kind."""
-    with Store(str(tmp_path / "reviews.db")) as store:
+@contextlib.contextmanager
+def reviewed(folder: Path, omop: Linker) -> Iterator[Made]:
+    """Make a review with a decision of each kind."""
+    with Store(str(folder / "reviews.db")) as store:
         columns = ["code", "term", "near", "ward"]
         table = as_table(columns, TABLE, column="term", context_column="near")
         made = Made(store, store.create("Wards", "small", table, who="ann"), omop)
@@ -101,6 +106,20 @@ def made(tmp_path: Path, omop: Linker) -> Iterator[Made]:
         made.decide(8, "flag", comment="ask the ward")
         made.decide(1, "comment", comment="I agree")
         made.decide(9, "comment", comment="who knows?")
+        yield made
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory, omop: Linker) -> Iterator[Made]:
+    """A review that tests read, and leave as it is."""
+    with reviewed(tmp_path_factory.mktemp("reviewed"), omop) as made:
+        yield made
+
+
+@pytest.fixture
+def own(tmp_path: Path, omop: Linker) -> Iterator[Made]:
+    """A review of one test."""
+    with reviewed(tmp_path, omop) as made:
         yield made
 
 
@@ -122,16 +141,14 @@ def test_a_table_names_the_index_once(made: Made, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("format", FORMATS)
-def test_a_file_is_whole_where_the_database_goes_away(made: Made, format: str) -> None:
+def test_a_file_is_whole_where_the_database_goes_away(own: Made, format: str) -> None:
     choices = Choices(source_vocabulary="WARDS")
-    whole = b"".join(
-        export_review(made.store, made.review, format, made.linker.terminology, choices)
-    )
-    pieces = export_review(made.store, made.review, format, made.linker.terminology, choices)
-    path = Path(str(made.store._engine.url.database))
+    whole = b"".join(export_review(own.store, own.review, format, own.linker.terminology, choices))
+    pieces = export_review(own.store, own.review, format, own.linker.terminology, choices)
+    path = Path(own.place)
     path.rename(path.with_suffix(".gone"))
     with pytest.raises(Unreachable):
-        made.store.review(made.review)
+        own.store.review(own.review)
     assert b"".join(pieces) == whole
 
 
@@ -326,25 +343,14 @@ def test_encoders_learn_from_the_corpus(made: Made, tmp_path: Path) -> None:
     (tmp_path / "x.csv").write_text(f"id,name\n{table}")
     corpus, source = tmp_path / "a.corpus.tsv", str(tmp_path / "x.csv")
     corpus.write_text(made.text("corpus"), encoding="utf-8")
-    output, small = str(tmp_path / "fitted"), ("--dimensions", "8", "--steps", "5", "--batch", "8")
-    fit = (
-        "train",
-        "subword",
-        source,
-        "--corpus",
-        str(corpus),
-        "-o",
-        output,
-        "--start",
-        "none",
-        *small,
-    )
-    learned = run(*fit, "--held-out", "0").stdout
+    fit = ("train", "subword", source, "--corpus", corpus, "-o", tmp_path / "fitted")
+    small = ("--start", "none", "--dimensions", "8", "--steps", "5", "--batch", "8")
+    learned = run(*fit, *small, "--held-out", "0").stdout
     assert re.search(r"^mentions +3$", learned, re.MULTILINE)
     assert "of no concept (NIL)" in learned
     pytest.importorskip("torch", reason="needs the extra torch")
-    train = ("train", "dilbert", "-e", "scratch", "--terminology", source, "--corpus", str(corpus))
-    done = run(*train, "-o", str(tmp_path / "trained"), "--dry-run")
+    train = ("train", "dilbert", "-e", "scratch", "--terminology", source, "--corpus", corpus)
+    done = run(*train, "-o", tmp_path / "trained", "--dry-run")
     assert re.search(r"^mentions +3$", done.stdout, re.MULTILINE)
 
 
@@ -392,8 +398,8 @@ def test_every_relation_is_in_every_format(tmp_path: Path, omop: Linker) -> None
 
 @pytest.mark.parametrize("format", ["csv", "sssom", "usagi", "fhir", "corpus"])
 def test_the_command_writes_what_the_page_does(made: Made, tmp_path: Path, format: str) -> None:
-    path, place = tmp_path / f"out{FORMATS[format].suffix}", str(tmp_path / "reviews.db")
-    arguments = ("review", "export", "Wards", "--reviews", place, "-o", str(path))
+    path = tmp_path / f"out{FORMATS[format].suffix}"
+    arguments = ("review", "export", "Wards", "--reviews", made.place, "-o", path)
     done = run(*arguments, *(("--format", "fhir") if format == "fhir" else ()))
     assert "Wards: 8 of 10 mentions are decided" in done.stderr
     whole = b"".join(export_review(made.store, made.review, format))
@@ -415,12 +421,11 @@ def test_the_command_writes_what_the_page_does(made: Made, tmp_path: Path, forma
         (("1", "-o", "x.omop.csv", "--source-vocabulary", "W"), "pass --index"),
     ],
 )
-@pytest.mark.usefixtures("made")
 def test_the_command_refuses_what_it_cannot_write(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: Any, message: str
+    made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: Any, message: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert message in run("review", "export", *arguments, "--reviews", "reviews.db", code=2).stderr
+    assert message in run("review", "export", *arguments, "--reviews", made.place, code=2).stderr
     assert not list(tmp_path.glob("x.*"))
 
 
