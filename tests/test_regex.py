@@ -13,6 +13,7 @@ import pytest
 from canonym.regex import regex
 from tests.package_patterns import every_pattern, modules, patterns_in
 from tests.patterns import SQUARE, explodes
+from tests.tables import cases
 from tests.test_layers import PACKAGE, tree_of
 
 
@@ -116,80 +117,17 @@ def test_no_pattern_of_the_package_explodes() -> None:
     assert sorted(ALLOWED) == sorted(faults), "what is allowed has no fault any more"
 
 
-@pytest.mark.parametrize(
-    "pattern",
-    [
-        *(
-            "(a+)+b",
-            "(a*)*b",
-            "(a|a)*b",
-            "(a|ab|b)*c",
-            "(?:a|b|ab)+c",
-            "(?:a+ ?)+b",
-            "([a-z]+-?)*:",
-        ),
-        *(r"\s*(?:<!--.*?-->\s*)*<html", r" ?\((?:[a-z]{3,}[ ,\-]*)+\)"),
-        *(
-            r"(?:x(?: ?|-?))*y",
-            r"(?:\w+\s?)+\(",
-            "(?:a{1,30} ?){1,30}x",
-            r"(?:\d+,?)+;",
-        ),
-    ],
-)
+@cases("pattern")
 def test_two_ways_round_a_loop_are_found(pattern: str) -> None:
     assert str(explodes(pattern, use="match")).startswith("doubling")
 
 
-@pytest.mark.parametrize(
-    ("pattern", "use"),
-    [
-        *(
-            (pattern, "match")
-            for pattern in ("a*a*b", r"\s*\n\s*x", ".*x.*y", "a+b?a+c", r"\w+\d+:")
-        ),
-        *((pattern, "match") for pattern in (r"(?=.*[A-Z].*[A-Z])a", r"(\w+)\1x", ".*a.*(?=b)")),
-        *((pattern, "search") for pattern in (r"\d+x", r"\s*\n", r"\s+$", "x(?=.*y)", r"[^)]*\)")),
-        *(
-            (pattern, "search")
-            for pattern in (r"(?m)^\s*-", r"\s*\Z", r"(?>\s+)\w", r"(?:\d{3})+x")
-        ),
-        *((pattern, "search") for pattern in (r"\bfoo.*bar", "(?!.*x)a", r"(?<=\s)\s+x", r"a++b")),
-        *((pattern, "fullmatch") for pattern in (r"\w*\d\w*", r".*a.*", r"\d{3,}\w*")),
-    ],
-)
+@cases("pattern", "use")
 def test_runs_that_are_read_again_and_again_are_found(pattern: str, use: str) -> None:
     assert str(explodes(pattern, use=use)).startswith(SQUARE)
 
 
-@pytest.mark.parametrize(
-    ("pattern", "use"),
-    [
-        *(
-            (pattern, "search")
-            for pattern in (r"\w+", r"\w+\b", r"a\s*\n?\s*", r"(?<!\s)\s+\n", "ab?c")
-        ),
-        *(
-            (pattern, "search")
-            for pattern in (r"(?<!\d)\d+x", r"(?:(?<!\s)\s+)?,", r"\A.*x", r"^\d+x")
-        ),
-        *((pattern, "search") for pattern in (r"(?m)^[ \t]*-", r"[a-z]+(?:-[a-z]+)*", r"x{1,9}y")),
-        *(
-            (pattern, "search")
-            for pattern in (r"\bfoo +bar", r"(?<!a)a++b", r"\([^()]*\)", r"(ab|cd)+")
-        ),
-        *((pattern, "search") for pattern in (r"\A(?>.*?and).*is", r"(?<=[.!?])\s+(?=[^a-z\s])")),
-        *(
-            (pattern, "match")
-            for pattern in (r"\d+x", ".*a", r"(?:\w+ )*x", r"(?:(?!\d)\w)*\d\w*x")
-        ),
-        *(
-            (pattern, "match")
-            for pattern in (r"\s*(?:,\s*)?x", r"(?:<!--(?>.*?-->)\s*)*<html", "(a)\\1*")
-        ),
-        *((pattern, "fullmatch") for pattern in (r"[^\d]*\d\w*", r"\w+(?:-\w+)*", r"(?:a|b)*")),
-    ],
-)
+@cases("pattern", "use")
 def test_what_reads_a_text_once_is_sound(pattern: str, use: str) -> None:
     assert explodes(pattern, use=use) is None
 
