@@ -11,6 +11,7 @@ import pytest
 
 from canonym import Linker
 from tests.cli.running import run
+from tests.files import written
 
 TABLE = (
     "id,name\nOMOP:1,Myocardial infarction\nOMOP:1,Heart attack\nOMOP:2,Migraine\nOMOP:3,Hip pain\n"
@@ -164,8 +165,7 @@ def test_unknown_concepts_are_refused_or_passed_over(index: str, tmp_path: Path)
 
 
 def test_other_files_are_refused(index: str, tmp_path: Path) -> None:
-    file = tmp_path / "a.csv"
-    file.write_text("a,b\n1,2\n")
+    file = written(tmp_path / "a.csv", "a,b\n1,2\n")
     problem = run("review", "import", file, "--index", index, code=2).stderr
     assert "is neither SSSOM" in problem
     assert "the columns are 'a', 'b'" in problem
@@ -184,8 +184,7 @@ def test_prefixes_and_addresses_are_read_by_their_meaning(index: str, tmp_path: 
 
 
 def test_lines_are_counted_with_the_head(index: str, tmp_path: Path) -> None:
-    file = tmp_path / "a.tsv"
-    file.write_text('#license: "x"\n\n' + HEAD + "a\t\t" + CURATED.format("X:9"))
+    file = written(tmp_path / "a.tsv", '#license: "x"\n\n' + HEAD + "a\t\t" + CURATED.format("X:9"))
     problem = run("review", "import", file, "--index", index, code=2).stderr
     assert "a.tsv, line 4: 'X:9' is no concept of" in problem
 

@@ -17,6 +17,7 @@ from canonym.encoders.subword import Subword
 from canonym.training.subword import held_out
 from canonym.types import Encoder
 from tests.cli.running import run
+from tests.files import written
 
 
 def fit(*arguments: str | Path, code: int = 0) -> Result:
@@ -38,9 +39,7 @@ def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     table = np.random.default_rng(0).standard_normal((256, 8)).astype(np.float32)
     small = Subword(table, trained={"on": "a small table"})
     monkeypatch.setattr("canonym.encoders.make_encoder", lambda _spec: small)
-    file = tmp_path / "x.csv"
-    file.write_text(SYNONYMS)
-    return file
+    return written(tmp_path / "x.csv", SYNONYMS)
 
 
 @pytest.fixture
@@ -56,9 +55,7 @@ def corpus(tmp_path: Path) -> Path:
         )
     ]
     lines.append("99|t|cough\n99|a|\n99\t0\t5\tcough\tDisease\t999\n99\t0\t2\tco\tOther\t0\n")
-    file = tmp_path / "train.pubtator"
-    file.write_text("\n".join(lines))
-    return file
+    return written(tmp_path / "train.pubtator", "\n".join(lines))
 
 
 SCRATCH = ("--start", "none", "--steps", "40", "--batch", "32", "--dimensions", "16")
@@ -231,8 +228,7 @@ def test_every_option_of_mentions_changes_the_encoder(
         fit(source, "-o", tmp_path / name, *options)
         return (tmp_path / name / "model.safetensors").read_bytes()
 
-    table = tmp_path / "more.tsv"
-    table.write_text("0\tbad hip\n1\tsore hip\n")
+    table = written(tmp_path / "more.tsv", "0\tbad hip\n1\tsore hip\n")
     given = ("--corpus", str(corpus))
     base = fitted("a", *given)
     assert fitted("b") != base
@@ -242,8 +238,7 @@ def test_every_option_of_mentions_changes_the_encoder(
     more = fitted("f", *given, "--corpus", str(table))
     assert more != base
     # A table names no document: each is one document.
-    other = tmp_path / "other.tsv"
-    other.write_text("2\tlump of hip\n")
+    other = written(tmp_path / "other.tsv", "2\tlump of hip\n")
     assert fitted("g", *given, "--corpus", str(table), "--corpus", str(other)) != more
 
 
@@ -273,8 +268,7 @@ def test_corpora_that_cannot_be_learned_from(source: Path, tmp_path: Path) -> No
 
 @pytest.mark.usefixtures("source")
 def test_a_terminology_without_synonyms_cannot_be_fitted_to(tmp_path: Path) -> None:
-    file = tmp_path / "y.csv"
-    file.write_text("id,name\n1,a\n2,b\n")
+    file = written(tmp_path / "y.csv", "id,name\n1,a\n2,b\n")
     for options in ((), ("--held-out", "0")):
         failed = fit(file, "-o", tmp_path / "out", *options, code=2)
         assert "synonyms" in failed.stderr

@@ -9,6 +9,7 @@ import pytest
 
 from canonym.terminology import Terminology
 from tests.cli.running import run
+from tests.files import written
 
 OBO = """\
 format-version: 1.2
@@ -42,9 +43,7 @@ def facts(text: str) -> dict[str, str]:
 
 @pytest.fixture
 def obo(tmp_path: Path) -> Path:
-    file = tmp_path / "x.obo"
-    file.write_text(OBO)
-    return file
+    return written(tmp_path / "x.obo", OBO)
 
 
 @pytest.fixture
@@ -73,8 +72,7 @@ def test_an_import_reports_what_it_read(obo: Path, tmp_path: Path) -> None:
 
 
 def test_remarks_say_what_was_merged(tmp_path: Path) -> None:
-    file = tmp_path / "x.csv"
-    file.write_text("id,name\n1,a\n1,a\n2,b\n")
+    file = written(tmp_path / "x.csv", "id,name\n1,a\n1,a\n2,b\n")
     text = run("import", file, "-o", tmp_path / "x.db").stdout
     assert "remarks           1  repeated names stored once" in text
 
@@ -97,8 +95,7 @@ TABLE = "code;term;pref;syn;kind;lang;text;up;tree\n1;Hüfte;Hip;A/B;T;de;What;2
 
 
 def test_every_flag_of_tables_is_heard(tmp_path: Path) -> None:
-    file = tmp_path / "x.dat"
-    file.write_bytes(TABLE.encode("latin-1"))
+    file = written(tmp_path / "x.dat", TABLE.encode("latin-1"))
     out = tmp_path / "x.db"
     columns = (
         *("--id-column", "code", "--name-column", "term", "--label-column", "pref"),
@@ -173,8 +170,7 @@ def test_sources_that_cannot_be_read_are_refused(
 
 
 def test_columns_make_a_table_of_what_is_not_recognised(tmp_path: Path) -> None:
-    file = tmp_path / "x"
-    file.write_text("one,two\n1,hip\n")
+    file = written(tmp_path / "x", "one,two\n1,hip\n")
     arguments = ("import", str(file), "-o", str(tmp_path / "x.db"))
     assert "not recognised" in run(*arguments, code=2).stderr
     text = run(*arguments, "--id-column", "one", "--name-column", "two").stdout
@@ -264,8 +260,7 @@ def test_many_types_are_summed_up(tmp_path: Path) -> None:
 
 
 def test_a_missing_parent_is_marked(tmp_path: Path) -> None:
-    file = tmp_path / "x.csv"
-    file.write_text("id,name,parent\n1,hip,9\n")
+    file = written(tmp_path / "x.csv", "id,name,parent\n1,hip,9\n")
     text = run("terminology", "show", file, "1").stdout
     assert "9 (not in the terminology)" in text
 
@@ -274,8 +269,7 @@ def test_a_missing_parent_is_marked(tmp_path: Path) -> None:
 
 
 def test_lint_reports_and_can_fail(db: Path, tmp_path: Path) -> None:
-    bad = tmp_path / "bad.csv"
-    bad.write_text("id,name\n1|2,a&apos;b\n3,c&apos;d\n")
+    bad = written(tmp_path / "bad.csv", "id,name\n1|2,a&apos;b\n3,c&apos;d\n")
     text = run("terminology", "lint", bad).stdout
     assert "error: encoding damage: 2" in text
     assert "a&apos;b" in text
@@ -322,8 +316,7 @@ def test_diff_reports_what_changed(db: Path, tmp_path: Path) -> None:
 def test_files_that_are_no_terminology_are_refused(
     tmp_path: Path, command: list[str], content: bytes, problem: str
 ) -> None:
-    file = tmp_path / "x.db"
-    file.write_bytes(content)
+    file = written(tmp_path / "x.db", content)
     failed = run(*command, file, code=2)
     assert problem in failed.stderr
     assert "x.db" in failed.stderr

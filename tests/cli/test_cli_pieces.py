@@ -13,6 +13,7 @@ import pytest
 from canonym.cli.progress import Lines, activity, counter, stages
 from canonym.jobs.input import Input, count_items
 from tests.cli.running import run
+from tests.files import written
 
 
 def test_without_an_index_the_default_linker_is_opened(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -37,16 +38,14 @@ def test_without_an_index_the_default_linker_is_opened(monkeypatch: pytest.Monke
 
 def test_items_are_counted_where_that_is_cheap(tmp_path: Path) -> None:
     documents, names = Input(iter(()), documents=True, kind="pubtator"), Input(iter(()))
-    file = tmp_path / "x.txt"
-    file.write_text("1|t|a\n1|a|b\n\n2|t|c\n")
+    file = written(tmp_path / "x.txt", "1|t|a\n1|a|b\n\n2|t|c\n")
     assert count_items(str(file), documents) == 2
     assert count_items(str(file), names) == 4
     file.write_text('{"text": 1}\n{"text": 2}\n')
     assert count_items(str(file), documents) == 2
     file.write_text('["a",\n"b"]\n')
     assert count_items(str(file), names._replace(kind="jsonl")) is None
-    packed = tmp_path / "x.txt.gz"
-    packed.write_bytes(gzip.compress(b"a\n"))
+    packed = written(tmp_path / "x.txt.gz", gzip.compress(b"a\n"))
     assert count_items(str(packed), names) is None
     assert count_items(str(tmp_path), documents._replace(kind="brat")) is None
 

@@ -8,6 +8,7 @@ import pytest
 
 from canonym.cli.failures import as_options
 from tests.cli.running import run
+from tests.files import written
 from tests.tables import cases
 
 
@@ -18,9 +19,7 @@ def test_arguments_become_options(message: str, flags: tuple[str, ...], expected
 
 @pytest.fixture
 def latin(tmp_path: Path) -> Path:
-    file = tmp_path / "latin.tsv"
-    file.write_bytes("id\tname\nX:1\tSj\xf6gren\n".encode("latin-1"))
-    return file
+    return written(tmp_path / "latin.tsv", "id\tname\nX:1\tSj\xf6gren\n".encode("latin-1"))
 
 
 def test_the_encoding_is_an_option_where_there_is_one(latin: Path, tmp_path: Path) -> None:
@@ -63,8 +62,7 @@ def test_overwrite_is_an_option(tmp_path: Path) -> None:
 
 
 def test_a_delimiter_of_two_characters_is_refused(tmp_path: Path) -> None:
-    source = tmp_path / "x.csv"
-    source.write_text("id,name\nX:1,hip\n")
+    source = written(tmp_path / "x.csv", "id,name\nX:1,hip\n")
     arguments = ("import", str(source), "-o", str(tmp_path / "x.db"), "--delimiter", "||")
     assert "one character is expected" in run(*arguments, code=2).stderr
 
@@ -78,8 +76,7 @@ def test_a_language_that_is_no_tag_is_refused(tmp_path: Path) -> None:
     run("index", source, "-o", index, "-e", "chargrams", "-q")
     failed = run("synonyms", "add", "haunch", "X:1", "-i", index, *tag, code=2)
     assert "a tag of BCP 47 is expected" in failed.stderr
-    names = tmp_path / "names.tsv"
-    names.write_text("haunch\tX:1\n")
+    names = written(tmp_path / "names.tsv", "haunch\tX:1\n")
     failed = run("synonyms", "import", names, "-i", index, *tag, code=2)
     assert "line 1: the language is 'not a tag!!'" in failed.stderr
 

@@ -20,6 +20,7 @@ from canonym.export.rows import RESULT_COLUMNS
 from canonym.terminology import Terminology
 from tests.cli.running import link, rows, run
 from tests.cli.test_cli_link import Linker, linker  # noqa: F401 - a fixture
+from tests.files import written
 from tests.io.making import edited, make_ods, make_xlsx, ods_row, part_of
 
 PROPERTIES = "docProps/custom.xml"
@@ -271,8 +272,7 @@ def test_the_index_is_told_once_in_the_properties(visits: Path, tmp_path: Path) 
 
 def test_nothing_that_is_written_is_a_formula(tmp_path: Path) -> None:
     names = ["=1+1", "+1", "-1", "@SUM(A1)", "_x0041_", "a  b", "nul\x01"]
-    lines = tmp_path / "names.txt"
-    lines.write_text("\n".join(names))
+    lines = written(tmp_path / "names.txt", "\n".join(names))
     out = tmp_path / "a.xlsx"
     link("--file", lines, "-o", out)
     found = cells(out, "links")
@@ -285,8 +285,7 @@ def test_nothing_that_is_written_is_a_formula(tmp_path: Path) -> None:
 
 
 def test_a_text_that_is_too_long_for_a_cell_is_cut(tmp_path: Path) -> None:
-    lines = tmp_path / "names.txt"
-    lines.write_text("x" * 40_000)
+    lines = written(tmp_path / "names.txt", "x" * 40_000)
     link("--file", lines, "-o", f"{tmp_path}/a.xlsx")
     assert cells(tmp_path / "a.xlsx", "links")[1][0] == "x" * 32_766 + "…"
 
@@ -295,8 +294,7 @@ def test_a_text_that_is_too_long_for_a_cell_is_cut(tmp_path: Path) -> None:
 
 
 def test_a_table_becomes_a_workbook(tmp_path: Path) -> None:
-    table = tmp_path / "a.csv"
-    table.write_text("visit,dx\n007,heart attack\n8,\n")
+    table = written(tmp_path / "a.csv", "visit,dx\n007,heart attack\n8,\n")
     for name in ("one", "two"):
         link("--file", table, "--column", "dx", "-o", f"{tmp_path}/{name}.xlsx", *ALL)
     found = cells(tmp_path / "one.xlsx", "links")
@@ -355,8 +353,7 @@ def test_a_zip_that_is_no_workbook_is_still_refused_in_a_pipe(tmp_path: Path) ->
 def test_options_that_a_workbook_does_not_take_are_refused(visits: Path, tmp_path: Path) -> None:
     out = f"{tmp_path}/a.xlsx"
     given = ["--file", str(visits), "--column", "dx"]
-    text = tmp_path / "a.csv"
-    text.write_text("dx\nhip\n")
+    text = written(tmp_path / "a.csv", "dx\nhip\n")
     for arguments, message in (
         ([*given, "-o", out, "-k", "3"], "a workbook has one row for each mention, and -k 3"),
         ([*given, "-o", out, "--resume"], "--resume needs a file (-o) in one of the formats tsv"),
@@ -383,8 +380,7 @@ def test_options_that_a_workbook_does_not_take_are_refused(visits: Path, tmp_pat
 
 
 def test_a_workbook_is_whole_or_absent(visits: Path, tmp_path: Path) -> None:
-    out = tmp_path / "a.xlsx"
-    out.write_text("mine")
+    out = written(tmp_path / "a.xlsx", "mine")
     given = ["--file", str(visits), "--column", "dx", "-o", str(out)]
     assert "replace it with --overwrite" in link(*given, code=2).stderr
     link(*given, "--type", "Nonsense", "--overwrite", code=2)

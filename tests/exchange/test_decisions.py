@@ -15,6 +15,7 @@ from canonym.exchange.mappings import Origin
 from canonym.exchange.omop import UsagiWriter
 from canonym.exchange.sssom import SssomWriter
 from canonym.types import Candidate, Link, Mention
+from tests.files import written
 from tests.io.making import make_xlsx
 from tests.tables import cases
 
@@ -59,8 +60,7 @@ def test_what_the_head_says_holds_for_every_row_that_says_nothing(
 ) -> None:
     names = HEAD.replace("\treviewer_label", "\treviewer_label\tpredicate_modifier")
     row = f"hip\tskos:exactMatch\tX:1\tsemapv:ManualMappingCuration\tAnn\t{cell}\n"
-    file = folder / "modified.tsv"
-    file.write_text(head + names + row)
+    file = written(folder / "modified.tsv", head + names + row)
     (review,) = read_reviews(file).reviews
     assert (review.reason, review.accepted) == (reason, accepted)
     if not cell:
@@ -81,8 +81,7 @@ def test_a_table_saved_with_commas_is_read(folder: Path) -> None:
 def test_a_first_line_names_the_delimiter(folder: Path, line: str, delimiter: str) -> None:
     head = HEAD.replace("\t", delimiter)
     row = delimiter.join(["hip", "skos:exactMatch", "X:1", "semapv:LexicalMatching", "Ann"])
-    file = folder / "s.csv"
-    file.write_text(f"\ufeff{line}\r\n#license: x\n{head}{row}\n", encoding="utf-8")
+    file = written(folder / "s.csv", f"\ufeff{line}\r\n#license: x\n{head}{row}\n")
     (review,) = read_reviews(file).reviews
     assert (review.line, review.text, review.id, review.accepted) == (4, "hip", "X:1", True)
 

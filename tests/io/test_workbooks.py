@@ -17,6 +17,7 @@ import pytest
 from canonym.errors import InvalidInput, MissingExtra, ReadError
 from canonym.io.tables import open_table
 from canonym.io.workbooks import SheetChoice, check_ids, open_sheet, workbook_suffix
+from tests.files import written
 from tests.io.making import edited, make_ods, make_xlsx, ods_row, part_of, with_shared_texts
 from tests.logs import Log
 from tests.memory import at_most
@@ -239,15 +240,13 @@ def test_workbooks_are_recognised_by_content(tmp_path: Path) -> None:
     assert workbook_suffix(make_ods(tmp_path / "b", {"S": ""})) == ".ods"
     edited(excel, "[Content_Types].xml", ("sheet.main+xml", "sheet.macroEnabled.main+xml"))
     assert workbook_suffix(excel) == ".xlsm"
-    plain = tmp_path / "a.txt"
-    plain.write_text("dx\n")
+    plain = written(tmp_path / "a.txt", "dx\n")
     assert workbook_suffix(plain) is None
     assert workbook_suffix(tmp_path / "missing.xlsx") is None
 
 
 def test_what_cannot_be_read_says_what_to_save_it_as(tmp_path: Path) -> None:
-    old = tmp_path / "a.xls"
-    old.write_bytes(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600))
+    old = written(tmp_path / "a.xls", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600))
     assert "old Office file (.xls), or has a password: save it as .xlsx" in problem_of(old)
     binary = tmp_path / "a.xlsb"
     with zipfile.ZipFile(binary, "w") as archive:
@@ -301,8 +300,7 @@ def test_a_sheet_is_a_table_like_any_other(tmp_path: Path) -> None:
 
 
 def test_a_sheet_of_a_text_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text("id,name\nD1,hip\n")
+    path = written(tmp_path / "a.csv", "id,name\nD1,hip\n")
     with (
         pytest.raises(InvalidInput, match=r"sheet=\.\.\. and header_row=\.\.\. go with workbooks"),
         open_table(path, sheet="S"),

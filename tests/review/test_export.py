@@ -25,6 +25,7 @@ from canonym.review.proposals import snapshot
 from canonym.review.store import Given, Store
 from canonym.review.table import as_table
 from tests.cli.running import run
+from tests.files import written
 from tests.review.conftest import link, make_linker
 
 RECORDS = [
@@ -312,16 +313,13 @@ def test_the_validator_of_the_standard_finds_nothing(made: Made, tmp_path: Path)
     from sssom.parsers import parse_sssom_table
     from sssom.validators import validate
 
-    path = tmp_path / "a.sssom.tsv"
-    path.write_text(made.text("sssom"), encoding="utf-8")
-    validate(parse_sssom_table(str(path)))
+    validate(parse_sssom_table(str(written(tmp_path / "a.sssom.tsv", made.text("sssom")))))
 
 
 def test_the_corpus_is_read_by_what_learns_and_measures(made: Made, tmp_path: Path) -> None:
     from canonym.cli.annotated import open_corpus
 
-    path = tmp_path / "mentions.corpus.tsv"
-    path.write_text(made.text("corpus"), encoding="utf-8")
+    path = written(tmp_path / "mentions.corpus.tsv", made.text("corpus"))
     corpus = open_corpus(str(path))
     assert corpus.format == "columns"
     found = [mention for document in corpus.documents for mention in document.mentions]
@@ -358,8 +356,7 @@ def test_a_workbook_has_the_rows_and_the_decisions(made: Made, tmp_path: Path) -
     from canonym.io.tables import open_table
 
     openpyxl = pytest.importorskip("openpyxl")
-    path = tmp_path / "a.xlsx"
-    path.write_bytes(b"".join(export_review(made.store, made.review, "xlsx")))
+    path = written(tmp_path / "a.xlsx", b"".join(export_review(made.store, made.review, "xlsx")))
     with open_table(path) as table:
         rows = [dict(zip(table.header, row, strict=True)) for row in table.rows]
     assert [row["code"] for row in rows] == [row[0] for row in TABLE]
@@ -450,8 +447,7 @@ def test_a_table_may_come_back_from_a_spreadsheet(made: Made, tmp_path: Path) ->
     rows = list(csv.reader(io.StringIO(made.text("csv"))))
     out = io.StringIO()
     csv.writer(out, delimiter=";").writerows(rows)
-    path = tmp_path / "a.csv"
-    path.write_text("\ufeff" + out.getvalue(), encoding="utf-8")
+    path = written(tmp_path / "a.csv", "\ufeff" + out.getvalue())
     assert ("widow maker", "OMOP:1") in _learned(path)["names"]
 
 

@@ -16,6 +16,7 @@ from canonym.exchange.mappings import Codes
 from canonym.io.streams import open_text
 from canonym.io.workbooks import sheet_names
 from canonym.review.table import Layout, as_table, clean, read_upload
+from tests.files import written
 
 
 def read_given(content: bytes, name: str) -> tuple[tuple[str, ...], list[list[str]]]:
@@ -155,8 +156,7 @@ TABS = 'term\tn\nwound of 5"\t1\n"quoted"\t2\nx\u2028y\u0085z\t3\n'
     ],
 )
 def test_an_upload_is_read_as_files_are(text: str, name: str, tmp_path: Path) -> None:
-    path = tmp_path / "t"
-    path.write_bytes(text.encode())
+    path = written(tmp_path / "t", text.encode())
     with open_text(path, keep_ends=True) as lines:
         table = parse_table(lines, path, column="term")
         expected = [list(row.cells) for row in table]
@@ -263,14 +263,11 @@ def test_empty_lines_at_the_beginning_are_counted(monkeypatch: pytest.MonkeyPatc
 def test_a_text_is_read_as_somebody_says(
     text: str, layout: Layout, rows: list[list[str]], tmp_path: Path
 ) -> None:
-    path = tmp_path / "given"
-    path.write_text(text, encoding="utf-8")
-    assert [*read_upload(path, "t.csv", layout)] == rows
+    assert [*read_upload(written(tmp_path / "given", text), "t.csv", layout)] == rows
 
 
 def test_a_header_below_the_end_is_no_table(tmp_path: Path) -> None:
-    path = tmp_path / "given"
-    path.write_text("a,b\n1,2\n", encoding="utf-8")
+    path = written(tmp_path / "given", "a,b\n1,2\n")
     with pytest.raises(ReadError):
         [*read_upload(path, "t.csv", Layout(header_row=9))]
 

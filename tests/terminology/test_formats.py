@@ -22,6 +22,7 @@ from canonym.terminology import (
 )
 from canonym.terminology.sqlite_file import is_sqlite
 from canonym.types import Concept, Name
+from tests.files import written
 from tests.logs import Log
 
 TABLE = "id\tname\nX:1\tflu\nX:1\tgrippe\nX:2\tcold\n"
@@ -29,9 +30,7 @@ TABLE = "id\tname\nX:1\tflu\nX:1\tgrippe\nX:2\tcold\n"
 
 @pytest.fixture
 def table(tmp_path: Path) -> Path:
-    path = tmp_path / "names.tsv"
-    path.write_text(TABLE)
-    return path
+    return written(tmp_path / "names.tsv", TABLE)
 
 
 # --- the catalogue --------------------------------------------------------------------------------
@@ -124,8 +123,7 @@ def test_files_are_recognised_by_their_beginning(
 
 
 def test_the_beginning_is_enough_and_may_be_in_another_encoding(tmp_path: Path) -> None:
-    path = tmp_path / "latin.tsv"
-    path.write_bytes("id\tname\nX:1\tMénière\n".encode("latin-1"))
+    path = written(tmp_path / "latin.tsv", "id\tname\nX:1\tMénière\n".encode("latin-1"))
     assert recognise(path) == "table"
     with pytest.raises(ReadError, match="line 2: the line is not UTF-8"):
         list(read_records(path))
@@ -138,9 +136,7 @@ def test_the_beginning_is_enough_and_may_be_in_another_encoding(tmp_path: Path) 
 
 
 def test_parquet_is_a_table(tmp_path: Path) -> None:
-    path = tmp_path / "names.parquet"
-    path.write_bytes(b"PAR1 and more PAR1")
-    assert recognise(path) == "table"
+    assert recognise(written(tmp_path / "names.parquet", b"PAR1 and more PAR1")) == "table"
 
 
 @pytest.mark.parametrize(
@@ -194,8 +190,7 @@ def test_the_packaged_terminology_is_a_word(
     ],
 )
 def test_what_is_not_recognised_is_described(content: bytes, message: str, tmp_path: Path) -> None:
-    path = tmp_path / "source"
-    path.write_bytes(content)
+    path = written(tmp_path / "source", content)
     with pytest.raises(InvalidInput, match=message) as caught:
         recognise(path)
     assert "source: the format is not recognised" in str(caught.value)
@@ -260,15 +255,13 @@ def test_records_of_a_recognised_format(table: Path) -> None:
 def test_options_go_to_the_reader(table: Path, tmp_path: Path) -> None:
     records = list(read_records(table, prefix="Y:", version="7"))
     assert records[0] == Concept("Y:X:1", "flu", version="7")
-    path = tmp_path / "dictionary.txt"
-    path.write_text("D003924||NIDDM\n")
+    path = written(tmp_path / "dictionary.txt", "D003924||NIDDM\n")
     assert next(read_records(path, prefixes=False)).id == "D003924"  # type: ignore[union-attr]
     assert next(read_records(path, format="medic")).id == "MESH:D003924"  # type: ignore[union-attr]
 
 
 def test_columns_that_are_named_make_a_table(tmp_path: Path) -> None:
-    path = tmp_path / "odd.tsv"
-    path.write_text("number\tword\n1\tflu\n")
+    path = written(tmp_path / "odd.tsv", "number\tword\n1\tflu\n")
     with pytest.raises(InvalidInput, match="not recognised"):
         read_records(path)
     assert list(read_records(path, id_column="number", name_column="word")) == [Concept("1", "flu")]
@@ -338,8 +331,7 @@ def test_a_source_is_never_overwritten(table: Path, tmp_path: Path) -> None:
 
 
 def test_a_failed_import_leaves_nothing(tmp_path: Path) -> None:
-    path = tmp_path / "names.tsv"
-    path.write_text(TABLE + "X:3\tone cell\ttoo many\n")
+    path = written(tmp_path / "names.tsv", TABLE + "X:3\tone cell\ttoo many\n")
     with pytest.raises(ReadError, match="line 5"):
         import_terminology(path, tmp_path / "t.db")
     assert [each.name for each in tmp_path.iterdir()] == ["names.tsv"]
@@ -395,8 +387,7 @@ def test_translations_are_names_of_concepts_that_are_there(tmp_path: Path, caplo
 
 
 def test_the_options_of_an_unknown_table_are_named(tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text("foo,bar\nT:1,gout\n")
+    path = written(tmp_path / "a.csv", "foo,bar\nT:1,gout\n")
     with pytest.raises(InvalidInput, match=r"'foo,bar'\)\. Of a table, name .* --id-column \.\.\."):
         recognise(path)
     with read_terminology(path, id_column="foo", name_column="bar") as found:

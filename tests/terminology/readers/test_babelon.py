@@ -12,6 +12,7 @@ from canonym.terminology import Terminology
 from canonym.terminology.formats import read_records, recognise
 from canonym.terminology.readers.babelon import read_babelon
 from canonym.types import Concept, Name
+from tests.files import written
 from tests.logs import Log
 
 HEADER = (
@@ -44,8 +45,7 @@ TEMPLATE = (
 
 
 def test_labels_and_synonyms_are_names_of_their_language(tmp_path: Path, caplog: Log) -> None:
-    path = tmp_path / "x-es.tsv.gz"
-    path.write_bytes(gzip.compress(TABLE.encode()))
+    path = written(tmp_path / "x-es.tsv.gz", gzip.compress(TABLE.encode()))
     assert recognise(path) == "babelon"
     assert list(read_babelon(path, source="X")) == [
         Concept("X:1", "Seizure", source="X"),
@@ -79,8 +79,7 @@ def test_columns_may_have_other_names_and_cells_line_ends(tmp_path: Path) -> Non
 
 
 def test_a_template_tells_its_language_in_the_second_row(tmp_path: Path) -> None:
-    path = tmp_path / "x-de.synonyms.tsv"
-    path.write_text(TEMPLATE)
+    path = written(tmp_path / "x-de.synonyms.tsv", TEMPLATE)
     assert recognise(path) == "babelon"
     assert [one for one in read_babelon(path) if isinstance(one, Name)] == [
         Name("Anfall", "X:1", language="de"),
@@ -104,8 +103,7 @@ def test_a_template_tells_its_language_in_the_second_row(tmp_path: Path) -> None
     ],
 )
 def test_a_damaged_table_is_refused_with_its_line(text: str, problem: str, tmp_path: Path) -> None:
-    path = tmp_path / "x.tsv"
-    path.write_text(text)
+    path = written(tmp_path / "x.tsv", text)
     with pytest.raises(ReadError, match=problem):
         list(read_babelon(path))
     with pytest.raises(InvalidInput, match="tag of BCP 47"):

@@ -15,6 +15,7 @@ from canonym.terminology.readers import icd10cm as reader
 from canonym.terminology.readers.everyday import SOURCE, read_everyday
 from canonym.terminology.readers.icd10cm import read_icd10cm
 from canonym.types import Concept, Name, Record, Relation
+from tests.files import written
 
 
 @pytest.fixture(scope="module")
@@ -173,8 +174,7 @@ ORDER = "".join(
 
 
 def test_the_order_file_of_a_release(tmp_path: Path) -> None:
-    path = tmp_path / "icd10cm-order-2027.txt"
-    path.write_text(ORDER)
+    path = written(tmp_path / "icd10cm-order-2027.txt", ORDER)
     assert recognise(path) == "icd10cm"
     of = {"source": "ICD-10-CM", "version": "2027"}
     title = "Cholera due to Vibrio cholerae 01, biovar cholerae"
@@ -208,8 +208,7 @@ def test_a_release_may_have_everyday_names(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("line", ["A00 Cholera\n", "00001 A00 Cholera\n", ORDER[:30] + "\n"])
 def test_other_files_are_refused(tmp_path: Path, line: str) -> None:
-    path = tmp_path / "icd10cm-order-2027.txt"
-    path.write_text(ORDER + line)
+    path = written(tmp_path / "icd10cm-order-2027.txt", ORDER + line)
     with pytest.raises(ReadError, match="is no line of an order file") as caught:
         list(read_icd10cm(path))
     assert caught.value.line == 6

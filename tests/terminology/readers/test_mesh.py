@@ -12,6 +12,7 @@ from canonym.errors import ReadError
 from canonym.io.xml import read_elements, read_prolog
 from canonym.terminology.readers.mesh import read_mesh_xml
 from canonym.types import Concept, Name, Relation, Xref
+from tests.files import written
 
 SOURCES = Path(__file__).with_name("sources")
 DESCRIPTORS = (SOURCES / "descriptors.xml").read_text(encoding="utf-8")
@@ -19,14 +20,9 @@ DESCRIPTORS = (SOURCES / "descriptors.xml").read_text(encoding="utf-8")
 SUPPLEMENTARY = (SOURCES / "supplementary.xml").read_text(encoding="utf-8")
 
 
-def write(path: Path, text: str) -> Path:
-    path.write_text(text)
-    return path
-
-
 def test_descriptors(tmp_path: Path) -> None:
     mi, ischemia, aspirin = "MESH:D009203", "MESH:D017202", "MESH:D001241"
-    assert list(read_mesh_xml(write(tmp_path / "a.xml", DESCRIPTORS))) == [
+    assert list(read_mesh_xml(written(tmp_path / "a.xml", DESCRIPTORS))) == [
         Concept(
             mi,
             "Myocardial Infarction",
@@ -51,8 +47,7 @@ def test_descriptors(tmp_path: Path) -> None:
 
 
 def test_supplementary_concepts(tmp_path: Path) -> None:
-    path = tmp_path / "supp2023.xml.gz"
-    path.write_bytes(gzip.compress(SUPPLEMENTARY.encode()))
+    path = written(tmp_path / "supp2023.xml.gz", gzip.compress(SUPPLEMENTARY.encode()))
     types = ("Supplementary Concept", "C", "Diseases")
     assert list(read_mesh_xml(path)) == [
         Concept("MESH:C538288", "10p deletion syndrome", "RARE disease.", types, "MeSH", "2023"),
@@ -64,7 +59,7 @@ def test_supplementary_concepts(tmp_path: Path) -> None:
 
 
 def test_the_version_may_be_given_or_unknown(tmp_path: Path) -> None:
-    path = write(tmp_path / "a.xml", SUPPLEMENTARY)
+    path = written(tmp_path / "a.xml", SUPPLEMENTARY)
     for given, expected in ((None, ""), ("2025", "2025")):
         first = next(read_mesh_xml(path, version=given))
         assert isinstance(first, Concept)
@@ -75,7 +70,7 @@ def test_only_one_record_is_kept(tmp_path: Path) -> None:
     record = DESCRIPTORS[DESCRIPTORS.index("<DescriptorRecord ") :].split("</DescriptorRecordSet")[
         0
     ]
-    path = write(tmp_path / "a.xml", f"<DescriptorRecordSet>{record * 50}</DescriptorRecordSet>")
+    path = written(tmp_path / "a.xml", f"<DescriptorRecordSet>{record * 50}</DescriptorRecordSet>")
     seen: list[weakref.ref[object]] = []
     for element in read_elements(path, {"DescriptorRecord"}):
         seen.append(weakref.ref(element))
@@ -98,13 +93,13 @@ def test_only_one_record_is_kept(tmp_path: Path) -> None:
 )
 def test_malformed_files(tmp_path: Path, text: str, phrase: str) -> None:
     with pytest.raises(ReadError, match=phrase):
-        list(read_mesh_xml(write(tmp_path / "a.xml", text)))
+        list(read_mesh_xml(written(tmp_path / "a.xml", text)))
 
 
 def test_a_truncated_file_names_its_line(tmp_path: Path) -> None:
     cut = SUPPLEMENTARY[: SUPPLEMENTARY.index("<Note>")]
     with pytest.raises(ReadError, match="too early") as caught:
-        list(read_mesh_xml(write(tmp_path / "a.xml", cut)))
+        list(read_mesh_xml(written(tmp_path / "a.xml", cut)))
     assert caught.value.line == 6
 
 
@@ -115,15 +110,14 @@ def test_entities_are_refused(tmp_path: Path) -> None:
         "<DescriptorRecordSet>&e8;</DescriptorRecordSet>"
     )
     with pytest.raises(ReadError, match="declares the entity 'e1'") as caught:
-        list(read_mesh_xml(write(tmp_path / "a.xml", bomb)))
+        list(read_mesh_xml(written(tmp_path / "a.xml", bomb)))
     assert caught.value.line == 1
     outside = '<!DOCTYPE a [<!ENTITY x SYSTEM "file:///etc/passwd">]><a>&x;</a>'
     with pytest.raises(ReadError, match="declares the entity 'x'"):
-        read_prolog(write(tmp_path / "b.xml", outside))
+        read_prolog(written(tmp_path / "b.xml", outside))
 
 
 def test_an_empty_tree_number_is_passed_over(tmp_path: Path) -> None:
-    path = tmp_path / "desc.xml"
-    path.write_text(DESCRIPTORS.replace("C14.280.647.500", " ", 1))
+    path = written(tmp_path / "desc.xml", DESCRIPTORS.replace("C14.280.647.500", " ", 1))
     types = next(r.types for r in read_mesh_xml(path) if isinstance(r, Concept))
     assert types[0] == "C"

@@ -11,14 +11,10 @@ import pytest
 from canonym.errors import ReadError
 from canonym.terminology.readers.obo import read_obo
 from canonym.types import Concept, Name, Relation, Xref
+from tests.files import written
 from tests.tables import cases
 
 ONTOLOGY = Path(__file__).with_name("sources") / "demo.obo"
-
-
-def write(path: Path, text: str) -> Path:
-    path.write_text(text)
-    return path
 
 
 def test_everything_of_a_term() -> None:
@@ -99,7 +95,7 @@ def test_an_obsolete_term_is_yielded_as_deprecated() -> None:
 def test_version_and_source_from_the_header(
     tmp_path: Path, header: str, version: str, source: str
 ) -> None:
-    path = write(tmp_path / "a.obo", header + "[Term]\nid: X:1\nname: a\n")
+    path = written(tmp_path / "a.obo", header + "[Term]\nid: X:1\nname: a\n")
     (concept,) = read_obo(path)
     assert isinstance(concept, Concept)
     assert (concept.version, concept.source) == (version, source)
@@ -110,18 +106,18 @@ def test_version_and_source_from_the_header(
 
 def test_a_continued_line_at_the_end_of_the_file_and_other_stanzas(tmp_path: Path) -> None:
     text = "[Term]\nid: X:1\nname: a\\\n b\n\n[Instance]\nid: X:2\nname: c\\"
-    assert list(read_obo(write(tmp_path / "a.obo", text))) == [Concept("X:1", "ab")]
+    assert list(read_obo(written(tmp_path / "a.obo", text))) == [Concept("X:1", "ab")]
 
 
 def test_a_term_may_lack_a_name_and_an_id_may_be_odd(tmp_path: Path) -> None:
-    path = write(tmp_path / "a.obo", "[Term]\nid: X 1|2\nxref:\n")
+    path = written(tmp_path / "a.obo", "[Term]\nid: X 1|2\nxref:\n")
     assert list(read_obo(path)) == [Concept("X 1|2")]
 
 
 @cases("text", "phrase", "line")
 def test_malformed_files(tmp_path: Path, text: str, phrase: str, line: int) -> None:
     with pytest.raises(ReadError, match=phrase) as caught:
-        list(read_obo(write(tmp_path / "a.obo", text)))
+        list(read_obo(written(tmp_path / "a.obo", text)))
     assert caught.value.line == line
 
 

@@ -15,6 +15,7 @@ from canonym.errors import MissingExtra, ReadError
 from canonym.io.tables import open_table
 from canonym.terminology.readers.table import RECOGNISED, find_columns, read_table
 from canonym.types import Concept, Name, Record, Relation
+from tests.files import written
 from tests.io.making import make_xlsx
 from tests.logs import Log
 
@@ -240,8 +241,7 @@ def test_tree_numbers_in_a_second_file(file: Path, tmp_path: Path) -> None:
 
 
 def test_tree_numbers_of_unknown_ids(file: Path, tmp_path: Path) -> None:
-    trees = tmp_path / "trees.csv"
-    trees.write_text("id,tree_number\n1,C01\n2,C01.1\n3,C01.1.2\n")
+    trees = written(tmp_path / "trees.csv", "id,tree_number\n1,C01\n2,C01.1\n3,C01.1.2\n")
     text = "id\tname\n1\ta\n3\tc\n"
     with pytest.raises(ReadError, match=r"trees.csv: has tree numbers of 1 ids .* such as 2"):
         read(file, text, trees=trees)
@@ -385,8 +385,7 @@ def test_what_spreadsheets_leave_behind(file: Path) -> None:
 
 
 def test_compressed(tmp_path: Path) -> None:
-    path = tmp_path / "t.tsv.gz"
-    path.write_bytes(gzip.compress(b"id\tname\n1\ta\n"))
+    path = written(tmp_path / "t.tsv.gz", gzip.compress(b"id\tname\n1\ta\n"))
     assert list(read_table(path)) == [Concept("1", "a")]
 
 
@@ -482,8 +481,7 @@ def test_parquet_with_a_value_that_python_cannot_hold(tmp_path: Path) -> None:
 
 
 def test_parquet_without_pyarrow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "t.parquet"
-    path.write_bytes(b"PAR1")
+    path = written(tmp_path / "t.parquet", b"PAR1")
     monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
     with pytest.raises(MissingExtra, match=r"canonym\[tables\]"):
         list(read_table(path))
