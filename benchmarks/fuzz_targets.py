@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import json
+import shutil
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stderr
@@ -44,7 +45,7 @@ from fuzz_mutation import (
     mutate_sqlite,
 )
 from tests.contracts import test_encoder_contract as encoders
-from tests.contracts.test_reader_contract import SOURCES
+from tests.contracts.test_reader_contract import SOURCES, source_files
 from tests.corpora import test_annotated_tables as annotated
 from tests.corpora import test_bioc as bioc
 from tests.corpora import test_concept_files as concepts
@@ -133,7 +134,7 @@ def several(*makes: Make) -> Make:
 
 def terminology(name: str, *more: str | bytes, changes: tuple[Change, ...] = ()) -> Make:
     """The reader of a format, with the source that it has in the tests, and further ones."""
-    files, read = SOURCES[name].files(2), all_of(read_records, format=name)
+    files, read = source_files(name, 2), all_of(read_records, format=name)
     if list(files) == [""]:
         return one_file(read, files[""], *more, changes=changes)
     return one_folder(read, files)
@@ -145,10 +146,10 @@ TREES = "descriptor_ui\ttree_number\nT:1\tC01\nT:2\tC01.100\n"
 def tables(folder: Path) -> list[Case]:
     """The reader of tables, with columns found or named, and with a file of trees."""
     read = all_of(read_records, format="table")
-    rows = SOURCES["table"].files(3)[""]
+    rows = source_files("table", 3)[""]
     csv = 'id,name,synonyms\nT:1,"hip, ""broken""",a|b\nT:2,"two\nlines",\n'
     named = {"id_column": "2", "name_column": "1", "header": False, "skip_incomplete": True}
-    cases = one_file(read, rows, csv, csv.replace(",", ";"), SOURCES["table"].files(1)[""])(folder)
+    cases = one_file(read, rows, csv, csv.replace(",", ";"), source_files("table", 1)[""])(folder)
     bare = one_file(all_of(read_records, format="table", **named), "hip\tT:1\nrash\tT:2\n")
     table, trees = folder / "table", folder / "trees"
     table.write_text(rows)
@@ -166,7 +167,7 @@ def recognised(folder: Path) -> list[Case]:
 
     makes = [
         one_file(read, files[""]) if "" in files else one_folder(read, files)
-        for files in (source.files(2) for source in SOURCES.values())
+        for files in (source_files(name, 2) for name in SOURCES)
         for read in (build, all_of(read_records))
     ]
     return several(*makes)(folder)
@@ -236,7 +237,7 @@ def workbooks(folder: Path) -> list[Case]:
 
 def packed(folder: Path) -> list[Case]:
     """Compressed text, damaged before and after it was compressed."""
-    text = SOURCES["medic"].files(20)[""].encode()
+    text = source_files("medic", 20)[""].encode()
     cases = one_file(read_lines, *(pack(text) for pack in PACKERS.values()))(folder)
     plain = Case(folder / "plain", {folder / "plain": text}, read_lines, (mutate_packed,) * 3)
     plain.source.write_bytes(text)
@@ -413,9 +414,7 @@ def databases(folder: Path) -> list[Case]:
 
 def obo_file(folder: Path) -> Path:
     """An ontology with everything that a terminology can hold."""
-    path = folder / "demo.obo"
-    path.write_text(obo.ONTOLOGY)
-    return path
+    return Path(shutil.copy(obo.ONTOLOGY, folder))
 
 
 def overlays(folder: Path) -> list[Case]:

@@ -26,10 +26,9 @@ from canonym.types import SCOPES, Concept, Name, Record, Relation, Xref
 # --- a small source of each format ----------------------------------------------------------------
 
 
-SOURCES: dict[str, dict[str, Any]] = {
-    **tomllib.loads(Path(__file__).with_name("sources.toml").read_text(encoding="utf-8")),
-    "obographs": {"suffix": ".json", "streams": False},  # JSON is parsed as a whole
-}
+SOURCES: dict[str, dict[str, Any]] = tomllib.loads(
+    Path(__file__).with_name("sources.toml").read_text(encoding="utf-8")
+)
 
 
 def text_of(n: int, *, head: str = "", row: str = "", foot: str = "", first: int = 1) -> str:
@@ -52,8 +51,8 @@ def obographs(n: int) -> str:
     return json.dumps({"graphs": [{"id": "t", "nodes": nodes, "edges": edges}]}, indent=1)
 
 
-def files(name: str, n: int) -> dict[str, str]:
-    """Return the files of a source by name; one that is alone has none."""
+def source_files(name: str, n: int) -> dict[str, str]:
+    """Return the files of a source of so many concepts by name; one that is alone has none."""
     if name == "obographs":
         return {"": obographs(n)}
     return {inner: text_of(n, **parts) for inner, parts in SOURCES[name]["files"].items()}
@@ -79,7 +78,7 @@ def _needs_its_extra(request: pytest.FixtureRequest) -> None:
 
 def write(name: str, folder: Path, n: int = 5) -> Path:
     """Write a source of a format; returns what `read_records` takes."""
-    texts = files(name, n)
+    texts = source_files(name, n)
     if list(texts) == [""]:
         path = folder / f"source{SOURCES[name]['suffix']}"
         path.write_text(texts[""], encoding="utf-8")

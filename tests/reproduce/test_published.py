@@ -34,7 +34,7 @@ from tests.reproduce.equations import (
 )
 from tests.terminology.readers.test_ctd import CHEMICAL_FIELDS, DISEASE_FIELDS, HEADER
 from tests.terminology.readers.test_drugbank import HEADER as DRUGBANK
-from tests.terminology.readers.test_umls import atom, edge
+from tests.terminology.readers.umls_rows import atom, edge
 
 pytest.importorskip("torch")
 
