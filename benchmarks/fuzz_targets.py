@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import io
 import json
-import shutil
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stderr
@@ -414,7 +413,9 @@ def databases(folder: Path) -> list[Case]:
 
 def obo_file(folder: Path) -> Path:
     """An ontology with everything that a terminology can hold."""
-    return Path(shutil.copy(obo.ONTOLOGY, folder))
+    path = folder / "demo.obo"
+    path.write_text(obo.ONTOLOGY)
+    return path
 
 
 def overlays(folder: Path) -> list[Case]:

@@ -14,11 +14,11 @@ from canonym.types import Concept, Name, Relation, Xref
 from tests.files import written
 from tests.tables import cases
 
-ONTOLOGY = Path(__file__).with_name("sources") / "demo.obo"
+ONTOLOGY = (Path(__file__).with_name("sources") / "demo.obo").read_text(encoding="utf-8")
 
 
-def test_everything_of_a_term() -> None:
-    assert list(read_obo(ONTOLOGY))[:-2] == [
+def test_everything_of_a_term(tmp_path: Path) -> None:
+    assert list(read_obo(written(tmp_path / "demo.obo", ONTOLOGY)))[:-2] == [
         Concept(
             "DEMO:1",
             "heart attack, acute",
@@ -73,8 +73,8 @@ def test_synonyms_that_are_properties_are_names(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
-def test_an_obsolete_term_is_yielded_as_deprecated() -> None:
-    records = list(read_obo(ONTOLOGY))
+def test_an_obsolete_term_is_yielded_as_deprecated(tmp_path: Path) -> None:
+    records = list(read_obo(written(tmp_path / "demo.obo", ONTOLOGY)))
     assert records[-2:] == [
         Concept(
             "DEMO:2",
