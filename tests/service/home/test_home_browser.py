@@ -37,9 +37,11 @@ def address(folder: Path) -> Iterator[str]:
 def visit(browser: Any, address: str) -> Iterator[Callable[..., Any]]:
     """Open pages; an error in a script, or something against the policy, fails the test."""
     with pages(browser) as open_page:
-        yield lambda path="/", at=address, **options: open_page(
-            at + path, **{"viewport": WIDE, **options}
-        )
+
+        def visit_(path: str = "/", at: str = address, **options: Any) -> Any:
+            return open_page(at + path, **{"viewport": WIDE, **options})
+
+        yield visit_
 
 
 def _paste(page: Any, length: int) -> None:
