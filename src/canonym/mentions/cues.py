@@ -165,8 +165,9 @@ def _openings(phrase: str) -> set[tuple[str, str]]:
 
     def is_opened(text: str) -> bool:
         words = WORD.findall(text)
-        openings.update([(words[0], words[1].strip(_ANY))] if len(words) > 2 else ())
-        return len(words) > 2
+        are_two = len(words) > 2 or (len(words) == 2 and text[-1] == " ")
+        openings.update([(words[0], words[1].strip(_ANY))] if are_two else ())
+        return are_two
 
     for text in read({""}):
         first, second, *_ = (*WORD.findall(text), "", "")
