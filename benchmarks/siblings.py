@@ -1,12 +1,12 @@
 """Cells of kinds that came out wrong, with what clinicians would read in them, by ICD-10-CM.
 
 ``siblings.tsv`` was written, with its answers, before canonym was asked: rows *looked at* were read
-afterwards and their kinds mended, those *apart* were not until the figures of their first run were
-taken. An answer is the parts of a cell, each with the codes of which any is right, a category or
-what is below it, and the flags that it has: ``J45:family``. What ``!`` stands before must not be
-said for sure, and ``NIL`` stands for a word that means nothing. A cell is right if all of its parts
-are; a part is wrong and sure where none of that kind was expected and its confidence is high. Codes
-of a history of the patient or the family say their flag themselves.
+afterwards and their kinds mended, those *apart* and *later* were not until the figures of their
+first run were taken. An answer is the parts of a cell, each with the codes of which any is right, a
+category or what is below it, and the flags that it has: ``J45:family``. What ``!`` stands before
+must not be said for sure, and ``NIL`` stands for a word that means nothing. A cell is right if all
+of its parts are; a part is wrong and sure where none of that kind was expected and its confidence
+is high. Codes of a history of the patient or the family say their flag themselves.
 
     python benchmarks/siblings.py
 """

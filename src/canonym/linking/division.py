@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
-from canonym.linking.hits import NEAR, NamesOfHits, StringHits, is_name
+from canonym.linking.hits import NEAR, NamesOfHits, StringHits, is_name, undivided
 from canonym.linking.settings import IDS
 from canonym.mentions.clauses import all_clauses
 from canonym.mentions.english import LEAST, is_english
@@ -19,7 +18,6 @@ from canonym.mentions.flags import FLAGS, consistent
 from canonym.mentions.lists import is_code, items_of, may_stand_alone, qualifies, words_of
 from canonym.mentions.prepared import Prepared
 from canonym.mentions.told import flags_around, status_of_listed
-from canonym.regex import regex
 from canonym.text.qualifiers import BROADER, without_heading
 from canonym.types import Document, Link, Mention, Step
 
@@ -27,12 +25,6 @@ EVEN = 0.5
 """A link is likelier right than wrong from here on."""
 
 _DETAIL = 2  # words of a clause that may be a detail alone: "type II", "left eye"
-
-LinkAll = Callable[[Sequence[Document]], Iterable[Link]]
-
-
-_SENTENCES = regex(r"(?:[^\W\d_]{3}|[A-Z]{2})\.\s+[A-Z]|\s(?:->|-->|=>|\u2192|//)\s")
-"""What parts things and stands in no name: the end of a sentence, an arrow, a slash twice."""
 
 
 def divide(prepared: Prepared, hits_of: Mapping[str, StringHits], names: NamesOfHits) -> Prepared:
@@ -85,8 +77,6 @@ def _are_items(
         return True
     if len(unknown) == len(items):
         return all(is_code(item.text) for item in unknown)
-    if _SENTENCES.search(prepared.whole.text):
-        return True
     if hits_of[prepared.whole.text].score >= NEAR:
         return False
     # "not at target" denies nothing that anybody has.
@@ -126,7 +116,7 @@ def _with_listed(prepared: Prepared, hits_of: Mapping[str, StringHits]) -> Prepa
 def by_clause(
     links: Sequence[Link],
     documents: Iterable[Document],
-    link_all: LinkAll,
+    link_all: Callable[[Sequence[Document]], Iterable[Link]],
     least: float,
 ) -> list[Link]:
     """Return links, with those of their clauses where these are likelier right than the whole.
@@ -138,26 +128,27 @@ def by_clause(
     unsure = {
         (at, place): clauses
         for at, link in enumerate(links)
-        for place, part in enumerate(link.parts or (link,))
+        for place, part in enumerate(undivided([link]))
         if not (_is_likely(part) or _is_code(part) or (link.parts and part.status))
         and len(clauses := _clauses(link.mention, part.mention.text)) > 1
     }
     if not unsure:
         return list(links)
     asked = [
-        replace(owners[at], mentions=tuple(clause.mention for clause in clauses))
+        replace(owners[at], mentions=tuple(clause for clause, _ in clauses))
         for (at, _), clauses in unsure.items()
     ]
     linked = iter(link_all(asked))
     read = dict[tuple[int, int], list[Link]]()
     for (at, place), clauses in unsure.items():
-        whole = (links[at].parts or (links[at],))[place]
-        answers = [(clause, next(linked)) for clause in clauses]
-        told = [answer for clause, answer in answers if not clause.is_heading or _tells(answer)]
+        whole = undivided([links[at]])[place]
+        answers = [(next(linked), is_heading) for _, is_heading in clauses]
+        told = [answer for answer, is_heading in answers if not is_heading or _tells(answer)]
+        if not any(map(_tells, told)):
+            continue
         listed = _with_details(told)
-        may_be = _is_likely(listed[0]) or (whole.confidence or 0.0) < least
-        is_told = any(map(_tells, told)) and (len(listed) > 1 or may_be)
-        if is_told and not _are_one(whole, listed):
+        is_nil = (whole.confidence or 0.0) < least
+        if (is_nil or len(listed) > 1 or _is_likely(listed[0])) and not _are_one(whole, listed):
             read[at, place] = listed
     cut = {at for at, _ in read}
     return [_listed(link, at, read) if at in cut else link for at, link in enumerate(links)]
@@ -172,15 +163,11 @@ def _is_code(link: Link) -> bool:
     return any(candidate.sieve == IDS for candidate in link.candidates[:1])
 
 
-class _Clause(NamedTuple):
-    """A clause with what the others say of it, and whether it is the heading of those behind it."""
+def _clauses(mention: Mention, part: str) -> list[tuple[Mention, bool]]:
+    """Return the clauses of a part of a mention, and whether each is the heading of those behind.
 
-    mention: Mention
-    is_heading: bool
-
-
-def _clauses(mention: Mention, part: str) -> list[_Clause]:
-    """Return the clauses of a part of a mention, with what the whole says of each."""
+    Their flags are what the whole says of each.
+    """
     text, part = " ".join(mention.text.split()), " ".join(part.split())
     spans, end = list[tuple[int, int]](), text.find(part)
     for clause in all_clauses(without_heading(part)) if end >= 0 else ():
@@ -189,10 +176,7 @@ def _clauses(mention: Mention, part: str) -> list[_Clause]:
         spans.append((start, end - clause.endswith(":")))
     flags = (consistent((*(mention.flags or ()), *said)) for said in flags_around(text, spans))
     return [
-        _Clause(
-            replace(mention, text=text[start:end], ids=(), flags=said),
-            text.startswith(": ", end),
-        )
+        (replace(mention, text=text[start:end], ids=(), flags=said), text.startswith(": ", end))
         for (start, end), said in zip(spans, flags, strict=True)
     ]
 
@@ -234,7 +218,7 @@ def _is_detail(clause: Link, is_inverted: bool) -> bool:
 
 def _tells(clause: Link) -> bool:
     """Tell whether a clause names something that is likelier right than wrong."""
-    return any(part.candidates and _is_likely(part) for part in clause.parts or (clause,))
+    return any(part.candidates and _is_likely(part) for part in undivided([clause]))
 
 
 def _are_one(whole: Link, clauses: Sequence[Link]) -> bool:
@@ -242,10 +226,9 @@ def _are_one(whole: Link, clauses: Sequence[Link]) -> bool:
 
     *viral/bacterial pneumonia* shares one, and *hip fracture in osteoporosis* is one name.
     """
-    first = clauses[0]
     if len({clause.status for clause in clauses}) > 1 or len(clauses) < 2:
         return False
-    if qualifies(first.mention.text) and not (first.status or _tells(first)):
+    if qualifies(clauses[0].mention.text) and not (clauses[0].status or _tells(clauses[0])):
         return True
     if len({clause.id for clause in clauses}) == 1 and not any(clause.parts for clause in clauses):
         return True  # half a name each
@@ -260,32 +243,25 @@ def _are_one(whole: Link, clauses: Sequence[Link]) -> bool:
 def _names_of(clause: Link) -> Iterable[str]:
     return (
         name
-        for part in (clause.parts or (clause,))
+        for part in undivided([clause])
         if part.candidates and _is_likely(part)
         for name in (part.candidates[0].name, part.candidates[0].label)
     )
 
 
 def _listed(whole: Link, at: int, read: Mapping[tuple[int, int], Sequence[Link]]) -> Link:
-    """Return a link with clauses in the place of what they were, as likely as the least of them."""
+    """Return a link with clauses in the place of what they were; it is graded as its parts are."""
     items = [
         item
-        for place, part in enumerate(whole.parts or (whole,))
+        for place, part in enumerate(undivided([whole]))
         for item in read.get((at, place), (part,))
     ]
     if len(items) == 1:
         return replace(items[0], mention=whole.mention)
-    parts = tuple(part for item in items for part in (item.parts or (item,)))
-    nil = all(part.nil for part in parts)
+    parts = tuple(undivided(items))
     said = {flag for part in parts for flag in part.status}
-    listed = Step("list", whole.mention.text, " | ".join(item.mention.text for item in items))
+    status = tuple(flag for flag in FLAGS if flag in said)
+    steps = (Step("list", whole.mention.text, " | ".join(item.mention.text for item in items)),)
     return replace(
-        whole,
-        candidates=(),
-        nil=nil,
-        reason="; ".join(dict.fromkeys(part.reason for part in parts)) if nil else "",
-        steps=(listed,),
-        parts=parts,
-        confidence=min(part.confidence or 0.0 for part in parts),
-        status=tuple(flag for flag in FLAGS if flag in said),
+        whole, candidates=(), nil=False, reason="", steps=steps, parts=parts, status=status
     )

@@ -512,3 +512,8 @@ def link_of(draft: Draft, batch: BatchHits) -> Link:
         tuple(link_of(part, batch) for part in draft.parts),
         status=draft.status,
     )
+
+
+def undivided(links: Iterable[Link]) -> list[Link]:
+    """Return the links that are not divided, and the parts of the others, in order."""
+    return [part for link in links for part in link.parts or (link,)]

@@ -321,11 +321,6 @@ def check_confidence(least: float | None) -> float:
     return least
 
 
-def undivided(links: Iterable[Link]) -> list[Link]:
-    """Return the links that are not divided, and the parts of the others, in order."""
-    return [part for link in links for part in link.parts or (link,)]
-
-
 def graded(
     links: Sequence[Link],
     parts: Iterable[Link],

@@ -43,6 +43,7 @@ from canonym.linking.hits import (
     by_letters,
     link_of,
     near_rivals,
+    undivided,
 )
 from canonym.linking.homonyms import (
     MOST_TIED,
@@ -51,7 +52,7 @@ from canonym.linking.homonyms import (
     beside_readings,
     find_homonyms,
 )
-from canonym.linking.judge import Judge, check_confidence, graded, undivided
+from canonym.linking.judge import Judge, check_confidence, graded
 from canonym.linking.languages import choose_encoders
 from canonym.linking.links import (
     KnownLinks,

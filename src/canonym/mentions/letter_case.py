@@ -8,12 +8,11 @@ from canonym.mentions.clinical import CAPITALS, usual_reading
 from canonym.mentions.english import is_english
 from canonym.mentions.opposites import ORDINARY
 from canonym.mentions.ordinary import is_ordinary
-from canonym.regex import regex
+from canonym.text.shape import ALNUM
 from canonym.text.short_forms import spelt_by
 from canonym.text.words import words_of_kind
 from canonym.types import Contradiction
 
-_SYMBOL = regex(r"[A-Za-z0-9]+")
 _LONGEST = 12  # characters of a symbol
 _UNIT = 2  # letters of units and of symbols of elements
 _SHORT_FORM = 4  # letters of short forms that read as words, such as SARS
@@ -41,7 +40,7 @@ def case_contrasts(
         yield Contradiction("case", mention, name)
         return
     capitals = mention.upper()
-    words = {capitals, capitals.removesuffix("S")}.intersection(_SYMBOL.findall(name))
+    words = {capitals, capitals.removesuffix("S")}.intersection(ALNUM.findall(name))
     is_meant = not name.isupper() or _is_short_word(mention, label)
     acronyms = [word for word in words if is_meant or _is_acronym(word, label)]
     if acronyms and _is_word(mention):
@@ -53,7 +52,7 @@ def _is_acronym(word: str, label: str) -> bool:
 
     Some terminologies write a part of their names in capitals.
     """
-    if word in _SYMBOL.findall(label):
+    if word in ALNUM.findall(label):
         return any(map(str.islower, label))
     return word.casefold() not in label.casefold() and spelt_by(word, label) is not None
 
@@ -116,8 +115,8 @@ def _with_capital_s(text: str, other: str) -> Iterator[tuple[str, str]]:
     """Yield the words of a text that another has with a capital S more, and how it has them."""
     if "S" not in other:
         return
-    words = {word.casefold(): word for word in _SYMBOL.findall(text)}
-    for short in _SYMBOL.findall(other):
+    words = {word.casefold(): word for word in ALNUM.findall(text)}
+    for short in ALNUM.findall(other):
         word = words.get(short[:-1].casefold())
         if short[-1] != "S" or not short.isupper() or word is None or short.casefold() in words:
             continue

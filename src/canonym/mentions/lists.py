@@ -237,7 +237,6 @@ _JOINT = regex(
 )
 _LIKE_ID = regex(r"(?:[A-Za-z][\w.]*:)?[A-Za-z]{0,5}\d[\w.]+")
 _COMMAS = " ,，、"
-_GAP = regex(r"[\s-]+")
 _PREPOSITIONS = words_of_kind("preposition")
 _COUNT = regex(r"(?:[A-Za-z]|\d{1,2}[A-Za-z]?|[A-Za-z]\d{1,2}|[IVX]{1,4})$")
 _COUNTED = regex(r"(.*[^\W\d_])\d+[a-z]?")
@@ -418,7 +417,9 @@ class Listing:
             return
         if any(len(piece.split()) > 3 for piece in others):
             return
-        starts = [first[: gap.end()] for gap in _GAP.finditer(first, 1)][::-1]
+        ends = zip(range(1, len(first)), itertools.pairwise(first), strict=True)
+        starts = [first[:end] for end, (gap, word) in ends if gap in " -" and word not in " -"]
+        starts.reverse()
         if (counted := _COUNTED.fullmatch(first)) and others[0][0].isdigit():
             starts = [counted[1], *starts]  # "GLUT1/4"
         for start in starts[:_MOST_WORDS]:
