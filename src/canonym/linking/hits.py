@@ -369,8 +369,9 @@ def with_side(draft: Draft, names: NamesOfHits) -> Draft:
         called = _words(above.label) | {side}
         sided = [(*hit, called) for hit in rivals if _words(hit[1]) == called]
     plain = [hit for hit in sided if not hit[2] - said - _unspecified(hit[1]) - {side}]
-    if not plain and len(sided) == 1 and sided[0][2] <= said | parts_of_the_body() | {side}:
-        plain = sided  # the only one on this side is "Otalgia, left ear"
+    if not plain and len(sided) == 1 and concepts.is_above(best.concept, sided[0][0]):
+        # The only one on this side is "Otalgia, left ear"; beside a tumor of the brain is a kidney.
+        plain = sided if sided[0][2] <= said | parts_of_the_body() | {side} else []
     mentioned = _words(draft.mention.text)
     shared = [(len(words & mentioned), len(words & said)) for *_, words in plain]
     plain = [hit for hit, n in zip(plain, shared, strict=True) if n == max(shared)]
