@@ -62,6 +62,20 @@ def test_a_side_of_something_else_is_not_that_of_the_mention(linker: Linker, men
     assert "F" in ids
 
 
+def test_a_side_of_another_organ_is_not_that_of_the_mention() -> None:
+    records = [
+        *concepts(
+            "T|Neoplasms of unspecified behavior",
+            "B|Neoplasm of unspecified behavior of brain|brain tumor",
+            "K|Neoplasm of unspecified behavior of left kidney",
+        ),
+        Relation("B", "is_a", "T"),
+        Relation("K", "is_a", "T"),
+    ]
+    (link,) = Linker.build(Terminology.build(records)).link(["left brain tumor"])
+    assert link.id == "B"
+
+
 def test_a_side_that_a_filter_leaves_out_is_not_taken(linker: Linker) -> None:
     (link,) = linker.link(["left ankle sprain"], ids=["A", "B"], min_confidence=0)
     assert link.id == "A"
