@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -114,6 +116,20 @@ def test_what_no_name_fits_is_read_by_its_clauses(
     assert ", ".join(link.left_over) == left_over
     beside = linker.link(["gout, asthma", cell, "malaria on xyz"], keep_negated=True, k=1)[1]
     assert beside.ids == link.ids  # whatever else is asked, and however many candidates
+
+
+@cases("cell", "flags")
+def test_each_name_has_the_status_that_a_cell_gives_it(
+    linker: Linker, cell: str, flags: tuple[str, ...]
+) -> None:
+    for names in itertools.permutations(["Asthma", "Gout", "Pneumonia"]):
+        pieces = re.split(r"\b([ABC])\b", cell)
+        order = [names["ABC".index(letter)] for letter in pieces[1::2]]
+        pieces[1::2] = map(str.lower, order)
+        (link,) = linker.link(["".join(pieces)], keep_negated=True)
+        assert [*told(link)] == [
+            f"{name}: {flag}" if flag else name for name, flag in zip(order, flags, strict=True)
+        ]
 
 
 @cases("cell")

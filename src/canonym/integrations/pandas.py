@@ -39,14 +39,8 @@ def link_column(
         and with the reason ``"empty"``.
     linker : Linker, str or Path, optional
         A linker, or the folder of an index; by default ICD-10-CM, `canonym.Linker.default`.
-    context_column : hashable, optional
-        A column with text around the mention, to look for abbreviations.
-    abbreviations : mapping of str to str, optional
-        Short forms and their long forms.
-    columns : sequence of str, optional
-        Which columns of the result to add, such as ``["id", "label"]``; by default all.
-    **options
-        See `canonym.LinkOptions`.
+    context_column, abbreviations, columns, **options
+        As of `canonym.bulk.link_batch`.
 
     Returns
     -------

@@ -129,7 +129,11 @@ def by_clause(
         (at, place): clauses
         for at, link in enumerate(links)
         for place, part in enumerate(undivided([link]))
-        if not (_is_likely(part) or _is_code(part) or (link.parts and part.status))
+        if not (
+            _is_likely(part)
+            or [it.sieve for it in part.candidates[:1]] == [IDS]
+            or (link.parts and part.status)
+        )
         and len(clauses := _clauses(link.mention, part.mention.text)) > 1
     }
     if not unsure:
@@ -158,11 +162,6 @@ def _is_likely(link: Link) -> bool:
     return link.confidence is None or link.confidence > EVEN
 
 
-def _is_code(link: Link) -> bool:
-    """Tell whether a link is what an id or a code says, whatever stands beside it."""
-    return any(candidate.sieve == IDS for candidate in link.candidates[:1])
-
-
 def _clauses(mention: Mention, part: str) -> list[tuple[Mention, bool]]:
     """Return the clauses of a part of a mention, and whether each is the heading of those behind.
 
@@ -174,7 +173,10 @@ def _clauses(mention: Mention, part: str) -> list[tuple[Mention, bool]]:
         start = text.index(clause, end)
         end = start + len(clause)
         spans.append((start, end - clause.endswith(":")))
-    flags = (consistent((*(mention.flags or ()), *said)) for said in flags_around(text, spans))
+    marked = text  # "no gout. asthma" denies one, whatever letter begins the other
+    for _, end in spans:
+        marked = f"{marked[:end]};{marked[end + 1 :]}" if text.startswith(". ", end) else marked
+    flags = (consistent((*(mention.flags or ()), *said)) for said in flags_around(marked, spans))
     return [
         (replace(mention, text=text[start:end], ids=(), flags=said), text.startswith(": ", end))
         for (start, end), said in zip(spans, flags, strict=True)
@@ -218,7 +220,11 @@ def _is_detail(clause: Link, is_inverted: bool) -> bool:
 
 def _tells(clause: Link) -> bool:
     """Tell whether a clause names something that is likelier right than wrong."""
-    return any(part.candidates and _is_likely(part) for part in undivided([clause]))
+    return any(map(_is_told, undivided([clause])))
+
+
+def _is_told(link: Link) -> bool:
+    return bool(link.candidates) and _is_likely(link)
 
 
 def _are_one(whole: Link, clauses: Sequence[Link]) -> bool:
@@ -232,21 +238,15 @@ def _are_one(whole: Link, clauses: Sequence[Link]) -> bool:
         return True
     if len({clause.id for clause in clauses}) == 1 and not any(clause.parts for clause in clauses):
         return True  # half a name each
-    parts = [
-        words_of(clause.mention.text).union(*map(words_of, _names_of(clause))) for clause in clauses
-    ]
+    parts = [words_of(" ".join((clause.mention.text, *_names_of(clause)))) for clause in clauses]
     own = [part.difference(*(o for o in parts if o is not part)) for part in parts]
     near = frozenset[str]().union(*(words_of(it.name) for it in whole.candidates[:1]))
     return all(not words.isdisjoint(near) for words in own)
 
 
 def _names_of(clause: Link) -> Iterable[str]:
-    return (
-        name
-        for part in undivided([clause])
-        if part.candidates and _is_likely(part)
-        for name in (part.candidates[0].name, part.candidates[0].label)
-    )
+    told = (part.candidates[0] for part in undivided([clause]) if _is_told(part))
+    return (f"{candidate.name} {candidate.label}" for candidate in told)
 
 
 def _listed(whole: Link, at: int, read: Mapping[tuple[int, int], Sequence[Link]]) -> Link:

@@ -23,7 +23,7 @@ from canonym.text.words import words_of_kind
 _LONGEST = 300
 _JOINT = regex(
     rf"{GAP}\s(?:-{{1,2}}>?|[\u2013\u2014\u2192*]|=>|//|>>)\s+|(?<=\w)(?://|>>)(?=\w)"
-    r"|(?:\b(?P<word>[^\W\d_]{3,}|[A-Z]{2})|(?<=[\d)]))\.\s+(?=[A-Z])"
+    r"|(?:\b(?P<word>[^\W\d_]{3,}|[A-Z]{2})|(?<=[\d)]))\.\s+(?=[^\W\d_])"
 )
 _SIGNS = frozenset("-\u2013\u2014\u2192*>/.(")
 _STATES = frozenset(["negated", "uncertain"])
@@ -66,7 +66,7 @@ def all_clauses(text: str) -> tuple[str, ...]:
     listing = listing_of(text)
     pieces = (text,) if listing is None else listing.without_alternatives
     headed = (part for piece in pieces for part in _headed(piece))
-    clauses = (clause for piece in headed for clause in clauses_of(piece))
+    clauses = (clause for part in headed for clause in clauses_of(part))
     parts = (part for clause in clauses for part in related(clause))
     return tuple(filter(LETTERS.search, (part.strip(_AROUND) for part in parts)))
 
