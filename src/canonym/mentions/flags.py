@@ -242,6 +242,8 @@ class _Sentence(NamedTuple):
             is_last = not FUNCTION_WORDS.isdisjoint(_first_words(self.text, cue.end)[:1])
         if cue.rule.after in ("last", "predicate") and not is_last:
             return False
+        if not _is_beside(between) and any(f" {dash} " in between for dash in "-\u2013\u2014"):
+            return False  # "dysphagia - cancer not excluded"
         if cue.rule.after == "head":
             return between.isspace()
         if cue.rule.after == "next":  # in brackets or behind a dash
