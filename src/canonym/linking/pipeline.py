@@ -5,8 +5,9 @@
 2. **Look up**: ids and sieves first; search for what no sieve knows, and to fill up to k.
 3. **Decide**: the whole mention, its parts, or NIL.
 4. **Homonyms**: between concepts of one name the context decides.
-5. **Judge**: how likely it is that the first candidate is right, and NIL where it is not. Where it
-   is not sure, somebody else may take a second look.
+5. **Judge**: how likely it is that the first candidate is right, and NIL where it is not. What is
+   likelier wrong is read clause by clause. Where the judge is not sure, somebody else may take a
+   second look.
 
 A batch holds whole documents, and sees the names of one moment.
 """
