@@ -134,7 +134,7 @@ def by_clause(
             or [it.sieve for it in part.candidates[:1]] == [IDS]
             or (link.parts and part.status)
         )
-        and len(clauses := _clauses(link.mention, part.mention.text)) > 1
+        and (clauses := _clauses(link.mention, part.mention.text))
     }
     if not unsure:
         return list(links)
@@ -165,7 +165,7 @@ def _is_likely(link: Link) -> bool:
 def _clauses(mention: Mention, part: str) -> list[tuple[Mention, bool]]:
     """Return the clauses of a part of a mention, and whether each is the heading of those behind.
 
-    Their flags are what the whole says of each.
+    Their flags are what the whole says of each. What has one clause alone is none.
     """
     text, part = " ".join(mention.text.split()), " ".join(part.split())
     spans, end = list[tuple[int, int]](), text.find(part)
@@ -173,6 +173,8 @@ def _clauses(mention: Mention, part: str) -> list[tuple[Mention, bool]]:
         start = text.index(clause, end)
         end = start + len(clause)
         spans.append((start, end - clause.endswith(":")))
+    if len(spans) < 2:
+        return []
     marked = text  # "no gout. asthma" denies one, whatever letter begins the other
     for _, end in spans:
         marked = f"{marked[:end]};{marked[end + 1 :]}" if text.startswith(". ", end) else marked
