@@ -138,6 +138,12 @@ def test_what_may_be_one_thing_is_not_read_by_its_clauses(linker: Linker, cell: 
     assert not link.parts
 
 
+@cases("cell")
+def test_what_an_unknown_clause_says_of_another_is_not_told(linker: Linker, cell: str) -> None:
+    (link,) = linker.link([cell], keep_negated=True)
+    assert all((part.confidence or 0) <= EVEN for part in link.parts or (link,))
+
+
 def test_what_a_detail_is_left_over_of_is_as_likely_as_not(linker: Linker) -> None:
     (link,) = linker.link(["anaemia since third pregnancy, megaloblastic"])
     assert (link.label, link.confidence) == ("Anemia", EVEN)

@@ -19,6 +19,8 @@ from canonym.mentions.lists import is_code, items_of, may_stand_alone, qualifies
 from canonym.mentions.prepared import Prepared
 from canonym.mentions.told import flags_around, status_of_listed
 from canonym.text.qualifiers import BROADER, without_heading
+from canonym.text.shape import LETTERS
+from canonym.text.words import words_of_kind
 from canonym.types import Document, Link, Mention, Step
 
 EVEN = 0.5
@@ -63,9 +65,7 @@ def _only_reads_alike(
 
 
 def _are_items(
-    prepared: Prepared,
-    items: Sequence[Prepared],
-    hits_of: Mapping[str, StringHits],
+    prepared: Prepared, items: Sequence[Prepared], hits_of: Mapping[str, StringHits]
 ) -> bool:
     """Tell whether lines or clauses are items of a list, and not a name with a break in it."""
     unknown = [
@@ -129,11 +129,8 @@ def by_clause(
         (at, place): clauses
         for at, link in enumerate(links)
         for place, part in enumerate(undivided([link]))
-        if not (
-            _is_likely(part)
-            or [it.sieve for it in part.candidates[:1]] == [IDS]
-            or (link.parts and part.status)
-        )
+        if not (_is_likely(part) or (link.parts and part.status))
+        and [it.sieve for it in part.candidates[:1]] != [IDS]
         and (clauses := _clauses(link.mention, part.mention.text))
     }
     if not unsure:
@@ -146,14 +143,12 @@ def by_clause(
     read = dict[tuple[int, int], list[Link]]()
     for (at, place), clauses in unsure.items():
         whole = undivided([links[at]])[place]
-        answers = [(next(linked), is_heading) for _, is_heading in clauses]
-        told = [answer for answer, is_heading in answers if not is_heading or _tells(answer)]
-        if not any(map(_tells, told)):
-            continue
-        listed = _with_details(told)
-        is_nil = (whole.confidence or 0.0) < least
-        if (is_nil or len(listed) > 1 or _is_likely(listed[0])) and not _are_one(whole, listed):
-            read[at, place] = listed
+        told = [next(linked) for _ in clauses]
+        listed = _with_details(told) if any(map(_tells, told)) else []
+        may_be = len(listed) > 1 or (whole.confidence or 0.0) < least
+        if listed and may_be and not _are_one(whole, listed):
+            doubted = _doubted(told, [joint for _, joint in clauses])
+            read[at, place] = [_at_even(it) if it.mention in doubted else it for it in listed]
     cut = {at for at, _ in read}
     return [_listed(link, at, read) if at in cut else link for at, link in enumerate(links)]
 
@@ -162,8 +157,24 @@ def _is_likely(link: Link) -> bool:
     return link.confidence is None or link.confidence > EVEN
 
 
-def _clauses(mention: Mention, part: str) -> list[tuple[Mention, bool]]:
-    """Return the clauses of a part of a mention, and whether each is the heading of those behind.
+def _doubted(clauses: Sequence[Link], joints: Sequence[str]) -> list[Mention]:
+    """Return what an unknown clause governs, of which nobody can tell what it says."""
+    apart = words_of_kind("conjunction")  # they govern nothing; "research on cancer" does
+    return [
+        clause.mention
+        for before, clause, joint in zip(clauses, clauses[1:], joints[1:], strict=False)
+        if LETTERS.search(joint) and joint.lower() not in apart and not _tells(before)
+    ]
+
+
+def _at_even(link: Link) -> Link:
+    """Return a link that is as likely as not at most, and so is each of its parts."""
+    confidence = min(link.confidence or 0.0, EVEN)
+    return replace(link, confidence=confidence, parts=tuple(map(_at_even, link.parts)))
+
+
+def _clauses(mention: Mention, part: str) -> list[tuple[Mention, str]]:
+    """Return the clauses of a part of a mention, and what stands between each and the one before.
 
     Their flags are what the whole says of each. What has one clause alone is none.
     """
@@ -179,9 +190,10 @@ def _clauses(mention: Mention, part: str) -> list[tuple[Mention, bool]]:
     for _, end in spans:
         marked = f"{marked[:end]};{marked[end + 1 :]}" if text.startswith(". ", end) else marked
     flags = (consistent((*(mention.flags or ()), *said)) for said in flags_around(marked, spans))
+    ends = [spans[0][0], *(end for _, end in spans)]
     return [
-        (replace(mention, text=text[start:end], ids=(), flags=said), text.startswith(": ", end))
-        for (start, end), said in zip(spans, flags, strict=True)
+        (replace(mention, text=text[start:end], ids=(), flags=said), text[last:start].strip(" ,"))
+        for last, (start, end), said in zip(ends, spans, flags, strict=False)
     ]
 
 
@@ -193,24 +205,19 @@ def _with_details(clauses: Sequence[Link]) -> list[Link]:
     cell, oral*.
     """
     adjectives = [qualifies(it.mention.text) and not it.status for it in clauses]
-    is_inverted = any(adjectives[1:])
     told = list[Link]()
     for clause, is_adjective in zip(clauses, adjectives, strict=True):
-        is_detail = is_adjective or _is_detail(clause, is_inverted)
+        is_detail = is_adjective or _is_detail(clause, is_inverted=any(adjectives[1:]))
         if not told or told[-1].parts or not is_detail:
             told.append(clause)
         else:
             name = told[-1].mention.text
             left_over = Step(BROADER, f"{name}, {clause.mention.text}", name)
-            told[-1] = replace(
-                told[-1],
-                steps=(left_over, *told[-1].steps),
-                confidence=min(told[-1].confidence or 0.0, EVEN),
-            )
+            told[-1] = replace(_at_even(told[-1]), steps=(left_over, *told[-1].steps))
     return told
 
 
-def _is_detail(clause: Link, is_inverted: bool) -> bool:
+def _is_detail(clause: Link, *, is_inverted: bool) -> bool:
     """Tell whether a clause only says more of the one before: *type II*, *not at target*."""
     text = clause.mention.text
     if _tells(clause):
@@ -260,6 +267,11 @@ def _listed(whole: Link, at: int, read: Mapping[tuple[int, int], Sequence[Link]]
     ]
     if len(items) == 1:
         return replace(items[0], mention=whole.mention)
+    text, is_below = " ".join(whole.mention.text.split()), False
+    for place, item in enumerate(items):
+        items[place] = _at_even(item) if is_below else item
+        # Nobody can tell what an unknown heading says: "Negative findings: fever".
+        is_below = is_below or (f"{item.mention.text}: " in text and not _tells(item))
     parts = tuple(undivided(items))
     said = {flag for part in parts for flag in part.status}
     status = tuple(flag for flag in FLAGS if flag in said)

@@ -122,7 +122,7 @@ def _item(
     label = package.get_description(code, lone_block).strip()
     if kind in ("chapter", "block"):
         name, _, codes = label.rpartition(" (")
-        label = name if name and codes[3:4] == "-" else label
+        label = name if name and len(codes) == 8 and codes[3] == "-" else label
     yield Concept(id_, label, types=(kind,), source="ICD-10-CM", version=version)
     yield from _reworded(label, id_)
     terms = package.get_inclusion_term(code, lone_block)
