@@ -192,10 +192,12 @@ def _memories() -> tuple[Any, ...]:
 
 
 def forget() -> None:
-    """Let functions know nothing of what they were asked."""
+    """Let functions know nothing of what they were asked; tables of the book stay as they are."""
     for memory in _memories():
         memory.cache_clear()
-    shipped().tables.clear()
+    tables = shipped().tables
+    for memory in [key for key in tables if isinstance(key, functools.partial)]:
+        del tables[memory]
 
 
 # --- switching ------------------------------------------------------------------------------------
@@ -330,7 +332,7 @@ def switched_off(mechanism: Mechanism) -> Iterator[None]:
     else:
         _replace(mechanism.id, replacement(mechanism), undo)
     forget()
-    shipped().tables.clear()
+    shipped().tables.clear()  # patterns in them may be off
     try:
         yield
     finally:

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 from bare_names import is_right as is_bare_right
 from canonym import Linker, Terminology
 from canonym.corpora.cadec import read_folds
+from canonym.linking.decision import NEGATED
 from canonym.terminology import read_records
 from canonym.terminology.ids import ConceptIds
 from canonym.text.memo import strong_forms
@@ -31,6 +32,7 @@ from models.make_judge import JOBS
 from models.sources import SOURCES, read_mesh
 from models.suite import Domain, _chosen, _domain
 from record import rows_of
+from siblings import outcome
 
 ICD, HPO, MEDIC, DRUGS = "ICD-10-CM", "HPO", "MEDIC", "DrugBank"
 FILES = {HPO: SOURCES["HPO 2014"], MEDIC: SOURCES["MEDIC 2012"], DRUGS: SOURCES["DrugBank"]}
@@ -185,6 +187,10 @@ def lists(linkers: Mapping[str, Linker]) -> Iterator[Question]:
     for index in (ICD, HPO, MEDIC):
         pairs = _as_meant(linkers[index], statuses)
         yield from _alone("lists", f"statuses, {index}", index, pairs)
+    cells = rows_beside("siblings")
+    for of_set in dict.fromkeys(row["set"] for row in cells):
+        own = ((_lines(row["written"]), _is_cell(row)) for row in cells if row["set"] == of_set)
+        yield from _alone("cells", of_set, ICD, own)
     for sentence in read_sentences("flag_sentences"):
         document = Document("", sentence.text, (sentence.mention,))
         yield Question("sentences", "flag_sentences", "", document, (), "flags", sentence.flags)
@@ -197,6 +203,24 @@ def _in_families(row: Mapping[str, str]) -> Right:
         for part in (link.parts or (link,))
         if part.candidates
     )
+
+
+def _lines(written: str) -> str:
+    return written.replace("\\n", "\n")
+
+
+def _is_cell(row: Mapping[str, str]) -> Right:
+    """Return what tells whether all parts of a cell are right, those that it denies as well."""
+    lenient = row["kind"] == "care"
+
+    def kept(link: Link) -> Link:
+        return replace(link, nil=False) if link.reason == NEGATED else link
+
+    def right(link: Link) -> bool:
+        link = replace(link, parts=tuple(map(kept, link.parts))) if link.parts else kept(link)
+        return outcome(link, row["expected"], lenient=lenient)[0]
+
+    return right
 
 
 def _is_bare(code: str) -> Right:

@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from canonym.linking.hits import NEAR, NamesOfHits, StringHits, is_name, undivided
+from canonym.linking.hits import NEAR, SIEVE_STEPS, NamesOfHits, StringHits, is_name, undivided
 from canonym.linking.settings import IDS
-from canonym.mentions.clauses import all_clauses
+from canonym.mentions.clauses import all_clauses, secondary
 from canonym.mentions.english import LEAST, is_english
 from canonym.mentions.flags import FLAGS, consistent
 from canonym.mentions.lists import is_code, items_of, may_stand_alone, qualifies, words_of
+from canonym.mentions.phrasings import WORDING
 from canonym.mentions.prepared import Prepared
 from canonym.mentions.told import flags_around, status_of_listed
 from canonym.text.qualifiers import BROADER, without_heading
@@ -129,23 +130,28 @@ def by_clause(
         (at, place): clauses
         for at, link in enumerate(links)
         for place, part in enumerate(undivided([link]))
-        if not (_is_likely(part) or (link.parts and part.status))
+        if may_be_clauses(part)
+        and not (link.parts and part.status)
         and [it.sieve for it in part.candidates[:1]] != [IDS]
         and (clauses := _clauses(link.mention, part.mention.text))
     }
     if not unsure:
         return list(links)
+    caused = {place: _caused(clauses) for place, clauses in unsure.items()}
     asked = [
-        replace(owners[at], mentions=tuple(clause for clause, _ in clauses))
-        for (at, _), clauses in unsure.items()
+        replace(owners[at], mentions=(*(it for it, _ in clauses), *caused[at, place].values()))
+        for (at, place), clauses in unsure.items()
     ]
     linked = iter(link_all(asked))
     read = dict[tuple[int, int], list[Link]]()
     for (at, place), clauses in unsure.items():
         whole = undivided([links[at]])[place]
         told = [next(linked) for _ in clauses]
+        for n in caused[at, place]:
+            told[n] = _named_by_cause(told[n], next(linked))
         listed = _with_details(told) if any(map(_tells, told)) else []
         may_be = len(listed) > 1 or (whole.confidence or 0.0) < least
+        may_be = may_be and (not _is_likely(whole) or all(map(_tells, told)))
         if listed and may_be and not _are_one(whole, listed):
             doubted = _doubted(told, [joint for _, joint in clauses])
             read[at, place] = [_at_even(it) if it.mention in doubted else it for it in listed]
@@ -153,8 +159,36 @@ def by_clause(
     return [_listed(link, at, read) if at in cut else link for at, link in enumerate(links)]
 
 
+def may_be_clauses(link: Link) -> bool:
+    """Tell whether a link may say several things: it is unsure, or leaves words of a relation over.
+
+    Of *hypertension due to pheochromocytoma* a search may find the second alone.
+    """
+    relations = words_of_kind("word of a relation")
+    return not _is_likely(link) or (
+        link.candidates[:1] != ()
+        and link.candidates[0].sieve not in SIEVE_STEPS
+        and any(word in relations and len(word) > 2 for word in link.left_over)
+    )
+
+
 def _is_likely(link: Link) -> bool:
     return link.confidence is None or link.confidence > EVEN
+
+
+def _caused(clauses: Sequence[tuple[Mention, str]]) -> dict[int, Mention]:
+    """Return the clauses that something caused, by place, as names may say that: *secondary X*."""
+    named = ((n, secondary(clauses[n][0].text, joint)) for n, (_, joint) in enumerate(clauses[1:]))
+    return {n: replace(clauses[n][0], text=name) for n, name in named if name}
+
+
+def _named_by_cause(clause: Link, caused: Link) -> Link:
+    """Return a clause as what something caused, where a sieve knows a name that says so."""
+    is_known = _is_told(caused) and caused.candidates[0].sieve in SIEVE_STEPS
+    if not is_known or caused.parts:
+        return clause
+    step = Step(WORDING, clause.mention.text, caused.mention.text)
+    return replace(caused, mention=clause.mention, steps=(step, *caused.steps))
 
 
 def _doubted(clauses: Sequence[Link], joints: Sequence[str]) -> list[Mention]:
@@ -247,10 +281,14 @@ def _are_one(whole: Link, clauses: Sequence[Link]) -> bool:
         return True
     if len({clause.id for clause in clauses}) == 1 and not any(clause.parts for clause in clauses):
         return True  # half a name each
+    near = " ".join(word for it in whole.candidates[:1] for word in words_of(it.name))
+    written = [words_of(clause.mention.text) for clause in clauses]
+    if _is_likely(whole) and all(any(word in near for word in words) for words in written):
+        return True
     parts = [words_of(" ".join((clause.mention.text, *_names_of(clause)))) for clause in clauses]
     own = [part.difference(*(o for o in parts if o is not part)) for part in parts]
-    near = frozenset[str]().union(*(words_of(it.name) for it in whole.candidates[:1]))
-    return all(not words.isdisjoint(near) for words in own)
+    # "postmastectomy" holds a mastectomy.
+    return all(any(word in near for word in words) for words in own)
 
 
 def _names_of(clause: Link) -> Iterable[str]:

@@ -30,7 +30,7 @@ from canonym.linking.background import together
 from canonym.linking.book import open_book
 from canonym.linking.codes import find_coded
 from canonym.linking.decision import LookedUp, decide
-from canonym.linking.division import EVEN, by_clause, divide
+from canonym.linking.division import by_clause, divide, may_be_clauses
 from canonym.linking.evidence import Vocabulary
 from canonym.linking.hits import (
     LOOKED_AT,
@@ -239,8 +239,7 @@ class Pipeline:
 
     def _is_unsure(self, links: Sequence[Link]) -> bool:
         """Tell whether some mention may say several things: no name is likely to fit it whole."""
-        confidences = (part.confidence for part in undivided(links))
-        return self.preparation.composites and any(c is not None and c <= EVEN for c in confidences)
+        return self.preparation.composites and any(map(may_be_clauses, undivided(links)))
 
     def draft(
         self,

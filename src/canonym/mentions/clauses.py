@@ -8,7 +8,7 @@ of status in it, or a cue that speaks of what stands on the other side of it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from canonym.mentions.composites import split_composite
 from canonym.mentions.cues import find_cues
@@ -16,7 +16,7 @@ from canonym.mentions.lists import listing_of
 from canonym.mentions.segments import LAST_BRACKET, segments
 from canonym.mentions.sentences import FUNCTION_WORDS
 from canonym.regex import GAP, regex
-from canonym.rules import any_of, once_a_book
+from canonym.rules import Rule, any_of, current, once_a_book, phrase_expression
 from canonym.text.shape import LETTERS, shape_of
 from canonym.text.words import words_of_kind
 
@@ -109,6 +109,28 @@ def related(text: str) -> tuple[str, ...]:
     if pieces and pieces[0].strip().lower() in words_of_kind("head of a relation"):
         return (text,)  # "infection with herpes virus" is one thing
     return tuple(piece for piece in (*pieces, text[begin:]) if piece.strip())
+
+
+def secondary(clause: str, joint: str) -> str:
+    """Return how a name may say that something caused a clause, "" where a joint tells of no cause.
+
+    >>> secondary("HTN", "due to"), secondary("cough", "with")
+    ('secondary HTN', '')
+    """
+    for rule, pattern in _causes():
+        if pattern.fullmatch(joint):
+            return rule.means.replace("X", clause)
+    return ""
+
+
+@once_a_book
+def _causes() -> Sequence[tuple[Rule, re.Pattern[str]]]:
+    """Return the relations that name what stands before them otherwise."""
+    return [
+        (rule, re.compile(rf"{phrase_expression(rule.form)}(?: an?| the)?", re.IGNORECASE))
+        for rule in current().of_kind("relation")
+        if rule.means
+    ]
 
 
 @once_a_book

@@ -182,6 +182,8 @@ class _Sentence(NamedTuple):
         *items, beside = others
         if any(map(DIGIT.search, items)):
             return False
+        if any(map(_is_seen, others)) and not _has(_ALTERNATIVES, between):
+            return False  # "no sores, incontinent and dysphagic"
         denials = (c.start for c in self.cues if c.start >= end and "negated" in c.rule.flags)
         behind = self.text[end : min(denials, default=len(self.text))]
         if "/" in beside or _has(_JOINTS, beside):
@@ -310,9 +312,10 @@ def _is_told(behind: str) -> bool:
 
 
 def _is_seen(name: str) -> bool:
-    """Tell whether a name has what is said of a thing that is there: *left effusion*."""
+    """Tell whether a name says how something or somebody is: *left effusion*, *obese*."""
     words = shape_of(name).words
-    seen, parts = words_of_kind("word of something seen"), words_of_kind("part named by its side")
+    seen = words_of_kind("word of something seen") | words_of_kind("adjective of a patient")
+    parts = words_of_kind("part named by its side")
     return DIGIT.search(name) is not None or any(
         word in seen and following not in parts for word, following in zip_longest(words, words[1:])
     )

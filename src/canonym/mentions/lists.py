@@ -168,10 +168,11 @@ def _bulleted(text: str) -> _Pieces:
     """Cut at bullets; dashes and asterisks are bullets where the cell or a line begins with one."""
     if _BULLET.search(text):
         return _BULLET.split(text), True
-    dash = text[:1]
+    dash, lines = text[:1], _lines(text)[0]
+    if dash in _DASHES and len(lines) > 1 and all(line.lstrip()[:1] == dash for line in lines):
+        return [line.lstrip()[1:] for line in lines], True  # a sign would be another somewhere
     if dash not in _DASHES or not text[1:2].isspace():
         return (), False
-    lines = _lines(text)[0]
     pieces = (re.split(rf"(?:^|(?<=\s)){re.escape(dash)}(?=\s+\w)", line) for line in lines)
     return [*itertools.chain.from_iterable(pieces)], len(lines) > 1
 
@@ -545,6 +546,8 @@ def qualifies(text: str) -> bool:
     if words[:1] and words[0] in words_of_kind("beginning of a detail"):
         return True
     is_open = len(words) > 1 and words[-1] in _PREPOSITIONS
+    if words[-1:] and words[-1] in words_of_kind("adjective of a patient"):
+        return False  # "constipated" says what somebody has
     return is_open or all(is_adjective(word) or is_quality(word) for word in words)
 
 
