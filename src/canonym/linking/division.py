@@ -27,6 +27,7 @@ from canonym.types import Document, Link, Mention, Step
 EVEN = 0.5
 """A link is likelier right than wrong from here on."""
 
+_LONG = 6  # letters of a word that another may hold
 _DETAIL = 2  # words of a clause that may be a detail alone: "type II", "left eye"
 
 
@@ -281,14 +282,19 @@ def _are_one(whole: Link, clauses: Sequence[Link]) -> bool:
         return True
     if len({clause.id for clause in clauses}) == 1 and not any(clause.parts for clause in clauses):
         return True  # half a name each
-    near = " ".join(word for it in whole.candidates[:1] for word in words_of(it.name))
+    near = frozenset[str]().union(*(words_of(it.name) for it in whole.candidates[:1]))
     written = [words_of(clause.mention.text) for clause in clauses]
-    if _is_likely(whole) and all(any(word in near for word in words) for words in written):
+    if _is_likely(whole) and all(_share(words, near) for words in written):
         return True
     parts = [words_of(" ".join((clause.mention.text, *_names_of(clause)))) for clause in clauses]
     own = [part.difference(*(o for o in parts if o is not part)) for part in parts]
-    # "postmastectomy" holds a mastectomy.
-    return all(any(word in near for word in words) for words in own)
+    return all(_share(words, near) for words in own)
+
+
+def _share(words: frozenset[str], near: frozenset[str]) -> bool:
+    """Tell whether texts share a word, or one has it in another: *postmastectomy*."""
+    long = [word for word in words if len(word) >= _LONG]
+    return not words.isdisjoint(near) or any(word in other for word in long for other in near)
 
 
 def _names_of(clause: Link) -> Iterable[str]:

@@ -17,6 +17,7 @@ from canonym.mentions.contrasts import apart_by
 from canonym.mentions.drug_lines import drug_line, without_salt
 from canonym.mentions.false_names import section_titles
 from canonym.mentions.flags import FLAGS, with_flags
+from canonym.mentions.lists import completed
 from canonym.mentions.measurements import finding_name
 from canonym.mentions.ordinary import is_ordinary, qualifying_forms
 from canonym.mentions.phrasings import WORDING, rephrased
@@ -140,6 +141,7 @@ _EFFECTS: Mapping[str, Callable[[Rule, str], bool]] = {
     "specimen": lambda rule, text: specimen_of(text) == rule.means,
     "lead-in": lambda _, text: {without_lead_in(text), without_heading(text)} != {text},
     "relation": lambda _, text: len(related(text)) > 1,
+    "heading of its items": lambda _, text: completed(text) != (),
     "tag": lambda _, text: qualified(text) is not None,
     "finding": lambda _, text: is_finding(text),
     "drug form": lambda _, text: drug_line(text) is not None,

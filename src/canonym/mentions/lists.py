@@ -15,16 +15,19 @@ from functools import cache
 from string import ascii_lowercase, ascii_uppercase
 from typing import NamedTuple
 
+from canonym.mentions.clinical import usual_reading
 from canonym.mentions.composites import hide_one_things, is_adjective, is_quality, unhide
+from canonym.mentions.cues import find_cues
 from canonym.mentions.english import is_english
 from canonym.mentions.opposites import QUALIFIERS
 from canonym.mentions.readings import readings_of
 from canonym.mentions.segments import signed_items
 from canonym.mentions.shorthand import parts_of_the_body
 from canonym.regex import GAP, regex
+from canonym.rules import Rule, current, once_a_book, phrase_expression
 from canonym.text import UNORDERED, normalise
 from canonym.text.qualifiers import is_finding, names_side
-from canonym.text.shape import LETTERS, shape_of
+from canonym.text.shape import BRACKETED, LETTERS, shape_of
 from canonym.text.words import words_of_kind
 
 IsName = Callable[[str], bool]
@@ -113,6 +116,43 @@ def divided(text: str, separator: str) -> tuple[str, ...]:
     """
     items = (item.strip() for item in text.split(separator))
     return tuple(item for item in items if item)
+
+
+def completed(text: str) -> tuple[str, ...]:
+    """Return what stands below a heading whose word belongs to each item, none where none does.
+
+    >>> completed("Allergies: PCN (rash), latex"), completed("Mets - lung and bone")
+    (('PCN allergy', 'latex allergy'), ('lung metastases', 'bone metastases'))
+    >>> completed("Allergies: NKDA"), completed("Allergies: latex. PMH: gout")
+    ((), ())
+    """
+    for rule, heading in _completing():
+        match = heading.match(text) if ":" in text or " " in text else None
+        if match is None or ":" in (rest := text[match.end() :]):
+            continue
+        listing = listing_of(" ".join(BRACKETED.sub(" ", rest.replace(";", ",")).split()))
+        items = (rest,) if listing is None else listing.pieces
+        # "none" and "NKDA" say that there is nothing below the heading.
+        denied = (
+            cue.rule.flags for item in items for cue in find_cues(usual_reading(item) or item)
+        )
+        named = any(map(LETTERS.search, items)) and not any(denied)
+        return tuple(rule.means.replace("X", item.strip()) for item in items) if named else ()
+    return ()
+
+
+@once_a_book
+def _completing() -> Sequence[tuple[Rule, re.Pattern[str]]]:
+    """Return the headings that complete their items, each with its rule."""
+    return [
+        (
+            rule,
+            re.compile(
+                rf"\s*(?:{phrase_expression(rule.form)})(?: ?:| [-\u2013])\s+", re.IGNORECASE
+            ),
+        )
+        for rule in current().of_kind("heading of its items")
+    ]
 
 
 def without_number(text: str) -> str:

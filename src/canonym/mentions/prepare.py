@@ -31,6 +31,7 @@ from canonym.mentions.flags import consistent
 from canonym.mentions.lists import (
     Items,
     Listing,
+    completed,
     divided,
     items_of,
     listing_of,
@@ -177,6 +178,8 @@ class Preparation:
             return Items(divided(text, separator) or (text,), True)
         if not self.composites:
             return Items((text,), True)
+        if items := completed(text):
+            return Items(items, True)
         if items := items_of(text):
             return items
         turned = split_at_turn(text)
