@@ -15,6 +15,7 @@ from canonym.mentions.cues import find_cues
 from canonym.mentions.lists import listing_of
 from canonym.mentions.segments import LAST_BRACKET, segments
 from canonym.mentions.sentences import FUNCTION_WORDS
+from canonym.mentions.spread import cancer_and_sites
 from canonym.regex import GAP, regex
 from canonym.rules import Rule, any_of, current, once_a_book, phrase_expression
 from canonym.text.shape import LETTERS, shape_of
@@ -42,7 +43,7 @@ def clauses_of(text: str) -> tuple[str, ...]:
     >>> clauses_of("migraine without aura"), clauses_of("trichomonas neg on smear")
     (('migraine without aura',), ('trichomonas neg on smear',))
     """
-    if len(text) > _LONGEST:
+    if len(text) > _LONGEST or cancer_and_sites(text):
         return (text,)
     pieces = [text]
     if not _SIGNS.isdisjoint(shape_of(text).signs):

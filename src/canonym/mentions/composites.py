@@ -13,6 +13,7 @@ from string import ascii_lowercase
 
 from canonym.mentions.sentences import FUNCTION_WORDS
 from canonym.mentions.shorthand import hide_shorthand
+from canonym.mentions.spread import cancer_and_sites
 from canonym.regex import GAP, regex
 from canonym.rules import any_of, once_a_book
 from canonym.text.shape import BRACKETED, HYPHENED, shape_of
@@ -30,13 +31,14 @@ _JOINTS = regex(
 _LONGEST = 300
 _PLACES = (
     *("one thing", "adjective", "modifier", "quality", "head", "further head", "ending"),
-    *("site", "object", "long head", "established", "primary"),
+    *("site", "object", "long head", "established", "primary", "metastatic site"),
 )
 """Where a rule of the kind "part of a composite" counts.
 
 Names that hold a conjunction are *one thing*, or *established* as such where nothing is listed. A
-*primary* is a cancer that spreads. *Adjectives* say how, when or where something is, and
-name nothing alone. *Modifiers* are of degree, extent and inheritance, and hold for every conjunct.
+*primary* is a cancer that spreads, to a *metastatic site*. *Adjectives* say how, when or where
+something is, and name nothing alone. *Modifiers* are of degree, extent and inheritance, and hold
+for every conjunct.
 *Qualities* contrast with one another in front of a head of several words. *Heads* are words for a
 disease, as words with such an *ending* are. They and those of a *site* take over the site of the
 conjunct before them: "pancreatic cysts and tumors". A *further head* does not. Heads of an *object*
@@ -50,8 +52,7 @@ _LONGEST_NUMBER = 4
 _LONGEST_CODE = 10
 
 # Of these words and signs a mention of several concepts has one.
-_SPREADING = frozenset(("metastasis", "metastases", "mets", "metastatic", "spread"))
-_JOINING = _SPREADING | {"and", "or", "as", "/", "&"}
+_JOINING = frozenset(("and", "or", "as", "/", "&"))
 _PREPOSITIONS = f"{forms_of('preposition')}|{forms_of('preposition within a name')}"
 _PREPOSITION = regex(rf"(?i)\s(?:{_PREPOSITIONS})\s")
 _OBJECT = regex(r"(?i)^(?P<head>.+?)\s(?P<preposition>of|in|to)\s(?P<article>the\s)?(?P<list>.+)$")
@@ -89,23 +90,8 @@ def patterns() -> dict[str, re.Pattern[str]]:
         "disease": ends,
         "site": f"{head}|{words['site']}",
         "object": rf"\b{words['object']}$",
-        "spread": _spread(words["primary"]),
     }
     return {place: re.compile(form, re.IGNORECASE) for place, form in words.items()}
-
-
-def _spread(word: str) -> str:
-    """Return the expression of a cancer and the sites of its metastases, by words for a cancer."""
-    primary = rf"(?:[^,;]*\b)?{word}|(?:cancer|ca|carcinoma) [^,;]+?"
-    place = r"(?:the )?(?!distant|multiple|\w+spread)(?P<{}>(?:[^,;]+(?:, [^,;]+)*,? and )?[^,;]+)"
-    metastases = r"(?:metastas[ei]s|mets)"
-    return (
-        rf"(?P<primary>{primary}),? (?:"
-        rf"(?P<how>(?:now |with |w/? ?)?(?:metastatic|spread|{metastases}) )?"
-        rf"to {place.format('to')}"
-        rf"|(?:and|with|w/?) (?:known )?{place.format('with')} {metastases})"
-        rf"|{place.format('of')} {metastases} (?:from|due to|secondary to) (?P<from>{primary})"
-    )
 
 
 def _is(place: str, word: str) -> bool:
@@ -132,12 +118,12 @@ def split_composite(text: str) -> tuple[str, ...]:
     ('head and neck cancer',)
     """
     _, there, _, signs = shape_of(text)
-    if _JOINING.isdisjoint(there) and _JOINING.isdisjoint(signs):
-        return (text,)
     if len(text) > _LONGEST:
         return (text,)
-    if sites := _split_spread(text):
+    if sites := cancer_and_sites(text):
         return sites
+    if _JOINING.isdisjoint(there) and _JOINING.isdisjoint(signs):
+        return (text,)
     if not _last_joint(text):
         return (text,)
     phrase = _hide(patterns()["established"], " ".join(text.split()))
@@ -146,19 +132,6 @@ def split_composite(text: str) -> tuple[str, ...]:
     pieces = _split(phrase) or _split(" ".join(BRACKETED.sub("", phrase).split())) or ()
     parts = tuple(dict.fromkeys(unhide(" ".join(part.split())) for part in pieces))
     return parts if 2 <= len(parts) <= _MOST_PARTS else (text,)
-
-
-def _split_spread(text: str) -> tuple[str, ...]:
-    """Split "breast cancer metastatic to liver and brain" into the cancer and its metastases."""
-    if _SPREADING.isdisjoint(shape_of(text).there):
-        return ()
-    spread = patterns()["spread"].fullmatch(text)
-    says_so = text.lower().startswith("metastatic ")
-    if spread is None or (spread["to"] and not (spread["how"] or says_so)):
-        return ()
-    sites = _JOINTS.split(spread["to"] or spread["with"] or spread["of"])
-    named = (f"{site.removeprefix('the ')} metastasis" for site in sites)
-    return (spread["primary"] or spread["from"], *named)
 
 
 def composites_ending(text: str, start: int) -> Iterator[int]:

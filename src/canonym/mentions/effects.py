@@ -25,6 +25,7 @@ from canonym.mentions.readings import clinical_readings, has_usual
 from canonym.mentions.shorthand import write_out
 from canonym.mentions.species import species_in
 from canonym.mentions.specimens import specimen_of
+from canonym.mentions.spread import cancer_and_sites
 from canonym.mentions.status import read_status, split_at_turn, unsaid_operation
 from canonym.rules import Rule, current, phrase_expression
 from canonym.text import STRONG, normalise
@@ -141,6 +142,7 @@ _EFFECTS: Mapping[str, Callable[[Rule, str], bool]] = {
     "specimen": lambda rule, text: specimen_of(text) == rule.means,
     "lead-in": lambda _, text: {without_lead_in(text), without_heading(text)} != {text},
     "relation": lambda _, text: len(related(text)) > 1,
+    "spread": lambda _, text: cancer_and_sites(text) != (),
     "heading of its items": lambda _, text: completed(text) != (),
     "tag": lambda _, text: qualified(text) is not None,
     "finding": lambda _, text: is_finding(text),

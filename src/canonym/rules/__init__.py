@@ -81,7 +81,7 @@ _FREE = (
     "shorthand|in blood|measured|in urine|inflamed|specimen|ordinary word|qualifying word|"
     "species|opposite|species of a name|prefix|wording|drug form|salt|named by its salt|"
     "part of a composite|health|lasting|lead-in|tag|finding|altered|title of a section|relation|"
-    "heading of its items"
+    "heading of its items|spread"
 )
 KINDS: Mapping[str, frozenset[str]] = {
     **dict.fromkeys(("cue", "turn", "no cue"), frozenset(FLAGS)),
