@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from canonym.mentions.composites import split_composite
-from canonym.mentions.cues import find_cues
+from canonym.mentions.cues import Cue, find_cues
 from canonym.mentions.lists import listing_of
 from canonym.mentions.segments import LAST_BRACKET, segments
 from canonym.mentions.sentences import FUNCTION_WORDS
@@ -23,7 +23,7 @@ from canonym.text.words import words_of_kind
 
 _LONGEST = 300
 _JOINT = regex(
-    rf"{GAP}\s(?:-{{1,2}}>?|[\u2013\u2014\u2192*]|=>|//|>>)\s+|(?<=\w)(?://|>>)(?=\w)"
+    rf"{GAP}\s(?:-{{1,3}}>?|[\u2013\u2014\u2192*]|=>|//|>>)\s+|(?<=\w)(?://|>>)(?=\w)"
     r"|(?:\b(?P<word>[^\W\d_]{3,}|[A-Z]{2})|(?<=[\d)]))\.\s+(?=[^\W\d_])"
 )
 _SIGNS = frozenset("-\u2013\u2014\u2192*>/.(")
@@ -145,7 +145,11 @@ def _bracketed(text: str) -> Iterator[str]:
     match = LAST_BRACKET.search(text)
     names = words_of_kind("cue within a name")  # "(not cancer)" only says what is meant
     cues = [cue for cue in find_cues(match["inside"]) if cue.words not in names] if match else []
-    said = any(_STATES.intersection(cue.rule.flags) for cue in cues)
+    said = any(
+        _STATES.intersection(cue.rule.flags)
+        or ("family" in cue.rule.flags and _names_next(match["inside"][cue.end :]))
+        for cue in cues
+    )
     if match is None or not (said or segments(match["inside"])):
         yield text
     else:
@@ -158,15 +162,24 @@ def _joined(text: str) -> Iterator[str]:
     begin, clipped, cues = 0, words_of_kind("clipped word"), find_cues(text)
     for match in _JOINT.finditer(text):
         is_heading = any(cue.start <= begin and match.start() <= cue.end for cue in cues)
-        if not is_heading and (match["word"] or "").lower() not in clipped:
+        is_said = any(
+            cue.start == match.end() and cue.rule.after and _ends(text, cue) for cue in cues
+        )
+        if not (is_heading or is_said) and (match["word"] or "").lower() not in clipped:
             yield text[begin : match.end("word") if match["word"] else match.start()]
             begin = match.end()
     yield text[begin:]
 
 
+def _ends(text: str, cue: Cue) -> bool:
+    """Tell whether nothing stands behind a cue: *gout. asthma - resolved*."""
+    return not text[cue.end :].strip(_AROUND)
+
+
 def _at_cues(text: str) -> Iterator[str]:
     """Yield what stands on each side of the cues inside a text that speak of one side alone."""
     begin, end, names = 0, 0, words_of_kind("cue within a name")
+    tests = words_of_kind("test")
     for cue in find_cues(text):
         is_led = LETTERS.search(text, end, cue.start) is not None
         if is_led and cue.words not in names and _STATES.intersection(cue.rule.flags):
@@ -174,6 +187,9 @@ def _at_cues(text: str) -> Iterator[str]:
             is_listed = _is_listed(text[begin : cue.start], is_first=begin == 0)
             if not is_listed and (not cue.rule.after or _names_next(text[cue.end :])):
                 place = cue.start if looks_on or not cue.rule.after else cue.end
+                comma = text.rfind(",", begin, cue.start) + 1
+                if comma and looks_on and tests.issuperset(shape_of(text[comma : cue.start]).words):
+                    place = comma  # "gout, CT negative for cancer"
                 yield text[begin:place]
                 begin = place
         end = cue.end

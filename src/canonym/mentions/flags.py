@@ -182,6 +182,8 @@ class _Sentence(NamedTuple):
         *items, beside = others
         if any(map(DIGIT.search, items)):
             return False
+        if any(map(_is_placed, (first, *items))):
+            return False
         if any(map(_is_seen, others)) and not _has(_ALTERNATIVES, between):
             return False  # "no sores, incontinent and dysphagic"
         denials = (c.start for c in self.cues if c.start >= end and "negated" in c.rule.flags)
@@ -319,6 +321,12 @@ def _is_seen(name: str) -> bool:
     return DIGIT.search(name) is not None or any(
         word in seen and following not in parts for word, following in zip_longest(words, words[1:])
     )
+
+
+def _is_placed(item: str) -> bool:
+    """Tell whether an item says by what a thing was looked for: *no stone on CT*."""
+    *_, before, last = ("", "", *shape_of(item).words)
+    return last in words_of_kind("test") and before in ("on", "by", "per", "in", "at")
 
 
 def _takes(before: str) -> bool:

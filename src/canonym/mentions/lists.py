@@ -68,7 +68,7 @@ _OPENING = frozenset("([{")
 _TRIMMED = " \t\r\n\v\f;,|&."
 _CODE = regex(r"[A-Z]{2,4}s?|(?=.*\d)[A-Z][A-Z0-9]{1,5}")
 _CONJUNCTIONS = words_of_kind("conjunction")
-_JOINING_SIGNS = frozenset(",，、/&+")
+_JOINING_SIGNS = frozenset(",，、/\\&+")
 
 
 class Items(NamedTuple):
@@ -272,7 +272,7 @@ def is_code(text: str) -> bool:
 
 _JOINT = regex(
     rf"(?i){GAP}(?:[,，、]\s*(?:and/or|and|or|&|plus)\s+|&(?:amp;)?\s*|,\s+|(?<!\d),(?=\S)"
-    r"|(?<=\d),(?=[^\W\d_])|[，、]\s*|/\s*)"
+    r"|(?<=\d),(?=[^\W\d_])|[，、]\s*|[/\\]\s*)"
     r"|(?<!\s)\s+(?:and/or|and|or|as well as|plus|\+)\s+|(?<=[^\W\d_]{4})\+(?=[^\W\d_]{4})"
     r"|(?-i:(?<=[A-Z]{2})\+(?=[A-Z]{2}))"
 )

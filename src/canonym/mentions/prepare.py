@@ -419,11 +419,11 @@ def _spelled(text: str, speller: Speller | None) -> tuple[list[Step], list[Step]
 
 def _under_heading(item: str) -> tuple[str, ...]:
     """Return what the heading before the first item of a list says of all: *FHx: gout; asthma*."""
-    head, colon, _ = item.partition(":")
-    if not colon:
+    head, mark, _ = item.partition(":" if ":" in item else " - ")
+    if not mark:
         return ()
     cues = (cue for cue in find_cues(head) if cue.end == len(head.rstrip()) and cue.rule.before)
-    lasting = ("historical", "family")
+    lasting = ("historical", "family") if mark == ":" else ("historical",)
     return next((tuple(f for f in cue.rule.flags if f in lasting) for cue in cues), ())
 
 

@@ -25,22 +25,26 @@ SIGN = "sign"
 PRESENT = "present"
 """What a sign means that says no flag: what is there, or ticked."""
 
+_SAID = {"negated": "no", PRESENT: "yes", "uncertain": "no"}  # an empty box beside a ticked one
 _SIGN_OF = {"negated": "(-)", PRESENT: "(+)"}  # which says by itself what a bare one says in a list
 _NEAR = 200  # characters on each side of a sign that tell where its item is
 PLAIN = str.maketrans(dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2212", "-"))
 _STOP = regex(r"[,;\n]|[:.]\s|\b(?:with|but)\b", re.IGNORECASE)
 _WORD = regex(r"[^\W\d_](?:[^\W\d_]|\W[^\W\d_]\b)")
 _TIGHT = regex(r"\b[^\W\d_]{4,}[+-](?=\s|[,;/]|\Z)")
-_ANSWERS = filter(str.isalpha, words_of_kind(SIGN))
+_ANSWERS = sorted((form for form in words_of_kind(SIGN) if "?" not in form), key=len, reverse=True)
+_WORDS = "yes|no|present|absent"  # "ER positive HER2 negative" speaks of a cancer
 _ANSWER = regex(
-    rf"(?P<item>[^:=?;,.\n]{{2,60}})[:=?]\s*(?P<answer>{'|'.join(_ANSWERS)})\b(?:[\s,;.]+|\Z)",
+    rf"(?P<item>[^:=?;,.\n]{{2,60}}?)(?:\s*[:=?]\s*(?P<answer>{'|'.join(map(re.escape, _ANSWERS))})"
+    rf"|\s+(?P<word>{_WORDS}))(?:[\s,;.]+|\Z)",
     re.IGNORECASE,
 )
-LAST_BRACKET = regex(r"(?<=\w)\s*\((?P<inside>[^()]+)\)[\s.]*\Z")
+LAST_BRACKET = regex(r"(?<=\w)\s*[(\[](?P<inside>[^()\[\]]+)[)\]][\s.]*\Z")
 """A bracket behind a name."""
 
 _LONGEST_RESULT, _LONGEST_CODE = 6, 12  # characters
 _JOINED = ("and ", "but ", "or ")
+_LETTER = 3  # characters of a sign such as "(n)"; no "n/v"
 
 
 class Segment(NamedTuple):
@@ -151,11 +155,14 @@ def segments(text: str, *, bullets: bool = False) -> list[Segment]:
 
 def _answered(text: str) -> list[str]:
     """Return the items of a cell each of which has its answer: *fever: no  cough: yes*."""
-    answers, end = list[str](), 0
+    answers, end = list[tuple[str, str]](), 0
     while match := _ANSWER.match(text, end):
-        answers.append(f"{match['item'].strip()}: {match['answer']}")
+        answers.append((match["item"].strip(" -"), match["answer"] or match["word"]))
         end = match.end()
-    return answers if len(answers) > 1 and end == len(text) else []
+    if len(answers) < 2 or end < len(text):
+        return []
+    drawn = all(not answer.isalpha() for _, answer in answers)
+    return [f"{item}: {_SAID[_signs().meanings[a.lower()]] if drawn else a}" for item, a in answers]
 
 
 def signed_items(text: str) -> list[str]:
@@ -214,7 +221,8 @@ def _side(text: str, sign: re.Match[str], are_tight: bool) -> str:
     after = text[end : end + _NEAR].lstrip(" \t")
     left, right = text[start - 1 : start].strip(), text[end : end + 1].strip()  # what touches it
     opens = not before or before[-1] in ",;:(/\n\r"
-    closes = not after or after[0] in ",;.)\n\r" or (after[0] == "/" and not right)  # no "n/v"
+    closes = not after or after[0] in ",;.)\n\r"
+    closes = closes or (after[0] == "/" and (not right or len(written) > _LETTER))
     has_item = _WORD.search(before) is not None
     if written.isalpha():
         return "behind" if closes and has_item and left in ("", "(", "=") else ""

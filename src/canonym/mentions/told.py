@@ -32,10 +32,12 @@ def flags_around(text: str, spans: Sequence[tuple[int, int]]) -> list[tuple[str,
 
     >>> flags_around("no cough, c/o fever", [(3, 8), (10, 19)])
     [('negated',), ()]
+    >>> flags_around("gout or sepsis?", [(0, 4), (8, 14)])
+    [('uncertain',), ('uncertain',)]
     """
     cues = find_cues(text)
     flags = list[tuple[str, ...]]()
-    for start, end in spans if cues else ():
+    for start, end in spans if cues or "?" in text else ():
         sentence, begin = text, start
         for cue in cues:
             if start <= cue.start < end:
@@ -45,7 +47,8 @@ def flags_around(text: str, spans: Sequence[tuple[int, int]]) -> list[tuple[str,
             if not inside:
                 continue
             first, last = min(inside, key=lambda span: span[1] - span[0])
-            leads = cue.start == first and cue.start < start and not cue.rule.after
+            leads = cue.start == first and cue.start < start
+            leads = leads and (not cue.rule.after or text.startswith(":", cue.end))
             leads = leads and cue.words not in words_of_kind("cue within a name")
             if not leads and not (cue.end == last and cue.start >= end and not cue.rule.before):
                 hidden = "x" * (cue.end - cue.start)
