@@ -31,13 +31,13 @@ DECIMAL = regex(r"(?<!\d)\d+(?:[.,]\d+)+|(?<![\w.])\.\d+")
 
 _THOUSANDS = regex(r"(?<=\d),(?=\d{3}(?!\d))")
 _RATIO = regex(r"\b\d+:\d+\b|\b[A-Z]/[A-Z](?=\sratio\b)")
-_ARROWS = {
+ARROWS = {
     **dict.fromkeys("↑⇧⬆▲▴", " increased "),
     **dict.fromkeys("↓⇩⬇▼▾", " decreased "),
     "♂": " male ",
     "♀": " female ",
 }
-_ARROW_WORDS = str.maketrans(_ARROWS)
+_ARROW_WORDS = str.maketrans(ARROWS)
 _MINUS = regex(r"(?<=[^\W_])\u2212(?=[^\W\d_])")
 _MARKED = regex(
     r"[+<>≤≥±%'\"&:\u2032\u2033\u207a\u207b\u2019\u02b9`↑⇧⬆▲▴↓⇩⬇▼▾♂♀\u2212]|[-–](?![\w(])|\(\s*-|-ve\b"
@@ -70,7 +70,7 @@ def marks(text: str) -> tuple[tuple[str, str], ...]:
 def _marks_of(text: str) -> tuple[tuple[str, str], ...]:
     if _MARKED.search(text) is None:
         return ()
-    values = [("sign", _ARROWS[sign].strip()) for sign in text if sign in _ARROWS]
+    values = [("sign", ARROWS[sign].strip()) for sign in text if sign in ARROWS]
     text = _MINUS.sub(" negative ", text)
     text = signs(ions(width(dashes(quotes(entities(text))))))
     values += [("sign", word) for word in WORD.findall(text.lower()) if word in _SIGN_WORDS]

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
+from canonym.mentions.marks import ARROWS
 from canonym.regex import regex
 from canonym.rules import any_of, current, once_a_book, shipped
 from canonym.text.qualifiers import is_finding
@@ -16,7 +17,12 @@ _SIDES = {"l": "left", "r": "right"}
 # A letter alone is a side beside a part of the body; RT in capitals is a therapy.
 _SIDE = r"(?P<side>[RL]|[RrLl]t|LT|RT(?=\.? (?i:atri|ventric)))"
 _SIDE_WORDS = frozenset(("l", "r", "lt", "rt"))
-_HINTS = frozenset(".-/&#")  # of which all other shorthand has one
+_SEXES = str.maketrans({sign: ARROWS[sign] for sign in "♂♀"})
+_ARROWS = "".join(arrow for arrow in ARROWS if arrow not in "♂♀")
+_LEVEL = regex(
+    rf"(?P<before>[{_ARROWS}]*)\s*(?P<what>[^\W\d_][^{_ARROWS}]*?)\s*(?P<behind>[{_ARROWS}]*)"
+)
+_HINTS = frozenset((*".-/&#", *ARROWS))  # of which all other shorthand has one
 _HISTORIES = {rule.form: rule.means for rule in shipped().of_kind("history in short")}
 # Shorthand that is not in the table, such as "t/t" and "o/e".
 _LONE_LETTERS = regex(r"(?<![\w/])[a-z](?:/[a-z])+(?![\w/])")
@@ -104,6 +110,10 @@ def write_out(text: str) -> str:
     ('fracture left femur', 'left wrist fracture', '# 2 asthma')
     >>> write_out("Hx-gout")
     'history of gout'
+    >>> write_out("↑ K"), write_out("Hb ↓↓"), write_out("↑ K ↓ Na")
+    ('increased K', 'decreased Hb', '↑ K ↓ Na')
+    >>> write_out("♂ infertility")
+    'male infertility'
     >>> write_out("recurrent U.T.I."), write_out("s.o.b."), write_out("e.g. fever")
     ('recurrent UTI', 'SOB', 'e.g. fever')
     """
@@ -118,6 +128,11 @@ def write_out(text: str) -> str:
         text = f"{history} {name}"
     for pattern, written in _beside_parts():
         text = pattern.sub(written, text)
+    if not shape.signs.isdisjoint("♂♀"):
+        text = " ".join(text.translate(_SEXES).split())
+    level = _LEVEL.fullmatch(text) if not shape.signs.isdisjoint(_ARROWS) else None
+    if level and bool(level["before"]) != bool(level["behind"]):
+        return f"{ARROWS[(level['before'] or level['behind'])[0]].strip()} {level['what']}"
     return text
 
 
