@@ -19,9 +19,6 @@ _SIDE = r"(?P<side>[RL]|[RrLl]t|LT|RT(?=\.? (?i:atri|ventric)))"
 _SIDE_WORDS = frozenset(("l", "r", "lt", "rt"))
 _SEXES = str.maketrans({sign: ARROWS[sign] for sign in "♂♀"})
 _ARROWS = "".join(arrow for arrow in ARROWS if arrow not in "♂♀")
-_LEVEL = regex(
-    rf"(?P<before>[{_ARROWS}]*)\s*(?P<what>[^\W\d_][^{_ARROWS}]*?)\s*(?P<behind>[{_ARROWS}]*)"
-)
 _HINTS = frozenset((*".-/&#", *ARROWS))  # of which all other shorthand has one
 _HISTORIES = {rule.form: rule.means for rule in shipped().of_kind("history in short")}
 # Shorthand that is not in the table, such as "t/t" and "o/e".
@@ -130,9 +127,11 @@ def write_out(text: str) -> str:
         text = pattern.sub(written, text)
     if not shape.signs.isdisjoint("♂♀"):
         text = " ".join(text.translate(_SEXES).split())
-    level = _LEVEL.fullmatch(text) if not shape.signs.isdisjoint(_ARROWS) else None
-    if level and bool(level["before"]) != bool(level["behind"]):
-        return f"{ARROWS[(level['before'] or level['behind'])[0]].strip()} {level['what']}"
+    if not shape.signs.isdisjoint(_ARROWS):
+        what, ends = text.strip(f"{_ARROWS} "), [text.strip()[0], text.strip()[-1]]
+        arrows = [end for end in ends if end in _ARROWS]
+        if len(arrows) == 1 and what[:1].isalpha() and not {*what}.intersection(_ARROWS):
+            return f"{ARROWS[arrows[0]].strip()} {what}"
     return text
 
 
