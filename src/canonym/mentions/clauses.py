@@ -29,6 +29,7 @@ _JOINT = regex(
 _SIGNS = frozenset("-\u2013\u2014\u2192*>/.(")
 _STATES = frozenset(["negated", "uncertain"])
 _NAMELESS = FUNCTION_WORDS | words_of_kind("word of the present day")
+_FURTHER = (("and",), ("also",), ("plus",), ("with",))
 _AROUND = " \t\r\n,;&./"
 _TRIMMED = f":{_AROUND}"
 
@@ -150,7 +151,8 @@ def _bracketed(text: str) -> Iterator[str]:
         or ("family" in cue.rule.flags and _names_next(match["inside"][cue.end :]))
         for cue in cues
     )
-    if match is None or not (said or segments(match["inside"])):
+    is_further = match and shape_of(match["inside"]).words[:1] in _FURTHER
+    if match is None or not (said or is_further or segments(match["inside"])):
         yield text
     else:
         yield text[: match.start()]
@@ -205,5 +207,5 @@ def _is_listed(before: str, *, is_first: bool) -> bool:
 
 def _names_next(behind: str) -> bool:
     """Tell whether words go on with one that may name something."""
-    word = LETTERS.match(behind.lstrip(" \t\n,;:/"))
+    word = LETTERS.match(behind.lstrip(" \t\n,;:/-\u2013"))
     return word is not None and len(word[0]) > 1 and word[0].lower() not in _NAMELESS

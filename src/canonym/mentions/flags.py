@@ -318,6 +318,8 @@ def _is_seen(name: str) -> bool:
     words = shape_of(name).words
     seen = words_of_kind("word of something seen") | words_of_kind("adjective of a patient")
     parts = words_of_kind("part named by its side")
+    if len(words) > 1 and words[-1] in words_of_kind("verb of a clause"):
+        return True  # "stroke persists"
     return DIGIT.search(name) is not None or any(
         word in seen and following not in parts for word, following in zip_longest(words, words[1:])
     )

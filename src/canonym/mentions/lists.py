@@ -206,10 +206,13 @@ def _label(marker: re.Match[str]) -> str:
 
 def _bulleted(text: str) -> _Pieces:
     """Cut at bullets; dashes and asterisks are bullets where the cell or a line begins with one."""
-    if _BULLET.search(text):
+    if _BULLET.search(text) and not {"■", "□"} <= {*text}:  # which are boxes
         return _BULLET.split(text), True
     dash, lines = text[:1], _lines(text)[0]
-    if dash in _DASHES and len(lines) > 1 and all(line.lstrip()[:1] == dash for line in lines):
+    starts = {line.lstrip()[:1] for line in lines}
+    if "+" in starts and not starts.isdisjoint(_DASHES):
+        return signed_items(text), True
+    if len(lines) > 1 and starts == {dash} <= {*_DASHES}:
         return [line.lstrip()[1:] for line in lines], True  # a sign would be another somewhere
     if dash not in _DASHES or not text[1:2].isspace():
         return (), False
@@ -273,7 +276,7 @@ def is_code(text: str) -> bool:
 _JOINT = regex(
     rf"(?i){GAP}(?:[,，、]\s*(?:and/or|and|or|&|plus)\s+|&(?:amp;)?\s*|,\s+|(?<!\d),(?=\S)"
     r"|(?<=\d),(?=[^\W\d_])|[，、]\s*|[/\\]\s*)"
-    r"|(?<!\s)\s+(?:and/or|and|or|as well as|plus|\+)\s+|(?<=[^\W\d_]{4})\+(?=[^\W\d_]{4})"
+    r"|(?<!\s)\s+(?:and/or|and|n?or|as well as|plus|\+)\s+|(?<=[^\W\d_]{4})\+(?=[^\W\d_]{4})"
     r"|(?-i:(?<=[A-Z]{2})\+(?=[A-Z]{2}))"
 )
 _LIKE_ID = regex(r"(?:[A-Za-z][\w.]*:)?[A-Za-z]{0,5}\d[\w.]+")

@@ -163,7 +163,7 @@ class Preparation:
             whole = self._prepare_one(text, steps, context)
         steps = (*steps, Step("list", text, " | ".join(items.texts)))
         under = context._replace(status=() if items.has_turned else _under_heading(items.texts[0]))
-        contexts = (context if ":" in item else under for item in items.texts)
+        contexts = (context if ":" in item or _turns(item) else under for item in items.texts)
         listed = tuple(
             self._prepare_cell(item, steps, own, "", None)
             if separator is None
@@ -425,6 +425,11 @@ def _under_heading(item: str) -> tuple[str, ...]:
     cues = (cue for cue in find_cues(head) if cue.end == len(head.rstrip()) and cue.rule.before)
     lasting = ("historical", "family") if mark == ":" else ("historical",)
     return next((tuple(f for f in cue.rule.flags if f in lasting) for cue in cues), ())
+
+
+def _turns(item: str) -> bool:
+    """Tell whether an item says that the past has ended: *now has asthma*."""
+    return any(cue.start == 0 and "historical" in cue.rule.ends for cue in find_cues(item))
 
 
 def _read(use: Use, *steps: Step) -> Iterator[Reading]:

@@ -44,7 +44,7 @@ LAST_BRACKET = regex(r"(?<=\w)\s*[(\[](?P<inside>[^()\[\]]+)[)\]][\s.]*\Z")
 
 _LONGEST_RESULT, _LONGEST_CODE = 6, 12  # characters
 _JOINED = ("and ", "but ", "or ")
-_LETTER = 3  # characters of a sign such as "(n)"; no "n/v"
+_LETTER = 1  # no "n/v"
 
 
 class Segment(NamedTuple):
@@ -185,7 +185,8 @@ def signed_items(text: str) -> list[str]:
         says_more = written in "+-" or _signs().meanings[written] != part.means
         sign = _SIGN_OF.get(part.means, "") if says_more else ""
         own = f"{sign} {part.core(text)}" if sign else text[part.start : part.end]
-        items += (*text[place : part.start].split(","), own)
+        before = text[place : part.start].rstrip(" -\u2013")
+        items += (*before.split(","), own)
         place = part.end
     items += text[place:].split(",")
     return [item.strip(" ,/\t") for item in items if _WORD.search(item)]
