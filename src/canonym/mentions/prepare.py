@@ -78,7 +78,7 @@ from canonym.text.qualifiers import (
     without_heading,
     without_lead_in,
 )
-from canonym.text.spaces import with_prefixes_joined, with_signs_apart
+from canonym.text.spaces import with_prefixes_joined
 from canonym.types import CORRECTION, ONE_OF_SEVERAL, USUAL_READING, Step
 
 LONGEST = 1_000
@@ -344,9 +344,7 @@ class Preparation:
         if diabetes := diabetes_name(text):
             known.append(Step(USUAL_READING, text, diabetes))
         if self.speller is not None:  # a search without any help is what a paper describes
-            apart = with_signs_apart(text)
             together = with_prefixes_joined(text, self.speller.__contains__)
-            near[:0] = [Step("space", text, apart)] if apart != text else []
             near += [Step("space", text, together)] if together != text else []
             usual = ((name, usual_reading(name)) for name in (text, spelt))
             near += [Step(USUAL_READING, *reading) for reading in usual if reading[1]]

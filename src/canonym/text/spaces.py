@@ -15,7 +15,6 @@ from canonym.text.shape import ALNUM
 from canonym.text.words import forms_of, words_of_kind
 
 _BETWEEN_DIGITS = regex(r"(?<=\d) (?=\d)")
-_SIGN = regex(r"(?<=[a-z]{3})(S(?![^\W_])|[IVX]{1,4}(?![A-Z\d]))")
 _PARTED = regex(
     rf"\b(?:{forms_of('prefix that is parted')})[- ](?=[^\W\d_]{{4}})([^\W\d_]+)", re.IGNORECASE
 )
@@ -59,15 +58,6 @@ def with_prefixes_joined(text: str, knows: Callable[[str], bool]) -> str:
 def _together(written: str, knows: Callable[[str], bool]) -> str:
     word = written.replace("-", "").replace(" ", "")
     return word if knows(word.lower()) else written
-
-
-def with_signs_apart(text: str) -> str:
-    """Return a text with spaces around a numeral behind a word, and before a capital S.
-
-    >>> with_signs_apart("proteinS deficiency"), with_signs_apart("typeIIdiabetes")
-    ('protein S deficiency', 'type II diabetes')
-    """
-    return " ".join(_SIGN.sub(r" \1 ", text).split())
 
 
 def are_joints(form: str, of_name: str, text: str, name: str) -> bool:
