@@ -57,6 +57,7 @@ def _ways() -> Sequence[re.Pattern[str]]:
     }
     ways = []
     for rule in current().of_kind("spread"):
-        form = phrase_expression(rule.form).replace("P", cancer).replace("S", places[rule.where])
-        ways.append(re.compile(form, re.IGNORECASE))
+        slots = {"P": cancer, "S": places[rule.where]}
+        form = re.split(r"\b([PS])\b", phrase_expression(rule.form))
+        ways.append(re.compile("".join(slots.get(part, part) for part in form), re.IGNORECASE))
     return ways
