@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from canonym import Link, Linker
-from canonym.linking.division import EVEN
+from canonym.linking.hits import EVEN
 from canonym.mentions.clauses import all_clauses, clauses_of, related
 from canonym.mentions.told import flags_around, told_of
 from canonym.terminology import Terminology

@@ -10,7 +10,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from canonym.linking.hits import NEAR, SIEVE_STEPS, NamesOfHits, StringHits, is_name, undivided
+from canonym.linking.hits import (
+    EVEN,
+    NEAR,
+    SIEVE_STEPS,
+    NamesOfHits,
+    StringHits,
+    is_likely,
+    is_name,
+    may_be_clauses,
+    undivided,
+)
 from canonym.linking.settings import IDS
 from canonym.mentions.clauses import all_clauses, secondary
 from canonym.mentions.english import LEAST, is_english
@@ -23,9 +33,6 @@ from canonym.text.qualifiers import BROADER, without_heading
 from canonym.text.shape import LETTERS
 from canonym.text.words import words_of_kind
 from canonym.types import Document, Link, Mention, Step
-
-EVEN = 0.5
-"""A link is likelier right than wrong from here on."""
 
 _LONG = 6  # letters of a word that another may hold
 _DETAIL = 2  # words of a clause that may be a detail alone: "type II", "left eye"
@@ -152,29 +159,12 @@ def by_clause(
             told[n] = _named_by_cause(told[n], next(linked))
         listed = _with_details(told) if any(map(_tells, told)) else []
         may_be = len(listed) > 1 or (whole.confidence or 0.0) < least
-        may_be = may_be and (not _is_likely(whole) or all(map(_tells, told)))
+        may_be = may_be and (not is_likely(whole) or all(map(_tells, told)))
         if listed and may_be and not _are_one(whole, listed):
             doubted = _doubted(told, [joint for _, joint in clauses])
             read[at, place] = [_at_even(it) if it.mention in doubted else it for it in listed]
     cut = {at for at, _ in read}
     return [_listed(link, at, read) if at in cut else link for at, link in enumerate(links)]
-
-
-def may_be_clauses(link: Link) -> bool:
-    """Tell whether a link may say several things: it is unsure, or leaves words of a relation over.
-
-    Of *hypertension due to pheochromocytoma* a search may find the second alone.
-    """
-    relations = words_of_kind("word of a relation")
-    return not _is_likely(link) or (
-        link.candidates[:1] != ()
-        and link.candidates[0].sieve not in SIEVE_STEPS
-        and any(word in relations and len(word) > 2 for word in link.left_over)
-    )
-
-
-def _is_likely(link: Link) -> bool:
-    return link.confidence is None or link.confidence > EVEN
 
 
 def _caused(clauses: Sequence[tuple[Mention, str]]) -> dict[int, Mention]:
@@ -268,7 +258,7 @@ def _tells(clause: Link) -> bool:
 
 
 def _is_told(link: Link) -> bool:
-    return bool(link.candidates) and _is_likely(link)
+    return bool(link.candidates) and is_likely(link)
 
 
 def _are_one(whole: Link, clauses: Sequence[Link]) -> bool:
@@ -284,7 +274,7 @@ def _are_one(whole: Link, clauses: Sequence[Link]) -> bool:
         return True  # half a name each
     near = frozenset[str]().union(*(words_of(it.name) for it in whole.candidates[:1]))
     written = [words_of(clause.mention.text) for clause in clauses]
-    if _is_likely(whole) and all(_share(words, near) for words in written):
+    if is_likely(whole) and all(_share(words, near) for words in written):
         return True
     parts = [words_of(" ".join((clause.mention.text, *_names_of(clause)))) for clause in clauses]
     own = [part.difference(*(o for o in parts if o is not part)) for part in parts]

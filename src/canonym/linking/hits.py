@@ -20,7 +20,7 @@ from canonym.terminology import Terminology
 from canonym.terminology.hierarchy import Hierarchy, edges_up
 from canonym.text.memo import strong_forms
 from canonym.text.qualifiers import BROADER
-from canonym.text.words import forms_of
+from canonym.text.words import forms_of, words_of_kind
 from canonym.types import CORRECTION, Against, Candidate, Concept, Link, Mention, Name, Step
 
 if TYPE_CHECKING:
@@ -60,6 +60,9 @@ class ConceptHit(NamedTuple):
     evidence: dict[str, float] = {}  # noqa: RUF012  # never changed
     against: Against = NOTHING
 
+
+EVEN = 0.5
+"""A link is likelier right than wrong from here on."""
 
 NameOf = Callable[[ConceptHit], Name]
 """Gives the name that matched."""
@@ -518,3 +521,21 @@ def link_of(draft: Draft, batch: BatchHits) -> Link:
 def undivided(links: Iterable[Link]) -> list[Link]:
     """Return the links that are not divided, and the parts of the others, in order."""
     return [part for link in links for part in link.parts or (link,)]
+
+
+def may_be_clauses(link: Link) -> bool:
+    """Tell whether a link may say several things: it is unsure, or leaves words of a relation over.
+
+    Of *hypertension due to pheochromocytoma* a search may find the second alone.
+    """
+    relations = words_of_kind("word of a relation")
+    return not is_likely(link) or (
+        link.candidates[:1] != ()
+        and link.candidates[0].sieve not in SIEVE_STEPS
+        and any(word in relations and len(word) > 2 for word in link.left_over)
+    )
+
+
+def is_likely(link: Link) -> bool:
+    """Tell whether a link is likelier right than wrong, as far as anybody can tell."""
+    return link.confidence is None or link.confidence > EVEN

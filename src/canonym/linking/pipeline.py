@@ -30,7 +30,7 @@ from canonym.linking.background import together
 from canonym.linking.book import open_book
 from canonym.linking.codes import find_coded
 from canonym.linking.decision import LookedUp, decide
-from canonym.linking.division import by_clause, divide, may_be_clauses
+from canonym.linking.division import by_clause, divide
 from canonym.linking.evidence import Vocabulary
 from canonym.linking.hits import (
     LOOKED_AT,
@@ -43,6 +43,7 @@ from canonym.linking.hits import (
     at_most,
     by_letters,
     link_of,
+    may_be_clauses,
     near_rivals,
     undivided,
 )

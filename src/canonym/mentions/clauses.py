@@ -144,19 +144,25 @@ def _relation() -> re.Pattern[str]:
 def _bracketed(text: str) -> Iterator[str]:
     """Yield what stands before a bracket at the end that says a status, and what is in it."""
     match = LAST_BRACKET.search(text)
-    names = words_of_kind("cue within a name")  # "(not cancer)" only says what is meant
-    cues = [cue for cue in find_cues(match["inside"]) if cue.words not in names] if match else []
-    said = any(
-        _STATES.intersection(cue.rule.flags)
-        or ("family" in cue.rule.flags and _names_next(match["inside"][cue.end :]))
-        for cue in cues
-    )
-    is_further = match and shape_of(match["inside"]).words[:1] in _FURTHER
-    if match is None or not (said or is_further or segments(match["inside"])):
+    if match is None or not _says_more(match["inside"]):
         yield text
     else:
         yield text[: match.start()]
         yield match["inside"]
+
+
+def _says_more(inside: str) -> bool:
+    """Tell whether what is in a bracket says a status, or names a further thing."""
+    names = words_of_kind("cue within a name")  # "(not cancer)" only says what is meant
+    cues = [cue for cue in find_cues(inside) if cue.words not in names]
+    of_kin = (cue.end for cue in cues if "family" in cue.rule.flags)
+    said = any(_STATES.intersection(cue.rule.flags) for cue in cues)
+    return (
+        said
+        or any(_names_next(inside[end:]) for end in of_kin)
+        or shape_of(inside).words[:1] in _FURTHER
+        or segments(inside) != []
+    )
 
 
 def _joined(text: str) -> Iterator[str]:

@@ -178,8 +178,8 @@ class Preparation:
             return Items(divided(text, separator) or (text,), True)
         if not self.composites:
             return Items((text,), True)
-        if items := completed(text):
-            return Items(items, True)
+        if below := completed(text):
+            return Items(below, True)
         if items := items_of(text):
             return items
         turned = split_at_turn(text)

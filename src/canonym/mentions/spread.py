@@ -17,7 +17,7 @@ from canonym.text.words import words_of_kind
 _LONGEST = 150
 _SPREADING = words_of_kind("word of a spread")
 _ARROWS = frozenset("\u2192>")
-_SIGNS = regex(r"\s*(?:(?P<arrow>\u2192|-{1,2}>|=>)|[():,]|(?<=\s)[-\u2013](?=\s))\s*")
+_SIGNS = regex(r" ?(?:(?P<arrow>\u2192|-{1,2}>|=>)|[():,]|(?<= )[-\u2013](?= )) ?")
 _JOINT = regex(r",?\s+and\s+|\s*[,&/+]\s*", re.IGNORECASE)
 
 
@@ -35,7 +35,8 @@ def cancer_and_sites(text: str) -> tuple[str, ...]:
     may_spread = not shape.there.isdisjoint(_SPREADING) or not _ARROWS.isdisjoint(shape.signs)
     if len(text) > _LONGEST or not may_spread:
         return ()
-    plain = _SIGNS.sub(lambda sign: " mets " if sign["arrow"] else ", ", text).strip(" ,")
+    plain = " ".join(text.split())
+    plain = _SIGNS.sub(lambda sign: " mets " if sign["arrow"] else ", ", plain).strip(" ,")
     for pattern in _ways():
         match = pattern.fullmatch(plain)
         if match is None or not words_of_kind("negation").isdisjoint(shape_of(match["P"]).there):
