@@ -74,7 +74,7 @@ def look_at(lines: Iterator[str], path: Path) -> Beginning:
     The first line of a table is its header; one before it may name the delimiter.
     """
     from canonym.corpora.jsonl import is_json
-    from canonym.corpora.pubtator import TEXT_LINE
+    from canonym.corpora.pubtator import split_text_line
     from canonym.io.tables import announced_delimiter
 
     read: list[str] = []
@@ -86,10 +86,9 @@ def look_at(lines: Iterator[str], path: Path) -> Beginning:
             break
     if path.suffix == ".ann":
         return Beginning("brat", first, read)
-    for format, pattern in (
-        *(("pubtator", TEXT_LINE), ("concept", _CONCEPT)),
-        *(("mcn", _MCN), ("share", _SHARE)),
-    ):
+    if split_text_line(first):
+        return Beginning("pubtator", first, read)
+    for format, pattern in (("concept", _CONCEPT), ("mcn", _MCN), ("share", _SHARE)):
         if pattern.match(first):
             return Beginning(format, first, read)
     if first.lstrip("\ufeff \t")[:1] in {"<", "[", "{"}:

@@ -27,7 +27,6 @@ Ids are read as in `canonym.corpora.gold`.
 from __future__ import annotations
 
 import logging
-import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO
@@ -36,12 +35,10 @@ from canonym.corpora.gold import parse_ids, written_ids
 from canonym.corpora.offsets import span_problem
 from canonym.errors import InvalidInput, ReadError
 from canonym.io.streams import open_text
-from canonym.regex import regex
 from canonym.types import Document, Mention
 
 _LOG = logging.getLogger(__name__)
-TEXT_LINE = regex(r"([^|\t]+)\|([ta])\|(.*)")
-"""The line of a title, ``id|t|title``, or of an abstract."""
+_LINE_ENDS = dict.fromkeys(map(ord, "\t\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"), " ")
 
 
 def read_pubtator(path: str | Path, *, encoding: str = "utf-8") -> Iterator[Document]:
@@ -90,8 +87,8 @@ def parse_pubtator(lines: Iterable[str], path: str | Path) -> Iterator[Document]
                 yield block.document(seen)
                 block = None
             continue
-        text_line = TEXT_LINE.fullmatch(line)
-        if text_line and text_line[2] == "t" and block is not None:
+        text_line = split_text_line(line)
+        if text_line and text_line[1] == "t" and block is not None:
             yield block.document(seen)
             block = None
         if block is None:
@@ -101,15 +98,22 @@ def parse_pubtator(lines: Iterable[str], path: str | Path) -> Iterator[Document]
                     f"a document begins with 'id|t|title', found {line[:60]!r}: is this PubTator?",
                     line=number,
                 )
-            block = _Block(text_line[1], path, number)
+            block = _Block(text_line[0], path, number)
         if text_line:
-            block.add_text(text_line[1], text_line[2], text_line[3], number)
+            block.add_text(*text_line, number)
         else:
             block.add_annotation(line.split("\t"), number)
     if block is not None:
         yield block.document(seen)
     if not seen:
         raise ReadError(path, "holds no document: 'id|t|title' was expected", line=number or None)
+
+
+def split_text_line(line: str) -> tuple[str, str, str] | None:
+    """Split the line of a title, ``id|t|title``, or of an abstract; None for another line."""
+    id_, _, rest = line.partition("|")
+    kind, bar, text = rest.partition("|")
+    return (id_, kind, text) if id_ and "\t" not in id_ and bar and kind in ("t", "a") else None
 
 
 class _Block:
@@ -171,8 +175,7 @@ class _Block:
             raise self.error(
                 line, f"offsets {cells[1][:20]!r} and {cells[2][:20]!r} are not both whole numbers"
             ) from error
-        problem = span_problem(text, start, end, cells[3])
-        if problem:
+        if problem := span_problem(text, start, end, cells[3]):
             raise self.error(line, problem)
         ids, rule = parse_ids(cells[5] if len(cells) > 5 else "")
         return Mention(text[start:end], start, end, cells[4].strip(), ids, rule, self.id)
@@ -233,7 +236,7 @@ def pubtator_text(document: Document) -> str:
 
 
 def _one_line(text: str) -> str:
-    return re.sub(r"[\t\n\r\v\f\x1c-\x1e\x85\u2028\u2029]", " ", text)
+    return text.translate(_LINE_ENDS)
 
 
 def _check_cell(cell: str, what: str, separators: str) -> None:

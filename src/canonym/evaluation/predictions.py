@@ -33,7 +33,7 @@ from typing import NamedTuple
 from canonym.corpora.gold import parse_ids
 from canonym.corpora.jsonl import parse_jsonl_mentions
 from canonym.corpora.offsets import whole_number
-from canonym.corpora.pubtator import TEXT_LINE, parse_pubtator
+from canonym.corpora.pubtator import parse_pubtator, split_text_line
 from canonym.errors import ReadError
 from canonym.export.rows import JOINED_BY, unguarded
 from canonym.io.streams import open_text
@@ -90,10 +90,7 @@ def read_predictions(path: str | Path) -> dict[Key, tuple[str, ...]]:
         if before is row:
             predicted[key] = row.ids
         elif row.group and row.group == before.group:  # a further part of the same mention
-            predicted[key] = (
-                *predicted[key],
-                *(id_ for id_ in row.ids if id_ not in predicted[key]),
-            )
+            predicted[key] += tuple(id_ for id_ in row.ids if id_ not in predicted[key])
         elif predicted[key] != row.ids:
             raise ReadError(
                 path,
@@ -115,7 +112,7 @@ def _read(path: str | Path) -> Iterator[_Prediction]:
             next(lines)
         if head.startswith("{"):
             yield from _from_json(lines, path)
-        elif TEXT_LINE.match(head):
+        elif split_text_line(head):
             yield from _from_pubtator(lines, path)
         else:
             delimiter = named or ("\t" if "\t" in head else ",")
@@ -147,8 +144,7 @@ def _from_pubtator(lines: Iterable[str], path: str | Path) -> Iterator[_Predicti
 def _from_table(
     lines: Iterable[str], path: str | Path, delimiter: str, columns: list[str], *, before: int
 ) -> Iterator[_Prediction]:
-    missing = [name for name in _NEEDED if name not in columns]
-    if missing:
+    if missing := [name for name in _NEEDED if name not in columns]:
         raise ReadError(
             path,
             f"has no column {missing[0]!r}; predictions of mentions in documents have "
