@@ -9,7 +9,6 @@ between its offsets is not its own text.
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Sequence
 
 from canonym.corpora.transliteration import is_transliteration
@@ -58,8 +57,7 @@ def pieces_problem(text: str, pieces: Sequence[Piece], written: str | None = Non
     if len(pieces) == 1:
         return span_problem(text, *pieces[0], written)
     for start, end in pieces:
-        problem = span_problem(text, start, end)
-        if problem:
+        if problem := span_problem(text, start, end):
             return problem
     for (start, end), (next_start, next_end) in itertools.pairwise(pieces):
         if next_start < end:
@@ -117,7 +115,7 @@ def _find_words(text: str, start: int, end: int, words: Sequence[str]) -> list[P
         if place < at or not text.startswith(word, place):
             return []
         gap = text[pieces[-1][1] : place] if pieces else ""
-        if pieces and re.fullmatch(r"\s+", gap):
+        if gap.isspace():
             pieces[-1] = (pieces[-1][0], place + len(word))
         else:
             pieces.append((place, place + len(word)))

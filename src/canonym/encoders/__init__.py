@@ -13,6 +13,7 @@ import importlib
 import inspect
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from canonym.encoders.saved import ENCODER_MANIFEST, read_encoder_manifest, write_encoder_manifest
@@ -55,7 +56,7 @@ HUB_NAME = regex(r"[A-Za-z0-9][\w.-]*(/[\w.-]+)?")
 """A name on the hub: ``owner/model``, or one word for a few early models."""
 
 _GROUP = "canonym.encoders"
-_OPTION = regex(r",([a-z_]+)=([^,=]*)$")
+_OF_OPTIONS = frozenset(f"{ascii_lowercase}_")
 _WORDS: dict[str, bool | None] = {"true": True, "false": False, "none": None}
 _SWITCHES = ("lowercase", "word_boundaries", "normalise", "local_files_only")
 
@@ -266,11 +267,14 @@ def path_of(spec: str) -> str:
 
 def _split_options(text: str, settings: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     """Cut ``,name=value`` off the end of a description, unless it is a file or folder."""
-    while (match := _OPTION.search(text)) and not Path(text).expanduser().exists():
-        name, value = match.groups()
+    while True:
+        before, comma, option = text.rpartition(",")
+        name, equals, value = option.partition("=")
+        is_option = comma and equals and name and "=" not in value and _OF_OPTIONS.issuperset(name)
+        if not is_option or Path(text).expanduser().exists():
+            return text, settings
         settings.setdefault(name, _value(name, value))
-        text = text[: match.start()]
-    return text, settings
+        text = before
 
 
 def _value(name: str, text: str) -> Any:

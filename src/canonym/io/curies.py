@@ -122,7 +122,7 @@ def ontology_name(address: str) -> str:
     """
     of_obo = address.removeprefix(_OBO).strip("/#")
     is_other = of_obo.startswith(_SCHEMES)
-    name = re.split("[/#]", of_obo)[-1] if is_other else of_obo.split("/")[0]
+    name = of_obo.replace("#", "/").rpartition("/")[2] if is_other else of_obo.split("/")[0]
     name = name.removesuffix(next(filter(name.endswith, _SUFFIXES), ""))
     return name if is_other else name.upper()
 

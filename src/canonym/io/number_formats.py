@@ -95,7 +95,7 @@ def shown_code(value: float, shown: str) -> str | None:
     if grouped := _THOUSANDS.fullmatch(shown):
         text = grouped[1].replace(grouped["mark"], "") + (grouped[3] or "").replace(",", ".")
         return text if Decimal(text) == number else None
-    if _PARTED.fullmatch(shown) and Decimal(re.sub(r"\D", "", shown)) == number:
+    if _PARTED.fullmatch(shown) and Decimal("".join(filter(str.isdecimal, shown))) == number:
         return shown
     return None
 

@@ -210,7 +210,7 @@ def no_column(name: str, header: Sequence[str]) -> str:
 
 def squeezed(name: str) -> str:
     """Return a column name without case, spaces and punctuation."""
-    return re.sub(r"[\W_]+", "", name).lower()
+    return "".join(filter(str.isalnum, name)).lower()
 
 
 # --- whole tables ---------------------------------------------------------------------------------

@@ -10,7 +10,6 @@ import numpy as np
 from canonym.linking.hits import ConceptHit, StringHits
 from canonym.linking.search import BatchHits, Sifted, sift
 from canonym.linking.settings import IDS
-from canonym.regex import regex
 from canonym.terminology.codes import CodeHit
 from canonym.terminology.hierarchy import edges_up
 from canonym.text import PLAIN, UNORDERED, normalise_all
@@ -28,7 +27,6 @@ DOUBTED = 0.5
 
 _MOST_NAMES = 64  # of a concept, laid beside a label
 _IN_CATEGORY = 3  # characters of a code that may be a word
-_NUMBER = regex(r"\d+[a-z]?|[a-z]")
 _SMALL = words_of_kind("small word of a label")
 _NEGATIONS = frozenset(("no", "not", "non", "absent", "absence", "negative", "denies", "never"))
 _OPPOSITES = [frozenset(group.split()) for group in words_of_kind("opposites of labels")]
@@ -261,13 +259,19 @@ def _agreement(words: set[str], name: set[str]) -> str:
     if _exclude(left, missing):
         return "contradicts" if n_shared else ""
     if not missing:
-        return "part" if any(_NUMBER.fullmatch(word) for word in left) else "more"
+        return "part" if any(map(_is_number, left)) else "more"
     return "part" if 2 * n_shared >= len(words) else ""
+
+
+def _is_number(word: str) -> bool:
+    """Tell whether a word is a number, one with a letter such as "2b", or a letter."""
+    number = word[:-1] if "a" <= word[-1:] <= "z" else word
+    return number.isdecimal() or (word != "" and not number)
 
 
 def _exclude(left: set[str], missing: set[str]) -> bool:
     """Tell whether words of two names exclude each other."""
     if _NEGATIONS & (left ^ missing):
         return True
-    numbers = [any(_NUMBER.fullmatch(word) for word in words) for words in (left, missing)]
+    numbers = [any(map(_is_number, words)) for words in (left, missing)]
     return all(numbers) or any(left & group and missing & group for group in _OPPOSITES)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator
 from pathlib import Path
+from string import ascii_uppercase, digits
 
 from canonym.io.streams import open_text
 from canonym.io.tables import column_places, split_rows
-from canonym.regex import regex
 from canonym.types import EVERYDAY, Name
 
 SOURCE = EVERYDAY
@@ -16,7 +16,7 @@ SOURCE = EVERYDAY
 _NAMES = Path(__file__).parents[2] / "models" / "everyday" / "names.tsv"
 _COLUMNS = ("name", "code", "scope")
 _SCOPES = ("exact", "narrow", "broad", "related")
-_CODE = regex(r"[A-Z][0-9A-Z]{2}(\.[0-9A-Z]{1,4})?")
+_OF_CODES = frozenset(f"{ascii_uppercase}{digits}")
 
 
 def read_everyday(
@@ -60,7 +60,10 @@ def read_everyday(
 def _problem(text: str, code: str, scope: str) -> str:
     if not text:
         return f"the name of {code or 'a code'} is empty: write one, or take the line out"
-    if not _CODE.fullmatch(code):
+    category, point, rest = code.partition(".")
+    is_category = len(category) == 3 and category[0].isalpha()
+    is_short = 1 <= len(rest) <= 4 if point else True
+    if not (is_category and is_short and _OF_CODES.issuperset(category + rest)):
         return (
             f"{code!r} is not written like an ICD-10-CM category or code: a letter and two digits "
             "or letters, then up to four more after a point (H10, H10.9, C4A, S72.001A)"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -121,7 +120,7 @@ class _Graph:
     def _concept(self, id_: str, node: dict[str, Any], meta: dict[str, Any]) -> Iterator[Record]:
         values: dict[str, list[str]] = {}  # of properties, by their local names
         for value in _objects(meta, "basicPropertyValues"):
-            name = re.split("[/#]", str(value.get("pred")))[-1]
+            name = str(value.get("pred")).replace("#", "/").rpartition("/")[2]
             values.setdefault(name, []).append(str(value.get("val") or ""))
         label = str(node.get("lbl") or "").strip()
         definition = str((meta.get("definition") or {}).get("val") or "")
