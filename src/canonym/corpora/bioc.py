@@ -321,8 +321,7 @@ class _Reader:
             spans.append((self.place(start, annotation), self.place(end, annotation)))
         spans.sort()
         written = annotation.get("text")
-        problem = pieces_problem(self.text, spans, str(written) if written else None)
-        if problem:
+        if problem := pieces_problem(self.text, spans, str(written) if written else None):
             raise self.error(f"annotation {annotation.get('id')!r}: {problem}", annotation)
         self.verified = self.verified or bool(written)
         covered = join_pieces(self.text, spans, how="cover")
@@ -475,8 +474,7 @@ def _infons(infons: dict[str, str]) -> list[str]:
 
 
 def _escaped(text: str) -> str:
-    unfit = NOT_IN_XML.search(text)
-    if unfit:
+    if unfit := NOT_IN_XML.search(text):
         raise InvalidInput(
             f"the character U+{ord(unfit[0]):04X} cannot stand in XML; use syntax='json'"
         )

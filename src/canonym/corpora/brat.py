@@ -169,8 +169,7 @@ class _Annotations:
         if key in self.spans:
             raise self.error(number, f"the id {key} was used in a line above")
         pieces = sorted((int(start), int(end)) for start, end in bounds)
-        problem = pieces_problem(self.text, pieces, written or None)
-        if problem:
+        if problem := pieces_problem(self.text, pieces, written or None):
             raise self.error(number, problem)
         self.spans[key] = (type_, pieces)
 
@@ -187,8 +186,7 @@ class _Annotations:
             yield Mention(text, pieces[0][0], pieces[-1][1], type_, ids, rule, self.id)
 
     def gold(self, key: str, references: str) -> tuple[tuple[str, ...], str]:
-        ids = tuple(dict.fromkeys(id_ for id_, _ in self.references.get(key, ())))
-        if ids:
+        if ids := tuple(dict.fromkeys(id_ for id_, _ in self.references.get(key, ()))):
             return ids, references if len(ids) > 1 else "any"
         for note in self.notes.get(key, ()):
             parts = re.split(rf"{GAP}[|+,]\s*", note)

@@ -55,8 +55,7 @@ def parse_ids(written: str, *, composite: str = "|") -> tuple[tuple[str, ...], s
         written = written.replace(further, composite[0])
     for separator, rule in ((composite[0], "all"), (",", "any")):
         if separator in written:
-            ids = tuple(filled_parts(written, separator))
-            return _ruled(ids, rule)
+            return _ruled(tuple(filled_parts(written, separator)), rule)
     return _ruled((written.strip(),) if written.strip() else (), "any")
 
 

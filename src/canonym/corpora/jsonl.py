@@ -194,8 +194,7 @@ def _line_mention(record: _Record) -> Mention:
 def _document_mention(record: _Record, text: str, document_id: str) -> Mention:
     start, end = record.required_offset("start"), record.required_offset("end")
     written = None if record.value("text") is None else record.text("text")
-    problem = span_problem(text, start, end, written)
-    if problem:
+    if problem := span_problem(text, start, end, written):
         raise record.error(problem)
     ids, rule = record.gold()
     return Mention(text[start:end], start, end, record.text("type"), ids, rule, document_id)

@@ -357,8 +357,7 @@ def read_annotated_table(
     [('7', 'hip, broken', ('D006620',))]
     """
     role_columns = dict(columns or {})
-    unknown = [role for role in role_columns if role not in ROLES]
-    if unknown:
+    if unknown := [role for role in role_columns if role not in ROLES]:
         raise InvalidInput(f"there is no role {unknown[0]!r}; there are {', '.join(ROLES)}")
     path = Path(path)
     choice = SheetChoice(sheet, header_row)
