@@ -46,10 +46,8 @@ class Concatenated:
         rows = np.concatenate([hits.rows for hits in found], axis=1)
         scores = np.concatenate([hits.scores for hits in found], axis=1)
         order = np.lexsort((rows, -scores), axis=1)[:, :k]
-        return Hits(
-            np.take_along_axis(rows, order, axis=1).astype(np.int32),
-            np.take_along_axis(scores, order, axis=1),
-        )
+        rows, scores = (np.take_along_axis(column, order, axis=1) for column in (rows, scores))
+        return Hits(rows.astype(np.int32), scores)
 
     def score(self, queries: Any, rows: Int32Array) -> Float32Array:
         """Score chosen rows, ``(n, m)`` int32 with −1 where empty, for every query."""

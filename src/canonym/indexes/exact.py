@@ -269,8 +269,7 @@ def in_threads(
 def write_codes(vectors: Float32Array, folder: Path) -> None:
     """Write the distinct ones of vectors, and their codes, if there are enough vectors."""
     if len(vectors) >= FEWEST:
-        columns = Distinct.write(vectors, folder)
-        DenseInt8.write(columns.T, folder)
+        DenseInt8.write(Distinct.write(vectors, folder).T, folder)
 
 
 def unit(vectors: Float32Array) -> Float32Array:

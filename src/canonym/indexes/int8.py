@@ -110,8 +110,7 @@ def _with_onnx() -> Multiply:
     session = onnxruntime.InferenceSession(_MODEL, options, providers=["CPUExecutionProvider"])
 
     def multiply(a: npt.NDArray[np.uint8], b: npt.NDArray[np.int8]) -> npt.NDArray[np.int32]:
-        product: npt.NDArray[np.int32] = session.run(None, {"a": a, "b": b})[0]
-        return product
+        return np.asarray(session.run(None, {"a": a, "b": b})[0])
 
     return multiply
 
@@ -120,8 +119,7 @@ def _without_onnx(a: npt.NDArray[np.uint8], b: npt.NDArray[np.int8]) -> npt.NDAr
     # Whole numbers below 2**24 are exact in single precision, in whatever order they are added.
     fits = 2 * _MOST_OF_QUERY * _MOST * len(b) < 1 << 24
     kind = np.float32 if fits else np.float64
-    product: npt.NDArray[np.int32] = (a.astype(kind) @ b.astype(kind)).astype(np.int32)
-    return product
+    return np.asarray(a.astype(kind) @ b.astype(kind), dtype=np.int32)
 
 
 # --- dense vectors --------------------------------------------------------------------------------
@@ -215,12 +213,9 @@ class DenseInt8:
         if starts is None:
             starts = load_array(folder / "blocks.npy", (None,), np.int64)
             check_starts(folder / "blocks.npy", starts, n_rows)
-        return cls(
-            load_array(folder / "codes.npy", (n_rows * width,), np.int8),
-            load_array(folder / "sums.npy", (n_rows,), np.int32),
-            bounds,
-            starts,
-        )
+        numbers = load_array(folder / "codes.npy", (n_rows * width,), np.int8)
+        sums = load_array(folder / "sums.npy", (n_rows,), np.int32)
+        return cls(numbers, sums, bounds, starts)
 
     def coded(self, queries: Float32Array) -> CodedQueries:
         """Code queries, none of them zero."""

@@ -44,14 +44,10 @@ class Inverted:
     @classmethod
     def build(cls, vectors: SparseVectors) -> Inverted:
         """Make an index of unit vectors (zero vectors stay zero)."""
-        return cls(
-            SparseVectors(
-                np.asarray(vectors.indptr, dtype=np.int64),
-                np.asarray(vectors.indices, dtype=np.int32),
-                np.asarray(vectors.data, dtype=np.float32),
-                vectors.n_columns,
-            )
-        )
+        indptr = np.asarray(vectors.indptr, dtype=np.int64)
+        indices = np.asarray(vectors.indices, dtype=np.int32)
+        data = np.asarray(vectors.data, dtype=np.float32)
+        return cls(SparseVectors(indptr, indices, data, vectors.n_columns))
 
     @property
     def n_rows(self) -> int:

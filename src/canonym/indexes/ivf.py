@@ -83,8 +83,7 @@ class Ivf(Exact):
                 check_numbers(self._unchecked, self._rows, self.n_rows)
                 self._unchecked = None
             there = allowed[self._rows]
-            before = np.concatenate([[0], np.cumsum(there)])
-            sizes = np.diff(before[self._starts])
+            sizes = np.diff(np.concatenate([[0], np.cumsum(there)])[self._starts])
         scanned = int(self._sizes.mean() * self.recall.probes)
         multiply = multiplier(worth_it(n_queries, scanned, self.vectors.shape[1]))
 

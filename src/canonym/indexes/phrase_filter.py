@@ -158,8 +158,7 @@ class _CountedWords(NamedTuple):
     @classmethod
     def of(cls, numbers: Numbers, longest: Lengths) -> _CountedWords:
         """Count words that stand in any order, again and again."""
-        counts = np.ones(len(numbers), dtype=np.uint32)
-        return cls.merged([cls(numbers, longest, counts)])
+        return cls.merged([cls(numbers, longest, np.ones(len(numbers), dtype=np.uint32))])
 
     @classmethod
     def merged(cls, parts: Sequence[_CountedWords]) -> _CountedWords:

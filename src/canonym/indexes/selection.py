@@ -66,10 +66,7 @@ class Promising:
 
     def _floor(self) -> npt.NDArray[Any]:
         # A row that is not allowed never reaches the floor.
-        floor: npt.NDArray[Any] = np.maximum(
-            self._best.min(axis=1) - self._slack, self._lowest // 2
-        )
-        return floor
+        return np.asarray(np.maximum(self._best.min(axis=1) - self._slack, self._lowest // 2))
 
 
 def empty_hits(n: int, k: int) -> Hits:

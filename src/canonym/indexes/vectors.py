@@ -29,30 +29,23 @@ def take_vectors(vectors: Vectors, rows: npt.NDArray[np.intp] | Int32Array) -> V
     if not isinstance(vectors, SparseVectors):
         return np.asarray(vectors[rows], dtype=np.float32)
     at, counts = values_of(vectors, np.asarray(rows))
-    return SparseVectors(
-        np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
-        np.asarray(vectors.indices[at], dtype=np.int32),
-        np.asarray(vectors.data[at], dtype=np.float32),
-        vectors.n_columns,
-    )
+    indptr = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    indices = np.asarray(vectors.indices[at], dtype=np.int32)
+    data = np.asarray(vectors.data[at], dtype=np.float32)
+    return SparseVectors(indptr, indices, data, vectors.n_columns)
 
 
 def join_vectors(several: Sequence[Vectors]) -> Vectors:
     """Return vectors one after the other; at least one batch, all of one kind and width."""
-    dense = [part for part in several if not isinstance(part, SparseVectors)]
-    if dense:
+    if dense := [part for part in several if not isinstance(part, SparseVectors)]:
         return np.asarray(np.concatenate(dense), dtype=np.float32)
     sparse = [part for part in several if isinstance(part, SparseVectors)]
     offsets = np.cumsum([0, *(part.indptr[-1] for part in sparse)])
-    return SparseVectors(
-        np.concatenate(
-            [np.zeros(1, dtype=np.int64)]
-            + [part.indptr[1:] + offset for part, offset in zip(sparse, offsets, strict=False)]
-        ),
-        np.concatenate([part.indices for part in sparse]).astype(np.int32),
-        np.concatenate([part.data for part in sparse]).astype(np.float32),
-        sparse[0].n_columns,
-    )
+    ends = [part.indptr[1:] + offset for part, offset in zip(sparse, offsets, strict=False)]
+    indptr = np.concatenate([np.zeros(1, dtype=np.int64), *ends])
+    indices = np.concatenate([part.indices for part in sparse]).astype(np.int32)
+    data = np.concatenate([part.data for part in sparse]).astype(np.float32)
+    return SparseVectors(indptr, indices, data, sparse[0].n_columns)
 
 
 def mean_vectors(
@@ -92,12 +85,8 @@ def mean_vectors(
     total.sort_indices()
     lengths = np.sqrt(total.multiply(total).sum(axis=1))
     data = total.data / np.repeat(np.where(lengths > 0, lengths, 1), np.diff(total.indptr))
-    return SparseVectors(
-        total.indptr.astype(np.int64),
-        total.indices.astype(np.int32),
-        data.astype(np.float32),
-        vectors.n_columns,
-    )
+    indptr, indices = total.indptr.astype(np.int64), total.indices.astype(np.int32)
+    return SparseVectors(indptr, indices, data.astype(np.float32), vectors.n_columns)
 
 
 def index_of(vectors: Vectors, kind: str = "exact") -> Exact | Inverted:
