@@ -116,8 +116,7 @@ def embed_by_length(
             fill(batch)
         return vectors
     with ThreadPoolExecutor(min(n_threads, len(batches))) as threads:
-        for done in [threads.submit(fill, batch) for batch in batches]:
-            done.result()
+        list(threads.map(fill, batches))
     return vectors
 
 
@@ -137,8 +136,7 @@ def pool(hidden: torch.Tensor, mask: torch.Tensor, pooling: str) -> torch.Tensor
     `mask` has at least one token a row; the result has the type of `hidden`.
     """
     if pooling == "cls":
-        first = mask.argmax(dim=1)
-        return hidden[range(len(hidden)), first]
+        return hidden[range(len(hidden)), mask.argmax(dim=1)]
     inside = mask.unsqueeze(-1).bool()
     if pooling == "mean":
         # Sums of many half-precision values lose digits; they are taken in float32 at least.

@@ -162,8 +162,7 @@ class CharGrams:
             If `names` is not a collection of strings.
         """
         vocabulary = self._fitted()
-        listed = checked_names(names)
-        parts = [self._encode_block(block, vocabulary) for block in blocks(listed)]
+        parts = [self._encode_block(block, vocabulary) for block in blocks(checked_names(names))]
         counts = [np.zeros(1, np.int64), *(part[0] for part in parts)]
         return SparseVectors(
             indptr=np.cumsum(np.concatenate(counts)),
@@ -249,8 +248,7 @@ class CharGrams:
         )
         value = count * self._idf[column]
         value /= np.sqrt(np.bincount(row, value * value, minlength=len(names)))[row]
-        per_row = np.bincount(row, minlength=len(names))
-        return per_row, column, value.astype(np.float32)
+        return np.bincount(row, minlength=len(names)), column, value.astype(np.float32)
 
 
 def blocks(names: list[str]) -> Iterator[list[str]]:
@@ -282,8 +280,7 @@ class Segments(NamedTuple):
 
 def segments(names: list[str], *, words: bool) -> Segments:
     """Lay a block of names end to end, or with `words` their words; white space is one space."""
-    buffer = "".join(names).encode("utf-32-le", "surrogatepass")
-    codes = np.frombuffer(buffer, np.dtype("<u4"))
+    codes = np.frombuffer("".join(names).encode("utf-32-le", "surrogatepass"), np.dtype("<u4"))
     lengths = np.fromiter(map(len, names), np.int32, count=len(names))
     row = np.repeat(np.arange(len(names), dtype=np.int32), lengths)
     space = _IS_SPACE[np.minimum(codes, len(_IS_SPACE) - 1)]

@@ -325,8 +325,7 @@ def read_model(folder: Path, kind: str = "AutoModel") -> tuple[Any, Any]:
             folder, f"transformers cannot read it ({type(error).__name__}: {first})"
         ) from error
     # A pooler is not used here, and checkpoints of masked language models come without one.
-    missing = sorted(key for key in report["missing_keys"] if "pooler" not in key)
-    if missing:
+    if missing := sorted(key for key in report["missing_keys"] if "pooler" not in key):
         raise ReadError(
             folder,
             f"{len(missing)} weights of the model are not in it ({missing[0]}, …) and would be "

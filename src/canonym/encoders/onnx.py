@@ -124,9 +124,8 @@ class OnnxTransformer(TokenEncoder):
         self.pooling, self.lowercase = checkpoint.pooling, checkpoint.lowercase
         self.max_length, self.batch_size = int(max_length), int(batch_size)
         self._together = _TOGETHER * self.batch_size
-        self.compare_by(
-            read_comparison(checkpoint, self.folder, similarity, normalise, sparse_weight)
-        )
+        compared = read_comparison(checkpoint, self.folder, similarity, normalise, sparse_weight)
+        self.compare_by(compared)
         self.trained = dict(trained or {})
         self._weights = checkpoint.weights
         self.model_file = _model_file(self.folder)
@@ -140,8 +139,7 @@ class OnnxTransformer(TokenEncoder):
 
     def __repr__(self) -> str:
         shown = (f"{key}={value!r}" for key, value in self.settings.items() if key != "trained")
-        options = ", ".join(shown)
-        return f"OnnxTransformer({str(self.folder)!r}, {options})"
+        return f"OnnxTransformer({str(self.folder)!r}, {', '.join(shown)})"
 
     @property
     def settings(self) -> dict[str, Any]:

@@ -134,8 +134,7 @@ class Residual:
             Of L2 norm 1, or 0 where the encoder underneath has 0.
         """
         texts, place_of = distinct_names(checked_names(names))
-        inputs = dense(self.base.encode(texts))
-        return self.transform(inputs)[place_of]
+        return self.transform(dense(self.base.encode(texts)))[place_of]
 
     def transform(self, inputs: Float32Array) -> Float32Array:
         """Apply the head to vectors ``(n, d)`` of `base`: ``(n, w)`` float32, see `encode`."""

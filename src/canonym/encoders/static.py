@@ -360,8 +360,7 @@ class _Reader:
         self, max_words: int | None, *, text: bool
     ) -> Iterator[tuple[str, Float32Array]]:
         """Yield the rows of a word2vec file, text or binary, that starts with its size."""
-        fields = self.stream.readline(_LONGEST_LINE).split()
-        n, width = (int(field[:_DIGITS]) for field in fields)
+        n, width = (int(field[:_DIGITS]) for field in self.stream.readline(_LONGEST_LINE).split())
         if not (n > 0 and 0 < width <= _WIDEST):
             raise self.error(f"{n} words of {width} dimensions cannot be", line=1)
         n_read = n if max_words is None else min(n, max_words)

@@ -212,13 +212,8 @@ class Transformer(TokenEncoder):
     @classmethod
     def load(cls, folder: Path, **options: Any) -> Self:
         """Open an encoder that `save` wrote, on a GPU if there is one; options replace settings."""
-        return reopen(
-            cls,
-            folder,
-            "transformer",
-            lambda settings: settings | {"path_or_name": folder},
-            options,
-        )
+        place = {"path_or_name": folder}
+        return reopen(cls, folder, "transformer", lambda settings: settings | place, options)
 
 
 def _use_one_thread(_encoder: Transformer) -> None:
