@@ -72,8 +72,7 @@ def dictionary_records(
     for concept in terminology.iter_concepts():
         yield replace(concept, label="", definition="")
     for name in terminology.iter_names():
-        text = normal(name.text)
-        if text:
+        if text := normal(name.text):
             yield replace(name, text=text)
     for text, concept_id in learned:
         yield Name(text, concept_id, source=TRAINING)
@@ -152,12 +151,8 @@ class Dictionary:
             self._rows[owners[row]].append(row)
         # A search for names takes every distinct string for a concept.
         n = len(self._names)
-        by_name = TieRule(
-            np.array(owners, dtype=np.int32),
-            np.zeros(len(owners), dtype=np.int8),
-            np.arange(n, dtype=np.int32),
-            by_scope=False,
-        )
+        of_row, scopes = np.array(owners, dtype=np.int32), np.zeros(len(owners), dtype=np.int8)
+        by_name = TieRule(of_row, scopes, np.arange(n, dtype=np.int32), by_scope=False)
         self._by_name = Filter(None, len(owners), n, by_name)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -168,8 +163,7 @@ class Dictionary:
         name = self._number.get(text)
         if name is None:
             return ()
-        rows = self._rows[name]
-        return tuple(dict.fromkeys(self._ids[self._concept[row]] for row in rows))
+        return tuple(dict.fromkeys(self._ids[self._concept[row]] for row in self._rows[name]))
 
     def find_names(self, strings: Iterable[str], k: int) -> dict[str, tuple[FoundName, ...]]:
         """Rank the `k` distinct names nearest to each string in normal form.

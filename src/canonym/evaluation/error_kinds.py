@@ -118,8 +118,7 @@ class ErrorKinds:
         if looks_short(mention) and normal == biosyn_normal(mention):
             return "abbreviation"
         words = _words(normal)
-        relation = self._by_hierarchy(predicted, right) or _by_words(words, known)
-        if relation:
+        if relation := self._by_hierarchy(predicted, right) or _by_words(words, known):
             return relation
         if not any(words & name for name in known):
             return "incomplete synset"
@@ -151,14 +150,10 @@ def _words(normal: str) -> frozenset[str]:
     )
 
 
-def _by_words(words: frozenset[str], names: Iterable[frozenset[str]]) -> str:
-    kinds = set()
-    for name in names:
-        if words and words < name:
-            kinds.add("hypernym")
-        elif name and name < words:
-            kinds.add("hyponym")
-    return "hypernym" if "hypernym" in kinds else "hyponym" if kinds else ""
+def _by_words(words: frozenset[str], names: Sequence[frozenset[str]]) -> str:
+    if words and any(words < name for name in names):
+        return "hypernym"
+    return "hyponym" if any(name and name < words for name in names) else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,9 +223,8 @@ def group_answers(wrong: Iterable[WrongAnswer]) -> list[WrongTimes]:
     """Group equal mistakes, of one string, answer and right concept; the highest score first."""
     groups: dict[object, list[WrongAnswer]] = {}
     for answer in wrong:
-        groups.setdefault((answer.kind, answer.searched, answer.predicted, answer.gold), []).append(
-            answer
-        )
+        mistake = (answer.kind, answer.searched, answer.predicted, answer.gold)
+        groups.setdefault(mistake, []).append(answer)
     repeated = [WrongTimes(some[0], len(some)) for some in groups.values()]
     return sorted(
         repeated, key=lambda g: math.inf if math.isnan(g.answer.score) else -g.answer.score
@@ -272,25 +266,14 @@ def _describe(
     answer, whole = _first_wrong(answers, reading, question)
     top = _top(answer, reading, concepts)
     predicted = None if answer.nil or top is None else top.id
-    mention = question.mention
+    mention, matched = question.mention, top.name if top else ""
     if whole:
         kind = "wrong parts"
     else:
-        kind = kinds.kind(
-            answer.searched,
-            top.name if top else "",
-            predicted,
-            concepts,
-            mention=mention.text if len(answers) == 1 else "",
-        )
-    place, best = next(
-        (
-            (i, concept)
-            for i, concept in enumerate(answer.concepts, start=1)
-            if concept.id in concepts
-        ),
-        (None, None),
-    )
+        written = mention.text if len(answers) == 1 else ""
+        kind = kinds.kind(answer.searched, matched, predicted, concepts, mention=written)
+    numbered = enumerate(answer.concepts, start=1)
+    place, best = next(((i, hit) for i, hit in numbered if hit.id in concepts), (None, None))
     return WrongAnswer(
         kind,
         mention.document_id,
@@ -299,7 +282,7 @@ def _describe(
         mention.start,
         mention.end,
         answer.searched,
-        top.name if top else "",
+        matched,
         top.score if top else float("nan"),
         None if predicted is None else _labelled(predicted, terminology),
         tuple(_labelled(id_, terminology) for id_ in sorted(concepts)),

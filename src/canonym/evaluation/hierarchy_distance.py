@@ -155,12 +155,5 @@ def _nearest(mention: int, predicted: str, gold: list[str], lines: _Lines) -> Hi
         far = float("inf") if error.distance is None else error.distance
         return KINDS.index(error.kind), far
 
-    return min(
-        (
-            HierarchyError(
-                mention, predicted, id_, lines.kind(predicted, id_), lines.distance(predicted, id_)
-            )
-            for id_ in gold
-        ),
-        key=order,
-    )
+    related = ((id_, lines.kind(predicted, id_), lines.distance(predicted, id_)) for id_ in gold)
+    return min((HierarchyError(mention, predicted, *relation) for relation in related), key=order)

@@ -228,12 +228,8 @@ def tally(mentions: Iterable[ScoredMention]) -> Tally:
         )
     in_ranked = np.array(ranked, dtype=np.int64).reshape(-1, 2)
     in_candidates = np.array(candidates, dtype=np.int64).reshape(-1, 2)
-    return Tally(
-        np.array(n_gold, dtype=np.int64),
-        np.array(n_predicted, dtype=np.int64),
-        *in_ranked.T,
-        *in_candidates.T,
-    )
+    n_parts = np.array([n_gold, n_predicted], dtype=np.int64)
+    return Tally(*n_parts, *in_ranked.T, *in_candidates.T)
 
 
 # --- answers --------------------------------------------------------------------------------------
@@ -260,10 +256,7 @@ def answers_of_link(link: Link) -> tuple[RankedAnswer, ...]:
         RankedAnswer(
             part.searched,
             (),
-            tuple(
-                FoundConcept(candidate.id, candidate.name, candidate.score)
-                for candidate in part.candidates
-            ),
+            tuple(FoundConcept(c.id, c.name, c.score) for c in part.candidates),
             part.nil,
             part.confidence,
             signs_of(part),

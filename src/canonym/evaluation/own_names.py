@@ -161,8 +161,7 @@ def gain_by_rarity(terminology: Terminology, encoder: Subword, rarity: float) ->
     """
     asked = _rows(terminology, _QUICK, seed=0)
     concepts = terminology.concept_of_row()
-    rng = np.random.default_rng(0)
-    drawn = rng.permutation(len(concepts))[:_PART]
+    drawn = np.random.default_rng(0).permutation(len(concepts))[:_PART]
     part = np.union1d(drawn, np.flatnonzero(np.isin(concepts, concepts[asked])))
     part = np.setdiff1d(part, asked)
     names, texts = ([name.text for name in terminology.names_at(rows)] for rows in (part, asked))

@@ -172,8 +172,7 @@ def read_corrections(path: str | Path) -> dict[str, str]:
             if line.strip():
                 wrong, separator, right = line.strip().partition("||")
                 if not (wrong and separator and right) or "||" in right:
-                    problem = f"'wrong||right' was expected, found {line.strip()[:60]!r}"
-                    raise stream.error(problem)
+                    raise stream.error(f"'wrong||right' was expected, found {line.strip()[:60]!r}")
                 changes[wrong] = right
     return changes
 
@@ -279,12 +278,8 @@ def make_questions(
         for part in prepared.gold
         for concept in sorted(part)
     )
-    return QuestionSet(
-        tuple(questions),
-        tuple(Dropped(reason, tuple(mentions)) for reason, mentions in dropped.items()),
-        tuple(learned),
-        len(before),
-    )
+    left_out = tuple(Dropped(reason, tuple(mentions)) for reason, mentions in dropped.items())
+    return QuestionSet(tuple(questions), left_out, tuple(learned), len(before))
 
 
 def _question(prepared: PreparedMention, memory: TrainingMemory | None) -> Question:
@@ -339,8 +334,7 @@ def _check(corpus: Sequence[Document], types: Sequence[str]) -> None:
     counts = Counter(mention.type for document in corpus for mention in document.mentions)
     if not counts:
         raise InvalidInput(f"the {len(corpus):,} documents hold no mentions to evaluate")
-    missing = [name for name in types if name not in counts]
-    if missing:
+    if missing := [name for name in types if name not in counts]:
         raise InvalidInput(
             f"no mention is of the type {missing[0]!r}; there are {', '.join(map(repr, counts))}"
         )

@@ -164,8 +164,7 @@ class Run:
     def remarks(self) -> list[str]:
         """Sentences that a reader of the figures has to know."""
         left_out = [f"{len(d.mentions):,} mentions {d.reason} were left out" for d in self.dropped]
-        crossed = explain_readings(self.headline)
-        return [*crossed, *self.notes, *left_out, *self.ids.remarks()]
+        return [*explain_readings(self.headline), *self.notes, *left_out, *self.ids.remarks()]
 
     def figure(self, metric: str, *, reading: str | None = None, slice: str = "all") -> Figure:
         """Return a figure of the headline, of the first reading by default.
@@ -450,9 +449,8 @@ def _link(
         workers=settings.workers,
     )
     answers = tuple(answers_of_link(link) for _, links in linked for link in links)
-    return _Answered(
-        question_set, answers, _count_concepts(terminology, question_set.questions), linker
-    )
+    named = _count_concepts(terminology, question_set.questions)
+    return _Answered(question_set, answers, named, linker)
 
 
 def _count_concepts(terminology: Terminology, questions: Sequence[Question]) -> dict[str, int]:
@@ -470,13 +468,9 @@ def _score(
     answered: _Answered, protocol: Protocol, settings: _Settings
 ) -> tuple[dict[str, tuple[ScoredMention, ...]], tuple[Figure, ...]]:
     """Score the answers in every reading, and return the figures of the headline."""
+    questions, answers = answered.question_set.questions, answered.answers
     scored = {
-        reading: read_answers(
-            answered.question_set.questions,
-            answered.answers,
-            reading,
-            concepts_named=answered.named,
-        )
+        reading: read_answers(questions, answers, reading, concepts_named=answered.named)
         for reading in protocol.readings
     }
     shown = METRICS_SHOWN if protocol.prepared else LINKER_METRICS
@@ -546,11 +540,8 @@ def _engine(
     documents: Iterable[Document], linker: Linker, protocol: Protocol, settings: _Settings
 ) -> str | None:
     """Return the engine that found the abbreviations of the documents; None where none did."""
-    if (
-        protocol.split == "file"
-        or protocol.as_written
-        or not any(document.text for document in documents)
-    ):
+    has_text = any(document.text for document in documents)
+    if protocol.split == "file" or protocol.as_written or not has_text:
         return None
     engine = settings.abbreviations if protocol.prepared else linker.settings["abbreviations"]
     return find_abbreviations("", engine=engine).engine

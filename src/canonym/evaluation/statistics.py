@@ -309,12 +309,8 @@ def paired_bootstrap(
     _check_pairs(len(first_values), len(second_values))
     sums = resample_sums(np.hstack([first_values, second_values]), draws, rng)
     drawn = ratios(sums[:, :2]) - ratios(sums[:, 2:])
-    return _difference(
-        float(ratios(first_values.sum(axis=0)) - ratios(second_values.sum(axis=0))),
-        0.0,
-        drawn,
-        level,
-    )
+    value = float(ratios(first_values.sum(axis=0)) - ratios(second_values.sum(axis=0)))
+    return _difference(value, 0.0, drawn, level)
 
 
 def ratios(sums: FloatArray) -> FloatArray:

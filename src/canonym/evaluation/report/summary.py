@@ -150,11 +150,8 @@ class Summary:
 
     def find(self, slice: str, reading: str, metric: str = "accuracy@1") -> Figure | None:
         """Return one figure, or None if the report does not have it."""
-        key = (slice, reading, metric)
-        for figure in (*self.headline, *self.slices, *self.metrics):
-            if (figure.slice, figure.reading, figure.metric) == key:
-                return figure
-        return None
+        known = (*self.headline, *self.slices, *self.metrics)
+        return next((f for f in known if f[:3] == (slice, reading, metric)), None)
 
     def across(self, slice: str, metric: str = "accuracy@1") -> list[Figure | None]:
         """Return one figure of every reading; see `find`."""
@@ -189,9 +186,8 @@ def summarise(
     answers are shown.
     """
     readings = run.protocol.readings
-    sliced = figures(
-        run.scored, metrics=("accuracy@1",), shown=None, seed=int(run.fingerprints["seed"])
-    )
+    seed = int(run.fingerprints["seed"])
+    sliced = figures(run.scored, metrics=("accuracy@1",), shown=None, seed=seed)
     wrong = {reading: find_wrong_answers(run, reading) for reading in readings}
     strict = readings[min(1, len(readings) - 1)]
     recall = measure_recall(run.scored, int(run.fingerprints["k"]))
@@ -255,15 +251,12 @@ def _headline(run: Run, sliced: Sequence[Figure]) -> tuple[Figure, ...]:
 
 
 def _count_errors(wrong: Mapping[str, Sequence[WrongAnswer]]) -> tuple[ErrorCount, ...]:
-    counts = {
-        reading: Counter(wrong_answer.kind for wrong_answer in some)
-        for reading, some in wrong.items()
-    }
+    counts = {reading: Counter(answer.kind for answer in some) for reading, some in wrong.items()}
     surest = [group.answer for some in wrong.values() for group in group_answers(some)]
     errors = []
     for kind, meaning in ERROR_KINDS.items():
         of_kind = {reading: counts[reading][kind] for reading in wrong}
-        example = next((wrong_answer for wrong_answer in surest if wrong_answer.kind == kind), None)
+        example = next((answer for answer in surest if answer.kind == kind), None)
         errors.append(ErrorCount(kind, meaning, of_kind, example))
     return tuple(errors)
 
@@ -284,13 +277,11 @@ def measure_recall(
     scored: Mapping[str, Sequence[ScoredMention]], k: int
 ) -> dict[str, tuple[float, ...]]:
     """Return recall@1 … recall@k of the candidates of every reading, NaN without gold parts."""
-    hardest = {}
-    for reading, mentions in scored.items():
-        counts = tally(mentions)
-        hardest[reading] = tuple(
-            ratio(columns(counts, f"recall@{place}")) for place in range(1, k + 1)
-        )
-    return hardest
+    counts = {reading: tally(mentions) for reading, mentions in scored.items()}
+    return {
+        reading: tuple(ratio(columns(of_reading, f"recall@{i}")) for i in range(1, k + 1))
+        for reading, of_reading in counts.items()
+    }
 
 
 def _recall_figures(recall: Mapping[str, Sequence[float]], n: int) -> list[Figure]:
