@@ -56,8 +56,7 @@ def attempt(job: Job, shard: Shard) -> Outcome:
     except (CanonymError, OSError) as error:
         return Outcome(shard, stop=error)
     try:
-        table = read_shard(shard, job.layout)
-        linked = link_table(linker, table, **job.options)
+        linked = link_table(linker, read_shard(shard, job.layout), **job.options)
         _linker(job)  # what was added to the index meanwhile would be in some rows only
         _write(job, shard, linked)
     except CanonymError as error:  # the same every time

@@ -109,8 +109,7 @@ def find_files(source: str) -> list[InputFile]:
     if not paths:
         raise ReadError(source, f"no such file, or no file in it; {_EXPECTED}")
     kinds = sorted({PurePosixPath(path).suffix.lower() for path in paths})
-    unknown = [kind for kind in kinds if kind not in KINDS]
-    if unknown:
+    if unknown := [kind for kind in kinds if kind not in KINDS]:
         raise ReadError(source, f"a file ends in {unknown[0]!r}; {_EXPECTED}")
     if len({KINDS[kind] for kind in kinds}) > 1:
         raise ReadError(
@@ -148,9 +147,8 @@ def _described(fs: Any, path: str, base: str) -> InputFile:
     info = fs.info(path)
     version = next((str(info[key]) for key in _VERSIONS if info.get(key) is not None), "")
     name = str(PurePosixPath(path).relative_to(base)) if base else path
-    return InputFile(
-        name, path if _is_local(fs) else fs.unstrip_protocol(path), info["size"], version
-    )
+    url = path if _is_local(fs) else fs.unstrip_protocol(path)
+    return InputFile(name, url, info["size"], version)
 
 
 def _content(path: str, size: int) -> str:
@@ -206,8 +204,7 @@ def plan(files: Sequence[InputFile], shard_rows: int) -> tuple[Layout, list[Shar
                 raise ReadError(
                     file.url, f"has {other}, and {files[0].name} has {layout}; give them one form"
                 )
-    doubles = [name for name in layout.columns if layout.columns.count(name) > 1]
-    if doubles:
+    if doubles := [name for name in layout.columns if layout.columns.count(name) > 1]:
         problem = f"several columns are named {doubles[0]!r}; rename all but one"
         raise ReadError(files[0].url, problem)
     return layout, [shard._replace(number=number) for number, shard in enumerate(shards)]

@@ -68,16 +68,14 @@ class Target:
     ) -> None:
         """Write down what is to be done."""
         places = {file: place for place, file in enumerate(files)}
-        write_record(
-            self.job,
-            {
-                "format": _FORMAT,
-                "settings": dict(settings),
-                "layout": layout,
-                "files": [file._asdict() for file in files],
-                "shards": [[places[shard.file], *shard[2:]] for shard in shards],
-            },
-        )
+        record = {
+            "format": _FORMAT,
+            "settings": dict(settings),
+            "layout": layout,
+            "files": [file._asdict() for file in files],
+            "shards": [[places[shard.file], *shard[2:]] for shard in shards],
+        }
+        write_record(self.job, record)
 
     def resume(
         self, settings: Mapping[str, Any], files: list[InputFile]
@@ -120,15 +118,13 @@ class Target:
     def finish(self, settings: Mapping[str, Any], shards: list[Shard]) -> None:
         """Write the manifest of all parts: from now on the output is whole."""
         parts = [read_record(self.record(shard)) for shard in shards]
-        write_record(
-            self.manifest,
-            {
-                "format": _FORMAT,
-                "settings": dict(settings),
-                "rows": sum(part["rows"] for part in parts),
-                "parts": [{k: v for k, v in part.items() if k != "settings"} for part in parts],
-            },
-        )
+        record = {
+            "format": _FORMAT,
+            "settings": dict(settings),
+            "rows": sum(part["rows"] for part in parts),
+            "parts": [{k: v for k, v in part.items() if k != "settings"} for part in parts],
+        }
+        write_record(self.manifest, record)
 
     def clear(self) -> None:
         """Remove what an earlier run has written, its manifest first."""

@@ -143,13 +143,9 @@ def read_delimited(
         delimiter=table.delimiter,
     )
     header = rows.columns
+    end = header.end or "\n"
     style = TableStyle(
-        rows.delimiter,
-        header.end or "\n",
-        header.quoted,
-        stream.encoding,
-        stream.marked,
-        rows.announced,
+        rows.delimiter, end, header.quoted, stream.encoding, stream.marked, rows.announced
     )
     entries = (Entry(row.mention, row.cells) for row in rows)
     return Input(
@@ -191,7 +187,6 @@ def of_types(items: Iterator[Item], types: Sequence[str]) -> Iterator[Item]:
             seen.add(item.mention.type)
             if item.mention.type in types:
                 yield item
-    missing = [type_ for type_ in types if type_ not in seen]
-    if missing:
+    if missing := [type_ for type_ in types if type_ not in seen]:
         there = ", ".join(sorted(filter(None, seen))) or "none"
         raise InvalidInput(f"no mention has the type {missing[0]!r}; the input has {there}")

@@ -103,16 +103,8 @@ def layout_of(
     # A sheet of .ods is not copied: its table goes into a new workbook.
     sheet = None if content.sheet is None or content.sheet.suffix == ".ods" else content.sheet
     k = k or (1 if one_row or format in (*_DELIMITED, "xlsx") else 5)
-    layout = Layout(
-        format,
-        k,
-        content.columns,
-        explain,
-        _style_of(format, content.style, output_encoding),
-        one_row,
-        formula_guard,
-        sheet,
-    )
+    style = _style_of(format, content.style, output_encoding)
+    layout = Layout(format, k, content.columns, explain, style, one_row, formula_guard, sheet)
     return layout._replace(keys=columns_of(layout, keys, annotated=content.is_annotated))
 
 
@@ -330,10 +322,11 @@ def _writer(layout: Layout, stream: Any, *, done: int) -> tuple[_Write, Callable
         raise InvalidInput(
             f"format={layout.format} has no place for explanations: leave out explain=True"
         )
+    # A document is written at once: nothing is pending in the end.
     if layout.format == "pubtator":
         from canonym.corpora.pubtator import pubtator_text
 
-        return lambda item, links: stream.write(pubtator_text(_linked(item, links))), _nothing
+        return lambda item, links: stream.write(pubtator_text(_linked(item, links))), lambda: None
     if layout.format == "bioc":
         from canonym.corpora.bioc import BioCWriter
 
@@ -347,7 +340,7 @@ def _writer(layout: Layout, stream: Any, *, done: int) -> tuple[_Write, Callable
         from canonym.corpora.brat import BratWriter
 
         brat = BratWriter(stream)
-        return lambda item, links: brat.write(_linked(item, links)), _nothing
+        return lambda item, links: brat.write(_linked(item, links)), lambda: None
     separator = "; " if layout.opener is None else "\n"
     writer = _link_writer(layout, stream, done=done)
 
@@ -360,10 +353,6 @@ def _writer(layout: Layout, stream: Any, *, done: int) -> tuple[_Write, Callable
             writer.write(link, cells, explanation=explained(link))
 
     return write, writer.close
-
-
-def _nothing() -> None:
-    """Do nothing: every document is written at once."""
 
 
 def _link_writer(layout: Layout, stream: IO[Any], *, done: int) -> LinkWriter:
