@@ -108,7 +108,10 @@ def keys_of(
     helps, plan = _helps(source), published or {}
     keys: dict[str, Key] = {}
     for name, parameter in inspect.signature(source).parameters.items():
-        kind, optional = _without_none(hints.get(name))
+        kind = hints.get(name)
+        optional = type(None) in get_args(kind)
+        if optional:
+            kind = next(type_ for type_ in get_args(kind) if type_ is not type(None))
         note = next((n for n in getattr(kind, "__metadata__", ()) if isinstance(n, Key)), None)
         if note is None:
             continue
@@ -154,16 +157,7 @@ def published_plan(recipe: str) -> dict[str, Any]:
 def published(recipe: str, source: Callable[..., Any]) -> dict[str, Any]:
     """Return those settings of a recipe's paper that a function or class takes."""
     plan = published_plan(recipe)
-    keys = keys_of(source, plan)
-    return {name: key.default for name, key in keys.items() if key.key in plan}
-
-
-def _without_none(hint: Any) -> tuple[Any, bool]:
-    """Return the type of a value, and whether it may be None."""
-    types = get_args(hint)
-    if type(None) not in types:
-        return hint, False
-    return next(type_ for type_ in types if type_ is not type(None)), True
+    return {name: key.default for name, key in keys_of(source, plan).items() if key.key in plan}
 
 
 def _helps(source: Callable[..., Any]) -> dict[str, str]:

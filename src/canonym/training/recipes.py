@@ -181,8 +181,5 @@ def data_digests(
 ) -> dict[str, str]:
     """Return the digests that tell a run's data from any other."""
     digests = {"terminology": terminology.digest}
-    if corpus:
-        digests["corpus"] = corpus_digest(corpus)
-    if dev:
-        digests["dev"] = corpus_digest(dev)
-    return digests
+    parts = {"corpus": corpus, "dev": dev}
+    return digests | {name: corpus_digest(part) for name, part in parts.items() if part}

@@ -225,14 +225,11 @@ def _read(path: Path) -> Checkpoint:
     identity, state = content.get("identity"), content.get("state")
     if not (isinstance(identity, dict) and isinstance(state, dict)):
         raise ReadError(path / files.MANIFEST, _DAMAGED)
+    model = read_arrays(path / "model.safetensors")
+    optimizer = read_arrays(path / "optimizer.safetensors")
     plan = path / "plan.safetensors"
-    return Checkpoint(
-        identity,
-        state,
-        read_arrays(path / "model.safetensors"),
-        read_arrays(path / "optimizer.safetensors"),
-        read_arrays(plan) if plan.exists() else None,
-    )
+    sampled = read_arrays(plan) if plan.exists() else None
+    return Checkpoint(identity, state, model, optimizer, sampled)
 
 
 def read_arrays(path: Path) -> dict[str, np.ndarray[Any, Any]]:
@@ -251,8 +248,7 @@ def check_same_run(
 ) -> None:
     """Raise `Mismatch` if a checkpoint is of another run; it names what differs."""
     saved, here = _flat(saved_run), _flat(json.loads(json.dumps(this_run)))
-    names = [name for name in {**saved, **here} if saved.get(name) != here.get(name)]
-    if names:
+    if names := [name for name in {**saved, **here} if saved.get(name) != here.get(name)]:
         listed = "; ".join(
             f"{name} was {saved.get(name, 'not set')!r} and is {here.get(name, 'not set')!r}"
             for name in names[:6]

@@ -318,14 +318,12 @@ class Run:
         self._optimizer.zero_grad()
         self.step.n_names = 0
         rounds = -(-(stop - start) // processes.n)
+        no_sync = processes.accelerator.no_sync
         total, used = 0.0, 0
         for turn in range(rounds):
             batch = start + turn * processes.n + processes.rank
             last = turn == rounds - 1
-            waiting = (
-                contextlib.nullcontext() if last else processes.accelerator.no_sync(self._model)
-            )
-            with waiting:
+            with contextlib.nullcontext() if last else no_sync(self._model):
                 loss = self._model(self.plan if batch < stop else None, batch)
                 if loss is not None:
                     total += float(loss.detach())
@@ -401,13 +399,8 @@ class Run:
         state["epochs"] = [record._asdict() for record in self.state.epochs]
         state["seconds"] = self.seconds
         state["loss_scale"] = self.processes.loss_scale
-        checkpoint = Checkpoint(
-            self.identity,
-            state,
-            module_arrays(self.step),
-            optimizer_arrays(self._optimizer),
-            self.plan,
-        )
+        model, optimizer = module_arrays(self.step), optimizer_arrays(self._optimizer)
+        checkpoint = Checkpoint(self.identity, state, model, optimizer, self.plan)
         _log.info("checkpoint of step %s", self.state.step)
         self.keeper.save(checkpoint, step=self.state.step, best=self.state.best)
         self.processes.accelerator.wait_for_everyone()

@@ -10,7 +10,7 @@ import contextlib
 import os
 from collections.abc import Callable, Iterator
 from datetime import timedelta
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from canonym.errors import InvalidInput, require
 from canonym.io.devices import torch_device
@@ -72,8 +72,7 @@ class Processes:
         shared, problem = content
         if problem:
             raise InvalidInput(problem)
-        result: _Shared = shared
-        return result
+        return cast(_Shared, shared)
 
 
 @contextlib.contextmanager

@@ -106,10 +106,8 @@ class ResidualModule:
             if self.projection is not None:
                 vectors = vectors @ self.projection
             self._kept.update(zip(unknown, vectors, strict=True))
-        whole = np.empty((len(listed), self.width), np.float32)
-        for row, name in enumerate(listed):
-            whole[row] = self._kept[name]
-        return whole
+        vectors_of = [self._kept[name] for name in listed]
+        return np.array(vectors_of, np.float32).reshape(-1, self.width)
 
     def embed(self, names: Sequence[str]) -> Tensor:
         """Return ``f(n) = (enc(u) + u) / 2``, or ``enc(u)`` of another head, with gradients."""

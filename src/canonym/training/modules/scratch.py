@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from itertools import chain
 from typing import Annotated, Any
 
 from canonym.encoders.hub import POOLINGS
@@ -40,8 +41,7 @@ def train_tokenizer(names: Iterable[str], *, vocabulary: int = 8000, lowercase: 
         vocab_size=vocabulary, special_tokens=first, show_progress=False
     )
     tokenizer.train_from_iterator(texts, trainer)
-    pieces = tokenizer.get_vocab()
-    fresh = tokenizers.Tokenizer(models.WordPiece(pieces, unk_token="[UNK]"))
+    fresh = tokenizers.Tokenizer(models.WordPiece(tokenizer.get_vocab(), unk_token="[UNK]"))
     fresh.normalizer, fresh.pre_tokenizer = tokenizer.normalizer, tokenizer.pre_tokenizer
     tokenizer = fresh
     tokenizer.add_special_tokens(list(SPECIAL))
@@ -62,9 +62,7 @@ def train_tokenizer(names: Iterable[str], *, vocabulary: int = 8000, lowercase: 
 
 def _letters(texts: Iterable[str]) -> list[str]:
     """Return every letter, the most frequent first."""
-    counts: Counter[str] = Counter()
-    for text in texts:
-        counts.update(text)
+    counts = Counter(chain.from_iterable(texts))
     return sorted(
         (letter for letter in counts if not letter.isspace()),
         key=lambda letter: (-counts[letter], letter),

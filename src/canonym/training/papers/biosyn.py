@@ -355,8 +355,7 @@ def _ids(
         if prepare(text) == prepare(mention)
         for id in ids
     ]
-    own_ids = frozenset(table.ids[number] for number in numbers if number is not None)
-    return own_ids or None
+    return frozenset(table.ids[number] for number in numbers if number is not None) or None
 
 
 def _prepared(watched: Iterable[str], preparation: str) -> list[str]:

@@ -60,7 +60,10 @@ class CandidateSearch:
         # A ratio such as 0.29 of 100 is a hair below 29 in binary.
         self.n_sparse = self.k - int(dense_ratio * self.k + 1e-9)
         encoder: Any = CharGrams(n_min=1, n_max=2) if sparse is None else sparse
-        vectors = _encoded(encoder, names)
+        try:
+            vectors = encoder.encode(names)
+        except NotTrained:
+            vectors = encoder.fit(names).encode(names)
         self._index: Exact | Inverted
         self._encoder = encoder
         self._queries: Any = encoder.encode(texts)
@@ -92,13 +95,6 @@ class CandidateSearch:
         if not isinstance(queries, SparseVectors):
             queries = Exact.build(queries).vectors
         return self._index.search(queries, k).rows
-
-
-def _encoded(encoder: Any, names: Sequence[str]) -> Any:
-    try:
-        return encoder.encode(names)
-    except NotTrained:
-        return encoder.fit(names).encode(names)
 
 
 def merge_candidates(sparse: Int32Array, dense: Int32Array, k: int) -> Int32Array:

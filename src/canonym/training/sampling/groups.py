@@ -52,8 +52,7 @@ def find_hard_neighbours(
             block = slice(start, start + _BLOCK)
             scores = queries[block] @ candidates
             low = np.searchsorted(own, query_concepts[block])
-            high = np.searchsorted(own, query_concepts[block], side="right")
-            lengths = high - low
+            lengths = np.searchsorted(own, query_concepts[block], side="right") - low
             rows = np.repeat(np.arange(len(scores)), lengths)
             offsets = np.repeat(low - (np.cumsum(lengths) - lengths), lengths)
             scores[rows, offsets + np.arange(len(rows))] = -np.inf
@@ -149,8 +148,7 @@ class SynonymGroups:
     def draw_names(self, n: int, rng: np.random.Generator) -> npt.NDArray[np.int64]:
         """Draw names that have synonyms, by weight."""
         points = rng.random(n) * self.cumulative[-1]
-        rows: npt.NDArray[np.int64] = np.searchsorted(self.cumulative, points, side="right")
-        return rows
+        return np.asarray(np.searchsorted(self.cumulative, points, side="right"))
 
     def draw(self, n: int, positives: int, rng: np.random.Generator) -> npt.NDArray[np.int64]:
         """Draw names with `positives` synonyms each."""
@@ -167,8 +165,7 @@ class SynonymGroups:
     ) -> npt.NDArray[np.int64]:
         """Draw a name of each concept; each has one."""
         places = (rng.random(len(concepts)) * self.sizes[concepts]).astype(np.int64)
-        rows: npt.NDArray[np.int64] = self.starts[concepts] + places
-        return rows
+        return np.asarray(self.starts[concepts] + places)
 
     def has(self, concept: int) -> bool:
         """Return whether a concept has a name."""
@@ -248,5 +245,4 @@ class Relatives:
         """Return which pairs of some concepts are related."""
         distinct, places = np.unique(concepts, return_inverse=True)
         joined = self._joined[distinct][:, distinct].toarray()
-        related: npt.NDArray[np.bool_] = joined[places][:, places]
-        return related
+        return np.asarray(joined[places][:, places])

@@ -101,8 +101,7 @@ class NameTable:
         scopes: Collection[str] = SYNONYMS,
     ) -> NameTable:
         """Take the names of some scopes of a terminology, without repetitions."""
-        unknown = sorted(set(scopes) - set(SCOPES))
-        if unknown:
+        if unknown := sorted(set(scopes) - set(SCOPES)):
             raise InvalidInput(f"there is no scope {unknown[0]!r}; there are {', '.join(SCOPES)}")
         ids = [concept.id for concept in terminology.iter_concepts()]
         taken = np.isin(terminology.scope_of_row(), [SCOPES.index(scope) for scope in scopes])
@@ -197,12 +196,8 @@ class NameTable:
                 else "there are no training mentions; give at least one"
             )
         rows, ordinals = np.array(edges, dtype=np.int32).T
-        return LinkedMentions(
-            tuple(numbers),
-            np.array(text_of, dtype=np.int32),
-            Adjacency.build(rows, ordinals, len(text_of)),
-            n_left_out,
-        )
+        texts, concepts_of = tuple(numbers), Adjacency.build(rows, ordinals, len(text_of))
+        return LinkedMentions(texts, np.array(text_of, dtype=np.int32), concepts_of, n_left_out)
 
 
 def distinct_rows(columns: list[array[int]], sizes: Sequence[int]) -> Int32Array:
@@ -233,8 +228,7 @@ def check_hierarchy(hierarchy: Hierarchy, *, allow_cycles: bool = False) -> None
             "the hierarchy has no edges: import a terminology that says which concept is below "
             "which, or train without parents and siblings"
         )
-    cycles = [] if allow_cycles else hierarchy.cycles()
-    if cycles:
+    if not allow_cycles and (cycles := hierarchy.cycles()):
         shown = " → ".join((*cycles[0], cycles[0][0]))
         raise InvalidInput(
             f"the hierarchy has cycles ({len(cycles):,}), such as {shown}: a concept in one is its "

@@ -22,8 +22,7 @@ def disturb(text: str, rng: np.random.Generator) -> str:
     The name does not change if the chosen way does not fit it.
     """
     ways = tuple(NOISE.values())
-    words = text.split(" ")
-    return " ".join(ways[int(rng.integers(len(ways)))](words, rng))
+    return " ".join(ways[int(rng.integers(len(ways)))](text.split(" "), rng))
 
 
 def _slip(words: list[str], rng: np.random.Generator) -> list[str]:

@@ -40,16 +40,18 @@ class PairBatches:
         order = rng.permutation(len(self.anchors))
         anchors, concepts = self.anchors[order], self.concepts[order]
         positives = self._positives(anchors, concepts, rng)
-        paired = positives >= 0
-        sizes = 1 + paired
         # Anchor and positive stand side by side, and the gap where there is none is closed.
         flat = np.stack([anchors, positives], axis=1).ravel()
         filled = flat >= 0
-        starts = self._cut(np.concatenate([[0], np.cumsum(sizes)]))
+        ends = np.concatenate([[0], np.cumsum(1 + (positives >= 0))])
+        starts = [0]
+        while starts[-1] < ends[-1]:  # cut between anchors, no batch larger than allowed
+            last = np.searchsorted(ends, starts[-1] + self.batch_size, side="right") - 1
+            starts.append(int(ends[last]))
         return {
             "names": flat[filled].astype(np.int32),
             "concepts": np.repeat(concepts, 2)[filled].astype(np.int32),
-            "starts": starts,
+            "starts": np.array(starts, dtype=np.int64),
         }
 
     def _positives(
@@ -64,18 +66,9 @@ class PairBatches:
             owners * n + self.names.ends, concepts.astype(np.int64) * n + anchors
         )
         place -= starts
-        others = np.maximum(counts - 1, 1)
-        step = 1 + (rng.random(len(anchors)) * others).astype(np.int64)
+        step = 1 + (rng.random(len(anchors)) * np.maximum(counts - 1, 1)).astype(np.int64)
         partners = self.names.ends[starts + (place + step) % counts]
         return np.where(counts > 1, partners, -1).astype(np.int32)
-
-    def _cut(self, ends: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """Cut between anchors so that no batch is larger than allowed."""
-        starts = [0]
-        while starts[-1] < ends[-1]:
-            last = np.searchsorted(ends, starts[-1] + self.batch_size, side="right") - 1
-            starts.append(int(ends[last]))
-        return np.array(starts, dtype=np.int64)
 
 
 def repeat_to_share(n: int, n_others: int, share: float, rng: np.random.Generator) -> Int32Array:

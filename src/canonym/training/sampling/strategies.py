@@ -119,8 +119,7 @@ class TripletSampler:
         """
         rows = np.arange(self.table.n_names, dtype=np.int32)
         if searched == "training":
-            concepts = np.unique(self.mentions.concepts.ends)
-            rows = np.unique(self.table.names.of_all(concepts))
+            rows = np.unique(self.table.names.of_all(np.unique(self.mentions.concepts.ends)))
         encode = comparable(encode, self.similarity)
         index = dense_index(encode([self.table.texts[row] for row in rows]), self.similarity)
         queries = encode(self.mentions.texts)

@@ -396,8 +396,7 @@ def _loss(
     value, gradient = synonyms(vectors[:n])
     gradients = [gradient]
     for query_set in queries:
-        of_one = vectors[n : n + len(query_set.texts)]
-        more, gradient = query_set.loss(of_one, temperature)
+        more, gradient = query_set.loss(vectors[n : n + len(query_set.texts)], temperature)
         # The mean over all mentions, not of the means.
         share = len(query_set.mentions) / sum(len(other.mentions) for other in queries)
         value += share * more

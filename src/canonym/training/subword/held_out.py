@@ -55,12 +55,9 @@ def hold_out(
             "fit without measuring"
         )
     rest = np.setdiff1d(np.arange(len(names)), asked)
-    return HeldOut(
-        [names[row] for row in asked],
-        concepts[asked].astype(np.int32),
-        rest,
-        _searched(rest, concepts, concepts[asked], rng),
-    )
+    searched = _searched(rest, concepts, concepts[asked], rng)
+    texts = [names[row] for row in asked]
+    return HeldOut(texts, concepts[asked].astype(np.int32), rest, searched)
 
 
 def hold_out_mentions(
@@ -81,8 +78,7 @@ def hold_out_mentions(
     rest = np.arange(len(names)) if rest is None else rest
     forms = list(normalise_all(mentions.names, PLAIN))
     known = list(normalise_all(names, PLAIN))
-    places = list(dict.fromkeys(mentions.documents))
-    units = mentions.documents if len(places) >= _FEW else forms
+    units = mentions.documents if len(set(mentions.documents)) >= _FEW else forms
     listed = list(dict.fromkeys(units))
     n_away = min(max(1, round(share * len(listed))), len(listed) - 1)
     away = {listed[i] for i in rng.permutation(len(listed))[:n_away]}
@@ -96,12 +92,8 @@ def hold_out_mentions(
             rows.setdefault((forms[row], int(mentions.concepts[row])), row)
     asked = np.array(list(rows.values()), dtype=np.int64)
     of_chosen = mentions.concepts[asked]
-    held = HeldOut(
-        [mentions.names[row] for row in asked],
-        of_chosen,
-        rest,
-        _searched(rest, concepts, of_chosen, rng),
-    )
+    searched = _searched(rest, concepts, of_chosen, rng)
+    held = HeldOut([mentions.names[row] for row in asked], of_chosen, rest, searched)
     return held, np.flatnonzero(~apart & ~secret)
 
 

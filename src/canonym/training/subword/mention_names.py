@@ -31,12 +31,8 @@ class MentionNames(NamedTuple):
 
     def at(self, rows: npt.NDArray[Any]) -> MentionNames:
         """Return some of the mentions."""
-        return MentionNames(
-            [self.names[row] for row in rows],
-            self.concepts[rows],
-            [self.documents[row] for row in rows],
-            self.dropped,
-        )
+        names, documents = ([of[row] for row in rows] for of in (self.names, self.documents))
+        return MentionNames(names, self.concepts[rows], documents, self.dropped)
 
 
 def mention_names(
@@ -62,13 +58,8 @@ def mention_names(
     ['megrims']
     """
     stamped = [
-        replace(
-            document,
-            mentions=tuple(
-                replace(mention, document_id=document.id) for mention in document.mentions
-            ),
-        )
-        for document in documents
+        replace(d, mentions=tuple(replace(m, document_id=d.id) for m in d.mentions))
+        for d in documents
     ]
     pairs = training_mentions(stamped, terminology, types=types, engine=engine)
     dropped = dict(pairs.dropped)
@@ -86,9 +77,8 @@ def mention_names(
         reasons = ", ".join(f"{count:,} {reason}" for reason, count in dropped.items())
         raise InvalidInput(f"the corpus leaves no mention to fit to: {reasons}")
     ordinals = {id_: terminology.ordinal(id_) for id_ in dict.fromkeys(ids)}
-    return MentionNames(
-        names, np.array([ordinals[id_] for id_ in ids], dtype=np.int32), places, dropped
-    )
+    numbers = np.array([ordinals[id_] for id_ in ids], dtype=np.int32)
+    return MentionNames(names, numbers, places, dropped)
 
 
 def mention_weights(
@@ -123,5 +113,4 @@ def mention_weights(
         mass = share / (1 - share) * float((chances * (times == 0)).sum())
         drawn = chance > 0
         worth[drawn] = mass * chance[drawn] / chance.sum() / chances[drawn]
-    named: npt.NDArray[np.float64] = worth[places]
-    return named
+    return np.asarray(worth[places])
