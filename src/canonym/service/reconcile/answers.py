@@ -14,7 +14,7 @@ from canonym.service.reconcile.properties import concepts_with
 from canonym.service.reconcile.queries import Condition, Query
 from canonym.service.served import Opened
 from canonym.terminology.readers.everyday import SOURCE as EVERYDAY
-from canonym.types import Candidate, Link, Mention
+from canonym.types import Link, Mention
 
 _WITHOUT_PROPERTY = 0.8  # what is left of a score for each wish that others meet
 _WITHOUT_TYPE = 0.95  # OpenRefine wishes for the first type it guessed, unless told otherwise
@@ -101,7 +101,8 @@ def _plan(opened: Opened, query: Query, concepts: _Concepts) -> Plan:
     wishes = [
         _wish(condition, concepts) for condition in query.conditions if not condition.required
     ]
-    known = tuple(type_ for type_ in query.types if _is_type(opened, type_))
+    folded = {type_.casefold() for type_ in opened.types}
+    known = tuple(type_ for type_ in query.types if type_.casefold() in folded)
     types: tuple[str, ...] = ()
     if query.type_strict == "should" and known:
         has_type = functools.partial(_has_type, known)
@@ -124,10 +125,6 @@ def _wish(condition: Condition, concepts: _Concepts) -> Wish:
     ids = concepts(condition)
     few = tuple(sorted(ids)) if len(ids) <= _MOST_WISHED else ()
     return Wish(condition.property, lambda id_, _: id_ in ids, Restriction((), few))
-
-
-def _is_type(opened: Opened, type_: str) -> bool:
-    return type_.casefold() in {known.casefold() for known in opened.types}
 
 
 def _has_type(hard_types: Sequence[str], _id: str, types: Sequence[str]) -> bool:
@@ -221,8 +218,10 @@ def _is_sound(opened: Opened, concept: Found) -> bool:
 
 def _found(opened: Opened, plan: Plan, links: Sequence[tuple[bool, Link]]) -> list[Found]:
     """Return all candidates, each with its best score."""
-    if not plan.query.names and not plan.query.ids:
-        return [*_by_conditions(plan)]
+    if not plan.query.names and not plan.query.ids:  # conditions alone ask for concepts
+        wished = (id_ for wish in plan.wishes for id_ in wish.restriction.ids or ())
+        ids = plan.hard.ids if plan.hard.ids is not None else sorted(set(wished))
+        return [Found(id_, 100.0, asked=True) for id_ in ids]
     by_id = {concept.id: concept for concept in _by_id(opened, plan)}
     for _, link in links:
         for concept in _of_link(link):
@@ -246,7 +245,9 @@ def _of_link(link: Link) -> Iterator[Found]:
             yield inner
     for place, candidate in enumerate(link.candidates):
         exact = is_verbatim(link, candidate) or is_by_id(link, candidate)
-        features = _features(candidate) | {"exact": exact}
+        parts = {"similarity": candidate.score} | candidate.parts
+        features: dict[str, float | bool] = {n: round(float(part), 4) for n, part in parts.items()}
+        features["exact"] = exact
         if candidate.against.contradictions:
             features["contradicts"] = True
         if place == 0 and link.confidence is not None:
@@ -254,18 +255,6 @@ def _of_link(link: Link) -> Iterator[Found]:
         features |= dict.fromkeys(link.status, True)
         score = 100 * min(1.0, max(0.0, float(candidate.score)))
         yield Found(candidate.id, score, candidate.name, exact=exact, features=features)
-
-
-def _features(candidate: Candidate) -> dict[str, float | bool]:
-    parts = {"similarity": candidate.score} | candidate.parts
-    return {name: round(float(part), 4) for name, part in parts.items()}
-
-
-def _by_conditions(plan: Plan) -> Iterator[Found]:
-    """Yield the concepts that meet conditions where nothing else was asked for."""
-    wished = (id_ for wish in plan.wishes for id_ in wish.restriction.ids or ())
-    ids = plan.hard.ids if plan.hard.ids is not None else sorted(set(wished))
-    return (Found(id_, 100.0, asked=True) for id_ in ids)
 
 
 def _weigh(

@@ -47,20 +47,19 @@ def _names(opened: Opened, id: str) -> Iterable[Any]:
     return [{"str": text} for text in texts if text != label]
 
 
-def _entities(opened: Opened, ids: Iterable[str]) -> Iterable[Any]:
-    return [{"id": id_, "name": opened.label(id_)} for id_ in ids]
+def _entities(
+    ids_of: Callable[[Opened, str], Iterable[str]],
+) -> Callable[[Opened, str], Iterable[Any]]:
+    def values(opened: Opened, id: str) -> Iterable[Any]:
+        return [{"id": id_, "name": opened.label(id_)} for id_ in ids_of(opened, id)]
+
+    return values
 
 
-def _parents(opened: Opened, id: str) -> Iterable[Any]:
-    return _entities(opened, opened.terminology.parents(id))
-
-
-def _children(opened: Opened, id: str) -> Iterable[Any]:
-    return _entities(opened, opened.terminology.children(id))
-
-
-def _ancestors(opened: Opened, id: str) -> Iterable[Any]:
-    return _entities(opened, opened.ancestors(id))
+_parents = _entities(lambda opened, id: opened.terminology.parents(id))
+_children = _entities(lambda opened, id: opened.terminology.children(id))
+_ancestors = _entities(Opened.ancestors)
+_replaced_by = _entities(lambda opened, id: opened.terminology.concept(id).replaced_by)
 
 
 def _id(_opened: Opened, id: str) -> Iterable[Any]:
@@ -69,10 +68,6 @@ def _id(_opened: Opened, id: str) -> Iterable[Any]:
 
 def _code(_opened: Opened, id: str) -> Iterable[Any]:
     return [{"str": id.partition(":")[2] or id}]
-
-
-def _replaced_by(opened: Opened, id: str) -> Iterable[Any]:
-    return _entities(opened, opened.terminology.concept(id).replaced_by)
 
 
 def _others(*, alternative: bool) -> Callable[[Opened, str], Iterable[Any]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
@@ -106,9 +105,9 @@ def read_query_02(content: Any) -> Query | None:
         names=(query.query,) if query.query.strip() else (),
         types=tuple(filter(None, [query.type] if isinstance(query.type, str) else query.type)),
         type_strict=query.type_strict,
-        limit=_at_most(query.limit),
+        limit=int(min(query.limit, MOST)),
         conditions=tuple(Condition(pid, values) for pid, values in pairs if pid != CONTEXT),
-        context=_context(dict(pairs)),
+        context="\n".join(dict(pairs).get(CONTEXT, ())),
     )
 
 
@@ -121,13 +120,13 @@ def read_query_10(content: Any) -> Query | None:
     names: list[str] = []
     ids: list[str] = []
     conditions: list[Condition] = []
-    pairs: dict[str, tuple[str, ...]] = {}
+    context: tuple[str, ...] = ()
     for condition in query.conditions:
         if _is_null(condition.values):
             continue
         values = _strings(condition.values)
         if condition.match_type == "property" and condition.property_id == CONTEXT:
-            pairs[CONTEXT] = values
+            context = values
         elif condition.match_type == "property" or condition.quantifier == "none":
             key = (
                 condition.property_id
@@ -142,18 +141,10 @@ def read_query_10(content: Any) -> Query | None:
         names=tuple(names),
         ids=tuple(ids),
         types=(query.type,) if query.type else (),
-        limit=_at_most(query.limit),
+        limit=int(min(query.limit, MOST)),
         conditions=tuple(conditions),
-        context=_context(pairs),
+        context="\n".join(context),
     )
-
-
-def _at_most(limit: float) -> int:
-    return int(min(limit, MOST))
-
-
-def _context(values: Mapping[str, tuple[str, ...]]) -> str:
-    return "\n".join(values.get(CONTEXT, ()))
 
 
 def _is_null(values: Any) -> bool:

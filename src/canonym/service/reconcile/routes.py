@@ -254,12 +254,7 @@ def _extend_02(state: State, served: Served, content: Any) -> Response:
         request = ExtendRequest.model_validate(content)
     except ValueError as error:
         raise InvalidInput("extend is no object with ids and properties") from error
-    values = _values(state, served, request)
-    rows = {
-        id_: {property_.id: values[id_][property_.id] for property_ in request.properties}
-        for id_ in request.ids
-    }
-    return _json(served, {"meta": _meta(request), "rows": rows})
+    return _json(served, {"meta": _meta(request), "rows": _values(state, served, request)})
 
 
 def extend_10(request: ExtendRequest, state: Shared, served: Named) -> Response:
