@@ -34,8 +34,7 @@ _SMALL = 100_000  # bytes that are parsed in no time
 class Arriving:
     """The bytes of all bodies that are on their way."""
 
-    def __init__(self) -> None:
-        self.held = 0
+    held = 0
 
 
 class Body:

@@ -361,14 +361,9 @@ class ProblemAnswer(BaseModel):
     detail: str
 
 
+_PROBLEM = {"application/problem+json": {"schema": ProblemAnswer.model_json_schema()}}
 PROBLEMS: dict[int | str, dict[str, Any]] = {
-    "4XX": {
-        "description": "The request cannot be answered.",
-        "content": {"application/problem+json": {"schema": ProblemAnswer.model_json_schema()}},
-    },
-    "5XX": {
-        "description": "The service cannot answer now.",
-        "content": {"application/problem+json": {"schema": ProblemAnswer.model_json_schema()}},
-    },
+    "4XX": {"description": "The request cannot be answered.", "content": _PROBLEM},
+    "5XX": {"description": "The service cannot answer now.", "content": _PROBLEM},
 }
 """Answers that every route may give."""

@@ -116,17 +116,14 @@ class Views:
         for step in link.steps:
             if step.name in OPEN:
                 yield f"“{step.before}” {OPEN[step.name]}: {step.after}"
-        if self._is_everyday(best):
+        names = self._terminology.names(best.id)
+        if any(name.text == best.name and name.source == EVERYDAY for name in names):
             yield "an everyday name that canonym knows; the terminology does not have it"
         if best.sieve not in ("id", "verbatim"):
             yield from _words(best)
         if best.context:
             n = sum(bool(candidate.context) for candidate in link.candidates)
             yield f"{n} concepts have this name; the words around it decided"
-
-    def _is_everyday(self, candidate: Candidate) -> bool:
-        names = self._terminology.names(candidate.id)
-        return any(name.text == candidate.name and name.source == EVERYDAY for name in names)
 
     def _other(self, candidate: Candidate) -> dict[str, Any]:
         relation = RELATIONS[candidate.against.relation][0]
