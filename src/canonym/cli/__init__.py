@@ -94,22 +94,16 @@ class Commands(click.Group):
         ]:
             raise click.UsageError(instead[0])
         if args[0] in _MOVED:
-            args = self._moved(ctx, args)
+            from canonym.cli.key_options import note_at_end
+
+            old, *rest = args
+            args = [*_MOVED[old], *rest]
+            note_at_end(ctx, f"`canonym {old}` is `canonym {' '.join(_MOVED[old])}` now.")
         known = [*_COMMANDS, *_MOVED]
         if args[0] not in _COMMANDS and (near := get_close_matches(args[0], known, n=1)):
             meant = " ".join(_MOVED.get(near[0], near))
             raise click.UsageError(f"no such command {args[0]!r}. Did you mean {meant!r}?")
         return super().resolve_command(ctx, args)
-
-    @staticmethod
-    def _moved(ctx: click.Context, args: list[str]) -> list[str]:
-        """Return what to type instead of the words of before, and remark on it."""
-        from canonym.cli.key_options import note_at_end
-
-        old, *rest = args
-        words = _MOVED[old]
-        note_at_end(ctx, f"`canonym {old}` is `canonym {' '.join(words)}` now.")
-        return [*words, *rest]
 
     def main(self, *args: Any, **extra: Any) -> Any:
         """Run a command line; what fails before a command runs becomes a message too."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -11,9 +11,6 @@ from canonym.cli.description import counts, print_facts, print_json, report_opti
 from canonym.cli.named_indexes import folder_of
 from canonym.errors import CanonymError, ReadError
 from canonym.io.files import cache_folder, data_folder
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @click.command()
@@ -42,6 +39,7 @@ def _installation() -> dict[str, Any]:
 
     from canonym import __version__
     from canonym.encoders import SHIPPED
+    from canonym.linking.named import index_names, indexes_folder
 
     return {
         "canonym": __version__,
@@ -53,7 +51,7 @@ def _installation() -> dict[str, Any]:
         **{f"{name} encoder": _shipped(name) for name in SHIPPED},
         "cache": str(cache_folder()),
         "data": str(data_folder()),
-        "indexes": _indexes(),
+        "indexes": [_index(name, indexes_folder() / name) for name in index_names()],
     }
 
 
@@ -87,13 +85,6 @@ def _shipped(name: str) -> str:
 
     folder = Path(canonym.__file__).parent / "models" / name
     return str(folder) if (folder / ENCODER_MANIFEST).is_file() else f"missing from {folder}"
-
-
-def _indexes() -> list[dict[str, Any]]:
-    """Describe the indexes that have a name."""
-    from canonym.linking.named import index_names, indexes_folder
-
-    return [_index(name, indexes_folder() / name) for name in index_names()]
 
 
 def _index(name: str, folder: Path) -> dict[str, Any]:

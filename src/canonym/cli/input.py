@@ -260,6 +260,7 @@ def _table(first: str, path: Path) -> str:
 def _recognise(found: str | None, first: str, path: Path) -> str:
     """Return the kind of a file without --column, by the format that its beginning shows."""
     from canonym.corpora.jsonl import is_json
+    from canonym.corpora.tables import split_header
 
     if found is not None and found not in ("table", "columns"):
         return found
@@ -277,7 +278,7 @@ def _recognise(found: str | None, first: str, path: Path) -> str:
         other = {"table": CADEC, "columns": "columns"}.get(found or "", "lines")
         raise InvalidInput(
             f"{path} is a table: name the column to link with --column; it has "
-            f"{_columns(first)} (or give --input-format {other})"
+            f"{shown(split_header(first))} (or give --input-format {other})"
         )
     return "lines"
 
@@ -289,17 +290,12 @@ def _is_list(first: str) -> bool:
         return False
 
 
-def _columns(header: str) -> str:
-    from canonym.corpora.tables import split_header
-
-    return ", ".join(repr(column[:40]) for column in split_header(header)[:30])
-
-
 def _parse(
     kind: str, lines: Iterable[str], stream: TextStream, first: str, path: Path, table: TableOptions
 ) -> Input:
     from canonym.corpora.jsonl import open_jsonl
     from canonym.corpora.pubtator import parse_pubtator
+    from canonym.corpora.tables import split_header
 
     if kind == "pubtator":
         return Input(parse_pubtator(lines, path), documents=True, kind=kind)
@@ -309,7 +305,8 @@ def _parse(
         return Input(items, documents=documents, kind=kind)
     if kind == "table":
         if not table.column:
-            raise InvalidInput(f"--input-format table needs --column; {path} has {_columns(first)}")
+            has = shown(split_header(first))
+            raise InvalidInput(f"--input-format table needs --column; {path} has {has}")
         return read_delimited(lines, stream, path, table)
     if not first:
         raise ReadError(path, "holds nothing but blank lines: one name a line is expected")
