@@ -118,18 +118,13 @@ def new_array(path: Path, shape: tuple[int, ...], dtype: npt.DTypeLike) -> npt.N
     """Make a ``.npy`` file of zeros that is written through memory; a full disk is an error now."""
     array = np.lib.format.open_memmap(path, mode="w+", dtype=np.dtype(dtype), shape=shape)
     if hasattr(os, "posix_fallocate"):  # or it would be a signal later
-        with path.open("r+b") as stream, _where_supported():
-            os.posix_fallocate(stream.fileno(), 0, path.stat().st_size)
+        with path.open("r+b") as stream:
+            try:
+                os.posix_fallocate(stream.fileno(), 0, path.stat().st_size)
+            except OSError as error:
+                if error.errno not in (errno.EINVAL, errno.EOPNOTSUPP):  # not supported there
+                    raise
     return array.view(np.ndarray)
-
-
-@contextlib.contextmanager
-def _where_supported() -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        if error.errno not in (errno.EINVAL, errno.EOPNOTSUPP):
-            raise
 
 
 @contextlib.contextmanager

@@ -263,8 +263,10 @@ def _fetch(
             start = 0
         digests = _digests(address, response, whole=not start)
         _check_offer(address, response, offered, limit, checked=checked or bool(digests))
-        if not start:
-            _note(part, offered)
+        if not start:  # it is written down of which file a part will be, before it begins
+            part.unlink(missing_ok=True)
+            with write_file(_record(part)) as partial:
+                partial.write_text(json.dumps(offered._asdict()), encoding="utf-8")
         _receive(response, part, start, offered, limit, progress)
     return digests
 
@@ -305,8 +307,9 @@ def _receive(
 ) -> None:
     """Write the body of an answer to a part, of which `start` bytes are there."""
     address, total, done = offered.address, offered.size, start
-    if total is not None:
-        _check_space(part, total - start)
+    if total is not None and (free := shutil.disk_usage(part.parent).free) < total - start:
+        needed = f"{total - start:,} bytes are to be fetched, {free:,} are free"
+        raise InvalidInput(_no_space(part, needed))
     with part.open("r+b" if start else "wb") as stream:
         stream.seek(start)
         stream.truncate()
@@ -405,24 +408,9 @@ def _origin(part: Path) -> Origin | None:
     return None if beyond else origin
 
 
-def _note(part: Path, origin: Origin) -> None:
-    """Write down of which file a part will be, before it begins."""
-    part.unlink(missing_ok=True)
-    with write_file(_record(part)) as partial:
-        partial.write_text(json.dumps(origin._asdict()), encoding="utf-8")
-
-
 def _discard(part: Path) -> None:
     part.unlink(missing_ok=True)
     _record(part).unlink(missing_ok=True)
-
-
-def _check_space(part: Path, missing: int) -> None:
-    free = shutil.disk_usage(part.parent).free
-    if free < missing:
-        raise InvalidInput(
-            _no_space(part, f"{missing:,} bytes are to be fetched, {free:,} are free")
-        )
 
 
 # --- messages -------------------------------------------------------------------------------------

@@ -116,8 +116,7 @@ def open_journal(
             journal.check_skipped()
             journal.finish()
     except BaseException as error:
-        n_done = journal.stop()
-        if n_done:
+        if n_done := journal.stop():
             error.add_note(
                 f"What is done, {n_done:,} mentions, is kept in {journal.partial}; the same call "
                 "with resume=True continues from there."
@@ -295,14 +294,12 @@ class Journal:
 
     def stop(self) -> int:
         """Keep what is done after a failure; return the number of links that are kept."""
-        n_done = 0
         with contextlib.suppress(OSError):
             if self._sound and self._done[1] > self.n_links:
                 self.save()
         with contextlib.suppress(OSError):
             self.stream.close()
         if self._record.exists():
-            n_done = int(read_record(self._record)["links"])
-        else:
-            self.partial.unlink(missing_ok=True)
-        return n_done
+            return int(read_record(self._record)["links"])
+        self.partial.unlink(missing_ok=True)
+        return 0

@@ -10,7 +10,7 @@ import errno
 import os
 import stat
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from itertools import combinations
 from pathlib import Path
 from typing import IO
@@ -98,18 +98,14 @@ def _real(place: Path) -> Path:
 
 
 def _check_surroundings(what: str, place: Path) -> None:
-    for parent in _parents(place):
+    parents = [*(_real(place.absolute().parent) / place.name).parents]
+    if place.is_symlink():
+        parents += _real(place).parents
+    for parent in parents:
         if (parent / MANIFEST).is_file():
             raise InvalidInput(
                 f"{what} lies in {parent}, a folder that canonym wrote; choose a place outside it"
             )
-
-
-def _parents(place: Path) -> Iterator[Path]:
-    """Yield the folders around a path, and around what it links to."""
-    yield from (_real(place.absolute().parent) / place.name).parents
-    if place.is_symlink():
-        yield from _real(place).parents
 
 
 def _check_free(option: str, place: Path, *, overwrite: bool, folder: bool) -> None:
