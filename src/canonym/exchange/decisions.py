@@ -239,7 +239,8 @@ def _table_file(
 def _table_reviews(rows: Sequence[tuple[int, dict[str, str]]]) -> Iterator[Review]:
     """Yield each decision once, however many rows have the mention."""
     seen: set[tuple[str, ...]] = set()
-    decided = {n: _decided_cells(row) for n, row in rows}
+    names = [*_TABLE, *map(prefixed, ("by", "at", "comment"))]
+    decided = {n: [unguarded(row.get(name, "")).strip() for name in names] for n, row in rows}
     meant = {(cells[0], id_) for cells in decided.values() for id_ in cells[2].split(JOINED_BY)}
     for line, cells in decided.items():
         text, state, ids, relations, proposed, *facts = cells
@@ -260,11 +261,6 @@ def _table_reviews(rows: Sequence[tuple[int, dict[str, str]]]) -> Iterator[Revie
         refused = bool(proposed) and JOINED_BY not in proposed and (text, proposed) not in meant
         if refused and reason != _NOT_REVIEWED:
             yield Review(line, text, proposed, note=note)
-
-
-def _decided_cells(row: Mapping[str, str]) -> list[str]:
-    names = [*_TABLE, *map(prefixed, ("by", "at", "comment"))]
-    return [unguarded(row.get(name, "")).strip() for name in names]
 
 
 def _concept_map(path: str | Path, text: str) -> ReviewFile:

@@ -291,8 +291,10 @@ class SourceMapWriter:
         described = without_surrogates(text)[:_LONGEST_DESCRIPTION]
         targets = self._targets.setdefault((_short(code), described), {})
         ids = [claim.candidate.id for claim in claims if claim.candidate and may_map(claim)]
-        for target in filter(self._passes, itertools.chain.from_iterable(map(self._standard, ids))):
-            targets[str(omop_number(target.id)), target.vocabulary[:LONGEST_VOCABULARY]] = None
+        for target in itertools.chain.from_iterable(map(self._standard, ids)):
+            domain = {type_.casefold() for type_ in target.types[:1]}
+            if not self._domains or domain & self._domains:
+                targets[str(omop_number(target.id)), target.vocabulary[:LONGEST_VOCABULARY]] = None
 
     def close(self) -> None:
         """Write everything."""
@@ -302,11 +304,6 @@ class SourceMapWriter:
             head = (code, "0", self._vocabulary, described)
             for target in targets or [("0", "None")]:
                 writer.writerow((*head, *target, self._day, _LAST_DAY, ""))
-
-    def _passes(self, target: Target) -> bool:
-        return not self._domains or not self._domains.isdisjoint(
-            type_.casefold() for type_ in target.types[:1]
-        )
 
 
 def _certainty(claims: Sequence[Mapping]) -> tuple[float, float]:

@@ -181,15 +181,6 @@ def _before_end(xml: bytes, added: bytes) -> bytes:
     return before + added + end + name
 
 
-def _first_free(sheet: Sheet, spans: SpanReader, taken: int, width: int) -> int:
-    first = max(spans.free_column(sheet.header_row), taken, len(sheet.header) + 1)
-    if first + width - 1 > MAX_COLUMNS:
-        raise sheet.error(
-            f"{width} columns are needed on the right, and {MAX_COLUMNS - first + 1} are free"
-        )
-    return first
-
-
 def _style(xml: bytes, row: RowSpan, column: int) -> bytes:
     """Return the attribute with the style of a cell."""
     for cell in row.cells:
@@ -208,7 +199,12 @@ def _extended(sheet: Sheet, xml: bytes, rows: Mapping[int, Sequence[Value]]) -> 
         for column, last in _MERGED.findall(xml)
         if int(last) >= sheet.header_row
     )
-    first = _first_free(sheet, spans, max(merged, default=1), width)
+    taken = max(merged, default=1)
+    first = max(spans.free_column(sheet.header_row), taken, len(sheet.header) + 1)
+    if first + width - 1 > MAX_COLUMNS:
+        raise sheet.error(
+            f"{width} columns are needed on the right, and {MAX_COLUMNS - first + 1} are free"
+        )
     edits: list[tuple[int, int, bytes]] = []
     for row in spans.rows:
         if row.number not in rows:
