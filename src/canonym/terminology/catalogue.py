@@ -109,11 +109,7 @@ def _read(path: Path) -> dict[str, Entry]:
 
 
 def _entry(path: Path, name: str, fields: Any) -> Entry:
-    known = {
-        attribute.name: attribute
-        for attribute in dataclasses.fields(Entry)
-        if attribute.name != "name"
-    }
+    known = [known.name for known in dataclasses.fields(Entry) if known.name != "name"]
     try:
         if name[:1] in "._-" or not _OF_NAMES.issuperset(name):
             raise InvalidInput("a name has small letters, digits, dots and hyphens alone")

@@ -158,10 +158,6 @@ class ReaderOptions(TypedDict, total=False):
 _PACKAGED = "icd10cm"
 
 
-def _is_of_table(option: str) -> bool:
-    return option in {"header", "delimiter"} or option.endswith("_column")
-
-
 def recognise(source: str | Path | None, *, options: Collection[str] = ()) -> str:
     """Recognise the format of a source by its content.
 
@@ -192,7 +188,8 @@ def recognise(source: str | Path | None, *, options: Collection[str] = ()) -> st
         recognised, looked_at = recognise_folder(path)
     else:
         recognised, looked_at = recognise_file(path)
-    if recognised is None and path.is_file() and any(map(_is_of_table, options)):
+    of_table = any(name in {"header", "delimiter"} or name.endswith("_column") for name in options)
+    if recognised is None and path.is_file() and of_table:
         recognised = "table"  # the caller says which columns it has
     if recognised is None:
         known = "; ".join(f"{format_.name} ({format_.title})" for format_ in FORMATS.values())

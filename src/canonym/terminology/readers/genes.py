@@ -19,13 +19,9 @@ _NCBI_NAMES = {
     "Synonyms": "exact",
     "Other_designations": "related",
 }
-_HGNC_NAMES = {
-    "name": "exact",
-    "alias_symbol": "exact",
-    "alias_name": "exact",
-    "prev_symbol": "exact",
-    "prev_name": "exact",
-}
+_HGNC_NAMES = dict.fromkeys(
+    ("name", "alias_symbol", "alias_name", "prev_symbol", "prev_name"), "exact"
+)
 _HGNC_XREFS = {"entrez_id": "NCBIGene", "ensembl_gene_id": "ENSEMBL", "omim_id": "OMIM"}
 _PREFIXES = {"MIM": "OMIM", "ENSEMBL": "ENSEMBL"}
 

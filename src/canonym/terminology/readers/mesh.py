@@ -140,8 +140,7 @@ def _descriptor(
         types[letter] = None
         types[CATEGORIES.get(letter, letter)] = None
     label = _text(element, "DescriptorName/String")
-    yield _concept(element, id_, label, tuple(types), version)
-    yield from _rest(element, id_, label)
+    yield from _described(element, id_, label, tuple(types), version)
 
 
 def _supplementary(path: str | Path, element: Element, version: str) -> Iterator[Record]:
@@ -149,26 +148,21 @@ def _supplementary(path: str | Path, element: Element, version: str) -> Iterator
     letter = _CLASSES.get(element.get("SCRClass", ""))
     types = (_SUPPLEMENTARY,) if letter is None else (_SUPPLEMENTARY, letter, CATEGORIES[letter])
     label = _text(element, "SupplementalRecordName/String")
-    yield _concept(element, id_, label, types, version)
-    yield from _rest(element, id_, label)
+    yield from _described(element, id_, label, types, version)
     where = "HeadingMappedToList/HeadingMappedTo/DescriptorReferredTo/DescriptorUI"
     for ui in dict.fromkeys(_texts(element, where)):
         # A star marks the headings that are indexed as a main topic.
         yield Relation(id_, "mapped_to", f"MESH:{ui.lstrip('*')}")
 
 
-def _concept(
+def _described(
     element: Element, id_: str, label: str, types: tuple[str, ...], version: str
-) -> Concept:
+) -> Iterator[Record]:
     preferred = element.find("ConceptList/Concept[@PreferredConceptYN='Y']")
     note = "" if preferred is None else " ".join(_text(preferred, "ScopeNote").split())
     # Supplementary records have a note of the record instead.
-    return Concept(
-        id_, label, note or " ".join(_text(element, "Note").split()), types, "MeSH", version
-    )
-
-
-def _rest(element: Element, id_: str, label: str) -> Iterator[Record]:
+    note = note or " ".join(_text(element, "Note").split())
+    yield Concept(id_, label, note, types, "MeSH", version)
     scopes = _concept_scopes(element)
     numbers: dict[str, None] = {}
     for concept in element.iterfind("ConceptList/Concept"):

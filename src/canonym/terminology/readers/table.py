@@ -199,7 +199,9 @@ def read_table(
         roles = _roles_of(table, columns)
         reader = TableRows(table, roles, options, forest)
         yield from reader.records()
-    _tell_unread(path, table.header if header else (), roles)
+    names = enumerate(table.header if header else ())
+    if unread := [name for at, name in names if name and at not in roles.values()]:
+        _log.warning("%s: not read are the columns %s", path, shown(unread))
     if not skip_incomplete:
         forest.check(reader.known, trees or path)
     yield from forest.relations(reader.known)
@@ -212,12 +214,6 @@ def _roles_of(table: Table, columns: Mapping[str, str | None]) -> dict[str, int]
         roles["name"] = roles.pop("label")
     _require(roles, table, _ROLES)
     return roles
-
-
-def _tell_unread(path: str | Path, header: Sequence[str], roles: dict[str, int]) -> None:
-    unread = [name for at, name in enumerate(header) if name and at not in roles.values()]
-    if unread:
-        _log.warning("%s: not read are the columns %s", path, shown(unread))
 
 
 def _require(roles: dict[str, int], table: Table, needed: dict[str, tuple[str, str]]) -> None:
