@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable, Sequence
 from http import HTTPStatus
 from typing import Annotated, Any
@@ -13,9 +14,9 @@ from pydantic import BaseModel, Field
 
 from canonym.errors import InvalidInput
 from canonym.service.bodies import parsed, read_form
+from canonym.service.html import environment
 from canonym.service.origins import frames
 from canonym.service.problems import Problem
-from canonym.service.reconcile import pages
 from canonym.service.reconcile.answers import answer
 from canonym.service.reconcile.manifest import manifest_02, manifest_10
 from canonym.service.reconcile.properties import PROPERTIES, find_properties, values_of
@@ -33,6 +34,7 @@ _Prefix = Annotated[str, Query(max_length=1000)]
 _Limit = Annotated[int, Query(ge=1, le=100)]
 _Offset = Annotated[int, Query(ge=0, le=10_000)]
 _Candidates = list[list[dict[str, Any]]]
+_FEW = 8  # names and neighbours of a card
 
 
 async def _served(request: Request, state: Shared) -> Served:
@@ -206,11 +208,11 @@ def flyout(kind: str, id: str, served: Named) -> Response:
 
     def work(opened: Opened) -> str:
         if kind == "entity":
-            return pages.card(opened, _known(opened, id))
+            return _card(opened, _known(opened, id))
         if kind == "type" and id in opened.types:
-            return pages.line(id, f"{opened.types[id]:,} concepts")
+            return _render("line.html", name=id, description=f"{opened.types[id]:,} concepts")
         if kind == "property" and id in PROPERTIES:
-            return pages.line(PROPERTIES[id].name, PROPERTIES[id].description)
+            return _render("line.html", **PROPERTIES[id].described())
         raise Problem(HTTPStatus.NOT_FOUND, f"there is no {kind:.20} {id!r:.200}")
 
     return _json(served, {"id": id, "html": served.use(work)})
@@ -218,13 +220,13 @@ def flyout(kind: str, id: str, served: Named) -> Response:
 
 def preview(id: str, served: Named, state: Shared) -> Response:
     """Return a small page about a concept, which other pages may frame."""
-    inner = served.use(lambda o: pages.card(o, _known(o, id)))
-    return pages.as_page(inner, frames=frames(state.settings))
+    inner = served.use(lambda o: _card(o, _known(o, id)))
+    return _as_page(inner, may_frame=frames(state.settings))
 
 
 def view(id: str, served: Named) -> Response:
     """Return a page about a concept."""
-    return pages.as_page(served.use(lambda o: pages.card(o, _known(o, id), whole=True)))
+    return _as_page(served.use(lambda o: _card(o, _known(o, id), whole=True)))
 
 
 def _known(opened: Opened, id: str) -> str:
@@ -232,6 +234,38 @@ def _known(opened: Opened, id: str) -> str:
     if known is None:
         raise Problem(HTTPStatus.NOT_FOUND, f"there is no concept with the id {id!r:.200}")
     return known
+
+
+def _card(opened: Opened, id: str, *, whole: bool = False) -> str:
+    """Return HTML about a concept: the first few names and neighbours, or all of them."""
+    concept, terminology = opened.terminology.concept(id), opened.terminology
+    most = None if whole else _FEW
+    names = dict.fromkeys(name.text for name in opened.names(id) if name.text != concept.label)
+    lists = {
+        "Also called": list(names),
+        "Parents": [opened.label(parent) for parent in terminology.parents(id)],
+        "Children": [opened.label(child) for child in terminology.children(id)],
+        "Other ids": [xref.target for xref in terminology.xrefs(id)],
+    }
+    return _render(
+        "card.html",
+        concept=concept,
+        lists={title: (items[:most], len(items)) for title, items in lists.items() if items},
+    )
+
+
+def _as_page(inner: str, *, may_frame: str = "'none'") -> HTMLResponse:
+    """Return a page with some HTML of ours; nothing runs in it, and nothing is fetched."""
+    nonce = secrets.token_urlsafe(16)
+    policy = f"default-src 'none'; style-src 'nonce-{nonce}'; base-uri 'none'"
+    return HTMLResponse(
+        _render("page.html", inner=inner, nonce=nonce),
+        headers={"Content-Security-Policy": f"{policy}; frame-ancestors {may_frame}"},
+    )
+
+
+def _render(template: str, **values: object) -> str:
+    return environment().get_template(template).render(**values)
 
 
 # --- data extension -------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from http import HTTPStatus
 from itertools import islice
 from typing import Annotated, Any, Literal
+from urllib.parse import unquote
 
 from fastapi import APIRouter, Depends, Path, Query, Request
 from fastapi.concurrency import run_in_threadpool
@@ -22,22 +23,61 @@ from canonym.review.queues import Order, Part, same_words
 from canonym.review.store import Absent, Conflict, Entry, Given
 from canonym.review.table import Layout, as_table, clean
 from canonym.service.bodies import give_memory_back
+from canonym.service.origins import foreign
 from canonym.service.problems import Problem
 from canonym.service.review import schemas
-from canonym.service.review.reviewer import NEEDS_REVIEWER, Reviewer
 from canonym.service.review.uploads import Upload
-from canonym.service.routing import Route
+from canonym.service.routing import Need, Route
 from canonym.service.schemas import PROBLEMS
 from canonym.service.served import Opened, Served
 from canonym.service.state import Shared, State
 
+# --- who reviews: the holder of a key, or on one's own machine whoever gives a name ---------------
+
+_LONGEST = 100
+_SAFE = {"GET", "HEAD"}
+
+
+class _NeedsReviewer(Need):
+    """The key of a reviewer; without keys, a name and a page of the same machine.
+
+    Without keys the service is open to this machine only. Pages of others in its browser could
+    still ask, so their address has to be that of the service.
+    """
+
+    async def check(self, request: Request, state: State) -> None:
+        """Refuse who may not review, and keep the name of who may."""
+        key = await state.access.check(request, self.scope if state.access.keys else "read")
+        request.state.reviewer = key.name if key else _named(request, state)
+
+
+def _named(request: Request, state: State) -> str:
+    if problem := foreign(request.headers, state.settings):
+        raise Problem(HTTPStatus.FORBIDDEN, f"without keys, reviews are for one machine: {problem}")
+    reviewer = clean(unquote(request.headers.get("x-reviewer", ""))).strip()[:_LONGEST]
+    if request.method not in _SAFE and not reviewer:
+        detail = "the name of the reviewer is expected, in the header X-Reviewer"
+        raise Problem(HTTPStatus.UNPROCESSABLE_ENTITY, detail)
+    return reviewer
+
+
+async def _reviewer(request: Request) -> str:
+    name: str = request.state.reviewer
+    return name
+
+
+Reviewer = Annotated[str, Depends(_reviewer)]
+"""The name of who asks."""
+
 router = APIRouter(
     prefix="/v1",
     tags=["reviews"],
-    dependencies=[NEEDS_REVIEWER],
+    dependencies=[Depends(_NeedsReviewer("review"))],
     responses=PROBLEMS,
     route_class=Route,
 )
+
+# --- what a table is read by ----------------------------------------------------------------------
 
 _SHOWN_ROWS = 5
 _SHOWN = ("concepts", "reason", "status", "confidence", "by_hand")  # of a proposal, in a queue
