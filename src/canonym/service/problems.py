@@ -19,7 +19,6 @@ from canonym.review.store import Absent, Changed
 from canonym.service.schemas import MOST
 
 _log = logging.getLogger(__name__)
-MEDIA_TYPE = "application/problem+json"
 _MOST_ERRORS = 20
 _RETRY = 5  # seconds, for what may take a person to mend
 _STATUS = {Absent: HTTPStatus.NOT_FOUND, Changed: HTTPStatus.CONFLICT}
@@ -43,7 +42,7 @@ class Problem(HTTPException):
 class ProblemResponse(JSONResponse):
     """A problem as an answer."""
 
-    media_type = MEDIA_TYPE
+    media_type = "application/problem+json"
 
     def __init__(
         self, status: int, detail: str, headers: Mapping[str, str] | None = None, **members: Any

@@ -14,9 +14,10 @@ import numpy.typing as npt
 
 from canonym.errors import InvalidInput
 from canonym.exchange.fhir import code_system, system_prefix
+from canonym.exchange.mappings import local_id
 from canonym.io.curies import split_id, usual
 from canonym.service.agents.tools import mapped_ids
-from canonym.service.fhir.questions import Coding, Question
+from canonym.service.fhir.questions import Question
 from canonym.service.problems import Problem
 from canonym.service.served import Opened, Served
 from canonym.text import normalise
@@ -110,16 +111,12 @@ def _concept(opened: Opened, prefix: str, code: str) -> Concept | str:
     if known is None:
         return f"there is no code {code:.200}"
     if known != id_:
-        return f"the code {code:.200} was merged into {_code(known)}"
+        return f"the code {code:.200} was merged into {local_id(known)}"
     return opened.terminology.concept(known)
 
 
 def _id(prefix: str, code: str) -> str:
     return code if not prefix or split_id(code)[0] == prefix else f"{prefix}:{code}"
-
-
-def _code(id: str) -> str:
-    return split_id(id)[1]
 
 
 def _designations(opened: Opened, concept: Concept, language: str) -> Iterator[Resource]:
@@ -145,7 +142,7 @@ def _properties(opened: Opened, concept: Concept, *, r5: bool) -> Iterator[tuple
         ("child", terminology.children(concept.id)),
         ("replaced-by", concept.replaced_by),
     ):
-        yield from ((code, "Code", _code(id_)) for id_ in ids)
+        yield from ((code, "Code", local_id(id_)) for id_ in ids)
     yield from (("type", "String", type_) for type_ in concept.types)
     yield from ((xref.kind, "String", xref.target) for xref in terminology.xrefs(concept.id))
 
@@ -229,7 +226,7 @@ def expand(indexes: Indexes, question: Question, *, r5: bool) -> Resource:  # no
                 {
                     "system": address,
                     **({"inactive": True} if concept.deprecated else {}),
-                    "code": _code(concept.id),
+                    "code": local_id(concept.id),
                     "display": concept.label or concept.id,
                 }
                 for concept in concepts
@@ -268,7 +265,10 @@ def translate(indexes: Indexes, question: Question, *, r5: bool) -> Resource:
         else question.coding("coding", "code", "system")
     )
     target = question.text("targetSystem" if r5 else "targetsystem").partition("|")[0]
-    mapped = mapped_ids(indexes, {_source_id(indexes, source): None})
+    prefix = system_prefix(source.system)  # the system may be named in cross-references only
+    if prefix is None:
+        prefix = find_system(indexes, source.system, source.version).prefix
+    mapped = mapped_ids(indexes, {_id(prefix, source.code): None})
     matches = [
         _match(coding, mapping.how == "alternative id", mapping.label, r5=r5)
         for mapping in mapped
@@ -276,14 +276,6 @@ def translate(indexes: Indexes, question: Question, *, r5: bool) -> Resource:
     ]
     said = "" if matches else "no terminology here states a code for it"
     return _validated(bool(matches), said, *matches)
-
-
-def _source_id(indexes: Indexes, coding: Coding) -> str:
-    """Return the id of a code, which may be of a system that is named in cross-references only."""
-    prefix = system_prefix(coding.system)
-    if prefix is None:
-        prefix = find_system(indexes, coding.system, coding.version).prefix
-    return _id(prefix, coding.code)
 
 
 def _coding(id: str) -> tuple[str, str]:

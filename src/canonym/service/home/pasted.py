@@ -82,20 +82,16 @@ def read_pasted(
     if not filled:
         return Pasted("nothing")
     lines = [every[n] for n in filled]
-    if kind == "text" or (kind != "names" and _is_text(lines)):
+    are_rows = _are_rows(lines)
+    # More than a third of the lines of a text are sentences; cells are none.
+    may_be_text = kind != "names" and not are_rows
+    if kind == "text" or (may_be_text and 3 * sum(map(_is_sentence, lines)) > len(lines)):
         return Pasted("text", text)
     every = every[filled[0] : filled[-1] + 1]
-    if _are_rows(lines):
+    if are_rows:
         return _cells(every, column, header=header)
     rows = _names(every)
     return Pasted("name" if len(lines) == 1 else "names", "", rows, _count(rows))
-
-
-def _is_text(lines: Sequence[str]) -> bool:
-    """Tell whether more than a third of the lines are sentences; cells are none."""
-    if _are_rows(lines):
-        return False
-    return 3 * sum(map(_is_sentence, lines)) > len(lines)
 
 
 def _are_rows(lines: Sequence[str]) -> bool:

@@ -35,7 +35,7 @@ def manifest_02(name: str, url: str, opened: Opened, state: State) -> dict[str, 
         "suggest": {kind: suggest(kind) for kind in ("entity", "type", "property")},
         "extend": {
             "propose_properties": {"service_url": url, "service_path": "/extend/propose"},
-            "property_settings": [_limit() | {"help_text": _HELP, "label": "Limit"}],
+            "property_settings": [_LIMIT | {"help_text": _HELP, "label": "Limit"}],
         },
     }
 
@@ -51,17 +51,14 @@ def manifest_10(name: str, url: str, opened: Opened, state: State) -> dict[str, 
         "suggest": {"entity": True, "type": True, "property": True},
         "extend": {
             "proposeProperties": True,
-            "propertySettings": [_limit() | {"helpText": _HELP, "id": "limit", "name": "Limit"}],
+            "propertySettings": [_LIMIT | {"helpText": _HELP, "id": "limit", "name": "Limit"}],
         },
         "standardizedScore": True,
     }
 
 
+_LIMIT = {"name": "limit", "type": "number", "default": 0}
 _HELP = "Most values of a concept; 0 for all."
-
-
-def _limit() -> dict[str, Any]:
-    return {"name": "limit", "type": "number", "default": 0}
 
 
 def _shared(name: str, opened: Opened, state: State) -> dict[str, Any]:
