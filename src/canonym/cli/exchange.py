@@ -42,7 +42,6 @@ _GOES_WITH = {
 
 
 def _flag_of(name: str) -> str:
-    """Return how the option of a parameter is typed."""
     return f"--format-option {name.removesuffix('s').replace('_', '-')}"
 
 

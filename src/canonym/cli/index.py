@@ -312,7 +312,6 @@ def _facts(linker: Linker, kind: str) -> dict[str, Any]:
 
 
 def _note_synonyms_left(linker: Linker) -> None:
-    """Remark on added synonyms whose concepts the terminology does not have."""
     left = tuple(linker.synonyms)
     if left:
         shown = ", ".join(f"{name.text!r} ({name.concept_id})" for name in left[:5])
@@ -325,7 +324,6 @@ def _note_synonyms_left(linker: Linker) -> None:
 
 
 def _note_languages(linker: Linker) -> None:
-    """Remark on names in languages that the encoders of the index do not read."""
     counts = linker.terminology.languages()
     others = sorted({tag.partition("-")[0] for tag in counts} - {"", "en"})
     english = {"default", "contextual"}

@@ -246,7 +246,6 @@ def _check(
 
 
 def _warn_of_files(names: Sequence[str]) -> None:
-    """Remark on names that are files."""
     for name in names[:20]:
         if len(name) < 200 and "\0" not in name and "." in name and Path(name).is_file():
             note(

@@ -41,7 +41,11 @@ def link_in_parts(ctx: click.Context) -> None:
     from canonym.cli.named_indexes import open_linker
 
     typed = ctx.params
-    _name_places(typed)
+    names = list(typed["names"])  # the source and the folder, as far as no options name them
+    for option in ("file", "output"):
+        if typed[option] is None and names:
+            typed[option] = names.pop(0)
+    typed["names"] = names
     _check(ctx)
     _check_name(typed["output"])
     engine, address = _engine(typed["engine"] or "local")
@@ -64,15 +68,6 @@ def link_in_parts(ctx: click.Context) -> None:
     _sum_up(summary, target)
     if summary.failures:
         sys.exit(_INCOMPLETE)
-
-
-def _name_places(typed: dict[str, Any]) -> None:
-    """Take NAMES for the source of a column and the folder, as far as options do not name them."""
-    names = list(typed["names"])
-    for option in ("file", "output"):
-        if typed[option] is None and names:
-            typed[option] = names.pop(0)
-    typed["names"] = names
 
 
 def _check(ctx: click.Context) -> None:

@@ -64,15 +64,12 @@ def _number(stream: io.TextIOWrapper) -> int | None:
 
 def _open_closed() -> None:
     # Opened the other way round, so that reading and writing fail.
-    flags = (os.O_WRONLY, os.O_RDONLY, os.O_WRONLY)
-    for number, flag in enumerate(flags):
+    flags = {"stdin": os.O_WRONLY, "stdout": os.O_RDONLY, "stderr": os.O_WRONLY}
+    for number, (name, flag) in enumerate(flags.items()):
         try:
             os.fstat(number)
         except OSError:
             os.dup2(os.open(os.devnull, flag), number)
-    if sys.stdin is None:
-        sys.stdin = os.fdopen(0, encoding="utf-8", closefd=False)
-    if sys.stdout is None:
-        sys.stdout = os.fdopen(1, "w", encoding="utf-8", closefd=False)
-    if sys.stderr is None:
-        sys.stderr = os.fdopen(2, "w", encoding="utf-8", closefd=False)
+        if getattr(sys, name) is None:
+            mode = "w" if number else "r"
+            setattr(sys, name, os.fdopen(number, mode, encoding="utf-8", closefd=False))

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from canonym.evaluation.own_names import Compared
     from canonym.terminology import Terminology
-    from canonym.terminology.diff import Difference
 
 _FORMAT = report_option("text")
 _SAMPLES = click.option("--samples", type=click.IntRange(min=0), default=5, help="Samples shown.")
@@ -174,7 +173,7 @@ def diff(
       canonym terminology diff doid-2023.db doid-2024.db -o changes.tsv
       canonym terminology diff doid-2023.db doid-2024.db --format json --samples 1000
     """
-    from canonym.terminology.diff import compare
+    from canonym.terminology.diff import KINDS, compare
 
     check_outputs({"-o": output}, (old, new), overwrite=overwrite)
     with open_terminology(old) as before, open_terminology(new) as after:
@@ -183,13 +182,7 @@ def diff(
         difference.write_tsv(output, overwrite=overwrite)
     if format_ == "json":
         print_json(difference.to_dict(limit=samples))
-    else:
-        _print_changes(difference, samples)
-
-
-def _print_changes(difference: Difference, samples: int) -> None:
-    from canonym.terminology.diff import KINDS
-
+        return
     for kind, count in difference.counts.items():
         click.echo(f"{kind:<16}{count:>10,}  {KINDS[kind]}")
         for change in difference.changes(kind, limit=samples):
@@ -272,7 +265,18 @@ def encoders(terminology: str, specs: tuple[str, ...], names: int, seed: int, fo
             opened, alternatives, n=names, seed=seed, progress=lambda n, _: report(n)
         )
     if format_ == "json":
-        click.echo(json.dumps([_facts_of(row) for row in compared], indent=2))
+        facts = [
+            {
+                "encoders": list(row.encoders),
+                "n": row.n,
+                "accuracy@1": row.first._asdict(),
+                "accuracy@5": row.among._asdict(),
+                "p": None if math.isnan(row.p) else row.p,
+                "has read the names": list(row.read),
+            }
+            for row in compared
+        ]
+        click.echo(json.dumps(facts, indent=2))
         return
     _print_compared(compared)
     note(
@@ -292,17 +296,6 @@ def _parts(spec: str) -> list[str]:
     if not all(parts):
         raise InvalidInput(f"--encoder {spec}: an encoder is missing beside the +")
     return parts
-
-
-def _facts_of(row: Compared) -> dict[str, Any]:
-    return {
-        "encoders": list(row.encoders),
-        "n": row.n,
-        "accuracy@1": row.first._asdict(),
-        "accuracy@5": row.among._asdict(),
-        "p": None if math.isnan(row.p) else row.p,
-        "has read the names": list(row.read),
-    }
 
 
 def _print_compared(compared: list[Compared]) -> None:

@@ -105,21 +105,16 @@ def _stop_log(ctx: click.Context, began: float) -> None:
 
 
 def _handler(verbose: int) -> logging.Handler:
-    handler: logging.Handler
     if verbose and sys.stderr.isatty():
         from rich.logging import RichHandler
 
         handler = RichHandler(console=error_console(), show_path=False, log_time_format="%X")
         handler.setFormatter(_Printable("%(name)s: %(message)s"))
         return handler
-    handler = _Lines()
-    form = (
-        "%(asctime)s %(levelname)s %(name)s: %(message)s"
-        if verbose
-        else "%(levelname)s: %(message)s"
-    )
-    handler.setFormatter(_Printable(form, datefmt="%H:%M:%S"))
-    return handler
+    lines = _Lines()
+    form = "%(asctime)s %(levelname)s %(name)s" if verbose else "%(levelname)s"
+    lines.setFormatter(_Printable(f"{form}: %(message)s", datefmt="%H:%M:%S"))
+    return lines
 
 
 class _Printable(logging.Formatter):
