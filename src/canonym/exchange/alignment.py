@@ -167,7 +167,10 @@ def propose(
     base = {pair: nearest[pair].similarity + _EQUAL_BONUS * (pair in equal) for pair in pairs}
     gaps = _gaps(base, 0), _gaps(base, 1)
     agree = _Neighbours(left_side, right_side, dict(settled))
-    share = _share(len(settled), min(len(left_side.ids), len(right_side.ids)))
+    # The logarithm of the share of concepts that have a partner of the same name. Two with one and
+    # two without are added: a few concepts say little about it.
+    n = min(len(left_side.ids), len(right_side.ids))
+    share = math.log10((len(settled) + 2) / (n + 4))
     shared = {pair: names[1:] for pair, names in {**reordered, **equal}.items()}
     opposed = [against(*shared.get(pair, nearest[pair].texts)) for pair in pairs]
     rows = []
@@ -195,14 +198,6 @@ def propose(
         left_side.ids,
         right_side.ids,
     )
-
-
-def _share(n_settled: int, n: int) -> float:
-    """Return the logarithm of the share of concepts that have a partner of the same name.
-
-    Two with one and two without are added: a few concepts say little about it.
-    """
-    return math.log10((n_settled + 2) / (n + 4))
 
 
 def _labels_contradict(left: _Side, right: _Side, pair: Pair) -> bool:

@@ -87,7 +87,6 @@ class StandardConcepts:
         self._maps = next(terminology.iter_relations("maps_to"), None) is not None
 
     def __call__(self, id_: str) -> list[Target]:
-        """Return the standard concepts of an id."""
         known = self._terminology.resolve(id_)
         if known is None:
             return []

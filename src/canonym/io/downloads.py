@@ -221,7 +221,12 @@ class _Refused(InvalidInput):
     """A server has answered, with something else than a file."""
 
     def __init__(self, address: str, error: urllib.error.HTTPError) -> None:
-        super().__init__(_refusal(address, error))
+        usual = "try again later" if error.code >= 500 else "it does not serve this address"
+        super().__init__(
+            f"{address}: the server answers {error.code} {error.reason}: "
+            f"{_ADVICE.get(error.code, usual)}. A file that you fetched yourself is taken with "
+            "--from FILE, another address from your own catalogue"
+        )
         self.code = error.code
 
 
@@ -415,6 +420,14 @@ def _discard(part: Path) -> None:
 
 # --- messages -------------------------------------------------------------------------------------
 
+_ADVICE = {
+    401: "it wants a log-in",
+    403: "it does not serve this address, or not to programs",
+    404: "the file is not there, or not any more",
+    407: "the proxy wants a log-in",
+    410: "the file is not there any more",
+    429: "it is asked too often: try again later",
+}
 _PAGE_INSTEAD = (
     "the server sent a web page instead of the file: it has moved, or the server wants to see a "
     "person. Open the address in a browser, save the file, and take it with --from FILE"
@@ -440,21 +453,6 @@ def _broken(origin: Origin, done: int, error: BaseException | None = None) -> st
     why = f" ({error})" if error and str(error) else ""
     again = "goes on from there" if origin.validator else "starts again"
     return f"{origin.address} broke off after {done:,}{of} bytes{why}; the next run {again}"
-
-
-def _refusal(address: str, error: urllib.error.HTTPError) -> str:
-    advice = {
-        401: "it wants a log-in",
-        403: "it does not serve this address, or not to programs",
-        404: "the file is not there, or not any more",
-        407: "the proxy wants a log-in",
-        410: "the file is not there any more",
-        429: "it is asked too often: try again later",
-    }.get(error.code, "try again later" if error.code >= 500 else "it does not serve this address")
-    return (
-        f"{address}: the server answers {error.code} {error.reason}: {advice}. A file that you "
-        "fetched yourself is taken with --from FILE, another address from your own catalogue"
-    )
 
 
 def _unreachable(address: str, error: BaseException) -> str:

@@ -358,10 +358,6 @@ def write_manifest(
         (folder / CHECKSUMS).write_text("".join(lines), encoding="utf-8", newline="\n")
 
 
-def _is_digest(text: str) -> bool:
-    return len(text) == 64 and set("0123456789abcdef").issuperset(text)
-
-
 def read_checksums(folder: Path) -> dict[str, str]:
     """Return the SHA-256 of every file of a saved folder; empty where there are none."""
     path = folder / CHECKSUMS
@@ -373,7 +369,9 @@ def read_checksums(folder: Path) -> dict[str, str]:
     except (OSError, ValueError) as error:
         raise ReadError(path, f"cannot be read ({error}); build the folder again") from error
     pairs = [line.partition("  ") for line in lines]
-    if not pairs or not all(mark and _is_digest(digest) for digest, mark, _ in pairs):
+    digits = set("0123456789abcdef")
+    sound = all(mark and len(part) == 64 and digits.issuperset(part) for part, mark, _ in pairs)
+    if not pairs or not sound:
         raise ReadError(
             path, "is damaged: a line is no checksum and file name; build the folder again"
         )

@@ -105,9 +105,6 @@ class _SheetReader:
             if self._done:
                 return
 
-    def _error(self, problem: str) -> ReadError:
-        return ReadError(self._path, problem)
-
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
         if self._cell is not None:
             self._level += 1
@@ -148,9 +145,10 @@ class _SheetReader:
         self._paragraphs[-1].append(characters)
         self._size += len(characters)
         if self._size > MAX_ROW_CHARACTERS:
-            raise self._error(
+            raise ReadError(
+                self._path,
                 f"row {self._number + 1} of sheet {self._name!r} has more than "
-                f"{MAX_ROW_CHARACTERS:,} characters"
+                f"{MAX_ROW_CHARACTERS:,} characters",
             )
 
     def _end(self, tag: str) -> None:
@@ -176,7 +174,7 @@ class _SheetReader:
         if any(row.cells) or row.faults:
             self._growth.add(row, self._written, self._repeats)
             if self._number + self._repeats > MAX_ROWS:
-                raise self._error(f"sheet {self._name!r} has more than {MAX_ROWS:,} rows")
+                raise ReadError(self._path, f"sheet {self._name!r} has more than {MAX_ROWS:,} rows")
             self._ready.append((row, self._repeats))
         self._number += self._repeats
 

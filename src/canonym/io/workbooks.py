@@ -58,9 +58,8 @@ class SheetRow(list[str]):
 class _Tally:
     """Counts cells; `first` is the first, with what is in it."""
 
-    def __init__(self) -> None:
-        self.n = 0
-        self.first = ""
+    n = 0
+    first = ""
 
     def add(self, row: int, place: int, content: str = "") -> None:
         """Count a cell, named by its row from 1 and its place from 0."""

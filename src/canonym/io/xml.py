@@ -171,8 +171,7 @@ def read_numbered_elements(path: str | Path, tags: Collection[str]) -> Iterator[
     names is not looked at.
     """
     parser = expat.ParserCreate()
-    parser.buffer_text = True
-    parser.buffer_size = _TEXT_PIECE
+    parser.buffer_text, parser.buffer_size = True, _TEXT_PIECE
     open_elements: list[Element] = []
     ready: list[Element] = []
 
@@ -200,8 +199,7 @@ def read_numbered_elements(path: str | Path, tags: Collection[str]) -> Iterator[
                 element.text = (element.text or "") + characters
 
     guard_entities(path, parser)
-    parser.StartElementHandler = start
-    parser.EndElementHandler = end
+    parser.StartElementHandler, parser.EndElementHandler = start, end
     parser.CharacterDataHandler = text
     with open_bytes(path) as source:
         more = True

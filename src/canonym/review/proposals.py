@@ -93,15 +93,14 @@ def proposal_of(link: Link, terminology: Terminology) -> dict[str, Any]:
 
 
 def _candidate(candidate: Candidate, part: str, searched: str) -> dict[str, Any]:
-    fields = {key: getattr(candidate, key) for key in ("id", "label", "name", "scope", "sieve")}
-    scores = {name: round(float(score), 4) for name, score in candidate.parts.items()}
-    details = {
+    return {
+        **{key: getattr(candidate, key) for key in ("id", "label", "name", "scope", "sieve")},
         "part": part,
         "searched": searched,
-        "scores": scores,
+        "scores": {name: round(float(score), 4) for name, score in candidate.parts.items()},
         "against": candidate.against.to_dict(),
+        "score": round(float(candidate.score), 4),
     }
-    return {**fields, **details, "score": round(float(candidate.score), 4)}
 
 
 def snapshot(terminology: Terminology, id: str, relation: str = "equal") -> dict[str, Any]:

@@ -181,14 +181,11 @@ def as_table(
         key = (mention, context)
         keyed.append((key, cells))
         if mention:
-            n = _frequency(frequency, number) if frequency_column else 1
-            frequencies[key] = frequencies.get(key, 0) + n
+            times = whole_count(frequency) if frequency_column else 1
+            if times is None:
+                problem = f"the frequency is {frequency!r:.60}; a whole number is expected"
+                raise InvalidInput(f"row {number}: {problem}")
+            frequencies[key] = frequencies.get(key, 0) + times
     if not frequencies:
         raise InvalidInput("there is no mention to review: give one a line, or another column")
     return GivenTable(tuple(columns), column or columns[0], context_column, keyed, frequencies)
-
-
-def _frequency(cell: str, row: int) -> int:
-    if (frequency := whole_count(cell)) is None:
-        raise InvalidInput(f"row {row}: the frequency is {cell!r:.60}; a whole number is expected")
-    return frequency

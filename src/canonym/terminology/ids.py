@@ -7,6 +7,7 @@ and unknown ids are listed, so that none vanishes from an evaluation.
 
 from __future__ import annotations
 
+import functools
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
@@ -86,7 +87,6 @@ class ConceptIds:
         self.terminology = terminology
         self._known: dict[str, tuple[str | None, str]] = {}
         self._met: Counter[str] = Counter()
-        self._prefixes: tuple[str, ...] | None = None
 
     def concept(self, id_: str) -> str | None:
         """Return the id of the concept as the terminology writes it, or None; count the id."""
@@ -137,24 +137,20 @@ class ConceptIds:
         how = "changed" if prefix else "added"
         if not prefix:
             yield from ((f"{p}:{bare}", how) for p, form in _BARE.items() if form.fullmatch(bare))
-        for known in self._known_prefixes():
+        for known in self._known_prefixes:
             # Another prefix names another concept: only the same one in other letters will do.
             if not prefix or known.lower() == prefix.lower():
                 yield f"{known}:{bare}", how
         if prefix:
             yield bare, "removed"
 
+    @functools.cached_property
     def _known_prefixes(self) -> tuple[str, ...]:
-        if self._prefixes is None:
-            counts = Counter(_prefix(concept.id) for concept in self.terminology.iter_concepts())
-            counts.update(
-                _prefix(xref.target)
-                for xref in self.terminology.iter_xrefs()
-                if xref.kind == "alternative"
-            )
-            counts.pop("", None)
-            self._prefixes = tuple(sorted(counts, key=lambda prefix: (-counts[prefix], prefix)))
-        return self._prefixes
+        counts = Counter(_prefix(concept.id) for concept in self.terminology.iter_concepts())
+        xrefs = self.terminology.iter_xrefs()
+        counts.update(_prefix(xref.target) for xref in xrefs if xref.kind == "alternative")
+        counts.pop("", None)
+        return tuple(sorted(counts, key=lambda prefix: (-counts[prefix], prefix)))
 
 
 def _prefix(id_: str) -> str:

@@ -235,7 +235,10 @@ class Writer:
                 raise
             except (InvalidInput, AttributeError, TypeError, UnicodeEncodeError) as error:
                 raise InvalidInput(f"{record!a:.200} cannot be used: {error}") from error
-        self._flush()
+        self._flush_concepts()
+        self._n_given_names += self._names.n_rows
+        for pending in (self._names, self._relations, self._xrefs):
+            pending.flush()
         return count
 
     def _concept_of(self, name: Name) -> int:
@@ -260,12 +263,6 @@ class Writer:
     def _flush_concepts(self) -> None:
         self._concepts.flush()
         self._types.flush()
-
-    def _flush(self) -> None:
-        self._flush_concepts()
-        self._n_given_names += self._names.n_rows
-        for pending in (self._names, self._relations, self._xrefs):
-            pending.flush()
 
     def finish(self) -> None:
         """Label concepts that came without a label, make the indexes, write counts and digest."""
