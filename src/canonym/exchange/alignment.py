@@ -169,8 +169,7 @@ def propose(
     agree = _Neighbours(left_side, right_side, dict(settled))
     # The logarithm of the share of concepts that have a partner of the same name. Two with one and
     # two without are added: a few concepts say little about it.
-    n = min(len(left_side.ids), len(right_side.ids))
-    share = math.log10((len(settled) + 2) / (n + 4))
+    share = math.log10((len(settled) + 2) / (min(len(left_side.ids), len(right_side.ids)) + 4))
     shared = {pair: names[1:] for pair, names in {**reordered, **equal}.items()}
     opposed = [against(*shared.get(pair, nearest[pair].texts)) for pair in pairs]
     rows = []
