@@ -18,7 +18,7 @@ _LONGEST = 150
 _SPREADING = words_of_kind("word of a spread")
 _ARROWS = frozenset("\u2192>")
 _SIGNS = regex(r" ?(?:(?P<arrow>\u2192|-{1,2}>|=>)|[():,]|(?<= )[-\u2013](?= )) ?")
-_JOINT = regex(r",?\s+and\s+|\s*[,&/+]\s*", re.IGNORECASE)
+_JOINT = regex(r",? and | ?[,&/+] ?", re.IGNORECASE)
 
 
 def cancer_and_sites(text: str) -> tuple[str, ...]:
