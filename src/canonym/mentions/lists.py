@@ -126,17 +126,17 @@ def completed(text: str) -> tuple[str, ...]:
     >>> completed("Allergies: NKDA"), completed("Allergies: latex. PMH: gout")
     ((), ())
     """
+    if ": " not in text and "- " not in text and "\u2013 " not in text:
+        return ()
     for rule, heading in _completing():
-        match = heading.match(text) if ":" in text or " " in text else None
-        if match is None or ":" in (rest := text[match.end() :]):
+        match = heading.match(text.lstrip())
+        if match is None or ":" in (rest := text.lstrip()[match.end() :]):
             continue
         listing = listing_of(" ".join(BRACKETED.sub(" ", rest.replace(";", ",")).split()))
         items = (rest,) if listing is None else listing.pieces
         # "none" and "NKDA" say that there is nothing below the heading.
-        denied = (
-            cue.rule.flags for item in items for cue in find_cues(usual_reading(item) or item)
-        )
-        named = any(map(LETTERS.search, items)) and not any(denied)
+        cues = (cue for item in items for cue in find_cues(usual_reading(item) or item))
+        named = any(map(LETTERS.search, items)) and not any(cue.rule.flags for cue in cues)
         return tuple(rule.means.replace("X", item.strip()) for item in items) if named else ()
     return ()
 
@@ -144,13 +144,9 @@ def completed(text: str) -> tuple[str, ...]:
 @once_a_book
 def _completing() -> Sequence[tuple[Rule, re.Pattern[str]]]:
     """Return the headings that complete their items, each with its rule."""
+    ends = r"(?: ?:| [-\u2013]) "
     return [
-        (
-            rule,
-            re.compile(
-                rf"\s*(?:{phrase_expression(rule.form)})(?: ?:| [-\u2013])\s+", re.IGNORECASE
-            ),
-        )
+        (rule, re.compile(f"(?:{phrase_expression(rule.form)}){ends}", re.IGNORECASE))
         for rule in current().of_kind("heading of its items")
     ]
 
