@@ -15,7 +15,7 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 import canonym
-from canonym.mentions import cues, drug_lines, phrasings, status, trial_fields
+from canonym.mentions import cues, drug_lines, phrasings, spread, status, trial_fields
 from canonym.regex import _MEMBERS, _Regex
 from canonym.text import running
 from tests.test_layers import PACKAGE, tree_of
@@ -124,6 +124,7 @@ def _of_functions() -> Iterator[Used]:
             for known in several
         ],
         f"{phrasings.__name__}._wordings": [it.expression for it in phrasings._wordings()],
+        f"{spread.__name__}._spreads": spread._spreads(),
         f"{running.__name__}._word_pattern": [running._word_pattern(it) for it in (False, True)],
     }
     for name, patterns in made.items():
@@ -133,13 +134,14 @@ def _of_functions() -> Iterator[Used]:
 
 
 _USES = dict.fromkeys(("_table", "_own_salt", "_strong_pair"), "match") | {
-    **dict.fromkeys(("_wordings", "_operation"), "fullmatch")
+    **dict.fromkeys(("_wordings", "_operation", "_ways"), "fullmatch")
 }
 _MAKERS = (
     *(drug_lines._quantities, drug_lines._forms, drug_lines._ending, drug_lines._share),
     *(drug_lines._salt, drug_lines._own_salt, drug_lines._strong_pair, trial_fields._noise),
     status._operation,
 )
+_MADE_BY = {make.__name__ for make in (*_MAKERS, spread._spreads)}
 
 
 class _Sample(str):
@@ -165,7 +167,7 @@ def _of_calls() -> Iterator[Used]:
         for function in ast.walk(tree_of(path)):
             if not isinstance(function, ast.FunctionDef) or module not in modules():
                 continue
-            if module == "canonym.regex" or function.name in {make.__name__ for make in _MAKERS}:
+            if module == "canonym.regex" or function.name in _MADE_BY:
                 continue
             name = f"{module}.{function.name}"
             for node in ast.walk(function):

@@ -97,6 +97,7 @@ ALLOWED = {
     "canonym.mentions.status._not_result": _MENTION,
     "canonym.mentions.trial_fields._noise": _MENTION,
     "canonym.terminology.readers.obo._SOUND_END": _OF_A_FILE,
+    "canonym.mentions.spread._spreads": "it is asked for 150 characters",
     "canonym.text.characters._CHAIN": "its last choice reads to the end whatever comes",
     "canonym.text.qualifiers._MEASURED": "it is asked for 90 characters",
     "canonym.text.running._word_pattern": _TURN,

@@ -37,7 +37,7 @@ def cancer_and_sites(text: str) -> tuple[str, ...]:
         return ()
     plain = " ".join(text.split())
     plain = _SIGNS.sub(lambda sign: " mets " if sign["arrow"] else ", ", plain).strip(" ,")
-    for pattern in _ways():
+    for pattern in _spreads():
         match = pattern.fullmatch(plain)
         if match is None or not words_of_kind("negation").isdisjoint(shape_of(match["P"]).there):
             continue
@@ -47,7 +47,7 @@ def cancer_and_sites(text: str) -> tuple[str, ...]:
 
 
 @once_a_book
-def _ways() -> Sequence[re.Pattern[str]]:
+def _spreads() -> Sequence[re.Pattern[str]]:
     """Return the ways to say what has spread where."""
     word, site = (any_of("part of a composite", [it]) for it in ("primary", "metastatic site"))
     sites = rf"(?:(?:the|left|right|bilateral|L|R)\s+)?{site}"
