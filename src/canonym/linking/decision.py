@@ -211,8 +211,11 @@ def _one(
     hits = best.hits
     string = next((step.after for step in hits.steps if step.name == "space"), best.string)
     flags = () if mention.flags is None else mention.flags
-    is_told = any(step.name == TOLD for step in best.steps)
-    is_told = is_told or (not best.is_known and not said_by(_nearest(best, names.name)))
+    is_told = part.told != () and (
+        any(step.name == TOLD for step in best.steps)
+        # "neg H. pylori test", for which a search finds the germ
+        or (not best.is_known and not said_by(_nearest(best, names.name)))
+    )
     told = part.told if is_told else ()
     said = (*part.status, *told) if best.left is None else best.left
     if hits.sieve == IDS and not said:

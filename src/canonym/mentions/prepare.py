@@ -275,8 +275,8 @@ class Preparation:
         """Prepare a piece of a mention; `status` is that of the whole, if it says none itself."""
         status = status or context.status
         own = read_status(text) if may_have_status(text) else Status(text)
-        reading = "" if own.flags or may_hold_joints(text) else usual_reading(text)
-        if reading and read_status(reading).flags:
+        reading = "" if own.flags else usual_reading(text)
+        if reading and not may_hold_joints(text) and read_status(reading).flags:
             step = Step(USUAL_READING, text, reading)  # "NKDA"
             return self._part(reading, (*steps, step), context, status)
         rest = text if own.flags else without_lead_in(text)
