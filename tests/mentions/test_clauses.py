@@ -136,6 +136,13 @@ def test_each_name_has_the_status_that_a_cell_gives_it(
         ]
 
 
+def test_a_link_says_what_a_heading_made_of_its_item(linker: Linker) -> None:
+    (link,) = linker.link(["Allergies: latex"])
+    assert [(step.name, step.before, step.after) for step in link.steps[:1]] == [
+        ("list", "Allergies: latex", "latex allergy")
+    ]
+
+
 @cases("cell")
 def test_what_may_be_one_thing_is_not_read_by_its_clauses(linker: Linker, cell: str) -> None:
     (link,) = linker.link([cell])

@@ -155,7 +155,10 @@ class Preparation:
             steps, text = (*steps, Step(QUALIFIERS, text, rest)), rest
         items = self._items(text, separator)
         if len(items.texts) == 1:
-            return self._prepare_one(items.texts[0], steps, context, alias)
+            (item,) = items.texts
+            below = separator is None and item != text  # "Allergies: latex"
+            steps = (*steps, Step("list", text, item)) if below else steps
+            return self._prepare_one(item, steps, context, alias)
         if items.is_sure:
             part = self._part(text, steps, context)
             whole = Prepared(part, (part,))
