@@ -51,6 +51,7 @@ NAMES = {
     "Knee effusion": (),
     "Knee pain": (),
     "Latex allergy": (),
+    "Liver metastasis": ("liver mets",),
     "Lupus erythematosus": ("lupus",),
     "Malaria": (),
     "Measles": (),

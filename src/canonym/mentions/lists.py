@@ -123,6 +123,8 @@ def completed(text: str) -> tuple[str, ...]:
 
     >>> completed("Allergies: PCN (rash), latex"), completed("Mets - lung and bone")
     (('PCN allergy', 'latex allergy'), ('lung metastases', 'bone metastases'))
+    >>> completed("Mets: lung?"), completed("Allergies: PCN - rash")
+    (('? lung metastases',), ('PCN allergy',))
     >>> completed("Allergies: NKDA"), completed("Allergies: latex. PMH: gout")
     ((), ())
     """
@@ -133,11 +135,14 @@ def completed(text: str) -> tuple[str, ...]:
         if match is None or ":" in (rest := text.lstrip()[match.end() :]):
             continue
         listing = listing_of(" ".join(BRACKETED.sub(" ", rest.replace(";", ",")).split()))
-        items = (rest,) if listing is None else listing.pieces
+        pieces = (rest,) if listing is None else listing.pieces
+        items = [piece.partition(" - ")[0].strip() for piece in pieces]  # "latex - rash"
         # "none" and "NKDA" say that there is nothing below the heading.
         cues = (cue for item in items for cue in find_cues(usual_reading(item) or item))
         named = any(map(LETTERS.search, items)) and not any(cue.rule.flags for cue in cues)
-        return tuple(rule.means.replace("X", item.strip()) for item in items) if named else ()
+        asks = ("? " if "?" in item else "" for item in items)
+        names = (rule.means.replace("X", item.strip("? ")) for item in items)
+        return tuple(map(str.__add__, asks, names)) if named else ()
     return ()
 
 

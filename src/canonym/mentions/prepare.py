@@ -54,6 +54,7 @@ from canonym.mentions.prepared import (
 from canonym.mentions.readings import readings_of
 from canonym.mentions.shorthand import diabetes_name, write_out
 from canonym.mentions.spelling import Speller
+from canonym.mentions.spread import cancer_and_sites
 from canonym.mentions.status import (
     Stated,
     Status,
@@ -250,7 +251,14 @@ class Preparation:
         split_from = lines[-1].after if lines else whole.text
         split = Step("composite", split_from, " | ".join(pieces))
         steps = (*whole.steps, *status, *lines, split)
-        parts = tuple(self._part(piece, steps, context, whole.status) for piece in pieces)
+        # What stands behind speaks of the sites: "breast ca mets to liver excluded".
+        is_led = not whole.stated or not whole.stated[0].text.startswith(pieces[0])
+        first = whole.status if is_led or not cancer_and_sites(whole.text) else ()
+        status_of = (first, *[whole.status] * (len(pieces) - 1))
+        parts = tuple(
+            self._part(piece, steps, context, status)
+            for piece, status in zip(pieces, status_of, strict=True)
+        )
         return Prepared(whole, parts, text=written)
 
     def _with_names(self, prepared: Prepared, listing: Listing, context: _Context) -> Prepared:

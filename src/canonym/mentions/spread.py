@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from canonym.mentions.cues import find_cues
 from canonym.regex import regex
 from canonym.rules import any_of, current, once_a_book, phrase_expression
 from canonym.text.shape import shape_of
@@ -16,6 +17,7 @@ from canonym.text.words import words_of_kind
 
 _LONGEST = 150
 _SPREADING = words_of_kind("word of a spread")
+_SAID = frozenset(("negated", "uncertain", "hypothetical"))
 _ARROWS = frozenset("\u2192>")
 _SIGNS = regex(r" ?(?:(?P<arrow>\u2192|-{1,2}>|=>)|[():,]|(?<= )[-\u2013](?= )) ?")
 _JOINT = regex(r",? and | ?[,&/+] ?", re.IGNORECASE)
@@ -39,8 +41,9 @@ def cancer_and_sites(text: str) -> tuple[str, ...]:
     plain = _SIGNS.sub(lambda sign: " mets " if sign["arrow"] else ", ", plain).strip(" ,")
     for pattern in _spreads():
         match = pattern.fullmatch(plain)
-        if match is None or not words_of_kind("negation").isdisjoint(shape_of(match["P"]).there):
-            continue
+        said = find_cues(match["P"]) if match else []
+        if match is None or any(_SAID.intersection(cue.rule.flags) for cue in said):
+            continue  # "melanoma without lung mets"
         sites = (site.strip().removeprefix("the ") for site in _JOINT.split(match["S"]))
         return (match["P"], *dict.fromkeys(f"{site} metastasis" for site in sites if site))
     return ()
