@@ -121,39 +121,36 @@ def divided(text: str, separator: str) -> tuple[str, ...]:
 def completed(text: str) -> tuple[str, ...]:
     """Return what stands below a heading whose word belongs to each item, none where none does.
 
-    >>> completed("Allergies: PCN (rash), latex"), completed("Mets - lung and bone")
-    (('PCN allergy', 'latex allergy'), ('lung metastases', 'bone metastases'))
-    >>> completed("Mets: lung?"), completed("Allergies: PCN - rash")
-    (('? lung metastases',), ('PCN allergy',))
-    >>> completed("Allergies: NKDA"), completed("Allergies: latex. PMH: gout")
+    >>> completed("Allergies: PCN (rash), latex"), completed("Mets - lung (?)")
+    (('PCN allergy', 'latex allergy'), ('? lung metastases',))
+    >>> completed("Allergies: NKDA"), completed("Allergies: latex (not confirmed)")
     ((), ())
     """
-    if ": " not in text and "- " not in text and "\u2013 " not in text:
-        return ()
-    for rule, heading in _completing():
+    may_be_headed = ": " in text or "- " in text or "\u2013 " in text
+    for rule, heading in _completing() if may_be_headed else ():
         match = heading.match(text.lstrip())
         if match is None or ":" in (rest := text.lstrip()[match.end() :]):
             continue
-        listing = listing_of(" ".join(BRACKETED.sub(" ", rest.replace(";", ",")).split()))
-        pieces = (rest,) if listing is None else listing.pieces
+        plain = BRACKETED.sub(lambda remark: " ?" * ("?" in remark[0]), rest.replace(";", ","))
+        listing = listing_of(" ".join(plain.split()))
+        pieces = [*filter(LETTERS.search, (plain,) if listing is None else listing.pieces)]
         items = [piece.partition(" - ")[0].strip() for piece in pieces]  # "latex - rash"
-        # "none" and "NKDA" say that there is nothing below the heading.
-        cues = (cue for item in items for cue in find_cues(usual_reading(item) or item))
-        named = any(map(LETTERS.search, items)) and not any(cue.rule.flags for cue in cues)
-        asks = ("? " if "?" in item else "" for item in items)
+        # What is said of an item, or that there is none, as "NKDA" does, is read elsewhere.
+        said = (
+            cue.rule.flags for it in (rest, *map(usual_reading, items)) for cue in find_cues(it)
+        )
+        asks = ("? " if "?" in piece else "" for piece in pieces)
         names = (rule.means.replace("X", item.strip("? ")) for item in items)
-        return tuple(map(str.__add__, asks, names)) if named else ()
+        return () if any(said) else tuple(map(str.__add__, asks, names))
     return ()
 
 
 @once_a_book
 def _completing() -> Sequence[tuple[Rule, re.Pattern[str]]]:
     """Return the headings that complete their items, each with its rule."""
-    ends = r"(?: ?:| [-\u2013]) "
-    return [
-        (rule, re.compile(f"(?:{phrase_expression(rule.form)}){ends}", re.IGNORECASE))
-        for rule in current().of_kind("heading of its items")
-    ]
+    rules, ends = current().of_kind("heading of its items"), r"(?: ?:| [-\u2013]) "
+    forms = (f"(?:{phrase_expression(rule.form)}){ends}" for rule in rules)
+    return [*zip(rules, (re.compile(form, re.IGNORECASE) for form in forms), strict=True)]
 
 
 def without_number(text: str) -> str:
