@@ -162,7 +162,7 @@ class Preparation:
             return self._prepare_one(item, steps, context, alias)
         if items.is_sure:
             part = self._part(text, steps, context)
-            whole = Prepared(part, (part,))
+            whole = Prepared(part, (part,), text=text)
         else:
             whole = self._prepare_one(text, steps, context)
         steps = (*steps, Step("list", text, " | ".join(items.texts)))

@@ -256,8 +256,12 @@ def _ends_in_word(text: str) -> bool:
 
 
 def _is_in_short(text: str) -> bool:
-    """Tell whether a text is short enough for a test, or what it is for; a code is longer."""
-    if not all(c.isalnum() or c in "_-" for c in text):
+    """Tell whether a text is short enough for a test, or what it is for; a code is longer.
+
+    The end of an inverted name of a chemical is neither: *phenylalanine, 4-borono-*.
+    """
+    is_prefix = text[:1].isdigit() and "-" in text and text[-1:].islower()
+    if is_prefix or not all(c.isalnum() or c in "_-" for c in text):
         return False
     is_code = any(map(str.isdigit, text))
     return 1 < len(text) <= (_LONGEST_CODE if is_code else _LONGEST_RESULT) and (
