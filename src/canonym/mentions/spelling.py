@@ -30,13 +30,14 @@ from canonym.mentions.slips import sound, undoubled
 from canonym.text import PLAIN, normalise, normalise_all
 from canonym.text.memo import strong_forms
 from canonym.text.shape import ALNUM, LETTERS
+from canonym.text.words import words_of_kind
 
 _PREFIX = 2  # letters by which words are looked up
 _SHORTEST = 7
 # Shorter words are too near to one another to be corrected; they are guessed, if the rest decides.
 _GUESSED, _GUESSED_ALONE, _MOST_GUESSES = 4, 5, 5
 # A clipped word has as many letters, begins no more words than that, and is read as these few.
-_CLIPPED, _MOST_BEGUN, _MOST_COMPLETIONS = 4, 3_000, 8
+_CLIPPED, _MOST_BEGUN, _MOST_COMPLETIONS = 3, 3_000, 8
 _RAREST = 2
 _COMMON = 2  # names with a word, one of which may be taken out
 _CLEARLY = 3
@@ -203,7 +204,8 @@ class Speller:
     def completions(self, written: str) -> tuple[str, ...]:
         """Return the known words that an unknown one begins, those of most names first.
 
-        None of a word of capitals or of everyday English, and of one that begins too many.
+        None of a word of capitals or of everyday English, and of one that begins too many, or such
+        as exclude each other: *hyp* may be hypertension or hypotension.
 
         >>> speller = Speller.build(["Viral infection", "Ear infection", "Infectious arthritis"])
         >>> speller.completions("infect"), speller.completions("infection")
@@ -211,6 +213,8 @@ class Speller:
         """
         word, is_known, _ = self._read(written)
         if is_known or len(word) < _CLIPPED or _is_code(written) or is_english(word):
+            return ()
+        if word in words_of_kind("beginning of contraries"):
             return ()
         low, high, _ = self._prefixed(word, 0, len(self))
         if not 0 < high - low <= _MOST_BEGUN:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from canonym.mentions.clinical import CAPITALS, usual_reading
 from canonym.mentions.readings import readings_of
+from canonym.mentions.sentences import FUNCTION_WORDS
 from canonym.regex import regex
 from canonym.rules import shipped
 from canonym.text.shape import ALNUM, LETTERS, shape_of
@@ -19,7 +20,7 @@ from canonym.text.words import words_of_kind
 
 _NUMBERED = regex(r"(?P<name>[^\W\d_].+?)(?<![ ,])[ ,]+(?P<number>[1-9][a-c]?|I{1,3}[abc]?|I?V|VI)")
 _NAMES = [rule.form for rule in shipped().of_kind("name with a number")]
-_LEAST = 3  # letters of a word that may tell a reading
+_LEAST = 3  # letters of a word that may tell a reading, and of a clipped one
 _MOST_CLIPPED, _MOST_PHRASES = 3, 64
 _LONGEST_NUMBER = 4  # characters: IIIa
 _MOST = 2  # abbreviations without one usual reading in a mention
@@ -56,7 +57,8 @@ def in_full(text: str) -> Iterator[str]:
 def unclipped(text: str, completions: Callable[[str], Sequence[str]]) -> Iterator[str]:
     """Yield what a mention with clipped words may mean: *bact pneum* is bacterial pneumonia.
 
-    `completions` gives the words that an unknown one begins. Beside them stands a whole word.
+    `completions` gives the words that an unknown one begins. Beside them stands a whole word. Three
+    letters are a word only in shorthand, which has no small words.
 
     >>> words = {"bact": ["bacterial", "bacteremia"], "pneum": ["pneumonia"]}
     >>> list(unclipped("Bact pneum, left", lambda word: words.get(word.lower(), ())))
@@ -68,7 +70,8 @@ def unclipped(text: str, completions: Callable[[str], Sequence[str]]) -> Iterato
     if len(words) < 2:
         return
     choices = [(word, completions(word[0])) for word in words]
-    clipped = [(word, known) for word, known in choices if known]
+    least = _LEAST + (not FUNCTION_WORDS.isdisjoint(word[0].lower() for word in words))
+    clipped = [(word, known) for word, known in choices if known and len(word[0]) >= least]
     if not 0 < len(clipped) <= _MOST_CLIPPED:
         return
     for known in itertools.islice(
