@@ -391,11 +391,12 @@ class Preparation:
         read = [step.after for step in near if step.name in (USUAL_READING, DRUG_LINE)]
         # A short form may be read by the very detail: *OD daily* is no case of an overdose.
         is_read = any(step.name == USUAL_READING for step in near)
-        for name in dict.fromkeys(read if is_read else (text, *read)):
+        names = dict.fromkeys(read if is_read else (text, *read))
+        for name in names:
             for plain in (*without_details(name), without_salt(name)):
                 if plain != name:
                     yield Step(BROADER, name, plain)
-        for plain in (*without_details(text)[-1:], *less):
+        for plain in (*without_details(next(iter(names)))[-1:], *less):
             # A name may say how much in the same words: "Mildly elevated creatine kinase".
             yield from self._of_rest(plain, context)
 

@@ -32,6 +32,7 @@ PLAIN = str.maketrans(dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2212", "-")
 _STOP = regex(r"[,;\n]|[:.]\s|\b(?:with|but)\b", re.IGNORECASE)
 _WORD = regex(r"[^\W\d_](?:[^\W\d_]|\W[^\W\d_]\b)")
 _TIGHT = regex(r"\b[^\W\d_]{4,}[+-](?=\s|[,;/]|\Z)")
+_KINDS = frozenset((word,) for word in words_of_kind("word before a number"))
 _ANSWERS = sorted((form for form in words_of_kind(SIGN) if "?" not in form), key=len, reverse=True)
 _WORDS = "yes|no|present|absent"  # "ER positive HER2 negative" speaks of a cancer
 _ANSWER = regex(
@@ -226,7 +227,9 @@ def _side(text: str, sign: re.Match[str], are_tight: bool) -> str:
     closes = closes or (after[0] == "/" and (not right or len(written) > _LETTER))
     has_item = _WORD.search(before) is not None
     if written.isalpha():
-        return "behind" if closes and has_item and left in ("", "(", "=") else ""
+        is_kind = not left and shape_of(before).words[-1:] in _KINDS  # "complementation group N"
+        is_sign = closes and has_item and left in ("", "(", "=") and not is_kind
+        return "behind" if is_sign else ""
     if len(written) > 1 and not written.strip("+"):  # no "Ca++", no "++ edema"
         return "behind" if closes and has_item and not left else ""
     if right == "-" or (written in "+-" and (left or "x") in "+-"):  # "(-)-menthol"
