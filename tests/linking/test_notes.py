@@ -193,3 +193,27 @@ def test_a_title_of_a_section_is_no_mention() -> None:
     assert [link.mention.text.lower() for link in links] == [
         *("fever", "asthma", "allergies", "pain", "illness")
     ]
+
+
+def test_three_letters_are_a_clipped_word_of_shorthand() -> None:
+    linker = Linker.build(Terminology.build([Concept("W:1", "Embolism of lower extremity")]))
+    assert sure_id(linker, "Embolism,lower ext") == "W:1"
+
+
+def test_what_a_written_out_mention_says_more_is_left_over() -> None:
+    terms = [Concept("W:1", "Increased creatine phosphokinase"), Concept("W:2", "Chest pain")]
+    (link,) = Linker.build(Terminology.build(terms)).link(["Elevated CPK after exercise"])
+    assert (link.id, link.left_over) == ("W:1", ("after", "exercise"))
+    assert (link.confidence or 0) < 0.95
+
+
+def test_the_end_of_an_inverted_chemical_is_no_minus() -> None:
+    terms = [Concept("W:1", "4-Borono-L-phenylalanine"), Concept("W:2", "Serelaxin")]
+    linker = Linker.build(Terminology.build(terms))
+    (link,) = linker.link(["Serelaxin; L-phenylalanine, 4-borono-"], keep_negated=True)
+    assert [(part.id, part.status) for part in link.parts] == [("W:2", ()), ("W:1", ())]
+
+
+@pytest.mark.parametrize("mention", ["anemia group N", "anemia complementation group N"])
+def test_a_letter_behind_a_kind_is_no_answer(linker: Linker, mention: str) -> None:
+    assert linker.link([mention], keep_negated=True)[0].status == ()

@@ -81,8 +81,8 @@ def test_any_string(text):
     if listing is not None:
         known = frozenset(listing.pieces)
         cut = listing.cut(known.__contains__)
-        assert cut is None or (len(cut.names) > 1 and all(cut.names))
-        assert cut is None or {*cut.names} <= {*listing.candidates}
+        assert cut is None or (len(cut) > 1 and all(cut))
+        assert cut is None or {*cut} <= {*listing.candidates}
         assert listing.cut(lambda _: False) is None or all(map(lists.is_code, listing.pieces))
 
 

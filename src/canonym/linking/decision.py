@@ -25,12 +25,7 @@ from canonym.mentions.binomials import GENUS, organism_of
 from canonym.mentions.contrasts import apart_by
 from canonym.mentions.drug_lines import is_same_line
 from canonym.mentions.flags import FLAGS, consistent
-from canonym.mentions.lists import (
-    holds_all,
-    may_stand_alone,
-    qualifies,
-    words_of,
-)
+from canonym.mentions.lists import holds_all, words_of
 from canonym.mentions.measurements import finding_name
 from canonym.mentions.opposites import SMALL
 from canonym.mentions.phrasings import WORDING
@@ -46,7 +41,7 @@ from canonym.mentions.status import (
 from canonym.text import explain
 from canonym.text.characters import greek
 from canonym.text.memo import strong_forms
-from canonym.text.qualifiers import BROADER, QUALIFIERS, bare_name, names_side, without_lead_in
+from canonym.text.qualifiers import BROADER, QUALIFIERS, bare_name, without_lead_in
 from canonym.types import CORRECTION, ONE_OF_SEVERAL, USUAL_READING, Mention, Step
 
 SPLIT_MARGIN = 0.02
@@ -62,7 +57,6 @@ Chosen on pairs and triples of mentions of the train and dev parts of two corpor
 seven terminologies that were taken out.
 """
 
-_KNOWN = 0.98  # a sieve knows what scores as much
 _HOLDS = 0.8  # a name that holds others is nearer than this
 _REWORDED = SIEVES[1]  # a name in other words is as near as one in another normal form
 
@@ -127,47 +121,22 @@ def _is_list(whole: Draft, listed: Sequence[Draft], prepared: Prepared, names: N
     """Tell whether a mention lists names, by what a search finds for the whole.
 
     It does not where a name holds the whole: "cisplatin/paclitaxel regimen". Two names with a comma
-    between them may be an inverted name, which comes near one of another concept. Where not all are
-    names, a list is nearest to one of them, and each of them is nearer to its own.
+    between them may be an inverted name, which comes near one of another concept.
     """
     concepts = [part.hits[0].concept if part.hits else None for part in listed]
     best = whole.hits[0] if whole.hits else None
     among = best is not None and best.concept in concepts
-    if best is not None and not among and best.score >= _HOLDS:
-        of_parts = ((it.string, *names.texts(it.hits[0])) if it.hits else () for it in listed)
-        if holds_all(names.texts(best), of_parts):
-            return False
-        if prepared.listing is not None and prepared.listing.is_pair:
-            words, own = words_of(prepared.whole.text), words_of(names.name(best).text)
-            if words <= own and (best.score >= INVERTED or len(own - words) < 2):
-                return False
-    if not prepared.is_near:
+    if best is None or among or best.score < _HOLDS:
         return True
-    if whole.score < NEAR and all(names_side(part.string) for part in listed):
-        return True
-    least, is_pair = min(part.score for part in listed), len(listed) == 2
-    if among and not is_pair and len({*concepts}) == len(concepts) and NEAR <= least > whole.score:
-        return True
-    by_commas = prepared.listing is not None and prepared.listing.has_commas_alone
-    return (by_commas or len(listed) > 2) and _is_partly_known(whole, listed, names)
-
-
-def _is_partly_known(whole: Draft, listed: Sequence[Draft], names: NamesOfHits) -> bool:
-    """Tell whether a mention lists names and others that nothing is near to: *Anemia, Transfer*.
-
-    What is nearest to the whole has the words of one of them, and none of the others is a detail.
-    """
-    known = [part for part in listed if part.score >= _KNOWN]
-    unknown = [part.string for part in listed if part.score < _KNOWN]
-    if len(known) > 1 and len({part.hits[0].concept for part in known}) == len(known):
-        return not any(map(qualifies, unknown))
-    details = (part.string for part in listed if part.score < _KNOWN and not part.status)
-    if not known or not all(map(may_stand_alone, details)):
+    if holds_all(
+        names.texts(best),
+        ((it.string, *names.texts(it.hits[0])) if it.hits else () for it in listed),
+    ):
         return False
-    nearest = words_of(names.name(whole.hits[0]).text) if whole.hits else frozenset[str]()
-    shared = words_of(whole.string) & nearest
-    of_known = (" ".join((part.string, *names.texts(part.hits[0]))) for part in known)
-    return any(shared <= words_of(text) for text in (*unknown, *of_known))
+    if prepared.listing is None or not prepared.listing.is_pair:
+        return True
+    words, own = words_of(prepared.whole.text), words_of(names.name(best).text)
+    return not (words <= own and (best.score >= INVERTED or len(own - words) < 2))
 
 
 def _listing(mention: Mention, prepared: Prepared, parts: tuple[Draft, ...]) -> Draft:

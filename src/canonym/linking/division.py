@@ -1,18 +1,20 @@
 """The items of a mention: by the names that sieves know, and by what the judge says of clauses.
 
 *OCD with tics*, *R ear infection, L ear clear* and *FB in eye - grinding metal* say several things,
-and what stands between them stands in names as well. Where sieves do not know all of them, and a
-link is likelier wrong than right, its clauses are linked each by itself (`by_clause`).
+and what stands between them stands in names as well. Where sieves do not know all of them, and no
+name is sure to fit, the clauses are linked each by itself, and a judge of its own tells what is
+likelier: several things, or one name (`canonym.linking.clauses`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
+from canonym.linking.clauses import are_several
 from canonym.linking.hits import (
     EVEN,
-    NEAR,
     SIEVE_STEPS,
     NamesOfHits,
     StringHits,
@@ -25,7 +27,7 @@ from canonym.linking.settings import IDS
 from canonym.mentions.clauses import all_clauses, secondary
 from canonym.mentions.english import LEAST, is_english
 from canonym.mentions.flags import FLAGS, consistent
-from canonym.mentions.lists import is_code, items_of, may_stand_alone, qualifies, words_of
+from canonym.mentions.lists import holds_all, is_code, items_of, may_stand_alone, qualifies
 from canonym.mentions.phrasings import WORDING
 from canonym.mentions.prepared import Prepared
 from canonym.mentions.told import flags_around, status_of_listed
@@ -34,7 +36,6 @@ from canonym.text.shape import LETTERS
 from canonym.text.words import words_of_kind
 from canonym.types import Document, Link, Mention, Step
 
-_LONG = 6  # letters of a word that another may hold
 _DETAIL = 2  # words of a clause that may be a detail alone: "type II", "left eye"
 
 
@@ -56,7 +57,7 @@ def divide(prepared: Prepared, hits_of: Mapping[str, StringHits], names: NamesOf
         if items and prepared.is_sure and _only_reads_alike(prepared, hits_of, names):
             return prepared._replace(items=items)
         return prepared._replace(items=(), listing=None, names={})
-    if items and (prepared.is_sure or _are_items(prepared, items, hits_of)):
+    if items and (prepared.is_sure or _are_items(items, hits_of)):
         return prepared._replace(items=items)
     return _with_listed(prepared, hits_of)
 
@@ -73,24 +74,14 @@ def _only_reads_alike(
     return known and not any(items_of(names.name(hit).text) for hit in hits)
 
 
-def _are_items(
-    prepared: Prepared, items: Sequence[Prepared], hits_of: Mapping[str, StringHits]
-) -> bool:
+def _are_items(items: Sequence[Prepared], hits_of: Mapping[str, StringHits]) -> bool:
     """Tell whether lines or clauses are items of a list, and not a name with a break in it."""
     unknown = [
         item for item in items if not (item.items or item.listed or is_name(item.whole, hits_of))
     ]
     if any(qualifies(item.text) for item in items[1:] if not item.whole.stated):
         return False  # "asthma - allergic"
-    if not unknown:
-        return True
-    if len(unknown) == len(items):
-        return all(is_code(item.text) for item in unknown)
-    if hits_of[prepared.whole.text].score >= NEAR:
-        return False
-    # "not at target" denies nothing that anybody has.
-    remarks = (_is_remark(item.whole.text) for item in unknown if item.whole.status)
-    return not any(remarks) and all(may_stand_alone(item.text) for item in unknown)
+    return not unknown or (len(unknown) == len(items) and all(is_code(it.text) for it in unknown))
 
 
 def _is_remark(text: str) -> bool:
@@ -107,19 +98,32 @@ def _with_listed(prepared: Prepared, hits_of: Mapping[str, StringHits]) -> Prepa
         return prepared
     if len(prepared.parts) > 1 and all(is_name(part, hits_of) for part in prepared.parts):
         return prepared
-    cut = listing.cut(lambda text: is_name(names[text], hits_of))
-    if cut is None:
+    listed = listing.cut(lambda text: is_name(names[text], hits_of))
+    if listed is None:
         return prepared
-    steps = (*whole.steps, Step("list", whole.text, " | ".join(cut.names)))
-    said = status_of_listed(whole, [listing.places.get(name) for name in cut.names])
-    listed = tuple(
+    steps = (*whole.steps, Step("list", whole.text, " | ".join(listed)))
+    said = status_of_listed(whole, [listing.places.get(name) for name in listed])
+    parts = (
         part._replace(steps=steps, status=part.status if part.stated else own)
-        for part, own in zip(map(names.__getitem__, cut.names), said, strict=True)
+        for part, own in zip(map(names.__getitem__, listed), said, strict=True)
     )
-    return prepared._replace(listed=listed, is_near=cut.is_near)
+    return prepared._replace(listed=tuple(parts))
 
 
 # --- clauses --------------------------------------------------------------------------------------
+
+
+class Proposal(NamedTuple):
+    """The clauses of a link, each linked by itself, and what stands before each.
+
+    `at` and `place` are the link, and the part of it, that may be divided: `whole`.
+    """
+
+    at: int
+    place: int
+    whole: Link
+    told: tuple[Link, ...]
+    joints: tuple[str, ...]
 
 
 def by_clause(
@@ -128,43 +132,80 @@ def by_clause(
     link_all: Callable[[Sequence[Document]], Iterable[Link]],
     least: float,
 ) -> list[Link]:
-    """Return links, with those of their clauses where these are likelier right than the whole.
+    """Return links, with those of their clauses where these are several things, and not one name.
 
     `documents` are those of the links, in order; `link_all` links the mentions of further ones.
     What is less likely than `least` would be NIL.
     """
+    read = dict[tuple[int, int], list[Link]]()
+    for proposal in proposals(links, documents, link_all):
+        whole, told, place = proposal.whole, proposal.told, (proposal.at, proposal.place)
+        listed = _with_details(told) if any(map(_tells, told)) else []
+        is_nil = (whole.confidence or 0.0) < least
+        if not listed or _are_held(whole, told):
+            continue
+        if len(listed) > 1 and are_several(whole, told, proposal.joints[1:]):
+            doubted = _doubted(told, proposal.joints)
+            read[place] = [_at_even(it) if it.mention in doubted else it for it in listed]
+        elif (known := _known_alone(whole, told)) and (is_nil or known.id == whole.id):
+            read[place] = [known]
+    cut = {at for at, _ in read}
+    return [_listed(link, at, read) if at in cut else link for at, link in enumerate(links)]
+
+
+def proposals(
+    links: Sequence[Link],
+    documents: Iterable[Document],
+    link_all: Callable[[Sequence[Document]], Iterable[Link]],
+) -> Iterator[Proposal]:
+    """Yield the links that may say several things, with their clauses; see `by_clause`."""
     owners = [document for document in documents for _ in document.mentions]
     unsure = {
         (at, place): clauses
         for at, link in enumerate(links)
         for place, part in enumerate(undivided([link]))
         if may_be_clauses(part)
-        and not (link.parts and part.status)
         and [it.sieve for it in part.candidates[:1]] != [IDS]
         and (clauses := _clauses(link.mention, part.mention.text))
     }
     if not unsure:
-        return list(links)
+        return
     caused = {place: _caused(clauses) for place, clauses in unsure.items()}
     asked = [
         replace(owners[at], mentions=(*(it for it, _ in clauses), *caused[at, place].values()))
         for (at, place), clauses in unsure.items()
     ]
     linked = iter(link_all(asked))
-    read = dict[tuple[int, int], list[Link]]()
     for (at, place), clauses in unsure.items():
-        whole = undivided([links[at]])[place]
         told = [next(linked) for _ in clauses]
         for n in caused[at, place]:
             told[n] = _named_by_cause(told[n], next(linked))
-        listed = _with_details(told) if any(map(_tells, told)) else []
-        may_be = len(listed) > 1 or (whole.confidence or 0.0) < least
-        may_be = may_be and (not is_likely(whole) or all(map(_tells, told)))
-        if listed and may_be and not _are_one(whole, listed):
-            doubted = _doubted(told, [joint for _, joint in clauses])
-            read[at, place] = [_at_even(it) if it.mention in doubted else it for it in listed]
-    cut = {at for at, _ in read}
-    return [_listed(link, at, read) if at in cut else link for at, link in enumerate(links)]
+        whole, joints = undivided([links[at]])[place], tuple(joint for _, joint in clauses)
+        yield Proposal(at, place, whole, tuple(told), joints)
+
+
+def _known_alone(whole: Link, clauses: Sequence[Link]) -> Link | None:
+    """Return the only clause that names something, with the others left over.
+
+    It is as likely as the whole, and as not.
+    """
+    known = [clause for clause in clauses if _tells(clause)]
+    if len(known) != 1 or known[0].parts or known[0].candidates[0].sieve not in SIEVE_STEPS:
+        return None
+    left_over = Step(BROADER, whole.mention.text, known[0].mention.text)
+    confidence = max(whole.confidence or 0.0, EVEN)
+    return replace(known[0], confidence=confidence, steps=(left_over, *known[0].steps))
+
+
+def _are_held(whole: Link, clauses: Sequence[Link]) -> bool:
+    """Tell whether the name of a link holds its clauses: "cisplatin/paclitaxel regimen"."""
+    best = [candidate.name for candidate in whole.candidates[:1]]
+    return holds_all(best, ((clause.mention.text, *_names_of(clause)) for clause in clauses))
+
+
+def _names_of(clause: Link) -> Iterator[str]:
+    for candidate in clause.candidates[:1]:
+        yield from (candidate.name, candidate.label)
 
 
 def _caused(clauses: Sequence[tuple[Mention, str]]) -> dict[int, Mention]:
@@ -259,37 +300,6 @@ def _tells(clause: Link) -> bool:
 
 def _is_told(link: Link) -> bool:
     return bool(link.candidates) and is_likely(link)
-
-
-def _are_one(whole: Link, clauses: Sequence[Link]) -> bool:
-    """Tell whether clauses share a word, or one name or concept is near to all of them.
-
-    *viral/bacterial pneumonia* shares one, and *hip fracture in osteoporosis* is one name.
-    """
-    if len({clause.status for clause in clauses}) > 1 or len(clauses) < 2:
-        return False
-    if qualifies(clauses[0].mention.text) and not (clauses[0].status or _tells(clauses[0])):
-        return True
-    if len({clause.id for clause in clauses}) == 1 and not any(clause.parts for clause in clauses):
-        return True  # half a name each
-    near = frozenset[str]().union(*(words_of(it.name) for it in whole.candidates[:1]))
-    written = [words_of(clause.mention.text) for clause in clauses]
-    if is_likely(whole) and all(_share(words, near) for words in written):
-        return True
-    parts = [words_of(" ".join((clause.mention.text, *_names_of(clause)))) for clause in clauses]
-    own = [part.difference(*(o for o in parts if o is not part)) for part in parts]
-    return all(_share(words, near) for words in own)
-
-
-def _share(words: frozenset[str], near: frozenset[str]) -> bool:
-    """Tell whether texts share a word, or one has it in another: *postmastectomy*."""
-    long = [word for word in words if len(word) >= _LONG]
-    return not words.isdisjoint(near) or any(word in other for word in long for other in near)
-
-
-def _names_of(clause: Link) -> Iterable[str]:
-    told = (part.candidates[0] for part in undivided([clause]) if _is_told(part))
-    return (f"{candidate.name} {candidate.label}" for candidate in told)
 
 
 def _listed(whole: Link, at: int, read: Mapping[tuple[int, int], Sequence[Link]]) -> Link:

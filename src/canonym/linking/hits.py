@@ -61,6 +61,8 @@ class ConceptHit(NamedTuple):
     against: Against = NOTHING
 
 
+_FITS = 0.9  # what is likelier is hardly ever several things
+
 EVEN = 0.5
 """A link is likelier right than wrong from here on."""
 
@@ -524,16 +526,15 @@ def undivided(links: Iterable[Link]) -> list[Link]:
 
 
 def may_be_clauses(link: Link) -> bool:
-    """Tell whether a link may say several things: it is unsure, or leaves words of a relation over.
+    """Tell whether a link may say several things: no name is sure to fit it whole.
 
     Of *hypertension due to pheochromocytoma* a search may find the second alone.
     """
+    if is_likely(link) and (not link.candidates or link.candidates[0].sieve in SIEVE_STEPS):
+        return False
     relations = words_of_kind("word of a relation")
-    return not is_likely(link) or (
-        link.candidates[:1] != ()
-        and link.candidates[0].sieve not in SIEVE_STEPS
-        and any(word in relations and len(word) > 2 for word in link.left_over)
-    )
+    is_open = any(word in relations and len(word) > 2 for word in link.left_over)
+    return is_open or (link.confidence or 0.0) < _FITS
 
 
 def is_likely(link: Link) -> bool:

@@ -26,7 +26,7 @@ from canonym.mentions.shorthand import parts_of_the_body
 from canonym.regex import GAP, regex
 from canonym.rules import Rule, current, once_a_book, phrase_expression
 from canonym.text import UNORDERED, normalise
-from canonym.text.qualifiers import is_finding, names_side
+from canonym.text.qualifiers import is_finding
 from canonym.text.shape import BRACKETED, LETTERS, shape_of
 from canonym.text.words import words_of_kind
 
@@ -284,16 +284,6 @@ _COUNT = regex(r"(?:[A-Za-z]|\d{1,2}[A-Za-z]?|[A-Za-z]\d{1,2}|[IVX]{1,4})$")
 _COUNTED = regex(r"(.*[^\W\d_])\d+[a-z]?")
 
 
-class Cut(NamedTuple):
-    """The names that a cell lists.
-
-    With `is_near`, not all of them are names; the look-up has to find the others by similarity.
-    """
-
-    names: tuple[str, ...]
-    is_near: bool = False
-
-
 class Listing:
     """A cell that may list names: its pieces, and what stands between them.
 
@@ -363,7 +353,7 @@ class Listing:
         denied = self.pieces[-1].partition(" ")[0].lower() in words_of_kind("negation")
         return self.is_pair and not denied and qualifies(self.pieces[1])
 
-    def cut(self, is_name: IsName) -> Cut | None:
+    def cut(self, is_name: IsName) -> tuple[str, ...] | None:
         """Return the names that the cell lists, None where it is no list.
 
         Short forms in capitals may be unknown, as long as names or other such forms stand beside.
@@ -373,16 +363,11 @@ class Listing:
         known = cache(lambda text: _may_be_a_name(text) and is_name(text))
         ends = self._shared(self._shared_ends, known)
         if ends is not None and len(ends) == 2:
-            return Cut(ends)  # "sodium and potassium chloride"
+            return ends  # "sodium and potassium chloride"
         plain = self._cover(known, self._may_be_code)
         if plain is not None and self._is_a_list(plain, [known(name) for name in plain]):
-            return Cut(plain)
-        names = ends or self._shared(self._shared_starts, known)
-        if names is not None:
-            return Cut(names)
-        near = self._cover(known, _may_be_a_name)
-        may = near is not None and (any(map(known, near)) or all(map(names_side, near)))
-        return Cut(near, is_near=True) if near is not None and may else None
+            return plain
+        return ends or self._shared(self._shared_starts, known)
 
     def _forms(self, first: int, last: int) -> tuple[str, ...]:
         """Return the ways to write the pieces from one to another in one name."""
@@ -472,7 +457,7 @@ def listing_of(text: str) -> Listing | None:
     """Return what a cell may list by commas, slashes, plus signs and conjunctions, or None.
 
     >>> listing = listing_of("hepatitis B and C")
-    >>> listing.cut({"hepatitis B", "hepatitis C"}.__contains__).names
+    >>> listing.cut({"hepatitis B", "hepatitis C"}.__contains__)
     ('hepatitis B', 'hepatitis C')
     >>> listing_of("1,2-dichloroethane"), listing_of("diabetes w/o complications")
     (None, None)

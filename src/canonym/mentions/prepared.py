@@ -99,8 +99,7 @@ class Prepared(NamedTuple):
     `items` are what the mention lists between separators that stand in no name. With `is_cut` they
     are the answer whatever is found, with `is_sure` where no sieve knows the whole. `listing` is
     what it may list between others, and `names` its candidates, looked up in the sieves alone. The
-    look-up takes `listed` from them; with `is_near` not all of these are names. `text` is the
-    mention as it stands in its list.
+    look-up takes `listed` from them. `text` is the mention as it stands in its list.
     """
 
     whole: Part
@@ -111,7 +110,6 @@ class Prepared(NamedTuple):
     listing: Listing | None = None
     names: Mapping[str, Part] = {}  # never changed
     listed: tuple[Part, ...] = ()
-    is_near: bool = False
     text: str = ""
 
     @property

@@ -258,7 +258,8 @@ class Link:
         words = list(self.candidates[0].against.left_over)
         for step in reversed([step for step in self.steps if step.name == "broader"]):
             after = {"", *(word.strip(_EDGES) for word in step.after.lower().split())}
-            words[:0] = [w for w in step.before.split() if w.strip(_EDGES).lower() not in after]
+            before = (word.strip(_EDGES) for word in step.before.split())
+            words[:0] = [word for word in before if word.lower() not in after]
         return tuple(dict.fromkeys(words))
 
     def explain(self) -> list[str]:
