@@ -156,6 +156,12 @@ def test_what_an_unknown_clause_says_of_another_is_not_told(linker: Linker, cell
     assert all((part.confidence or 0) <= EVEN for part in link.parts or (link,))
 
 
+def test_what_stands_below_a_short_heading_is_as_likely_as_not(linker: Linker) -> None:
+    (link,) = linker.link(["asthma. X: hypertension"])
+    said = {part.label: part.confidence for part in link.parts if part.id}
+    assert said["Hypertension"] == EVEN < (said["Asthma"] or 0)
+
+
 def test_what_a_detail_is_left_over_of_is_as_likely_as_not(linker: Linker) -> None:
     (link,) = linker.link(["anaemia since third pregnancy, megaloblastic"])
     assert (link.label, link.confidence) == ("Anemia", EVEN)

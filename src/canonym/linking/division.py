@@ -140,7 +140,7 @@ def by_clause(
     read = dict[tuple[int, int], list[Link]]()
     for proposal in proposals(links, documents, link_all):
         whole, told, place = proposal.whole, proposal.told, (proposal.at, proposal.place)
-        listed = _with_details(told) if any(map(_tells, told)) else []
+        listed = _with_details(told, proposal.joints) if any(map(_tells, told)) else []
         is_nil = (whole.confidence or 0.0) < least
         if not listed or _are_held(whole, told):
             continue
@@ -263,18 +263,19 @@ def _clauses(mention: Mention, part: str) -> list[tuple[Mention, str]]:
     ]
 
 
-def _with_details(clauses: Sequence[Link]) -> list[Link]:
+def _with_details(clauses: Sequence[Link], joints: Sequence[str]) -> list[Link]:
     """Return clauses with those that are a detail of the one before them left over there.
 
     What a detail is left over of may be another thing, so that it is as likely as not: *goiter,
     multinodular*. Where one is an adjective, short ones that nothing fits are: *carcinoma, squamous
-    cell, oral*.
+    cell, oral*. A heading is none: *gout. M: asthma*.
     """
     adjectives = [qualifies(it.mention.text) and not it.status for it in clauses]
     told = list[Link]()
-    for clause, is_adjective in zip(clauses, adjectives, strict=True):
+    behind = (*joints[1:], "")  # what stands behind each
+    for clause, is_adjective, joint in zip(clauses, adjectives, behind, strict=True):
         is_detail = is_adjective or _is_detail(clause, is_inverted=any(adjectives[1:]))
-        if not told or told[-1].parts or not is_detail:
+        if not told or told[-1].parts or not is_detail or joint.startswith(":"):
             told.append(clause)
         else:
             name = told[-1].mention.text
