@@ -1,4 +1,4 @@
-"""Tell whether the clauses of a mention are several things, or one name that says much.
+"""Tell how likely the clauses of a mention are several things, and not one name that says much.
 
 *OCD with tics* is two things and *mitral stenosis with insufficiency* one name. A sum of curves
 tells, over what the whole and its clauses show when each is linked by itself (`EVIDENCE`). It
@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from canonym.errors import ReadError
 from canonym.io.files import load_json
-from canonym.io.numbers import rounded
+from canonym.io.numbers import rounded, sigmoid
 from canonym.linking.hits import SIEVE_STEPS, is_likely
 from canonym.mentions.lists import words_of
 from canonym.mentions.shorthand import write_out
@@ -69,8 +69,8 @@ def evidence_of_clauses(
     return rounded(values, _DECIMALS)
 
 
-def are_several(whole: Link, clauses: Sequence[Link], joints: Sequence[str]) -> bool:
-    """Tell whether the clauses of a link are likelier several things than one name.
+def how_several(whole: Link, clauses: Sequence[Link], joints: Sequence[str]) -> float:
+    """Return how likely the clauses of a link are several things, and not one name.
 
     >>> from canonym import Linker
     >>> cut, one = Linker.default().link(["bronchitis with pyrexia", "asthma with exacerbation"])
@@ -80,7 +80,8 @@ def are_several(whole: Link, clauses: Sequence[Link], joints: Sequence[str]) -> 
     model = _shipped()
     evidence = [*evidence_of_clauses(whole, clauses, joints), 1.0]
     one_name = sum(curve.missing for curve in model.curves)
-    return float(model.worth(np.array(evidence)).sum()) > one_name
+    worth = model.worth(np.array(evidence)).sum() - one_name
+    return float(sigmoid(rounded(worth, _DECIMALS)))
 
 
 def _share(values: Sequence[float]) -> float:

@@ -1,6 +1,6 @@
 """The items of a mention: by the names that sieves know, and by what the judge says of clauses.
 
-*OCD with tics*, *R ear infection, L ear clear* and *FB in eye - grinding metal* say several things,
+*OCD with tics*, *croup, infant crying lots* and *FB in eye - grinding metal* say several things,
 and what stands between them stands in names as well. Where sieves do not know all of them, and no
 name is sure to fit, the clauses are linked each by itself, and a judge of its own tells what is
 likelier: several things, or one name (`canonym.linking.clauses`).
@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from canonym.linking.clauses import are_several
+from canonym.linking.clauses import how_several
 from canonym.linking.hits import (
     EVEN,
     SIEVE_STEPS,
@@ -144,9 +144,11 @@ def by_clause(
         is_nil = (whole.confidence or 0.0) < least
         if not listed or _are_held(whole, told):
             continue
-        if len(listed) > 1 and are_several(whole, told, proposal.joints[1:]):
+        likelihood = how_several(whole, told, proposal.joints[1:]) if len(listed) > 1 else 0.0
+        if likelihood > EVEN:
             doubted = _doubted(told, proposal.joints)
-            read[place] = [_at_even(it) if it.mention in doubted else it for it in listed]
+            parts = (_at_even(it) if it.mention in doubted else it for it in listed)
+            read[place] = [_times(part, likelihood, least) for part in parts]
         elif (known := _known_alone(whole, told)) and (is_nil or known.id == whole.id):
             read[place] = [known]
     cut = {at for at, _ in read}
@@ -231,6 +233,17 @@ def _doubted(clauses: Sequence[Link], joints: Sequence[str]) -> list[Mention]:
         for before, clause, joint in zip(clauses, clauses[1:], joints[1:], strict=False)
         if LETTERS.search(joint) and joint.lower() not in apart and not _tells(before)
     ]
+
+
+def _times(link: Link, likelihood: float, least: float) -> Link:
+    """Return a link that is right only where something else is so, and each of its parts.
+
+    It is not NIL for that alone.
+    """
+    own = link.confidence or 0.0
+    confidence = max(own * likelihood, min(own, least))
+    parts = tuple(_times(part, likelihood, least) for part in link.parts)
+    return replace(link, confidence=confidence, parts=parts)
 
 
 def _at_even(link: Link) -> Link:
