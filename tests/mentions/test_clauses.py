@@ -18,7 +18,7 @@ from canonym.terminology import Terminology
 from canonym.types import Concept, Name
 from tests.tables import cases
 
-SURE = 0.35  # short forms such as MI are only one of several
+SURE = 0.25  # short forms such as MI are only one of several
 
 NAMES = {
     "Abdominal pain": ("pain in the abdomen",),
