@@ -6,8 +6,8 @@ ways to write them are the first of ``benchmarks/ways.tsv``, for what a patient 
 plain ones below. The mentions of the train parts of corpora and patients' words are single names
 too, and the cells of ``benchmarks/siblings.tsv`` that were read are what their answers say.
 
-Of four mentions three are single names. What neither reading gets right counts a third, and what
-the wrong one gets right nothing.
+Of four mentions three are single names. What both readings get right, or neither, counts less than
+a third, and what only the wrong one gets right nothing.
 
     python -m models.make_clauses [--data FOLDER] [-o FILE]
 """
@@ -69,7 +69,7 @@ class Question(NamedTuple):
 class Seen(NamedTuple):
     """What clauses show, whether they are several things, and whether that reading is right.
 
-    `is_clear` is None where neither reading is right.
+    `is_clear` is None where both readings are right, or neither is.
     """
 
     domain: str

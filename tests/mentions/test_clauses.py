@@ -5,12 +5,15 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from canonym import Link, Linker
+from canonym.errors import ReadError
+from canonym.linking.clauses import _shipped
 from canonym.linking.hits import EVEN
 from canonym.mentions.clauses import all_clauses, clauses_of, related
 from canonym.mentions.told import flags_around, told_of
@@ -202,3 +205,15 @@ def test_a_cue_within_a_name_says_nothing_of_its_neighbour() -> None:
     text = "small to absent fibula, gout"
     assert flags_around(text, [(0, 22), (24, 28)]) == [(), ()]
     assert flags_around("no fibula, gout", [(3, 9), (11, 15)]) == [("negated",), ("negated",)]
+
+
+@pytest.mark.parametrize("content", [None, "{", "[]", '{"curves": [{}]}', '{"curves": []}'])
+def test_damaged_curves_are_told(
+    content: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "clauses.json"
+    if content is not None:
+        path.write_text(content, encoding="ascii")
+    monkeypatch.setattr("canonym.linking.clauses.SHIPPED", path)
+    with pytest.raises(ReadError, match="install canonym again"):
+        _shipped.__wrapped__()

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from canonym.errors import ReadError
+from canonym.errors import InvalidInput, ReadError
 from canonym.io.files import load_json
 from canonym.io.numbers import rounded, sigmoid
 from canonym.linking.hits import SIEVE_STEPS, is_likely
@@ -94,8 +94,11 @@ def _is_known(clause: Link) -> bool:
 
 @functools.cache
 def _shipped() -> AdditiveModel:
-    content = load_json(SHIPPED)
-    model = AdditiveModel([Curve.from_dict(curve) for curve in content["curves"]])
+    try:
+        curves = [Curve.from_dict(curve) for curve in load_json(SHIPPED)["curves"]]
+        model = AdditiveModel(curves)
+    except (OSError, ValueError, TypeError, LookupError, InvalidInput) as error:
+        raise ReadError(SHIPPED, f"is damaged ({error}); install canonym again") from error
     if model.names[:-1] != EVIDENCE:
         raise ReadError(SHIPPED, "is of another version; install canonym again")
     return model
