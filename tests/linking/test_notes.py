@@ -8,6 +8,7 @@ import pytest
 
 from canonym import Concept, Linker, Name, Terminology
 from canonym.exchange.mappings import mappings_of
+from canonym.text.qualifiers import BROADER
 from tests.linkers import SURE, concepts, linked, linker_of, sure_id
 from tests.tables import cases, tables
 
@@ -50,6 +51,22 @@ def test_how_bad_it_is_makes_a_known_name_broader(linker: Linker, mention: str, 
     assert link.id == id
     assert confidence > SURE
     assert next(mappings_of(link)).relation == "broader"
+
+
+@cases("mention", "id")
+def test_a_site_behind_a_name_makes_it_broader(linker: Linker, mention: str, id: str) -> None:
+    link, confidence = linked(linker, mention)
+    assert link.id == id
+    assert confidence > SURE
+    assert next(mappings_of(link)).relation == "broader"
+
+
+@cases("mention")
+def test_what_is_another_thing_at_each_site_is_none_of_it(mention: str) -> None:
+    names = ("cancer", "fracture", "metastasis", "swelling", "cold", "injury", "gout", "asthma")
+    records = (Concept(f"C:{n}", name) for n, name in enumerate(names))
+    (link,) = linker_of(records).link([mention])
+    assert BROADER not in [step.name for step in link.steps]
 
 
 @cases("mention", "id")

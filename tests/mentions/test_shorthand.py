@@ -10,7 +10,7 @@ from canonym import Linker, Terminology
 from canonym.exchange.auto_accept import can_auto_accept
 from canonym.exchange.mappings import mappings_of
 from canonym.mentions.composites import split_composite
-from canonym.mentions.shorthand import diabetes_name, write_out
+from canonym.mentions.shorthand import diabetes_name, with_side, write_out
 from canonym.types import Concept, Name
 from tests.tables import cases
 
@@ -33,6 +33,23 @@ def test_nothing_is_split_at_the_slash_of_shorthand(text):
 @given(st.text(st.sampled_from("wocrtdsphbnva/&2 WOCNVB."), max_size=30))
 def test_it_is_written_out_once(text):
     assert write_out(write_out(text)).count("/") <= text.count("/")
+
+
+@pytest.mark.parametrize(
+    ("text", "sided"),
+    [
+        ("R Bell's palsy", "right Bell's palsy"),
+        ("Bell's palsy, (L)", "left Bell's palsy"),
+        ("SNHL L", "left SNHL"),
+        ("L", "L"),
+        ("", ""),
+        ("l cell", "l cell"),
+        ("L-dopa", "L-dopa"),
+        ("right R wave", "right R wave"),
+    ],
+)
+def test_a_letter_at_an_end_may_be_a_side(text: str, sided: str) -> None:
+    assert with_side(text) == sided
 
 
 @pytest.mark.parametrize(

@@ -456,12 +456,13 @@ def _is_case(part: Part, known: _Best, best: _Best, names: NamesOfHits) -> bool:
     name, plain = names.name, words_of(known.steps[0].after)
     rest = part.text.partition(known.steps[0].after)[2]
     details, is_beside = words_of(part.text) - plain, rest[:2].strip().isalnum()
-    called = (words_of(text) - plain for hit in known.hits.hits[:1] for text in names.texts(hit))
-    if any(apart_by(details, own) for own in called):
+    called = [words_of(text) for hit in known.hits.hits[:1] for text in names.texts(hit)]
+    if any(apart_by(details, own - plain) for own in called):
         return False
     near = [hit for hit in near_rivals(best.hits.hits) if not hit.against.contradictions]
     for place, said in enumerate(words_of(name(hit).text) - SMALL for hit in near):
-        if details & said and (2 * len(plain & said) > len(plain) or (is_beside and not place)):
+        is_most = any(2 * len(own & said) > len(own) for own in (plain, *called))
+        if details & said and (is_most or (is_beside and not place)):
             return False
     if not near or near[0].score < NEAR or near[0].concept == known.hits.hits[0].concept:
         return True

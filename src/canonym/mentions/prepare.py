@@ -40,6 +40,7 @@ from canonym.mentions.lists import (
 )
 from canonym.mentions.marks import DECIMAL
 from canonym.mentions.measurements import finding_name
+from canonym.mentions.ordinary import is_ordinary
 from canonym.mentions.phrasings import phrasings
 from canonym.mentions.prepared import (
     ABBREVIATION,
@@ -52,7 +53,7 @@ from canonym.mentions.prepared import (
     Use,
 )
 from canonym.mentions.readings import readings_of
-from canonym.mentions.shorthand import diabetes_name, write_out
+from canonym.mentions.shorthand import diabetes_name, with_side, write_out
 from canonym.mentions.spelling import Speller
 from canonym.mentions.spread import cancer_and_sites
 from canonym.mentions.status import (
@@ -376,7 +377,8 @@ class Preparation:
                 known += (Step(TOLD, text, told.name), *self._of_rest(told.name, context))
             less = [step.after for step in worded if text.startswith(f"{step.after} ")]
             known += self._broader(text, near, less, context)
-            several = next(filter(None, map(readings_of, (text, *without_details(text)))), ())
+            plain = without_details(with_side(text))
+            several = next(filter(None, map(readings_of, (text, *plain))), ())
             guesses += [Step(ONE_OF_SEVERAL, text, reading) for reading in several]
         readings = (*_read(Use.NEAR, *near), *_read(Use.KNOWN, *known), *_read(Use.SOLE, *guesses))
         return Part(text, readings, steps, status, told=told.flags if told else ())
@@ -392,11 +394,14 @@ class Preparation:
         # A short form may be read by the very detail: *OD daily* is no case of an overdose.
         is_read = any(step.name == USUAL_READING for step in near)
         names = dict.fromkeys(read if is_read else (text, *read))
-        for name in names:
-            for plain in (*without_details(name), without_salt(name)):
-                if plain != name:
-                    yield Step(BROADER, name, plain)
-        for plain in (*without_details(next(iter(names)))[-1:], *less):
+        for name, sided in ((name, with_side(name)) for name in names):
+            if sided != name:
+                yield Step("shorthand", name, sided)
+            for plain in (*without_details(sided), without_salt(sided)):
+                # "cold feet" is no cold
+                if plain != sided and not (sided.startswith(f"{plain} ") and is_ordinary(plain)):
+                    yield Step(BROADER, sided, plain)
+        for plain in (*without_details(with_side(next(iter(names))))[-1:], *less):
             # A name may say how much in the same words: "Mildly elevated creatine kinase".
             yield from self._of_rest(plain, context)
 

@@ -135,6 +135,20 @@ def write_out(text: str) -> str:
     return text
 
 
+def with_side(text: str) -> str:
+    """Return a text with the letter at its beginning or end as the side that it may be.
+
+    >>> with_side("R rotator cuff tear"), with_side("SNHL (L)"), with_side("L-dopa")
+    ('right rotator cuff tear', 'left SNHL', 'L-dopa')
+    """
+    words = text.split()
+    for place in (0, -1) if len(words) > 1 else ():
+        if (letter := words[place].strip("()")) in ("L", "R"):
+            del words[place]
+            return f"{_SIDES[letter.lower()]} {' '.join(words)}".rstrip(" ,")
+    return text
+
+
 def _fracture(match: re.Match[str]) -> str:
     """Read "#" before a bone as a fracture, but before what ails it as a number: *# knee pain*."""
     return match[0] if is_finding(match.string[match.end("bone") :]) else "fracture "

@@ -11,6 +11,7 @@ unspecified organism". Brackets of optional words go as well: "(Pure) hyperchole
 
 from __future__ import annotations
 
+import itertools
 import re
 from typing import NamedTuple
 
@@ -57,6 +58,11 @@ _DETAIL_BEHIND = regex(
     re.IGNORECASE,
 )
 _NOTED = " without mention of "
+_SITES, _PLACES = words_of_kind("site"), words_of_kind("place of a site")
+_ORDINAL = ("1st", "2nd", "3rd", "4th", "5th")
+_TELLING = (*_ORDINAL, "L", "R")
+_OWN_SITES = words_of_kind("differs by its site")
+_ADJECTIVES = tuple(words_of_kind("ending of an adjective"))  # "the femoral neck"
 _TAIL = 90  # letters; no end is longer
 
 # How long or how often, since when, and how much: a chief complaint says it, and no name does.
@@ -232,7 +238,30 @@ def _without_back(text: str) -> str:
         if rest.rpartition(" ")[2].lower() in _NEGATIONS:
             return text  # "pneumonia not seen on CXR"
         text = rest
-    return text
+    return _without_site(text)
+
+
+def _without_site(text: str) -> str:
+    """Return a text without the site behind it, but for what is another thing at each site.
+
+    A number counts behind a side: *rib fractures L 6-8*.
+    """
+    words = text.split()
+    end = len(words)
+    while end and _is_of_site(words[end - 1]):
+        end -= 1
+    rest, name = " ".join(words[:end]), ["", *(word.lower().strip(":,") for word in words[:end])]
+    is_own = name[-1].endswith(_ADJECTIVES) or any(
+        word in _OWN_SITES and before not in _SITES for before, word in itertools.pairwise(name)
+    )
+    is_site = any(word.lower() in _SITES or word.endswith(_TELLING) for word in words[end:])
+    return text if not is_site or is_own or _is_empty(rest) else rest
+
+
+def _is_of_site(word: str) -> bool:
+    """Tell whether a word says where: *R*, *1st*, *MTP*, *knees*."""
+    is_number = word[0].isdigit() and word[-1].isdigit()
+    return is_number or word in ("L", "R", *_ORDINAL) or word.lower() in _SITES | _PLACES
 
 
 def without_lead_in(text: str) -> str:
