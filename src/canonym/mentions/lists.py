@@ -50,7 +50,7 @@ _LINE_ENDS = frozenset("\r\n\t\v\f\x85\u2028\u2029")
 _DOTS = "•◦‣▪▫●○■►➢"
 _DASHES = "*\u2013\u2014-"
 _SEPARATORS = frozenset(f"{_DOTS}·\uf0b7#:") | _SEMICOLONS | _LINE_ENDS
-_BULLET = regex(rf"(?:^|(?<=\s))(?:[{_DOTS}·\uf0b7](?=\s*\w)|#(?=\s+[^\W\d]))")
+_BULLET = regex(rf"(?:^|(?<=\s))(?:[{_DOTS}·\uf0b7](?=\s*\w)|#(?=\s+(?![LR]\b)[^\W\d]))")
 _TITLE = regex(r"[^\r\n;:]{1,40}:(?:[ \t]*[\r\n]+|\s+(?=[(\[#]?(?:1|a|i)[.):\]-]))")
 _CIRCLED = "①②③④⑤⑥⑦⑧⑨⑩⑪⑫⑬⑭⑮⑯⑰⑱⑲⑳"
 _MARKER = regex(
@@ -187,7 +187,7 @@ def _numbered(text: str) -> _Pieces:
     letters = (markers[0]["n"] or "1").isalpha()
     if letters and markers[0]["n"].lower() not in _FIRST:
         return (), False
-    is_sure = not (letters and markers[0]["close"] == ".")  # "E. coli"
+    is_sure = not (letters and markers[0]["close"] == "." and len(markers) < 3)  # "A. b. coli"
     return [text[marker.end() : end] for marker, end in zip(markers, ends, strict=True)], is_sure
 
 

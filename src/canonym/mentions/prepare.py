@@ -52,7 +52,7 @@ from canonym.mentions.prepared import (
     Reading,
     Use,
 )
-from canonym.mentions.readings import readings_of
+from canonym.mentions.readings import chosen_readings, readings_of
 from canonym.mentions.shorthand import diabetes_name, with_side, write_out
 from canonym.mentions.spelling import Speller
 from canonym.mentions.spread import cancer_and_sites
@@ -141,6 +141,8 @@ class Preparation:
         """
         check_time()
         text, steps = _cleaned(text)
+        if self.speller is not None:  # a search without any help is what a paper describes
+            abbreviations = {**chosen_readings(text, *around[1:]), **abbreviations}
         context = _Context(abbreviations, around, ordered)
         return self._prepare_cell(text, steps, context, alias, separator)
 

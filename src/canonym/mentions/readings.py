@@ -27,6 +27,7 @@ class _Reading(NamedTuple):
 
     text: str
     beside: tuple[str, ...]
+    share: float
 
 
 @once_a_book
@@ -35,7 +36,10 @@ def _several() -> Mapping[str, tuple[_Reading, ...]]:
     for rule in current().of_kind("one of several"):
         own = (word.lower() for word in HYPHENED.findall(rule.means) if len(word) > _LEAST)
         beside = tuple(sorted({*rule.beside, *own}))
-        readings[rule.form] = (*readings.get(rule.form, ()), _Reading(rule.means, beside))
+        readings[rule.form] = (
+            *readings.get(rule.form, ()),
+            _Reading(rule.means, beside, rule.share or 0),
+        )
     return readings
 
 
@@ -52,6 +56,9 @@ _SHORT = regex(
     r"(?<![\w/+&.-])[^\W\d_]{2,8}\d?(?![\w/+&-]|[ ]\d{2}(?!\d*[ ]?(?:m?c?g|m[lL]|mEq|units?|%)\b))"
 )
 _LEAST = 4  # letters of a word of a reading that speaks for nothing
+_NEARLY_ALL = 0.9
+_LONGEST_CELL = 1_000  # characters of a cell and the text beside it
+_PARTING = str.maketrans("/+&", "   ")
 _LONGEST = 10  # characters of a type of diabetes in short
 
 
@@ -76,6 +83,30 @@ def clinical_readings(text: str) -> dict[str, str]:
         if reading:
             readings[short] = reading
     return readings
+
+
+def chosen_readings(*texts: str) -> dict[str, str]:
+    """Return what the abbreviations of several readings stand for, where words of texts choose.
+
+    What nearly all notes mean is not unseated by a word of another item: *OA hips; glaucoma*.
+
+    >>> chosen_readings("CP/palps, troponin neg"), chosen_readings("CP", "a spastic child with CP")
+    ({'CP': 'chest pain'}, {'CP': 'cerebral palsy'})
+    >>> chosen_readings("CP, HTN")
+    {}
+    """
+    text = " ".join(texts).translate(_PARTING)
+    if len(text) > _LONGEST_CELL:
+        return {}
+    several = (
+        (short, long, _several().get(_listed(short), ()))
+        for short, long in clinical_readings(text).items()
+    )
+    return {
+        short: long
+        for short, long, readings in several
+        if readings and (readings[0].share < _NEARLY_ALL or readings[0].text == long)
+    }
 
 
 def readings_of(text: str) -> tuple[str, ...]:
