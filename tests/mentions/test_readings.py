@@ -5,7 +5,13 @@ from __future__ import annotations
 import pytest
 
 from canonym.mentions.clinical import text_readings, usual_reading
-from canonym.mentions.readings import clinical_readings, has_several, has_usual, readings_of
+from canonym.mentions.readings import (
+    chosen_readings,
+    clinical_readings,
+    has_several,
+    has_usual,
+    readings_of,
+)
 from canonym.rules import Rule, shipped
 from tests.tables import cases
 
@@ -18,6 +24,22 @@ def test_the_text_chooses_between_readings(text: str, short: str, reading: str) 
 @pytest.mark.parametrize("text", ["MS.", "He has PE", "RA or not", "PSC 833"])
 def test_an_unclear_abbreviation_is_left_alone(text: str) -> None:
     assert clinical_readings(text) == {}
+
+
+@pytest.mark.parametrize(
+    ("texts", "chosen"),
+    [
+        (["CP/palps, troponin neg"], {"CP": "chest pain"}),
+        (["CP", "a spastic child"], {"CP": "cerebral palsy"}),
+        (["OA; hips; glaucoma"], {}),  # what nearly all notes mean stays
+        (["CP, HTN"], {}),
+        (["x" * 2_000 + " CP troponin"], {}),
+    ],
+)
+def test_a_cell_and_its_context_choose_as_a_text_does(
+    texts: list[str], chosen: dict[str, str]
+) -> None:
+    assert chosen_readings(*texts) == chosen
 
 
 def test_one_usual_reading_needs_no_context() -> None:

@@ -24,7 +24,7 @@ from canonym.mentions.readings import readings_of
 from canonym.mentions.segments import signed_items
 from canonym.mentions.shorthand import parts_of_the_body
 from canonym.regex import GAP, regex
-from canonym.rules import Rule, current, once_a_book, phrase_expression
+from canonym.rules import Rule, any_of, current, once_a_book, phrase_expression
 from canonym.text import UNORDERED, normalise
 from canonym.text.qualifiers import is_finding
 from canonym.text.shape import BRACKETED, LETTERS, shape_of
@@ -143,6 +143,21 @@ def completed(text: str) -> tuple[str, ...]:
         names = (rule.means.replace("X", item.strip("? ")) for item in items)
         return () if any(said) else tuple(map(str.__add__, asks, names))
     return ()
+
+
+def at_oneself(text: str) -> tuple[str, ...]:
+    """Cut a cell where a heading goes from others to the patient; the text alone without one.
+
+    >>> at_oneself("PGF - colon ca. Own: polyps"), at_oneself("Pt: gout")
+    (('PGF - colon ca', 'polyps'), ('Pt: gout',))
+    """
+    return tuple(_oneself().split(text, maxsplit=1)) if ":" in text else (text,)
+
+
+@once_a_book
+def _oneself() -> re.Pattern[str]:
+    forms = any_of("heading of oneself")
+    return re.compile(rf"(?<=[\w)])[.,;]*\s+{forms}\s*:\s*", re.IGNORECASE)
 
 
 @once_a_book

@@ -31,6 +31,7 @@ from canonym.mentions.flags import consistent
 from canonym.mentions.lists import (
     Items,
     Listing,
+    at_oneself,
     completed,
     divided,
     items_of,
@@ -185,6 +186,8 @@ class Preparation:
             return Items(divided(text, separator) or (text,), True)
         if not self.composites:
             return Items((text,), True)
+        if len(own := at_oneself(text)) > 1:
+            return Items(own, True, has_turned=True)
         if below := completed(text):
             return Items(below, True)
         if items := items_of(text):
@@ -299,6 +302,8 @@ class Preparation:
             return self._part(rest, (*steps, Step(QUALIFIERS, text, rest)), context, status)
         if not own.flags:
             there = without_plus(text)
+            if there and told_of(result := f"{there} positive"):  # "HIV test +"
+                return self._part(result, (*steps, Step("sign", text, result)), context, status)
             if not there:
                 return self._qualified(text, steps, context, status)
             part = self._part(there, steps, context, status)

@@ -103,7 +103,8 @@ def told_of(text: str, status: tuple[str, ...] = ()) -> Told | None:
     cues = [cue for cue in find_cues(text) if cue.rule.flags or cue.rule.ends]
     cues = [cue for cue in cues if cue.words not in tests]
     cues = [cue for cue in cues if cue.rule.after or text[cue.end :].strip(" .,;:)")]
-    if not cues and small.isdisjoint(ends) and tests.isdisjoint(ends):
+    is_result = not results.isdisjoint(ends) and not tests.isdisjoint(shape.words)
+    if not cues and (small | tests).isdisjoint(ends) and not is_result:
         return None
     words = [*_WORD.finditer(text)]
     cued = {at for cue in cues for at in range(cue.start, cue.end)}
@@ -136,7 +137,8 @@ def told_of(text: str, status: tuple[str, ...] = ()) -> Told | None:
     said = {*flags, *status}
     if any(cue.rule.flags and said.isdisjoint(cue.rule.flags) for cue in cues):
         return None  # "Consider: PE", where the cue does not reach the name
-    if with_test and "negated" not in said and results.isdisjoint(shape.there):
+    is_immune = not words_of_kind("test of immunity").isdisjoint(forms)
+    if with_test and "negated" not in said and (is_immune or results.isdisjoint(shape.there)):
         return None
     # A screen that was negative is none that may come.
     return Told(text[start:end], tuple(f for f in flags if f != "hypothetical" or not with_test))
