@@ -269,10 +269,9 @@ def _clauses(mention: Mention, part: str) -> list[tuple[Mention, str]]:
     for _, end in spans:
         marked = f"{marked[:end]};{marked[end + 1 :]}" if text.startswith(". ", end) else marked
     flags = (consistent((*(mention.flags or ()), *said)) for said in flags_around(marked, spans))
-    own = replace(mention, ids=(), context=mention.context or text)
     ends = [spans[0][0], *(end for _, end in spans)]
     return [
-        (replace(own, text=text[start:end], flags=said), text[last:start].strip(" ,"))
+        (replace(mention, text=text[start:end], ids=(), flags=said), text[last:start].strip(" ,"))
         for last, (start, end), said in zip(ends, spans, flags, strict=False)
     ]
 

@@ -93,13 +93,15 @@ _NONE: Mapping[str, str] = {}
 class _Context(NamedTuple):
     """What the document of a mention says: its abbreviations, and the texts around the mention.
 
-    Abbreviations that are `ordered` never stand for themselves. `status` is what a cell says of the
+    Abbreviations that are `ordered` never stand for themselves. Of several readings the words of the
+    mention and of its context have `chosen` those of some short forms. `status` is what a cell says of the
     clause that is prepared. What is left of a text without some of its words `is_rest`.
     """
 
     abbreviations: Mapping[str, str]
     around: Sequence[str]
     ordered: Mapping[str, str]
+    chosen: Mapping[str, str] = _NONE
     status: tuple[str, ...] = ()
     is_rest: bool = False
 
@@ -142,9 +144,11 @@ class Preparation:
         """
         check_time()
         text, steps = _cleaned(text)
+        chosen = _NONE
         if self.speller is not None:  # a search without any help is what a paper describes
-            abbreviations = {**chosen_readings(text, *around[1:]), **abbreviations}
-        context = _Context(abbreviations, around, ordered)
+            # Of a short form alone the text chooses the concept, once its names are known.
+            chosen = {} if text.isalnum() else chosen_readings(text, *around[1:])
+        context = _Context(abbreviations, around, ordered, chosen)
         return self._prepare_cell(text, steps, context, alias, separator)
 
     def _prepare_cell(
@@ -208,6 +212,11 @@ class Preparation:
             short = written if expand(written, context.ordered) == written else ""
             steps = (*steps, Step(ABBREVIATION, written, text))
             may_list = may_list and may_hold_joints(written)  # a long form is one thing
+        unread, text = text, expand(text, context.chosen)
+        forms = list[Step]()
+        if text != unread:
+            steps = (*steps, Step(USUAL_READING, unread, text))
+            forms.append(Step("as written", text, unread))
         pieces = self._trial_pieces(text)
         if pieces != (text,):
             steps = (*steps, Step("trial field", text, " | ".join(pieces)))
@@ -217,10 +226,9 @@ class Preparation:
         # "h/o" at the beginning is a status, which is read as it is written.
         has_status = may_have_status(as_written) and bool(read_status(as_written).flags)
         text = as_written if has_status else write_out(as_written)
-        forms: tuple[Step, ...] = ()
         if text != as_written:
             steps = (*steps, Step("shorthand", as_written, text))
-            forms = (Step("as written", text, as_written),)
+            forms.append(Step("as written", text, as_written))
         whole = self._part(text, steps, context)
         listing = listing_of(whole.text) if may_list else None
         readings = (*_read(Use.KNOWN, *forms, *_other_forms(whole.text, listing)), *whole.readings)
@@ -384,8 +392,8 @@ class Preparation:
                 known += (Step(TOLD, text, told.name), *self._of_rest(told.name, context))
             less = [step.after for step in worded if text.startswith(f"{step.after} ")]
             known += self._broader(text, near, less, context)
-            plain = without_details(with_side(text))
-            several = next(filter(None, map(readings_of, (text, *plain))), ())
+            bare = without_details(with_side(text))
+            several = next(filter(None, map(readings_of, (text, *bare))), ())
             guesses += [Step(ONE_OF_SEVERAL, text, reading) for reading in several]
         readings = (*_read(Use.NEAR, *near), *_read(Use.KNOWN, *known), *_read(Use.SOLE, *guesses))
         return Part(text, readings, steps, status, told=told.flags if told else ())
