@@ -266,8 +266,9 @@ def _clauses(mention: Mention, part: str) -> list[tuple[Mention, str]]:
     if len(spans) < 2:
         return []
     marked = text  # "no gout. asthma" denies one, whatever letter begins the other
+    apart = (". ", " - ", " \u2013 ") if text.endswith("?") else (". ",)  # "itching - thrush?"
     for _, end in spans:
-        marked = f"{marked[:end]};{marked[end + 1 :]}" if text.startswith(". ", end) else marked
+        marked = f"{marked[:end]};{marked[end + 1 :]}" if text.startswith(apart, end) else marked
     flags = (consistent((*(mention.flags or ()), *said)) for said in flags_around(marked, spans))
     ends = [spans[0][0], *(end for _, end in spans)]
     return [

@@ -496,10 +496,16 @@ def _split(text: str) -> tuple[tuple[str, ...], list[Step]]:
         return line.drugs, [Step(DRUG_LINE, text, line.whole)]
     bare = qualified(text)
     plain = text if bare is None else bare.after
-    pieces = organisms_in(plain) or split_composite(plain) or (plain,)
+    pieces = organisms_in(plain) or (not _has_ended(plain) and split_composite(plain)) or (plain,)
     if len(pieces) > 1:
         return pieces, [] if bare is None else [bare]
     return split_statuses(text), []
+
+
+def _has_ended(text: str) -> bool:
+    """Tell whether a sentence ends before the last word: "no caries. Gingivitis and halitosis"."""
+    ends = (word[:-1] for word in text.split()[:-1] if word[-1] == ".")
+    return any(len(word) > 3 and word.isalpha() and word.islower() for word in ends)
 
 
 def _greek(text: str) -> Step | None:
