@@ -58,7 +58,7 @@ _SHORT = regex(
 _LEAST = 4  # letters of a word of a reading that speaks for nothing
 _NEARLY_ALL = 0.9
 _LONGEST_CELL = 1_000  # characters of a cell and the text beside it
-_PARTING = str.maketrans("/+&", "   ")
+_PARTING = str.maketrans("/", " ")
 _LONGEST = 10  # characters of a type of diabetes in short
 
 
