@@ -93,9 +93,9 @@ _NONE: Mapping[str, str] = {}
 class _Context(NamedTuple):
     """What the document of a mention says: its abbreviations, and the texts around the mention.
 
-    Abbreviations that are `ordered` never stand for themselves. Of several readings the words of the
-    mention and of its context have `chosen` those of some short forms. `status` is what a cell says of the
-    clause that is prepared. What is left of a text without some of its words `is_rest`.
+    Abbreviations that are `ordered` never stand for themselves. Of several readings the words of
+    the mention and of its context have `chosen` those of some short forms. `status` is what a cell
+    says of the clause that is prepared. What is left of a text without some of its words `is_rest`.
     """
 
     abbreviations: Mapping[str, str]
