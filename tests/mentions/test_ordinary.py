@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from canonym.mentions.ordinary import is_ordinary, qualifying_forms
+from canonym.mentions.english import is_ordinary, qualifying_forms
 
 
 @pytest.mark.parametrize("text", ["coronary", "Growths", "follow-up", "nerves", "rotator cuff"])

@@ -65,23 +65,12 @@ class OnnxTransformer(TokenEncoder):
     ----------
     folder : str or Path
         A folder with the files listed above.
-    pooling : str
-        ``"cls"``, ``"mean"``, ``"max"``, or ``"auto"``: that of the folder's ``modules.json``,
-        ``"cls"`` where there is none.
-    max_length : int
-        Most tokens of a name, special tokens included; a longer name is cut.
     batch_size : int
         Names encoded at once, by each thread. It changes speed and memory, not vectors.
     device : str
         ``"cpu"``, ``"cuda"``, or ``"auto"``: a GPU if ONNX Runtime can use one.
-    normalise : bool, optional
-        Whether vectors have L2 norm 1; by default only where they are compared by cosine.
-    similarity : str
-        How vectors are compared in a search: ``"cosine"``, ``"inner"``, ``"euclidean"``, or
-        ``"auto"``: what the folder says, ``"cosine"`` where it says nothing.
-    sparse_weight : float, optional
-        BioSyn's ``λ``, the weight of character n-grams beside this encoder; by default that of the
-        folder's ``sparse_weight.pt``. 0 leaves them out.
+    pooling, max_length, normalise, similarity, sparse_weight
+        As of `canonym.encoders.transformer.Transformer`.
     trained : mapping, optional
         Facts about the training of the weights, kept in the manifest.
 

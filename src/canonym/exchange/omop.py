@@ -106,10 +106,8 @@ class UsagiWriter:
 
     Parameters
     ----------
-    stream : text stream
-        Target.
-    origin : Origin
-        Tool, index and day.
+    stream, origin
+        As of `canonym.exchange.fhir.ConceptMapWriter`.
     columns : dict of str to int
         Further columns of the source, and their places in a row.
     codes : Codes

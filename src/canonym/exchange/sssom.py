@@ -92,10 +92,8 @@ class SssomWriter:
 
     Parameters
     ----------
-    stream : text stream
-        Target.
-    origin : Origin
-        Tool, index and day, for the metadata.
+    stream, origin
+        As of `canonym.exchange.fhir.ConceptMapWriter`.
     mapping_set_id : str
         Address of the mapping set; by default one with the fingerprint of the index.
     license : str

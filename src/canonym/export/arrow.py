@@ -84,10 +84,8 @@ def links_to_arrow(links: Iterable[Link], *, k: int | None = None) -> Any:
 
     Parameters
     ----------
-    links : iterable of Link
-        Any number.
-    k : int, optional
-        Most candidates of a mention, all by default.
+    links, k
+        As of `canonym.export.links_to_rows`.
 
     Raises
     ------

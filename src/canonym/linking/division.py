@@ -24,7 +24,7 @@ from canonym.linking.hits import (
     undivided,
 )
 from canonym.linking.settings import IDS
-from canonym.mentions.clauses import NOT, all_clauses, secondary
+from canonym.mentions.clauses import all_clauses, secondary
 from canonym.mentions.english import LEAST, is_english
 from canonym.mentions.flags import FLAGS, consistent
 from canonym.mentions.lists import holds_all, is_code, items_of, may_stand_alone, qualifies
@@ -144,7 +144,7 @@ def by_clause(
         is_nil = (whole.confidence or 0.0) < least
         if not listed or _are_held(whole, told):
             continue
-        if NOT in proposal.joints and not all(map(_tells, told)):
+        if "not" in proposal.joints and not all(map(_tells, told)):
             continue  # "rash not documented"
         likelihood = how_several(whole, told, proposal.joints[1:]) if len(listed) > 1 else 0.0
         if likelihood > EVEN:

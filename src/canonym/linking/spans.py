@@ -24,13 +24,13 @@ from canonym.linking.names import Filter, Names
 from canonym.linking.search import BatchHits, sift
 from canonym.mentions.abbreviations import expand
 from canonym.mentions.composites import composites_ending, split_composite
+from canonym.mentions.english import is_ordinary, qualifying_forms
 from canonym.mentions.false_names import (
     beside,
     is_out_of_order,
     looks_alike,
     section_titles,
 )
-from canonym.mentions.ordinary import is_ordinary, qualifying_forms
 from canonym.mentions.readings import has_several
 from canonym.mentions.shorthand import diabetes_phrases
 from canonym.text import PLAIN, STRONG, UNORDERED, normalise, normalise_all

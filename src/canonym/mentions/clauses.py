@@ -21,9 +21,6 @@ from canonym.rules import Rule, any_of, current, once_a_book, phrase_expression
 from canonym.text.shape import LETTERS, shape_of
 from canonym.text.words import words_of_kind
 
-NOT = "not"
-"""The word between two clauses that may say that they are one and not the other."""
-
 _LONGEST = 300
 _JOINT = regex(
     rf"{GAP}\s(?:-{{1,3}}>?|[\u2013\u2014\u2192*]|=>|//|>>)\s+|(?<=\w)(?://|>>)(?=\w)"
@@ -73,7 +70,7 @@ def all_clauses(text: str) -> tuple[str, ...]:
     headed = (part for piece in pieces for part in _headed(piece))
     clauses = (clause for part in headed for clause in clauses_of(part))
     parts = [part for clause in clauses for part in related(clause)]
-    parts = text.split(f" {NOT} ", 1) if len(parts) < 2 else parts  # "eczema not psoriasis"
+    parts = text.split(" not ", 1) if len(parts) < 2 else parts  # "eczema not psoriasis"
     return tuple(filter(LETTERS.search, (part.strip(_AROUND) for part in parts)))
 
 

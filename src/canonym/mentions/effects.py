@@ -15,11 +15,11 @@ from canonym.mentions.clinical import LISTS, TEXTS, usual_reading
 from canonym.mentions.composites import patterns
 from canonym.mentions.contrasts import apart_by
 from canonym.mentions.drug_lines import drug_line, without_salt
+from canonym.mentions.english import is_ordinary, qualifying_forms
 from canonym.mentions.false_names import section_titles
 from canonym.mentions.flags import FLAGS, with_flags
 from canonym.mentions.lists import completed
 from canonym.mentions.measurements import finding_name
-from canonym.mentions.ordinary import is_ordinary, qualifying_forms
 from canonym.mentions.phrasings import WORDING, rephrased
 from canonym.mentions.readings import clinical_readings, has_usual
 from canonym.mentions.shorthand import write_out

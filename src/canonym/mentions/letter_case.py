@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from canonym.mentions.clinical import CAPITALS, usual_reading
-from canonym.mentions.english import is_english
+from canonym.mentions.english import is_english, is_ordinary
 from canonym.mentions.opposites import ORDINARY
-from canonym.mentions.ordinary import is_ordinary
 from canonym.text.shape import ALNUM
 from canonym.text.short_forms import spelt_by
 from canonym.text.words import words_of_kind

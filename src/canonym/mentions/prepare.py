@@ -27,6 +27,7 @@ from canonym.mentions.clinical import usual_reading
 from canonym.mentions.composites import split_composite
 from canonym.mentions.cues import find_cues
 from canonym.mentions.drug_lines import DrugLine, drug_line, without_salt
+from canonym.mentions.english import is_ordinary
 from canonym.mentions.flags import consistent
 from canonym.mentions.lists import (
     Items,
@@ -41,7 +42,6 @@ from canonym.mentions.lists import (
 )
 from canonym.mentions.marks import DECIMAL
 from canonym.mentions.measurements import finding_name
-from canonym.mentions.ordinary import is_ordinary
 from canonym.mentions.phrasings import phrasings
 from canonym.mentions.prepared import (
     ABBREVIATION,
@@ -144,10 +144,9 @@ class Preparation:
         """
         check_time()
         text, steps = _cleaned(text)
-        chosen = _NONE
-        if self.speller is not None:  # a search without any help is what a paper describes
-            # Of a short form alone the text chooses the concept, once its names are known.
-            chosen = {} if text.isalnum() else chosen_readings(text, *around[1:])
+        # Of a short form alone the text chooses the concept, once its names are known.
+        is_left = self.speller is None or text.isalnum()
+        chosen = _NONE if is_left else chosen_readings(text, *around[1:])
         context = _Context(abbreviations, around, ordered, chosen)
         return self._prepare_cell(text, steps, context, alias, separator)
 

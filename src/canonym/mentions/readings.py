@@ -36,10 +36,8 @@ def _several() -> Mapping[str, tuple[_Reading, ...]]:
     for rule in current().of_kind("one of several"):
         own = (word.lower() for word in HYPHENED.findall(rule.means) if len(word) > _LEAST)
         beside = tuple(sorted({*rule.beside, *own}))
-        readings[rule.form] = (
-            *readings.get(rule.form, ()),
-            _Reading(rule.means, beside, rule.share or 0),
-        )
+        reading = _Reading(rule.means, beside, rule.share or 0)
+        readings[rule.form] = (*readings.get(rule.form, ()), reading)
     return readings
 
 
@@ -58,7 +56,6 @@ _SHORT = regex(
 _LEAST = 4  # letters of a word of a reading that speaks for nothing
 _NEARLY_ALL = 0.9
 _LONGEST_CELL = 1_000  # characters of a cell and the text beside it
-_PARTING = str.maketrans("/", " ")
 _LONGEST = 10  # characters of a type of diabetes in short
 
 
@@ -92,20 +89,14 @@ def chosen_readings(*texts: str) -> dict[str, str]:
 
     >>> chosen_readings("CP/palps, troponin neg"), chosen_readings("CP", "a spastic child with CP")
     ({'CP': 'chest pain'}, {'CP': 'cerebral palsy'})
-    >>> chosen_readings("CP, HTN")
-    {}
     """
-    text = " ".join(texts).translate(_PARTING)
-    if len(text) > _LONGEST_CELL:
-        return {}
-    several = (
-        (short, long, _several().get(_listed(short), ()))
-        for short, long in clinical_readings(text).items()
-    )
+    text = " ".join(texts).replace("/", " ")
+    chosen = clinical_readings(text) if len(text) <= _LONGEST_CELL else {}
+    usual = {short: of[0] for short in chosen if (of := _several().get(_listed(short)))}
     return {
-        short: long
-        for short, long, readings in several
-        if readings and (readings[0].share < _NEARLY_ALL or readings[0].text == long)
+        short: chosen[short]
+        for short, first in usual.items()
+        if first.share < _NEARLY_ALL or first.text == chosen[short]
     }
 
 

@@ -137,8 +137,8 @@ def told_of(text: str, status: tuple[str, ...] = ()) -> Told | None:
     said = {*flags, *status}
     if any(cue.rule.flags and said.isdisjoint(cue.rule.flags) for cue in cues):
         return None  # "Consider: PE", where the cue does not reach the name
-    is_immune = not words_of_kind("test of immunity").isdisjoint(forms)
-    if with_test and "negated" not in said and (is_immune or results.isdisjoint(shape.there)):
+    is_proven = words_of_kind("test of immunity").isdisjoint(forms) and results & shape.there
+    if with_test and "negated" not in said and not is_proven:
         return None
     # A screen that was negative is none that may come.
     return Told(text[start:end], tuple(f for f in flags if f != "hypothetical" or not with_test))

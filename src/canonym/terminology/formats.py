@@ -335,10 +335,8 @@ def import_terminology(
         As of `read_records`.
     output : str or Path
         The file to write, usually ``*.db``. It appears whole or not at all.
-    overwrite : bool
-        Whether an existing file may be replaced.
-    progress : callable, optional
-        Called with the number of records read so far, after each batch.
+    overwrite, progress
+        As of `Terminology.build`.
 
     Returns
     -------

@@ -59,8 +59,7 @@ _DETAIL_BEHIND = regex(
 )
 _NOTED = " without mention of "
 _SITES, _PLACES = words_of_kind("site"), words_of_kind("place of a site")
-_ORDINAL = ("1st", "2nd", "3rd", "4th", "5th")
-_TELLING = (*_ORDINAL, "L", "R")
+_LETTERS = frozenset(("L", "R"))
 _OWN_SITES = words_of_kind("differs by its site")
 _ADJECTIVES = tuple(words_of_kind("ending of an adjective"))  # "the femoral neck"
 _TAIL = 90  # letters; no end is longer
@@ -202,7 +201,7 @@ def names_side(text: str) -> bool:
     >>> [names_side(text) for text in ("L knee pain", "right-sided sciatica", "otitis media")]
     [True, True, False]
     """
-    return any(word in ("L", "R") or word.lower() in _SIDE_WORDS for word in WORD.findall(text))
+    return any(word in _LETTERS or word.lower() in _SIDE_WORDS for word in WORD.findall(text))
 
 
 def is_unspecified(name: str) -> bool:
@@ -242,26 +241,16 @@ def _without_back(text: str) -> str:
 
 
 def _without_site(text: str) -> str:
-    """Return a text without the site behind it, but for what is another thing at each site.
-
-    A number counts behind a side: *rib fractures L 6-8*.
-    """
+    """Return a text without the site behind it, but for what is another thing at each site."""
     words = text.split()
-    end = len(words)
-    while end and _is_of_site(words[end - 1]):
-        end -= 1
+    where = (word in _LETTERS or word.lower() in _SITES | _PLACES for word in reversed(words))
+    end = len(words) - sum(itertools.takewhile(bool, where))
     rest, name = " ".join(words[:end]), ["", *(word.lower().strip(":,") for word in words[:end])]
     is_own = name[-1].endswith(_ADJECTIVES) or any(
         word in _OWN_SITES and before not in _SITES for before, word in itertools.pairwise(name)
     )
-    is_site = any(word.lower() in _SITES or word.endswith(_TELLING) for word in words[end:])
+    is_site = any(word.lower() in _SITES or word in _LETTERS for word in words[end:])
     return text if not is_site or is_own or _is_empty(rest) else rest
-
-
-def _is_of_site(word: str) -> bool:
-    """Tell whether a word says where: *R*, *1st*, *MTP*, *knees*."""
-    is_number = word[0].isdigit() and word[-1].isdigit()
-    return is_number or word in ("L", "R", *_ORDINAL) or word.lower() in _SITES | _PLACES
 
 
 def without_lead_in(text: str) -> str:
@@ -420,21 +409,14 @@ class Bare(NamedTuple):
 def bare_name(name: str) -> Bare | None:
     """Return what a name of a terminology is without its qualifiers; None where it has none.
 
-    >>> bare_name("Sepsis, unspecified organism").text
-    'Sepsis'
-    >>> bare_name("(Pure) hypercholesterolemia NOS").text
-    'hypercholesterolemia'
+    >>> bare_name("(Pure) hypercholesterolemia NOS").text, bare_name("Syncope and collapse").text
+    ('hypercholesterolemia', 'Syncope')
     >>> bare_name("Chronic kidney disease, stage 4 (severe)").text
     'Chronic kidney disease, stage 4'
-    >>> bare_name("Syncope and collapse").text
-    'Syncope'
     >>> bare_name("Third [oculomotor] nerve palsy, unspecified eye").text
     'Third nerve palsy'
-    >>> bare_name("Wrist drop, unspecified wrist").text
-    'Wrist drop'
-    >>> bare_name("Latent tuberculosis infection (LTBI)").text
-    'LTBI'
-    >>> bare_name("Other sepsis")
+    >>> bare_name("Latent tuberculosis infection (LTBI)").text, bare_name("Other sepsis")
+    ('LTBI', None)
     """
     first, _, second = name.partition(" and ")
     is_couple = (first + second).isalpha() and (first[1:] + second).islower()
