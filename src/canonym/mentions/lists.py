@@ -145,19 +145,21 @@ def completed(text: str) -> tuple[str, ...]:
     return ()
 
 
-def at_oneself(text: str) -> tuple[str, ...]:
-    """Cut a cell where a heading goes from others to the patient; the text alone without one.
+def sections(text: str) -> tuple[str, ...]:
+    """Cut a cell at headings behind others; those of the patient beside others are left out.
 
-    >>> at_oneself("PGF - colon ca. Own: polyps"), at_oneself("Pt: gout")
-    (('PGF - colon ca', 'polyps'), ('Pt: gout',))
+    >>> sections("CC: cough. Dx: asthma"), sections("PGF - colon ca. Own: polyps")
+    (('CC: cough', 'Dx: asthma'), ('PGF - colon ca', 'polyps'))
     """
-    return tuple(_oneself().split(text, maxsplit=1)) if ":" in text else (text,)
+    return tuple(_headings().split(text)) if ":" in text else (text,)
 
 
 @once_a_book
-def _oneself() -> re.Pattern[str]:
-    forms = any_of("heading of oneself")
-    return re.compile(rf"(?<=[\w)])[.,;]*\s+{forms}\s*:\s*", re.IGNORECASE)
+def _headings() -> re.Pattern[str]:
+    return re.compile(
+        rf"(?<=[\w)])[.,;]*\s+(?i:{any_of('heading of oneself')})\s*:\s*"
+        r"|(?<=[\w)+])(?:[.;]\s+|\s{2,})(?=[A-Z][\w/&]+(?: [\w/&]+){0,2} ?:\s)"
+    )
 
 
 @once_a_book

@@ -32,12 +32,12 @@ from canonym.mentions.flags import consistent
 from canonym.mentions.lists import (
     Items,
     Listing,
-    at_oneself,
     completed,
     divided,
     items_of,
     listing_of,
     may_hold_joints,
+    sections,
     without_number,
 )
 from canonym.mentions.marks import DECIMAL
@@ -189,8 +189,8 @@ class Preparation:
             return Items(divided(text, separator) or (text,), True)
         if not self.composites:
             return Items((text,), True)
-        if len(own := at_oneself(text)) > 1:
-            return Items(own, True, has_turned=True)
+        if len(headed := sections(text)) > 1:
+            return Items(headed, True, has_turned=True)
         if below := completed(text):
             return Items(below, True)
         if items := items_of(text):

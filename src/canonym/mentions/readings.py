@@ -54,7 +54,7 @@ _SHORT = regex(
     r"(?<![\w/+&.-])[^\W\d_]{2,8}\d?(?![\w/+&-]|[ ]\d{2}(?!\d*[ ]?(?:m?c?g|m[lL]|mEq|units?|%)\b))"
 )
 _LEAST = 4  # letters of a word of a reading that speaks for nothing
-_NEARLY_ALL = 0.9
+_NEARLY_ALL = 0.9  # no word of another item unseats that: *OA hips; glaucoma*
 _LONGEST_CELL = 1_000  # characters of a cell and the text beside it
 _LONGEST = 10  # characters of a type of diabetes in short
 
@@ -84,8 +84,6 @@ def clinical_readings(text: str) -> dict[str, str]:
 
 def chosen_readings(*texts: str) -> dict[str, str]:
     """Return what the abbreviations of several readings stand for, where words of texts choose.
-
-    What nearly all notes mean is not unseated by a word of another item: *OA hips; glaucoma*.
 
     >>> chosen_readings("CP/palps, troponin neg"), chosen_readings("CP", "a spastic child with CP")
     ({'CP': 'chest pain'}, {'CP': 'cerebral palsy'})
