@@ -92,9 +92,11 @@ def chosen_readings(*texts: str) -> dict[str, str]:
     chosen = clinical_readings(text) if len(text) <= _LONGEST_CELL else {}
     usual = {short: of[0] for short in chosen if (of := _several().get(_listed(short)))}
     return {
-        short: chosen[short]
-        for short, first in usual.items()
-        if first.share < _NEARLY_ALL or first.text == chosen[short]
+        short: long
+        for short, long in chosen.items()
+        if short in usual
+        and long not in text.lower()  # "transient ischemic attack (TIA)" says it itself
+        and (usual[short].share < _NEARLY_ALL or usual[short].text == long)
     }
 
 
