@@ -1,7 +1,7 @@
 """Cells of kinds that came out wrong, with what clinicians would read in them, by ICD-10-CM.
 
 ``siblings.tsv`` was written, with its answers, before canonym was asked: rows *looked at* were read
-afterwards and their kinds mended, those *apart* and *later* were not until the figures of their
+afterwards and their kinds mended, those of the other sets were not until the figures of their
 first run were taken. An answer is the parts of a cell, each with the codes of which any is right, a
 category or what is below it, and the flags that it has: ``J45:family``. What ``!`` stands before
 must not be said for sure, and ``NIL`` stands for a word that means nothing. A cell is right if all
@@ -46,8 +46,13 @@ def main() -> None:
             of_kind[1] += right
             of_kind[2] += wrong
     outcomes = [
-        {"set": of_set, "kind": kind, "cells": n, "right": right, "wrong and sure": wrong}
-        for (of_set, kind), (n, right, wrong) in counts.items()
+        {
+            "set": of_set,
+            **dict(zip(("cells", "right", "wrong and sure"), counts[of_set, "all"], strict=True)),
+            "of kinds": {kind: n for (other, kind), n in counts.items() if other == of_set},
+        }
+        for of_set, kind in counts
+        if kind == "all"
     ]
     for row in outcomes:
         print(*row.values(), sep="\t")
