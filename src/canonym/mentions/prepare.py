@@ -144,8 +144,7 @@ class Preparation:
         """
         check_time()
         text, steps = _cleaned(text)
-        # Of a short form alone the text chooses the concept, once its names are known.
-        is_left = self.speller is None or text.isalnum()
+        is_left = self.speller is None or text.isalnum()  # alone, its text chooses the concept
         chosen = _NONE if is_left else chosen_readings(text, *around[1:])
         context = _Context(abbreviations, around, ordered, chosen)
         return self._prepare_cell(text, steps, context, alias, separator)
