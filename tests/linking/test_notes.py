@@ -53,14 +53,6 @@ def test_how_bad_it_is_makes_a_known_name_broader(linker: Linker, mention: str, 
     assert next(mappings_of(link)).relation == "broader"
 
 
-@cases("mention", "id")
-def test_a_site_behind_a_name_makes_it_broader(linker: Linker, mention: str, id: str) -> None:
-    link, confidence = linked(linker, mention)
-    assert link.id == id
-    assert confidence > SURE
-    assert next(mappings_of(link)).relation == "broader"
-
-
 @cases("mention")
 def test_what_is_another_thing_at_each_site_is_none_of_it(mention: str) -> None:
     names = ("cancer", "fracture", "metastasis", "swelling", "cold", "injury", "gout", "asthma")

@@ -6,10 +6,10 @@ import pytest
 
 from canonym.mentions.clinical import text_readings, usual_reading
 from canonym.mentions.readings import (
-    chosen_readings,
     clinical_readings,
     has_several,
     has_usual,
+    readings_in,
     readings_of,
 )
 from canonym.rules import Rule, shipped
@@ -27,7 +27,7 @@ def test_an_unclear_abbreviation_is_left_alone(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("texts", "chosen"),
+    ("texts", "readings"),
     [
         (["CP/palps, troponin neg"], {"CP": "chest pain"}),
         (["CP", "a spastic child"], {"CP": "cerebral palsy"}),
@@ -37,9 +37,9 @@ def test_an_unclear_abbreviation_is_left_alone(text: str) -> None:
     ],
 )
 def test_a_cell_and_its_context_choose_as_a_text_does(
-    texts: list[str], chosen: dict[str, str]
+    texts: list[str], readings: dict[str, str]
 ) -> None:
-    assert chosen_readings(*texts) == chosen
+    assert readings_in(*texts) == readings
 
 
 def test_one_usual_reading_needs_no_context() -> None:

@@ -41,10 +41,8 @@ def link_column(
     column : str
         The column with the mentions: strings, or a categorical or enumeration of strings. Null and
         blank strings give a row without a concept and with the reason ``"empty"``.
-    linker : Linker, str or Path, optional
-        A linker, or the folder of an index; by default ICD-10-CM, `canonym.Linker.default`.
-    context_column, abbreviations, columns, **options
-        As of `canonym.bulk.link_batch`.
+    linker, context_column, abbreviations, columns, **options
+        As of `canonym.integrations.pandas.link_column`.
 
     Returns
     -------

@@ -142,10 +142,9 @@ def by_clause(
         whole, told, place = proposal.whole, proposal.told, (proposal.at, proposal.place)
         listed = _with_details(told, proposal.joints) if any(map(_tells, told)) else []
         is_nil = (whole.confidence or 0.0) < least
-        if not listed or _are_held(whole, told):
+        is_left = "not" in proposal.joints and not all(map(_tells, told))  # "rash not documented"
+        if not listed or is_left or _are_held(whole, told):
             continue
-        if "not" in proposal.joints and not all(map(_tells, told)):
-            continue  # "rash not documented"
         likelihood = how_several(whole, told, proposal.joints[1:]) if len(listed) > 1 else 0.0
         if likelihood > EVEN:
             doubted = _doubted(told, proposal.joints)

@@ -53,7 +53,7 @@ from canonym.mentions.prepared import (
     Reading,
     Use,
 )
-from canonym.mentions.readings import chosen_readings, readings_of
+from canonym.mentions.readings import readings_in, readings_of
 from canonym.mentions.shorthand import diabetes_name, with_side, write_out
 from canonym.mentions.spelling import Speller
 from canonym.mentions.spread import cancer_and_sites
@@ -69,7 +69,7 @@ from canonym.mentions.status import (
     wordings,
 )
 from canonym.mentions.terse import in_full, unclipped
-from canonym.mentions.told import Told, told_of
+from canonym.mentions.told import Told, result_of, told_of
 from canonym.text import normalise
 from canonym.text.characters import greek
 from canonym.text.markup import repairs
@@ -93,15 +93,15 @@ _NONE: Mapping[str, str] = {}
 class _Context(NamedTuple):
     """What the document of a mention says: its abbreviations, and the texts around the mention.
 
-    Abbreviations that are `ordered` never stand for themselves. Of several readings the words of
-    the mention and of its context have `chosen` those of some short forms. `status` is what a cell
+    Abbreviations that are `ordered` never stand for themselves. Short forms of several readings
+    have the `readings` that words of the mention and its context choose. `status` is what a cell
     says of the clause that is prepared. What is left of a text without some of its words `is_rest`.
     """
 
     abbreviations: Mapping[str, str]
     around: Sequence[str]
     ordered: Mapping[str, str]
-    chosen: Mapping[str, str] = _NONE
+    readings: Mapping[str, str] = _NONE
     status: tuple[str, ...] = ()
     is_rest: bool = False
 
@@ -144,9 +144,9 @@ class Preparation:
         """
         check_time()
         text, steps = _cleaned(text)
-        is_left = self.speller is None or text.isalnum()  # alone, its text chooses the concept
-        chosen = _NONE if is_left else chosen_readings(text, *around[1:])
-        context = _Context(abbreviations, around, ordered, chosen)
+        is_alone = self.speller is None or text.isalnum()  # its text chooses the concept
+        readings = _NONE if is_alone else readings_in(text, *around[1:])
+        context = _Context(abbreviations, around, ordered, readings)
         return self._prepare_cell(text, steps, context, alias, separator)
 
     def _prepare_cell(
@@ -210,7 +210,7 @@ class Preparation:
             short = written if expand(written, context.ordered) == written else ""
             steps = (*steps, Step(ABBREVIATION, written, text))
             may_list = may_list and may_hold_joints(written)  # a long form is one thing
-        unread, text = text, expand(text, context.chosen)
+        unread, text = text, expand(text, context.readings)
         forms = list[Step]()
         if text != unread:
             steps = (*steps, Step(USUAL_READING, unread, text))
@@ -297,6 +297,8 @@ class Preparation:
     ) -> Part:
         """Prepare a piece of a mention; `status` is that of the whole, if it says none itself."""
         status = status or context.status
+        if result := result_of(text):
+            return self._part(result, (*steps, Step("sign", text, result)), context, status)
         own = read_status(text) if may_have_status(text) else Status(text)
         reading = "" if own.flags else usual_reading(text)
         if reading and not may_hold_joints(text) and read_status(reading).flags:
@@ -308,8 +310,6 @@ class Preparation:
             return self._part(rest, (*steps, Step(QUALIFIERS, text, rest)), context, status)
         if not own.flags:
             there = without_plus(text)
-            if there and told_of(result := f"{there} positive"):  # "HIV test +"
-                return self._part(result, (*steps, Step("sign", text, result)), context, status)
             if not there:
                 return self._qualified(text, steps, context, status)
             part = self._part(there, steps, context, status)

@@ -82,18 +82,18 @@ def clinical_readings(text: str) -> dict[str, str]:
     return readings
 
 
-def chosen_readings(*texts: str) -> dict[str, str]:
+def readings_in(*texts: str) -> dict[str, str]:
     """Return what the abbreviations of several readings stand for, where words of texts choose.
 
-    >>> chosen_readings("CP/palps, troponin neg"), chosen_readings("CP", "a spastic child with CP")
+    >>> readings_in("CP/palps, troponin neg"), readings_in("CP", "a spastic child with CP")
     ({'CP': 'chest pain'}, {'CP': 'cerebral palsy'})
     """
     text = " ".join(texts).replace("/", " ")
-    chosen = clinical_readings(text) if len(text) <= _LONGEST_CELL else {}
-    usual = {short: of[0] for short in chosen if (of := _several().get(_listed(short)))}
+    read = clinical_readings(text) if len(text) <= _LONGEST_CELL else {}
+    usual = {short: of[0] for short in read if (of := _several().get(_listed(short)))}
     return {
         short: long
-        for short, long in chosen.items()
+        for short, long in read.items()
         if short in usual
         and long not in text.lower()  # "transient ischemic attack (TIA)" says it itself
         and (usual[short].share < _NEARLY_ALL or usual[short].text == long)

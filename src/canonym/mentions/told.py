@@ -13,7 +13,7 @@ from typing import NamedTuple
 from canonym.mentions.cues import find_cues
 from canonym.mentions.flags import consistent, with_flags
 from canonym.mentions.prepared import Part
-from canonym.mentions.status import BREAK, read_status
+from canonym.mentions.status import BREAK, read_status, without_plus
 from canonym.regex import regex
 from canonym.text.shape import shape_of
 from canonym.text.words import words_of_kind
@@ -76,6 +76,15 @@ def status_of_listed(whole: Part, spans: Sequence[tuple[int, int] | None]) -> li
     heading = whole.status if before.rstrip().endswith(":") and not reaches else ()
     flags = flags_around(before + whole.text + behind, shifted)
     return [consistent((*heading, *own)) for own in flags]
+
+
+def result_of(text: str) -> str:
+    """Return a test with its result in words: *HIV test positive* for "HIV test +", else ""."""
+    bare = text.rstrip(" )")
+    is_behind = bare[-2:-1] in (" ", "(") and bare[-1:] in "+-\u2212"
+    name = bare[:-1].rstrip("( ") if is_behind else without_plus(text) if "+" in text else ""
+    result = f"{name} {'negative' if is_behind and bare[-1] != '+' else 'positive'}"
+    return result if name and "?" not in text and told_of(f"{name} positive") else ""
 
 
 class Told(NamedTuple):

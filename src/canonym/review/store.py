@@ -459,10 +459,7 @@ class Store:
     ) -> int:
         """Decide of all items that `queue` would return that they have no concept; all or none.
 
-        Raises
-        ------
-        Changed
-            If they are not as many as `expected` any more.
+        Raises `Changed` as `accept_above` does.
         """
         with self._writing() as session:
             conditions = queues.in_part(session, id, part, text, concepts)

@@ -59,10 +59,8 @@ def read_po(
         Also entries that are marked as fuzzy, which nobody has confirmed.
     prefix : str
         Put before ids that do not begin with it.
-    source, version : str
-        The terminology and its version.
-    encoding : str
-        Encoding of the file.
+    source, version, encoding
+        As of `canonym.terminology.readers.babelon.read_babelon`.
 
     Yields
     ------

@@ -32,10 +32,8 @@ class Dilbert(Objective):
 
     Parameters
     ----------
-    table : NameTable
-        Names, prepared as mentions are.
-    mentions : iterable of (str, collection of str)
-        Training mentions and the ids of their concepts.
+    table, mentions
+        As of `canonym.training.papers.biosyn.BioSyn`.
     hierarchy : Hierarchy, optional
         Of the same concepts; the strategies with parents and siblings need it.
     strategy : str
