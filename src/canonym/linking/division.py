@@ -27,7 +27,7 @@ from canonym.linking.settings import IDS
 from canonym.mentions.clauses import all_clauses, secondary
 from canonym.mentions.english import LEAST, is_english
 from canonym.mentions.flags import FLAGS, consistent
-from canonym.mentions.lists import holds_all, is_code, items_of, may_stand_alone, qualifies
+from canonym.mentions.lists import holds_all, is_code, items_of, may_stand_alone, qualifies, words_of
 from canonym.mentions.phrasings import WORDING
 from canonym.mentions.prepared import Prepared
 from canonym.mentions.told import flags_around, status_of_listed
@@ -150,8 +150,9 @@ def by_clause(
             doubted = _doubted(told, proposal.joints)
             parts = (_at_even(it) if it.mention in doubted else it for it in listed)
             read[place] = [_times(part, likelihood, least) for part in parts]
-        elif (known := _known_alone(whole, told)) and (is_nil or known.id == whole.id):
-            read[place] = [known]
+        elif (known := _known_alone(whole, told)) and (is_nil or _leaves_rest(whole, known, told)):
+            is_all = all(map(_is_known, told))  # "overdose, SI", of which the second is unsure
+            read[place] = list(map(_at_even, told)) if is_all else [known]
     cut = {at for at, _ in read}
     return [_listed(link, at, read) if at in cut else link for at, link in enumerate(links)]
 
@@ -193,11 +194,29 @@ def _known_alone(whole: Link, clauses: Sequence[Link]) -> Link | None:
     It is as likely as the whole, and as not.
     """
     known = [clause for clause in clauses if _tells(clause)]
-    if len(known) != 1 or known[0].parts or known[0].candidates[0].sieve not in SIEVE_STEPS:
+    if len(known) != 1 or not _is_known(known[0]):
         return None
     left_over = Step(BROADER, whole.mention.text, known[0].mention.text)
     confidence = max(whole.confidence or 0.0, EVEN)
     return replace(known[0], confidence=confidence, steps=(left_over, *known[0].steps))
+
+
+def _leaves_rest(whole: Link, known: Link, clauses: Sequence[Link]) -> bool:
+    """Tell whether the only clause that names something is likelier than a link of the whole.
+
+    It is where the whole is of that concept too, would be NIL, contradicts what another clause
+    says, as in *chest pain, noncardiac*, or says nothing of most of the mention: "nerve damage from
+    alcohol" of *head injury, ETOH*.
+    """
+    if known.id == whole.id or not whole.candidates:
+        return True
+    best, rest = whole.candidates[0], [it.mention.text for it in clauses if not _tells(it)]
+    denied = [words_of(contradiction.mention) for contradiction in best.against.contradictions]
+    is_most = 2 * len(known.mention.text.split()) >= len(whole.mention.text.split())
+    is_elsewhere = words_of(best.name).isdisjoint(words_of(known.mention.text))
+    return (is_most and is_elsewhere and not is_likely(whole)) or any(
+        words and words <= words_of(text) for words in denied for text in rest
+    )
 
 
 def _are_held(whole: Link, clauses: Sequence[Link]) -> bool:
@@ -219,8 +238,7 @@ def _caused(clauses: Sequence[tuple[Mention, str]]) -> dict[int, Mention]:
 
 def _named_by_cause(clause: Link, caused: Link) -> Link:
     """Return a clause as what something caused, where a sieve knows a name that says so."""
-    is_known = _is_told(caused) and caused.candidates[0].sieve in SIEVE_STEPS
-    if not is_known or caused.parts:
+    if not (_is_told(caused) and _is_known(caused)):
         return clause
     step = Step(WORDING, clause.mention.text, caused.mention.text)
     return replace(caused, mention=clause.mention, steps=(step, *caused.steps))
@@ -312,6 +330,11 @@ def _is_detail(clause: Link, *, is_inverted: bool) -> bool:
 def _tells(clause: Link) -> bool:
     """Tell whether a clause names something that is likelier right than wrong."""
     return any(map(_is_told, undivided([clause])))
+
+
+def _is_known(clause: Link) -> bool:
+    """Tell whether a clause is one name that a sieve knows, however sure that is."""
+    return not clause.parts and [it.sieve in SIEVE_STEPS for it in clause.candidates[:1]] == [True]
 
 
 def _is_told(link: Link) -> bool:

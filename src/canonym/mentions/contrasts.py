@@ -12,6 +12,7 @@ import itertools
 import operator
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from os.path import commonprefix
 
 from canonym.mentions.additions import DESIGNATOR, label_contrasts, relation_of
 from canonym.mentions.compare import moved
@@ -310,8 +311,8 @@ def _of_words(left: Sequence[str], missing: Sequence[str], shared: bool) -> list
     return contradictions
 
 
-def _ends(word: str) -> tuple[str, str]:
-    return word[:_LEAST_REST], word[-_LEAST_REST:]
+def _ends(word: str) -> tuple[str, ...]:
+    return word[:_LEAST_REST], word[-_LEAST_REST:], word.removeprefix("non")[:_LEAST_REST]
 
 
 @once_a_book
@@ -398,6 +399,10 @@ def _prefix_groups() -> dict[str, set[str]]:
 
 def affix_contrast(word: str, other: str) -> str | None:
     """Return ``"prefix"`` where words differ by prefixes or endings that exclude each other."""
+    for denied, name in ((word, other), (other, word)):  # *nonmigrainous* is not of migraine
+        common = commonprefix([denied.removeprefix("non"), name])
+        if denied.startswith("non") and len(common) > max(_LEAST_REST, len(name) - _LEAST_REST):
+            return "prefix"
     if word[-_LEAST_REST:] != other[-_LEAST_REST:] and word[:_LEAST_REST] != other[:_LEAST_REST]:
         return None
     if word != other and _stem(word) and _stem(word) == _stem(other):
@@ -417,7 +422,9 @@ def affix_contrast(word: str, other: str) -> str | None:
     shorter, longer = sorted((word, other), key=len)
     # The sinuses of the nose are beside it.
     denied = len(shorter) >= _LEAST_REST and longer.endswith(shorter) and longer != "paranasal"
-    return "prefix" if denied and longer[: -len(shorter)] in PRIVATIVE else None
+    if denied and longer[: -len(shorter)] in PRIVATIVE:
+        return "prefix"
+    return None
 
 
 def _stem(word: str) -> str:
