@@ -25,9 +25,17 @@ from canonym.linking.hits import (
 )
 from canonym.linking.settings import IDS
 from canonym.mentions.clauses import all_clauses, secondary
+from canonym.mentions.cues import find_cues
 from canonym.mentions.english import LEAST, is_english
 from canonym.mentions.flags import FLAGS, consistent
-from canonym.mentions.lists import holds_all, is_code, items_of, may_stand_alone, qualifies, words_of
+from canonym.mentions.lists import (
+    holds_all,
+    is_code,
+    items_of,
+    may_stand_alone,
+    qualifies,
+    words_of,
+)
 from canonym.mentions.phrasings import WORDING
 from canonym.mentions.prepared import Prepared
 from canonym.mentions.told import flags_around, status_of_listed
@@ -36,6 +44,7 @@ from canonym.text.shape import LETTERS
 from canonym.text.words import words_of_kind
 from canonym.types import Document, Link, Mention, Step
 
+_STATES = frozenset(["negated", "uncertain"])
 _DETAIL = 2  # words of a clause that may be a detail alone: "type II", "left eye"
 
 
@@ -141,6 +150,10 @@ def by_clause(
     for proposal in proposals(links, documents, link_all):
         whole, told, place = proposal.whole, proposal.told, (proposal.at, proposal.place)
         listed = _with_details(told, proposal.joints) if any(map(_tells, told)) else []
+        if not may_be_clauses(whole):
+            if all(map(_tells, told)) and told[0].id == whole.id:
+                read[place] = [_at_most(whole.confidence, it) for it in told]
+            continue
         is_nil = (whole.confidence or 0.0) < least
         is_left = "not" in proposal.joints and not all(map(_tells, told))  # "rash not documented"
         if not listed or is_left or _are_held(whole, told):
@@ -168,9 +181,8 @@ def proposals(
         (at, place): clauses
         for at, link in enumerate(links)
         for place, part in enumerate(undivided([link]))
-        if may_be_clauses(part)
-        and [it.sieve for it in part.candidates[:1]] != [IDS]
-        and (clauses := _clauses(link.mention, part.mention.text))
+        if [it.sieve for it in part.candidates[:1]] != [IDS]
+        and (clauses := (_clauses if may_be_clauses(part) else _denied_rest)(link.mention, part))
     }
     if not unsure:
         return
@@ -266,19 +278,41 @@ def _times(link: Link, likelihood: float, least: float) -> Link:
 
 
 def _at_even(link: Link) -> Link:
-    """Return a link that is as likely as not at most, and so is each of its parts."""
-    confidence = min(link.confidence or 0.0, EVEN)
-    return replace(link, confidence=confidence, parts=tuple(map(_at_even, link.parts)))
+    return _at_most(EVEN, link)
 
 
-def _clauses(mention: Mention, part: str) -> list[tuple[Mention, str]]:
+def _at_most(most: float | None, link: Link) -> Link:
+    """Return a link that is so likely at most, and so is each of its parts."""
+    confidence = min(link.confidence or 0.0, most or 0.0)
+    return replace(
+        link, confidence=confidence, parts=tuple(_at_most(most, it) for it in link.parts)
+    )
+
+
+def _denied_rest(mention: Mention, part: Link) -> list[tuple[Mention, str]]:
+    """Return a name and what is denied behind it, where it is left over: *cancer, no mets*.
+
+    *Without* says of what kind a thing is.
+    """
+    for step in () if _STATES.intersection(part.status) else part.steps:
+        rest = step.after and step.before.removeprefix(step.after).lstrip(" ,")
+        cue = next(iter(find_cues(rest)), None) if step.name == BROADER else None
+        if not cue or cue.start or "negated" not in cue.rule.flags or rest == step.before:
+            continue
+        if rest.split()[0].lower() not in words_of_kind("joint of a name"):
+            own = replace(mention, ids=(), flags=part.status)
+            return [(replace(own, text=text), "") for text in (step.after, rest)]
+    return []
+
+
+def _clauses(mention: Mention, part: Link) -> list[tuple[Mention, str]]:
     """Return the clauses of a part of a mention, and what stands between each and the one before.
 
     Their flags are what the whole says of each. What has one clause alone is none.
     """
-    text, part = " ".join(mention.text.split()), " ".join(part.split())
-    spans, end = list[tuple[int, int]](), text.find(part)
-    for clause in all_clauses(without_heading(part)) if end >= 0 else ():
+    text, own = " ".join(mention.text.split()), " ".join(part.mention.text.split())
+    spans, end = list[tuple[int, int]](), text.find(own)
+    for clause in all_clauses(without_heading(own)) if end >= 0 else ():
         start = text.index(clause, end)
         end = start + len(clause)
         spans.append((start, end - clause.endswith(":")))

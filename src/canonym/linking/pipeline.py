@@ -43,7 +43,6 @@ from canonym.linking.hits import (
     at_most,
     by_letters,
     link_of,
-    may_be_clauses,
     near_rivals,
     undivided,
 )
@@ -212,7 +211,7 @@ class Pipeline:
         repeats = Repeats(documents, known)
         with using(self.book), no_collection():
             links = self._links(repeats.new, request, abbreviations, names, defined)
-            if request.separator is None and self._is_unsure(links):
+            if request.separator is None and self.preparation.composites:
                 links = by_clause(
                     links,
                     repeats.new,
@@ -237,10 +236,6 @@ class Pipeline:
             return links
         parts = undivided(links)
         return graded(links, parts, request.judge.of(parts, self.vocabulary))
-
-    def _is_unsure(self, links: Sequence[Link]) -> bool:
-        """Tell whether some mention may say several things: no name is likely to fit it whole."""
-        return self.preparation.composites and any(map(may_be_clauses, undivided(links)))
 
     def draft(
         self,
