@@ -89,7 +89,7 @@ class Linker:
             )
         self.settings: dict[str, Any] = self.manifest["settings"]
         self.pipeline = Pipeline.open(folder, self.manifest, self.terminology)
-        self.annotator = Annotator(self.pipeline, folder)
+        self.annotator = Annotator(self.pipeline)
         self.judge = open_judge(self.folder, self.encoder_names)
         self._told_language = False
         self._finalizer: weakref.finalize[Any, Any] | None = None

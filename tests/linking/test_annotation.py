@@ -12,7 +12,7 @@ import pytest
 from canonym import Concept, Document, Linker, Mention, Name, Terminology
 from canonym.errors import InvalidInput
 from canonym.exchange.auto_accept import can_auto_accept
-from canonym.linking.build import PHRASES
+from canonym.indexes.phrase_filter import PHRASES
 from canonym.terminology.readers.medic import read_medic
 from canonym.text.short_forms import is_short_form
 from tests.linkers import concepts

@@ -23,6 +23,9 @@ from canonym.indexes.verbatim import keys_of
 Numbers = npt.NDArray[np.uint64]
 Lengths = npt.NDArray[np.uint8]
 
+PHRASES = "bags"
+"""Folder of what finds names in texts, where the index has the sieve of unordered words."""
+
 _KEPT = 1 << 17
 _MOST = 255  # words of a name
 

@@ -6,43 +6,36 @@ import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
-from pathlib import Path
 
 from canonym.errors import InvalidInput
 from canonym.indexes.ivf import silent
-from canonym.indexes.phrase_filter import PhraseFilter
-from canonym.linking.build import PHRASES, Progress, phrases_of
+from canonym.linking.build import Progress, phrases_of
 from canonym.linking.links import LinkOptions, Links, check_abbreviations
 from canonym.linking.pipeline import Pipeline, Request
 from canonym.linking.spans import TextNames
 from canonym.mentions.abbreviations import expand, find_abbreviations
 from canonym.mentions.documents import text_batches
-from canonym.mentions.readings import clinical_readings
-from canonym.rules import using
-from canonym.text.running import broken_words
 from canonym.types import USUAL_READING, Document, Link
 
 _log = logging.getLogger(__name__)
 
 
 class Annotator:
-    """Finds and links the mentions of texts, with the pipeline of an index in a folder."""
+    """Finds and links the mentions of texts, with the pipeline of an index."""
 
-    def __init__(self, pipeline: Pipeline, folder: Path) -> None:
+    def __init__(self, pipeline: Pipeline) -> None:
         self._pipeline = pipeline
-        phrases = folder / PHRASES
-        self._names = TextNames(PhraseFilter.load(phrases)) if phrases.is_dir() else None
 
     def open(self, progress: Progress | None = None) -> None:
         """Make texts readable; an index without the sieve `reordered` has its names read for it."""
-        if self._names is None:
+        if self._pipeline.text_names is None:
             if not self._pipeline.sieves:
                 raise InvalidInput(
                     "the index was built without sieves, which find names in texts: build it "
                     "again with one, such as 'reordered'"
                 )
             _log.info("the index has no filter of phrases: it is made now, and not kept")
-            self._names = TextNames(
+            self._pipeline.text_names = TextNames(
                 phrases_of(self._pipeline.terminology, self._pipeline.sieves, progress or silent)
             )
 
@@ -62,38 +55,15 @@ class Annotator:
     ) -> Iterator[tuple[Document, Links]]:
         """Find and link the mentions of a batch, against the names of one moment."""
         self.open()
-        assert self._names is not None
         engine = self._pipeline.settings["abbreviations"]
         own = [find_abbreviations(document.text, engine=engine) for document in documents]
         forms = [{**of_text, **abbreviations} for of_text in own]
-        found = self._pipeline.batch(request.filter)
-        with using(self._pipeline.book):
-            readings = [
-                self._readings(document.text, defined=of)
-                for document, of in zip(documents, forms, strict=True)
-            ]
-            marks = self._names.find(documents, forms, readings, found)
-        marked = [
-            replace(document, mentions=of.mentions)
-            for document, of in zip(documents, marks, strict=True)
-        ]
-        defined = [{**of_text.readings, **of} for of_text, of in zip(marks, own, strict=True)]
+        marked, readings = self._pipeline.mark(documents, forms, request)
+        defined = [{**read, **of} for read, of in zip(readings, own, strict=True)]
         linked = self._pipeline.link_batch(marked, request, abbreviations, defined)
         for (document, links), stated in zip(linked, forms, strict=True):
             typed = Links(_typed(_guessed(link, stated)) for link in links if not link.nil)
             yield replace(document, mentions=tuple(link.mention for link in typed)), typed
-
-    def _readings(self, text: str, *, defined: Mapping[str, str]) -> Mapping[str, str]:
-        """Return what clinical abbreviations stand for in a text, but for those that are defined.
-
-        Words that the end of a line has broken are among them.
-
-        A search without any help is what a paper describes.
-        """
-        if self._pipeline.preparation.speller is None:
-            return {}
-        readings = (clinical_readings(text) | broken_words(text)).items()
-        return {short: reading for short, reading in readings if short not in defined}
 
 
 def _guessed(link: Link, stated: Mapping[str, str]) -> Link:

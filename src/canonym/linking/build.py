@@ -31,7 +31,7 @@ from canonym.errors import CanonymError, InvalidInput, NotTrained
 from canonym.indexes.exact import write_codes
 from canonym.indexes.inverted import write_inverted
 from canonym.indexes.ivf import Ivf, silent, write_lists
-from canonym.indexes.phrase_filter import PhraseFilter, PhraseFilterBuilder
+from canonym.indexes.phrase_filter import PHRASES, PhraseFilter, PhraseFilterBuilder
 from canonym.indexes.unnormalised import check_kind
 from canonym.indexes.vectors import KIND_OF, Vectors, scaled_for
 from canonym.indexes.verbatim import VerbatimWriter, keys_of
@@ -66,9 +66,6 @@ FORMAT = 2
 
 KINDS = ("auto", "exact", "ivf")
 """Kinds of index over dense vectors: ``"ivf"`` is approximate, ``"auto"`` takes it for many."""
-
-PHRASES = "bags"
-"""Folder of what finds names in texts, where the index has the sieve of unordered words."""
 
 IVF_FROM = 1_000_000
 """Names from which on ``"auto"`` is ``"ivf"``: fewer take an exact search about 12 ms at most."""

@@ -15,9 +15,10 @@ from typing import TypeVar
 
 from canonym.errors import CanonymError, InvalidInput
 from canonym.indexes.ivf import silent
+from canonym.indexes.phrase_filter import PHRASES
 from canonym.io.files import MANIFEST, file_digest, n_cores, restored
 from canonym.io.heap import no_collection
-from canonym.linking.build import FORMAT, PHRASES, Progress, build_index
+from canonym.linking.build import FORMAT, Progress, build_index
 from canonym.linking.manifest import read_index_manifest
 from canonym.linking.named import PACKAGED, indexes_folder
 from canonym.linking.settings import SIEVES

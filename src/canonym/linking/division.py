@@ -8,6 +8,7 @@ likelier: several things, or one name (`canonym.linking.clauses`).
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -42,9 +43,10 @@ from canonym.mentions.told import flags_around, status_of_listed
 from canonym.text.qualifiers import BROADER, without_heading
 from canonym.text.shape import LETTERS
 from canonym.text.words import words_of_kind
-from canonym.types import Document, Link, Mention, Step
+from canonym.types import USUAL_READING, Document, Link, Mention, Step
 
 _STATES = frozenset(["negated", "uncertain"])
+_OF_NOTES = frozenset([USUAL_READING, "shorthand"])  # steps
 _DETAIL = 2  # words of a clause that may be a detail alone: "type II", "left eye"
 
 
@@ -373,6 +375,68 @@ def _is_known(clause: Link) -> bool:
 
 def _is_told(link: Link) -> bool:
     return bool(link.candidates) and is_likely(link)
+
+
+def with_names_within(
+    links: Sequence[Link],
+    read: Callable[[Sequence[str]], Sequence[Sequence[Link]]],
+    least: float,
+) -> list[Link]:
+    """Return links, with the names that stand in what nothing is likely to fit as a whole.
+
+    `read` finds and links the names of texts: *ganglion L wrist, aspirated*. Each is as likely as
+    not at most, for nobody tells what the rest says.
+    """
+    texts = {
+        at: " ".join(link.mention.text.split())
+        for at, link in enumerate(links)
+        if not all(map(is_likely, undivided([link]))) and " " in link.mention.text.strip()
+    }
+    names = dict(zip(texts, read([*texts.values()]), strict=True)) if texts else {}
+    return [
+        _with_names(link, at, texts[at], names[at], least) if names.get(at) else link
+        for at, link in enumerate(links)
+    ]
+
+
+def _with_names(link: Link, at: int, text: str, names: Sequence[Link], least: float) -> Link:
+    parts, read, end = undivided([link]), dict[tuple[int, int], list[Link]](), 0
+    for place, part in enumerate(parts):
+        own = " ".join(part.mention.text.split())
+        begin = text.find(own, end)
+        if begin < 0:
+            continue
+        end = begin + len(own)
+        within = [name for name in names if begin <= (name.mention.start or 0) < end]
+        is_nil = (part.confidence or 0.0) < least
+        is_told = is_nil and (len(parts) > 1 or _are_told(within, text))
+        if within and (is_told or _are_several(part, within, text)):
+            said = " ".join(name.mention.text for name in within)
+            first, *others = map(_at_even, within)
+            steps = (Step(BROADER, own, said), *first.steps)
+            read[at, place] = [replace(first, steps=steps), *others]
+    return _listed(link, at, read) if read else link
+
+
+def _are_told(names: Sequence[Link], text: str) -> bool:
+    """Tell whether a text tells of names: of several, of their status, or of what leads a list.
+
+    What only shares a word with another thing is none of these: *Cancer Street*.
+    """
+    is_led = "," in text and [name.mention.start for name in names[:1]] == [0]
+    return is_led or len(names) > 1 or any(name.status for name in names)
+
+
+def _are_several(whole: Link, names: Sequence[Link], text: str) -> bool:
+    """Tell whether an unlikely link is several things, as in notes, which have short forms."""
+    if is_likely(whole) or not whole.candidates or len(names) < 2:
+        return False
+    steps = {step.name for link in (whole, *names) for step in link.steps}
+    if steps.isdisjoint(_OF_NOTES):
+        return False
+    places = [(name.mention.start or 0, name.mention.end or 0) for name in names]
+    joints = [text[end:start] for (_, end), (start, _) in itertools.pairwise(places)]
+    return how_several(whole, names, joints) > EVEN
 
 
 def _listed(whole: Link, at: int, read: Mapping[tuple[int, int], Sequence[Link]]) -> Link:

@@ -18,19 +18,20 @@ import functools
 import logging
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 from operator import length_hint
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, Unpack
 
+from canonym.indexes.phrase_filter import PHRASES, PhraseFilter
 from canonym.io.heap import no_collection
 from canonym.io.time_limit import check_time
 from canonym.linking.background import together
 from canonym.linking.book import open_book
 from canonym.linking.codes import find_coded
 from canonym.linking.decision import LookedUp, decide
-from canonym.linking.division import by_clause, divide
+from canonym.linking.division import by_clause, divide, with_names_within
 from canonym.linking.evidence import Vocabulary
 from canonym.linking.hits import (
     LOOKED_AT,
@@ -68,18 +69,22 @@ from canonym.linking.links import (
 from canonym.linking.names import CurrentNames, Filter, Filters, Names, open_rows
 from canonym.linking.search import BatchHits, Search, Sifted, load_encoders, sift
 from canonym.linking.settings import TARGETS, Sieve, chosen_sieves, parse_search
+from canonym.linking.spans import TextNames
 from canonym.mentions.abbreviations import find_abbreviations
 from canonym.mentions.aliases import find_aliases
 from canonym.mentions.binomials import BINOMIALS, Binomials
 from canonym.mentions.documents import batches_of
+from canonym.mentions.flags import with_flags
 from canonym.mentions.prepare import Preparation
 from canonym.mentions.prepared import Asked, How, Prepared, strings_of
+from canonym.mentions.readings import clinical_readings
 from canonym.mentions.spelling import Speller
 from canonym.rules import Book, using
 from canonym.terminology import Terminology
 from canonym.text import PLAIN, normalise_all
 from canonym.text.characters import n_letters
 from canonym.text.memo import LONGEST_STRING, strong_forms
+from canonym.text.running import broken_words
 from canonym.types import Document, Link, Mention
 
 if TYPE_CHECKING:
@@ -145,6 +150,8 @@ class Pipeline:
     judge: Judge | None = None
     second_look: str | None = None
     """Who takes a second look where a call names nobody."""
+    text_names: TextNames | None = None
+    """What finds names in texts, None where an index has no filter of phrases."""
 
     @classmethod
     def open(cls, folder: Path, manifest: Mapping[str, Any], terminology: Terminology) -> Self:
@@ -157,6 +164,7 @@ class Pipeline:
         speller = Speller.load(folder / "speller") if settings["spelling"] else None
         organisms = folder / BINOMIALS
         binomials = Binomials.load(organisms) if organisms.is_dir() else None
+        phrases = folder / PHRASES
         return cls(
             terminology,
             settings,
@@ -179,6 +187,7 @@ class Pipeline:
             KnownLinks(),
             open_book(folder),
             together(manifest["encoders"]),
+            text_names=TextNames(PhraseFilter.load(phrases)) if phrases.is_dir() else None,
         )
 
     def link_documents(
@@ -218,6 +227,12 @@ class Pipeline:
                     lambda clauses: self._links(clauses, request, abbreviations, names),
                     request.min_confidence,
                 )
+                if self.text_names is not None:
+                    links = with_names_within(
+                        links,
+                        lambda texts: self._read(texts, request, abbreviations, names),
+                        request.min_confidence,
+                    )
             whole = with_book(self.grade(links, request, repeats.new, len(documents)), self.book)
         return repeats.links([Links(islice(whole, len(one.mentions))) for one in repeats.new])
 
@@ -236,6 +251,50 @@ class Pipeline:
             return links
         parts = undivided(links)
         return graded(links, parts, request.judge.of(parts, self.vocabulary))
+
+    def mark(
+        self,
+        documents: Sequence[Document],
+        abbreviations: Sequence[Mapping[str, str]],
+        request: Request,
+        names: Names | None = None,
+    ) -> tuple[list[Document], list[Mapping[str, str]]]:
+        """Return documents with the mentions in their texts, and the readings that these need.
+
+        A reading is what a clinical abbreviation stands for, but for `abbreviations`, or a word
+        that the end of a line has broken. A search without any help is what a paper describes.
+        """
+        assert self.text_names is not None
+        is_helped = self.preparation.speller is not None
+        with using(self.book):
+            readings = [
+                {
+                    short: reading
+                    for short, reading in (clinical_readings(text) | broken_words(text)).items()
+                    if is_helped and short not in of_text
+                }
+                for text, of_text in zip((it.text for it in documents), abbreviations, strict=True)
+            ]
+            batch = self.batch(request.filter, names)
+            marks = self.text_names.find(documents, abbreviations, readings, batch)
+        marked = zip(documents, marks, strict=True)
+        return [replace(it, mentions=of.mentions) for it, of in marked], [
+            it.readings for it in marks
+        ]
+
+    def _read(
+        self,
+        texts: Sequence[str],
+        request: Request,
+        abbreviations: Mapping[str, str],
+        names: Names,
+    ) -> list[list[Link]]:
+        """Return the links of the names in each text."""
+        documents = [Document(str(place), text) for place, text in enumerate(texts)]
+        marked, readings = self.mark(documents, [abbreviations] * len(texts), request, names)
+        flagged = [replace(it, mentions=with_flags(it.text, it.mentions)) for it in marked]
+        links = iter(self._links(flagged, request, abbreviations, names, readings))
+        return [list(islice(links, len(document.mentions))) for document in marked]
 
     def draft(
         self,

@@ -399,9 +399,9 @@ def _prefix_groups() -> dict[str, set[str]]:
 
 def affix_contrast(word: str, other: str) -> str | None:
     """Return ``"prefix"`` where words differ by prefixes or endings that exclude each other."""
-    for denied, name in ((word, other), (other, word)):  # *nonmigrainous* is not of migraine
-        common = commonprefix([denied.removeprefix("non"), name])
-        if denied.startswith("non") and len(common) > max(_LEAST_REST, len(name) - _LEAST_REST):
+    for denial, name in ((word, other), (other, word)):  # *nonmigrainous* is not of migraine
+        common = commonprefix([denial.removeprefix("non"), name])
+        if denial.startswith("non") and len(common) > max(_LEAST_REST, len(name) - _LEAST_REST):
             return "prefix"
     if word[-_LEAST_REST:] != other[-_LEAST_REST:] and word[:_LEAST_REST] != other[:_LEAST_REST]:
         return None
