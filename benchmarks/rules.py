@@ -170,7 +170,7 @@ def renew(linkers: Iterable[Linker]) -> None:
         pipeline.known, pipeline.known_links = KnownHits(), KnownLinks()
         if (speller := pipeline.preparation.speller) is not None:
             speller.__init__(speller._arrays, speller._folder)  # type: ignore[misc]
-        if (names := linker.annotator._names) is not None:
+        if (names := linker.pipeline.text_names) is not None:
             names._known = (None, None, {})
 
 

@@ -404,8 +404,8 @@ def _with_names(link: Link, at: int, text: str, names: Sequence[Link], least: fl
     for place, part in enumerate(parts):
         own = " ".join(part.mention.text.split())
         begin = text.find(own, end)
-        if begin < 0:
-            continue
+        if begin < 0 or _STATES.intersection(part.status):
+            continue  # "no sepsis from pneumonia"
         end = begin + len(own)
         within = [name for name in names if begin <= (name.mention.start or 0) < end]
         is_nil = (part.confidence or 0.0) < least
