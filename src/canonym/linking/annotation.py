@@ -15,6 +15,7 @@ from canonym.linking.pipeline import Pipeline, Request
 from canonym.linking.spans import TextNames
 from canonym.mentions.abbreviations import expand, find_abbreviations
 from canonym.mentions.documents import text_batches
+from canonym.rules import using
 from canonym.types import USUAL_READING, Document, Link
 
 _log = logging.getLogger(__name__)
@@ -25,18 +26,20 @@ class Annotator:
 
     def __init__(self, pipeline: Pipeline) -> None:
         self._pipeline = pipeline
+        self._names = pipeline.text_names
 
     def open(self, progress: Progress | None = None) -> None:
         """Make texts readable; an index without the sieve `reordered` has its names read for it."""
-        if self._pipeline.text_names is None:
+        if self._names is None:
             if not self._pipeline.sieves:
                 raise InvalidInput(
                     "the index was built without sieves, which find names in texts: build it "
                     "again with one, such as 'reordered'"
                 )
             _log.info("the index has no filter of phrases: it is made now, and not kept")
-            self._pipeline.text_names = TextNames(
-                phrases_of(self._pipeline.terminology, self._pipeline.sieves, progress or silent)
+            self._names = TextNames(
+                phrases_of(self._pipeline.terminology, self._pipeline.sieves, progress or silent),
+                helped=self._pipeline.preparation.speller is not None,
             )
 
     def link(
@@ -58,8 +61,11 @@ class Annotator:
         engine = self._pipeline.settings["abbreviations"]
         own = [find_abbreviations(document.text, engine=engine) for document in documents]
         forms = [{**of_text, **abbreviations} for of_text in own]
-        marked, readings = self._pipeline.mark(documents, forms, request)
-        defined = [{**read, **of} for read, of in zip(readings, own, strict=True)]
+        assert self._names is not None
+        with using(self._pipeline.book):
+            read = self._names.mark(documents, forms, self._pipeline.batch(request.filter))
+        marked = [document for document, _ in read]
+        defined = [{**of_text, **of} for (_, of_text), of in zip(read, own, strict=True)]
         linked = self._pipeline.link_batch(marked, request, abbreviations, defined)
         for (document, links), stated in zip(linked, forms, strict=True):
             typed = Links(_typed(_guessed(link, stated)) for link in links if not link.nil)

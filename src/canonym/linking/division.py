@@ -137,6 +137,20 @@ class Proposal(NamedTuple):
     joints: tuple[str, ...]
 
 
+def by_parts(
+    links: Sequence[Link],
+    documents: Sequence[Document],
+    link_all: Callable[[Sequence[Document]], Iterable[Link]],
+    read: Callable[[Sequence[str]], Sequence[Sequence[Link]]],
+    least: float,
+) -> list[Link]:
+    """Return links, with those of their clauses or of the names within them where these fit better.
+
+    See `by_clause` and `with_names_within`.
+    """
+    return with_names_within(by_clause(links, documents, link_all, least), read, least)
+
+
 def by_clause(
     links: Sequence[Link],
     documents: Iterable[Document],
@@ -421,10 +435,12 @@ def _with_names(link: Link, at: int, text: str, names: Sequence[Link], least: fl
 def _are_told(names: Sequence[Link], text: str) -> bool:
     """Tell whether a text tells of names: of several, of their status, or of what leads a list.
 
-    What only shares a word with another thing is none of these: *Cancer Street*.
+    What only shares a word with another thing is none of these, *Cancer Street*, nor are
+    alternatives: *stroke or sepsis of unknown kind*.
     """
     is_led = "," in text and [name.mention.start for name in names[:1]] == [0]
-    return is_led or len(names) > 1 or any(name.status for name in names)
+    are_several = len(names) > 1 and "or" not in _between(names, text)
+    return is_led or are_several or any(name.status for name in names)
 
 
 def _are_several(whole: Link, names: Sequence[Link], text: str) -> bool:
@@ -432,11 +448,13 @@ def _are_several(whole: Link, names: Sequence[Link], text: str) -> bool:
     if is_likely(whole) or not whole.candidates or len(names) < 2:
         return False
     steps = {step.name for link in (whole, *names) for step in link.steps}
-    if steps.isdisjoint(_OF_NOTES):
-        return False
+    return bool(steps & _OF_NOTES) and how_several(whole, names, _between(names, text)) > EVEN
+
+
+def _between(names: Sequence[Link], text: str) -> list[str]:
+    """Return what stands between the names of a text."""
     places = [(name.mention.start or 0, name.mention.end or 0) for name in names]
-    joints = [text[end:start] for (_, end), (start, _) in itertools.pairwise(places)]
-    return how_several(whole, names, joints) > EVEN
+    return [text[end:start].strip() for (_, end), (start, _) in itertools.pairwise(places)]
 
 
 def _listed(whole: Link, at: int, read: Mapping[tuple[int, int], Sequence[Link]]) -> Link:

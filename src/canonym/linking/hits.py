@@ -18,6 +18,7 @@ from canonym.ranking.letters import gain, most_gain
 from canonym.regex import regex
 from canonym.terminology import Terminology
 from canonym.terminology.hierarchy import Hierarchy, edges_up
+from canonym.text.characters import n_letters
 from canonym.text.memo import strong_forms
 from canonym.text.qualifiers import BROADER
 from canonym.text.words import forms_of, words_of_kind
@@ -537,6 +538,20 @@ def may_be_clauses(link: Link) -> bool:
     return is_open or (link.confidence or 0.0) < _FITS
 
 
+def may_be_parts(link: Link) -> bool:
+    """Tell whether a link may say several things, or leaves over what may be another."""
+    return may_be_clauses(link) or any(step.name == BROADER for step in link.steps)
+
+
 def is_likely(link: Link) -> bool:
     """Tell whether a link is likelier right than wrong, as far as anybody can tell."""
     return link.confidence is None or link.confidence > EVEN
+
+
+def why_none(plain: str, shortest: int) -> str:
+    """Return why nothing was found for a normal form; shorter ones are not searched for."""
+    if not plain:
+        return "nothing to look up: no letters or digits are left"
+    if n_letters(plain) < shortest:
+        return f"no name is {plain!r}, and {len(plain)} characters are too few to search with"
+    return "no name has anything in common with it"

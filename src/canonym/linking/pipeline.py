@@ -18,20 +18,19 @@ import functools
 import logging
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain, islice
 from operator import length_hint
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, Unpack
 
-from canonym.indexes.phrase_filter import PHRASES, PhraseFilter
 from canonym.io.heap import no_collection
 from canonym.io.time_limit import check_time
 from canonym.linking.background import together
 from canonym.linking.book import open_book
 from canonym.linking.codes import find_coded
 from canonym.linking.decision import LookedUp, decide
-from canonym.linking.division import by_clause, divide, with_names_within
+from canonym.linking.division import by_parts, divide
 from canonym.linking.evidence import Vocabulary
 from canonym.linking.hits import (
     LOOKED_AT,
@@ -44,8 +43,10 @@ from canonym.linking.hits import (
     at_most,
     by_letters,
     link_of,
+    may_be_parts,
     near_rivals,
     undivided,
+    why_none,
 )
 from canonym.linking.homonyms import (
     MOST_TIED,
@@ -69,22 +70,19 @@ from canonym.linking.links import (
 from canonym.linking.names import CurrentNames, Filter, Filters, Names, open_rows
 from canonym.linking.search import BatchHits, Search, Sifted, load_encoders, sift
 from canonym.linking.settings import TARGETS, Sieve, chosen_sieves, parse_search
-from canonym.linking.spans import TextNames
+from canonym.linking.spans import TextNames, open_text_names
 from canonym.mentions.abbreviations import find_abbreviations
 from canonym.mentions.aliases import find_aliases
 from canonym.mentions.binomials import BINOMIALS, Binomials
 from canonym.mentions.documents import batches_of
-from canonym.mentions.flags import with_flags
 from canonym.mentions.prepare import Preparation
 from canonym.mentions.prepared import Asked, How, Prepared, strings_of
-from canonym.mentions.readings import clinical_readings
 from canonym.mentions.spelling import Speller
 from canonym.rules import Book, using
 from canonym.terminology import Terminology
 from canonym.text import PLAIN, normalise_all
 from canonym.text.characters import n_letters
 from canonym.text.memo import LONGEST_STRING, strong_forms
-from canonym.text.running import broken_words
 from canonym.types import Document, Link, Mention
 
 if TYPE_CHECKING:
@@ -164,7 +162,6 @@ class Pipeline:
         speller = Speller.load(folder / "speller") if settings["spelling"] else None
         organisms = folder / BINOMIALS
         binomials = Binomials.load(organisms) if organisms.is_dir() else None
-        phrases = folder / PHRASES
         return cls(
             terminology,
             settings,
@@ -187,7 +184,7 @@ class Pipeline:
             KnownLinks(),
             open_book(folder),
             together(manifest["encoders"]),
-            text_names=TextNames(PhraseFilter.load(phrases)) if phrases.is_dir() else None,
+            text_names=open_text_names(folder, helped=speller is not None),
         )
 
     def link_documents(
@@ -220,19 +217,14 @@ class Pipeline:
         repeats = Repeats(documents, known)
         with using(self.book), no_collection():
             links = self._links(repeats.new, request, abbreviations, names, defined)
-            if request.separator is None and self.preparation.composites:
-                links = by_clause(
+            if request.separator is None and self._is_unsure(links):
+                links = by_parts(
                     links,
                     repeats.new,
                     lambda clauses: self._links(clauses, request, abbreviations, names),
+                    lambda texts: self._read(texts, request, abbreviations, names),
                     request.min_confidence,
                 )
-                if self.text_names is not None:
-                    links = with_names_within(
-                        links,
-                        lambda texts: self._read(texts, request, abbreviations, names),
-                        request.min_confidence,
-                    )
             whole = with_book(self.grade(links, request, repeats.new, len(documents)), self.book)
         return repeats.links([Links(islice(whole, len(one.mentions))) for one in repeats.new])
 
@@ -252,49 +244,20 @@ class Pipeline:
         parts = undivided(links)
         return graded(links, parts, request.judge.of(parts, self.vocabulary))
 
-    def mark(
-        self,
-        documents: Sequence[Document],
-        abbreviations: Sequence[Mapping[str, str]],
-        request: Request,
-        names: Names | None = None,
-    ) -> tuple[list[Document], list[Mapping[str, str]]]:
-        """Return documents with the mentions in their texts, and the readings that these need.
-
-        A reading is what a clinical abbreviation stands for, but for `abbreviations`, or a word
-        that the end of a line has broken. A search without any help is what a paper describes.
-        """
-        assert self.text_names is not None
-        is_helped = self.preparation.speller is not None
-        with using(self.book):
-            readings = [
-                {
-                    short: reading
-                    for short, reading in (clinical_readings(text) | broken_words(text)).items()
-                    if is_helped and short not in of_text
-                }
-                for text, of_text in zip((it.text for it in documents), abbreviations, strict=True)
-            ]
-            batch = self.batch(request.filter, names)
-            marks = self.text_names.find(documents, abbreviations, readings, batch)
-        marked = zip(documents, marks, strict=True)
-        return [replace(it, mentions=of.mentions) for it, of in marked], [
-            it.readings for it in marks
-        ]
+    def _is_unsure(self, links: Sequence[Link]) -> bool:
+        """Tell whether some mention may say several things: no name is likely to fit it whole."""
+        return self.preparation.composites and any(map(may_be_parts, undivided(links)))
 
     def _read(
-        self,
-        texts: Sequence[str],
-        request: Request,
-        abbreviations: Mapping[str, str],
-        names: Names,
+        self, texts: Sequence[str], request: Request, forms: Mapping[str, str], names: Names
     ) -> list[list[Link]]:
         """Return the links of the names in each text."""
-        documents = [Document(str(place), text) for place, text in enumerate(texts)]
-        marked, readings = self.mark(documents, [abbreviations] * len(texts), request, names)
-        flagged = [replace(it, mentions=with_flags(it.text, it.mentions)) for it in marked]
-        links = iter(self._links(flagged, request, abbreviations, names, readings))
-        return [list(islice(links, len(document.mentions))) for document in marked]
+        if self.text_names is None:
+            return [[] for _ in texts]
+        batch = self.batch(request.filter, names)
+        documents, readings = self.text_names.read(texts, forms, batch)
+        links = iter(self._links(documents, request, forms, names, readings))
+        return [list(islice(links, len(it.mentions))) for it in documents]
 
     def draft(
         self,
@@ -548,7 +511,7 @@ class Pipeline:
                 further = [at_most(hit, score) for hit in further]
             best = tuple([*known[:k], *further][:k])
             tied = tuple(known[:MOST_TIED]) if len(known) > 1 else ()
-            reason = "" if best else _why_none(plain[string], shortest)
+            reason = "" if best else why_none(plain[string], shortest)
             steps = batch.one_of_several(string, further) if sieve is None else steps
             hits[string, how] = StringHits(best, name, reason, tied, steps)
         return hits
@@ -603,9 +566,7 @@ class Pipeline:
         context: bool = True,
     ) -> list[list[Draft]]:
         """Find all concepts of one name, in the order for which the context speaks, if it may."""
-        flat = iter(
-            find_homonyms([draft for of_document in drafts for draft in of_document], batch)
-        )
+        flat = iter(find_homonyms([*chain.from_iterable(drafts)], batch))
         homonyms = [[next(flat) for _ in of_document] for of_document in drafts]
         return [
             self.homonyms.choose(document, of_document, batch, context=context)
@@ -635,11 +596,3 @@ class Pipeline:
         density = math.log(max(n_names, 1) / max(n_concepts, 1))
         euclidean = all(one.similarity == "euclidean" for one in self.search.encoders)
         return Vocabulary(self.preparation.vocabulary_coverage, density, self.background, euclidean)
-
-
-def _why_none(plain: str, shortest: int) -> str:
-    if not plain:
-        return "nothing to look up: no letters or digits are left"
-    if n_letters(plain) < shortest:
-        return f"no name is {plain!r}, and {len(plain)} characters are too few to search with"
-    return "no name has anything in common with it"

@@ -12,13 +12,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from canonym.indexes import BoolArray
-from canonym.indexes.phrase_filter import PhraseFilter, WordNumbers
+from canonym.indexes.phrase_filter import PHRASES, PhraseFilter, WordNumbers
 from canonym.io.time_limit import check_time
 from canonym.linking.names import Filter, Names
 from canonym.linking.search import BatchHits, sift
@@ -31,10 +33,19 @@ from canonym.mentions.false_names import (
     looks_alike,
     section_titles,
 )
-from canonym.mentions.readings import has_several
+from canonym.mentions.flags import with_flags
+from canonym.mentions.readings import clinical_readings, has_several
 from canonym.mentions.shorthand import diabetes_phrases
 from canonym.text import PLAIN, STRONG, UNORDERED, normalise, normalise_all
-from canonym.text.running import BREAK, NO_BREAK, PARAGRAPH, TextReader, Words, with_brackets
+from canonym.text.running import (
+    BREAK,
+    NO_BREAK,
+    PARAGRAPH,
+    TextReader,
+    Words,
+    broken_words,
+    with_brackets,
+)
 from canonym.text.short_forms import SHORT, is_short_form
 from canonym.types import EVERYDAY, Document, Mention, Name
 
@@ -84,13 +95,48 @@ class _Reading(NamedTuple):
 class TextNames:
     """Finds the names of an index in texts; `find` is the whole way."""
 
-    def __init__(self, phrases: PhraseFilter) -> None:
+    def __init__(self, phrases: PhraseFilter, *, helped: bool) -> None:
+        self._helped = helped  # a search without any help is what a paper describes
         self._phrases = phrases
         self._reader = TextReader()
         self._numbers = WordNumbers()
         self._extra: tuple[Names | None, list[PhraseFilter]] = (None, [])
         self._known: tuple[Names | None, Filter | None, dict[str, _Known | None]]
         self._known = (None, None, {})
+
+    def mark(
+        self,
+        documents: Sequence[Document],
+        abbreviations: Sequence[Mapping[str, str]],
+        batch: BatchHits,
+    ) -> list[tuple[Document, Mapping[str, str]]]:
+        """Return documents with the mentions in their texts, and the readings that these need.
+
+        A reading is what a clinical abbreviation stands for, but for `abbreviations`, or a word
+        that the end of a line has broken.
+        """
+        readings = [
+            {
+                short: reading
+                for short, reading in (clinical_readings(text) | broken_words(text)).items()
+                if self._helped and short not in of_text
+            }
+            for text, of_text in zip((it.text for it in documents), abbreviations, strict=True)
+        ]
+        marks = self.find(documents, abbreviations, readings, batch)
+        return [
+            (replace(document, mentions=of.mentions), of.readings)
+            for document, of in zip(documents, marks, strict=True)
+        ]
+
+    def read(
+        self, texts: Sequence[str], abbreviations: Mapping[str, str], batch: BatchHits
+    ) -> tuple[list[Document], list[Mapping[str, str]]]:
+        """Return texts with the mentions in them and their flags, and the readings of each."""
+        documents, forms = [Document("", text) for text in texts], [abbreviations] * len(texts)
+        marked = self.mark(documents, forms, batch)
+        flagged = [replace(it, mentions=with_flags(it.text, it.mentions)) for it, _ in marked]
+        return flagged, [readings for _, readings in marked]
 
     def find(
         self,
@@ -459,6 +505,12 @@ def _stretch(
     written = text[start:end]
     string = expand(written, abbreviations) if abbreviations else written
     return Stretch(start, end, written, string, BREAK in words.breaks[first + 1 : last + 1])
+
+
+def open_text_names(folder: Path, *, helped: bool) -> TextNames | None:
+    """Open what finds names in texts in the folder of an index; None without."""
+    phrases = folder / PHRASES
+    return TextNames(PhraseFilter.load(phrases), helped=helped) if phrases.is_dir() else None
 
 
 def _marks(document: Document, marked: Sequence[Stretch], readings: Mapping[str, str]) -> Marks:
