@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 import os
 import re
@@ -15,6 +16,7 @@ from typing import IO
 import hypothesis
 import pytest
 
+from canonym.encoders import hashing
 from tests.logs import Log
 from tests.skips import counted
 from tests.test_layers import PACKAGES, THIRD_PARTY
@@ -25,6 +27,8 @@ hypothesis.settings.load_profile("canonym")
 
 # No test takes the power away, so none needs to wait for the disk: there are thousands of files.
 os.fsync = lambda _: None
+# Each index that is built encodes the same thousand words, which takes a third of its time.
+hashing.hash_word = functools.lru_cache(maxsize=1 << 14)(hashing.hash_word)
 
 
 def _data_folder() -> Path | None:
