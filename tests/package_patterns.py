@@ -78,12 +78,17 @@ def _of_variables() -> Iterator[Used]:
     methods: dict[int, set[str]] = defaultdict(set)
     named: dict[int, tuple[str, Any]] = {}
     for name, module in modules().items():
-        tree = tree_of(Path(str(module.__file__)))
-        nodes = list(ast.walk(tree))
+        here = [
+            (variable, pattern)
+            for variable, value in vars(module).items()
+            for pattern in patterns_in(value)
+        ]
+        if not here:
+            continue
+        for variable, pattern in here:
+            named.setdefault(id(pattern), (f"{name}.{variable}", pattern))
+        nodes = list(ast.walk(tree_of(Path(str(module.__file__)))))
         parents = {child: node for node in nodes for child in ast.iter_child_nodes(node)}
-        for variable, value in vars(module).items():
-            for pattern in patterns_in(value):
-                named.setdefault(id(pattern), (f"{name}.{variable}", pattern))
         for node in nodes:
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
                 for pattern in patterns_in(vars(module).get(node.id)):

@@ -41,6 +41,7 @@ import pytest
 
 from canonym.encoders import ENCODERS
 from tests import preloaded
+from tests.conftest import clean_environment, own_folders
 
 ROOT = Path(__file__).parents[1]
 _BLOCK = re.compile(
@@ -188,12 +189,10 @@ class Reader:
 
 
 def _environment(data_home: Path) -> dict[str, str]:
-    kept = {k: v for k, v in os.environ.items() if not k.startswith(("COVERAGE_", "COV_CORE_"))}
     return {
-        **kept,
+        **clean_environment(),
+        **own_folders(data_home),
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
-        "CANONYM_DATA_HOME": str(data_home),
-        "CANONYM_CACHE": str(data_home / "cache"),
         "COLUMNS": "110",
         "NO_COLOR": "1",
         "TERM": "xterm",
@@ -242,8 +241,8 @@ def test_page(
         pytest.skip(f"needs the extra all: there is no {', '.join(lacking)}")
     if page.name in _WITH_ICD10CM:
         data_home = request.getfixturevalue("packaged")
-    monkeypatch.setenv("CANONYM_DATA_HOME", str(data_home))
-    monkeypatch.setenv("CANONYM_CACHE", str(data_home / "cache"))
+    for variable, value in own_folders(data_home).items():
+        monkeypatch.setenv(variable, value)
     folder = tmp_path / "page"
     folder.mkdir()
     monkeypatch.chdir(folder)
@@ -332,13 +331,20 @@ def _modules_with_examples() -> list[str]:
 
 
 @pytest.mark.parametrize("name", _modules_with_examples())
-def test_examples_in_docstrings(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_examples_in_docstrings(
+    name: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    request: pytest.FixtureRequest,
+) -> None:
     monkeypatch.chdir(tmp_path)
-    module = importlib.import_module(name)
-    finder = doctest.DocTestFinder(exclude_empty=True)
+    tests = doctest.DocTestFinder(exclude_empty=True).find(importlib.import_module(name))
+    if any("Linker.default(" in example.source for test in tests for example in test.examples):
+        for variable, folder in own_folders(request.getfixturevalue("packaged")).items():
+            monkeypatch.setenv(variable, folder)
     runner = doctest.DocTestRunner(optionflags=_FLAGS)
     said: list[str] = []
-    for test in finder.find(module):
+    for test in tests:
         runner.run(test, out=said.append)
     assert runner.tries, "its examples are in no docstring"
     assert not runner.failures, "".join(said)
@@ -367,8 +373,7 @@ def _refresh(page: Path) -> None:
     data = Path(os.environ.get("CANONYM_DATA", ROOT.parent / "shared" / "data"))
     with tempfile.TemporaryDirectory() as scratch, contextlib.chdir(scratch):
         data_home = Path(scratch) / "data"
-        os.environ["CANONYM_DATA_HOME"] = str(data_home)
-        os.environ["CANONYM_CACHE"] = str(data_home / "cache")
+        os.environ.update(own_folders(data_home))
         folder = Path(scratch) / "page"
         folder.mkdir()
         os.chdir(folder)

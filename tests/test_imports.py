@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 import time
 from pathlib import Path
 
+from tests.conftest import clean_environment
+
 # What `import canonym` may load beyond a bare interpreter. Nothing of ours but the package itself,
 # nothing of anybody else's: not even numpy.
 ALLOWED = {"canonym", "__future__", "typing", "importlib"}
 LIMIT = 0.4
-
-
-def _environment() -> dict[str, str]:
-    # Measuring coverage in the child would be timed along with the import.
-    return {k: v for k, v in os.environ.items() if not k.startswith(("COVERAGE_", "COV_CORE_"))}
 
 
 def _run(code: str) -> str:
@@ -26,7 +22,7 @@ def _run(code: str) -> str:
         capture_output=True,
         text=True,
         check=True,
-        env=_environment(),
+        env=clean_environment(),
         timeout=60,
     )
     return done.stdout

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 import sys
@@ -11,35 +10,39 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import clean_environment, made_once
+
 ROOT = Path(__file__).parents[1]
 LARGEST = 60_000_000
 
 
 def _run(*command: str | Path, cwd: Path, **environment: str) -> str:
-    kept = {k: v for k, v in os.environ.items() if not k.startswith(("COVERAGE_", "COV_CORE_"))}
     done = subprocess.run(
         [str(part) for part in command],
         capture_output=True,
         text=True,
         cwd=cwd,
-        env={**kept, **environment},
+        env={**clean_environment(), **environment},
         timeout=180,
     )
     assert done.returncode == 0, f"{command}:\n{done.stdout}\n{done.stderr}"
     return done.stdout
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel of this tree, built once for all workers."""
     pytest.importorskip("build")
     pytest.importorskip("hatchling")
-    folder = tmp_path_factory.mktemp("wheel")
+    (built,) = made_once(tmp_path_factory, "wheel", _build).glob("canonym-*.whl")
+    return built
+
+
+def _build(folder: Path) -> None:
     _run(
         *(sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", folder, ROOT),
         cwd=folder,
     )
-    (built,) = folder.glob("canonym-*.whl")
-    return built
 
 
 def test_contents(wheel: Path) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from canonym.encoders import ENCODERS, SHIPPED, encoder_kinds
+from canonym.encoders import SHIPPED, encoder_kinds
 from canonym.encoders.hub import HUB_NAME, find_model
 from canonym.errors import CanonymError
 from reproduce.data import Shelf
@@ -128,9 +128,9 @@ def _is_here(kind: str, name: str, shelf: Shelf) -> bool:
         return (shelf.data / name).exists()
     if kind == "package":
         return all(map(importlib.util.find_spec, _TORCH))
-    kinds = {"hf", *ENCODERS, *encoder_kinds()}
     before, colon, behind = name.partition(":")
-    place = shelf.placed(behind if colon and before in kinds else name)
+    has_kind = colon and before in {"hf", *encoder_kinds()}
+    place = shelf.placed(behind if has_kind else name)
     if before == "hf" or Path(place).exists():
         return True
     try:

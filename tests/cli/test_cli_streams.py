@@ -22,7 +22,7 @@ pytestmark = [
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("t.tsv").write_text("id\tname\nT:1\tgout\nT:2\tasthma\n")
-    run("index", "t.tsv", "-o", "ix", "-q")
+    run("index", "t.tsv", "-o", "ix", "-e", "chargrams", "-q")
 
 
 def shell(redirection: str, *arguments: str) -> subprocess.CompletedProcess[str]:

@@ -21,6 +21,7 @@ from canonym.errors import InvalidInput
 from canonym.terminology import Terminology, writer
 from canonym.terminology.sqlite_file import BATCH
 from canonym.types import SCOPES, Concept, Name, Record, Relation, Xref
+from tests.conftest import clean_environment
 
 HEART = [
     Concept("MESH:D009203", "Myocardial Infarction", types=("C", "Diseases"), source="MeSH"),
@@ -558,8 +559,7 @@ def run_script(script: str, *arguments: object) -> subprocess.Popen[str]:
         [sys.executable, "-c", textwrap.dedent(script), *map(str, arguments)],
         stdout=subprocess.PIPE,
         text=True,
-        # Without what would measure coverage in there, at twice the time.
-        env={k: v for k, v in os.environ.items() if not k.startswith(("COVERAGE_", "COV_CORE_"))},
+        env=clean_environment(),
     )
 
 

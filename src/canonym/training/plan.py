@@ -156,7 +156,7 @@ class TrainingSpec:
         )
 
 
-def _settings_of(recipe: str) -> tuple[dict[str, Key], ...]:
+def _settings_of(recipe: str) -> tuple[Mapping[str, Key], ...]:
     from canonym.training.recipes import loop_keys, module_keys, objective_keys
 
     return objective_keys(recipe), module_keys(recipe), loop_keys(recipe)
@@ -167,7 +167,7 @@ def plan_keys(recipe: str) -> dict[str, Key]:
     objective, module, loop = _settings_of(recipe)
     run = keys_of(TrainingSpec, published_plan(recipe))
     own = {name: key for name, key in run.items() if recipe in (key.recipes or (recipe,))}
-    return own | objective | module | loop
+    return {**own, **objective, **module, **loop}
 
 
 def checked_values(

@@ -7,6 +7,7 @@ A recipe is a class of objectives. It carries its `paper` and the settings of th
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -50,20 +51,23 @@ def recipe_class(name: str) -> Any:
 # --- keys of a plan -------------------------------------------------------------------------------
 
 
-def objective_keys(recipe: str) -> dict[str, Key]:
+@cache
+def objective_keys(recipe: str) -> Mapping[str, Key]:
     """Return the keys of a recipe's objective."""
     made, paper = recipe_class(recipe), published_plan(recipe)
     drawn = keys_of(made.from_groups, paper) if recipe == "few-shot" else {}
     return drawn | keys_of(made, paper)
 
 
-def module_keys(recipe: str) -> dict[str, Key]:
+@cache
+def module_keys(recipe: str) -> Mapping[str, Key]:
     """Return the keys of the encoder that a recipe trains."""
     module = ResidualModule if recipe == "few-shot" else new_module
     return keys_of(module, published_plan(recipe))
 
 
-def loop_keys(recipe: str) -> dict[str, Key]:
+@cache
+def loop_keys(recipe: str) -> Mapping[str, Key]:
     """Return the keys of the training loop."""
     return keys_of(FitSettings, published_plan(recipe))
 
