@@ -54,12 +54,8 @@ def write_mappings(
     """Write the decisions of a review as ``sssom``, ``usagi``, ``omop`` or ``fhir``.
 
     Usagi gets all mentions, with proposals for those to decide; the others what was decided. Only
-    OMOP needs the `terminology`; for others it adds its version, and domains for Usagi.
-
-    Raises
-    ------
-    InvalidInput
-        If a column is missing, or the format cannot hold the concepts.
+    OMOP needs the `terminology`; for others it adds its version, and domains for Usagi. Raises
+    `InvalidInput` if a column is missing, or the format cannot hold the concepts.
     """
     review = store.review(review_id)
     survey = _survey(store, review_id, prefixes=terminology is None)

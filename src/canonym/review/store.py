@@ -379,13 +379,8 @@ class Store:
         """Add a decision to an item as it was seen, and return the item as it is then.
 
         `also` has versions of further items of the review by their ids: the decision is theirs too.
-
-        Raises
-        ------
-        Conflict
-            If one of the items has another version by now; nothing is changed.
-        InvalidInput
-            If there is nothing to undo or propose, or no such item (`Absent`).
+        Raises `Conflict` if one of the items has another version by now, and `InvalidInput` if
+        there is nothing to undo or propose, or no such item (`Absent`). Nothing is changed then.
         """
         seen = {**(also or {}), id: version}
         with self._writing() as session:
@@ -436,10 +431,7 @@ class Store:
     ) -> int:
         """Accept the proposals of all open items at least so sure, but those `without`, or none.
 
-        Raises
-        ------
-        Changed
-            If they are not as many as `expected` any more.
+        Raises `Changed` if they are not as many as `expected` any more.
         """
         comment = f"accepted with all of at least {least:g}"
         with self._writing() as session:
