@@ -177,38 +177,32 @@ class SssomWriter:
         return row | (_unseen(claim) if claim.verdict.is_unseen else _by_hand(claim.verdict))
 
 
-class ConceptMappingWriter:
-    """Writes mappings between two terminologies, the `subjects` and the `objects`.
+def write_concept_mappings(
+    stream: IO[str],
+    mappings: Iterable[tuple[ConceptMapping, str, str]],
+    subjects: Origin,
+    objects: Origin,
+    *,
+    mapping_set_id: str,
+    license: str,
+) -> None:
+    """Write mappings between two terminologies, each with the labels of its two concepts.
 
-    Their fingerprints are the digests of their contents. `mapping_set_id` and `license` are as for
-    `SssomWriter`.
+    The fingerprints of the `subjects` and the `objects` are the digests of their contents.
+    `mapping_set_id` and `license` are as for `SssomWriter`.
     """
-
-    def __init__(
-        self,
-        stream: IO[str],
-        subjects: Origin,
-        objects: Origin,
-        *,
-        mapping_set_id: str = "",
-        license: str = "",
-    ) -> None:
-        digests = subjects.fingerprint, objects.fingerprint
-        self._table = MappingTable(stream, CONCEPT_COLUMNS)
-        self._head = subjects, (*subjects.prefixes, *objects.prefixes)
-        self._metadata = {
-            "mapping_set_id": mapping_set_id or f"urn:canonym:map:{':'.join(digests)}",
-            "license": license or UNSPECIFIED,
-            "subject_source_version": subjects.source_version,
-            "object_source_version": objects.source_version,
-            "other": f"canonym_subjects={digests[0]} canonym_objects={digests[1]}",
-        }
-        self._begun = False
-
-    def write(self, mapping: ConceptMapping, label: str = "", other_label: str = "") -> None:
-        """Write a mapping, with the labels of the two concepts."""
-        self._begin()
-        self._table.write(
+    digests = subjects.fingerprint, objects.fingerprint
+    metadata = {
+        "mapping_set_id": mapping_set_id or f"urn:canonym:map:{':'.join(digests)}",
+        "license": license or UNSPECIFIED,
+        "subject_source_version": subjects.source_version,
+        "object_source_version": objects.source_version,
+        "other": f"canonym_subjects={digests[0]} canonym_objects={digests[1]}",
+    }
+    table = MappingTable(stream, CONCEPT_COLUMNS)
+    table.begin(subjects, metadata, (*subjects.prefixes, *objects.prefixes))
+    for mapping, label, other_label in mappings:
+        table.write(
             {
                 "subject_id": with_prefix(mapping.left),
                 "subject_label": label,
@@ -224,16 +218,6 @@ class ConceptMappingWriter:
                 "match_string": _escaped(mapping.name),
             }
         )
-
-    def close(self) -> None:
-        """Write the head if there was no mapping."""
-        self._begin()
-
-    def _begin(self) -> None:
-        if not self._begun:
-            self._begun = True
-            origin, prefixes = self._head
-            self._table.begin(origin, self._metadata, prefixes)
 
 
 class MappingTable:
