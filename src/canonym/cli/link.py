@@ -153,10 +153,11 @@ def link(
     """
     from canonym.cli.input import open_input, read_ids, source_of
     from canonym.cli.named_indexes import open_linker
-    from canonym.cli.output import check_output, choose_format, open_output
+    from canonym.cli.output import choose_format, open_output
     from canonym.io.journal import is_finished
     from canonym.jobs.input import TableOptions
     from canonym.jobs.link import ItemOptions, link_items, runner_up, settings_of
+    from canonym.jobs.output import check_output
     from canonym.linking.links import DEFAULTS
 
     if engine is not None or _is_folder(output):
@@ -166,7 +167,7 @@ def link(
         return
     chosen = choose_format(format_, output, rows=options["columns"] is not None)
     inputs = (source_of(names, file), index, ids)
-    check_output(output, chosen, inputs, overwrite=overwrite, resume=resume)
+    check_output(output, chosen, inputs, overwrite=overwrite, resume=resume, called="-o")
     if output and resume and is_finished(output):
         note(f"{output} is finished: there is nothing to do.")
         return
