@@ -226,15 +226,14 @@ def object_of(line: str) -> dict[str, Any]:
 
 
 def read_items(
-    format: str, path: Path, *, encoding: str = "utf-8", choice: SheetChoice | None = None
+    format: str, path: Path, *, encoding: str, choice: SheetChoice
 ) -> Iterable[Document | Mention]:
     """Read a corpus in a format of `FORMATS` or of another package; XML and JSON know their
     encoding.
     """
     from canonym import corpora
-    from canonym.io.workbooks import SheetChoice, check_no_choice
+    from canonym.io.workbooks import check_no_choice
 
-    choice = choice or SheetChoice()
     if format == "columns":
         return corpora.read_annotated_table(path, encoding=encoding, **choice._asdict())
     check_no_choice(path, choice)

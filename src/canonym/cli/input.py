@@ -38,7 +38,6 @@ from canonym.jobs.input import (
     OF_LINES,
     Entry,
     Input,
-    Item,
     TableOptions,
     read_delimited,
     read_sheet,
@@ -178,8 +177,7 @@ def _open(
         return content._replace(encoding=lines.encoding), lines
     if arriving is None:
         return _read_corpus(kind, path, encoding, table), None
-    content = _read_corpus(kind, copied(stack, arriving), encoding, table, shown=path)
-    return content._replace(items=_from_stdin(content.items, path)), None
+    return _read_corpus(kind, copied(stack, arriving), encoding, table, shown=path), None
 
 
 def _workbook(stack: contextlib.ExitStack, path: Path, arriving: Arriving | None) -> Path | None:
@@ -189,9 +187,8 @@ def _workbook(stack: contextlib.ExitStack, path: Path, arriving: Arriving | None
     if not arriving.is_office():
         return None
     copy = copied(stack, arriving)
-    with errors_named(path):
-        if not workbook_suffix(copy):
-            raise ReadError(path, _IS_COMPRESSED)
+    if not workbook_suffix(copy):
+        raise ReadError(path, _IS_COMPRESSED)
     return copy
 
 
@@ -205,20 +202,16 @@ def _open_workbook(
 ) -> Input:
     """Open the workbook in a file, which messages call `path`."""
     if kind == "columns":
-        content = _read_corpus(kind, file, None, table)
-        return content._replace(items=_from_stdin(content.items, path))
+        return _read_corpus(kind, file, None, table)
     if kind not in (None, "table"):
         raise InvalidInput(f"{path} is a workbook: --input-format {kind} does not go with it")
-    with errors_named(path):
-        sheet = stack.enter_context(open_sheet(file, table.choice, shown=path))
+    sheet = stack.enter_context(open_sheet(file, table.choice, shown=path))
     if not table.column:
         raise InvalidInput(
             f"{path} is a workbook: name the column to link with --column; the sheet "
             f"{sheet.name!r} has {shown(sheet.header)} (or give --input-format columns)"
         )
-    with errors_named(path):
-        content = read_sheet(sheet, table, encoding)
-    return content._replace(items=_from_stdin(content.items, path))
+    return read_sheet(sheet, table, encoding)
 
 
 def _open_stdin(
@@ -232,18 +225,32 @@ def _open_stdin(
         stream = TextStream(STANDARD_INPUT, arriving, encoding, MAX_LINE, keep_ends=is_table)
         return stream, arriving
     copy = copied(stack, arriving)
-    with errors_named(STANDARD_INPUT):
-        found = detect_encoding(copy)
-        stream = stack.enter_context(open_text(copy, encoding=found, keep_ends=True))
+    found = detect_encoding(copy)
+    stream = stack.enter_context(open_text(copy, encoding=found, keep_ends=True))
     stream.path = STANDARD_INPUT
     return stream, None
 
 
 def copied(stack: contextlib.ExitStack, arriving: Arriving) -> Path:
-    """Return a temporary copy of standard input."""
+    """Return a temporary copy of standard input; errors of the copy name standard input."""
     copy = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="canonym-"))) / "in"
     arriving.copy(copy)
+    stack.enter_context(_errors_named(copy))
     return copy
+
+
+@contextlib.contextmanager
+def _errors_named(copy: Path) -> Iterator[None]:
+    """Let errors of a copy name standard input."""
+    try:
+        yield
+    except ReadError as error:
+        if error.path != copy:
+            raise
+        named = ReadError(STANDARD_INPUT, error.problem, line=error.line)
+        for text in getattr(error, "__notes__", ()):
+            named.add_note(text)
+        raise named from error
 
 
 def _table(first: str, path: Path) -> str:
@@ -326,23 +333,6 @@ def _read_corpus(
     found = read_items(kind_of_corpus, path, encoding=encoding, choice=table.choice)
     items = (item if isinstance(item, Document) else Entry(item) for item in found)
     return Input(items, documents=kind not in _OF_MENTIONS, kind=kind)
-
-
-def _from_stdin(items: Iterator[Item], path: Path) -> Iterator[Item]:
-    """Yield items of a copy of standard input; errors name standard input."""
-    with errors_named(path):
-        yield from items
-
-
-@contextlib.contextmanager
-def errors_named(path: Path, copy: Path | None = None) -> Iterator[None]:
-    """Let errors, or those of a copy alone, name a path: that of standard input."""
-    try:
-        yield
-    except ReadError as error:
-        if copy not in (None, error.path):
-            raise
-        raise ReadError(path, error.problem, line=error.line) from error
 
 
 def read_ids(path: str) -> tuple[str, ...]:
