@@ -172,9 +172,7 @@ class SssomWriter:
             }
         if claim.by_id:
             row["mapping_justification"] = BY_KNOWLEDGE
-        if claim.verdict is None:
-            return row
-        return row | (_unseen(claim) if claim.verdict.is_unseen else _by_hand(claim.verdict))
+        return row if claim.verdict is None else row | _decided(claim, claim.verdict)
 
 
 def write_concept_mappings(
@@ -252,44 +250,31 @@ class MappingTable:
         self._writer.writerow([cell if key in _NUMBERS else shielded(cell) for key, cell in cells])
 
 
-def _unseen(claim: Claim) -> dict[str, str]:
-    """Return who accepted a mapping along with many others; no person curated it."""
-    verdict = claim.verdict
-    assert verdict is not None, "only what people accepted has it"
+def _decided(claim: Claim, verdict: Verdict) -> dict[str, str]:
+    """Return who decided what, when, and on which proposal.
+
+    What was accepted along with many others is curated by nobody.
+    """
+    who, unseen = _escaped(verdict.who), verdict.is_unseen
     facts = {
         "canonym_index": verdict.fingerprint,
         "canonym_time": verdict.moment,
-        "canonym_accepted_by": _escaped(verdict.who),
+        **({"canonym_accepted_by": who} if unseen else {"canonym_relation": verdict.relation}),
         "canonym_context": _escaped(verdict.context),
     }
-    return {
+    row = {
         "mapping_date": verdict.moment[:10],
-        "comment": f"{verdict.comment}; {claim.evidence}",
-        "other": _listed(facts),
+        "comment": f"{verdict.comment}; {claim.evidence}" if unseen else verdict.comment,
+        "other": "|".join(f"{key}={value}" for key, value in facts.items() if value),
     }
-
-
-def _by_hand(verdict: Verdict) -> dict[str, str]:
-    """Return who decided what, when, and on which proposal."""
-    facts = {
-        "canonym_index": verdict.fingerprint,
-        "canonym_time": verdict.moment,
-        "canonym_relation": verdict.relation,
-        "canonym_context": _escaped(verdict.context),
-    }
-    return {
+    if unseen:
+        return row
+    return row | {
         "predicate_modifier": "Not" if verdict.relation == "refused" else "",
         "mapping_justification": BY_HAND,
-        "author_label": _escaped(verdict.who),
-        "reviewer_label": _escaped(verdict.who),
-        "mapping_date": verdict.moment[:10],
-        "comment": verdict.comment,
-        "other": _listed(facts),
+        "author_label": who,
+        "reviewer_label": who,
     }
-
-
-def _listed(facts: Mapping[str, str]) -> str:
-    return "|".join(f"{key}={value}" for key, value in facts.items() if value)
 
 
 def object_source(prefix: str) -> str:
