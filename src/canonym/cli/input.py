@@ -148,48 +148,45 @@ def _open(
 ) -> tuple[Input, TextStream | None]:
     """Open a file or standard input; the stream is that of what is read line by line."""
     arriving = Arriving(sys.stdin.buffer) if file in (None, STDIN) else None
-    path = STANDARD_INPUT if arriving else Path(str(file))
-    if workbook := _workbook(stack, path, arriving):
-        return _open_workbook(stack, workbook, path, kind, table, encoding), None
+    path = place = STANDARD_INPUT if arriving else Path(str(file))
+    is_table = bool(table.column)
+    if arriving is not None and arriving.is_office():
+        place, arriving = copied(stack, arriving), None
+    if arriving is None and workbook_suffix(place):
+        return _open_workbook(stack, place, path, kind, table, encoding), None
+    if place != path:
+        raise ReadError(path, _IS_COMPRESSED)
     check_no_choice(path, table.choice)
+    if arriving is not None and is_table and encoding is None:
+        # Its encoding has to be known before its first row is written.
+        place, arriving = copied(stack, arriving), None
     if arriving is not None:
-        lines, arriving = _open_stdin(stack, arriving, encoding, is_table=bool(table.column))
+        lines = TextStream(path, arriving, encoding, MAX_LINE, keep_ends=is_table)
     else:
-        kind = kind or ("columns" if is_parquet(path) and not table.column else None)
-        if path.is_dir():
-            kind = kind or folder_format(path)
+        kind = kind or ("columns" if is_parquet(place) and not is_table else None)
+        if place.is_dir():
+            kind = kind or folder_format(place)
         if kind and kind not in OF_LINES:
-            return _read_corpus(kind, path, encoding, table), None
-        found = encoding or detect_encoding(path)
-        lines = stack.enter_context(open_text(path, encoding=found, keep_ends=bool(table.column)))
+            return _read_corpus(kind, place, encoding, table, shown=path), None
+        found = encoding or detect_encoding(place)
+        lines = stack.enter_context(open_text(place, encoding=found, keep_ends=is_table))
+        lines.path = path
     format_, first, held = look_at(lines, path)
     if kind is None:
-        kind = _table(first, path) if table.column else _recognise(format_, first, path)
+        kind = _table(first, path) if is_table else _recognise(format_, first, path)
     _LOG.info("Reading %s as %s", path, kind)
     if kind in OF_LINES:
         if arriving is not None:
             arriving.forget()
-        if table.column and kind != "table":
+        if is_table and kind != "table":
             raise InvalidInput(f"--column goes with tables, and {path} is read as {kind}")
         if encoding is None:
             tell_encoding(path, lines.encoding)
         content = _parse(kind, itertools.chain(held, lines), lines, first, path, table)
         return content._replace(encoding=lines.encoding), lines
-    if arriving is None:
-        return _read_corpus(kind, path, encoding, table), None
-    return _read_corpus(kind, copied(stack, arriving), encoding, table, shown=path), None
-
-
-def _workbook(stack: contextlib.ExitStack, path: Path, arriving: Arriving | None) -> Path | None:
-    """Return the workbook that a path is or that arrives on standard input, if it is one."""
-    if arriving is None:
-        return path if workbook_suffix(path) else None
-    if not arriving.is_office():
-        return None
-    copy = copied(stack, arriving)
-    if not workbook_suffix(copy):
-        raise ReadError(path, _IS_COMPRESSED)
-    return copy
+    if arriving is not None:
+        place = copied(stack, arriving)
+    return _read_corpus(kind, place, encoding, table, shown=path), None
 
 
 def _open_workbook(
@@ -202,7 +199,7 @@ def _open_workbook(
 ) -> Input:
     """Open the workbook in a file, which messages call `path`."""
     if kind == "columns":
-        return _read_corpus(kind, file, None, table)
+        return _read_corpus(kind, file, None, table, shown=path)
     if kind not in (None, "table"):
         raise InvalidInput(f"{path} is a workbook: --input-format {kind} does not go with it")
     sheet = stack.enter_context(open_sheet(file, table.choice, shown=path))
@@ -212,23 +209,6 @@ def _open_workbook(
             f"{sheet.name!r} has {shown(sheet.header)} (or give --input-format columns)"
         )
     return read_sheet(sheet, table, encoding)
-
-
-def _open_stdin(
-    stack: contextlib.ExitStack, arriving: Arriving, encoding: str | None, *, is_table: bool
-) -> tuple[TextStream, Arriving | None]:
-    """Open standard input; the encoding of a table has to be known before its first row is written.
-
-    So a table whose encoding is not given is read from a copy.
-    """
-    if encoding is not None or not is_table:
-        stream = TextStream(STANDARD_INPUT, arriving, encoding, MAX_LINE, keep_ends=is_table)
-        return stream, arriving
-    copy = copied(stack, arriving)
-    found = detect_encoding(copy)
-    stream = stack.enter_context(open_text(copy, encoding=found, keep_ends=True))
-    stream.path = STANDARD_INPUT
-    return stream, None
 
 
 def copied(stack: contextlib.ExitStack, arriving: Arriving) -> Path:
@@ -321,11 +301,14 @@ def _parse(
 
 
 def _read_corpus(
-    kind: str, path: Path, encoding: str | None, table: TableOptions, *, shown: Path | None = None
+    kind: str, path: Path, encoding: str | None, table: TableOptions, *, shown: Path
 ) -> Input:
-    """Read a corpus whose reader opens the file itself; the first item tells of a wrong file."""
+    """Read a corpus whose reader opens the file itself, which messages call `shown`.
+
+    The first item tells of a wrong file.
+    """
     if table.column:
-        raise InvalidInput(f"--column goes with tables, and {path} is read as {kind}")
+        raise InvalidInput(f"--column goes with tables, and {shown} is read as {kind}")
     _LOG.info("Reading %s as %s", path, kind)
     kind_of_corpus = "table" if kind == CADEC else kind
     if encoding is None:
