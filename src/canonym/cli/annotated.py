@@ -240,16 +240,13 @@ def read_items(
 
     readers: dict[str, Callable[..., Iterable[Document | Mention]]] = {
         "pubtator": corpora.read_pubtator,
+        "bioc": corpora.read_bioc,
         "brat": corpora.read_brat,
         "concept": corpora.read_concepts,
         "jsonl": _read_jsonl,
         "table": corpora.read_mention_table,
     }
-    if format == "bioc":
-        return corpora.read_bioc(path)
-    if format in readers:
-        return readers[format](path, encoding=encoding)
-    reader = _joined_reader(format)
+    reader = readers.get(format) or _joined_reader(format)
     takes = inspect.signature(reader).parameters
     return reader(path, encoding=encoding) if "encoding" in takes else reader(path)
 
