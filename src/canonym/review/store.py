@@ -245,10 +245,11 @@ class Store:
                     continue
                 item.fingerprint = fingerprint
                 item.proposal, item.confidence = new.proposal, new.confidence
-                item.version += 1
                 _name_concepts(item, _current(session, item))
                 if new.reopened:
                     _add(session, item, Given("reopen", comment=new.reopened), SYSTEM)
+                else:
+                    item.version += 1
 
     # --- reading ----------------------------------------------------------------------------------
 
@@ -394,7 +395,6 @@ class Store:
                 if item.version != expected:
                     raise Conflict(id_)
             for item in items.values():
-                item.version += 1
                 _add(session, item, decision, who)
         return self.item(id)
 
@@ -412,7 +412,6 @@ class Store:
             if not items:
                 raise InvalidInput("you have decided nothing here that could be undone")
             for item in items:
-                item.version += 1
                 _add(session, item, Given("undo"), who)
             return items
 
@@ -491,13 +490,13 @@ def _decide_all(
     if len(items) != expected:
         raise Changed(f"{len(items):,} items are here now, and not {expected:,}: look again")
     for item in items:
-        item.version += 1
         _add(session, item, decision, who)
     return len(items)
 
 
 def _add(session: Session, item: Item, given: Given, who: str) -> None:
-    """Add a decision to an item that is locked, and has its new version already."""
+    """Add a decision to an item that is locked, and give that its next version."""
+    item.version += 1
     current = _current(session, item)
     concepts = list(given.concepts)
     if given.kind in ("link", UNSEEN) and not concepts:
