@@ -129,9 +129,6 @@ def encoder_option(help: str, name: str = "encoders") -> Decorator:
     return click.option("-e", "--encoder", name, multiple=True, metavar="SPEC", help=help)
 
 
-seed_option: Decorator = click.option(
-    "--seed", type=click.IntRange(min=0), default=0, help="Seed of the random numbers."
-)
 sheet_option: Decorator = click.option(
     "--sheet", metavar="NAME", help="Sheet of a workbook.  [default: the first visible]"
 )
