@@ -116,15 +116,15 @@ def annotate(
     """
     from canonym.cli.input import read_ids, source_of
     from canonym.cli.named_indexes import open_linker
-    from canonym.cli.output import check_output, open_output
+    from canonym.cli.output import open_output
     from canonym.cli.texts import open_texts
-    from canonym.jobs.output import Layout, columns_of
+    from canonym.jobs.output import Layout, check_output, columns_of
 
     chosen = _chosen_format(format_, output, rows=columns is not None)
     if chosen == "brat" and output is None:
         raise InvalidInput("--format brat writes a folder, with two files a text: name it with -o")
     inputs = (source_of((), file), index, ids)
-    check_output(output, chosen, inputs, overwrite=overwrite, resume=False)
+    check_output(output, chosen, inputs, overwrite=overwrite, resume=False, called="-o")
     check_outputs({"-o": output, "--html": html}, (), overwrite=True)  # not the same file
     check_outputs({"--html": html}, inputs, overwrite=overwrite)
     with open_texts(file, kind=input_format, encoding=encoding) as given:

@@ -226,31 +226,27 @@ def object_of(line: str) -> dict[str, Any]:
 
 
 def read_items(
-    format: str, path: Path, *, encoding: str = "utf-8", choice: SheetChoice | None = None
+    format: str, path: Path, *, encoding: str, choice: SheetChoice
 ) -> Iterable[Document | Mention]:
     """Read a corpus in a format of `FORMATS` or of another package; XML and JSON know their
     encoding.
     """
     from canonym import corpora
-    from canonym.io.workbooks import SheetChoice, check_no_choice
+    from canonym.io.workbooks import check_no_choice
 
-    choice = choice or SheetChoice()
     if format == "columns":
         return corpora.read_annotated_table(path, encoding=encoding, **choice._asdict())
     check_no_choice(path, choice)
 
     readers: dict[str, Callable[..., Iterable[Document | Mention]]] = {
         "pubtator": corpora.read_pubtator,
+        "bioc": corpora.read_bioc,
         "brat": corpora.read_brat,
         "concept": corpora.read_concepts,
         "jsonl": _read_jsonl,
         "table": corpora.read_mention_table,
     }
-    if format == "bioc":
-        return corpora.read_bioc(path)
-    if format in readers:
-        return readers[format](path, encoding=encoding)
-    reader = _joined_reader(format)
+    reader = readers.get(format) or _joined_reader(format)
     takes = inspect.signature(reader).parameters
     return reader(path, encoding=encoding) if "encoding" in takes else reader(path)
 

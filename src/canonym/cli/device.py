@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -18,7 +18,7 @@ _KNOWN = ("auto", "cpu", "mps", "cuda")
 def _use(ctx: click.Context, _option: click.Parameter, device: str | None) -> str | None:
     """Check that the device is there, and make it the one of encoders opened by this command."""
     from canonym.errors import require
-    from canonym.io.devices import CPU, torch_device
+    from canonym.io.devices import CPU, DEVICE, torch_device
 
     if device is None:
         return None
@@ -28,23 +28,19 @@ def _use(ctx: click.Context, _option: click.Parameter, device: str | None) -> st
     if device not in CPU:
         require("torch", f"--device {device}", "torch")
         torch_device(device)
-    ctx.with_resource(_chosen(device))
+    # Until the command ends, in this process and in those that it starts.
+    ctx.call_on_close(partial(_set, os.environ.get(DEVICE)))
+    _set(device)
     return device
 
 
-@contextlib.contextmanager
-def _chosen(device: str) -> Iterator[None]:
-    """Let ``"auto"`` stand for a device, in this process and in those that it starts."""
+def _set(device: str | None) -> None:
+    """Let ``"auto"`` stand for a device; None for none in particular."""
     from canonym.io.devices import DEVICE
 
-    before = os.environ.get(DEVICE)
-    os.environ[DEVICE] = device
-    try:
-        yield
-    finally:
-        del os.environ[DEVICE]
-        if before is not None:
-            os.environ[DEVICE] = before
+    os.environ.pop(DEVICE, None)
+    if device is not None:
+        os.environ[DEVICE] = device
 
 
 device_option = click.option(

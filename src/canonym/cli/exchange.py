@@ -10,7 +10,7 @@ from typing import IO, TYPE_CHECKING, Any
 import click
 
 from canonym.cli.key_options import KeyOption, pairs_option
-from canonym.cli.options import with_options
+from canonym.cli.options import Decorator, with_options
 from canonym.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -41,45 +41,38 @@ _GOES_WITH = {
 }
 
 
-def _flag_of(name: str) -> str:
-    return f"--format-option {name.removesuffix('s').replace('_', '-')}"
-
-
 _FORMAT = "--format-option"
 _format_option = partial(click.option, cls=KeyOption, of=_FORMAT)
+
+
+def _key_of(name: str) -> str:
+    return name.removesuffix("s").replace("_", "-")
+
+
+def _flag_of(name: str) -> str:
+    return f"{_FORMAT} {_key_of(name)}"
+
+
+def _mapping_option(name: str, metavar: str, help: str, **settings: Any) -> Decorator:
+    """Return an option of formats of mappings; its help begins with those that it is for."""
+    help = f"{', '.join(_GOES_WITH[name])}: {help}"
+    return _format_option(f"--{_key_of(name)}", name, metavar=metavar, help=help, **settings)
+
+
+_DAY, _VERSION = click.DateTime(["%Y-%m-%d"]), click.Choice(["R4", "R5"])
 mapping_set_options = with_options(
     pairs_option(_FORMAT, "How the result is written"),
-    _format_option(
-        "--mapping-set-id", metavar="URI", help="sssom, fhir: address of the mapping set."
-    ),
-    _format_option("--license", metavar="URI", help="sssom: address of their licence."),
-    _format_option(
-        "--date",
-        type=click.DateTime(["%Y-%m-%d"]),
-        metavar="DAY",
-        help="sssom, usagi, omop, fhir: their day, such as 2024-12-31.",
-    ),
+    _mapping_option("mapping_set_id", "URI", "address of the mapping set."),
+    _mapping_option("license", "URI", "address of their licence."),
+    _mapping_option("date", "DAY", "their day, such as 2024-12-31.", type=_DAY),
 )
 exchange_options = with_options(
     mapping_set_options,
-    _format_option(
-        "--code-column", metavar="NAME", help="usagi, omop, fhir: column with the code."
-    ),
-    _format_option("--frequency-column", metavar="NAME", help="usagi: column that says how often."),
-    _format_option("--source-vocabulary", metavar="ID", help="omop: source_vocabulary_id."),
-    _format_option(
-        "--domain",
-        "domains",
-        multiple=True,
-        metavar="DOMAIN",
-        help="omop: targets of this domain. Can be repeated.",
-    ),
-    _format_option(
-        "--fhir-version",
-        type=click.Choice(["R4", "R5"]),
-        metavar="R4|R5",
-        help="fhir: R4 or R5.  [default: R4]",
-    ),
+    _mapping_option("code_column", "NAME", "column with the code."),
+    _mapping_option("frequency_column", "NAME", "column that says how often."),
+    _mapping_option("source_vocabulary", "ID", "source_vocabulary_id."),
+    _mapping_option("domains", "DOMAIN", "targets of this domain. Can be repeated.", multiple=True),
+    _mapping_option("fhir_version", "R4|R5", "R4 or R5.  [default: R4]", type=_VERSION),
 )
 row_options = with_options(
     _format_option(

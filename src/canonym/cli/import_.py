@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import Any
 
 import click
 
 from canonym.cli.description import counts, print_facts
 from canonym.cli.input_encoding import found_encoding
-from canonym.cli.options import keyword_options, overwrite_option, several
+from canonym.cli.options import keyword_options, overwrite_option, several, with_options
 from canonym.cli.progress import counter
 from canonym.cli.verbosity import is_quiet
 from canonym.errors import InvalidInput
@@ -38,13 +37,6 @@ _FLAGS = {
 }
 
 
-def _flags(command: Any) -> Any:
-    for name, text in reversed(_FLAGS.items()):
-        flag = f"--{name.replace('_', '-')}"
-        command = click.option(flag, name, help=text, metavar="TEXT")(command)
-    return command
-
-
 @click.command("import")
 @click.argument("source", type=click.Path())
 @click.option("-o", "--output", type=click.Path(), required=True, help="File to write (NAME.db).")
@@ -52,7 +44,12 @@ def _flags(command: Any) -> Any:
     "--format", "format_", metavar="NAME", help="Format of the source; recognised when left out."
 )
 @overwrite_option
-@_flags
+@with_options(
+    *(
+        click.option(f"--{name.replace('_', '-')}", name, help=text, metavar="TEXT")
+        for name, text in _FLAGS.items()
+    )
+)
 @click.option(
     "--replaced",
     metavar="FILE",

@@ -38,7 +38,6 @@ from canonym.jobs.input import (
     OF_LINES,
     Entry,
     Input,
-    Item,
     TableOptions,
     read_delimited,
     read_sheet,
@@ -149,50 +148,45 @@ def _open(
 ) -> tuple[Input, TextStream | None]:
     """Open a file or standard input; the stream is that of what is read line by line."""
     arriving = Arriving(sys.stdin.buffer) if file in (None, STDIN) else None
-    path = STANDARD_INPUT if arriving else Path(str(file))
-    if workbook := _workbook(stack, path, arriving):
-        return _open_workbook(stack, workbook, path, kind, table, encoding), None
+    path = place = STANDARD_INPUT if arriving else Path(str(file))
+    is_table = bool(table.column)
+    if arriving is not None and arriving.is_office():
+        place, arriving = copied(stack, arriving), None
+    if arriving is None and workbook_suffix(place):
+        return _open_workbook(stack, place, path, kind, table, encoding), None
+    if place != path:
+        raise ReadError(path, _IS_COMPRESSED)
     check_no_choice(path, table.choice)
+    if arriving is not None and is_table and encoding is None:
+        # Its encoding has to be known before its first row is written.
+        place, arriving = copied(stack, arriving), None
     if arriving is not None:
-        lines, arriving = _open_stdin(stack, arriving, encoding, is_table=bool(table.column))
+        lines = TextStream(path, arriving, encoding, MAX_LINE, keep_ends=is_table)
     else:
-        kind = kind or ("columns" if is_parquet(path) and not table.column else None)
-        if path.is_dir():
-            kind = kind or folder_format(path)
+        kind = kind or ("columns" if is_parquet(place) and not is_table else None)
+        if place.is_dir():
+            kind = kind or folder_format(place)
         if kind and kind not in OF_LINES:
-            return _read_corpus(kind, path, encoding, table), None
-        found = encoding or detect_encoding(path)
-        lines = stack.enter_context(open_text(path, encoding=found, keep_ends=bool(table.column)))
+            return _read_corpus(kind, place, encoding, table, shown=path), None
+        found = encoding or detect_encoding(place)
+        lines = stack.enter_context(open_text(place, encoding=found, keep_ends=is_table))
+        lines.path = path
     format_, first, held = look_at(lines, path)
     if kind is None:
-        kind = _table(first, path) if table.column else _recognise(format_, first, path)
+        kind = _table(first, path) if is_table else _recognise(format_, first, path)
     _LOG.info("Reading %s as %s", path, kind)
     if kind in OF_LINES:
         if arriving is not None:
             arriving.forget()
-        if table.column and kind != "table":
+        if is_table and kind != "table":
             raise InvalidInput(f"--column goes with tables, and {path} is read as {kind}")
         if encoding is None:
             tell_encoding(path, lines.encoding)
         content = _parse(kind, itertools.chain(held, lines), lines, first, path, table)
         return content._replace(encoding=lines.encoding), lines
-    if arriving is None:
-        return _read_corpus(kind, path, encoding, table), None
-    content = _read_corpus(kind, copied(stack, arriving), encoding, table, shown=path)
-    return content._replace(items=_from_stdin(content.items, path)), None
-
-
-def _workbook(stack: contextlib.ExitStack, path: Path, arriving: Arriving | None) -> Path | None:
-    """Return the workbook that a path is or that arrives on standard input, if it is one."""
-    if arriving is None:
-        return path if workbook_suffix(path) else None
-    if not arriving.is_office():
-        return None
-    copy = copied(stack, arriving)
-    with errors_named(path):
-        if not workbook_suffix(copy):
-            raise ReadError(path, _IS_COMPRESSED)
-    return copy
+    if arriving is not None:
+        place = copied(stack, arriving)
+    return _read_corpus(kind, place, encoding, table, shown=path), None
 
 
 def _open_workbook(
@@ -205,45 +199,38 @@ def _open_workbook(
 ) -> Input:
     """Open the workbook in a file, which messages call `path`."""
     if kind == "columns":
-        content = _read_corpus(kind, file, None, table)
-        return content._replace(items=_from_stdin(content.items, path))
+        return _read_corpus(kind, file, None, table, shown=path)
     if kind not in (None, "table"):
         raise InvalidInput(f"{path} is a workbook: --input-format {kind} does not go with it")
-    with errors_named(path):
-        sheet = stack.enter_context(open_sheet(file, table.choice, shown=path))
+    sheet = stack.enter_context(open_sheet(file, table.choice, shown=path))
     if not table.column:
         raise InvalidInput(
             f"{path} is a workbook: name the column to link with --column; the sheet "
             f"{sheet.name!r} has {shown(sheet.header)} (or give --input-format columns)"
         )
-    with errors_named(path):
-        content = read_sheet(sheet, table, encoding)
-    return content._replace(items=_from_stdin(content.items, path))
-
-
-def _open_stdin(
-    stack: contextlib.ExitStack, arriving: Arriving, encoding: str | None, *, is_table: bool
-) -> tuple[TextStream, Arriving | None]:
-    """Open standard input; the encoding of a table has to be known before its first row is written.
-
-    So a table whose encoding is not given is read from a copy.
-    """
-    if encoding is not None or not is_table:
-        stream = TextStream(STANDARD_INPUT, arriving, encoding, MAX_LINE, keep_ends=is_table)
-        return stream, arriving
-    copy = copied(stack, arriving)
-    with errors_named(STANDARD_INPUT):
-        found = detect_encoding(copy)
-        stream = stack.enter_context(open_text(copy, encoding=found, keep_ends=True))
-    stream.path = STANDARD_INPUT
-    return stream, None
+    return read_sheet(sheet, table, encoding)
 
 
 def copied(stack: contextlib.ExitStack, arriving: Arriving) -> Path:
-    """Return a temporary copy of standard input."""
+    """Return a temporary copy of standard input; errors of the copy name standard input."""
     copy = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="canonym-"))) / "in"
     arriving.copy(copy)
+    stack.enter_context(_errors_named(copy))
     return copy
+
+
+@contextlib.contextmanager
+def _errors_named(copy: Path) -> Iterator[None]:
+    """Let errors of a copy name standard input."""
+    try:
+        yield
+    except ReadError as error:
+        if error.path != copy:
+            raise
+        named = ReadError(STANDARD_INPUT, error.problem, line=error.line)
+        for text in getattr(error, "__notes__", ()):
+            named.add_note(text)
+        raise named from error
 
 
 def _table(first: str, path: Path) -> str:
@@ -314,11 +301,14 @@ def _parse(
 
 
 def _read_corpus(
-    kind: str, path: Path, encoding: str | None, table: TableOptions, *, shown: Path | None = None
+    kind: str, path: Path, encoding: str | None, table: TableOptions, *, shown: Path
 ) -> Input:
-    """Read a corpus whose reader opens the file itself; the first item tells of a wrong file."""
+    """Read a corpus whose reader opens the file itself, which messages call `shown`.
+
+    The first item tells of a wrong file.
+    """
     if table.column:
-        raise InvalidInput(f"--column goes with tables, and {path} is read as {kind}")
+        raise InvalidInput(f"--column goes with tables, and {shown} is read as {kind}")
     _LOG.info("Reading %s as %s", path, kind)
     kind_of_corpus = "table" if kind == CADEC else kind
     if encoding is None:
@@ -326,23 +316,6 @@ def _read_corpus(
     found = read_items(kind_of_corpus, path, encoding=encoding, choice=table.choice)
     items = (item if isinstance(item, Document) else Entry(item) for item in found)
     return Input(items, documents=kind not in _OF_MENTIONS, kind=kind)
-
-
-def _from_stdin(items: Iterator[Item], path: Path) -> Iterator[Item]:
-    """Yield items of a copy of standard input; errors name standard input."""
-    with errors_named(path):
-        yield from items
-
-
-@contextlib.contextmanager
-def errors_named(path: Path, copy: Path | None = None) -> Iterator[None]:
-    """Let errors, or those of a copy alone, name a path: that of standard input."""
-    try:
-        yield
-    except ReadError as error:
-        if copy not in (None, error.path):
-            raise
-        raise ReadError(path, error.problem, line=error.line) from error
 
 
 def read_ids(path: str) -> tuple[str, ...]:

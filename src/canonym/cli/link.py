@@ -153,10 +153,11 @@ def link(
     """
     from canonym.cli.input import open_input, read_ids, source_of
     from canonym.cli.named_indexes import open_linker
-    from canonym.cli.output import check_output, choose_format, open_output
+    from canonym.cli.output import choose_format, open_output
     from canonym.io.journal import is_finished
     from canonym.jobs.input import TableOptions
     from canonym.jobs.link import ItemOptions, link_items, runner_up, settings_of
+    from canonym.jobs.output import check_output
     from canonym.linking.links import DEFAULTS
 
     if engine is not None or _is_folder(output):
@@ -166,7 +167,7 @@ def link(
         return
     chosen = choose_format(format_, output, rows=options["columns"] is not None)
     inputs = (source_of(names, file), index, ids)
-    check_output(output, chosen, inputs, overwrite=overwrite, resume=resume)
+    check_output(output, chosen, inputs, overwrite=overwrite, resume=resume, called="-o")
     if output and resume and is_finished(output):
         note(f"{output} is finished: there is nothing to do.")
         return
@@ -174,8 +175,7 @@ def link(
     with open_input(names, file, kind=input_format, table=table, encoding=encoding) as content:
         if format_ is output is None and chosen == "tsv":
             chosen = content.delimited_format
-        layout = _layout(content, chosen, k, options)
-        _check(content, layout, output, mention_types)
+        layout = _layout(content, chosen, k, options, output, mention_types)
         _warn_of_files(names)
         linker = open_linker(index, everyday=not no_everyday, device=options["device"])
         layout = _with_origin(layout, linker, options, output)
@@ -199,9 +199,16 @@ def _is_folder(output: str | None) -> bool:
     return bool(output) and (str(output).endswith(("/", "\\")) or Path(str(output)).is_dir())
 
 
-def _layout(content: Input, format_: str, k: int | None, options: Mapping[str, Any]) -> Layout:
+def _layout(
+    content: Input,
+    format_: str,
+    k: int | None,
+    options: Mapping[str, Any],
+    output: str | None,
+    mention_types: Sequence[str],
+) -> Layout:
     """Return how to write the links; refuse options that do not go together."""
-    from canonym.jobs.output import layout_of
+    from canonym.jobs.output import check_workbook, layout_of
 
     check_mappings(format_, options, content.columns, k=k)
     if options["skip_empty"] and content.documents:
@@ -211,7 +218,15 @@ def _layout(content: Input, format_: str, k: int | None, options: Mapping[str, A
     names = ("explain", "one_row", "formula_guard", "output_encoding")
     how = {name: options[name] for name in names}
     k = 1 if format_ in MAPPING_FORMATS else k
-    return layout_of(content, format_, k, keys=options["columns"], **how)
+    layout = layout_of(content, format_, k, keys=options["columns"], **how)
+    if format_ in ("pubtator", "bioc") and not content.documents:
+        raise InvalidInput(
+            f"--format {format_} goes with documents; write tsv, csv or jsonl instead"
+        )
+    if mention_types and content.columns is not None:
+        raise InvalidInput("--mention-type goes with annotated mentions, not with tables")
+    check_workbook(format_, output, layout.sheet)
+    return layout
 
 
 def _total(file: str | None, content: Input) -> int | None:
@@ -229,20 +244,6 @@ def _with_origin(
         opener=mapping_opener(linker, layout.format, options, layout.columns, options["column"]),
         syntax="json" if output and output.lower().endswith(".json") else "xml",
     ).of_linker(linker)
-
-
-def _check(
-    content: Input, layout: Layout, output: str | None, mention_types: Sequence[str]
-) -> None:
-    from canonym.jobs.output import check_workbook
-
-    if layout.format in ("pubtator", "bioc") and not content.documents:
-        raise InvalidInput(
-            f"--format {layout.format} goes with documents; write tsv, csv or jsonl instead"
-        )
-    if mention_types and content.columns is not None:
-        raise InvalidInput("--mention-type goes with annotated mentions, not with tables")
-    check_workbook(layout.format, output, layout.sheet)
 
 
 def _warn_of_files(names: Sequence[str]) -> None:

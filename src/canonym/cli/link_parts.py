@@ -47,7 +47,6 @@ def link_in_parts(ctx: click.Context) -> None:
             typed[option] = names.pop(0)
     typed["names"] = names
     _check(ctx)
-    _check_name(typed["output"])
     engine, address = _engine(typed["engine"] or "local")
     options: dict[str, Any] = {name: typed[name] for name in _OPTIONS}
     options["ids"] = read_ids(typed["ids"]) if typed["ids"] else ()
@@ -71,11 +70,14 @@ def link_in_parts(ctx: click.Context) -> None:
 
 
 def _check(ctx: click.Context) -> None:
-    """Refuse what is missing, and what does not go with a folder of parts."""
+    """Refuse what is missing, what does not go with a folder of parts, and a name of a file."""
+    from canonym.bulk.sources import KINDS
+
+    output = ctx.params["output"]
     places = {"file": "--file SOURCE", "column": "--column NAME", "output": "-o FOLDER/"}
     missing = [words for name, words in places.items() if ctx.params[name] in (None, "", "-")]
     if missing:
-        place = f"-o {ctx.params['output']} is a folder: " if is_typed("output", ctx) else ""
+        place = f"-o {output} is a folder: " if is_typed("output", ctx) else ""
         raise InvalidInput(
             f"{place}a folder of parts is made from a column of a table: give "
             f"{' and '.join(missing)}; or link names to a file, without --engine"
@@ -92,15 +94,9 @@ def _check(ctx: click.Context) -> None:
     ]
     if wrong:
         raise InvalidInput(
-            f"-o {ctx.params['output']} is a folder of parts, which does not go with "
-            f"{', '.join(wrong)}: name a file"
+            f"-o {output} is a folder of parts, which does not go with {', '.join(wrong)}: name a "
+            "file"
         )
-
-
-def _check_name(output: str) -> None:
-    """Refuse a new folder that is called like a file."""
-    from canonym.bulk.sources import KINDS
-
     called_file = Path(output).suffix.lower() in {*KINDS, ".xlsx"}
     if called_file and not output.endswith(("/", "\\")) and not Path(output).is_dir():
         raise InvalidInput(

@@ -60,7 +60,7 @@ def map_(
     """
     from canonym.exchange.alignment import map_terminologies
     from canonym.exchange.mappings import origin_of
-    from canonym.exchange.sssom import ConceptMappingWriter
+    from canonym.exchange.sssom import write_concept_mappings
 
     check_outputs({"-o": output}, (left, right), overwrite=overwrite)
     with open_terminology(left) as one, open_terminology(right) as other:
@@ -69,20 +69,18 @@ def map_(
                 one, other, use_xrefs=not no_xrefs, progress=report, **options
             )
         day = day_of(date)
+        labelled = ((m, one.concept(m.left).label, other.concept(m.right).label) for m in mapped)
         with (
             write_file(output, overwrite=overwrite) as partial,
             partial.open("w", encoding="utf-8", newline="") as stream,
         ):
-            writer = ConceptMappingWriter(
+            write_concept_mappings(
                 stream,
+                labelled,
                 origin_of(one, one.digest, day),
                 origin_of(other, other.digest, day),
                 mapping_set_id=mapping_set_id or "",
                 license=license or "",
             )
-            for mapping in mapped:
-                labels = one.concept(mapping.left).label, other.concept(mapping.right).label
-                writer.write(mapping, *labels)
-            writer.close()
     n = len(mapped)
     note(f"{n:,} {'pair is' if n == 1 else 'pairs are'} in {output}.")

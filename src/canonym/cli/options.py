@@ -106,28 +106,19 @@ prefer_option: Decorator = several(
 )
 
 
-def _unescaped(_ctx: click.Context, _option: click.Parameter, separator: str | None) -> str | None:
-    """Return what parts names; not every shell lets a tab or a line end be typed."""
-    return separator and separator.replace("\\t", "\t").replace("\\n", "\n")
-
-
 separator_option: Decorator = click.option(
     "--separator",
     metavar="TEXT",
-    callback=_unescaped,
+    # Not every shell lets a tab or a line end be typed.
+    callback=lambda _ctx, _option, text: text and text.replace("\\t", "\t").replace("\\n", "\n"),
     help="Cut each cell into names here, such as at ';' or '\\n'.  [default: where a list shows]",
 )
-
-
-def _listed(_ctx: click.Context, _option: click.Parameter, names: str | None) -> list[str] | None:
-    """Return names that commas part."""
-    return None if names is None else [name.strip() for name in names.split(",")]
-
-
 columns_option: Decorator = click.option(
     "--columns",
     metavar="NAME,...",
-    callback=_listed,
+    callback=lambda _ctx, _option, names: (
+        None if names is None else [name.strip() for name in names.split(",")]
+    ),
     help="Columns of the result, such as id,code,label,score, or all, in tables.  [default: what "
     "most people need with --column, else all]",
 )
@@ -138,9 +129,6 @@ def encoder_option(help: str, name: str = "encoders") -> Decorator:
     return click.option("-e", "--encoder", name, multiple=True, metavar="SPEC", help=help)
 
 
-seed_option: Decorator = click.option(
-    "--seed", type=click.IntRange(min=0), default=0, help="Seed of the random numbers."
-)
 sheet_option: Decorator = click.option(
     "--sheet", metavar="NAME", help="Sheet of a workbook.  [default: the first visible]"
 )

@@ -12,7 +12,6 @@ from typing import IO, TYPE_CHECKING, Any
 from canonym.cli.failures import printable
 from canonym.cli.progress import note
 from canonym.errors import InvalidInput
-from canonym.io.places import check_standard_output
 from canonym.jobs import output as jobs
 from canonym.jobs.output import BINARY, NOT_RESUMABLE, Layout, Output
 from canonym.types import Link, Mention
@@ -45,19 +44,6 @@ def choose_format(named: str | None, output: str | None, *, rows: bool = False) 
     if named in BINARY and output is None and sys.stdout.isatty():
         raise InvalidInput(f"--format {named} is binary: name a file with -o")
     return named
-
-
-def check_output(
-    path: str | None, format: str, inputs: Iterable[str | None], *, overwrite: bool, resume: bool
-) -> None:
-    """Refuse a file for links that is an input, or exists and is neither replaced nor resumed.
-
-    Without a file links go to standard output, which may not be an input either.
-    """
-    if path is None:
-        check_standard_output(inputs)
-    else:
-        jobs.check_output(path, format, inputs, overwrite=overwrite, resume=resume, called="-o")
 
 
 @contextlib.contextmanager

@@ -19,8 +19,6 @@ from canonym.errors import CanonymError, ReadError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from canonym.linker import Linker
-
 
 def _of_pair(text: str) -> Decorator:
     """Return the arguments of a text and a concept of an index."""
@@ -109,7 +107,9 @@ def list_(index: str) -> None:
     linker = open_index(index)
     click.echo("\t".join(_COLUMNS))
     notes = linker.pipeline.names.overlay.notes()
-    for kind, name, id_, language in _listed(linker):
+    names = [("synonym", name.text, name.concept_id, name.language) for name in linker.synonyms]
+    pairs = [("forbidden", mention, id_, "") for mention, id_ in linker.synonyms.forbidden]
+    for kind, name, id_, language in (*names, *pairs):
         known = linker.terminology.resolve(id_)
         label = linker.terminology.concept(known).label if known else ""
         cells = (kind, name, id_, language, label, notes.get((name, id_), ""))
@@ -151,13 +151,6 @@ def import_(file: str, index: str, language: str) -> None:
         f"{added:,} of {len(names):,} names and {forbidden:,} of {len(pairs):,} forbidden pairs "
         "are new."
     )
-
-
-def _listed(linker: Linker) -> Iterator[tuple[str, str, str, str]]:
-    for name in linker.synonyms:
-        yield "synonym", name.text, name.concept_id, name.language
-    for mention, id_ in linker.synonyms.forbidden:
-        yield "forbidden", mention, id_, ""
 
 
 def _read(file: str) -> Iterator[tuple[int, str, str, str, str, str]]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from canonym.cli.annotated import ELSEWHERE, find_folder_format, folder_format, look_at
-from canonym.cli.input import STANDARD_INPUT, STDIN, Arriving, copied, errors_named, open_input
+from canonym.cli.input import STANDARD_INPUT, STDIN, Arriving, copied, open_input
 from canonym.cli.input_encoding import found_encoding
 from canonym.errors import InvalidInput, ReadError
 from canonym.io.encodings import check_encoding
@@ -41,7 +41,6 @@ def open_texts(
     with contextlib.ExitStack() as stack:
         path = STANDARD_INPUT if file in (None, STDIN) else Path(str(file))
         place = copied(stack, Arriving(sys.stdin.buffer)) if file in (None, STDIN) else path
-        stack.enter_context(errors_named(path, place))
         kind = kind or _recognise(place, path)
         if kind in _OF_TEXTS:
             texts = _read_texts(place, path, kind, encoding)

@@ -149,13 +149,7 @@ def propose(
     settled = {
         pair for pair in equal if len(partners[0][pair[0]]) == len(partners[1][pair[1]]) == 1
     }
-    near = _nearest(
-        left_side,
-        right_side,
-        {pair[0] for pair in settled},
-        {pair[1] for pair in settled},
-        progress,
-    )
+    near = _nearest(left_side, right_side, settled, progress)
     xrefs = _xrefs(left_side, right_side) if use_xrefs else {}
     roots = left_side.roots(), right_side.roots()
     pairs = [
@@ -166,7 +160,7 @@ def propose(
     nearest = {pair: _nearest_names(left_side, right_side, pair) for pair in pairs}
     base = {pair: nearest[pair].similarity + _EQUAL_BONUS * (pair in equal) for pair in pairs}
     gaps = _gaps(base, 0), _gaps(base, 1)
-    agree = _Neighbours(left_side, right_side, dict(settled))
+    partner = dict(settled)
     # The logarithm of the share of concepts that have a partner of the same name. Two with one and
     # two without are added: a few concepts say little about it.
     share = math.log10((len(settled) + 2) / (min(len(left_side.ids), len(right_side.ids)) + 4))
@@ -180,7 +174,8 @@ def propose(
         rows.append(
             (
                 tier == 2, tier == 1, tier == 0, pair in reordered and tier < 0,
-                nearest[pair].similarity, gaps[0][pair], gaps[1][pair], *agree.of(pair),
+                nearest[pair].similarity, gaps[0][pair], gaps[1][pair],
+                *_neighbours_agree(left_side, right_side, partner, pair),
                 tier >= 0 and crowd > 1,
                 tier < 2 and _labels_contradict(left_side, right_side, pair),
                 opposition.relation in ("broader", "narrower"),
@@ -257,6 +252,11 @@ class _Side:
                 owners_of[form][owner] = (is_label, name.text)
         return owners_of
 
+    def texts_without(self, done: set[int]) -> list[int]:
+        """Return the places of the texts of all concepts but those that are `done`, in order."""
+        owners = self.texts_of.keys() - done
+        return sorted({text for owner in owners for text in self.texts_of[owner]})
+
     def roots(self) -> set[int]:
         """Return the concepts without a parent that stand for all, by place or label."""
         tops = [place for place in self.below if place not in self.above]
@@ -318,25 +318,15 @@ def _partners(pairs: Iterable[Pair]) -> dict[int, set[int]]:
 def _nearest(
     left_side: _Side,
     right_side: _Side,
-    done: set[int],
-    done_too: set[int],
+    settled: set[Pair],
     progress: Callable[[int], None] | None,
 ) -> set[Pair]:
     """Return the owners of each name and of the nearest one on the other side, both ways.
 
-    Concepts that are `done` neither search nor are found.
+    Concepts that are `settled` neither search nor are found.
     """
-    rows = sorted(
-        {text for owner, texts in left_side.texts_of.items() if owner not in done for text in texts}
-    )
-    columns = sorted(
-        {
-            text
-            for owner, texts in right_side.texts_of.items()
-            if owner not in done_too
-            for text in texts
-        }
-    )
+    done, done_too = {left for left, _ in settled}, {right for _, right in settled}
+    rows, columns = left_side.texts_without(done), right_side.texts_without(done_too)
     if not rows or not columns:
         return set()
     to_right, to_left = nearest_both_ways(
@@ -411,27 +401,22 @@ def _gaps(base: Mapping[Pair, float], side: int) -> dict[Pair, float]:
     return gaps
 
 
-class _Neighbours:
-    """Whether parents and children of a pair have partners that stand where they should."""
+def _neighbours_agree(
+    left_side: _Side, right_side: _Side, partner: Mapping[int, int], pair: Pair
+) -> tuple[bool, bool]:
+    """Tell whether a parent or child of a pair has its partner where it should stand.
 
-    def __init__(self, left_side: _Side, right_side: _Side, partner: Mapping[int, int]) -> None:
-        self._one, self._other, self._partner = left_side, right_side, partner
-
-    def of(self, pair: Pair) -> tuple[bool, bool]:
-        """Return whether one agrees, and whether there are some and none agrees."""
-        left, right = pair
-        ways = ((self._one.above, self._other.above), (self._one.below, self._other.below))
-        some = agree = False
-        for near, there in ways:
-            partners = {
-                self._partner[neighbour]
-                for neighbour in near.get(left, ())
-                if neighbour in self._partner
-            }
-            if partners:
-                some = True
-                agree = agree or not partners.isdisjoint(_reached(there, right))
-        return agree, some and not agree
+    The second value is whether some have partners, and all of them stand elsewhere.
+    """
+    left, right = pair
+    ways = ((left_side.above, right_side.above), (left_side.below, right_side.below))
+    some = agree = False
+    for near, there in ways:
+        partners = {partner[place] for place in near.get(left, ()) if place in partner}
+        if partners:
+            some = True
+            agree = agree or not partners.isdisjoint(_reached(there, right))
+    return agree, some and not agree
 
 
 def _reached(

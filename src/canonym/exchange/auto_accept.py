@@ -67,18 +67,14 @@ def can_auto_accept(
             candidate.sieve != IDS for candidate in link.candidates[1:]
         )
     verbatim = is_verbatim(link, best)
+    rivals = [
+        candidate for candidate in link.candidates[1:] if not candidate.against.contradictions
+    ]
     if verbatim and (best.name, best.id) in added:
-        rivals = (
-            candidate for candidate in link.candidates[1:] if not candidate.against.contradictions
-        )
         return all(rival.sieve != "verbatim" for rival in rivals)
     if is_short_form(link.searched or link.mention.text) or is_short_form(best.name):
         return False
-    near = (
-        candidate
-        for candidate in link.candidates[1:]
-        if candidate.score > 1 - LEAST_MARGIN and not candidate.against.contradictions
-    )
+    near = (rival for rival in rivals if rival.score > 1 - LEAST_MARGIN)
     narrower = is_below or (lambda _, __: False)
     if any(rival.sieve != "search" or not narrower(rival.id, best.id) for rival in near):
         return False

@@ -173,8 +173,12 @@ def _sssom_reviews(
         facts = [reviewer, row.get("mapping_date", ""), row.get("reviewer_comment", "")]
         if row.get("author_label"):  # else the comment is that of a program
             facts.append(row.get("comment", ""))
-        note = ", ".join(filter(None, ("reviewed in SSSOM", *facts)))
+        note = _note("SSSOM", *facts)
         yield Review(line, text, _unprefixed(id_, prefixes), not denied, reason, note)
+
+
+def _note(where: str, *facts: str) -> str:
+    return ", ".join(filter(None, (f"reviewed in {where}", *facts)))
 
 
 def _unprefixed(id_: str, prefixes: Mapping[str, str]) -> str:
@@ -214,8 +218,7 @@ def _usagi_reviews(
                 line=line,
             )
         comment = _MADE_BY.sub("", row.get("comment", ""))  # what a program wrote
-        facts = ("reviewed in Usagi", row.get("statusSetBy", ""), comment)
-        note = ", ".join(filter(None, facts))
+        note = _note("Usagi", row.get("statusSetBy", ""), comment)
         text, accepted = row["sourceName"], equivalence != "UNMATCHED"
         yield Review(line, text, f"OMOP:{number}", accepted, reason, note)
         refused = row.get("sourceAutoAssignedConceptIds", "")
@@ -256,7 +259,7 @@ def _table_reviews(rows: Sequence[tuple[int, dict[str, str]]]) -> Iterator[Revie
             reason = _SEVERAL
         elif relations not in _SAME:
             reason = _OTHER_RELATION
-        note = ", ".join(filter(None, ("reviewed in a table", *facts)))
+        note = _note("a table", *facts)
         yield Review(line, text, ids, True, reason, note)
         refused = bool(proposed) and JOINED_BY not in proposed and (text, proposed) not in meant
         if refused and reason != _NOT_REVIEWED:
@@ -311,8 +314,7 @@ def _decisions(element: Mapping[str, Any]) -> Iterator[dict[str, str]]:
 
 
 def _fhir_note(facts: Mapping[str, str]) -> str:
-    told = (facts.get(key, "") for key in ("by", "at", "comment"))
-    return ", ".join(filter(None, ("reviewed in FHIR", *told)))
+    return _note("FHIR", *(facts.get(key, "") for key in ("by", "at", "comment")))
 
 
 # --- taken over into an index ---------------------------------------------------------------------

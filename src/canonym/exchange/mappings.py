@@ -23,9 +23,6 @@ from canonym.types import CORRECTION, OTHER_READINGS, USUAL_READING, Candidate, 
 UNSEEN = "accept"
 """The kind of a verdict on a text that nobody looked at: it was accepted along with others."""
 
-RELATIONS: tuple[str, ...] = ("equal", "equivalent", "broader", "narrower", "close", "related")
-"""What a concept may be to a text: the same, the same in other words, and so on."""
-
 LIKELY = 0.5
 """From this confidence on a link is more likely right than wrong."""
 
@@ -93,7 +90,9 @@ class Verdict(NamedTuple):
     # ``link``, ``nil`` or ``flag``; ``accept`` for a link that was accepted along with many others,
     # unseen; empty where nothing was decided yet.
     kind: str
-    relation: str = "equal"  # one of `RELATIONS`; ``refused`` where the concept is nothing to it
+    # ``equal``, ``equivalent`` (the same in other words), ``broader``, ``narrower``, ``close`` or
+    # ``related``; ``refused`` where the concept is nothing to the text.
+    relation: str = "equal"
     who: str = ""  # the name of the person
     comment: str = ""
     made: float = 0.0  # seconds since 1970
@@ -136,7 +135,7 @@ class Mapping(NamedTuple):
 
     @property
     def relation(self) -> str:
-        """What the concept is to the text, one of `RELATIONS`.
+        """What the concept is to the text, in the words of `Verdict`.
 
         A person's word counts. Of several concepts together none is the same as the text. A text
         with a status is related to the concept that it names. Else three things say it: words that

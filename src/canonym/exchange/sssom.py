@@ -172,43 +172,35 @@ class SssomWriter:
             }
         if claim.by_id:
             row["mapping_justification"] = BY_KNOWLEDGE
-        if claim.verdict is None:
-            return row
-        return row | (_unseen(claim) if claim.verdict.is_unseen else _by_hand(claim.verdict))
+        return row if claim.verdict is None else row | _decided(claim, claim.verdict)
 
 
-class ConceptMappingWriter:
-    """Writes mappings between two terminologies, the `subjects` and the `objects`.
+def write_concept_mappings(
+    stream: IO[str],
+    mappings: Iterable[tuple[ConceptMapping, str, str]],
+    subjects: Origin,
+    objects: Origin,
+    *,
+    mapping_set_id: str,
+    license: str,
+) -> None:
+    """Write mappings between two terminologies, each with the labels of its two concepts.
 
-    Their fingerprints are the digests of their contents. `mapping_set_id` and `license` are as for
-    `SssomWriter`.
+    The fingerprints of the `subjects` and the `objects` are the digests of their contents.
+    `mapping_set_id` and `license` are as for `SssomWriter`.
     """
-
-    def __init__(
-        self,
-        stream: IO[str],
-        subjects: Origin,
-        objects: Origin,
-        *,
-        mapping_set_id: str = "",
-        license: str = "",
-    ) -> None:
-        digests = subjects.fingerprint, objects.fingerprint
-        self._table = MappingTable(stream, CONCEPT_COLUMNS)
-        self._head = subjects, (*subjects.prefixes, *objects.prefixes)
-        self._metadata = {
-            "mapping_set_id": mapping_set_id or f"urn:canonym:map:{':'.join(digests)}",
-            "license": license or UNSPECIFIED,
-            "subject_source_version": subjects.source_version,
-            "object_source_version": objects.source_version,
-            "other": f"canonym_subjects={digests[0]} canonym_objects={digests[1]}",
-        }
-        self._begun = False
-
-    def write(self, mapping: ConceptMapping, label: str = "", other_label: str = "") -> None:
-        """Write a mapping, with the labels of the two concepts."""
-        self._begin()
-        self._table.write(
+    digests = subjects.fingerprint, objects.fingerprint
+    metadata = {
+        "mapping_set_id": mapping_set_id or f"urn:canonym:map:{':'.join(digests)}",
+        "license": license or UNSPECIFIED,
+        "subject_source_version": subjects.source_version,
+        "object_source_version": objects.source_version,
+        "other": f"canonym_subjects={digests[0]} canonym_objects={digests[1]}",
+    }
+    table = MappingTable(stream, CONCEPT_COLUMNS)
+    table.begin(subjects, metadata, (*subjects.prefixes, *objects.prefixes))
+    for mapping, label, other_label in mappings:
+        table.write(
             {
                 "subject_id": with_prefix(mapping.left),
                 "subject_label": label,
@@ -224,16 +216,6 @@ class ConceptMappingWriter:
                 "match_string": _escaped(mapping.name),
             }
         )
-
-    def close(self) -> None:
-        """Write the head if there was no mapping."""
-        self._begin()
-
-    def _begin(self) -> None:
-        if not self._begun:
-            self._begun = True
-            origin, prefixes = self._head
-            self._table.begin(origin, self._metadata, prefixes)
 
 
 class MappingTable:
@@ -268,44 +250,31 @@ class MappingTable:
         self._writer.writerow([cell if key in _NUMBERS else shielded(cell) for key, cell in cells])
 
 
-def _unseen(claim: Claim) -> dict[str, str]:
-    """Return who accepted a mapping along with many others; no person curated it."""
-    verdict = claim.verdict
-    assert verdict is not None, "only what people accepted has it"
+def _decided(claim: Claim, verdict: Verdict) -> dict[str, str]:
+    """Return who decided what, when, and on which proposal.
+
+    What was accepted along with many others is curated by nobody.
+    """
+    who, unseen = _escaped(verdict.who), verdict.is_unseen
     facts = {
         "canonym_index": verdict.fingerprint,
         "canonym_time": verdict.moment,
-        "canonym_accepted_by": _escaped(verdict.who),
+        **({"canonym_accepted_by": who} if unseen else {"canonym_relation": verdict.relation}),
         "canonym_context": _escaped(verdict.context),
     }
-    return {
+    row = {
         "mapping_date": verdict.moment[:10],
-        "comment": f"{verdict.comment}; {claim.evidence}",
-        "other": _listed(facts),
+        "comment": f"{verdict.comment}; {claim.evidence}" if unseen else verdict.comment,
+        "other": "|".join(f"{key}={value}" for key, value in facts.items() if value),
     }
-
-
-def _by_hand(verdict: Verdict) -> dict[str, str]:
-    """Return who decided what, when, and on which proposal."""
-    facts = {
-        "canonym_index": verdict.fingerprint,
-        "canonym_time": verdict.moment,
-        "canonym_relation": verdict.relation,
-        "canonym_context": _escaped(verdict.context),
-    }
-    return {
+    if unseen:
+        return row
+    return row | {
         "predicate_modifier": "Not" if verdict.relation == "refused" else "",
         "mapping_justification": BY_HAND,
-        "author_label": _escaped(verdict.who),
-        "reviewer_label": _escaped(verdict.who),
-        "mapping_date": verdict.moment[:10],
-        "comment": verdict.comment,
-        "other": _listed(facts),
+        "author_label": who,
+        "reviewer_label": who,
     }
-
-
-def _listed(facts: Mapping[str, str]) -> str:
-    return "|".join(f"{key}={value}" for key, value in facts.items() if value)
 
 
 def object_source(prefix: str) -> str:

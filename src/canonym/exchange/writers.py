@@ -17,32 +17,16 @@ MappingWriter = ConceptMapWriter | SourceMapWriter | SssomWriter | UsagiWriter
 
 
 class Choices(NamedTuple):
-    """What an exchange format needs beside the links or decisions.
+    """What an exchange format needs beside the links or decisions."""
 
-    Parameters
-    ----------
-    code_column, frequency_column : str
-        Columns of the table with the code of a mention, and how often it occurs.
-    source_vocabulary : str
-        The ``source_vocabulary_id`` of ``source_to_concept_map``.
-    domains : sequence of str
-        Only targets of these domains there; all by default.
-    fhir_version : str
-        ``R4`` or ``R5``.
-    mapping_set_id, license : str
-        Addresses of the mapping set, and of its licence.
-    date : str
-        The day of the run as ``2024-12-31``, empty for none.
-    """
-
-    code_column: str = ""
-    frequency_column: str = ""
-    source_vocabulary: str = ""
-    domains: Sequence[str] = ()
-    fhir_version: str = "R4"
-    mapping_set_id: str = ""
-    license: str = ""
-    date: str = ""
+    code_column: str = ""  # of the table, with the code of a mention
+    frequency_column: str = ""  # of the table: how often a mention occurs
+    source_vocabulary: str = ""  # the source_vocabulary_id of source_to_concept_map
+    domains: Sequence[str] = ()  # only targets of these domains there; all by default
+    fhir_version: str = "R4"  # or "R5"
+    mapping_set_id: str = ""  # address of the mapping set
+    license: str = ""  # address of its licence
+    date: str = ""  # the day of the run as 2024-12-31, empty for none
 
     def codes(self, columns: Sequence[str]) -> Codes:
         """Return where codes and frequencies are among the columns of a table."""
@@ -66,11 +50,8 @@ def mapping_writer(
     """Return the writer of ``sssom``, ``usagi``, ``omop`` or ``fhir``.
 
     Only OMOP needs the `terminology`. Usagi gets the `columns` of the table that are not chosen.
-
-    Raises
-    ------
-    InvalidInput
-        If OMOP lacks a terminology or a vocabulary, or several columns have one name for Usagi.
+    Raises `InvalidInput` if OMOP lacks a terminology or a vocabulary, or several columns have one
+    name for Usagi.
     """
     address = choices.mapping_set_id
     if format == "sssom":

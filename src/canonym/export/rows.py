@@ -164,13 +164,12 @@ def link_to_rows(
         "type": mention.type,
         "mention": mention.text,
     }
-    if not link.parts:
-        yield from ({**head, **result} for result in _results(link, "", k))
-    elif one_row:
+    if link.parts and one_row:
         yield {**head, **_together(link)}
         return
-    for part in link.parts:
-        yield from ({**head, **result} for result in _results(part, part.mention.text, k))
+    for part in link.parts or (link,):
+        text = part.mention.text if link.parts else ""
+        yield from ({**head, **result} for result in _results(part, text, k))
 
 
 def _together(link: Link) -> dict[str, Any]:

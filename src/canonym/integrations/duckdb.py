@@ -86,12 +86,16 @@ def register(
     }
 
     schema = link_schema()
-    memory = _Memory(opened)
+    remembered: tuple[str, dict[tuple[str | None, ...], dict[str, Any]]] = ("", {})
 
     def linked(*columns: Any) -> Any:
+        nonlocal remembered
         mentions = list(zip(*(column.to_pylist() for column in columns), strict=True))
         distinct = list(dict.fromkeys(mentions))
-        rows = memory.rows()
+        now, (fingerprint, rows) = opened.fingerprint, remembered
+        if fingerprint != now or len(rows) > _REMEMBERED:
+            rows = {}
+            remembered = now, rows
         if new := [mention for mention in distinct if mention not in rows]:
             texts = [arrow.array(cells, arrow.string()) for cells in zip(*new, strict=True)]
             batch = one_batch(arrow.table(texts, arguments))
@@ -122,18 +126,3 @@ def register(
             f"the function {name!r} cannot be registered ({error}): give another name=, or remove "
             f"the one that is there with connection.remove_function({name!r})"
         ) from error
-
-
-class _Memory:
-    """Rows of mentions that were linked, as long as the index is the same."""
-
-    def __init__(self, linker: Linker) -> None:
-        self._linker = linker
-        self._of: tuple[str, dict[tuple[str | None, ...], dict[str, Any]]] = ("", {})
-
-    def rows(self) -> dict[tuple[str | None, ...], dict[str, Any]]:
-        """Return the rows by mention, none once the index has changed or they are too many."""
-        fingerprint, rows = self._linker.fingerprint, self._of[1]
-        if self._of[0] != fingerprint or len(rows) > _REMEMBERED:
-            self._of = fingerprint, {}
-        return self._of[1]

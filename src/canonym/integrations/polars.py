@@ -74,9 +74,8 @@ def link_column(
             f"{type(frame).__name__} was given; expected a polars.DataFrame or a LazyFrame"
         )
     linker = as_linker(linker)
-    checked = check_options(options)
     how: dict[str, Any] = {"context_column": context_column, "abbreviations": abbreviations}
-    how |= {"columns": columns, **checked}
+    how |= {"columns": columns, **check_options(options)}
     link_table(linker, pl.DataFrame(schema=frame.collect_schema()).to_arrow(), column, **how)
     added = link(column, linker, **how).name.prefix_fields("canonym_")
     free = link_schema(columns).names[0]
@@ -118,12 +117,8 @@ def link(
     pl = require("polars", "a polars frame")
     pyarrow = require("pyarrow", "a polars frame", "tables")
     opened = as_linker(linker)
-    how: dict[str, Any] = {
-        "context_column": context_column,
-        "abbreviations": abbreviations,
-        "columns": columns,
-        **check_options(options),
-    }
+    how: dict[str, Any] = {"context_column": context_column, "abbreviations": abbreviations}
+    how |= {"columns": columns, **check_options(options)}
 
     def linked(cells: Any) -> Any:
         table = link_table(opened, cells.struct.unnest().to_arrow(), column, **how)

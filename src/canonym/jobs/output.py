@@ -17,7 +17,7 @@ from canonym.export.rows import checked_columns
 from canonym.io.encodings import check_encoding, without_mark
 from canonym.io.files import write_file, write_folder
 from canonym.io.journal import Journal, open_journal, working_files
-from canonym.io.places import check_outputs
+from canonym.io.places import check_outputs, check_standard_output
 from canonym.io.tables import TableStyle
 from canonym.io.workbooks import SUFFIXES, Sheet
 from canonym.jobs.input import Entry, Input, Item
@@ -213,7 +213,7 @@ def _style_of(format: str, of_input: TableStyle | None, encoding: str | None) ->
 
 
 def check_output(
-    path: str | Path,
+    path: str | Path | None,
     format: str,
     inputs: Iterable[str | None],
     *,
@@ -223,8 +223,12 @@ def check_output(
 ) -> None:
     """Refuse a file for links that is an input, or exists and is neither replaced nor resumed.
 
-    Messages say that it is `called` so.
+    Messages say that it is `called` so. Without a file links go to standard output, which may not
+    be an input either.
     """
+    if path is None:
+        check_standard_output(inputs)
+        return
     if resume and format not in _RESUMABLE:
         raise InvalidInput(NOT_RESUMABLE)
     check_outputs(

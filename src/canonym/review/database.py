@@ -38,14 +38,9 @@ class Unreachable(ReadError):
 def open_database(place: str, *, create: bool = True) -> Engine:
     """Open a file, or a URL that begins with ``postgresql://``; missing tables are made.
 
-    A file that cannot be written to is only read. Without `create` the file has to be there.
-
-    Raises
-    ------
-    InvalidInput
-        If a URL is none, or of another database.
-    Unreachable
-        If the database cannot be reached, or is something else.
+    A file that cannot be written to is only read. Without `create` the file has to be there. A URL
+    that is none, or of another database, is an `InvalidInput`; a database that cannot be reached,
+    or is something else, is `Unreachable`.
     """
     engine = _postgresql(place) if "://" in place else _sqlite(Path(place), create=create)
     try:

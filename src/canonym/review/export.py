@@ -169,21 +169,18 @@ def _rows(
 
 def _cells(entry: Entry, comments: Sequence[Decision]) -> list[str | float | None]:
     item, decision, _ = entry
-    proposed = JOINED_BY.join(concept["id"] for concept in item.proposal.get("concepts", ()))
-    head = [item.mention, item.state]
-    of_proposal = [proposed, item.proposal.get("confidence")]
-    if decision is None:
-        return [*head, "", "", "", "", *of_proposal, "", "", comment_of(None, comments)]
     ids = decided_ids(decision)
+    labels = [concept["label"] for concept in decision.concepts] if decision else []
+    relations = _relations(entry, decision) if decision else []
+    proposed = [concept["id"] for concept in item.proposal.get("concepts", ())]
+    several = (ids, [split_id(id_)[1] for id_ in ids], labels, relations, proposed)
     return [
-        *head,
-        JOINED_BY.join(ids),
-        JOINED_BY.join(split_id(id_)[1] for id_ in ids),
-        JOINED_BY.join(concept["label"] for concept in decision.concepts),
-        JOINED_BY.join(_relations(entry, decision)),
-        *of_proposal,
-        decision.who,
-        Verdict(decision.kind, made=decision.made).moment,
+        item.mention,
+        item.state,
+        *map(JOINED_BY.join, several),
+        item.proposal.get("confidence"),
+        decision.who if decision else "",
+        Verdict(decision.kind, made=decision.made).moment if decision else "",
         comment_of(decision, comments),
     ]
 

@@ -29,12 +29,8 @@ def ids_of_kind(
 ) -> set[str]:
     """Return those of some ids whose concept is of a kind; ids may be alternative ones.
 
-    `inner` marks the concepts that others stand below, as `Terminology.with_children` does.
-
-    Raises
-    ------
-    InvalidInput
-        If the terminology has no such type, or no hierarchy.
+    `inner` marks the concepts that others stand below, as `Terminology.with_children` does. Raises
+    `InvalidInput` if the terminology has no such type, or no hierarchy.
     """
     passing = np.ones(terminology.n_concepts, dtype=np.bool_)
     if kind.type:

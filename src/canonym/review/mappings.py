@@ -33,16 +33,6 @@ class _Survey(NamedTuple):
     prefixes: Counter[str]
 
 
-class _Case(NamedTuple):
-    """A mention with its code, what is claimed, the cells of a row, and how often it occurs."""
-
-    code: str
-    entry: Entry
-    claims: list[Claim]
-    cells: Sequence[str]
-    frequency: int
-
-
 def write_mappings(
     stream: IO[str],
     store: Store,
@@ -54,12 +44,8 @@ def write_mappings(
     """Write the decisions of a review as ``sssom``, ``usagi``, ``omop`` or ``fhir``.
 
     Usagi gets all mentions, with proposals for those to decide; the others what was decided. Only
-    OMOP needs the `terminology`; for others it adds its version, and domains for Usagi.
-
-    Raises
-    ------
-    InvalidInput
-        If a column is missing, or the format cannot hold the concepts.
+    OMOP needs the `terminology`; for others it adds its version, and domains for Usagi. Raises
+    `InvalidInput` if a column is missing, or the format cannot hold the concepts.
     """
     review = store.review(review_id)
     survey = _survey(store, review_id, prefixes=terminology is None)
@@ -95,10 +81,11 @@ def write_mappings(
 
 def _cases(
     store: Store, review: Review, survey: _Survey, terminology: Terminology | None, choices: Choices
-) -> Iterator[_Case]:
+) -> Iterator[tuple[str, Entry, list[Claim], Sequence[str], int]]:
     """Yield each mention once, or with a column of codes once for each row.
 
-    A mention that was decided in several contexts has a code for each of them.
+    Before it stands its code; behind it what is claimed, the cells of a row, and how often it
+    occurs. A mention that was decided in several contexts has a code for each of them.
     """
     columns = list(review.columns)
     for name in (choices.code_column, choices.frequency_column):
@@ -119,7 +106,7 @@ def _cases(
         frequency = codes.frequency(row.cells) if by_row else entry.item.frequency
         claims = claims_of(entry, terminology, comments.get(entry.item.id, ()))
         claims = [claim for claim in claims if _holds(claim, survey)]
-        yield _Case(code, entry, claims, row.cells, frequency)
+        yield code, entry, claims, row.cells, frequency
 
 
 def _survey(store: Store, review_id: int, *, prefixes: bool) -> _Survey:

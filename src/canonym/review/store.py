@@ -245,10 +245,11 @@ class Store:
                     continue
                 item.fingerprint = fingerprint
                 item.proposal, item.confidence = new.proposal, new.confidence
-                item.version += 1
                 _name_concepts(item, _current(session, item))
                 if new.reopened:
                     _add(session, item, Given("reopen", comment=new.reopened), SYSTEM)
+                else:
+                    item.version += 1
 
     # --- reading ----------------------------------------------------------------------------------
 
@@ -379,13 +380,8 @@ class Store:
         """Add a decision to an item as it was seen, and return the item as it is then.
 
         `also` has versions of further items of the review by their ids: the decision is theirs too.
-
-        Raises
-        ------
-        Conflict
-            If one of the items has another version by now; nothing is changed.
-        InvalidInput
-            If there is nothing to undo or propose, or no such item (`Absent`).
+        Raises `Conflict` if one of the items has another version by now, and `InvalidInput` if
+        there is nothing to undo or propose, or no such item (`Absent`). Nothing is changed then.
         """
         seen = {**(also or {}), id: version}
         with self._writing() as session:
@@ -399,7 +395,6 @@ class Store:
                 if item.version != expected:
                     raise Conflict(id_)
             for item in items.values():
-                item.version += 1
                 _add(session, item, decision, who)
         return self.item(id)
 
@@ -417,7 +412,6 @@ class Store:
             if not items:
                 raise InvalidInput("you have decided nothing here that could be undone")
             for item in items:
-                item.version += 1
                 _add(session, item, Given("undo"), who)
             return items
 
@@ -436,10 +430,7 @@ class Store:
     ) -> int:
         """Accept the proposals of all open items at least so sure, but those `without`, or none.
 
-        Raises
-        ------
-        Changed
-            If they are not as many as `expected` any more.
+        Raises `Changed` if they are not as many as `expected` any more.
         """
         comment = f"accepted with all of at least {least:g}"
         with self._writing() as session:
@@ -499,13 +490,13 @@ def _decide_all(
     if len(items) != expected:
         raise Changed(f"{len(items):,} items are here now, and not {expected:,}: look again")
     for item in items:
-        item.version += 1
         _add(session, item, decision, who)
     return len(items)
 
 
 def _add(session: Session, item: Item, given: Given, who: str) -> None:
-    """Add a decision to an item that is locked, and has its new version already."""
+    """Add a decision to an item that is locked, and give that its next version."""
+    item.version += 1
     current = _current(session, item)
     concepts = list(given.concepts)
     if given.kind in ("link", UNSEEN) and not concepts:

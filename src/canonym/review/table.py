@@ -54,11 +54,7 @@ def read_upload(path: Path, name: str, layout: Layout = Layout()) -> Iterator[li
 
     JSON lines and a JSON list of objects are a table whose columns are the keys. What is neither is
     read as a mention a line; its one column is called ``mention``. Pasted text has an empty name.
-
-    Raises
-    ------
-    ReadError
-        If it is no table, or larger than a review may be, with the name that it was given under.
+    What is no table, or larger than a review may be, is a `ReadError` with the name of the upload.
     """
     shown_as = Path(name or "the text")
     cells = characters = 0
@@ -159,10 +155,7 @@ def as_table(
 ) -> GivenTable:
     """Find the mentions in a table; rows without one are kept, but there is nothing to decide.
 
-    Raises
-    ------
-    InvalidInput
-        If a column is missing, a frequency is no number, or there is no mention at all.
+    A missing column, a frequency that is no number, or no mention at all is an `InvalidInput`.
     """
     for name in filter(None, (column, context_column, frequency_column)):
         if (n := list(columns).count(name)) != 1:

@@ -20,7 +20,7 @@ from canonym.service.metrics import Metrics
 from canonym.service.middleware import Surroundings
 from canonym.service.origins import Origins
 from canonym.service.reconcile.routes import make_router
-from canonym.service.review import pages, routes
+from canonym.service.review import routes
 from canonym.service.review.jobs import Reviews
 from canonym.service.review.uploads import Uploads
 from canonym.service.served import Served
@@ -95,7 +95,6 @@ def _routes() -> list[BaseRoute]:
         health.router,
         rest.router,
         routes.router,
-        pages.router,
         fhir.make_router("/fhir", r5=False),
         fhir.make_router("/fhir/R5", r5=True),
         fhir.nowhere,

@@ -109,13 +109,7 @@ def _parsed(content: bytes) -> Any:
 
 
 async def read_form(content: bytes) -> dict[str, str]:
-    """Return the fields of a form.
-
-    Raises
-    ------
-    InvalidInput
-        If it is no UTF-8, or has too many fields.
-    """
+    """Return the fields of a form; one that is not UTF-8, or has too many, is an `InvalidInput`."""
     return _form(content) if len(content) < _SMALL else await run_in_threadpool(_form, content)
 
 

@@ -49,10 +49,7 @@ class Key(NamedTuple):
 class Keys:
     """The keys in a file; changes count at once in every process.
 
-    Raises
-    ------
-    ReadError
-        If the file is missing or is something else.
+    A file that is missing or is something else is a `ReadError`.
     """
 
     def __init__(self, path: str | Path) -> None:

@@ -20,30 +20,27 @@ class Metrics:
     """The counts of one application."""
 
     def __init__(self) -> None:
-        self._registry = CollectorRegistry()
+        registry = self._registry = CollectorRegistry()
         self._requests = Counter(
             "canonym_requests",
             "Requests answered.",
             ["route", "method", "status"],
-            registry=self._registry,
+            registry=registry,
         )
         self._seconds = Histogram(
             "canonym_request_seconds",
             "Seconds until a request was answered.",
             ["route"],
-            registry=self._registry,
+            registry=registry,
             buckets=(0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30),
         )
         self._mentions = Counter(
-            "canonym_mentions",
-            "Mentions linked.",
-            ["terminology", "outcome"],
-            registry=self._registry,
+            "canonym_mentions", "Mentions linked.", ["terminology", "outcome"], registry=registry
         )
         self._open = Gauge(
             "canonym_batches_open",
             "Batches that are being linked or wait for it.",
-            registry=self._registry,
+            registry=registry,
             multiprocess_mode="livesum",
         )
 

@@ -19,7 +19,7 @@ from canonym.service import schemas
 from canonym.service.problems import Problem, too_large
 from canonym.service.routing import Route, needs
 from canonym.service.served import Opened, Served
-from canonym.service.state import Shared, State
+from canonym.service.state import Shared
 from canonym.types import Concept, Document, Link, Mention, Name
 
 _T = TypeVar("_T")
@@ -61,12 +61,25 @@ async def link(request: schemas.LinkRequest, state: Shared) -> Response:
     if request.document is not None:
         _check_length(request.document.text)
     asked = _Asked(_documents(request), request.explain)
-    options = request.model_dump(include={*DEFAULTS})
+    options: Any = request.model_dump(include={*DEFAULTS})
+
+    def linked(opened: Opened, several: Sequence[_Asked]) -> list[Response]:
+        # The JSON of many links takes a while, so that it is made here, in the thread.
+        documents = [document for member in several for document in member.documents]
+        linker = opened.linker
+        pairs = linker.pipeline.link_documents(documents, options, request.abbreviations)
+        links = [link for _, of_document in pairs for link in of_document]
+        state.metrics.count_links(served.name, links)
+        left, head = iter(links), {"terminology": served.name, "fingerprint": linker.fingerprint}
+        answers: list[Response] = []
+        for member in several:
+            n = sum(len(document.mentions) for document in member.documents)
+            shown = [_link(link, explain=member.explain) for link in islice(left, n)]
+            answers.append(JSONResponse({**head, "links": shown}))
+        return answers
 
     def work(several: Sequence[_Asked]) -> list[Response]:
-        return _in_time(
-            served, lambda opened: _linked(opened, served.name, state, several, options, request)
-        )
+        return _in_time(served, lambda opened: linked(opened, several))
 
     if request.document is not None or len(request.mentions) > _FEW:
         return (await state.work.run(lambda: work([asked])))[0]
@@ -85,33 +98,6 @@ class _Asked(NamedTuple):
 
     documents: list[Document]
     explain: bool
-
-
-def _linked(
-    opened: Opened,
-    name: str,
-    state: State,
-    several: Sequence[_Asked],
-    options: Any,
-    request: schemas.LinkRequest,
-) -> list[Response]:
-    """Link the documents of requests with the same options, and return their answers.
-
-    The JSON of many links takes a while, so that it is made here, in the thread.
-    """
-    documents = [document for asked in several for document in asked.documents]
-    linked = opened.linker.pipeline.link_documents(documents, options, request.abbreviations)
-    links = [link for _, of_document in linked for link in of_document]
-    state.metrics.count_links(name, links)
-    left, fingerprint = iter(links), opened.linker.fingerprint
-    answers: list[Response] = []
-    for asked in several:
-        n = sum(len(document.mentions) for document in asked.documents)
-        shown = [_link(link, explain=asked.explain) for link in islice(left, n)]
-        answers.append(
-            JSONResponse({"terminology": name, "fingerprint": fingerprint, "links": shown})
-        )
-    return answers
 
 
 def _documents(request: schemas.LinkRequest) -> list[Document]:

@@ -11,8 +11,8 @@ from fastapi.routing import APIRoute
 from fastapi.security import APIKeyHeader, HTTPBearer
 
 from canonym.service.bodies import LARGE, ParsedRequest, give_memory_back
-from canonym.service.problems import busy
 from canonym.service.state import State
+from canonym.service.work import in_turn
 
 _BEARER = HTTPBearer(auto_error=False, description="A key made by `canonym serve keys add`.")
 _HEADER = APIKeyHeader(name="X-API-Key", auto_error=False, description="The same key.")
@@ -70,21 +70,14 @@ class Route(APIRoute):
             request = ParsedRequest(request.scope, request.receive)
             if request.method != "POST" or len(await request.body()) <= LARGE:
                 return await handle(request)
+            refusal = "too many large bodies are being answered"
             try:
-                return await (handle(request) if is_file else in_turn(request, state))
+                if is_file:
+                    return await handle(request)
+                async with in_turn(state.large, _PATIENCE, refusal):
+                    return await handle(request)
             finally:
                 loop = asyncio.get_running_loop()
                 loop.call_later(_REST, loop.run_in_executor, None, give_memory_back)
-
-        async def in_turn(request: Request, state: State) -> Response:
-            try:
-                async with asyncio.timeout(_PATIENCE):
-                    await state.large.acquire()
-            except TimeoutError as error:
-                raise busy("too many large bodies are being answered") from error
-            try:
-                return await handle(request)
-            finally:
-                state.large.release()
 
         return answer

@@ -42,12 +42,7 @@ def run_server(
 ) -> None:
     """Serve until a signal stops it; `started` is called with the address once it is bound.
 
-    Raises
-    ------
-    InvalidInput
-        If the host is open to other machines and there are no keys.
-    OSError
-        If the address is in use, or is none of this machine.
+    Raises `OSError` if the address is in use, or is none of this machine. See `check_host` too.
     """
     uvicorn = require("uvicorn", "the service", "service")
     from canonym.service.connections import open_files

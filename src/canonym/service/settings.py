@@ -81,19 +81,13 @@ class Settings:
         least = {"threads": 1, "queue": 0, "max_batch": 10, "max_body": 1000, "rate_limit": 0}
         for name, bound in least.items():
             if getattr(self, name) < bound:
-                raise InvalidInput(
-                    f"{_variable(name)} is {getattr(self, name)}; at least {bound} is expected"
-                )
+                raise _unfit(name, getattr(self, name), f"at least {bound}")
         if not 0 <= self.match_confidence <= 1:
-            raise InvalidInput(
-                f"{_variable('match_confidence')} is {self.match_confidence}; a probability from "
-                "0 to 1 is expected"
-            )
+            probability = "a probability from 0 to 1"
+            raise _unfit("match_confidence", self.match_confidence, probability)
         if self.public_url and not re.match(r"https?://[^\s/]", self.public_url):
-            raise InvalidInput(
-                f"{_variable('public_url')} is {self.public_url!r}; an address that begins with "
-                "http:// or https:// is expected"
-            )
+            address = "an address that begins with http:// or https://"
+            raise _unfit("public_url", self.public_url, address)
         for origin in self.allow_origin:
             if origin != "*" and not _ORIGIN.fullmatch(origin):
                 raise InvalidInput(
@@ -161,18 +155,22 @@ def _variable(name: str) -> str:
     return _PREFIX + name.upper()
 
 
+def _unfit(name: str, value: object, expected: str) -> InvalidInput:
+    return InvalidInput(f"{_variable(name)} is {value!r}; {expected} is expected")
+
+
 def _converted(name: str, text: str, kind: str) -> Any:
     if kind.startswith("tuple"):
         return tuple(part for part in text.split(_SEPARATORS.get(name)) if part)
     if kind == "bool":
         if text.lower() not in _YES:
-            raise InvalidInput(f"{_variable(name)} is {text!r}; yes or no is expected")
+            raise _unfit(name, text, "yes or no")
         return _YES[text.lower()]
     numbers: dict[str, Callable[[str], Any]] = {"int": int, "float": float}
     try:
         return numbers.get(kind, str)(text)
     except ValueError as error:
-        raise InvalidInput(f"{_variable(name)} is {text!r}; a number is expected") from error
+        raise _unfit(name, text, "a number") from error
 
 
 def is_local(host: str) -> bool:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import contextvars
 import threading
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import AsyncIterator, Callable, Hashable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
@@ -15,6 +16,20 @@ _T = TypeVar("_T")
 _Request = TypeVar("_Request")
 _MOST_TOGETHER = 64  # requests
 _Waiting = list[tuple[Any, asyncio.Future[Any]]]
+
+
+@contextlib.asynccontextmanager
+async def in_turn(room: asyncio.Semaphore, patience: float, refusal: str) -> AsyncIterator[None]:
+    """Wait so many seconds for room, or refuse with 503; it is free again when the block ends."""
+    try:
+        async with asyncio.timeout(patience):
+            await room.acquire()
+    except TimeoutError as error:
+        raise busy(refusal) from error
+    try:
+        yield
+    finally:
+        room.release()
 
 
 class Work:

@@ -16,7 +16,6 @@ from canonym.cli.options import (
     corpus_format_option,
     mention_type_option,
     overwrite_option,
-    seed_option,
     several,
 )
 from canonym.cli.progress import note, stages
@@ -86,7 +85,7 @@ _START_SHARE = 0.5
     type=click.IntRange(min=1),
     help=f"Width of the vectors, with --start none.  [default: {_DIMENSIONS}]",
 )
-@seed_option
+@click.option("--seed", type=click.IntRange(min=0), default=0, help="Seed of the random numbers.")
 @click.option(
     "--held-out",
     type=click.IntRange(min=0),

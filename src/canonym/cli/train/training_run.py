@@ -101,8 +101,16 @@ def _check(spec: TrainingSpec) -> None:
         raise InvalidInput("no encoder to begin with: name one with -e, or in the plan")
     if not (spec.terminologies or spec.recipe == "few-shot"):
         raise InvalidInput(f"{spec.recipe} trains on a terminology: name one with -t")
+    folder = _checkpoint_folder(spec)
     if not spec.dry_run:
-        _check_outputs(spec)
+        config = (spec.corrections, spec.relations, spec.groups, spec.dev)
+        inputs = (spec.encoder, *spec.terminologies, *spec.corpora, *config)
+        check_outputs(
+            {"-o": spec.output}, inputs, overwrite=spec.overwrite, folder=True, touched=[folder]
+        )
+        # A resumed run goes on with its log.
+        check_outputs({"log": spec.log}, inputs, overwrite=spec.overwrite or spec.resume)
+        check_distinct({"-o": spec.output, "log": spec.log})
     if spec.loop.patience and not spec.dev and spec.recipe != "few-shot":
         raise InvalidInput("early_stopping goes by the score of a --dev corpus; name one")
     if spec.recipe == "few-shot" and bool(spec.top) == bool(spec.groups):
@@ -111,24 +119,11 @@ def _check(spec: TrainingSpec) -> None:
         raise InvalidInput(
             f"{'--top' if spec.top else '--dev'} needs a terminology: name one with --terminology"
         )
-    folder = _checkpoint_folder(spec)
     if not (spec.resume or spec.dry_run) and any(folder.glob("**/step-*")):
         raise InvalidInput(
             f"{folder} holds checkpoints of a run; go on with --resume, or remove the folder or "
             "name another with --set checkpoints=FOLDER"
         )
-
-
-def _check_outputs(spec: TrainingSpec) -> None:
-    config = (spec.corrections, spec.relations, spec.groups, spec.dev)
-    inputs = (spec.encoder, *spec.terminologies, *spec.corpora, *config)
-    folder = _checkpoint_folder(spec)
-    check_outputs(
-        {"-o": spec.output}, inputs, overwrite=spec.overwrite, folder=True, touched=[folder]
-    )
-    # A resumed run goes on with its log.
-    check_outputs({"log": spec.log}, inputs, overwrite=spec.overwrite or spec.resume)
-    check_distinct({"-o": spec.output, "log": spec.log})
 
 
 def _is_finished(spec: TrainingSpec) -> bool:

@@ -42,12 +42,7 @@ _INSTRUCTIONS = (
 def run(settings: Settings, *, port: int | None, started: Callable[[str], None]) -> None:
     """Serve until the client goes away, or over HTTP until a signal; `started` gets the address.
 
-    Raises
-    ------
-    MissingExtra
-        Without the extra ``mcp``.
-    OSError
-        If the port is in use.
+    Raises `MissingExtra` without the extra ``mcp``, and `OSError` if the port is in use.
     """
     require("mcp.server", "canonym mcp", "mcp")
     indexes = {name: Served(name, folder, "") for name, folder in settings.folders().items()}

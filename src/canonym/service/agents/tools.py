@@ -137,7 +137,15 @@ def map_code(indexes: Indexes, call: schemas.MapCall) -> schemas.MapAnswer:
         mapping for mapping in mapped if mapping.id != id_ and (exact or mapping.id not in ids)
     ]
     targets = [m for m in mapped if call.to is None or _is_of(indexes, call.to, m.id)]
-    reason = "" if targets else _why_none(indexes, call, concepts, mapped)
+    if targets:
+        reason = ""
+    elif mapped:
+        prefixes = sorted({split_id(mapping.id)[0] or "(no prefix)" for mapping in mapped})
+        reason = f"no id of {call.to} is stated for it, only of {', '.join(prefixes)}"
+    elif concepts:
+        reason = "the terminology has the id and states no other for it"
+    else:
+        reason = f"no concept or cross-reference of {', '.join(indexes)} has this id"
     return schemas.MapAnswer(id=call.id, concepts=concepts, mapped=targets, reason=reason)
 
 
@@ -206,20 +214,6 @@ def _is_of(indexes: Indexes, to: str, id: str) -> bool:
     if split_id(id)[0].casefold() == to.rstrip(":").casefold():
         return True
     return to in indexes and indexes[to].use(lambda o: o.terminology.resolve(id)) is not None
-
-
-def _why_none(
-    indexes: Indexes,
-    call: schemas.MapCall,
-    concepts: list[schemas.Meant],
-    mapped: list[schemas.Mapped],
-) -> str:
-    if mapped:
-        prefixes = sorted({split_id(mapping.id)[0] or "(no prefix)" for mapping in mapped})
-        return f"no id of {call.to} is stated for it, only of {', '.join(prefixes)}"
-    if concepts:
-        return "the terminology has the id and states no other for it"
-    return f"no concept or cross-reference of {', '.join(indexes)} has this id"
 
 
 TOOLS = {

@@ -25,13 +25,7 @@ class Coding(NamedTuple):
 
 
 class Question:
-    """The values of parameters by name; what an operation does not know is refused.
-
-    Raises
-    ------
-    InvalidInput
-        If a parameter is unknown, or too long.
-    """
+    """The values of parameters by name; one that is unknown or too long is an `InvalidInput`."""
 
     def __init__(self, pairs: Iterable[tuple[str, Any]], known: frozenset[str]) -> None:
         self._values: dict[str, list[Any]] = {}
@@ -122,12 +116,9 @@ def _check_text(name: str, value: Any) -> None:
 
 
 def pairs_of(content: Any) -> list[tuple[str, Any]]:
-    """Return names and values of a resource of the type Parameters.
+    """Return names and values of a resource of the type Parameters, of limited size.
 
-    Raises
-    ------
-    InvalidInput
-        If it is something else, or has too many members.
+    Anything else is an `InvalidInput`.
     """
     if not isinstance(content, dict) or content.get("resourceType") != "Parameters":
         raise InvalidInput("a resource of the type Parameters is expected, in JSON")

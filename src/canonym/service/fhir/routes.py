@@ -1,8 +1,12 @@
-"""The routes below ``/fhir``, R4, and ``/fhir/R5``; errors are OperationOutcomes."""
+"""The routes below ``/fhir``, R4, and ``/fhir/R5``; errors are OperationOutcomes.
+
+Statements of what the service can do, which clients of FHIR ask for first, are here too.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
+from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import Any
 
@@ -12,9 +16,9 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
+from canonym import __version__
 from canonym.errors import CanonymError, InvalidInput
 from canonym.service.fhir import answers
-from canonym.service.fhir.capabilities import capabilities, terminology_capabilities
 from canonym.service.fhir.questions import Question, accepts_json, pairs_of
 from canonym.service.problems import Problem, problem_of
 from canonym.service.routing import Route, needs
@@ -37,6 +41,7 @@ _OPERATIONS = {
     "ValueSet/$expand": (answers.expand, answers.EXPAND),
     "ConceptMap/$translate": (answers.translate, answers.TRANSLATE),
 }
+_RELEASES = {False: "4.0.1", True: "5.0.0"}
 _KEPT = ("Retry-After", "WWW-Authenticate")
 _Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 
@@ -99,8 +104,8 @@ def make_router(prefix: str, *, r5: bool) -> APIRouter:
     def metadata(request: Request, state: Shared, mode: str = "full") -> Response:
         address = state.base_url(request) + prefix
         if mode == "terminology":
-            return FhirResponse(terminology_capabilities(state.served, address, r5=r5))
-        return FhirResponse(capabilities(address, r5=r5))
+            return FhirResponse(_terminology_capabilities(state.served, address, r5=r5))
+        return FhirResponse(_capabilities(address, r5=r5))
 
     for path, (operate, known) in _OPERATIONS.items():
         router.add_api_route(
@@ -129,6 +134,58 @@ async def _pairs(request: Request) -> list[tuple[str, Any]]:
         return pairs_of(await request.json())
     except (ValueError, RecursionError) as error:
         raise InvalidInput("the body is no JSON in UTF-8, or it is nested too deeply") from error
+
+
+def _capabilities(address: str, *, r5: bool) -> answers.Resource:
+    """Return the CapabilityStatement of the service at an address."""
+    operations: dict[str, list[dict[str, str]]] = {}
+    for path in _OPERATIONS:
+        type_, _, name = path.partition("/$")
+        definition = f"http://hl7.org/fhir/OperationDefinition/{type_}-{name}"
+        operations.setdefault(type_, []).append({"name": name, "definition": definition})
+    resources = [{"type": type_, "operation": named} for type_, named in operations.items()]
+    return {
+        **_head("CapabilityStatement", address),
+        "fhirVersion": _RELEASES[r5],
+        "format": ["json"],
+        "rest": [{"mode": "server", "resource": resources}],
+    }
+
+
+def _terminology_capabilities(
+    indexes: answers.Indexes, address: str, *, r5: bool
+) -> answers.Resource:
+    """Return the TerminologyCapabilities: code systems with their versions."""
+    systems: dict[str, set[str]] = {}
+    for served in indexes.values():
+        versions = {version for _, version in served.use(lambda o: o.terminology.sources())}
+        for system in served.use(lambda o: [*o.systems]):
+            systems.setdefault(system, versions - {""})
+    parameters = [{"name": name} for name in sorted(answers.EXPAND)]
+    return {
+        **_head("TerminologyCapabilities", address),
+        "codeSystem": [
+            {
+                "uri": system,
+                **({"content": "complete"} if r5 else {}),
+                **({"version": [{"code": v} for v in sorted(versions)]} if versions else {}),
+            }
+            for system, versions in systems.items()
+        ],
+        "expansion": {"paging": True, "parameter": parameters},
+        "translation": {"needsMap": False},
+    }
+
+
+def _head(type_: str, address: str) -> answers.Resource:
+    return {
+        "resourceType": type_,
+        "status": "active",
+        "date": datetime.now(UTC).date().isoformat(),
+        "kind": "instance",
+        "software": {"name": "canonym", "version": __version__},
+        "implementation": {"description": "Terminologies served by canonym", "url": address},
+    }
 
 
 nowhere = APIRouter(prefix="/fhir", route_class=FhirRoute, include_in_schema=False)

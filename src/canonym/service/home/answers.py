@@ -68,17 +68,13 @@ class Views:
     def link(self, link: Link, *, n: int = 1, whole: bool = True) -> dict[str, Any]:
         """Return what a page says of a link; `n` is how often the name was there."""
         parts = [self.link(part, whole=whole) for part in link.parts]
-        if parts:
-            doubts = [part["doubt"] for part in parts]
-            doubt = doubts[0] if len({*doubts}) == 1 else "check"
-        else:
-            doubt = self._doubt(link)
+        doubts = {part["doubt"] for part in parts} or {self._doubt(link)}
         best = link.candidates[0] if link.candidates and link.id is not None else None
         others = link.candidates[1:] if best else link.candidates
         return {
             "mention": link.mention.text,
             "n": n,
-            "doubt": doubt,
+            "doubt": doubts.pop() if len(doubts) == 1 else "check",
             "relation": self._relation(link),
             "confidence": percent(link.confidence) if best else "",
             "share": link.confidence if best else None,

@@ -30,33 +30,16 @@ _OF_OTHERS = {"id", "ids", "code", "n", "count", "number", "row", "nr", "no", "#
 
 
 class Pasted(NamedTuple):
-    """What was pasted, as it was read.
+    """What was pasted, as it was read."""
 
-    Parameters
-    ----------
-    kind : str
-        ``"nothing"``, ``"name"``, ``"names"`` or ``"text"``.
-    text : str
-        The text, where it is one.
-    rows : tuple of str
-        The name of each row, empty where it has none.
-    names : dict of str to int
-        Different names in their order, and how often each was there.
-    columns : tuple of str
-        Columns of the cells; empty where a line is a name.
-    column : int
-        The place of the column with the names.
-    header : bool
-        Whether the first row of the cells names the columns.
-    """
-
-    kind: str
-    text: str = ""
-    rows: tuple[str, ...] = ()
+    kind: str  # "nothing", "name", "names" or "text"
+    text: str = ""  # where it is one
+    rows: tuple[str, ...] = ()  # the name of each row, empty where it has none
+    # Different names in their order, and how often each was there.
     names: dict[str, int] = {}  # noqa: RUF012 - nobody changes it
-    columns: tuple[str, ...] = ()
-    column: int = 0
-    header: bool = True
+    columns: tuple[str, ...] = ()  # of the cells; empty where a line is a name
+    column: int = 0  # the place of the column with the names
+    header: bool = True  # whether the first row of the cells names the columns
 
     @property
     def n_rows(self) -> int:
@@ -69,12 +52,8 @@ def read_pasted(
 ) -> Pasted:
     """Read what was pasted as `kind` says, or as what it looks like.
 
-    Cells may be known to have a `header`, as those of a file do.
-
-    Raises
-    ------
-    InvalidInput
-        If a name is far too long for one.
+    Cells may be known to have a `header`, as those of a file do. A name that is far too long for
+    one is an `InvalidInput`.
     """
     text = clean(given).replace("\r\n", "\n").replace("\r", "\n")
     every = text.split("\n")

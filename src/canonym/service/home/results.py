@@ -85,7 +85,6 @@ def _cell(value: str | float | None) -> str:
 
 
 def _of_names(views: Views, pasted: Pasted, links: Sequence[Link]) -> dict[str, Any]:
-    alone = pasted.kind == "name"
     rows = [views.link(link, n=pasted.names[link.mention.text]) for link in links]
     more = {
         "rows": rows,
@@ -100,7 +99,7 @@ def _of_names(views: Views, pasted: Pasted, links: Sequence[Link]) -> dict[str, 
             "before": "" if pasted.header or not pasted.columns else "\t".join(pasted.columns),
         },
     }
-    if alone:
+    if pasted.kind == "name":
         (row,) = rows
         ids = {candidate["id"] for candidate in (row["best"], *row["others"]) if candidate}
         more["beginning"] = views.beginning(links[0].mention.text, ids)

@@ -1,4 +1,4 @@
-"""The routes of the home page and of the pages of concepts."""
+"""The pages for people: the home page, those of concepts, and the shells of reviews."""
 
 from __future__ import annotations
 
@@ -175,3 +175,25 @@ async def concept(terminology: str, id: str, request: Request, state: Shared) ->
 def static(name: str) -> Response:
     """Return a script or a style sheet."""
     return html.static("home", name)
+
+
+# --- reviews: pages without data, which their script fills ----------------------------------------
+
+
+@router.get("/reviews")
+def start(state: Shared) -> Response:
+    """Return the page on which a review begins."""
+    return html.page("start.html", terminologies=list(state.served), keys=bool(state.access.keys))
+
+
+@router.get("/reviews/{review_id}")
+def queue(review_id: int, state: Shared) -> Response:
+    """Return the page of a review."""
+    least, keys = state.settings.match_confidence, bool(state.access.keys)
+    return html.page("queue.html", review_id=review_id, keys=keys, least=least)
+
+
+@router.get("/review/{name}")
+def static_of_reviews(name: str) -> Response:
+    """Return a script or a style sheet of these pages."""
+    return html.static("review", name)

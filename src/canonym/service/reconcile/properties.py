@@ -32,52 +32,48 @@ class Property(NamedTuple):
 # --- values ---------------------------------------------------------------------------------------
 
 
-def _of_concept(attribute: str) -> Callable[[Opened, str], Iterable[Any]]:
-    def values(opened: Opened, id: str) -> Iterable[Any]:
-        value = getattr(opened.terminology.concept(id), attribute)
-        several = value if isinstance(value, tuple) else (value,)
-        return [{"str": text} for text in several if text]
-
-    return values
-
-
-def _names(opened: Opened, id: str) -> Iterable[Any]:
-    label = opened.terminology.concept(id).label
-    texts = dict.fromkeys(name.text for name in opened.names(id))
-    return [{"str": text} for text in texts if text != label]
+def _texts(
+    texts_of: Callable[[Opened, str], Iterable[str]],
+) -> Callable[[Opened, str], Iterable[Any]]:
+    return lambda opened, id: [{"str": text} for text in texts_of(opened, id)]
 
 
 def _entities(
     ids_of: Callable[[Opened, str], Iterable[str]],
 ) -> Callable[[Opened, str], Iterable[Any]]:
-    def values(opened: Opened, id: str) -> Iterable[Any]:
-        return [{"id": id_, "name": opened.label(id_)} for id_ in ids_of(opened, id)]
+    return lambda opened, id: [{"id": id_, "name": opened.label(id_)} for id_ in ids_of(opened, id)]
 
-    return values
+
+def _of_concept(attribute: str) -> Callable[[Opened, str], Iterable[Any]]:
+    def texts(opened: Opened, id: str) -> Iterable[str]:
+        value = getattr(opened.terminology.concept(id), attribute)
+        return filter(None, value if isinstance(value, tuple) else (value,))
+
+    return _texts(texts)
+
+
+def _synonyms(opened: Opened, id: str) -> Iterable[str]:
+    label = opened.terminology.concept(id).label
+    return dict.fromkeys(name.text for name in opened.names(id) if name.text != label)
+
+
+def _xrefs(*, alternative: bool) -> Callable[[Opened, str], Iterable[Any]]:
+    return _texts(
+        lambda opened, id: (
+            xref.target
+            for xref in opened.terminology.xrefs(id)
+            if (xref.kind == "alternative") is alternative
+        )
+    )
 
 
 _parents = _entities(lambda opened, id: opened.terminology.parents(id))
 _children = _entities(lambda opened, id: opened.terminology.children(id))
 _ancestors = _entities(Opened.ancestors)
 _replaced_by = _entities(lambda opened, id: opened.terminology.concept(id).replaced_by)
-
-
-def _id(_opened: Opened, id: str) -> Iterable[Any]:
-    return [{"str": id}]
-
-
-def _code(_opened: Opened, id: str) -> Iterable[Any]:
-    return [{"str": id.partition(":")[2] or id}]
-
-
-def _others(*, alternative: bool) -> Callable[[Opened, str], Iterable[Any]]:
-    def values(opened: Opened, id: str) -> Iterable[Any]:
-        xrefs = opened.terminology.xrefs(id)
-        return [
-            {"str": xref.target} for xref in xrefs if (xref.kind == "alternative") is alternative
-        ]
-
-    return values
+_names = _texts(_synonyms)
+_id = _texts(lambda _, id: [id])
+_code = _texts(lambda _, id: [id.partition(":")[2] or id])
 
 
 # --- concepts with a value ------------------------------------------------------------------------
@@ -122,10 +118,6 @@ def _far_below(opened: Opened, value: str) -> Iterable[str]:
     return below
 
 
-def _referring(opened: Opened, value: str) -> Iterable[str]:
-    return opened.terminology.with_xref(value)
-
-
 _ALL = (
     Property("label", "label", "The preferred name.", _of_concept("label")),
     Property("synonym", "synonym", "Another name.", _names, Opened.named),
@@ -140,10 +132,16 @@ _ALL = (
         _ancestors,
         _far_below,
     ),
-    Property("xref", "cross-reference", "An id elsewhere.", _others(alternative=False), _referring),
+    Property(
+        "xref",
+        "cross-reference",
+        "An id elsewhere.",
+        _xrefs(alternative=False),
+        lambda opened, value: opened.terminology.with_xref(value),
+    ),
     Property("id", "id", "The id; as a condition also an alternative one.", _id, _same),
     Property("code", "code", "The id without its prefix: I21 of ICD10CM:I21.", _code),
-    Property("alternative_id", "alternative id", "Another id.", _others(alternative=True)),
+    Property("alternative_id", "alternative id", "Another id.", _xrefs(alternative=True)),
     Property("source", "source", "Where it is from.", _of_concept("source"), _filtered("sources")),
     Property("language", "language", "That of one of its names.", None, _filtered("languages")),
     Property("replaced_by", "replaced by", "What replaces a deprecated concept.", _replaced_by),

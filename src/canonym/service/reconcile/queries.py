@@ -125,14 +125,11 @@ def read_query_10(content: Any) -> Query | None:
         if _is_null(condition.values):
             continue
         values = _strings(condition.values)
-        if condition.match_type == "property" and condition.property_id == CONTEXT:
+        is_property = condition.match_type == "property"
+        if is_property and condition.property_id == CONTEXT:
             context = values
-        elif condition.match_type == "property" or condition.quantifier == "none":
-            key = (
-                condition.property_id
-                if condition.match_type == "property"
-                else condition.match_type
-            )
+        elif is_property or condition.quantifier == "none":
+            key = condition.property_id if is_property else condition.match_type
             required = condition.required or condition.quantifier == "none"
             conditions.append(Condition(key, values, required, condition.quantifier))
         else:

@@ -20,7 +20,8 @@ from starlette.requests import ClientDisconnect
 from canonym.review.models import Workbook
 from canonym.review.table import Layout, clean
 from canonym.review.upload import ROWS, SECONDS, SHEETS, UPLOAD
-from canonym.service.problems import Problem, busy
+from canonym.service.problems import Problem
+from canonym.service.work import in_turn
 
 _log = logging.getLogger(__name__)
 _PATIENCE = 30.0  # seconds until another upload is read
@@ -65,15 +66,8 @@ class Uploads:
             yield Upload(Path(folder), content, layout)
 
     async def _read(self, request: Request, folder: Path, name: str, layout: Layout) -> None:
-        try:
-            async with asyncio.timeout(_PATIENCE):
-                await self._room.acquire()
-        except TimeoutError as error:
-            raise busy("too many uploads are being read") from error
-        try:
+        async with in_turn(self._room, _PATIENCE, "too many uploads are being read"):
             code, problem = await _run(request, folder, name, layout)
-        finally:
-            self._room.release()
         if problem:
             raise Problem(HTTPStatus.UNPROCESSABLE_ENTITY, json.loads(problem))
         if code:
