@@ -12,7 +12,6 @@ import itertools
 import operator
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from os.path import commonprefix
 
 from canonym.mentions.additions import DESIGNATOR, label_contrasts, relation_of
 from canonym.mentions.compare import moved
@@ -400,8 +399,8 @@ def _prefix_groups() -> dict[str, set[str]]:
 def affix_contrast(word: str, other: str) -> str | None:
     """Return ``"prefix"`` where words differ by prefixes or endings that exclude each other."""
     for denial, name in ((word, other), (other, word)):  # *nonmigrainous* is not of migraine
-        common = commonprefix([denial.removeprefix("non"), name])
-        if denial.startswith("non") and len(common) > max(_LEAST_REST, len(name) - _LEAST_REST):
+        stem = name[: max(_LEAST_REST, len(name) - _LEAST_REST) + 1]
+        if len(stem) > _LEAST_REST and denial.startswith(f"non{stem}"):
             return "prefix"
     if word[-_LEAST_REST:] != other[-_LEAST_REST:] and word[:_LEAST_REST] != other[:_LEAST_REST]:
         return None
