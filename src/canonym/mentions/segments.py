@@ -29,7 +29,7 @@ _SAID = {"negated": "no", PRESENT: "yes", "uncertain": "no"}  # an empty box bes
 _SIGN_OF = {"negated": "(-)", PRESENT: "(+)"}  # which says by itself what a bare one says in a list
 _NEAR = 200  # characters on each side of a sign that tell where its item is
 PLAIN = str.maketrans(dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2212", "-"))
-_STOP = regex(r"[,;\n]|[:.]\s|\b(?:with|but)\b", re.IGNORECASE)
+_STOP = regex(r"[,;\n]|[:.]\s|\s--?>?\s|\b(?:with|but)\b", re.IGNORECASE)
 _WORD = regex(r"[^\W\d_](?:[^\W\d_]|\W[^\W\d_]\b)")
 _TIGHT = regex(r"\b[^\W\d_]{4,}[+-](?=\s|[,;/]|\Z)")
 _KINDS = frozenset((word,) for word in words_of_kind("word before a number"))
