@@ -47,6 +47,7 @@ from canonym.types import USUAL_READING, Document, Link, Mention, Step
 
 _STATES = frozenset(["negated", "uncertain"])
 _OF_NOTES = frozenset([USUAL_READING, "shorthand"])  # steps
+_EDGES = " ,;:()-\u2013\u2014"
 _DETAIL = 2  # words of a clause that may be a detail alone: "type II", "left eye"
 
 
@@ -311,13 +312,13 @@ def _denied_rest(mention: Mention, part: Link) -> list[tuple[Mention, str]]:
     *Without* says of what kind a thing is.
     """
     for step in () if _STATES.intersection(part.status) else part.steps:
-        rest = step.after and step.before.removeprefix(step.after).lstrip(" ,")
-        cue = next(iter(find_cues(rest)), None) if step.name == BROADER else None
-        if not cue or cue.start or "negated" not in cue.rule.flags or rest == step.before:
+        name, rest = step.after.strip(_EDGES), step.before.removeprefix(step.after).strip(_EDGES)
+        cue = next(iter(find_cues(rest)), None) if step.name == BROADER and name else None
+        if not cue or cue.start or "negated" not in cue.rule.flags:
             continue
         if rest.split()[0].lower() not in words_of_kind("joint of a name"):
             own = replace(mention, ids=(), flags=part.status)
-            return [(replace(own, text=text), "") for text in (step.after, rest)]
+            return [(replace(own, text=text), "") for text in (name, rest)]
     return []
 
 
