@@ -61,6 +61,7 @@ _CONJUNCTIONS = words_of_kind("conjunction of a turn")
 _TURNS = _CONJUNCTIONS | words_of_kind("word of an exception")
 _GRAFT = words_of_kind("side of a graft")  # versus the host
 _VERSUS = regex(r"(?<!\s)\s+(?:vs\.?|versus)\s+", re.IGNORECASE)
+_LEAD = regex(r"[,:]\s|\s[-\u2013\u2014]{1,3}\s|\s\(")  # "limp, Perthes vs SCFE"
 _AFTER = regex(r"(?<=\w) (?=(?:s/p|status post) )", re.IGNORECASE)
 _ENDS = regex(r"[;\n]|\s\d+[.)]\s")
 
@@ -124,12 +125,20 @@ def split_statuses(text: str) -> tuple[str, ...]:
 
     >>> split_statuses("no fever but cough"), split_statuses("PE vs pneumonia")
     (('no fever', 'cough'), ('? PE', '? pneumonia'))
+    >>> split_statuses("limp, Perthes vs SCFE")
+    ('limp', '? Perthes', '? SCFE')
     """
     text = " ".join(text.split()) if "  " in text else text  # long gaps cost seconds
     if (" v" in text or " V" in text) and _GRAFT.isdisjoint(shape_of(text).there):
         sides = [side for side in _VERSUS.split(text) if side.strip()]
         if len(sides) > 1:
-            return tuple(side if read_status(side).flags else f"? {side}" for side in sides)
+            first, lead = without_lead_in(sides[0]), ""
+            joints = [] if read_status(first).flags else [*_LEAD.finditer(first)]
+            if joints:
+                lead, first = first[: joints[-1].start()], first[joints[-1].end() :]
+            sides[0] = first
+            told = (side if read_status(side).flags else f"? {side}" for side in sides)
+            return (lead, *told) if lead.strip() else tuple(told)
     if "," not in text and " s" in text.lower() and len(sides := _AFTER.split(text)) > 1:
         return tuple(sides)
     if not shape_of(text).there.isdisjoint(_CONJUNCTIONS):
