@@ -424,6 +424,9 @@ def _with_names(link: Link, at: int, text: str, names: Sequence[Link], least: fl
         end = begin + len(own)
         within = [name for name in names if begin <= (name.mention.start or 0) < end]
         is_nil = (part.confidence or 0.0) < least
+        if further := _beside_known(part, own, within):
+            read[at, place] = [part, *map(_at_even, further)]
+            continue
         is_told = is_nil and (len(parts) > 1 or _are_told(within, text))
         if within and (is_told or _are_several(part, within, text)):
             said = " ".join(name.mention.text for name in within)
@@ -431,6 +434,15 @@ def _with_names(link: Link, at: int, text: str, names: Sequence[Link], least: fl
             steps = (Step(BROADER, own, said), *first.steps)
             read[at, place] = [replace(first, steps=steps), *others]
     return _listed(link, at, read) if read else link
+
+
+def _beside_known(part: Link, text: str, names: Sequence[Link]) -> list[Link]:
+    """Return the names in what is left over of the only known clause of a note."""
+    known = [step.after for step in part.steps[:1] if (step.name, step.before) == (BROADER, text)]
+    steps = {step.name for link in (part, *names) for step in link.steps}
+    if not known or is_likely(part) or not steps & _OF_NOTES:
+        return []
+    return [name for name in names if name.mention.text not in known[0] and name.id != part.id]
 
 
 def _are_told(names: Sequence[Link], text: str) -> bool:
