@@ -457,9 +457,16 @@ def _are_told(names: Sequence[Link], text: str) -> bool:
 
 
 def _are_several(whole: Link, names: Sequence[Link], text: str) -> bool:
-    """Tell whether an unlikely link is several things, as in notes, which have short forms."""
+    """Tell whether an unlikely link is several things.
+
+    Hardly any name has three others that are most of its words: *hernia gout psoriasis*. Of fewer
+    names a judge tells in notes, which have short forms.
+    """
     if is_likely(whole) or not whole.candidates or len(names) < 2:
         return False
+    n_named = sum(len(name.mention.text.split()) for name in names)
+    if len(names) > 2 and 2 * n_named > len(whole.mention.text.split()):
+        return "or" not in _between(names, text)
     steps = {step.name for link in (whole, *names) for step in link.steps}
     return bool(steps & _OF_NOTES) and how_several(whole, names, _between(names, text)) > EVEN
 
