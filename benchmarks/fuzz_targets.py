@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import io
 import json
-import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stderr
 from pathlib import Path
@@ -17,7 +16,6 @@ from typing import Any, NamedTuple
 import click
 import numpy as np
 
-import record  # noqa: F401  # finds the tests
 from canonym import Linker, Terminology, corpora
 from canonym.cli.annotated import open_corpus
 from canonym.cli.input import open_input
@@ -43,6 +41,7 @@ from fuzz_mutation import (
     mutate_packed,
     mutate_sqlite,
 )
+from record import settings_of  # finds the tests
 from tests.contracts import test_encoder_contract as encoders
 from tests.contracts.test_reader_contract import SOURCES, source_files
 from tests.corpora import test_annotated_tables as annotated
@@ -530,8 +529,7 @@ def _target(cases: Sequence[Mapping[str, Any]]) -> Make:
 
 
 TARGETS: dict[str, Make] = {
-    name: _target(cases)
-    for name, cases in tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8")).items()
+    name: _target(cases) for name, cases in settings_of(__file__).items()
 } | {
     "table": tables,
     "recognised": recognised,
