@@ -23,10 +23,8 @@ from __future__ import annotations
 
 import random
 import re
-import tempfile
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -202,25 +200,22 @@ def exact_ids(link: Link) -> list[str]:
 
 def ask_canonym(terminology: Terminology, pairs: Sequence[Pair], rng: random.Random) -> list[Any]:
     """Ask canonym, and return a row for each question."""
-    rows = []
-    with tempfile.TemporaryDirectory() as folder:
-        linker = Linker.build(terminology, folder=Path(folder) / "present")
-        linker.fit_confidence()
-        links = linker.link([pair.asked for pair in pairs], k=2)
-        right = [link.id in pair.ids for pair, link in zip(pairs, links, strict=True)]
-        rows += _rows("present", pairs, right)
-        _show("present", pairs, links, right)
-        rows += _negated(linker, terminology, rng)
-        rows += _kept(linker, terminology, rng)
-        gone = {id_ for pair in pairs for id_ in pair.ids}
-        linker = Linker.build(
-            without(terminology, gone, deprecated=False), folder=Path(folder) / "absent"
-        )
-        linker.fit_confidence()
-        links = linker.link([pair.asked for pair in pairs], k=2)
-        right = [not exact_ids(link) for link in links]
-        rows += _rows("absent", pairs, right)
-        _show("absent", pairs, links, right)
+    asked = [pair.asked for pair in pairs]
+    linker = Linker.build(terminology)
+    linker.fit_confidence()
+    links = linker.link(asked, k=2)
+    right = [link.id in pair.ids for pair, link in zip(pairs, links, strict=True)]
+    rows = _rows("present", pairs, right)
+    _show("present", pairs, links, right)
+    rows += _negated(linker, terminology, rng)
+    rows += _kept(linker, terminology, rng)
+    gone = {id_ for pair in pairs for id_ in pair.ids}
+    linker = Linker.build(without(terminology, gone, deprecated=False))
+    linker.fit_confidence()
+    links = linker.link(asked, k=2)
+    right = [not exact_ids(link) for link in links]
+    rows += _rows("absent", pairs, right)
+    _show("absent", pairs, links, right)
     return rows
 
 

@@ -58,21 +58,11 @@ def lacking(
     models: Mapping[str, ModelSettings],
     shelf: Shelf,
     given: Container[str] = (),
-) -> list[str]:
+) -> list[Thing]:
     """Return what a model needs that is not here, that of what it begins with first.
 
     `models` are all of the experiment, `given` the names of those that need no training.
     """
-    return [name for _, name in missing_things(model, models, shelf, given)]
-
-
-def missing_things(
-    model: ModelSettings,
-    models: Mapping[str, ModelSettings],
-    shelf: Shelf,
-    given: Container[str] = (),
-) -> list[Thing]:
-    """Return what `lacking` names, each with its kind."""
     things = dict.fromkeys(_of_model(model, models, given))
     return [(kind, name) for kind, name in things if not _is_here(kind, name, shelf)]
 

@@ -74,7 +74,7 @@ def _check_trained(
         return
     settings = read_models(experiment.models)
     if lacks := lacking(settings[missing[0]], settings, shelf, models):
-        raise NotHereError(f"not here: needs {', '.join(lacks)}")
+        raise NotHereError(f"not here: needs {', '.join(name for _, name in lacks)}")
     raise NotHereError(
         f"the model {missing[0]!r} is trained by the experiment, and is not there yet: name a "
         "folder for models"
