@@ -20,7 +20,7 @@ from canonym.evaluation.statistics import wilson
 from canonym.linking.judge import shipped_judge
 from canonym.training.watched import watched_tables
 from record import RESULTS, ROOT
-from reproduce.coverage import counts_table, items_table, read_coverage
+from reproduce.coverage import read_coverage
 from reproduce.files import read_experiment
 from reproduce.table import rank_systems
 
@@ -110,6 +110,11 @@ def tables_of_watched(
         yield mention, [columns[n] for n in shown], [[row[n] for n in shown] for row in rows]
 
 
+def coverage_items() -> list[Row]:
+    """Return what the five papers have, and where it is here."""
+    return [item._asdict() for item in read_coverage()]
+
+
 # --- how it is shown ------------------------------------------------------------------------------
 
 
@@ -141,6 +146,16 @@ def cell(text: str) -> str:
     return plain.replace("<", "&lt;").replace("[", "\\[")
 
 
+def evidence(shown: str) -> str:
+    """Return a test, a result or a page as the coverage of the papers has it."""
+    file, _, test = shown.partition("::")
+    if test:
+        return f"`{Path(file).name}::{test}`"
+    if shown.startswith("docs/methods/"):
+        return f"[page]({Path(shown).name})"
+    return f"`{shown}`"
+
+
 def grouped(rows: Iterable[Row], key: str) -> dict[Any, list[Row]]:
     """Return rows by the value of a key, in order."""
     groups: dict[Any, list[Row]] = {}
@@ -157,13 +172,12 @@ def _macros() -> Any:
         lstrip_blocks=True,
         undefined=StrictUndefined,
     )
-    for function in (number, percent, interval, short, cell):
+    for function in (number, percent, interval, short, cell, evidence):
         environment.filters[function.__name__] = function
     environment.filters["by"] = grouped
     for called in (
         *(result_of, named, shown_encoders, best_annotators, matches, ranked_searches),
-        *(tables_of_watched, shipped_judge, read_experiment, read_coverage),
-        *(counts_table, items_table),
+        *(tables_of_watched, coverage_items, shipped_judge, read_experiment),
     ):
         environment.globals[called.__name__] = called
     return environment.get_template("tables.md.jinja").module
