@@ -48,6 +48,18 @@ def rows_beside(name: str) -> list[dict[str, str]]:
     return rows_of(beside(name))
 
 
+def linked_list(
+    linker: Linker, name: str, column: str = "written", **options: Any
+) -> list[tuple[dict[str, str], Link]]:
+    """Return the rows of a list beside this file, each with the link of a column.
+
+    A line break is written ``\\n`` there.
+    """
+    rows = rows_beside(name)
+    links = linker.link([row[column].replace("\\n", "\n") for row in rows], **options)
+    return list(zip(rows, links, strict=True))
+
+
 def terminology_of(file: str, **options: Any) -> Terminology:
     """Read a terminology of the data folder, or ``icd10cm``."""
     place = file if file == "icd10cm" else data_folder() / file

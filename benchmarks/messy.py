@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
 from canonym import Link, Linker
-from inputs import rows_beside
+from inputs import linked_list
 from record import parser, save
 
 SURE = 0.6
@@ -68,9 +68,8 @@ def nearness(code: str, pattern: str) -> Iterator[str]:
 
 def main() -> None:
     """Link, count, print and save."""
-    rows = rows_beside("messy")
-    links = Linker.default().link([row["written"] for row in rows])
-    outcomes = [outcome(link, row["codes"]) for link, row in zip(links, rows, strict=True)]
+    rows = linked_list(Linker.default(), "messy")
+    outcomes = [outcome(link, row["codes"]) for row, link in rows]
     wrong = [
         (
             round(link.confidence or 0, 3),
@@ -78,7 +77,7 @@ def main() -> None:
             row["codes"],
             " + ".join(code for code, _ in answered(link)),
         )
-        for link, row, worth in zip(links, rows, outcomes, strict=True)
+        for (row, link), worth in zip(rows, outcomes, strict=True)
         if worth == "wrong"
     ]
     for confidence, *texts in sorted(wrong, key=lambda row: -row[0]):
