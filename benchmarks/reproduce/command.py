@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from canonym.cli.failures import printable
+from canonym.cli.options import several
 from canonym.cli.output import print_table
 from canonym.cli.progress import counter, note, stages
 from canonym.cli.verbosity import with_verbosity
@@ -45,15 +46,12 @@ _WRITTEN_OUT = ("biosyn", "refined", "zero-shot")
     metavar="FOLDER",
     help="The experiments.  [default: benchmarks/reproduce/experiments]",
 )
-@click.option(
-    "--row", "rows", multiple=True, metavar="NAME", help="Only this row. Can be repeated."
-)
-@click.option(
+@several("--row", "rows", metavar="NAME", help="Only this row.")
+@several(
     "--model",
     "models",
-    multiple=True,
     metavar="NAME=FOLDER",
-    help="The folder of a model that a row names, or that training begins with. Can be repeated.",
+    help="The folder of a model that a row names, or that training begins with.",
 )
 @click.option(
     "--models",

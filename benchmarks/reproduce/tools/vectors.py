@@ -6,20 +6,18 @@ from typing import TYPE_CHECKING
 
 import click
 
+from canonym.cli.options import several
 from models.run import CONTEXT, Command
 
 if TYPE_CHECKING:
     from canonym.types import Encoder
     from reproduce.results import Measured
 
-_TERMINOLOGY = click.option(
-    "-t",
-    "--terminology",
-    "terminologies",
+_TERMINOLOGY = several(
+    *("-t", "--terminology", "terminologies"),
     type=click.Path(),
-    multiple=True,
     required=True,
-    help="A terminology, or a source that `canonym import` recognises. Can be repeated.",
+    help="A terminology, or a source that `canonym import` recognises.",
 )
 _ENCODER = click.option(
     "-e",
@@ -34,13 +32,7 @@ _ENCODER = click.option(
 @click.command(cls=Command, context_settings=CONTEXT)
 @_TERMINOLOGY
 @_ENCODER
-@click.option(
-    "--type",
-    "types",
-    multiple=True,
-    metavar="TYPE",
-    help="Only concepts of this semantic type. Can be repeated.",
-)
+@several("--type", "types", metavar="TYPE", help="Only concepts of this semantic type.")
 @click.option("-k", type=click.IntRange(1), default=40, show_default=True, help="Neighbours.")
 def mcsm(terminologies: tuple[str, ...], encoder: str, types: tuple[str, ...], k: int) -> None:
     """Measure how far the nearest names are of the same semantic type (CODER, section 4.5).
