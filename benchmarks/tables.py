@@ -24,8 +24,6 @@ from reproduce.coverage import read_coverage
 from reproduce.files import read_experiment
 from reproduce.table import rank_systems
 
-__all__ = ["filled"]
-
 _PLACE = re.compile(
     r"(?P<start><!-- results: (?P<name>[\w-]+) -->\n).*?(?P<end><!-- end of results -->)", re.DOTALL
 )
