@@ -10,7 +10,6 @@ from canonym.cli.options import several
 from models.run import CONTEXT, Command
 
 if TYPE_CHECKING:
-    from canonym.types import Encoder
     from reproduce.results import Measured
 
 _TERMINOLOGY = several(
@@ -43,11 +42,12 @@ def mcsm(terminologies: tuple[str, ...], encoder: str, types: tuple[str, ...], k
     """
     from canonym.cli.named_indexes import open_terminologies
     from canonym.cli.progress import activity
+    from canonym.encoders import make_encoder
     from reproduce.rows import measure_mcsm
 
     terminology = open_terminologies(terminologies)
     with activity("Encoding"):
-        found = measure_mcsm(terminology, _opened(encoder), types=types, k=k)
+        found = measure_mcsm(terminology, make_encoder(encoder), types=types, k=k)
     _print(found, "type", 1)
 
 
@@ -98,19 +98,13 @@ def relations(
         found = measure_relations(
             terminology,
             triplets,
-            _opened(encoder),
+            make_encoder(encoder),
             fresh=(lambda: make_encoder(encoder)) if finetuned else None,
             most=most,
             epochs=epochs,
             seed=seed,
         )
     _print(found, "metric", 100)
-
-
-def _opened(spec: str) -> Encoder:
-    from canonym.encoders import make_encoder
-
-    return make_encoder(spec)
 
 
 def _print(found: Measured, what: str, factor: int) -> None:
