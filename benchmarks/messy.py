@@ -18,6 +18,7 @@ from fnmatch import fnmatchcase
 from canonym import Link, Linker
 from inputs import linked_list
 from record import parser, save
+from siblings import Part, answered
 
 SURE = 0.6
 UNSPECIFIED = "09"
@@ -25,7 +26,7 @@ UNSPECIFIED = "09"
 
 def outcome(link: Link, codes: str) -> str:
     """Return what a row's link is worth."""
-    answers = [*answered(link)]
+    answers = [part for part, _ in answered(link)]
     if not codes:
         return "wrong" if answers else "right without a code"
     if not answers:
@@ -36,20 +37,13 @@ def outcome(link: Link, codes: str) -> str:
     return next(worst for worst in ("wrong", "missed", "less exact", "right") if worst in grades)
 
 
-def answered(link: Link) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield the code and the status of each concept of a link."""
-    for part in link.parts or (link,):
-        if not part.nil and part.id:
-            yield part.id.partition(":")[2], tuple(part.status)
-
-
-def grade(answers: list[tuple[str, tuple[str, ...]]], wanted: str) -> str:
+def grade(answers: list[Part], wanted: str) -> str:
     """Return how near any answer is to one of the codes that are wanted."""
     grades = {
         one
-        for code, status in answers
+        for code, flags in answers
         for pattern, _, needed in (choice.partition("@") for choice in wanted.split())
-        if not needed or needed in status
+        if not needed or needed in flags
         for one in nearness(code, pattern)
     }
     return next((one for one in ("right", "less exact") if one in grades), "wrong")
@@ -75,7 +69,7 @@ def main() -> None:
             round(link.confidence or 0, 3),
             row["written"],
             row["codes"],
-            " + ".join(code for code, _ in answered(link)),
+            " + ".join(part.codes for part, _ in answered(link)),
         )
         for (row, link), worth in zip(rows, outcomes, strict=True)
         if worth == "wrong"
